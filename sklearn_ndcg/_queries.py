@@ -1,0 +1,363 @@
+"""From any accepted input to rows sorted into queries; every input error lives here."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.utils import check_array
+
+from sklearn_ndcg._definitions import Definition
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+
+class Queries(NamedTuple):
+    """Rows in which every query is one run: ``starts[q] : starts[q] + lengths[q]``."""
+
+    gain: Floats
+    score: Floats
+    starts: Ints
+    lengths: Ints
+    weight: Floats | None
+    labels: NDArray[Any]
+
+
+def as_queries(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    groups: ArrayLike | None,
+    definition: Definition,
+    negative_gain: bool,
+    sample_weight: ArrayLike | None = None,
+) -> Queries:
+    """Check all input and bring it into rows, one run a query, in the order of the labels."""
+    relevance = numeric(y_true, "y_true")
+    score = numeric(y_score, "y_score")
+    _check_shapes(relevance, score, groups)
+    weight = None if sample_weight is None else _weights(sample_weight, len(relevance))
+    unjudged = _check_relevance(relevance, definition.unjudged)
+    _check_scores(score)
+
+    shape = relevance.shape
+    relevance, score = relevance.ravel(), _as_float(score.ravel())
+    if len(shape) == 2:
+        labels = np.arange(shape[0])
+        starts, lengths = labels * shape[1], np.full(shape[0], shape[1])
+        order = None
+    else:
+        labels, starts, lengths, order = group_rows(groups, len(relevance))
+    judged = None if unjudged is None else ~unjudged.ravel()
+    gain = _gains(relevance, judged, definition, negative_gain, shape)
+    if order is not None:
+        gain, score = gain[order], score[order]
+        judged = None if judged is None else judged[order]
+    counted = judged if definition.unjudged == "omit" else None
+    if weight is not None and len(shape) == 1:
+        weight = weight if order is None else weight[order]
+        weight = _mean_weights(weight, starts, lengths, counted)
+    if counted is not None:
+        gain, score = gain[counted], score[counted]
+        before = np.r_[0, np.cumsum(counted)]
+        starts, lengths = before[starts], before[starts + lengths] - before[starts]
+    return Queries(gain, score, starts, lengths, weight, labels)
+
+
+def numeric(values: ArrayLike, name: str) -> NDArray[Any]:
+    """`values` as an array of bool, int or float, not copied where it is one already."""
+    array = values
+    if np.ma.isMaskedArray(values):
+        if np.ma.is_masked(values):
+            raise ValueError(
+                f"{name} is a masked array with {np.ma.count_masked(values)} masked values: "
+                "fill them, or leave their rows out."
+            )
+        array = np.ma.getdata(values)
+    if type(array) is not np.ndarray or array.dtype.kind not in "biuf":
+        try:
+            array = check_array(
+                array, ensure_2d=False, ensure_all_finite=False, ensure_min_samples=0,
+                ensure_min_features=0, input_name=name,
+            )  # fmt: skip
+        except Exception as error:
+            kind: type[Exception] = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(
+                f"{name} must be an array of numbers, got {type(values).__name__}: {error}"
+            ) from error
+        if array.dtype.kind not in "biuf":
+            raise TypeError(f"{name} must be an array of numbers, got dtype {array.dtype}.")
+    if array.ndim not in (1, 2) or array.size == 0:
+        raise ValueError(
+            f"{name} must be 1-D or 2-D and must not be empty, got shape {array.shape}."
+        )
+    return array
+
+
+def group_rows(groups: ArrayLike, n_rows: int) -> tuple[NDArray[Any], Ints, Ints, Ints | None]:
+    """Labels in sorted order, each label's run of rows, and the row order where one is needed.
+
+    Rows that lie together already are left where they are (order None); others are brought
+    together by `order`, which keeps the order of rows inside a query.
+    """
+    ids = _check_groups(groups, n_rows)
+    labels = None
+    if ids.dtype.kind == "O":
+        labels, ids = _factorized(ids)
+    starts = np.flatnonzero(np.r_[True, ids[1:] != ids[:-1]])
+    lengths = np.diff(starts, append=n_rows)
+    heads = ids[starts]
+    if heads.dtype.kind in "SU":
+        found, code = _factorized(heads)
+    else:
+        found, code = np.unique(heads, return_inverse=True)
+    labels = found if labels is None else labels
+    if len(found) == len(starts):
+        by_label = np.argsort(code)
+        return labels, starts[by_label], lengths[by_label], None
+    codes = np.repeat(code.astype(np.int32 if n_rows < 2**31 else np.int64), lengths)
+    lengths = np.bincount(codes, minlength=len(found))
+    return labels, np.cumsum(lengths) - lengths, lengths, _stable_order(codes, len(found))
+
+
+def _check_shapes(relevance: NDArray[Any], score: NDArray[Any], groups: object) -> None:
+    if relevance.shape != score.shape:
+        hint = ""
+        if relevance.ndim == 1 and score.ndim == 2:
+            hint = (
+                " One score a document is needed: for a classifier's probabilities that is "
+                "predict_proba(X)[:, 1], or the expected gain, as make_ndcg_scorer has it."
+            )
+        raise ValueError(
+            f"y_true and y_score must have the same shape, got {relevance.shape} and "
+            f"{score.shape}.{hint}"
+        )
+    if relevance.ndim == 1:
+        if groups is None:
+            raise ValueError(
+                "y_true is 1-D and groups is missing, so it is not known which documents compete "
+                "with which. Pass groups= with one query id per row, or, if all rows are a single "
+                "ranking, pass [y_true], [y_score]."
+            )
+    elif groups is not None:
+        raise ValueError(
+            f"groups goes with 1-D y_true and y_score, one id per row; y_true has shape "
+            f"{relevance.shape}, where each row is a query already. Leave groups out, or ravel() "
+            "both."
+        )
+    elif relevance.shape[1] == 1:
+        raise ValueError(
+            "Computing NDCG is only meaningful when there is more than 1 document. Got 1 instead. "
+            "If the rows are documents, ravel() both and pass groups= with one query id per row."
+        )
+
+
+def _check_relevance(relevance: NDArray[Any], unjudged: str) -> NDArray[np.bool_] | None:
+    """Where relevance is NaN, or None where it nowhere is."""
+    low, high = relevance.min(), relevance.max()
+    missing = None
+    if np.isnan(low):
+        missing = np.isnan(relevance)
+        if unjudged == "raise":
+            raise ValueError(
+                f"y_true must not be NaN, found {_where(missing, 'NaN')}. If these documents are "
+                "unjudged, pass unjudged='zero' to count them as not relevant or unjudged='omit' "
+                "to take them out of the ranking."
+            )
+    if missing is not None or np.isinf(low) or np.isinf(high):
+        infinite = np.isinf(relevance)
+        if infinite.any():
+            raise ValueError(f"y_true must be finite, found {_where(infinite, 'infinite')}.")
+    return missing
+
+
+def _check_scores(score: NDArray[Any]) -> None:
+    if not score.max() < np.inf:
+        wrong = np.isnan(score) | (score == np.inf)
+        raise ValueError(
+            f"y_score must be finite, or -inf for what was not retrieved; found "
+            f"{_where(wrong, 'NaN or +inf')}."
+        )
+
+
+def _as_float(score: NDArray[Any]) -> Floats:
+    """Scores as float64, in the very same order and with the very same ties."""
+    wide = score.dtype.itemsize > 8
+    if not wide and score.dtype.kind in "iu" and score.dtype.itemsize == 8:
+        wide = bool(score.max() > 2**53 or score.min() < -(2**53))
+    if wide:  # float64 would tie what is not tied: the ranks of the distinct values do not
+        _, places = np.unique(score, return_inverse=True)
+        return np.where(score == -np.inf, -np.inf, places)
+    return score.astype(np.float64, copy=False)
+
+
+def _gains(
+    relevance: NDArray[Any],
+    judged: NDArray[np.bool_] | None,
+    definition: Definition,
+    negative_gain: bool,
+    shape: tuple[int, ...],
+) -> Floats:
+    """Gain of each row, 0 where it is unjudged."""
+    grades = relevance.astype(np.float64, copy=False)
+    if judged is None:
+        gain = definition.gains(grades)
+    else:
+        gain = np.zeros(len(grades))
+        if judged.any():
+            gain[judged] = definition.gains(grades[judged])
+    low, high = gain.min(), gain.max()
+    if not (low > -np.inf and high < np.inf):
+        wrong = ~np.isfinite(gain)
+        raise ValueError(
+            f"gain must be finite, but is not for {_where(wrong.reshape(shape), 'document')}, "
+            f"where y_true is {grades[wrong][0]}: a float64 ends at 2^1024."
+        )
+    if low < 0 and not negative_gain:
+        wrong = gain < 0
+        reason = (
+            "ndcg_score should not be used on negative y_true values"
+            if grades[wrong].min() < 0
+            else "NDCG is not defined for negative gain"
+        )
+        raise ValueError(
+            f"{reason}: gain is {gain[wrong][0]} where y_true is {grades[wrong][0]}, with "
+            f"{_where(wrong.reshape(shape), 'negative')}. Shift the grades, or pass a gain that "
+            "clips them, for example gain=functools.partial(numpy.maximum, 0)."
+        )
+    return gain
+
+
+def _weights(sample_weight: ArrayLike, n: int) -> Floats:
+    weight = numeric(sample_weight, "sample_weight")
+    if weight.shape != (n,):
+        raise ValueError(
+            f"sample_weight must have one weight for each of the {n} rows of y_true, got shape "
+            f"{weight.shape}."
+        )
+    wrong = ~(np.isfinite(weight) & (weight >= 0))
+    if wrong.any():
+        raise ValueError(
+            f"sample_weight must be finite and >= 0, found {weight[wrong][0]}: "
+            f"{_where(wrong, 'such weight')}."
+        )
+    if not weight.any():
+        raise ValueError("sample_weight is 0 everywhere: nothing is left to average over.")
+    return np.asarray(weight / weight.max(), dtype=np.float64)  # no sum of them can overflow
+
+
+def _mean_weights(
+    weight: Floats, starts: Ints, lengths: Ints, counted: NDArray[np.bool_] | None
+) -> Floats:
+    """Each query's mean weight over its counted rows; over all of them where none is counted."""
+    by_place = np.argsort(starts)  # the runs fill the rows without a gap
+
+    def summed(rows: NDArray[Any]) -> Floats:
+        sums = np.empty(len(starts))
+        sums[by_place] = np.add.reduceat(rows, starts[by_place], dtype=np.float64)
+        return sums
+
+    mean = summed(weight) / lengths
+    if counted is None:
+        return mean
+    left = summed(counted)
+    return np.where(left > 0, summed(weight * counted) / np.maximum(left, 1), mean)
+
+
+def _check_groups(groups: Any, n_rows: int) -> NDArray[Any]:
+    if np.ma.is_masked(groups):
+        raise ValueError(
+            f"groups is a masked array with {np.ma.count_masked(groups)} masked ids: every row "
+            "needs one."
+        )
+    if isinstance(groups, list | tuple):
+        # np.asarray would turn [1, "1", nan] into text
+        ids = np.fromiter(groups, dtype=object, count=len(groups))
+    else:
+        try:
+            ids = np.asarray(groups)
+        except Exception as error:
+            raise TypeError(
+                f"groups must be an array of ids, got {type(groups).__name__}: {error}"
+            ) from error
+    if ids.ndim != 1:
+        raise ValueError(f"groups must be 1-D, one id per row, got shape {ids.shape}.")
+    if len(ids) != n_rows:
+        raise ValueError(
+            f"groups must have one id for each of the {n_rows} rows, got {len(ids)}."
+            + _sizes_hint(ids, n_rows)
+        )
+    if ids.dtype.kind not in "biufmMOSU":
+        raise TypeError(f"groups must be ids that can be sorted, got dtype {ids.dtype}.")
+    if ids.dtype.kind in "fmM":
+        missing = np.isnan(ids) if ids.dtype.kind == "f" else np.isnat(ids)
+        if missing.any():
+            raise ValueError(f"groups must not be missing, found {_where(missing, 'missing id')}.")
+    return ids
+
+
+def _sizes_hint(ids: NDArray[Any], n_rows: int) -> str:
+    try:
+        sizes = ids.astype(np.float64)
+    except (TypeError, ValueError):
+        return ""
+    if sizes.sum() != n_rows or (sizes < 0).any():
+        return ""
+    return (
+        f" These look like group sizes, as they add up to {n_rows}. Ids are made from sizes by "
+        "groups = np.repeat(np.arange(len(sizes)), sizes)."
+    )
+
+
+def _factorized(ids: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
+    """Sorted labels and each row's place among them, for text and objects."""
+    listed = ids.tolist()
+    try:
+        seen = {label: code for code, label in enumerate(dict.fromkeys(listed))}
+        codes = np.fromiter(map(seen.__getitem__, listed), dtype=np.intp, count=len(listed))
+    except TypeError as error:
+        raise TypeError(f"groups must be ids that can be hashed and sorted: {error}.") from error
+    missing = np.array([_is_missing(label) for label in seen])
+    if missing.any():
+        raise ValueError(
+            f"groups must not be missing, found {_where(missing[codes], 'missing id')}."
+        )
+    try:
+        ordered = sorted(seen)
+    except TypeError as error:
+        kinds = ", ".join(sorted({type(label).__name__ for label in seen}))
+        raise TypeError(
+            f"groups must be ids of one type that can be sorted, found {kinds}: convert them, for "
+            "example with [str(id) for id in groups]."
+        ) from error
+    place = np.empty(len(seen), dtype=np.intp)
+    place[[seen[label] for label in ordered]] = np.arange(len(seen))
+    labels = np.empty(len(seen), dtype=object)
+    labels[:] = ordered
+    return labels, place[codes]
+
+
+def _is_missing(label: Any) -> bool:
+    if label is None:
+        return True
+    try:
+        return bool(label != label)
+    except (TypeError, ValueError):  # pandas.NA has no truth value
+        return True
+
+
+def _stable_order(codes: NDArray[Any], n_codes: int) -> Ints:
+    """``np.argsort(codes, kind="stable")`` in linear time: a sparse transpose counts and places."""
+    n = len(codes)
+    ends = np.arange(n + 1, dtype=codes.dtype)
+    one_a_row = sparse.csr_matrix((np.ones(n, dtype=bool), codes, ends), shape=(n, n_codes))
+    return np.asarray(one_a_row.tocsc().indices)
+
+
+def _where(mask: NDArray[np.bool_], what: str) -> str:
+    """Count and first place of what is wrong."""
+    first = tuple(int(i) for i in np.argwhere(mask)[0])
+    return f"{np.count_nonzero(mask)} {what}, the first at index {first[0] if len(first) == 1 else first}"

@@ -1,0 +1,416 @@
+"""Scorers that see which query a row belongs to, and the check that a split keeps queries whole."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.model_selection import check_cv
+from sklearn.utils.metadata_routing import UNUSED
+
+from sklearn_ndcg._columns import column
+from sklearn_ndcg._definitions import Cutoff, Definition, check_cutoff, shown
+from sklearn_ndcg._metrics import dcg_at, dcg_score, mean_over_queries, ndcg_at, ndcg_score
+from sklearn_ndcg._queries import as_queries, group_rows
+
+_METRICS = {"ndcg": (ndcg_score, ndcg_at), "dcg": (dcg_score, dcg_at)}
+_OPTIONS = [field.name for field in fields(Definition)]
+_RESPONSES = ("predict_proba", "decision_function", "predict")
+
+
+def make_ndcg_scorer(
+    *,
+    k: Cutoff | Sequence[Cutoff] = None,
+    group_by: Any = None,
+    response_method: str | Sequence[str] = "auto",
+    **options: Any,
+) -> GroupedScorer:
+    """Make a scorer of NDCG per query, for GridSearchCV, cross_val_score and their kin.
+
+    The ids that say which query a row belongs to come from one of two places. With metadata
+    routing on, they are the `groups` that are passed to the tool (``search.fit(X, y, groups=q)``),
+    which feed the splitter as well; the scorer's request for them is preset. With routing off,
+    scikit-learn's default, `group_by` says where in X they are.
+
+    A scorer without ids refuses to score: a fold is never taken for a single query by accident.
+
+    Parameters
+    ----------
+    k : int, None, "retrieved" or list of these, default=None
+        Cutoff as in `ndcg_score`. A list gives a dict of scores, ``{"ndcg@1": ..., "ndcg@5": ...}``
+        (None: ``"ndcg"``), from one call of `predict`: for cross_validate,
+        GridSearchCV and RandomizedSearchCV (with ``refit="ndcg@5"``) and permutation_importance.
+
+    group_by : str, int or callable, default=None
+        Where the query ids are: a column of X (pandas, polars, pyarrow; a number for arrays), a
+        level of a pandas index (recommended: it is no feature, and slicing keeps it), or a
+        callable that is given X and returns one id per row. Wins over routed `groups`.
+        `one_ranking` says that all rows are one ranking.
+
+    response_method : str or sequence of str, default="auto"
+        The methods of the estimator to take scores from, the first that it has. "auto" takes a
+        classifier's probabilities as the expected gain, ``predict_proba(X) @ gain(classes_)``, or
+        a binary classifier's `decision_function` if it has none, and `predict` of anything else.
+
+    **options
+        Further keyword arguments of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`,
+        `unjudged`, `replace_undefined_by`.
+
+    Returns
+    -------
+    scorer
+        A callable ``scorer(estimator, X, y, groups=None, sample_weight=None)`` that returns a float,
+        larger is better, or a dict for a list `k`. A new object every time: `set_score_request`
+        on it, say ``set_score_request(groups="session")``, changes no other.
+
+    Raises
+    ------
+    TypeError
+        If an option is no keyword argument of `ndcg_score`.
+
+    ValueError
+        If the value of an option is not one that `ndcg_score` takes; in a search, where
+        ``error_score="raise"`` shows it, if no ids are found.
+
+    See Also
+    --------
+    check_group_splits : Check that a splitter keeps queries whole, as GroupKFold does.
+
+    Examples
+    --------
+    Forty queries of five documents; the search keeps each whole and scores it by its own ranking:
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.model_selection import GridSearchCV, GroupKFold
+    >>> from sklearn_ndcg import make_ndcg_scorer
+    >>> rng = np.random.default_rng(0)
+    >>> query = pd.Index(np.repeat(np.arange(40), 5), name="query")
+    >>> X = pd.DataFrame(rng.normal(size=(200, 3)), index=query, columns=["a", "b", "c"])
+    >>> y = (X["a"] + rng.normal(size=200) > 0).astype(int)
+    >>> search = GridSearchCV(
+    ...     Ridge(),
+    ...     {"alpha": [0.1, 1, 10]},
+    ...     scoring=make_ndcg_scorer(k=3, group_by="query", replace_undefined_by=np.nan),
+    ...     cv=GroupKFold(n_splits=4),
+    ... )
+    >>> round(float(search.fit(X, y, groups=query).best_score_), 3)
+    0.84
+    """
+    return GroupedScorer("ndcg", k, group_by, response_method, options)
+
+
+def make_dcg_scorer(
+    *,
+    k: Cutoff | Sequence[Cutoff] = None,
+    group_by: Any = None,
+    response_method: str | Sequence[str] = "auto",
+    **options: Any,
+) -> GroupedScorer:
+    """Make a scorer of DCG per query: `make_ndcg_scorer` without the division by the ideal.
+
+    Parameters
+    ----------
+    k, group_by, response_method
+        As for `make_ndcg_scorer`; the keys for a list `k` are ``"dcg@1"`` and so on.
+
+    **options
+        Further keyword arguments of `dcg_score`: `gain`, `discount`, `log_base`, `ties`,
+        `ignore_ties`, `unjudged`.
+
+    Returns
+    -------
+    scorer
+        A callable ``scorer(estimator, X, y, groups=None, sample_weight=None)``.
+
+    Raises
+    ------
+    TypeError
+        If an option is no keyword argument of `dcg_score`.
+
+    ValueError
+        As for `make_ndcg_scorer`.
+
+    Examples
+    --------
+    >>> from sklearn_ndcg import make_dcg_scorer
+    >>> make_dcg_scorer(k=10, group_by="query", gain="exponential")
+    make_dcg_scorer(k=10, group_by='query', gain='exponential')
+    """
+    return GroupedScorer("dcg", k, group_by, response_method, options)
+
+
+def one_ranking(X: Any) -> NDArray[np.intp]:
+    """A `group_by` that says aloud: all rows that are scored together are one ranking.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_documents, n_features)
+        The rows.
+
+    Returns
+    -------
+    ndarray of shape (n_documents,)
+        The same id for every row.
+
+    Examples
+    --------
+    >>> from sklearn_ndcg import make_ndcg_scorer, one_ranking
+    >>> make_ndcg_scorer(k=100, group_by=one_ranking)
+    make_ndcg_scorer(k=100, group_by=one_ranking)
+    """
+    return np.zeros(X.shape[0] if hasattr(X, "shape") else len(X), dtype=np.intp)
+
+
+def check_group_splits(
+    cv: Any, X: Any, y: ArrayLike | None = None, groups: ArrayLike | None = None
+) -> None:
+    """Check that no split cuts a query in two.
+
+    KFold and its kin deal out rows: the documents of one query land on both sides, and what is
+    scored is a few leftovers of each query, by a model that has seen the rest. GroupKFold,
+    GroupShuffleSplit, StratifiedGroupKFold, LeaveOneGroupOut and LeavePGroupsOut keep them whole.
+
+    Parameters
+    ----------
+    cv : int, splitter or list of splits
+        As scikit-learn takes it. One that draws at random is checked for the draw it makes here.
+
+    X : array-like of shape (n_documents, n_features)
+        The rows.
+
+    y : array-like of shape (n_documents,), default=None
+        The target, where the splitter needs it.
+
+    groups : array-like of shape (n_documents,)
+        The query id of each row.
+
+    Raises
+    ------
+    ValueError
+        If a query has some but not all of its rows in the training part or in the test part of a
+        split: names the folds and queries. Also if `groups` is missing or does not fit X.
+
+    TypeError
+        If `cv` is an iterator, which the check would use up.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.model_selection import GroupKFold, KFold
+    >>> from sklearn_ndcg import check_group_splits
+    >>> X, groups = np.zeros((6, 1)), ["a", "a", "b", "b", "c", "c"]
+    >>> check_group_splits(GroupKFold(n_splits=3), X, groups=groups)
+    >>> check_group_splits(KFold(n_splits=2), X, groups=groups)
+    Traceback (most recent call last):
+    ValueError: cv cuts queries in two: fold 0 cuts 1 ('b'), fold 1 cuts 1 ('b'). Use a splitter ...
+    """
+    if groups is None:
+        raise ValueError("groups is missing: pass one query id per row.")
+    if isinstance(cv, Iterator):
+        raise TypeError(f"cv is an iterator, which a check would use up: pass list(cv), got {cv!r}.")
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    labels, starts, lengths, order = group_rows(groups, n_rows)
+    rows = np.arange(n_rows) if order is None else order
+    query = np.empty(n_rows, dtype=np.intp)
+    by_place = np.argsort(starts)
+    query[rows] = np.repeat(by_place, lengths[by_place])
+    found = []
+    with warnings.catch_warnings():
+        # that KFold ignores groups is what the error below is about
+        warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
+        splits = list(check_cv(cv, y).split(X, y, groups))
+    for fold, parts in enumerate(splits):
+        cut = np.zeros(len(labels), dtype=bool)
+        for part in parts:
+            inside = np.zeros(n_rows, dtype=bool)
+            inside[part] = True
+            counts = np.bincount(query[inside], minlength=len(labels))
+            cut |= (counts > 0) & (counts < lengths)
+        if cut.any():
+            shown = ", ".join(repr(label) for label in labels[cut][:3].tolist())
+            more = ", ..." if np.count_nonzero(cut) > 3 else ""
+            found.append(f"fold {fold} cuts {np.count_nonzero(cut)} ({shown}{more})")
+    if found:
+        raise ValueError(
+            f"cv cuts queries in two: {', '.join(found)}. Use a splitter that keeps groups whole, "
+            "such as GroupKFold, and pass it the ids as groups."
+        )
+
+
+class GroupedScorer(BaseEstimator):  # type: ignore[misc]
+    """What `make_ndcg_scorer` and `make_dcg_scorer` return: get one from them.
+
+    An estimator only for scikit-learn's sake: that makes its metadata requests, its cloning and
+    its parameters public API.
+    """
+
+    # `groups` is requested from the start; `estimator` is an argument of `score`, not metadata
+    __metadata_request__score = {"estimator": UNUSED, "groups": True}
+
+    def __init__(
+        self,
+        metric: str,
+        k: Cutoff | Sequence[Cutoff],
+        group_by: Any,
+        response_method: str | Sequence[str],
+        options: dict[str, Any],
+    ) -> None:
+        self.metric = metric
+        self.k = k
+        self.group_by = group_by
+        self.response_method = response_method
+        self.options = options
+        self._definition()
+        self._cutoffs()
+        self._methods()
+
+    def __call__(
+        self,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        groups: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float | dict[str, float]:
+        """Score `estimator` on X and y; a dict of scores where `k` is a list."""
+        return self.score(estimator, X, y, groups=groups, sample_weight=sample_weight)
+
+    def score(
+        self,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        groups: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float | dict[str, float]:
+        """Score `estimator` on X and y; a dict of scores where `k` is a list."""
+        definition, cutoffs = self._definition(), self._cutoffs()
+        if self.group_by is not None:
+            groups = self.group_by(X) if callable(self.group_by) else column(X, self.group_by)
+        y_ndim = np.ndim(y)
+        if groups is None and y_ndim == 1:
+            raise ValueError(
+                "The scorer got no groups, so it is not known which rows are one query. With "
+                "metadata routing on (sklearn.set_config(enable_metadata_routing=True)) pass "
+                "groups to the tool; with routing off say where in X they are, with group_by= a "
+                "column, a level of a pandas index or a callable; group_by=one_ranking if all "
+                "rows are one ranking."
+            )
+        queries = as_queries(
+            y,
+            self._response(estimator, X, y_ndim, definition),
+            groups=groups,
+            definition=definition,
+            negative_gain=self.metric == "dcg",
+            sample_weight=sample_weight,
+        )
+        values = _METRICS[self.metric][1](queries, cutoffs, definition)
+        means = mean_over_queries(values, queries.weight).tolist()
+        if not isinstance(self.k, list | tuple):
+            return float(means[0])
+        return {self._key(k): mean for k, mean in zip(cutoffs, means, strict=True)}
+
+    def __repr__(self) -> str:  # type: ignore[override]
+        given = {"k": self.k, "group_by": self.group_by}
+        parts = {name: value for name, value in given.items() if value is not None}
+        if self.response_method != "auto":
+            parts["response_method"] = self.response_method
+        listed = [f"{name}={shown(value)}" for name, value in {**parts, **self.options}.items()]
+        return f"make_{self.metric}_scorer({', '.join(listed)})"
+
+    def _accept_sample_weight(self) -> bool:
+        # scikit-learn 1.8 and 1.9 ask this of every scorer in a dict, with routing off
+        return True
+
+    def _definition(self) -> Definition:
+        metric = _METRICS[self.metric][0]
+        known = [name for name in signature(metric).parameters if name in _OPTIONS]
+        unknown = [name for name in self.options if name not in known]
+        if unknown:
+            raise TypeError(
+                f"make_{self.metric}_scorer got the unknown option {', '.join(unknown)}: it takes "
+                f"k, group_by, response_method and the options of {metric.__name__}, "
+                f"{', '.join(known)}."
+            )
+        return Definition(**self.options)
+
+    def _cutoffs(self) -> list[Cutoff]:
+        if not isinstance(self.k, list | tuple):
+            return [check_cutoff(self.k)]
+        cutoffs = [check_cutoff(k) for k in self.k]
+        if not cutoffs or len(set(cutoffs)) < len(cutoffs):
+            raise ValueError(f"k must list different cutoffs, at least one, got {self.k!r}.")
+        return cutoffs
+
+    def _key(self, k: Cutoff) -> str:
+        return self.metric if k is None else f"{self.metric}@{k}"
+
+    def _methods(self) -> list[str]:
+        given = self.response_method
+        methods = [given] if isinstance(given, str) else list(given)
+        if methods != ["auto"] and (not methods or any(m not in _RESPONSES for m in methods)):
+            raise ValueError(
+                f"response_method must be 'auto', or one or a list of {', '.join(_RESPONSES)}; got "
+                f"{given!r}."
+            )
+        return methods
+
+    def _response(self, estimator: Any, X: Any, y_ndim: int, definition: Definition) -> Any:
+        """Scores of the rows from the estimator's method, in the shape of y."""
+        method = self._method(estimator, y_ndim)
+        response = getattr(estimator, method)(X)
+        if method == "predict_proba":
+            classes = getattr(estimator, "classes_", None)
+            if isinstance(response, list):  # multilabel: an array for each label
+                each = zip(response, classes, strict=True)  # type: ignore[arg-type]
+                return np.column_stack([_expected_gain(p, c, definition) for p, c in each])
+            if y_ndim == 1:
+                return _expected_gain(response, classes, definition)
+        if y_ndim == 1 and np.ndim(response) == 2 and np.shape(response)[1] == 1:
+            return np.ravel(response)
+        return response
+
+    def _method(self, estimator: Any, y_ndim: int) -> str:
+        methods = self._methods()
+        if methods != ["auto"]:
+            for method in methods:
+                if hasattr(estimator, method):
+                    return method
+            raise ValueError(
+                f"response_method={self.response_method!r}, but {type(estimator).__name__} has no "
+                "such method."
+            )
+        if not is_classifier(estimator):
+            return "predict"
+        if hasattr(estimator, "predict_proba"):
+            return "predict_proba"
+        binary = y_ndim == 2 or len(getattr(estimator, "classes_", ())) == 2
+        if binary and hasattr(estimator, "decision_function"):
+            return "decision_function"
+        raise ValueError(
+            f"{type(estimator).__name__} is a classifier of several classes without predict_proba, "
+            "so it gives no score to rank by. Give it probabilities (CalibratedClassifierCV does), "
+            "or pass response_method='predict' to rank by the predicted class."
+        )
+
+
+def _expected_gain(proba: Any, classes: Any, definition: Definition) -> NDArray[np.float64]:
+    """Mean gain of each row under its class probabilities."""
+    grades = np.asarray(classes)
+    if grades.dtype.kind not in "biuf":
+        raise ValueError(
+            f"The classes {grades.tolist()} are no numbers, so probabilities of them have no "
+            "expected gain. Encode y as grades, or choose the scores with response_method."
+        )
+    gains = definition.gains(grades.astype(np.float64))
+    # not a matrix product: that may round equal rows differently and so break their tie
+    return np.asarray((np.asarray(proba) * gains).sum(axis=1))
