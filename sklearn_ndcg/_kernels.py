@@ -30,8 +30,9 @@ def dcg(
 ) -> Floats:
     """DCG of every query at every cutoff, shape (n_queries, n_cutoffs).
 
-    `discount` is for the ranks 1, 2, ... as far as any cutoff or query reaches. A score of -inf
-    was not retrieved and adds nothing. `ties` is "average", "stable", "worst" or "best".
+    `cutoffs` ascend and differ; `discount` is for the ranks 1, 2, ... as far as cutoffs or queries
+    reach. A score of -inf was not retrieved and adds nothing. `ties` is "average", "stable",
+    "worst" or "best".
     """
     result = np.zeros((len(starts), len(cutoffs)))
     for queries, (gains, scores) in _blocks(starts, lengths, gain, score):
@@ -44,7 +45,7 @@ def ideal_dcg(
 ) -> Floats:
     """DCG of the best order at every cutoff, shape (n_queries, n_cutoffs).
 
-    `cutoffs` has shape (n_cutoffs,), or (n_queries, n_cutoffs) where each query has its own.
+    `cutoffs` and `discount` as for `dcg`; or each query's own, shape (n_queries, n_cutoffs).
     """
     result = np.zeros((len(starts), cutoffs.shape[-1]))
     for queries, (gains,) in _blocks(starts, lengths, gain):
@@ -81,8 +82,8 @@ def _ranked(gain: Floats, score: Floats, ties: str) -> Floats:
         order = np.argsort(descending, axis=1, kind="stable")
     else:
         order = np.lexsort((gain if ties == "worst" else -gain, descending))
-    ranked = np.take_along_axis(gain, order, axis=1)
-    descending = np.take_along_axis(descending, order, axis=1)
+    order += gain.shape[1] * np.arange(len(gain))[:, np.newaxis]  # places in the flat block
+    ranked, descending = np.take(gain, order), np.take(descending, order)
     del order
     unretrieved = np.flatnonzero(descending[:, -1] == np.inf)
     if unretrieved.size:
@@ -116,7 +117,8 @@ def _at_cutoffs(ranked: Floats, discount: Floats, cutoffs: Ints) -> Floats:
         return np.stack(
             [(terms * (ranks <= own[:, np.newaxis])).sum(axis=1) for own in cutoffs.T], axis=1
         )
-    ends, column = np.unique(np.minimum(cutoffs, depth), return_inverse=True)
     # pairwise sums between cutoffs: a plain running sum would lose digits on long lists
-    parts = np.add.reduceat(terms[:, : ends[-1]], np.r_[0, ends[:-1]], axis=1)
+    inside = cutoffs[cutoffs < depth]
+    parts = np.add.reduceat(terms, np.concatenate(([0], inside)), axis=1)
+    column = np.minimum(np.arange(len(cutoffs)), len(inside))  # past the end all is counted
     return np.asarray(np.cumsum(parts, axis=1)[:, column])

@@ -509,23 +509,26 @@ def ndcg_curve(
 
 def dcg_at(queries: Queries, cutoffs: Sequence[Cutoff], definition: Definition) -> Floats:
     """DCG of every query at every cutoff, shape (n_queries, n_cutoffs)."""
-    ends = _ends(queries, cutoffs)
-    return _achieved(queries, ends, definition.discounts(ends.max()), definition.tie_rule)
+    ends, column = _ends(queries, cutoffs)
+    discount = definition.discounts(ends[-1])
+    return _dcg(queries, ends, discount, definition.tie_rule)[:, column]
 
 
 def ndcg_at(queries: Queries, cutoffs: Sequence[Cutoff], definition: Definition) -> Floats:
     """NDCG of every query at every cutoff, shape (n_queries, n_cutoffs)."""
-    ends = _ends(queries, cutoffs)
-    ideal_ends = ends
+    ends, column = _ends(queries, cutoffs)
+    discount = definition.discounts(ends[-1])
+    achieved = _dcg(queries, ends, discount, definition.tie_rule)[:, column]
     if "retrieved" in cutoffs:
         before = np.r_[0, np.cumsum(queries.score > -np.inf)]
         retrieved = before[queries.starts + queries.lengths] - before[queries.starts]
         # where none was retrieved the DCG is 0, and the ideal at 1 tells whether it is defined
         own = np.maximum(retrieved, 1)[:, np.newaxis]
-        ideal_ends = np.where([k == "retrieved" for k in cutoffs], own, ends)
-    values = _ratio(
-        queries, ends, ideal_ends, definition.discounts(ends.max()), definition.tie_rule
-    )
+        is_own = [k == "retrieved" for k in cutoffs]
+        ideal = _ideal(queries, np.where(is_own, own, ends[column]), discount)
+    else:
+        ideal = _ideal(queries, ends, discount)[:, column]
+    values = _ratio(achieved, ideal)
     undefined = np.isnan(values[:, 0])
     if undefined.any():
         values[undefined] = _replacement(np.count_nonzero(undefined), len(values), definition)
@@ -554,11 +557,11 @@ def _mean_curve(queries: Queries, cutoffs: NDArray[np.intp], definition: Definit
         part = by_length[at : at + step]
         starts, lengths = queries.starts[part], queries.lengths[part]
         reach = np.searchsorted(ends, lengths[-1]) + 1  # the curves are flat from there on
-        own = ends[:reach]
+        some = queries._replace(starts=starts, lengths=lengths, labels=queries.labels[part])
         values = _ratio(
-            queries._replace(starts=starts, lengths=lengths, labels=queries.labels[part]),
-            own, own, discount, definition.tie_rule,
-        )  # fmt: skip
+            _dcg(some, ends[:reach], discount, definition.tie_rule),
+            _ideal(some, ends[:reach], discount),
+        )
         scored = ~np.isnan(values[:, 0])
         summed = _weighted_sums(values[scored], weight[part][scored])
         sums[:reach] += summed
@@ -578,37 +581,32 @@ def _mean_curve(queries: Queries, cutoffs: NDArray[np.intp], definition: Definit
 _CURVE_BLOCK = 1 << 22
 
 
-def _ends(queries: Queries, cutoffs: Sequence[Cutoff]) -> NDArray[np.intp]:
-    """Cutoffs as ranks within reach of the longest query."""
+def _ends(
+    queries: Queries, cutoffs: Sequence[Cutoff]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The distinct ranks to cut at, within reach of the longest query, and each cutoff's place."""
     longest = max(1, queries.lengths.max())
     # what was not retrieved adds nothing to a DCG: cut at the retrieved, it is not cut at all
-    return np.array([min(k, longest) if isinstance(k, int) else longest for k in cutoffs])
+    ends = [min(k, longest) if isinstance(k, int) else longest for k in cutoffs]
+    return np.unique(np.array(ends, dtype=np.intp), return_inverse=True)
 
 
-def _achieved(
-    queries: Queries, ends: NDArray[np.intp], discount: Floats, tie_rule: str
-) -> Floats:
+def _dcg(queries: Queries, ends: NDArray[np.intp], discount: Floats, tie_rule: str) -> Floats:
     gain, score, starts, lengths = queries[:4]
     with np.errstate(over="ignore", invalid="ignore"):
-        values = _kernels.dcg(gain, score, starts, lengths, discount, ends, tie_rule)
-    _refuse_overflow(values, queries)
-    return values
-
-
-def _ratio(
-    queries: Queries,
-    ends: NDArray[np.intp],
-    ideal_ends: NDArray[np.intp],
-    discount: Floats,
-    tie_rule: str,
-) -> Floats:
-    """DCG over ideal DCG, nan where a query has no relevant document."""
-    achieved = _achieved(queries, ends, discount, tie_rule)
-    with np.errstate(over="ignore"):
-        ideal = _kernels.ideal_dcg(
-            queries.gain, queries.starts, queries.lengths, discount, ideal_ends
+        return _finite(
+            _kernels.dcg(gain, score, starts, lengths, discount, ends, tie_rule), queries
         )
-    _refuse_overflow(ideal, queries)
+
+
+def _ideal(queries: Queries, ends: NDArray[np.intp], discount: Floats) -> Floats:
+    gain, _, starts, lengths = queries[:4]
+    with np.errstate(over="ignore"):
+        return _finite(_kernels.ideal_dcg(gain, starts, lengths, discount, ends), queries)
+
+
+def _ratio(achieved: Floats, ideal: Floats) -> Floats:
+    """DCG over ideal DCG, nan where a query has no relevant document."""
     values = np.full(ideal.shape, np.nan)
     np.divide(achieved, ideal, out=values, where=ideal > 0)
     return np.minimum(values, 1, out=values)  # rounding must not put anything above perfect
@@ -620,13 +618,15 @@ def _weighted_sums(values: Floats, weight: Floats) -> Floats:
     return np.asarray((np.ascontiguousarray(values.T) * weight).sum(axis=1))
 
 
-def _refuse_overflow(values: Floats, queries: Queries) -> None:
+def _finite(values: Floats, queries: Queries) -> Floats:
     wrong = ~np.isfinite(values).all(axis=1)
     if wrong.any():
         raise ValueError(
-            f"The gains of {np.count_nonzero(wrong)} queries, the first {queries.labels[wrong][0]!r}, "
-            "add up to more than a float64 holds: scale y_true down, or pass a gain that does."
+            f"y_true has gains that add up to more than a float64 holds in "
+            f"{np.count_nonzero(wrong)} queries, the first {queries.labels[wrong].tolist()[0]!r}: "
+            "scale y_true down, or pass a gain that does."
         )
+    return values
 
 
 def _replacement(count: int, total: int, definition: Definition) -> float:
@@ -639,7 +639,7 @@ def _replacement(count: int, total: int, definition: Definition) -> float:
         "is set to 0.0 there. Pass replace_undefined_by=0.0 to keep that without this warning, "
         "another number, or nan to leave them out of the mean.",
         UndefinedMetricWarning,
-        stacklevel=2,
+        stacklevel=4,  # the line that called the metric
     )
     return 0.0
 

@@ -102,7 +102,7 @@ def make_ndcg_scorer(
     ...     cv=GroupKFold(n_splits=4),
     ... )
     >>> round(float(search.fit(X, y, groups=query).best_score_), 3)
-    0.84
+    0.839
     """
     return GroupedScorer("ndcg", k, group_by, response_method, options)
 
