@@ -85,7 +85,7 @@ class Definition:
         if wrong.any():
             raise ValueError(
                 f"discount must be finite, >= 0 and must not rise from rank to rank, but "
-                f"{shown(self.discount)} gave {discounts[wrong][0]} at rank {ranks[wrong][0]}."
+                f"{_shown(self.discount)} gave {discounts[wrong][0]} at rank {ranks[wrong][0]}."
             )
         return discounts
 
@@ -187,7 +187,7 @@ def _check_log_base(log_base: object, discount: object) -> None:
     if log_base != 2 and discount != "log":
         raise ValueError(
             f"log_base={log_base!r} is the base of discount='log' and has no meaning for "
-            f"discount={shown(discount)}: leave one of the two out."
+            f"discount={_shown(discount)}: leave one of the two out."
         )
 
 
@@ -222,7 +222,7 @@ def _tabled(table: Sequence[float], relevance: Floats) -> Floats:
     if unknown.any():
         raise ValueError(
             f"gain is a table for the grades 0..{len(gains) - 1}, but y_true has "
-            f"{counted(unknown)} outside it, the first {relevance[unknown][0]}."
+            f"{_counted(unknown)} outside it, the first {relevance[unknown][0]}."
         )
     return gains[relevance.astype(np.intp)]
 
@@ -236,7 +236,7 @@ def _mapped(table: Mapping[float, float], relevance: Floats) -> Floats:
     unknown = grades[place] != relevance
     if unknown.any():
         raise ValueError(
-            f"gain has no entry for {counted(unknown)} of y_true, the first "
+            f"gain has no entry for {_counted(unknown)} of y_true, the first "
             f"{relevance[unknown][0]}; it has the grades {grades.tolist()}."
         )
     return gains[place]
@@ -247,15 +247,15 @@ def _called(function: Callable[[Any], ArrayLike], name: str, of: str, values: An
     if result.shape != values.shape or result.dtype.kind not in "biuf":
         raise ValueError(
             f"{name} must return one number for each of the {len(values)} {of} it is given, but "
-            f"{shown(function)} returned an array of shape {result.shape}, dtype {result.dtype}."
+            f"{_shown(function)} returned an array of shape {result.shape}, dtype {result.dtype}."
         )
     return result.astype(np.float64)
 
 
-def counted(mask: NDArray[np.bool_]) -> str:
+def _counted(mask: NDArray[np.bool_]) -> str:
     count = int(np.count_nonzero(mask))
     return f"{count} value" + ("s" if count > 1 else "")
 
 
-def shown(function: object) -> str:
+def _shown(function: object) -> str:
     return getattr(function, "__name__", None) or repr(function)

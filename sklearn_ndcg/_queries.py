@@ -89,7 +89,10 @@ def numeric(values: ArrayLike, name: str) -> NDArray[Any]:
                 f"{name} must be an array of numbers, got {type(values).__name__}: {error}"
             ) from error
         if array.dtype.kind not in "biuf":
-            raise TypeError(f"{name} must be an array of numbers, got dtype {array.dtype}.")
+            raise TypeError(
+                f"{name} must be an array of numbers, got {type(values).__name__} of dtype "
+                f"{array.dtype}."
+            )
     if array.ndim not in (1, 2) or array.size == 0:
         raise ValueError(
             f"{name} must be 1-D or 2-D and must not be empty, got shape {array.shape}."
@@ -268,7 +271,8 @@ def _mean_weights(
 
 
 def _check_groups(groups: Any, n_rows: int) -> NDArray[Any]:
-    if np.ma.is_masked(groups):
+    # pandas' nullable arrays have a mask too, which np.ma.is_masked would take for its own
+    if np.ma.isMaskedArray(groups) and np.ma.is_masked(groups):
         raise ValueError(
             f"groups is a masked array with {np.ma.count_masked(groups)} masked ids: every row "
             "needs one."

@@ -15,7 +15,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import UNUSED
 
 from sklearn_ndcg._columns import column
-from sklearn_ndcg._definitions import Cutoff, Definition, check_cutoff, shown
+from sklearn_ndcg._definitions import Cutoff, Definition, check_cutoff
 from sklearn_ndcg._metrics import dcg_at, dcg_score, mean_over_queries, ndcg_at, ndcg_score
 from sklearn_ndcg._queries import as_queries, group_rows
 
@@ -104,7 +104,9 @@ def make_ndcg_scorer(
     >>> round(float(search.fit(X, y, groups=query).best_score_), 3)
     0.839
     """
-    return GroupedScorer("ndcg", k, group_by, response_method, options)
+    return GroupedScorer(
+        "ndcg", k=k, group_by=group_by, response_method=response_method, **options
+    )
 
 
 def make_dcg_scorer(
@@ -142,9 +144,11 @@ def make_dcg_scorer(
     --------
     >>> from sklearn_ndcg import make_dcg_scorer
     >>> make_dcg_scorer(k=10, group_by="query", gain="exponential")
-    make_dcg_scorer(k=10, group_by='query', gain='exponential')
+    GroupedScorer(gain='exponential', group_by='query', k=10, metric='dcg')
     """
-    return GroupedScorer("dcg", k, group_by, response_method, options)
+    return GroupedScorer(
+        "dcg", k=k, group_by=group_by, response_method=response_method, **options
+    )
 
 
 def one_ranking(X: Any) -> NDArray[np.intp]:
@@ -162,9 +166,14 @@ def one_ranking(X: Any) -> NDArray[np.intp]:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn_ndcg import make_ndcg_scorer, one_ranking
-    >>> make_ndcg_scorer(k=100, group_by=one_ranking)
-    make_ndcg_scorer(k=100, group_by=one_ranking)
+    >>> class Oldest:
+    ...     def predict(self, X):
+    ...         return X[:, 0]
+    >>> score = make_ndcg_scorer(k=2, group_by=one_ranking, response_method="predict")
+    >>> score(Oldest(), np.array([[3], [1], [2]]), [1, 0, 0])
+    1.0
     """
     return np.zeros(X.shape[0] if hasattr(X, "shape") else len(X), dtype=np.intp)
 
@@ -258,19 +267,31 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         metric: str,
-        k: Cutoff | Sequence[Cutoff],
-        group_by: Any,
-        response_method: str | Sequence[str],
-        options: dict[str, Any],
+        *,
+        k: Cutoff | Sequence[Cutoff] = None,
+        group_by: Any = None,
+        response_method: str | Sequence[str] = "auto",
+        **options: Any,
     ) -> None:
+        known = [name for name in signature(_METRICS[metric][0]).parameters if name in _OPTIONS]
+        unknown = [name for name in options if name not in known]
+        if unknown:
+            raise TypeError(
+                f"make_{metric}_scorer got the unknown option {', '.join(unknown)}: it takes k, "
+                f"group_by, response_method and the options of {metric}_score, {', '.join(known)}."
+            )
         self.metric = metric
         self.k = k
         self.group_by = group_by
         self.response_method = response_method
-        self.options = options
-        self._definition()
-        self._cutoffs()
-        self._methods()
+        for name, value in options.items():
+            setattr(self, name, value)
+        self._given = tuple(options)
+        self._definition(), self._cutoffs(), self._methods()  # bad values are refused at once
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name: those of every scorer, and the options that were given."""
+        return {**super().get_params(deep=deep), **self._options()}
 
     def __call__(
         self,
@@ -319,29 +340,15 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
             return float(means[0])
         return {self._key(k): mean for k, mean in zip(cutoffs, means, strict=True)}
 
-    def __repr__(self) -> str:  # type: ignore[override]
-        given = {"k": self.k, "group_by": self.group_by}
-        parts = {name: value for name, value in given.items() if value is not None}
-        if self.response_method != "auto":
-            parts["response_method"] = self.response_method
-        listed = [f"{name}={shown(value)}" for name, value in {**parts, **self.options}.items()]
-        return f"make_{self.metric}_scorer({', '.join(listed)})"
-
     def _accept_sample_weight(self) -> bool:
         # scikit-learn 1.8 and 1.9 ask this of every scorer in a dict, with routing off
         return True
 
+    def _options(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self._given}
+
     def _definition(self) -> Definition:
-        metric = _METRICS[self.metric][0]
-        known = [name for name in signature(metric).parameters if name in _OPTIONS]
-        unknown = [name for name in self.options if name not in known]
-        if unknown:
-            raise TypeError(
-                f"make_{self.metric}_scorer got the unknown option {', '.join(unknown)}: it takes "
-                f"k, group_by, response_method and the options of {metric.__name__}, "
-                f"{', '.join(known)}."
-            )
-        return Definition(**self.options)
+        return Definition(**self._options())
 
     def _cutoffs(self) -> list[Cutoff]:
         if not isinstance(self.k, list | tuple):

@@ -1,0 +1,239 @@
+"""Bad input: each case with its exception and the words of its message."""
+
+import warnings
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+
+from sklearn_ndcg import (
+    dcg_samples,
+    dcg_score,
+    jarvelin_kekalainen,
+    make_dcg_scorer,
+    make_ndcg_scorer,
+    ndcg_curve,
+    ndcg_samples,
+    ndcg_score,
+    quantile_grades,
+)
+
+NAN, INF = np.nan, np.inf
+Y, S, G = [1, 0, 2, 0], [4, 3, 2, 1], [1, 1, 2, 2]
+
+
+class Unreadable:
+    """What a torch tensor that requires grad does."""
+
+    def __array__(self, dtype=None, copy=None):
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
+
+
+# y_true, y_score, options, words of the message; for all five functions
+DATA = {
+    "1-D without groups": (Y, S, {}, r"y_true is 1-D.*groups=.*\[y_true\], \[y_score\]"),
+    "different lengths": (Y, S[:3], {"groups": G}, r"same shape, got \(4,\) and \(3,\)"),
+    "different widths": ([Y], [S[:3]], {}, r"same shape, got \(1, 4\) and \(1, 3\)"),
+    "probabilities": (Y, np.ones((4, 2)), {"groups": G}, r"\(4, 2\).*predict_proba\(X\)\[:, 1\]"),
+    "one 2-D, one 1-D": ([Y], S, {}, r"same shape, got \(1, 4\) and \(4,\)"),
+    "2-D with groups": ([Y], [S], {"groups": [1]}, r"groups goes with 1-D.*\(1, 4\)"),
+    "column with groups": (np.c_[Y], np.c_[S], {"groups": G}, r"\(4, 1\).*ravel\(\)"),
+    "one column": (np.c_[Y], np.c_[S], {}, r"more than 1 document. Got 1 instead.*groups="),
+    "empty": ([], [], {"groups": []}, "y_true.*must not be empty"),
+    "empty scores": (Y, [], {"groups": G}, "y_score.*must not be empty"),
+    "empty matrix": (np.ones((0, 3)), np.ones((0, 3)), {}, r"y_true.*empty.*\(0, 3\)"),
+    "scalar": (1, 1, {}, r"y_true must be 1-D or 2-D.*\(\)"),
+    "3-D": (np.ones((2, 2, 2)), np.ones((2, 2, 2)), {}, "y_true must be.*1-D or 2-D|dim 3"),
+    "None": (None, S, {"groups": G}, "y_true must be"),
+    "no scores": (Y, None, {"groups": G}, "y_score must be"),
+    "ragged": ([[1, 2], [3]], [[1, 2], [3]], {}, "y_true must be an array of numbers, got list"),
+    "text": (list("abcd"), S, {"groups": G}, "y_true must be an array of numbers"),
+    "text scores": (Y, ["1", "2", "3", "4"], {"groups": G}, "y_score must be an array of numbers"),
+    "bytes": (np.array([b"1", b"2", b"3", b"4"]), S, {"groups": G}, "y_true must be an array of"),
+    "complex": (np.array(Y) * 1j, S, {"groups": G}, "y_true must be.*numbers"),
+    "dates": (np.array(Y, "M8[D]"), S, {"groups": G}, "y_true must be an array of numbers"),
+    "spans": (Y, np.array(S, "m8[D]"), {"groups": G}, "y_score must be an array of numbers"),
+    "objects": ([object()] * 4, S, {"groups": G}, "y_true must be an array of numbers"),
+    "records": (np.zeros(4, "f8,f8"), S, {"groups": G}, "y_true must be an array of numbers"),
+    "dict": ({"a": 1}, S, {"groups": G}, "y_true must be an array of numbers, got dict"),
+    "set": (Y, set(S), {"groups": G}, "y_score must be an array of numbers, got set"),
+    "generator": (Y, (s for s in S), {"groups": G}, "y_score must be.*numbers, got generator"),
+    "unreadable": (Unreadable(), S, {"groups": G}, "y_true must be.*Unreadable.*requires grad"),
+    "sparse": (sparse.csr_array(np.ones((2, 3))), np.ones((2, 3)), {}, "y_true.*csr_array.*[Ss]parse"),
+    "np.matrix": (np.ones((2, 3)).view(np.matrix), np.ones((2, 3)), {}, "y_true.*matrix"),
+    "masked": (np.ma.array(Y, mask=[0, 1, 0, 0]), S, {"groups": G}, "y_true is a masked.*1 masked"),
+    "masked scores": (Y, np.ma.array(S, mask=[1, 1, 0, 0]), {"groups": G}, "y_score.*2 masked"),
+    "NaN relevance": ([1, NAN, NAN, 0], S, {"groups": G},
+                      "y_true must not be NaN, found 2 NaN, the first at index 1.*'zero'.*'omit'"),
+    "NaN in a matrix": ([[1, 0], [0, NAN]], np.ones((2, 2)), {}, r"1 NaN, the first at index \(1, 1\)"),
+    "missing relevance": (pd.Series([1, None, 0, 0], dtype="Int64"), S, {"groups": G}, "y_true.*1 NaN"),
+    "null relevance": (pl.Series([1, None, 0, 0]), S, {"groups": G}, "y_true.*1 NaN"),
+    "infinite relevance": ([1, INF, 0, 0], S, {"groups": G}, "y_true must be finite.*index 1"),
+    "-inf relevance": ([1, 0, -INF, 0], S, {"groups": G}, "y_true must be finite.*index 2"),
+    "inf beside NaN": ([NAN, INF, 0, 0], S, {"groups": G, "unjudged": "omit"}, "y_true must be finite"),
+    "NaN score": (Y, [NAN, 1, NAN, 1], {"groups": G}, "y_score.*found 2 NaN or .inf.*index 0"),
+    "+inf score": (Y, [1, 2, 3, INF], {"groups": G}, "y_score.*1 NaN or .inf, the first at index 3"),
+    "missing score": (Y, pd.Series([1, None, 2, 3], dtype="Int64"), {"groups": G}, "y_score.*NaN"),
+    "overflow": ([1e308] * 4, S, {"groups": [1] * 4}, "y_true.*more than a float64 holds.*first 1"),
+    "exponential overflow": ([1, 1024, 0, 0], S, {"groups": G, "gain": "exponential"},
+                             r"gain must be finite.*index 1.*y_true is 1024"),
+    "groups of another length": (Y, S, {"groups": [1, 2]}, "groups must have one id.*4 rows.*got 2"),
+    "sizes": (Y, S, {"groups": [3, 1]}, r"got 2.*look like group sizes.*np\.repeat\(np\.arange"),
+    "NaN id": (Y, S, {"groups": [1, NAN, NAN, 2]}, "groups must not be missing, found 2.*index 1"),
+    "NaN id in an array": (Y, S, {"groups": np.array([1, NAN, 1, 2])}, "groups.*1 missing id.*index 1"),
+    "None id": (Y, S, {"groups": ["a", None, "a", "b"]}, "groups.*1 missing id.*index 1"),
+    "pandas NA id": (Y, S, {"groups": pd.array(["a", "b", None, "b"], dtype="string")},
+                     "groups.*1 missing id, the first at index 2"),
+    "NA integer id": (Y, S, {"groups": pd.array([1, None, 2, 2], dtype="Int64")}, "groups.*1 missing"),
+    "polars null id": (Y, S, {"groups": pl.Series(["a", None, "b", "b"])}, "groups.*1 missing id"),
+    "missing category": (Y, S, {"groups": pd.Categorical(["a", None, "b", "b"])}, "groups.*1 missing"),
+    "NaT id": (Y, S, {"groups": np.array(["2026-01-01", "NaT"] * 2, "M8[D]")}, "groups.*2 missing id"),
+    "NaT id in a list": (Y, S, {"groups": [pd.NaT, pd.Timestamp(0)] * 2}, "groups.*2 missing id"),
+    "masked ids": (Y, S, {"groups": np.ma.array(G, mask=[1, 0, 0, 0])}, "groups is a masked.*1 masked"),
+    "mixed ids": (Y, S, {"groups": [1, "1", 2, "2"]}, r"groups must be ids of one type.*int, str.*str\(id\)"),
+    "unhashable ids": (Y, S, {"groups": [[1], [1], [2], [2]]}, "groups must be ids that can be hashed"),
+    "2-D ids": (Y, S, {"groups": np.c_[G]}, r"groups must be 1-D.*\(4, 1\)"),
+    "frame of ids": (Y, S, {"groups": pd.DataFrame({"q": G})}, r"groups must be 1-D.*\(4, 1\)"),
+    "scalar ids": (Y, S, {"groups": 1}, r"groups must be 1-D.*\(\)"),
+    "generated ids": (Y, S, {"groups": (g for g in G)}, "groups must be 1-D"),
+    "complex ids": (Y, S, {"groups": np.array(G) * 1j}, "groups must be ids that can be sorted"),
+    "unreadable ids": (Y, S, {"groups": Unreadable()}, "groups must be an array of ids"),
+    "gain": (Y, S, {"groups": G, "gain": "exp"}, "gain must be one of 'linear', 'exponential'.*'exp'"),
+    "gain None": (Y, S, {"groups": G, "gain": None}, "gain must be one of.*None"),
+    "gain number": (Y, S, {"groups": G, "gain": 3}, "gain must be finite numbers.*3"),
+    "gain of text": (Y, S, {"groups": G, "gain": ["0", "1", "2"]}, "gain must be finite numbers"),
+    "empty gain": (Y, S, {"groups": G, "gain": []}, r"gain must be finite numbers.*\[\]"),
+    "NaN gain": (Y, S, {"groups": G, "gain": [0, 1, NAN]}, "gain must be finite numbers"),
+    "nested gain": (Y, S, {"groups": G, "gain": [[0, 1]]}, "gain must be finite numbers"),
+    "gain keys": (Y, S, {"groups": G, "gain": {"a": 1}}, "keys of gain must be finite numbers"),
+    "gain values": (Y, S, {"groups": G, "gain": {1: "a"}}, "gain must be finite numbers"),
+    "short table": (Y, S, {"groups": G, "gain": [0, 1]}, "table for the grades 0..1.*1 value.*2.0"),
+    "table for fractions": ([1, 0.5, 0, 0], S, {"groups": G, "gain": [0, 1]}, "table.*1 value.*0.5"),
+    "missing grade": (Y, S, {"groups": G, "gain": {0: 0, 1: 1}}, r"no entry for 1 value.*2.0.*\[0.0, 1.0\]"),
+    "gain of one number": (Y, S, {"groups": G, "gain": np.sum}, r"gain must return.*4 relevance.*sum.*\(\)"),
+    "gain of text from a callable": (Y, S, {"groups": G, "gain": lambda y: y.astype(str)}, "gain must return"),
+    "gain that is NaN": (Y, S, {"groups": G, "gain": lambda y: y * NAN}, "gain must be finite.*4 document"),
+    "discount": (Y, S, {"groups": G, "discount": "log2"}, "discount must be one of 'log'.*callable.*'log2'"),
+    "rising discount": (Y, S, {"groups": G, "discount": lambda r: r}, "discount must be finite.*2.0 at rank 2"),
+    "negative discount": (Y, S, {"groups": G, "discount": lambda r: -r}, "discount must be.*-1.0 at rank 1"),
+    "NaN discount": (Y, S, {"groups": G, "discount": lambda r: r * NAN}, "discount must be.*nan at rank 1"),
+    "short discount": (Y, S, {"groups": G, "discount": lambda r: 1 / r[:1]}, r"discount must return.*shape \(1,\)"),
+    "ties": (Y, S, {"groups": G, "ties": "random"}, "ties must be one of 'average', 'stable'.*'random'"),
+    "ignore_ties": (Y, S, {"groups": G, "ignore_ties": "yes"}, "ignore_ties must be True or False"),
+    "two words on ties": (Y, S, {"groups": G, "ties": "best", "ignore_ties": True}, "ignore_ties=True.*'best'"),
+    "unjudged": (Y, S, {"groups": G, "unjudged": "drop"}, "unjudged must be one of.*'drop'"),
+}  # fmt: skip
+
+FUNCTIONS = {
+    "dcg_score": dcg_score,
+    "ndcg_score": ndcg_score,
+    "dcg_samples": dcg_samples,
+    "ndcg_samples": ndcg_samples,
+    "ndcg_curve": ndcg_curve,
+}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("name", DATA)
+def test_bad_data(name, function):
+    y_true, y_score, options, words = DATA[name]
+    with pytest.raises((ValueError, TypeError), match=f"(?s){words}"):
+        FUNCTIONS[function](y_true, y_score, **options)
+
+
+def test_there_are_sixty_cases():
+    assert len(DATA) + len(CALLS) >= 60
+
+
+good = {"groups": G}
+CALLS = {
+    "k zero": (partial(ndcg_score, Y, S, **good, k=0), "k must be an integer >= 1.*got 0"),
+    "k negative": (partial(dcg_score, Y, S, **good, k=-1), "k must be.*got -1"),
+    "k float": (partial(ndcg_samples, Y, S, **good, k=5.0), "k must be.*got 5.0"),
+    "k bool": (partial(ndcg_score, Y, S, **good, k=True), "k must be.*got True"),
+    "k text": (partial(dcg_samples, Y, S, **good, k="all"), "k must be.*'retrieved'.*'all'"),
+    "k list": (partial(ndcg_score, Y, S, **good, k=[1, 2]), r"k must be.*\[1, 2\]"),
+    "curve of one": (partial(ndcg_curve, Y, S, **good, k=3), r"k must be a 1-D array.*k=\[1, 5, 10\]"),
+    "curve of zero": (partial(ndcg_curve, Y, S, **good, k=[0, 1]), "k must be a 1-D array"),
+    "curve of none": (partial(ndcg_curve, Y, S, **good, k=[]), "k must be a 1-D array"),
+    "curve of text": (partial(ndcg_curve, Y, S, **good, k="retrieved"), "k must be a 1-D array"),
+    "curve of None": (partial(ndcg_curve, Y, S, **good, k=[None]), "k must be a 1-D array"),
+    "curve too far": (partial(ndcg_curve, Y, S, **good, k=[2**70]), "k must be a 1-D array"),
+    "log_base": (partial(dcg_score, Y, S, **good, log_base=0), "log_base must be.*above 1, got 0"),
+    "log_base 1": (partial(dcg_score, Y, S, **good, log_base=1), "log_base must be.*above 1, got 1"),
+    "log_base text": (partial(dcg_score, Y, S, **good, log_base="e"), "log_base must be.*'e'"),
+    "log_base elsewhere": (partial(dcg_score, Y, S, **good, log_base=3, discount="none"),
+                           "log_base=3 is the base of discount='log'"),
+    "negative relevance": (partial(ndcg_score, [1, -1, -2, 0], S, **good),
+                           "should not be used on negative y_true values.*-1.0.*2 negative.*index 1"),
+    "negative exponential": (partial(ndcg_score, [1, -1, 0, 0], S, **good, gain="exponential"),
+                             "negative y_true values: gain is -0.5"),
+    "negative gain": (partial(ndcg_score, Y, S, **good, gain=[-1, 0, 1]),
+                      "not defined for negative gain: gain is -1.0 where y_true is 0.0"),
+    "undefined": (partial(ndcg_score, Y, S, **good, replace_undefined_by="drop"),
+                  "replace_undefined_by must be 'warn'.*'drop'"),
+    "undefined None": (partial(ndcg_samples, Y, S, **good, replace_undefined_by=None), "got None"),
+    "undefined inf": (partial(ndcg_curve, Y, S, **good, replace_undefined_by=INF), "got inf"),
+    "undefined bool": (partial(ndcg_score, Y, S, **good, replace_undefined_by=True), "got True"),
+    "weights of queries": (partial(ndcg_score, Y, S, **good, sample_weight=[1, 2]),
+                           r"sample_weight.*each of the 4 rows.*\(2,\)"),
+    "weights of rows": (partial(ndcg_score, [Y], [S], sample_weight=[1] * 4), r"the 1 rows.*\(4,\)"),
+    "weights in 2-D": (partial(dcg_score, Y, S, **good, sample_weight=[[1] * 4]), r"\(1, 4\)"),
+    "negative weight": (partial(dcg_score, Y, S, **good, sample_weight=[1, 1, -1, 1]),
+                        "sample_weight must be finite and >= 0, found -1.*index 2"),
+    "negative weight, 2-D": (partial(ndcg_score, [Y], [S], sample_weight=[-1]), "found -1"),
+    "NaN weight": (partial(ndcg_score, Y, S, **good, sample_weight=[1, NAN, 1, 1]), "found nan"),
+    "inf weight": (partial(ndcg_score, Y, S, **good, sample_weight=[1, INF, 1, 1]), "found inf"),
+    "no weight": (partial(ndcg_score, Y, S, **good, sample_weight=[0] * 4), "0 everywhere"),
+    "text weight": (partial(ndcg_score, Y, S, **good, sample_weight=list("abcd")),
+                    "sample_weight must be an array of numbers"),
+    "masked weight": (partial(ndcg_score, Y, S, **good, sample_weight=np.ma.array([1] * 4, mask=[1, 0, 0, 0])),
+                      "sample_weight is a masked array"),
+    "overflow in the ideal": (partial(ndcg_score, [1e308] * 4, S, groups=[7] * 4), "first 7"),
+    "b": (partial(jarvelin_kekalainen, b=1), "b must be a finite number above 1, got 1"),
+    "b text": (partial(jarvelin_kekalainen, b="2"), "b must be"),
+    "b infinite": (partial(jarvelin_kekalainen, b=INF), "b must be"),
+    "scorer's k": (partial(make_ndcg_scorer, k=0), "k must be an integer"),
+    "scorer without k": (partial(make_ndcg_scorer, k=[]), "k must list different cutoffs"),
+    "scorer's k twice": (partial(make_ndcg_scorer, k=[5, 1, 5]), "k must list different cutoffs"),
+    "scorer's option": (partial(make_ndcg_scorer, log_base=3), "unknown option log_base.*gain, "),
+    "scorer's groups": (partial(make_ndcg_scorer, groups=G), "unknown option groups"),
+    "dcg scorer's option": (partial(make_dcg_scorer, replace_undefined_by=0), "unknown option replace"),
+    "scorer's gain": (partial(make_ndcg_scorer, gain="exp"), "gain must be one of"),
+    "scorer's response": (partial(make_ndcg_scorer, response_method="transform"), "response_method must be"),
+    "scorer's responses": (partial(make_ndcg_scorer, response_method=["predict", "auto"]), "response_method"),
+    "grades of a matrix": (partial(quantile_grades, [[1, 2]]), r"y must be 1-D.*\(1, 2\)"),
+    "grades of NaN": (partial(quantile_grades, [1, NAN]), "y must not be NaN, found 1.*index 1"),
+    "grades of text": (partial(quantile_grades, ["a"]), "y must be an array of numbers"),
+    "one grade": (partial(quantile_grades, [1, 2], n_grades=1), "n_grades must be an integer from 2"),
+    "half a grade": (partial(quantile_grades, [1, 2], n_grades=2.5), "n_grades must be"),
+    "grades, short groups": (partial(quantile_grades, [1, 2], groups=[1]), "groups must have one id"),
+    "grades, missing id": (partial(quantile_grades, [1, 2], groups=[1, None]), "groups.*missing id"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_bad_call(name):
+    call, words = CALLS[name]
+    with pytest.raises((ValueError, TypeError), match=f"(?s){words}"):
+        call()
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_unknown_keywords_are_type_errors(function):
+    with pytest.raises(TypeError, match="unexpected keyword argument"):
+        FUNCTIONS[function](Y, S, groups=G, at=3)
+    with pytest.raises(TypeError, match="positional argument"):
+        FUNCTIONS[function](Y, S, G)
+
+
+def test_numpy_warns_of_nothing():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match="float64"):
+            dcg_score([[1e308, 1e308, 1e308]], [[1, 1, 1]])
+        with pytest.raises(ValueError, match="finite"):
+            ndcg_score([[5000, 1]], [[1, 2]], gain="exponential")

@@ -1,0 +1,142 @@
+"""The house: imports go down only, and what is public is what is listed."""
+
+import ast
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import version
+from inspect import getmembers, isclass, isfunction, signature
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sklearn_ndcg
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = Path(sklearn_ndcg.__file__).parent
+FLOORS = [
+    ["_kernels"],
+    ["_columns", "_definitions", "_queries"],
+    ["_metrics", "_rankings"],
+    ["_scorers"],
+    ["__init__"],
+]
+FLOOR = {module: floor for floor, modules in enumerate(FLOORS) for module in modules}
+
+
+def imports(path):
+    """(module, name) of every import in a file."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from ((node.module, alias.name) for alias in node.names)
+
+
+def modules():
+    return sorted(path.stem for path in PACKAGE.glob("*.py"))
+
+
+def test_every_module_has_its_floor():
+    assert sorted(FLOOR) == modules()
+
+
+@pytest.mark.parametrize("module", modules())
+def test_imports_go_down_only(module):
+    for source, name in imports(PACKAGE / f"{module}.py"):
+        if source == "sklearn_ndcg":
+            source, name = f"sklearn_ndcg.{name}", ""
+        if source.startswith("sklearn_ndcg."):
+            target = source.removeprefix("sklearn_ndcg.")
+            assert FLOOR[target] <= FLOOR[module], f"{module} imports {target} from above"
+            assert not name.startswith("_"), f"{module} imports the private {target}.{name}"
+        else:
+            top = source.split(".")[0]
+            assert top in {"__future__", "numpy", "scipy", "sklearn"} | sys.stdlib_module_names
+            private = [part for part in [*source.split("."), name] if part.startswith("_")]
+            assert source == "__future__" or not private, f"{module} imports {source}.{name}"
+
+
+def test_all_is_what_is_public():
+    assert sklearn_ndcg.__all__ == sorted(sklearn_ndcg.__all__)
+    public = {
+        name
+        for name, value in getmembers(sklearn_ndcg, lambda v: isfunction(v) or isclass(v))
+        if not name.startswith("_") and value.__module__.startswith("sklearn_ndcg")
+    }
+    assert public == set(sklearn_ndcg.__all__)
+
+
+@pytest.mark.parametrize("name", sklearn_ndcg.__all__)
+def test_docstring_names_every_parameter(name):
+    function = getattr(sklearn_ndcg, name)
+    doc = function.__doc__
+    assert "Examples\n    --------" in doc
+    assert "{" not in doc.replace("{", "", 0) or "{data}" not in doc
+    for parameter in signature(function).parameters:
+        assert f"{parameter}" in doc.split("Returns")[0], parameter
+
+
+def test_the_scorers_take_the_options_of_the_metrics():
+    shared = set(signature(sklearn_ndcg.ndcg_score).parameters)
+    assert shared >= {"gain", "discount", "ties", "ignore_ties", "unjudged", "replace_undefined_by"}
+    assert shared ^ set(signature(sklearn_ndcg.dcg_score).parameters) == {
+        "log_base", "replace_undefined_by",
+    }  # fmt: skip
+    for score, samples in (("ndcg_score", "ndcg_samples"), ("dcg_score", "dcg_samples")):
+        one, other = (signature(getattr(sklearn_ndcg, n)).parameters for n in (score, samples))
+        assert set(one) - set(other) == {"sample_weight"}
+        assert all(one[p].default == other[p].default for p in other)
+
+
+def test_version_is_that_of_the_distribution():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert sklearn_ndcg.__version__ == version("sklearn-ndcg") == project["version"]
+    assert f"## {project['version']}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_import_needs_and_loads_no_extra():
+    code = (
+        "import sys, sklearn; before = set(sys.modules); import sklearn_ndcg;"
+        "new = {name.split('.')[0] for name in set(sys.modules) - before};"
+        "print(*new & {'pandas', 'polars', 'pyarrow', 'matplotlib', 'narwhals', 'lightgbm'})"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    assert run.stdout.strip() == ""
+
+
+def test_typed():
+    assert (PACKAGE / "py.typed").exists()
+
+
+# --- memory
+
+
+@pytest.mark.parametrize("case", ["contiguous", "shuffled", "one query", "ties", "weights"])
+def test_extra_memory_stays_under_four_times_the_inputs(case):
+    import tracemalloc  # noqa: PLC0415
+
+    rng = np.random.default_rng(0)
+    n = 4_000_000
+    groups = np.repeat(np.arange(n // 100), 100)
+    y_true, y_score = rng.integers(0, 5, n).astype(float), rng.normal(size=n)
+    options = {"groups": groups, "k": 10}
+    if case == "shuffled":
+        options["groups"] = rng.permutation(groups)
+    elif case == "one query":
+        options["groups"] = np.zeros(n, dtype=int)
+    elif case == "ties":
+        y_score = np.round(y_score)
+        options |= {"groups": np.zeros(n, dtype=int), "k": None}
+    elif case == "weights":
+        y_true[::7] = np.nan
+        options |= {"unjudged": "omit", "sample_weight": np.ones(n), "k": "retrieved"}
+    inputs = sum(a.nbytes for a in [y_true, y_score, *options.values()] if hasattr(a, "nbytes"))
+    tracemalloc.start()
+    try:
+        sklearn_ndcg.ndcg_score(y_true, y_score, **options)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 4 * inputs

@@ -1,0 +1,248 @@
+"""What must not matter, over one list of metrics."""
+
+import warnings
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sklearn_ndcg import dcg_samples, dcg_score, ndcg_curve, ndcg_samples, ndcg_score
+
+
+def curve(y_true, y_score, **options):
+    return ndcg_curve(y_true, y_score, k=[1, 2, 4], **options)[1]
+
+
+METRICS = {
+    "dcg_score": dcg_score,
+    "ndcg_score": ndcg_score,
+    "dcg_samples": dcg_samples,
+    "ndcg_samples": ndcg_samples,
+    "ndcg_curve": curve,
+    "ndcg@2": partial(ndcg_score, k=2),
+    "ndcg@retrieved": partial(ndcg_score, k="retrieved"),
+    "exponential ndcg": partial(ndcg_score, gain="exponential"),
+    "worst ndcg@3": partial(ndcg_score, ties="worst", k=3),
+    "best dcg": partial(dcg_score, ties="best", discount="reciprocal"),
+    "condensed": partial(ndcg_score, unjudged="omit"),
+}
+WEIGHTED = [name for name in METRICS if "samples" not in name]
+every_metric = pytest.mark.parametrize("metric", METRICS)
+
+
+@pytest.fixture(autouse=True)
+def _undefined_queries_are_welcome():
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "NDCG is undefined")
+        yield
+
+
+@st.composite
+def rows(draw):
+    n = draw(st.integers(1, 25))
+
+    def column(elements):
+        return np.array(draw(st.lists(elements, min_size=n, max_size=n)), dtype=float)
+
+    y_true = column(st.sampled_from([0, 0, 0, 1, 2, 3.5]))
+    y_score = column(st.sampled_from([-np.inf, -1, 0, -0.0, 0.25, 1, 3]))
+    groups = np.array(draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)))
+    return y_true, y_score, groups
+
+
+def close(a, b):
+    np.testing.assert_allclose(a, b, rtol=1e-13, atol=1e-15)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.data())
+@every_metric
+def test_order_of_rows(metric, data):
+    y_true, y_score, groups = data.draw(rows())
+    order = np.array(data.draw(st.permutations(range(len(groups)))))
+    function = METRICS[metric]
+    close(
+        function(y_true[order], y_score[order], groups=groups[order]),
+        function(y_true, y_score, groups=groups),
+    )
+
+
+@settings(max_examples=20, deadline=None)
+@given(rows())
+@every_metric
+def test_labels_of_groups(metric, data):
+    """Any labels that sort alike; for the means, any labels at all."""
+    y_true, y_score, groups = data
+    function, expected = METRICS[metric], METRICS[metric](y_true, y_score, groups=groups)
+    names = np.array(["a", "b", "c", "d", "e"])
+    for labels in (
+        names[groups],
+        names[groups].astype(object),
+        names[groups].tolist(),
+        names[groups].astype("S"),
+        pd.Categorical(names[groups]),
+        pd.Series(names[groups]),
+        pl.Series(names[groups].tolist()),
+        pa.chunked_array([names[groups].tolist()]),
+        groups * 10**17 - 2**62,
+        groups.astype(np.uint8),
+        groups / 8,
+        groups.tolist(),
+        np.datetime64("2026-11-21") + groups,
+        pd.to_datetime("2026-11-21") + pd.to_timedelta(groups, "D"),
+        [(int(g), "x") for g in groups],
+    ):
+        np.testing.assert_array_equal(function(y_true, y_score, groups=labels), expected)
+    if "samples" not in metric:
+        close(function(y_true, y_score, groups=-groups), expected)
+
+
+@settings(max_examples=20, deadline=None)
+@given(rows())
+@every_metric
+def test_increasing_transforms_of_scores(metric, data):
+    y_true, y_score, groups = data
+    function = METRICS[metric]
+    expected = function(y_true, y_score, groups=groups)
+    for transformed in (y_score * 7 - 3, np.arctan(y_score), y_score**3):
+        transformed[y_score == -np.inf] = -np.inf
+        np.testing.assert_array_equal(function(y_true, transformed, groups=groups), expected)
+
+
+@settings(max_examples=20, deadline=None)
+@given(rows())
+@pytest.mark.parametrize("metric", WEIGHTED)
+def test_scale_of_weights(metric, data):
+    y_true, y_score, groups = data
+    function, expected = METRICS[metric], METRICS[metric](y_true, y_score, groups=groups)
+    for scale in (1, 1e-200, 1e200, 3):
+        weight = np.full(len(groups), scale)
+        close(function(y_true, y_score, groups=groups, sample_weight=weight), expected)
+
+
+@settings(max_examples=20, deadline=None)
+@given(rows())
+@pytest.mark.parametrize("metric", WEIGHTED)
+def test_duplicated_query_is_doubled_weight(metric, data):
+    y_true, y_score, groups = data
+    twice = groups == groups[0]
+    extended = [np.r_[column, column[twice]] for column in (y_true, y_score)]
+    groups_extended = np.r_[groups, np.full(twice.sum(), 99)]
+    close(
+        METRICS[metric](*extended, groups=groups_extended),
+        METRICS[metric](y_true, y_score, groups=groups, sample_weight=1 + twice),
+    )
+
+
+@settings(max_examples=20, deadline=None)
+@given(rows())
+def test_cutoffs_past_the_longest_query(data):
+    y_true, y_score, groups = data
+    for function in (dcg_samples, ndcg_samples):
+        expected = function(y_true, y_score, groups=groups)
+        for k in (len(groups), 10**9, 10**30, np.int64(2**62)):
+            np.testing.assert_array_equal(function(y_true, y_score, groups=groups, k=k), expected)
+
+
+@settings(max_examples=20, deadline=None)
+@given(rows())
+def test_scores_are_the_means_of_samples(data):
+    y_true, y_score, groups = data
+    close(ndcg_score(y_true, y_score, groups=groups), ndcg_samples(*data[:2], groups=groups).mean())
+    close(dcg_score(y_true, y_score, groups=groups), dcg_samples(*data[:2], groups=groups).mean())
+
+
+DATA = np.array([3.0, 0, 2, 1, 0, 1]), np.array([0.5, 2, 2, 1, -1, 4]), np.array([2, 2, 1, 2, 1, 1])
+
+
+@every_metric
+def test_inputs_are_neither_changed_nor_needed_writable(metric):
+    arrays = [column.copy() for column in DATA] + [np.array([1.0, 2, 3, 4, 5, 6])]
+    for array in arrays:
+        array.flags.writeable = False
+    y_true, y_score, groups, weight = arrays
+    expected = METRICS[metric](*DATA[:2], groups=DATA[2])
+    np.testing.assert_array_equal(METRICS[metric](y_true, y_score, groups=groups), expected)
+    if metric in WEIGHTED:
+        METRICS[metric](y_true, y_score, groups=groups, sample_weight=weight)
+    for array, original in zip(arrays, DATA, strict=False):
+        np.testing.assert_array_equal(array, original)
+
+
+@pytest.mark.parametrize("contiguous", [True, False])
+def test_callables_cannot_change_inputs(contiguous):
+    def vandal(values):
+        values *= 0
+        return values + 1
+
+    y_true, y_score, groups = (column.copy() for column in DATA)
+    groups = np.sort(groups) if contiguous else groups
+    ndcg_score(y_true, y_score, groups=groups, gain=vandal)
+    np.testing.assert_array_equal(y_true, DATA[0])
+
+
+@every_metric
+def test_memory_layout(metric):
+    y_true, y_score, groups = DATA
+    expected = METRICS[metric](y_true, y_score, groups=groups)
+    spread = [np.repeat(column, 3)[::3] for column in DATA]
+    got = METRICS[metric](*spread[:2], groups=spread[2])
+    np.testing.assert_array_equal(got, expected)
+    backwards = [column[::-1].copy()[::-1] for column in DATA]
+    got = METRICS[metric](*backwards[:2], groups=backwards[2])
+    np.testing.assert_array_equal(got, expected)
+    dense = [column.reshape(2, 3) for column in DATA[:2]]
+    expected = METRICS[metric](*dense)
+    np.testing.assert_array_equal(METRICS[metric](*map(np.asfortranarray, dense)), expected)
+    swapped = [column.astype(">f8") for column in dense]
+    np.testing.assert_array_equal(METRICS[metric](*swapped), expected)
+
+
+@every_metric
+def test_containers_and_dtypes(metric, tmp_path):
+    y_true, y_score, groups = DATA
+    expected = METRICS[metric](y_true, y_score, groups=groups)
+    on_disk = np.memmap(tmp_path / "scores", dtype=float, shape=len(y_score), mode="w+")
+    on_disk[:] = y_score
+    for true, score, ids in [
+        (y_true.tolist(), y_score.tolist(), groups.tolist()),
+        (tuple(y_true), tuple(y_score), tuple(groups)),
+        (pd.Series(y_true, index=list("fedcba")), pd.Series(y_score), pd.Series(groups)),
+        (pd.Series(y_true, dtype="Int8"), pd.Series(y_score, dtype="Float32"), pd.Index(groups)),
+        (pd.Series(y_true, dtype="int64[pyarrow]"), y_score, pd.Series(groups, dtype="Int32")),
+        (pl.Series(y_true), pl.Series(y_score), pl.Series(groups)),
+        (pa.array(y_true), pa.array(y_score), pa.array(groups)),
+        (pa.chunked_array([y_true[:3], y_true[3:]]), y_score, pa.array(groups.astype(str))),
+        (y_true.astype(object), y_score.astype(object), groups.astype(object)),
+        (y_true.astype(np.int8), y_score.astype(np.float16), groups.astype(np.uint16)),
+        (y_true.astype(np.longdouble), y_score.astype(np.longdouble), groups.astype(float)),
+        (np.ma.array(y_true), np.ma.array(y_score), np.ma.array(groups)),
+        (y_true, on_disk, groups),
+    ]:
+        np.testing.assert_array_equal(METRICS[metric](true, score, groups=ids), expected)
+
+
+@every_metric
+def test_frames_as_2d_input(metric):
+    y_true, y_score = DATA[0].reshape(2, 3), DATA[1].reshape(2, 3)
+    expected = METRICS[metric](y_true, y_score)
+    for frame in (pd.DataFrame, pl.DataFrame, list, lambda a: pa.table(dict(zip("abc", a.T)))):
+        np.testing.assert_array_equal(METRICS[metric](frame(y_true), frame(y_score)), expected)
+
+
+def test_duck_arrays():
+    class Tensor:
+        def __init__(self, values):
+            self.values = np.asarray(values)
+
+        def __array__(self, dtype=None, copy=None):
+            return self.values if dtype is None else self.values.astype(dtype)
+
+    y_true, y_score, groups = map(Tensor, DATA)
+    expected = ndcg_score(*DATA[:2], groups=DATA[2])
+    assert ndcg_score(y_true, y_score, groups=groups) == expected
