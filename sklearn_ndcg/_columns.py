@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
+
+from sklearn_ndcg._definitions import is_integer
 
 
 def column(X: Any, key: Any) -> Any:
@@ -43,7 +44,7 @@ def _index_levels(X: Any) -> list[Any]:
 
 
 def _array_column(X: Any, key: Any) -> Any:
-    if not isinstance(key, Integral) or isinstance(key, bool):
+    if not is_integer(key):
         raise ValueError(
             f"group_by={key!r} is a name, but X arrived as {type(X).__name__}, which has none. "
             "Without metadata routing RFECV and SequentialFeatureSelector turn X into an array, "
@@ -51,8 +52,9 @@ def _array_column(X: Any, key: Any) -> Any:
             "Ways out: route the ids, with sklearn.set_config(enable_metadata_routing=True) and "
             "groups passed to the tool; or pass a callable on X or the number of a column."
         )
-    table = X.tocsc() if hasattr(X, "tocsc") else X
-    table = table if hasattr(table, "shape") else np.asarray(table, dtype=object)
+    table: Any = X if hasattr(X, "shape") else np.asarray(X, dtype=object)
     if len(table.shape) != 2 or not -table.shape[1] <= key < table.shape[1]:
         raise ValueError(f"group_by={key} is no column of X, which has shape {table.shape}.")
-    return table[:, [key]].toarray().ravel() if hasattr(X, "tocsc") else table[:, key]
+    if hasattr(table, "tocsc"):
+        return table.tocsc()[:, [key]].toarray().ravel()
+    return table[:, key]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -142,7 +142,7 @@ def check_cutoff(k: Any) -> Cutoff:
     """`k` of one score: None, an int >= 1 or "retrieved"."""
     if k is None or (isinstance(k, str) and k == "retrieved"):
         return k
-    if isinstance(k, Integral) and not isinstance(k, bool | np.bool_) and k >= 1:
+    if is_integer(k) and k >= 1:
         return int(k)
     raise ValueError(
         f"k must be an integer >= 1, None for all documents or 'retrieved' for each list's own "
@@ -150,10 +150,17 @@ def check_cutoff(k: Any) -> Cutoff:
     )
 
 
+def is_integer(value: object) -> TypeGuard[int]:
+    """Whether `value` is an integer, Python's or NumPy's, and no bool."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
 def _check_choice(name: str, value: object, choices: tuple[str, ...], more: str = "") -> None:
     if not isinstance(value, str) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be one of {listed}{f', {more}' if more else ''}; got {value!r}.")
+        raise ValueError(
+            f"{name} must be one of {listed}{f', {more}' if more else ''}; got {value!r}."
+        )
 
 
 def _check_gain(gain: object) -> None:
@@ -182,7 +189,7 @@ def _check_table(values: Any, name: str) -> None:
 
 
 def _check_log_base(log_base: object, discount: object) -> None:
-    if not _is_number(log_base) or not 1 < log_base < np.inf:  # type: ignore[operator]
+    if not _is_number(log_base) or not 1 < log_base < np.inf:
         raise ValueError(f"log_base must be a finite number above 1, got {log_base!r}.")
     if log_base != 2 and discount != "log":
         raise ValueError(
@@ -194,15 +201,15 @@ def _check_log_base(log_base: object, discount: object) -> None:
 def _check_replacement(value: object) -> None:
     if isinstance(value, str) and value == "warn":
         return
-    if not _is_number(value) or np.isinf(value):  # type: ignore[call-overload]
+    if not _is_number(value) or np.isinf(value):
         raise ValueError(
             "replace_undefined_by must be 'warn', a finite number, or nan to leave undefined "
             f"queries out; got {value!r}."
         )
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _exponential(relevance: Floats) -> Floats:

@@ -8,6 +8,7 @@ the extra memory does not grow with the number of queries.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,9 +41,7 @@ def dcg(
     return result
 
 
-def ideal_dcg(
-    gain: Floats, starts: Ints, lengths: Ints, discount: Floats, cutoffs: Ints
-) -> Floats:
+def ideal_dcg(gain: Floats, starts: Ints, lengths: Ints, discount: Floats, cutoffs: Ints) -> Floats:
     """DCG of the best order at every cutoff, shape (n_queries, n_cutoffs).
 
     `cutoffs` and `discount` as for `dcg`; or each query's own, shape (n_queries, n_cutoffs).
@@ -60,7 +59,7 @@ def _blocks(
     """Queries of equal length and their rows of each array, shape (queries, length)."""
     order = np.argsort(lengths, kind="stable")
     edges = np.flatnonzero(np.diff(lengths[order], prepend=-1, append=-1))
-    for first, last in zip(edges[:-1], edges[1:], strict=True):
+    for first, last in pairwise(edges.tolist()):
         length = int(lengths[order[first]])
         step = max(1, _BLOCK // max(length, 1))
         for at in range(first, last, step) if length else ():

@@ -339,9 +339,7 @@ def dcg_samples(
         unjudged=unjudged,
     )
     cutoff = check_cutoff(k)
-    queries = as_queries(
-        y_true, y_score, groups=groups, definition=definition, negative_gain=True
-    )
+    queries = as_queries(y_true, y_score, groups=groups, definition=definition, negative_gain=True)
     return dcg_at(queries, [cutoff], definition)[:, 0]
 
 
@@ -414,9 +412,7 @@ def ndcg_samples(
         replace_undefined_by=replace_undefined_by,
     )
     cutoff = check_cutoff(k)
-    queries = as_queries(
-        y_true, y_score, groups=groups, definition=definition, negative_gain=False
-    )
+    queries = as_queries(y_true, y_score, groups=groups, definition=definition, negative_gain=False)
     return ndcg_at(queries, [cutoff], definition)[:, 0]
 
 
@@ -531,7 +527,7 @@ def ndcg_at(queries: Queries, cutoffs: Sequence[Cutoff], definition: Definition)
     values = _ratio(achieved, ideal)
     undefined = np.isnan(values[:, 0])
     if undefined.any():
-        values[undefined] = _replacement(np.count_nonzero(undefined), len(values), definition)
+        values[undefined] = _replacement(int(undefined.sum()), len(values), definition)
     return values
 
 
@@ -542,7 +538,7 @@ def mean_over_queries(values: Floats, weight: Floats | None) -> Floats:
     total = weight[scored].sum()
     if total == 0:
         return np.full(values.shape[1], np.nan)
-    return _weighted_sums(values[scored], weight[scored]) / total
+    return np.asarray(_weighted_sums(values[scored], weight[scored]) / total)
 
 
 def _mean_curve(queries: Queries, cutoffs: NDArray[np.intp], definition: Definition) -> Floats:
@@ -568,7 +564,7 @@ def _mean_curve(queries: Queries, cutoffs: NDArray[np.intp], definition: Definit
         sums[reach:] += summed[-1]
         total += weight[part][scored].sum()
         undefined_weight += weight[part][~scored].sum()
-        n_undefined += np.count_nonzero(~scored)
+        n_undefined += int((~scored).sum())
     if n_undefined:
         value = _replacement(n_undefined, len(by_length), definition)
         if not np.isnan(value):
@@ -581,9 +577,7 @@ def _mean_curve(queries: Queries, cutoffs: NDArray[np.intp], definition: Definit
 _CURVE_BLOCK = 1 << 22
 
 
-def _ends(
-    queries: Queries, cutoffs: Sequence[Cutoff]
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _ends(queries: Queries, cutoffs: Sequence[Cutoff]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The distinct ranks to cut at, within reach of the longest query, and each cutoff's place."""
     longest = max(1, queries.lengths.max())
     # what was not retrieved adds nothing to a DCG: cut at the retrieved, it is not cut at all
@@ -609,7 +603,7 @@ def _ratio(achieved: Floats, ideal: Floats) -> Floats:
     """DCG over ideal DCG, nan where a query has no relevant document."""
     values = np.full(ideal.shape, np.nan)
     np.divide(achieved, ideal, out=values, where=ideal > 0)
-    return np.minimum(values, 1, out=values)  # rounding must not put anything above perfect
+    return np.asarray(np.minimum(values, 1))  # rounding must not put anything above perfect
 
 
 def _weighted_sums(values: Floats, weight: Floats) -> Floats:

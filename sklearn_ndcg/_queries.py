@@ -71,11 +71,7 @@ def numeric(values: ArrayLike, name: str) -> NDArray[Any]:
     """`values` as an array of bool, int or float, not copied where it is one already."""
     array = values
     if np.ma.isMaskedArray(values):
-        if np.ma.is_masked(values):
-            raise ValueError(
-                f"{name} is a masked array with {np.ma.count_masked(values)} masked values: "
-                "fill them, or leave their rows out."
-            )
+        _refuse_masked(values, name)
         array = np.ma.getdata(values)
     if type(array) is not np.ndarray or array.dtype.kind not in "biuf":
         try:
@@ -100,7 +96,9 @@ def numeric(values: ArrayLike, name: str) -> NDArray[Any]:
     return array
 
 
-def group_rows(groups: ArrayLike, n_rows: int) -> tuple[NDArray[Any], Ints, Ints, Ints | None]:
+def group_rows(
+    groups: ArrayLike | None, n_rows: int
+) -> tuple[NDArray[Any], Ints, Ints, Ints | None]:
     """Labels in sorted order, each label's run of rows, and the row order where one is needed.
 
     Rows that lie together already are left where they are (order None); others are brought
@@ -124,6 +122,15 @@ def group_rows(groups: ArrayLike, n_rows: int) -> tuple[NDArray[Any], Ints, Ints
     codes = np.repeat(code.astype(np.int32 if n_rows < 2**31 else np.int64), lengths)
     lengths = np.bincount(codes, minlength=len(found))
     return labels, np.cumsum(lengths) - lengths, lengths, _stable_order(codes, len(found))
+
+
+def _refuse_masked(values: Any, name: str) -> None:
+    masked = np.ma.getmaskarray(values)
+    if masked.any():
+        raise ValueError(
+            f"{name} is a masked array with {_where(masked, 'masked')}: fill them in, or leave "
+            "their rows out."
+        )
 
 
 def _check_shapes(relevance: NDArray[Any], score: NDArray[Any], groups: object) -> None:
@@ -271,12 +278,8 @@ def _mean_weights(
 
 
 def _check_groups(groups: Any, n_rows: int) -> NDArray[Any]:
-    # pandas' nullable arrays have a mask too, which np.ma.is_masked would take for its own
-    if np.ma.isMaskedArray(groups) and np.ma.is_masked(groups):
-        raise ValueError(
-            f"groups is a masked array with {np.ma.count_masked(groups)} masked ids: every row "
-            "needs one."
-        )
+    if np.ma.isMaskedArray(groups):
+        _refuse_masked(groups, "groups")
     if isinstance(groups, list | tuple):
         # np.asarray would turn [1, "1", nan] into text
         ids = np.fromiter(groups, dtype=object, count=len(groups))
@@ -348,7 +351,7 @@ def _is_missing(label: Any) -> bool:
     if label is None:
         return True
     try:
-        return bool(label != label)
+        return bool(label != label)  # noqa: PLR0124  (nan and NaT)
     except (TypeError, ValueError):  # pandas.NA has no truth value
         return True
 
@@ -363,5 +366,6 @@ def _stable_order(codes: NDArray[Any], n_codes: int) -> Ints:
 
 def _where(mask: NDArray[np.bool_], what: str) -> str:
     """Count and first place of what is wrong."""
-    first = tuple(int(i) for i in np.argwhere(mask)[0])
-    return f"{np.count_nonzero(mask)} {what}, the first at index {first[0] if len(first) == 1 else first}"
+    place = tuple(int(i) for i in np.argwhere(mask)[0])
+    index = place if len(place) > 1 else place[0]
+    return f"{np.count_nonzero(mask)} {what}, the first at index {index}"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_ndcg._definitions import is_integer
 from sklearn_ndcg._queries import group_rows, numeric
 
 
@@ -62,7 +61,7 @@ def quantile_grades(
             f"y must not be NaN, found {np.count_nonzero(np.isnan(values))}, the first at index "
             f"{np.argmax(np.isnan(values))}: leave those rows out."
         )
-    if not isinstance(n_grades, Integral) or isinstance(n_grades, bool) or not 2 <= n_grades < 2**31:
+    if not is_integer(n_grades) or not 2 <= n_grades < 2**31:
         raise ValueError(f"n_grades must be an integer from 2 to 2**31 - 1, got {n_grades!r}.")
     n = len(values)
     _, starts, lengths, rows = group_rows(np.zeros(n) if groups is None else groups, n)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from inspect import signature
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,10 @@ from sklearn_ndcg._definitions import Cutoff, Definition, check_cutoff
 from sklearn_ndcg._metrics import dcg_at, dcg_score, mean_over_queries, ndcg_at, ndcg_score
 from sklearn_ndcg._queries import as_queries, group_rows
 
-_METRICS = {"ndcg": (ndcg_score, ndcg_at), "dcg": (dcg_score, dcg_at)}
+_METRICS: dict[str, tuple[Callable[..., float], Callable[..., Any]]] = {
+    "ndcg": (ndcg_score, ndcg_at),
+    "dcg": (dcg_score, dcg_at),
+}
 _OPTIONS = [field.name for field in fields(Definition)]
 _RESPONSES = ("predict_proba", "decision_function", "predict")
 
@@ -65,9 +68,9 @@ def make_ndcg_scorer(
     Returns
     -------
     scorer
-        A callable ``scorer(estimator, X, y, groups=None, sample_weight=None)`` that returns a float,
-        larger is better, or a dict for a list `k`. A new object every time: `set_score_request`
-        on it, say ``set_score_request(groups="session")``, changes no other.
+        A callable ``scorer(estimator, X, y, groups=None, sample_weight=None)`` that returns a
+        float, larger is better, or a dict for a list `k`. A new object every time:
+        `set_score_request` on it, say ``set_score_request(groups="session")``, changes no other.
 
     Raises
     ------
@@ -104,9 +107,7 @@ def make_ndcg_scorer(
     >>> round(float(search.fit(X, y, groups=query).best_score_), 3)
     0.839
     """
-    return GroupedScorer(
-        "ndcg", k=k, group_by=group_by, response_method=response_method, **options
-    )
+    return GroupedScorer("ndcg", k=k, group_by=group_by, response_method=response_method, **options)
 
 
 def make_dcg_scorer(
@@ -146,9 +147,7 @@ def make_dcg_scorer(
     >>> make_dcg_scorer(k=10, group_by="query", gain="exponential")
     GroupedScorer(gain='exponential', group_by='query', k=10, metric='dcg')
     """
-    return GroupedScorer(
-        "dcg", k=k, group_by=group_by, response_method=response_method, **options
-    )
+    return GroupedScorer("dcg", k=k, group_by=group_by, response_method=response_method, **options)
 
 
 def one_ranking(X: Any) -> NDArray[np.intp]:
@@ -224,7 +223,9 @@ def check_group_splits(
     if groups is None:
         raise ValueError("groups is missing: pass one query id per row.")
     if isinstance(cv, Iterator):
-        raise TypeError(f"cv is an iterator, which a check would use up: pass list(cv), got {cv!r}.")
+        raise TypeError(
+            f"cv is an iterator, which a check would use up: pass list(cv), got {cv!r}."
+        )
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
     labels, starts, lengths, order = group_rows(groups, n_rows)
     rows = np.arange(n_rows) if order is None else order
@@ -262,7 +263,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
     """
 
     # `groups` is requested from the start; `estimator` is an argument of `score`, not metadata
-    __metadata_request__score = {"estimator": UNUSED, "groups": True}
+    __metadata_request__score: ClassVar = {"estimator": UNUSED, "groups": True}
 
     def __init__(
         self,

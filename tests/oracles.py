@@ -1,7 +1,7 @@
 """NDCG once more, slowly and another way: what the library is held against."""
 
 from fractions import Fraction
-from itertools import permutations
+from itertools import pairwise, permutations
 from math import fsum, log2
 
 import numpy as np
@@ -18,7 +18,7 @@ def exact_dcg(gains, scores, k=None, discount=log_discount, ties="average"):
     weights = [Fraction(discount(rank)) for rank in range(1, len(gains) + 1)]
     values = []
     for order in permutations(retrieved):
-        if all(scores[a] >= scores[b] for a, b in zip(order, order[1:], strict=False)):
+        if all(scores[a] >= scores[b] for a, b in pairwise(order)):
             value = sum(Fraction(gains[i]) * weights[r] for r, i in enumerate(order[:k]))
             values.append((value, list(order)))
     if ties == "average":
@@ -34,9 +34,7 @@ def exact_ideal(gains, k=None, discount=log_discount):
 
 
 def _is_stable(order, scores):
-    return all(
-        scores[a] > scores[b] or a < b for a, b in zip(order, order[1:], strict=False)
-    )
+    return all(scores[a] > scores[b] or a < b for a, b in pairwise(order))
 
 
 def loop_ndcg(y_true, y_score, groups, k=None):

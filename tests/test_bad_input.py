@@ -64,7 +64,7 @@ DATA = {
     "unreadable": (Unreadable(), S, {"groups": G}, "y_true must be.*Unreadable.*requires grad"),
     "sparse": (sparse.csr_array(np.ones((2, 3))), np.ones((2, 3)), {}, "y_true.*csr_array.*[Ss]parse"),
     "np.matrix": (np.ones((2, 3)).view(np.matrix), np.ones((2, 3)), {}, "y_true.*matrix"),
-    "masked": (np.ma.array(Y, mask=[0, 1, 0, 0]), S, {"groups": G}, "y_true is a masked.*1 masked"),
+    "masked": (np.ma.array(Y, mask=[0, 1, 0, 0]), S, {"groups": G}, "y_true is a masked.*1 masked.*index 1"),
     "masked scores": (Y, np.ma.array(S, mask=[1, 1, 0, 0]), {"groups": G}, "y_score.*2 masked"),
     "NaN relevance": ([1, NAN, NAN, 0], S, {"groups": G},
                       "y_true must not be NaN, found 2 NaN, the first at index 1.*'zero'.*'omit'"),

@@ -227,11 +227,15 @@ def test_containers_and_dtypes(metric, tmp_path):
         np.testing.assert_array_equal(METRICS[metric](true, score, groups=ids), expected)
 
 
+def arrow(matrix):
+    return pa.table(dict(zip("abc", matrix.T, strict=True)))
+
+
 @every_metric
 def test_frames_as_2d_input(metric):
     y_true, y_score = DATA[0].reshape(2, 3), DATA[1].reshape(2, 3)
     expected = METRICS[metric](y_true, y_score)
-    for frame in (pd.DataFrame, pl.DataFrame, list, lambda a: pa.table(dict(zip("abc", a.T)))):
+    for frame in (pd.DataFrame, pl.DataFrame, list, arrow):
         np.testing.assert_array_equal(METRICS[metric](frame(y_true), frame(y_score)), expected)
 
 

@@ -1,4 +1,4 @@
-"""The scorers: where the ids come from, what an estimator's output means, and scikit-learn's ways."""
+"""The scorers: where ids come from, what an estimator's output means, scikit-learn's ways."""
 
 import pickle
 from copy import deepcopy
@@ -244,10 +244,14 @@ def test_repr_tells_what_was_chosen():
     assert [" ".join(repr(scorer).split()) for scorer in SCORERS] == [
         "GroupedScorer(metric='ndcg')",
         "GroupedScorer(gain={0: 0, 1: 3, 2: 7, 3: 9}, group_by='q', k=[1, None], metric='ndcg')",
-        "GroupedScorer(discount=jarvelin_kekalainen(b=3), "
-        f"group_by={one_ranking!r}, k=5, metric='dcg')",
-        "GroupedScorer(k='retrieved', metric='ndcg', "
-        "response_method=['decision_function', 'predict'])",
+        (
+            "GroupedScorer(discount=jarvelin_kekalainen(b=3), "
+            f"group_by={one_ranking!r}, k=5, metric='dcg')"
+        ),
+        (
+            "GroupedScorer(k='retrieved', metric='ndcg', "
+            "response_method=['decision_function', 'predict'])"
+        ),
     ]
     search = GridSearchCV(Ridge(), {"alpha": [1]}, scoring=make_ndcg_scorer(k=5))
     assert "scoring=GroupedScorer(k=5, metric='ndcg')" in repr(search)
@@ -257,7 +261,8 @@ def test_repr_tells_what_was_chosen():
 def test_parameters_can_be_read_and_set():
     scorer = make_ndcg_scorer(k=5, gain="exponential")
     assert scorer.get_params() == {
-        "metric": "ndcg", "k": 5, "group_by": None, "response_method": "auto", "gain": "exponential",
+        "metric": "ndcg", "k": 5, "group_by": None, "response_method": "auto",
+        "gain": "exponential",
     }  # fmt: skip
     y, s, groups = np.array([1, 0, 2]), np.array([3.0, 2, 1]), [1, 1, 1]
     got = scorer.set_params(gain="linear", k=1)(FirstColumn(), s, y, groups=groups)
@@ -343,9 +348,7 @@ def test_in_a_dict_with_sample_weight_and_routing_off(data, cutoffs):
 def test_make_scorer_takes_the_plain_function(data, routing):
     X, y, query = data
     scorer = make_scorer(ndcg_score, k=3).set_score_request(groups=True)
-    got = cross_val_score(
-        Ridge(), X, y, scoring=scorer, cv=GroupKFold(4), params={"groups": query}
-    )
+    got = cross_val_score(Ridge(), X, y, scoring=scorer, cv=GroupKFold(4), params={"groups": query})
     ours = cross_val_score(
         Ridge(), X, y, scoring=make_ndcg_scorer(k=3), cv=GroupKFold(4), params={"groups": query}
     )
@@ -368,12 +371,12 @@ def test_ordinary_folds_never_raise(data):
     """One-document queries and queries without relevant documents are everyday."""
     X, y, _ = data
     X = X.set_index(pd.Index(np.arange(120), name="q"))
-    for replacement in ("warn", 0, np.nan):
+    for replacement, expected in (("warn", 0), (0.5, 0.5), (np.nan, np.nan)):
         scorer = make_ndcg_scorer(group_by="q", replace_undefined_by=replacement)
         scores = cross_val_score(
             Ridge(), X, y * 0, scoring=scorer, cv=KFold(3), error_score="raise"
         )
-        assert np.isnan(scores).all() if replacement is np.nan else (scores == 0).all()
+        np.testing.assert_array_equal(scores, [expected] * 3)
 
 
 # --- what an estimator's output means
@@ -381,7 +384,11 @@ def test_ordinary_folds_never_raise(data):
 
 def test_classifier_is_ranked_by_its_expected_gain(data):
     X, y, query = data
-    for gain, gains in (("linear", [0, 1, 2, 3]), ("exponential", [0, 1, 3, 7]), ([0, 9, 9, 1],) * 2):
+    for gain, gains in (
+        ("linear", [0, 1, 2, 3]),
+        ("exponential", [0, 1, 3, 7]),
+        ([0, 9, 9, 1],) * 2,
+    ):
         model = LogisticRegression().fit(X, y)
         expected = ndcg_score(y, model.predict_proba(X) @ gains, groups=query, gain=gain)
         got = make_ndcg_scorer(gain=gain)(model, X, y, groups=query)
@@ -463,6 +470,7 @@ def test_explicit_responses(data):
 def test_responses_that_are_no_scores(data):
     X, y, query = data
     score = make_ndcg_scorer()
+    probabilities = make_ndcg_scorer(response_method=["predict_proba", "decision_function"])
     names = np.array(["bad", "fair", "good", "best"])
     with pytest.raises(ValueError, match="several classes.*response_method='predict'"):
         score(LinearSVC(random_state=0).fit(X, y), X, y, groups=query)
@@ -471,8 +479,7 @@ def test_responses_that_are_no_scores(data):
     with pytest.raises(ValueError, match="several classes|no numbers"):
         score(SVC().fit(X, names[y]), X, y, groups=query)
     with pytest.raises(ValueError, match="Ridge has no such method"):
-        only = make_ndcg_scorer(response_method=["predict_proba", "decision_function"])
-        only(Ridge().fit(X, y), X, y, groups=query)
+        probabilities(Ridge().fit(X, y), X, y, groups=query)
     with pytest.raises(ValueError, match=r"same shape, got \(120,\) and \(120, 4\)"):
         make_ndcg_scorer(response_method="decision_function")(
             LogisticRegression().fit(X, y), X, y, groups=query

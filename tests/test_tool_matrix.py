@@ -17,8 +17,9 @@ PAGE = Path(__file__).parents[1] / "docs" / "tools.md"
 
 
 def documented():
-    rows = [line.strip("| ").split(" | ") for line in PAGE.read_text().splitlines() if "|" in line]
-    return {(row[0], way): cell for row in rows[2:] for way, cell in zip(WAYS, row[1:], strict=True)}
+    lines = [line for line in PAGE.read_text().splitlines() if line.startswith("|")]
+    rows = [line.strip("| ").split(" | ") for line in lines[2:]]
+    return {(tool, way): cell for tool, *row in rows for way, cell in zip(WAYS, row, strict=True)}
 
 
 def test_the_page_has_every_cell():
@@ -34,8 +35,13 @@ def test_cell_is_as_documented(tool, way):
 def test_matrix_would_notice_a_wrong_number(monkeypatch):
     monkeypatch.setattr("tool_matrix.K", 2)  # of the hand's computation, not of the scorer
     with case("routed") as c, pytest.raises(AssertionError):
-        np.testing.assert_allclose(*TOOLS["cross_val_score"](c._replace(
-            scorer=make_ndcg_scorer(k=3, replace_undefined_by=0.0))), rtol=0, atol=1e-12)
+        np.testing.assert_allclose(
+            *TOOLS["cross_val_score"](
+                c._replace(scorer=make_ndcg_scorer(k=3, replace_undefined_by=0.0))
+            ),
+            rtol=0,
+            atol=1e-12,
+        )
 
 
 def test_permutation_importance_has_no_routing_and_says_so():

@@ -50,7 +50,7 @@ class Case(NamedTuple):
 
 @contextmanager
 def case(way):
-    """The same ragged, shuffled data with its ids where `way` says; routing on where it needs it."""
+    """The same ragged, shuffled data, its ids where `way` says; routing on where that needs it."""
     rng = np.random.default_rng(0)
     query = np.repeat(np.arange(24), rng.integers(1, 8, size=24))
     query = rng.permutation(query)
@@ -197,7 +197,7 @@ def permutation_importance_(c):
     model = Ridge().fit(c.X, c.y)
 
     def scored_by_hand(estimator, X, y):
-        query = X["query"] if "query" in X else X.index
+        query = X.get("query", X.index)
         return by_hand(y, estimator.predict(X), query.to_numpy())
 
     got = permutation_importance(model, c.X, c.y, scoring=c.scorer, n_repeats=2, random_state=0)
