@@ -197,8 +197,8 @@ print(f"{'tuned model':13} {model.mean():7.4f}\n")
 # --------------
 # In the table of the search, rising trees and learning the gain both help more often than not. The
 # very best candidate is best by little and by chance: other folds, or another version of
-# scikit-learn, find another. What counts is the lead over the best baseline: it takes the user's own
-# taste to beat the mean rating, and only the numbers can say whether the model did.
+# scikit-learn, find another. What counts is the lead over the best baseline: to beat the mean
+# rating takes the user's own taste, and only the numbers can say whether the model did.
 
 rival = ndcg.mean().idxmax()
 mean, error = lead[rival].mean(), lead[rival].sem()
@@ -208,4 +208,4 @@ elif mean <= 2 * error:
     verdict = f"the tuned model is ahead of {rival}, the best baseline, but that may be luck"
 else:
     verdict = f"the tuned model beats {rival}, the best baseline, and hardly by luck"
-report(f"{verdict}\n{'':8} ({mean:+.4f} NDCG@10, {mean / error:+.1f} standard errors)")
+report(f"{verdict}\n{'':8} ({mean:+.4f} NDCG@10, standard error {error:.4f})")
