@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite, isinf, log
 from numbers import Integral, Real
 from typing import Any, TypeGuard
 
@@ -69,9 +70,7 @@ class Definition:
         if self.discount == "log":
             # log2 is exact at powers of two, where a quotient of natural logarithms is not
             logs = (
-                np.log2(ranks + 1)
-                if self.log_base == 2
-                else np.log(ranks + 1) / np.log(self.log_base)
+                np.log2(ranks + 1) if self.log_base == 2 else np.log(ranks + 1) / log(self.log_base)
             )
             return np.asarray(1 / logs)
         if self.discount == "reciprocal":
@@ -79,7 +78,7 @@ class Definition:
         if self.discount == "none":
             return np.ones(n)
         assert callable(self.discount)  # for mypy: __post_init__ has seen to it
-        discounts = _called(self.discount, "discount", "ranks", ranks)
+        discounts = _called(self.discount, "discount", "ranks", ranks.copy())
         rising = discounts[1:] > discounts[:-1]
         wrong = ~np.isfinite(discounts) | (discounts < 0) | np.r_[False, rising]
         if wrong.any():
@@ -134,7 +133,7 @@ class jarvelin_kekalainen:  # noqa: N801  (a discount: used and shown like a fun
 
     def __call__(self, ranks: ArrayLike) -> Floats:
         ranks = np.asarray(ranks, dtype=np.float64)
-        logs = np.log2(ranks) if self.b == 2 else np.log(ranks) / np.log(self.b)
+        logs = np.log2(ranks) if self.b == 2 else np.log(ranks) / log(self.b)
         return np.asarray(1 / np.maximum(logs, 1))  # below rank b the logarithm is under 1
 
 
@@ -171,6 +170,12 @@ def _check_gain(gain: object) -> None:
             _GAINS,
             "a table (a sequence or mapping from grade to gain) or a callable on relevance",
         )
+    elif hasattr(gain, "to_dict"):
+        raise ValueError(
+            f"gain is a {type(gain).__name__}, whose index may or may not be meant as grades: pass "
+            "gain.to_dict() for a mapping from grade to gain, or gain.to_numpy() for the grades "
+            "0, 1, 2, ..."
+        )
     elif isinstance(gain, Mapping):
         _check_table(list(gain), "keys of gain")
         _check_table(list(gain.values()), "gain")
@@ -180,11 +185,7 @@ def _check_gain(gain: object) -> None:
 
 def _check_table(values: Any, name: str) -> None:
     listed = list(values) if np.iterable(values) else []
-    if (
-        not listed
-        or not all(isinstance(value, Real) for value in listed)
-        or not np.isfinite(np.asarray(listed, dtype=np.float64)).all()
-    ):
+    if not listed or not all(_is_number(value) and isfinite(value) for value in listed):
         raise ValueError(f"{name} must be finite numbers, one for each grade; got {values!r}.")
 
 
@@ -201,7 +202,7 @@ def _check_log_base(log_base: object, discount: object) -> None:
 def _check_replacement(value: object) -> None:
     if isinstance(value, str) and value == "warn":
         return
-    if not _is_number(value) or np.isinf(value):
+    if not _is_number(value) or isinf(value):
         raise ValueError(
             "replace_undefined_by must be 'warn', a finite number, or nan to leave undefined "
             f"queries out; got {value!r}."
@@ -209,7 +210,13 @@ def _check_replacement(value: object) -> None:
 
 
 def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, Real) and not isinstance(value, bool)
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    try:
+        float(value)
+    except OverflowError:  # an integer beyond every float
+        return False
+    return True
 
 
 def _exponential(relevance: Floats) -> Floats:

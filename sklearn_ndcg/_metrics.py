@@ -538,7 +538,14 @@ def mean_over_queries(values: Floats, weight: Floats | None) -> Floats:
     total = weight[scored].sum()
     if total == 0:
         return np.full(values.shape[1], np.nan)
-    return np.asarray(_weighted_sums(values[scored], weight[scored]) / total)
+    with np.errstate(over="ignore"):
+        means = np.asarray(_weighted_sums(values[scored], weight[scored]) / total)
+    if not np.isfinite(means).all():
+        raise ValueError(
+            "y_true has gains that add up to more than a float64 holds over all queries: scale "
+            "y_true down, or pass a gain that does."
+        )
+    return means
 
 
 def _mean_curve(queries: Queries, cutoffs: NDArray[np.intp], definition: Definition) -> Floats:

@@ -64,6 +64,8 @@ def as_queries(
         gain, score = gain[counted], score[counted]
         before = np.r_[0, np.cumsum(counted)]
         starts, lengths = before[starts], before[starts + lengths] - before[starts]
+    if weight is not None and not weight.any():
+        raise ValueError("sample_weight is 0 for every query: nothing is left to average over.")
     return Queries(gain, score, starts, lengths, weight, labels)
 
 
@@ -75,6 +77,11 @@ def numeric(values: ArrayLike, name: str) -> NDArray[Any]:
         array = np.ma.getdata(values)
     if type(array) is not np.ndarray or array.dtype.kind not in "biuf":
         try:
+            exact = np.asarray(array)
+            if exact.dtype.kind == "O":  # check_array would round large integers
+                exact = np.array(exact.tolist())
+            if exact.dtype.kind in "biu":
+                array = exact
             array = check_array(
                 array, ensure_2d=False, ensure_all_finite=False, ensure_min_samples=0,
                 ensure_min_features=0, input_name=name,
@@ -212,7 +219,8 @@ def _gains(
     shape: tuple[int, ...],
 ) -> Floats:
     """Gain of each row, 0 where it is unjudged."""
-    grades = relevance.astype(np.float64, copy=False)
+    with np.errstate(over="ignore"):  # a long double may be too large: refused below
+        grades = relevance.astype(np.float64, copy=False)
     if judged is None:
         gain = definition.gains(grades)
     else:
@@ -254,9 +262,8 @@ def _weights(sample_weight: ArrayLike, n: int) -> Floats:
             f"sample_weight must be finite and >= 0, found {weight[wrong][0]}: "
             f"{_where(wrong, 'such weight')}."
         )
-    if not weight.any():
-        raise ValueError("sample_weight is 0 everywhere: nothing is left to average over.")
-    return np.asarray(weight / weight.max(), dtype=np.float64)  # no sum of them can overflow
+    weight = weight.astype(np.float64)
+    return np.asarray(weight / (weight.max() or 1))  # no sum of them can overflow
 
 
 def _mean_weights(
@@ -309,7 +316,7 @@ def _check_groups(groups: Any, n_rows: int) -> NDArray[Any]:
 def _sizes_hint(ids: NDArray[Any], n_rows: int) -> str:
     try:
         sizes = ids.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return ""
     if sizes.sum() != n_rows or (sizes < 0).any():
         return ""
@@ -350,6 +357,8 @@ def _factorized(ids: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
 def _is_missing(label: Any) -> bool:
     if label is None:
         return True
+    if isinstance(label, tuple):
+        return any(_is_missing(part) for part in label)
     try:
         return bool(label != label)  # noqa: PLR0124  (nan and NaT)
     except (TypeError, ValueError):  # pandas.NA has no truth value

@@ -241,7 +241,12 @@ def check_group_splits(
         cut = np.zeros(len(labels), dtype=bool)
         for part in parts:
             inside = np.zeros(n_rows, dtype=bool)
-            inside[part] = True
+            try:
+                inside[part] = True
+            except IndexError as error:
+                raise ValueError(
+                    f"cv: fold {fold} does not index {n_rows} rows: {error}"
+                ) from error
             counts = np.bincount(query[inside], minlength=len(labels))
             cut |= (counts > 0) & (counts < lengths)
         if cut.any():
@@ -363,8 +368,8 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         return self.metric if k is None else f"{self.metric}@{k}"
 
     def _methods(self) -> list[str]:
-        given = self.response_method
-        methods = [given] if isinstance(given, str) else list(given)
+        given: Any = self.response_method
+        methods = list(given) if isinstance(given, list | tuple) else [given]
         if methods != ["auto"] and (not methods or any(m not in _RESPONSES for m in methods)):
             raise ValueError(
                 f"response_method must be 'auto', or one or a list of {', '.join(_RESPONSES)}; got "
@@ -397,7 +402,11 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
                 f"response_method={self.response_method!r}, but {type(estimator).__name__} has no "
                 "such method."
             )
-        if not is_classifier(estimator):
+        try:
+            classifies = is_classifier(estimator)
+        except AttributeError:  # no scikit-learn estimator: all it needs is predict
+            classifies = False
+        if not classifies:
             return "predict"
         if hasattr(estimator, "predict_proba"):
             return "predict_proba"

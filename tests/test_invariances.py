@@ -125,6 +125,14 @@ def test_scale_of_weights(metric, data):
         close(function(y_true, y_score, groups=groups, sample_weight=weight), expected)
 
 
+def test_weights_of_few_bits_are_not_rounded():
+    y_true, y_score = np.eye(3), np.tile([1, 2, 4], (3, 1))
+    for dtype in (np.float16, np.float32, np.int8):
+        weight = np.array([1, 3, 7], dtype=dtype)
+        expected = ndcg_score(y_true, y_score, sample_weight=weight.astype(float))
+        assert ndcg_score(y_true, y_score, sample_weight=weight) == expected
+
+
 @settings(max_examples=20, deadline=None)
 @given(rows())
 @pytest.mark.parametrize("metric", WEIGHTED)

@@ -547,7 +547,7 @@ def test_works_on_any_object_with_predict(data):
             return np.asarray(X)[:, 0]
 
     expected = ndcg_score(y, X["a"], groups=query)
-    assert make_ndcg_scorer(response_method="predict")(Duck(), X, y, groups=query) == expected
+    assert make_ndcg_scorer()(Duck(), X, y, groups=query) == expected
 
 
 def test_group_column_out_of_the_features(data):
@@ -602,5 +602,7 @@ def test_check_group_splits_bad_input(data):
         check_group_splits(KFold(2), X, groups=query[1:])
     with pytest.raises(TypeError, match=r"iterator.*list\(cv\)"):
         check_group_splits(GroupKFold(2).split(X, y, query), X, groups=query)
+    with pytest.raises(ValueError, match="cv: fold 0 does not index 120 rows.*999"):
+        check_group_splits([([0, 999], [1])], X, groups=query)
     with pytest.raises(ValueError, match="Expected.*cv"):  # scikit-learn's own
         check_group_splits("five", X, groups=query)

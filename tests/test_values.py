@@ -3,6 +3,7 @@
 from math import log, log2
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -413,6 +414,8 @@ def test_scores_that_only_wide_types_tell_apart():
     for y_score in (
         np.array([big, big + 1, big + 2]),
         np.array([big, big + 1, big + 2], dtype=np.uint64),
+        pd.Series([big, big + 1, big + 2], dtype="Int64"),
+        np.array([big, big + 1, big + 2], dtype=object),
         np.array([1, 1 + 1e-18, 1 + 2e-18], dtype=np.longdouble),
     ):
         if len(np.unique(y_score)) == 3:  # longdouble is float64 on some platforms
