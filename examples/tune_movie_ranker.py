@@ -144,7 +144,7 @@ search = GridSearchCV(
         "regressor__max_leaf_nodes": [3, 6, 12, 24],
     },
     scoring=make_ndcg_scorer(group_by="userId", **at_10),
-    cv=GroupKFold(n_splits=5),
+    cv=GroupKFold(n_splits=5, shuffle=True, random_state=0),
     n_jobs=-1,
     error_score="raise",
     verbose=1,

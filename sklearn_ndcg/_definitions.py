@@ -54,15 +54,15 @@ class Definition:
     def tie_rule(self) -> str:
         return "stable" if self.ignore_ties else self.ties
 
-    def gains(self, relevance: Floats) -> Floats:
-        """Gain of each judged document; `relevance` is never written to."""
+    def gains(self, relevance: Floats, of: str = "y_true") -> Floats:
+        """Gain of each relevance in `of`, which is never written to."""
         if isinstance(self.gain, str):
             return relevance if self.gain == "linear" else _exponential(relevance)
         if isinstance(self.gain, Mapping):
-            return _mapped(self.gain, relevance)
+            return _mapped(self.gain, relevance, of)
         if callable(self.gain):
             return _called(self.gain, "gain", "relevance", relevance.copy())
-        return _tabled(self.gain, relevance)
+        return _tabled(self.gain, relevance, of)
 
     def discounts(self, n: int) -> Floats:
         """Discounts of the ranks 1..n."""
@@ -80,10 +80,10 @@ class Definition:
         assert callable(self.discount)  # for mypy: __post_init__ has seen to it
         discounts = _called(self.discount, "discount", "ranks", ranks.copy())
         rising = discounts[1:] > discounts[:-1]
-        wrong = ~np.isfinite(discounts) | (discounts < 0) | np.r_[False, rising]
+        wrong = ~np.isfinite(discounts) | (discounts < 0) | np.r_[discounts[0] == 0, rising]
         if wrong.any():
             raise ValueError(
-                f"discount must be finite, >= 0 and must not rise from rank to rank, but "
+                "discount must be finite, >= 0 (above 0 at rank 1) and must not rise, but "
                 f"{_shown(self.discount)} gave {discounts[wrong][0]} at rank {ranks[wrong][0]}."
             )
         return discounts
@@ -179,12 +179,15 @@ def _check_gain(gain: object) -> None:
     elif isinstance(gain, Mapping):
         _check_table(list(gain), "keys of gain")
         _check_table(list(gain.values()), "gain")
+        if len({float(grade) for grade in gain}) < len(gain):
+            raise ValueError(f"keys of gain must differ as floats, got {list(gain)}.")
     elif not callable(gain):
         _check_table(gain, "gain")
 
 
 def _check_table(values: Any, name: str) -> None:
-    listed = list(values) if np.iterable(values) else []
+    ordered = hasattr(values, "__getitem__") and not isinstance(values, bytes | bytearray)
+    listed = list(values) if ordered and np.iterable(values) else []
     if not listed or not all(_is_number(value) and isfinite(value) for value in listed):
         raise ValueError(f"{name} must be finite numbers, one for each grade; got {values!r}.")
 
@@ -224,24 +227,24 @@ def _exponential(relevance: Floats) -> Floats:
     with np.errstate(over="ignore"):  # what overflows is refused, with its place, further up
         gain = np.exp2(relevance)
     gain -= 1
-    small = np.abs(relevance) < 1
+    small = (np.abs(relevance) < 1) & (relevance != 0)
     if small.any():
         gain[small] = np.expm1(relevance[small] * np.log(2))
     return gain
 
 
-def _tabled(table: Sequence[float], relevance: Floats) -> Floats:
+def _tabled(table: Sequence[float], relevance: Floats, of: str) -> Floats:
     gains = np.asarray(table, dtype=np.float64)
     unknown = (relevance < 0) | (relevance >= len(gains)) | (relevance != np.floor(relevance))
     if unknown.any():
         raise ValueError(
-            f"gain is a table for the grades 0..{len(gains) - 1}, but y_true has "
+            f"gain is a table for the grades 0..{len(gains) - 1}, but {of} has "
             f"{_counted(unknown)} outside it, the first {relevance[unknown][0]}."
         )
     return gains[relevance.astype(np.intp)]
 
 
-def _mapped(table: Mapping[float, float], relevance: Floats) -> Floats:
+def _mapped(table: Mapping[float, float], relevance: Floats, of: str) -> Floats:
     grades = np.asarray(list(table), dtype=np.float64)
     gains = np.asarray(list(table.values()), dtype=np.float64)
     order = np.argsort(grades)
@@ -250,7 +253,7 @@ def _mapped(table: Mapping[float, float], relevance: Floats) -> Floats:
     unknown = grades[place] != relevance
     if unknown.any():
         raise ValueError(
-            f"gain has no entry for {_counted(unknown)} of y_true, the first "
+            f"gain has no entry for {_counted(unknown)} of {of}, the first "
             f"{relevance[unknown][0]}; it has the grades {grades.tolist()}."
         )
     return gains[place]

@@ -117,7 +117,7 @@ def _at_cutoffs(ranked: Floats, discount: Floats, cutoffs: Ints) -> Floats:
             [(terms * (ranks <= own[:, np.newaxis])).sum(axis=1) for own in cutoffs.T], axis=1
         )
     # pairwise sums between cutoffs: a plain running sum would lose digits on long lists
-    inside = cutoffs[cutoffs < depth]
+    inside = cutoffs[: np.searchsorted(cutoffs, depth)]
     parts = np.add.reduceat(terms, np.concatenate(([0], inside)), axis=1)
     column = np.minimum(np.arange(len(cutoffs)), len(inside))  # past the end all is counted
     return np.asarray(np.cumsum(parts, axis=1)[:, column])

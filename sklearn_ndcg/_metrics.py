@@ -220,7 +220,7 @@ def ndcg_score(
     Returns
     -------
     float
-        Mean over queries, in [0, 1]; nan only where every query was left out.
+        Mean over queries, in [0, 1]; nan only where every query of any weight was left out.
 
     Raises
     ------
@@ -534,18 +534,15 @@ def ndcg_at(queries: Queries, cutoffs: Sequence[Cutoff], definition: Definition)
 def mean_over_queries(values: Floats, weight: Floats | None) -> Floats:
     """Weighted mean of each column, rows of nan left out, nan where nothing is left."""
     scored = ~np.isnan(values[:, 0])
-    weight = np.ones(len(values)) if weight is None else weight
-    total = weight[scored].sum()
-    if total == 0:
+    values, weight = values[scored], None if weight is None else weight[scored]
+    if weight is None:
+        weight = np.ones(len(values))
+    if not weight.any():
         return np.full(values.shape[1], np.nan)
-    with np.errstate(over="ignore"):
-        means = np.asarray(_weighted_sums(values[scored], weight[scored]) / total)
-    if not np.isfinite(means).all():
-        raise ValueError(
-            "y_true has gains that add up to more than a float64 holds over all queries: scale "
-            "y_true down, or pass a gain that does."
-        )
-    return means
+    weight = weight / weight.max()
+    # only a sum can overflow, no mean can: large values are summed in smaller units
+    unit = 2.0**64 if np.abs(values).max() > 2.0**960 else 1.0
+    return np.asarray(_weighted_sums(values / unit, weight) / weight.sum() * unit)
 
 
 def _mean_curve(queries: Queries, cutoffs: NDArray[np.intp], definition: Definition) -> Floats:
@@ -554,12 +551,17 @@ def _mean_curve(queries: Queries, cutoffs: NDArray[np.intp], definition: Definit
     discount = definition.discounts(min(ends[-1], max(1, queries.lengths.max())))
     weight = np.ones(len(queries.starts)) if queries.weight is None else queries.weight
     by_length = np.argsort(queries.lengths, kind="stable")
-    step = max(1, _CURVE_BLOCK // len(ends))
-    sums, total, undefined_weight, n_undefined = np.zeros(len(ends)), 0.0, 0.0, 0
-    for at in range(0, len(by_length), step):
-        part = by_length[at : at + step]
+    # from its length on the curve of a query is flat: so many cutoffs are worth a look
+    reaches = np.minimum(np.searchsorted(ends, queries.lengths[by_length]) + 1, len(ends))
+    sums, flat = np.zeros(len(ends)), np.zeros(len(ends) + 1)
+    total, undefined_weight, n_undefined, at = 0.0, 0.0, 0, 0
+    while at < len(by_length):
+        step = max(1, _CURVE_BLOCK // reaches[at])
+        while step > 1 and step * reaches[at : at + step][-1] > _CURVE_BLOCK:
+            step //= 2
+        part, reach = by_length[at : at + step], reaches[at : at + step][-1]
+        at += step
         starts, lengths = queries.starts[part], queries.lengths[part]
-        reach = np.searchsorted(ends, lengths[-1]) + 1  # the curves are flat from there on
         some = queries._replace(starts=starts, lengths=lengths, labels=queries.labels[part])
         values = _ratio(
             _dcg(some, ends[:reach], discount, definition.tie_rule),
@@ -568,10 +570,11 @@ def _mean_curve(queries: Queries, cutoffs: NDArray[np.intp], definition: Definit
         scored = ~np.isnan(values[:, 0])
         summed = _weighted_sums(values[scored], weight[part][scored])
         sums[:reach] += summed
-        sums[reach:] += summed[-1]
+        flat[reach] += summed[-1]
         total += weight[part][scored].sum()
         undefined_weight += weight[part][~scored].sum()
         n_undefined += int((~scored).sum())
+    sums += np.cumsum(flat)[:-1]
     if n_undefined:
         value = _replacement(n_undefined, len(by_length), definition)
         if not np.isnan(value):
@@ -594,7 +597,7 @@ def _ends(queries: Queries, cutoffs: Sequence[Cutoff]) -> tuple[NDArray[np.intp]
 
 def _dcg(queries: Queries, ends: NDArray[np.intp], discount: Floats, tie_rule: str) -> Floats:
     gain, score, starts, lengths = queries[:4]
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         return _finite(
             _kernels.dcg(gain, score, starts, lengths, discount, ends, tie_rule), queries
         )
@@ -602,7 +605,7 @@ def _dcg(queries: Queries, ends: NDArray[np.intp], discount: Floats, tie_rule: s
 
 def _ideal(queries: Queries, ends: NDArray[np.intp], discount: Floats) -> Floats:
     gain, _, starts, lengths = queries[:4]
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", under="ignore"):
         return _finite(_kernels.ideal_dcg(gain, starts, lengths, discount, ends), queries)
 
 
@@ -623,7 +626,7 @@ def _finite(values: Floats, queries: Queries) -> Floats:
     wrong = ~np.isfinite(values).all(axis=1)
     if wrong.any():
         raise ValueError(
-            f"y_true has gains that add up to more than a float64 holds in "
+            "y_true has gains that, times discount, add up to more than a float64 holds in "
             f"{np.count_nonzero(wrong)} queries, the first {queries.labels[wrong].tolist()[0]!r}: "
             "scale y_true down, or pass a gain that does."
         )
@@ -654,5 +657,6 @@ def _check_cutoffs(k: Any) -> NDArray[np.intp]:
     except (TypeError, ValueError, OverflowError):
         pass
     raise ValueError(
-        f"k must be a 1-D array of integer cutoffs >= 1, for example k=[1, 5, 10], got {k!r}."
+        "k must be a 1-D array of integer cutoffs from 1 to 2**63 - 1, for example k=[1, 5, 10], "
+        f"got {k!r}."
     )

@@ -54,8 +54,8 @@ def as_queries(
     judged = None if unjudged is None else ~unjudged.ravel()
     gain = _gains(relevance, judged, definition, negative_gain, shape)
     if order is not None:
-        gain, score = gain[order], score[order]
-        judged = None if judged is None else judged[order]
+        gain, score = gain.take(order), score.take(order)
+        judged = None if judged is None else judged.take(order)
     counted = judged if definition.unjudged == "omit" else None
     if weight is not None and len(shape) == 1:
         weight = weight if order is None else weight[order]
@@ -77,11 +77,7 @@ def numeric(values: ArrayLike, name: str) -> NDArray[Any]:
         array = np.ma.getdata(values)
     if type(array) is not np.ndarray or array.dtype.kind not in "biuf":
         try:
-            exact = np.asarray(array)
-            if exact.dtype.kind == "O":  # check_array would round large integers
-                exact = np.array(exact.tolist())
-            if exact.dtype.kind in "biu":
-                array = exact
+            array = _exact_integers(array)
             array = check_array(
                 array, ensure_2d=False, ensure_all_finite=False, ensure_min_samples=0,
                 ensure_min_features=0, input_name=name,
@@ -103,6 +99,17 @@ def numeric(values: ArrayLike, name: str) -> NDArray[Any]:
     return array
 
 
+def _exact_integers(values: Any) -> Any:
+    """Nullable and object integers as integers: check_array would make floats of them."""
+    if isinstance(values, np.matrix):
+        return values
+    array = np.asarray(values)
+    if array.dtype.kind == "O" and array.ndim:
+        narrow = np.array(array.tolist())
+        return narrow if narrow.dtype.kind in "iu" and narrow.shape == array.shape else array
+    return array if array.dtype.kind in "iu" else values
+
+
 def group_rows(
     groups: ArrayLike | None, n_rows: int
 ) -> tuple[NDArray[Any], Ints, Ints, Ints | None]:
@@ -121,7 +128,7 @@ def group_rows(
     if heads.dtype.kind in "SU":
         found, code = _factorized(heads)
     else:
-        found, code = np.unique(heads, return_inverse=True)
+        found, code = _unique(heads)
     labels = found if labels is None else labels
     if len(found) == len(starts):
         by_label = np.argsort(code)
@@ -143,7 +150,9 @@ def _refuse_masked(values: Any, name: str) -> None:
 def _check_shapes(relevance: NDArray[Any], score: NDArray[Any], groups: object) -> None:
     if relevance.shape != score.shape:
         hint = ""
-        if relevance.ndim == 1 and score.ndim == 2:
+        if relevance.shape == (len(score), 1):
+            hint = " y_true is a column: pass y_true.ravel(), or the one column of the frame."
+        elif relevance.ndim == 1 and score.ndim == 2 and score.shape[1] > 1:
             hint = (
                 " One score a document is needed: for a classifier's probabilities that is "
                 "predict_proba(X)[:, 1], or the expected gain, as make_ndcg_scorer has it."
@@ -256,14 +265,15 @@ def _weights(sample_weight: ArrayLike, n: int) -> Floats:
             f"sample_weight must have one weight for each of the {n} rows of y_true, got shape "
             f"{weight.shape}."
         )
+    with np.errstate(over="ignore"):  # a long double may be too large
+        weight = weight.astype(np.float64)
     wrong = ~(np.isfinite(weight) & (weight >= 0))
     if wrong.any():
         raise ValueError(
             f"sample_weight must be finite and >= 0, found {weight[wrong][0]}: "
             f"{_where(wrong, 'such weight')}."
         )
-    weight = weight.astype(np.float64)
-    return np.asarray(weight / (weight.max() or 1))  # no sum of them can overflow
+    return weight / 2.0**64 if weight.max() > 2.0**960 else weight  # so that no sum overflows
 
 
 def _mean_weights(
@@ -292,13 +302,19 @@ def _check_groups(groups: Any, n_rows: int) -> NDArray[Any]:
         ids = np.fromiter(groups, dtype=object, count=len(groups))
     else:
         try:
-            ids = np.asarray(groups)
+            dtype: Any = getattr(groups, "dtype", None)
+            # a time zone makes objects of dates, slowly, and changes nothing about their order
+            naive = f"M8[{dtype.unit}]" if getattr(dtype, "tz", None) else None
+            ids = np.asarray(groups, dtype=naive)
+            ids = ids.astype(object) if ids.dtype.kind == "T" else ids
         except Exception as error:
             raise TypeError(
                 f"groups must be an array of ids, got {type(groups).__name__}: {error}"
             ) from error
     if ids.ndim != 1:
-        raise ValueError(f"groups must be 1-D, one id per row, got shape {ids.shape}.")
+        raise ValueError(
+            f"groups must be 1-D, one id per row, got {type(groups).__name__} of shape {ids.shape}."
+        )
     if len(ids) != n_rows:
         raise ValueError(
             f"groups must have one id for each of the {n_rows} rows, got {len(ids)}."
@@ -340,7 +356,7 @@ def _factorized(ids: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
             f"groups must not be missing, found {_where(missing[codes], 'missing id')}."
         )
     try:
-        ordered = sorted(seen)
+        by_label = sorted(range(len(seen)), key=list(seen).__getitem__)
     except TypeError as error:
         kinds = ", ".join(sorted({type(label).__name__ for label in seen}))
         raise TypeError(
@@ -348,10 +364,21 @@ def _factorized(ids: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
             "example with [str(id) for id in groups]."
         ) from error
     place = np.empty(len(seen), dtype=np.intp)
-    place[[seen[label] for label in ordered]] = np.arange(len(seen))
-    labels = np.empty(len(seen), dtype=object)
-    labels[:] = ordered
+    place[by_label] = np.arange(len(seen))
+    labels = np.fromiter(seen, dtype=object, count=len(seen))[by_label]
     return labels, place[codes]
+
+
+def _unique(ids: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
+    """``np.unique(ids, return_inverse=True)``, by a table where integers lie close together."""
+    if ids.dtype.kind not in "iu" or int(ids.max()) - int(ids.min()) > 2 * len(ids):
+        return np.unique(ids, return_inverse=True)
+    low = ids.min()
+    place = ids.astype(np.int64) - low.astype(np.int64)  # wraps around and back for large uint64
+    seen = np.zeros(place.max() + 1, dtype=bool)
+    seen[place] = True
+    found = np.flatnonzero(seen) + low.astype(np.int64)
+    return found.astype(ids.dtype), (np.cumsum(seen) - 1)[place]
 
 
 def _is_missing(label: Any) -> bool:

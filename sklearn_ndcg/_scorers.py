@@ -107,6 +107,7 @@ def make_ndcg_scorer(
     >>> round(float(search.fit(X, y, groups=query).best_score_), 3)
     0.839
     """
+    _check_options("ndcg", options)
     return GroupedScorer("ndcg", k=k, group_by=group_by, response_method=response_method, **options)
 
 
@@ -147,6 +148,7 @@ def make_dcg_scorer(
     >>> make_dcg_scorer(k=10, group_by="query", gain="exponential")
     GroupedScorer(gain='exponential', group_by='query', k=10, metric='dcg')
     """
+    _check_options("dcg", options)
     return GroupedScorer("dcg", k=k, group_by=group_by, response_method=response_method, **options)
 
 
@@ -204,7 +206,8 @@ def check_group_splits(
     ------
     ValueError
         If a query has some but not all of its rows in the training part or in the test part of a
-        split: names the folds and queries. Also if `groups` is missing or does not fit X.
+        split, or rows in both: names the folds and queries. Also if `groups` is missing or does
+        not fit X, or if `cv` has no splits or does not fit X.
 
     TypeError
         If `cv` is an iterator, which the check would use up.
@@ -220,8 +223,9 @@ def check_group_splits(
     Traceback (most recent call last):
     ValueError: cv cuts queries in two: fold 0 cuts 1 ('b'), fold 1 cuts 1 ('b'). Use a splitter ...
     """
-    if groups is None:
-        raise ValueError("groups is missing: pass one query id per row.")
+    if groups is None or X is None:
+        missing = "groups" if groups is None else "X"
+        raise ValueError(f"{missing} is missing: pass X and one query id per row.")
     if isinstance(cv, Iterator):
         raise TypeError(
             f"cv is an iterator, which a check would use up: pass list(cv), got {cv!r}."
@@ -237,8 +241,10 @@ def check_group_splits(
         # that KFold ignores groups is what the error below is about
         warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
         splits = list(check_cv(cv, y).split(X, y, groups))
+    if not splits:
+        raise ValueError("cv has no splits.")
     for fold, parts in enumerate(splits):
-        cut = np.zeros(len(labels), dtype=bool)
+        cut, n_sides = np.zeros(len(labels), dtype=bool), np.zeros(len(labels), dtype=int)
         for part in parts:
             inside = np.zeros(n_rows, dtype=bool)
             try:
@@ -249,6 +255,8 @@ def check_group_splits(
                 ) from error
             counts = np.bincount(query[inside], minlength=len(labels))
             cut |= (counts > 0) & (counts < lengths)
+            n_sides += counts > 0
+        cut |= n_sides > 1
         if cut.any():
             shown = ", ".join(repr(label) for label in labels[cut][:3].tolist())
             more = ", ..." if np.count_nonzero(cut) > 3 else ""
@@ -279,13 +287,6 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         response_method: str | Sequence[str] = "auto",
         **options: Any,
     ) -> None:
-        known = [name for name in signature(_METRICS[metric][0]).parameters if name in _OPTIONS]
-        unknown = [name for name in options if name not in known]
-        if unknown:
-            raise TypeError(
-                f"make_{metric}_scorer got the unknown option {', '.join(unknown)}: it takes k, "
-                f"group_by, response_method and the options of {metric}_score, {', '.join(known)}."
-            )
         self.metric = metric
         self.k = k
         self.group_by = group_by
@@ -323,6 +324,8 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         definition, cutoffs = self._definition(), self._cutoffs()
         if self.group_by is not None:
             groups = self.group_by(X) if callable(self.group_by) else column(X, self.group_by)
+            if groups is None:
+                raise ValueError(f"group_by={self.group_by!r} returned None instead of ids.")
         y_ndim = np.ndim(y)
         if groups is None and y_ndim == 1:
             raise ValueError(
@@ -342,7 +345,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         )
         values = _METRICS[self.metric][1](queries, cutoffs, definition)
         means = mean_over_queries(values, queries.weight).tolist()
-        if not isinstance(self.k, list | tuple):
+        if not self._has_several():
             return float(means[0])
         return {self._key(k): mean for k, mean in zip(cutoffs, means, strict=True)}
 
@@ -356,10 +359,14 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
     def _definition(self) -> Definition:
         return Definition(**self._options())
 
+    def _has_several(self) -> bool:
+        return np.iterable(self.k) and not isinstance(self.k, str)
+
     def _cutoffs(self) -> list[Cutoff]:
-        if not isinstance(self.k, list | tuple):
+        if not self._has_several():
             return [check_cutoff(self.k)]
-        cutoffs = [check_cutoff(k) for k in self.k]
+        listed: Any = self.k
+        cutoffs = [check_cutoff(k) for k in listed]
         if not cutoffs or len(set(cutoffs)) < len(cutoffs):
             raise ValueError(f"k must list different cutoffs, at least one, got {self.k!r}.")
         return cutoffs
@@ -402,10 +409,10 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
                 f"response_method={self.response_method!r}, but {type(estimator).__name__} has no "
                 "such method."
             )
-        try:
+        if hasattr(estimator, "__sklearn_tags__"):
             classifies = is_classifier(estimator)
-        except AttributeError:  # no scikit-learn estimator: all it needs is predict
-            classifies = False
+        else:  # no scikit-learn estimator
+            classifies = np.size(getattr(estimator, "classes_", ())) > 0
         if not classifies:
             return "predict"
         if hasattr(estimator, "predict_proba"):
@@ -414,9 +421,20 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         if binary and hasattr(estimator, "decision_function"):
             return "decision_function"
         raise ValueError(
-            f"{type(estimator).__name__} is a classifier of several classes without predict_proba, "
-            "so it gives no score to rank by. Give it probabilities (CalibratedClassifierCV does), "
-            "or pass response_method='predict' to rank by the predicted class."
+            f"{type(estimator).__name__} is a classifier with neither predict_proba nor a "
+            "decision_function of one score a row: there is no score to rank by. Give it "
+            "probabilities, as CalibratedClassifierCV does, or pass response_method='predict' to "
+            "rank by the predicted class."
+        )
+
+
+def _check_options(metric: str, options: dict[str, Any]) -> None:
+    known = [name for name in signature(_METRICS[metric][0]).parameters if name in _OPTIONS]
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        raise TypeError(
+            f"make_{metric}_scorer got the unknown option {', '.join(unknown)}: it takes k, "
+            f"group_by, response_method and the options of {metric}_score, {', '.join(known)}."
         )
 
 
@@ -428,6 +446,13 @@ def _expected_gain(proba: Any, classes: Any, definition: Definition) -> NDArray[
             f"The classes {grades.tolist()} are no numbers, so probabilities of them have no "
             "expected gain. Encode y as grades, or choose the scores with response_method."
         )
-    gains = definition.gains(grades.astype(np.float64))
+    gains = definition.gains(grades.astype(np.float64), of="classes_")
+    proba = np.asarray(proba)
+    if proba.ndim != 2 or proba.shape[1:] != gains.shape or not np.isfinite(gains).all():
+        raise ValueError(
+            "The expected gain needs a probability and a finite gain for each class; predict_proba "
+            f"returned shape {proba.shape} for the classes {grades.tolist()}, of the gains "
+            f"{gains.tolist()}."
+        )
     # not a matrix product: that may round equal rows differently and so break their tie
-    return np.asarray((np.asarray(proba) * gains).sum(axis=1))
+    return np.asarray((proba * gains).sum(axis=1))

@@ -95,6 +95,10 @@ def test_labels_of_groups(metric, data):
         groups.tolist(),
         np.datetime64("2026-11-21") + groups,
         pd.to_datetime("2026-11-21") + pd.to_timedelta(groups, "D"),
+        pd.to_datetime("2026-11-21", utc=True) + pd.to_timedelta(groups, "D"),
+        pd.Series(pd.to_datetime("2026-11-21", utc=True) + pd.to_timedelta(groups, "D")),
+        (groups.astype(np.uint64) + np.uint64(2**64 - 9)),
+        (groups * 50 - 100).astype(np.int8),
         [(int(g), "x") for g in groups],
     ):
         np.testing.assert_array_equal(function(y_true, y_score, groups=labels), expected)

@@ -125,6 +125,7 @@ LOST = {
     "number for a frame": (0, lambda X: X, "group_by=0 names nothing in X"),
     "1-D": (0, lambda X: X["a"].to_numpy(), r"group_by=0 is no column of X.*\(120,\)"),
     "bool": (True, np.asarray, "group_by=True is a name"),
+    "callable, nothing": (lambda X: None, np.asarray, "group_by=.*returned None"),
     "missing ids": ("b", lambda X: X.assign(b=np.nan), "groups must not be missing, found 120"),
     "callable, wrong length": (lambda X: [1, 2], np.asarray, "groups must have one id.*120 rows.*got 2"),
 }  # fmt: skip
@@ -301,6 +302,7 @@ def test_several_cutoffs(data):
     }
     assert got == pytest.approx(expected, rel=1e-14)
     assert all(type(value) is float for value in got.values())
+    assert make_ndcg_scorer(k=range(1, 4))(FirstColumn(), X, y, groups=query)["ndcg@3"] > 0
     got = make_dcg_scorer(k=(3, None))(FirstColumn(), X, y, groups=query)
     expected = {"dcg@3": dcg_score(y, X["a"], groups=query, k=3),
                 "dcg": dcg_score(y, X["a"], groups=query)}  # fmt: skip
@@ -472,11 +474,11 @@ def test_responses_that_are_no_scores(data):
     score = make_ndcg_scorer()
     probabilities = make_ndcg_scorer(response_method=["predict_proba", "decision_function"])
     names = np.array(["bad", "fair", "good", "best"])
-    with pytest.raises(ValueError, match="several classes.*response_method='predict'"):
+    with pytest.raises(ValueError, match="neither predict_proba nor.*response_method='predict'"):
         score(LinearSVC(random_state=0).fit(X, y), X, y, groups=query)
     with pytest.raises(ValueError, match=r"'bad'.*no numbers.*response_method"):
         score(LogisticRegression().fit(X, names[y]), X, y, groups=query)
-    with pytest.raises(ValueError, match="several classes|no numbers"):
+    with pytest.raises(ValueError, match="neither predict_proba|no numbers"):
         score(SVC().fit(X, names[y]), X, y, groups=query)
     with pytest.raises(ValueError, match="Ridge has no such method"):
         probabilities(Ridge().fit(X, y), X, y, groups=query)
@@ -550,6 +552,36 @@ def test_works_on_any_object_with_predict(data):
     assert make_ndcg_scorer()(Duck(), X, y, groups=query) == expected
 
 
+def test_classifiers_that_know_no_tags(data):
+    X, y, query = data
+
+    class Duck:
+        classes_ = np.array([0, 1])
+
+        def predict(self, X):
+            return (np.asarray(X)[:, 0] > 0) * 1
+
+        def predict_proba(self, X):
+            p = 1 / (1 + np.exp(-np.asarray(X)[:, 0]))
+            return np.c_[1 - p, p]
+
+    expected = ndcg_score(y, X["a"], groups=query)
+    assert make_ndcg_scorer()(Duck(), X, y, groups=query) == expected
+
+
+def test_probabilities_that_fit_no_classes(data):
+    X, y, query = data
+    model = LogisticRegression().fit(X, y)
+    with pytest.raises(ValueError, match=r"no entry for 1 value of classes_, the first 3"):
+        make_ndcg_scorer(gain={0: 0, 1: 1, 2: 2})(model, X, y % 3, groups=query)
+    model.classes_ = np.array([0, 1, 2])
+    with pytest.raises(ValueError, match=r"shape \(120, 4\) for the classes \[0, 1, 2\]"):
+        make_ndcg_scorer()(model, X, y, groups=query)
+    model.classes_ = np.array([0, 1, 2, 2000])
+    with pytest.raises(ValueError, match=r"finite gain.*inf"):
+        make_ndcg_scorer(gain="exponential")(model, X, y, groups=query)
+
+
 def test_group_column_out_of_the_features(data):
     """The recipe for an ordinary estimator and ids in a column: a step that drops them."""
     X, y, query = data
@@ -584,6 +616,8 @@ def test_splits_that_cut_are_named():
         check_group_splits([(range(3), range(3, 5))], X, groups=groups)  # left out, not in train
     with pytest.raises(ValueError, match=r"fold 0 cuts 1 \('a'\)"):
         check_group_splits([(range(2), range(3, 6))], X, groups=groups)  # cut in training alone
+    with pytest.raises(ValueError, match=r"fold 0 cuts 1 \('a'\)"):
+        check_group_splits([(range(6), range(3))], X, groups=groups)  # whole, on both sides
     mask = np.arange(9) < 3
     check_group_splits([(mask, ~mask)], X, groups=groups)
 
@@ -598,6 +632,10 @@ def test_check_group_splits_bad_input(data):
     X, y, query = data
     with pytest.raises(ValueError, match="groups is missing"):
         check_group_splits(KFold(2), X)
+    with pytest.raises(ValueError, match="X is missing"):
+        check_group_splits(KFold(2), None, groups=query)
+    with pytest.raises(ValueError, match="no splits"):
+        check_group_splits([], X, groups=query)
     with pytest.raises(ValueError, match="groups must have one id"):
         check_group_splits(KFold(2), X, groups=query[1:])
     with pytest.raises(TypeError, match=r"iterator.*list\(cv\)"):

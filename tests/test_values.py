@@ -424,6 +424,24 @@ def test_scores_that_only_wide_types_tell_apart():
     assert dcg_score([1, 0, 0], wide, groups=[1, 1, 1]) == 0
 
 
+def test_means_of_large_values_and_tiny_weights():
+    assert dcg_score([[1e308, 0]] * 3, [[1, 0]] * 3) == 1e308
+    y_true, y_score = [[0, 0], [1, 0]], [[1, 2], [2, 1]]
+    options = {"sample_weight": [1e300, 1e-300], "replace_undefined_by": np.nan}
+    assert ndcg_score(y_true, y_score, **options) == 1
+
+
+def test_curve_of_one_long_and_many_short_queries():
+    """What a block holds is bounded by its own queries' reach, not by the longest query's."""
+    rng = np.random.default_rng(0)
+    groups = np.r_[np.zeros(5000, int), np.repeat(np.arange(1, 2001), 3)]
+    y_true, y_score = rng.integers(0, 3, len(groups)), rng.normal(size=len(groups))
+    _, curve = ndcg_curve(y_true, y_score, groups=groups, replace_undefined_by=np.nan)
+    for k in (1, 2, 3, 4, 500, 5000):
+        options = {"groups": groups, "k": k, "replace_undefined_by": np.nan}
+        assert curve[k - 1] == pytest.approx(ndcg_score(y_true, y_score, **options), rel=1e-13)
+
+
 def test_returns():
     value = ndcg_score([1, 0], [1, 2], groups=[1, 1])
     assert type(value) is float
