@@ -15,6 +15,10 @@ from sklearn_ndcg._definitions import Cutoff, Definition, Discount, Gain, check_
 from sklearn_ndcg._queries import Queries, as_queries
 
 Floats = NDArray[np.float64]
+
+# values of one block of queries times cutoffs in a curve: 32 MB
+_CURVE_BLOCK = 1 << 22
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # What the five functions share is written once; {names in braces} below stand for it.
@@ -581,10 +585,6 @@ def _mean_curve(queries: Queries, cutoffs: NDArray[np.intp], definition: Definit
             sums += value * undefined_weight
             total += undefined_weight
     return (sums / total if total else np.full(len(ends), np.nan))[column]
-
-
-# values of one block of queries times cutoffs in a curve: 32 MB
-_CURVE_BLOCK = 1 << 22
 
 
 def _ends(queries: Queries, cutoffs: Sequence[Cutoff]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
