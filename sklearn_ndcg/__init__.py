@@ -10,6 +10,7 @@ from sklearn_ndcg._metrics import (
     ndcg_samples,
     ndcg_score,
 )
+from sklearn_ndcg._ranker import GroupedRanker
 from sklearn_ndcg._rankings import quantile_grades
 from sklearn_ndcg._scorers import (
     check_group_splits,
@@ -21,6 +22,7 @@ from sklearn_ndcg._scorers import (
 __version__ = version("sklearn-ndcg")
 
 __all__ = [
+    "GroupedRanker",
     "check_group_splits",
     "dcg_samples",
     "dcg_score",

@@ -5,8 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_ndcg._definitions import is_integer
+
+
+def query_ids(X: Any, group_by: Any) -> Any:
+    """The ids that `group_by` finds: a column, an index level, or what a callable makes of X."""
+    if not callable(group_by):
+        return column(X, group_by)
+    ids = group_by(X)
+    if ids is None:
+        raise ValueError(f"group_by={group_by!r} returned None instead of ids.")
+    return ids
 
 
 def column(X: Any, key: Any) -> Any:
@@ -58,3 +69,31 @@ def _array_column(X: Any, key: Any) -> Any:
     if hasattr(table, "tocsc"):
         return table.tocsc()[:, [key]].toarray().ravel()
     return table[:, key]
+
+
+def is_column(X: Any, key: Any) -> bool:
+    """Whether `key` is a column of X, rather than an index level or a callable."""
+    return not callable(key) and key not in _index_levels(X)
+
+
+def without_column(X: Any, key: Any) -> Any:
+    """X less the column that `key` names."""
+    column(X, key)  # refuses what is no column
+    if _column_names(X) is None:
+        table = X if hasattr(X, "shape") else np.asarray(X)
+        keep = np.delete(np.arange(table.shape[1]), key)
+        return (table.tocsc() if hasattr(table, "tocsc") else table)[:, keep]
+    if hasattr(X, "iloc"):
+        return X.drop(columns=key)
+    return X.drop([key]) if hasattr(X, "column_names") else X.drop(key)
+
+
+def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
+    """The given rows of X, in the given order."""
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if hasattr(X, "tocsr"):
+        return X.tocsr()[rows]
+    if hasattr(X, "column_names") or hasattr(X, "chunks"):  # pyarrow
+        return X.take(rows)
+    return X[rows] if hasattr(X, "shape") else [X[row] for row in rows]

@@ -39,7 +39,7 @@ def as_queries(
     relevance = numeric(y_true, "y_true")
     score = numeric(y_score, "y_score")
     _check_shapes(relevance, score, groups)
-    weight = None if sample_weight is None else _weights(sample_weight, len(relevance))
+    weight = None if sample_weight is None else row_weights(sample_weight, len(relevance))
     unjudged = _check_relevance(relevance, definition.unjudged)
     _check_scores(score)
 
@@ -59,7 +59,7 @@ def as_queries(
     counted = judged if definition.unjudged == "omit" else None
     if weight is not None and len(shape) == 1:
         weight = weight if order is None else weight[order]
-        weight = _mean_weights(weight, starts, lengths, counted)
+        weight = query_weights(weight, starts, lengths, counted)
     if counted is not None:
         gain, score = gain[counted], score[counted]
         before = np.r_[0, np.cumsum(counted)]
@@ -258,11 +258,11 @@ def _gains(
     return gain
 
 
-def _weights(sample_weight: ArrayLike, n: int) -> Floats:
+def row_weights(sample_weight: ArrayLike, n: int) -> Floats:
     weight = numeric(sample_weight, "sample_weight")
     if weight.shape != (n,):
         raise ValueError(
-            f"sample_weight must have one weight for each of the {n} rows of y_true, got shape "
+            f"sample_weight must have one weight for each of the {n} rows, got shape "
             f"{weight.shape}."
         )
     with np.errstate(over="ignore"):  # a long double may be too large
@@ -276,8 +276,8 @@ def _weights(sample_weight: ArrayLike, n: int) -> Floats:
     return weight / 2.0**64 if weight.max() > 2.0**960 else weight  # so that no sum overflows
 
 
-def _mean_weights(
-    weight: Floats, starts: Ints, lengths: Ints, counted: NDArray[np.bool_] | None
+def query_weights(
+    weight: Floats, starts: Ints, lengths: Ints, counted: NDArray[np.bool_] | None = None
 ) -> Floats:
     """Each query's mean weight over its counted rows; over all of them where none is counted."""
     by_place = np.argsort(starts)  # the runs fill the rows without a gap

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import UNUSED
 
-from sklearn_ndcg._columns import column
+from sklearn_ndcg._columns import query_ids
 from sklearn_ndcg._definitions import Cutoff, Definition, check_cutoff
 from sklearn_ndcg._metrics import dcg_at, dcg_score, mean_over_queries, ndcg_at, ndcg_score
 from sklearn_ndcg._queries import as_queries, group_rows
@@ -323,9 +323,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         """Score `estimator` on X and y; a dict of scores where `k` is a list."""
         definition, cutoffs = self._definition(), self._cutoffs()
         if self.group_by is not None:
-            groups = self.group_by(X) if callable(self.group_by) else column(X, self.group_by)
-            if groups is None:
-                raise ValueError(f"group_by={self.group_by!r} returned None instead of ids.")
+            groups = query_ids(X, self.group_by)
         y_ndim = np.ndim(y)
         if groups is None and y_ndim == 1:
             raise ValueError(

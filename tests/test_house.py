@@ -19,7 +19,7 @@ FLOORS = [
     ["_kernels"],
     ["_columns", "_definitions", "_queries"],
     ["_metrics", "_rankings"],
-    ["_scorers"],
+    ["_ranker", "_scorers"],
     ["__init__"],
 ]
 FLOOR = {module: floor for floor, modules in enumerate(FLOORS) for module in modules}
