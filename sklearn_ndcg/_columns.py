@@ -96,4 +96,13 @@ def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
         return X.tocsr()[rows]
     if hasattr(X, "column_names") or hasattr(X, "chunks"):  # pyarrow
         return X.take(rows)
-    return X[rows] if hasattr(X, "shape") else [X[row] for row in rows]
+    if hasattr(X, "shape"):
+        return X[rows]
+    return [X[row] for row in rows] if isinstance(X, list | tuple) else np.asarray(X)[rows]
+
+
+def count_rows(X: Any) -> int:
+    """The number of rows of X."""
+    if hasattr(X, "shape"):
+        return int(X.shape[0])
+    return len(X if hasattr(X, "__len__") else np.asarray(X))

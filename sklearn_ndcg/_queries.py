@@ -118,6 +118,8 @@ def group_rows(
     Rows that lie together already are left where they are (order None); others are brought
     together by `order`, which keeps the order of rows inside a query.
     """
+    if n_rows == 0:
+        raise ValueError("There are 0 rows, and at least 1 is needed.")
     ids = _check_groups(groups, n_rows)
     labels = None
     if ids.dtype.kind == "O":

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import UNUSED
 
-from sklearn_ndcg._columns import query_ids
+from sklearn_ndcg._columns import count_rows, query_ids
 from sklearn_ndcg._definitions import Cutoff, Definition, check_cutoff
 from sklearn_ndcg._metrics import dcg_at, dcg_score, mean_over_queries, ndcg_at, ndcg_score
 from sklearn_ndcg._queries import as_queries, group_rows
@@ -176,7 +176,7 @@ def one_ranking(X: Any) -> NDArray[np.intp]:
     >>> score(Oldest(), np.array([[3], [1], [2]]), [1, 0, 0])
     1.0
     """
-    return np.zeros(X.shape[0] if hasattr(X, "shape") else len(X), dtype=np.intp)
+    return np.zeros(count_rows(X), dtype=np.intp)
 
 
 def check_group_splits(
@@ -230,7 +230,7 @@ def check_group_splits(
         raise TypeError(
             f"cv is an iterator, which a check would use up: pass list(cv), got {cv!r}."
         )
-    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    n_rows = count_rows(X)
     labels, starts, lengths, order = group_rows(groups, n_rows)
     rows = np.arange(n_rows) if order is None else order
     query = np.empty(n_rows, dtype=np.intp)
