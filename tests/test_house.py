@@ -25,13 +25,20 @@ FLOORS = [
 FLOOR = {module: floor for floor, modules in enumerate(FLOORS) for module in modules}
 
 
+LATE = {"_ranker": {"catboost", "lightgbm"}}  # imported inside a function, by those who have them
+
+
 def imports(path):
-    """(module, name) of every import in a file."""
+    """(module, name) of every import in a file, but for the late ones."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            yield from ((alias.name, "") for alias in node.names)
+            found = [(alias.name, "") for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            yield from ((node.module, alias.name) for alias in node.names)
+            found = [(node.module, alias.name) for alias in node.names]
+        else:
+            continue
+        late = LATE.get(path.stem, ()) if node.col_offset else ()
+        yield from ((source, name) for source, name in found if source not in late)
 
 
 def modules():
