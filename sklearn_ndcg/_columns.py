@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,11 @@ from sklearn_ndcg._definitions import is_integer
 def query_ids(X: Any, group_by: Any) -> Any:
     """The ids that `group_by` finds: a column, an index level, or what a callable makes of X."""
     if not callable(group_by):
+        if not isinstance(group_by, Hashable):
+            raise ValueError(
+                f"group_by must name a column or be a callable on X, got {group_by!r}; ids "
+                "themselves are passed as groups."
+            )
         return column(X, group_by)
     ids = group_by(X)
     if ids is None:
@@ -61,7 +67,9 @@ def _array_column(X: Any, key: Any) -> Any:
             "Without metadata routing RFECV and SequentialFeatureSelector turn X into an array, "
             "as do the steps of a Pipeline and, for polars and pyarrow, permutation_importance. "
             "Ways out: route the ids, with sklearn.set_config(enable_metadata_routing=True) and "
-            "groups passed to the tool; or pass a callable on X or the number of a column."
+            "groups passed to the tool; a callable on X or the number of a column; in a Pipeline "
+            "an index level and steps with set_output(transform='pandas'), or "
+            "groupedranker__groups as a fit parameter."
         )
     table: Any = X if hasattr(X, "shape") else np.asarray(X, dtype=object)
     if len(table.shape) != 2 or not -table.shape[1] <= key < table.shape[1]:
@@ -80,9 +88,10 @@ def without_column(X: Any, key: Any) -> Any:
     """X less the column that `key` names."""
     column(X, key)  # refuses what is no column
     if _column_names(X) is None:
-        table = X if hasattr(X, "shape") else np.asarray(X)
-        keep = np.delete(np.arange(table.shape[1]), key)
-        return (table.tocsc() if hasattr(table, "tocsc") else table)[:, keep]
+        if not hasattr(X, "shape"):
+            return np.array(np.delete(np.asarray(X, dtype=object), key, axis=1).tolist())
+        keep = np.delete(np.arange(X.shape[1]), key)
+        return (X.tocsc() if hasattr(X, "tocsc") else X)[:, keep]
     if hasattr(X, "iloc"):
         return X.drop(columns=key)
     return X.drop([key]) if hasattr(X, "column_names") else X.drop(key)
@@ -94,7 +103,7 @@ def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
         return X.iloc[rows]
     if hasattr(X, "tocsr"):
         return X.tocsr()[rows]
-    if hasattr(X, "column_names") or hasattr(X, "chunks"):  # pyarrow
+    if hasattr(X, "to_pylist"):  # pyarrow
         return X.take(rows)
     if hasattr(X, "shape"):
         return X[rows]

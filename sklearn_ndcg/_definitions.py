@@ -128,7 +128,7 @@ class jarvelin_kekalainen:  # noqa: N801  (a discount: used and shown like a fun
     b: float = 2
 
     def __post_init__(self) -> None:
-        if not _is_number(self.b) or not 1 < self.b < np.inf:
+        if not is_number(self.b) or not 1 < self.b < np.inf:
             raise ValueError(f"b must be a finite number above 1, got {self.b!r}.")
 
     def __call__(self, ranks: ArrayLike) -> Floats:
@@ -188,12 +188,12 @@ def _check_gain(gain: object) -> None:
 def _check_table(values: Any, name: str) -> None:
     ordered = hasattr(values, "__getitem__") and not isinstance(values, bytes | bytearray)
     listed = list(values) if ordered and np.iterable(values) else []
-    if not listed or not all(_is_number(value) and isfinite(value) for value in listed):
+    if not listed or not all(is_number(value) and isfinite(value) for value in listed):
         raise ValueError(f"{name} must be finite numbers, one for each grade; got {values!r}.")
 
 
 def _check_log_base(log_base: object, discount: object) -> None:
-    if not _is_number(log_base) or not 1 < log_base < np.inf:
+    if not is_number(log_base) or not 1 < log_base < np.inf:
         raise ValueError(f"log_base must be a finite number above 1, got {log_base!r}.")
     if log_base != 2 and discount != "log":
         raise ValueError(
@@ -205,14 +205,15 @@ def _check_log_base(log_base: object, discount: object) -> None:
 def _check_replacement(value: object) -> None:
     if isinstance(value, str) and value == "warn":
         return
-    if not _is_number(value) or isinf(value):
+    if not is_number(value) or isinf(value):
         raise ValueError(
             "replace_undefined_by must be 'warn', a finite number, or nan to leave undefined "
             f"queries out; got {value!r}."
         )
 
 
-def _is_number(value: object) -> TypeGuard[float]:
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether `value` is a real number that a float can hold, and no bool."""
     if not isinstance(value, Real) or isinstance(value, bool):
         return False
     try:

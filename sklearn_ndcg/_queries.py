@@ -72,8 +72,8 @@ def as_queries(
 def numeric(values: ArrayLike, name: str) -> NDArray[Any]:
     """`values` as an array of bool, int or float, not copied where it is one already."""
     array = values
+    refuse_masked(values, name)
     if np.ma.isMaskedArray(values):
-        _refuse_masked(values, name)
         array = np.ma.getdata(values)
     if type(array) is not np.ndarray or array.dtype.kind not in "biuf":
         try:
@@ -140,7 +140,11 @@ def group_rows(
     return labels, np.cumsum(lengths) - lengths, lengths, _stable_order(codes, len(found))
 
 
-def _refuse_masked(values: Any, name: str) -> None:
+def refuse_masked(values: Any, name: str) -> None:
+    """Raise where a masked array hides values; others are let through."""
+    # pandas' nullable arrays have a mask too, which np.ma would take for its own
+    if not np.ma.isMaskedArray(values):
+        return
     masked = np.ma.getmaskarray(values)
     if masked.any():
         raise ValueError(
@@ -297,8 +301,7 @@ def query_weights(
 
 
 def _check_groups(groups: Any, n_rows: int) -> NDArray[Any]:
-    if np.ma.isMaskedArray(groups):
-        _refuse_masked(groups, "groups")
+    refuse_masked(groups, "groups")
     if isinstance(groups, list | tuple):
         # np.asarray would turn [1, "1", nan] into text
         ids = np.fromiter(groups, dtype=object, count=len(groups))

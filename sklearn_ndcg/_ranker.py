@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from inspect import signature
+from inspect import Parameter, signature
+from numbers import Number
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -11,12 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, check_consistent_length, check_random_state, column_or_1d, get_tags
+from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_ndcg._columns import is_column, query_ids, take_rows, without_column
-from sklearn_ndcg._definitions import is_integer
-from sklearn_ndcg._queries import group_rows, query_weights, row_weights
+from sklearn_ndcg._definitions import is_integer, is_number
+from sklearn_ndcg._queries import group_rows, query_weights, refuse_masked, row_weights
 from sklearn_ndcg._scorers import make_ndcg_scorer
 
 Floats = NDArray[np.float64]
@@ -49,26 +51,37 @@ class Rows(NamedTuple):
         return None if weight is None else np.repeat(weight, self.lengths)
 
 
-def _lightgbm_stops(ranker: Any, held: Rows, k: int, rounds: int, names: set[str]) -> Params:
+def _lightgbm_stops(ranker: Any, held: Rows, k: int, rounds: int, params: Params) -> Params:
     from lightgbm import early_stopping  # noqa: PLC0415
 
+    given = ranker.get_params()
+    _refuse_settings(given, _LIGHTGBM_STOPPING)
+    if given.get("metric") not in {None, "", "ndcg"}:
+        _refuse_settings(given, {"metric"})
+    if "dart" in {given.get(name) for name in ("boosting_type", "boosting", "boost")}:
+        raise ValueError(
+            "early_stopping=True: LightGBM cannot stop early with boosting_type='dart'."
+        )
     ranker.set_params(metric="ndcg")
-    evaluated: Params = {"eval_set": [(held.X, held.y)]}
-    if "eval_X" in names:  # from 4.7 on, where eval_set is deprecated
-        evaluated = {"eval_X": (held.X,), "eval_y": (held.y,)}
+    X = np.asarray(held.X) if isinstance(held.X, list) else held.X
+    evaluated: Params = {"eval_set": [(X, held.y)]}
+    if "eval_X" in signature(ranker.fit).parameters:  # from 4.7 on, where eval_set is deprecated
+        evaluated = {"eval_X": (X,), "eval_y": (held.y,)}
     if held.weight is not None:
         evaluated["eval_sample_weight"] = [held.weight]
     if "init_score" in held.aligned:
         evaluated["eval_init_score"] = [held.aligned["init_score"]]
+    stops = early_stopping(rounds, verbose=False)
     return {
         **evaluated,
         "eval_group": [held.lengths],
         "eval_at": [k],
-        "callbacks": [early_stopping(rounds, verbose=False)],
+        "callbacks": [*(params.pop("callbacks", None) or []), stops],
     }
 
 
-def _xgboost_stops(ranker: Any, held: Rows, k: int, rounds: int, names: set[str]) -> Params:
+def _xgboost_stops(ranker: Any, held: Rows, k: int, rounds: int, params: Params) -> Params:
+    _refuse_settings(ranker.get_params(), {"early_stopping_rounds", "eval_metric", "callbacks"})
     ranker.set_params(early_stopping_rounds=rounds, eval_metric=f"ndcg@{k}")
     evaluated: Params = {"eval_set": [(held.X, held.y)], "eval_qid": [held.ids]}
     if held.weight is not None:
@@ -78,19 +91,43 @@ def _xgboost_stops(ranker: Any, held: Rows, k: int, rounds: int, names: set[str]
     return evaluated
 
 
-def _catboost_stops(ranker: Any, held: Rows, k: int, rounds: int, names: set[str]) -> Params:
+def _catboost_stops(ranker: Any, held: Rows, k: int, rounds: int, params: Params) -> Params:
     from catboost import Pool  # noqa: PLC0415
 
+    given = ranker.get_params()
+    _refuse_settings(
+        given, {"early_stopping_rounds", "eval_metric", "od_type", "od_wait", "use_best_model"}
+    )
     ranker.set_params(eval_metric=f"NDCG:top={k}")
-    columns = {name: ranker.get_params().get(name) for name in _POSITIONAL if "_features" in name}
-    weight = {"group_weight": held.weight_of_query_by_row, **held.aligned}
-    pool = Pool(held.X, held.y, group_id=held.ids, **columns, **weight)
+    columns = {
+        name: params.get(name, given.get(name))
+        for name in ("cat_features", "text_features", "embedding_features")
+    }
+    aligned = {"group_weight": held.weight_of_query_by_row, **held.aligned}
+    pool = Pool(held.X, held.y, group_id=held.ids, **columns, **aligned)
     return {"eval_set": pool, "early_stopping_rounds": rounds, "use_best_model": True}
+
+
+def _refuse_settings(given: Params, names: set[str]) -> None:
+    found = sorted(name for name in names if given.get(name) is not None)
+    if found:
+        raise ValueError(
+            f"early_stopping=True settles by k and n_iter_no_change when to stop: leave "
+            f"{', '.join(found)} out of the estimator."
+        )
+
+
+# what LightGBM calls the cutoffs and the rounds, as parameters of the estimator
+_LIGHTGBM_STOPPING = {
+    "early_stopping", "early_stopping_round", "early_stopping_rounds", "eval_at", "map_at",
+    "map_eval_at", "n_iter_no_change", "ndcg_at", "ndcg_eval_at",
+}  # fmt: skip
 
 
 class Word(NamedTuple):
     """A fit parameter that takes groups, and what else goes with it."""
 
+    name: str
     groups: Callable[[Rows], Any]
     weight_name: str
     weight: Callable[[Rows], Any]
@@ -103,17 +140,19 @@ _WHOLE = "quantile_grades makes whole labels of any target."
 
 # By precedence: XGBoost has `group` as well. It takes a weight a query; the ranking losses of
 # CatBoost drop row weights in silence and take group_weight; LightGBM takes rows.
-_WORDS = {
-    "qid": Word(
+_WORDS = [
+    Word(
+        "qid",
         lambda rows: rows.ids,
         "sample_weight",
         lambda rows: rows.weight_of_query,
         _xgboost_stops,
         "eval_qid",
-        "XGBoost takes whole labels from 0 to 31 unless ndcg_exp_gain=False is set (linear gain, "
-        f"any label >= 0); {_WHOLE}",
+        "XGBoost takes whole labels from 0 to 31 unless ndcg_exp_gain=False is set (linear gain of "
+        f"any label); {_WHOLE}",
     ),
-    "group_id": Word(
+    Word(
+        "group_id",
         lambda rows: rows.ids,
         "group_weight",
         lambda rows: rows.weight_of_query_by_row,
@@ -121,20 +160,25 @@ _WORDS = {
         "use_best_model",
         "CatBoost takes any finite label.",
     ),
-    "group": Word(
+    Word(
+        "group",
         lambda rows: rows.lengths,
         "sample_weight",
         lambda rows: rows.weight,
         _lightgbm_stops,
         "eval_at",
-        "LightGBM takes whole labels from 0 to 30, and higher ones where label_gain has a gain for "
-        f"each (label_gain=list(range(101)) is linear gain up to 100); {_WHOLE}",
+        "LightGBM takes whole labels from 0 to 30, higher whole ones where label_gain has a gain "
+        f"for each (label_gain=list(range(101)) is linear gain up to 100); {_WHOLE}",
     ),
-}
+]
 
-# fit parameters about columns, never taken for rows; those that may count columns from the left
-_POSITIONAL = {"cat_features", "categorical_feature", "text_features", "embedding_features"}
-_ABOUT_COLUMNS = {*_POSITIONAL, "feature_name", "feature_weights"}
+# parameters about columns, of fit or of the estimator, that may count them from the left
+_POSITIONAL = {
+    "cat_column", "cat_feature", "cat_features", "categorical_column", "categorical_feature",
+    "categorical_features", "embedding_features", "feature_weights", "ignored_features",
+    "interaction_constraints", "interaction_cst", "monotone_constraints", "monotonic_cst",
+    "text_features",
+}  # fmt: skip
 # fit parameters that count rows
 _COUNTS_ROWS = {"pairs", "pairs_weight", "graph"}
 
@@ -172,8 +216,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     early_stopping : bool, default=False
         Whether to hold out a fraction of the queries and to stop when the library's own NDCG@k on
-        them has not improved for `n_iter_no_change` rounds. Its own gain applies: by default
-        exponential in LightGBM and XGBoost, linear in CatBoost.
+        them has not improved for `n_iter_no_change` rounds. Its own gain applies: exponential in
+        LightGBM (unless `label_gain` says otherwise) and XGBoost (unless ``ndcg_exp_gain=False``),
+        linear in CatBoost.
 
     validation_fraction : float, default=0.1
         The fraction of queries to hold out, between 0 and 1; at least one query.
@@ -190,8 +235,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         The fitted clone of `estimator`.
 
     best_iteration_ : int
-        The best round, as the library counts (LightGBM from 1, XGBoost and CatBoost from 0), where
-        training was stopped early.
+        The best round, as the library counts (LightGBM from 1, XGBoost and CatBoost from 0). Only
+        with `early_stopping`.
 
     classes_ : ndarray
         Those of the inner estimator, where it has them.
@@ -233,6 +278,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     >>> bool(search.fit(X, y, groups=query).best_score_ > 0.6)
     True
     """
+
+    best_iteration_: int
 
     __metadata_request__fit: ClassVar = {"groups": True}
     __metadata_request__score: ClassVar = {"groups": True}
@@ -301,13 +348,15 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             If `estimator` is no estimator.
         """
         self._check_parameters()
+        if X is None:
+            raise ValueError("X is None: pass the features, one row a document.")
+        refuse_masked(y, "y")
         X, y = validate_data(self, X, y, skip_check_array=True)
         y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
         inner = clone(self.estimator)
-        final = inner.steps[-1][1] if isinstance(inner, Pipeline) else inner
-        names = set(signature(final.fit).parameters)
-        word = next((word for name, word in _WORDS.items() if name in names), None)
+        final = _final(inner)
+        word = _word(final)
         groups = self._ids(X, groups)
         if groups is None and (word is not None or self.early_stopping):
             what = "early_stopping=True" if word is None else f"{type(final).__name__}.fit"
@@ -318,44 +367,35 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 "the search, or set group_by. In a Pipeline: pass groupedranker__groups=, the name "
                 "of the step in front."
             )
-        self._drops_column = self.group_by is not None and is_column(X, self.group_by)
-        self._check_fit_params(fit_params, final, names)
-        aligned = {
-            name: value
-            for name, value in fit_params.items()
-            if name not in _ABOUT_COLUMNS and _is_aligned(value, len(y))
-        }
-        fit_params = {name: value for name, value in fit_params.items() if name not in aligned}
+        by_column = self.group_by is not None and is_column(X, self.group_by)
+        self._dropped = self.group_by if by_column else None
+        self._check_fit_params(fit_params, final)
         weight = None if sample_weight is None else row_weights(sample_weight, len(y))
-        every = Rows(self._features(X), y, weight, np.array([len(y)]), aligned)
-        train, held = (every, None) if groups is None else self._sorted(every, groups)
+        if weight is not None and not weight.any():
+            raise ValueError(
+                "sample_weight is 0 for every row: nothing is left to learn from. Sample weights "
+                "must contain at least one non-zero number."
+            )
+        train, held = self._rows(X, y, groups, weight, fit_params)
         if isinstance(inner, Pipeline):
             train, held = _fit_transformers(inner, train, held)
 
-        params: Params = {**fit_params, **train.aligned}
-        if word is not None:
-            name = next(name for name in _WORDS if name in names)
-            params[name] = word.groups(train)
-        if train.weight is not None:
-            weight_name = "sample_weight" if word is None else word.weight_name
-            if weight_name not in names:
-                raise ValueError(
-                    f"sample_weight was passed, and {type(final).__name__}.fit takes none: it "
-                    "would be lost."
-                )
-            params[weight_name] = train.weight if word is None else word.weight(train)
-        if held is not None:
-            params |= self._stopping(final, held, word, names, params)
+        params = self._inner_params(final, train, held, fit_params)
         try:
             final.fit(train.X, train.y, **params)
         except Exception as error:
-            if word is None or not _has_unusual_labels(y):
+            if word is None or not _is_about_labels(error, y):
                 raise
             raise ValueError(
                 f"{type(final).__name__} was not fitted to labels from {y.min()} to {y.max()}. "
                 f"{word.labels} It said: {str(error).strip().splitlines()[0]}"
             ) from error
         self.estimator_ = inner
+        if hasattr(self, "best_iteration_"):  # of an earlier fit
+            del self.best_iteration_
+        if held is not None:
+            name = "best_iteration_" if hasattr(final, "best_iteration_") else "best_iteration"
+            self.best_iteration_ = int(getattr(final, name))
         return self
 
     def predict(self, X: Any) -> Any:
@@ -435,23 +475,40 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._check_features(X)
         scorer = make_ndcg_scorer(k=self.k)
-        ids = self._ids(X, groups)
+        ids, y = self._ids(X, groups), column_or_1d(y, warn=True)
         return float(scorer(self, X, y, groups=ids, sample_weight=sample_weight))  # type: ignore[arg-type]
 
     @property
     def classes_(self) -> Any:
-        return self.estimator_.classes_
+        classes = self.estimator_.classes_
+        if np.size(classes) == 0:  # CatBoost's rankers have the attribute, and no classes
+            raise AttributeError(f"{type(self.estimator_).__name__} has no classes.")
+        return classes
 
-    @property
-    def best_iteration_(self) -> int:
-        final = self.estimator_
-        final = final.steps[-1][1] if isinstance(final, Pipeline) else final
-        name = "best_iteration_" if hasattr(final, "best_iteration_") else "best_iteration"
-        return int(getattr(final, name))
+    def get_metadata_routing(self) -> Any:
+        """Get the requests for metadata: `groups`, and what the inner `fit` was set to request.
+
+        Returns
+        -------
+        MetadataRequest
+            Requests of `fit` and `score`.
+        """
+        requests = super().get_metadata_routing()
+        final = _final(self.estimator)
+        if hasattr(final, "get_metadata_routing") and not isinstance(final, type):
+            inner = get_routing_for_object(final)
+            for name, alias in inner.fit.requests.items() if hasattr(inner, "fit") else ():
+                if alias and name not in {
+                    *(word.name for word in _WORDS),
+                    "groups",
+                    "sample_weight",
+                }:
+                    requests.fit.add_request(param=name, alias=alias)
+        return requests
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        if hasattr(self.estimator, "fit"):
+        if hasattr(self.estimator, "__sklearn_tags__") and not isinstance(self.estimator, type):
             inner = get_tags(self.estimator)
             tags.estimator_type = inner.estimator_type
             tags.classifier_tags = inner.classifier_tags
@@ -462,15 +519,12 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def _check_parameters(self) -> None:
-        estimator = self.estimator
-        if isinstance(estimator, Pipeline):
-            estimator = estimator.steps[-1][1]
-        if isinstance(estimator, type) or not (
-            hasattr(estimator, "fit") and hasattr(estimator, "predict")
-        ):
+        estimator = _final(self.estimator)
+        is_one = hasattr(estimator, "fit") and hasattr(estimator, "predict")
+        if not is_one or isinstance(estimator, type | Pipeline):
             raise TypeError(
                 "estimator must be an estimator with fit and predict, or a Pipeline that ends in "
-                f"one, got {estimator!r}."
+                f"one (not in another Pipeline), got {estimator!r}."
             )
         k: Any = self.k
         if k is not None and (not is_integer(k) or k < 1):
@@ -478,9 +532,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if not isinstance(self.early_stopping, bool | np.bool_):
             raise ValueError(f"early_stopping must be True or False, got {self.early_stopping!r}.")
         fraction: Any = self.validation_fraction
-        if isinstance(fraction, bool) or not isinstance(fraction, float) or not 0 < fraction < 1:
+        if not is_number(fraction) or not 0 < fraction < 1:
             raise ValueError(
-                f"validation_fraction must be a float between 0 and 1, got {fraction!r}."
+                f"validation_fraction must be a number between 0 and 1, got {fraction!r}."
             )
         if not is_integer(self.n_iter_no_change) or self.n_iter_no_change < 1:
             raise ValueError(
@@ -499,7 +553,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return query_ids(X, self.group_by)
 
     def _features(self, X: Any) -> Any:
-        return without_column(X, self.group_by) if self._drops_column else X
+        return X if self._dropped is None else without_column(X, self._dropped)
 
     def _respond(self, method: str, X: Any) -> Any:
         self._check_features(X)
@@ -514,42 +568,50 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             )
         validate_data(self, X, reset=False, skip_check_array=True)
 
-    def _check_fit_params(self, fit_params: Params, final: Any, names: set[str]) -> None:
+    def _check_fit_params(self, fit_params: Params, final: Any) -> None:
+        unknown = sorted(set(fit_params) - set(signature(final.fit).parameters))
+        if unknown and not _takes_any(final):
+            raise TypeError(f"{type(final).__name__}.fit takes no {', '.join(unknown)}.")
         counts_rows = sorted(_COUNTS_ROWS.intersection(fit_params))
         if counts_rows:
             raise ValueError(
                 f"{', '.join(counts_rows)} cannot be passed: row numbers mean other rows once "
                 "these are sorted by query."
             )
-        given = {name for name in fit_params if name.startswith("eval_")}
-        if self.early_stopping and given:
+        evaluates = sorted(name for name in fit_params if name.startswith("eval_"))
+        transforms = isinstance(self.estimator, Pipeline) and len(self.estimator.steps) > 1
+        if evaluates and (self.early_stopping or transforms or self._dropped is not None):
             raise ValueError(
-                "early_stopping=True holds out queries itself: leave out "
-                f"{', '.join(sorted(given))}."
+                f"{', '.join(evaluates)} cannot be passed: with early_stopping=True queries are "
+                "held out without it, and the steps of a Pipeline and the drop of a group column "
+                "do not reach it. Leave it out."
             )
-        unknown = sorted(set(fit_params) - names)
-        if unknown and not any(
-            parameter.kind is parameter.VAR_KEYWORD
-            for parameter in signature(final.fit).parameters.values()
-        ):
-            raise TypeError(f"{type(final).__name__}.fit takes no {', '.join(unknown)}.")
-        if not self._drops_column:
-            return
-        for name in sorted(_POSITIONAL):
-            parameters = final.get_params() if hasattr(final, "get_params") else {}
-            value: Any = fit_params.get(name, parameters.get(name))
-            if any(is_integer(each) for each in np.atleast_1d(value).tolist()):
+        parameters = final.get_params() if hasattr(final, "get_params") else {}
+        for name in sorted(_POSITIONAL) if self._dropped is not None else ():
+            value = fit_params.get(name, parameters.get(name))
+            if _counts_columns(value):
                 raise ValueError(
-                    f"{name}={value!r} counts columns, and the column {self.group_by!r} is taken "
+                    f"{name}={value!r} counts columns, and the column {self._dropped!r} is taken "
                     "out of X: name the columns instead, or move the ids to an index level."
                 )
 
-    def _sorted(self, every: Rows, groups: Any) -> tuple[Rows, Rows | None]:
-        """All rows sorted by query, or those to train on and those that are held out."""
-        labels, starts, lengths, order = group_rows(groups, len(every.y))
+    def _rows(
+        self, X: Any, y: NDArray[Any], groups: Any, weight: Floats | None, fit_params: Params
+    ) -> tuple[Rows, Rows | None]:
+        """Rows to train on, sorted by query, and those that are held out.
+
+        What has a value a row is moved from `fit_params` to them.
+        """
+        n = len(y)
+        names = [name for name, value in fit_params.items() if _is_aligned(name, value, n)]
+        aligned = {name: fit_params.pop(name) for name in names}
+        every = Rows(self._features(X), y, weight, np.array([n]), aligned)
+        if groups is None:
+            return every, None
+        labels, starts, lengths, order = group_rows(groups, n)
         if order is None:  # the runs are whole, their order may be another than that of the ids
             shift = starts - (np.cumsum(lengths) - lengths)
-            order = np.arange(len(every.y)) + np.repeat(shift, lengths)
+            order = np.arange(n) + np.repeat(shift, lengths)
         if not self.early_stopping:
             return _taken(every, order, lengths), None
         n_held = max(1, round(self.validation_fraction * len(labels)))
@@ -559,38 +621,83 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 "none to train on: more queries are needed, or a smaller validation_fraction."
             )
         is_held = np.zeros(len(labels), dtype=bool)
-        chosen = check_random_state(self.random_state).permutation(len(labels))[:n_held]
-        is_held[chosen] = True
+        is_held[check_random_state(self.random_state).permutation(len(labels))[:n_held]] = True
         by_row = np.repeat(is_held, lengths)
         return (
             _taken(every, order[~by_row], lengths[~is_held]),
             _taken(every, order[by_row], lengths[is_held]),
         )
 
-    def _stopping(
-        self, final: Any, held: Rows, word: Word | None, names: set[str], params: Params
+    def _inner_params(
+        self, final: Any, train: Rows, held: Rows | None, fit_params: Params
     ) -> Params:
-        """Fit parameters by which the library stops early, in its own way."""
-        if word is None or word.stops_need not in names:
+        """Fit parameters for the inner estimator, in its own words."""
+        names = signature(final.fit).parameters
+        word = _word(final)
+        params = {**fit_params, **train.aligned}
+        added: Params = {} if word is None else {word.name: word.groups(train)}
+        if train.weight is not None:
+            weight_name = "sample_weight" if word is None else word.weight_name
+            if weight_name not in names and not _takes_any(final):
+                raise ValueError(
+                    f"sample_weight was passed, and {type(final).__name__}.fit takes none: it "
+                    "would be lost."
+                )
+            added[weight_name] = train.weight if word is None else word.weight(train)
+        if held is not None:
+            if word is None or word.stops_need not in names:
+                raise ValueError(
+                    "early_stopping=True needs a ranker of LightGBM, XGBoost or CatBoost; "
+                    f"{type(final).__name__} cannot be stopped by the NDCG of held-out queries."
+                )
+            k = int(held.lengths.max()) if self.k is None else self.k
+            added |= word.stops(final, held, k, self.n_iter_no_change, params)
+        twice = sorted(set(added).intersection(params))
+        if twice:
             raise ValueError(
-                f"early_stopping=True needs a ranker of LightGBM, XGBoost or CatBoost; "
-                f"{type(final).__name__} cannot be stopped by the NDCG of held-out queries."
+                f"{', '.join(twice)} is set by GroupedRanker from groups, sample_weight and "
+                "early_stopping: leave it out."
             )
-        k = int(held.lengths.max()) if self.k is None else self.k
-        added = word.stops(final, held, k, self.n_iter_no_change, names)
-        if "callbacks" in added:
-            added["callbacks"] = [*(params.get("callbacks") or []), *added["callbacks"]]
-        return added
+        return {**params, **added}
 
 
-def _is_aligned(value: Any, n_rows: int) -> bool:
+def _final(estimator: Any) -> Any:
+    """The estimator itself, or the last step of a Pipeline."""
+    if isinstance(estimator, Pipeline):
+        return estimator.steps[-1][1] if estimator.steps else None
+    return estimator
+
+
+def _word(final: Any) -> Word | None:
+    names = signature(final.fit).parameters
+    return next((word for word in _WORDS if word.name in names), None)
+
+
+def _takes_any(estimator: Any) -> bool:
+    kinds = {parameter.kind for parameter in signature(estimator.fit).parameters.values()}
+    return Parameter.VAR_KEYWORD in kinds
+
+
+def _is_aligned(name: str, value: Any, n_rows: int) -> bool:
     """Whether a fit parameter has a value for each row."""
-    if isinstance(value, str | bytes | dict):
+    about_others = name in _POSITIONAL or name.startswith(("eval_", "feature_"))
+    if about_others or name == "callbacks" or isinstance(value, str | bytes | dict):
         return False
     shape = getattr(value, "shape", None)
     if shape is None:
-        return isinstance(value, list | tuple) and len(value) == n_rows
+        return hasattr(value, "__len__") and len(value) == n_rows
     return len(shape) > 0 and shape[0] == n_rows
+
+
+def _counts_columns(value: Any) -> bool:
+    """Whether there is a number anywhere in what may be names of columns."""
+    if isinstance(value, dict):
+        return _counts_columns(list(value))
+    if isinstance(value, str):  # LightGBM reads "0,3"
+        return value.strip("()[] ").replace(",", "").replace(" ", "").lstrip("-").isdigit()
+    if np.iterable(value):
+        return any(_counts_columns(each) for each in value if not isinstance(each, str))
+    return isinstance(value, Number | np.bool_)
 
 
 def _taken(every: Rows, order: Ints, lengths: Ints) -> Rows:
@@ -604,7 +711,9 @@ def _fit_transformers(
 ) -> tuple[Rows, Rows | None]:
     """Fit the steps before the last, on rows to train on alone, and transform all rows."""
     # a last step that does nothing lets memory= cache each of the others
-    head = Pipeline([*pipeline.steps[:-1], ("ranker", "passthrough")], memory=pipeline.memory)
+    head = Pipeline(
+        [*pipeline.steps[:-1], (pipeline.steps[-1][0], "passthrough")], memory=pipeline.memory
+    )
     train = train._replace(X=head.fit_transform(train.X, train.y))
     if held is not None:
         held = held._replace(X=head.transform(held.X))
@@ -612,5 +721,8 @@ def _fit_transformers(
     return train, held
 
 
-def _has_unusual_labels(y: NDArray[Any]) -> bool:
-    return y.dtype.kind in "iuf" and bool(((y < 0) | (y > 30) | (y != np.floor(y))).any())
+def _is_about_labels(error: Exception, y: NDArray[Any]) -> bool:
+    if y.dtype.kind not in "iuf" or not np.isfinite(y).all():
+        return False
+    unusual = bool(((y < 0) | (y > 30) | (y != np.floor(y))).any())
+    return unusual and any(word in str(error).lower() for word in ("label", "relevance"))

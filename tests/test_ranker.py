@@ -1,6 +1,7 @@
 """GroupedRanker around scikit-learn's own estimators, and around one that records what it is given."""
 
 import pickle
+from array import array
 
 import numpy as np
 import pandas as pd
@@ -151,7 +152,11 @@ def test_weights_take_the_form_of_the_word(data, word):
 def test_row_aligned_fit_parameters_follow(data):
     X, y, query = data
     order, *_ = sorted_by_hand(query)
-    for values in (np.arange(len(y)), list(range(len(y))), pd.Series(range(len(y)))):
+    for values in (
+        np.arange(len(y)), list(range(len(y))), pd.Series(range(len(y))), pl.Series(range(len(y))),
+        pa.array(range(len(y))), pa.chunked_array([range(5), range(5, len(y))]),
+        array("d", range(len(y))),
+    ):  # fmt: skip
         fitted = GroupedRanker(Sizes()).fit(X, y, query, init_score=values)
         np.testing.assert_array_equal(fitted.estimator_.given_["init_score"], order)
         fitted = GroupedRanker(Qid()).fit(X, y, query, base_margin=values)
@@ -217,9 +222,61 @@ def test_estimators_without_a_word_need_no_groups(data):
 def test_inputs_are_not_changed(data):
     X, y, query = data
     arrays = [X.to_numpy().copy(), y.copy(), query.copy(), np.ones(len(y))]
-    for array in arrays:
-        array.flags.writeable = False
+    for each in arrays:
+        each.flags.writeable = False
     GroupedRanker(Sizes()).fit(*arrays).predict(arrays[0])
+
+
+def test_what_ranker_learned_at_fit_holds_in_predict(data):
+    X, y, query = data
+    table = np.c_[query, X.to_numpy()]
+    ranker = GroupedRanker(Ridge(), group_by=0).fit(table, y)
+    expected = ranker.predict(table)
+    np.testing.assert_array_equal(ranker.set_params(group_by=1).predict(table), expected)
+
+
+def test_lists_with_text_ids():
+    rows = [["a", 1.0, 5.0], ["a", 2.0, 4.0], ["b", 3.0, 3.0], ["b", 4.0, 2.0]]
+    given = GroupedRanker(Sizes(), group_by=0).fit(rows, [0, 1, 0, 1]).estimator_.given_
+    assert given["X"].tolist() == [row[1:] for row in rows]
+    assert given["X"].dtype == float
+    assert given["group"].tolist() == [2, 2]
+
+
+class AnyWeights(Recorder):
+    def fit(self, X, y, **fit_params):
+        return self._record(X, y, **fit_params)
+
+
+def test_weights_through_keywords(data):
+    X, y, _ = data
+    given = GroupedRanker(AnyWeights()).fit(X, y, sample_weight=np.arange(len(y))).estimator_.given_
+    np.testing.assert_array_equal(given["sample_weight"], np.arange(len(y)))
+
+
+def test_column_of_relevance(data):
+    X, y, query = data
+    with pytest.warns(sklearn.exceptions.DataConversionWarning):
+        ranker = GroupedRanker(Ridge()).fit(X, np.c_[y], query)
+    with pytest.warns(sklearn.exceptions.DataConversionWarning):
+        score = ranker.score(X, np.c_[y], query)
+    assert score == ranker.score(X, y, query)
+
+
+def test_requests_of_the_inner_estimator_are_routed(data):
+    X, y, query = data
+    order, *_ = sorted_by_hand(query)
+    with sklearn.config_context(enable_metadata_routing=True):
+        for inner in (
+            Sizes().set_fit_request(init_score=True),
+            make_pipeline(FunctionTransformer(), Sizes().set_fit_request(init_score="start")),
+        ):
+            ranker = make_pipeline(FunctionTransformer(), GroupedRanker(inner))
+            name = "init_score" if isinstance(inner, Sizes) else "start"
+            ranker.fit(X, y, groups=query, **{name: np.arange(len(y))})
+            final = ranker[-1].estimator_
+            final = final if isinstance(final, Sizes) else final[-1]
+            np.testing.assert_array_equal(final.given_["init_score"], order)
 
 
 # --- Pipelines
@@ -255,6 +312,12 @@ def test_memory_of_a_pipeline_caches_every_step(data, tmp_path, monkeypatch):
     second = GroupedRanker(inner).fit(X, y, query)
     assert Counted.n_fits == 1
     np.testing.assert_array_equal(first.predict(X), second.predict(X))
+
+
+def test_step_that_is_named_ranker(data):
+    X, y, query = data
+    inner = Pipeline([("ranker", StandardScaler()), ("last", Sizes())])
+    assert "group" in GroupedRanker(inner).fit(X, y, query).estimator_[-1].given_
 
 
 def test_pipeline_of_one_step(data):
@@ -412,6 +475,16 @@ BAD = {
     "no estimator": ("ridge", {}, X_, {}, "estimator must be an estimator.*'ridge'"),
     "a class": (Ridge, {}, X_, {}, "estimator must be an estimator"),
     "a transformer": (make_pipeline(StandardScaler()), {}, X_, {}, "a Pipeline that ends in one"),
+    "empty Pipeline": (Pipeline([]), {}, X_, {}, "a Pipeline that ends in one"),
+    "Pipeline in a Pipeline": (make_pipeline(make_pipeline(Ridge())), {}, X_, {}, "not in another Pipeline"),
+    "no X": (Ridge(), {}, None, {}, "X is None"),
+    "masked y": (Ridge(), {}, X_, {"y": np.ma.array(Y_, mask=Y_ > 1)}, "y is a masked array"),
+    "no weight": (Qid(), {}, X_, {"groups": Q_, "sample_weight": [0] * 6}, "0 for every row"),
+    "ids as group_by": (Qid(), {"group_by": Q_}, X_, {}, "group_by must name a column.*passed as groups"),
+    "the word itself": (Qid(), {}, X_, {"groups": Q_, "qid": Q_}, "qid is set by GroupedRanker"),
+    "weights twice": (
+        GroupId(), {}, X_, {"groups": Q_, "sample_weight": [1] * 6, "group_weight": [2] * 6},
+        "group_weight is set by GroupedRanker"),
     "passthrough": (make_pipeline("passthrough"), {}, X_, {}, "a Pipeline that ends in one"),
     "k": (Ridge(), {"k": 0}, X_, {}, "k must be an integer >= 1 or None"),
     "k retrieved": (Ridge(), {"k": "retrieved"}, X_, {}, "k must be an integer >= 1 or None"),
@@ -444,6 +517,50 @@ def test_bad_input(name):
     given = {"y": Y_, **given}
     with pytest.raises((ValueError, TypeError), match=f"(?s){words}"):
         GroupedRanker(estimator, **parameters).fit(X, **given)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "counts"),
+    [
+        ("categorical_feature", [3], True),
+        ("categorical_feature", "0,3", True),
+        ("categorical_feature", "3", True),
+        ("categorical_feature", "auto", False),
+        ("categorical_feature", ["a", "b"], False),
+        ("categorical_feature", ["a", 2], True),
+        ("categorical_feature", np.array([False, True, False]), True),
+        ("interaction_constraints", [["a"], ["b", "c"]], False),
+        ("interaction_constraints", [[0], [1, 2]], True),
+        ("monotone_constraints", (0, 1), True),
+        ("monotone_constraints", "(0,1)", True),
+        ("monotonic_cst", {"a": 1}, False),
+        ("feature_weights", [1.0, 0.5], True),
+        ("cat_feature", None, False),
+    ],
+)
+def test_parameters_that_count_columns(name, value, counts):
+    class Inner(Recorder):
+        def get_params(self, deep=True):
+            return {name: value}
+
+        def set_params(self, **params):
+            return self
+
+        def __init__(self, **params):
+            pass
+
+        def __sklearn_clone__(self):
+            return self
+
+        def fit(self, X, y, group=None):
+            return self._record(X, y, group=group)
+
+    ranker = GroupedRanker(Inner(), group_by="q")
+    if counts:
+        with pytest.raises(ValueError, match=f"{name}=.*counts columns, and the column 'q'"):
+            ranker.fit(FRAME, Y_)
+    else:
+        ranker.fit(FRAME, Y_)
 
 
 class NoWeights(Recorder):

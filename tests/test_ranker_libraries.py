@@ -278,8 +278,73 @@ def test_held_out_rows_are_transformed_by_what_the_others_taught(data):
 def test_early_stopping_and_an_evaluation_set(data, library):
     X, y, query = data
     ranker = GroupedRanker(LIBRARIES[library](), early_stopping=True)
-    with pytest.raises(ValueError, match="holds out queries itself: leave out eval_set"):
+    with pytest.raises(ValueError, match="eval_set cannot be passed"):
         ranker.fit(X, y, query, eval_set=[(X, y)])
+
+
+@every_library
+def test_an_evaluation_set_that_nothing_would_transform(data, library):
+    X, y, query = data
+    around = GroupedRanker(make_pipeline(StandardScaler(), LIBRARIES[library]()))
+    with pytest.raises(ValueError, match="steps of a Pipeline.*do not reach it"):
+        around.fit(X, y, query, eval_set=[(X, y)])
+    column = GroupedRanker(LIBRARIES[library](), group_by="q")
+    with pytest.raises(ValueError, match="drop of a group column"):
+        column.fit(X.assign(q=query), y, eval_set=[(X, y)])
+
+
+@pytest.mark.parametrize(
+    ("library", "setting"),
+    [
+        ("lightgbm", {"ndcg_eval_at": [1]}),
+        ("lightgbm", {"early_stopping_round": 1}),
+        ("lightgbm", {"metric": "map"}),
+        ("lightgbm", {"boosting_type": "dart"}),
+        ("xgboost", {"early_stopping_rounds": 1}),
+        ("xgboost", {"eval_metric": "map"}),
+        ("catboost", {"eval_metric": "MRR"}),
+        ("catboost", {"od_wait": 3}),
+    ],
+)
+def test_early_stopping_refuses_what_would_undo_it(data, library, setting):
+    X, y, query = data
+    ranker = GroupedRanker(LIBRARIES[library](**setting), early_stopping=True)
+    with pytest.raises(ValueError, match=f"early_stopping=True.*{next(iter(setting))}"):
+        ranker.fit(X, y, query)
+
+
+@every_library
+def test_best_iteration_is_there_after_early_stopping_only(data, library):
+    X, y, query = data
+    ranker = GroupedRanker(LIBRARIES[library](), early_stopping=True, random_state=0)
+    assert isinstance(ranker.fit(X, y, query).best_iteration_, int)
+    assert not hasattr(ranker.set_params(early_stopping=False).fit(X, y, query), "best_iteration_")
+    assert not hasattr(ranker, "classes_")
+
+
+def test_callbacks_of_the_user_are_called_too(data):
+    X, y, query = data
+    rounds = []
+    ranker = GroupedRanker(lightgbm(), early_stopping=True, random_state=0)
+    ranker.fit(X, y, query, callbacks=[lambda env: rounds.append(env.iteration)])
+    assert rounds
+
+
+def test_catboost_stops_early_with_categories_named_in_fit(data):
+    X, y, query = data
+    X = X.assign(kind=np.where(X["a"] > 0, "up", "down"), q=query)
+    ranker = GroupedRanker(catboost(), group_by="q", early_stopping=True, random_state=0)
+    ranker.fit(X, y, cat_features=["kind"])
+    assert ranker.estimator_.get_cat_feature_indices() == [4]
+
+
+@every_library
+def test_lists_of_lists(data, library):
+    X, y, query = data
+    ranker = GroupedRanker(LIBRARIES[library](), early_stopping=True, random_state=0)
+    expected = clone(ranker).fit(X.to_numpy(), y, query).predict(X.to_numpy())
+    got = ranker.fit(X.to_numpy().tolist(), y.tolist(), query.tolist()).predict(X.to_numpy())
+    np.testing.assert_array_equal(got, expected)
 
 
 # --- labels
@@ -297,6 +362,19 @@ def test_labels_that_are_refused(data, library, mend):
         with pytest.raises(ValueError, match=f"(?s)labels from .*{mend}"):
             ranker.fit(X, labels, query)
     ranker.fit(X, quantile_grades(y + 0.5, groups=query), query)
+
+
+@every_library
+def test_errors_about_other_things_stay_as_they_are(data, library):
+    X, y, query = data
+
+    class Broken(type(LIBRARIES[library]())):
+        @functools.wraps(type(LIBRARIES[library]()).fit)
+        def fit(self, *args, **kwargs):
+            raise MemoryError("no room")
+
+    with pytest.raises(MemoryError, match="no room"):
+        GroupedRanker(Broken()).fit(X, y + 0.5, query)
 
 
 def test_labels_after_what_the_error_says(data):
