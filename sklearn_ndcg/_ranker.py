@@ -495,15 +495,13 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """
         requests = super().get_metadata_routing()
         final = _final(self.estimator)
-        if hasattr(final, "get_metadata_routing") and not isinstance(final, type):
-            inner = get_routing_for_object(final)
-            for name, alias in inner.fit.requests.items() if hasattr(inner, "fit") else ():
-                if alias and name not in {
-                    *(word.name for word in _WORDS),
-                    "groups",
-                    "sample_weight",
-                }:
-                    requests.fit.add_request(param=name, alias=alias)
+        if isinstance(final, type) or not hasattr(final, "get_metadata_routing"):
+            return requests
+        inner = get_routing_for_object(final)
+        own = {"groups", "sample_weight", *(word.name for word in _WORDS)}
+        for name, alias in inner.fit.requests.items() if hasattr(inner, "fit") else ():
+            if alias and name not in own:
+                requests.fit.add_request(param=name, alias=alias)
         return requests
 
     def __sklearn_tags__(self) -> Tags:
