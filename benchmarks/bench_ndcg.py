@@ -202,9 +202,9 @@ def main():
         ratio = peak_memory(*rows)
         promises[f"{ratio:8.2f} < 4     extra memory / inputs, {name} integer ids"] = ratio < 4
 
-    print("\n   ratio   promised" + (" for ten times the data" if part > 1 else ""))
+    print("\n   ratio   promised" + (" for ten times the data, so not judged" if part > 1 else ""))
     for promise, kept in promises.items():
-        print(f"{promise}: {'kept' if kept else 'BROKEN'}")
+        print(promise if part > 1 else f"{promise}: {'kept' if kept else 'BROKEN'}")
     return 0 if part > 1 or all(promises.values()) else 1
 
 

@@ -348,7 +348,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         return {self._key(k): mean for k, mean in zip(cutoffs, means, strict=True)}
 
     def _accept_sample_weight(self) -> bool:
-        # scikit-learn 1.8 and 1.9 ask this of every scorer in a dict, with routing off
+        # scikit-learn 1.7 and later ask this of every scorer in a dict, with routing off
         return True
 
     def _options(self) -> dict[str, Any]:

@@ -330,7 +330,7 @@ def test_search_refits_on_one_of_several_cutoffs(data):
 @pytest.mark.filterwarnings("ignore:.*does not support sample_weight")
 @pytest.mark.parametrize("cutoffs", [3, None])
 def test_in_a_dict_with_sample_weight_and_routing_off(data, cutoffs):
-    """scikit-learn 1.8 and 1.9 ask scorers in a dict whether they take sample_weight."""
+    """scikit-learn 1.7 and later ask scorers in a dict whether they take sample_weight."""
     X, y, query = data
     X = X.set_index(pd.Index(query, name="q"))
     weight = 1.0 + query
@@ -342,7 +342,7 @@ def test_in_a_dict_with_sample_weight_and_routing_off(data, cutoffs):
     train, test = next(iter(GroupKFold(4).split(X, y, query)))
     s = Ridge(alpha=1).fit(X.iloc[train], y[train], weight[train]).predict(X.iloc[test])
     version = tuple(map(int, sklearn.__version__.split(".")[:2]))
-    weights = {"sample_weight": weight[test]} if version >= (1, 8) else {}
+    weights = {"sample_weight": weight[test]} if version >= (1, 7) else {}
     expected = ndcg_score(y[test], s, groups=query[test], k=cutoffs, **weights)
     assert search.cv_results_["split0_test_ours"][0] == pytest.approx(expected)
 
