@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from inspect import cleandoc
 from typing import Any, TypeVar
 
 import numpy as np
@@ -97,8 +98,8 @@ _DOCS = {
 
 def _documented(function: Function) -> Function:
     if function.__doc__:  # there is none under python -OO
-        parts = {name: text.strip("\n").lstrip() for name, text in _DOCS.items()}
-        function.__doc__ = function.__doc__.format(**parts)
+        parts = {name: cleandoc(text) for name, text in _DOCS.items()}
+        function.__doc__ = cleandoc(function.__doc__).format(**parts)
     return function
 
 

@@ -5,7 +5,7 @@ import subprocess
 import sys
 import tomllib
 from importlib.metadata import version
-from inspect import getmembers, isclass, isfunction, signature
+from inspect import cleandoc, getmembers, isclass, isfunction, signature
 from pathlib import Path
 
 import numpy as np
@@ -78,8 +78,9 @@ def test_all_is_what_is_public():
 @pytest.mark.parametrize("name", sklearn_ndcg.__all__)
 def test_docstring_names_every_parameter(name):
     function = getattr(sklearn_ndcg, name)
-    doc = function.__doc__
-    assert "Examples\n    --------" in doc
+    doc = cleandoc(function.__doc__)  # Python 3.13 does that itself
+    assert "\nExamples\n--------" in doc
+    assert "\nParameters\n----------\n" in doc
     assert "{data}" not in doc
     for parameter in signature(function).parameters:
         assert f"{parameter}" in doc.split("Returns")[0], parameter
