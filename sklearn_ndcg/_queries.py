@@ -140,6 +140,18 @@ def group_rows(
     return labels, np.cumsum(lengths) - lengths, lengths, _stable_order(codes, len(found))
 
 
+def row_codes(groups: ArrayLike | None, n_rows: int) -> tuple[NDArray[Any], Ints, Ints]:
+    """Labels in sorted order, the number of rows of each, and each row's place among them."""
+    labels, starts, lengths, order = group_rows(groups, n_rows)
+    by_place = np.argsort(starts)
+    codes = np.repeat(by_place, lengths[by_place])
+    if order is not None:
+        in_order = codes
+        codes = np.empty_like(in_order)
+        codes[order] = in_order
+    return labels, lengths, codes
+
+
 def refuse_masked(values: Any, name: str) -> None:
     """Raise where a masked array hides values; others are let through."""
     # pandas' nullable arrays have a mask too, which np.ma would take for its own

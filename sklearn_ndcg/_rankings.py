@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg._definitions import is_integer
-from sklearn_ndcg._queries import group_rows, numeric
+from sklearn_ndcg._queries import numeric, row_codes
 
 
 def quantile_grades(
@@ -64,13 +64,9 @@ def quantile_grades(
     if not is_integer(n_grades) or not 2 <= n_grades < 2**31:
         raise ValueError(f"n_grades must be an integer from 2 to 2**31 - 1, got {n_grades!r}.")
     n = len(values)
-    _, starts, lengths, rows = group_rows(np.zeros(n) if groups is None else groups, n)
-    rows = np.arange(n) if rows is None else rows
-    by_place = np.argsort(starts)
-    codes = np.repeat(by_place, lengths[by_place])
-    ascending = np.lexsort((values[rows], codes))
-    rows = rows[ascending]
-    values, codes = values[rows], codes[ascending]
+    _, lengths, codes = row_codes(np.zeros(n) if groups is None else groups, n)
+    rows = np.lexsort((values, codes))
+    values, codes = values[rows], codes[rows]
     places = np.arange(n)
     begins = np.r_[True, codes[1:] != codes[:-1]]
     distinct = begins | np.r_[True, values[1:] != values[:-1]]

@@ -17,7 +17,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn_ndcg._columns import count_rows, query_ids
 from sklearn_ndcg._definitions import Cutoff, Definition, check_cutoff
 from sklearn_ndcg._metrics import dcg_at, dcg_score, mean_over_queries, ndcg_at, ndcg_score
-from sklearn_ndcg._queries import as_queries, group_rows
+from sklearn_ndcg._queries import as_queries, row_codes
 
 _METRICS: dict[str, tuple[Callable[..., float], Callable[..., Any]]] = {
     "ndcg": (ndcg_score, ndcg_at),
@@ -231,11 +231,7 @@ def check_group_splits(
             f"cv is an iterator, which a check would use up: pass list(cv), got {cv!r}."
         )
     n_rows = count_rows(X)
-    labels, starts, lengths, order = group_rows(groups, n_rows)
-    rows = np.arange(n_rows) if order is None else order
-    query = np.empty(n_rows, dtype=np.intp)
-    by_place = np.argsort(starts)
-    query[rows] = np.repeat(by_place, lengths[by_place])
+    labels, lengths, query = row_codes(groups, n_rows)
     found = []
     with warnings.catch_warnings():
         # that KFold ignores groups is what the error below is about
