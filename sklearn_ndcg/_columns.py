@@ -6,9 +6,9 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sklearn_ndcg._definitions import is_integer
+from sklearn_ndcg._kernels import Ints
 
 
 def query_ids(X: Any, group_by: Any) -> Any:
@@ -97,7 +97,7 @@ def without_column(X: Any, key: Any) -> Any:
     return X.drop([key]) if hasattr(X, "column_names") else X.drop(key)
 
 
-def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
+def take_rows(X: Any, rows: Ints) -> Any:
     """The given rows of X, in the given order."""
     if hasattr(X, "iloc"):
         return X.iloc[rows]

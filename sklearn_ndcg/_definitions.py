@@ -11,7 +11,8 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Floats = NDArray[np.float64]
+from sklearn_ndcg._kernels import Floats
+
 Gain = str | Sequence[float] | Mapping[float, float] | Callable[[Floats], ArrayLike]
 Discount = str | Callable[[NDArray[np.int64]], ArrayLike]
 Cutoff = int | str | None

@@ -8,14 +8,13 @@ from inspect import cleandoc
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_ndcg import _kernels
 from sklearn_ndcg._definitions import Cutoff, Definition, Discount, Gain, check_cutoff
+from sklearn_ndcg._kernels import Floats, Ints
 from sklearn_ndcg._queries import Queries, as_queries
-
-Floats = NDArray[np.float64]
 
 # values of one block of queries times cutoffs in a curve: 32 MB
 _CURVE_BLOCK = 1 << 22
@@ -435,7 +434,7 @@ def ndcg_curve(
     unjudged: str = "raise",
     replace_undefined_by: float | str = "warn",
     sample_weight: ArrayLike | None = None,
-) -> tuple[NDArray[np.intp], Floats]:
+) -> tuple[Ints, Floats]:
     """NDCG as a function of the cutoff, averaged over queries, in one ranking pass.
 
     Parameters
@@ -539,9 +538,8 @@ def ndcg_at(queries: Queries, cutoffs: Sequence[Cutoff], definition: Definition)
 def mean_over_queries(values: Floats, weight: Floats | None) -> Floats:
     """Weighted mean of each column, rows of nan left out, nan where nothing is left."""
     scored = ~np.isnan(values[:, 0])
-    values, weight = values[scored], None if weight is None else weight[scored]
-    if weight is None:
-        weight = np.ones(len(values))
+    weight = np.ones(len(values)) if weight is None else weight
+    values, weight = values[scored], weight[scored]
     if not weight.any():
         return np.full(values.shape[1], np.nan)
     weight = weight / weight.max()
@@ -550,7 +548,7 @@ def mean_over_queries(values: Floats, weight: Floats | None) -> Floats:
     return np.asarray(_weighted_sums(values / unit, weight) / weight.sum() * unit)
 
 
-def _mean_curve(queries: Queries, cutoffs: NDArray[np.intp], definition: Definition) -> Floats:
+def _mean_curve(queries: Queries, cutoffs: Ints, definition: Definition) -> Floats:
     """Mean NDCG at each cutoff, without ever holding queries times cutoffs in memory."""
     ends, column = np.unique(cutoffs, return_inverse=True)
     discount = definition.discounts(min(ends[-1], max(1, queries.lengths.max())))
@@ -572,12 +570,12 @@ def _mean_curve(queries: Queries, cutoffs: NDArray[np.intp], definition: Definit
             _dcg(some, ends[:reach], discount, definition.tie_rule),
             _ideal(some, ends[:reach], discount),
         )
-        scored = ~np.isnan(values[:, 0])
-        summed = _weighted_sums(values[scored], weight[part][scored])
+        scored, own = ~np.isnan(values[:, 0]), weight[part]
+        summed = _weighted_sums(values[scored], own[scored])
         sums[:reach] += summed
         flat[reach] += summed[-1]
-        total += weight[part][scored].sum()
-        undefined_weight += weight[part][~scored].sum()
+        total += own[scored].sum()
+        undefined_weight += own[~scored].sum()
         n_undefined += int((~scored).sum())
     sums += np.cumsum(flat)[:-1]
     if n_undefined:
@@ -588,7 +586,7 @@ def _mean_curve(queries: Queries, cutoffs: NDArray[np.intp], definition: Definit
     return (sums / total if total else np.full(len(ends), np.nan))[column]
 
 
-def _ends(queries: Queries, cutoffs: Sequence[Cutoff]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _ends(queries: Queries, cutoffs: Sequence[Cutoff]) -> tuple[Ints, Ints]:
     """The distinct ranks to cut at, within reach of the longest query, and each cutoff's place."""
     longest = max(1, queries.lengths.max())
     # what was not retrieved adds nothing to a DCG: cut at the retrieved, it is not cut at all
@@ -596,7 +594,7 @@ def _ends(queries: Queries, cutoffs: Sequence[Cutoff]) -> tuple[NDArray[np.intp]
     return np.unique(np.array(ends, dtype=np.intp), return_inverse=True)
 
 
-def _dcg(queries: Queries, ends: NDArray[np.intp], discount: Floats, tie_rule: str) -> Floats:
+def _dcg(queries: Queries, ends: Ints, discount: Floats, tie_rule: str) -> Floats:
     gain, score, starts, lengths = queries[:4]
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         return _finite(
@@ -604,7 +602,7 @@ def _dcg(queries: Queries, ends: NDArray[np.intp], discount: Floats, tie_rule: s
         )
 
 
-def _ideal(queries: Queries, ends: NDArray[np.intp], discount: Floats) -> Floats:
+def _ideal(queries: Queries, ends: Ints, discount: Floats) -> Floats:
     gain, _, starts, lengths = queries[:4]
     with np.errstate(over="ignore", under="ignore"):
         return _finite(_kernels.ideal_dcg(gain, starts, lengths, discount, ends), queries)
@@ -649,7 +647,7 @@ def _replacement(count: int, total: int, definition: Definition) -> float:
     return 0.0
 
 
-def _check_cutoffs(k: Any) -> NDArray[np.intp]:
+def _check_cutoffs(k: Any) -> Ints:
     try:
         listed = list(k)
         cutoffs = [check_cutoff(each) for each in listed]

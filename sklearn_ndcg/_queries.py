@@ -10,9 +10,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from sklearn_ndcg._definitions import Definition
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
+from sklearn_ndcg._kernels import Floats, Ints
 
 
 class Queries(NamedTuple):
@@ -58,7 +56,7 @@ def as_queries(
         judged = None if judged is None else judged.take(order)
     counted = judged if definition.unjudged == "omit" else None
     if weight is not None and len(shape) == 1:
-        weight = weight if order is None else weight[order]
+        weight = weight if order is None else weight.take(order)
         weight = query_weights(weight, starts, lengths, counted)
     if counted is not None:
         gain, score = gain[counted], score[counted]
@@ -277,6 +275,7 @@ def _gains(
 
 
 def row_weights(sample_weight: ArrayLike, n: int) -> Floats:
+    """`sample_weight` as checked floats, one for each of `n` rows."""
     weight = numeric(sample_weight, "sample_weight")
     if weight.shape != (n,):
         raise ValueError(

@@ -18,11 +18,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_ndcg._columns import is_column, query_ids, take_rows, without_column
 from sklearn_ndcg._definitions import is_integer, is_number
+from sklearn_ndcg._kernels import Floats, Ints
 from sklearn_ndcg._queries import group_rows, query_weights, refuse_masked, row_weights
 from sklearn_ndcg._scorers import make_ndcg_scorer
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 Params = dict[str, Any]
 
 
@@ -356,7 +355,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         check_consistent_length(X, y)
         inner = clone(self.estimator)
         final = _final(inner)
-        word = _word(final)
+        names = signature(final.fit).parameters
+        word = next((word for word in _WORDS if word.name in names), None)
         groups = self._ids(X, groups)
         if groups is None and (word is not None or self.early_stopping):
             what = "early_stopping=True" if word is None else f"{type(final).__name__}.fit"
@@ -380,7 +380,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(inner, Pipeline):
             train, held = _fit_transformers(inner, train, held)
 
-        params = self._inner_params(final, train, held, fit_params)
+        params = self._inner_params(final, word, train, held, fit_params)
         try:
             final.fit(train.X, train.y, **params)
         except Exception as error:
@@ -627,11 +627,10 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _inner_params(
-        self, final: Any, train: Rows, held: Rows | None, fit_params: Params
+        self, final: Any, word: Word | None, train: Rows, held: Rows | None, fit_params: Params
     ) -> Params:
         """Fit parameters for the inner estimator, in its own words."""
         names = signature(final.fit).parameters
-        word = _word(final)
         params = {**fit_params, **train.aligned}
         added: Params = {} if word is None else {word.name: word.groups(train)}
         if train.weight is not None:
@@ -664,11 +663,6 @@ def _final(estimator: Any) -> Any:
     if isinstance(estimator, Pipeline):
         return estimator.steps[-1][1] if estimator.steps else None
     return estimator
-
-
-def _word(final: Any) -> Word | None:
-    names = signature(final.fit).parameters
-    return next((word for word in _WORDS if word.name in names), None)
 
 
 def _takes_any(estimator: Any) -> bool:
