@@ -2,7 +2,7 @@
 
 from importlib.metadata import version
 
-from sklearn_ndcg._definitions import jarvelin_kekalainen
+from sklearn_ndcg._definitions import CONVENTIONS, jarvelin_kekalainen
 from sklearn_ndcg._metrics import (
     dcg_samples,
     dcg_score,
@@ -22,6 +22,7 @@ from sklearn_ndcg._scorers import (
 __version__ = version("sklearn-ndcg")
 
 __all__ = [
+    "CONVENTIONS",
     "GroupedRanker",
     "check_group_splits",
     "dcg_samples",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite, isinf, log
 from numbers import Integral, Real
+from types import MappingProxyType
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -16,6 +17,41 @@ from sklearn_ndcg._kernels import Floats
 Gain = str | Sequence[float] | Mapping[float, float] | Callable[[Floats], ArrayLike]
 Discount = str | Callable[[NDArray[np.int64]], ArrayLike]
 Cutoff = int | str | None
+
+
+def _convention(
+    gain: str, ties: str, replace_undefined_by: float, discount: str = "log"
+) -> Mapping[str, Any]:
+    return MappingProxyType(
+        {
+            "gain": gain,
+            "discount": discount,
+            "ties": ties,
+            "replace_undefined_by": replace_undefined_by,
+        }
+    )
+
+
+# How other libraries define NDCG, as keyword arguments of `ndcg_score`. What these cannot say
+# (scores in float32, documents ordered by id, a cutoff by default) is in docs/whose_ndcg.md.
+CONVENTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {
+        "sklearn": _convention("linear", "average", 0.0),
+        "lightgbm": _convention("exponential", "stable", 1.0),
+        "xgboost": _convention("exponential", "stable", 1.0),
+        "xgboost-minus": _convention("exponential", "stable", 0.0),
+        "xgboost-linear": _convention("linear", "stable", 1.0),
+        "catboost": _convention("linear", "worst", 1.0),
+        "catboost-exp": _convention("exponential", "worst", 1.0),
+        "catboost-position": _convention("linear", "worst", 1.0, discount="reciprocal"),
+        "trec_eval": _convention("linear", "stable", 0.0),
+        "ranx": _convention("linear", "stable", 0.0),
+        "ranx-burges": _convention("exponential", "stable", 0.0),
+        "torchmetrics": _convention("linear", "average", 0.0),
+        "torchmetrics-skip": _convention("linear", "average", float("nan")),
+        "rax": _convention("exponential", "stable", 0.0),
+    }
+)
 
 _GAINS = ("linear", "exponential")
 _DISCOUNTS = ("log", "reciprocal", "none")

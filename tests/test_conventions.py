@@ -1,0 +1,329 @@
+"""CONVENTIONS against the living libraries, and the pages that tabulate them."""
+
+import pickle
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from peers import PEERS, Peer, ranx
+from whose_ndcg import (
+    COLUMNS,
+    GRADES,
+    PAGE,
+    QUERIES,
+    README,
+    SCORES,
+    UNDEFINED,
+    K,
+    explain,
+    found_rows,
+    label,
+    mean,
+    row,
+    shown,
+    updated,
+    updated_readme,
+)
+
+from sklearn_ndcg import CONVENTIONS, make_ndcg_scorer, ndcg_curve, ndcg_samples, ndcg_score
+
+HEAVY = {"torchmetrics", "rax"}  # run by hand: their frameworks are gigabytes
+
+
+def parameters(peers):
+    for peer in peers:
+        marks = [pytest.mark.skipif(not peer.installed, reason=f"{peer.library} is not installed")]
+        marks += [pytest.mark.slow] * (peer.library in HEAVY)
+        yield pytest.param(peer, id=label(peer), marks=marks)
+
+
+EVERY_PEER = list(parameters(PEERS))
+NAMED = list(parameters(peer for peer in PEERS if peer.convention))
+SCORE_KINDS = ["distinct", "heavy ties", "all tied", "near ties", "reals"]
+drawn = settings(max_examples=60, deadline=None)  # for each of five kinds of scores
+
+
+@st.composite
+def rankings(draw, score_kind=None, fractions=False, binary=False, defined=False, longest=40):
+    """y_true, y_score and groups of up to six queries of up to `longest` documents."""
+    lengths = draw(st.lists(st.integers(1, longest), min_size=1, max_size=6))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    n = sum(lengths)
+    groups = np.repeat(np.arange(len(lengths)), lengths)
+    kind = score_kind or draw(st.sampled_from(SCORE_KINDS))
+    y_score = {
+        "distinct": rng.permutation(n) / 8,  # in float32 too
+        "heavy ties": rng.integers(-1, 2, n) / 2,
+        "all tied": np.full(n, draw(st.floats(-9, 9))),
+        "near ties": 1 + 1e-9 * rng.integers(0, 5, n) + rng.integers(0, 3, n),
+        "reals": rng.normal(size=n),
+    }[kind]
+    share = draw(st.sampled_from([0.0, 0.1, 0.5, 1.0]))  # of documents that are relevant
+    y_true = rng.integers(0, 2 if binary else 5, n) * (rng.random(n) < share)
+    if fractions and draw(st.booleans()):
+        y_true = y_true * rng.random(n)
+    if defined:
+        y_true[np.cumsum(lengths) - 1] = 1
+    return y_true, y_score, groups
+
+
+def ours(peer, data, k, **options):
+    y_true, y_score, groups = peer.rows(*data)
+    with np.errstate(all="raise"):
+        return ndcg_samples(
+            y_true, y_score, groups=groups, k=k, **(CONVENTIONS[peer.convention] | options)
+        )
+
+
+def assert_is(expected, values, tolerance):
+    """A library's number, the value of each query or their mean, is ours."""
+    if np.ndim(expected) == 0:
+        left = values[~np.isnan(values)]
+        values = left.mean() if len(left) else 0.0  # torchmetrics' word for nothing
+    np.testing.assert_allclose(values, expected, rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("kind", SCORE_KINDS)
+@pytest.mark.parametrize("peer", NAMED)
+def test_is_the_number_of_the_living_library(peer, kind):
+    @drawn
+    @given(rankings(kind, fractions=peer.takes_fractions), st.sampled_from([None, 1, 3, 10, 50]))
+    def check(data, k):
+        assert_is(peer.value(*data, k=k), ours(peer, data, k), peer.tolerance)
+
+    check()
+
+
+@pytest.mark.parametrize("peer", NAMED)
+def test_agreement_would_notice_another_definition(peer):
+    # each keyword in turn is changed to something else
+    rng = np.random.default_rng(0)
+    data = (
+        rng.integers(0, 4, 60) * (np.arange(60) > 9),
+        rng.integers(0, 3, 60) / 2,
+        np.arange(60) // 10,
+    )
+    others = {
+        "gain": "linear"
+        if CONVENTIONS[peer.convention]["gain"] == "exponential"
+        else "exponential",
+        "discount": "none",
+        "ties": "best",
+        "replace_undefined_by": 0.5,
+    }
+    if peer.library == "ranx":
+        del others["ties"]  # it is given scores without
+    for option, value in others.items():
+        with pytest.raises(AssertionError):
+            assert_is(peer.value(*data), ours(peer, data, None, **{option: value}), 1e-3)
+
+
+@pytest.mark.parametrize("peer", EVERY_PEER)
+def test_page_says_what_the_library_does(peer):
+    assert found_rows(PAGE.read_text())[label(peer)] == row(peer)
+
+
+@pytest.mark.parametrize("peer", NAMED)
+def test_what_a_library_does_is_what_its_convention_says(peer):
+    gain, discount, ties, undefined, _ = explain(peer)
+    assert CONVENTIONS[peer.convention] == {
+        "gain": gain,
+        "discount": discount,
+        "ties": ties.replace("by id, descending", "stable"),
+        "replace_undefined_by": pytest.approx(UNDEFINED[undefined], nan_ok=True),
+    }
+
+
+def test_pages_are_what_the_generator_writes():
+    # but for the rows of libraries that are not here, and the versions of those that are
+    page = PAGE.read_text()
+    old, new = (text.split("<!-- versions -->") for text in (page, updated(page)))
+    assert new[0] == old[0]
+    assert new[1].split("<!--", 1)[1] == old[1].split("<!--", 1)[1]
+    assert updated_readme(README.read_text(), page) == README.read_text()
+    assert list(CONVENTIONS) == list(dict.fromkeys(p.convention for p in PEERS if p.convention))
+
+
+@pytest.mark.parametrize("name", CONVENTIONS)
+def test_page_shows_our_own_number_for_the_example(name):
+    for peer in PEERS:
+        if peer.convention == name:
+            y_true, y_score, groups = peer.rows(GRADES, SCORES, QUERIES)
+            got = ndcg_score(y_true, y_score, groups=groups, k=K, **CONVENTIONS[name])
+            documented = found_rows(PAGE.read_text())[label(peer)][COLUMNS.index("example")]
+            assert shown(got) == documented
+
+
+@pytest.mark.parametrize("name", CONVENTIONS)
+def test_is_keyword_arguments_everywhere(name):
+    options = CONVENTIONS[name]
+    assert set(options) == {"gain", "discount", "ties", "replace_undefined_by"}
+    y_true, y_score, groups = GRADES, SCORES, QUERIES
+    value = ndcg_score(y_true, y_score, groups=groups, k=K, **options)
+    assert ndcg_curve(y_true, y_score, groups=groups, k=[K], **options)[1] == [value]
+
+    class Scores:
+        def predict(self, X):
+            return X[:, 0]
+
+    scorer = make_ndcg_scorer(k=K, response_method="predict", **options)
+    scorer = pickle.loads(pickle.dumps(scorer))  # noqa: S301
+    assert scorer(Scores(), y_score[:, None], y_true, groups=groups) == value
+
+
+def test_is_read_only():
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        CONVENTIONS["mine"] = {}
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        CONVENTIONS["sklearn"]["gain"] = "exponential"
+
+
+# What data must be like for a keyword to make no difference, and data where it makes one while
+# all other keywords make none.
+NO_DIFFERENCE = {
+    "gain": {"binary": True},
+    "ties": {"score_kind": "distinct"},
+    "replace_undefined_by": {"defined": True},
+    "discount": {},  # at k=1
+}
+DIFFERENCE = {
+    "gain": ([1, 2], [2, 1], [0, 0], 1),
+    "ties": ([1, 0, 0, 1], [1, 1, 1, 1], [0, 0, 1, 1], 1),
+    "replace_undefined_by": ([0, 0], [1, 2], [0, 0], 1),
+    "discount": ([0, 0, 1], [3, 2, 1], [0, 0, 0], None),
+}
+
+
+def differing(one, other):
+    one, other = CONVENTIONS[one], CONVENTIONS[other]
+    return [key for key in one if one[key] is not other[key] and one[key] != other[key]]
+
+
+@pytest.mark.parametrize(("one", "other"), combinations(CONVENTIONS, 2))
+def test_pair_agrees_where_it_claims_the_same_and_only_there(one, other):
+    keys = differing(one, other)
+    kind = {name: value for key in keys for name, value in NO_DIFFERENCE[key].items()}
+
+    @settings(max_examples=20, deadline=None)
+    @given(rankings(**kind), st.sampled_from([1] if "discount" in keys else [None, 1, 5]))
+    def agree(data, k):
+        y_true, y_score, groups = data
+        values = [
+            ndcg_samples(y_true, y_score, groups=groups, k=k, **CONVENTIONS[name])
+            for name in (one, other)
+        ]
+        np.testing.assert_allclose(*values, rtol=0, atol=1e-12)
+
+    agree()
+    for key in keys:
+        y_true, y_score, groups, k = DIFFERENCE[key]
+        values = [
+            ndcg_samples(y_true, y_score, groups=groups, k=k, **CONVENTIONS[name])
+            for name in (one, other)
+        ]
+        assert not np.allclose(*values, equal_nan=True), key
+
+
+def living(library, convention):
+    peer = next(p for p in PEERS if (p.library, p.convention) == (library, convention))
+    if not peer.installed:
+        pytest.skip(f"{library} is not installed")
+    return peer
+
+
+def installed_peers(**options):
+    return [
+        peer
+        for peer in PEERS
+        if peer.convention
+        and peer.installed
+        and all(CONVENTIONS[peer.convention][key] == value for key, value in options.items())
+    ]
+
+
+def assert_one_number(peers, data, k):
+    numbers = {label(peer): np.mean(peer.value(*data, k=k)) for peer in peers}
+    tolerance = max(peer.tolerance for peer in peers)
+    np.testing.assert_allclose(
+        list(numbers.values()), numbers[label(peers[0])], rtol=0, atol=tolerance
+    )
+
+
+@drawn
+@given(rankings("distinct", binary=True, defined=True), st.sampled_from([None, 1, 5]))
+def test_libraries_agree_on_binary_relevance_without_ties(data, k):
+    assert_one_number(installed_peers(discount="log"), data, k)
+
+
+@pytest.mark.parametrize("gain", ["linear", "exponential"])
+def test_libraries_of_one_gain_agree_on_grades_without_ties(gain):
+    peers = installed_peers(discount="log", gain=gain)
+    if len(peers) < 2:
+        pytest.skip(f"fewer than two libraries of {gain} gain are installed")
+
+    @drawn
+    @given(rankings("distinct", defined=True), st.sampled_from([None, 1, 5]))
+    def agree(data, k):
+        assert_one_number(peers, data, k)
+
+    agree()
+
+
+@pytest.mark.parametrize("peer", NAMED)
+@drawn
+@given(score=st.floats(-9, 9, width=32), grade=st.integers(1, 4))
+def test_one_relevant_document_is_a_perfect_list(peer, score, grade):
+    data = np.array([grade]), np.array([score]), np.array([0])
+    assert peer.value(*data) == pytest.approx(1, abs=1e-6)
+    assert_is(peer.value(*data), ours(peer, data, None), peer.tolerance)
+
+
+@drawn
+@given(data=rankings())
+def test_xgboost_with_and_without_minus_differ_by_the_undefined_queries(data):
+    plain, minus = living("xgboost", "xgboost"), living("xgboost", "xgboost-minus")
+    undefined = np.isnan(ndcg_samples(*data[:2], groups=data[2], replace_undefined_by=np.nan))
+    assert plain.value(*data) - minus.value(*data) == pytest.approx(undefined.mean(), abs=1e-12)
+
+
+@drawn
+@given(data=rankings("all tied", defined=True), k=st.sampled_from([None, 1, 5]))
+def test_where_all_is_tied_order_moves_some_libraries_and_not_others(data, k):
+    y_true, y_score, groups = data
+    best_first = np.lexsort((-y_true, groups))
+    worst_first = np.lexsort((y_true, groups))
+    catboost, lightgbm = living("catboost", "catboost-exp"), living("lightgbm", "lightgbm")
+    sklearn = living("sklearn", "sklearn")
+    orders = [(y_true[order], y_score, groups) for order in (best_first, worst_first)]
+    best, worst = (np.mean(lightgbm.value(*rows, k=k)) for rows in orders)
+    assert best == pytest.approx(1, abs=1e-12)
+    for rows in orders:
+        assert np.mean(catboost.value(*rows, k=k)) == pytest.approx(worst, abs=1e-12)
+    np.testing.assert_allclose(*(sklearn.value(*rows, k=k) for rows in orders), rtol=0, atol=1e-12)
+
+
+def test_near_ties_are_ties_in_single_precision_only():
+    lightgbm, xgboost = living("lightgbm", "lightgbm"), living("xgboost", "xgboost")
+    y_score, groups = np.array([1, 1 + 1e-9]), np.array([0, 0])
+    assert lightgbm.value(np.array([0, 1]), y_score, groups) == 1
+    assert xgboost.value(np.array([0, 1]), y_score, groups) == pytest.approx(1 / np.log2(3))
+    assert xgboost.value(np.array([1, 0]), y_score, groups) == 1
+
+
+def test_ranx_shuffles_ties_of_more_than_fifteen_documents():
+    peer = living("ranx", "ranx")
+    y_true, groups = np.arange(60) % 5, np.zeros(60, dtype=int)
+    rows = y_true, np.ones(60), groups
+    plain = Peer("ranx", "", ranx, "ranx")  # in the order of the input, which does up to fifteen
+    assert abs(peer.value(*rows) - ours(plain, rows, None)) > 1e-3
+    assert_is(peer.value(*rows), ours(peer, rows, None), 1e-12)
+    few = [column[:15] for column in rows]
+    assert_is(peer.value(*few), ours(plain, few, None), 1e-12)
+
+
+def test_what_a_library_refuses_is_shown_as_an_error():
+    peer = next(peer for peer in PEERS if peer.library == "sklearn")
+    assert mean(peer, GRADES, -np.inf * SCORES, QUERIES) is None
+    assert shown(None) == "error"
