@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from peers import PEERS, Peer, ranx
+from peers import PEERS, Peer, as_given, ranx
 from whose_ndcg import (
     COLUMNS,
     GRADES,
@@ -150,7 +150,9 @@ def test_pages_are_what_the_generator_writes():
 def test_page_shows_our_own_number_for_the_example(name):
     for peer in PEERS:
         if peer.convention == name:
-            y_true, y_score, groups = peer.rows(GRADES, SCORES, QUERIES)
+            # up to fifteen documents ranx sorts stably, and need not be here to tell its order
+            rows = as_given if peer.library == "ranx" else peer.rows
+            y_true, y_score, groups = rows(GRADES, SCORES, QUERIES)
             got = ndcg_score(y_true, y_score, groups=groups, k=K, **CONVENTIONS[name])
             documented = found_rows(PAGE.read_text())[label(peer)][COLUMNS.index("example")]
             assert shown(got) == documented
