@@ -81,9 +81,8 @@ for choice, to in [
 print(f"{value:8.4f}            XGBoost's ndcg")
 
 # %%
-# Where one starts matters a little, for the choices act on each other: another order of steps ends
-# at the same number by other differences. The undefined users are exact, whatever the order before
-# the cutoff: each of them moves the mean by 1 / n_users.
+# The choices act on each other: another order of steps ends at the same number by other
+# differences. Only the step of the undefined users is the same in any order: their share.
 
 # %%
 # What was said is so

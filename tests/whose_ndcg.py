@@ -30,6 +30,8 @@ SCORES = np.array([0.9, 0.9, 0.4, 0.3, 0.1, 0.5, 0.2, 0.1, 1.0, 1.0 + 1e-9, 0.5,
 QUERIES = np.repeat([0, 1, 2], [5, 3, 4])
 K = 3
 
+installed = [peer for peer in PEERS if peer.installed]
+
 # What a library may do, in the words of ndcg_score, the usual first.
 GAINS = {
     "linear": "linear",
@@ -68,13 +70,18 @@ def rows(*queries):
 
 
 def mean(peer, *data, k=None):
-    """The number that the library prints, or None for an error."""
+    """The number that the library prints."""
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        try:
-            return float(np.mean(peer.value(*data, k=k)))
-        except (ValueError, ZeroDivisionError, IndexError):
-            return None
+        return float(np.mean(peer.value(*data, k=k)))
+
+
+def mean_or_error(peer, *data, k=None):
+    """The number that the library prints, or None where it refuses to."""
+    try:
+        return mean(peer, *data, k=k)
+    except (ValueError, ZeroDivisionError):
+        return None
 
 
 def ours(data, gain, discount, ties, undefined, precision):
@@ -97,9 +104,10 @@ def explanations():
 
 def explain(peer):
     """The choices that give all of a library's numbers, or a dash for each if none do."""
-    found = [mean(peer, *rows(FIRST, second)) for second in SECOND.values()]
-    if None in found:
-        found[list(SECOND).index("undefined")] = None
+    found = [
+        (mean_or_error if name == "undefined" else mean)(peer, *rows(FIRST, second))
+        for name, second in SECOND.items()
+    ]
     for choice, expected in explanations().items():
         same = [f is None or abs(f - e) < 1e-6 for f, e in zip(found, expected, strict=True)]
         if all(same):
@@ -112,7 +120,7 @@ def alone(peer):
     """What the library says of a query with a single document, a relevant one."""
     if peer.library == "sklearn":  # the peer stands in for it there
         peer = peer._replace(compute=lambda y, s, *_: lambda: metrics.ndcg_score([y], [s]))
-    return mean(peer, *rows(([1], [0.5])))
+    return mean_or_error(peer, *rows(([1], [0.5])), k=K)
 
 
 def shown(number):
@@ -122,7 +130,7 @@ def shown(number):
 def row(peer):
     """The cells of a library's row, in the order of COLUMNS."""
     *choices, precision = explain(peer)
-    example = mean(peer, GRADES, SCORES, QUERIES, k=K)
+    example = mean_or_error(peer, GRADES, SCORES, QUERIES, k=K)
     return [*choices, shown(alone(peer)), precision, shown(example)]
 
 
@@ -166,18 +174,16 @@ def versions(page):
     """Each library with the version that was run, those not installed as the page has them."""
     found = dict(re.findall(r"(\S+) (\d[\w.]*)", page))
     distributions = packages_distributions()
-    for peer in PEERS:
-        if peer.installed:
-            found[peer.library] = version(distributions[peer.library][0])
+    for peer in installed:
+        found[peer.library] = version(distributions[peer.library][0])
     return ", ".join(f"{name} {found[name]}" for name in dict.fromkeys(p.library for p in PEERS))
 
 
 def updated(page):
     """The page of docs/ with the rows of the libraries that are installed."""
     cells = found_rows(page)
-    for peer in PEERS:
-        if peer.installed:
-            cells[label(peer)] = row(peer)
+    for peer in installed:
+        cells[label(peer)] = row(peer)
     named = [[f"`{p.convention}`", label(p), *cells[label(p)]] for p in PEERS if p.convention]
     others = [[label(p), *cells[label(p)]] for p in PEERS if not p.convention]
     keywords = [
