@@ -1,7 +1,9 @@
 """NDCG per query, as metrics and scorers for scikit-learn."""
 
+import platform
 from importlib.metadata import version
 
+from sklearn_ndcg import _kernels
 from sklearn_ndcg._definitions import CONVENTIONS, jarvelin_kekalainen
 from sklearn_ndcg._metrics import (
     dcg_samples,
@@ -21,6 +23,27 @@ from sklearn_ndcg._scorers import (
 
 __version__ = version("sklearn-ndcg")
 
+
+def show_versions() -> None:
+    """Print what a bug report should tell: versions, and which kernels compute.
+
+    Examples
+    --------
+    >>> import sklearn_ndcg
+    >>> sklearn_ndcg.show_versions()
+    sklearn_ndcg 0.1.0, ... kernels
+    scikit-learn ...
+    numpy ...
+    scipy ...
+    Python ...
+    """
+    kernels = "NumPy" if _kernels.running is _kernels else "compiled"
+    print(f"sklearn_ndcg {__version__}, {kernels} kernels")
+    for package in ("scikit-learn", "numpy", "scipy"):
+        print(package, version(package))
+    print(f"Python {platform.python_version()}, {platform.platform()}")
+
+
 __all__ = [
     "CONVENTIONS",
     "GroupedRanker",
@@ -35,4 +58,5 @@ __all__ = [
     "ndcg_score",
     "one_ranking",
     "quantile_grades",
+    "show_versions",
 ]

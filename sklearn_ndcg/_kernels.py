@@ -3,12 +3,19 @@
 A query is the run of rows ``starts[q] : starts[q] + lengths[q]`` of `gain` and `score`. Queries
 of equal length are handled together as the rows of a matrix, a block of them at a time, so that
 the extra memory does not grow with the number of queries.
+
+Where the compiled twin of this module was built, `running` is that; the environment variable
+SKLEARN_NDCG_KERNELS chooses one of "numpy" and "compiled", for tests and bug reports.
 """
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
+from importlib import import_module
 from itertools import pairwise
+from types import ModuleType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,3 +128,22 @@ def _at_cutoffs(ranked: Floats, discount: Floats, cutoffs: Ints) -> Floats:
     parts = np.add.reduceat(terms, np.concatenate(([0], inside)), axis=1)
     column = np.minimum(np.arange(len(cutoffs)), len(inside))  # past the end all is counted
     return np.asarray(np.cumsum(parts, axis=1)[:, column])
+
+
+def _chosen() -> ModuleType:
+    """Return the compiled twin or this module."""
+    choice = os.environ.get("SKLEARN_NDCG_KERNELS", "")
+    if choice not in {"", "numpy", "compiled"}:
+        raise ImportError(
+            f"SKLEARN_NDCG_KERNELS must be 'numpy', 'compiled' or not set, got {choice!r}."
+        )
+    if choice != "numpy":
+        try:
+            return import_module("sklearn_ndcg._ckernels")
+        except ImportError:
+            if choice == "compiled":
+                raise
+    return sys.modules[__name__]
+
+
+running = _chosen()

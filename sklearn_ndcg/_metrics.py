@@ -598,14 +598,14 @@ def _dcg(queries: Queries, ends: Ints, discount: Floats, tie_rule: str) -> Float
     gain, score, starts, lengths = queries[:4]
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         return _finite(
-            _kernels.dcg(gain, score, starts, lengths, discount, ends, tie_rule), queries
+            _kernels.running.dcg(gain, score, starts, lengths, discount, ends, tie_rule), queries
         )
 
 
 def _ideal(queries: Queries, ends: Ints, discount: Floats) -> Floats:
     gain, _, starts, lengths = queries[:4]
     with np.errstate(over="ignore", under="ignore"):
-        return _finite(_kernels.ideal_dcg(gain, starts, lengths, discount, ends), queries)
+        return _finite(_kernels.running.ideal_dcg(gain, starts, lengths, discount, ends), queries)
 
 
 def _ratio(achieved: Floats, ideal: Floats) -> Floats:

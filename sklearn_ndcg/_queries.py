@@ -226,7 +226,9 @@ def _check_scores(score: NDArray[Any]) -> None:
 
 
 def _as_float(score: NDArray[Any]) -> Floats:
-    """Scores as float64, in the very same order and with the very same ties."""
+    """Scores as float64 or float32, in the very same order and with the very same ties."""
+    if score.dtype == np.float32:
+        return score
     wide = score.dtype.itemsize > 8
     if not wide and score.dtype.kind in "iu" and score.dtype.itemsize == 8:
         wide = bool(score.max() > 2**53 or score.min() < -(2**53))

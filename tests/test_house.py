@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import sklearn_ndcg
+from sklearn_ndcg import _kernels
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(sklearn_ndcg.__file__).parent
@@ -80,7 +81,7 @@ def test_docstring_names_every_parameter(name):
     function = getattr(sklearn_ndcg, name)
     doc = cleandoc(function.__doc__)  # Python 3.13 does that itself
     assert "\nExamples\n--------" in doc
-    assert "\nParameters\n----------\n" in doc
+    assert ("\nParameters\n----------\n" in doc) == bool(signature(function).parameters)
     assert "{data}" not in doc
     for parameter in signature(function).parameters:
         assert f"{parameter}" in doc.split("Returns")[0], parameter
@@ -112,6 +113,14 @@ def test_import_needs_and_loads_no_extra():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
     assert run.stdout.strip() == ""
+
+
+def test_show_versions_tells_what_runs(capsys):
+    sklearn_ndcg.show_versions()
+    first, *others = capsys.readouterr().out.splitlines()
+    kernels = "NumPy" if _kernels.running is _kernels else "compiled"
+    assert first == f"sklearn_ndcg {sklearn_ndcg.__version__}, {kernels} kernels"
+    assert f"numpy {np.__version__}" in others
 
 
 def test_typed():
