@@ -32,7 +32,13 @@ def queries(draw):
         "negative, and above any grade": rng.integers(-3, 70, n),
         "exponential": 2.0 ** rng.integers(0, 40, n) - 1,
         "halves": rng.integers(0, 9, n) / 2,
-    }[draw(st.sampled_from(["grades", "reals", "negative, and above any grade", "exponential", "halves"]))]
+    }[
+        draw(
+            st.sampled_from(
+                ["grades", "reals", "negative, and above any grade", "exponential", "halves"]
+            )
+        )
+    ]
     score = {
         "distinct": rng.permutation(n),
         "reals": rng.normal(size=n),
@@ -108,7 +114,7 @@ def test_the_sum_of_a_long_query_loses_no_digit():
 def kernels_of(choice):
     code = "from sklearn_ndcg import _kernels; print(_kernels.running.__name__)"
     return subprocess.run(  # noqa: S603
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False,
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False,
         env=os.environ | {"SKLEARN_NDCG_KERNELS": choice},
     )  # fmt: skip
 
