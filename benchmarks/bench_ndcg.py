@@ -34,30 +34,16 @@ from sklearn.exceptions import UndefinedMetricWarning
 import sklearn_ndcg
 from sklearn_ndcg import ndcg_curve, ndcg_samples, ndcg_score
 
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
+from peers import scikit_learn
+
 GRADES = (0.52, 0.32, 0.13, 0.02, 0.01)  # shares of the grades 0 to 4 in MSLR-WEB30K
 CUTOFFS = (1, 2, 3, 5, 10, 20, 30, 50, 100, 200)
 ROUNDS = 5
 SLOW = 5  # seconds; a call that takes longer is not repeated: its check is its time
 
 
-def scikit_learn_loop(y_true, y_score, groups, k, every=1):
-    """Return the call to time, which returns the value of each query, nan for those left out."""
-    edges = np.flatnonzero(np.diff(groups, prepend=-1, append=-1))
-
-    def call():
-        values = np.full(len(edges) - 1, np.nan)
-        for query in range(0, len(values), every):
-            y, s = (rows[None, edges[query] : edges[query + 1]] for rows in (y_true, y_score))
-            # scikit-learn refuses a query of a single document
-            values[query] = metrics.ndcg_score(y, s, k=k) if y.size > 1 else y[0, 0] > 0
-        return values
-
-    return call
-
-
-# A peer gets ready what its users have ready, and returns the call to time. That returns the value
-# of each query or, from a peer that has no more to give, the mean.
-PEERS = {"scikit-learn, one call a query": scikit_learn_loop}
+PEERS = {"scikit-learn, one call a query": scikit_learn}
 
 
 def ragged(n_queries):
@@ -107,7 +93,7 @@ def compare_ragged(data, shuffled):
         return lambda: ndcg_curve(y, s, groups=ids, k=k)[1]
 
     def known(y=y, s=s, k=10):
-        return scikit_learn_loop(y, s, ids, k, every=10)()
+        return scikit_learn(y, s, ids, k, every=10)()
 
     values = ours()()  # what the peers, who take all queries, have to return as well
     means = [ours(k=k)().mean() for k in CUTOFFS]
@@ -133,7 +119,7 @@ def compare_matrix(n_queries, k, ignore_ties):
     rng = np.random.default_rng(1)
     y = rng.choice(len(GRADES), (n_queries, 100), p=GRADES).astype(float)
     s = rng.normal(size=y.shape)
-    known = scikit_learn_loop(y.ravel(), s.ravel(), np.arange(y.size) // 100, k, every=10)
+    known = scikit_learn(y.ravel(), s.ravel(), np.arange(y.size) // 100, k, every=10)
     ours = partial(ndcg_samples, y, s, k=k, ignore_ties=ignore_ties)
     theirs = partial(metrics.ndcg_score, y, s, k=k, ignore_ties=ignore_ties)
     return compare(

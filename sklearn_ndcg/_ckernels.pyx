@@ -9,7 +9,6 @@ document's place, so that a sort moves nothing else and is stable by itself.
 
 from libc.math cimport INFINITY
 from libc.stdint cimport uint64_t
-from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 import numpy as np
@@ -348,14 +347,6 @@ cdef void ideal_of_query(
         out[i] = value(&s)
 
 
-cdef uint64_t* allocate(Py_ssize_t longest) except NULL:
-    """Two keys for each document of the longest query."""
-    cdef uint64_t* keys = <uint64_t*> malloc(2 * longest * sizeof(uint64_t))
-    if keys == NULL:
-        raise MemoryError(f"no memory to sort a query of {longest} documents")
-    return keys
-
-
 def dcg(
     const double[::1] gain,
     const real[::1] score,
@@ -369,20 +360,15 @@ def dcg(
     cdef Py_ssize_t q, n_cutoffs = len(cutoffs)
     cdef int rule = TIES[ties]
     result = np.zeros((len(starts), n_cutoffs))
-    if not len(gain) or not len(starts):
-        return result
     cdef double[:, ::1] out = result
-    cdef Py_ssize_t longest = np.max(lengths)
-    cdef uint64_t* keys = allocate(max(1, longest))
-    cdef uint64_t* spare = keys + longest
+    cdef uint64_t[:, ::1] scratch = np.empty((2, np.max(lengths, initial=1)), dtype=np.uint64)
     with nogil:
         for q in range(starts.shape[0]):
             if lengths[q]:
                 dcg_of_query(
                     &gain[starts[q]], &score[starts[q]], lengths[q], &discount[0], &cutoffs[0],
-                    n_cutoffs, rule, keys, spare, &out[q, 0],
+                    n_cutoffs, rule, &scratch[0, 0], &scratch[1, 0], &out[q, 0],
                 )
-    free(keys)
     return result
 
 
@@ -398,12 +384,8 @@ def ideal_dcg(
     cdef bint own = cutoffs.ndim == 2
     cdef Py_ssize_t q, column, n_cutoffs = ends.shape[1]
     result = np.zeros((len(starts), n_cutoffs))
-    if not len(gain) or not len(starts):
-        return result
     cdef double[:, ::1] out = result
-    cdef Py_ssize_t longest = np.max(lengths)
-    cdef uint64_t* keys = allocate(max(1, longest))
-    cdef uint64_t* spare = keys + longest
+    cdef uint64_t[:, ::1] scratch = np.empty((2, np.max(lengths, initial=1)), dtype=np.uint64)
     with nogil:
         for q in range(starts.shape[0]):
             if not lengths[q]:
@@ -411,13 +393,12 @@ def ideal_dcg(
             if own:  # in no order
                 for column in range(n_cutoffs):
                     ideal_of_query(
-                        &gain[starts[q]], lengths[q], &discount[0], &ends[q, column], 1, keys,
-                        spare, &out[q, column],
+                        &gain[starts[q]], lengths[q], &discount[0], &ends[q, column], 1,
+                        &scratch[0, 0], &scratch[1, 0], &out[q, column],
                     )
             else:
                 ideal_of_query(
-                    &gain[starts[q]], lengths[q], &discount[0], &ends[0, 0], n_cutoffs, keys,
-                    spare, &out[q, 0],
+                    &gain[starts[q]], lengths[q], &discount[0], &ends[0, 0], n_cutoffs,
+                    &scratch[0, 0], &scratch[1, 0], &out[q, 0],
                 )
-    free(keys)
     return result

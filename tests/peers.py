@@ -12,7 +12,6 @@ from importlib.util import find_spec
 from typing import NamedTuple
 
 import numpy as np
-from packaging.version import Version
 from sklearn import metrics
 
 
@@ -225,15 +224,14 @@ class Peer(NamedTuple):
     rows: Callable = as_given  # what ndcg_score is to be given of the rows
     takes_fractions: bool = False  # as relevance
     tolerance: float = 1e-12
-    since: str = "0"  # the version from which it can be fed without training
+    since: tuple = ()  # the version from which it can be fed without training
 
     @property
     def installed(self):
-        if find_spec(self.library) is None:
-            return False
-        return self.since == "0" or Version(import_module(self.library).__version__) >= Version(
-            self.since
-        )
+        if not self.since or find_spec(self.library) is None:
+            return find_spec(self.library) is not None
+        version = import_module(self.library).__version__.split(".")
+        return tuple(map(int, version[:2])) >= self.since
 
     def value(self, y_true, y_score, groups, k=None):
         """Return the value of each query, or their mean."""
@@ -260,7 +258,7 @@ PEERS = [
     Peer("lightgbm", "ndcg", lightgbm, "lightgbm"),
     Peer("xgboost", "ndcg", xgboost, "xgboost", in_single_precision),
     Peer("xgboost", "ndcg-", xgboost_minus, "xgboost-minus", in_single_precision),
-    Peer("xgboost", "ndcg, ndcg_exp_gain=False", xgboost_linear, "xgboost-linear", all_in_single_precision, True, since="3.2"),
+    Peer("xgboost", "ndcg, ndcg_exp_gain=False", xgboost_linear, "xgboost-linear", all_in_single_precision, True, since=(3, 2)),
     Peer("catboost", "NDCG", catboost, "catboost", labels_in_single_precision, True),
     Peer("catboost", "NDCG:type=Exp", catboost_exp, "catboost-exp", labels_in_single_precision, True),
     Peer("catboost", "NDCG:denominator=Position", catboost_position, "catboost-position", labels_in_single_precision, True),

@@ -26,20 +26,15 @@ def queries(draw):
     lengths = draw(st.lists(st.integers(0, 150), min_size=1, max_size=6).filter(any))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     n, n_queries = sum(lengths), len(lengths)
-    gain = {
+    gains = {
         "grades": rng.integers(0, 5, n),
         "reals": rng.random(n) * 10,
         "negative, and above any grade": rng.integers(-3, 70, n),
         "exponential": 2.0 ** rng.integers(0, 40, n) - 1,
         "halves": rng.integers(0, 9, n) / 2,
-    }[
-        draw(
-            st.sampled_from(
-                ["grades", "reals", "negative, and above any grade", "exponential", "halves"]
-            )
-        )
-    ]
-    score = {
+    }
+    gain = gains[draw(st.sampled_from(list(gains)))]
+    scores = {
         "distinct": rng.permutation(n),
         "reals": rng.normal(size=n),
         "heavy ties": rng.integers(0, 3, n),
@@ -47,13 +42,8 @@ def queries(draw):
         "near ties": 1 + 1e-15 * rng.integers(0, 9, n),
         "signed zeros": rng.choice([-0.0, 0.0, 1e-320, -1.0], n),
         "huge": rng.choice([1.7e308, -1.7e308, 1e300], n),
-    }[
-        draw(
-            st.sampled_from(
-                ["distinct", "reals", "heavy ties", "all tied", "near ties", "signed zeros", "huge"]
-            )
-        )
-    ]
+    }
+    score = scores[draw(st.sampled_from(list(scores)))]
     score = np.where(rng.random(n) < draw(st.sampled_from([0, 0.3, 1])), -np.inf, score)
     longest = max(lengths)
     cutoffs = draw(st.lists(st.integers(1, longest), min_size=1, max_size=5, unique=True))
