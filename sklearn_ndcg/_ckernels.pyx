@@ -3,13 +3,12 @@
 """The compiled twin of `_kernels`: the same functions, one query after the other.
 
 A query whose cutoff is small is streamed through a list of the best so far, where one comparison
-settles most documents. Others are sorted by keys of 64 bits, the front of a score and the
-document's place, so that a sort moves nothing else and is stable by itself.
+settles most documents. Others are dealt out into as many buckets as there are documents, by their
+score's place between the lowest and the highest, which leaves next to nothing to sort.
 """
 
 from libc.math cimport INFINITY
-from libc.stdint cimport uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
@@ -17,13 +16,24 @@ ctypedef fused real:
     float
     double
 
+ctypedef fused graded:  # gains, or grades whose gains are in a table
+    unsigned char
+    double
+
 cdef enum:
     AVERAGE, STABLE, WORST, BEST
-    STREAMED = 32  # the largest cutoff that is selected rather than sorted
-    GRADES = 64  # gains 0, 1, ..., GRADES - 1 are counted rather than sorted
+    STREAMED = 24  # the largest cutoff that is selected rather than sorted
+    LANES = 16  # the highest scores of so many parts bound the cutoff's score from below
+    GRADES = 256  # of a byte
+    BUCKETS = 2048  # at most
     RUN = 16  # length of the runs that are sorted by insertion and then merged
 
 TIES = {"average": AVERAGE, "stable": STABLE, "worst": WORST, "best": BEST}
+
+
+cdef struct Document:
+    double score
+    double gain
 
 
 cdef struct Sum:  # compensated (Neumaier 1974)
@@ -45,360 +55,362 @@ cdef inline double value(Sum* s) noexcept nogil:
     return s.total + s.rest if s.rest == s.rest else s.total
 
 
-cdef void write_terms(
-    Sum* s, double gain, Py_ssize_t first, Py_ssize_t last, const double* discount,
-    const Py_ssize_t* cutoffs, Py_ssize_t n_cutoffs, Py_ssize_t* at, double* out,
-) noexcept nogil:
-    """Add `gain` at the ranks first + 1..last, and write the sum at each cutoff that is passed.
+cdef struct Ranks:
+    const double* discount
+    const double* before  # sum of the discounts of all earlier ranks, and what it rounds off:
+    const double* rest  # with both, a difference of two such sums loses no digit
+    const Py_ssize_t* cutoffs
+    Py_ssize_t n_cutoffs
 
-    The discounts of a tie block are added up directly: differences of sums would lose digits.
-    """
+
+cdef inline void write_terms(
+    const Ranks* ranks, double gain, Py_ssize_t first, Py_ssize_t last, Sum* s, Py_ssize_t* at,
+    double* out,
+) noexcept nogil:
+    """Add `gain` at the ranks first + 1..last, and write the sum at each cutoff that is passed."""
     cdef Py_ssize_t end
     cdef double weight
-    cdef Py_ssize_t rank
-    while first < last and at[0] < n_cutoffs:
-        end = min(last, cutoffs[at[0]])
-        weight = 0
-        for rank in range(first, end):
-            weight += discount[rank]
+    while first < last and at[0] < ranks.n_cutoffs:
+        end = min(last, ranks.cutoffs[at[0]])
         if gain != 0:
+            weight = ranks.discount[first]
+            if end > first + 1:
+                weight = ranks.before[end] - ranks.before[first]
+                weight += ranks.rest[end] - ranks.rest[first]
             add(s, gain * weight)
         first = end
-        if end == cutoffs[at[0]]:
+        if end == ranks.cutoffs[at[0]]:
             out[at[0]] = value(s)
             at[0] += 1
 
 
-cdef inline bint before(double s, double g, double t, double h, int ties) noexcept nogil:
-    """Whether score s with gain g is ranked before score t with gain h that came earlier."""
-    if s != t:
-        return s > t
-    return (ties == WORST and g < h) or (ties == BEST and g > h)
+cdef inline double gain_of(graded grade, const double* table) noexcept nogil:
+    if graded is double:
+        return grade
+    else:
+        return table[grade]
+
+
+cdef inline bint before(Document a, Document b, int ties) noexcept nogil:
+    """Whether `a` is ranked before `b`, which came earlier."""
+    if a.score != b.score:
+        return a.score > b.score
+    return (ties == WORST and a.gain < b.gain) or (ties == BEST and a.gain > b.gain)
+
+
+cdef double lower_bound(const real* score, Py_ssize_t n, Py_ssize_t depth) noexcept nogil:
+    """A score that `depth` documents at least have or exceed: the highest of a lane is one."""
+    cdef real lanes[LANES]
+    cdef real s
+    cdef Py_ssize_t i, j
+    if depth > 3 * LANES // 4 or n < 3 * LANES:
+        return -INFINITY
+    for j in range(LANES):
+        lanes[j] = score[j]
+    i = LANES
+    while i + LANES <= n:
+        for j in range(LANES):
+            s = score[i + j]
+            lanes[j] = s if s > lanes[j] else lanes[j]
+        i += LANES
+    for i in range(1, LANES):
+        s = lanes[i]
+        j = i
+        while j > 0 and lanes[j - 1] < s:
+            lanes[j] = lanes[j - 1]
+            j -= 1
+        lanes[j] = s
+    return lanes[depth - 1]
 
 
 cdef Py_ssize_t select(
-    const double* gain, const real* score, Py_ssize_t n, Py_ssize_t depth, int ties,
-    double* best_score, double* best_gain, bint* more,
+    const graded* gain, const real* score, Py_ssize_t n, Py_ssize_t depth, int ties,
+    const double* table, Document* best, bint* more,
 ) noexcept nogil:
     """The first `depth` documents in order; whether others have the score of the last of them."""
     cdef Py_ssize_t i, place, found = 0
-    cdef double s, g, last = -INFINITY, last_gain = 0
+    cdef double last = lower_bound(score, n, depth)
+    cdef bint full = False
+    cdef Document new
     more[0] = False
     for i in range(n):
-        s = score[i]
-        if s < last or s == -INFINITY:
+        new.score = score[i]
+        if new.score < last or new.score == -INFINITY:
             continue
-        g = gain[i]
-        if found == depth:
-            if not before(s, g, last, last_gain, ties):
-                more[0] = True
-                continue
-        else:
-            found += 1
+        new.gain = gain_of(gain[i], table)
+        if full and not before(new, best[depth - 1], ties):
+            more[0] = True
+            continue
+        found += not full
         place = found - 1
-        while place > 0 and before(s, g, best_score[place - 1], best_gain[place - 1], ties):
-            best_score[place] = best_score[place - 1]
-            best_gain[place] = best_gain[place - 1]
+        while place > 0 and before(new, best[place - 1], ties):
+            best[place] = best[place - 1]
             place -= 1
-        best_score[place] = s
-        best_gain[place] = g
+        best[place] = new
         if found == depth:
-            # what fell out of the list, if anything did, had the score `last`
-            more[0] = last == best_score[depth - 1] and last > -INFINITY
-            last = best_score[depth - 1]
-            last_gain = best_gain[depth - 1]
+            # what fell out of a full list had the score `last`
+            more[0] = full and best[depth - 1].score == last
+            last = best[depth - 1].score
+            full = True
     return found
 
 
 cdef double mean_gain_at(
-    const double* gain, const real* score, Py_ssize_t n, double at
+    const graded* gain, const real* score, Py_ssize_t n, const double* table, double at
 ) noexcept nogil:
     """Mean gain of the documents with a score."""
     cdef Py_ssize_t i, count = 0
     cdef Sum s = Sum(0, 0)
     for i in range(n):
         if score[i] == at:
-            add(&s, gain[i])
+            add(&s, gain_of(gain[i], table))
             count += 1
     return value(&s) / count
 
 
-cdef inline uint64_t as_key(double x) noexcept nogil:
-    """Integers in the order of descending numbers."""
-    cdef uint64_t bits
-    x += 0.0  # -0.0 is 0.0
-    memcpy(&bits, &x, 8)
-    return bits if bits >> 63 else ~bits & ~(<uint64_t> 1 << 63)
+cdef void sort_by_insertion(Document* documents, Py_ssize_t n) noexcept nogil:
+    cdef Document moved
+    cdef Py_ssize_t i, j
+    for i in range(1, n):
+        if documents[i].score > documents[i - 1].score:
+            moved = documents[i]
+            j = i
+            while j > 0 and documents[j - 1].score < moved.score:
+                documents[j] = documents[j - 1]
+                j -= 1
+            documents[j] = moved
 
 
-cdef inline double of_key(uint64_t bits) noexcept nogil:
-    cdef double x
-    if not bits >> 63:
-        bits = ~bits & ~(<uint64_t> 1 << 63)
-    memcpy(&x, &bits, 8)
-    return x
-
-
-cdef void sort_keys(uint64_t* keys, uint64_t* spare, Py_ssize_t n) noexcept nogil:
-    """Sort by insertion in runs, which are then merged without a branch that can be mistaken."""
-    cdef Py_ssize_t start, stop, i, j, width, left, middle, right, at
-    cdef uint64_t key, a, b
-    cdef uint64_t* source = keys
-    cdef uint64_t* target = spare
+cdef void sort(Document* documents, Document* spare, Py_ssize_t n) noexcept nogil:
+    """Sort by descending score, stably: runs by insertion, which are then merged."""
+    cdef Py_ssize_t start, middle, stop, left, right, at, width = RUN
+    cdef bint take
+    cdef Document* source = documents
+    cdef Document* target = spare
     start = 0
     while start < n:
-        stop = min(start + <Py_ssize_t> RUN, n)
-        for i in range(start + 1, stop):
-            key = keys[i]
-            j = i
-            while j > start and keys[j - 1] > key:
-                keys[j] = keys[j - 1]
-                j -= 1
-            keys[j] = key
-        start = stop
-    width = RUN
+        sort_by_insertion(documents + start, min(n - start, width))
+        start += width
     while width < n:
         start = 0
         while start < n:
             middle = min(start + width, n)
             stop = min(start + 2 * width, n)
             left, right, at = start, middle, start
-            while left < middle and right < stop:
-                a = source[left]
-                b = source[right]
-                target[at] = a if a <= b else b
-                left += a <= b
-                right += a > b
-                at += 1
-            if left < middle:
-                memcpy(target + at, source + left, (middle - left) * sizeof(uint64_t))
-            else:
-                memcpy(target + at, source + right, (stop - right) * sizeof(uint64_t))
+            if middle < stop and source[middle - 1].score < source[middle].score:
+                while left < middle and right < stop:  # without a branch to be mistaken in
+                    take = source[right].score > source[left].score
+                    target[at] = source[right if take else left]
+                    right += take
+                    left += not take
+                    at += 1
+            memcpy(target + at, source + left, (middle - left) * sizeof(Document))
+            memcpy(
+                target + at + middle - left, source + right, (stop - right) * sizeof(Document)
+            )
             start = stop
         source, target = target, source
         width *= 2
-    if source != keys:
-        memcpy(keys, source, n * sizeof(uint64_t))
-
-
-cdef void sort_places(
-    uint64_t* places, uint64_t* spare, Py_ssize_t n, const real* score
-) noexcept nogil:
-    """Sort places by descending score, stably; for the few whose keys are too short to tell."""
-    cdef Py_ssize_t width = 1, start, middle, stop, left, right, at
-    cdef uint64_t* source = places
-    cdef uint64_t* target = spare
-    while width < n:
-        start = 0
-        while start < n:
-            middle = min(start + width, n)
-            stop = min(start + 2 * width, n)
-            left, right = start, middle
-            for at in range(start, stop):
-                if left < middle and (
-                    right >= stop or score[source[left]] >= score[source[right]]
-                ):
-                    target[at] = source[left]
-                    left += 1
-                else:
-                    target[at] = source[right]
-                    right += 1
-            start = stop
-        source, target = target, source
-        width *= 2
-    if source != places:
-        memcpy(places, source, n * sizeof(uint64_t))
+    if source != documents:
+        memcpy(documents, source, n * sizeof(Document))
 
 
 cdef Py_ssize_t rank_all(
-    const real* score, Py_ssize_t n, uint64_t* places, uint64_t* spare
+    const graded* gain, const real* score, Py_ssize_t n, const double* table,
+    Document* ranked, Document* spare,
 ) noexcept nogil:
-    """Places of the documents that were retrieved, in order; returns how many."""
-    cdef Py_ssize_t i, first, last, found = 0
-    cdef uint64_t mask = 1
-    while mask < <uint64_t> n:
-        mask <<= 1
-    mask -= 1
+    """The documents that were retrieved, in order; returns how many."""
+    cdef Py_ssize_t ends[BUCKETS]
+    cdef Py_ssize_t i, bucket, before_it, most = 0, found = 0, n_buckets
+    cdef double s, scale, low = INFINITY, high = -INFINITY
     for i in range(n):
-        if score[i] > -INFINITY:
-            places[found] = (as_key(score[i]) & ~mask) | <uint64_t> i
+        s = score[i]
+        if s > -INFINITY:
+            low = s if s < low else low
+            high = s if s > high else high
             found += 1
-    sort_keys(places, spare, found)
-    first = 0
-    while first < found:
-        last = first + 1
-        while last < found and (places[last] & ~mask) == (places[first] & ~mask):
-            last += 1
-        for i in range(first, last):
-            places[i] &= mask
-        for i in range(first + 1, last):
-            if score[places[i]] != score[places[first]]:
-                sort_places(places + first, spare, last - first, score)
-                break
-        first = last
+    n_buckets = min(found, <Py_ssize_t> BUCKETS)
+    scale = n_buckets / (high - low) if high > low else 0
+    if not 0 < scale < INFINITY or high - low == INFINITY:
+        n_buckets, scale = 1, 0
+    memset(ends, 0, n_buckets * sizeof(Py_ssize_t))
+    for i in range(n):
+        s = score[i]
+        if s > -INFINITY:
+            ends[min(<Py_ssize_t> ((high - s) * scale), n_buckets - 1)] += 1
+    before_it = 0
+    for bucket in range(n_buckets):
+        most = max(most, ends[bucket])
+        before_it += ends[bucket]
+        ends[bucket] = before_it - ends[bucket]
+    for i in range(n):
+        s = score[i]
+        if s > -INFINITY:
+            bucket = min(<Py_ssize_t> ((high - s) * scale), n_buckets - 1)
+            ranked[ends[bucket]] = Document(s, gain_of(gain[i], table))
+            ends[bucket] += 1
+    if most > RUN:
+        before_it = 0
+        for bucket in range(n_buckets):
+            if ends[bucket] - before_it > RUN:
+                sort(ranked + before_it, spare, ends[bucket] - before_it)
+            before_it = ends[bucket]
+    sort_by_insertion(ranked, found)
     return found
 
 
 cdef void dcg_of_query(
-    const double* gain, const real* score, Py_ssize_t n, const double* discount,
-    const Py_ssize_t* cutoffs, Py_ssize_t n_cutoffs, int ties, uint64_t* places, uint64_t* spare,
-    double* out,
+    const graded* gain, const real* score, Py_ssize_t n, const Ranks* ranks, int ties,
+    const double* table, Document* ranked, Document* spare, double* out,
 ) noexcept nogil:
-    cdef double best_score[STREAMED]
-    cdef double best_gain[STREAMED]
-    cdef bint more
-    cdef Py_ssize_t i, first, last, found, at = 0
-    cdef Py_ssize_t depth = min(n, cutoffs[n_cutoffs - 1])
+    cdef bint more = False
+    cdef Py_ssize_t i, first = 0, last, found, at = 0
+    cdef Py_ssize_t depth = min(n, ranks.cutoffs[ranks.n_cutoffs - 1])
+    cdef double mean
     cdef Sum s = Sum(0, 0)
     cdef Sum block
     if depth <= STREAMED:
-        found = select(gain, score, n, depth, ties, best_score, best_gain, &more)
-        first = 0
-        while first < found:
-            last = first + 1
-            if ties == AVERAGE:
-                while last < found and best_score[last] == best_score[first]:
-                    last += 1
+        found = select(gain, score, n, depth, ties, table, ranked, &more)
+    else:
+        found = rank_all(gain, score, n, table, ranked, spare)
+    while first < found and at < ranks.n_cutoffs:
+        last = first + 1
+        if ties == AVERAGE or depth > STREAMED and ties != STABLE:
+            while last < found and ranked[last].score == ranked[first].score:
+                last += 1
+        if last > first + 1 and ties != AVERAGE:
+            for i in range(first, last):
+                ranked[i].score = ranked[i].gain if ties == BEST else -ranked[i].gain
+            sort(ranked + first, spare, last - first)
+            for i in range(first, last):
+                write_terms(ranks, ranked[i].gain, i, i + 1, &s, &at, out)
+        else:
+            mean = ranked[first].gain
             if last == found and more and ties == AVERAGE:
-                best_gain[first] = mean_gain_at(gain, score, n, best_score[first])
+                mean = mean_gain_at(gain, score, n, table, ranked[first].score)
             elif last > first + 1:
                 block = Sum(0, 0)
                 for i in range(first, last):
-                    add(&block, best_gain[i])
-                best_gain[first] = value(&block) / (last - first)
-            write_terms(&s, best_gain[first], first, last, discount, cutoffs, n_cutoffs, &at, out)
-            first = last
-    else:
-        found = rank_all(score, n, places, spare)
-        first = 0
-        while first < found and at < n_cutoffs:
-            last = first + 1
-            if ties != STABLE:
-                while last < found and score[places[last]] == score[places[first]]:
-                    last += 1
-            if last == first + 1:
-                write_terms(
-                    &s, gain[places[first]], first, last, discount, cutoffs, n_cutoffs, &at, out
-                )
-            elif ties == AVERAGE:
-                block = Sum(0, 0)
-                for i in range(first, last):
-                    add(&block, gain[places[i]])
-                write_terms(
-                    &s, value(&block) / (last - first), first, last, discount, cutoffs, n_cutoffs,
-                    &at, out,
-                )
-            else:
-                for i in range(first, last):
-                    places[i] = as_key(gain[places[i]])
-                sort_keys(places + first, spare, last - first)
-                for i in range(first, last):
-                    write_terms(
-                        &s,
-                        of_key(places[i if ties == BEST else first + last - 1 - i]),
-                        i, i + 1, discount, cutoffs, n_cutoffs, &at, out,
-                    )
-            first = last
-    for i in range(at, n_cutoffs):
+                    add(&block, ranked[i].gain)
+                mean = value(&block) / (last - first)
+            write_terms(ranks, mean, first, last, &s, &at, out)
+        first = last
+    for i in range(at, ranks.n_cutoffs):
         out[i] = value(&s)
 
 
 cdef void ideal_of_query(
-    const double* gain, Py_ssize_t n, const double* discount, const Py_ssize_t* cutoffs,
-    Py_ssize_t n_cutoffs, uint64_t* keys, uint64_t* spare, double* out,
+    const graded* gain, Py_ssize_t n, const Ranks* ranks, const double* table,
+    const Py_ssize_t* by_gain, Py_ssize_t n_grades, Document* ranked, Document* spare, double* out,
 ) noexcept nogil:
-    cdef Py_ssize_t counts[GRADES]
-    cdef double best_score[STREAMED]
-    cdef double best_gain[STREAMED]
+    cdef Py_ssize_t counts[2 * GRADES]
     cdef bint more
-    cdef Py_ssize_t i, grade, first = 0, at = 0
-    cdef Py_ssize_t depth = min(n, cutoffs[n_cutoffs - 1])
+    cdef Py_ssize_t i, grade, count, first = 0, at = 0
+    cdef Py_ssize_t depth = min(n, ranks.cutoffs[ranks.n_cutoffs - 1])
     cdef Sum s = Sum(0, 0)
-    for grade in range(GRADES):
-        counts[grade] = 0
-    for i in range(n):
-        if not 0 <= gain[i] < GRADES:
-            break
-        grade = <Py_ssize_t> gain[i]
-        if grade != gain[i]:
-            break
-        counts[grade] += 1
-    else:
-        for grade in range(GRADES - 1, 0, -1):
-            if counts[grade]:
-                write_terms(
-                    &s, grade, first, first + counts[grade], discount, cutoffs, n_cutoffs, &at, out
-                )
-                first += counts[grade]
-        for i in range(at, n_cutoffs):
-            out[i] = value(&s)
-        return
-    if depth <= STREAMED:
-        depth = select(gain, gain, n, depth, STABLE, best_score, best_gain, &more)
+    if graded is double:
+        if depth <= STREAMED:
+            select(gain, gain, n, depth, STABLE, table, ranked, &more)
+        else:
+            rank_all(gain, gain, n, table, ranked, spare)
         for i in range(depth):
-            write_terms(&s, best_gain[i], i, i + 1, discount, cutoffs, n_cutoffs, &at, out)
+            write_terms(ranks, ranked[i].gain, i, i + 1, &s, &at, out)
     else:
-        for i in range(n):
-            keys[i] = as_key(gain[i])
-        sort_keys(keys, spare, n)
-        for i in range(depth):
-            write_terms(&s, of_key(keys[i]), i, i + 1, discount, cutoffs, n_cutoffs, &at, out)
-    for i in range(at, n_cutoffs):
+        memset(counts, 0, 2 * n_grades * sizeof(Py_ssize_t))
+        for i in range(0, n - 1, 2):  # two counts, as one would wait for itself
+            counts[gain[i]] += 1
+            counts[n_grades + gain[i + 1]] += 1
+        if n % 2:
+            counts[gain[n - 1]] += 1
+        for i in range(n_grades):
+            grade = by_gain[i]
+            count = counts[grade] + counts[n_grades + grade]
+            write_terms(ranks, table[grade], first, first + count, &s, &at, out)
+            first += count
+    for i in range(at, ranks.n_cutoffs):
         out[i] = value(&s)
 
 
 def dcg(
-    const double[::1] gain,
+    const graded[::1] gain,
     const real[::1] score,
     const Py_ssize_t[::1] starts,
     const Py_ssize_t[::1] lengths,
     const double[::1] discount,
     const Py_ssize_t[::1] cutoffs,
     str ties,
+    const double[::1] table,
 ):
     """DCG of every query at every cutoff, shape (n_queries, n_cutoffs)."""
-    cdef Py_ssize_t q, n_cutoffs = len(cutoffs)
+    cdef Py_ssize_t q
     cdef int rule = TIES[ties]
-    result = np.zeros((len(starts), n_cutoffs))
+    result = np.zeros((len(starts), len(cutoffs)))
     cdef double[:, ::1] out = result
-    cdef uint64_t[:, ::1] scratch = np.empty((2, np.max(lengths, initial=1)), dtype=np.uint64)
+    cdef double[:, ::1] sums = _summed(discount)
+    cdef Ranks ranks = Ranks(
+        &discount[0], &sums[0, 0], &sums[1, 0], &cutoffs[0], cutoffs.shape[0]
+    )
+    cdef double[:, ::1] scratch = _scratch(lengths)
+    cdef Document* ranked = <Document*> &scratch[0, 0]
+    cdef Document* spare = <Document*> &scratch[1, 0]
     with nogil:
         for q in range(starts.shape[0]):
             if lengths[q]:
                 dcg_of_query(
-                    &gain[starts[q]], &score[starts[q]], lengths[q], &discount[0], &cutoffs[0],
-                    n_cutoffs, rule, &scratch[0, 0], &scratch[1, 0], &out[q, 0],
+                    &gain[starts[q]], &score[starts[q]], lengths[q], &ranks, rule, &table[0],
+                    ranked, spare, &out[q, 0],
                 )
     return result
 
 
 def ideal_dcg(
-    const double[::1] gain,
+    const graded[::1] gain,
     const Py_ssize_t[::1] starts,
     const Py_ssize_t[::1] lengths,
     const double[::1] discount,
     cutoffs,
+    const double[::1] table,
 ):
     """DCG of the best order at every cutoff, shape (n_queries, n_cutoffs)."""
     cdef const Py_ssize_t[:, ::1] ends = np.ascontiguousarray(np.atleast_2d(cutoffs))
     cdef bint own = cutoffs.ndim == 2
-    cdef Py_ssize_t q, column, n_cutoffs = ends.shape[1]
-    result = np.zeros((len(starts), n_cutoffs))
+    cdef Py_ssize_t q, column
+    cdef const Py_ssize_t[::1] by_gain = np.argsort(np.negative(table))
+    result = np.zeros((len(starts), ends.shape[1]))
     cdef double[:, ::1] out = result
-    cdef uint64_t[:, ::1] scratch = np.empty((2, np.max(lengths, initial=1)), dtype=np.uint64)
+    cdef double[:, ::1] sums = _summed(discount)
+    cdef Ranks ranks = Ranks(
+        &discount[0], &sums[0, 0], &sums[1, 0], &ends[0, 0], 1 if own else ends.shape[1]
+    )
+    cdef double[:, ::1] scratch = _scratch(lengths)
+    cdef Document* ranked = <Document*> &scratch[0, 0]
+    cdef Document* spare = <Document*> &scratch[1, 0]
     with nogil:
         for q in range(starts.shape[0]):
             if not lengths[q]:
                 continue
-            if own:  # in no order
-                for column in range(n_cutoffs):
-                    ideal_of_query(
-                        &gain[starts[q]], lengths[q], &discount[0], &ends[q, column], 1,
-                        &scratch[0, 0], &scratch[1, 0], &out[q, column],
-                    )
-            else:
+            for column in range(ends.shape[1] if own else 1):
+                if own:  # a query's cutoffs are in no order
+                    ranks.cutoffs = &ends[q, column]
                 ideal_of_query(
-                    &gain[starts[q]], lengths[q], &discount[0], &ends[0, 0], n_cutoffs,
-                    &scratch[0, 0], &scratch[1, 0], &out[q, 0],
+                    &gain[starts[q]], lengths[q], &ranks, &table[0], &by_gain[0], table.shape[0],
+                    ranked, spare, &out[q, column],
                 )
     return result
+
+
+cdef _summed(const double[::1] discount):
+    """Sums of the discounts before each rank, and the rests that they round off."""
+    cdef double[:, ::1] sums = np.zeros((2, discount.shape[0] + 1))
+    cdef Py_ssize_t rank
+    cdef Sum s = Sum(0, 0)
+    for rank in range(discount.shape[0]):
+        add(&s, discount[rank])
+        sums[0, rank + 1] = s.total
+        sums[1, rank + 1] = s.rest
+    return sums
+
+
+cdef _scratch(const Py_ssize_t[::1] lengths):
+    """Room for the documents of the longest query, twice."""
+    return np.empty((2, 2 * np.max(lengths, initial=1)))

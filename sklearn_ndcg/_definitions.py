@@ -101,6 +101,15 @@ class Definition:
             return _called(self.gain, "gain", "relevance", relevance.copy())
         return _tabled(self.gain, relevance, of)
 
+    def table(self, highest: int) -> Floats | None:
+        """Gains of the grades 0..highest, or None where a table cannot say or some are negative."""
+        if isinstance(self.gain, str):
+            return self.gains(np.arange(highest + 1.0))
+        if isinstance(self.gain, Mapping) or callable(self.gain) or len(self.gain) <= highest:
+            return None
+        gains = np.asarray(self.gain, dtype=np.float64)[: highest + 1]
+        return gains if gains.min() >= 0 else None
+
     def discounts(self, n: int) -> Floats:
         """Discounts of the ranks 1..n."""
         ranks = np.arange(1, n + 1)

@@ -1,8 +1,9 @@
-"""DCG and ideal DCG of many queries at once: float64 in, float64 out, nothing checked.
+"""DCG and ideal DCG of many queries at once: nothing checked, float64 out.
 
-A query is the run of rows ``starts[q] : starts[q] + lengths[q]`` of `gain` and `score`. Queries
-of equal length are handled together as the rows of a matrix, a block of them at a time, so that
-the extra memory does not grow with the number of queries.
+A query is the run of rows ``starts[q] : starts[q] + lengths[q]`` of `gain` and `score`. `gain` is
+float64, or grades of uint8 whose gains stand in `table`; `score` is float64 or float32. Queries of
+equal length are handled together as the rows of a matrix, a block of them at a time, so that the
+extra memory does not grow with the number of queries.
 
 Where the compiled twin of this module was built, `running` is that; the environment variable
 SKLEARN_NDCG_KERNELS chooses one of "numpy" and "compiled", for tests and bug reports.
@@ -16,25 +17,42 @@ from collections.abc import Iterator
 from importlib import import_module
 from itertools import pairwise
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Grades = NDArray[np.uint8]
 Ints = NDArray[np.intp]
 
 # documents in a block: its few temporaries stay in a core's cache
 _BLOCK = 1 << 16
 
 
+def grades(relevance: NDArray[Any]) -> Grades | None:
+    """The same numbers as uint8, or None where they are not all integers from 0 to 255."""
+    if relevance.dtype in (np.uint8, np.bool_):
+        return relevance.view(np.uint8)
+    found = np.empty(len(relevance), dtype=np.uint8)
+    with np.errstate(invalid="ignore"):  # what cannot be a byte is seen not to be equal
+        for at in range(0, len(found), _BLOCK):
+            part = found[at : at + _BLOCK]
+            np.copyto(part, relevance[at : at + _BLOCK], casting="unsafe")
+            if not np.array_equal(part, relevance[at : at + _BLOCK]):
+                return None
+    return found
+
+
 def dcg(
-    gain: Floats,
+    gain: Floats | Grades,
     score: Floats,
     starts: Ints,
     lengths: Ints,
     discount: Floats,
     cutoffs: Ints,
     ties: str,
+    table: Floats,
 ) -> Floats:
     """DCG of every query at every cutoff, shape (n_queries, n_cutoffs).
 
@@ -44,11 +62,19 @@ def dcg(
     """
     result = np.zeros((len(starts), len(cutoffs)))
     for queries, (gains, scores) in _blocks(starts, lengths, gain, score):
-        result[queries] = _at_cutoffs(_ranked(gains, scores, ties), discount, cutoffs)
+        ranked = _ranked(_looked_up(gains, table), scores, ties)
+        result[queries] = _at_cutoffs(ranked, discount, cutoffs)
     return result
 
 
-def ideal_dcg(gain: Floats, starts: Ints, lengths: Ints, discount: Floats, cutoffs: Ints) -> Floats:
+def ideal_dcg(
+    gain: Floats | Grades,
+    starts: Ints,
+    lengths: Ints,
+    discount: Floats,
+    cutoffs: Ints,
+    table: Floats,
+) -> Floats:
     """DCG of the best order at every cutoff, shape (n_queries, n_cutoffs).
 
     `cutoffs` and `discount` as for `dcg`; or each query's own, shape (n_queries, n_cutoffs).
@@ -56,13 +82,18 @@ def ideal_dcg(gain: Floats, starts: Ints, lengths: Ints, discount: Floats, cutof
     result = np.zeros((len(starts), cutoffs.shape[-1]))
     for queries, (gains,) in _blocks(starts, lengths, gain):
         own = cutoffs if cutoffs.ndim == 1 else cutoffs[queries]
-        result[queries] = _at_cutoffs(np.sort(gains, axis=1)[:, ::-1], discount, own)
+        ranked = np.sort(_looked_up(gains, table), axis=1)[:, ::-1]
+        result[queries] = _at_cutoffs(ranked, discount, own)
     return result
 
 
+def _looked_up(gains: Floats | Grades, table: Floats) -> Floats:
+    return np.asarray(table[gains] if gains.dtype == np.uint8 else gains)
+
+
 def _blocks(
-    starts: Ints, lengths: Ints, *arrays: Floats
-) -> Iterator[tuple[Ints, tuple[Floats, ...]]]:
+    starts: Ints, lengths: Ints, *arrays: NDArray[Any]
+) -> Iterator[tuple[Ints, tuple[NDArray[Any], ...]]]:
     """Queries of equal length and their rows of each array, shape (queries, length)."""
     order = np.argsort(lengths, kind="stable")
     edges = np.flatnonzero(np.diff(lengths[order], prepend=-1, append=-1))

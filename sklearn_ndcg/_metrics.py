@@ -595,17 +595,17 @@ def _ends(queries: Queries, cutoffs: Sequence[Cutoff]) -> tuple[Ints, Ints]:
 
 
 def _dcg(queries: Queries, ends: Ints, discount: Floats, tie_rule: str) -> Floats:
-    gain, score, starts, lengths = queries[:4]
+    gain, table, score, starts, lengths, *_ = queries
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        return _finite(
-            _kernels.running.dcg(gain, score, starts, lengths, discount, ends, tie_rule), queries
-        )
+        values = _kernels.running.dcg(gain, score, starts, lengths, discount, ends, tie_rule, table)
+    return _finite(values, queries)
 
 
 def _ideal(queries: Queries, ends: Ints, discount: Floats) -> Floats:
-    gain, _, starts, lengths = queries[:4]
+    gain, table, _, starts, lengths, *_ = queries
     with np.errstate(over="ignore", under="ignore"):
-        return _finite(_kernels.running.ideal_dcg(gain, starts, lengths, discount, ends), queries)
+        values = _kernels.running.ideal_dcg(gain, starts, lengths, discount, ends, table)
+    return _finite(values, queries)
 
 
 def _ratio(achieved: Floats, ideal: Floats) -> Floats:

@@ -9,14 +9,16 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
+from sklearn_ndcg import _kernels
 from sklearn_ndcg._definitions import Definition
-from sklearn_ndcg._kernels import Floats, Ints
+from sklearn_ndcg._kernels import Floats, Grades, Ints
 
 
 class Queries(NamedTuple):
     """Rows in which every query is one run: ``starts[q] : starts[q] + lengths[q]``."""
 
-    gain: Floats
+    gain: Floats | Grades  # grades have their gains in the table
+    table: Floats
     score: Floats
     starts: Ints
     lengths: Ints
@@ -38,7 +40,8 @@ def as_queries(
     score = numeric(y_score, "y_score")
     _check_shapes(relevance, score, groups)
     weight = None if sample_weight is None else row_weights(sample_weight, len(relevance))
-    unjudged = _check_relevance(relevance, definition.unjudged)
+    grades = _kernels.grades(relevance.ravel())
+    unjudged = None if grades is not None else _check_relevance(relevance, definition.unjudged)
     _check_scores(score)
 
     shape = relevance.shape
@@ -50,7 +53,12 @@ def as_queries(
     else:
         labels, starts, lengths, order = group_rows(groups, len(relevance))
     judged = None if unjudged is None else ~unjudged.ravel()
-    gain = _gains(relevance, judged, definition, negative_gain, shape)
+    table = None if grades is None else definition.table(int(grades.max()))
+    gain: Floats | Grades
+    if grades is None or table is None:
+        gain, table = _gains(relevance, judged, definition, negative_gain, shape), np.empty(0)
+    else:
+        gain = grades
     if order is not None:
         gain, score = gain.take(order), score.take(order)
         judged = None if judged is None else judged.take(order)
@@ -64,7 +72,7 @@ def as_queries(
         starts, lengths = before[starts], before[starts + lengths] - before[starts]
     if weight is not None and not weight.any():
         raise ValueError("sample_weight is 0 for every query: nothing is left to average over.")
-    return Queries(gain, score, starts, lengths, weight, labels)
+    return Queries(gain, table, score, starts, lengths, weight, labels)
 
 
 def numeric(values: ArrayLike, name: str) -> NDArray[Any]:
@@ -122,7 +130,7 @@ def group_rows(
     labels = None
     if ids.dtype.kind == "O":
         labels, ids = _factorized(ids)
-    starts = np.flatnonzero(np.r_[True, ids[1:] != ids[:-1]])
+    starts = np.concatenate(([0], np.flatnonzero(ids[1:] != ids[:-1]) + 1))
     lengths = np.diff(starts, append=n_rows)
     heads = ids[starts]
     if heads.dtype.kind in "SU":

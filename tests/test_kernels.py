@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from math import fsum
 
 import numpy as np
 import pytest
@@ -18,11 +19,12 @@ except ImportError:
 
 built = pytest.mark.skipif(_ckernels is None, reason="the compiled kernels were not built")
 TIES = ["average", "stable", "worst", "best"]
+N = 200_000
 
 
 @st.composite
 def queries(draw):
-    """gain, score, starts, lengths, discount and cutoffs, with all that is awkward in them."""
+    """gain, score, starts, lengths, discount, cutoffs and table, with all that is awkward."""
     lengths = draw(st.lists(st.integers(0, 150), min_size=1, max_size=6).filter(any))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     n, n_queries = sum(lengths), len(lengths)
@@ -32,8 +34,11 @@ def queries(draw):
         "negative, and above any grade": rng.integers(-3, 70, n),
         "exponential": 2.0 ** rng.integers(0, 40, n) - 1,
         "halves": rng.integers(0, 9, n) / 2,
+        "in a table": rng.choice(draw(st.sampled_from([2, 5, 256])), n),
     }
-    gain = gains[draw(st.sampled_from(list(gains)))]
+    kind = draw(st.sampled_from(list(gains)))
+    gain = gains[kind].astype(np.uint8 if kind == "in a table" else float)
+    table = rng.choice([rng.random(256), np.arange(256.0), np.exp2(np.arange(256)) - 1])
     scores = {
         "distinct": rng.permutation(n),
         "reals": rng.normal(size=n),
@@ -50,8 +55,8 @@ def queries(draw):
     ends = np.cumsum(lengths) - lengths
     order = rng.permutation(n_queries)  # of queries, whose runs are in any order
     return (
-        gain.astype(float), score, ends[order], np.array(lengths)[order],
-        1 / np.log2(np.arange(2, max(cutoffs) + 2)), np.sort(cutoffs),
+        gain, score, ends[order], np.array(lengths)[order],
+        1 / np.log2(np.arange(2, max(cutoffs) + 2)), np.sort(cutoffs), table[: int(gain.max()) + 1],
     )  # fmt: skip
 
 
@@ -59,46 +64,87 @@ def queries(draw):
 @settings(max_examples=400, deadline=None)
 @given(queries(), st.sampled_from(TIES), st.booleans())
 def test_twins_agree(data, ties, single):
-    gain, score, *rest = data
+    gain, score, starts, lengths, discount, cutoffs, table = data
     if single:
         with np.errstate(over="ignore"):
             score = score.astype(np.float32)
         score[score == np.inf] = np.finfo(np.float32).max
-    unit = np.abs(gain).max() or 1
-    slow = _kernels.dcg(gain, score, *rest, ties)
-    fast = _ckernels.dcg(gain, score, *rest, ties)
-    np.testing.assert_allclose(fast / unit, slow / unit, rtol=1e-13, atol=1e-13)
-    starts, lengths, discount, cutoffs = rest
-    slow = _kernels.ideal_dcg(gain, *rest)
-    fast = _ckernels.ideal_dcg(gain, *rest)
-    np.testing.assert_allclose(fast / unit, slow / unit, rtol=1e-13, atol=1e-13)
+    unit = np.abs(table[gain] if gain.dtype == np.uint8 else gain).max() or 1
     own = np.maximum(np.minimum(cutoffs[::-1], lengths[:, np.newaxis]), 1)  # in no order
-    slow = _kernels.ideal_dcg(gain, starts, lengths, discount, own)
-    fast = _ckernels.ideal_dcg(gain, starts, lengths, discount, own)
+    slow, fast = (
+        np.hstack(
+            [
+                twin.dcg(gain, score, starts, lengths, discount, cutoffs, ties, table),
+                twin.ideal_dcg(gain, starts, lengths, discount, cutoffs, table),
+                twin.ideal_dcg(gain, starts, lengths, discount, own, table),
+            ]
+        )
+        for twin in (_kernels, _ckernels)
+    )
     np.testing.assert_allclose(fast / unit, slow / unit, rtol=1e-13, atol=1e-13)
 
 
 @built
-def test_a_long_query_of_scores_that_keys_cannot_tell_apart():
-    # 18 bits of the key are the place, so that these scores differ only below it
-    n = 200_000
+@pytest.mark.parametrize(
+    "scores",
+    [
+        lambda rng: 1 + np.finfo(float).eps * rng.permutation(N),
+        lambda rng: np.exp(30 * rng.normal(size=N)),  # nearly all in one bucket
+        lambda rng: rng.choice([-1.7e308, 0, 1e-300, 1.7e308], N),  # a range beyond float64
+        lambda rng: rng.choice([5e-324, 0, -5e-324], N),
+        lambda rng: rng.integers(0, 100, N),
+        lambda rng: np.arange(N),
+        lambda rng: -np.arange(N),
+    ],
+)
+def test_long_queries(scores):
     rng = np.random.default_rng(0)
-    gain, score = rng.random(n), 1 + np.finfo(float).eps * rng.permutation(n)
-    rest = np.array([0]), np.array([n]), 1 / np.log2(np.arange(2, n + 2)), np.array([40, 1000, n])
+    gain, score = rng.random(N), scores(rng).astype(float)
+    rest = np.array([0]), np.array([N]), 1 / np.log2(np.arange(2, N + 2)), np.array([20, 1000, N])
     for ties in TIES:
-        slow, fast = (each.dcg(gain, score, *rest, ties) for each in (_kernels, _ckernels))
+        slow, fast = (
+            twin.dcg(gain, score, *rest, ties, np.empty(0)) for twin in (_kernels, _ckernels)
+        )
         np.testing.assert_allclose(fast, slow, rtol=1e-13)
+    slow, fast = (
+        twin.ideal_dcg(score / 2**40, *rest, np.empty(0)) for twin in (_kernels, _ckernels)
+    )
+    np.testing.assert_allclose(fast, slow, rtol=1e-13)
 
 
 @built
 def test_the_sum_of_a_long_query_loses_no_digit():
-    from math import fsum  # noqa: PLC0415
+    rng = np.random.default_rng(0)
+    gain, discount = rng.random(N), 1 / np.log2(np.arange(2, N + 2))
+    rows = np.array([0]), np.array([N]), discount, np.array([N])
 
-    n = 100_000
-    gain, discount = np.random.default_rng(0).random(n), 1 / np.log2(np.arange(2, n + 2))
-    one = gain, np.arange(n, 0, -1.0), np.array([0]), np.array([n]), discount, np.array([n])
-    exact = fsum((gain * discount).tolist())
-    assert _ckernels.dcg(*one, "average")[0, 0] == pytest.approx(exact, rel=1e-15)
+    def dcg(score):
+        return _ckernels.dcg(gain, score, *rows, "average", np.empty(0))[0, 0]
+
+    assert dcg(np.arange(N, 0, -1.0)) == pytest.approx(fsum(gain * discount), rel=3e-16)
+    # all tied but the first ones, whose sums of discounts are no part of the others'
+    score = (np.arange(N) < 10).astype(float)
+    expected = [fsum(gain[part]) * fsum(discount[part]) for part in (slice(10), slice(10, N))]
+    expected[0], expected[1] = expected[0] / 10, expected[1] / (N - 10)
+    assert dcg(score) == pytest.approx(fsum(expected), rel=3e-16)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["?", "u1", "i1", "i2", "u4", "i8", ">i8", "f2", "f4", ">f8", "g"]
+)
+def test_grades_of_every_dtype(dtype):
+    relevance = np.array([0, 1, 1, 0, 1]).astype(dtype)
+    relevance.flags.writeable = False
+    found = _kernels.grades(relevance)
+    assert found.dtype == np.uint8
+    assert found.tolist() == [0, 1, 1, 0, 1]
+
+
+@pytest.mark.parametrize("value", [-1, 0.5, 256, 1e300, np.nan, np.inf, -np.inf])
+def test_what_is_no_grade(value):
+    relevance = np.zeros(200_000)
+    relevance[-1] = value
+    assert _kernels.grades(relevance) is None
 
 
 def kernels_of(choice):
