@@ -553,9 +553,11 @@ def _mean_curve(queries: Queries, cutoffs: Ints, definition: Definition) -> Floa
     ends, column = np.unique(cutoffs, return_inverse=True)
     discount = definition.discounts(min(ends[-1], max(1, queries.lengths.max())))
     weight = np.ones(len(queries.starts)) if queries.weight is None else queries.weight
-    by_length = np.argsort(queries.lengths, kind="stable")
-    # from its length on the curve of a query is flat: so many cutoffs are worth a look
-    reaches = np.minimum(np.searchsorted(ends, queries.lengths[by_length]) + 1, len(ends))
+    by_length, reaches = np.arange(len(weight)), np.full(len(weight), len(ends))
+    if len(weight) * len(ends) > _CURVE_BLOCK:
+        by_length = np.argsort(queries.lengths, kind="stable")
+        # from its length on the curve of a query is flat: so many cutoffs are worth a look
+        reaches = np.minimum(np.searchsorted(ends, queries.lengths[by_length]) + 1, len(ends))
     sums, flat = np.zeros(len(ends)), np.zeros(len(ends) + 1)
     total, undefined_weight, n_undefined, at = 0.0, 0.0, 0, 0
     while at < len(by_length):
@@ -586,11 +588,13 @@ def _mean_curve(queries: Queries, cutoffs: Ints, definition: Definition) -> Floa
     return (sums / total if total else np.full(len(ends), np.nan))[column]
 
 
-def _ends(queries: Queries, cutoffs: Sequence[Cutoff]) -> tuple[Ints, Ints]:
+def _ends(queries: Queries, cutoffs: Sequence[Cutoff]) -> tuple[Ints, Ints | slice]:
     """The distinct ranks to cut at, within reach of the longest query, and each cutoff's place."""
     longest = max(1, queries.lengths.max())
     # what was not retrieved adds nothing to a DCG: cut at the retrieved, it is not cut at all
     ends = [min(k, longest) if isinstance(k, int) else longest for k in cutoffs]
+    if len(ends) == 1:
+        return np.array(ends, dtype=np.intp), slice(None)
     return np.unique(np.array(ends, dtype=np.intp), return_inverse=True)
 
 
@@ -622,8 +626,9 @@ def _weighted_sums(values: Floats, weight: Floats) -> Floats:
 
 
 def _finite(values: Floats, queries: Queries) -> Floats:
-    wrong = ~np.isfinite(values).all(axis=1)
-    if wrong.any():
+    finite = np.isfinite(values)
+    if not finite.all():
+        wrong = ~finite.all(axis=1)
         raise ValueError(
             "y_true has gains that, times discount, add up to more than a float64 holds in "
             f"{np.count_nonzero(wrong)} queries, the first {queries.labels[wrong].tolist()[0]!r}: "

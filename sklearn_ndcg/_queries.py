@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from sklearn.utils import check_array
 
 from sklearn_ndcg import _kernels
@@ -49,22 +48,24 @@ def as_queries(
     if len(shape) == 2:
         labels = np.arange(shape[0])
         starts, lengths = labels * shape[1], np.full(shape[0], shape[1])
-        order = None
+        codes = None
     else:
-        labels, starts, lengths, order = group_rows(groups, len(relevance))
+        labels, starts, lengths, codes = group_rows(groups, len(relevance))
     judged = None if unjudged is None else ~unjudged.ravel()
+    collected = _kernels.running.collected
     table = None if grades is None else definition.table(int(grades.max()))
     gain: Floats | Grades
     if grades is None or table is None:
         gain, table = _gains(relevance, judged, definition, negative_gain, shape), np.empty(0)
     else:
         gain = grades
-    if order is not None:
-        gain, score = gain.take(order), score.take(order)
-        judged = None if judged is None else judged.take(order)
+    if codes is not None:
+        gain, score = collected(gain, codes, lengths), collected(score, codes, lengths)
+        if judged is not None:
+            judged = collected(judged.view(np.uint8), codes, lengths).view(np.bool_)
     counted = judged if definition.unjudged == "omit" else None
     if weight is not None and len(shape) == 1:
-        weight = weight if order is None else weight.take(order)
+        weight = weight if codes is None else collected(weight, codes, lengths)
         weight = query_weights(weight, starts, lengths, counted)
     if counted is not None:
         gain, score = gain[counted], score[counted]
@@ -119,10 +120,10 @@ def _exact_integers(values: Any) -> Any:
 def group_rows(
     groups: ArrayLike | None, n_rows: int
 ) -> tuple[NDArray[Any], Ints, Ints, Ints | None]:
-    """Labels in sorted order, each label's run of rows, and the row order where one is needed.
+    """Labels in sorted order, each label's run of rows, and each row's label where needed.
 
-    Rows that lie together already are left where they are (order None); others are brought
-    together by `order`, which keeps the order of rows inside a query.
+    Rows that lie together already are left where they are (codes None); the runs of others are
+    those that `_kernels.collected` makes.
     """
     if n_rows == 0:
         raise ValueError("There are 0 rows, and at least 1 is needed.")
@@ -130,31 +131,31 @@ def group_rows(
     labels = None
     if ids.dtype.kind == "O":
         labels, ids = _factorized(ids)
-    starts = np.concatenate(([0], np.flatnonzero(ids[1:] != ids[:-1]) + 1))
-    lengths = np.diff(starts, append=n_rows)
-    heads = ids[starts]
-    if heads.dtype.kind in "SU":
-        found, code = _factorized(heads)
-    else:
-        found, code = _unique(heads)
+    ends = np.flatnonzero(ids[1:] != ids[:-1])
+    # where hardly two rows lie together, each row is taken for a run of its own
+    scattered = 2 * len(ends) > n_rows and bool((ids[1:] < ids[:-1]).any())
+    starts = np.arange(n_rows) if scattered else np.concatenate(([0], ends + 1))
+    lengths = np.ones_like(starts) if scattered else np.diff(starts, append=n_rows)
+    heads = ids if scattered else ids[starts]
+    text = heads.dtype.kind in "SU"
+    if not text and (heads[1:] > heads[:-1]).all():
+        return heads if labels is None else labels, starts, lengths, None
+    found, code = _factorized(heads) if text else _unique(heads)
     labels = found if labels is None else labels
     if len(found) == len(starts):
         by_label = np.argsort(code)
         return labels, starts[by_label], lengths[by_label], None
-    codes = np.repeat(code.astype(np.int32 if n_rows < 2**31 else np.int64), lengths)
+    codes = code if scattered else np.repeat(code, lengths)
     lengths = np.bincount(codes, minlength=len(found))
-    return labels, np.cumsum(lengths) - lengths, lengths, _stable_order(codes, len(found))
+    return labels, np.cumsum(lengths) - lengths, lengths, codes
 
 
 def row_codes(groups: ArrayLike | None, n_rows: int) -> tuple[NDArray[Any], Ints, Ints]:
     """Labels in sorted order, the number of rows of each, and each row's place among them."""
-    labels, starts, lengths, order = group_rows(groups, n_rows)
-    by_place = np.argsort(starts)
-    codes = np.repeat(by_place, lengths[by_place])
-    if order is not None:
-        in_order = codes
-        codes = np.empty_like(in_order)
-        codes[order] = in_order
+    labels, starts, lengths, codes = group_rows(groups, n_rows)
+    if codes is None:
+        by_place = np.argsort(starts)
+        codes = np.repeat(by_place, lengths[by_place])
     return labels, lengths, codes
 
 
@@ -399,12 +400,12 @@ def _unique(ids: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
     """``np.unique(ids, return_inverse=True)``, by a table where integers lie close together."""
     if ids.dtype.kind not in "iu" or int(ids.max()) - int(ids.min()) > 2 * len(ids):
         return np.unique(ids, return_inverse=True)
-    low = ids.min()
-    place = ids.astype(np.int64) - low.astype(np.int64)  # wraps around and back for large uint64
+    low = ids.min().astype(np.int64)
+    place = ids.astype(np.int64, copy=False) - low  # wraps around and back for large uint64
     seen = np.zeros(place.max() + 1, dtype=bool)
     seen[place] = True
-    found = np.flatnonzero(seen) + low.astype(np.int64)
-    return found.astype(ids.dtype), (np.cumsum(seen) - 1)[place]
+    found = (np.flatnonzero(seen) + low).astype(ids.dtype)
+    return found, place if len(found) == len(seen) else (np.cumsum(seen) - 1)[place]
 
 
 def _is_missing(label: Any) -> bool:
@@ -416,14 +417,6 @@ def _is_missing(label: Any) -> bool:
         return bool(label != label)  # noqa: PLR0124  (nan and NaT)
     except (TypeError, ValueError):  # pandas.NA has no truth value
         return True
-
-
-def _stable_order(codes: NDArray[Any], n_codes: int) -> Ints:
-    """``np.argsort(codes, kind="stable")`` in linear time: a sparse transpose counts and places."""
-    n = len(codes)
-    ends = np.arange(n + 1, dtype=codes.dtype)
-    one_a_row = sparse.csr_matrix((np.ones(n, dtype=bool), codes, ends), shape=(n, n_codes))
-    return np.asarray(one_a_row.tocsc().indices)
 
 
 def _where(mask: NDArray[np.bool_], what: str) -> str:

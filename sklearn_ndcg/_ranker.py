@@ -16,10 +16,11 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklearn_ndcg import _kernels
 from sklearn_ndcg._columns import is_column, query_ids, take_rows, without_column
 from sklearn_ndcg._definitions import is_integer, is_number
 from sklearn_ndcg._kernels import Floats, Ints
-from sklearn_ndcg._queries import group_rows, query_weights, refuse_masked, row_weights
+from sklearn_ndcg._queries import query_weights, refuse_masked, row_codes, row_weights
 from sklearn_ndcg._scorers import make_ndcg_scorer
 
 Params = dict[str, Any]
@@ -606,10 +607,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         every = Rows(self._features(X), y, weight, np.array([n]), aligned)
         if groups is None:
             return every, None
-        labels, starts, lengths, order = group_rows(groups, n)
-        if order is None:  # the runs are whole, their order may be another than that of the ids
-            shift = starts - (np.cumsum(lengths) - lengths)
-            order = np.arange(n) + np.repeat(shift, lengths)
+        labels, lengths, codes = row_codes(groups, n)
+        order = _kernels.running.collected(np.arange(n), codes, lengths)
         if not self.early_stopping:
             return _taken(every, order, lengths), None
         n_held = max(1, round(self.validation_fraction * len(labels)))
