@@ -2,11 +2,12 @@
 # cython: initializedcheck=False
 """The compiled twin of `_kernels`: the same functions, one query after the other.
 
-A query whose cutoff is small is streamed through a list of the best so far, where one comparison
-settles most documents. Others are dealt out into as many buckets as there are documents, by their
-score's place between the lowest and the highest, which leaves next to nothing to sort.
+Of a query with a small cutoff only the documents are kept that can reach it. What is kept is dealt
+out into as many buckets as there are documents, by a score's place between the lowest and the
+highest, which leaves next to nothing to sort.
 """
 
+from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY
 from libc.string cimport memcpy, memset
 
@@ -22,8 +23,8 @@ ctypedef fused graded:  # gains, or grades whose gains are in a table
 
 cdef enum:
     AVERAGE, STABLE, WORST, BEST
-    STREAMED = 24  # the largest cutoff that is selected rather than sorted
-    LANES = 16  # the highest scores of so many parts bound the cutoff's score from below
+    CHUNKS = 8  # of a query; each has so many
+    LANES = 16  # parts, whose highest scores bound the score at a small cutoff from below
     GRADES = 256  # of a byte
     BUCKETS = 2048  # at most
     RUN = 16  # length of the runs that are sorted by insertion and then merged
@@ -97,81 +98,31 @@ cdef inline double gain_of(graded grade, const double* table) noexcept nogil:
         return table[grade]
 
 
-cdef inline bint before(Document a, Document b, int ties) noexcept nogil:
-    """Whether `a` is ranked before `b`, which came earlier."""
-    if a.score != b.score:
-        return a.score > b.score
-    return (ties == WORST and a.gain < b.gain) or (ties == BEST and a.gain > b.gain)
-
-
 cdef double lower_bound(const real* score, Py_ssize_t n, Py_ssize_t depth) noexcept nogil:
-    """A score that `depth` documents at least have or exceed: the highest of a lane is one."""
-    cdef real lanes[LANES]
+    """A score that `depth` documents have or exceed: each of so many parts has its highest."""
+    cdef real highest[CHUNKS * LANES]
+    cdef real* lanes
     cdef real s
-    cdef Py_ssize_t i, j
-    if depth > 3 * LANES // 4 or n < 3 * LANES:
-        return -INFINITY
-    for j in range(LANES):
-        lanes[j] = score[j]
-    i = LANES
-    while i + LANES <= n:
-        for j in range(LANES):
-            s = score[i + j]
-            lanes[j] = s if s > lanes[j] else lanes[j]
-        i += LANES
-    for i in range(1, LANES):
-        s = lanes[i]
-        j = i
-        while j > 0 and lanes[j - 1] < s:
-            lanes[j] = lanes[j - 1]
-            j -= 1
-        lanes[j] = s
-    return lanes[depth - 1]
-
-
-cdef Py_ssize_t select(
-    const graded* gain, const real* score, Py_ssize_t n, Py_ssize_t depth, int ties,
-    const double* table, Document* best, bint* more,
-) noexcept nogil:
-    """The first `depth` documents in order; whether others have the score of the last of them."""
-    cdef Py_ssize_t i, place, found = 0
-    cdef double last = lower_bound(score, n, depth)
-    cdef bint full = False
-    cdef Document new
-    more[0] = False
-    for i in range(n):
-        new.score = score[i]
-        if new.score < last or new.score == -INFINITY:
-            continue
-        new.gain = gain_of(gain[i], table)
-        if full and not before(new, best[depth - 1], ties):
-            more[0] = True
-            continue
-        found += not full
-        place = found - 1
-        while place > 0 and before(new, best[place - 1], ties):
-            best[place] = best[place - 1]
-            place -= 1
-        best[place] = new
-        if found == depth:
-            # what fell out of a full list had the score `last`
-            more[0] = full and best[depth - 1].score == last
-            last = best[depth - 1].score
-            full = True
-    return found
-
-
-cdef double mean_gain_at(
-    const graded* gain, const real* score, Py_ssize_t n, const double* table, double at
-) noexcept nogil:
-    """Mean gain of the documents with a score."""
-    cdef Py_ssize_t i, count = 0
-    cdef Sum s = Sum(0, 0)
-    for i in range(n):
-        if score[i] == at:
-            add(&s, gain_of(gain[i], table))
-            count += 1
-    return value(&s) / count
+    cdef Py_ssize_t i, j, chunk, n_chunks = (depth + LANES - 1) // LANES
+    cdef Py_ssize_t length = n // n_chunks
+    if n_chunks > CHUNKS or length < 3 * LANES:
+        return -DBL_MAX
+    for chunk in range(n_chunks):
+        lanes = highest + chunk * LANES
+        memcpy(lanes, score, LANES * sizeof(real))
+        i = LANES
+        while i + LANES <= length:
+            for j in range(LANES):
+                s = score[i + j]
+                lanes[j] = s if s > lanes[j] else lanes[j]
+            i += LANES
+        score += length
+    for j in range(depth, n_chunks * LANES):
+        highest[j % depth] = max(highest[j % depth], highest[j])
+    s = highest[0]
+    for j in range(1, depth):
+        s = min(s, highest[j])
+    return max(s, -DBL_MAX)
 
 
 cdef void sort_by_insertion(Document* documents, Py_ssize_t n) noexcept nogil:
@@ -221,85 +172,79 @@ cdef void sort(Document* documents, Document* spare, Py_ssize_t n) noexcept nogi
         memcpy(documents, source, n * sizeof(Document))
 
 
-cdef Py_ssize_t rank_all(
-    const graded* gain, const real* score, Py_ssize_t n, const double* table,
-    Document* ranked, Document* spare,
+cdef Document* rank(
+    const graded* gain, const real* score, Py_ssize_t n, Py_ssize_t depth, const double* table,
+    Document* ranked, Document* spare, Py_ssize_t* found,
 ) noexcept nogil:
-    """The documents that were retrieved, in order; returns how many."""
+    """The documents that were retrieved in order, `depth` of them and what ties with the last."""
     cdef Py_ssize_t ends[BUCKETS]
-    cdef Py_ssize_t i, bucket, before_it, most = 0, found = 0, n_buckets
+    cdef Py_ssize_t i, bucket, start = 0, stop, m = 0, n_buckets
     cdef double s, scale, low = INFINITY, high = -INFINITY
-    for i in range(n):
+    cdef double bound = lower_bound(score, n, depth)
+    for i in range(n):  # without a branch to be mistaken in
         s = score[i]
-        if s > -INFINITY:
-            low = s if s < low else low
-            high = s if s > high else high
-            found += 1
-    n_buckets = min(found, <Py_ssize_t> BUCKETS)
-    scale = n_buckets / (high - low) if high > low else 0
-    if not 0 < scale < INFINITY or high - low == INFINITY:
-        n_buckets, scale = 1, 0
+        ranked[m] = Document(s, gain_of(gain[i], table))
+        m += s >= bound
+    found[0] = m
+    if m <= 2 * RUN:
+        sort(ranked, spare, m)
+        return ranked
+    for i in range(m):
+        s = ranked[i].score
+        low = s if s < low else low
+        high = s if s > high else high
+    n_buckets = min(m, <Py_ssize_t> BUCKETS)
+    scale = n_buckets / (high - low) if high > low else INFINITY
+    if not 0 < scale < INFINITY:  # all tied, or a range that float64 does not hold
+        sort(ranked, spare, m)
+        return ranked
     memset(ends, 0, n_buckets * sizeof(Py_ssize_t))
-    for i in range(n):
-        s = score[i]
-        if s > -INFINITY:
-            ends[min(<Py_ssize_t> ((high - s) * scale), n_buckets - 1)] += 1
-    before_it = 0
+    for i in range(m):
+        ends[min(<Py_ssize_t> ((high - ranked[i].score) * scale), n_buckets - 1)] += 1
     for bucket in range(n_buckets):
-        most = max(most, ends[bucket])
-        before_it += ends[bucket]
-        ends[bucket] = before_it - ends[bucket]
-    for i in range(n):
-        s = score[i]
-        if s > -INFINITY:
-            bucket = min(<Py_ssize_t> ((high - s) * scale), n_buckets - 1)
-            ranked[ends[bucket]] = Document(s, gain_of(gain[i], table))
-            ends[bucket] += 1
-    if most > RUN:
-        before_it = 0
-        for bucket in range(n_buckets):
-            if ends[bucket] - before_it > RUN:
-                sort(ranked + before_it, spare, ends[bucket] - before_it)
-            before_it = ends[bucket]
-    sort_by_insertion(ranked, found)
-    return found
+        stop = start + ends[bucket]
+        ends[bucket] = start
+        start = stop
+    for i in range(m):
+        bucket = min(<Py_ssize_t> ((high - ranked[i].score) * scale), n_buckets - 1)
+        spare[ends[bucket]] = ranked[i]
+        ends[bucket] += 1
+    start = 0
+    for bucket in range(n_buckets):
+        if ends[bucket] - start > RUN:
+            sort(spare + start, ranked, ends[bucket] - start)
+        start = ends[bucket]
+    sort_by_insertion(spare, m)
+    return spare
 
 
 cdef void dcg_of_query(
     const graded* gain, const real* score, Py_ssize_t n, const Ranks* ranks, int ties,
     const double* table, Document* ranked, Document* spare, double* out,
 ) noexcept nogil:
-    cdef bint more = False
     cdef Py_ssize_t i, first = 0, last, found, at = 0
     cdef Py_ssize_t depth = min(n, ranks.cutoffs[ranks.n_cutoffs - 1])
-    cdef double mean
+    cdef Document* documents = rank(gain, score, n, depth, table, ranked, spare, &found)
     cdef Sum s = Sum(0, 0)
     cdef Sum block
-    if depth <= STREAMED:
-        found = select(gain, score, n, depth, ties, table, ranked, &more)
-    else:
-        found = rank_all(gain, score, n, table, ranked, spare)
     while first < found and at < ranks.n_cutoffs:
         last = first + 1
-        if ties == AVERAGE or depth > STREAMED and ties != STABLE:
-            while last < found and ranked[last].score == ranked[first].score:
+        if ties != STABLE:
+            while last < found and documents[last].score == documents[first].score:
                 last += 1
-        if last > first + 1 and ties != AVERAGE:
+        if last == first + 1:
+            write_terms(ranks, documents[first].gain, first, last, &s, &at, out)
+        elif ties == AVERAGE:
+            block = Sum(0, 0)
             for i in range(first, last):
-                ranked[i].score = ranked[i].gain if ties == BEST else -ranked[i].gain
-            sort(ranked + first, spare, last - first)
-            for i in range(first, last):
-                write_terms(ranks, ranked[i].gain, i, i + 1, &s, &at, out)
+                add(&block, documents[i].gain)
+            write_terms(ranks, value(&block) / (last - first), first, last, &s, &at, out)
         else:
-            mean = ranked[first].gain
-            if last == found and more and ties == AVERAGE:
-                mean = mean_gain_at(gain, score, n, table, ranked[first].score)
-            elif last > first + 1:
-                block = Sum(0, 0)
-                for i in range(first, last):
-                    add(&block, ranked[i].gain)
-                mean = value(&block) / (last - first)
-            write_terms(ranks, mean, first, last, &s, &at, out)
+            for i in range(first, last):
+                documents[i].score = documents[i].gain if ties == BEST else -documents[i].gain
+            sort(documents + first, spare if documents == ranked else ranked, last - first)
+            for i in range(first, last):
+                write_terms(ranks, documents[i].gain, i, i + 1, &s, &at, out)
         first = last
     for i in range(at, ranks.n_cutoffs):
         out[i] = value(&s)
@@ -310,17 +255,14 @@ cdef void ideal_of_query(
     const Py_ssize_t* by_gain, Py_ssize_t n_grades, Document* ranked, Document* spare, double* out,
 ) noexcept nogil:
     cdef Py_ssize_t counts[2 * GRADES]
-    cdef bint more
-    cdef Py_ssize_t i, grade, count, first = 0, at = 0
+    cdef Document* documents
+    cdef Py_ssize_t i, grade, count, found, first = 0, at = 0
     cdef Py_ssize_t depth = min(n, ranks.cutoffs[ranks.n_cutoffs - 1])
     cdef Sum s = Sum(0, 0)
     if graded is double:
-        if depth <= STREAMED:
-            select(gain, gain, n, depth, STABLE, table, ranked, &more)
-        else:
-            rank_all(gain, gain, n, table, ranked, spare)
+        documents = rank(gain, gain, n, depth, table, ranked, spare, &found)
         for i in range(depth):
-            write_terms(ranks, ranked[i].gain, i, i + 1, &s, &at, out)
+            write_terms(ranks, documents[i].gain, i, i + 1, &s, &at, out)
     else:
         memset(counts, 0, 2 * n_grades * sizeof(Py_ssize_t))
         for i in range(0, n - 1, 2):  # two counts, as one would wait for itself

@@ -97,10 +97,11 @@ def test_twins_agree(data, ties, single):
         lambda rng: -np.arange(N),
     ],
 )
-def test_long_queries(scores):
+@pytest.mark.parametrize("ends", [[1], [10], [20, 100], [40, 1000, 200_000]])
+def test_long_queries(scores, ends):
     rng = np.random.default_rng(0)
     gain, score = rng.random(N), scores(rng).astype(float)
-    rest = np.array([0]), np.array([N]), 1 / np.log2(np.arange(2, N + 2)), np.array([20, 1000, N])
+    rest = np.array([0]), np.array([N]), 1 / np.log2(np.arange(2, N + 2)), np.array(ends)
     for ties in TIES:
         slow, fast = (
             twin.dcg(gain, score, *rest, ties, np.empty(0)) for twin in (_kernels, _ckernels)
