@@ -13,7 +13,7 @@ from sklearn_ndcg._metrics import (
     ndcg_score,
 )
 from sklearn_ndcg._ranker import GroupedRanker
-from sklearn_ndcg._rankings import quantile_grades
+from sklearn_ndcg._rankings import from_lists, from_trec, quantile_grades
 from sklearn_ndcg._scorers import (
     check_group_splits,
     make_dcg_scorer,
@@ -50,6 +50,8 @@ __all__ = [
     "check_group_splits",
     "dcg_samples",
     "dcg_score",
+    "from_lists",
+    "from_trec",
     "jarvelin_kekalainen",
     "make_dcg_scorer",
     "make_ndcg_scorer",

@@ -74,9 +74,9 @@ class Definition:
     def __post_init__(self) -> None:
         _check_gain(self.gain)
         if not callable(self.discount):
-            _check_choice("discount", self.discount, _DISCOUNTS, "or a callable on the ranks 1..n")
+            check_choice("discount", self.discount, _DISCOUNTS, "or a callable on the ranks 1..n")
         _check_log_base(self.log_base, self.discount)
-        _check_choice("ties", self.ties, _TIES)
+        check_choice("ties", self.ties, _TIES)
         if not isinstance(self.ignore_ties, bool | np.bool_):
             raise ValueError(f"ignore_ties must be True or False, got {self.ignore_ties!r}.")
         if self.ignore_ties and self.ties != "average":
@@ -84,7 +84,7 @@ class Definition:
                 f"ignore_ties=True says that there are no ties, ties={self.ties!r} says what to do "
                 "with them: leave one of the two out."
             )
-        _check_choice("unjudged", self.unjudged, _UNJUDGED)
+        check_choice("unjudged", self.unjudged, _UNJUDGED)
         _check_replacement(self.replace_undefined_by)
 
     @property
@@ -195,12 +195,8 @@ def check_cutoff(k: Any) -> Cutoff:
     )
 
 
-def is_integer(value: object) -> TypeGuard[int]:
-    """Whether `value` is an integer, Python's or NumPy's, and no bool."""
-    return isinstance(value, Integral) and not isinstance(value, bool)
-
-
-def _check_choice(name: str, value: object, choices: tuple[str, ...], more: str = "") -> None:
+def check_choice(name: str, value: object, choices: tuple[str, ...], more: str = "") -> None:
+    """Raise unless `value` is one of the choices."""
     if not isinstance(value, str) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
         raise ValueError(
@@ -208,9 +204,14 @@ def _check_choice(name: str, value: object, choices: tuple[str, ...], more: str 
         )
 
 
+def is_integer(value: object) -> TypeGuard[int]:
+    """Whether `value` is an integer, Python's or NumPy's, and no bool."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
 def _check_gain(gain: object) -> None:
     if isinstance(gain, str) or gain is None:
-        _check_choice(
+        check_choice(
             "gain",
             gain,
             _GAINS,

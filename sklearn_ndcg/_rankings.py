@@ -2,11 +2,230 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from numbers import Number
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_ndcg._definitions import is_integer
+from sklearn_ndcg._definitions import check_choice, is_integer, is_number
+from sklearn_ndcg._kernels import Floats
 from sklearn_ndcg._queries import numeric, row_codes
+
+_WIDEST = 64  # characters of ids that are repeated in an array of text; longer ones are shared
+
+Rows = tuple[Floats, Floats, NDArray[Any]]
+
+
+def from_lists(
+    recommended: Mapping[Any, Sequence[Hashable]] | Sequence[Sequence[Hashable]],
+    relevant: Mapping[Any, Any] | Sequence[Any],
+    *,
+    unanswered: str = "zero",
+    unjudged: str = "zero",
+) -> Rows:
+    """Turn ranked lists of ids, and what is relevant, into rows for `ndcg_score`.
+
+    A row for each document that was recommended or is relevant: what is relevant and was not
+    recommended gets the score ``-inf``, and counts in the ideal. Scores follow the places in the
+    lists and are all distinct, so that no rule for ties can change their order.
+
+    Parameters
+    ----------
+    recommended : mapping or sequence of n_queries sequences
+        The list of each query (user, search, playlist), best first, of ids of any hashable type.
+
+    relevant : mapping or sequence of n_queries mappings or collections
+        The truth of each query: a mapping from id to grade, or a collection of ids, whose grade
+        is 1. A mapping if `recommended` is one, with the same keys; otherwise of its length.
+
+    unanswered : {"zero", "skip"}, default="zero"
+        A query in `relevant` without a list has an NDCG of 0, or is left out. (An empty list is
+        a list.)
+
+    unjudged : {"zero", "nan"}, default="zero"
+        Relevance of what was recommended and is not in the truth: 0, or NaN, which
+        ``ndcg_score(..., unjudged="omit")`` takes out of the lists.
+
+    Returns
+    -------
+    y_true : ndarray of shape (n_documents,)
+        Relevance.
+
+    y_score : ndarray of shape (n_documents,)
+        -1, -2, ... down the list, ``-inf`` for what is not in it.
+
+    groups : ndarray of shape (n_documents,)
+        The query of each row: its key, or its number.
+
+    Raises
+    ------
+    ValueError
+        If an id is twice in a list, if a query has neither list nor truth and so no row to show
+        it, or if there is no row at all.
+
+    TypeError
+        If lists or truths are of another form, ids cannot be hashed, or grades are no numbers;
+        also if nothing that was recommended is in the truth, and the ids are of other types.
+
+    See Also
+    --------
+    from_trec : The same for judgements and runs of TREC.
+    ndcg_score : With ``k="retrieved"`` each list is cut at its own length, the ideal too.
+
+    Notes
+    -----
+    A query that has a list and no truth is one without a relevant document: its NDCG is undefined,
+    see `replace_undefined_by`.
+
+    Examples
+    --------
+    Three documents recommended, out of five that are judged:
+
+    >>> from sklearn_ndcg import from_lists, ndcg_score
+    >>> recommended = {"q": ["A", "B", "C"]}
+    >>> relevant = {"q": {"A": 0.1, "B": 0.5, "C": 0.7, "D": 0.5, "E": 0.1}}
+    >>> y_true, y_score, groups = from_lists(recommended, relevant)
+    >>> y_score
+    array([ -1.,  -2.,  -3., -inf, -inf])
+    >>> ndcg_score(y_true, y_score, groups=groups, k=3)
+    0.6048...
+
+    Two users, and the films that they liked:
+
+    >>> y_true, y_score, groups = from_lists([["Alien", "Big"], ["Clue"]], [{"Big"}, {"Clue"}])
+    >>> ndcg_score(y_true, y_score, groups=groups, k=10)
+    0.8154...
+    """
+    check_choice("unanswered", unanswered, ("zero", "skip"))
+    check_choice("unjudged", unjudged, ("zero", "nan"))
+    lists, truths = _by_query(recommended, "recommended"), _by_query(relevant, "relevant")
+    if isinstance(recommended, Mapping) != isinstance(relevant, Mapping):
+        raise TypeError(
+            "recommended and relevant must both be mappings from query, or both be sequences, got "
+            f"{type(recommended).__name__} and {type(relevant).__name__}."
+        )
+    if not isinstance(recommended, Mapping) and len(lists) != len(truths):
+        raise ValueError(
+            f"recommended and relevant must have the same number of queries, got {len(lists)} and "
+            f"{len(truths)}. Pass mappings where some queries have no list."
+        )
+    fill = np.nan if unjudged == "nan" else 0
+    queries, n_listed, n_rows, n_hits = [], [], [], 0
+    grades: list[Any] = []
+    for query in dict.fromkeys([*lists, *truths]):
+        if query not in lists and unanswered == "skip":
+            continue
+        listed = _listed(lists[query], query) if query in lists else []
+        truth = _graded(truths[query], query) if query in truths else {}
+        if not listed and not truth:
+            raise ValueError(
+                f"query {query!r} has neither a list nor anything relevant, which rows cannot "
+                "show: leave it out."
+            )
+        try:
+            retrieved = set(listed)
+            grades += [truth.get(document, fill) for document in listed]
+        except TypeError as error:
+            raise TypeError(f"recommended has ids in query {query!r}: {error}.") from error
+        if len(retrieved) < len(listed):
+            [(twice, count)] = Counter(listed).most_common(1)
+            raise ValueError(f"recommended has the id {twice!r} {count} times in query {query!r}.")
+        missed = [grade for document, grade in truth.items() if document not in retrieved]
+        grades += missed
+        queries.append(query)
+        n_listed.append(len(listed))
+        n_rows.append(len(listed) + len(missed))
+        n_hits += len(truth) - len(missed)
+    if not queries:
+        raise ValueError("recommended and relevant have no query to score.")
+    if not n_hits:
+        _check_kinds(lists, truths)
+    starts = np.cumsum(n_rows) - n_rows
+    place = np.arange(len(grades)) - np.repeat(starts, n_rows)
+    y_score = np.where(place < np.repeat(n_listed, n_rows), -1.0 - place, -np.inf)
+    return _numbers(grades, queries, n_rows), y_score, np.repeat(_labels(queries), n_rows)
+
+
+def from_trec(
+    qrels: Mapping[str, Mapping[str, float]] | Iterable[Any],
+    run: Mapping[str, Mapping[str, float]] | Iterable[Any],
+    *,
+    unanswered: str = "zero",
+) -> Rows:
+    """Turn the judgements and the run of a TREC evaluation into rows for `ndcg_score`.
+
+    The documents of a query are ordered as trec_eval orders them: by score, rounded to float32,
+    and then by document id, descending. With ``CONVENTIONS["trec_eval"]`` (or the defaults, since
+    nothing is tied any more) `ndcg_samples` gives trec_eval's ``ndcg``, with `k` its
+    ``ndcg_cut``.
+
+    Files are not read here: pytrec_eval and ir_measures parse them into what this takes.
+
+    Parameters
+    ----------
+    qrels : mapping or iterable of records
+        Judgements: ``{query: {document: relevance}}``, as pytrec_eval parses them, or records
+        (or a DataFrame) with `query_id`, `doc_id` and `relevance`, as ir_measures does. Negative
+        relevance counts as 0.
+
+    run : mapping or iterable of records
+        Scores: ``{query: {document: score}}``, or records with `query_id`, `doc_id` and `score`.
+
+    unanswered : {"zero", "skip"}, default="zero"
+        A query with judgements that is not in the run has an NDCG of 0 (trec_eval's ``-c``, and
+        ir_measures), or is left out (trec_eval's default).
+
+    Returns
+    -------
+    y_true, y_score, groups : ndarray of shape (n_documents,)
+        As of `from_lists`. Queries of the run without judgements are left out, as in trec_eval.
+
+    Raises
+    ------
+    ValueError
+        If a document is twice in a query, a number is NaN, or no query is left.
+
+    TypeError
+        If records lack a field, ids are no text, or relevance or scores are no numbers.
+
+    See Also
+    --------
+    from_lists : The same for ranked lists of ids.
+
+    References
+    ----------
+    NIST. trec_eval, the standard evaluation tool of TREC. https://github.com/usnistgov/trec_eval
+
+    Examples
+    --------
+    "b" and "c" are tied, and "c" comes first; nobody judged it:
+
+    >>> from sklearn_ndcg import from_trec, ndcg_score
+    >>> qrels = {"q1": {"a": 2, "b": 1}}
+    >>> run = {"q1": {"a": 0.9, "b": 0.4, "c": 0.4}}
+    >>> y_true, y_score, groups = from_trec(qrels, run)
+    >>> ndcg_score(y_true, y_score, groups=groups, k=10)
+    0.9502...
+    """
+    judged, scored = _nested(qrels, "qrels", "relevance"), _nested(run, "run", "score")
+    ranked = {}
+    for query, documents in scored.items():
+        if query in judged:
+            scores = _numbers(list(documents.values()), [query], [len(documents)], "run")
+            _refuse_nan(scores, query, "run")
+            with np.errstate(over="ignore"):
+                rounded = scores.astype(np.float32).tolist()
+            order = sorted(zip(rounded, documents, strict=True), reverse=True)
+            ranked[query] = [document for _, document in order]
+    relevant = {}
+    for query, truth in judged.items():
+        relevance = _numbers(list(truth.values()), [query], [len(truth)], "qrels")
+        _refuse_nan(relevance, query, "qrels")
+        relevant[query] = dict(zip(truth, np.maximum(relevance, 0).tolist(), strict=True))
+    return from_lists(ranked, relevant, unanswered=unanswered)
 
 
 def quantile_grades(
@@ -75,3 +294,131 @@ def quantile_grades(
     grades = np.empty(n, dtype=np.int64)
     grades[rows] = int(n_grades) * smaller // lengths[codes]
     return grades
+
+
+def _by_query(queries: Any, name: str) -> Mapping[Any, Any]:
+    """Lists or truths by query, numbered where they are a sequence."""
+    if isinstance(queries, Mapping):
+        return queries
+    if hasattr(queries, "to_dict") or not isinstance(queries, Sequence | np.ndarray):
+        way = f" Pass {name}.to_dict()." if hasattr(queries, "to_dict") else ""
+        raise TypeError(
+            f"{name} must be a mapping from query, or a sequence with an entry for each query, got "
+            f"{type(queries).__name__}.{way}"
+        )
+    if isinstance(queries, str | bytes):
+        raise TypeError(f"{name} must have an entry for each query, got the text {queries!r}.")
+    return dict(enumerate(queries))
+
+
+def _listed(documents: Any, query: Any) -> list[Any]:
+    """The ids of one list."""
+    if isinstance(documents, list):
+        return documents
+    if isinstance(documents, str | bytes) or not isinstance(documents, Sequence | np.ndarray):
+        raise TypeError(
+            f"recommended must have a list of ids, best first, for each query, got "
+            f"{type(documents).__name__} for query {query!r}."
+        )
+    return documents.tolist() if isinstance(documents, np.ndarray) else list(documents)
+
+
+def _graded(truth: Any, query: Any) -> Mapping[Any, Any]:
+    """What is relevant to one query: id to grade."""
+    if isinstance(truth, Mapping):
+        return truth
+    if isinstance(truth, str | bytes) or not isinstance(truth, Collection | np.ndarray):
+        raise TypeError(
+            "relevant must have, for each query, a mapping from id to grade or a collection of "
+            f"ids, got {type(truth).__name__} for query {query!r}."
+        )
+    try:
+        return dict.fromkeys(truth.tolist() if isinstance(truth, np.ndarray) else truth, 1)
+    except TypeError as error:
+        raise TypeError(f"relevant has ids in query {query!r}: {error}.") from error
+
+
+def _nested(records: Any, name: str, field: str) -> Mapping[str, Mapping[str, Any]]:
+    """Records as a mapping from query to a mapping from document."""
+    queries: dict[str, Any] = {}
+    if not isinstance(records, Mapping):
+        try:
+            each = records.itertuples(index=False) if hasattr(records, "itertuples") else records
+            for record in each:
+                documents = queries.setdefault(record.query_id, {})
+                if record.doc_id in documents:
+                    raise ValueError(
+                        f"{name} has document {record.doc_id!r} twice in query {record.query_id!r}."
+                    )
+                documents[record.doc_id] = getattr(record, field)
+        except (AttributeError, TypeError) as error:
+            raise TypeError(
+                f"{name} must be a mapping {{query: {{document: {field}}}}}, or records with "
+                f"query_id, doc_id and {field}, got {type(records).__name__}: {error}."
+            ) from error
+    else:
+        queries = dict(records)
+    for query, documents in queries.items():
+        if not isinstance(documents, Mapping):
+            raise TypeError(
+                f"{name} must have a mapping from document to {field} for each query, got "
+                f"{type(documents).__name__} for query {query!r}."
+            )
+        for each in (query, *documents):
+            if not isinstance(each, str):
+                raise TypeError(
+                    f"{name} must have ids of text, which trec_eval compares, got {each!r} in "
+                    f"query {query!r}: convert them with str()."
+                )
+    return queries
+
+
+def _numbers(
+    values: list[Any], queries: list[Any], lengths: list[int], name: str = "relevant"
+) -> Floats:
+    """Values of the rows of queries as floats."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf":
+        for at, value in enumerate(values):
+            if not isinstance(value, bool | np.bool_) and not is_number(value):
+                query = queries[int(np.searchsorted(np.cumsum(lengths), at, side="right"))]
+                raise TypeError(f"{name} must have numbers, got {value!r} in query {query!r}.")
+    return array.astype(np.float64)
+
+
+def _refuse_nan(values: Floats, query: str, name: str) -> None:
+    if np.isnan(values).any():
+        raise ValueError(f"{name} must not have NaN, found in query {query!r}.")
+
+
+def _labels(queries: list[Any]) -> NDArray[Any]:
+    """One label a query: integers or short text, any other ids as objects."""
+    kinds = set(map(type, queries))
+    if kinds == {int} or (kinds == {str} and max(map(len, queries)) <= _WIDEST):
+        return np.array(queries)
+    return np.fromiter(queries, dtype=object, count=len(queries))
+
+
+def _check_kinds(lists: Mapping[Any, Any], truths: Mapping[Any, Any]) -> None:
+    """Raise where nothing is in common because ids are of different types."""
+
+    def kinds(ids: Iterable[Any]) -> set[str]:
+        return {
+            "number" if isinstance(each, Number) else type(each).__name__.removesuffix("_")
+            for each in ids
+        }
+
+    for what, ours, theirs in (
+        ("queries", kinds(lists), kinds(truths)),
+        (
+            "documents",
+            kinds(each for listed in lists.values() for each in listed),
+            kinds(each for truth in truths.values() for each in truth),
+        ),
+    ):
+        if ours and theirs and not ours & theirs:
+            raise TypeError(
+                f"The {what} of recommended are of the type {', '.join(sorted(ours))}, those of "
+                f"relevant of the type {', '.join(sorted(theirs))}, and none is in both: convert "
+                "one of them."
+            )
