@@ -65,7 +65,7 @@ cdef inline double value(Sum* s) noexcept nogil:
 cdef struct Ranks:
     const double* discount
     const double* before  # sum of the discounts of all earlier ranks, and what it rounds off:
-    const double* rest  # with both, a difference of two such sums loses no digit
+    const double* rest  # with both, differences of such sums are as good as sums
     const Py_ssize_t* cutoffs
     Py_ssize_t n_cutoffs
 
@@ -75,16 +75,17 @@ cdef inline void write_terms(
     double* out,
 ) noexcept nogil:
     """Add `gain` at the ranks first + 1..last, and write the sum at each cutoff that is passed."""
-    cdef Py_ssize_t end
+    cdef Py_ssize_t end, rank
     cdef double weight
     while first < last and at[0] < ranks.n_cutoffs:
         end = min(last, ranks.cutoffs[at[0]])
         if gain != 0:
-            weight = ranks.discount[first]
-            if end > first + 1:
+            if end > first + 1 and ranks.discount[end - 1] > 1e-12 * ranks.before[end]:
                 weight = ranks.before[end] - ranks.before[first]
-                weight += ranks.rest[end] - ranks.rest[first]
-            add(s, gain * weight)
+                add(s, gain * (weight + (ranks.rest[end] - ranks.rest[first])))
+            else:  # one rank, or discounts so steep that the sums have lost them
+                for rank in range(first, end):
+                    add(s, gain * ranks.discount[rank])
         first = end
         if end == ranks.cutoffs[at[0]]:
             out[at[0]] = value(s)
@@ -263,6 +264,12 @@ cdef void ideal_of_query(
         documents = rank(gain, gain, n, depth, table, ranked, spare, &found)
         for i in range(depth):
             write_terms(ranks, documents[i].gain, i, i + 1, &s, &at, out)
+    elif 4 * n < n_grades:  # fewer documents than counts to look at
+        for i in range(n):
+            ranked[i].score = ranked[i].gain = table[gain[i]]
+        sort(ranked, spare, n)
+        for i in range(depth):
+            write_terms(ranks, ranked[i].gain, i, i + 1, &s, &at, out)
     else:
         memset(counts, 0, 2 * n_grades * sizeof(Py_ssize_t))
         for i in range(0, n - 1, 2):  # two counts, as one would wait for itself

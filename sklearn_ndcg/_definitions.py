@@ -107,7 +107,7 @@ class Definition:
             return self.gains(np.arange(highest + 1.0))
         if isinstance(self.gain, Mapping) or callable(self.gain) or len(self.gain) <= highest:
             return None
-        gains = np.asarray(self.gain, dtype=np.float64)[: highest + 1]
+        gains = np.ascontiguousarray(self.gain, dtype=np.float64)[: highest + 1]
         return gains if gains.min() >= 0 else None
 
     def discounts(self, n: int) -> Floats:

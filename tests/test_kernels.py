@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sklearn_ndcg import _kernels
+from sklearn_ndcg import _kernels, dcg_samples, ndcg_samples
 
 try:
     from sklearn_ndcg import _ckernels
@@ -128,6 +128,43 @@ def test_the_sum_of_a_long_query_loses_no_digit():
     expected = [fsum(gain[part]) * fsum(discount[part]) for part in (slice(10), slice(10, N))]
     expected[0], expected[1] = expected[0] / 10, expected[1] / (N - 10)
     assert dcg(score) == pytest.approx(fsum(expected), rel=3e-16)
+
+
+@pytest.mark.parametrize(
+    ("n", "discount"),
+    [
+        (500, lambda ranks: 0.8**ranks),
+        (60, lambda ranks: 0.1**ranks),
+        (200, lambda ranks: np.exp(-ranks / 3)),
+    ],
+)
+def test_a_tie_where_the_discount_has_nearly_ended(n, discount):
+    y, s = [np.r_[np.zeros(n), 1, 1]], [np.r_[np.arange(n + 2, 2, -1), 1, 1]]
+    expected = discount(np.array([n + 1.0, n + 2])).sum()
+    assert dcg_samples(y, s, discount=discount)[0] == pytest.approx(expected, rel=1e-14)
+
+
+def test_discounts_whose_sum_is_no_float():
+    value = ndcg_samples([[1e-9, 1e-9, 2e-9]], [[1, 1, 1]], discount=lambda ranks: 1e308 / ranks)
+    assert value[0] == pytest.approx(4 / 3 * (1 + 1 / 2 + 1 / 3) / (2 + 1 / 2 + 1 / 3))
+
+
+def test_a_high_grade_among_short_queries():
+    rng = np.random.default_rng(0)
+    y, groups = rng.integers(0, 5, 3000), np.repeat(np.arange(1000), 3)
+    y[::7] = 255
+    s = rng.normal(size=3000)
+    found = ndcg_samples(y, s, groups=groups, replace_undefined_by=0.0)
+    # as floats that are no grades
+    expected = ndcg_samples(y / 2, s, groups=groups, replace_undefined_by=0.0)
+    assert found == pytest.approx(expected, abs=1e-14)
+
+
+@pytest.mark.parametrize("table", [np.linspace(0, 5, 11)[::2], np.broadcast_to(1.0, 6)])
+def test_a_table_of_any_layout(table):
+    y, s = np.arange(6)[None], np.array([[3, 1, 2, 0, 5, 4]])
+    expected = ndcg_samples(y, s, gain=table.tolist())
+    assert ndcg_samples(y, s, gain=table) == pytest.approx(expected, abs=1e-15)
 
 
 @pytest.mark.parametrize(
