@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
-from inspect import cleandoc
+from collections.abc import Callable, Mapping, Sequence
+from inspect import cleandoc, signature
 from typing import Any, TypeVar
 
 import numpy as np
@@ -516,6 +516,17 @@ def dcg_at(queries: Queries, cutoffs: Sequence[Cutoff], definition: Definition) 
 
 def ndcg_at(queries: Queries, cutoffs: Sequence[Cutoff], definition: Definition) -> Floats:
     """NDCG of every query at every cutoff, shape (n_queries, n_cutoffs)."""
+    values = ratio(*dcg_and_ideal(queries, cutoffs, definition))
+    undefined = np.isnan(values[:, 0])
+    if undefined.any():
+        values[undefined] = replacement(int(undefined.sum()), len(values), definition)
+    return values
+
+
+def dcg_and_ideal(
+    queries: Queries, cutoffs: Sequence[Cutoff], definition: Definition
+) -> tuple[Floats, Floats]:
+    """DCG and ideal DCG of every query at every cutoff, each of shape (n_queries, n_cutoffs)."""
     ends, column = _ends(queries, cutoffs)
     discount = definition.discounts(ends[-1])
     achieved = _dcg(queries, ends, discount, definition.tie_rule)[:, column]
@@ -528,11 +539,7 @@ def ndcg_at(queries: Queries, cutoffs: Sequence[Cutoff], definition: Definition)
         ideal = _ideal(queries, np.where(is_own, own, ends[column]), discount)
     else:
         ideal = _ideal(queries, ends, discount)[:, column]
-    values = _ratio(achieved, ideal)
-    undefined = np.isnan(values[:, 0])
-    if undefined.any():
-        values[undefined] = _replacement(int(undefined.sum()), len(values), definition)
-    return values
+    return achieved, ideal
 
 
 def mean_over_queries(values: Floats, weight: Floats | None) -> Floats:
@@ -568,7 +575,7 @@ def _mean_curve(queries: Queries, cutoffs: Ints, definition: Definition) -> Floa
         at += step
         starts, lengths = queries.starts[part], queries.lengths[part]
         some = queries._replace(starts=starts, lengths=lengths, labels=queries.labels[part])
-        values = _ratio(
+        values = ratio(
             _dcg(some, ends[:reach], discount, definition.tie_rule),
             _ideal(some, ends[:reach], discount),
         )
@@ -581,7 +588,7 @@ def _mean_curve(queries: Queries, cutoffs: Ints, definition: Definition) -> Floa
         n_undefined += int((~scored).sum())
     sums += np.cumsum(flat)[:-1]
     if n_undefined:
-        value = _replacement(n_undefined, len(by_length), definition)
+        value = replacement(n_undefined, len(by_length), definition)
         if not np.isnan(value):
             sums += value * undefined_weight
             total += undefined_weight
@@ -612,7 +619,7 @@ def _ideal(queries: Queries, ends: Ints, discount: Floats) -> Floats:
     return _finite(values, queries)
 
 
-def _ratio(achieved: Floats, ideal: Floats) -> Floats:
+def ratio(achieved: Floats, ideal: Floats) -> Floats:
     """DCG over ideal DCG, nan where a query has no relevant document."""
     values = np.full(ideal.shape, np.nan)
     np.divide(achieved, ideal, out=values, where=ideal > 0)
@@ -637,7 +644,7 @@ def _finite(values: Floats, queries: Queries) -> Floats:
     return values
 
 
-def _replacement(count: int, total: int, definition: Definition) -> float:
+def replacement(count: int, total: int, definition: Definition, stacklevel: int = 4) -> float:
     """The value of undefined queries, with the warning where one is due."""
     value = definition.replace_undefined_by
     if not isinstance(value, str):
@@ -647,9 +654,29 @@ def _replacement(count: int, total: int, definition: Definition) -> float:
         "is set to 0.0 there. Pass replace_undefined_by=0.0 to keep that without this warning, "
         "another number, or nan to leave them out of the mean.",
         UndefinedMetricWarning,
-        stacklevel=4,  # the line that called the metric
+        stacklevel=stacklevel,  # by default the line that called the metric
     )
     return 0.0
+
+
+def check_options(
+    caller: str,
+    options: Mapping[str, Any],
+    metric: Callable[..., float] = ndcg_score,
+    without: Sequence[str] = (),
+) -> None:
+    """Raise where `options` are not those of a metric, without those that the caller has itself."""
+    known = [
+        name
+        for name, parameter in signature(metric).parameters.items()
+        if parameter.kind is parameter.KEYWORD_ONLY and name not in without
+    ]
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        raise TypeError(
+            f"{caller} got the unknown option {', '.join(unknown)}: beside its own arguments it "
+            f"takes the options of {metric.__name__}, {', '.join(known)}."
+        )
 
 
 def _check_cutoffs(k: Any) -> Ints:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields
-from inspect import signature
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,14 +14,21 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from sklearn_ndcg._columns import count_rows, query_ids
 from sklearn_ndcg._definitions import Cutoff, Definition, check_cutoff
-from sklearn_ndcg._metrics import dcg_at, dcg_score, mean_over_queries, ndcg_at, ndcg_score
+from sklearn_ndcg._metrics import (
+    check_options,
+    dcg_at,
+    dcg_score,
+    mean_over_queries,
+    ndcg_at,
+    ndcg_score,
+)
 from sklearn_ndcg._queries import as_queries, row_codes
 
 _METRICS: dict[str, tuple[Callable[..., float], Callable[..., Any]]] = {
     "ndcg": (ndcg_score, ndcg_at),
     "dcg": (dcg_score, dcg_at),
 }
-_OPTIONS = [field.name for field in fields(Definition)]
+_OWN = ("groups", "k", "sample_weight")  # which the scorer has its own words for
 _RESPONSES = ("predict_proba", "decision_function", "predict")
 
 
@@ -107,7 +112,7 @@ def make_ndcg_scorer(
     >>> round(float(search.fit(X, y, groups=query).best_score_), 3)
     0.839
     """
-    _check_options("ndcg", options)
+    check_options("make_ndcg_scorer", options, ndcg_score, without=_OWN)
     return GroupedScorer("ndcg", k=k, group_by=group_by, response_method=response_method, **options)
 
 
@@ -148,7 +153,7 @@ def make_dcg_scorer(
     >>> make_dcg_scorer(k=10, group_by="query", gain="exponential")
     GroupedScorer(gain='exponential', group_by='query', k=10, metric='dcg')
     """
-    _check_options("dcg", options)
+    check_options("make_dcg_scorer", options, dcg_score, without=_OWN)
     return GroupedScorer("dcg", k=k, group_by=group_by, response_method=response_method, **options)
 
 
@@ -419,16 +424,6 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
             "decision_function of one score a row: there is no score to rank by. Give it "
             "probabilities, as CalibratedClassifierCV does, or pass response_method='predict' to "
             "rank by the predicted class."
-        )
-
-
-def _check_options(metric: str, options: dict[str, Any]) -> None:
-    known = [name for name in signature(_METRICS[metric][0]).parameters if name in _OPTIONS]
-    unknown = [name for name in options if name not in known]
-    if unknown:
-        raise TypeError(
-            f"make_{metric}_scorer got the unknown option {', '.join(unknown)}: it takes k, "
-            f"group_by, response_method and the options of {metric}_score, {', '.join(known)}."
         )
 
 

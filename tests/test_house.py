@@ -21,12 +21,14 @@ FLOORS = [
     ["_columns", "_definitions", "_queries"],
     ["_metrics", "_rankings"],
     ["_ranker", "_scorers"],
+    ["frames"],
     ["__init__"],
 ]
 FLOOR = {module: floor for floor, modules in enumerate(FLOORS) for module in modules}
 
 
-LATE = {"_ranker": {"catboost", "lightgbm"}}  # imported inside a function, by those who have them
+# imported inside a function or a try, by those who have them
+LATE = {"_ranker": {"catboost", "lightgbm"}, "frames": {"narwhals.stable.v2"}}
 
 
 def imports(path):

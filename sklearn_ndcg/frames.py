@@ -1,0 +1,466 @@
+"""NDCG of a table where it lives: what is lazy stays lazy, and only the answer is collected.
+
+For pandas, Polars, PyArrow, DuckDB, PySpark and Ibis, by way of Narwhals: the extra `frames`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import inf, isnan
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_ndcg._definitions import Cutoff, Definition, check_cutoff
+from sklearn_ndcg._kernels import Ints
+from sklearn_ndcg._metrics import (
+    check_options,
+    dcg_and_ideal,
+    mean_over_queries,
+    ratio,
+    replacement,
+)
+from sklearn_ndcg._queries import as_queries, row_codes
+
+try:
+    import narwhals.stable.v2 as nw
+except ImportError as error:
+    raise ImportError(
+        'sklearn_ndcg.frames needs Narwhals: python -m pip install "sklearn-ndcg[frames]"'
+    ) from error
+
+_RESULTS = ("n_documents", "dcg", "ideal_dcg", "ndcg")
+_STEEPEST = 1023  # the largest relevance whose exponential gain is a float64
+
+
+def ndcg_by_query(
+    frame: Any,
+    *,
+    y_true: str,
+    y_score: str,
+    groups: str | Sequence[str],
+    k: Cutoff = None,
+    **options: Any,
+) -> Any:
+    """DCG, ideal DCG and NDCG of every query in a table, as a table of the same engine.
+
+    A lazy table (Polars, DuckDB, PySpark, Ibis) gives a lazy table: nothing is collected. An eager
+    one (pandas, Polars, PyArrow) goes through the functions of `sklearn_ndcg`.
+
+    Parameters
+    ----------
+    frame : DataFrame, LazyFrame, relation or table
+        One row a document, of any engine above, or a Narwhals frame around one.
+
+    y_true, y_score : str
+        The columns of relevance and of predicted scores. NaN and null in `y_true` are unjudged.
+
+    groups : str or list of str
+        The column of query ids, or several that make up the id.
+
+    k : int, None or "retrieved", default=None
+        Cutoff, as of `sklearn_ndcg.ndcg_score`.
+
+    **options
+        `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and `replace_undefined_by` of
+        `sklearn_ndcg.ndcg_score`. Lazy engines have no order of rows, and so no ``"stable"`` ties
+        and no `ignore_ties`; nor do they take callables.
+
+    Returns
+    -------
+    frame
+        The columns of `groups`, `n_documents` (judged, where the unjudged are omitted), `dcg`,
+        `ideal_dcg` and `ndcg`. An eager table is in the order of the ids, a lazy one in none. A
+        query with an invalid row (NaN or null score or relevance, a score of inf) has nulls; so
+        has, in a lazy engine, a query with gains that are negative or infinite or not in the table
+        of gains, or with a null in its id, which are errors elsewhere.
+
+    Raises
+    ------
+    TypeError
+        If `frame` is no table, an option is unknown, or a column does not hold numbers.
+
+    ValueError
+        If a column is missing, or an option cannot be computed by the engine.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        For an eager table, as `sklearn_ndcg.ndcg_samples`. A lazy one has 0 for undefined queries
+        under ``replace_undefined_by="warn"``, and `ndcg_score` below warns.
+
+    See Also
+    --------
+    ndcg_score : The mean of these.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from sklearn_ndcg.frames import ndcg_by_query
+    >>> rows = pl.LazyFrame(
+    ...     {"query": ["b", "a", "a"], "grade": [1, 3, 2], "score": [0.5, 0.4, 0.9]}
+    ... )
+    >>> found = ndcg_by_query(rows, y_true="grade", y_score="score", groups="query")
+    >>> found.sort("query").collect().rows()
+    [('a', 2, 3.8927..., 4.2618..., 0.9134...), ('b', 1, 1.0, 1.0, 1.0)]
+    """
+    check_options("ndcg_by_query", options, without=("groups", "k", "sample_weight"))
+    definition, cutoff = Definition(**options), check_cutoff(k)
+    table, keys = _table(frame, y_true, y_score, groups)
+    if isinstance(table, nw.LazyFrame):
+        found = _lazily(table, y_true, y_score, keys, cutoff, definition)
+        return found.select(*keys, *_RESULTS).to_native()
+    relevance, score = _array(table, y_true), _array(table, y_score)
+    invalid = ~(score < inf) | np.isinf(relevance)
+    if definition.unjudged == "raise":
+        invalid |= np.isnan(relevance)
+    if invalid.any():
+        relevance, score = np.where(invalid, 0, relevance), np.where(invalid, 0, score)
+    codes, first = _codes(table, keys)
+    queries = as_queries(relevance, score, groups=codes, definition=definition, negative_gain=False)
+    dcg, ideal = dcg_and_ideal(queries, [cutoff], definition)
+    ndcg = ratio(dcg, ideal)[:, 0]
+    without = np.bincount(codes, weights=invalid) > 0
+    undefined = np.isnan(ndcg) & ~without
+    if undefined.any():
+        ndcg[undefined] = replacement(int(undefined.sum()), len(ndcg), definition, stacklevel=3)
+    columns = dict(zip(_RESULTS, (queries.lengths, dcg[:, 0], ideal[:, 0], ndcg), strict=True))
+    native = nw.get_native_namespace(table)
+    found = nw.maybe_reset_index(table.select(keys)[first]).with_columns(
+        *(nw.new_series(name, values, backend=native) for name, values in columns.items()),
+        nw.new_series("invalid", without, backend=native).alias("invalid"),
+    )
+    nulled = [nw.when(~nw.col("invalid")).then(nw.col(name)).alias(name) for name in _RESULTS[1:]]
+    return found.with_columns(*nulled).drop("invalid").to_native()
+
+
+def ndcg_score(
+    frame: Any,
+    *,
+    y_true: str,
+    y_score: str,
+    groups: str | Sequence[str],
+    k: Cutoff = None,
+    sample_weight: str | None = None,
+    **options: Any,
+) -> float:
+    """NDCG of a table, averaged over queries; a lazy engine computes it and hands over one row.
+
+    Parameters
+    ----------
+    frame, y_true, y_score, groups, k, **options
+        As of `ndcg_by_query`.
+
+    sample_weight : str, default=None
+        The column of weights, one a row; a query weighs the mean of its rows.
+
+    Returns
+    -------
+    float
+        Mean over queries, in [0, 1]; nan only where every query of any weight was left out.
+
+    Raises
+    ------
+    TypeError
+        As `ndcg_by_query`.
+
+    ValueError
+        As `ndcg_by_query`; and if a row is invalid, with their count.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If there are queries without a relevant document and `replace_undefined_by` is "warn".
+
+    See Also
+    --------
+    ndcg_by_query : The NDCG of each query.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from sklearn_ndcg.frames import ndcg_score
+    >>> rows = pl.LazyFrame(
+    ...     {"query": ["b", "a", "a"], "grade": [1, 3, 2], "score": [0.5, 0.4, 0.9]}
+    ... )
+    >>> ndcg_score(rows, y_true="grade", y_score="score", groups="query", k=10)
+    0.9567...
+    """
+    check_options("ndcg_score", options, without=("groups", "k", "sample_weight"))
+    definition, cutoff = Definition(**options), check_cutoff(k)
+    table, keys = _table(frame, y_true, y_score, groups, sample_weight)
+    if isinstance(table, nw.LazyFrame):
+        by_query = _lazily(table, y_true, y_score, keys, cutoff, definition, sample_weight)
+        return _mean(by_query, definition)
+    queries = as_queries(
+        _array(table, y_true),
+        _array(table, y_score),
+        groups=_codes(table, keys)[0],
+        definition=definition,
+        negative_gain=False,
+        sample_weight=None if sample_weight is None else _array(table, sample_weight),
+    )
+    ndcg = ratio(*dcg_and_ideal(queries, [cutoff], definition))
+    undefined = np.isnan(ndcg)
+    if undefined.any():
+        ndcg[undefined] = replacement(int(undefined.sum()), len(ndcg), definition, stacklevel=3)
+    return float(mean_over_queries(ndcg, queries.weight)[0])
+
+
+def _table(
+    frame: Any, y_true: str, y_score: str, groups: str | Sequence[str], weight: str | None = None
+) -> tuple[Any, list[str]]:
+    """The Narwhals frame, once its columns are known to be there, and the key columns."""
+    try:
+        table: Any = nw.from_native(frame)
+    except TypeError as error:
+        raise TypeError(
+            "frame must be a table of pandas, Polars, PyArrow, DuckDB, PySpark or Ibis, got "
+            f"{type(frame).__name__}. For arrays there is sklearn_ndcg.ndcg_score."
+        ) from error
+    if table.implementation.is_dask():
+        raise ValueError(
+            "Dask has no ranks within groups that are computed lazily. Pass frame.compute(), or "
+            "read the same files with DuckDB, Polars or Spark, which need not hold them in memory."
+        )
+    keys = [groups] if isinstance(groups, str) else list(groups)
+    schema = table.collect_schema()
+    columns = {"y_true": [y_true], "y_score": [y_score], "groups": keys}
+    if weight is not None:
+        columns["sample_weight"] = [weight]
+    for argument, names in columns.items():
+        if not names or not all(isinstance(name, str) for name in names):
+            raise TypeError(f"{argument} must name a column, got {names!r}.")
+        for name in names:
+            if name not in schema:
+                raise ValueError(
+                    f"{argument}={name!r} is no column of the table, which has {', '.join(schema)}."
+                )
+            dtype = schema[name]
+            if argument != "groups" and not (dtype.is_numeric() or dtype == nw.Boolean):
+                raise TypeError(f"{argument}={name!r} must be a column of numbers, is {dtype}.")
+    if len(set(keys)) < len(keys) or set(keys) & {*_RESULTS, "invalid"}:
+        raise ValueError(
+            f"groups must name different columns, and none called {', '.join(_RESULTS)} or "
+            f"invalid, as the results are; got {keys}."
+        )
+    return table, keys
+
+
+def _array(table: Any, name: str) -> NDArray[Any]:
+    """A column of numbers as an array, null as NaN."""
+    column = table[name]
+    if column.null_count() or column.dtype.is_decimal():
+        column = column.cast(nw.Float64)
+    return np.asarray(column.to_numpy())
+
+
+def _codes(table: Any, keys: list[str]) -> tuple[Ints, Ints]:
+    """A number for each row's query, in the order of the ids, and a row of each query."""
+    codes = np.zeros(len(table), dtype=np.intp)
+    for key in keys:
+        labels, _, own = row_codes(table[key].to_numpy(), len(table))
+        codes = np.unique(codes * len(labels) + own, return_inverse=True)[1]
+    return codes, np.unique(codes, return_index=True)[1]
+
+
+def _lazily(
+    table: Any,
+    y_true: str,
+    y_score: str,
+    keys: list[str],
+    k: Cutoff,
+    definition: Definition,
+    weight: str | None = None,
+) -> Any:
+    """Results by query as expressions: ranks within a query, then sums by tie block and by query.
+
+    All of it is grouped by the keys at least, so that an engine moves its rows once.
+    """
+    _refuse(definition)
+    rows = _rows(table, y_true, y_score, keys, definition, weight)
+    rank = nw.col("score").rank("ordinal", descending=True).over(*keys)
+    if definition.ties != "average":
+        sign = 1 if definition.ties == "worst" else -1
+        order = ["unretrieved", "descending", "by_gain"]
+        rows = rows.with_columns(by_gain=sign * nw.col("gain"), descending=-nw.col("score"))
+        counted = nw.col("unretrieved").cum_count().over(*keys, order_by=order)
+        rank = nw.when(nw.col("unretrieved") == 0).then(counted)
+    rows = rows.with_columns(
+        rank=rank,
+        ideal_rank=nw.col("gain").rank("ordinal", descending=True).over(*keys),
+        n_retrieved=(1 - nw.col("unretrieved")).sum().over(*keys),
+    )
+    deepest = nw.max_horizontal(nw.col("n_retrieved"), nw.lit(1)) if k == "retrieved" else k
+    rows = rows.with_columns(
+        weight_of_rank=_discount("rank", k, definition),
+        ideal_term=nw.col("gain") * _discount("ideal_rank", deepest, definition),
+    )
+    tied = [*keys, "score"] if definition.ties == "average" else [*keys, "rank"]
+    sums = ["ideal_term", "judged", "rows", "invalid", "weight", "judged_weight", "bad_weight"]
+    blocks = rows.group_by(tied).agg(
+        nw.col("gain").mean(),
+        nw.col("weight_of_rank").sum(),
+        nw.col("gain").max().alias("highest"),
+        *(nw.col(name).sum() for name in sums),
+    )
+    found = (
+        blocks.with_columns(dcg=nw.col("gain") * nw.col("weight_of_rank"))
+        .group_by(keys)
+        .agg(nw.col("highest").max(), *(nw.col(name).sum() for name in ["dcg", *sums]))
+        .rename({"ideal_term": "ideal_dcg"})
+    )
+    valid, relevant = nw.col("invalid") == 0, nw.col("highest") > 0
+    value = definition.replace_undefined_by
+    undefined = 0.0 if isinstance(value, str) else float(value)
+    divisor = nw.when(relevant).then(nw.col("ideal_dcg")).otherwise(1.0)
+    quotient = nw.min_horizontal(nw.col("dcg") / divisor, nw.lit(1.0))
+    some = nw.col("judged") > 0
+    counted_rows = nw.when(some).then(nw.col("judged")).otherwise(nw.col("rows"))
+    counted_weight = nw.when(some).then(nw.col("judged_weight")).otherwise(nw.col("weight"))
+    return found.with_columns(
+        n_documents=nw.col("judged").cast(nw.Int64),
+        dcg=nw.when(valid).then(nw.col("dcg")),
+        ideal_dcg=nw.when(valid).then(nw.col("ideal_dcg")),
+        ndcg=nw.when(valid).then(nw.when(relevant).then(quotient).otherwise(undefined)),
+        undefined=nw.when(valid & ~relevant).then(1).otherwise(0),
+        mean_weight=counted_weight / counted_rows,
+    )
+
+
+def _rows(
+    table: Any,
+    y_true: str,
+    y_score: str,
+    keys: list[str],
+    definition: Definition,
+    weight: str | None,
+) -> Any:
+    """Rows with checked columns: nothing below can fail, and no NaN is left to be ranked."""
+    schema = table.collect_schema()
+    relevance, score = nw.col(y_true).cast(nw.Float64), nw.col(y_score)
+    missing = relevance.is_null() | relevance.is_nan()
+    usable = ~missing & (relevance > -inf) & (relevance < inf)
+    if schema[y_score].is_float():
+        score = score.cast(nw.Float64) + 0.0  # -0.0 is tied with 0.0
+        ranked, wrong = score > -inf, score.is_null() | score.is_nan() | (score == inf)
+    else:
+        score = score.cast(nw.Int64) if schema[y_score] == nw.Boolean else score
+        ranked, wrong = ~score.is_null(), score.is_null()
+    usable, gain = _gain(relevance, usable, definition)
+    wrong = wrong | (~usable if definition.unjudged == "raise" else ~usable & ~missing)
+    for key in keys:
+        empty = nw.col(key).is_null()
+        wrong = wrong | (empty | nw.col(key).is_nan() if schema[key].is_float() else empty)
+    ranked = ranked & ~wrong
+    if definition.unjudged == "omit":
+        ranked = ranked & ~missing  # last, and without gain: as if it were not there
+    judged = ~missing if definition.unjudged == "omit" else nw.lit(value=True)
+    own = nw.lit(1.0) if weight is None else nw.col(weight).cast(nw.Float64)
+    light = own.is_null() | own.is_nan() | (own < 0) | (own == inf)
+
+    def number(condition: Any) -> Any:
+        return nw.when(condition).then(1).otherwise(0)
+
+    rows = table.select(
+        *keys,
+        nw.when(usable & ~wrong).then(gain).otherwise(0.0).alias("gain"),
+        nw.when(ranked).then(score).alias("score"),
+        number(ranked).alias("ranked"),
+        number(judged).alias("judged"),
+        number(wrong).alias("invalid"),
+        number(light).alias("bad_weight"),
+        nw.when(light).then(0.0).otherwise(own).alias("weight"),
+    )
+    return rows.with_columns(
+        rows=nw.lit(1),
+        unretrieved=1 - nw.col("ranked"),
+        judged_weight=nw.col("weight") * nw.col("judged"),
+    )
+
+
+def _gain(relevance: Any, usable: Any, definition: Definition) -> tuple[Any, Any]:
+    """Where a gain can be used, and the gain."""
+    gain: Any = definition.gain
+    if gain == "linear":
+        return usable & (relevance >= 0), relevance
+    if gain == "exponential":
+        usable = usable & (relevance >= 0) & (relevance <= _STEEPEST)
+        # where it is used only: engines raise on overflow
+        return usable, nw.lit(2.0) ** nw.when(usable).then(relevance).otherwise(0.0) - 1
+    table = dict(gain) if isinstance(gain, Mapping) else dict(enumerate(gain))
+    table = {float(grade): float(value) for grade, value in table.items() if value >= 0}
+    terms = [nw.when(relevance == g).then(nw.lit(v)).otherwise(0.0) for g, v in table.items()]
+    return usable & relevance.is_in(list(table)), nw.sum_horizontal(*terms)
+
+
+def _discount(rank: str, deepest: Any, definition: Definition) -> Any:
+    """Discount of a column of ranks, 0 beyond the deepest and where there is no rank."""
+    place = nw.col(rank).cast(nw.Float64)
+    discounts = {"log": 1 / (place + 1).log(2), "reciprocal": 1 / place, "none": nw.lit(1.0)}
+    limit = ~nw.col(rank).is_null()
+    if deepest is not None and not isinstance(deepest, str):
+        limit = limit & (nw.col(rank) <= deepest)
+    return nw.when(limit).then(discounts[str(definition.discount)]).otherwise(0.0)
+
+
+def _refuse(definition: Definition) -> None:
+    """Raise for what relational engines cannot express."""
+    for name in ("gain", "discount"):
+        value = getattr(definition, name)
+        if callable(value):
+            raise ValueError(
+                f"{name} is a callable, which a lazy engine cannot run. Pass a name"
+                + (" or a table" if name == "gain" else "")
+                + ", or collect the frame first."
+            )
+    if definition.tie_rule == "stable":
+        option = "ignore_ties=True" if definition.ignore_ties else "ties='stable'"
+        raise ValueError(
+            f"{option} takes the order of the rows, and the rows of a lazy engine are in none. "
+            "Pass ties='average', 'worst' or 'best', or collect the frame first."
+        )
+
+
+def _mean(by_query: Any, definition: Definition) -> float:
+    """The mean over queries from one row of aggregates, checked."""
+    weight, scored = nw.col("mean_weight"), nw.col("undefined") == 0
+    totals = (
+        by_query.with_columns(broken=nw.when(nw.col("invalid") > 0).then(1).otherwise(0))
+        .select(
+            queries=nw.len(),
+            broken=nw.col("broken").sum(),
+            invalid=nw.col("invalid").sum(),
+            bad_weight=nw.col("bad_weight").sum(),
+            undefined=nw.col("undefined").sum(),
+            total=nw.when(scored).then(nw.col("ndcg") * weight).otherwise(0.0).sum(),
+            scored=nw.when(scored).then(weight).otherwise(0.0).sum(),
+            weight=weight.sum(),
+        )
+        .collect()
+    )
+    row = {name: totals[name].to_list()[0] for name in totals.columns}
+    if not row["queries"]:
+        raise ValueError("The table has 0 rows, and at least 1 is needed.")
+    if row["invalid"]:
+        raise ValueError(
+            f"{row['invalid']} rows of {row['broken']} queries cannot be scored: a score that is "
+            "null, NaN or inf, relevance that is null, NaN or infinite (if unjudged: "
+            "unjudged='zero' or 'omit'), a gain that is negative, infinite or not in the table of "
+            "gains, or a null in the query's id. ndcg_by_query has nulls for these queries."
+        )
+    if row["bad_weight"]:
+        raise ValueError(
+            f"sample_weight must be finite and >= 0, found {row['bad_weight']} rows where it is "
+            "not."
+        )
+    if not row["weight"]:
+        raise ValueError("sample_weight is 0 for every query: nothing is left to average over.")
+    total, scored_weight = float(row["total"]), float(row["scored"])
+    if row["undefined"]:
+        value = replacement(int(row["undefined"]), int(row["queries"]), definition, stacklevel=4)
+        if not isnan(value):
+            total += value * (float(row["weight"]) - scored_weight)
+            scored_weight = float(row["weight"])
+    return total / scored_weight if scored_weight else float("nan")
