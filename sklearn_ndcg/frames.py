@@ -31,6 +31,7 @@ except ImportError as error:
     ) from error
 
 _RESULTS = ("n_documents", "dcg", "ideal_dcg", "ndcg")
+_SUMMED = {"ideal_term", "invalid", "judged", "weight", "judged_weight", "bad_weight"}
 _STEEPEST = 1023  # the largest relevance whose exponential gain is a float64
 
 
@@ -283,49 +284,59 @@ def _lazily(
     rank = nw.col("score").rank("ordinal", descending=True).over(*keys)
     if definition.ties != "average":
         sign = 1 if definition.ties == "worst" else -1
-        order = ["unretrieved", "descending", "by_gain"]
-        rows = rows.with_columns(by_gain=sign * nw.col("gain"), descending=-nw.col("score"))
+        rows = rows.with_columns(
+            block=nw.col("score").rank("dense", descending=True).over(*keys),
+            by_gain=sign * nw.col("gain"),
+        )
+        order = ["unretrieved", "block", "by_gain"]
         counted = nw.col("unretrieved").cum_count().over(*keys, order_by=order)
         rank = nw.when(nw.col("unretrieved") == 0).then(counted)
     rows = rows.with_columns(
         rank=rank,
         ideal_rank=nw.col("gain").rank("ordinal", descending=True).over(*keys),
-        n_retrieved=(1 - nw.col("unretrieved")).sum().over(*keys),
     )
-    deepest = nw.max_horizontal(nw.col("n_retrieved"), nw.lit(1)) if k == "retrieved" else k
+    deepest: Any = k
+    if k == "retrieved":
+        rows = rows.with_columns(n_retrieved=(1 - nw.col("unretrieved")).sum().over(*keys))
+        deepest = nw.max_horizontal(nw.col("n_retrieved"), nw.lit(1))
     rows = rows.with_columns(
-        weight_of_rank=_discount("rank", k, definition),
+        discount=_discount("rank", k, definition),
         ideal_term=nw.col("gain") * _discount("ideal_rank", deepest, definition),
     )
     tied = [*keys, "score"] if definition.ties == "average" else [*keys, "rank"]
-    sums = ["ideal_term", "judged", "rows", "invalid", "weight", "judged_weight", "bad_weight"]
+    sums = [name for name in rows.collect_schema() if name in _SUMMED]
     blocks = rows.group_by(tied).agg(
+        nw.len().alias("rows"),
         nw.col("gain").mean(),
-        nw.col("weight_of_rank").sum(),
-        nw.col("gain").max().alias("highest"),
+        nw.col("discount").sum(),
         *(nw.col(name).sum() for name in sums),
     )
     found = (
-        blocks.with_columns(dcg=nw.col("gain") * nw.col("weight_of_rank"))
+        blocks.with_columns(dcg=nw.col("gain") * nw.col("discount"))
         .group_by(keys)
-        .agg(nw.col("highest").max(), *(nw.col(name).sum() for name in ["dcg", *sums]))
+        .agg(*(nw.col(name).sum() for name in ["rows", "dcg", *sums]))
         .rename({"ideal_term": "ideal_dcg"})
     )
-    valid, relevant = nw.col("invalid") == 0, nw.col("highest") > 0
+    valid, relevant = nw.col("invalid") == 0, nw.col("ideal_dcg") > 0
     value = definition.replace_undefined_by
     undefined = 0.0 if isinstance(value, str) else float(value)
     divisor = nw.when(relevant).then(nw.col("ideal_dcg")).otherwise(1.0)
     quotient = nw.min_horizontal(nw.col("dcg") / divisor, nw.lit(1.0))
-    some = nw.col("judged") > 0
-    counted_rows = nw.when(some).then(nw.col("judged")).otherwise(nw.col("rows"))
-    counted_weight = nw.when(some).then(nw.col("judged_weight")).otherwise(nw.col("weight"))
+    n_documents = nw.col("judged") if "judged" in sums else nw.col("rows")
+    mean_weight = nw.lit(1.0)
+    if weight is not None:
+        mean_weight = nw.col("weight") / nw.col("rows")
+        if "judged" in sums:  # the mean over these, unless there are none
+            some = nw.col("judged") > 0
+            part = nw.col("judged_weight") / nw.when(some).then(nw.col("judged")).otherwise(1)
+            mean_weight = nw.when(some).then(part).otherwise(mean_weight)
     return found.with_columns(
-        n_documents=nw.col("judged").cast(nw.Int64),
+        n_documents=n_documents.cast(nw.Int64),
         dcg=nw.when(valid).then(nw.col("dcg")),
         ideal_dcg=nw.when(valid).then(nw.col("ideal_dcg")),
         ndcg=nw.when(valid).then(nw.when(relevant).then(quotient).otherwise(undefined)),
         undefined=nw.when(valid & ~relevant).then(1).otherwise(0),
-        mean_weight=counted_weight / counted_rows,
+        mean_weight=mean_weight,
     )
 
 
@@ -356,28 +367,26 @@ def _rows(
     ranked = ranked & ~wrong
     if definition.unjudged == "omit":
         ranked = ranked & ~missing  # last, and without gain: as if it were not there
-    judged = ~missing if definition.unjudged == "omit" else nw.lit(value=True)
-    own = nw.lit(1.0) if weight is None else nw.col(weight).cast(nw.Float64)
-    light = own.is_null() | own.is_nan() | (own < 0) | (own == inf)
 
     def number(condition: Any) -> Any:
         return nw.when(condition).then(1).otherwise(0)
 
-    rows = table.select(
-        *keys,
-        nw.when(usable & ~wrong).then(gain).otherwise(0.0).alias("gain"),
-        nw.when(ranked).then(score).alias("score"),
-        number(ranked).alias("ranked"),
-        number(judged).alias("judged"),
-        number(wrong).alias("invalid"),
-        number(light).alias("bad_weight"),
-        nw.when(light).then(0.0).otherwise(own).alias("weight"),
-    )
-    return rows.with_columns(
-        rows=nw.lit(1),
-        unretrieved=1 - nw.col("ranked"),
-        judged_weight=nw.col("weight") * nw.col("judged"),
-    )
+    columns = {
+        "gain": nw.when(usable & ~wrong).then(gain).otherwise(0.0),
+        "score": nw.when(ranked).then(score),
+        "unretrieved": number(~ranked),
+        "invalid": number(wrong),
+    }
+    if definition.unjudged == "omit":
+        columns["judged"] = number(~missing)
+    if weight is not None:
+        own = nw.col(weight).cast(nw.Float64)
+        bad = own.is_null() | own.is_nan() | (own < 0) | (own == inf)
+        columns["bad_weight"] = number(bad)
+        columns["weight"] = nw.when(~bad).then(own).otherwise(0.0)
+        if definition.unjudged == "omit":
+            columns["judged_weight"] = nw.when(~bad & ~missing).then(own).otherwise(0.0)
+    return table.select(*keys, **columns)
 
 
 def _gain(relevance: Any, usable: Any, definition: Definition) -> tuple[Any, Any]:
@@ -426,18 +435,19 @@ def _refuse(definition: Definition) -> None:
 def _mean(by_query: Any, definition: Definition) -> float:
     """The mean over queries from one row of aggregates, checked."""
     weight, scored = nw.col("mean_weight"), nw.col("undefined") == 0
+    sums = {
+        "broken": nw.when(nw.col("invalid") > 0).then(1).otherwise(0),
+        "invalid": nw.col("invalid"),
+        "undefined": nw.col("undefined"),
+        "total": nw.when(scored).then(nw.col("ndcg") * weight).otherwise(0.0),
+        "scored": nw.when(scored).then(weight).otherwise(0.0),
+        "weight": weight,
+    }
+    if "bad_weight" in by_query.collect_schema():
+        sums["bad_weight"] = nw.col("bad_weight")
     totals = (
-        by_query.with_columns(broken=nw.when(nw.col("invalid") > 0).then(1).otherwise(0))
-        .select(
-            queries=nw.len(),
-            broken=nw.col("broken").sum(),
-            invalid=nw.col("invalid").sum(),
-            bad_weight=nw.col("bad_weight").sum(),
-            undefined=nw.col("undefined").sum(),
-            total=nw.when(scored).then(nw.col("ndcg") * weight).otherwise(0.0).sum(),
-            scored=nw.when(scored).then(weight).otherwise(0.0).sum(),
-            weight=weight.sum(),
-        )
+        by_query.select(**sums)
+        .select(nw.len().alias("queries"), *(nw.col(name).sum() for name in sums))
         .collect()
     )
     row = {name: totals[name].to_list()[0] for name in totals.columns}
@@ -450,7 +460,7 @@ def _mean(by_query: Any, definition: Definition) -> float:
             "unjudged='zero' or 'omit'), a gain that is negative, infinite or not in the table of "
             "gains, or a null in the query's id. ndcg_by_query has nulls for these queries."
         )
-    if row["bad_weight"]:
+    if row.get("bad_weight"):
         raise ValueError(
             f"sample_weight must be finite and >= 0, found {row['bad_weight']} rows where it is "
             "not."

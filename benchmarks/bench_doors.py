@@ -1,0 +1,149 @@
+"""Time the other doors: tables inside Polars and DuckDB, and ranked lists.
+
+    python -m pip install ".[agreement,test]"
+    python benchmarks/bench_doors.py            # some two minutes
+    python benchmarks/bench_doors.py --quick    # a tenth of the data
+
+`sklearn_ndcg.frames` is held beside a query written by hand in the engine's own language, with the
+same mean over ties. `from_lists` and `ndcg_score` together are held beside ranx and pytrec_eval,
+each from the same dicts to the answer, and beside the time to build these dicts. As in
+`bench_ndcg.py` all values are asserted to agree, and the exit status tells of broken promises.
+"""
+
+import argparse
+import sys
+import warnings
+from functools import partial
+from time import perf_counter
+
+import duckdb
+import numpy as np
+import polars as pl
+import pytrec_eval
+import ranx
+from bench_ndcg import compare, print_machine, ragged
+from sklearn.exceptions import UndefinedMetricWarning
+
+from sklearn_ndcg import frames, from_lists, ndcg_samples, ndcg_score
+
+COLUMNS = {"y_true": "y", "y_score": "s", "groups": "q", "k": 10, "replace_undefined_by": 0.0}
+SQL = """
+    with ranked as (
+        select q, s, y, row_number() over (partition by q order by s desc) as place,
+            row_number() over (partition by q order by y desc) as best from rows
+    ), blocks as (
+        select q, avg(y) * sum(case when place <= 10 then 1 / log2(place + 1) else 0 end) as dcg,
+            sum(case when best <= 10 then y / log2(best + 1) else 0 end) as ideal
+        from ranked group by q, s
+    )
+    select avg(ndcg) from (
+        select case when sum(ideal) > 0 then sum(dcg) / sum(ideal) else 0 end as ndcg
+        from blocks group by q
+    )
+"""
+
+
+def by_hand(frame):
+    """Write the query of SQL in Polars."""
+    place, best = (
+        pl.col(name).rank("ordinal", descending=True).over("q").alias(alias)
+        for name, alias in (("s", "place"), ("y", "best"))
+    )
+
+    def discount(rank):
+        return pl.when(pl.col(rank) <= 10).then(1 / (pl.col(rank) + 1).log(2)).otherwise(0)
+
+    blocks = frame.with_columns(place, best).group_by("q", "s").agg(
+        dcg=pl.col("y").mean() * discount("place").sum(),
+        ideal=(pl.col("y") * discount("best")).sum(),
+    )  # fmt: skip
+    sums = blocks.group_by("q").agg(pl.col("dcg", "ideal").sum())
+    ratio = pl.when(pl.col("ideal") > 0).then(pl.col("dcg") / pl.col("ideal")).otherwise(0)
+    return lambda: sums.select(ratio.mean()).collect().item()
+
+
+def compare_tables(n_queries):
+    """Return how many times as long as a query by hand ours takes in Polars and in DuckDB."""
+    y, s, q = ragged(n_queries)
+    rows = pl.DataFrame({"q": q, "y": y, "s": s.round(2)})
+    value = ndcg_score(y, s.round(2), groups=q, k=10, replace_undefined_by=0.0)
+    connection = duckdb.connect()
+    connection.execute("create table rows as select * from rows")
+    table = connection.table("rows")
+    title = f"{n_queries:,} queries, {len(y):,} rows, k=10, NDCG in "
+    in_polars = compare(
+        title + "Polars, lazily",
+        ("by hand", by_hand(rows.lazy()), value),
+        ("sklearn_ndcg.frames", partial(frames.ndcg_score, rows.lazy(), **COLUMNS), value),
+        ("sklearn_ndcg.frames, eager", partial(frames.ndcg_score, rows, **COLUMNS), value),
+    )
+    in_duckdb = compare(
+        title + "DuckDB",
+        ("by hand", lambda: connection.execute(SQL).fetchall()[0][0], value),
+        ("sklearn_ndcg.frames", partial(frames.ndcg_score, table, **COLUMNS), value),
+    )
+    return in_polars["sklearn_ndcg.frames"], in_duckdb["sklearn_ndcg.frames"]
+
+
+def compare_lists(n_users):
+    """Return how many times as long as ours ranx and pytrec_eval take from dicts to answer."""
+    rng = np.random.default_rng(0)
+    items = [f"item-{i}" for i in range(20_000)]
+    lists = [list(dict.fromkeys(row)) for row in rng.integers(0, 20_000, (n_users, 100)).tolist()]
+    liked = rng.integers(0, 20_000, (n_users, 30)).tolist()
+    start = perf_counter()
+    recommended = {f"user-{u}": [items[i] for i in each] for u, each in enumerate(lists)}
+    relevant = {f"user-{u}": {items[i]: 1 + i % 3 for i in each} for u, each in enumerate(liked)}
+    seconds = perf_counter() - start
+    run = {u: dict(zip(each, range(-1, -101, -1), strict=False)) for u, each in recommended.items()}
+    run = {u: {item: float(score) for item, score in each.items()} for u, each in run.items()}
+
+    def ours():
+        y_true, y_score, groups = from_lists(recommended, relevant)
+        return ndcg_samples(y_true, y_score, groups=groups, k=10)
+
+    def by_ranx():
+        metric = ranx.evaluate(ranx.Qrels(relevant), ranx.Run(run), "ndcg@10", return_mean=False)
+        return np.mean(metric)
+
+    def by_pytrec_eval():
+        evaluator = pytrec_eval.RelevanceEvaluator(relevant, {"ndcg_cut.10"})
+        return np.mean([each["ndcg_cut_10"] for each in evaluator.evaluate(run).values()])
+
+    mean = ours().mean()
+    ratios = compare(
+        f"{n_users:,} users with 100 items, from dicts to the answer",
+        ("from_lists and ndcg_samples", ours, ours()),
+        ("from_lists", lambda: from_lists(recommended, relevant)[0], np.nan),
+        ("pytrec_eval", by_pytrec_eval, mean),
+        ("ranx", by_ranx, mean),
+    )
+    start = perf_counter()
+    ours()
+    return ratios, (perf_counter() - start) / seconds
+
+
+def main():
+    """Compare, judge the promises and return the exit status."""
+    parser = argparse.ArgumentParser(description="Time tables and ranked lists.")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the data, a smoke run")
+    part = 10 if parser.parse_args().quick else 1
+    warnings.simplefilter("ignore", UndefinedMetricWarning)
+    print_machine()
+    in_polars, in_duckdb = compare_tables(31_531 // part)
+    lists, of_building = compare_lists(30_000 // part)
+    promises = {
+        f"{in_polars:8.2f} <= 1.2   Polars, frames / by hand": in_polars <= 1.2,
+        f"{in_duckdb:8.2f} <= 1.2   DuckDB, frames / by hand": in_duckdb <= 1.2,
+        f"{of_building:8.2f} <= 3     from_lists and score / building the dicts": of_building <= 3,
+        f"{lists['ranx']:8.2f} >= 20    ranx / ours": lists["ranx"] >= 20,
+        f"{lists['pytrec_eval']:8.2f} >= 1     pytrec_eval / ours": lists["pytrec_eval"] >= 1,
+    }
+    print("\n   found promised" + (" for all of the data, so not judged" if part > 1 else ""))
+    for promise, kept in promises.items():
+        print(promise if part > 1 else f"{promise}: {'kept' if kept else 'BROKEN'}")
+    return 0 if part > 1 or all(promises.values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
