@@ -6,7 +6,7 @@ For pandas, Polars, PyArrow, DuckDB, PySpark and Ibis, by way of Narwhals: the e
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import inf, isnan
+from math import inf, isnan, nan
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ except ImportError as error:
     ) from error
 
 _RESULTS = ("n_documents", "dcg", "ideal_dcg", "ndcg")
-_SUMMED = {"ideal_term", "invalid", "judged", "weight", "judged_weight", "bad_weight"}
+_SUMMED = {"ideal_term", "judged", "weight", "judged_weight", "bad_weight"}
 _STEEPEST = 1023  # the largest relevance whose exponential gain is a float64
 
 
@@ -111,7 +111,8 @@ def ndcg_by_query(
     table, keys = _table(frame, y_true, y_score, groups)
     if isinstance(table, nw.LazyFrame):
         found = _lazily(table, y_true, y_score, keys, cutoff, definition)
-        return found.select(*keys, *_RESULTS).to_native()
+        named = [nw.col(own).alias(key) for own, key in zip(_own(keys), keys, strict=True)]
+        return found.select(*named, *_RESULTS).to_native()
     relevance, score = _array(table, y_true), _array(table, y_score)
     invalid = ~(score < inf) | np.isinf(relevance)
     if definition.unjudged == "raise":
@@ -126,14 +127,19 @@ def ndcg_by_query(
     undefined = np.isnan(ndcg) & ~without
     if undefined.any():
         ndcg[undefined] = replacement(int(undefined.sum()), len(ndcg), definition, stacklevel=3)
-    columns = dict(zip(_RESULTS, (queries.lengths, dcg[:, 0], ideal[:, 0], ndcg), strict=True))
+    columns: list[Any] = [queries.lengths]
+    for values in (dcg[:, 0], ideal[:, 0], ndcg):
+        nulled = zip(values.tolist(), without, strict=True)
+        columns.append(
+            [None if null else value for value, null in nulled] if any(without) else values
+        )
     native = nw.get_native_namespace(table)
-    found = nw.maybe_reset_index(table.select(keys)[first]).with_columns(
-        *(nw.new_series(name, values, backend=native) for name, values in columns.items()),
-        nw.new_series("invalid", without, backend=native).alias("invalid"),
-    )
-    nulled = [nw.when(~nw.col("invalid")).then(nw.col(name)).alias(name) for name in _RESULTS[1:]]
-    return found.with_columns(*nulled).drop("invalid").to_native()
+    dtypes = [nw.Int64, nw.Float64, nw.Float64, nw.Float64]
+    series = [
+        nw.new_series(name, values, dtype, backend=native)
+        for name, values, dtype in zip(_RESULTS, columns, dtypes, strict=True)
+    ]
+    return nw.maybe_reset_index(table.select(keys)[first]).with_columns(*series).to_native()
 
 
 def ndcg_score(
@@ -241,10 +247,10 @@ def _table(
             dtype = schema[name]
             if argument != "groups" and not (dtype.is_numeric() or dtype == nw.Boolean):
                 raise TypeError(f"{argument}={name!r} must be a column of numbers, is {dtype}.")
-    if len(set(keys)) < len(keys) or set(keys) & {*_RESULTS, "invalid"}:
+    if len(set(keys)) < len(keys) or set(keys) & set(_RESULTS):
         raise ValueError(
-            f"groups must name different columns, and none called {', '.join(_RESULTS)} or "
-            f"invalid, as the results are; got {keys}."
+            f"groups must name different columns, and none called {', '.join(_RESULTS)}, as the "
+            f"results are; got {keys}."
         )
     return table, keys
 
@@ -281,6 +287,7 @@ def _lazily(
     """
     _refuse(definition)
     rows = _rows(table, y_true, y_score, keys, definition, weight)
+    keys = _own(keys)
     rank = nw.col("score").rank("ordinal", descending=True).over(*keys)
     if definition.ties != "average":
         sign = 1 if definition.ties == "worst" else -1
@@ -317,7 +324,7 @@ def _lazily(
         .agg(*(nw.col(name).sum() for name in ["rows", "dcg", *sums]))
         .rename({"ideal_term": "ideal_dcg"})
     )
-    valid, relevant = nw.col("invalid") == 0, nw.col("ideal_dcg") > 0
+    valid, relevant = ~nw.col("ideal_dcg").is_nan(), nw.col("ideal_dcg") > 0
     value = definition.replace_undefined_by
     undefined = 0.0 if isinstance(value, str) else float(value)
     divisor = nw.when(relevant).then(nw.col("ideal_dcg")).otherwise(1.0)
@@ -335,6 +342,7 @@ def _lazily(
         dcg=nw.when(valid).then(nw.col("dcg")),
         ideal_dcg=nw.when(valid).then(nw.col("ideal_dcg")),
         ndcg=nw.when(valid).then(nw.when(relevant).then(quotient).otherwise(undefined)),
+        invalid=nw.when(valid).then(0).otherwise(1),
         undefined=nw.when(valid & ~relevant).then(1).otherwise(0),
         mean_weight=mean_weight,
     )
@@ -348,7 +356,10 @@ def _rows(
     definition: Definition,
     weight: str | None,
 ) -> Any:
-    """Rows with checked columns: nothing below can fail, and no NaN is left to be ranked."""
+    """Rows with checked columns: what is wrong with a row is the NaN of its gain.
+
+    That makes its query's sums NaN; whether an engine ranks it first or last does not matter.
+    """
     schema = table.collect_schema()
     relevance, score = nw.col(y_true).cast(nw.Float64), nw.col(y_score)
     missing = relevance.is_null() | relevance.is_nan()
@@ -372,10 +383,9 @@ def _rows(
         return nw.when(condition).then(1).otherwise(0)
 
     columns = {
-        "gain": nw.when(usable & ~wrong).then(gain).otherwise(0.0),
+        "gain": nw.when(wrong).then(nan).otherwise(nw.when(usable).then(gain).otherwise(0.0)),
         "score": nw.when(ranked).then(score),
         "unretrieved": number(~ranked),
-        "invalid": number(wrong),
     }
     if definition.unjudged == "omit":
         columns["judged"] = number(~missing)
@@ -386,7 +396,13 @@ def _rows(
         columns["weight"] = nw.when(~bad).then(own).otherwise(0.0)
         if definition.unjudged == "omit":
             columns["judged_weight"] = nw.when(~bad & ~missing).then(own).otherwise(0.0)
-    return table.select(*keys, **columns)
+    named = [nw.col(key).alias(own) for own, key in zip(_own(keys), keys, strict=True)]
+    return table.select(*named, **columns)
+
+
+def _own(keys: list[str]) -> list[str]:
+    """Names of the keys that no other column of ours has."""
+    return [f"key_{i}" for i in range(len(keys))]
 
 
 def _gain(relevance: Any, usable: Any, definition: Definition) -> tuple[Any, Any]:
@@ -436,7 +452,6 @@ def _mean(by_query: Any, definition: Definition) -> float:
     """The mean over queries from one row of aggregates, checked."""
     weight, scored = nw.col("mean_weight"), nw.col("undefined") == 0
     sums = {
-        "broken": nw.when(nw.col("invalid") > 0).then(1).otherwise(0),
         "invalid": nw.col("invalid"),
         "undefined": nw.col("undefined"),
         "total": nw.when(scored).then(nw.col("ndcg") * weight).otherwise(0.0),
@@ -455,10 +470,10 @@ def _mean(by_query: Any, definition: Definition) -> float:
         raise ValueError("The table has 0 rows, and at least 1 is needed.")
     if row["invalid"]:
         raise ValueError(
-            f"{row['invalid']} rows of {row['broken']} queries cannot be scored: a score that is "
-            "null, NaN or inf, relevance that is null, NaN or infinite (if unjudged: "
-            "unjudged='zero' or 'omit'), a gain that is negative, infinite or not in the table of "
-            "gains, or a null in the query's id. ndcg_by_query has nulls for these queries."
+            f"{row['invalid']} of {row['queries']} queries cannot be scored: a score is null, NaN "
+            "or inf, relevance is null, NaN or infinite (if unjudged: unjudged='zero' or 'omit'), "
+            "a gain is negative, infinite or not in the table of gains, or the id has a null. "
+            "ndcg_by_query has nulls for these queries."
         )
     if row.get("bad_weight"):
         raise ValueError(

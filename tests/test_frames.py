@@ -193,7 +193,7 @@ def test_a_query_with_an_invalid_row_is_null(engine, case):
         rows(ndcg_by_query(frame, **COLUMNS, **options)),
         [(1, 2, 1 / np.log2(3), 1, 1 / np.log2(3)), (2, 2, None, None, None), (3, 1, 0, 0, 0.5)],
     )
-    message = "1 rows of 1 queries cannot be scored" if engine.is_lazy else "first at index 2"
+    message = "1 of 3 queries cannot be scored" if engine.is_lazy else "first at index 2"
     with pytest.raises(ValueError, match=message):
         ndcg_score(frame, **COLUMNS, **options)
 
@@ -205,7 +205,7 @@ def test_negative_gain(engine):
         assert found == [(1, 2, None, None, None), (2, 1, 1, 1, 1)]
         for options in ({"gain": "exponential"}, {"gain": [0, 1]}, {"gain": [-1, 1, 1]}):
             assert rows(ndcg_by_query(frame, **COLUMNS, **options))[0][2:] == (None, None, None)
-        with pytest.raises(ValueError, match="1 rows of 1 queries cannot"):
+        with pytest.raises(ValueError, match="1 of 2 queries cannot"):
             ndcg_score(frame, **COLUMNS)
     else:
         with pytest.raises(ValueError, match="negative y_true values"):
@@ -235,6 +235,13 @@ def test_unjudged(engine, unjudged, first):
     options = {"unjudged": unjudged, "replace_undefined_by": 0.0, "sample_weight": "w"}
     mean = ndcg_score(engine(columns), **COLUMNS, **options)
     assert mean == pytest.approx(first * weight / (weight + 1))
+
+
+def test_columns_may_have_any_name(engine):
+    names = ["gain", "score", "rank"]
+    columns = dict(zip(names, ([1, 1, 2], [0, 1, 1], [1.0, 0, 0]), strict=True))
+    found = ndcg_by_query(engine(columns), y_true="score", y_score="rank", groups="gain")
+    assert same(rows(found), [(1, 2, 1 / np.log2(3), 1, 1 / np.log2(3)), (2, 1, 1, 1, 1)])
 
 
 def test_scores_keep_their_order(engine):
@@ -274,7 +281,7 @@ def test_null_in_a_key(engine):
         assert rows(ndcg_by_query(frame, **COLUMNS)) == [
             ("a", 1, 1, 1, 1), ("b", 1, 1, 1, 1), (None, 1, None, None, None),
         ]  # fmt: skip
-        with pytest.raises(ValueError, match="1 rows of 1 queries.*a null in the query's id"):
+        with pytest.raises(ValueError, match="1 of 3 queries cannot be scored.*the id has a null"):
             ndcg_score(frame, **COLUMNS)
     else:
         with pytest.raises(ValueError, match="groups must not be missing"):

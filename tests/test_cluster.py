@@ -1,0 +1,102 @@
+"""A search on a Dask cluster finds what it finds at home, to the last bit."""
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.utils.parallel import Parallel, delayed
+
+from sklearn_ndcg import GroupedRanker, make_ndcg_scorer
+
+pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed")
+
+OPTIONS = {"k": 5, "replace_undefined_by": np.nan}
+WAYS = ["routed", "index level"]
+
+
+@pytest.fixture(scope="module")
+def client():
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    )
+    with cluster, distributed.Client(cluster) as connected:
+        yield connected
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    query = rng.permutation(np.repeat(np.arange(60), rng.integers(2, 12, size=60)))
+    X = pd.DataFrame(rng.normal(size=(len(query), 3)), columns=["a", "b", "c"])
+    y = np.clip(np.round(X["a"] + X["b"] * X["c"] + rng.normal(size=len(X)) + 1), 0, 4)
+    return X, y.to_numpy(int), query
+
+
+def rankers():
+    def lightgbm():
+        library = pytest.importorskip("lightgbm")
+        ranker = library.LGBMRanker(n_estimators=10, random_state=0, n_jobs=1, verbose=-1)
+        return ranker, {"estimator__num_leaves": [3, 5, 7]}
+
+    return {"Ridge": lambda: (Ridge(), {"estimator__alpha": [0.1, 10, 1e3]}), "LightGBM": lightgbm}
+
+
+def search(data, way, ranker, grid):
+    """A fitted search, with query ids where `way` says."""
+    X, y, query = data
+    group_by = None if way == "routed" else "query"
+    X = X if way == "routed" else X.set_index(pd.Index(query, name="query"))
+    with sklearn.config_context(enable_metadata_routing=way == "routed"):
+        return GridSearchCV(
+            GroupedRanker(ranker, group_by=group_by),
+            grid,
+            scoring=make_ndcg_scorer(group_by=group_by, **OPTIONS),
+            cv=GroupKFold(n_splits=4),
+            error_score="raise",
+        ).fit(X, y, groups=query)
+
+
+def executed(client):
+    """How many tasks the workers have run."""
+    return sum(client.run(lambda dask_worker: dask_worker.state.executed_count).values())
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", rankers())
+def test_search_on_a_cluster_is_the_search_at_home(client, data, name, way):
+    ranker, grid = rankers()[name]()
+    home = search(data, way, ranker, grid)
+    before = executed(client)
+    with joblib.parallel_config(backend="dask"):
+        away = search(data, way, ranker, grid)
+    assert executed(client) > before
+    assert set(home.cv_results_) == set(away.cv_results_)
+    for key, values in home.cv_results_.items():
+        if not key.endswith("_time"):
+            np.testing.assert_array_equal(away.cv_results_[key], values, err_msg=key)
+    assert len(set(home.cv_results_["mean_test_score"])) > 1
+    assert away.best_params_ == home.best_params_
+    np.testing.assert_array_equal(away.predict(data[0]), home.predict(data[0]))
+
+
+def test_routing_goes_with_the_tasks_of_scikit_learn(client):
+    def routing():
+        return sklearn.get_config()["enable_metadata_routing"]
+
+    with sklearn.config_context(enable_metadata_routing=True), joblib.parallel_config("dask"):
+        assert Parallel()(delayed(routing)() for _ in range(4)) == [True] * 4
+        assert joblib.Parallel()(joblib.delayed(routing)() for _ in range(4)) == [False] * 4
+    assert set(client.run(routing).values()) == {False}
+
+
+def test_an_error_on_a_worker_is_the_error_at_home(client, data):
+    X, y, query = data
+    ungrouped = GridSearchCV(
+        Ridge(), {"alpha": [1]}, scoring=make_ndcg_scorer(), cv=GroupKFold(3), error_score="raise"
+    )
+    with joblib.parallel_config("dask"), pytest.raises(ValueError, match="got no groups"):
+        ungrouped.fit(X, y, groups=query)
