@@ -5,6 +5,8 @@ from importlib.metadata import version
 
 from sklearn_ndcg import _kernels
 from sklearn_ndcg._definitions import CONVENTIONS, jarvelin_kekalainen
+from sklearn_ndcg._display import NDCGDisplay
+from sklearn_ndcg._evidence import compare_rankers, ndcg_interval
 from sklearn_ndcg._metrics import (
     dcg_samples,
     dcg_score,
@@ -47,7 +49,9 @@ def show_versions() -> None:
 __all__ = [
     "CONVENTIONS",
     "GroupedRanker",
+    "NDCGDisplay",
     "check_group_splits",
+    "compare_rankers",
     "dcg_samples",
     "dcg_score",
     "from_lists",
@@ -56,6 +60,7 @@ __all__ = [
     "make_dcg_scorer",
     "make_ndcg_scorer",
     "ndcg_curve",
+    "ndcg_interval",
     "ndcg_samples",
     "ndcg_score",
     "one_ranking",

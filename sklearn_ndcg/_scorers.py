@@ -323,6 +323,25 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
     ) -> float | dict[str, float]:
         """Score `estimator` on X and y; a dict of scores where `k` is a list."""
         definition, cutoffs = self._definition(), self._cutoffs()
+        y_score, groups = self.scores_and_groups(estimator, X, y, groups)
+        queries = as_queries(
+            y,
+            y_score,
+            groups=groups,
+            definition=definition,
+            negative_gain=self.metric == "dcg",
+            sample_weight=sample_weight,
+        )
+        values = _METRICS[self.metric][1](queries, cutoffs, definition)
+        means = mean_over_queries(values, queries.weight).tolist()
+        if not self._has_several():
+            return float(means[0])
+        return {self._key(k): mean for k, mean in zip(cutoffs, means, strict=True)}
+
+    def scores_and_groups(
+        self, estimator: Any, X: Any, y: ArrayLike, groups: ArrayLike | None
+    ) -> tuple[Any, ArrayLike | None]:
+        """The estimator's scores of the rows of X, and the queries that these belong to."""
         if self.group_by is not None:
             groups = query_ids(X, self.group_by)
         y_ndim = np.ndim(y)
@@ -334,19 +353,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
                 "column, a level of a pandas index or a callable; group_by=one_ranking if all "
                 "rows are one ranking."
             )
-        queries = as_queries(
-            y,
-            self._response(estimator, X, y_ndim, definition),
-            groups=groups,
-            definition=definition,
-            negative_gain=self.metric == "dcg",
-            sample_weight=sample_weight,
-        )
-        values = _METRICS[self.metric][1](queries, cutoffs, definition)
-        means = mean_over_queries(values, queries.weight).tolist()
-        if not self._has_several():
-            return float(means[0])
-        return {self._key(k): mean for k, mean in zip(cutoffs, means, strict=True)}
+        return self._response(estimator, X, y_ndim, self._definition()), groups
 
     def _accept_sample_weight(self) -> bool:
         # scikit-learn 1.7 and later ask this of every scorer in a dict, with routing off

@@ -20,15 +20,20 @@ FLOORS = [
     ["_kernels"],
     ["_columns", "_definitions", "_queries"],
     ["_metrics", "_rankings"],
-    ["_ranker", "_scorers"],
-    ["frames"],
+    ["_evidence", "_ranker", "_scorers"],
+    ["_display", "frames"],
     ["__init__"],
 ]
 FLOOR = {module: floor for floor, modules in enumerate(FLOORS) for module in modules}
 
 
 # imported inside a function or a try, by those who have them
-LATE = {"_ranker": {"catboost", "lightgbm"}, "frames": {"narwhals.stable.v2"}}
+LATE = {
+    "_display": {"matplotlib.pyplot"},
+    "_evidence": {"pandas"},
+    "_ranker": {"catboost", "lightgbm"},
+    "frames": {"narwhals.stable.v2"},
+}
 
 
 def imports(path):

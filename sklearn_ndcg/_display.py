@@ -1,0 +1,390 @@
+"""The curve of NDCG@k as a picture; matplotlib is imported where one is drawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sklearn_ndcg._columns import take_rows
+from sklearn_ndcg._evidence import ndcg_curve_interval
+from sklearn_ndcg._kernels import Floats
+from sklearn_ndcg._metrics import check_options, ndcg_curve
+from sklearn_ndcg._scorers import make_ndcg_scorer
+
+
+class NDCGDisplay:
+    """NDCG as a function of the cutoff, with its band and the level of chance.
+
+    Made by `from_predictions`, `from_estimator` or `from_cv_results`; the constructor takes what
+    they have computed. For several models on one axis, plot each on the `ax_` of the first.
+
+    Parameters
+    ----------
+    k : ndarray of shape (n_cutoffs,)
+        Cutoffs, ascending.
+
+    ndcg : ndarray of shape (n_cutoffs,) or (n_folds, n_cutoffs)
+        NDCG at each of them; a row each for the folds of a cross-validation.
+
+    interval : ndarray of shape (2, n_cutoffs), default=None
+        Lower and upper bounds at each cutoff.
+
+    name : str, default=None
+        The model's name, for the legend.
+
+    chance_level : ndarray of shape (n_cutoffs,), default=None
+        The expected NDCG of a random order.
+
+    Attributes
+    ----------
+    line_ : matplotlib Artist
+        The curve; the mean over folds where there are several.
+
+    fold_lines_ : list of matplotlib Artist
+        The curves of the folds.
+
+    band_ : matplotlib Artist or None
+        The interval.
+
+    chance_level_ : matplotlib Artist or None
+        The line of a random order.
+
+    ax_ : matplotlib Axes
+        Where it was drawn.
+
+    figure_ : matplotlib Figure
+        And the figure.
+
+    See Also
+    --------
+    ndcg_curve : The numbers.
+    compare_rankers : Whether the difference of two models is more than chance.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> import numpy as np
+    >>> from sklearn_ndcg import NDCGDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> y_true = rng.integers(0, 5, size=(50, 20))
+    >>> y_score = y_true + rng.normal(scale=2, size=y_true.shape)
+    >>> display = NDCGDisplay.from_predictions(
+    ...     y_true, y_score, name="model", plot_chance_level=True
+    ... )
+    >>> [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    ['model', 'Chance level']
+    """
+
+    def __init__(
+        self,
+        *,
+        k: NDArray[Any],
+        ndcg: Floats,
+        interval: Floats | None = None,
+        name: str | None = None,
+        chance_level: Floats | None = None,
+    ) -> None:
+        self.k = k
+        self.ndcg = ndcg
+        self.interval = interval
+        self.name = name
+        self.chance_level = chance_level
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        *,
+        k: ArrayLike | None = None,
+        confidence_level: float | None = 0.95,
+        name: str | None = None,
+        ax: Any = None,
+        curve_kwargs: dict[str, Any] | None = None,
+        plot_chance_level: bool = False,
+        chance_level_kwargs: dict[str, Any] | None = None,
+        **options: Any,
+    ) -> NDCGDisplay:
+        """Plot the curve of given scores.
+
+        Parameters
+        ----------
+        y_true, y_score : array-like of shape (n_documents,) or (n_queries, n_documents)
+            Relevance and predicted scores, as of `ndcg_score`.
+
+        k : array-like of int of shape (n_cutoffs,), default=None
+            Cutoffs. None is every cutoff from 1 to the longest query.
+
+        confidence_level : float or None, default=0.95
+            Of the band around the curve: at each cutoff the interval of Student's t over queries.
+            None draws no band.
+
+        name : str, default=None
+            The model's name, for the legend.
+
+        ax : matplotlib Axes, default=None
+            Where to draw. None makes a new figure.
+
+        curve_kwargs : dict, default=None
+            Keyword arguments of matplotlib's `plot` for the curve.
+
+        plot_chance_level : bool, default=False
+            Whether to draw the expected NDCG of a random order, which is computed exactly.
+
+        chance_level_kwargs : dict, default=None
+            Keyword arguments of matplotlib's `plot` for the chance level.
+
+        **options
+            The options of `ndcg_curve`: `groups`, `gain`, `sample_weight` and so on.
+
+        Returns
+        -------
+        display : NDCGDisplay
+        """
+        display = cls._computed(y_true, y_score, k, confidence_level, name, options)
+        return display.plot(
+            ax,
+            curve_kwargs=curve_kwargs,
+            plot_chance_level=plot_chance_level,
+            chance_level_kwargs=chance_level_kwargs,
+        )
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        groups: ArrayLike | None = None,
+        group_by: Any = None,
+        response_method: Any = "auto",
+        k: ArrayLike | None = None,
+        confidence_level: float | None = 0.95,
+        name: str | None = None,
+        ax: Any = None,
+        curve_kwargs: dict[str, Any] | None = None,
+        plot_chance_level: bool = False,
+        chance_level_kwargs: dict[str, Any] | None = None,
+        **options: Any,
+    ) -> NDCGDisplay:
+        """Plot the curve of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : object
+            Fitted.
+
+        X : array-like of shape (n_documents, n_features)
+            What it predicts from.
+
+        y : array-like of shape (n_documents,)
+            Relevance.
+
+        groups : array-like of shape (n_documents,), default=None
+            Query ids.
+
+        group_by, response_method
+            As of `make_ndcg_scorer`.
+
+        k, confidence_level, ax, curve_kwargs, plot_chance_level, chance_level_kwargs, **options
+            As of `from_predictions`.
+
+        name : str, default=None
+            The model's name; None takes that of its class.
+
+        Returns
+        -------
+        display : NDCGDisplay
+        """
+        scorer = _scorer(group_by, response_method, options)
+        y_score, groups = scorer.scores_and_groups(estimator, X, y, groups)
+        return cls.from_predictions(
+            y,
+            y_score,
+            k=k,
+            confidence_level=confidence_level,
+            name=type(estimator).__name__ if name is None else name,
+            ax=ax,
+            curve_kwargs=curve_kwargs,
+            plot_chance_level=plot_chance_level,
+            chance_level_kwargs=chance_level_kwargs,
+            groups=groups,
+            **options,
+        )
+
+    @classmethod
+    def from_cv_results(
+        cls,
+        cv_results: dict[str, Any],
+        X: Any,
+        y: ArrayLike,
+        *,
+        groups: ArrayLike | None = None,
+        group_by: Any = None,
+        response_method: Any = "auto",
+        k: ArrayLike | None = None,
+        name: str | None = None,
+        ax: Any = None,
+        curve_kwargs: dict[str, Any] | None = None,
+        plot_chance_level: bool = False,
+        chance_level_kwargs: dict[str, Any] | None = None,
+        **options: Any,
+    ) -> NDCGDisplay:
+        """Plot a curve for each fold of a cross-validation, and their mean.
+
+        Parameters
+        ----------
+        cv_results : dict
+            What ``cross_validate(..., return_estimator=True, return_indices=True)`` returned.
+
+        X, y, groups
+            What was passed to it.
+
+        group_by, response_method
+            As of `make_ndcg_scorer`.
+
+        k, name, ax, curve_kwargs, plot_chance_level, chance_level_kwargs, **options
+            As of `from_predictions`; `sample_weight` has a weight a row.
+
+        Returns
+        -------
+        display : NDCGDisplay
+        """
+        missing = [each for each in ("estimator", "indices") if each not in cv_results]
+        if missing:
+            raise ValueError(
+                f"cv_results has no {' and no '.join(missing)}: call cross_validate with "
+                "return_estimator=True and return_indices=True."
+            )
+        scorer = _scorer(group_by, response_method, options)
+        rows_of_fold = cv_results["indices"]["test"]
+        weight = options.pop("sample_weight", None)
+        folds = []
+        for estimator, rows in zip(cv_results["estimator"], rows_of_fold, strict=True):
+            own_X, own_y = take_rows(X, rows), take_rows(y, rows)
+            own = None if groups is None else take_rows(groups, rows)
+            y_score, own = scorer.scores_and_groups(estimator, own_X, own_y, own)
+            own_weight = None if weight is None else take_rows(weight, rows)
+            data = {"groups": own, "sample_weight": own_weight}
+            folds.append(cls._computed(own_y, y_score, k, None, None, options | data))
+        # without k, folds reach as far as their longest query, and are flat beyond
+        longest = max((fold.k for fold in folds), key=len)
+
+        def mean(curves: list[Any]) -> list[Floats]:
+            pad = (np.pad(each, (0, len(longest) - len(each)), mode="edge") for each in curves)
+            return list(pad)
+
+        display = cls(
+            k=longest,
+            ndcg=np.array(mean([fold.ndcg for fold in folds])),
+            name=name,
+            chance_level=np.mean(mean([fold.chance_level for fold in folds]), axis=0),
+        )
+        return display.plot(
+            ax,
+            curve_kwargs=curve_kwargs,
+            plot_chance_level=plot_chance_level,
+            chance_level_kwargs=chance_level_kwargs,
+        )
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        name: str | None = None,
+        curve_kwargs: dict[str, Any] | None = None,
+        plot_chance_level: bool = False,
+        chance_level_kwargs: dict[str, Any] | None = None,
+    ) -> NDCGDisplay:
+        """Draw the curve.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw. None makes a new figure.
+
+        name : str, default=None
+            The model's name; None takes that of the display.
+
+        curve_kwargs : dict, default=None
+            Keyword arguments of matplotlib's `plot` for the curve.
+
+        plot_chance_level : bool, default=False
+            Whether to draw the level of chance.
+
+        chance_level_kwargs : dict, default=None
+            Keyword arguments of matplotlib's `plot` for the chance level.
+
+        Returns
+        -------
+        display : NDCGDisplay
+        """
+        if plot_chance_level and self.chance_level is None:
+            raise ValueError("plot_chance_level=True, but the display has no chance_level.")
+        try:
+            import matplotlib.pyplot as plt  # noqa: PLC0415  (an extra)
+        except ImportError as error:
+            raise ImportError(
+                'NDCGDisplay needs matplotlib: python -m pip install "sklearn-ndcg[plot]"'
+            ) from error
+        if ax is None:
+            _, ax = plt.subplots()
+        name = self.name if name is None else name
+        curves = np.atleast_2d(self.ndcg)
+        marker = "o" if len(self.k) == 1 else None  # a line of one point is none
+        given = {"marker": marker, "label": name} | (curve_kwargs or {})
+        (self.line_,) = ax.plot(self.k, curves.mean(axis=0), **given)
+        color = self.line_.get_color()
+        self.fold_lines_ = []
+        if len(curves) > 1:
+            thin = {"color": color, "alpha": 0.3, "linewidth": 1, "marker": marker}
+            self.fold_lines_ = [ax.plot(self.k, curve, **thin)[0] for curve in curves]
+        self.band_ = None
+        if self.interval is not None:
+            self.band_ = ax.fill_between(self.k, *self.interval, color=color, alpha=0.2, lw=0)
+        self.chance_level_ = None
+        if plot_chance_level:
+            dashed = {"color": "k", "linestyle": "--", "label": "Chance level", "marker": marker}
+            (self.chance_level_,) = ax.plot(
+                self.k, self.chance_level, **(dashed | (chance_level_kwargs or {}))
+            )
+        ax.set(xlabel="Cutoff k", ylabel="NDCG@k")
+        ax.xaxis.get_major_locator().set_params(integer=True)
+        if ax.get_legend_handles_labels()[1]:
+            ax.legend()
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    @classmethod
+    def _computed(
+        cls,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        k: ArrayLike | None,
+        confidence_level: float | None,
+        name: str | None,
+        options: dict[str, Any],
+    ) -> NDCGDisplay:
+        check_options("NDCGDisplay", options, without=("k",))
+        if k is not None:
+            k = np.unique(np.asarray(k)) if np.ndim(k) == 1 else k
+        cutoffs, ndcg = ndcg_curve(y_true, y_score, k=k, **options)
+        silent = options | {"replace_undefined_by": options.get("replace_undefined_by", 0.0)}
+        if silent["replace_undefined_by"] == "warn":
+            silent["replace_undefined_by"] = 0.0  # ndcg_curve has warned
+        interval = None
+        if confidence_level is not None:
+            interval = ndcg_curve_interval(y_true, y_score, cutoffs, confidence_level, silent)
+        # a random order is the mean over all orders, which is what a tie of all documents has
+        tied = {**silent, "ties": "average", "ignore_ties": False}
+        chance_level = ndcg_curve(y_true, np.zeros(np.shape(y_true)), k=cutoffs, **tied)[1]
+        return cls(k=cutoffs, ndcg=ndcg, interval=interval, name=name, chance_level=chance_level)
+
+
+def _scorer(group_by: Any, response_method: Any, options: dict[str, Any]) -> Any:
+    own = {name: value for name, value in options.items() if name != "sample_weight"}
+    return make_ndcg_scorer(group_by=group_by, response_method=response_method, **own)
