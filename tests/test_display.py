@@ -1,0 +1,167 @@
+"""Pictures by their data and artists; and that the chance level is what it says."""
+
+import subprocess
+import sys
+from itertools import permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GroupKFold, cross_validate
+
+from sklearn_ndcg import NDCGDisplay, make_ndcg_scorer, ndcg_curve, ndcg_samples, ndcg_score
+
+matplotlib = pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
+matplotlib.use("agg")
+import matplotlib.pyplot as plt  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    yield
+    plt.close("all")
+
+
+def rows(n_queries=30, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 5, (n_queries, 12))
+    return y, y + rng.normal(scale=2, size=y.shape)
+
+
+def test_curve_and_band():
+    y, s = rows()
+    display = NDCGDisplay.from_predictions(y, s, name="model")
+    k, ndcg = ndcg_curve(y, s)
+    assert display.line_.get_xdata().tolist() == k.tolist()
+    assert display.line_.get_ydata() == pytest.approx(ndcg)
+    assert display.line_.get_label() == "model"
+    for at in (0, 4, 11):
+        low, high = stats.ttest_1samp(ndcg_samples(y, s, k=at + 1), 0).confidence_interval(0.95)
+        assert display.interval[:, at] == pytest.approx([low, high], abs=1e-13)
+    assert display.band_ in display.ax_.collections
+    assert display.ax_.get_xlabel() == "Cutoff k"
+    assert display.ax_.get_ylabel() == "NDCG@k"
+    assert display.figure_ is display.ax_.figure
+    assert display.chance_level_ is None
+    assert display.fold_lines_ == []
+
+
+def test_blocks_of_cutoffs(monkeypatch):
+    y, s = rows()
+    whole = NDCGDisplay.from_predictions(y, s).interval
+    monkeypatch.setattr("sklearn_ndcg._evidence._DRAWS", 70)
+    assert NDCGDisplay.from_predictions(y, s).interval == pytest.approx(whole, abs=1e-15)
+
+
+def test_chance_level_is_the_mean_over_all_orders():
+    y = np.array([[3, 0, 1, 1, 0]])
+    orders = list(permutations(range(5)))
+    expected = [np.mean([ndcg_score(y, [order], k=k) for order in orders]) for k in range(1, 6)]
+    both = np.vstack([y, y])
+    display = NDCGDisplay.from_predictions(both, both, confidence_level=None)
+    assert display.chance_level == pytest.approx(expected, abs=1e-14)
+
+
+def test_chance_level_in_closed_form():
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(1, 300, 50)
+    q = np.repeat(np.arange(50), lengths)
+    y, s = rng.integers(0, 5, len(q)), rng.normal(size=len(q))
+    s[::7] = -np.inf
+    display = NDCGDisplay.from_predictions(
+        y, s, groups=q, k=[10], gain="exponential", replace_undefined_by=0.0,
+        plot_chance_level=True, chance_level_kwargs={"color": "red"},
+    )  # fmt: skip
+    d, values = 1 / np.log2(np.arange(2, 12)), []
+    for query in range(50):
+        gains = np.sort(2.0 ** y[q == query] - 1)[::-1]
+        n = min(10, len(gains))
+        ideal = gains[:n] @ d[:n]
+        values.append(gains.mean() * d[:n].sum() / ideal if ideal else 0)
+    assert display.chance_level[0] == pytest.approx(np.mean(values), abs=1e-14)
+    assert display.chance_level_.get_ydata()[0] == display.chance_level[0]
+    assert display.chance_level_.get_color() == "red"
+    assert display.chance_level_.get_label() == "Chance level"
+
+
+def test_several_models_on_one_axis():
+    y, s = rows()
+    first = NDCGDisplay.from_predictions(y, s, name="a", k=[1, 5, 10], curve_kwargs={"lw": 3})
+    second = NDCGDisplay.from_predictions(y, -s, name="b", k=[10, 5, 1], ax=first.ax_)
+    assert second.ax_ is first.ax_
+    assert second.k.tolist() == [1, 5, 10]
+    assert first.line_.get_linewidth() == 3
+    assert first.line_.get_color() != second.line_.get_color()
+    assert [text.get_text() for text in first.ax_.get_legend().get_texts()] == ["a", "b"]
+
+
+def test_one_cutoff_is_seen_as_a_point():
+    assert NDCGDisplay.from_predictions(*rows(), k=[5]).line_.get_marker() == "o"
+
+
+def data(n_queries=40, seed=0):
+    rng = np.random.default_rng(seed)
+    query = np.repeat(np.arange(n_queries), rng.integers(2, 15, n_queries))
+    X = pd.DataFrame(rng.normal(size=(len(query), 3)), columns=["a", "b", "c"])
+    y = np.clip(np.round(2 + X["a"] + rng.normal(size=len(query))), 0, 4)
+    return X.set_index(pd.Index(query, name="query")), y.to_numpy(), query
+
+
+def test_from_estimator():
+    X, y, query = data()
+    model = Ridge().fit(X, y)
+    by_index = NDCGDisplay.from_estimator(model, X, y, group_by="query", k=[1, 5])
+    by_groups = NDCGDisplay.from_estimator(model, X, y, groups=query, k=[1, 5], name="mine")
+    expected = ndcg_curve(y, model.predict(X), groups=query, k=[1, 5])[1]
+    assert by_index.ndcg == pytest.approx(expected)
+    assert by_groups.ndcg == pytest.approx(expected)
+    assert (by_index.name, by_groups.name) == ("Ridge", "mine")
+    with pytest.raises(ValueError, match="The scorer got no groups"):
+        NDCGDisplay.from_estimator(model, X, y)
+
+
+@pytest.mark.parametrize("k", [None, [1, 3, 5]])
+def test_from_cv_results(k):
+    X, y, query = data()
+    cv_results = cross_validate(
+        Ridge(), X, y, groups=query, cv=GroupKFold(4), return_estimator=True, return_indices=True,
+        scoring=make_ndcg_scorer(k=5, group_by="query"),
+    )  # fmt: skip
+    display = NDCGDisplay.from_cv_results(
+        cv_results, X, y, group_by="query", k=k, name="Ridge", plot_chance_level=True
+    )
+    assert display.ndcg.shape == (4, len(display.k))
+    at = display.k.tolist().index(5)
+    assert display.ndcg[:, at] == pytest.approx(cv_results["test_score"])
+    assert len(display.fold_lines_) == 4
+    assert display.line_.get_ydata()[at] == pytest.approx(cv_results["test_score"].mean())
+    assert display.chance_level_.get_ydata()[at] < display.line_.get_ydata()[at]
+    routed = NDCGDisplay.from_cv_results(cv_results, X, y, groups=query, k=k)
+    assert routed.ndcg == pytest.approx(display.ndcg)
+
+
+def test_bad_input():
+    X, y, query = data()
+    with pytest.raises(ValueError, match="no estimator and no indices: call cross_validate with"):
+        NDCGDisplay.from_cv_results({"test_score": [1]}, X, y)
+    for options, error, message in (
+        ({"confidence_level": 0}, ValueError, "confidence_level must be between 0 and 1"),
+        ({"k": [0]}, ValueError, "array of integer cutoffs"),
+        ({"k": 5}, ValueError, "array of integer cutoffs"),
+        ({"log_base": 3}, TypeError, "unknown option log_base"),
+    ):
+        with pytest.raises(error, match=message):
+            NDCGDisplay.from_predictions(y, y, groups=query, **options)
+    with pytest.raises(ValueError, match="the display has no chance_level"):
+        NDCGDisplay(k=np.array([1]), ndcg=np.array([1.0])).plot(plot_chance_level=True)
+
+
+def test_without_matplotlib_the_error_says_what_to_install():
+    code = (
+        "import sys; sys.modules['matplotlib'] = None; from sklearn_ndcg import NDCGDisplay;"
+        "NDCGDisplay.from_predictions([[1, 0]] * 20, [[1, 0], [0, 1]] * 10)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603
+    assert 'pip install "sklearn-ndcg[plot]"' in run.stderr
