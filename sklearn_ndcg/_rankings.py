@@ -74,11 +74,16 @@ def from_lists(
     --------
     from_trec : The same for judgements and runs of TREC.
     ndcg_score : With ``k="retrieved"`` each list is cut at its own length, the ideal too.
+    ndcg_samples : The NDCG of each query, in the order of ``numpy.unique(groups)``.
 
     Notes
     -----
     A query that has a list and no truth is one without a relevant document: its NDCG is undefined,
     see `replace_undefined_by`.
+
+    Condensed lists (``unjudged="nan"`` here, ``unjudged="omit"`` there) need judgements of 0: with
+    a collection as truth all that was judged is relevant, and any order of it is perfect. They also
+    need long lists, as what is left of ten documents may be none.
 
     Examples
     --------
