@@ -1,0 +1,165 @@
+"""
+===============================
+NDCG of data bigger than memory
+===============================
+
+Scores of a model often lie in a folder of Parquet files, more of them than memory holds. Here
+DuckDB reads such a folder under a memory limit, and ``sklearn_ndcg.frames`` says what to compute:
+nothing is fetched but the answer. ``--spark`` has PySpark do the same with the same files.
+
+The files are made up by DuckDB. The rows of a query are scattered over all of them, which is the
+hard case: to rank a query, an engine has to bring its rows together first. A sample of queries is
+fetched as arrays, and the kernels of sklearn_ndcg must find the same numbers.
+"""
+
+import argparse
+import resource
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+
+import duckdb
+import numpy as np
+
+from sklearn_ndcg import ndcg_samples
+from sklearn_ndcg.frames import ndcg_by_query, ndcg_score
+
+COLUMNS = {"y_true": "grade", "y_score": "score", "groups": "query"}
+OPTIONS = {"k": 10, "replace_undefined_by": 0.0}
+N_FILES = 10
+N_PARTITIONS = 32  # of a shuffle in Spark
+
+parser = argparse.ArgumentParser(description=__doc__.splitlines()[2])
+parser.add_argument("--rows", type=int, default=2_000_000)
+parser.add_argument("--memory-limit", default="1GB", help="of DuckDB, default 1GB")
+parser.add_argument("--spark", action="store_true", help="PySpark too, which needs Java")
+parser.add_argument("--directory", help="where to put files, a temporary directory by default")
+arguments = parser.parse_args()
+start = perf_counter()
+
+
+def report(message):
+    """Print what has been reached, and when."""
+    print(f"[{perf_counter() - start:6.1f} s] {message}", flush=True)
+
+
+def timed(function, *args, **options):
+    """A result, and the seconds that it took."""
+    began = perf_counter()
+    return function(*args, **options), perf_counter() - began
+
+
+def peak_memory():
+    """The most memory that this process has had, in MB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1e6 if sys.platform == "darwin" else 1e6 / 1024)
+
+
+# %%
+# Files
+# -----
+# The lesser of two random numbers is often small: queries have from 1 row to some 250, about 100 in
+# the mean. Scores are rounded, so that many are tied within a query.
+
+
+def write_files(connection, folder, n_rows):
+    """Parquet files of n_rows rows together, and the number of query ids to draw from."""
+    n_ids = max(n_rows // 100, 1)
+    folder.mkdir()
+    for number in range(N_FILES):
+        first, end = n_rows * number // N_FILES, n_rows * (number + 1) // N_FILES
+        connection.sql(f"""
+            select least(hash(i) % {n_ids}, hash(i, 1) % {n_ids})::bigint as query,
+                   least(hash(i, 2) % 5, hash(i, 3) % 5)::tinyint as grade,
+                   grade + round(sqrt(-2 * ln((hash(i, 4) % 1000000 + 1) / 1e6)), 2) as score
+            from range({first}, {end}) rows(i)
+            """).write_parquet(str(folder / f"{number}.parquet"))  # noqa: S608
+    return n_ids
+
+
+# %%
+# One question for any engine
+# ---------------------------
+# NDCG by query goes from files to files, and the mean comes back as one row.
+
+
+def both(table, write):
+    """Write NDCG by query, find the mean, and say how long each took."""
+    _, seconds_by_query = timed(write, ndcg_by_query(table, **COLUMNS, **OPTIONS))
+    mean, seconds_mean = timed(ndcg_score, table, **COLUMNS, **OPTIONS)
+    report(
+        f"  by query, to files: {seconds_by_query:.1f} s; mean: {seconds_mean:.1f} s, {mean:.6f}"
+    )
+    return mean
+
+
+def check(rows, found, mean, step):
+    """Check the NDCG of every step-th query against the kernels, and the mean against the table."""
+    mine = rows.filter(f"query % {step} = 0").fetchnumpy()
+    theirs = found.filter(f"query % {step} = 0").order("query").fetchnumpy()
+    expected = ndcg_samples(mine["grade"], mine["score"], groups=mine["query"], **OPTIONS)
+    np.testing.assert_array_equal(theirs["query"], np.unique(mine["query"]))
+    difference = np.abs(theirs["ndcg"] - expected).max()
+    assert difference < 1e-12
+    [(n_queries, average)] = found.aggregate("count(*), avg(ndcg)").fetchall()
+    assert abs(mean - average) < 1e-12
+    report(
+        f"  {n_queries:,} queries; {len(expected):,} of them from the kernels, "
+        f"greatest difference {difference:.0e}"
+    )
+
+
+def with_spark(files, results, spill):
+    """Do it in local mode; the JVM is a process of its own, and has its own limit."""
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    spark = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.driver.memory", "2g")
+        .config("spark.local.dir", spill)
+        .config("spark.log.level", "ERROR")
+        .config("spark.sql.shuffle.partitions", N_PARTITIONS)
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .getOrCreate()
+    )
+    table = spark.read.parquet(str(files))
+    plan = ndcg_by_query(table, **COLUMNS, **OPTIONS)._jdf.queryExecution().executedPlan()
+    limit = spark._jvm.java.lang.Runtime.getRuntime().maxMemory()
+    report(
+        f"PySpark {spark.version}, {table.rdd.getNumPartitions()} partitions of files, "
+        f"{plan.toString().count('Exchange hashpartitioning')} shuffle by query; "
+        f"memory limit of the JVM's heap {limit / 1e6:,.0f} MB"
+    )
+    mean = both(table, lambda found: found.write.parquet(str(results)))
+    spark.stop()
+    return mean
+
+
+with TemporaryDirectory(prefix="sklearn_ndcg_", dir=arguments.directory) as directory:
+    folder = Path(directory)
+    files, spill = folder / "files", str(folder / "spill")
+    connection = duckdb.connect(
+        config={
+            "memory_limit": arguments.memory_limit,
+            "preserve_insertion_order": False,
+            "temp_directory": spill,
+        }
+    )
+    n_ids = write_files(connection, files, arguments.rows)
+    size = sum(file.stat().st_size for file in files.iterdir())
+    report(f"{arguments.rows:,} rows in {N_FILES} Parquet files of {size / 1e6:,.0f} MB")
+
+    report(f"DuckDB {duckdb.__version__}, memory_limit {arguments.memory_limit}")
+    rows = connection.read_parquet(str(files / "*.parquet"))
+    by_query = folder / "duckdb.parquet"
+    mean = both(rows, lambda found: found.write_parquet(str(by_query)))
+    report(f"  peak resident memory of this process: {peak_memory():,.0f} MB")
+    step = max(n_ids // 1000, 1)
+    check(rows, connection.read_parquet(str(by_query)), mean, step)
+
+    if arguments.spark:
+        by_query = folder / "spark"
+        mean = with_spark(files, by_query, spill)
+        check(rows, connection.read_parquet(f"{by_query}/*.parquet"), mean, step)
