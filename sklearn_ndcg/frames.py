@@ -265,11 +265,14 @@ def _array(table: Any, name: str) -> NDArray[Any]:
 
 def _codes(table: Any, keys: list[str]) -> tuple[Ints, Ints]:
     """A number for each row's query, in the order of the ids, and a row of each query."""
-    codes = np.zeros(len(table), dtype=np.intp)
-    for key in keys:
-        labels, _, own = row_codes(table[key].to_numpy(), len(table))
-        codes = np.unique(codes * len(labels) + own, return_inverse=True)[1]
-    return codes, np.unique(codes, return_index=True)[1]
+    n = len(table)
+    labels, _, codes = row_codes(table[keys[0]].to_numpy(), n)
+    for key in keys[1:]:
+        more, _, own = row_codes(table[key].to_numpy(), n)
+        labels, codes = np.unique(codes * len(more) + own, return_inverse=True)
+    first = np.empty(len(labels), dtype=np.intp)
+    first[codes[::-1]] = np.arange(n)[::-1]  # the last that is written stays
+    return codes, first
 
 
 def _lazily(
@@ -408,16 +411,16 @@ def _own(keys: list[str]) -> list[str]:
 def _gain(relevance: Any, usable: Any, definition: Definition) -> tuple[Any, Any]:
     """Where a gain can be used, and the gain."""
     gain: Any = definition.gain
-    if gain == "linear":
+    if isinstance(gain, str) and gain == "linear":
         return usable & (relevance >= 0), relevance
-    if gain == "exponential":
+    if isinstance(gain, str):
         usable = usable & (relevance >= 0) & (relevance <= _STEEPEST)
         # where it is used only: engines raise on overflow
         return usable, nw.lit(2.0) ** nw.when(usable).then(relevance).otherwise(0.0) - 1
     table = dict(gain) if isinstance(gain, Mapping) else dict(enumerate(gain))
     table = {float(grade): float(value) for grade, value in table.items() if value >= 0}
     terms = [nw.when(relevance == g).then(nw.lit(v)).otherwise(0.0) for g, v in table.items()]
-    return usable & relevance.is_in(list(table)), nw.sum_horizontal(*terms)
+    return usable & relevance.is_in(list(table)), nw.sum_horizontal(nw.lit(0.0), *terms)
 
 
 def _discount(rank: str, deepest: Any, definition: Definition) -> Any:

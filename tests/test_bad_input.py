@@ -22,6 +22,7 @@ from sklearn_ndcg import (
 )
 
 NAN, INF = np.nan, np.inf
+LISTS = np.fromiter([[1, 0], [0, 1]], dtype=object, count=2)
 Y, S, G = [1, 0, 2, 0], [4, 3, 2, 1], [1, 1, 2, 2]
 
 
@@ -56,6 +57,7 @@ DATA = {
     "complex": (np.array(Y) * 1j, S, {"groups": G}, "y_true must be.*numbers"),
     "dates": (np.array(Y, "M8[D]"), S, {"groups": G}, "y_true must be an array of numbers"),
     "spans": (Y, np.array(S, "m8[D]"), {"groups": G}, "y_score must be an array of numbers"),
+    "lists as objects": (LISTS, LISTS, {}, "y_true must be an array of numbers"),
     "objects": ([object()] * 4, S, {"groups": G}, "y_true must be an array of numbers"),
     "records": (np.zeros(4, "f8,f8"), S, {"groups": G}, "y_true must be an array of numbers"),
     "dict": ({"a": 1}, S, {"groups": G}, "y_true must be an array of numbers, got dict"),
@@ -178,6 +180,8 @@ CALLS = {
     "log_base": (partial(dcg_score, Y, S, **good, log_base=0), "log_base must be.*above 1, got 0"),
     "log_base 1": (partial(dcg_score, Y, S, **good, log_base=1), "log_base must be.*above 1, got 1"),
     "log_base text": (partial(dcg_score, Y, S, **good, log_base="e"), "log_base must be.*'e'"),
+    "log_base and callable": (partial(dcg_score, Y, S, **good, log_base=3, discount=np.exp),
+                              "log_base=3 is the base of discount='log'"),
     "log_base elsewhere": (partial(dcg_score, Y, S, **good, log_base=3, discount="none"),
                            "log_base=3 is the base of discount='log'"),
     "negative relevance": (partial(ndcg_score, [1, -1, -2, 0], S, **good),

@@ -107,7 +107,7 @@ OPTIONS = [
     {"ties": "worst", "k": 7},
     {"ties": "best"},
     {"ties": "best", "k": "retrieved", "replace_undefined_by": np.nan},
-    {"replace_undefined_by": 1.0},
+    {"replace_undefined_by": 1.0, "gain": np.arange(5.0)},
 ]
 
 
@@ -203,7 +203,9 @@ def test_negative_gain(engine):
     if engine.is_lazy:
         found = rows(ndcg_by_query(frame, **COLUMNS))
         assert found == [(1, 2, None, None, None), (2, 1, 1, 1, 1)]
-        for options in ({"gain": "exponential"}, {"gain": [0, 1]}, {"gain": [-1, 1, 1]}):
+        for options in (
+            {"gain": "exponential"}, {"gain": [0, 1]}, {"gain": np.array([-1, 1, 1])},
+        ):  # fmt: skip
             assert rows(ndcg_by_query(frame, **COLUMNS, **options))[0][2:] == (None, None, None)
         with pytest.raises(ValueError, match="1 of 2 queries cannot"):
             ndcg_score(frame, **COLUMNS)
