@@ -174,7 +174,7 @@ class jarvelin_kekalainen:  # noqa: N801  (a discount: used and shown like a fun
     b: float = 2
 
     def __post_init__(self) -> None:
-        if not is_number(self.b) or not 1 < self.b < np.inf:
+        if not is_number(self.b) or not 1 < float(self.b) < np.inf:
             raise ValueError(f"b must be a finite number above 1, got {self.b!r}.")
 
     def __call__(self, ranks: ArrayLike) -> Floats:
@@ -240,7 +240,7 @@ def _check_table(values: Any, name: str) -> None:
 
 
 def _check_log_base(log_base: object, discount: object) -> None:
-    if not is_number(log_base) or not 1 < log_base < np.inf:
+    if not is_number(log_base) or not 1 < float(log_base) < np.inf:
         raise ValueError(f"log_base must be a finite number above 1, got {log_base!r}.")
     if log_base != 2 and discount != "log":
         raise ValueError(
@@ -314,7 +314,8 @@ def _called(function: Callable[[Any], ArrayLike], name: str, of: str, values: An
             f"{name} must return one number for each of the {len(values)} {of} it is given, but "
             f"{_shown(function)} returned an array of shape {result.shape}, dtype {result.dtype}."
         )
-    return result.astype(np.float64)
+    with np.errstate(over="ignore"):  # what a float64 does not hold is refused, with its place
+        return result.astype(np.float64)
 
 
 def _counted(mask: NDArray[np.bool_]) -> str:

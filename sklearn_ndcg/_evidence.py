@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -189,6 +189,7 @@ def ndcg_interval(
     """
     check_options("ndcg_interval", options)
     _check_level(confidence_level)
+    confidence_level = float(confidence_level)
     check_choice("method", method, ("BCa", "percentile", "t"))
     _check_resamples(n_resamples)
     generator = _generator(random_state)
@@ -215,7 +216,7 @@ def ndcg_interval(
         low, high = np.quantile(means, tails)
     return NDCGInterval(
         center, ConfidenceInterval(float(low), float(high)), standard_error, n, n_left_out,
-        float(confidence_level), method,
+        confidence_level, method,
     )  # fmt: skip
 
 
@@ -468,12 +469,20 @@ def _corrected(
             "n_resamples is too small for method='BCa': all resamples lie on one side of the "
             "value. Take more of them, or method='t'."
         )
-    others = weight.sum() - weight
-    without = ((values * weight).sum() - values * weight) / others  # the jackknife of a mean
+    without = _sums_of_others(values * weight) / _sums_of_others(weight)  # the jackknife
     skew = without.mean() - without
     acceleration = (skew**3).sum() / (6 * (skew**2).sum() ** 1.5)
     shifted = bias + ndtri(tails)
     return np.asarray(ndtr(bias + shifted / (1 - acceleration * shifted)))
+
+
+def _sums_of_others(terms: Floats) -> Floats:
+    """For each term the sum of all others; not by a difference, which one large term would take."""
+    before = np.zeros_like(terms)
+    before[1:] = np.cumsum(terms[:-1])
+    after = np.zeros_like(terms)
+    after[:-1] = np.cumsum(terms[:0:-1])[::-1]
+    return before + after
 
 
 def _randomised(
@@ -523,29 +532,31 @@ def _names(y_scores: Any) -> list[Any]:
 
 
 def _pairs(y_scores: Any, baseline: Any) -> list[tuple[Any, Any]]:
-    if not hasattr(y_scores, "items"):
+    if not callable(getattr(y_scores, "items", None)):
         raise TypeError(
             "y_scores must be a mapping from the name of a ranker to its scores, got "
             f"{type(y_scores).__name__}."
         )
     names = _names(y_scores)
-    if len(names) < 2:
-        raise ValueError(f"y_scores must have at least two rankers, got {names}.")
+    if len(names) < 2 or len(set(names)) < len(names):
+        raise ValueError(
+            f"y_scores must have at least two rankers of different names, got {names}."
+        )
     if baseline is None:
         return list(combinations(names, 2))
-    if baseline not in names:
+    if not isinstance(baseline, Hashable) or baseline not in names:
         raise ValueError(f"baseline must be one of the rankers {names}, got {baseline!r}.")
     return [(name, baseline) for name in names if name != baseline]
 
 
 def _check_level(confidence_level: object) -> None:
-    if not is_number(confidence_level) or not 0 < confidence_level < 1:
+    if not is_number(confidence_level) or not 0 < float(confidence_level) < 1 - 2**-52:
         raise ValueError(f"confidence_level must be between 0 and 1, got {confidence_level!r}.")
 
 
 def _check_resamples(n_resamples: object) -> None:
-    if not is_integer(n_resamples) or n_resamples < 1:
-        raise ValueError(f"n_resamples must be an integer >= 1, got {n_resamples!r}.")
+    if not is_integer(n_resamples) or n_resamples < 2:
+        raise ValueError(f"n_resamples must be an integer >= 2, got {n_resamples!r}.")
 
 
 def _generator(random_state: Any) -> np.random.Generator:

@@ -172,7 +172,18 @@ def _at_cutoffs(ranked: Floats, discount: Floats, cutoffs: Ints) -> Floats:
     inside = cutoffs[: np.searchsorted(cutoffs, depth)]
     parts = np.add.reduceat(terms, np.concatenate(([0], inside)), axis=1)
     column = np.minimum(np.arange(len(cutoffs)), len(inside))  # past the end all is counted
-    return np.asarray(np.cumsum(parts, axis=1)[:, column])
+    return _running_sums(parts)[:, column]
+
+
+def _running_sums(parts: Floats, width: int = 256) -> Floats:
+    """Sums of the columns up to each; by blocks, for one sum after the other loses digits."""
+    n_blocks = -(-parts.shape[1] // width)
+    if n_blocks == 1:
+        return np.cumsum(parts, axis=1)
+    padded = np.pad(parts, ((0, 0), (0, n_blocks * width - parts.shape[1])))
+    blocks = np.cumsum(padded.reshape(len(parts), n_blocks, width), axis=2)
+    blocks[:, 1:] += np.cumsum(blocks[:, :-1, -1:], axis=1)
+    return blocks.reshape(padded.shape)[:, : parts.shape[1]]
 
 
 def _chosen() -> ModuleType:

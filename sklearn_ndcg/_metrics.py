@@ -590,8 +590,8 @@ def _mean_curve(queries: Queries, cutoffs: Ints, definition: Definition) -> Floa
     if n_undefined:
         value = replacement(n_undefined, len(by_length), definition)
         if not np.isnan(value):
-            sums += value * undefined_weight
             total += undefined_weight
+            return (sums / total + value * (undefined_weight / total))[column]
     return (sums / total if total else np.full(len(ends), np.nan))[column]
 
 

@@ -112,9 +112,19 @@ def _exact_integers(values: Any) -> Any:
         return values
     array = np.asarray(values)
     if array.dtype.kind == "O" and array.ndim:
-        narrow = np.array(array.tolist())
-        return narrow if narrow.dtype.kind in "iu" and narrow.shape == array.shape else array
+        if array.ndim == 1:  # pandas.NA, which is no float
+            array = np.fromiter(map(_nan_if_missing, array), dtype=object, count=len(array))
+        try:
+            narrow = np.array(array.tolist())
+        except ValueError:  # lists of several lengths: refused further up
+            return array
+        return narrow if narrow.dtype.kind in "biuf" and narrow.shape == array.shape else array
     return array if array.dtype.kind in "iu" else values
+
+
+def _nan_if_missing(value: Any) -> Any:
+    plain = isinstance(value, int | float)
+    return np.nan if not plain and np.ndim(value) == 0 and _is_missing(value) else value
 
 
 def group_rows(

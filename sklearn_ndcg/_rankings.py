@@ -305,7 +305,9 @@ def _by_query(queries: Any, name: str) -> Mapping[Any, Any]:
     """Lists or truths by query, numbered where they are a sequence."""
     if isinstance(queries, Mapping):
         return queries
-    if hasattr(queries, "to_dict") or not isinstance(queries, Sequence | np.ndarray):
+    if hasattr(queries, "to_dict") or not (
+        isinstance(queries, Sequence) or (isinstance(queries, np.ndarray) and queries.ndim)
+    ):
         way = f" Pass {name}.to_dict()." if hasattr(queries, "to_dict") else ""
         raise TypeError(
             f"{name} must be a mapping from query, or a sequence with an entry for each query, got "
@@ -382,13 +384,22 @@ def _numbers(
     values: list[Any], queries: list[Any], lengths: list[int], name: str = "relevant"
 ) -> Floats:
     """Values of the rows of queries as floats."""
-    array = np.asarray(values)
-    if array.dtype.kind not in "biuf":
+    try:
+        array = np.asarray(values)
+    except ValueError:  # lists of several lengths among them
+        array = np.empty(0)
+    if array.dtype.kind not in "biuf" or array.shape != (len(values),):
         for at, value in enumerate(values):
             if not isinstance(value, bool | np.bool_) and not is_number(value):
                 query = queries[int(np.searchsorted(np.cumsum(lengths), at, side="right"))]
                 raise TypeError(f"{name} must have numbers, got {value!r} in query {query!r}.")
-    return array.astype(np.float64)
+    with np.errstate(over="ignore"):
+        floats = array.astype(np.float64)
+    if name != "run" and np.isinf(floats).any():
+        raise ValueError(
+            f"{name} must have finite numbers, got {values[np.isinf(floats).argmax()]}."
+        )
+    return floats
 
 
 def _refuse_nan(values: Floats, query: str, name: str) -> None:
@@ -399,8 +410,11 @@ def _refuse_nan(values: Floats, query: str, name: str) -> None:
 def _labels(queries: list[Any]) -> NDArray[Any]:
     """One label a query: integers or short text, any other ids as objects."""
     kinds = set(map(type, queries))
-    if kinds == {int} or (kinds == {str} and max(map(len, queries)) <= _WIDEST):
+    # an array of text would cut off a NUL at the end
+    if kinds == {str} and max(map(len, queries)) <= _WIDEST and "\0" not in "".join(queries):
         return np.array(queries)
+    if kinds == {int} and (labels := np.array(queries)).dtype.kind in "iu":
+        return labels
     return np.fromiter(queries, dtype=object, count=len(queries))
 
 

@@ -6,7 +6,7 @@ For pandas, Polars, PyArrow, DuckDB, PySpark and Ibis, by way of Narwhals: the e
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import inf, isnan, nan
+from math import inf, isnan, log, nan
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,8 @@ except ImportError as error:
 _RESULTS = ("n_documents", "dcg", "ideal_dcg", "ndcg")
 _SUMMED = {"ideal_term", "judged", "weight", "judged_weight", "bad_weight"}
 _STEEPEST = 1023  # the largest relevance whose exponential gain is a float64
+_SMALL = 0.01  # relevance, of which 2^y - 1 would lose digits
+_WIDE = (nw.Int128, nw.UInt128)  # which NumPy has not
 
 
 def ndcg_by_query(
@@ -113,7 +115,7 @@ def ndcg_by_query(
         found = _lazily(table, y_true, y_score, keys, cutoff, definition)
         named = [nw.col(own).alias(key) for own, key in zip(_own(keys), keys, strict=True)]
         return found.select(*named, *_RESULTS).to_native()
-    relevance, score = _array(table, y_true), _array(table, y_score)
+    relevance, score = _array(table, y_true), _scores(table, y_score)
     invalid = ~(score < inf) | np.isinf(relevance)
     if definition.unjudged == "raise":
         invalid |= np.isnan(relevance)
@@ -202,7 +204,7 @@ def ndcg_score(
         return _mean(by_query, definition)
     queries = as_queries(
         _array(table, y_true),
-        _array(table, y_score),
+        _scores(table, y_score),
         groups=_codes(table, keys)[0],
         definition=definition,
         negative_gain=False,
@@ -231,18 +233,20 @@ def _table(
             "Dask has no ranks within groups that are computed lazily. Pass frame.compute(), or "
             "read the same files with DuckDB, Polars or Spark, which need not hold them in memory."
         )
-    keys = [groups] if isinstance(groups, str) else list(groups)
+    keys: Any = [groups] if isinstance(groups, str) else groups
+    keys = list(keys) if np.iterable(keys) else [keys]
     schema = table.collect_schema()
     columns = {"y_true": [y_true], "y_score": [y_score], "groups": keys}
     if weight is not None:
         columns["sample_weight"] = [weight]
+    columns_are = ", ".join(map(str, schema))
     for argument, names in columns.items():
         if not names or not all(isinstance(name, str) for name in names):
             raise TypeError(f"{argument} must name a column, got {names!r}.")
         for name in names:
             if name not in schema:
                 raise ValueError(
-                    f"{argument}={name!r} is no column of the table, which has {', '.join(schema)}."
+                    f"{argument}={name!r} is no column of the table, which has {columns_are}."
                 )
             dtype = schema[name]
             if argument != "groups" and not (dtype.is_numeric() or dtype == nw.Boolean):
@@ -258,17 +262,32 @@ def _table(
 def _array(table: Any, name: str) -> NDArray[Any]:
     """A column of numbers as an array, null as NaN."""
     column = table[name]
-    if column.null_count() or column.dtype.is_decimal():
+    if column.null_count() or column.dtype.is_decimal() or column.dtype in _WIDE:
         column = column.cast(nw.Float64)
     return np.asarray(column.to_numpy())
+
+
+def _scores(table: Any, name: str) -> NDArray[Any]:
+    """A column of scores as an array; where floats would tie them, their ranks."""
+    column = table[name]
+    nulls = column.dtype.is_integer() and column.null_count()
+    if nulls or column.dtype.is_decimal() or column.dtype in _WIDE:
+        column = column.rank("dense").cast(nw.Float64)
+        return np.asarray(column.to_numpy())
+    return _array(table, name)
 
 
 def _codes(table: Any, keys: list[str]) -> tuple[Ints, Ints]:
     """A number for each row's query, in the order of the ids, and a row of each query."""
     n = len(table)
-    labels, _, codes = row_codes(table[keys[0]].to_numpy(), n)
+
+    def ids(key: str) -> NDArray[Any]:
+        column = table[key]
+        return np.asarray((column.rank("dense") if column.dtype in _WIDE else column).to_numpy())
+
+    labels, _, codes = row_codes(ids(keys[0]), n)
     for key in keys[1:]:
-        more, _, own = row_codes(table[key].to_numpy(), n)
+        more, _, own = row_codes(ids(key), n)
         labels, codes = np.unique(codes * len(more) + own, return_inverse=True)
     first = np.empty(len(labels), dtype=np.intp)
     first[codes[::-1]] = np.arange(n)[::-1]  # the last that is written stays
@@ -327,7 +346,8 @@ def _lazily(
         .agg(*(nw.col(name).sum() for name in ["rows", "dcg", *sums]))
         .rename({"ideal_term": "ideal_dcg"})
     )
-    valid, relevant = ~nw.col("ideal_dcg").is_nan(), nw.col("ideal_dcg") > 0
+    ideal = nw.col("ideal_dcg")
+    valid, relevant = ~ideal.is_nan() & (nw.col("dcg") < inf) & (ideal < inf), ideal > 0
     value = definition.replace_undefined_by
     undefined = 0.0 if isinstance(value, str) else float(value)
     divisor = nw.when(relevant).then(nw.col("ideal_dcg")).otherwise(1.0)
@@ -393,7 +413,7 @@ def _rows(
     if definition.unjudged == "omit":
         columns["judged"] = number(~missing)
     if weight is not None:
-        own = nw.col(weight).cast(nw.Float64)
+        own = nw.col(weight).cast(nw.Float64) * 2.0**-32  # so that no sum overflows
         bad = own.is_null() | own.is_nan() | (own < 0) | (own == inf)
         columns["bad_weight"] = number(bad)
         columns["weight"] = nw.when(~bad).then(own).otherwise(0.0)
@@ -416,7 +436,13 @@ def _gain(relevance: Any, usable: Any, definition: Definition) -> tuple[Any, Any
     if isinstance(gain, str):
         usable = usable & (relevance >= 0) & (relevance <= _STEEPEST)
         # where it is used only: engines raise on overflow
-        return usable, nw.lit(2.0) ** nw.when(usable).then(relevance).otherwise(0.0) - 1
+        exponent = nw.when(usable).then(relevance).otherwise(0.0)
+        t = nw.when(relevance < _SMALL).then(relevance).otherwise(0.0) * log(2)
+        series: Any = 1 + t / 7  # e^t - 1 without the 1, which would take the digits of a small t
+        for n in range(6, 1, -1):
+            series = 1 + t / n * series
+        large = nw.lit(2.0) ** exponent - 1
+        return usable, nw.when(relevance < _SMALL).then(t * series).otherwise(large)
     table = dict(gain) if isinstance(gain, Mapping) else dict(enumerate(gain))
     table = {float(grade): float(value) for grade, value in table.items() if value >= 0}
     terms = [nw.when(relevance == g).then(nw.lit(v)).otherwise(0.0) for g, v in table.items()]

@@ -124,7 +124,7 @@ BAD = {
     "level 95": ({"confidence_level": 95}, ValueError, "between 0 and 1"),
     "level text": ({"confidence_level": "95%"}, ValueError, "between 0 and 1"),
     "method": ({"method": "bca"}, ValueError, "method must be one of 'BCa', 'percentile', 't'"),
-    "resamples": ({"n_resamples": 0}, ValueError, "n_resamples must be an integer >= 1"),
+    "resamples": ({"n_resamples": 0}, ValueError, "n_resamples must be an integer >= 2"),
     "state": ({"random_state": "a"}, ValueError, "random_state must be an int"),
     "option": ({"log_base": 2}, TypeError, "ndcg_interval got the unknown option log_base"),
     "cutoffs": ({"k": [1, 2]}, ValueError, "k must be an integer"),
@@ -271,7 +271,7 @@ def test_undefined_queries_tell_no_rankers_apart():
 
 
 BAD_COMPARISON = {
-    "one": ({"a": s}, {}, ValueError, "at least two rankers, got \\['a'\\]"),
+    "one": ({"a": s}, {}, ValueError, "at least two rankers of different names, got \\['a'\\]"),
     "none": ({}, {}, ValueError, "at least two rankers"),
     "list": ([s, s], {}, TypeError, "y_scores must be a mapping from the name.*got list"),
     "baseline": (

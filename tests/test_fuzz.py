@@ -1,0 +1,620 @@
+"""Any input at all: a value that a plain oracle has too, or an error that names an argument.
+
+SKLEARN_NDCG_EXAMPLES sets how many inputs each test tries, by default 60.
+"""
+
+import os
+import re
+import tempfile
+import warnings
+from collections import deque
+from fractions import Fraction
+from math import fsum, isinf, isnan, nan
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from oracles import exact_dcg, exact_ideal, log_discount
+from sklearn.linear_model import Ridge
+
+from sklearn_ndcg import (
+    GroupedRanker,
+    compare_rankers,
+    dcg_samples,
+    dcg_score,
+    frames,
+    from_lists,
+    from_trec,
+    make_ndcg_scorer,
+    ndcg_curve,
+    ndcg_interval,
+    ndcg_samples,
+    ndcg_score,
+    one_ranking,
+    quantile_grades,
+)
+
+INF = np.inf
+fuzz = settings(
+    max_examples=int(os.environ.get("SKLEARN_NDCG_EXAMPLES", "60")), deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)  # fmt: skip
+DOCUMENTED = "(NDCG is undefined for|With . quer|All . queries have)"
+DISCOUNTS = {"log": log_discount, "reciprocal": lambda rank: 1 / rank, "none": lambda rank: 1.0}
+TABLE = [0.0, 1.0, 0.5, 7.0]
+
+
+def outcome(call, *names):
+    """The value of a call; None for an error that names an argument. Nothing else may happen."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", DOCUMENTED)
+        try:
+            return call()
+        except (TypeError, ValueError) as error:
+            assert re.search(rf"\b({'|'.join(names)})\b", str(error)), error  # noqa: PT017
+            return None
+
+
+def on_disk(values):
+    with tempfile.TemporaryFile() as file:
+        mapped = np.memmap(file, dtype=float, shape=len(values), mode="w+")
+        mapped[:] = values
+    return mapped
+
+
+def frozen(values):
+    array = np.array(values, dtype=float)
+    array.flags.writeable = False
+    return array
+
+
+# of floats, none of which is changed
+CONTAINERS = {
+    "list": list,
+    "tuple": tuple,
+    "array": lambda v: np.array(v, dtype=float),
+    "read-only": frozen,
+    "longdouble": lambda v: np.array(v, dtype=np.longdouble),
+    "big-endian": lambda v: np.array(v, dtype=">f8"),
+    "objects": lambda v: np.array(v, dtype=object),
+    "strided": lambda v: np.repeat(np.array(v, dtype=float), 2)[::2],
+    "backwards": lambda v: np.array(v[::-1], dtype=float)[::-1],
+    "masked": lambda v: np.ma.array(np.array(v, dtype=float), mask=False),
+    "memmap": on_disk,
+    "deque": deque,
+    "pandas": lambda v: pd.Series(v, dtype=float, index=range(len(v), 0, -1)),
+    "nullable": lambda v: pd.Series(pd.array(np.array(v, dtype=float), dtype="Float64")),
+    "pandas on Arrow": lambda v: pd.Series(v, dtype="double[pyarrow]"),
+    "polars": lambda v: pl.Series(v, dtype=pl.Float64),
+    "Arrow": lambda v: pa.array(v, pa.float64()),
+    "Arrow chunks": lambda v: pa.chunked_array([v[:1], v[1:]], pa.float64()),
+}
+# ids of the numbers 0..4, in the same order
+IDS = {
+    "integers": lambda g: g,
+    "negative": lambda g: [each - 3 for each in g],
+    "huge": lambda g: [each + 2**70 for each in g],
+    "uint64": lambda g: np.array(g, dtype=np.uint64) + np.uint64(2**64 - 9),
+    "floats": lambda g: [each / 7 for each in g],
+    "subnormal": lambda g: [each * 5e-324 for each in g],
+    "infinite": lambda g: [[-INF, -1e308, -0.0, 1e308, INF][each] for each in g],
+    "text": lambda g: [["", "\0", "a", "a\0", "ü"][each] for each in g],
+    "text array": lambda g: np.array(["", "A", "a", "b", "ü"])[g],
+    "bytes": lambda g: [bytes([each]) for each in g],
+    "pairs": lambda g: [(each // 2, str(each)) for each in g],
+    "booleans": lambda g: [each > 2 for each in g],
+    "fractions": lambda g: [Fraction(each, 3) for each in g],
+    "dates": lambda g: np.datetime64("1969-12-30") + np.array(g, dtype="m8[D]"),
+    "zoned": lambda g: pd.Series(pd.Timestamp(0, tz="UTC") + pd.to_timedelta(g, "D")),
+    "spans": lambda g: np.array(g, dtype="m8[ns]"),
+    "periods": lambda g: pd.PeriodIndex.from_ordinals(g, freq="M"),
+    "categories": lambda g: pd.Categorical([["a", "b", "c", "d", "e"][each] for each in g]),
+    "index": pd.Index,
+    "levels": lambda g: pd.MultiIndex.from_arrays([[each // 2 for each in g], g]),
+    "polars": lambda g: pl.Series([["a", "b", "c", "d", "e"][each] for each in g]),
+    "Arrow": lambda g: pa.array([str(each) for each in g]),
+    "encoded": lambda g: pa.array([str(each) for each in g]).dictionary_encode(),
+}
+GRADES = [0.0, 0.0, -0.0, 1.0, 2.0, 3.0]
+NUMBERS = [*GRADES, 0.1, 1e-300, 1e12, 300.0, 255.0, 256.0]
+SCORES = [-INF, -1.7e308, -1.0, -5e-324, -0.0, 0.0, 5e-324, 1.0, 1 + 2**-52, 2.0**60, 1.7e308]
+
+
+@st.composite
+def tables(draw, grades=NUMBERS, unjudged=True, n_most=6):
+    """Rows that are in order, their containers, and the options of a metric."""
+    n = draw(st.integers(1, n_most))
+    gain = draw(st.sampled_from(["linear", "exponential", TABLE, dict(enumerate(TABLE)), np.sqrt]))
+    options = {
+        "k": draw(st.sampled_from([None, 1, 2, 3, np.int8(4), 10**30])),
+        "gain": gain,
+        "discount": draw(st.sampled_from(list(DISCOUNTS))),
+        "ties": draw(st.sampled_from(["average", "stable", "worst", "best"])),
+        "unjudged": draw(st.sampled_from(["raise", "zero", "omit"] if unjudged else ["raise"])),
+    }
+    if not isinstance(gain, str) and not callable(gain):
+        grades = GRADES
+    elif gain == "exponential":
+        grades = [each for each in grades if each < 1000]
+    if options["unjudged"] != "raise":
+        grades = [*grades, nan, nan]
+    lists = [st.lists(st.sampled_from(each), min_size=n, max_size=n) for each in (grades, SCORES)]
+    y, s = map(draw, lists)
+    g = draw(st.lists(st.integers(0, 4), min_size=n, max_size=n))
+    return y, s, g, options
+
+
+def gain_of(value, gain):
+    if callable(gain):
+        return float(np.sqrt(value))
+    if isinstance(gain, str):
+        return (
+            value
+            if gain == "linear"
+            else float(Fraction(2) ** Fraction(int(value)) - 1)
+            if (value == int(value))
+            else float(np.expm1(value * np.log(2)))
+        )
+    return TABLE[int(value)]
+
+
+def oracle(y, s, g, k, gain, discount, ties, unjudged):
+    """DCG and NDCG of every query, by going through all orders."""
+    dcgs, ndcgs = [], []
+    for query in sorted(set(g)):
+        rows = [i for i in range(len(g)) if g[i] == query]
+        if unjudged == "omit":
+            rows = [i for i in rows if not isnan(y[i])]
+        gains = [0.0 if isnan(y[i]) else gain_of(y[i], gain) for i in rows]
+        cut = None if k is None else int(k)
+        dcg = exact_dcg(gains, [s[i] for i in rows], cut, DISCOUNTS[discount], ties)
+        ideal = exact_ideal(gains, cut, DISCOUNTS[discount])
+        dcgs.append(dcg)
+        ndcgs.append(dcg / ideal if ideal else nan)
+    return dcgs, ndcgs
+
+
+def same(found, expected):
+    np.testing.assert_allclose(found, expected, rtol=1e-13, atol=0)
+
+
+def shown(values):
+    return type(values), [repr(each) for each in values]
+
+
+@fuzz
+@given(
+    tables(), st.sampled_from(list(CONTAINERS)), st.sampled_from(list(CONTAINERS)),
+    st.sampled_from(list(IDS)),
+)  # fmt: skip
+def test_metrics_of_good_input(table, for_y, for_s, for_g):
+    """Both samples, both means and the curve, in every container, with every kind of id."""
+    y, s, g, options = table
+    ids = IDS[for_g](g)
+    if for_g == "booleans":
+        g = ids
+    inputs = CONTAINERS[for_y](y), CONTAINERS[for_s](s), ids
+    before = [shown(each) for each in inputs]
+    dcgs, ndcgs = oracle(y, s, g, **options)
+    defined = [each for each in ndcgs if not isnan(each)]
+    y_true, y_score, groups = inputs
+
+    def call(function, **more):
+        given_options = options | more
+        return outcome(lambda: function(y_true, y_score, groups=groups, **given_options))
+
+    same(call(dcg_samples), dcgs)
+    same(call(dcg_score), fsum(dcgs) / len(dcgs))
+    same(call(ndcg_samples, replace_undefined_by=nan), ndcgs)
+    same(
+        call(ndcg_score, replace_undefined_by=nan), fsum(defined) / len(defined) if defined else nan
+    )
+    same(call(ndcg_score), fsum(defined) / len(ndcgs))
+    cutoffs, curve = call(ndcg_curve, k=[5, 1, 2])
+    assert cutoffs.tolist() == [5, 1, 2]
+    for k, value in zip(cutoffs.tolist(), curve, strict=True):
+        _, each = oracle(y, s, g, **options | {"k": k})
+        same(value, fsum(v for v in each if not isnan(v)) / len(each))
+    assert [shown(each) for each in inputs] == before
+
+
+@fuzz
+@given(tables(unjudged=False), st.data())
+def test_weights(table, data):
+    y, s, g, options = table
+    amounts = st.sampled_from([0, 1, 3, 0.1, 1e-200, 1e200])
+    weight = data.draw(st.lists(amounts, min_size=len(g), max_size=len(g)))
+    found = outcome(
+        lambda: ndcg_score(
+            y, s, groups=g, **options, sample_weight=weight, replace_undefined_by=0.5
+        ),
+        "sample_weight",
+    )
+    if not any(weight):
+        assert found is None
+        return
+    total = value = Fraction(0)
+    for query, ndcg in zip(sorted(set(g)), oracle(y, s, g, **options)[1], strict=True):
+        rows = [i for i in range(len(g)) if g[i] == query]
+        own = sum(Fraction(weight[i]) for i in rows) / len(rows)
+        total += own
+        value += own * Fraction(0.5 if isnan(ndcg) else ndcg)
+    same(found, float(value / total))
+
+
+@fuzz
+@given(st.integers(1, 4), st.integers(2, 5), st.data())
+def test_matrices(n, width, data):
+    """Two dimensions are the groups of their rows, in every frame."""
+    cells = [st.lists(st.sampled_from(each), min_size=n * width, max_size=n * width)
+             for each in (NUMBERS, SCORES)]  # fmt: skip
+    y, s = (np.array(data.draw(each)).reshape(n, width) for each in cells)
+    frame = data.draw(
+        st.sampled_from(
+            [np.array, np.asfortranarray, list, np.ndarray.tolist, pd.DataFrame, pl.DataFrame,
+             lambda m: pd.DataFrame(m).convert_dtypes(), lambda m: np.repeat(m, 2, axis=1)[:, ::2]]
+        )
+    )  # fmt: skip
+    ids = np.repeat(np.arange(n), width)
+    for function in (ndcg_samples, dcg_samples, ndcg_score, dcg_score):
+        found = outcome(lambda function=function: function(frame(y), frame(s)))
+        same(found, outcome(lambda f=function: f(y.ravel(), s.ravel(), groups=ids)))
+
+
+ANYTHING = [
+    0, 1, 2, -1, True, None, nan, INF, -INF, -0.0, 5e-324, 1e308, 1.7e308, -1e308, 2**53 + 1, 2**63,
+    2**64, -(2**63), 10**400, 1j, "1", "", b"1", (), [1], {}, object, Fraction(1, 3), np.float16(2),
+    np.longdouble("1e4000"), np.datetime64("NaT", "D"), pd.NA, pd.NaT, pd.Timestamp(0), ..., len,
+]  # fmt: skip
+SANE = [0, 1, 2, 3]
+OPTIONS = {
+    "k": [None, 1, 3, "retrieved", 0, -1, 2.0, True, "all", [1], nan, 2**70, np.uint8(3), {}],
+    "gain": ["linear", "exponential", "exp", None, [0, 1, 2, 3], [], {0: 0, 1: 1}, {}, [1j], [nan],
+             len, np.negative, lambda y: y * nan, lambda y: "text", lambda y: y[:1], 3, b"ab"],
+    "discount": ["log", "reciprocal", "none", "ln", None, 2, lambda r: r, lambda r: r * 0.0,
+                 lambda r: 1 / r, lambda r: -r, lambda r: None, lambda r: 1e308 / r, [1, 0.5]],
+    "ties": ["average", "stable", "worst", "best", "", None, 1, ["best"]],
+    "ignore_ties": [True, False, np.True_, None, 1, "no"],
+    "unjudged": ["raise", "zero", "omit", "drop", None, 0],
+    "replace_undefined_by": ["warn", 0, 1.5, nan, INF, None, "drop", True, 10**400, 1j, [0]],
+    "log_base": [2, 10, 1.0, 0, -3, nan, INF, "2", None, True, 1 + 2**-52, 10**400],
+    "sample_weight": [None, [1], [1, 2], "1", 3, {}, [nan] * 3, [0] * 3, [1] * 3, [[1]] * 3],
+}  # fmt: skip
+OF_DCG = [name for name in OPTIONS if name != "replace_undefined_by"]
+OF_NDCG = [name for name in OPTIONS if name != "log_base"]
+METRICS = {
+    ndcg_score: OF_NDCG,
+    dcg_score: OF_DCG,
+    ndcg_samples: OF_NDCG[:-1],
+    dcg_samples: [name for name in OF_DCG if name != "sample_weight"],
+    ndcg_curve: [name for name in OF_NDCG if name != "k"],
+}
+
+
+def column(draw, n):
+    """Mostly sane numbers, with some of anything, in something."""
+    elements = (
+        st.sampled_from(SANE) if draw(st.booleans()) else st.sampled_from(SANE * 9 + ANYTHING)
+    )
+    values = draw(st.lists(elements, min_size=n, max_size=n))
+    make = draw(st.sampled_from([*CONTAINERS.values(), *[list] * 9]))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return make(values)
+    except Exception:  # what the container does not take
+        return values
+
+
+@fuzz
+@given(st.data())
+@pytest.mark.parametrize("function", METRICS)
+def test_metrics_of_anything(function, data):
+    n = data.draw(st.sampled_from([0, 1, 2, 3, 3, 3, 6]))
+    y, s, g = (column(data.draw, n) for _ in range(3))
+    if data.draw(st.booleans()):
+        g = [1] * n
+    names = data.draw(st.lists(st.sampled_from(METRICS[function]), max_size=2, unique=True))
+    options = {name: data.draw(st.sampled_from(OPTIONS[name])) for name in names}
+    before = [repr(each) for each in (y, s, g)]
+    found = outcome(
+        lambda: function(y, s, groups=g, **options), "y_true", "y_score", "groups", *OPTIONS
+    )
+    assert [repr(each) for each in (y, s, g)] == before
+    if found is not None:
+        values = np.asarray(found[1] if function is ndcg_curve else found)
+        undefined = options.get("replace_undefined_by", 0.0)
+        if function in (dcg_score, dcg_samples):
+            assert np.isfinite(values).all()
+        elif undefined in ("warn", 0, 0.0):
+            assert ((values >= 0) & (values <= 1)).all()
+
+
+@fuzz
+@given(st.data(), st.integers(2, 9), st.sampled_from(list(IDS)))
+def test_quantile_grades(data, n_grades, kind):
+    n = data.draw(st.integers(1, 8))
+    pool = [0, -0.0, 1, 2, 5e-324, -5e-324, INF, -INF, 1e308, 2**53 + 1.0]
+    y = data.draw(st.lists(st.sampled_from(pool), min_size=n, max_size=n))
+    g = data.draw(st.lists(st.integers(0, 4), min_size=n, max_size=n))
+    container = data.draw(st.sampled_from(list(CONTAINERS)))
+    ids = IDS[kind](g)
+    g = ids if kind == "booleans" else g
+    y = [float(each) for each in y]
+    found = outcome(
+        lambda: quantile_grades(CONTAINERS[container](y), groups=ids, n_grades=n_grades)
+    )
+    expected = []
+    for value, own in zip(y, g, strict=True):
+        group = [other for other, each in zip(y, g, strict=True) if each == own]
+        expected.append(n_grades * sum(other < value for other in group) // len(group))
+    assert found.tolist() == expected
+
+
+@fuzz
+@given(st.data())
+def test_quantile_grades_of_anything(data):
+    n = data.draw(st.integers(0, 4))
+    y = column(data.draw, n)
+    groups = data.draw(st.sampled_from([None, [1] * n, [1], "ab", 3]))
+    n_grades = data.draw(
+        st.sampled_from([5, 2, 1, 0, -1, 2**31, 2.0, None, "5", True, nan, 10**400])
+    )
+    found = outcome(
+        lambda: quantile_grades(y, groups=groups, n_grades=n_grades), "y", "groups", "n_grades"
+    )
+    assert found is None or ((found >= 0) & (found < n_grades)).all()
+
+
+# no lists or arrays as grades, and no keys that end in NUL or lie beyond int64: see test_faults
+ID = st.sampled_from(
+    [0, 1, 2, -1, 2**80, "a", "b", "ü", "", "\ud800", "x" * 99, b"a", None, nan, 0.5, -0.0, (1, "a"),
+     (), frozenset([1]), Fraction(1, 3), np.int64(7), np.str_("a"), pd.Timestamp(0)]
+)  # fmt: skip
+KEY = st.one_of(
+    st.integers(-3, 3), st.sampled_from(["a", "b", "ü" * 70]), st.tuples(st.integers(0, 2))
+)
+
+
+@fuzz
+@given(
+    st.dictionaries(st.integers(-3, 3), st.lists(ID, max_size=5, unique=True), max_size=4),
+    st.dictionaries(
+        st.integers(-3, 3),
+        st.dictionaries(ID, st.sampled_from([0, 1, 2, 0.5, True, 1e300]), max_size=4), max_size=4,
+    ),
+    st.sampled_from(["zero", "skip"]),
+    st.sampled_from([list, tuple, deque]),
+)  # fmt: skip
+def test_from_lists(recommended, relevant, unanswered, container):
+    found = outcome(
+        lambda: from_lists(
+            {query: container(each) for query, each in recommended.items()}, relevant,
+            unanswered=unanswered,
+        ),
+        "recommended", "relevant", "query",
+    )  # fmt: skip
+    if found is None:
+        return
+    y, s, groups = found
+    ndcg = outcome(lambda: ndcg_samples(y, s, groups=groups, replace_undefined_by=nan), "groups")
+    queries = {*recommended, *relevant} if unanswered == "zero" else {*recommended}
+    for query, value in zip(sorted(queries), ndcg, strict=True):
+        truth = {key: float(grade) for key, grade in relevant.get(query, {}).items()}
+        listed = recommended.get(query, [])
+        dcg = fsum(truth.get(each, 0) * log_discount(r) for r, each in enumerate(listed, 1))
+        ideal = exact_ideal(list(truth.values()))
+        same(value, dcg / ideal if ideal else nan)
+
+
+@fuzz
+@given(st.data())
+def test_from_lists_of_anything(data):
+    junk = st.sampled_from([each for each in ANYTHING if each is not pd.NA])
+    plain = st.one_of(ID, junk)
+    listed = st.one_of(st.lists(plain, max_size=3), st.sets(st.integers(0, 3)), junk)
+    grade = junk.filter(lambda v: not isinstance(v, list | tuple | dict | np.longdouble))
+    truth = st.one_of(
+        st.dictionaries(ID, grade, max_size=3), st.lists(plain, max_size=3), junk,
+        st.sets(ID, max_size=3),
+    )  # fmt: skip
+    lists, truths = (
+        data.draw(
+            st.one_of(st.dictionaries(KEY, each, max_size=3), st.lists(each, max_size=3), junk)
+        )
+        for each in (listed, truth)
+    )
+    word = data.draw(st.sampled_from(["zero", "skip", "nan", None, 3]))
+    found = outcome(
+        lambda: from_lists(lists, truths, unanswered=word, unjudged="nan"),
+        "recommended", "relevant", "query", "unanswered", "queries", "documents",
+    )  # fmt: skip
+    if found is not None:
+        y, s, groups = found
+        assert y.shape == s.shape == groups.shape
+        assert y.dtype == s.dtype == float
+
+
+TEXT = st.sampled_from(["a", "b", "B", "ü", "10", "9", ""])
+SCORE = st.sampled_from([0, 1, 1 + 1e-9, -1, INF, -INF, -0.0, 1e300, 5e-324, 2**70, True])
+
+
+@fuzz
+@given(
+    st.dictionaries(TEXT, st.dictionaries(TEXT, st.sampled_from([-1, 0, 1, 2, 0.5]), max_size=4), max_size=3),
+    st.dictionaries(TEXT, st.dictionaries(TEXT, SCORE, max_size=5), max_size=3),
+)  # fmt: skip
+def test_from_trec(qrels, run):
+    found = outcome(
+        lambda: from_trec(qrels, run), "qrels", "run", "query", "recommended", "queries"
+    )
+    if found is None:
+        return
+    y, s, groups = found
+    values = dict(
+        zip(
+            sorted(set(groups.tolist())),
+            outcome(lambda: ndcg_samples(y, s, groups=groups)),
+            strict=True,
+        )
+    )
+    assert set(values) == set(qrels)
+    for query, value in values.items():
+        truth = {key: max(grade, 0) for key, grade in qrels[query].items()}
+        with np.errstate(over="ignore"):
+            ranked = sorted(
+                ((np.float32(float(score)), doc) for doc, score in run.get(query, {}).items()),
+                reverse=True,
+            )
+        dcg = fsum(truth.get(doc, 0) * log_discount(r) for r, (_, doc) in enumerate(ranked, 1))
+        ideal = exact_ideal(list(truth.values()))
+        same(value, dcg / ideal if ideal else 0)
+
+
+@fuzz
+@given(st.data())
+def test_from_trec_of_anything(data):
+    plain = [each for each in ANYTHING if not isinstance(each, list | tuple | dict | np.longdouble)]
+    junk = st.sampled_from(plain)
+    inner = st.one_of(st.dictionaries(st.one_of(TEXT, ID), junk, max_size=3), junk)
+    qrels, run = (
+        data.draw(
+            st.one_of(st.dictionaries(TEXT, inner, max_size=3), st.lists(junk, max_size=2), junk)
+        )
+        for _ in range(2)
+    )
+    outcome(lambda: from_trec(qrels, run), "qrels", "run", "query", "recommended", "relevant")
+
+
+LEVELS = [0.95, 0.5, 1e-9, 0, 1, -1, nan, None, "0.95", True, 10**400]
+RESAMPLES = [9, 50, 0, -1, 2.5, None, "9", True, nan]
+STATES = [None, 0, np.random.RandomState(0), -1, "0", 1.5, nan, [], [1, 2], object()]
+
+
+@fuzz
+@given(tables(grades=[0.0, 1.0, 2.0], unjudged=False, n_most=6), st.data())
+def test_ndcg_interval(table, data):
+    y, s, g, options = table
+    arguments = {}
+    for name, values in [
+        ("confidence_level", LEVELS), ("n_resamples", RESAMPLES), ("random_state", STATES),
+        ("method", ["BCa", "percentile", "t", "bca", None]),
+        ("sample_weight", [None, [1, 2, 3, 1, 2, 3][: len(g)], [1], [0] * len(g)]),
+    ]:  # fmt: skip
+        i = data.draw(st.integers(0, 2 * len(values)))
+        arguments[name] = values[i if i < len(values) else 0]
+    found = outcome(
+        lambda: ndcg_interval(y, s, groups=g, **options, **arguments),
+        *arguments, "queries", "y_true",
+    )  # fmt: skip
+    if found is not None:
+        low, high = found.confidence_interval
+        assert low <= high
+        assert found.method == "t" or (low >= 0 and high <= 1 + 1e-15)
+        assert found.n_queries + found.n_left_out == len(set(g))
+        weight = arguments["sample_weight"]
+        same(
+            found.value,
+            outcome(lambda: ndcg_score(y, s, groups=g, **options, sample_weight=weight)),
+        )
+
+
+@fuzz
+@given(tables(grades=[0.0, 1.0, 2.0], unjudged=False), st.data())
+def test_compare_rankers(table, data):
+    y, _, g, options = table
+    others = st.lists(st.sampled_from(SCORES), min_size=len(g), max_size=len(g))
+    names = data.draw(
+        st.lists(st.sampled_from(["a", "b", 1, None, (1,), nan]), max_size=3, unique=True)
+    )
+    scores = {name: data.draw(others) for name in names}
+    baseline = data.draw(st.sampled_from([None, None, "a", "z", 1]))
+    test = data.draw(st.sampled_from(["permutation", "t", "T", None]))
+    n_resamples = data.draw(st.sampled_from([9, *RESAMPLES]))
+    found = outcome(
+        lambda: compare_rankers(
+            y, scores, groups=g, **options, baseline=baseline, test=test, n_resamples=n_resamples,
+            random_state=0,
+        ),
+        "y_scores", "baseline", "test", "n_resamples", "queries",
+    )  # fmt: skip
+    if found is None:
+        return
+    assert ((found.pvalue >= 0) & (found.pvalue <= 1)).all()
+    assert (found.pvalue >= found.uncorrected_pvalue).all()
+    assert (found.wins + found.ties + found.losses == found.n_queries).all()
+    for (first, second), difference in zip(found.pairs, found.difference, strict=True):
+        values = [oracle(y, scores[name], g, **options)[1] for name in (first, second)]
+        each = [a - b for a, b in zip(*values, strict=True) if not isnan(a)]
+        np.testing.assert_allclose(difference, fsum(each) / len(each), atol=1e-11)
+
+
+@fuzz
+@given(
+    tables(grades=[*GRADES, 0.5, 1e-300, 1e12]),
+    st.sampled_from(["pandas", "polars", "lazy"]),
+    st.data(),
+)
+def test_tables(table, engine, data):
+    y, s, g, options = table
+    if engine == "lazy" and options["ties"] == "stable":
+        options["ties"] = "best"
+    if callable(options["gain"]):
+        options["gain"] = "linear"
+    if options["gain"] == "exponential":  # lazily it is lost near 0: see test_faults
+        y = [0.0 if value < 0.1 else value for value in y]
+    broken = data.draw(st.sampled_from([None, None, *SCORES, nan, INF]))
+    scores = [*s[:-1], s[-1] if broken is None else broken]
+    make = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "lazy": pl.LazyFrame}[engine]
+    frame, names = (
+        make({"y": y, "s": scores, "q": g}),
+        {"y_true": "y", "y_score": "s", "groups": "q"},
+    )
+    found = outcome(
+        lambda: frames.ndcg_by_query(frame, **names, **options, replace_undefined_by=0.5), "y_true"
+    )
+    found = found.sort("q").collect() if engine == "lazy" else found
+    dcgs, ndcgs = oracle(y, [-INF if isnan(v) or v == INF else v for v in scores], g, **options)
+    invalid = isnan(scores[-1]) or scores[-1] == INF
+    for query, dcg, ndcg, own_dcg, own in zip(
+        sorted(set(g)), dcgs, ndcgs, found["dcg"].to_list(), found["ndcg"].to_list(), strict=True
+    ):
+        if invalid and query == g[-1]:
+            assert own is None or isnan(own)
+        else:
+            np.testing.assert_allclose(own_dcg, dcg, rtol=1e-12)
+            np.testing.assert_allclose(own, 0.5 if isnan(ndcg) else ndcg, rtol=1e-12)
+    mean = outcome(
+        lambda: frames.ndcg_score(frame, **names, **options, replace_undefined_by=0.5),
+        "y_true", "y_score", "score",
+    )  # fmt: skip
+    assert (mean is None) == invalid
+    if not invalid:
+        each = [0.5 if isnan(value) else value for value in ndcgs]
+        np.testing.assert_allclose(mean, fsum(each) / len(each), rtol=1e-12)
+
+
+@fuzz
+@given(tables(unjudged=False, grades=[*GRADES, 0.1, 1e12]), st.sampled_from(list(IDS)))
+def test_scorers_and_rankers(table, kind):
+    y, _, g, options = table
+    X = np.c_[np.arange(len(g)) % 3, g].astype(float)
+    ids = IDS[kind](g)
+    scorer = make_ndcg_scorer(group_by=lambda X: ids, **options, replace_undefined_by=0.5)
+    model = Ridge().fit(X, y)
+    found = outcome(lambda: scorer(model, X, y))
+    score = model.predict(X)
+    ids_of_rows = ids if kind == "booleans" else g
+    values = oracle(y, score.tolist(), ids_of_rows, **options)[1]
+    same(found, fsum(0.5 if isnan(value) else value for value in values) / len(values))
+    together = make_ndcg_scorer(group_by=one_ranking, **options, replace_undefined_by=0.5)
+    value = oracle(y, score.tolist(), [0] * len(g), **options)[1][0]
+    same(outcome(lambda: together(model, X, y)), 0.5 if isnan(value) else value)
+    ranker = GroupedRanker(Ridge()).fit(X, y, groups=ids)
+    same(ranker.predict(X), score)
+    assert not isinf(outcome(lambda: ranker.score(X, y, groups=ids), "y"))

@@ -1,0 +1,220 @@
+"""As much as a machine bears, each in a process of its own that tells its seconds and memory.
+
+Seconds are those of the processor, which other work on the machine leaves as they are.
+
+Run by ``pytest -m slow -s tests/test_limits.py``, which prints the figures.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.slow
+PRELUDE = """
+import json, time, sys
+import numpy as np
+import sklearn_ndcg as sn
+
+def peak():
+    with open("/proc/self/status") as status:
+        return next(int(row.split()[1]) for row in status if row.startswith("VmHWM")) / 2**20
+
+def report(**found):
+    print(json.dumps({"gigabytes": round(peak(), 2), **found}))
+
+before = time.process_time()
+def seconds():
+    return round(time.process_time() - before, 2)
+"""
+
+
+def free_gigabytes():
+    try:
+        with open("/proc/meminfo") as info:
+            row = next(row for row in info if row.startswith("MemAvailable"))
+    except OSError:
+        pytest.skip("no /proc to tell how much memory there is")
+    return int(row.split()[1]) / 2**20
+
+
+def run(code, gigabytes, timeout=300):
+    """What the code reports, run in a process of its own."""
+    if free_gigabytes() < gigabytes:
+        pytest.skip(f"needs {gigabytes} GB of memory")
+    process = subprocess.run(  # noqa: S603
+        [sys.executable, "-P", "-W", "error", "-c", PRELUDE + code],
+        capture_output=True, text=True, check=False, timeout=timeout,
+    )  # fmt: skip
+    assert process.returncode == 0, process.stderr
+    found = json.loads(process.stdout)
+    print(os.environ.get("PYTEST_CURRENT_TEST", "").split("::")[-1], found)
+    return found
+
+
+def test_one_query_of_fifty_million_documents():
+    found = run(
+        """
+n = 50_000_000
+rng = np.random.default_rng(0)
+y = rng.integers(0, 5, n, dtype=np.uint8)
+s = rng.random(n, dtype=np.float32)
+groups = np.zeros(n, dtype=np.uint8)
+inputs, before = peak(), time.process_time()
+value = sn.ndcg_score(y, s, groups=groups)
+every = seconds()
+before = time.process_time()
+ten = sn.ndcg_score(y, s, groups=groups, k=10)
+found = dict(gigabytes=round(peak(), 2), seconds=every, seconds_at_10=seconds())
+# a random order has the mean gain at each rank, the ideal one grade after the other
+discount = 1 / np.log2(np.arange(2, n + 2))
+ends = np.cumsum(np.bincount(y)[::-1])
+ideal = sum(4 - i and (4 - i) * discount[a:b].sum() for i, (a, b) in enumerate(zip([0, *ends[:-1]], ends)))
+report(**found, inputs=round(inputs, 2), value=value, ten=ten, mean=y.mean() * discount.sum() / ideal)
+""",
+        gigabytes=8,
+    )
+    assert found["value"] == pytest.approx(found["mean"], rel=1e-4)
+    assert 0 <= found["ten"] <= 1
+    assert found["gigabytes"] < 6
+
+
+def test_fifty_million_queries_of_one_document():
+    found = run(
+        """
+n = 50_000_000
+y = np.resize(np.array([1, 3, 0, 2], dtype=np.uint8), n)
+s = np.resize(np.array([0.5, 0.25, 1], dtype=np.float32), n)
+groups = np.arange(n)
+inputs, before = peak(), time.process_time()
+value = sn.ndcg_score(y, s, groups=groups, replace_undefined_by=0.5)
+report(value=value, seconds=seconds(), inputs=round(inputs, 2))
+""",
+        gigabytes=12,
+    )
+    assert found["value"] == pytest.approx(3 / 4 + 1 / 4 * 0.5, rel=1e-14)
+    assert found["gigabytes"] < 10
+
+
+def test_a_cutoff_of_a_billion_costs_nothing():
+    found = run(
+        """
+y, s = np.eye(50), np.ones((50, 50))
+expected = sn.ndcg_samples(y, s)
+assert (sn.ndcg_samples(y, s, k=10**9) == expected).all()
+assert (sn.ndcg_curve(y, s, k=[10**9, 50])[1] == sn.ndcg_curve(y, s, k=[50])[1][0]).all()
+report(seconds=seconds())
+""",
+        gigabytes=1,
+    )
+    assert found["seconds"] < 1
+    assert found["gigabytes"] < 0.5
+
+
+def test_grades_of_a_million_have_no_exponential_gain():
+    found = run(
+        """
+message = ""
+try:
+    sn.ndcg_score([[10**6, 1, 0]], [[1, 2, 3]], gain="exponential")
+except ValueError as error:
+    message = str(error)
+linear = sn.ndcg_score([[10**6, 1, 0]], [[3, 2, 1]])
+report(seconds=seconds(), message=message, linear=linear)
+""",
+        gigabytes=1,
+    )
+    assert found["linear"] == 1
+    assert "gain must be finite" in found["message"]
+    assert "the first at index (0, 0), where y_true is 1000000.0" in found["message"]
+
+
+def test_a_million_ids_of_a_kilobyte():
+    found = run(
+        """
+n = 1_000_000
+ids = [f"{i:0>1000}" for i in range(n)]
+y, s = np.resize([2, 1], 2 * n), np.arange(2 * n)
+inputs, before = peak(), time.process_time()
+values = sn.ndcg_samples(y, s, groups=ids + ids)
+report(seconds=seconds(), queries=len(values), lowest=values.min(), inputs=round(inputs, 2))
+""",
+        gigabytes=6,
+    )
+    assert found["queries"] == 10**6
+    assert found["lowest"] == pytest.approx(1)  # each has two of a grade
+    assert found["gigabytes"] < found["inputs"] + 1
+
+
+GROWTH = """
+def timed(n):
+    ids = make(n)
+    y, s = np.ones(len(ids)), np.arange(len(ids))
+    before = time.process_time()
+    sn.ndcg_samples(y, s, groups=ids)
+    return time.process_time() - before
+
+timed(10)
+first, second = (min(timed(n) for _ in range(3)) for n in (N, 4 * N))
+report(first=round(first, 4), second=round(second, 4), ratio=round(second / first, 2))
+"""
+GROWING = {
+    "integers": ("N, make = 100_000, lambda n: list(range(n))", ()),
+    "text": ("N, make = 100_000, lambda n: [f'query {i}' for i in range(n)]", ()),
+    "pairs": ("N, make = 50_000, lambda n: [(i % 7, str(i)) for i in range(n)]", ()),
+    "integers of one hash": (
+        "N, make = 2000, lambda n: np.array([i * (2**61 - 1) for i in range(n)], dtype=object)",
+        pytest.mark.xfail(strict=True, reason="ids are hashed: those of one hash take n^2 steps"),
+    ),
+    "floats of one hash": (
+        "N, make = 100_000, lambda n: np.arange(n) * 2.0**61",
+        (),
+    ),
+    "shuffled array": (
+        "N, make = 1_000_000, lambda n: np.random.default_rng(0).permutation(n)",
+        (),
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    "ids", [pytest.param(name, marks=marks) for name, (_, marks) in GROWING.items()]
+)
+def test_time_does_not_grow_with_the_square(ids):
+    """Four times the rows may take a little more than four times as long, not sixteen."""
+    assert run(GROWING[ids][0] + GROWTH, gigabytes=2)["ratio"] < 8
+
+
+SHAPES = {
+    "one query, sorted": "np.zeros(n, int), np.arange(n)",
+    "one query, upside down": "np.zeros(n, int), -np.arange(n)",
+    "one query, all tied": "np.zeros(n, int), np.zeros(n)",
+    "one query, one bucket": "np.zeros(n, int), np.r_[1e300, np.random.default_rng(0).random(n - 1)]",
+    "one query, geometric": "np.zeros(n, int), 2.0 ** (np.arange(n) % 2000 - 1000)",
+    "a long one and many short": "np.r_[np.zeros(n // 2, int), np.arange(1, n - n // 2 + 1)], np.arange(n)",
+    "as many lengths as queries": "np.repeat(np.arange(1500), np.arange(1500))[:n], np.arange(n)",
+    "scattered rows": "np.random.default_rng(0).integers(0, n, n), np.arange(n)",
+}
+
+
+@pytest.mark.parametrize("function", ["ndcg_samples", "ndcg_curve"])
+@pytest.mark.parametrize("ties", ["average", "best"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_no_shape_of_data_is_slow(shape, ties, function):
+    """Of sorting n documents, none takes n^2 steps."""
+    options = f"ties={ties!r}" + (", k=[1, 10, 1000]" if function == "ndcg_curve" else "")
+    code = f"""
+def timed(n):
+    groups, s = {SHAPES[shape]}
+    y = np.random.default_rng(1).random(n)
+    before = time.process_time()
+    sn.{function}(y, s, groups=groups, {options})
+    return time.process_time() - before
+
+timed(10)
+first, second = (min(timed(n) for _ in range(3)) for n in (200_000, 800_000))
+report(first=round(first, 4), second=round(second, 4), ratio=round(second / first, 2))
+"""
+    assert run(code, gigabytes=2)["ratio"] < 8
