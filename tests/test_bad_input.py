@@ -180,6 +180,7 @@ CALLS = {
     "log_base": (partial(dcg_score, Y, S, **good, log_base=0), "log_base must be.*above 1, got 0"),
     "log_base 1": (partial(dcg_score, Y, S, **good, log_base=1), "log_base must be.*above 1, got 1"),
     "log_base text": (partial(dcg_score, Y, S, **good, log_base="e"), "log_base must be.*'e'"),
+    "log_base inf": (partial(dcg_score, Y, S, **good, log_base=float("inf")), "log_base must be"),
     "log_base and callable": (partial(dcg_score, Y, S, **good, log_base=3, discount=np.exp),
                               "log_base=3 is the base of discount='log'"),
     "log_base elsewhere": (partial(dcg_score, Y, S, **good, log_base=3, discount="none"),
