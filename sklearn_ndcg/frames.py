@@ -30,6 +30,8 @@ except ImportError as error:
         'sklearn_ndcg.frames needs Narwhals: python -m pip install "sklearn-ndcg[frames]"'
     ) from error
 
+__all__ = ["ndcg_by_query", "ndcg_score"]
+
 _RESULTS = ("n_documents", "dcg", "ideal_dcg", "ndcg")
 _SUMMED = {"ideal_term", "judged", "weight", "judged_weight", "bad_weight"}
 _STEEPEST = 1023  # the largest relevance whose exponential gain is a float64

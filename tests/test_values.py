@@ -447,3 +447,14 @@ def test_returns():
     assert type(value) is float
     assert type(dcg_score([1, 0], [1, 2], groups=[1, 1])) is float
     assert ndcg_samples([[1, 0]] * 3, [[1, 2]] * 3).shape == (3,)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_integers_that_floats_would_tie(sign):
+    scores = np.array([[2**60, 2**60 + 1, 2**60 + 2]]) * sign
+    expected = ndcg_score([[0, 1, 2]], [[0, sign, 2 * sign]])
+    assert ndcg_score([[0, 1, 2]], scores) == expected
+
+
+def test_the_default_base_of_jarvelin_and_kekalainen():
+    assert jarvelin_kekalainen() == jarvelin_kekalainen(b=2)

@@ -1,0 +1,124 @@
+"""The site: ``python -m sphinx -W --keep-going -b html docs docs/_build/html``.
+
+Everything made at build time is in docs/generated and docs/_build.
+"""
+
+import re
+import runpy
+import shutil
+from pathlib import Path
+
+from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
+
+import sklearn_ndcg
+
+here = Path(__file__).parent
+generated = here / "generated"
+
+project = "sklearn_ndcg"
+author = "The sklearn_ndcg developers"
+project_copyright = "2026, the sklearn_ndcg developers"
+version = release = sklearn_ndcg.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx_gallery.gen_gallery",
+]
+templates_path = ["_templates"]
+exclude_patterns = ["_build", "_templates", "generated/source", "**/GALLERY_HEADER.rst"]
+suppress_warnings = ["config.cache"]  # the gallery keeps functions in its configuration
+smartquotes = False  # "log" is something to type
+default_role = "py:obj"  # `ndcg_score` links where there is something to link to
+myst_enable_extensions = ["amsmath", "attrs_block", "attrs_inline", "dollarmath"]
+myst_heading_anchors = 3
+html_math_renderer = "mathml"  # see setup
+
+autosummary_generate = True
+autodoc_typehints = "none"  # numpydoc has them in words
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+
+toc_object_entries_show_parents = "hide"
+html_theme = "pydata_sphinx_theme"
+html_title = f"sklearn_ndcg {release}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_sidebars = {"index": [], "errors": []}  # pages without pages below them
+html_theme_options = {
+    "navbar_align": "left",
+    "header_links_before_dropdown": 6,
+    "show_toc_level": 2,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "article_footer_items": [],
+}
+
+# Of the examples these are run, in about four minutes on two busy cores. The others fit many
+# models, or write big files.
+_RUN = ("tune_movie_ranker", "whose_ndcg", "recommender_lists", "rank_stocks", "plot_")
+sphinx_gallery_conf = {
+    "examples_dirs": str(generated / "source"),
+    "gallery_dirs": "generated/examples",
+    "filename_pattern": "/(" + "|".join(_RUN) + ")",
+    "within_subsection_order": "FileNameSortKey",
+    "doc_module": ("sklearn_ndcg",),
+    "reference_url": {"sklearn_ndcg": None},
+    "abort_on_example_error": False,
+    "download_all_examples": False,
+    "show_signature": False,
+    "write_computation_times": False,
+    "remove_config_comments": True,
+}
+
+
+def prepare_sources(app):
+    """Draw the figures, and put a header beside copies of the examples, as the gallery wants it."""
+    runpy.run_path(str(here / "_figures.py"))["draw_all"](generated / "figures")
+    source = generated / "source"
+    shutil.rmtree(source, ignore_errors=True)
+    shutil.copytree(here.parent / "examples", source, ignore=shutil.ignore_patterns("__pycache__"))
+    header = (
+        "Examples\n========\n\nScripts of the folder ``examples``. Most were run when this "
+        "site was built, and show what they printed.\n"
+    )
+    (source / "GALLERY_HEADER.rst").write_text(header)
+
+
+def mend_docstring(app, what, name, obj, options, lines):
+    """Turn scikit-learn's links into its own user guide, in inherited methods, into text."""
+    text = re.sub(r":ref:`([^`<]+) <\w+>`", r"\1 of scikit-learn", "\n".join(lines))
+    lines[:] = re.sub(r":term:`([^`<]+?)(?: <[^>]+>)?`", r"\1", text).split("\n")
+
+
+def mend_page(app, doctree):
+    """Take blank lines off the ends of blocks, and the link off "NDCG@10", taken for an address."""
+    for node in list(doctree.findall(nodes.literal_block)):
+        node.rawsource = node.astext().rstrip()  # pages need the line to end a doctest
+        node[:] = [nodes.Text(node.rawsource)]
+    for node in list(doctree.findall(nodes.reference)):
+        if node.get("refuri", "").startswith("mailto:NDCG"):
+            node.replace_self(node.children)
+
+
+def as_mathml(as_block):
+    """Write a formula as MathML, which browsers show by themselves: no script, no network."""
+
+    def visit(self, node):
+        self.body.append(tex2mathml(node.astext(), as_block=as_block))
+        raise nodes.SkipNode
+
+    return visit, None
+
+
+def setup(app):
+    """Tell Sphinx of the above."""
+    app.add_html_math_renderer("mathml", as_mathml(as_block=False), as_mathml(as_block=True))
+    app.connect("autodoc-process-docstring", mend_docstring)
+    app.connect("doctree-read", mend_page)
+    # before the gallery looks at its sources, which it does at the default priority
+    app.connect("builder-inited", prepare_sources, priority=10)
