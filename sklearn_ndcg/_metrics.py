@@ -591,7 +591,9 @@ def _mean_curve(queries: Queries, cutoffs: Ints, definition: Definition) -> Floa
         value = replacement(n_undefined, len(by_length), definition)
         if not np.isnan(value):
             total += undefined_weight
-            return (sums / total + value * (undefined_weight / total))[column]
+            if abs(value) > 2.0**960:  # only the sum would overflow
+                return (sums / total + value * (undefined_weight / total))[column]
+            sums += value * undefined_weight
     return (sums / total if total else np.full(len(ends), np.nan))[column]
 
 
