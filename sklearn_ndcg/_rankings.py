@@ -118,7 +118,8 @@ def from_lists(
             f"{len(truths)}. Pass mappings where some queries have no list."
         )
     fill = np.nan if unjudged == "nan" else 0
-    queries, n_listed, n_rows, n_hits = [], [], [], 0
+    queries, n_listed, n_rows, n_graded, row, found = [], [], [], [], 0, False
+    rows: list[int] = []  # those that have a grade, and which
     grades: list[Any] = []
     for query in dict.fromkeys([*lists, *truths]):
         if query not in lists and unanswered == "skip":
@@ -130,28 +131,30 @@ def from_lists(
                 f"query {query!r} has neither a list nor anything relevant, which rows cannot "
                 "show: leave it out."
             )
-        try:
-            retrieved = set(listed)
-            grades += [truth.get(document, fill) for document in listed]
-        except TypeError as error:
-            raise TypeError(f"recommended has ids in query {query!r}: {error}.") from error
-        if len(retrieved) < len(listed):
-            [(twice, count)] = Counter(listed).most_common(1)
-            raise ValueError(f"recommended has the id {twice!r} {count} times in query {query!r}.")
-        missed = [grade for document, grade in truth.items() if document not in retrieved]
-        grades += missed
+        places = _places(listed, truth, query)
+        end = row + len(listed)
+        for document, grade in truth.items():
+            if document in places:
+                rows.append(row + places[document])
+            else:
+                rows.append(end)
+                end += 1
+            grades.append(grade)
         queries.append(query)
         n_listed.append(len(listed))
-        n_rows.append(len(listed) + len(missed))
-        n_hits += len(truth) - len(missed)
+        n_rows.append(end - row)
+        n_graded.append(len(truth))
+        row, found = end, found or bool(places)
     if not queries:
         raise ValueError("recommended and relevant have no query to score.")
-    if not n_hits:
+    if not found:
         _check_kinds(lists, truths)
     starts = np.cumsum(n_rows) - n_rows
-    place = np.arange(len(grades)) - np.repeat(starts, n_rows)
+    place = np.arange(row) - np.repeat(starts, n_rows)
     y_score = np.where(place < np.repeat(n_listed, n_rows), -1.0 - place, -np.inf)
-    return _numbers(grades, queries, n_rows), y_score, np.repeat(_labels(queries), n_rows)
+    y_true = np.full(row, fill, dtype=np.float64)
+    y_true[rows] = _numbers(grades, queries, n_graded)
+    return y_true, y_score, np.repeat(_labels(queries), n_rows)
 
 
 def from_trec(
@@ -328,6 +331,21 @@ def _listed(documents: Any, query: Any) -> list[Any]:
             f"{type(documents).__name__} for query {query!r}."
         )
     return documents.tolist() if isinstance(documents, np.ndarray) else list(documents)
+
+
+def _places(listed: list[Any], truth: Mapping[Any, Any], query: Any) -> dict[Any, int]:
+    """Where in the list the documents are that the truth has."""
+    try:
+        retrieved = set(listed)
+    except TypeError as error:
+        raise TypeError(f"recommended has ids in query {query!r}: {error}.") from error
+    if len(retrieved) < len(listed):
+        [(twice, count)] = Counter(listed).most_common(1)
+        raise ValueError(f"recommended has the id {twice!r} {count} times in query {query!r}.")
+    hits = truth.keys() & retrieved
+    if 8 * len(hits) < len(listed):  # a few are looked for, of many each is looked up
+        return {document: listed.index(document) for document in hits}
+    return {document: place for place, document in enumerate(listed) if document in hits}
 
 
 def _graded(truth: Any, query: Any) -> Mapping[Any, Any]:
