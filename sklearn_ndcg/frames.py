@@ -223,6 +223,11 @@ def _table(
     frame: Any, y_true: str, y_score: str, groups: str | Sequence[str], weight: str | None = None
 ) -> tuple[Any, list[str]]:
     """The Narwhals frame, once its columns are known to be there, and the key columns."""
+    if type(nw.to_native(frame, pass_through=True)).__module__.startswith("dask"):
+        raise ValueError(
+            "Dask has no ranks within groups that are computed lazily. Pass frame.compute(), or "
+            "read the same files with DuckDB, Polars or Spark, which need not hold them in memory."
+        )
     try:
         table: Any = nw.from_native(frame)
     except TypeError as error:
@@ -230,11 +235,6 @@ def _table(
             "frame must be a table of pandas, Polars, PyArrow, DuckDB, PySpark or Ibis, got "
             f"{type(frame).__name__}. For arrays there is sklearn_ndcg.ndcg_score."
         ) from error
-    if table.implementation.is_dask():
-        raise ValueError(
-            "Dask has no ranks within groups that are computed lazily. Pass frame.compute(), or "
-            "read the same files with DuckDB, Polars or Spark, which need not hold them in memory."
-        )
     keys: Any = [groups] if isinstance(groups, str) else groups
     keys = list(keys) if np.iterable(keys) else [keys]
     schema = table.collect_schema()
