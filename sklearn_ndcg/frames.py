@@ -6,7 +6,7 @@ For pandas, Polars, PyArrow, DuckDB, PySpark and Ibis, by way of Narwhals: the e
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import inf, isnan, log, nan
+from math import inf, isnan, log
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,7 @@ __all__ = ["ndcg_by_query", "ndcg_score"]
 _RESULTS = ("n_documents", "dcg", "ideal_dcg", "ndcg")
 _SUMMED = {"ideal_term", "judged", "weight", "judged_weight", "bad_weight"}
 _STEEPEST = 1023  # the largest relevance whose exponential gain is a float64
+_NAN = nw.lit(inf) - nw.lit(inf)  # DuckDB before 2.0 takes a NaN of Python for a null
 _SMALL = 0.01  # relevance, of which 2^y - 1 would lose digits
 _WIDE = (nw.Int128, nw.UInt128)  # which NumPy has not
 
@@ -408,7 +409,7 @@ def _rows(
         return nw.when(condition).then(1).otherwise(0)
 
     columns = {
-        "gain": nw.when(wrong).then(nan).otherwise(nw.when(usable).then(gain).otherwise(0.0)),
+        "gain": nw.when(wrong).then(_NAN).otherwise(nw.when(usable).then(gain).otherwise(0.0)),
         "score": nw.when(ranked).then(score),
         "unretrieved": number(~ranked),
     }

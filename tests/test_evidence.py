@@ -1,5 +1,6 @@
 """Intervals and comparisons, held to SciPy."""
 
+from inspect import signature
 from itertools import product
 
 import numpy as np
@@ -9,6 +10,9 @@ from scipy import stats
 
 from sklearn_ndcg import compare_rankers, ndcg_interval, ndcg_samples, ndcg_score
 from sklearn_ndcg._evidence import _mean_and_error, _randomised, _resampled
+
+# as SciPy calls it
+RNG = "rng" if "rng" in signature(stats.bootstrap).parameters else "random_state"
 
 
 def rows(n_queries=40, seed=0, noise=2.0, n_documents=12):
@@ -28,7 +32,7 @@ def test_interval_is_that_of_scipy_for_the_same_resamples(method, level):
     values = ndcg_samples(y, s, k=5)
     theirs = stats.bootstrap(
         (values,), mean, confidence_level=level, method=method, n_resamples=999,
-        rng=np.random.default_rng(1),
+        **{RNG: np.random.default_rng(1)},
     )  # fmt: skip
     ours = ndcg_interval(
         y, s, k=5, confidence_level=level, method=method, n_resamples=999, random_state=1
@@ -66,7 +70,7 @@ def test_a_resampled_query_keeps_its_weight():
 
     theirs = stats.bootstrap(
         (values, weight), weighted, paired=True, vectorized=True, n_resamples=500, method="BCa",
-        rng=np.random.default_rng(1),
+        **{RNG: np.random.default_rng(1)},
     )  # fmt: skip
     assert found.confidence_interval == pytest.approx(tuple(theirs.confidence_interval), abs=1e-13)
 
@@ -210,7 +214,7 @@ def test_random_permutation_test_is_near_that_of_scipy():
         values = [ndcg_samples(y, scores[name]) for name in (first, second)]
         theirs = stats.permutation_test(
             values, difference, permutation_type="samples", n_resamples=20_000,
-            rng=np.random.default_rng(0),
+            **{RNG: np.random.default_rng(0)},
         )  # fmt: skip
         error = 4 * np.sqrt(theirs.pvalue * (1 - theirs.pvalue) / 10_000) + 1e-3
         assert pvalue == pytest.approx(theirs.pvalue, abs=error)

@@ -153,8 +153,9 @@ found = {
     "curve": sn.ndcg_curve(y, s, groups=groups)[1].tolist(),
     "text ids": sn.dcg_samples(range(20), range(20), groups=films).tolist(),
     "interval": repr(sn.ndcg_interval(np.eye(12), np.tril(np.ones((12, 12))), random_state=1)),
-    "frame": sorted(
-        frames.ndcg_by_query(
+    "frame": sorted(  # Polars adds up in any order
+        tuple(round(value, 12) if isinstance(value, float) else value for value in row)
+        for row in frames.ndcg_by_query(
             pl.LazyFrame({"y": range(20), "s": range(20), "q": films}),
             y_true="y", y_score="s", groups="q",
         ).collect().rows()
@@ -325,6 +326,10 @@ NULLABLE = {
 }
 
 
+if pd.__version__ < "2.3":
+    del NULLABLE["int64[pyarrow]"]  # which NumPy cannot read there
+
+
 @pytest.mark.parametrize("name", NULLABLE)
 @pytest.mark.parametrize("unjudged", ["zero", "omit"])
 def test_missing_relevance_of_every_make(name, unjudged):
@@ -438,6 +443,7 @@ def test_decimal_scores_keep_their_order():
     assert frames.ndcg_score(frame, y_true="y", y_score="s", groups="q") == lazy == 1
 
 
+@pytest.mark.skipif(not hasattr(pl, "Int128"), reason="Polars has none yet")
 @pytest.mark.parametrize("column", ["y", "s", "q"])
 def test_integers_of_128_bits(column):
     frame = pl.DataFrame({"q": [1, 1], "y": [0, 1], "s": [1, 2]})

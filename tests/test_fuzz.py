@@ -247,6 +247,7 @@ def test_weights(table, data):
     same(found, float(value / total))
 
 
+@pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning:pandas")
 @fuzz
 @given(st.integers(1, 4), st.integers(2, 5), st.data())
 def test_matrices(n, width, data):
