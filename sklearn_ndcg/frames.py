@@ -457,6 +457,8 @@ def _discount(rank: str, deepest: Any, definition: Definition) -> Any:
     place = nw.col(rank).cast(nw.Float64)
     discounts = {"log": 1 / (place + 1).log(2), "reciprocal": 1 / place, "none": nw.lit(1.0)}
     limit = ~nw.col(rank).is_null()
+    if isinstance(deepest, int):
+        deepest = min(deepest, 2**62)  # which engines have an integer for
     if deepest is not None and not isinstance(deepest, str):
         limit = limit & (nw.col(rank) <= deepest)
     return nw.when(limit).then(discounts[str(definition.discount)]).otherwise(0.0)
