@@ -95,8 +95,8 @@ def compare_lists(n_users):
     recommended = {f"user-{u}": [items[i] for i in each] for u, each in enumerate(lists)}
     relevant = {f"user-{u}": {items[i]: 1 + i % 3 for i in each} for u, each in enumerate(liked)}
     seconds = perf_counter() - start
-    run = {u: dict(zip(each, range(-1, -101, -1), strict=False)) for u, each in recommended.items()}
-    run = {u: {item: float(score) for item, score in each.items()} for u, each in run.items()}
+    scores = [-1.0 - place for place in range(100)]
+    run = {u: dict(zip(each, scores, strict=False)) for u, each in recommended.items()}
 
     def ours():
         y_true, y_score, groups = from_lists(recommended, relevant)

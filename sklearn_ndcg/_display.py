@@ -274,15 +274,14 @@ class NDCGDisplay:
         # without k, folds reach as far as their longest query, and are flat beyond
         longest = max((fold.k for fold in folds), key=len)
 
-        def mean(curves: list[Any]) -> list[Floats]:
-            pad = (np.pad(each, (0, len(longest) - len(each)), mode="edge") for each in curves)
-            return list(pad)
+        def padded(curve: Any) -> Floats:
+            return np.pad(curve, (0, len(longest) - len(curve)), mode="edge")
 
         display = cls(
             k=longest,
-            ndcg=np.array(mean([fold.ndcg for fold in folds])),
+            ndcg=np.array([padded(fold.ndcg) for fold in folds]),
             name=name,
-            chance_level=np.mean(mean([fold.chance_level for fold in folds]), axis=0),
+            chance_level=np.mean([padded(fold.chance_level) for fold in folds], axis=0),
         )
         return display.plot(
             ax,
@@ -373,8 +372,8 @@ class NDCGDisplay:
         if k is not None:
             k = np.unique(np.asarray(k)) if np.ndim(k) == 1 else k
         cutoffs, ndcg = ndcg_curve(y_true, y_score, k=k, **options)
-        silent = options | {"replace_undefined_by": options.get("replace_undefined_by", 0.0)}
-        if silent["replace_undefined_by"] == "warn":
+        silent = dict(options)
+        if silent.get("replace_undefined_by", "warn") == "warn":
             silent["replace_undefined_by"] = 0.0  # ndcg_curve has warned
         interval = None
         if confidence_level is not None:

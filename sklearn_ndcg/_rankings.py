@@ -222,16 +222,14 @@ def from_trec(
     ranked = {}
     for query, documents in scored.items():
         if query in judged:
-            scores = _numbers(list(documents.values()), [query], [len(documents)], "run")
-            _refuse_nan(scores, query, "run")
+            scores = _numbers_of_query(documents, query, "run")
             with np.errstate(over="ignore"):
                 rounded = scores.astype(np.float32).tolist()
             order = sorted(zip(rounded, documents, strict=True), reverse=True)
             ranked[query] = [document for _, document in order]
     relevant = {}
     for query, truth in judged.items():
-        relevance = _numbers(list(truth.values()), [query], [len(truth)], "qrels")
-        _refuse_nan(relevance, query, "qrels")
+        relevance = _numbers_of_query(truth, query, "qrels")
         relevant[query] = dict(zip(truth, np.maximum(relevance, 0).tolist(), strict=True))
     return from_lists(ranked, relevant, unanswered=unanswered)
 
@@ -420,9 +418,12 @@ def _numbers(
     return floats
 
 
-def _refuse_nan(values: Floats, query: str, name: str) -> None:
+def _numbers_of_query(documents: Mapping[str, Any], query: str, name: str) -> Floats:
+    """Values of the documents of one query as floats, none of them NaN."""
+    values = _numbers(list(documents.values()), [query], [len(documents)], name)
     if np.isnan(values).any():
         raise ValueError(f"{name} must not have NaN, found in query {query!r}.")
+    return values
 
 
 def _labels(queries: list[Any]) -> NDArray[Any]:

@@ -18,6 +18,7 @@ from sklearn_ndcg._metrics import (
     check_options,
     dcg_and_ideal,
     mean_over_queries,
+    ndcg_at,
     ratio,
     replacement,
 )
@@ -178,7 +179,7 @@ def ndcg_score(
         As `ndcg_by_query`.
 
     ValueError
-        As `ndcg_by_query`; and if a row is invalid, with their count.
+        As `ndcg_by_query`; and if there are invalid rows: how many, or how many queries have one.
 
     Warns
     -----
@@ -213,11 +214,7 @@ def ndcg_score(
         negative_gain=False,
         sample_weight=None if sample_weight is None else _array(table, sample_weight),
     )
-    ndcg = ratio(*dcg_and_ideal(queries, [cutoff], definition))
-    undefined = np.isnan(ndcg)
-    if undefined.any():
-        ndcg[undefined] = replacement(int(undefined.sum()), len(ndcg), definition, stacklevel=3)
-    return float(mean_over_queries(ndcg, queries.weight)[0])
+    return float(mean_over_queries(ndcg_at(queries, [cutoff], definition), queries.weight)[0])
 
 
 def _table(
