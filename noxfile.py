@@ -20,9 +20,9 @@ def ci(session):
 
 @nox.session
 def bare(session):
-    """No extra at all: import, score, search, and the errors that name what to install."""
+    """No extra at all: the metrics beside scikit-learn's, and both kernels."""
     session.install(".", "pytest", "hypothesis")
-    session.run("pytest", "-q", "tests/test_values.py", "tests/test_kernels.py")
+    session.run("pytest", "-q", "tests/test_agreement.py", "tests/test_kernels.py")
 
 
 @nox.session
@@ -39,7 +39,7 @@ def nightly(session):
 @nox.session
 def coverage(session):
     """Lines and branches of the Python modules, on the NumPy kernels, which are one of them."""
-    session.install("-e", ".[test,rankers,engines]", "coverage", "mpmath")
+    session.install("-e", ".[test,rankers,engines]", "coverage")
     environment = {"SKLEARN_NDCG_KERNELS": "numpy"}
     session.run("coverage", "run", "--branch", "--source=sklearn_ndcg", "-m", "pytest", "-q",
                 env=environment)  # fmt: skip
