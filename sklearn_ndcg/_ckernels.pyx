@@ -315,6 +315,7 @@ def dcg(
     """DCG of every query at every cutoff, shape (n_queries, n_cutoffs)."""
     cdef Py_ssize_t q
     cdef int rule = TIES[ties]
+    cdef double[GRADES] gains
     result = np.zeros((len(starts), len(cutoffs)))
     cdef double[:, ::1] out = result
     cdef double[:, ::1] sums = _summed(discount)
@@ -324,11 +325,12 @@ def dcg(
     cdef double[:, ::1] scratch = _scratch(lengths)
     cdef Document* ranked = <Document*> &scratch[0, 0]
     cdef Document* spare = <Document*> &scratch[1, 0]
+    fill(gains, table)
     with nogil:
         for q in range(starts.shape[0]):
             if lengths[q]:
                 dcg_of_query(
-                    &gain[starts[q]], &score[starts[q]], lengths[q], &ranks, rule, &table[0],
+                    &gain[starts[q]], &score[starts[q]], lengths[q], &ranks, rule, gains,
                     ranked, spare, &out[q, 0],
                 )
     return result
@@ -347,6 +349,7 @@ def ideal_dcg(
     cdef bint own = cutoffs.ndim == 2
     cdef Py_ssize_t q, column
     cdef const Py_ssize_t[::1] by_gain = np.argsort(np.negative(table))
+    cdef double[GRADES] gains
     result = np.zeros((len(starts), ends.shape[1]))
     cdef double[:, ::1] out = result
     cdef double[:, ::1] sums = _summed(discount)
@@ -356,6 +359,7 @@ def ideal_dcg(
     cdef double[:, ::1] scratch = _scratch(lengths)
     cdef Document* ranked = <Document*> &scratch[0, 0]
     cdef Document* spare = <Document*> &scratch[1, 0]
+    fill(gains, table)
     with nogil:
         for q in range(starts.shape[0]):
             if not lengths[q]:
@@ -364,10 +368,17 @@ def ideal_dcg(
                 if own:  # a query's cutoffs are in no order
                     ranks.cutoffs = &ends[q, column]
                 ideal_of_query(
-                    &gain[starts[q]], lengths[q], &ranks, &table[0], &by_gain[0], table.shape[0],
+                    &gain[starts[q]], lengths[q], &ranks, gains, &by_gain[0], table.shape[0],
                     ranked, spare, &out[q, column],
                 )
     return result
+
+
+cdef void fill(double* gains, const double[::1] table):
+    """A gain for every byte, should another thread put another grade into the caller's array."""
+    cdef Py_ssize_t grade
+    for grade in range(GRADES):
+        gains[grade] = table[grade] if grade < table.shape[0] else 0
 
 
 cdef _summed(const double[::1] discount):

@@ -12,6 +12,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_ndcg._checks import refuse_masked
 from sklearn_ndcg._kernels import Floats
 
 Gain = str | Sequence[float] | Mapping[float, float] | Callable[[Floats], ArrayLike]
@@ -308,7 +309,9 @@ def _mapped(table: Mapping[float, float], relevance: Floats, of: str) -> Floats:
 
 
 def _called(function: Callable[[Any], ArrayLike], name: str, of: str, values: Any) -> Floats:
-    result = np.asarray(function(values))
+    returned = function(values)
+    refuse_masked(returned, f"what {name} returned")
+    result = np.asarray(returned)
     if result.shape != values.shape or result.dtype.kind not in "biuf":
         raise ValueError(
             f"{name} must return one number for each of the {len(values)} {of} it is given, but "

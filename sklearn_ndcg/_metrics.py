@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from inspect import cleandoc, signature
 from typing import Any, TypeVar
 
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_ndcg import _kernels
+from sklearn_ndcg._checks import warn
 from sklearn_ndcg._definitions import Cutoff, Definition, Discount, Gain, check_cutoff
 from sklearn_ndcg._kernels import Floats, Ints
 from sklearn_ndcg._queries import Queries, as_queries
@@ -95,6 +96,23 @@ _DOCS = {
 }
 
 
+def _refusing_estimators(metric: Function) -> Function:
+    """Tell whoever passes a metric as `scoring` that a scorer is meant."""
+
+    @wraps(metric)
+    def checked(*arguments: Any, **options: Any) -> Any:
+        if len(arguments) > 2 and hasattr(arguments[0], "fit"):
+            scorer = "make_dcg_scorer" if "dcg_" == metric.__name__[:4] else "make_ndcg_scorer"
+            raise TypeError(
+                f"{metric.__name__} is a metric of y_true and y_score, and was called as a scorer, "
+                f"with {type(arguments[0]).__name__}, X and y. Pass scoring={scorer}(...), which "
+                "takes the same options."
+            )
+        return metric(*arguments, **options)
+
+    return checked  # type: ignore[return-value]
+
+
 def _documented(function: Function) -> Function:
     if function.__doc__:  # there is none under python -OO
         parts = {name: cleandoc(text) for name, text in _DOCS.items()}
@@ -102,6 +120,7 @@ def _documented(function: Function) -> Function:
     return function
 
 
+@_refusing_estimators
 @_documented
 def dcg_score(
     y_true: ArrayLike,
@@ -185,6 +204,7 @@ def dcg_score(
     return float(mean_over_queries(dcg_at(queries, [cutoff], definition), queries.weight)[0])
 
 
+@_refusing_estimators
 @_documented
 def ndcg_score(
     y_true: ArrayLike,
@@ -282,6 +302,7 @@ def ndcg_score(
     return float(mean_over_queries(ndcg_at(queries, [cutoff], definition), queries.weight)[0])
 
 
+@_refusing_estimators
 @_documented
 def dcg_samples(
     y_true: ArrayLike,
@@ -347,6 +368,7 @@ def dcg_samples(
     return dcg_at(queries, [cutoff], definition)[:, 0]
 
 
+@_refusing_estimators
 @_documented
 def ndcg_samples(
     y_true: ArrayLike,
@@ -420,6 +442,7 @@ def ndcg_samples(
     return ndcg_at(queries, [cutoff], definition)[:, 0]
 
 
+@_refusing_estimators
 @_documented
 def ndcg_curve(
     y_true: ArrayLike,
@@ -646,17 +669,16 @@ def _finite(values: Floats, queries: Queries) -> Floats:
     return values
 
 
-def replacement(count: int, total: int, definition: Definition, stacklevel: int = 4) -> float:
+def replacement(count: int, total: int, definition: Definition) -> float:
     """The value of undefined queries, with the warning where one is due."""
     value = definition.replace_undefined_by
     if not isinstance(value, str):
         return float(value)
-    warnings.warn(
+    warn(
         f"NDCG is undefined for {count} of {total} queries, which have no relevant document, and "
         "is set to 0.0 there. Pass replace_undefined_by=0.0 to keep that without this warning, "
         "another number, or nan to leave them out of the mean.",
         UndefinedMetricWarning,
-        stacklevel=stacklevel,  # by default the line that called the metric
     )
     return 0.0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from sklearn_ndcg import _kernels
+from sklearn_ndcg._checks import refuse_masked, refuse_reordered, warn, where
 from sklearn_ndcg._definitions import Definition
 from sklearn_ndcg._kernels import Floats, Grades, Ints
 
@@ -35,6 +37,7 @@ def as_queries(
     sample_weight: ArrayLike | None = None,
 ) -> Queries:
     """Check all input and bring it into rows, one run a query, in the order of the labels."""
+    refuse_reordered(y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight)
     relevance = numeric(y_true, "y_true")
     score = numeric(y_score, "y_score")
     _check_shapes(relevance, score, groups)
@@ -51,6 +54,12 @@ def as_queries(
         codes = None
     else:
         labels, starts, lengths, codes = group_rows(groups, len(relevance))
+        if len(labels) == len(relevance) > 1:
+            warn(
+                f"Each of the {len(labels)} queries has a single document, which has nothing to be "
+                "ranked against: NDCG is 1 for it, or undefined. groups must have one id per "
+                "query, the same for all of its rows, not one id per row."
+            )
     judged = None if unjudged is None else ~unjudged.ravel()
     collected = _kernels.running.collected
     table = None if grades is None else definition.table(int(grades.max()))
@@ -76,15 +85,13 @@ def as_queries(
     return Queries(gain, table, score, starts, lengths, weight, labels)
 
 
-def numeric(values: ArrayLike, name: str) -> NDArray[Any]:
+def numeric(values: Any, name: str) -> NDArray[Any]:
     """`values` as an array of bool, int or float, not copied where it is one already."""
-    array = values
     refuse_masked(values, name)
-    if np.ma.isMaskedArray(values):
-        array = np.ma.getdata(values)
+    array = np.ma.getdata(values) if np.ma.isMaskedArray(values) else values
     if type(array) is not np.ndarray or array.dtype.kind not in "biuf":
         try:
-            array = _exact_integers(array)
+            array = _exact_integers(_on_host(array))
             array = check_array(
                 array, ensure_2d=False, ensure_all_finite=False, ensure_min_samples=0,
                 ensure_min_features=0, input_name=name,
@@ -103,23 +110,57 @@ def numeric(values: ArrayLike, name: str) -> NDArray[Any]:
         raise ValueError(
             f"{name} must be 1-D or 2-D and must not be empty, got shape {array.shape}."
         )
+    if array.dtype.kind == "b":  # any byte but 0 is True, in a view of other bytes too
+        array = array.view(np.uint8) != 0
     return array
+
+
+def _on_host(values: Any) -> Any:
+    """Arrays of the array API, on any device, as NumPy arrays; anything else as it is."""
+    if isinstance(values, np.ndarray):
+        return values
+    if hasattr(values, "detach"):  # a torch tensor, which may require grad
+        values = values.detach()
+    elif not hasattr(values, "__array_namespace__"):
+        return values
+    try:
+        return np.from_dlpack(values, device="cpu")
+    except (TypeError, BufferError, RuntimeError):  # NumPy before 2.1, or a device that has no such way
+        return np.asarray(values.cpu() if hasattr(values, "cpu") else values)
 
 
 def _exact_integers(values: Any) -> Any:
     """Nullable and object integers as integers: check_array would make floats of them."""
     if isinstance(values, np.matrix):
         return values
+    _refuse_text(values)
     array = np.asarray(values)
     if array.dtype.kind == "O" and array.ndim:
-        if array.ndim == 1:  # pandas.NA, which is no float
-            array = np.fromiter(map(_nan_if_missing, array), dtype=object, count=len(array))
+        cells = [_nan_if_missing(cell) for cell in array.ravel().tolist()]
+        if any(isinstance(cell, str | bytes) for cell in cells):
+            raise TypeError("it holds text.")
         try:
-            narrow = np.array(array.tolist())
+            narrow = np.array(cells)
         except ValueError:  # lists of several lengths: refused further up
             return array
-        return narrow if narrow.dtype.kind in "biuf" and narrow.shape == array.shape else array
+        if narrow.dtype.kind not in "biuf" or narrow.shape != (array.size,):
+            narrow = np.fromiter(cells, dtype=object, count=len(cells))
+        return narrow.reshape(array.shape)
     return array if array.dtype.kind in "iu" else values
+
+
+def _refuse_text(values: Any) -> None:
+    """Raise for text before NumPy makes an array of it, as wide as the longest."""
+    if hasattr(values, "columns"):
+        return
+    first = values
+    for _ in range(3):  # rows of a matrix, their numbers
+        if isinstance(first, list) and str in set(map(type, first)):
+            first = next(each for each in first if isinstance(each, str))
+        elif isinstance(first, list | tuple) or hasattr(first, "to_list"):
+            first = next(iter(first), None)
+    if isinstance(first, str | bytes):
+        raise TypeError(f"it holds text, the first {first[:40]!r}.")
 
 
 def _nan_if_missing(value: Any) -> Any:
@@ -169,24 +210,13 @@ def row_codes(groups: ArrayLike | None, n_rows: int) -> tuple[NDArray[Any], Ints
     return labels, lengths, codes
 
 
-def refuse_masked(values: Any, name: str) -> None:
-    """Raise where a masked array hides values; others are let through."""
-    # pandas' nullable arrays have a mask too, which np.ma would take for its own
-    if not np.ma.isMaskedArray(values):
-        return
-    masked = np.ma.getmaskarray(values)
-    if masked.any():
-        raise ValueError(
-            f"{name} is a masked array with {_where(masked, 'masked')}: fill them in, or leave "
-            "their rows out."
-        )
-
-
 def _check_shapes(relevance: NDArray[Any], score: NDArray[Any], groups: object) -> None:
     if relevance.shape != score.shape:
         hint = ""
         if relevance.shape == (len(score), 1):
             hint = " y_true is a column: pass y_true.ravel(), or the one column of the frame."
+        elif score.shape == (len(relevance), 1):
+            hint = " y_score is a column: pass y_score.ravel(), or the one column of the frame."
         elif relevance.ndim == 1 and score.ndim == 2 and score.shape[1] > 1:
             hint = (
                 " One score a document is needed: for a classifier's probabilities that is "
@@ -224,14 +254,14 @@ def _check_relevance(relevance: NDArray[Any], unjudged: str) -> NDArray[np.bool_
         missing = np.isnan(relevance)
         if unjudged == "raise":
             raise ValueError(
-                f"y_true must not be NaN, found {_where(missing, 'NaN')}. If these documents are "
+                f"y_true must not be NaN, found {where(missing, 'NaN')}. If these documents are "
                 "unjudged, pass unjudged='zero' to count them as not relevant or unjudged='omit' "
                 "to take them out of the ranking."
             )
     if missing is not None or np.isinf(low) or np.isinf(high):
         infinite = np.isinf(relevance)
         if infinite.any():
-            raise ValueError(f"y_true must be finite, found {_where(infinite, 'infinite')}.")
+            raise ValueError(f"y_true must be finite, found {where(infinite, 'infinite')}.")
     return missing
 
 
@@ -240,7 +270,7 @@ def _check_scores(score: NDArray[Any]) -> None:
         wrong = np.isnan(score) | (score == np.inf)
         raise ValueError(
             f"y_score must be finite, or -inf for what was not retrieved; found "
-            f"{_where(wrong, 'NaN or +inf')}."
+            f"{where(wrong, 'NaN or +inf')}."
         )
 
 
@@ -277,7 +307,7 @@ def _gains(
     if not (low > -np.inf and high < np.inf):
         wrong = ~np.isfinite(gain)
         raise ValueError(
-            f"gain must be finite, but is not for {_where(wrong.reshape(shape), 'document')}, "
+            f"gain must be finite, but is not for {where(wrong.reshape(shape), 'document')}, "
             f"where y_true is {grades[wrong][0]}: a float64 ends at 2^1024."
         )
     if low < 0 and not negative_gain:
@@ -289,7 +319,7 @@ def _gains(
         )
         raise ValueError(
             f"{reason}: gain is {gain[wrong][0]} where y_true is {grades[wrong][0]}, with "
-            f"{_where(wrong.reshape(shape), 'negative')}. Shift the grades, or pass a gain that "
+            f"{where(wrong.reshape(shape), 'negative')}. Shift the grades, or pass a gain that "
             "clips them, for example gain=functools.partial(numpy.maximum, 0)."
         )
     return gain
@@ -309,7 +339,7 @@ def row_weights(sample_weight: ArrayLike, n: int) -> Floats:
     if wrong.any():
         raise ValueError(
             f"sample_weight must be finite and >= 0, found {weight[wrong][0]}: "
-            f"{_where(wrong, 'such weight')}."
+            f"{where(wrong, 'such weight')}."
         )
     return weight / 2.0**64 if weight.max() > 2.0**960 else weight  # so that no sum overflows
 
@@ -334,15 +364,18 @@ def query_weights(
 
 def _check_groups(groups: Any, n_rows: int) -> NDArray[Any]:
     refuse_masked(groups, "groups")
-    if isinstance(groups, list | tuple):
+    if isinstance(groups, Sequence) and not isinstance(groups, str | bytes | range):
         # np.asarray would turn [1, "1", nan] into text
         ids = np.fromiter(groups, dtype=object, count=len(groups))
     else:
         try:
+            groups = _on_host(groups)
             dtype: Any = getattr(groups, "dtype", None)
             # a time zone makes objects of dates, slowly, and changes nothing about their order
             naive = f"M8[{dtype.unit}]" if getattr(dtype, "tz", None) else None
-            ids = np.asarray(groups, dtype=naive)
+            # np.asarray would make text of Polars as wide as the longest, without NULs at the end
+            polars = type(groups).__module__.startswith("polars.")
+            ids = groups.to_numpy() if polars else np.asarray(groups, dtype=naive)
             ids = ids.astype(object) if ids.dtype.kind == "T" else ids
         except Exception as error:
             raise TypeError(
@@ -362,7 +395,7 @@ def _check_groups(groups: Any, n_rows: int) -> NDArray[Any]:
     if ids.dtype.kind in "fmM":
         missing = np.isnan(ids) if ids.dtype.kind == "f" else np.isnat(ids)
         if missing.any():
-            raise ValueError(f"groups must not be missing, found {_where(missing, 'missing id')}.")
+            raise ValueError(f"groups must not be missing, found {where(missing, 'missing id')}.")
     return ids
 
 
@@ -383,15 +416,24 @@ def _factorized(ids: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
     """Sorted labels and each row's place among them, for text and objects."""
     listed = ids.tolist()
     try:
-        seen = {label: code for code, label in enumerate(dict.fromkeys(listed))}
+        try:
+            seen = dict.fromkeys(listed)
+        except TypeError:  # arrays have no hash
+            seen = {}
+        if not seen or any(map(_holds_array, seen)):
+            listed = [_what_it_holds(label) for label in listed]
+            seen = dict.fromkeys(listed)
+        seen = {label: code for code, label in enumerate(seen)}
         codes = np.fromiter(map(seen.__getitem__, listed), dtype=np.intp, count=len(listed))
     except TypeError as error:
-        raise TypeError(f"groups must be ids that can be hashed and sorted: {error}.") from error
+        raise TypeError(f"groups must be ids that can be hashed and sorted: {error}") from error
     missing = np.array([_is_missing(label) for label in seen])
     if missing.any():
         raise ValueError(
-            f"groups must not be missing, found {_where(missing[codes], 'missing id')}."
+            f"groups must not be missing, found {where(missing[codes], 'missing id')}."
         )
+    for label in seen:
+        _refuse_hash_of_identity(label)
     try:
         by_label = sorted(range(len(seen)), key=list(seen).__getitem__)
     except TypeError as error:
@@ -404,6 +446,36 @@ def _factorized(ids: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
     place[by_label] = np.arange(len(seen))
     labels = np.fromiter(seen, dtype=object, count=len(seen))[by_label]
     return labels, place[codes]
+
+
+def _holds_array(label: Any) -> bool:
+    if isinstance(label, tuple):
+        return any(map(_holds_array, label))
+    return hasattr(type(label), "__array__") and not isinstance(label, np.generic)
+
+
+def _what_it_holds(label: Any) -> Any:
+    """The value of a 0-d array or tensor, which may be equal to nothing but itself."""
+    if isinstance(label, tuple):
+        return tuple(map(_what_it_holds, label))
+    if not _holds_array(label):
+        return label
+    array = np.asarray(_on_host(label))
+    if array.ndim:
+        raise TypeError(f"found an array of shape {array.shape} as an id.")
+    return array[()]
+
+
+def _refuse_hash_of_identity(label: Any) -> None:
+    if isinstance(label, tuple):
+        for part in label:
+            _refuse_hash_of_identity(part)
+    elif type(label).__hash__ is object.__hash__:
+        raise TypeError(
+            f"groups must be ids that are equal where they mean the same query, but a "
+            f"{type(label).__name__} is equal only to itself, and each row would be a query of its "
+            "own. Pass what it stands for, a number or text."
+        )
 
 
 def _unique(ids: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
@@ -427,10 +499,3 @@ def _is_missing(label: Any) -> bool:
         return bool(label != label)  # noqa: PLR0124  (nan and NaT)
     except (TypeError, ValueError):  # pandas.NA has no truth value
         return True
-
-
-def _where(mask: NDArray[np.bool_], what: str) -> str:
-    """Count and first place of what is wrong."""
-    place = tuple(int(i) for i in np.argwhere(mask)[0])
-    index = place if len(place) > 1 else place[0]
-    return f"{np.count_nonzero(mask)} {what}, the first at index {index}"

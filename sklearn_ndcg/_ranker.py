@@ -17,10 +17,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_ndcg import _kernels
+from sklearn_ndcg._checks import refuse_masked, refuse_reordered, where
 from sklearn_ndcg._columns import is_column, query_ids, take_rows, without_column
 from sklearn_ndcg._definitions import is_integer, is_number
 from sklearn_ndcg._kernels import Floats, Ints
-from sklearn_ndcg._queries import query_weights, refuse_masked, row_codes, row_weights
+from sklearn_ndcg._queries import group_rows, query_weights, row_codes, row_weights
 from sklearn_ndcg._scorers import make_ndcg_scorer
 
 Params = dict[str, Any]
@@ -101,7 +102,7 @@ def _catboost_stops(ranker: Any, held: Rows, k: int, rounds: int, params: Params
     ranker.set_params(eval_metric=f"NDCG:top={k}")
     columns = {
         name: params.get(name, given.get(name))
-        for name in ("cat_features", "text_features", "embedding_features")
+        for name in _CATBOOST_COLUMNS
     }
     aligned = {"group_weight": held.weight_of_query_by_row, **held.aligned}
     pool = Pool(held.X, held.y, group_id=held.ids, **columns, **aligned)
@@ -179,6 +180,7 @@ _POSITIONAL = {
     "interaction_constraints", "interaction_cst", "monotone_constraints", "monotonic_cst",
     "text_features",
 }  # fmt: skip
+_CATBOOST_COLUMNS = ("cat_features", "text_features", "embedding_features")
 # fit parameters that count rows
 _COUNTS_ROWS = {"pairs", "pairs_weight", "graph"}
 
@@ -281,7 +283,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     best_iteration_: int
 
-    __metadata_request__fit: ClassVar = {"groups": True}
+    # CatBoost's can be requested here, as CatBoost has no requests of its own
+    __metadata_request__fit: ClassVar = {"groups": True} | dict.fromkeys(_CATBOOST_COLUMNS)
     __metadata_request__score: ClassVar = {"groups": True}
 
     def __init__(
@@ -351,14 +354,23 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if X is None:
             raise ValueError("X is None: pass the features, one row a document.")
         refuse_masked(y, "y")
+        refuse_reordered(X=X, y=y, groups=groups, sample_weight=sample_weight)
         X, y = validate_data(self, X, y, skip_check_array=True)
         y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
-        inner = clone(self.estimator)
+        _refuse_missing_labels(y)
+        inner = self._cloned()
         final = _final(inner)
         names = signature(final.fit).parameters
         word = next((word for word in _WORDS if word.name in names), None)
         groups = self._ids(X, groups)
+        misnamed = [word.name for word in _WORDS if word.name in fit_params]
+        if groups is None and misnamed:
+            raise ValueError(
+                f"{', '.join(misnamed)} was passed and groups was not: pass groups=, one id per "
+                "row, for any ranker. Ids are made from sizes by np.repeat(np.arange(len(sizes)), "
+                "sizes)."
+            )
         if groups is None and (word is not None or self.early_stopping):
             what = "early_stopping=True" if word is None else f"{type(final).__name__}.fit"
             raise ValueError(
@@ -519,8 +531,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         estimator = _final(self.estimator)
-        is_one = hasattr(estimator, "fit") and hasattr(estimator, "predict")
-        if not is_one or isinstance(estimator, type | Pipeline):
+        # a stacked or voting estimator has its predict only once it is fitted, its class always
+        predicts = hasattr(type(estimator), "predict") or hasattr(estimator, "predict")
+        if not hasattr(estimator, "fit") or not predicts or isinstance(estimator, type | Pipeline):
             raise TypeError(
                 "estimator must be an estimator with fit and predict, or a Pipeline that ends in "
                 f"one (not in another Pipeline), got {estimator!r}."
@@ -539,6 +552,19 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"n_iter_no_change must be an integer >= 1, got {self.n_iter_no_change!r}."
             )
+
+    def _cloned(self) -> Any:
+        try:
+            return clone(self.estimator)
+        except RuntimeError as error:
+            given = getattr(_final(self.estimator), "get_params", dict)()
+            lists = [name for name in _CATBOOST_COLUMNS if isinstance(given.get(name), list)]
+            if lists:
+                error.add_note(
+                    f"{', '.join(lists)} is a list, which CatBoost copies and scikit-learn then "
+                    "cannot clone: pass a tuple, or pass it to fit."
+                )
+            raise
 
     def _ids(self, X: Any, groups: Any) -> Any:
         if self.group_by is None:
@@ -607,6 +633,10 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         every = Rows(self._features(X), y, weight, np.array([n]), aligned)
         if groups is None:
             return every, None
+        _, starts, lengths, codes = group_rows(groups, n)
+        in_order = codes is None and bool((starts[1:] > starts[:-1]).all())
+        if in_order and not self.early_stopping:
+            return every._replace(lengths=lengths), None
         labels, lengths, codes = row_codes(groups, n)
         order = _kernels.running.collected(np.arange(n), codes, lengths)
         if not self.early_stopping:
@@ -710,6 +740,19 @@ def _fit_transformers(
         held = held._replace(X=head.transform(held.X))
     pipeline.steps = [*head.steps[:-1], pipeline.steps[-1]]
     return train, held
+
+
+def _refuse_missing_labels(y: NDArray[Any]) -> None:
+    missing = np.zeros(len(y), dtype=bool)
+    if y.dtype.kind == "f":
+        missing = np.isnan(y)
+    elif y.dtype.kind == "O":
+        missing = np.array([label is None or label != label for label in y.tolist()])  # noqa: PLR0124
+    if missing.any():
+        raise ValueError(
+            f"y must not be NaN, found {where(missing, 'NaN')}. Leave those rows out, or set their "
+            "relevance to 0 if they are not relevant."
+        )
 
 
 def _is_about_labels(error: Exception, y: NDArray[Any]) -> bool:

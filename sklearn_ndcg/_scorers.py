@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields
+from html import escape
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, is_classifier
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import UNUSED
 
+from sklearn_ndcg._checks import refuse_reordered, warn
 from sklearn_ndcg._columns import count_rows, query_ids
-from sklearn_ndcg._definitions import Cutoff, Definition, check_cutoff
+from sklearn_ndcg._definitions import Cutoff, Definition, Discount, Gain, check_cutoff
 from sklearn_ndcg._metrics import (
     check_options,
     dcg_at,
@@ -29,6 +33,7 @@ _METRICS: dict[str, tuple[Callable[..., float], Callable[..., Any]]] = {
     "dcg": (dcg_score, dcg_at),
 }
 _OWN = ("groups", "k", "sample_weight")  # which the scorer has its own words for
+_OPTIONS = tuple(field.name for field in fields(Definition))
 _RESPONSES = ("predict_proba", "decision_function", "predict")
 
 
@@ -235,6 +240,7 @@ def check_group_splits(
         raise TypeError(
             f"cv is an iterator, which a check would use up: pass list(cv), got {cv!r}."
         )
+    refuse_reordered(X=X, y=y, groups=groups)
     n_rows = count_rows(X)
     labels, lengths, query = row_codes(groups, n_rows)
     found = []
@@ -286,20 +292,47 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         k: Cutoff | Sequence[Cutoff] = None,
         group_by: Any = None,
         response_method: str | Sequence[str] = "auto",
-        **options: Any,
+        gain: Gain = "linear",
+        discount: Discount = "log",
+        log_base: float = 2,
+        ties: str = "average",
+        ignore_ties: bool = False,
+        unjudged: str = "raise",
+        replace_undefined_by: float | str = "warn",
     ) -> None:
         self.metric = metric
         self.k = k
         self.group_by = group_by
         self.response_method = response_method
-        for name, value in options.items():
-            setattr(self, name, value)
-        self._given = tuple(options)
+        self.gain = gain
+        self.discount = discount
+        self.log_base = log_base
+        self.ties = ties
+        self.ignore_ties = ignore_ties
+        self.unjudged = unjudged
+        self.replace_undefined_by = replace_undefined_by
         self._definition(), self._cutoffs(), self._methods()  # bad values are refused at once
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name: those of every scorer, and the options that were given."""
-        return {**super().get_params(deep=deep), **self._options()}
+        """Parameters by name: those of the scorer, and the options of its metric."""
+        params: dict[str, Any] = super().get_params(deep=deep)
+        del params["replace_undefined_by" if self.metric == "dcg" else "log_base"]
+        return params
+
+    def _repr_html_(self) -> str:
+        """What it measures, for notebooks: as an estimator it would show as "not fitted"."""
+        measured = [self._key(k).replace(self.metric, self.metric.upper()) for k in self._cutoffs()]
+        defaults = {field.name: field.default for field in fields(Definition)}
+        options = [
+            f"{name}={value!r}"
+            for name, value in self.get_params(deep=False).items()
+            if name in defaults and value is not defaults[name] and value != defaults[name]
+        ]
+        where = "routed groups" if self.group_by is None else repr(self.group_by)
+        return f"<code>{escape(', '.join([*measured, *options, f'queries by {where}']))}</code>"
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def __call__(
         self,
@@ -334,6 +367,14 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         )
         values = _METRICS[self.metric][1](queries, cutoffs, definition)
         means = mean_over_queries(values, queries.weight).tolist()
+        if np.isnan(means[0]):
+            warn(
+                "The score is nan, as no query of the fold has a relevant document and "
+                "replace_undefined_by=nan leaves such queries out. A search then has nan for the "
+                "mean over folds and ranks all of its candidates first, whatever error_score is. "
+                "Use fewer or stratified folds, or another replace_undefined_by.",
+                UndefinedMetricWarning,
+            )
         if not self._has_several():
             return float(means[0])
         return {self._key(k): mean for k, mean in zip(cutoffs, means, strict=True)}
@@ -342,6 +383,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         self, estimator: Any, X: Any, y: ArrayLike, groups: ArrayLike | None
     ) -> tuple[Any, ArrayLike | None]:
         """The estimator's scores of the rows of X, and the queries that these belong to."""
+        self._refuse_binned(estimator, X)
         if self.group_by is not None:
             groups = query_ids(X, self.group_by)
         y_ndim = np.ndim(y)
@@ -355,15 +397,30 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
             )
         return self._response(estimator, X, y_ndim, self._definition()), groups
 
+    def _refuse_binned(self, estimator: Any, X: Any) -> None:
+        """Raise in the early stopping of HistGradientBoosting, whose X are bins.
+
+        Its scores are a list while it is fitted, and an array afterwards.
+        """
+        binned = getattr(X, "dtype", None) == np.uint8
+        if binned and callable(getattr(estimator, "scoring", None)) and self.group_by is not None:
+            fitting = isinstance(getattr(estimator, "train_score_", None), list)
+            if fitting and self.group_by is not one_ranking:
+                raise ValueError(
+                    f"{type(estimator).__name__} gives the scorer of its early stopping binned "
+                    f"features, in which group_by={self.group_by!r} finds bins instead of query "
+                    "ids. Set scoring='loss' or early_stopping=False in the estimator and pass "
+                    "this scorer to the search around it; rankers stop early by NDCG in "
+                    "GroupedRanker(ranker, early_stopping=True)."
+                )
+
     def _accept_sample_weight(self) -> bool:
         # scikit-learn 1.7 and later ask this of every scorer in a dict, with routing off
         return True
 
-    def _options(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self._given}
-
     def _definition(self) -> Definition:
-        return Definition(**self._options())
+        options = self.get_params(deep=False)
+        return Definition(**{name: options[name] for name in _OPTIONS if name in options})
 
     def _has_several(self) -> bool:
         return np.iterable(self.k) and not isinstance(self.k, str)
@@ -450,5 +507,14 @@ def _expected_gain(proba: Any, classes: Any, definition: Definition) -> NDArray[
             f"returned shape {proba.shape} for the classes {grades.tolist()}, of the gains "
             f"{gains.tolist()}."
         )
-    # not a matrix product: that may round equal rows differently and so break their tie
-    return np.asarray((proba * gains).sum(axis=1))
+    return _without_rounding_errors((proba * gains).sum(axis=1), gains)
+
+
+def _without_rounding_errors(means: NDArray[np.float64], gains: Any) -> NDArray[np.float64]:
+    """Mean gains to 40 bits, so that those which are equal in exact arithmetic tie.
+
+    Sums of probabilities times gains differ in their last bits, by their order and the machine.
+    """
+    # relative to each mean; to the largest gain where sums can cancel out
+    _, exponent = np.frexp(means if gains.min() >= 0 else np.abs(gains).max())
+    return np.asarray(np.ldexp(np.round(np.ldexp(means, 40 - exponent)), exponent - 40))

@@ -18,7 +18,7 @@ from sklearn_ndcg import _kernels
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(sklearn_ndcg.__file__).parent
 FLOORS = [
-    ["_kernels"],
+    ["_checks", "_kernels"],
     ["_columns", "_definitions", "_queries"],
     ["_metrics", "_rankings"],
     ["_evidence", "_ranker", "_scorers"],
