@@ -11,6 +11,7 @@ from sklearn_ndcg._columns import take_rows
 from sklearn_ndcg._evidence import ndcg_curve_interval
 from sklearn_ndcg._kernels import Floats
 from sklearn_ndcg._metrics import check_options, ndcg_curve
+from sklearn_ndcg._queries import numeric
 from sklearn_ndcg._scorers import make_ndcg_scorer
 
 
@@ -35,7 +36,7 @@ class NDCGDisplay:
         The model's name, for the legend.
 
     chance_level : ndarray of shape (n_cutoffs,), default=None
-        The expected NDCG of a random order.
+        The expected NDCG of a random order of the documents that were retrieved.
 
     Attributes
     ----------
@@ -132,7 +133,8 @@ class NDCGDisplay:
             Keyword arguments of matplotlib's `plot` for the curve.
 
         plot_chance_level : bool, default=False
-            Whether to draw the expected NDCG of a random order, which is computed exactly.
+            Whether to draw the expected NDCG of a random order of each query's retrieved
+            documents, which is computed exactly. Those with the score -inf stay unretrieved.
 
         chance_level_kwargs : dict, default=None
             Keyword arguments of matplotlib's `plot` for the chance level.
@@ -378,9 +380,11 @@ class NDCGDisplay:
         interval = None
         if confidence_level is not None:
             interval = ndcg_curve_interval(y_true, y_score, cutoffs, confidence_level, silent)
-        # a random order is the mean over all orders, which is what a tie of all documents has
-        tied = {**silent, "ties": "average", "ignore_ties": False}
-        chance_level = ndcg_curve(y_true, np.zeros(np.shape(y_true)), k=cutoffs, **tied)[1]
+        # A random order of what was retrieved is the mean over all orders, which a tie gives. What
+        # was not retrieved stays so: no order of a list puts a document in it.
+        tied = np.where(numeric(y_score, "y_score") == -np.inf, -np.inf, 0.0)
+        by_chance = {**silent, "ties": "average", "ignore_ties": False}
+        chance_level = ndcg_curve(y_true, tied, k=cutoffs, **by_chance)[1]
         return cls(k=cutoffs, ndcg=ndcg, interval=interval, name=name, chance_level=chance_level)
 
 

@@ -28,6 +28,7 @@ from sklearn_ndcg._queries import Queries, as_queries
 _DRAWS = 1 << 21  # at a time: 16 MB of places or signs
 _FEW = 10  # queries, below which a warning says what an interval is worth
 _SAME = 1e-12  # differences this small are rounding
+_ROUNDING = 1e-14  # of one value, and of a mean of them: the kernels differ by less than 1e-15
 
 
 class ConfidenceInterval(NamedTuple):
@@ -136,7 +137,8 @@ def ndcg_interval(
 
     method : {"BCa", "percentile", "t"}, default="BCa"
         The bias-corrected and accelerated bootstrap (Efron 1987), the percentile bootstrap, or
-        the interval of Student's t.
+        the interval of Student's t. Where weights differ, t has the jackknife's standard error
+        and one degree of freedom less than Kish's effective number of queries, at least 1.
 
     random_state : int, RandomState, Generator or None, default=None
         Where the resamples come from.
@@ -163,7 +165,8 @@ def ndcg_interval(
     Warns
     -----
     UserWarning
-        If there are fewer than 10 queries, or all of them have the same value.
+        If there are fewer than 10 queries, or their weights are so uneven that they are worth
+        fewer than 10 (Kish 1965), or all of them have the same value.
 
     UndefinedMetricWarning
         As `ndcg_score`.
@@ -176,6 +179,9 @@ def ndcg_interval(
     ----------
     Efron, B. (1987). Better bootstrap confidence intervals. Journal of the American Statistical
     Association, 82(397), 171-185.
+
+    Kish, L. (1965). Survey Sampling. Wiley. (The effective number: the square of the sum of the
+    weights over the sum of their squares.)
 
     Examples
     --------
@@ -193,30 +199,32 @@ def ndcg_interval(
     check_choice("method", method, ("BCa", "percentile", "t"))
     _check_resamples(n_resamples)
     generator = _generator(random_state)
-    values, weight, n_left_out = _scored(y_true, {"": y_score}, options)
-    values = values[0]
+    values, weight, n_left_out = _scored(y_true, [("", y_score)], options)
+    unit = _unit(values)
+    values = values[0] / unit
     n = len(values)
     value, error, _ = _mean_and_error(values[np.newaxis], weight)
     center, standard_error = float(value[0]), float(error[0])
     tails = np.array([(1 - confidence_level) / 2, (1 + confidence_level) / 2])
     if np.ptp(values) < _SAME:
         warnings.warn(
-            f"All {n} queries have the NDCG {center:.4g}: the interval is a point, which says "
-            "nothing about other queries.",
+            f"All {n} queries have the NDCG {center * unit:.4g}: the interval is a point, which "
+            "says nothing about other queries.",
             stacklevel=2,
         )
         low = high = center
     elif method == "t":
-        low, high = center + standard_error * stats.t.ppf(tails, n - 1)
+        low, high = center + standard_error * stats.t.ppf(tails, _degrees(weight))
     else:
         means = _resampled(values, weight, n_resamples, generator)
         standard_error = float(means.std(ddof=1))
         if method == "BCa":
             tails = _corrected(tails, center, means, values, weight)
         low, high = np.quantile(means, tails)
+    # as Python floats, of which one too large for a float64 is inf without a warning
     return NDCGInterval(
-        center, ConfidenceInterval(float(low), float(high)), standard_error, n, n_left_out,
-        confidence_level, method,
+        center * unit, ConfidenceInterval(float(low) * unit, float(high) * unit),
+        standard_error * unit, n, n_left_out, confidence_level, method,
     )  # fmt: skip
 
 
@@ -240,7 +248,8 @@ def compare_rankers(
         Relevance, as of `ndcg_score`.
 
     y_scores : mapping from name to array-like of the shape of `y_true`
-        The scores of two rankers or more. A DataFrame with a column for each will do.
+        The scores of two rankers or more; or a DataFrame (pandas, Polars, PyArrow) with a column
+        for each.
 
     baseline : a name in `y_scores`, default=None
         Compare each other ranker with this one, rather than all with all.
@@ -248,7 +257,7 @@ def compare_rankers(
     test : {"permutation", "t"}, default="permutation"
         Fisher's randomisation: which of the two rankers a query's value belongs to is as good as
         random if they are equal. All assignments are tried where there are no more than
-        `n_resamples`. Or the paired test of Student's t.
+        `n_resamples`. Or the paired test of Student's t, with weights as in `ndcg_interval`.
 
     n_resamples : int, default=9999
         Random assignments, if not all are tried; not used by ``test="t"``.
@@ -267,10 +276,11 @@ def compare_rankers(
         Prints as a table. `ndcg`, a dict of means, then arrays over `pairs`, a list of (first,
         second), where a baseline is the second: `difference` of the means, first less second,
         `confidence_interval` (`low`, `high`: 0.95, of Student's t), `standard_error`,
-        `effect_size` (mean over standard deviation of the differences), `statistic` (the mean
-        difference, or t), `pvalue` (two-sided, with Holm's correction for the number of pairs),
-        `uncorrected_pvalue`, and the numbers of queries `wins`, `ties`, `losses` of the first;
-        `n_queries`, `n_left_out`, `test`. ``to_frame()`` gives a pandas DataFrame.
+        `effect_size` (mean over standard deviation of the differences, both weighted),
+        `statistic` (the mean difference, or t), `pvalue` (two-sided, with Holm's correction for
+        the number of pairs), `uncorrected_pvalue`, and the numbers of queries `wins`, `ties`,
+        `losses` of the first; `n_queries`, `n_left_out`, `test`. ``to_frame()`` gives a pandas
+        DataFrame.
 
     Raises
     ------
@@ -284,7 +294,8 @@ def compare_rankers(
     Warns
     -----
     UserWarning
-        If there are fewer than 10 queries.
+        If there are fewer than 10 queries, or their weights make them worth fewer than 10, as in
+        `ndcg_interval`.
 
     See Also
     --------
@@ -322,23 +333,22 @@ def compare_rankers(
     check_choice("test", test, ("permutation", "t"))
     _check_resamples(n_resamples)
     generator = _generator(random_state)
-    pairs = _pairs(y_scores, baseline)
-    values, weight, n_left_out = _scored(
-        y_true, y_scores, options | {"replace_undefined_by": np.nan}
-    )
-    n = values.shape[1]
-    row = {name: values[i] for i, name in enumerate(_names(y_scores))}
+    names = _names(y_scores)
+    pairs = _pairs(names, baseline)
+    scores = [(name, y_scores[name]) for name in names]
+    values, weight, n_left_out = _scored(y_true, scores, options | {"replace_undefined_by": np.nan})
+    row = dict(zip(names, values, strict=True))
     differences = np.array([row[first] - row[second] for first, second in pairs])
     differences[np.abs(differences) < _SAME] = 0
     difference, error, effect = _mean_and_error(differences, weight)
     if test == "t":
         with np.errstate(divide="ignore", invalid="ignore"):
             statistic = np.where(difference == 0, 0, difference / error)
-        pvalue = 2 * stats.t.sf(np.abs(statistic), n - 1)
+        pvalue = 2 * stats.t.sf(np.abs(statistic), _degrees(weight))
     else:
         statistic = difference
         pvalue = _randomised(differences, weight, n_resamples, generator)
-    half = error * stats.t.ppf(0.975, n - 1)
+    half = error * stats.t.ppf(0.975, _degrees(weight))
     return Comparison(
         dict(zip(row, _mean_and_error(values, weight)[0].tolist(), strict=True)),
         pairs,
@@ -352,7 +362,7 @@ def compare_rankers(
         (differences > 0).sum(axis=1),
         (differences == 0).sum(axis=1),
         (differences < 0).sum(axis=1),
-        n,
+        values.shape[1],
         n_left_out,
         test,
     )
@@ -373,18 +383,22 @@ def ndcg_curve_interval(
     for at in range(0, len(cutoffs), step):
         values = ndcg_at(queries, cutoffs[at : at + step].tolist(), definition).T
         weight, counted = _counted(values[0], queries.weight, stacklevel=5)
-        mean, error, _ = _mean_and_error(values[:, counted], weight)
-        half = error * stats.t.ppf((1 + confidence_level) / 2, len(weight) - 1)
-        bounds[:, at : at + step] = np.clip([mean - half, mean + half], 0, 1)
+        values = values[:, counted]
+        unit = _unit(values)
+        mean, error, _ = _mean_and_error(values / unit, weight)
+        half = error * stats.t.ppf((1 + confidence_level) / 2, _degrees(weight))
+        # replace_undefined_by may lie outside 0 and 1, and then so may a mean
+        lowest, highest = min(0, values.min() / unit), max(1 / unit, values.max() / unit)
+        bounds[:, at : at + step] = np.clip([mean - half, mean + half], lowest, highest) * unit
     return bounds
 
 
 def _scored(
-    y_true: ArrayLike, y_scores: Mapping[Any, ArrayLike], options: dict[str, Any]
+    y_true: ArrayLike, y_scores: list[tuple[Any, ArrayLike]], options: dict[str, Any]
 ) -> tuple[Floats, Floats, int]:
     """NDCG of each ranker and scored query, the queries' weights, and how many were left out."""
     values = []
-    for name, y_score in y_scores.items():
+    for name, y_score in y_scores:
         try:
             queries, definition, cutoff = _given(y_true, y_score, options)
         except (TypeError, ValueError) as error:
@@ -421,13 +435,31 @@ def _counted(
             f"At least 2 queries must have an NDCG and weight, found {n} of {len(counted)}: how "
             "much it varies over queries cannot be known."
         )
-    if n < _FEW:
+    weight = weight[counted] / weight[counted].max()
+    worth = round(_effective(weight), 6)
+    if worth < _FEW:
+        uneven = f", which by their weights are worth {worth:.3g}," if worth < n else ""
         warnings.warn(
-            f"With {n} queries an interval or a test says little: how NDCG varies over queries is "
-            f"guessed from {n} values, and the level cannot be trusted.",
+            f"With {n} queries{uneven} an interval or a test says little: how NDCG varies over "
+            f"queries is guessed from {n} values, and the level cannot be trusted.",
             stacklevel=stacklevel,
         )
-    return weight[counted] / weight.max(), counted
+    return weight, counted
+
+
+def _effective(weight: Floats) -> float:
+    """Kish's effective number: so many queries of equal weight give as sure a mean."""
+    return float(weight.sum() ** 2 / (weight**2).sum())
+
+
+def _degrees(weight: Floats) -> float:
+    """Degrees of freedom of Student's t; n - 1 where weights are equal."""
+    return max(_effective(weight) - 1, 1)
+
+
+def _unit(values: Floats) -> float:
+    """A power of two in which no square or cube of large values overflows; 1 for those up to 1."""
+    return float(np.ldexp(1.0, np.frexp(max(1, np.abs(values).max()))[1] - 1))
 
 
 def _mean_and_error(values: Floats, weight: Floats) -> tuple[Floats, Floats, Floats]:
@@ -435,11 +467,17 @@ def _mean_and_error(values: Floats, weight: Floats) -> tuple[Floats, Floats, Flo
     n = values.shape[1]
     total = weight.sum()
     means = (values * weight).sum(axis=1) / total
-    # of a ratio, to first order; with equal weights this is s / sqrt(n)
-    residuals = (values - means[:, np.newaxis]) * weight
-    errors = np.sqrt((residuals**2).sum(axis=1) * n / (n - 1)) / total
+    # the jackknife: how far the mean moves where a query is left out. With equal weights it is
+    # s / sqrt(n), with others the least wrong of those in docs/evidence.md
+    moves = (values - _means_of_others(values, weight)) * weight / total
+    errors = np.sqrt((moves**2).sum(axis=1) * (n - 1) / n)
+    squares = ((values - means[:, np.newaxis]) ** 2 * weight).sum(axis=1)
+    deviations = np.sqrt(squares * total / (weight * _sums_of_others(weight)).sum())
+    if _effective(weight) < 2:
+        # one query decides, and by luck it may lie near the mean of the others: use them all
+        errors = np.maximum(errors, deviations / np.sqrt(_effective(weight)))
     with np.errstate(divide="ignore", invalid="ignore"):
-        effects = np.where(means == 0, 0, means / (errors * np.sqrt(n)))
+        effects = np.where(means == 0, 0, means / deviations)
     return means, errors, effects
 
 
@@ -462,27 +500,39 @@ def _corrected(
     tails: Floats, value: float, means: Floats, values: Floats, weight: Floats
 ) -> Floats:
     """Levels of the quantiles that BCa takes: with bias-correction and acceleration."""
-    below = ((means < value).mean() + (means <= value).mean()) / 2
-    bias = ndtri(below)
+    beyond = means - value
+    beyond[np.abs(beyond) <= _ROUNDING * np.abs(values).max()] = 0  # equal but for rounding
+    bias = ndtri(((beyond < 0).mean() + (beyond <= 0).mean()) / 2)
     if not np.isfinite(bias):
         raise ValueError(
             "n_resamples is too small for method='BCa': all resamples lie on one side of the "
             "value. Take more of them, or method='t'."
         )
-    without = _sums_of_others(values * weight) / _sums_of_others(weight)  # the jackknife
+    without = _means_of_others(values, weight)  # the jackknife
     skew = without.mean() - without
     acceleration = (skew**3).sum() / (6 * (skew**2).sum() ** 1.5)
     shifted = bias + ndtri(tails)
-    return np.asarray(ndtr(bias + shifted / (1 - acceleration * shifted)))
+    slowed = 1 - acceleration * shifted
+    with np.errstate(divide="ignore"):
+        levels = ndtr(bias + shifted / slowed)
+    # far out the formula runs through a pole and comes back on the other side
+    return np.asarray(np.where(slowed > 0, levels, shifted > 0))
+
+
+def _means_of_others(values: Floats, weight: Floats) -> Floats:
+    """For each value the weighted mean of all others in its row."""
+    return _sums_of_others(values * weight) / _sums_of_others(weight)
 
 
 def _sums_of_others(terms: Floats) -> Floats:
-    """For each term the sum of all others; not by a difference, which one large term would take."""
-    before = np.zeros_like(terms)
-    before[1:] = np.cumsum(terms[:-1])
-    after = np.zeros_like(terms)
-    after[:-1] = np.cumsum(terms[:0:-1])[::-1]
-    return before + after
+    """For each term the sum of all others in its row.
+
+    Not by a difference, which would lose all digits where one term is much larger than the rest.
+    """
+    sums = np.zeros_like(terms)
+    sums[..., 1:] = np.cumsum(terms[..., :-1], axis=-1)
+    sums[..., :-1] += np.cumsum(terms[..., :0:-1], axis=-1)[..., ::-1]
+    return sums
 
 
 def _randomised(
@@ -490,29 +540,34 @@ def _randomised(
 ) -> Floats:
     """Two-sided p-values of the mean of each row when the signs of its columns are random."""
     n = differences.shape[1]
-    terms = np.ascontiguousarray((differences * weight).T)
-    observed = terms.sum(axis=0)
+    terms = differences * weight
+    slack = _ROUNDING * weight * (differences != 0)  # rounding of a term
+    columns = np.ascontiguousarray(np.concatenate([terms, slack]).T)
     exact = n < 63 and 2**n <= n_resamples
-    flips = np.arange(2**n if exact else 0)
+    assignments = np.arange(2**n if exact else 0)
 
-    def sums(count: int) -> Floats:
-        nonlocal flips
+    def sides(count: int) -> NDArray[np.bool_]:
+        nonlocal assignments
         if exact:
-            signs: NDArray[Any] = flips[:count, np.newaxis] >> np.arange(n) & 1
-            flips = flips[count:]
+            flipped: NDArray[Any] = assignments[:count, np.newaxis] >> np.arange(n) & 1
+            assignments = assignments[count:]
         else:
             bits = np.frombuffer(generator.bytes(count * -(-n // 8)), dtype=np.uint8)
-            signs = np.unpackbits(bits.reshape(count, -1), axis=1, count=n)
-        return np.asarray(2 * (signs.astype(np.float64) @ terms) - observed)
+            flipped = np.unpackbits(~bits.reshape(count, -1), axis=1, count=n)
+        # A sum exceeds the observed one where the terms that change sign add up to less than 0.
+        # The others cancel, so that a large one among them costs no digits.
+        sums, near = np.split(flipped.astype(np.float64) @ columns, 2, axis=1)
+        return np.concatenate([sums <= near, sums >= -near], axis=1)
 
-    found = _in_chunks(sums, 2**n if exact else n_resamples, n)
-    near = _SAME * np.abs(terms).sum(axis=0)  # of sums that differ by rounding only
-    above, below = (found >= observed - near).sum(axis=0), (found <= observed + near).sum(axis=0)
+    found = _in_chunks(sides, 2**n if exact else n_resamples, n)
+    above, below = np.split(found.sum(axis=0), 2)
     more = 0 if exact else 1  # the data are one of the assignments
     return np.asarray(np.minimum(1, 2 * (np.minimum(above, below) + more) / (len(found) + more)))
 
 
-def _in_chunks(draw: Callable[[int], Floats], n_resamples: int, n_queries: int) -> Floats:
+def _in_chunks(
+    draw: Callable[[int], NDArray[Any]], n_resamples: int, n_queries: int
+) -> NDArray[Any]:
     """Results of `draw` for all resamples, of which few are drawn at a time."""
     step = max(1, _DRAWS // n_queries)
     return np.concatenate([draw(min(step, n_resamples - at)) for at in range(0, n_resamples, step)])
@@ -528,20 +583,29 @@ def _holm(pvalue: Floats) -> Floats:
 
 
 def _names(y_scores: Any) -> list[Any]:
-    return [name for name, _ in y_scores.items()]
-
-
-def _pairs(y_scores: Any, baseline: Any) -> list[tuple[Any, Any]]:
-    if not callable(getattr(y_scores, "items", None)):
+    """Names of the rankers: the keys of a mapping, or the columns of a DataFrame."""
+    lazy = hasattr(y_scores, "collect")
+    columns: list[Any] | None = None
+    if callable(getattr(y_scores, "items", None)):
+        columns = [name for name, _ in y_scores.items()]
+    elif hasattr(y_scores, "column_names"):  # PyArrow, whose `columns` are the data
+        columns = list(y_scores.column_names)
+    elif not lazy and hasattr(y_scores, "columns"):
+        columns = list(y_scores.columns)
+    if columns is None:
         raise TypeError(
-            "y_scores must be a mapping from the name of a ranker to its scores, got "
-            f"{type(y_scores).__name__}."
+            "y_scores must be a mapping from the name of a ranker to its scores, or a DataFrame "
+            f"with a column for each, got {type(y_scores).__name__}"
+            + (": collect() it first." if lazy else ".")
         )
-    names = _names(y_scores)
-    if len(names) < 2 or len(set(names)) < len(names):
+    if len(columns) < 2 or len(set(columns)) < len(columns):
         raise ValueError(
-            f"y_scores must have at least two rankers of different names, got {names}."
+            f"y_scores must have at least two rankers of different names, got {columns}."
         )
+    return columns
+
+
+def _pairs(names: list[Any], baseline: Any) -> list[tuple[Any, Any]]:
     if baseline is None:
         return list(combinations(names, 2))
     if not isinstance(baseline, Hashable) or baseline not in names:

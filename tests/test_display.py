@@ -11,7 +11,15 @@ from scipy import stats
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold, cross_validate
 
-from sklearn_ndcg import NDCGDisplay, make_ndcg_scorer, ndcg_curve, ndcg_samples, ndcg_score
+from sklearn_ndcg import (
+    NDCGDisplay,
+    from_lists,
+    make_ndcg_scorer,
+    ndcg_curve,
+    ndcg_interval,
+    ndcg_samples,
+    ndcg_score,
+)
 
 matplotlib = pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
 matplotlib.use("agg")
@@ -77,13 +85,128 @@ def test_chance_level_in_closed_form():
     d, values = 1 / np.log2(np.arange(2, 12)), []
     for query in range(50):
         gains = np.sort(2.0 ** y[q == query] - 1)[::-1]
-        n = min(10, len(gains))
-        ideal = gains[:n] @ d[:n]
-        values.append(gains.mean() * d[:n].sum() / ideal if ideal else 0)
+        retrieved = 2.0 ** y[(q == query) & (s > -np.inf)] - 1
+        ideal = gains[:10] @ d[: len(gains)]
+        expected = retrieved.mean() * d[: len(retrieved)].sum() if len(retrieved) else 0
+        values.append(expected / ideal if ideal else 0)
     assert display.chance_level[0] == pytest.approx(np.mean(values), abs=1e-14)
     assert display.chance_level_.get_ydata()[0] == display.chance_level[0]
     assert display.chance_level_.get_color() == "red"
     assert display.chance_level_.get_label() == "Chance level"
+
+
+def by_all_orders(y, s, k, **options):
+    """Mean NDCG over all orders of the retrieved documents, of one query."""
+    retrieved = np.flatnonzero(np.asarray(s) > -np.inf)
+    orders = np.array(list(permutations(range(len(retrieved)))))
+    ranked = np.full((len(orders), len(s)), -np.inf)
+    ranked[:, retrieved] = orders
+    return ndcg_score(np.tile(y, (len(orders), 1)), ranked, k=k, **options)
+
+
+UNRETRIEVED = (
+    np.array([[3, 0, 1, 2, 0, 4], [1, 1, 0, 2, 0, 0], [0, 2, 0, 0, 1, 1]]),
+    np.array(
+        [
+            [0.1, -np.inf, 0.3, -np.inf, 0.2, -np.inf],
+            [-np.inf] * 6,  # nothing was retrieved: 0, by chance too
+            [0.5, 0.5, 0.1, 0.2, 0.7, 0.3],
+        ]
+    ),
+)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.longdouble])
+@pytest.mark.parametrize("shape", ["2-D", "1-D", "list", "pandas", "polars"])
+def test_chance_does_not_retrieve_what_the_ranker_did_not(shape, dtype):
+    y, s = UNRETRIEVED
+    expected = [
+        np.mean([by_all_orders(*each, k) for each in zip(y, s, strict=True)]) for k in (1, 3, 6)
+    ]
+    groups, s = None, s.astype(dtype)
+    if shape != "2-D":
+        order = np.random.default_rng(0).permutation(y.size)
+        groups, y, s = np.repeat([0, 1, 2], 6)[order], y.ravel()[order], s.ravel()[order]
+    if shape == "list":
+        y, s = y.tolist(), s.tolist()
+    elif shape == "pandas":
+        y, s = pd.Series(y, index=order), pd.Series(s, index=order)
+    elif shape == "polars":
+        polars = pytest.importorskip("polars", reason="polars is not installed")
+        y, s = polars.Series(y), polars.Series(s.astype(np.float64))
+    display = NDCGDisplay.from_predictions(y, s, groups=groups, k=[1, 3, 6], confidence_level=None)
+    assert display.chance_level == pytest.approx(expected, abs=1e-14)
+
+
+def test_chance_of_recommended_lists():
+    recommended = {"u": ["A", "B", "C"], "v": ["D"], "w": []}
+    relevant = {"u": {"B": 1, "X": 2, "Y": 1}, "v": {"D": 3, "Z": 1}, "w": {"A": 1}}
+    y, s, groups = from_lists(recommended, relevant)
+    display = NDCGDisplay.from_predictions(y, s, groups=groups, k=[3], confidence_level=None)
+    d = 1 / np.log2([2, 3, 4])
+    u, v = 1 / 3 * d.sum() / (d @ [2, 1, 1]), 3 / (3 + d[1])
+    assert display.chance_level[0] == pytest.approx((u + v + 0) / 3, abs=1e-15)
+
+
+@pytest.mark.parametrize("unjudged", ["zero", "omit"])
+def test_chance_of_unjudged_and_unretrieved(unjudged):
+    y, s = np.array([3, np.nan, 1, 2, np.nan, 0]), np.array([0.1, 0.2, 0.3, -np.inf, -np.inf, 0.5])
+    options = {"unjudged": unjudged, "gain": "exponential"}
+    expected = [by_all_orders(y, s, k, **options) for k in (1, 2, 6)]
+    found = NDCGDisplay.from_predictions(
+        [y, y], [s, s], k=[1, 2, 6], confidence_level=None, **options
+    )
+    assert found.chance_level == pytest.approx(expected, abs=1e-14)
+
+
+def test_chance_of_folds_leaves_the_unretrieved_out():
+    X, y, query = data()
+    X["a"] = np.where(X["a"] < -0.5, -np.inf, X["a"])
+
+    class Model:
+        def predict(self, X):
+            return X["a"].to_numpy()
+
+    folds = [np.flatnonzero(query % 2 == fold) for fold in (0, 1)]
+    cv_results = {"estimator": [Model(), Model()], "indices": {"test": folds}}
+    found = NDCGDisplay.from_cv_results(cv_results, X, y, group_by="query", k=[5])
+    d, expected = 1 / np.log2(np.arange(2, 7)), []
+    for rows in folds:
+        values = []
+        for each in np.unique(query[rows]):
+            own, scores = y[query == each], X["a"].to_numpy()[query == each]
+            ideal = np.sort(own)[::-1][:5]
+            kept = own[scores > -np.inf]
+            values.append(
+                kept.sum() / max(len(kept), 1) * d[: len(kept)].sum() / (ideal @ d[: len(ideal)])
+            )
+        expected.append(np.mean(values))
+    assert found.chance_level[0] == pytest.approx(np.mean(expected), abs=1e-14)
+
+
+def test_band_of_replaced_queries_is_not_cut_at_one():
+    y, s = rows()
+    y[:10] = 0
+    display = NDCGDisplay.from_predictions(y, s, k=[5], replace_undefined_by=3.0)
+    values = ndcg_samples(y, s, k=5, replace_undefined_by=3.0)
+    expected = stats.ttest_1samp(values, 0).confidence_interval()
+    assert expected[1] > 1
+    assert display.interval[:, 0] == pytest.approx(tuple(expected), abs=1e-13)
+
+
+def test_band_of_uneven_weights_is_the_interval_of_t():
+    y, s = rows()
+    weight = np.random.default_rng(1).lognormal(size=len(y))
+    display = NDCGDisplay.from_predictions(y, s, k=[5], sample_weight=weight)
+    expected = ndcg_interval(y, s, k=5, sample_weight=weight, method="t").confidence_interval
+    assert display.interval[:, 0] == pytest.approx(tuple(expected), abs=1e-14)
+
+
+def test_band_of_one_heavy_query_warns():
+    y, s = rows()
+    weight = np.r_[1e4, np.ones(len(y) - 1)]
+    with pytest.warns(UserWarning, match="With 30 queries, which by their weights are worth 1.01,"):
+        NDCGDisplay.from_predictions(y, s, k=[5], sample_weight=weight)
 
 
 def test_several_models_on_one_axis():

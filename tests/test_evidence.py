@@ -1,5 +1,7 @@
 """Intervals and comparisons, held to SciPy."""
 
+import sys
+from fractions import Fraction
 from inspect import signature
 from itertools import product
 
@@ -8,8 +10,14 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from sklearn_ndcg import compare_rankers, ndcg_interval, ndcg_samples, ndcg_score
-from sklearn_ndcg._evidence import _mean_and_error, _randomised, _resampled
+from sklearn_ndcg import _kernels, compare_rankers, ndcg_interval, ndcg_samples, ndcg_score
+from sklearn_ndcg._evidence import (
+    _corrected,
+    _degrees,
+    _mean_and_error,
+    _randomised,
+    _resampled,
+)
 
 # as SciPy calls it
 RNG = "rng" if "rng" in signature(stats.bootstrap).parameters else "random_state"
@@ -116,6 +124,185 @@ def test_queries_of_one_value_warn():
     with pytest.warns(UserWarning, match="All 40 queries have the NDCG 1: the interval is a point"):
         found = ndcg_interval(y, y)
     assert found.confidence_interval == (1, 1)
+
+
+# both kernels, where the compiled one was built
+KERNELS = list({"numpy": sys.modules["sklearn_ndcg._kernels"], "running": _kernels.running}.items())
+
+
+@pytest.mark.parametrize(
+    "kernels", [each for _, each in KERNELS], ids=[name for name, _ in KERNELS]
+)
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.filterwarnings("ignore:With 8 queries")
+def test_rounding_does_not_decide_the_bias_of_bca(seed, kernels, monkeypatch):
+    """Values of few rational numbers, whose means are often equal: ties counted by fractions."""
+    monkeypatch.setattr(_kernels, "running", kernels)
+    rng = np.random.default_rng(seed)
+    y, s = rng.integers(0, 5, (8, 5)), rng.random((8, 5))
+    y[:, 0] = 1 + rng.integers(0, 4, 8)
+    values = []
+    for own, scores in zip(y.tolist(), s, strict=True):
+        ranked = [own[i] for i in np.argsort(-scores)]
+        dcg, ideal = (
+            sum(Fraction(gain, rank) for rank, gain in enumerate(gains, 1))
+            for gains in (ranked, sorted(own, reverse=True))
+        )
+        values.append(dcg / ideal)
+    drawn = np.random.default_rng(seed).integers(0, 8, (999, 8))
+    sums = [sum(values[i] for i in each) for each in drawn.tolist()]
+    total = sum(values)
+    below = sum(each < total for each in sums) + Fraction(sum(each == total for each in sums), 2)
+    assert total in sums  # or the test says nothing
+    bias = stats.norm.ppf(float(below / 999))
+    others = [(total - each) / 7 for each in values]
+    skew = np.array([float(sum(others) / 8 - each) for each in others])
+    acceleration = (skew**3).sum() / (6 * (skew**2).sum() ** 1.5)
+    shifted = bias + stats.norm.ppf([0.025, 0.975])
+    levels = stats.norm.cdf(bias + shifted / (1 - acceleration * shifted))
+    expected = np.quantile([float(each / 8) for each in sums], levels)
+    found = ndcg_interval(y, s, discount="reciprocal", n_resamples=999, random_state=seed)
+    assert found.confidence_interval == pytest.approx(tuple(expected), abs=1e-12)
+
+
+def test_far_levels_of_bca_do_not_change_sides():
+    y, _ = rows()
+    s = y.copy()
+    s[0] *= -1  # one query far off makes for all the acceleration that there can be
+    found = ndcg_interval(y, s, confidence_level=1 - 1e-14, n_resamples=200, random_state=0)
+    assert found.confidence_interval.low < found.value < found.confidence_interval.high
+
+
+@pytest.mark.parametrize("method", ["BCa", "percentile"])
+@pytest.mark.parametrize("large", [1e300, -1.7e308])
+def test_a_large_replacement_does_not_overflow(method, large):
+    y, s = rows()
+    y[:15] = 0
+    found = ndcg_interval(y, s, replace_undefined_by=large, method=method, n_resamples=999,
+                          random_state=1)  # fmt: skip
+    # beside it the other values are nothing
+    values = np.r_[np.ones(15), np.zeros(25)]
+    theirs = stats.bootstrap((values,), mean, method=method, n_resamples=999,
+                             **{RNG: np.random.default_rng(1)})  # fmt: skip
+    expected = sorted(large * bound for bound in theirs.confidence_interval)
+    assert found.confidence_interval == pytest.approx(tuple(expected), rel=1e-12)
+    assert found.standard_error == pytest.approx(theirs.standard_error * abs(large), rel=1e-12)
+    assert found.value == ndcg_score(y, s, replace_undefined_by=large)
+
+
+def test_a_large_replacement_does_not_overflow_student_s_t():
+    y, s = rows()
+    y[:15] = 0
+    found = ndcg_interval(y, s, replace_undefined_by=1e300, method="t")
+    expected = stats.ttest_1samp(np.r_[np.ones(15), np.zeros(25)], 0).confidence_interval()
+    assert found.confidence_interval == pytest.approx((1e300 * expected[0], 1e300 * expected[1]))
+
+
+# --- weights
+
+
+def by_hand(values, weight):
+    """Mean, error, effect and degrees of freedom, in exact arithmetic but for the roots.
+
+    The error is that of leaving out each query in turn; where fewer than two queries decide, no
+    less than the weighted standard deviation over the root of their effective number.
+    """
+    values, weight = ([Fraction(each) for each in row.tolist()] for row in (values, weight))
+    n, total = len(values), sum(weight)
+
+    def average(left_out=None):
+        kept = [i for i in range(n) if i != left_out]
+        return sum(values[i] * weight[i] for i in kept) / sum(weight[i] for i in kept)
+
+    center, share = average(), [each / total for each in weight]
+    effective = 1 / sum(each**2 for each in share)
+    variance = sum((average(i) - center) ** 2 for i in range(n)) * Fraction(n - 1, n)
+    squares = sum(h * (v - center) ** 2 for h, v in zip(share, values, strict=True))
+    spread = squares / sum(h * (1 - h) for h in share)
+    if effective < 2:
+        variance = max(variance, spread / effective)
+    effect = float(center) / float(spread) ** 0.5
+    return float(center), float(variance) ** 0.5, effect, float(max(effective - 1, 1))
+
+
+WEIGHTS = {
+    "lognormal": np.random.default_rng(5).lognormal(size=20),
+    "10,000 to 1": np.r_[1e4, np.ones(19)],
+    "1e17 to 1": np.r_[np.ones(19), 1e17],
+    "two heavy": np.r_[1e6, np.ones(18), 1e6],
+    "fewer than two": np.r_[3, np.ones(18) / 50, 1],
+}
+
+
+@pytest.mark.parametrize("weight", WEIGHTS.values(), ids=WEIGHTS)
+@pytest.mark.filterwarnings("ignore:With 20 queries, which by their weights")
+def test_student_s_t_of_a_weighted_mean_by_hand(weight):
+    y, s = rows(20)
+    center, error, _, degrees = by_hand(ndcg_samples(y, s), weight)
+    half = error * stats.t.ppf(0.95, degrees)
+    found = ndcg_interval(y, s, sample_weight=weight, method="t", confidence_level=0.9)
+    assert found.standard_error == pytest.approx(error, rel=1e-12)
+    expected = (center - half, center + half)
+    assert found.confidence_interval == pytest.approx(expected, rel=1e-11)
+    d = ndcg_samples(y, s) - ndcg_samples(y, -s)
+    center, error, effect, degrees = by_hand(d, weight)
+    found = compare_rankers(y, {"a": s, "b": -s}, sample_weight=weight, test="t")
+    assert found.statistic[0] == pytest.approx(center / error, rel=1e-11)
+    assert found.pvalue[0] == pytest.approx(2 * stats.t.sf(center / error, degrees), rel=1e-11)
+    half = error * stats.t.ppf(0.975, degrees)
+    assert found.confidence_interval.high[0] == pytest.approx(center + half, rel=1e-11)
+    assert found.effect_size[0] == pytest.approx(effect, rel=1e-11)
+
+
+@pytest.mark.parametrize("scale", [0.3, 1e-300, 1e300])
+def test_equal_weights_leave_student_s_t_to_scipy(scale):
+    y, s = rows()
+    values = ndcg_samples(y, s)
+    found = ndcg_interval(y, s, sample_weight=np.full(40, scale), method="t")
+    expected = stats.ttest_1samp(values, 0).confidence_interval()
+    assert found.confidence_interval == pytest.approx(tuple(expected), abs=1e-15)
+    assert found.standard_error == pytest.approx(stats.sem(values), rel=1e-15)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.filterwarnings("ignore:With 20 queries, which by their weights")
+def test_one_heavy_query_alone_is_no_evidence(seed):
+    y, scores = rankers(20, seed)
+    scores = {name: scores[name] for name in ("poor", "other")}  # hardly different
+    weight = np.r_[1e4, np.ones(19)]
+    by_t = compare_rankers(y, scores, test="t", sample_weight=weight)
+    by_permutation = compare_rankers(y, scores, sample_weight=weight, random_state=0)
+    assert by_permutation.pvalue[0] > 0.05
+    assert by_t.pvalue[0] > 0.05
+    # the table of the permutation test prints the interval of t
+    low, high = by_permutation.confidence_interval
+    assert low[0] < 0 < high[0]
+
+
+def test_queries_that_weigh_like_few_warn():
+    y, s = rows()
+    weight = np.r_[1e4, np.ones(39)]
+    message = "With 40 queries, which by their weights are worth 1.01, an interval or a test says"
+    with pytest.warns(UserWarning, match=message) as found:
+        ndcg_interval(y, s, sample_weight=weight)
+    assert found[0].filename == __file__
+    with pytest.warns(UserWarning, match=message) as found:
+        compare_rankers(y, {"a": s, "b": -s}, sample_weight=weight)
+    assert found[0].filename == __file__
+    # nine queries of equal weight are nine, and ten are enough, in weights that round as well
+    with pytest.warns(UserWarning, match="With 9 queries an interval"):
+        ndcg_interval(*rows(9), sample_weight=np.full(9, 0.1))
+    ndcg_interval(*rows(10), sample_weight=np.full(10, 0.1))
+
+
+def test_the_weight_of_a_query_left_out_is_no_unit_for_the_others():
+    y, s = rows()
+    y[0] = 0
+    found = ndcg_interval(
+        y, s, sample_weight=np.r_[1e200, np.ones(39)], replace_undefined_by=np.nan, method="t"
+    )
+    expected = stats.ttest_1samp(ndcg_samples(y[1:], s[1:]), 0).confidence_interval()
+    assert found.confidence_interval == pytest.approx(tuple(expected), abs=1e-15)
 
 
 y, s = rows()
@@ -230,6 +417,68 @@ def test_permutation_by_weights_against_all_assignments():
         assert pvalue == (np.abs(null) >= np.abs(terms.sum()) - 1e-12).mean()
 
 
+def exact_pvalue(differences, weight):
+    """Two-sided p of all assignments of signs, by fractions."""
+    terms = [Fraction(d) * Fraction(w) for d, w in zip(differences, weight, strict=True)]
+    sums = [Fraction(0)]
+    for term in terms:  # of the terms that change sign
+        sums += [each + term for each in sums]
+    above, below = sum(each <= 0 for each in sums), sum(each >= 0 for each in sums)
+    return min(1, 2 * min(above, below) / len(sums))
+
+
+# 1 / rank of each of them is a whole number of 1 / 720720
+NEAR_RANKS = [
+    (840, 858),
+    (910, 924),
+    (780, 792),
+    (924, 936),
+    (1001, 1008),
+    (1144, 1155),
+    (1155, 1170),
+]
+
+
+@pytest.mark.parametrize(
+    "kernels", [each for _, each in KERNELS], ids=[name for name, _ in KERNELS]
+)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.filterwarnings("ignore:With 10 queries, which by their weights")
+def test_rounding_does_not_tell_equal_sums_apart(seed, kernels, weighted, monkeypatch):
+    """Rankers that differ far down, by some 1e-5 in values near 1, so that rounding is not small."""
+    monkeypatch.setattr(_kernels, "running", kernels)
+    rng = np.random.default_rng(seed)
+    ranks = rng.permuted(rng.choice(NEAR_RANKS, 10), axis=1)
+    y, *scores = np.zeros((3, 10, 1200))
+    y[:, :2] = 1  # one stays at the top, the other goes far down
+    for score, other in zip(scores, ranks.T, strict=True):
+        score[:] = -np.arange(1200)
+        score[:, 1] = 0.5 - other
+    weight = rng.integers(1, 4, 10) if weighted else np.ones(10, dtype=int)
+    ideal = 1 + Fraction(1, 2)
+    d = [(Fraction(1, a) - Fraction(1, b)) / ideal for a, b in ranks.tolist()]
+    found = compare_rankers(
+        y, dict(zip("ab", scores, strict=True)), discount="reciprocal", sample_weight=weight / 7
+    )
+    assert found.difference[0] == pytest.approx(float(np.average(d, weights=weight)), abs=1e-15)
+    assert found.pvalue[0] == exact_pvalue(d, weight.tolist())
+
+
+@pytest.mark.parametrize("heavy", [1, 10**4, 10**9, 10**13, 10**16])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_heavy_query_does_not_merge_the_sums_of_the_others(heavy, seed):
+    rng = np.random.default_rng(seed)
+    d = [
+        Fraction(a, b)
+        for a, b in zip(rng.integers(-6, 9, 12).tolist(), [7, 9, 11] * 4, strict=True)
+    ]
+    weight = [heavy, *rng.integers(1, 5, 11).tolist()]
+    values = np.array([[float(each) for each in d]])
+    found = _randomised(values, np.array(weight, dtype=float) / heavy, 10_000, rng)
+    assert found[0] == exact_pvalue(d, weight)
+
+
 @pytest.mark.parametrize("test", ["permutation", "t"])
 def test_equal_rankers_are_never_significant(test):
     y, s = rows()
@@ -265,6 +514,30 @@ def test_baseline_and_frames():
     assert lines[0] == "40 queries"
     assert lines[-1].startswith("other - poor")
     assert lines[-1].endswith(f"{found.wins[1]}/{found.ties[1]}/{found.losses[1]}")
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_frames_that_are_no_mappings_have_a_ranker_a_column(library):
+    package = pytest.importorskip(library, reason=f"{library} is not installed")
+    y, scores = rankers()
+    flat = {name: s.ravel() for name, s in scores.items()}
+    frame = package.DataFrame(flat) if library == "polars" else package.table(flat)
+    options = {"groups": np.repeat(np.arange(40), 12), "random_state": 0, "baseline": "poor"}
+    found, expected = (compare_rankers(y.ravel(), each, **options) for each in (frame, flat))
+    assert repr(found) == repr(expected)
+    assert found.pairs == [("good", "poor"), ("other", "poor")]
+
+
+def test_frames_of_other_kinds_are_refused_by_name():
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    with pytest.raises(TypeError, match=r"got LazyFrame: collect\(\) it first\."):
+        compare_rankers([[1, 0]], polars.LazyFrame({"a": [1.0], "b": [2.0]}))
+    with pytest.raises(ValueError, match="at least two rankers of different names, got \\['a'\\]"):
+        compare_rankers([[1, 0]], polars.DataFrame({"a": [1.0, 2.0]}))
+    arrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    twice = arrow.Table.from_arrays([arrow.array([1.0]), arrow.array([2.0])], names=["a", "a"])
+    with pytest.raises(ValueError, match="different names, got \\['a', 'a'\\]"):
+        compare_rankers([[1, 0]], twice)
 
 
 def test_undefined_queries_tell_no_rankers_apart():
@@ -323,8 +596,6 @@ def test_bad_comparison(case):
 def test_coverage_of_the_bca_interval(n_queries):
     """NDCG-like values of a skewed distribution, whose mean is known."""
     rng, covered, n_sets = np.random.default_rng(0), 0, 20_000
-    from sklearn_ndcg._evidence import _corrected  # noqa: PLC0415
-
     ones, tails = np.ones(n_queries), np.array([0.025, 0.975])
     for _ in range(n_sets):
         values = rng.beta(4, 2, n_queries)
@@ -333,6 +604,56 @@ def test_coverage_of_the_bca_interval(n_queries):
         covered += low <= 4 / 6 <= high
     print(f"BCa, {n_queries} queries: coverage {covered / n_sets:.4f}")
     assert 0.93 <= covered / n_sets <= 0.97
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_queries", [20, 100])
+def test_false_positives_of_student_s_t_where_weights_are_uneven(n_queries):
+    """The table in docs/evidence.md: the error and degrees of freedom that we use, and others."""
+    rng, n_sets = np.random.default_rng(0), 20_000
+    for sigma in (0, 1, 2, 3, "10,000 to 1"):
+        positives = np.zeros(5)
+        for _ in range(n_sets // 10):
+            weight = np.r_[1e4, np.ones(n_queries - 1)]
+            if not isinstance(sigma, str):
+                weight = rng.lognormal(sigma=sigma, size=n_queries)
+            weight /= weight.max()
+            d = rng.beta(4, 2, (10, n_queries)) - rng.beta(4, 2, (10, n_queries))
+            share = weight / weight.sum()
+            center, ours, _ = _mean_and_error(d, weight)
+            residuals = (d - center[:, np.newaxis]) * share
+            plain = np.sqrt((residuals**2).sum(axis=1) * n_queries / (n_queries - 1))
+            hc2 = np.sqrt((residuals**2 / (1 - share)).sum(axis=1))
+            many, kish = n_queries - 1, _degrees(weight)
+            each = [(plain, many), (plain, kish), (hc2, kish), (ours, many), (ours, kish)]
+            for i, (error, degrees) in enumerate(each):
+                pvalues = 2 * stats.t.sf(np.abs(center) / error, degrees)
+                positives[i] += (pvalues <= 0.05).sum()
+        print(f"t, {n_queries} queries, sigma {sigma}:", 100 * positives / n_sets)
+        assert positives[-1] / n_sets <= 0.06
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_queries", [20, 100])
+def test_coverage_where_weights_are_uneven(n_queries):
+    """The other table in docs/evidence.md."""
+    rng, n_sets, tails = np.random.default_rng(0), 4000, np.array([0.025, 0.975])
+    for sigma in range(4):
+        covered = np.zeros(3)
+        for _ in range(n_sets):
+            weight = rng.lognormal(sigma=sigma, size=n_queries)
+            weight /= weight.max()
+            values = rng.beta(4, 2, n_queries)
+            (center,), (error,), _ = _mean_and_error(values[np.newaxis], weight)
+            means = _resampled(values, weight, 999, rng)
+            bounds = [
+                np.quantile(means, _corrected(tails, center, means, values, weight)),
+                np.quantile(means, tails),
+                center + error * stats.t.ppf(tails, _degrees(weight)),
+            ]
+            covered += [low <= 4 / 6 <= high for low, high in bounds]
+        print(f"BCa, percentile, t, {n_queries} queries, sigma {sigma}:", 100 * covered / n_sets)
+        assert 0.92 <= covered[-1] / n_sets <= 0.99
 
 
 @pytest.mark.slow
