@@ -102,7 +102,7 @@ def _refusing_estimators(metric: Function) -> Function:
     @wraps(metric)
     def checked(*arguments: Any, **options: Any) -> Any:
         if len(arguments) > 2 and hasattr(arguments[0], "fit"):
-            scorer = "make_dcg_scorer" if "dcg_" == metric.__name__[:4] else "make_ndcg_scorer"
+            scorer = f"make_{metric.__name__.split('_')[0]}_scorer"
             raise TypeError(
                 f"{metric.__name__} is a metric of y_true and y_score, and was called as a scorer, "
                 f"with {type(arguments[0]).__name__}, X and y. Pass scoring={scorer}(...), which "

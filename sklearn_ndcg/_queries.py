@@ -14,6 +14,8 @@ from sklearn_ndcg._checks import refuse_masked, refuse_reordered, warn, where
 from sklearn_ndcg._definitions import Definition
 from sklearn_ndcg._kernels import Floats, Grades, Ints
 
+_IDENTITY: Any = object.__hash__
+
 
 class Queries(NamedTuple):
     """Rows in which every query is one run: ``starts[q] : starts[q] + lengths[q]``."""
@@ -125,7 +127,7 @@ def _on_host(values: Any) -> Any:
         return values
     try:
         return np.from_dlpack(values, device="cpu")
-    except (TypeError, BufferError, RuntimeError):  # NumPy before 2.1, or a device that has no such way
+    except (TypeError, BufferError, RuntimeError):  # NumPy before 2.1, or another device
         return np.asarray(values.cpu() if hasattr(values, "cpu") else values)
 
 
@@ -470,7 +472,7 @@ def _refuse_hash_of_identity(label: Any) -> None:
     if isinstance(label, tuple):
         for part in label:
             _refuse_hash_of_identity(part)
-    elif type(label).__hash__ is object.__hash__:
+    elif type(label).__hash__ is _IDENTITY:
         raise TypeError(
             f"groups must be ids that are equal where they mean the same query, but a "
             f"{type(label).__name__} is equal only to itself, and each row would be a query of its "

@@ -100,10 +100,7 @@ def _catboost_stops(ranker: Any, held: Rows, k: int, rounds: int, params: Params
         given, {"early_stopping_rounds", "eval_metric", "od_type", "od_wait", "use_best_model"}
     )
     ranker.set_params(eval_metric=f"NDCG:top={k}")
-    columns = {
-        name: params.get(name, given.get(name))
-        for name in _CATBOOST_COLUMNS
-    }
+    columns = {name: params.get(name, given.get(name)) for name in _CATBOOST_COLUMNS}
     aligned = {"group_weight": held.weight_of_query_by_row, **held.aligned}
     pool = Pool(held.X, held.y, group_id=held.ids, **columns, **aligned)
     return {"eval_set": pool, "early_stopping_rounds": rounds, "use_best_model": True}
@@ -508,6 +505,10 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """
         requests = super().get_metadata_routing()
         final = _final(self.estimator)
+        known = signature(final.fit).parameters if hasattr(final, "fit") else {}
+        for name in _CATBOOST_COLUMNS:
+            if name not in known:
+                requests.fit.requests.pop(name, None)
         if isinstance(final, type) or not hasattr(final, "get_metadata_routing"):
             return requests
         inner = get_routing_for_object(final)
@@ -557,7 +558,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         try:
             return clone(self.estimator)
         except RuntimeError as error:
-            given = getattr(_final(self.estimator), "get_params", dict)()
+            given: Params = getattr(_final(self.estimator), "get_params", dict)()
             lists = [name for name in _CATBOOST_COLUMNS if isinstance(given.get(name), list)]
             if lists:
                 error.add_note(

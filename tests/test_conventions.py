@@ -29,6 +29,8 @@ from whose_ndcg import (
 
 from sklearn_ndcg import CONVENTIONS, make_ndcg_scorer, ndcg_curve, ndcg_samples, ndcg_score
 
+# what is drawn may have queries of one document only
+pytestmark = pytest.mark.filterwarnings("ignore:Each of the .* queries has a single document")
 HEAVY = {"torchmetrics", "rax"}  # run by hand: their frameworks are gigabytes
 
 

@@ -104,7 +104,9 @@ def test_one_long_text_as_relevance_costs_no_memory():
     text = ["3"] * 20_000 + ["x" * 20_000]
     for values in (text, pl.Series(text), pd.Series(text), [0, *text]):
         tracemalloc.start()
-        with pytest.raises((TypeError, ValueError), match="y_true must be an array of numbers.*text"):
+        with pytest.raises(
+            (TypeError, ValueError), match="y_true must be an array of numbers.*text"
+        ):
             ndcg_score(values, np.zeros(len(values)), groups=np.zeros(len(values)))
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
@@ -130,7 +132,9 @@ def test_the_same_labels_in_another_order_are_refused(which, index):
     expected = ndcg_score(Y, S, groups=IDS)
     assert ndcg_score(**data) == expected
     data[which] = data[which].iloc[order]
-    with pytest.raises(ValueError, match=f"y_true and {which} have the same labels.*index.*reindex"):
+    with pytest.raises(
+        ValueError, match=f"y_true and {which} have the same labels.*index.*reindex"
+    ):
         ndcg_score(**data)
     data[which] = data[which].to_numpy()[order]
     assert ndcg_score(**data) == expected
@@ -138,7 +142,9 @@ def test_the_same_labels_in_another_order_are_refused(which, index):
 
 def test_the_same_columns_in_another_order_are_refused():
     y, s = (pd.DataFrame(values.reshape(2, 4), columns=list("abcd")) for values in (Y, S))
-    with pytest.raises(ValueError, match="y_true and y_score have the same labels in their columns"):
+    with pytest.raises(
+        ValueError, match="y_true and y_score have the same labels in their columns"
+    ):
         ndcg_score(y, s[list("dcba")])
 
 

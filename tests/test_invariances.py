@@ -13,6 +13,9 @@ from hypothesis import strategies as st
 
 from sklearn_ndcg import dcg_samples, dcg_score, ndcg_curve, ndcg_samples, ndcg_score
 
+# what is drawn may have queries of one document only
+pytestmark = pytest.mark.filterwarnings("ignore:Each of the .* queries has a single document")
+
 
 def curve(y_true, y_score, **options):
     return ndcg_curve(y_true, y_score, k=[1, 2, 4], **options)[1]

@@ -206,3 +206,27 @@ def test_the_environment_chooses_a_twin():
 
 def test_an_unknown_twin_is_refused():
     assert "must be 'numpy', 'compiled' or not set, got 'fast'" in kernels_of("fast").stderr
+
+
+@built
+def test_a_grade_that_another_thread_writes_reads_no_memory_beyond_the_table():
+    # the table has the gains of the grades that were there when it was made
+    grades = np.array([0, 1, 2, 255, 254, 3], dtype=np.uint8)
+    score, starts, lengths = np.arange(6.0), np.array([0]), np.array([6])
+    table, discount, cutoffs = np.array([0.0, 1, 3, 7]), np.ones(6), np.array([6])
+    ranked = _ckernels.dcg(grades, score, starts, lengths, discount, cutoffs, "stable", table)
+    best = _ckernels.ideal_dcg(grades, starts, lengths, discount, cutoffs, table)
+    assert ranked.tolist() == best.tolist() == [[11.0]]
+
+
+@pytest.mark.parametrize("shape", [(-1,), (5, -1)])
+def test_any_byte_but_0_is_true_in_booleans(shape):
+    rng = np.random.default_rng(0)
+    data = rng.integers(0, 256, 1000, dtype=np.uint8) * (rng.random(1000) < 0.5)
+    y, s = data.view(bool), rng.integers(0, 256, 1000, dtype=np.uint8)
+    s[::3] = 0
+    options = {"groups": np.arange(1000) // 10} if len(shape) == 1 else {}
+    y, s, truth, order = (a.reshape(shape) for a in (y, s.view(bool), data != 0, s != 0))
+    found = ndcg_samples(y, s, replace_undefined_by=0, **options)
+    expected = ndcg_samples(truth * 1, order * 1.0, replace_undefined_by=0, **options)
+    np.testing.assert_array_equal(found, expected)

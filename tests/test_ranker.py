@@ -12,6 +12,7 @@ import sklearn
 from scipy import sparse
 from sklearn.base import BaseEstimator, RegressorMixin, clone, is_classifier, is_regressor
 from sklearn.compose import make_column_transformer
+from sklearn.ensemble import StackingRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import (
@@ -599,3 +600,51 @@ def test_score_without_groups(data):
     ranker = GroupedRanker(LinearRegression(), group_by=lambda X: query).fit(X, y)
     with pytest.raises(ValueError, match="only one of the two"):
         ranker.score(X, y, groups=query)
+
+
+# --- mistakes that trained on something else than was meant
+
+
+@pytest.mark.parametrize("inner", [Ridge(), LogisticRegression(), Qid()])
+@pytest.mark.parametrize("labels", ["float", "object", "Int64"])
+def test_missing_labels_are_refused_for_every_ranker(inner, labels, data):
+    X, y, query = data
+    y = pd.Series(y).astype(labels)
+    y[[5, 9]] = pd.NA if labels == "Int64" else np.nan
+    with pytest.raises(ValueError, match="y must not be NaN, found 2 NaN, the first at index 5"):
+        GroupedRanker(inner).fit(X, y, groups=query)
+
+
+def test_a_stacked_regressor_is_an_estimator(data):
+    """Its `predict` appears when it is fitted."""
+    X, y, query = data
+    ranker = GroupedRanker(StackingRegressor([("a", Ridge()), ("b", LinearRegression())]))
+    ranker.fit(X, y, groups=query)
+    expected = StackingRegressor([("a", Ridge()), ("b", LinearRegression())])
+    order = np.argsort(query, kind="stable")
+    expected.fit(X.iloc[order], y[order])
+    np.testing.assert_array_equal(ranker.predict(X), expected.predict(X))
+
+
+@pytest.mark.parametrize("word", ["qid", "group", "group_id"])
+def test_the_words_of_the_libraries_are_translated(word, data):
+    X, y, query = data
+    ids = query if word != "group" else np.bincount(query)
+    with pytest.raises(ValueError, match=f"{word} was passed and groups was not.*np.repeat"):
+        GroupedRanker(Qid()).fit(X, y, **{word: ids})
+
+
+class SharesMemory(Recorder):
+    def fit(self, X, y):
+        self.given_ = {"X": X, "y": y}
+        return self
+
+
+def test_rows_that_are_in_order_are_not_copied():
+    X, y = np.random.default_rng(0).normal(size=(1000, 5)), np.arange(1000) % 4
+    together = np.repeat(np.arange(100), 10)
+    given = GroupedRanker(SharesMemory()).fit(X, y, groups=together).estimator_.given_
+    assert given["X"] is X
+    scattered = GroupedRanker(SharesMemory()).fit(X, y, groups=together[::-1]).estimator_.given_
+    assert not np.shares_memory(scattered["X"], X)
+    np.testing.assert_array_equal(scattered["X"][:10], X[-10:])

@@ -433,3 +433,26 @@ def test_optuna(data):
         options = {"groups": query[test], "k": K, "replace_undefined_by": 0}
         expected.append(ndcg_score(y[test], model.predict(X.iloc[test]), **options))
     assert search.best_score_ == pytest.approx(np.mean(expected))
+
+
+def test_columns_of_catboost_as_a_list_cannot_be_cloned_and_a_tuple_can():
+    catboost = pytest.importorskip("catboost")
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=60), "b": rng.integers(0, 3, 60)})
+    y, query = rng.integers(0, 3, 60), np.arange(60) // 6
+    quiet = {"verbose": 0, "iterations": 3, "allow_writing_files": False}
+    listed = GroupedRanker(catboost.CatBoostRanker(cat_features=["b"], **quiet))
+    with pytest.raises(RuntimeError) as caught:
+        listed.fit(X, y, groups=query)
+    assert "cat_features is a list" in caught.value.__notes__[0]
+    assert "pass a tuple" in caught.value.__notes__[0]
+    expected = GroupedRanker(catboost.CatBoostRanker(cat_features=("b",), **quiet))
+    expected.fit(X, y, groups=query)
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = GroupedRanker(catboost.CatBoostRanker(**quiet)).set_fit_request(cat_features=True)
+        search = GridSearchCV(
+            routed, {"k": [5]}, scoring=make_ndcg_scorer(replace_undefined_by=0.0),
+            cv=GroupKFold(2), error_score="raise",
+        )  # fmt: skip
+        search.fit(X, y, groups=query, cat_features=["b"])
+    np.testing.assert_array_equal(search.predict(X), expected.predict(X))

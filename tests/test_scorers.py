@@ -2,6 +2,7 @@
 
 import pickle
 from copy import deepcopy
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,13 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+)
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import (
@@ -22,13 +29,16 @@ from sklearn.model_selection import (
     KFold,
     ShuffleSplit,
     cross_val_score,
+    cross_validate,
 )
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputClassifier
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ndcg import (
     check_group_splits,
@@ -263,7 +273,8 @@ def test_parameters_can_be_read_and_set():
     scorer = make_ndcg_scorer(k=5, gain="exponential")
     assert scorer.get_params() == {
         "metric": "ndcg", "k": 5, "group_by": None, "response_method": "auto",
-        "gain": "exponential",
+        "gain": "exponential", "discount": "log", "ties": "average", "ignore_ties": False,
+        "unjudged": "raise", "replace_undefined_by": "warn",
     }  # fmt: skip
     y, s, groups = np.array([1, 0, 2]), np.array([3.0, 2, 1]), [1, 1, 1]
     got = scorer.set_params(gain="linear", k=1)(FirstColumn(), s, y, groups=groups)
@@ -368,7 +379,7 @@ def test_make_scorer_takes_the_plain_function_for_matrices(data):
     np.testing.assert_array_equal(ours, got)
 
 
-@pytest.mark.filterwarnings("ignore:NDCG is undefined")
+@pytest.mark.filterwarnings("ignore:NDCG is undefined", "ignore:Each of the", "ignore:The score is")
 def test_ordinary_folds_never_raise(data):
     """One-document queries and queries without relevant documents are everyday."""
     X, y, _ = data
@@ -644,3 +655,171 @@ def test_check_group_splits_bad_input(data):
         check_group_splits([([0, 999], [1])], X, groups=query)
     with pytest.raises(ValueError, match="Expected.*cv"):  # scikit-learn's own
         check_group_splits("five", X, groups=query)
+
+
+# --- early stopping of HistGradientBoosting, whose X are bins
+
+
+def many_queries(n_queries=400, seed=0):
+    rng = np.random.default_rng(seed)
+    query = np.repeat(np.arange(n_queries), 6)
+    X = np.c_[rng.normal(size=(len(query), 3)), query]
+    y = np.clip(np.round(X[:, 0] + rng.normal(size=len(query)) + 1), 0, 4)
+    return X, y, query
+
+
+def last_column(X):
+    return X[:, -1]
+
+
+@pytest.mark.parametrize("model", [HistGradientBoostingRegressor, HistGradientBoostingClassifier])
+@pytest.mark.parametrize("group_by", [3, last_column])
+def test_ids_are_not_read_from_the_bins_of_early_stopping(model, group_by):
+    X, y, _ = many_queries()
+    scorer = make_ndcg_scorer(group_by=group_by, replace_undefined_by=0.0)
+    stopping = model(early_stopping=True, scoring=scorer, max_iter=3)
+    with pytest.raises(ValueError, match=f"{model.__name__} gives.*binned.*scoring='loss'"):
+        stopping.fit(X, y)
+
+
+def test_what_needs_no_ids_stops_early():
+    X, y, _ = many_queries()
+    scorer = make_ndcg_scorer(group_by=one_ranking)
+    model = HistGradientBoostingRegressor(early_stopping=True, scoring=scorer, max_iter=3)
+    assert len(model.fit(X, y).validation_score_) == 4
+
+
+def test_a_fitted_hist_gradient_boosting_is_scored_on_bytes_too():
+    X, y, query = many_queries(n_queries=100)
+    X = X.astype(np.uint8)
+    scorer = make_ndcg_scorer(group_by=3, replace_undefined_by=0.0)
+    model = HistGradientBoostingRegressor(early_stopping=False, scoring=scorer).fit(X, y)
+    expected = ndcg_score(y, model.predict(X), groups=query, replace_undefined_by=0.0)
+    assert scorer(model, X, y) == expected
+    search = GridSearchCV(model, {"max_iter": [2, 4]}, scoring=scorer, cv=GroupKFold(3))
+    assert np.isfinite(search.fit(X, y, groups=query).cv_results_["mean_test_score"]).all()
+    assert np.isfinite(scorer(search, X, y))
+
+
+# --- equal expected gains
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        KNeighborsClassifier(5),
+        RandomForestClassifier(10, max_depth=3, random_state=0),
+        ExtraTreesClassifier(7, min_samples_leaf=5, random_state=0),
+        DecisionTreeClassifier(max_depth=3),
+        GaussianNB(),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.parametrize("gain", ["linear", "exponential", [0, 0.1, 0.3, 0.7, 1.1]])
+def test_gains_that_are_equal_in_exact_arithmetic_tie(model, gain):
+    X, y, query = many_queries(seed=1)
+    model.fit(X[:600], y[:600])
+    X, y, query = X[600:], y[600:], query[600:]
+    grades = model.classes_.astype(int).tolist()
+    gains = {"linear": grades, "exponential": [2**g - 1 for g in grades]}.get(
+        gain if isinstance(gain, str) else "", gain
+    )
+    # votes and leaves are fractions of small denominators
+    small = 5 if isinstance(model, KNeighborsClassifier) else 10**9
+    exact = [
+        sum(
+            Fraction(p).limit_denominator(small) * Fraction(str(g))
+            for p, g in zip(row, gains, strict=True)
+        )
+        for row in model.predict_proba(X).tolist()
+    ]
+    _, order = np.unique(np.array(exact, dtype=object), return_inverse=True)
+    if isinstance(model, GaussianNB):  # no fractions: all are distinct, and stay so
+        order = (model.predict_proba(X).astype(np.longdouble) * gains).sum(axis=1)
+    scorer = make_ndcg_scorer(k=5, group_by=3, gain=gain, replace_undefined_by=0.0)
+    expected = ndcg_score(y, order, groups=query, k=5, gain=gain, replace_undefined_by=0.0)
+    assert scorer(model, X, y) == pytest.approx(expected, abs=1e-13)
+
+
+class Votes(ClassifierMixin, BaseEstimator):
+    """X are the votes of five neighbours."""
+
+    classes_ = np.arange(5)
+
+    def predict_proba(self, X):
+        return np.array([np.bincount(row, minlength=5) / 5 for row in X])
+
+
+def test_votes_of_equal_sums_tie():
+    scorer = make_ndcg_scorer(group_by=one_ranking)
+    for seed in range(200):
+        votes = np.random.default_rng(seed).integers(0, 5, (6, 5))
+        y = np.arange(6) % 3
+        expected = ndcg_score([y], [votes.sum(axis=1)])
+        assert scorer(Votes(), votes, y) == pytest.approx(expected, abs=1e-15)
+
+
+def test_negative_gains_that_cancel_out_tie():
+    proba = [[0.1, 0.2, 0.3, 0.2, 0.2], [0.2, 0.2, 0.1, 0.2, 0.3], [0.3, 0.2, 0.1, 0.3, 0.1]]
+    gains = [-3, -1, 0, 1, 3]
+
+    class Given(Votes):
+        def predict_proba(self, X):
+            return np.array(proba)
+
+    exact = [sum(Fraction(str(p)) * g for p, g in zip(row, gains, strict=True)) for row in proba]
+    scorer = make_dcg_scorer(group_by=one_ranking, gain=dict(enumerate(gains)))
+    y = [0, 4, 2]
+    expected = dcg_score([y], [[float(e) for e in exact]], gain=dict(enumerate(gains)))
+    assert scorer(Given(), np.zeros((3, 1)), y) == pytest.approx(expected, abs=1e-15)
+
+
+# --- a fold without any relevant document
+
+
+def test_a_fold_without_any_relevant_document_is_warned_of():
+    X, y, query = many_queries(n_queries=30)
+    X = pd.DataFrame(X[:, :3], index=pd.Index(query, name="query"))
+    y[query < 10] = 0
+    scorer = make_ndcg_scorer(k=[1, 3], group_by="query", replace_undefined_by=np.nan)
+    splits = list(GroupKFold(3).split(X, y, query // 10))
+    with pytest.warns(
+        UndefinedMetricWarning, match="The score is nan.*ranks all of its candidates"
+    ):
+        scores = cross_validate(Ridge(), X, y, scoring=scorer, cv=splits)
+    assert np.isnan(scores["test_ndcg@1"]).sum() == 1
+
+
+# --- parameters, and how a scorer is shown
+
+
+def test_every_option_is_a_parameter_from_the_start():
+    changed = make_ndcg_scorer().set_params(gain="exponential", replace_undefined_by=0.0, k=5)
+    given = make_ndcg_scorer(gain="exponential", replace_undefined_by=0.0, k=5)
+    assert changed.get_params() == given.get_params()
+    assert (
+        repr(changed)
+        == repr(given)
+        == ("GroupedScorer(gain='exponential', k=5, metric='ndcg', replace_undefined_by=0.0)")
+    )
+    with pytest.raises(ValueError, match="log_base"):
+        make_ndcg_scorer().set_params(log_base=3)
+    with pytest.raises(ValueError, match="replace_undefined_by"):
+        make_dcg_scorer().set_params(replace_undefined_by=0.0)
+
+
+def test_a_notebook_shows_what_is_measured():
+    scorer = make_ndcg_scorer(k=[1, 10], group_by="query", gain="exponential")
+    shown = scorer._repr_mimebundle_()
+    assert shown["text/plain"] == repr(scorer)
+    for words in ("NDCG@1, NDCG@10", "exponential", "queries by", "query"):
+        assert words in shown["text/html"]
+    assert "fitted" not in shown["text/html"]
+
+
+@pytest.mark.parametrize("metric", [ndcg_score, dcg_score])
+def test_a_metric_as_scoring_is_told_which_scorer_is_meant(metric, data):
+    X, y, _ = data
+    words = f"{metric.__name__} is a metric.*LinearRegression.*make_{metric.__name__[:-6]}_scorer"
+    with pytest.raises(TypeError, match=words):
+        cross_val_score(LinearRegression(), X, y, scoring=metric, error_score="raise")

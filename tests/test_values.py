@@ -405,7 +405,8 @@ def test_warning_points_at_the_caller():
 
 
 def test_one_document_queries():
-    got = ndcg_samples([3, 0], [1, 1], groups=[1, 2], replace_undefined_by=np.nan)
+    with pytest.warns(UserWarning, match="Each of the 2 queries has a single document"):
+        got = ndcg_samples([3, 0], [1, 1], groups=[1, 2], replace_undefined_by=np.nan)
     np.testing.assert_array_equal(got, [1, np.nan])
 
 

@@ -1,0 +1,78 @@
+"""Arrays of the array API, on any device, come to the host at the door."""
+
+import numpy as np
+import pytest
+
+from sklearn_ndcg import make_ndcg_scorer, ndcg_interval, ndcg_samples, ndcg_score, quantile_grades
+
+Y = np.array([2.0, 0, 1, 0, 0, 3, 1, 0])
+S = np.array([0.1, 0.9, 0.4, 0.3, 0.8, 0.2, 0.7, 0.5])
+IDS = np.array([5, 5, 5, 5, 6, 6, 6, 6])
+
+
+def arrays():
+    """Functions that make an array of another library from a NumPy array."""
+    strict = pytest.importorskip("array_api_strict")
+    yield from (
+        lambda a, device=device: strict.asarray(a, device=device)
+        for device in strict.__array_namespace_info__().devices()
+        if str(device).endswith(("'CPU_DEVICE')", "'device1')"))
+    )
+
+
+def tensors():
+    torch = pytest.importorskip("torch")
+    yield torch.tensor
+    yield lambda a: torch.tensor(a, requires_grad=a.dtype.kind == "f")
+
+
+@pytest.fixture(params=["array_api_strict", "torch"])
+def makers(request):
+    return list(arrays() if request.param == "array_api_strict" else tensors())
+
+
+def test_every_argument_may_be_on_a_device(makers):
+    expected = ndcg_score(Y, S, groups=IDS, sample_weight=Y + 1)
+    for make in makers:
+        found = ndcg_score(make(Y), make(S), groups=make(IDS), sample_weight=make(Y + 1))
+        assert found == expected
+        wide = ndcg_samples(make(Y.reshape(2, 4)), make(S.reshape(2, 4)))
+        np.testing.assert_array_equal(wide, ndcg_samples(Y.reshape(2, 4), S.reshape(2, 4)))
+        assert quantile_grades(make(S), groups=make(IDS)).tolist() == (
+            quantile_grades(S, groups=IDS).tolist()
+        )
+
+
+def test_a_model_may_predict_on_a_device(makers):
+    for make in makers:
+
+        class Model:
+            def predict(self, X, make=make):
+                return make(X[:, 0])
+
+        scorer = make_ndcg_scorer(group_by=1)
+        assert scorer(Model(), np.c_[S, IDS], Y) == ndcg_score(Y, S, groups=IDS)
+
+
+def test_under_dispatch_tensors_stay_readable():
+    """scikit-learn's own checks would leave them tensors."""
+    torch = pytest.importorskip("torch")
+    import subprocess  # noqa: PLC0415
+    import sys  # noqa: PLC0415
+
+    del torch
+    code = (
+        "import sklearn, torch; from sklearn_ndcg import ndcg_score;"
+        "sklearn.set_config(array_api_dispatch=True);"
+        "y, s, q = torch.tensor([1.0, 0, 2]), torch.tensor([3.0, 2, 1]), torch.tensor([1, 1, 1]);"
+        "assert ndcg_score(y, s, groups=q) == ndcg_score([1, 0, 2], [3, 2, 1], groups=[1] * 3)"
+    )
+    environment = {"SCIPY_ARRAY_API": "1", "PATH": "/usr/bin:/bin"}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)  # noqa: S603
+
+
+@pytest.mark.filterwarnings("ignore:With 2 queries")
+def test_evidence_takes_them_too(makers):
+    for make in makers:
+        found = ndcg_interval(make(Y), make(S), groups=make(IDS), method="t")
+        assert found == ndcg_interval(Y, S, groups=IDS, method="t")
