@@ -68,8 +68,9 @@ def make_ndcg_scorer(
 
     response_method : str or sequence of str, default="auto"
         The methods of the estimator to take scores from, the first that it has. "auto" takes a
-        classifier's probabilities as the expected gain, ``predict_proba(X) @ gain(classes_)``, or
-        a binary classifier's `decision_function` if it has none, and `predict` of anything else.
+        classifier's probabilities as the expected gain, ``predict_proba(X) @ gain(classes_)``,
+        rounded to 40 bits so that documents of equal expected gain tie; or a binary classifier's
+        `decision_function` if it has none; and `predict` of anything else.
 
     **options
         Further keyword arguments of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`,
@@ -89,7 +90,14 @@ def make_ndcg_scorer(
 
     ValueError
         If the value of an option is not one that `ndcg_score` takes; in a search, where
-        ``error_score="raise"`` shows it, if no ids are found.
+        ``error_score="raise"`` shows it, if no ids are found; and in the early stopping of
+        `HistGradientBoosting`, which gives a scorer bins instead of the columns of X.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        As in `ndcg_score`; and where the score is nan, as ``replace_undefined_by=nan`` left out
+        every query of a fold.
 
     See Also
     --------

@@ -1,5 +1,8 @@
 """Arrays of the array API, on any device, come to the host at the door."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -26,7 +29,10 @@ def tensors():
     yield lambda a: torch.tensor(a, requires_grad=a.dtype.kind == "f")
 
 
-@pytest.fixture(params=["array_api_strict", "torch"])
+HEAVY = pytest.mark.slow  # torch is gigabytes
+
+
+@pytest.fixture(params=["array_api_strict", pytest.param("torch", marks=HEAVY)])
 def makers(request):
     return list(arrays() if request.param == "array_api_strict" else tensors())
 
@@ -54,13 +60,10 @@ def test_a_model_may_predict_on_a_device(makers):
         assert scorer(Model(), np.c_[S, IDS], Y) == ndcg_score(Y, S, groups=IDS)
 
 
+@HEAVY
 def test_under_dispatch_tensors_stay_readable():
     """scikit-learn's own checks would leave them tensors."""
-    torch = pytest.importorskip("torch")
-    import subprocess  # noqa: PLC0415
-    import sys  # noqa: PLC0415
-
-    del torch
+    pytest.importorskip("torch")
     code = (
         "import sklearn, torch; from sklearn_ndcg import ndcg_score;"
         "sklearn.set_config(array_api_dispatch=True);"

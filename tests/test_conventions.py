@@ -31,13 +31,17 @@ from sklearn_ndcg import CONVENTIONS, make_ndcg_scorer, ndcg_curve, ndcg_samples
 
 # what is drawn may have queries of one document only
 pytestmark = pytest.mark.filterwarnings("ignore:Each of the .* queries has a single document")
-HEAVY = {"torchmetrics", "rax"}  # run by hand: their frameworks are gigabytes
+# Run by hand (`slow`): frameworks of gigabytes, and libraries that pin old versions.
+BY_HAND = {
+    "torchmetrics", "rax", "rankereval", "recommenders", "rectools", "replay", "ir_evaluation",
+    "ir_eval_numba",
+}  # fmt: skip
 
 
 def parameters(peers):
     for peer in peers:
         marks = [pytest.mark.skipif(not peer.installed, reason=f"{peer.library} is not installed")]
-        marks += [pytest.mark.slow] * (peer.library in HEAVY)
+        marks += [pytest.mark.slow] * (peer.library in BY_HAND)
         yield pytest.param(peer, id=label(peer), marks=marks)
 
 
@@ -141,7 +145,7 @@ def test_what_a_library_does_is_what_its_convention_says(peer):
 def test_pages_are_what_the_generator_writes(monkeypatch):
     # but for the rows of libraries that are not here, and the versions of those that are
     page = PAGE.read_text()
-    light = [peer for peer in PEERS if peer.library not in HEAVY]
+    light = [peer for peer in PEERS if peer.library not in BY_HAND]
     monkeypatch.setattr("whose_ndcg.installed", [peer for peer in light if peer.installed])
     old, new = (text.split("<!-- versions -->") for text in (page, updated(page)))
     assert new[0] == old[0]
@@ -248,7 +252,7 @@ def comparable(**options):
         for peer in PEERS
         if peer.convention
         and peer.installed
-        and peer.library not in HEAVY
+        and peer.library not in BY_HAND
         and all(CONVENTIONS[peer.convention][key] == value for key, value in options.items())
     ]
     if len({peer.library for peer in peers}) < 2:

@@ -42,6 +42,7 @@ def test_a_list_of_0_d_arrays_is_a_list_of_what_they_hold(wrap):
         check_group_splits(KFold(4), S, groups=ids)
 
 
+@pytest.mark.slow  # torch is gigabytes
 def test_a_list_of_0_d_tensors_of_torch():
     torch = pytest.importorskip("torch")
     ids = [torch.tensor(each) for each in IDS]

@@ -33,6 +33,7 @@ REFUSES = "a score without groups is refused, never taken for one ranking"
 NEGATIVE = "the check's target is negative, and NDCG refuses a negative gain"
 EXPECTED = {
     None: {
+        "check_array_api_input": REFUSES,
         "check_fit_score_takes_y": REFUSES,
         "check_pipeline_consistency": REFUSES,
         "check_regressors_train": REFUSES,
