@@ -5,20 +5,42 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.feature_selection import RFECV, SequentialFeatureSelector
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.feature_selection import RFE, RFECV, SequentialFeatureSelector
 from sklearn.inspection import permutation_importance
-from sklearn.linear_model import Ridge
-from tool_matrix import TOOLS, WAYS, case, outcome, table
+from sklearn.linear_model import LogisticRegressionCV, Ridge, RidgeClassifierCV
+from tool_matrix import (
+    NO_SCORER,
+    ROWS,
+    TOOLS,
+    VERSION,
+    WAYS,
+    case,
+    folds_by_hand,
+    importance_of_zeros,
+    logistic_regression_cv,
+    outcome,
+    p_values_of_noise,
+    scoring_monitor,
+    table,
+    those_that_take_a_scorer,
+    tool_of,
+    tools_of_scikit_learn,
+)
 
 from sklearn_ndcg import make_ndcg_scorer
 
 PAGE = Path(__file__).parents[1] / "docs" / "tools.md"
 
 
-def documented():
+def lines_of_the_page():
+    """The rows of the table, by tool."""
     lines = [line for line in PAGE.read_text().splitlines() if line.startswith("|")]
-    rows = [line.strip("| ").split(" | ") for line in lines[2:]]
+    return {line.split(" | ")[0].strip("| "): line for line in lines}
+
+
+def documented():
+    rows = [line.strip("| ").split(" | ") for line in list(lines_of_the_page().values())[2:]]
     return {(tool, way): cell for tool, *row in rows for way, cell in zip(WAYS, row, strict=True)}
 
 
@@ -27,9 +49,39 @@ def test_the_page_has_every_cell():
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("tool", ROWS)
 def test_cell_is_as_documented(tool, way):
     assert outcome(tool, way) == documented()[tool, way]
+
+
+def test_every_tool_that_takes_a_scorer_has_a_row():
+    missing = tools_of_scikit_learn() - {tool_of(row) for row in ROWS}
+    assert not missing, f"scikit-learn has new tools: add rows for {missing}"
+
+
+def test_every_row_is_of_a_tool_that_takes_a_scorer():
+    assert {tool_of(row) for row in ROWS} - tools_of_scikit_learn() == NO_SCORER
+
+
+class FutureDisplay:
+    @classmethod
+    def from_estimator(cls, estimator, X, y, *, scoring=None):
+        """Only its parameters count."""
+
+
+class FutureEstimator(BaseEstimator):
+    def __init__(self, scorers=None):
+        self.scorers = scorers
+
+
+def future_function(estimator, scorer):
+    """Only its parameters count."""
+
+
+def test_a_tool_of_a_later_scikit_learn_is_noticed():
+    public = [(each.__name__, each) for each in (FutureEstimator, future_function, FutureDisplay)]
+    found = {"FutureEstimator", "future_function", "FutureDisplay.from_estimator"}
+    assert those_that_take_a_scorer(public) == found
 
 
 def test_matrix_would_notice_a_wrong_number(monkeypatch):
@@ -100,4 +152,79 @@ def test_several_cutoffs_take_one_predict_a_fold(monkeypatch):
 
 
 def test_table_is_what_the_page_shows():
-    assert table() in PAGE.read_text()
+    lines = lines_of_the_page()
+    other_versions = set(TOOLS) - set(ROWS)
+    assert table() == "\n".join(line for tool, line in lines.items() if tool not in other_versions)
+
+
+def test_permutation_test_score_across_queries_finds_skill_in_noise():
+    across, within = np.sum(p_values_of_noise() <= 0.05, axis=1)
+    assert across > 15
+    assert within < 4  # of 20 where 1 is expected: more has a probability of 2%
+    text = " ".join(PAGE.read_text().split())
+    assert f"in {across} of 20 data sets when y was shuffled across queries" in text
+    assert f"in {within} of 20 when it was shuffled within" in text
+
+
+def test_permutation_importance_with_max_samples_cuts_queries():
+    importance, whole, cut = importance_of_zeros(max_samples=0.4)
+    assert importance_of_zeros(max_samples=1.0) == (0, whole, whole)
+    assert cut < 0.6 * whole
+    assert importance < -0.01
+    text = " ".join(PAGE.read_text().split())
+    assert f"from {whole:.1f} to {cut:.1f} documents" in text
+    assert f"importance of {importance:.3f}" in text
+
+
+def by_column_number(c):
+    return c._replace(scorer=clone(c.scorer).set_params(group_by=c.X.columns.get_loc("query")))
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
+def test_logistic_regression_cv_takes_the_number_of_a_column():
+    with case("column") as c:
+        got, expected = logistic_regression_cv(by_column_number(c))
+    found = "yes" if VERSION >= (1, 8) else "no: grades are recoded"
+    np.testing.assert_allclose(got, expected[found], rtol=0, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
+@pytest.mark.skipif(VERSION >= (1, 8), reason="mended in scikit-learn 1.8")
+def test_logistic_regression_cv_hands_over_minus_one_for_the_lower_of_two_grades():
+    with case("routed") as c, pytest.raises(ValueError, match=r"negative y_true"):
+        LogisticRegressionCV(Cs=2, scoring=c.scorer, cv=c.splits).fit(c.X, c.y > 1, **c.metadata)
+
+
+def test_ridge_classifier_cv_without_cv_hands_over_a_single_grade_of_two():
+    with case("routed") as c:
+        scorer = clone(c.scorer).set_params(response_method="predict", replace_undefined_by=0.25)
+        scorer.set_score_request(sample_weight=False)
+        model = RidgeClassifierCV(scoring=scorer).fit(c.X, c.y > 1, **c.metadata)
+    assert model.best_score_ == 0.25
+
+
+def test_rfecv_drops_columns_so_a_column_number_finds_another_one():
+    with case("column") as with_names:
+        c = with_names._replace(X=with_names.X[["query", "a", "b", "c", "d"]].round())
+        scorer = clone(c.scorer).set_params(group_by=0)
+        found = RFECV(Ridge(), scoring=scorer, cv=c.splits).fit(c.X, c.y).cv_results_
+        right = folds_by_hand(RFE(Ridge(), n_features_to_select=1), c)
+    assert abs(found["mean_test_score"][0] - right.mean()) > 0.05  # and no warning
+
+
+def test_ridge_classifier_cv_without_cv_finds_predictions_by_a_column_number():
+    with case("column") as c, pytest.warns(UserWarning, match="single document"):
+        scorer = clone(c.scorer).set_params(group_by=0, response_method="predict")
+        RidgeClassifierCV(scoring=scorer).fit(c.X, c.y)
+
+
+@pytest.mark.skipif(VERSION < (1, 9), reason="new in scikit-learn 1.9")
+@pytest.mark.filterwarnings("ignore:lbfgs failed to converge", "ignore::DeprecationWarning")
+def test_scoring_monitor_takes_the_number_of_a_column_and_more_than_one_score():
+    with case("column") as with_names:
+        c = by_column_number(with_names)._replace(X=with_names.X.to_numpy())
+        for scoring in (None, {"score": c.scorer}):  # None: a scorer of a list of cutoffs
+            got, expected = scoring_monitor(c, scoring)
+            np.testing.assert_allclose(got, expected, rtol=0, atol=1e-12)
+        with pytest.raises(TypeError, match="float.*not iterable"):
+            scoring_monitor(c, c.scorer)
