@@ -213,9 +213,10 @@ def test_rfecv_drops_columns_so_a_column_number_finds_another_one():
 
 
 def test_ridge_classifier_cv_without_cv_finds_predictions_by_a_column_number():
-    with case("column") as c, pytest.warns(UserWarning, match="single document"):
+    with case("column") as c:
         scorer = clone(c.scorer).set_params(group_by=0, response_method="predict")
-        RidgeClassifierCV(scoring=scorer).fit(c.X, c.y)
+        with pytest.warns(UserWarning, match="single document"):
+            RidgeClassifierCV(scoring=scorer).fit(c.X, c.y)
 
 
 @pytest.mark.skipif(VERSION < (1, 9), reason="new in scikit-learn 1.9")
