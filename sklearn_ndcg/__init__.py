@@ -1,7 +1,9 @@
 """NDCG per query, as metrics and scorers for scikit-learn."""
 
 import platform
+from importlib import import_module
 from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
 
 from sklearn_ndcg import _kernels
 from sklearn_ndcg._definitions import CONVENTIONS, jarvelin_kekalainen
@@ -22,6 +24,17 @@ from sklearn_ndcg._scorers import (
     make_ndcg_scorer,
     one_ranking,
 )
+
+if TYPE_CHECKING:
+    from sklearn_ndcg import frames as frames
+else:
+
+    def __getattr__(name: str) -> Any:
+        """Import `frames` on first use, as it needs Narwhals."""
+        if name == "frames":
+            return import_module("sklearn_ndcg.frames")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __version__ = version("sklearn-ndcg")
 

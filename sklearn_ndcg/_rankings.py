@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set, ValuesView
 from numbers import Number
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_ndcg._checks import refuse_reordered
 from sklearn_ndcg._definitions import check_choice, is_integer, is_number
 from sklearn_ndcg._kernels import Floats
 from sklearn_ndcg._queries import numeric, row_codes
 
+_NEVER_MISSING = {str, int, bytes, tuple, frozenset, np.str_, np.int64, np.int32}  # types of ids
+_TEXT = str | bytes | bytearray  # sequences that are no list of ids
 _WIDEST = 64  # characters of ids that are repeated in an array of text; longer ones are shared
 
 Rows = tuple[Floats, Floats, NDArray[Any]]
@@ -36,10 +39,13 @@ def from_lists(
     ----------
     recommended : mapping or sequence of n_queries sequences
         The list of each query (user, search, playlist), best first, of ids of any hashable type.
+        None and NaN are not ids.
 
     relevant : mapping or sequence of n_queries mappings or collections
-        The truth of each query: a mapping from id to grade, or a collection of ids, whose grade
-        is 1. A mapping if `recommended` is one, with the same keys; otherwise of its length.
+        The truth of each query: a mapping from id to grade, or a collection of different ids,
+        whose grade is 1. A mapping if `recommended` is one, with the same keys; otherwise of its
+        length. A pandas Series is refused, as its values may be ids or grades: pass its
+        ``to_dict()`` or its ``tolist()``.
 
     unanswered : {"zero", "skip"}, default="zero"
         A query in `relevant` without a list has an NDCG of 0, or is left out. (An empty list is
@@ -63,12 +69,13 @@ def from_lists(
     Raises
     ------
     ValueError
-        If an id is twice in a list, if a query has neither list nor truth and so no row to show
-        it, or if there is no row at all.
+        If an id is twice in a list or in a truth, if an id is missing, if a query has neither list
+        nor truth and so no row to show it, or if there is no row at all.
 
     TypeError
-        If lists or truths are of another form, ids cannot be hashed, or grades are no numbers;
-        also if nothing that was recommended is in the truth, and the ids are of other types.
+        If lists or truths are of another form, ids cannot be hashed or are bool, or grades are not
+        numbers; also if nothing that was recommended is in the truth, and the ids are of other
+        types.
 
     See Also
     --------
@@ -162,6 +169,7 @@ def from_trec(
     run: Mapping[str, Mapping[str, float]] | Iterable[Any],
     *,
     unanswered: str = "zero",
+    unjudged: str = "zero",
 ) -> Rows:
     """Turn the judgements and the run of a TREC evaluation into rows for `ndcg_score`.
 
@@ -176,8 +184,8 @@ def from_trec(
     ----------
     qrels : mapping or iterable of records
         Judgements: ``{query: {document: relevance}}``, as pytrec_eval parses them, or records
-        (or a DataFrame) with `query_id`, `doc_id` and `relevance`, as ir_measures does. Negative
-        relevance counts as 0.
+        (or a DataFrame) with `query_id`, `doc_id` and `relevance`, as ir_measures does. A document
+        of negative relevance counts as unjudged, as in trec_eval.
 
     run : mapping or iterable of records
         Scores: ``{query: {document: score}}``, or records with `query_id`, `doc_id` and `score`.
@@ -185,6 +193,11 @@ def from_trec(
     unanswered : {"zero", "skip"}, default="zero"
         A query with judgements that is not in the run has an NDCG of 0 (trec_eval's ``-c``, and
         ir_measures), or is left out (trec_eval's default).
+
+    unjudged : {"zero", "nan"}, default="zero"
+        Relevance of unjudged documents: 0, or NaN. ``ndcg_score(..., unjudged="zero")`` gives NaN
+        no gain, even if 0 has one in its `gain`; ``unjudged="omit"`` takes these documents out, as
+        trec_eval's ``-J``.
 
     Returns
     -------
@@ -194,7 +207,8 @@ def from_trec(
     Raises
     ------
     ValueError
-        If a document is twice in a query, a number is NaN, or no query is left.
+        If a document is twice in a query, a number is NaN, no query is left, or `qrels` and `run`
+        look swapped: relevance that is not whole, and scores that all are.
 
     TypeError
         If records lack a field, ids are no text, or relevance or scores are no numbers.
@@ -217,21 +231,39 @@ def from_trec(
     >>> y_true, y_score, groups = from_trec(qrels, run)
     >>> ndcg_score(y_true, y_score, groups=groups, k=10)
     0.9502...
+
+    A gain of 1 for documents that were judged 0, and none for those that nobody judged:
+
+    >>> qrels["q1"]["d"] = 0
+    >>> y_true, y_score, groups = from_trec(qrels, run, unjudged="nan")
+    >>> gain = {0: 1, 1: 4, 2: 9}
+    >>> ndcg_score(y_true, y_score, groups=groups, k=10, gain=gain, unjudged="zero")
+    0.9148...
     """
     judged, scored = _nested(qrels, "qrels", "relevance"), _nested(run, "run", "score")
-    ranked = {}
+    ranked, whole = {}, True
     for query, documents in scored.items():
         if query in judged:
             scores = _numbers_of_query(documents, query, "run")
+            whole = whole and not _fractional(scores).any()
             with np.errstate(over="ignore"):
                 rounded = scores.astype(np.float32).tolist()
             order = sorted(zip(rounded, documents, strict=True), reverse=True)
             ranked[query] = [document for _, document in order]
-    relevant = {}
+    relevant, fractions, fill = {}, [], np.nan if unjudged == "nan" else 0
     for query, truth in judged.items():
         relevance = _numbers_of_query(truth, query, "qrels")
-        relevant[query] = dict(zip(truth, np.maximum(relevance, 0).tolist(), strict=True))
-    return from_lists(ranked, relevant, unanswered=unanswered)
+        fractions += relevance[_fractional(relevance)].tolist()
+        relevance = np.where(relevance < 0, fill, relevance)
+        relevant[query] = dict(zip(truth, relevance.tolist(), strict=True))
+    if fractions and whole and any(ranked.values()):
+        raise ValueError(
+            f"qrels and run look swapped: {len(fractions)} values of qrels are not whole numbers, "
+            f"the first {fractions[0]}, and all of run are. Pass from_trec(qrels, run), judgements "
+            "first. If they are, from_lists takes each query's documents in order: "
+            "sorted(scores, key=lambda document: (scores[document], document), reverse=True)."
+        )
+    return from_lists(ranked, relevant, unanswered=unanswered, unjudged=unjudged)
 
 
 def quantile_grades(
@@ -278,6 +310,7 @@ def quantile_grades(
     >>> quantile_grades(returns, groups=day, n_grades=4)
     array([2, 0, 1, 3, 0, 0, 3, 0])
     """
+    refuse_reordered(y=y, groups=groups)
     values = numeric(y, "y")
     if values.ndim != 1:
         raise ValueError(f"y must be 1-D, one value per row, got shape {values.shape}.")
@@ -306,29 +339,119 @@ def _by_query(queries: Any, name: str) -> Mapping[Any, Any]:
     """Lists or truths by query, numbered where they are a sequence."""
     if isinstance(queries, Mapping):
         return queries
-    if hasattr(queries, "to_dict") or not (
-        isinstance(queries, Sequence) or (isinstance(queries, np.ndarray) and queries.ndim)
-    ):
-        way = f" Pass {name}.to_dict()." if hasattr(queries, "to_dict") else ""
-        raise TypeError(
-            f"{name} must be a mapping from query, or a sequence with an entry for each query, got "
-            f"{type(queries).__name__}.{way}"
-        )
-    if isinstance(queries, str | bytes):
+    if isinstance(queries, _TEXT):
         raise TypeError(f"{name} must have an entry for each query, got the text {queries!r}.")
-    return dict(enumerate(queries))
+    if isinstance(queries, Sequence) or (isinstance(queries, np.ndarray) and queries.ndim):
+        return dict(enumerate(queries))
+    way = ""
+    if _is_frame(queries):
+        each = {
+            "recommended": "list(rows['id'])",
+            "relevant": "dict(zip(rows['id'], rows['grade']))",
+        }
+        way = f" Pass {{query: {each[name]} for query, rows in {name}.groupby('query')}}."
+    elif hasattr(queries, "to_dict"):
+        way = f" Pass {name}.to_dict().{_repeated(queries)}"
+    elif isinstance(queries, Iterable):
+        way = f" Pass list({name})."
+    raise TypeError(
+        f"{name} must be a mapping from query, or a sequence with an entry for each query, got "
+        f"{type(queries).__name__}.{way}"
+    )
 
 
 def _listed(documents: Any, query: Any) -> list[Any]:
     """The ids of one list."""
-    if isinstance(documents, list):
-        return documents
-    if isinstance(documents, str | bytes) or not isinstance(documents, Sequence | np.ndarray):
+    values = documents if type(documents) is list else _values(documents, Sequence)
+    if values is None:
+        way = _way_out(
+            documents,
+            "list(ids)",
+            ".sort_values(ascending=False).index if they are scores of the ids in its index",
+        )
+        if isinstance(documents, Mapping | set | frozenset):
+            way = " It is in no order: are recommended and relevant swapped?"
+            if isinstance(documents, Mapping):
+                way += " For scores pass sorted(scores, key=scores.get, reverse=True)."
         raise TypeError(
             f"recommended must have a list of ids, best first, for each query, got "
-            f"{type(documents).__name__} for query {query!r}."
+            f"{_named(documents)} for query {query!r}.{way}"
         )
-    return documents.tolist() if isinstance(documents, np.ndarray) else list(documents)
+    listed = values if type(values) is list else list(values)
+    _check_ids(listed, "recommended", query)
+    return listed
+
+
+def _values(given: Any, kinds: Any) -> Any:
+    """Ids in one of these kinds, or in an array of one dimension without labels; else None."""
+    if isinstance(given, _TEXT):
+        return None
+    if hasattr(given, "tolist") and hasattr(given, "ndim") and not hasattr(given, "to_dict"):
+        return given.tolist() if given.ndim == 1 else None
+    return given if isinstance(given, kinds) else None
+
+
+def _check_ids(ids: Iterable[Any], name: str, query: Any) -> None:
+    """Raise for what is taken for an id by mistake."""
+    kinds = set(map(type, ids)) - _NEVER_MISSING
+    if not kinds:
+        return
+    for kind in kinds:
+        if hasattr(kind, "__array__") and not issubclass(kind, np.generic):
+            raise TypeError(
+                f"{name} has ids in query {query!r} that are arrays themselves, of type "
+                f"{kind.__name__}: pass tolist() of what they were taken from."
+            )
+        if issubclass(kind, bool | np.bool_):
+            raise TypeError(
+                f"{name} has True or False among its ids in query {query!r}. Where they are a "
+                "mask, pass the ids that it selects."
+            )
+    missing = [place for place, each in enumerate(ids) if _is_missing(each)]
+    if missing:
+        raise ValueError(
+            f"{name} must not have missing ids (None, NaN), found {len(missing)} in query "
+            f"{query!r}, the first at index {missing[0]}: leave them out."
+        )
+
+
+def _is_missing(value: Any) -> bool:
+    try:
+        return value is None or bool(value != value)  # noqa: PLR0124
+    except (TypeError, ValueError):  # pandas.NA, which is neither equal nor unequal
+        return True
+
+
+def _named(given: Any) -> str:
+    """The type of what was given, and of an array its shape."""
+    shape = f" of shape {given.shape}" if isinstance(given, np.ndarray) else ""
+    return type(given).__name__ + shape
+
+
+def _is_frame(given: Any) -> bool:
+    return hasattr(given, "columns") or hasattr(given, "column_names")
+
+
+def _way_out(given: Any, columns: str, labelled: str) -> str:
+    """What to pass instead of a container that does not say what its values are."""
+    if _is_frame(given):
+        return f" Pass {columns} of its columns."
+    if hasattr(given, "to_dict"):
+        return f" Pass .tolist() if its values are the ids, {labelled}.{_repeated(given)}"
+    if hasattr(given, "ndim") and hasattr(given, "ravel"):
+        return " Pass .ravel() if all of it are ids of this query."
+    if isinstance(given, Iterable) and not isinstance(given, _TEXT):
+        return " Pass its values as a list."
+    return ""
+
+
+def _repeated(given: Any) -> str:
+    """That to_dict() would lose something, where a label of the index is repeated."""
+    index: Any = getattr(given, "index", None)
+    if not getattr(index, "has_duplicates", False):
+        return ""
+    label = index[index.duplicated()].tolist()[0]
+    return f" Its index has {label!r} more than once, of which to_dict() keeps the last only."
 
 
 def _places(listed: list[Any], truth: Mapping[Any, Any], query: Any) -> dict[Any, int]:
@@ -349,21 +472,37 @@ def _places(listed: list[Any], truth: Mapping[Any, Any], query: Any) -> dict[Any
 def _graded(truth: Any, query: Any) -> Mapping[Any, Any]:
     """What is relevant to one query: id to grade."""
     if isinstance(truth, Mapping):
+        _check_ids(truth, "relevant", query)
         return truth
-    if isinstance(truth, str | bytes) or not isinstance(truth, Collection | np.ndarray):
+    ids = _values(truth, Sequence | Set | ValuesView)
+    if ids is None:
+        way = _way_out(
+            truth,
+            "dict(zip(ids, grades))",
+            ".to_dict() if they are grades of the ids in its index",
+        )
         raise TypeError(
             "relevant must have, for each query, a mapping from id to grade or a collection of "
-            f"ids, got {type(truth).__name__} for query {query!r}."
+            f"ids, got {_named(truth)} for query {query!r}.{way}"
         )
+    _check_ids(ids, "relevant", query)
     try:
-        return dict.fromkeys(truth.tolist() if isinstance(truth, np.ndarray) else truth, 1)
+        graded = dict.fromkeys(ids, 1)
     except TypeError as error:
         raise TypeError(f"relevant has ids in query {query!r}: {error}.") from error
+    if len(graded) < len(ids):
+        [(twice, count)] = Counter(ids).most_common(1)
+        raise ValueError(
+            f"relevant has the id {twice!r} {count} times in query {query!r}. Pass set(ids), or "
+            "collections.Counter(ids) if the count is the grade."
+        )
+    return graded
 
 
 def _nested(records: Any, name: str, field: str) -> Mapping[str, Mapping[str, Any]]:
     """Records as a mapping from query to a mapping from document."""
     queries: dict[str, Any] = {}
+    record = None
     if not isinstance(records, Mapping):
         try:
             each = records.itertuples(index=False) if hasattr(records, "itertuples") else records
@@ -375,9 +514,12 @@ def _nested(records: Any, name: str, field: str) -> Mapping[str, Mapping[str, An
                     )
                 documents[record.doc_id] = getattr(record, field)
         except (AttributeError, TypeError) as error:
+            other = "score" if field == "relevance" else "relevance"
+            swapped = hasattr(record, other) and not hasattr(record, field)
             raise TypeError(
                 f"{name} must be a mapping {{query: {{document: {field}}}}}, or records with "
                 f"query_id, doc_id and {field}, got {type(records).__name__}: {error}."
+                + (" qrels and run look swapped: judgements come first." if swapped else "")
             ) from error
     else:
         queries = dict(records)
@@ -424,6 +566,11 @@ def _numbers_of_query(documents: Mapping[str, Any], query: str, name: str) -> Fl
     if np.isnan(values).any():
         raise ValueError(f"{name} must not have NaN, found in query {query!r}.")
     return values
+
+
+def _fractional(values: Floats) -> NDArray[np.bool_]:
+    """Where values are not whole numbers: no grades, but scores."""
+    return ~np.isfinite(values) | np.not_equal(values, np.floor(values))
 
 
 def _labels(queries: list[Any]) -> NDArray[Any]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_ndcg._checks import warn
 from sklearn_ndcg._definitions import Cutoff, Definition, check_cutoff
 from sklearn_ndcg._kernels import Ints
 from sklearn_ndcg._metrics import (
@@ -28,7 +29,8 @@ try:
     import narwhals.stable.v2 as nw
 except ImportError as error:
     raise ImportError(
-        'sklearn_ndcg.frames needs Narwhals: python -m pip install "sklearn-ndcg[frames]"'
+        "sklearn_ndcg.frames needs Narwhals, which is the extra `frames`: "
+        'python -m pip install "narwhals>=2.10"'
     ) from error
 
 __all__ = ["ndcg_by_query", "ndcg_score"]
@@ -132,7 +134,7 @@ def ndcg_by_query(
     without = np.bincount(codes, weights=invalid) > 0
     undefined = np.isnan(ndcg) & ~without
     if undefined.any():
-        ndcg[undefined] = replacement(int(undefined.sum()), len(ndcg), definition, stacklevel=3)
+        ndcg[undefined] = replacement(int(undefined.sum()), len(ndcg), definition)
     columns: list[Any] = [queries.lengths]
     for values in (dcg[:, 0], ideal[:, 0], ndcg):
         nulled = zip(values.tolist(), without, strict=True)
@@ -281,9 +283,9 @@ def _codes(table: Any, keys: list[str]) -> tuple[Ints, Ints]:
     """A number for each row's query, in the order of the ids, and a row of each query."""
     n = len(table)
 
-    def ids(key: str) -> NDArray[Any]:
-        column = table[key]
-        return np.asarray((column.rank("dense") if column.dtype in _WIDE else column).to_numpy())
+    def ids(key: str) -> Any:
+        column = table[key]  # of text Narwhals would make a fixed width, without NULs at the end
+        return nw.to_native(column.rank("dense") if column.dtype in _WIDE else column)
 
     labels, _, codes = row_codes(ids(keys[0]), n)
     for key in keys[1:]:
@@ -445,8 +447,16 @@ def _gain(relevance: Any, usable: Any, definition: Definition) -> tuple[Any, Any
         return usable, nw.when(relevance < _SMALL).then(t * series).otherwise(large)
     table = dict(gain) if isinstance(gain, Mapping) else dict(enumerate(gain))
     table = {float(grade): float(value) for grade, value in table.items() if value >= 0}
-    terms = [nw.when(relevance == g).then(nw.lit(v)).otherwise(0.0) for g, v in table.items()]
-    return usable & relevance.is_in(list(table)), nw.sum_horizontal(nw.lit(0.0), *terms)
+    return usable & relevance.is_in(list(table)), _looked_up(relevance, sorted(table.items()))
+
+
+def _looked_up(relevance: Any, entries: list[tuple[float, float]]) -> Any:
+    """The gain of a grade by bisection: a chain of conditions would be too deep for engines."""
+    if len(entries) < 2:
+        return nw.lit(entries[0][1] if entries else 0.0)
+    half = len(entries) // 2
+    lower, upper = (_looked_up(relevance, part) for part in (entries[:half], entries[half:]))
+    return nw.when(relevance < entries[half][0]).then(lower).otherwise(upper)
 
 
 def _discount(rank: str, deepest: Any, definition: Definition) -> Any:
@@ -492,8 +502,10 @@ def _mean(by_query: Any, definition: Definition) -> float:
     if "bad_weight" in by_query.collect_schema():
         sums["bad_weight"] = nw.col("bad_weight")
     totals = (
-        by_query.select(**sums)
-        .select(nw.len().alias("queries"), *(nw.col(name).sum() for name in sums))
+        by_query.select("rows", **sums)
+        .select(
+            nw.len().alias("queries"), nw.col("rows").max(), *(nw.col(name).sum() for name in sums)
+        )
         .collect()
     )
     row = {name: totals[name].to_list()[0] for name in totals.columns}
@@ -513,9 +525,15 @@ def _mean(by_query: Any, definition: Definition) -> float:
         )
     if not row["weight"]:
         raise ValueError("sample_weight is 0 for every query: nothing is left to average over.")
+    if row["rows"] == 1 < row["queries"]:
+        warn(
+            f"Each of the {row['queries']} queries has a single document, which has nothing to be "
+            "ranked against: NDCG is 1 for it, or undefined. groups must name a column with one id "
+            "per query, the same for all of its rows."
+        )
     total, scored_weight = float(row["total"]), float(row["scored"])
     if row["undefined"]:
-        value = replacement(int(row["undefined"]), int(row["queries"]), definition, stacklevel=4)
+        value = replacement(int(row["undefined"]), int(row["queries"]), definition)
         if not isnan(value):
             total += value * (float(row["weight"]) - scored_weight)
             scored_weight = float(row["weight"])

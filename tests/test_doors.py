@@ -1,13 +1,21 @@
 """Ranked lists and TREC runs, brought to rows."""
 
-from collections import namedtuple
+from array import array
+from collections import Counter, OrderedDict, deque, namedtuple
 from math import log2
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from sklearn_ndcg import CONVENTIONS, from_lists, from_trec, ndcg_samples, ndcg_score
+from sklearn_ndcg import (
+    CONVENTIONS,
+    from_lists,
+    from_trec,
+    ndcg_samples,
+    ndcg_score,
+    quantile_grades,
+)
 
 
 def per_query(rows, **options):
@@ -73,7 +81,7 @@ def test_rows():
 
 
 def test_unanswered_and_without_truth():
-    lists, truth = {"a": ["x"], "c": ["x"]}, {"a": ["x"], "b": ["x"]}
+    lists, truth = {"a": ["x", "y"], "c": ["x"]}, {"a": ["x"], "b": ["x"]}
     values = per_query(from_lists(lists, truth), replace_undefined_by=np.nan)
     assert values == pytest.approx({"a": 1, "b": 0, "c": np.nan}, nan_ok=True)
     values = per_query(from_lists(lists, truth, unanswered="skip"), replace_undefined_by=np.nan)
@@ -94,7 +102,7 @@ def test_condensed_lists():
     [([3, 1], "i"), (["b", "a"], "U"), ([(1, "x"), (0, "y")], "O"), (["b" * 1000, "a"], "O")],
 )
 def test_queries_of_any_type(keys, kind):
-    ids = [("a", 1), frozenset("b"), 3, None, np.int64(7), "ä"]  # of any hashable type
+    ids = [("a", 1), frozenset("b"), 3, b"a", np.int64(7), "ä"]  # of any hashable type
     rows = from_lists(dict.fromkeys(keys, ids), {keys[0]: {7: 1}, keys[1]: {("a", 1): 1}})
     assert rows[2].dtype.kind == kind
     assert len(rows[0]) == 12
@@ -145,6 +153,213 @@ def test_arrays_as_lists():
 def test_bad_lists(lists, truth, error, message):
     with pytest.raises(error, match=message):
         from_lists(lists, truth)
+
+
+RATINGS = pd.DataFrame(
+    {"user": [1, 1, 1, 2, 2], "item": [3, 1, 9, 2, 5], "rating": [1.0, 3.0, 5.0, 2.0, 1.0]}
+)
+LISTS = {1: [1, 2, 3], 2: [5, 3, 1]}
+
+
+def test_a_series_of_grades_is_not_a_collection_of_ids():
+    grades = {u: g.set_index("item")["rating"] for u, g in RATINGS.groupby("user")}
+    with pytest.raises(
+        TypeError, match=r"got Series for query 1\. Pass \.tolist\(\) if its values are"
+    ):
+        from_lists(LISTS, grades)
+    values = per_query(from_lists(LISTS, {u: each.to_dict() for u, each in grades.items()}))
+    assert values == pytest.approx(
+        {1: (3 + 1 / 2) / ideal([5, 3, 1]), 2: 1 / ideal([2, 1])}, abs=1e-14
+    )
+
+
+def test_a_series_of_ids_is_not_a_mapping_of_grades():
+    # its index are row numbers, which may be ids as well: only you know
+    liked = {u: g["item"] for u, g in RATINGS.groupby("user")}
+    with pytest.raises(
+        TypeError, match=r"\.to_dict\(\) if they are grades of the ids in its index"
+    ):
+        from_lists(LISTS, liked)
+    values = per_query(from_lists(LISTS, {u: each.tolist() for u, each in liked.items()}))
+    assert values[2] == pytest.approx(1 / ideal([1, 1]), abs=1e-14)
+
+
+def test_a_series_that_has_an_id_twice_is_told_before_to_dict_loses_one():
+    grades = pd.Series([3, 2, 1], index=["A", "B", "A"])
+    with pytest.raises(TypeError, match="Its index has 'A' more than once, of which to_dict"):
+        from_lists({"q": ["A"]}, {"q": grades})
+    lists = pd.Series([["A"], ["B"]], index=["q", "q"])
+    with pytest.raises(TypeError, match="Its index has 'q' more than once"):
+        from_lists(lists, {"q": ["A"]})
+
+
+IDS = [3, 1, 2]
+# a list or a truth: what it is read as, or the words of the error
+CONTAINERS = {
+    "tuple": tuple,
+    "deque": deque,
+    "array": np.array,
+    "array of the standard library": lambda ids: array("q", ids),
+    "range": lambda ids: range(3, 0, -1),
+    "pandas Index": pd.Index,
+    "pandas array": pd.array,
+    "pandas Categorical": pd.Categorical,
+    "pandas Series": (pd.Series, r"Pass \.tolist\(\) if its values are the ids"),
+    "pandas Series with ids as index": (
+        lambda ids: pd.Series([5.0, 4.0, 3.0], index=ids),
+        r"\.sort_values\(ascending=False\)\.index|\.to_dict\(\) if they are grades",
+    ),
+    "pandas DataFrame": (
+        lambda ids: pd.DataFrame({"item": ids}),
+        r"got DataFrame for query 'q'\. Pass (list\(ids\)|dict\(zip\(ids, grades\)\)) of its columns",
+    ),
+    "array of two dimensions": (
+        lambda ids: np.array([ids]),
+        r"ndarray of shape \(1, 3\) for query 'q'\. Pass \.ravel\(\)",
+    ),
+    "array of no dimension": (lambda ids: np.array(3), r"ndarray of shape \(\)"),
+    "iterator": (iter, "Pass its values as a list"),
+    "bytes": (lambda ids: b"abc", "got bytes"),
+    "bytearray": (lambda ids: bytearray(b"abc"), "got bytearray"),
+}
+NO_LISTS = {
+    "set": (set, "in no order: are recommended and relevant swapped"),
+    "frozenset": (frozenset, "in no order: are recommended and relevant swapped"),
+    "dict of scores": (
+        lambda ids: dict.fromkeys(ids, 1),
+        r"swapped\? For scores pass sorted\(scores, key=scores\.get, reverse=True\)",
+    ),
+    "OrderedDict": (OrderedDict.fromkeys, "relevant swapped"),
+    "keys": (lambda ids: dict.fromkeys(ids).keys(), "got dict_keys for query 'q'. Pass its values"),
+    "values": (lambda ids: dict(enumerate(ids)).values(), "Pass its values as a list"),
+}
+NO_MAPPINGS = {
+    "set": set,
+    "frozenset": frozenset,
+    "keys": lambda ids: dict.fromkeys(ids, 5).keys(),
+    "values": lambda ids: dict(enumerate(ids)).values(),
+}
+
+
+def polars_and_pyarrow(kind):
+    """Containers of other libraries: refused by name."""
+    if kind == "polars":
+        pl = pytest.importorskip("polars")
+        return [pl.Series(IDS), pl.DataFrame({"item": IDS})]
+    pa = pytest.importorskip("pyarrow")
+    return [pa.array(IDS), pa.chunked_array([IDS]), pa.table({"item": IDS})]
+
+
+@pytest.mark.parametrize("kind", [*CONTAINERS, *NO_LISTS])
+def test_a_list_is_read_as_it_is_or_refused(kind):
+    make = (CONTAINERS | NO_LISTS)[kind]
+    truth = {"q": {1: 2, 7: 1}}
+    if isinstance(make, tuple):
+        with pytest.raises(TypeError, match=make[1]):
+            from_lists({"q": make[0](IDS)}, truth)
+    else:
+        y_true, y_score, _ = from_lists({"q": make(IDS)}, truth)
+        in_order = list(make(IDS))
+        expected = [2.0 if each == 1 else 0.0 for each in in_order]
+        assert y_true.tolist() == [*expected, 1.0]
+        assert y_score.tolist() == [-1, -2, -3, -np.inf]
+
+
+@pytest.mark.parametrize("kind", [*CONTAINERS, *NO_MAPPINGS])
+def test_a_truth_is_read_as_it_is_or_refused(kind):
+    make = (CONTAINERS | NO_MAPPINGS)[kind]
+    if isinstance(make, tuple):
+        with pytest.raises(TypeError, match=make[1]):
+            from_lists({"q": [9, 1]}, {"q": make[0](IDS)})
+    else:
+        y_true, _, _ = from_lists({"q": [9, 1]}, {"q": make(IDS)})
+        assert y_true.tolist() == [0, 1, 1, 1]
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_columns_of_other_libraries_are_refused(library):
+    for given in polars_and_pyarrow(library):
+        for call in (
+            lambda given=given: from_lists({"q": given}, {"q": [1]}),
+            lambda given=given: from_lists({"q": [1]}, {"q": given}),
+            lambda given=given: from_lists(given, [[1]] * 3),
+        ):
+            with pytest.raises(TypeError, match=rf"got {type(given).__name__}.*Pass "):
+                call()
+
+
+def test_a_table_as_all_lists_or_all_truths_gets_the_way_out():
+    with pytest.raises(
+        TypeError, match=r"Pass \{query: list\(rows\['id'\]\) for query, rows in rec"
+    ):
+        from_lists(RATINGS, LISTS)
+    with pytest.raises(
+        TypeError, match=r"dict\(zip\(rows\['id'\], rows\['grade'\]\)\) for query, ro"
+    ):
+        from_lists(LISTS, RATINGS)
+
+
+def test_relevance_in_the_place_of_lists_is_told():
+    liked, graded = {"q": {"A", "B"}}, {"q": {"A": 3, "B": 1}}
+    for truth in (liked, graded):
+        with pytest.raises(TypeError, match="are recommended and relevant swapped"):
+            from_lists(truth, {"q": ["B", "A"]})
+
+
+def test_grades_as_ids_and_ratings_twice():
+    # five stars for three items: as ids they would be one document that is relevant
+    message = r"relevant has the id 5 3 times in query 'u'\. Pass set\(ids\), or .*Counter\(ids\)"
+    with pytest.raises(ValueError, match=message):
+        from_lists({"u": [1, 5]}, {"u": [5, 5, 4, 5]})
+    clicks = ["A", "B", "A"]
+    counted = from_lists({"u": ["B", "A"]}, {"u": Counter(clicks)})
+    assert per_query(counted)["u"] == pytest.approx((1 + 2 / log2(3)) / ideal([2, 1]), abs=1e-14)
+    assert per_query(from_lists({"u": ["B", "A"]}, {"u": set(clicks)})) == {"u": 1}
+
+
+@pytest.mark.parametrize("kind", [list, np.array, pd.array])
+def test_a_mask_is_not_ids(kind):
+    relevant = np.zeros((2, 5), dtype=bool)
+    relevant[0, 2] = relevant[1, 4] = True  # 0 and 1 would be the ids
+    for truth in (relevant, [kind(row.tolist()) for row in relevant]):
+        with pytest.raises(TypeError, match="relevant has True or False among its ids in query 0"):
+            from_lists([[2, 0], [1, 4]], truth)
+    with pytest.raises(TypeError, match="recommended has True or False"):
+        from_lists([kind([True, False])], [[1]])
+    # with numbers for True and False an id is there more than once
+    with pytest.raises(ValueError, match="relevant has the id 0 4 times in query 0"):
+        from_lists([[2, 0], [1, 4]], relevant.astype(int))
+    values = per_query(from_lists([[2, 0], [1, 4]], [np.flatnonzero(row) for row in relevant]))
+    assert values == {0: 1, 1: pytest.approx(1 / log2(3))}
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, float("nan"), pd.NA, pd.NaT, np.float32("nan")])
+def test_a_missing_id_is_no_document(missing):
+    # a left join gives users without truth, and padded lists, such ids
+    message = (
+        r"{} must not have missing ids \(None, NaN\), found 2 in query 'b', the first at index 1"
+    )
+    with pytest.raises(ValueError, match=message.format("relevant")):
+        from_lists({"a": ["x"], "b": ["x"]}, {"a": ["x"], "b": ["x", missing, missing]})
+    with pytest.raises(ValueError, match=message.format("recommended")):
+        from_lists({"b": ["x", missing, missing]}, {"b": ["x"]})
+    with pytest.raises(ValueError, match="relevant must not have missing ids"):
+        from_lists({"b": ["x"]}, {"b": {"x": 1, missing: 1}})
+    masked = np.ma.array([1, 2, 3], mask=[False, True, False])
+    with pytest.raises(ValueError, match="found 1 in query 0, the first at index 1"):
+        from_lists([masked], [[1]])
+
+
+def test_tensors_as_ids_are_not_equal_to_themselves_only():
+    torch = pytest.importorskip("torch")
+    top = torch.tensor([[3, 1], [2, 5]])
+    y_true, _, _ = from_lists(list(top), [top[0, 1:], top[1, :1]])
+    assert y_true.tolist() == [0, 1, 1, 0]
+    for lists, truth in ((list(top[0]), [3]), ([3], list(top[0]))):  # of tensors without dimension
+        with pytest.raises(
+            TypeError, match="ids in query 0 that are arrays themselves, of type Te"
+        ):
+            from_lists([lists], [truth])
 
 
 @pytest.mark.parametrize("option", ["unanswered", "unjudged"])
@@ -257,3 +472,118 @@ Record = namedtuple("Record", ["query_id", "doc_id", "score"])
 def test_bad_trec(qrels, run, error, message):
     with pytest.raises(error, match=message):
         from_trec(qrels, run)
+
+
+def swapped_data():
+    rng = np.random.default_rng(0)
+    names = [f"d{i}" for i in range(20)]
+    qrels = {q: dict(zip(names, rng.integers(0, 4, 20).tolist(), strict=True)) for q in "ab"}
+    run = {q: dict(zip(names, rng.normal(size=20).tolist(), strict=True)) for q in "ab"}
+    return qrels, run
+
+
+def test_judgements_and_run_that_are_swapped_are_refused():
+    qrels, run = swapped_data()
+    message = (
+        r"qrels and run look swapped: 40 values of qrels are not whole.*from_trec\(qrels, run\)"
+    )
+    with pytest.raises(ValueError, match=message):
+        from_trec(run, qrels)
+    as_floats = {q: {d: float(y) for d, y in each.items()} for q, each in qrels.items()}
+    with pytest.raises(ValueError, match="qrels and run look swapped"):
+        from_trec(run, as_floats)
+    assert per_query(from_trec(as_floats, run)) == per_query(from_trec(qrels, run))
+
+
+def test_records_that_are_swapped_are_told():
+    judged = namedtuple("Judged", ["query_id", "doc_id", "relevance"])
+    qrels, run = (
+        [judged("q", "a", 1), judged("q", "b", 0)],
+        [Record("q", "a", 1), Record("q", "b", 2)],
+    )
+    for each in (list, iter, pd.DataFrame):
+        with pytest.raises(TypeError, match="qrels must be .*look swapped: judgements come first"):
+            from_trec(each(run), each(qrels))
+        with pytest.raises(TypeError, match="run must be .*look swapped: judgements come first"):
+            from_trec({"q": {"a": 1}}, each(qrels))
+        assert per_query(from_trec(each(qrels), each(run))) == {"q": pytest.approx(1 / log2(3))}
+    with pytest.raises(TypeError, match="got int: 'int' object is not iterable.$"):
+        from_trec(3, {})
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run"),
+    [
+        ({"a": 2, "b": 1.0}, {"a": 1, "b": 2}),  # whole numbers in both
+        ({"a": 2.0, "b": 1.0}, {"a": 1, "b": 2.0}),
+        ({"a": 1, "b": 0.5}, {"a": 1, "b": 1.5}),  # graded, and real scores
+        ({"a": 1, "b": 0.5}, {"a": 1, "b": np.inf}),
+        ({"a": 1, "b": 0.5}, {"a": -np.inf, "b": 2}),
+    ],
+)
+def test_valid_judgements_are_not_taken_for_swapped(qrels, run):
+    expected = (qrels["b"] + qrels["a"] / log2(3)) / ideal([qrels["a"], qrels["b"]])
+    assert per_query(from_trec({"q": qrels}, {"q": run}))["q"] == pytest.approx(expected)
+    assert per_query(from_trec({"q": qrels}, {}))["q"] == 0  # no score says anything
+    assert per_query(from_trec({"q": qrels}, {"q": {}, "r": {"a": 1}}))["q"] == 0
+
+
+def test_the_way_out_for_graded_judgements_and_whole_scores():
+    qrels, run = {"q": {"a": 1, "b": 0.5, "c": 0.5}}, {"q": {"a": 1, "b": 2, "c": 2}}
+    with pytest.raises(ValueError, match="the first 0.5, and all of run are") as caught:
+        from_trec(qrels, run)
+    way = str(caught.value).split("in order: ")[1].rstrip(".")
+    lists = {query: eval(way, {"scores": scores}) for query, scores in run.items()}  # noqa: S307
+    assert lists == {"q": ["c", "b", "a"]}
+    expected = (0.5 + 0.5 / log2(3) + 1 / 2) / ideal([1, 0.5, 0.5])
+    assert per_query(from_lists(lists, qrels))["q"] == pytest.approx(expected)
+
+
+def test_unjudged_documents_of_a_run():
+    qrels, run = {"q": {"a": 1, "b": 0, "c": -2}}, {"q": {"x": 3.5, "c": 2, "b": 1.5, "a": 1}}
+    y_true, y_score, _ = from_trec(qrels, run, unjudged="nan")
+    assert np.array_equal(y_true, [np.nan, np.nan, 0, 1], equal_nan=True)  # -2 is no judgement
+    assert y_score.tolist() == [-1, -2, -3, -4]
+    assert from_trec(qrels, run)[0].tolist() == [0, 0, 0, 1]
+    rows = from_trec(qrels, run, unjudged="nan")
+    assert per_query(rows, unjudged="omit")["q"] == pytest.approx(1 / log2(3))
+    assert per_query(rows, unjudged="zero")["q"] == pytest.approx(1 / log2(5))
+    with pytest.raises(ValueError, match="unjudged must be one of 'zero', 'nan'"):
+        from_trec(qrels, run, unjudged="omit")
+
+
+GAINS = {0: 1, 1: 4, 2: 2, 3: 9}
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("k", [None, 7])
+def test_a_gain_of_documents_that_were_judged_0_is_that_of_ir_measures(seed, k):
+    ir_measures = pytest.importorskip("ir_measures")
+    qrels, run = trec(np.random.default_rng(seed))
+    measure = ir_measures.nDCG(gains=GAINS)
+    measure = measure @ k if k else measure
+    expected = {each.query_id: each.value for each in measure.iter_calc(qrels, run)}
+    rows = from_trec(qrels, run, unjudged="nan")
+    ours = per_query(rows, k=k, gain=GAINS, unjudged="zero", replace_undefined_by=0.0)
+    assert ours == pytest.approx(expected, abs=1e-12)
+    # without telling the unjudged from those judged 0, these have a gain too
+    others = per_query(from_trec(qrels, run), k=k, gain=GAINS, replace_undefined_by=0.0)
+    assert max(abs(others[query] - expected[query]) for query in expected) > 0.01
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_condensed_runs_are_those_of_ir_measures(seed):
+    ir_measures = pytest.importorskip("ir_measures")
+    qrels, run = trec(np.random.default_rng(seed))
+    measure = ir_measures.nDCG(judged_only=True) @ 5
+    expected = {each.query_id: each.value for each in measure.iter_calc(qrels, run)}
+    rows = from_trec(qrels, run, unjudged="nan")
+    ours = per_query(rows, k=5, unjudged="omit", replace_undefined_by=0.0)
+    assert ours == pytest.approx(expected, abs=1e-12)
+
+
+def test_values_and_groups_in_another_order_are_not_graded():
+    rows = pd.DataFrame({"y": [0.3, 0.1, 0.2, 0.4], "day": [2, 1, 2, 1]})
+    assert quantile_grades(rows["y"], groups=rows["day"], n_grades=2).tolist() == [1, 0, 0, 1]
+    with pytest.raises(ValueError, match="y and groups have the same labels in their index, in an"):
+        quantile_grades(rows["y"], groups=rows["day"].sort_values(), n_grades=2)

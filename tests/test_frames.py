@@ -3,7 +3,9 @@
 import shutil
 import subprocess
 import sys
+import tomllib
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -172,6 +174,26 @@ def test_several_keys_of_several_types(engine):
     assert {row[0] for row in found} == set(columns["user"])
 
 
+def test_text_ids_keep_a_nul_at_their_end(engine):
+    columns = {"q": ["a", "a\0", "a", "a\0"], "y": [1, 0, 0, 1], "s": [0.9, 0.8, 0.1, 0.2]}
+    found = rows(ndcg_by_query(engine(columns), **COLUMNS))
+    assert same([row[1:] for row in found], [(2, 1, 1, 1), (2, 1 / np.log2(3), 1, 1 / np.log2(3))])
+    assert [row[0] for row in found] == ["a", "a\0"]
+
+
+def test_ids_that_are_unique_per_row(engine):
+    columns = {"q": [1, 2, 3], "y": [1, 0, 1], "s": [0.9, 0.8, 0.1]}
+    with pytest.warns(UserWarning, match="Each of the 3 queries has a single document") as caught:
+        assert ndcg_score(engine(columns), **COLUMNS, replace_undefined_by=np.nan) == 1
+    assert caught.pop(UserWarning).filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert ndcg_score(engine(columns | {"q": [1, 2, 2]}), **COLUMNS) == (
+            pytest.approx((1 + 1 / np.log2(3)) / 2)
+        )
+        assert ndcg_score(engine({"q": [1], "y": [1], "s": [1]}), **COLUMNS) == 1
+
+
 INVALID = {
     "null score": ("s", None, "raise"),
     "nan score": ("s", np.nan, "raise"),
@@ -212,6 +234,31 @@ def test_negative_gain(engine):
     else:
         with pytest.raises(ValueError, match="negative y_true values"):
             ndcg_by_query(frame, **COLUMNS)
+
+
+def test_a_gain_table_of_many_grades(engine):
+    n = 400 if engine.name == "pyspark" else 1000  # more than the depth of an expression
+    rng = np.random.default_rng(0)
+    gain = rng.permutation(n).astype(float)
+    columns = {"y": np.arange(n), "s": -np.arange(n), "q": np.arange(n) // 20}
+    discounts = 1 / np.log2(np.arange(20) + 2)
+    by_query = gain.reshape(-1, 20)
+    expected = (by_query @ discounts) / (-np.sort(-by_query) @ discounts)
+    table = {int(grade): gain[grade] for grade in rng.permutation(n)}
+    found = rows(ndcg_by_query(engine(columns), **COLUMNS, gain=table))
+    assert [row[-1] for row in sorted(found)] == pytest.approx(expected.tolist(), abs=1e-12)
+
+
+def test_a_gain_table_of_few_grades(engine):
+    frame = engine({"q": [1, 1, 1], "y": [0.5, -2.0, 7.0], "s": [3, 2, 1]})
+    found = rows(ndcg_by_query(frame, **COLUMNS, gain={7: 1.0, 0.5: 4.0, -2: 2.0}))
+    dcg, ideal = 4 + 2 / np.log2(3) + 1 / 2, 4 + 2 / np.log2(3) + 1 / 2
+    assert same(found, [(1, 3, dcg, ideal, 1)])
+    found = rows(ndcg_by_query(engine({"q": [1], "y": [2], "s": [1]}), **COLUMNS, gain={2: 3}))
+    assert same(found, [(1, 1, 3, 3, 1)])
+    if engine.is_lazy:  # between the grades of a table there is no gain
+        frame = engine({"q": [1, 1], "y": [0.5, 3.0], "s": [3, 2]})
+        assert rows(ndcg_by_query(frame, **COLUMNS, gain={0.5: 1, 7: 2}))[0][2:] == (None,) * 3
 
 
 def test_gain_that_no_float_holds(engine):
@@ -411,10 +458,42 @@ def test_what_is_no_table(frame):
         ndcg_score(frame, **COLUMNS)
 
 
-def test_without_narwhals_the_error_says_what_to_install():
+def run(code):
+    """Run code in an interpreter of its own."""
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603
+
+
+# scikit-learn may have Narwhals already
+HIDE = "import sys, sklearn; sys.modules['narwhals.stable.v2'] = None;"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import sklearn_ndcg.frames",
+        "from sklearn_ndcg import frames",
+        "import sklearn_ndcg; sklearn_ndcg.frames",
+        "import sklearn_ndcg; sklearn_ndcg.frames.ndcg_score",
+    ],
+)
+def test_without_narwhals_the_error_says_what_to_install(code):
+    # the package is on no index: its extra is no way out for who has a clone
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+    [needed] = project["optional-dependencies"]["frames"]
+    error = run(HIDE + code).stderr.splitlines()[-1]
+    assert error.startswith("ImportError: sklearn_ndcg.frames needs Narwhals")
+    assert "the extra `frames`" in error
+    assert error.endswith(f'python -m pip install "{needed}"')
+
+
+def test_frames_are_there_without_an_import_of_their_own():
     code = (
-        "import sys, sklearn_ndcg; sys.modules['narwhals.stable.v2'] = None;"
-        "import sklearn_ndcg.frames"
+        "import sklearn_ndcg; print('frames' in vars(sklearn_ndcg));"
+        "print(sklearn_ndcg.frames.ndcg_score.__module__, hasattr(sklearn_ndcg, 'nonsense'))"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603
-    assert 'pip install "sklearn-ndcg[frames]"' in run.stderr
+    assert run(code).stdout.splitlines() == ["False", "sklearn_ndcg.frames False"]
+    with pytest.raises(AttributeError, match="module 'sklearn_ndcg' has no attribute 'nonsense'"):
+        _ = sklearn_ndcg.nonsense
+    assert run(HIDE + "import sklearn_ndcg; print(hasattr(sklearn_ndcg, 'nonsense'))").stdout == (
+        "False\n"
+    )
