@@ -64,12 +64,13 @@ def _array_column(X: Any, key: Any) -> Any:
     if not is_integer(key):
         raise ValueError(
             f"group_by={key!r} is a name, but X arrived as {type(X).__name__}, which has none. "
-            "Without metadata routing RFECV and SequentialFeatureSelector turn X into an array, "
-            "as do the steps of a Pipeline and, for polars and pyarrow, permutation_importance. "
-            "Ways out: route the ids, with sklearn.set_config(enable_metadata_routing=True) and "
-            "groups passed to the tool; a callable on X or the number of a column; in a Pipeline "
-            "an index level and steps with set_output(transform='pandas'), or "
-            "groupedranker__groups as a fit parameter."
+            "Without metadata routing RFECV, SequentialFeatureSelector, RidgeCV and "
+            "LogisticRegressionCV turn X into an array, as do the steps of a Pipeline and, for "
+            "polars and pyarrow, permutation_importance. Ways out: route the ids, with "
+            "sklearn.set_config(enable_metadata_routing=True) and groups passed to the tool; in a "
+            "Pipeline an index level and steps with set_output(transform='pandas'), or "
+            "groupedranker__groups as a fit parameter; or the number of a column, where no columns "
+            "are left out in front of it."
         )
     table: Any = X if hasattr(X, "shape") else np.asarray(X, dtype=object)
     if len(table.shape) != 2 or not -table.shape[1] <= key < table.shape[1]:

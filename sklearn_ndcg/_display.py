@@ -330,7 +330,8 @@ class NDCGDisplay:
             import matplotlib.pyplot as plt  # noqa: PLC0415  (an extra)
         except ImportError as error:
             raise ImportError(
-                'NDCGDisplay needs matplotlib: python -m pip install "sklearn-ndcg[plot]"'
+                "NDCGDisplay needs matplotlib, which is the extra `plot`: "
+                'python -m pip install "matplotlib>=3.8"'
             ) from error
         if ax is None:
             _, ax = plt.subplots()

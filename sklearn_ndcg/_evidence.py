@@ -98,7 +98,12 @@ class Comparison:
 
     def to_frame(self) -> Any:
         """The pairs as a pandas DataFrame, a row each."""
-        import pandas as pd  # noqa: PLC0415  (an extra)
+        try:
+            import pandas as pd  # noqa: PLC0415  (an extra)
+        except ImportError as error:
+            raise ImportError(
+                'to_frame needs pandas: python -m pip install "pandas>=2.2"'
+            ) from error
 
         low, high = self.confidence_interval
         index = pd.MultiIndex.from_tuples(self.pairs, names=["first", "second"])

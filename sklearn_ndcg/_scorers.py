@@ -327,6 +327,11 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         del params["replace_undefined_by" if self.metric == "dcg" else "log_base"]
         return params
 
+    @property
+    def __name__(self) -> str:
+        # what scikit-learn's curve displays label their axis with
+        return ", ".join(self._key(k) for k in self._cutoffs())
+
     def _repr_html_(self) -> str:
         """What it measures, for notebooks: as an estimator it would show as "not fitted"."""
         measured = [self._key(k).replace(self.metric, self.metric.upper()) for k in self._cutoffs()]

@@ -287,4 +287,4 @@ def test_without_matplotlib_the_error_says_what_to_install():
         "NDCGDisplay.from_predictions([[1, 0]] * 20, [[1, 0], [0, 1]] * 10)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603
-    assert 'pip install "sklearn-ndcg[plot]"' in run.stderr
+    assert 'pip install "matplotlib>=3.8"' in run.stderr

@@ -823,3 +823,9 @@ def test_a_metric_as_scoring_is_told_which_scorer_is_meant(metric, data):
     words = f"{metric.__name__} is a metric.*LinearRegression.*make_{metric.__name__[:-6]}_scorer"
     with pytest.raises(TypeError, match=words):
         cross_val_score(LinearRegression(), X, y, scoring=metric, error_score="raise")
+
+
+def test_curve_displays_label_their_axis_with_the_name_of_the_scorer():
+    assert make_ndcg_scorer(k=10).__name__ == "ndcg@10"
+    assert make_dcg_scorer().__name__ == "dcg"
+    assert make_ndcg_scorer(k=[1, None]).__name__ == "ndcg@1, ndcg"
