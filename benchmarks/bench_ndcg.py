@@ -107,11 +107,11 @@ def on_numpy(call):
     """Run a call on the NumPy kernels."""
 
     def run():
-        chosen, _kernels.running = _kernels.running, _kernels
+        chosen, _kernels.backend = _kernels.backend, _kernels
         try:
             return call()
         finally:
-            _kernels.running = chosen
+            _kernels.backend = chosen
 
     return run
 

@@ -9,6 +9,8 @@ from sklearn_ndcg import _kernels
 from sklearn_ndcg._definitions import CONVENTIONS, jarvelin_kekalainen
 from sklearn_ndcg._display import NDCGDisplay
 from sklearn_ndcg._evidence import compare_rankers, ndcg_interval
+from sklearn_ndcg._formats import from_lists, from_trec
+from sklearn_ndcg._grades import quantile_grades
 from sklearn_ndcg._metrics import (
     dcg_samples,
     dcg_score,
@@ -17,13 +19,8 @@ from sklearn_ndcg._metrics import (
     ndcg_score,
 )
 from sklearn_ndcg._ranker import GroupedRanker
-from sklearn_ndcg._rankings import from_lists, from_trec, quantile_grades
-from sklearn_ndcg._scorers import (
-    check_group_splits,
-    make_dcg_scorer,
-    make_ndcg_scorer,
-    one_ranking,
-)
+from sklearn_ndcg._scorers import make_dcg_scorer, make_ndcg_scorer, one_ranking
+from sklearn_ndcg._splitters import check_group_splits
 
 if TYPE_CHECKING:
     from sklearn_ndcg import frames as frames
@@ -52,7 +49,7 @@ def show_versions() -> None:
     scipy ...
     Python ...
     """
-    kernels = "NumPy" if _kernels.running is _kernels else "compiled"
+    kernels = "NumPy" if _kernels.backend is _kernels else "compiled"
     print(f"sklearn_ndcg {__version__}, {kernels} kernels")
     for package in ("scikit-learn", "numpy", "scipy"):
         print(package, version(package))

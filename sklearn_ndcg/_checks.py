@@ -1,11 +1,13 @@
-"""Small checks that every floor uses, and the one way to warn."""
+"""Small checks that every module uses, and the one way to warn."""
 
 from __future__ import annotations
 
 import os
 import warnings
+from collections import Counter
 from inspect import currentframe
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, TypeGuard
 
 import numpy as np
 import sklearn
@@ -63,20 +65,78 @@ def refuse_reordered(**arguments: Any) -> None:
         for name, labels in labelled[1:]:
             first_name, first = labelled[0]
             if _is_reordered(first, labels):
-                by_label = f"{name}.reindex({axis}={first_name}.{axis})"
                 raise ValueError(
                     f"{first_name} and {name} have the same labels in their {axis}, in another "
-                    f"order, and are matched by position. Pass {by_label} to match them by label, "
-                    f"or {name}.to_numpy() if they do belong together as they are."
+                    f"order, and are matched by position. Pass {name}.to_numpy() if they belong "
+                    f"together as they are. If not, put them in one order: where labels are "
+                    f"unique, {name}.reindex({axis}={first_name}.{axis}) does."
                 )
 
 
 def _is_reordered(labels: Any, others: Any) -> bool:
     if labels is others or len(labels) != len(others) or labels.equals(others):
         return False
-    if len(labels) == 0 or labels[0] not in others:
+    ours, theirs = np.asarray(labels), np.asarray(others)
+    if ours.dtype.kind in "iufmM" and theirs.dtype.kind == ours.dtype.kind:
+        same_range = ours.min() == theirs.min() and ours.max() == theirs.max()
+        return bool(same_range and np.array_equal(np.sort(ours), np.sort(theirs)))
+    try:
+        return ours[0] in theirs and Counter(ours) == Counter(theirs)
+    except TypeError:  # labels without a hash
+        return False
+
+
+def check_choice(name: str, value: object, choices: tuple[str, ...], more: str = "") -> None:
+    """Raise unless `value` is one of the choices."""
+    if not isinstance(value, str) or value not in choices:
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(
+            f"{name} must be one of {listed}{f', {more}' if more else ''}; got {value!r}."
+        )
+
+
+def is_integer(value: object) -> TypeGuard[int]:
+    """Whether `value` is an integer, Python's or NumPy's, and no bool."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether `value` is a real number that a float can hold, and no bool."""
+    if not isinstance(value, Real) or isinstance(value, bool):
         return False
     try:
-        return bool(labels.sort_values().equals(others.sort_values()))
-    except TypeError:  # labels of several types
-        return sorted(map(repr, labels)) == sorted(map(repr, others))
+        float(value)
+    except OverflowError:  # an integer beyond every float
+        return False
+    return True
+
+
+def name_of(function: object) -> str:
+    """The name of a function, or how it prints."""
+    return getattr(function, "__name__", None) or repr(function)
+
+
+def is_missing(label: Any) -> bool:
+    """Whether a label is None, NaN, NaT or pandas.NA, or a tuple that holds one."""
+    if label is None:
+        return True
+    if isinstance(label, tuple):
+        return any(is_missing(part) for part in label)
+    try:
+        return bool(label != label)  # noqa: PLR0124  (nan and NaT)
+    except (TypeError, ValueError):  # pandas.NA has no truth value
+        return True
+
+
+def to_host(values: Any) -> Any:
+    """Arrays of the array API, on any device, as NumPy arrays; anything else as it is."""
+    if isinstance(values, np.ndarray):
+        return values
+    if hasattr(values, "detach"):  # a torch tensor, which may require grad
+        values = values.detach()
+    elif not hasattr(values, "__array_namespace__"):
+        return values
+    try:
+        return np.from_dlpack(values, device="cpu")
+    except (TypeError, BufferError, RuntimeError):  # NumPy before 2.1, or another device
+        return np.asarray(values.cpu() if hasattr(values, "cpu") else values)

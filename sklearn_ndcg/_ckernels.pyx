@@ -156,7 +156,7 @@ cdef void sort(Document* documents, Document* spare, Py_ssize_t n) noexcept nogi
             stop = min(start + 2 * width, n)
             left, right, at = start, middle, start
             if middle < stop and source[middle - 1].score < source[middle].score:
-                while left < middle and right < stop:  # without a branch to be mistaken in
+                while left < middle and right < stop:  # branch-free
                     take = source[right].score > source[left].score
                     target[at] = source[right if take else left]
                     right += take
@@ -182,7 +182,7 @@ cdef Document* rank(
     cdef Py_ssize_t i, bucket, start = 0, stop, m = 0, n_buckets
     cdef double s, scale, low = INFINITY, high = -INFINITY
     cdef double bound = lower_bound(score, n, depth)
-    for i in range(n):  # without a branch to be mistaken in
+    for i in range(n):  # branch-free
         s = score[i]
         ranked[m] = Document(s, gain_of(gain[i], table))
         m += s >= bound
@@ -286,7 +286,7 @@ cdef void ideal_of_query(
         out[i] = value(&s)
 
 
-def collected(
+def gather_by_group(
     const item[::1] values, const Py_ssize_t[::1] codes, const Py_ssize_t[::1] counts
 ):
     """``values[np.argsort(codes, kind="stable")]`` in linear time; `counts` are those of codes."""
@@ -318,7 +318,7 @@ def dcg(
     cdef double[GRADES] gains
     result = np.zeros((len(starts), len(cutoffs)))
     cdef double[:, ::1] out = result
-    cdef double[:, ::1] sums = _summed(discount)
+    cdef double[:, ::1] sums = _running_sums(discount)
     cdef Ranks ranks = Ranks(
         &discount[0], &sums[0, 0], &sums[1, 0], &cutoffs[0], cutoffs.shape[0]
     )
@@ -346,15 +346,15 @@ def ideal_dcg(
 ):
     """DCG of the best order at every cutoff, shape (n_queries, n_cutoffs)."""
     cdef const Py_ssize_t[:, ::1] ends = np.ascontiguousarray(np.atleast_2d(cutoffs))
-    cdef bint own = cutoffs.ndim == 2
+    cdef bint per_query = cutoffs.ndim == 2
     cdef Py_ssize_t q, column
     cdef const Py_ssize_t[::1] by_gain = np.argsort(np.negative(table))
     cdef double[GRADES] gains
     result = np.zeros((len(starts), ends.shape[1]))
     cdef double[:, ::1] out = result
-    cdef double[:, ::1] sums = _summed(discount)
+    cdef double[:, ::1] sums = _running_sums(discount)
     cdef Ranks ranks = Ranks(
-        &discount[0], &sums[0, 0], &sums[1, 0], &ends[0, 0], 1 if own else ends.shape[1]
+        &discount[0], &sums[0, 0], &sums[1, 0], &ends[0, 0], 1 if per_query else ends.shape[1]
     )
     cdef double[:, ::1] scratch = _scratch(lengths)
     cdef Document* ranked = <Document*> &scratch[0, 0]
@@ -364,8 +364,8 @@ def ideal_dcg(
         for q in range(starts.shape[0]):
             if not lengths[q]:
                 continue
-            for column in range(ends.shape[1] if own else 1):
-                if own:  # a query's cutoffs are in no order
+            for column in range(ends.shape[1] if per_query else 1):
+                if per_query:  # a query's cutoffs are in no order
                     ranks.cutoffs = &ends[q, column]
                 ideal_of_query(
                     &gain[starts[q]], lengths[q], &ranks, gains, &by_gain[0], table.shape[0],
@@ -381,7 +381,7 @@ cdef void fill(double* gains, const double[::1] table):
         gains[grade] = table[grade] if grade < table.shape[0] else 0
 
 
-cdef _summed(const double[::1] discount):
+cdef _running_sums(const double[::1] discount):
     """Sums of the discounts before each rank, and the rests that they round off."""
     cdef double[:, ::1] sums = np.zeros((2, discount.shape[0] + 1))
     cdef Py_ssize_t rank

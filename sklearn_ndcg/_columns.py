@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_ndcg._definitions import is_integer
-from sklearn_ndcg._kernels import Ints
+from sklearn_ndcg._checks import is_integer
+from sklearn_ndcg._typing import Ints
 
 
 def query_ids(X: Any, group_by: Any) -> Any:
@@ -74,7 +74,7 @@ def _array_column(X: Any, key: Any) -> Any:
         )
     table: Any = X if hasattr(X, "shape") else np.asarray(X, dtype=object)
     if len(table.shape) != 2 or not -table.shape[1] <= key < table.shape[1]:
-        raise ValueError(f"group_by={key} is no column of X, which has shape {table.shape}.")
+        raise ValueError(f"group_by={key} is not a column of X, which has shape {table.shape}.")
     if hasattr(table, "tocsc"):
         return table.tocsc()[:, [key]].toarray().ravel()
     return table[:, key]

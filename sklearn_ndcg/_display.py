@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg._columns import take_rows
-from sklearn_ndcg._evidence import ndcg_curve_interval
-from sklearn_ndcg._kernels import Floats
-from sklearn_ndcg._metrics import check_options, ndcg_curve
-from sklearn_ndcg._queries import numeric
-from sklearn_ndcg._scorers import make_ndcg_scorer
+from sklearn_ndcg._definitions import Measure, check_curve_cutoffs, check_options
+from sklearn_ndcg._evidence import curve_interval
+from sklearn_ndcg._inputs import read_queries
+from sklearn_ndcg._scorers import GroupedScorer, make_ndcg_scorer
+from sklearn_ndcg._typing import Floats
 
 
 class NDCGDisplay:
@@ -27,7 +27,7 @@ class NDCGDisplay:
         Cutoffs, ascending.
 
     ndcg : ndarray of shape (n_cutoffs,) or (n_folds, n_cutoffs)
-        NDCG at each of them; a row each for the folds of a cross-validation.
+        NDCG at each of them; one row per fold of a cross-validation.
 
     interval : ndarray of shape (2, n_cutoffs), default=None
         Lower and upper bounds at each cutoff.
@@ -114,7 +114,7 @@ class NDCGDisplay:
         Parameters
         ----------
         y_true, y_score : array-like of shape (n_documents,) or (n_queries, n_documents)
-            Relevance and predicted scores, as of `ndcg_score`.
+            Relevance and predicted scores, as in `ndcg_score`.
 
         k : array-like of int of shape (n_cutoffs,), default=None
             Cutoffs. None is every cutoff from 1 to the longest query.
@@ -146,7 +146,7 @@ class NDCGDisplay:
         -------
         display : NDCGDisplay
         """
-        display = cls._computed(y_true, y_score, k, confidence_level, name, options)
+        display = cls._compute(y_true, y_score, k, confidence_level, name, options)
         return display.plot(
             ax,
             curve_kwargs=curve_kwargs,
@@ -190,10 +190,10 @@ class NDCGDisplay:
             Query ids.
 
         group_by, response_method
-            As of `make_ndcg_scorer`.
+            As in `make_ndcg_scorer`.
 
         k, confidence_level, ax, curve_kwargs, plot_chance_level, chance_level_kwargs, **options
-            As of `from_predictions`.
+            As in `from_predictions`.
 
         name : str, default=None
             The model's name; None takes that of its class.
@@ -247,32 +247,22 @@ class NDCGDisplay:
             What was passed to it.
 
         group_by, response_method
-            As of `make_ndcg_scorer`.
+            As in `make_ndcg_scorer`.
 
         k, name, ax, curve_kwargs, plot_chance_level, chance_level_kwargs, **options
-            As of `from_predictions`; `sample_weight` has a weight a row.
+            As in `from_predictions`; `sample_weight` has one weight per row.
 
         Returns
         -------
         display : NDCGDisplay
         """
-        missing = [each for each in ("estimator", "indices") if each not in cv_results]
-        if missing:
+        if not {"estimator", "indices"} <= set(cv_results):
             raise ValueError(
-                f"cv_results has no {' and no '.join(missing)}: call cross_validate with "
-                "return_estimator=True and return_indices=True."
+                f"cv_results must have 'estimator' and 'indices', got {sorted(cv_results)}: call "
+                "cross_validate with return_estimator=True and return_indices=True."
             )
         scorer = _scorer(group_by, response_method, options)
-        rows_of_fold = cv_results["indices"]["test"]
-        weight = options.pop("sample_weight", None)
-        folds = []
-        for estimator, rows in zip(cv_results["estimator"], rows_of_fold, strict=True):
-            own_X, own_y = take_rows(X, rows), take_rows(y, rows)
-            own = None if groups is None else take_rows(groups, rows)
-            y_score, own = scorer.scores_and_groups(estimator, own_X, own_y, own)
-            own_weight = None if weight is None else take_rows(weight, rows)
-            data = {"groups": own, "sample_weight": own_weight}
-            folds.append(cls._computed(own_y, y_score, k, None, None, options | data))
+        folds = cls._compute_folds(cv_results, scorer, X, y, groups, k, options)
         # without k, folds reach as far as their longest query, and are flat beyond
         longest = max((fold.k for fold in folds), key=len)
 
@@ -326,15 +316,7 @@ class NDCGDisplay:
         """
         if plot_chance_level and self.chance_level is None:
             raise ValueError("plot_chance_level=True, but the display has no chance_level.")
-        try:
-            import matplotlib.pyplot as plt  # noqa: PLC0415  (an extra)
-        except ImportError as error:
-            raise ImportError(
-                "NDCGDisplay needs matplotlib, which is the extra `plot`: "
-                'python -m pip install "matplotlib>=3.8"'
-            ) from error
-        if ax is None:
-            _, ax = plt.subplots()
+        ax = _axes(ax)
         name = self.name if name is None else name
         curves = np.atleast_2d(self.ndcg)
         marker = "o" if len(self.k) == 1 else None  # a line of one point is none
@@ -362,7 +344,28 @@ class NDCGDisplay:
         return self
 
     @classmethod
-    def _computed(
+    def _compute_folds(
+        cls,
+        cv_results: dict[str, Any],
+        scorer: GroupedScorer,
+        X: Any,
+        y: Any,
+        groups: Any,
+        k: ArrayLike | None,
+        options: dict[str, Any],
+    ) -> list[NDCGDisplay]:
+        data = (X, y, groups, options.pop("sample_weight", None))
+        folds = zip(cv_results["estimator"], cv_results["indices"]["test"], strict=True)
+        found = []
+        for estimator, rows in folds:
+            fold: list[Any] = [each if each is None else take_rows(each, rows) for each in data]
+            y_score, ids = scorer.scores_and_groups(estimator, *fold[:3])
+            of_fold = options | {"groups": ids, "sample_weight": fold[3]}
+            found.append(cls._compute(fold[1], y_score, k, None, None, of_fold))
+        return found
+
+    @classmethod
+    def _compute(
         cls,
         y_true: ArrayLike,
         y_score: ArrayLike,
@@ -371,24 +374,33 @@ class NDCGDisplay:
         name: str | None,
         options: dict[str, Any],
     ) -> NDCGDisplay:
-        check_options("NDCGDisplay", options, without=("k",))
-        if k is not None:
-            k = np.unique(np.asarray(k)) if np.ndim(k) == 1 else k
-        cutoffs, ndcg = ndcg_curve(y_true, y_score, k=k, **options)
-        silent = dict(options)
-        if silent.get("replace_undefined_by", "warn") == "warn":
-            silent["replace_undefined_by"] = 0.0  # ndcg_curve has warned
+        check_options("NDCGDisplay", options, data=("groups", "sample_weight"))
+        data = {name: options.get(name) for name in ("groups", "sample_weight")}
+        measure = Measure(**{name: options[name] for name in options if name not in data})
+        if k is not None and np.ndim(k) == 1:
+            k = np.unique(np.asarray(k))
+        queries = read_queries(measure, y_true, y_score, **data)
+        cutoffs, ndcg = queries.mean_curve(check_curve_cutoffs(k))
+        queries = queries.without_warning()  # the curve has warned of undefined queries
         interval = None
         if confidence_level is not None:
-            interval = ndcg_curve_interval(y_true, y_score, cutoffs, confidence_level, silent)
-        # A random order of what was retrieved is the mean over all orders, which a tie gives. What
-        # was not retrieved stays so: no order of a list puts a document in it.
-        tied = np.where(numeric(y_score, "y_score") == -np.inf, -np.inf, 0.0)
-        by_chance = {**silent, "ties": "average", "ignore_ties": False}
-        chance_level = ndcg_curve(y_true, tied, k=cutoffs, **by_chance)[1]
+            interval = curve_interval(queries, cutoffs, confidence_level)
+        chance_level = queries.in_random_order().mean_curve(cutoffs)[1]
         return cls(k=cutoffs, ndcg=ndcg, interval=interval, name=name, chance_level=chance_level)
 
 
-def _scorer(group_by: Any, response_method: Any, options: dict[str, Any]) -> Any:
-    own = {name: value for name, value in options.items() if name != "sample_weight"}
-    return make_ndcg_scorer(group_by=group_by, response_method=response_method, **own)
+def _axes(ax: Any) -> Any:
+    """The axes to draw on, of a new figure where there are none."""
+    try:
+        import matplotlib.pyplot as plt  # noqa: PLC0415  (an extra)
+    except ImportError as error:
+        raise ImportError(
+            "NDCGDisplay needs matplotlib, which is the extra `plot`: "
+            'python -m pip install "matplotlib>=3.8"'
+        ) from error
+    return plt.subplots()[1] if ax is None else ax
+
+
+def _scorer(group_by: Any, response_method: Any, options: dict[str, Any]) -> GroupedScorer:
+    choices = {name: value for name, value in options.items() if name != "sample_weight"}
+    return make_ndcg_scorer(group_by=group_by, response_method=response_method, **choices)

@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
-from scipy.special import ndtr, ndtri
 
-from sklearn_ndcg._definitions import (
-    Cutoff,
-    Definition,
-    check_choice,
-    check_cutoff,
-    is_integer,
-    is_number,
+from sklearn_ndcg._checks import check_choice, is_integer, is_number, refuse_reordered, warn
+from sklearn_ndcg._definitions import Measure, check_cutoff, check_options
+from sklearn_ndcg._inputs import read_queries, with_scores
+from sklearn_ndcg._queries import Queries
+from sklearn_ndcg._resampling import (
+    bca_levels,
+    bootstrap_means,
+    degrees_of_freedom,
+    effective_number,
+    holm,
+    mean_and_error,
+    permutation_pvalues,
 )
-from sklearn_ndcg._kernels import Floats, Ints
-from sklearn_ndcg._metrics import check_options, ndcg_at
-from sklearn_ndcg._queries import Queries, as_queries
+from sklearn_ndcg._typing import Floats, Ints
 
-_DRAWS = 1 << 21  # at a time: 16 MB of places or signs
-_FEW = 10  # queries, below which a warning says what an interval is worth
-_SAME = 1e-12  # differences this small are rounding
-_ROUNDING = 1e-14  # of one value, and of a mean of them: the kernels differ by less than 1e-15
+_FEW_QUERIES = 10  # below which a warning says what an interval is worth
+_EQUAL = 1e-12  # differences up to this are rounding errors
+_DATA = ("groups", "k", "sample_weight")  # options of a metric that are not of a measure
+_CURVE_CHUNK = 1 << 21  # values of queries at cutoffs at a time: 16 MB
 
 
 class ConfidenceInterval(NamedTuple):
@@ -198,38 +199,33 @@ def ndcg_interval(
     >>> ndcg_interval(y_true, y_score, k=10, random_state=0)
     NDCG 0.8428, 0.95 interval [0.8312, 0.8532] (BCa), standard error 0.0056, 200 queries
     """
-    check_options("ndcg_interval", options)
+    check_options("ndcg_interval", options, data=_DATA)
     _check_level(confidence_level)
     confidence_level = float(confidence_level)
     check_choice("method", method, ("BCa", "percentile", "t"))
     _check_resamples(n_resamples)
     generator = _generator(random_state)
-    values, weight, n_left_out = _scored(y_true, [("", y_score)], options)
-    unit = _unit(values)
-    values = values[0] / unit
-    n = len(values)
-    value, error, _ = _mean_and_error(values[np.newaxis], weight)
-    center, standard_error = float(value[0]), float(error[0])
+    measure, data = _measure_and_data(options)
+    sample = _sample([read_queries(measure, y_true, y_score, **data)])
+    value, error, _ = (float(each[0]) for each in mean_and_error(*sample[:2]))
     tails = np.array([(1 - confidence_level) / 2, (1 + confidence_level) / 2])
-    if np.ptp(values) < _SAME:
-        warnings.warn(
-            f"All {n} queries have the NDCG {center * unit:.4g}: the interval is a point, which "
-            "says nothing about other queries.",
-            stacklevel=2,
+    if np.ptp(sample.values) < _EQUAL:
+        warn(
+            f"All {sample.n_queries} queries have the NDCG {value:.4g}: the interval is a point, "
+            "which says nothing about other queries."
         )
-        low = high = center
+        bounds = np.array([value, value])
     elif method == "t":
-        low, high = center + standard_error * stats.t.ppf(tails, _degrees(weight))
+        bounds = value + error * stats.t.ppf(tails, degrees_of_freedom(sample.weight))
     else:
-        means = _resampled(values, weight, n_resamples, generator)
-        standard_error = float(means.std(ddof=1))
+        means = bootstrap_means(sample.values[0], sample.weight, n_resamples, generator)
+        error = float(means.std(ddof=1))
         if method == "BCa":
-            tails = _corrected(tails, center, means, values, weight)
-        low, high = np.quantile(means, tails)
-    # as Python floats, of which one too large for a float64 is inf without a warning
+            tails = bca_levels(tails, value, means, sample.values[0], sample.weight)
+        bounds = np.quantile(means, tails)
     return NDCGInterval(
-        center * unit, ConfidenceInterval(float(low) * unit, float(high) * unit),
-        standard_error * unit, n, n_left_out, confidence_level, method,
+        value, ConfidenceInterval(*bounds.tolist()), error, sample.n_queries, sample.n_left_out,
+        confidence_level, method,
     )  # fmt: skip
 
 
@@ -334,257 +330,136 @@ def compare_rankers(
     good - other     +0.1286  [+0.1019, +0.1553]                 0.0006   +0.96  83/0/17
     poor - other     +0.0165  [-0.0100, +0.0430]                 0.2218   +0.12  53/0/47
     """
-    check_options("compare_rankers", options)
+    check_options("compare_rankers", options, data=_DATA)
     check_choice("test", test, ("permutation", "t"))
     _check_resamples(n_resamples)
     generator = _generator(random_state)
     names = _names(y_scores)
     pairs = _pairs(names, baseline)
-    scores = [(name, y_scores[name]) for name in names]
-    values, weight, n_left_out = _scored(y_true, scores, options | {"replace_undefined_by": np.nan})
-    row = dict(zip(names, values, strict=True))
-    differences = np.array([row[first] - row[second] for first, second in pairs])
-    differences[np.abs(differences) < _SAME] = 0
-    difference, error, effect = _mean_and_error(differences, weight)
-    if test == "t":
-        with np.errstate(divide="ignore", invalid="ignore"):
-            statistic = np.where(difference == 0, 0, difference / error)
-        pvalue = 2 * stats.t.sf(np.abs(statistic), _degrees(weight))
-    else:
-        statistic = difference
-        pvalue = _randomised(differences, weight, n_resamples, generator)
-    half = error * stats.t.ppf(0.975, _degrees(weight))
+    sample = _sample(_read_rankers(y_true, {name: y_scores[name] for name in names}, options))
+    by_name = dict(zip(names, sample.values, strict=True))
+    differences = np.array([by_name[first] - by_name[second] for first, second in pairs])
+    differences[np.abs(differences) < _EQUAL] = 0
+    means = mean_and_error(sample.values, sample.weight)[0].tolist()
     return Comparison(
-        dict(zip(row, _mean_and_error(values, weight)[0].tolist(), strict=True)),
-        pairs,
-        difference,
-        ConfidenceInterval(difference - half, difference + half),
-        error,
-        effect,
-        statistic,
-        _holm(pvalue),
-        pvalue,
-        (differences > 0).sum(axis=1),
-        (differences == 0).sum(axis=1),
-        (differences < 0).sum(axis=1),
-        values.shape[1],
-        n_left_out,
-        test,
+        ndcg=dict(zip(names, means, strict=True)),
+        pairs=pairs,
+        **_tested(differences, sample.weight, test, n_resamples, generator),
+        wins=(differences > 0).sum(axis=1),
+        ties=(differences == 0).sum(axis=1),
+        losses=(differences < 0).sum(axis=1),
+        n_queries=sample.n_queries,
+        n_left_out=sample.n_left_out,
+        test=test,
     )
 
 
-def ndcg_curve_interval(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    cutoffs: Ints,
-    confidence_level: float,
-    options: dict[str, Any],
-) -> Floats:
+def _tested(
+    differences: Floats, weight: Floats, test: str, n_resamples: int, generator: Any
+) -> dict[str, Any]:
+    """Mean differences of pairs (rows), how sure they are, and their p-values."""
+    difference, error, effect = mean_and_error(differences, weight)
+    degrees = degrees_of_freedom(weight)
+    if test == "t":
+        with np.errstate(divide="ignore", invalid="ignore"):
+            statistic = np.where(difference == 0, 0, difference / error)
+        pvalue = 2 * stats.t.sf(np.abs(statistic), degrees)
+    else:
+        statistic = difference
+        pvalue = permutation_pvalues(differences, weight, n_resamples, generator)
+    half = error * stats.t.ppf(0.975, degrees)
+    return {
+        "difference": difference,
+        "confidence_interval": ConfidenceInterval(difference - half, difference + half),
+        "standard_error": error,
+        "effect_size": effect,
+        "statistic": statistic,
+        "pvalue": holm(pvalue),
+        "uncorrected_pvalue": pvalue,
+    }
+
+
+def curve_interval(queries: Queries, cutoffs: Ints, confidence_level: float) -> Floats:
     """Bounds of NDCG at each cutoff, of Student's t over queries, shape (2, n_cutoffs)."""
     _check_level(confidence_level)
-    queries, definition, _ = _given(y_true, y_score, options)
     bounds = np.empty((2, len(cutoffs)))
-    step = max(1, _DRAWS // len(queries.starts))
-    for at in range(0, len(cutoffs), step):
-        values = ndcg_at(queries, cutoffs[at : at + step].tolist(), definition).T
-        weight, counted = _counted(values[0], queries.weight, stacklevel=5)
-        values = values[:, counted]
-        unit = _unit(values)
-        mean, error, _ = _mean_and_error(values / unit, weight)
-        half = error * stats.t.ppf((1 + confidence_level) / 2, _degrees(weight))
+    step = max(1, _CURVE_CHUNK // len(queries))
+    for first in range(0, len(cutoffs), step):
+        some = cutoffs[first : first + step].tolist()
+        values = replace(queries, measure=replace(queries.measure, k=some)).values().T
+        weight, scored = _weights_of_scored(values[0], queries.weight)
+        values = values[:, scored]
+        mean, error, _ = mean_and_error(values, weight)
+        half = error * stats.t.ppf((1 + confidence_level) / 2, degrees_of_freedom(weight))
         # replace_undefined_by may lie outside 0 and 1, and then so may a mean
-        lowest, highest = min(0, values.min() / unit), max(1 / unit, values.max() / unit)
-        bounds[:, at : at + step] = np.clip([mean - half, mean + half], lowest, highest) * unit
+        low, high = min(0, values.min()), max(1, values.max())
+        bounds[:, first : first + step] = np.clip([mean - half, mean + half], low, high)
     return bounds
 
 
-def _scored(
-    y_true: ArrayLike, y_scores: list[tuple[Any, ArrayLike]], options: dict[str, Any]
-) -> tuple[Floats, Floats, int]:
-    """NDCG of each ranker and scored query, the queries' weights, and how many were left out."""
-    values = []
-    for name, y_score in y_scores:
+class _Sample(NamedTuple):
+    """NDCG of each ranker (row) and scored query (column), the weights of these queries."""
+
+    values: Floats
+    weight: Floats
+    n_left_out: int
+
+    @property
+    def n_queries(self) -> int:
+        return len(self.weight)
+
+
+def _measure_and_data(options: dict[str, Any]) -> tuple[Measure, dict[str, Any]]:
+    """The measure that the options of `ndcg_score` say, and the data among them."""
+    choices = {name: value for name, value in options.items() if name not in _DATA}
+    measure = Measure(k=check_cutoff(options.get("k")), **choices)
+    return measure, {name: options.get(name) for name in ("groups", "sample_weight")}
+
+
+def _read_rankers(
+    y_true: ArrayLike, y_scores: dict[Any, ArrayLike], options: dict[str, Any]
+) -> list[Queries]:
+    """The same queries with the scores of each ranker; they are grouped once."""
+    measure, data = _measure_and_data(options | {"replace_undefined_by": np.nan})
+    found: list[Queries] = []
+    for name, y_score in y_scores.items():
         try:
-            queries, definition, cutoff = _given(y_true, y_score, options)
+            if found:
+                refuse_reordered(y_true=y_true, y_score=y_score)
+                found.append(with_scores(found[0], y_score))
+            else:
+                found.append(read_queries(measure, y_true, y_score, **data))
         except (TypeError, ValueError) as error:
-            if len(y_scores) > 1:
-                error.add_note(f"This was found comparing the ranker {name!r}.")
+            error.add_note(f"This was found comparing the ranker {name!r}.")
             raise
-        values.append(ndcg_at(queries, [cutoff], definition)[:, 0])
-    by_ranker = np.array(values)
-    weight, counted = _counted(by_ranker[0], queries.weight, stacklevel=4)
-    return by_ranker[:, counted], weight, int((~counted).sum())
+    return found
 
 
-def _given(
-    y_true: ArrayLike, y_score: ArrayLike, options: dict[str, Any]
-) -> tuple[Queries, Definition, Cutoff]:
-    """What the options of `ndcg_score` say."""
-    options = dict(options)
-    cutoff = check_cutoff(options.pop("k", None))
-    data = {name: options.pop(name, None) for name in ("groups", "sample_weight")}
-    definition = Definition(**options)
-    queries = as_queries(y_true, y_score, definition=definition, negative_gain=False, **data)
-    return queries, definition, cutoff
+def _sample(rankers: list[Queries]) -> _Sample:
+    values = np.array([queries.values()[:, 0] for queries in rankers])
+    weight, scored = _weights_of_scored(values[0], rankers[0].weight)
+    return _Sample(values[:, scored], weight, int((~scored).sum()))
 
 
-def _counted(
-    values: Floats, weight: Floats | None, stacklevel: int
-) -> tuple[Floats, NDArray[np.bool_]]:
-    """Weights of the queries that count, and which these are."""
+def _weights_of_scored(values: Floats, weight: Floats | None) -> tuple[Floats, NDArray[np.bool_]]:
+    """Weights of the queries that have a value and a weight, and which these are."""
     weight = np.ones(len(values)) if weight is None else weight
-    counted = ~np.isnan(values) & (weight > 0)
-    n = int(counted.sum())
+    scored = ~np.isnan(values) & (weight > 0)
+    n = int(scored.sum())
     if n < 2:
         raise ValueError(
-            f"At least 2 queries must have an NDCG and weight, found {n} of {len(counted)}: how "
+            f"At least 2 queries must have an NDCG and weight, found {n} of {len(scored)}: how "
             "much it varies over queries cannot be known."
         )
-    weight = weight[counted] / weight[counted].max()
-    worth = round(_effective(weight), 6)
-    if worth < _FEW:
+    weight = weight[scored] / weight[scored].max()
+    worth = round(effective_number(weight), 6)
+    if worth < _FEW_QUERIES:
         uneven = f", which by their weights are worth {worth:.3g}," if worth < n else ""
-        warnings.warn(
+        warn(
             f"With {n} queries{uneven} an interval or a test says little: how NDCG varies over "
-            f"queries is guessed from {n} values, and the level cannot be trusted.",
-            stacklevel=stacklevel,
+            f"queries is guessed from {n} values, and the level cannot be trusted."
         )
-    return weight, counted
-
-
-def _effective(weight: Floats) -> float:
-    """Kish's effective number: so many queries of equal weight give as sure a mean."""
-    return float(weight.sum() ** 2 / (weight**2).sum())
-
-
-def _degrees(weight: Floats) -> float:
-    """Degrees of freedom of Student's t; n - 1 where weights are equal."""
-    return max(_effective(weight) - 1, 1)
-
-
-def _unit(values: Floats) -> float:
-    """A power of two in which no square or cube of large values overflows; 1 for those up to 1."""
-    return float(np.ldexp(1.0, np.frexp(max(1, np.abs(values).max()))[1] - 1))
-
-
-def _mean_and_error(values: Floats, weight: Floats) -> tuple[Floats, Floats, Floats]:
-    """Weighted mean of each row, its standard error, and mean over standard deviation."""
-    n = values.shape[1]
-    total = weight.sum()
-    means = (values * weight).sum(axis=1) / total
-    # the jackknife: how far the mean moves where a query is left out. With equal weights it is
-    # s / sqrt(n), with others the least wrong of those in docs/evidence.md
-    moves = (values - _means_of_others(values, weight)) * weight / total
-    errors = np.sqrt((moves**2).sum(axis=1) * (n - 1) / n)
-    squares = ((values - means[:, np.newaxis]) ** 2 * weight).sum(axis=1)
-    deviations = np.sqrt(squares * total / (weight * _sums_of_others(weight)).sum())
-    if _effective(weight) < 2:
-        # one query decides, and by luck it may lie near the mean of the others: use them all
-        errors = np.maximum(errors, deviations / np.sqrt(_effective(weight)))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        effects = np.where(means == 0, 0, means / deviations)
-    return means, errors, effects
-
-
-def _resampled(
-    values: Floats, weight: Floats, n_resamples: int, generator: np.random.Generator
-) -> Floats:
-    """Weighted means of resamples of the queries."""
-    n = len(values)
-    weighted, equal = values * weight, bool((weight == weight[0]).all())
-
-    def means(count: int) -> Floats:
-        drawn = generator.integers(0, n, (count, n))
-        total = n * weight[0] if equal else weight[drawn].sum(axis=1)
-        return np.asarray(weighted[drawn].sum(axis=1) / total)
-
-    return _in_chunks(means, n_resamples, n)
-
-
-def _corrected(
-    tails: Floats, value: float, means: Floats, values: Floats, weight: Floats
-) -> Floats:
-    """Levels of the quantiles that BCa takes: with bias-correction and acceleration."""
-    beyond = means - value
-    beyond[np.abs(beyond) <= _ROUNDING * np.abs(values).max()] = 0  # equal but for rounding
-    bias = ndtri(((beyond < 0).mean() + (beyond <= 0).mean()) / 2)
-    if not np.isfinite(bias):
-        raise ValueError(
-            "n_resamples is too small for method='BCa': all resamples lie on one side of the "
-            "value. Take more of them, or method='t'."
-        )
-    without = _means_of_others(values, weight)  # the jackknife
-    skew = without.mean() - without
-    acceleration = (skew**3).sum() / (6 * (skew**2).sum() ** 1.5)
-    shifted = bias + ndtri(tails)
-    slowed = 1 - acceleration * shifted
-    with np.errstate(divide="ignore"):
-        levels = ndtr(bias + shifted / slowed)
-    # far out the formula runs through a pole and comes back on the other side
-    return np.asarray(np.where(slowed > 0, levels, shifted > 0))
-
-
-def _means_of_others(values: Floats, weight: Floats) -> Floats:
-    """For each value the weighted mean of all others in its row."""
-    return _sums_of_others(values * weight) / _sums_of_others(weight)
-
-
-def _sums_of_others(terms: Floats) -> Floats:
-    """For each term the sum of all others in its row.
-
-    Not by a difference, which would lose all digits where one term is much larger than the rest.
-    """
-    sums = np.zeros_like(terms)
-    sums[..., 1:] = np.cumsum(terms[..., :-1], axis=-1)
-    sums[..., :-1] += np.cumsum(terms[..., :0:-1], axis=-1)[..., ::-1]
-    return sums
-
-
-def _randomised(
-    differences: Floats, weight: Floats, n_resamples: int, generator: np.random.Generator
-) -> Floats:
-    """Two-sided p-values of the mean of each row when the signs of its columns are random."""
-    n = differences.shape[1]
-    terms = differences * weight
-    slack = _ROUNDING * weight * (differences != 0)  # rounding of a term
-    columns = np.ascontiguousarray(np.concatenate([terms, slack]).T)
-    exact = n < 63 and 2**n <= n_resamples
-    assignments = np.arange(2**n if exact else 0)
-
-    def sides(count: int) -> NDArray[np.bool_]:
-        nonlocal assignments
-        if exact:
-            flipped: NDArray[Any] = assignments[:count, np.newaxis] >> np.arange(n) & 1
-            assignments = assignments[count:]
-        else:
-            bits = np.frombuffer(generator.bytes(count * -(-n // 8)), dtype=np.uint8)
-            flipped = np.unpackbits(~bits.reshape(count, -1), axis=1, count=n)
-        # A sum exceeds the observed one where the terms that change sign add up to less than 0.
-        # The others cancel, so that a large one among them costs no digits.
-        sums, near = np.split(flipped.astype(np.float64) @ columns, 2, axis=1)
-        return np.concatenate([sums <= near, sums >= -near], axis=1)
-
-    found = _in_chunks(sides, 2**n if exact else n_resamples, n)
-    above, below = np.split(found.sum(axis=0), 2)
-    more = 0 if exact else 1  # the data are one of the assignments
-    return np.asarray(np.minimum(1, 2 * (np.minimum(above, below) + more) / (len(found) + more)))
-
-
-def _in_chunks(
-    draw: Callable[[int], NDArray[Any]], n_resamples: int, n_queries: int
-) -> NDArray[Any]:
-    """Results of `draw` for all resamples, of which few are drawn at a time."""
-    step = max(1, _DRAWS // n_queries)
-    return np.concatenate([draw(min(step, n_resamples - at)) for at in range(0, n_resamples, step)])
-
-
-def _holm(pvalue: Floats) -> Floats:
-    """P-values corrected for their number, step by step (Holm 1979)."""
-    order = np.argsort(pvalue)
-    steps = pvalue[order] * np.arange(len(pvalue), 0, -1)
-    corrected = np.empty_like(pvalue)
-    corrected[order] = np.minimum(np.maximum.accumulate(steps), 1)
-    return corrected
+    return weight, scored
 
 
 def _names(y_scores: Any) -> list[Any]:

@@ -5,7 +5,7 @@ float64, or grades of uint8 whose gains stand in `table`; `score` is float64 or 
 equal length are handled together as the rows of a matrix, a block of them at a time, so that the
 extra memory does not grow with the number of queries.
 
-Where the compiled twin of this module was built, `running` is that; the environment variable
+Where the compiled twin of this module was built, `backend` is that; the environment variable
 SKLEARN_NDCG_KERNELS chooses one of "numpy" and "compiled", for tests and bug reports.
 """
 
@@ -23,9 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-Floats = NDArray[np.float64]
-Grades = NDArray[np.uint8]
-Ints = NDArray[np.intp]
+from sklearn_ndcg._typing import Floats, Grades, Ints
+
 Item = TypeVar("Item", bound=np.generic)
 
 # documents in a block: its few temporaries stay in a core's cache
@@ -46,7 +45,7 @@ def grades(relevance: NDArray[Any]) -> Grades | None:
     return found
 
 
-def collected(values: NDArray[Item], codes: Ints, counts: Ints) -> NDArray[Item]:
+def gather_by_group(values: NDArray[Item], codes: Ints, counts: Ints) -> NDArray[Item]:
     """``values[np.argsort(codes, kind="stable")]`` in linear time; `counts` are those of codes.
 
     `values` are uint8, float32, float64 or intp.
@@ -76,7 +75,7 @@ def dcg(
     """
     result = np.zeros((len(starts), len(cutoffs)))
     for queries, (gains, scores) in _blocks(starts, lengths, gain, score):
-        ranked = _ranked(_looked_up(gains, table), scores, ties)
+        ranked = _rank_gains(_look_up(gains, table), scores, ties)
         result[queries] = _at_cutoffs(ranked, discount, cutoffs)
     return result
 
@@ -95,13 +94,13 @@ def ideal_dcg(
     """
     result = np.zeros((len(starts), cutoffs.shape[-1]))
     for queries, (gains,) in _blocks(starts, lengths, gain):
-        own = cutoffs if cutoffs.ndim == 1 else cutoffs[queries]
-        ranked = np.sort(_looked_up(gains, table), axis=1)[:, ::-1]
-        result[queries] = _at_cutoffs(ranked, discount, own)
+        block_cutoffs = cutoffs if cutoffs.ndim == 1 else cutoffs[queries]
+        ranked = np.sort(_look_up(gains, table), axis=1)[:, ::-1]
+        result[queries] = _at_cutoffs(ranked, discount, block_cutoffs)
     return result
 
 
-def _looked_up(gains: Floats | Grades, table: Floats) -> Floats:
+def _look_up(gains: Floats | Grades, table: Floats) -> Floats:
     return np.asarray(table[gains] if gains.dtype == np.uint8 else gains)
 
 
@@ -124,7 +123,7 @@ def _blocks(
             yield queries, tuple(array[rows].reshape(-1, length) for array in arrays)
 
 
-def _ranked(gain: Floats, score: Floats, ties: str) -> Floats:
+def _rank_gains(gain: Floats, score: Floats, ties: str) -> Floats:
     """Gain at each rank, largest score first; under "average" the expected gain at the rank."""
     descending = -score
     if ties == "average":
@@ -144,11 +143,11 @@ def _ranked(gain: Floats, score: Floats, ties: str) -> Floats:
         del descending
         rows = np.flatnonzero(tied.any(axis=1))
         if rows.size:
-            ranked[rows] = _averaged(ranked[rows], tied[rows])
+            ranked[rows] = _average_ties(ranked[rows], tied[rows])
     return ranked
 
 
-def _averaged(ranked: Floats, tied: NDArray[np.bool_]) -> Floats:
+def _average_ties(ranked: Floats, tied: NDArray[np.bool_]) -> Floats:
     """Every gain replaced by the mean gain of its tie block (McSherry & Najork 2008)."""
     opens = np.ones(ranked.shape, dtype=bool)
     np.logical_not(tied, out=opens[:, 1:])
@@ -166,7 +165,7 @@ def _at_cutoffs(ranked: Floats, discount: Floats, cutoffs: Ints) -> Floats:
     if cutoffs.ndim == 2:
         ranks = np.arange(1, depth + 1)
         return np.stack(
-            [(terms * (ranks <= own[:, np.newaxis])).sum(axis=1) for own in cutoffs.T], axis=1
+            [(terms * (ranks <= column[:, np.newaxis])).sum(axis=1) for column in cutoffs.T], axis=1
         )
     # pairwise sums between cutoffs: a plain running sum would lose digits on long lists
     inside = cutoffs[: np.searchsorted(cutoffs, depth)]
@@ -186,7 +185,7 @@ def _running_sums(parts: Floats, width: int = 256) -> Floats:
     return blocks.reshape(padded.shape)[:, : parts.shape[1]]
 
 
-def _chosen() -> ModuleType:
+def _choose_backend() -> ModuleType:
     """Return the compiled twin or this module."""
     choice = os.environ.get("SKLEARN_NDCG_KERNELS", "")
     if choice not in {"", "numpy", "compiled"}:
@@ -202,4 +201,4 @@ def _chosen() -> ModuleType:
     return sys.modules[__name__]
 
 
-running = _chosen()
+backend = _choose_backend()

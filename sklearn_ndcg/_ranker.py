@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from inspect import Parameter, signature
-from numbers import Number
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import replace
+from inspect import signature
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,170 +16,31 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_ndcg import _kernels
-from sklearn_ndcg._checks import refuse_masked, refuse_reordered, where
-from sklearn_ndcg._columns import is_column, query_ids, take_rows, without_column
-from sklearn_ndcg._definitions import is_integer, is_number
-from sklearn_ndcg._kernels import Floats, Ints
-from sklearn_ndcg._queries import group_rows, query_weights, row_codes, row_weights
+from sklearn_ndcg._checks import (
+    is_integer,
+    is_missing,
+    is_number,
+    refuse_masked,
+    refuse_reordered,
+    where,
+)
+from sklearn_ndcg._columns import is_column, query_ids, without_column
+from sklearn_ndcg._grouping import Grouping
+from sklearn_ndcg._inputs import row_weights
+from sklearn_ndcg._libraries import (
+    CATBOOST_COLUMNS,
+    INTERFACES,
+    LibraryInterface,
+    Params,
+    TrainingRows,
+    check_fit_params,
+    explained_labels,
+    is_aligned,
+    params_of_early_stopping,
+    params_of_fit,
+)
 from sklearn_ndcg._scorers import make_ndcg_scorer
-
-Params = dict[str, Any]
-
-
-class Rows(NamedTuple):
-    """What a fit is given: rows of whole queries, side by side, in the order of their ids."""
-
-    X: Any
-    y: NDArray[Any]
-    weight: Floats | None
-    lengths: Ints
-    aligned: dict[str, Any]  # further fit parameters, a value a row
-
-    @property
-    def ids(self) -> Ints:
-        return np.repeat(np.arange(len(self.lengths)), self.lengths)
-
-    @property
-    def weight_of_query(self) -> Floats | None:
-        if self.weight is None:
-            return None
-        return query_weights(self.weight, np.cumsum(self.lengths) - self.lengths, self.lengths)
-
-    @property
-    def weight_of_query_by_row(self) -> Floats | None:
-        weight = self.weight_of_query
-        return None if weight is None else np.repeat(weight, self.lengths)
-
-
-def _lightgbm_stops(ranker: Any, held: Rows, k: int, rounds: int, params: Params) -> Params:
-    from lightgbm import early_stopping  # noqa: PLC0415
-
-    given = ranker.get_params()
-    _refuse_settings(given, _LIGHTGBM_STOPPING)
-    if given.get("metric") not in {None, "", "ndcg"}:
-        _refuse_settings(given, {"metric"})
-    if "dart" in {given.get(name) for name in ("boosting_type", "boosting", "boost")}:
-        raise ValueError(
-            "early_stopping=True: LightGBM cannot stop early with boosting_type='dart'."
-        )
-    ranker.set_params(metric="ndcg")
-    X = np.asarray(held.X) if isinstance(held.X, list) else held.X
-    evaluated: Params = {"eval_set": [(X, held.y)]}
-    if "eval_X" in signature(ranker.fit).parameters:  # from 4.7 on, where eval_set is deprecated
-        evaluated = {"eval_X": (X,), "eval_y": (held.y,)}
-    if held.weight is not None:
-        evaluated["eval_sample_weight"] = [held.weight]
-    if "init_score" in held.aligned:
-        evaluated["eval_init_score"] = [held.aligned["init_score"]]
-    stops = early_stopping(rounds, verbose=False)
-    return {
-        **evaluated,
-        "eval_group": [held.lengths],
-        "eval_at": [k],
-        "callbacks": [*(params.pop("callbacks", None) or []), stops],
-    }
-
-
-def _xgboost_stops(ranker: Any, held: Rows, k: int, rounds: int, params: Params) -> Params:
-    _refuse_settings(ranker.get_params(), {"early_stopping_rounds", "eval_metric", "callbacks"})
-    ranker.set_params(early_stopping_rounds=rounds, eval_metric=f"ndcg@{k}")
-    evaluated: Params = {"eval_set": [(held.X, held.y)], "eval_qid": [held.ids]}
-    if held.weight is not None:
-        evaluated["sample_weight_eval_set"] = [held.weight_of_query]
-    if "base_margin" in held.aligned:
-        evaluated["base_margin_eval_set"] = [held.aligned["base_margin"]]
-    return evaluated
-
-
-def _catboost_stops(ranker: Any, held: Rows, k: int, rounds: int, params: Params) -> Params:
-    from catboost import Pool  # noqa: PLC0415
-
-    given = ranker.get_params()
-    _refuse_settings(
-        given, {"early_stopping_rounds", "eval_metric", "od_type", "od_wait", "use_best_model"}
-    )
-    ranker.set_params(eval_metric=f"NDCG:top={k}")
-    columns = {name: params.get(name, given.get(name)) for name in _CATBOOST_COLUMNS}
-    aligned = {"group_weight": held.weight_of_query_by_row, **held.aligned}
-    pool = Pool(held.X, held.y, group_id=held.ids, **columns, **aligned)
-    return {"eval_set": pool, "early_stopping_rounds": rounds, "use_best_model": True}
-
-
-def _refuse_settings(given: Params, names: set[str]) -> None:
-    found = sorted(name for name in names if given.get(name) is not None)
-    if found:
-        raise ValueError(
-            f"early_stopping=True settles by k and n_iter_no_change when to stop: leave "
-            f"{', '.join(found)} out of the estimator."
-        )
-
-
-# what LightGBM calls the cutoffs and the rounds, as parameters of the estimator
-_LIGHTGBM_STOPPING = {
-    "early_stopping", "early_stopping_round", "early_stopping_rounds", "eval_at", "map_at",
-    "map_eval_at", "n_iter_no_change", "ndcg_at", "ndcg_eval_at",
-}  # fmt: skip
-
-
-class Word(NamedTuple):
-    """A fit parameter that takes groups, and what else goes with it."""
-
-    name: str
-    groups: Callable[[Rows], Any]
-    weight_name: str
-    weight: Callable[[Rows], Any]
-    stops: Callable[..., Params]
-    stops_need: str  # a fit parameter that tells the library from others with the same word
-    labels: str
-
-
-_WHOLE = "quantile_grades makes whole labels of any target."
-
-# By precedence: XGBoost has `group` as well. It takes a weight a query; the ranking losses of
-# CatBoost drop row weights in silence and take group_weight; LightGBM takes rows.
-_WORDS = [
-    Word(
-        "qid",
-        lambda rows: rows.ids,
-        "sample_weight",
-        lambda rows: rows.weight_of_query,
-        _xgboost_stops,
-        "eval_qid",
-        "XGBoost takes whole labels from 0 to 31 unless ndcg_exp_gain=False is set (linear gain of "
-        f"any label); {_WHOLE}",
-    ),
-    Word(
-        "group_id",
-        lambda rows: rows.ids,
-        "group_weight",
-        lambda rows: rows.weight_of_query_by_row,
-        _catboost_stops,
-        "use_best_model",
-        "CatBoost takes any finite label.",
-    ),
-    Word(
-        "group",
-        lambda rows: rows.lengths,
-        "sample_weight",
-        lambda rows: rows.weight,
-        _lightgbm_stops,
-        "eval_at",
-        "LightGBM takes whole labels from 0 to 30, higher whole ones where label_gain has a gain "
-        f"for each (label_gain=list(range(101)) is linear gain up to 100); {_WHOLE}",
-    ),
-]
-
-# parameters about columns, of fit or of the estimator, that may count them from the left
-_POSITIONAL = {
-    "cat_column", "cat_feature", "cat_features", "categorical_column", "categorical_feature",
-    "categorical_features", "embedding_features", "feature_weights", "ignored_features",
-    "interaction_constraints", "interaction_cst", "monotone_constraints", "monotonic_cst",
-    "text_features",
-}  # fmt: skip
-_CATBOOST_COLUMNS = ("cat_features", "text_features", "embedding_features")
-# fit parameters that count rows
-_COUNTS_ROWS = {"pairs", "pairs_weight", "graph"}
+from sklearn_ndcg._typing import Floats
 
 
 def _has(name: str) -> Callable[[Any], bool]:
@@ -281,7 +142,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     best_iteration_: int
 
     # CatBoost's can be requested here, as CatBoost has no requests of its own
-    __metadata_request__fit: ClassVar = {"groups": True} | dict.fromkeys(_CATBOOST_COLUMNS)
+    __metadata_request__fit: ClassVar = {"groups": True} | dict.fromkeys(CATBOOST_COLUMNS)
     __metadata_request__score: ClassVar = {"groups": True}
 
     def __init__(
@@ -348,64 +209,34 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             If `estimator` is no estimator.
         """
         self._check_parameters()
-        if X is None:
-            raise ValueError("X is None: pass the features, one row a document.")
-        refuse_masked(y, "y")
-        refuse_reordered(X=X, y=y, groups=groups, sample_weight=sample_weight)
-        X, y = validate_data(self, X, y, skip_check_array=True)
-        y = column_or_1d(y, warn=True)
-        check_consistent_length(X, y)
-        _refuse_missing_labels(y)
-        inner = self._cloned()
-        final = _final(inner)
-        names = signature(final.fit).parameters
-        word = next((word for word in _WORDS if word.name in names), None)
-        groups = self._ids(X, groups)
-        misnamed = [word.name for word in _WORDS if word.name in fit_params]
-        if groups is None and misnamed:
-            raise ValueError(
-                f"{', '.join(misnamed)} was passed and groups was not: pass groups=, one id per "
-                "row, for any ranker. Ids are made from sizes by np.repeat(np.arange(len(sizes)), "
-                "sizes)."
-            )
-        if groups is None and (word is not None or self.early_stopping):
-            what = "early_stopping=True" if word is None else f"{type(final).__name__}.fit"
-            raise ValueError(
-                f"groups is missing, and {what} needs to know the queries. Pass groups=, one id "
-                "per row, or say with group_by= where in X they are. In a search: turn metadata "
-                "routing on (sklearn.set_config(enable_metadata_routing=True)) and pass groups to "
-                "the search, or set group_by. In a Pipeline: pass groupedranker__groups=, the name "
-                "of the step in front."
-            )
+        X, y = self._check_data(X, y, groups, sample_weight)
+        inner = self._clone_estimator()
+        last = last_step(inner)
+        names = signature(last.fit).parameters
+        interface = next((each for each in INTERFACES if each.name in names), None)
+        groups = self._check_groups(X, groups, interface, last, fit_params)
         by_column = self.group_by is not None and is_column(X, self.group_by)
         self._dropped = self.group_by if by_column else None
-        self._check_fit_params(fit_params, final)
-        weight = None if sample_weight is None else row_weights(sample_weight, len(y))
-        if weight is not None and not weight.any():
-            raise ValueError(
-                "sample_weight is 0 for every row: nothing is left to learn from. Sample weights "
-                "must contain at least one non-zero number."
-            )
-        train, held = self._rows(X, y, groups, weight, fit_params)
+        transforms = isinstance(inner, Pipeline) and len(inner.steps) > 1
+        check_fit_params(fit_params, last, self._dropped, self.early_stopping or transforms)
+        weight = self._check_weight(sample_weight, len(y))
+        train, held_out = self._split_rows(X, y, groups, weight, fit_params)
         if isinstance(inner, Pipeline):
-            train, held = _fit_transformers(inner, train, held)
+            train, held_out = _fit_transformers(inner, train, held_out)
 
-        params = self._inner_params(final, word, train, held, fit_params)
-        try:
-            final.fit(train.X, train.y, **params)
-        except Exception as error:
-            if word is None or not _is_about_labels(error, y):
-                raise
-            raise ValueError(
-                f"{type(final).__name__} was not fitted to labels from {y.min()} to {y.max()}. "
-                f"{word.labels} It said: {str(error).strip().splitlines()[0]}"
-            ) from error
+        params = params_of_fit(last, interface, train, {**fit_params, **train.aligned})
+        if held_out is not None:
+            params = params_of_early_stopping(
+                last, interface, held_out, self.k, self.n_iter_no_change, params
+            )
+        with explained_labels(last, interface, y):
+            last.fit(train.X, train.y, **params)
         self.estimator_ = inner
         if hasattr(self, "best_iteration_"):  # of an earlier fit
             del self.best_iteration_
-        if held is not None:
-            name = "best_iteration_" if hasattr(final, "best_iteration_") else "best_iteration"
-            self.best_iteration_ = int(getattr(final, name))
+        if held_out is not None:
+            name = "best_iteration_" if hasattr(last, "best_iteration_") else "best_iteration"
+            self.best_iteration_ = int(getattr(last, name))
         return self
 
     def predict(self, X: Any) -> Any:
@@ -485,7 +316,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._check_features(X)
         scorer = make_ndcg_scorer(k=self.k)
-        ids, y = self._ids(X, groups), column_or_1d(y, warn=True)
+        ids, y = self._query_ids(X, groups), column_or_1d(y, warn=True)
         return float(scorer(self, X, y, groups=ids, sample_weight=sample_weight))  # type: ignore[arg-type]
 
     @property
@@ -504,17 +335,17 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             Requests of `fit` and `score`.
         """
         requests = super().get_metadata_routing()
-        final = _final(self.estimator)
-        known = signature(final.fit).parameters if hasattr(final, "fit") else {}
-        for name in _CATBOOST_COLUMNS:
+        last = last_step(self.estimator)
+        known = signature(last.fit).parameters if hasattr(last, "fit") else {}
+        for name in CATBOOST_COLUMNS:
             if name not in known:
                 requests.fit.requests.pop(name, None)
-        if isinstance(final, type) or not hasattr(final, "get_metadata_routing"):
+        if isinstance(last, type) or not hasattr(last, "get_metadata_routing"):
             return requests
-        inner = get_routing_for_object(final)
-        own = {"groups", "sample_weight", *(word.name for word in _WORDS)}
+        inner = get_routing_for_object(last)
+        set_here = {"groups", "sample_weight", *(each.name for each in INTERFACES)}
         for name, alias in inner.fit.requests.items() if hasattr(inner, "fit") else ():
-            if alias and name not in own:
+            if alias and name not in set_here:
                 requests.fit.add_request(param=name, alias=alias)
         return requests
 
@@ -531,7 +362,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def _check_parameters(self) -> None:
-        estimator = _final(self.estimator)
+        estimator = last_step(self.estimator)
         # a stacked or voting estimator has its predict only once it is fitted, its class always
         predicts = hasattr(type(estimator), "predict") or hasattr(estimator, "predict")
         if not hasattr(estimator, "fit") or not predicts or isinstance(estimator, type | Pipeline):
@@ -554,12 +385,69 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 f"n_iter_no_change must be an integer >= 1, got {self.n_iter_no_change!r}."
             )
 
-    def _cloned(self) -> Any:
+    def _check_data(self, X: Any, y: Any, groups: Any, sample_weight: Any) -> tuple[Any, Any]:
+        if X is None:
+            raise ValueError("X is None: pass the features, one row per document.")
+        refuse_masked(y, "y")
+        refuse_reordered(X=X, y=y, groups=groups, sample_weight=sample_weight)
+        X, y = validate_data(self, X, y, skip_check_array=True)
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
+        missing = np.zeros(len(y), dtype=bool)
+        if y.dtype.kind == "f":
+            missing = np.isnan(y)
+        elif y.dtype.kind == "O":
+            missing = np.array([is_missing(label) for label in y.tolist()])
+        if missing.any():
+            raise ValueError(
+                f"y must not be NaN, found {where(missing, 'NaN')}. Leave those rows out, or set "
+                "their relevance to 0 if they are not relevant."
+            )
+        return X, y
+
+    def _check_groups(
+        self,
+        X: Any,
+        groups: Any,
+        interface: LibraryInterface | None,
+        last: Any,
+        fit_params: Params,
+    ) -> Any:
+        groups = self._query_ids(X, groups)
+        misnamed = [each.name for each in INTERFACES if each.name in fit_params]
+        if groups is None and misnamed:
+            raise ValueError(
+                f"{', '.join(misnamed)} was passed and groups was not: pass groups=, one id per "
+                "row, for any ranker. Ids are made from sizes by np.repeat(np.arange(len(sizes)), "
+                "sizes)."
+            )
+        if groups is not None or not (interface or self.early_stopping):
+            return groups
+        what = f"{type(last).__name__}.fit" if interface else "early_stopping=True"
+        raise ValueError(
+            f"groups is missing, and {what} needs to know the queries. Pass groups=, one id "
+            "per row, or say with group_by= where in X they are. In a search: turn metadata "
+            "routing on (sklearn.set_config(enable_metadata_routing=True)) and pass groups to "
+            "the search, or set group_by. In a Pipeline: pass groupedranker__groups=, the name "
+            "of the step in front."
+        )
+
+    @staticmethod
+    def _check_weight(sample_weight: ArrayLike | None, n: int) -> Floats | None:
+        weight = None if sample_weight is None else row_weights(sample_weight, n)
+        if weight is not None and not weight.any():
+            raise ValueError(
+                "sample_weight is 0 for every row: nothing is left to learn from. Sample weights "
+                "must contain at least one non-zero number."
+            )
+        return weight
+
+    def _clone_estimator(self) -> Any:
         try:
             return clone(self.estimator)
         except RuntimeError as error:
-            given: Params = getattr(_final(self.estimator), "get_params", dict)()
-            lists = [name for name in _CATBOOST_COLUMNS if isinstance(given.get(name), list)]
+            given: Params = getattr(last_step(self.estimator), "get_params", dict)()
+            lists = [name for name in CATBOOST_COLUMNS if isinstance(given.get(name), list)]
             if lists:
                 error.add_note(
                     f"{', '.join(lists)} is a list, which CatBoost copies and scikit-learn then "
@@ -567,7 +455,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 )
             raise
 
-    def _ids(self, X: Any, groups: Any) -> Any:
+    def _query_ids(self, X: Any, groups: Any) -> Any:
         if self.group_by is None:
             return groups
         if groups is not None:
@@ -589,175 +477,68 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         if len(getattr(X, "shape", (0, 0))) == 1:
             raise ValueError(
-                "X must be 2-D, one row a document, got 1-D. Reshape your data: X.reshape(-1, 1) "
+                "X must be 2-D, one row per document, got 1-D. Reshape your data: X.reshape(-1, 1) "
                 "for a single feature, X.reshape(1, -1) for a single document."
             )
         validate_data(self, X, reset=False, skip_check_array=True)
 
-    def _check_fit_params(self, fit_params: Params, final: Any) -> None:
-        unknown = sorted(set(fit_params) - set(signature(final.fit).parameters))
-        if unknown and not _takes_any(final):
-            raise TypeError(f"{type(final).__name__}.fit takes no {', '.join(unknown)}.")
-        counts_rows = sorted(_COUNTS_ROWS.intersection(fit_params))
-        if counts_rows:
-            raise ValueError(
-                f"{', '.join(counts_rows)} cannot be passed: row numbers mean other rows once "
-                "these are sorted by query."
-            )
-        evaluates = sorted(name for name in fit_params if name.startswith("eval_"))
-        transforms = isinstance(self.estimator, Pipeline) and len(self.estimator.steps) > 1
-        if evaluates and (self.early_stopping or transforms or self._dropped is not None):
-            raise ValueError(
-                f"{', '.join(evaluates)} cannot be passed: with early_stopping=True queries are "
-                "held out without it, and the steps of a Pipeline and the drop of a group column "
-                "do not reach it. Leave it out."
-            )
-        parameters = final.get_params() if hasattr(final, "get_params") else {}
-        for name in sorted(_POSITIONAL) if self._dropped is not None else ():
-            value = fit_params.get(name, parameters.get(name))
-            if _counts_columns(value):
-                raise ValueError(
-                    f"{name}={value!r} counts columns, and the column {self._dropped!r} is taken "
-                    "out of X: name the columns instead, or move the ids to an index level."
-                )
-
-    def _rows(
+    def _split_rows(
         self, X: Any, y: NDArray[Any], groups: Any, weight: Floats | None, fit_params: Params
-    ) -> tuple[Rows, Rows | None]:
+    ) -> tuple[TrainingRows, TrainingRows | None]:
         """Rows to train on, sorted by query, and those that are held out.
 
-        What has a value a row is moved from `fit_params` to them.
+        What has a value for each row is moved from `fit_params` to them.
         """
         n = len(y)
-        names = [name for name, value in fit_params.items() if _is_aligned(name, value, n)]
+        names = [name for name, value in fit_params.items() if is_aligned(name, value, n)]
         aligned = {name: fit_params.pop(name) for name in names}
-        every = Rows(self._features(X), y, weight, np.array([n]), aligned)
+        rows = TrainingRows(self._features(X), y, weight, np.array([n]), aligned)
         if groups is None:
-            return every, None
-        _, starts, lengths, codes = group_rows(groups, n)
-        in_order = codes is None and bool((starts[1:] > starts[:-1]).all())
-        if in_order and not self.early_stopping:
-            return every._replace(lengths=lengths), None
-        labels, lengths, codes = row_codes(groups, n)
-        order = _kernels.running.collected(np.arange(n), codes, lengths)
+            return rows, None
+        grouping = Grouping.of_ids(groups, n)
+        lengths = grouping.lengths
         if not self.early_stopping:
-            return _taken(every, order, lengths), None
-        n_held = max(1, round(self.validation_fraction * len(labels)))
-        if n_held >= len(labels):
-            raise ValueError(
-                f"early_stopping=True would hold out {n_held} of {len(labels)} queries and leave "
-                "none to train on: more queries are needed, or a smaller validation_fraction."
-            )
-        is_held = np.zeros(len(labels), dtype=bool)
-        is_held[check_random_state(self.random_state).permutation(len(labels))[:n_held]] = True
-        by_row = np.repeat(is_held, lengths)
+            if grouping.is_in_order:  # nothing is copied
+                return replace(rows, lengths=lengths), None
+            return rows.take(grouping.row_order(), lengths), None
+        is_held_out = self._draw_held_out(len(lengths))
+        by_row = np.repeat(is_held_out, lengths)
+        order = grouping.row_order()
         return (
-            _taken(every, order[~by_row], lengths[~is_held]),
-            _taken(every, order[by_row], lengths[is_held]),
+            rows.take(order[~by_row], lengths[~is_held_out]),
+            rows.take(order[by_row], lengths[is_held_out]),
         )
 
-    def _inner_params(
-        self, final: Any, word: Word | None, train: Rows, held: Rows | None, fit_params: Params
-    ) -> Params:
-        """Fit parameters for the inner estimator, in its own words."""
-        names = signature(final.fit).parameters
-        params = {**fit_params, **train.aligned}
-        added: Params = {} if word is None else {word.name: word.groups(train)}
-        if train.weight is not None:
-            weight_name = "sample_weight" if word is None else word.weight_name
-            if weight_name not in names and not _takes_any(final):
-                raise ValueError(
-                    f"sample_weight was passed, and {type(final).__name__}.fit takes none: it "
-                    "would be lost."
-                )
-            added[weight_name] = train.weight if word is None else word.weight(train)
-        if held is not None:
-            if word is None or word.stops_need not in names:
-                raise ValueError(
-                    "early_stopping=True needs a ranker of LightGBM, XGBoost or CatBoost; "
-                    f"{type(final).__name__} cannot be stopped by the NDCG of held-out queries."
-                )
-            k = int(held.lengths.max()) if self.k is None else self.k
-            added |= word.stops(final, held, k, self.n_iter_no_change, params)
-        twice = sorted(set(added).intersection(params))
-        if twice:
+    def _draw_held_out(self, n_queries: int) -> NDArray[np.bool_]:
+        n_held_out = max(1, round(self.validation_fraction * n_queries))
+        if n_held_out >= n_queries:
             raise ValueError(
-                f"{', '.join(twice)} is set by GroupedRanker from groups, sample_weight and "
-                "early_stopping: leave it out."
+                f"early_stopping=True would hold out {n_held_out} of {n_queries} queries and leave "
+                "none to train on: more queries are needed, or a smaller validation_fraction."
             )
-        return {**params, **added}
+        is_held_out = np.zeros(n_queries, dtype=bool)
+        drawn = check_random_state(self.random_state).permutation(n_queries)[:n_held_out]
+        is_held_out[drawn] = True
+        return is_held_out
 
 
-def _final(estimator: Any) -> Any:
+def last_step(estimator: Any) -> Any:
     """The estimator itself, or the last step of a Pipeline."""
     if isinstance(estimator, Pipeline):
         return estimator.steps[-1][1] if estimator.steps else None
     return estimator
 
 
-def _takes_any(estimator: Any) -> bool:
-    kinds = {parameter.kind for parameter in signature(estimator.fit).parameters.values()}
-    return Parameter.VAR_KEYWORD in kinds
-
-
-def _is_aligned(name: str, value: Any, n_rows: int) -> bool:
-    """Whether a fit parameter has a value for each row."""
-    about_others = name in _POSITIONAL or name.startswith(("eval_", "feature_"))
-    if about_others or name == "callbacks" or isinstance(value, str | bytes | dict):
-        return False
-    shape = getattr(value, "shape", None)
-    if shape is None:
-        return hasattr(value, "__len__") and len(value) == n_rows
-    return len(shape) > 0 and shape[0] == n_rows
-
-
-def _counts_columns(value: Any) -> bool:
-    """Whether there is a number anywhere in what may be names of columns."""
-    if isinstance(value, dict):
-        return _counts_columns(list(value))
-    if isinstance(value, str):  # LightGBM reads "0,3"
-        return value.strip("()[] ").replace(",", "").replace(" ", "").lstrip("-").isdigit()
-    if np.iterable(value):
-        return any(_counts_columns(each) for each in value if not isinstance(each, str))
-    return isinstance(value, Number | np.bool_)
-
-
-def _taken(every: Rows, order: Ints, lengths: Ints) -> Rows:
-    aligned = {name: take_rows(value, order) for name, value in every.aligned.items()}
-    weight = None if every.weight is None else every.weight[order]
-    return Rows(take_rows(every.X, order), every.y[order], weight, lengths, aligned)
-
-
 def _fit_transformers(
-    pipeline: Pipeline, train: Rows, held: Rows | None
-) -> tuple[Rows, Rows | None]:
+    pipeline: Pipeline, train: TrainingRows, held_out: TrainingRows | None
+) -> tuple[TrainingRows, TrainingRows | None]:
     """Fit the steps before the last, on rows to train on alone, and transform all rows."""
     # a last step that does nothing lets memory= cache each of the others
     head = Pipeline(
         [*pipeline.steps[:-1], (pipeline.steps[-1][0], "passthrough")], memory=pipeline.memory
     )
-    train = train._replace(X=head.fit_transform(train.X, train.y))
-    if held is not None:
-        held = held._replace(X=head.transform(held.X))
+    train = replace(train, X=head.fit_transform(train.X, train.y))
+    if held_out is not None:
+        held_out = replace(held_out, X=head.transform(held_out.X))
     pipeline.steps = [*head.steps[:-1], pipeline.steps[-1]]
-    return train, held
-
-
-def _refuse_missing_labels(y: NDArray[Any]) -> None:
-    missing = np.zeros(len(y), dtype=bool)
-    if y.dtype.kind == "f":
-        missing = np.isnan(y)
-    elif y.dtype.kind == "O":
-        missing = np.array([label is None or label != label for label in y.tolist()])  # noqa: PLR0124
-    if missing.any():
-        raise ValueError(
-            f"y must not be NaN, found {where(missing, 'NaN')}. Leave those rows out, or set their "
-            "relevance to 0 if they are not relevant."
-        )
-
-
-def _is_about_labels(error: Exception, y: NDArray[Any]) -> bool:
-    if y.dtype.kind not in "iuf" or not np.isfinite(y).all():
-        return False
-    unusual = bool(((y < 0) | (y > 30) | (y != np.floor(y))).any())
-    return unusual and any(word in str(error).lower() for word in ("label", "relevance"))
+    return train, held_out

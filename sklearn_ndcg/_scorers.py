@@ -1,9 +1,8 @@
-"""Scorers that see which query a row belongs to, and the check that a split keeps queries whole."""
+"""Scorers that know which query a row belongs to."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 from html import escape
 from typing import Any, ClassVar
@@ -12,28 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import UNUSED
 
 from sklearn_ndcg._checks import refuse_reordered, warn
 from sklearn_ndcg._columns import count_rows, query_ids
-from sklearn_ndcg._definitions import Cutoff, Definition, Discount, Gain, check_cutoff
-from sklearn_ndcg._metrics import (
-    check_options,
-    dcg_at,
-    dcg_score,
-    mean_over_queries,
-    ndcg_at,
-    ndcg_score,
-)
-from sklearn_ndcg._queries import as_queries, row_codes
+from sklearn_ndcg._definitions import OPTIONS, Measure, check_options
+from sklearn_ndcg._inputs import read_queries
+from sklearn_ndcg._typing import Cutoff, Discount, Floats, Gain
 
-_METRICS: dict[str, tuple[Callable[..., float], Callable[..., Any]]] = {
-    "ndcg": (ndcg_score, ndcg_at),
-    "dcg": (dcg_score, dcg_at),
-}
-_OWN = ("groups", "k", "sample_weight")  # which the scorer has its own words for
-_OPTIONS = tuple(field.name for field in fields(Definition))
 _RESPONSES = ("predict_proba", "decision_function", "predict")
 
 
@@ -44,7 +29,7 @@ def make_ndcg_scorer(
     response_method: str | Sequence[str] = "auto",
     **options: Any,
 ) -> GroupedScorer:
-    """Make a scorer of NDCG per query, for GridSearchCV, cross_val_score and their kin.
+    """Make a scorer of NDCG per query, for GridSearchCV, cross_val_score and similar tools.
 
     The ids that say which query a row belongs to come from one of two places. With metadata
     routing on, they are the `groups` that are passed to the tool (``search.fit(X, y, groups=q)``),
@@ -62,7 +47,7 @@ def make_ndcg_scorer(
 
     group_by : str, int or callable, default=None
         Where the query ids are: a column of X (pandas, polars, pyarrow; a number for arrays), a
-        level of a pandas index (recommended: it is no feature, and slicing keeps it), or a
+        level of a pandas index (recommended: it is not a feature, and slicing keeps it), or a
         callable that is given X and returns one id per row. Wins over routed `groups`.
         `one_ranking` says that all rows are one ranking.
 
@@ -86,7 +71,7 @@ def make_ndcg_scorer(
     Raises
     ------
     TypeError
-        If an option is no keyword argument of `ndcg_score`.
+        If an option is not a keyword argument of `ndcg_score`.
 
     ValueError
         If the value of an option is not one that `ndcg_score` takes; in a search, where
@@ -125,7 +110,7 @@ def make_ndcg_scorer(
     >>> round(float(search.fit(X, y, groups=query).best_score_), 3)
     0.839
     """
-    check_options("make_ndcg_scorer", options, ndcg_score, without=_OWN)
+    check_options("make_ndcg_scorer", options)
     return GroupedScorer("ndcg", k=k, group_by=group_by, response_method=response_method, **options)
 
 
@@ -141,7 +126,7 @@ def make_dcg_scorer(
     Parameters
     ----------
     k, group_by, response_method
-        As for `make_ndcg_scorer`; the keys for a list `k` are ``"dcg@1"`` and so on.
+        As in `make_ndcg_scorer`; the keys for a list `k` are ``"dcg@1"`` and so on.
 
     **options
         Further keyword arguments of `dcg_score`: `gain`, `discount`, `log_base`, `ties`,
@@ -155,10 +140,10 @@ def make_dcg_scorer(
     Raises
     ------
     TypeError
-        If an option is no keyword argument of `dcg_score`.
+        If an option is not a keyword argument of `dcg_score`.
 
     ValueError
-        As for `make_ndcg_scorer`.
+        As in `make_ndcg_scorer`.
 
     Examples
     --------
@@ -166,12 +151,12 @@ def make_dcg_scorer(
     >>> make_dcg_scorer(k=10, group_by="query", gain="exponential")
     GroupedScorer(gain='exponential', group_by='query', k=10, metric='dcg')
     """
-    check_options("make_dcg_scorer", options, dcg_score, without=_OWN)
+    check_options("make_dcg_scorer", options, "dcg_score")
     return GroupedScorer("dcg", k=k, group_by=group_by, response_method=response_method, **options)
 
 
 def one_ranking(X: Any) -> NDArray[np.intp]:
-    """A `group_by` that says aloud: all rows that are scored together are one ranking.
+    """A `group_by` for rows that are all one ranking.
 
     Parameters
     ----------
@@ -195,92 +180,6 @@ def one_ranking(X: Any) -> NDArray[np.intp]:
     1.0
     """
     return np.zeros(count_rows(X), dtype=np.intp)
-
-
-def check_group_splits(
-    cv: Any, X: Any, y: ArrayLike | None = None, groups: ArrayLike | None = None
-) -> None:
-    """Check that no split cuts a query in two.
-
-    KFold and its kin deal out rows: the documents of one query land on both sides, and what is
-    scored is a few leftovers of each query, by a model that has seen the rest. GroupKFold,
-    GroupShuffleSplit, StratifiedGroupKFold, LeaveOneGroupOut and LeavePGroupsOut keep them whole.
-
-    Parameters
-    ----------
-    cv : int, splitter or list of splits
-        As scikit-learn takes it. One that draws at random is checked for the draw it makes here.
-
-    X : array-like of shape (n_documents, n_features)
-        The rows.
-
-    y : array-like of shape (n_documents,), default=None
-        The target, where the splitter needs it.
-
-    groups : array-like of shape (n_documents,)
-        The query id of each row.
-
-    Raises
-    ------
-    ValueError
-        If a query has some but not all of its rows in the training part or in the test part of a
-        split, or rows in both: names the folds and queries. Also if `groups` is missing or does
-        not fit X, or if `cv` has no splits or does not fit X.
-
-    TypeError
-        If `cv` is an iterator, which the check would use up.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.model_selection import GroupKFold, KFold
-    >>> from sklearn_ndcg import check_group_splits
-    >>> X, groups = np.zeros((6, 1)), ["a", "a", "b", "b", "c", "c"]
-    >>> check_group_splits(GroupKFold(n_splits=3), X, groups=groups)
-    >>> check_group_splits(KFold(n_splits=2), X, groups=groups)
-    Traceback (most recent call last):
-    ValueError: cv cuts queries in two: fold 0 cuts 1 ('b'), fold 1 cuts 1 ('b'). Use a splitter ...
-    """
-    if groups is None or X is None:
-        missing = "groups" if groups is None else "X"
-        raise ValueError(f"{missing} is missing: pass X and one query id per row.")
-    if isinstance(cv, Iterator):
-        raise TypeError(
-            f"cv is an iterator, which a check would use up: pass list(cv), got {cv!r}."
-        )
-    refuse_reordered(X=X, y=y, groups=groups)
-    n_rows = count_rows(X)
-    labels, lengths, query = row_codes(groups, n_rows)
-    found = []
-    with warnings.catch_warnings():
-        # that KFold ignores groups is what the error below is about
-        warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
-        splits = list(check_cv(cv, y).split(X, y, groups))
-    if not splits:
-        raise ValueError("cv has no splits.")
-    for fold, parts in enumerate(splits):
-        cut, n_sides = np.zeros(len(labels), dtype=bool), np.zeros(len(labels), dtype=int)
-        for part in parts:
-            inside = np.zeros(n_rows, dtype=bool)
-            try:
-                inside[part] = True
-            except IndexError as error:
-                raise ValueError(
-                    f"cv: fold {fold} does not index {n_rows} rows: {error}"
-                ) from error
-            counts = np.bincount(query[inside], minlength=len(labels))
-            cut |= (counts > 0) & (counts < lengths)
-            n_sides += counts > 0
-        cut |= n_sides > 1
-        if cut.any():
-            shown = ", ".join(repr(label) for label in labels[cut][:3].tolist())
-            more = ", ..." if np.count_nonzero(cut) > 3 else ""
-            found.append(f"fold {fold} cuts {np.count_nonzero(cut)} ({shown}{more})")
-    if found:
-        raise ValueError(
-            f"cv cuts queries in two: {', '.join(found)}. Use a splitter that keeps groups whole, "
-            "such as GroupKFold, and pass it the ids as groups."
-        )
 
 
 class GroupedScorer(BaseEstimator):  # type: ignore[misc]
@@ -319,7 +218,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         self.ignore_ties = ignore_ties
         self.unjudged = unjudged
         self.replace_undefined_by = replace_undefined_by
-        self._definition(), self._cutoffs(), self._methods()  # bad values are refused at once
+        self._measure(), self._methods()  # which refuse bad values
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name: those of the scorer, and the options of its metric."""
@@ -330,19 +229,22 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
     @property
     def __name__(self) -> str:
         # what scikit-learn's curve displays label their axis with
-        return ", ".join(self._key(k) for k in self._cutoffs())
+        return ", ".join(self._measure().names)
 
     def _repr_html_(self) -> str:
         """What it measures, for notebooks: as an estimator it would show as "not fitted"."""
-        measured = [self._key(k).replace(self.metric, self.metric.upper()) for k in self._cutoffs()]
-        defaults = {field.name: field.default for field in fields(Definition)}
+        defaults = {field.name: repr(field.default) for field in fields(Measure)}
         options = [
             f"{name}={value!r}"
-            for name, value in self.get_params(deep=False).items()
-            if name in defaults and value is not defaults[name] and value != defaults[name]
+            for name, value in self._options().items()
+            if repr(value) != defaults[name]
         ]
         where = "routed groups" if self.group_by is None else repr(self.group_by)
-        return f"<code>{escape(', '.join([*measured, *options, f'queries by {where}']))}</code>"
+        try:
+            shown = [self.__name__.replace(self.metric, self.metric.upper()), *options]
+        except ValueError:  # a parameter was set that is refused when it is used
+            return f"<code>{escape(repr(self))}</code>"
+        return f"<code>{escape(', '.join([*shown, f'queries by {where}']))}</code>"
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
@@ -368,18 +270,9 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         sample_weight: ArrayLike | None = None,
     ) -> float | dict[str, float]:
         """Score `estimator` on X and y; a dict of scores where `k` is a list."""
-        definition, cutoffs = self._definition(), self._cutoffs()
+        measure = self._measure()
         y_score, groups = self.scores_and_groups(estimator, X, y, groups)
-        queries = as_queries(
-            y,
-            y_score,
-            groups=groups,
-            definition=definition,
-            negative_gain=self.metric == "dcg",
-            sample_weight=sample_weight,
-        )
-        values = _METRICS[self.metric][1](queries, cutoffs, definition)
-        means = mean_over_queries(values, queries.weight).tolist()
+        means = read_queries(measure, y, y_score, groups, sample_weight).means().tolist()
         if np.isnan(means[0]):
             warn(
                 "The score is nan, as no query of the fold has a relevant document and "
@@ -388,14 +281,15 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
                 "Use fewer or stratified folds, or another replace_undefined_by.",
                 UndefinedMetricWarning,
             )
-        if not self._has_several():
+        if not measure.has_several_cutoffs:
             return float(means[0])
-        return {self._key(k): mean for k, mean in zip(cutoffs, means, strict=True)}
+        return dict(zip(measure.names, means, strict=True))
 
     def scores_and_groups(
         self, estimator: Any, X: Any, y: ArrayLike, groups: ArrayLike | None
     ) -> tuple[Any, ArrayLike | None]:
         """The estimator's scores of the rows of X, and the queries that these belong to."""
+        refuse_reordered(X=X, y=y, groups=groups)
         self._refuse_binned(estimator, X)
         if self.group_by is not None:
             groups = query_ids(X, self.group_by)
@@ -408,7 +302,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
                 "column, a level of a pandas index or a callable; group_by=one_ranking if all "
                 "rows are one ranking."
             )
-        return self._response(estimator, X, y_ndim, self._definition()), groups
+        return self._response(estimator, X, y_ndim), groups
 
     def _refuse_binned(self, estimator: Any, X: Any) -> None:
         """Raise in the early stopping of HistGradientBoosting, whose X are bins.
@@ -431,24 +325,11 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         # scikit-learn 1.7 and later ask this of every scorer in a dict, with routing off
         return True
 
-    def _definition(self) -> Definition:
-        options = self.get_params(deep=False)
-        return Definition(**{name: options[name] for name in _OPTIONS if name in options})
+    def _options(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in OPTIONS[f"{self.metric}_score"]}
 
-    def _has_several(self) -> bool:
-        return np.iterable(self.k) and not isinstance(self.k, str)
-
-    def _cutoffs(self) -> list[Cutoff]:
-        if not self._has_several():
-            return [check_cutoff(self.k)]
-        listed: Any = self.k
-        cutoffs = [check_cutoff(k) for k in listed]
-        if not cutoffs or len(set(cutoffs)) < len(cutoffs):
-            raise ValueError(f"k must list different cutoffs, at least one, got {self.k!r}.")
-        return cutoffs
-
-    def _key(self, k: Cutoff) -> str:
-        return self.metric if k is None else f"{self.metric}@{k}"
+    def _measure(self) -> Measure:
+        return Measure(k=self.k, normalized=self.metric == "ndcg", **self._options())
 
     def _methods(self) -> list[str]:
         given: Any = self.response_method
@@ -460,7 +341,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
             )
         return methods
 
-    def _response(self, estimator: Any, X: Any, y_ndim: int, definition: Definition) -> Any:
+    def _response(self, estimator: Any, X: Any, y_ndim: int) -> Any:
         """Scores of the rows from the estimator's method, in the shape of y."""
         method = self._method(estimator, y_ndim)
         response = getattr(estimator, method)(X)
@@ -468,9 +349,9 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
             classes = getattr(estimator, "classes_", None)
             if isinstance(response, list):  # multilabel: an array for each label
                 each = zip(response, classes, strict=True)  # type: ignore[arg-type]
-                return np.column_stack([_expected_gain(p, c, definition) for p, c in each])
+                return np.column_stack([self._expected_gain(p, c) for p, c in each])
             if y_ndim == 1:
-                return _expected_gain(response, classes, definition)
+                return self._expected_gain(response, classes)
         if y_ndim == 1 and np.ndim(response) == 2 and np.shape(response)[1] == 1:
             return np.ravel(response)
         return response
@@ -498,36 +379,37 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
             return "decision_function"
         raise ValueError(
             f"{type(estimator).__name__} is a classifier with neither predict_proba nor a "
-            "decision_function of one score a row: there is no score to rank by. Give it "
+            "decision_function of one score per row: there is no score to rank by. Give it "
             "probabilities, as CalibratedClassifierCV does, or pass response_method='predict' to "
             "rank by the predicted class."
         )
 
+    def _expected_gain(self, proba: Any, classes: Any) -> Floats:
+        """Mean gain of each row under its class probabilities."""
+        grades = np.asarray(classes)
+        if grades.dtype.kind not in "biuf":
+            raise ValueError(
+                f"The classes {grades.tolist()} are no numbers, so probabilities of them have no "
+                "expected gain. Encode y as grades, or choose the scores with response_method."
+            )
+        gains = self._measure().gains(grades.astype(np.float64), "classes_")
+        proba = np.asarray(proba)
+        if proba.ndim != 2 or proba.shape[1:] != gains.shape or not np.isfinite(gains).all():
+            raise ValueError(
+                "The expected gain needs a probability and a finite gain for each class; "
+                f"predict_proba returned shape {proba.shape} for the classes {grades.tolist()}, "
+                f"whose gains are {gains.tolist()}."
+            )
+        return _without_rounding_errors((proba * gains).sum(axis=1), gains)
 
-def _expected_gain(proba: Any, classes: Any, definition: Definition) -> NDArray[np.float64]:
-    """Mean gain of each row under its class probabilities."""
-    grades = np.asarray(classes)
-    if grades.dtype.kind not in "biuf":
-        raise ValueError(
-            f"The classes {grades.tolist()} are no numbers, so probabilities of them have no "
-            "expected gain. Encode y as grades, or choose the scores with response_method."
-        )
-    gains = definition.gains(grades.astype(np.float64), of="classes_")
-    proba = np.asarray(proba)
-    if proba.ndim != 2 or proba.shape[1:] != gains.shape or not np.isfinite(gains).all():
-        raise ValueError(
-            "The expected gain needs a probability and a finite gain for each class; predict_proba "
-            f"returned shape {proba.shape} for the classes {grades.tolist()}, of the gains "
-            f"{gains.tolist()}."
-        )
-    return _without_rounding_errors((proba * gains).sum(axis=1), gains)
 
-
-def _without_rounding_errors(means: NDArray[np.float64], gains: Any) -> NDArray[np.float64]:
+def _without_rounding_errors(means: Floats, gains: Floats) -> Floats:
     """Mean gains to 40 bits, so that those which are equal in exact arithmetic tie.
 
     Sums of probabilities times gains differ in their last bits, by their order and the machine.
     """
+    if np.count_nonzero(gains) <= 1:  # a single term has no such error
+        return means
     # relative to each mean; to the largest gain where sums can cancel out
     _, exponent = np.frexp(means if gains.min() >= 0 else np.abs(gains).max())
     return np.asarray(np.ldexp(np.round(np.ldexp(means, 40 - exponent)), exponent - 40))

@@ -5,42 +5,24 @@ For pandas, Polars, PyArrow, DuckDB, PySpark and Ibis, by way of Narwhals: the e
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from math import inf, isnan, log
+from collections.abc import Sequence
+from math import inf
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ndcg._checks import warn
-from sklearn_ndcg._definitions import Cutoff, Definition, check_cutoff
-from sklearn_ndcg._kernels import Ints
-from sklearn_ndcg._metrics import (
-    check_options,
-    dcg_and_ideal,
-    mean_over_queries,
-    ndcg_at,
-    ratio,
-    replacement,
-)
-from sklearn_ndcg._queries import as_queries, row_codes
+from sklearn_ndcg._definitions import Measure, check_cutoff, check_options
+from sklearn_ndcg._grouping import Grouping
+from sklearn_ndcg._inputs import read_queries
+from sklearn_ndcg._lazy_frames import RESULTS, Columns, mean_ndcg, results_by_query
+from sklearn_ndcg._queries import replace_undefined
+from sklearn_ndcg._typing import Cutoff, Ints
 
-try:
-    import narwhals.stable.v2 as nw
-except ImportError as error:
-    raise ImportError(
-        "sklearn_ndcg.frames needs Narwhals, which is the extra `frames`: "
-        'python -m pip install "narwhals>=2.10"'
-    ) from error
+# isort: split
+import narwhals.stable.v2 as nw  # after the import above, whose error names the extra
 
 __all__ = ["ndcg_by_query", "ndcg_score"]
-
-_RESULTS = ("n_documents", "dcg", "ideal_dcg", "ndcg")
-_SUMMED = {"ideal_term", "judged", "weight", "judged_weight", "bad_weight"}
-_STEEPEST = 1023  # the largest relevance whose exponential gain is a float64
-_NAN = nw.lit(inf) - nw.lit(inf)  # DuckDB before 2.0 takes a NaN of Python for a null
-_SMALL = 0.01  # relevance, of which 2^y - 1 would lose digits
-_WIDE = (nw.Int128, nw.UInt128)  # which NumPy has not
 
 
 def ndcg_by_query(
@@ -69,7 +51,7 @@ def ndcg_by_query(
         The column of query ids, or several that make up the id.
 
     k : int, None or "retrieved", default=None
-        Cutoff, as of `sklearn_ndcg.ndcg_score`.
+        Cutoff, as in `sklearn_ndcg.ndcg_score`.
 
     **options
         `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and `replace_undefined_by` of
@@ -96,8 +78,8 @@ def ndcg_by_query(
     Warns
     -----
     UndefinedMetricWarning
-        For an eager table, as `sklearn_ndcg.ndcg_samples`. A lazy one has 0 for undefined queries
-        under ``replace_undefined_by="warn"``, and `ndcg_score` below warns.
+        For an eager table, as in `sklearn_ndcg.ndcg_samples`. A lazy one has 0 for undefined
+        queries under ``replace_undefined_by="warn"``, and `ndcg_score` below warns.
 
     See Also
     --------
@@ -114,40 +96,37 @@ def ndcg_by_query(
     >>> found.sort("query").collect().rows()
     [('a', 2, 3.8927..., 4.2618..., 0.9134...), ('b', 1, 1.0, 1.0, 1.0)]
     """
-    check_options("ndcg_by_query", options, without=("groups", "k", "sample_weight"))
-    definition, cutoff = Definition(**options), check_cutoff(k)
-    table, keys = _table(frame, y_true, y_score, groups)
+    check_options("ndcg_by_query", options)
+    measure = Measure(k=check_cutoff(k), **options)
+    table, columns = _read_table(frame, y_true, y_score, groups)
     if isinstance(table, nw.LazyFrame):
-        found = _lazily(table, y_true, y_score, keys, cutoff, definition)
-        named = [nw.col(own).alias(key) for own, key in zip(_own(keys), keys, strict=True)]
-        return found.select(*named, *_RESULTS).to_native()
-    relevance, score = _array(table, y_true), _scores(table, y_score)
+        return results_by_query(table, columns, measure).to_native()
+    relevance, score = _numbers(table, y_true), _scores(table, y_score)
     invalid = ~(score < inf) | np.isinf(relevance)
-    if definition.unjudged == "raise":
+    if measure.unjudged == "raise":
         invalid |= np.isnan(relevance)
     if invalid.any():
         relevance, score = np.where(invalid, 0, relevance), np.where(invalid, 0, score)
-    codes, first = _codes(table, keys)
-    queries = as_queries(relevance, score, groups=codes, definition=definition, negative_gain=False)
-    dcg, ideal = dcg_and_ideal(queries, [cutoff], definition)
-    ndcg = ratio(dcg, ideal)[:, 0]
-    without = np.bincount(codes, weights=invalid) > 0
-    undefined = np.isnan(ndcg) & ~without
+    codes, first_row = _query_codes(table, columns.keys)
+    queries = read_queries(measure, relevance, score, codes)
+    dcg, ideal = queries.dcg_and_ideal()
+    ndcg = queries.ndcg(dcg, ideal)[:, 0]
+    is_null = np.bincount(codes, weights=invalid) > 0
+    undefined = np.isnan(ndcg) & ~is_null
     if undefined.any():
-        ndcg[undefined] = replacement(int(undefined.sum()), len(ndcg), definition)
-    columns: list[Any] = [queries.lengths]
+        ndcg[undefined] = replace_undefined(measure, int(undefined.sum()), len(ndcg))
+    results: list[Any] = [queries.lengths]
     for values in (dcg[:, 0], ideal[:, 0], ndcg):
-        nulled = zip(values.tolist(), without, strict=True)
-        columns.append(
-            [None if null else value for value, null in nulled] if any(without) else values
-        )
-    native = nw.get_native_namespace(table)
+        nulled = np.where(is_null, np.array(None), values).tolist()
+        results.append(nulled if is_null.any() else values)
     dtypes = [nw.Int64, nw.Float64, nw.Float64, nw.Float64]
+    engine = nw.get_native_namespace(table)
     series = [
-        nw.new_series(name, values, dtype, backend=native)
-        for name, values, dtype in zip(_RESULTS, columns, dtypes, strict=True)
+        nw.new_series(name, values, dtype, backend=engine)
+        for name, values, dtype in zip(RESULTS, results, dtypes, strict=True)
     ]
-    return nw.maybe_reset_index(table.select(keys)[first]).with_columns(*series).to_native()
+    keys = nw.maybe_reset_index(table.select(columns.keys)[first_row])
+    return keys.with_columns(*series).to_native()
 
 
 def ndcg_score(
@@ -165,7 +144,7 @@ def ndcg_score(
     Parameters
     ----------
     frame, y_true, y_score, groups, k, **options
-        As of `ndcg_by_query`.
+        As in `ndcg_by_query`.
 
     sample_weight : str, default=None
         The column of weights, one a row; a query weighs the mean of its rows.
@@ -178,10 +157,11 @@ def ndcg_score(
     Raises
     ------
     TypeError
-        As `ndcg_by_query`.
+        As in `ndcg_by_query`.
 
     ValueError
-        As `ndcg_by_query`; and if there are invalid rows: how many, or how many queries have one.
+        As in `ndcg_by_query`; and if there are invalid rows: how many, or how many queries have
+        one.
 
     Warns
     -----
@@ -202,27 +182,25 @@ def ndcg_score(
     >>> ndcg_score(rows, y_true="grade", y_score="score", groups="query", k=10)
     0.9567...
     """
-    check_options("ndcg_score", options, without=("groups", "k", "sample_weight"))
-    definition, cutoff = Definition(**options), check_cutoff(k)
-    table, keys = _table(frame, y_true, y_score, groups, sample_weight)
+    check_options("ndcg_score", options)
+    measure = Measure(k=check_cutoff(k), **options)
+    table, columns = _read_table(frame, y_true, y_score, groups, sample_weight)
     if isinstance(table, nw.LazyFrame):
-        by_query = _lazily(table, y_true, y_score, keys, cutoff, definition, sample_weight)
-        return _mean(by_query, definition)
-    queries = as_queries(
-        _array(table, y_true),
-        _scores(table, y_score),
-        groups=_codes(table, keys)[0],
-        definition=definition,
-        negative_gain=False,
-        sample_weight=None if sample_weight is None else _array(table, sample_weight),
-    )
-    return float(mean_over_queries(ndcg_at(queries, [cutoff], definition), queries.weight)[0])
+        return mean_ndcg(table, columns, measure)
+    codes, _ = _query_codes(table, columns.keys)
+    weight = None if sample_weight is None else _numbers(table, sample_weight)
+    relevance, score = _numbers(table, y_true), _scores(table, y_score)
+    return float(read_queries(measure, relevance, score, codes, weight).means()[0])
 
 
-def _table(
-    frame: Any, y_true: str, y_score: str, groups: str | Sequence[str], weight: str | None = None
-) -> tuple[Any, list[str]]:
-    """The Narwhals frame, once its columns are known to be there, and the key columns."""
+def _read_table(
+    frame: Any,
+    y_true: str,
+    y_score: str,
+    groups: str | Sequence[str],
+    sample_weight: str | None = None,
+) -> tuple[Any, Columns]:
+    """The Narwhals frame, and the columns that it was found to have."""
     if type(nw.to_native(frame, pass_through=True)).__module__.startswith("dask"):
         raise ValueError(
             "Dask has no ranks within groups that are computed lazily. Pass frame.compute(), or "
@@ -237,304 +215,61 @@ def _table(
         ) from error
     keys: Any = [groups] if isinstance(groups, str) else groups
     keys = list(keys) if np.iterable(keys) else [keys]
+    columns = Columns(y_true, y_score, keys, sample_weight)
+    _check_columns(table, columns)
+    return table, columns
+
+
+def _check_columns(table: Any, columns: Columns) -> None:
     schema = table.collect_schema()
-    columns = {"y_true": [y_true], "y_score": [y_score], "groups": keys}
-    if weight is not None:
-        columns["sample_weight"] = [weight]
-    columns_are = ", ".join(map(str, schema))
-    for argument, names in columns.items():
+    named = {"y_true": [columns.y_true], "y_score": [columns.y_score], "groups": columns.keys}
+    if columns.sample_weight is not None:
+        named["sample_weight"] = [columns.sample_weight]
+    for argument, names in named.items():
         if not names or not all(isinstance(name, str) for name in names):
             raise TypeError(f"{argument} must name a column, got {names!r}.")
         for name in names:
             if name not in schema:
                 raise ValueError(
-                    f"{argument}={name!r} is no column of the table, which has {columns_are}."
+                    f"{argument}={name!r} is not a column of the table, which has "
+                    f"{', '.join(map(str, schema))}."
                 )
             dtype = schema[name]
             if argument != "groups" and not (dtype.is_numeric() or dtype == nw.Boolean):
                 raise TypeError(f"{argument}={name!r} must be a column of numbers, is {dtype}.")
-    if len(set(keys)) < len(keys) or set(keys) & set(_RESULTS):
+    if len(set(columns.keys)) < len(columns.keys) or set(columns.keys) & set(RESULTS):
         raise ValueError(
-            f"groups must name different columns, and none called {', '.join(_RESULTS)}, as the "
-            f"results are; got {keys}."
+            f"groups must name different columns, and none called {', '.join(RESULTS)}, as the "
+            f"results are; got {columns.keys}."
         )
-    return table, keys
 
 
-def _array(table: Any, name: str) -> NDArray[Any]:
+def _numbers(table: Any, name: str) -> NDArray[Any]:
     """A column of numbers as an array, null as NaN."""
     column = table[name]
-    if column.null_count() or column.dtype.is_decimal() or column.dtype in _WIDE:
+    no_numpy = column.dtype.is_decimal() or column.dtype in (nw.Int128, nw.UInt128)
+    if column.null_count() or no_numpy:
         column = column.cast(nw.Float64)
     return np.asarray(column.to_numpy())
 
 
 def _scores(table: Any, name: str) -> NDArray[Any]:
-    """A column of scores as an array; where floats would tie them, their ranks."""
+    """A column of scores as an array; ranks of integers that floats beside NaN might tie."""
     column = table[name]
-    nulls = column.dtype.is_integer() and column.null_count()
-    if nulls or column.dtype.is_decimal() or column.dtype in _WIDE:
-        column = column.rank("dense").cast(nw.Float64)
-        return np.asarray(column.to_numpy())
-    return _array(table, name)
+    if not (column.dtype.is_integer() and column.null_count()):
+        return _numbers(table, name)
+    return np.asarray(column.rank("dense").cast(nw.Float64).to_numpy())
 
 
-def _codes(table: Any, keys: list[str]) -> tuple[Ints, Ints]:
-    """A number for each row's query, in the order of the ids, and a row of each query."""
+def _query_codes(table: Any, keys: list[str]) -> tuple[Ints, Ints]:
+    """A number for each row's query, in the order of the ids, and the first row of each query."""
     n = len(table)
-
-    def ids(key: str) -> Any:
-        column = table[key]  # of text Narwhals would make a fixed width, without NULs at the end
-        return nw.to_native(column.rank("dense") if column.dtype in _WIDE else column)
-
-    labels, _, codes = row_codes(ids(keys[0]), n)
+    # native columns: of text Narwhals would make arrays of a fixed width, without NULs at the end
+    codes = Grouping.of_ids(nw.to_native(table[keys[0]]), n).row_codes()
     for key in keys[1:]:
-        more, _, own = row_codes(ids(key), n)
-        labels, codes = np.unique(codes * len(more) + own, return_inverse=True)
-    first = np.empty(len(labels), dtype=np.intp)
-    first[codes[::-1]] = np.arange(n)[::-1]  # the last that is written stays
-    return codes, first
-
-
-def _lazily(
-    table: Any,
-    y_true: str,
-    y_score: str,
-    keys: list[str],
-    k: Cutoff,
-    definition: Definition,
-    weight: str | None = None,
-) -> Any:
-    """Results by query as expressions: ranks within a query, then sums by tie block and by query.
-
-    All of it is grouped by the keys at least, so that an engine moves its rows once.
-    """
-    _refuse(definition)
-    rows = _rows(table, y_true, y_score, keys, definition, weight)
-    keys = _own(keys)
-    rank = nw.col("score").rank("ordinal", descending=True).over(*keys)
-    if definition.ties != "average":
-        sign = 1 if definition.ties == "worst" else -1
-        rows = rows.with_columns(
-            block=nw.col("score").rank("dense", descending=True).over(*keys),
-            by_gain=sign * nw.col("gain"),
-        )
-        order = ["unretrieved", "block", "by_gain"]
-        counted = nw.col("unretrieved").cum_count().over(*keys, order_by=order)
-        rank = nw.when(nw.col("unretrieved") == 0).then(counted)
-    rows = rows.with_columns(
-        rank=rank,
-        ideal_rank=nw.col("gain").rank("ordinal", descending=True).over(*keys),
-    )
-    deepest: Any = k
-    if k == "retrieved":
-        rows = rows.with_columns(n_retrieved=(1 - nw.col("unretrieved")).sum().over(*keys))
-        deepest = nw.max_horizontal(nw.col("n_retrieved"), nw.lit(1))
-    rows = rows.with_columns(
-        discount=_discount("rank", k, definition),
-        ideal_term=nw.col("gain") * _discount("ideal_rank", deepest, definition),
-    )
-    tied = [*keys, "score"] if definition.ties == "average" else [*keys, "rank"]
-    sums = [name for name in rows.collect_schema() if name in _SUMMED]
-    blocks = rows.group_by(tied).agg(
-        nw.len().alias("rows"),
-        nw.col("gain").mean(),
-        nw.col("discount").sum(),
-        *(nw.col(name).sum() for name in sums),
-    )
-    found = (
-        blocks.with_columns(dcg=nw.col("gain") * nw.col("discount"))
-        .group_by(keys)
-        .agg(*(nw.col(name).sum() for name in ["rows", "dcg", *sums]))
-        .rename({"ideal_term": "ideal_dcg"})
-    )
-    ideal = nw.col("ideal_dcg")
-    valid, relevant = ~ideal.is_nan() & (nw.col("dcg") < inf) & (ideal < inf), ideal > 0
-    value = definition.replace_undefined_by
-    undefined = 0.0 if isinstance(value, str) else float(value)
-    divisor = nw.when(relevant).then(nw.col("ideal_dcg")).otherwise(1.0)
-    quotient = nw.min_horizontal(nw.col("dcg") / divisor, nw.lit(1.0))
-    n_documents = nw.col("judged") if "judged" in sums else nw.col("rows")
-    mean_weight = nw.lit(1.0)
-    if weight is not None:
-        mean_weight = nw.col("weight") / nw.col("rows")
-        if "judged" in sums:  # the mean over these, unless there are none
-            some = nw.col("judged") > 0
-            part = nw.col("judged_weight") / nw.when(some).then(nw.col("judged")).otherwise(1)
-            mean_weight = nw.when(some).then(part).otherwise(mean_weight)
-    return found.with_columns(
-        n_documents=n_documents.cast(nw.Int64),
-        dcg=nw.when(valid).then(nw.col("dcg")),
-        ideal_dcg=nw.when(valid).then(nw.col("ideal_dcg")),
-        ndcg=nw.when(valid).then(nw.when(relevant).then(quotient).otherwise(undefined)),
-        invalid=nw.when(valid).then(0).otherwise(1),
-        undefined=nw.when(valid & ~relevant).then(1).otherwise(0),
-        mean_weight=mean_weight,
-    )
-
-
-def _rows(
-    table: Any,
-    y_true: str,
-    y_score: str,
-    keys: list[str],
-    definition: Definition,
-    weight: str | None,
-) -> Any:
-    """Rows with checked columns: what is wrong with a row is the NaN of its gain.
-
-    That makes its query's sums NaN; whether an engine ranks it first or last does not matter.
-    """
-    schema = table.collect_schema()
-    relevance, score = nw.col(y_true).cast(nw.Float64), nw.col(y_score)
-    missing = relevance.is_null() | relevance.is_nan()
-    usable = ~missing & (relevance > -inf) & (relevance < inf)
-    if schema[y_score].is_float():
-        score = score.cast(nw.Float64) + 0.0  # -0.0 is tied with 0.0
-        ranked, wrong = score > -inf, score.is_null() | score.is_nan() | (score == inf)
-    else:
-        score = score.cast(nw.Int64) if schema[y_score] == nw.Boolean else score
-        ranked, wrong = ~score.is_null(), score.is_null()
-    usable, gain = _gain(relevance, usable, definition)
-    wrong = wrong | (~usable if definition.unjudged == "raise" else ~usable & ~missing)
-    for key in keys:
-        empty = nw.col(key).is_null()
-        wrong = wrong | (empty | nw.col(key).is_nan() if schema[key].is_float() else empty)
-    ranked = ranked & ~wrong
-    if definition.unjudged == "omit":
-        ranked = ranked & ~missing  # last, and without gain: as if it were not there
-
-    def number(condition: Any) -> Any:
-        return nw.when(condition).then(1).otherwise(0)
-
-    columns = {
-        "gain": nw.when(wrong).then(_NAN).otherwise(nw.when(usable).then(gain).otherwise(0.0)),
-        "score": nw.when(ranked).then(score),
-        "unretrieved": number(~ranked),
-    }
-    if definition.unjudged == "omit":
-        columns["judged"] = number(~missing)
-    if weight is not None:
-        own = nw.col(weight).cast(nw.Float64) * 2.0**-32  # so that no sum overflows
-        bad = own.is_null() | own.is_nan() | (own < 0) | (own == inf)
-        columns["bad_weight"] = number(bad)
-        columns["weight"] = nw.when(~bad).then(own).otherwise(0.0)
-        if definition.unjudged == "omit":
-            columns["judged_weight"] = nw.when(~bad & ~missing).then(own).otherwise(0.0)
-    named = [nw.col(key).alias(own) for own, key in zip(_own(keys), keys, strict=True)]
-    return table.select(*named, **columns)
-
-
-def _own(keys: list[str]) -> list[str]:
-    """Names of the keys that no other column of ours has."""
-    return [f"key_{i}" for i in range(len(keys))]
-
-
-def _gain(relevance: Any, usable: Any, definition: Definition) -> tuple[Any, Any]:
-    """Where a gain can be used, and the gain."""
-    gain: Any = definition.gain
-    if isinstance(gain, str) and gain == "linear":
-        return usable & (relevance >= 0), relevance
-    if isinstance(gain, str):
-        usable = usable & (relevance >= 0) & (relevance <= _STEEPEST)
-        # where it is used only: engines raise on overflow
-        exponent = nw.when(usable).then(relevance).otherwise(0.0)
-        t = nw.when(relevance < _SMALL).then(relevance).otherwise(0.0) * log(2)
-        series: Any = 1 + t / 7  # e^t - 1 without the 1, which would take the digits of a small t
-        for n in range(6, 1, -1):
-            series = 1 + t / n * series
-        large = nw.lit(2.0) ** exponent - 1
-        return usable, nw.when(relevance < _SMALL).then(t * series).otherwise(large)
-    table = dict(gain) if isinstance(gain, Mapping) else dict(enumerate(gain))
-    table = {float(grade): float(value) for grade, value in table.items() if value >= 0}
-    return usable & relevance.is_in(list(table)), _looked_up(relevance, sorted(table.items()))
-
-
-def _looked_up(relevance: Any, entries: list[tuple[float, float]]) -> Any:
-    """The gain of a grade by bisection: a chain of conditions would be too deep for engines."""
-    if len(entries) < 2:
-        return nw.lit(entries[0][1] if entries else 0.0)
-    half = len(entries) // 2
-    lower, upper = (_looked_up(relevance, part) for part in (entries[:half], entries[half:]))
-    return nw.when(relevance < entries[half][0]).then(lower).otherwise(upper)
-
-
-def _discount(rank: str, deepest: Any, definition: Definition) -> Any:
-    """Discount of a column of ranks, 0 beyond the deepest and where there is no rank."""
-    place = nw.col(rank).cast(nw.Float64)
-    discounts = {"log": 1 / (place + 1).log(2), "reciprocal": 1 / place, "none": nw.lit(1.0)}
-    limit = ~nw.col(rank).is_null()
-    if isinstance(deepest, int):
-        deepest = min(deepest, 2**62)  # which engines have an integer for
-    if deepest is not None and not isinstance(deepest, str):
-        limit = limit & (nw.col(rank) <= deepest)
-    return nw.when(limit).then(discounts[str(definition.discount)]).otherwise(0.0)
-
-
-def _refuse(definition: Definition) -> None:
-    """Raise for what relational engines cannot express."""
-    for name in ("gain", "discount"):
-        value = getattr(definition, name)
-        if callable(value):
-            raise ValueError(
-                f"{name} is a callable, which a lazy engine cannot run. Pass a name"
-                + (" or a table" if name == "gain" else "")
-                + ", or collect the frame first."
-            )
-    if definition.tie_rule == "stable":
-        option = "ignore_ties=True" if definition.ignore_ties else "ties='stable'"
-        raise ValueError(
-            f"{option} takes the order of the rows, and the rows of a lazy engine are in none. "
-            "Pass ties='average', 'worst' or 'best', or collect the frame first."
-        )
-
-
-def _mean(by_query: Any, definition: Definition) -> float:
-    """The mean over queries from one row of aggregates, checked."""
-    weight, scored = nw.col("mean_weight"), nw.col("undefined") == 0
-    sums = {
-        "invalid": nw.col("invalid"),
-        "undefined": nw.col("undefined"),
-        "total": nw.when(scored).then(nw.col("ndcg") * weight).otherwise(0.0),
-        "scored": nw.when(scored).then(weight).otherwise(0.0),
-        "weight": weight,
-    }
-    if "bad_weight" in by_query.collect_schema():
-        sums["bad_weight"] = nw.col("bad_weight")
-    totals = (
-        by_query.select("rows", **sums)
-        .select(
-            nw.len().alias("queries"), nw.col("rows").max(), *(nw.col(name).sum() for name in sums)
-        )
-        .collect()
-    )
-    row = {name: totals[name].to_list()[0] for name in totals.columns}
-    if not row["queries"]:
-        raise ValueError("The table has 0 rows, and at least 1 is needed.")
-    if row["invalid"]:
-        raise ValueError(
-            f"{row['invalid']} of {row['queries']} queries cannot be scored: a score is null, NaN "
-            "or inf, relevance is null, NaN or infinite (if unjudged: unjudged='zero' or 'omit'), "
-            "a gain is negative, infinite or not in the table of gains, or the id has a null. "
-            "ndcg_by_query has nulls for these queries."
-        )
-    if row.get("bad_weight"):
-        raise ValueError(
-            f"sample_weight must be finite and >= 0, found {row['bad_weight']} rows where it is "
-            "not."
-        )
-    if not row["weight"]:
-        raise ValueError("sample_weight is 0 for every query: nothing is left to average over.")
-    if row["rows"] == 1 < row["queries"]:
-        warn(
-            f"Each of the {row['queries']} queries has a single document, which has nothing to be "
-            "ranked against: NDCG is 1 for it, or undefined. groups must name a column with one id "
-            "per query, the same for all of its rows."
-        )
-    total, scored_weight = float(row["total"]), float(row["scored"])
-    if row["undefined"]:
-        value = replacement(int(row["undefined"]), int(row["queries"]), definition)
-        if not isnan(value):
-            total += value * (float(row["weight"]) - scored_weight)
-            scored_weight = float(row["weight"])
-    return total / scored_weight if scored_weight else float("nan")
+        grouping = Grouping.of_ids(nw.to_native(table[key]), n)
+        both = codes * len(grouping.labels) + grouping.row_codes()
+        codes = np.unique(both, return_inverse=True)[1]
+    first_row = np.empty(codes.max() + 1, dtype=np.intp)
+    first_row[codes[::-1]] = np.arange(n)[::-1]  # of several rows the one written last stays
+    return codes, first_row

@@ -55,7 +55,7 @@ def test_one(data):
     queries = as_queries(y, s, groups=groups, definition=definition, negative_gain=False)
     found = []
     for twin in (_kernels, _ckernels):
-        _kernels.running = twin
+        _kernels.backend = twin
         found.append(np.hstack(dcg_and_ideal(queries, [k], definition)))
     unit = np.abs(found[0]).max() or 1
     np.testing.assert_allclose(found[1] / unit, found[0] / unit, rtol=1e-12, atol=1e-13)

@@ -205,7 +205,7 @@ CALLS = {
     "wide weight": (partial(ndcg_score, Y, S, **good, sample_weight=np.array([1, 1, 1, np.longdouble("1e4000")])),
                     "sample_weight must be finite|0 for every"),
     "negative weight": (partial(dcg_score, Y, S, **good, sample_weight=[1, 1, -1, 1]),
-                        "sample_weight must be finite and >= 0, found -1.*index 2"),
+                        "sample_weight must be finite and >= 0.*found -1.*index 2"),
     "negative weight, 2-D": (partial(ndcg_score, [Y], [S], sample_weight=[-1]), "found -1"),
     "NaN weight": (partial(ndcg_score, Y, S, **good, sample_weight=[1, NAN, 1, 1]), "found nan"),
     "inf weight": (partial(ndcg_score, Y, S, **good, sample_weight=[1, INF, 1, 1]), "found inf"),

@@ -59,7 +59,7 @@ def test_curve_and_band():
 def test_blocks_of_cutoffs(monkeypatch):
     y, s = rows()
     whole = NDCGDisplay.from_predictions(y, s).interval
-    monkeypatch.setattr("sklearn_ndcg._evidence._DRAWS", 70)
+    monkeypatch.setattr("sklearn_ndcg._evidence._CURVE_CHUNK", 70)
     assert NDCGDisplay.from_predictions(y, s).interval == pytest.approx(whole, abs=1e-15)
 
 
@@ -267,7 +267,7 @@ def test_from_cv_results(k):
 
 def test_bad_input():
     X, y, query = data()
-    with pytest.raises(ValueError, match="no estimator and no indices: call cross_validate with"):
+    with pytest.raises(ValueError, match="cv_results must have 'estimator' and 'indices'.*call cross_validate with"):
         NDCGDisplay.from_cv_results({"test_score": [1]}, X, y)
     for options, error, message in (
         ({"confidence_level": 0}, ValueError, "confidence_level must be between 0 and 1"),

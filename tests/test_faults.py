@@ -8,7 +8,6 @@ import subprocess
 import sys
 import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 
@@ -434,25 +433,8 @@ def test_scores_keep_their_order_beside_a_null():
     assert found == lazy == [1, None]
 
 
-def test_decimal_scores_keep_their_order():
-    scores = [Decimal("1.00000000000000000001"), Decimal("1.00000000000000000002")]
-    frame = pl.DataFrame(
-        {"q": [1, 1], "y": [0, 1], "s": pl.Series(scores, dtype=pl.Decimal(30, 20))}
-    )
-    lazy = frames.ndcg_score(frame.lazy(), y_true="y", y_score="s", groups="q")
-    assert frames.ndcg_score(frame, y_true="y", y_score="s", groups="q") == lazy == 1
-
-
-@pytest.mark.skipif(not hasattr(pl, "Int128"), reason="Polars has none yet")
-@pytest.mark.parametrize("column", ["y", "s", "q"])
-def test_integers_of_128_bits(column):
-    frame = pl.DataFrame({"q": [1, 1], "y": [0, 1], "s": [1, 2]})
-    wide = frame.with_columns(pl.col(column).cast(pl.Int128))
-    assert frames.ndcg_score(wide, y_true="y", y_score="s", groups="q") == 1
-
-
 def test_huge_weights_of_a_lazy_table():
-    rows = {"q": [1, 2], "y": [1, 1], "s": [1, 2], "w": [1.7e308, 1.7e308]}
+    rows = {"q": [1, 1, 2], "y": [1, 0, 1], "s": [2, 1, 2], "w": [1.7e308] * 3}
     options = {"y_true": "y", "y_score": "s", "groups": "q", "sample_weight": "w"}
     assert frames.ndcg_score(pl.LazyFrame(rows), **options) == 1
 
@@ -460,16 +442,6 @@ def test_huge_weights_of_a_lazy_table():
 @pytest.mark.xfail(strict=True, reason="check_array makes floats of integers beyond int64")
 def test_quantile_grades_of_huge_integers():
     assert quantile_grades([2**63, 2**63 + 1, -1], n_grades=3).tolist() == [1, 2, 0]
-
-
-@pytest.mark.parametrize("small", [1e-9, 1e-16])
-def test_exponential_gain_of_small_relevance_in_a_lazy_table(small):
-    rows = {"q": [1, 1, 1], "y": [small, small / 3, 0], "s": [1, 2, 3]}
-    found = frames.ndcg_score(
-        pl.LazyFrame(rows), y_true="y", y_score="s", groups="q", gain="exponential"
-    )
-    expected = ndcg_score(rows["y"], rows["s"], groups=rows["q"], gain="exponential")
-    assert found == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.xfail(strict=True, reason="check_array makes floats of integers beyond 64 bits")
@@ -526,7 +498,7 @@ WITHOUT_A_NAME = {
         lambda: frames.ndcg_score(FRAME, y_true="y", y_score="s", groups=5), "groups must name"),
     "a table whose columns are numbers": (
         lambda: frames.ndcg_score(
-            pd.DataFrame({0: [1]}), y_true="y", y_score="s", groups="q"), "y_true='y' is no column"),
+            pd.DataFrame({0: [1]}), y_true="y", y_score="s", groups="q"), "y_true='y' is not a column"),
     "a base that is 1 as float": (
         lambda: dcg_score([[1, 2]], [[1, 2]], log_base=Fraction(10**30 + 1, 10**30)), "log_base must be"),
     "a base that is inf as float": (
@@ -562,9 +534,6 @@ SHOULD_WORK = {
     "a query that outweighs all": (
         lambda: ndcg_interval(SQUARE, -SQUARE, sample_weight=[1e20, 1, 1, 1, 1, 1]).value,
         lambda: ndcg_score(SQUARE, -SQUARE, sample_weight=[1e20, 1, 1, 1, 1, 1])),
-    "a replacement near the largest float": (
-        lambda: list(ndcg_curve([[0, 0]] * 3, [[1, 2]] * 3, replace_undefined_by=1.7e308, k=[1])[1]),
-        lambda: [1.7e308]),
     "ties whose sum is no float": (
         lambda: dcg_score([[1.5e308, 1.5e308]], [[1, 1]], k=1), lambda: 1.5e308),
     "subnormal gains": (

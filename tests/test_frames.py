@@ -341,10 +341,10 @@ BAD = {
     "column": (
         {"y_true": "grade"},
         ValueError,
-        "y_true='grade' is no column of the table.*q, y, s",
+        "y_true='grade' is not a column of the table.*q, y, s",
     ),
-    "score column": ({"y_score": "no"}, ValueError, "y_score='no' is no column"),
-    "key": ({"groups": ["q", "no"]}, ValueError, "groups='no' is no column"),
+    "score column": ({"y_score": "no"}, ValueError, "y_score='no' is not a column"),
+    "key": ({"groups": ["q", "no"]}, ValueError, "groups='no' is not a column"),
     "no key": ({"groups": []}, TypeError, "groups must name a column"),
     "key type": ({"groups": [1]}, TypeError, "groups must name a column"),
     "same key": ({"groups": ["q", "q"]}, ValueError, "different columns"),
@@ -391,7 +391,7 @@ def test_weights(engine):
     mean = ndcg_score(engine(columns), **COLUMNS, sample_weight="w")
     assert mean == pytest.approx((1 / np.log2(3) + 3) / 4)
     for bad in (-1, np.nan, np.inf, None):
-        with pytest.raises(ValueError, match="sample_weight must be finite and >= 0, found"):
+        with pytest.raises(ValueError, match="sample_weight must be finite and >= 0"):
             ndcg_score(engine(columns | {"w": [1, 1, bad]}), **COLUMNS, sample_weight="w")
     with pytest.raises(ValueError, match="sample_weight is 0 for every query"):
         ndcg_score(engine(columns | {"w": [0.0, 0, 0]}), **COLUMNS, sample_weight="w")

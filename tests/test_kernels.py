@@ -186,7 +186,7 @@ def test_what_is_no_grade(value):
 
 
 def kernels_of(choice):
-    code = "from sklearn_ndcg import _kernels; print(_kernels.running.__name__)"
+    code = "from sklearn_ndcg import _kernels; print(_kernels.backend.__name__)"
     return subprocess.run(  # noqa: S603
         [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False,
         env=os.environ | {"SKLEARN_NDCG_KERNELS": choice},

@@ -472,7 +472,7 @@ BAD = {
     "wrong length": (Qid(), {}, X_, {"groups": [1, 2]}, "groups must have one id.*6 rows.*got 2"),
     "no such column": (Qid(), {"group_by": "query"}, FRAME, {}, r"names nothing in X.*\['a', 'q'\]"),
     "name for an array": (Qid(), {"group_by": "q"}, X_, {}, "group_by='q' is a name"),
-    "column too far": (Qid(), {"group_by": 2}, X_, {}, "group_by=2 is no column of X"),
+    "column too far": (Qid(), {"group_by": 2}, X_, {}, "group_by=2 is not a column of X"),
     "ids twice": (Qid(), {"group_by": "q"}, FRAME, {"groups": Q_}, "only one of the two can be meant"),
     "no estimator": ("ridge", {}, X_, {}, "estimator must be an estimator.*'ridge'"),
     "a class": (Ridge, {}, X_, {}, "estimator must be an estimator"),
@@ -500,7 +500,7 @@ BAD = {
     "early stopping, no such library": (
         Sizes(), {"early_stopping": True}, X_, {"groups": Q_}, "needs a ranker of.*Sizes cannot"),
     "early stopping, no groups": (Ridge(), {"early_stopping": True}, X_, {}, "groups is missing"),
-    "unknown parameter": (Ridge(), {}, X_, {"nonsense": 1}, "Ridge.fit takes no nonsense"),
+    "unknown parameter": (Ridge(), {}, X_, {"nonsense": 1}, "Ridge.fit does not take nonsense"),
     "pairs": (GroupId(), {}, X_, {"groups": Q_, "pairs": [(0, 1)]}, "pairs cannot be passed"),
     "counted columns": (
         GroupId(), {"group_by": "q"}, FRAME, {"cat_features": [0]}, r"cat_features=\[0\] counts columns"),
@@ -572,7 +572,7 @@ class NoWeights(Recorder):
 
 def test_weights_that_would_be_lost(data):
     X, y, _ = data
-    with pytest.raises(ValueError, match="NoWeights.fit takes none: it would be lost"):
+    with pytest.raises(ValueError, match="NoWeights.fit does not take it: it would be lost"):
         GroupedRanker(NoWeights()).fit(X, y, sample_weight=np.ones(len(y)))
 
 

@@ -1,25 +1,24 @@
-"""Other shapes of the same data, brought to rows and grades."""
+"""Ranked lists and TREC runs, brought to rows."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set, ValuesView
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set, ValuesView
+from itertools import count
 from numbers import Number
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from sklearn_ndcg._checks import refuse_reordered
-from sklearn_ndcg._definitions import check_choice, is_integer, is_number
-from sklearn_ndcg._kernels import Floats
-from sklearn_ndcg._queries import numeric, row_codes
+from sklearn_ndcg._checks import check_choice, is_missing, is_number
+from sklearn_ndcg._typing import Floats
 
 _NEVER_MISSING = {str, int, bytes, tuple, frozenset, np.str_, np.int64, np.int32}  # types of ids
-_TEXT = str | bytes | bytearray  # sequences that are no list of ids
+_TEXT = str | bytes | bytearray  # sequences that are not lists of ids
 _WIDEST = 64  # characters of ids that are repeated in an array of text; longer ones are shared
 
-Rows = tuple[Floats, Floats, NDArray[Any]]
+RowArrays = tuple[Floats, Floats, NDArray[Any]]
 
 
 def from_lists(
@@ -28,7 +27,7 @@ def from_lists(
     *,
     unanswered: str = "zero",
     unjudged: str = "zero",
-) -> Rows:
+) -> RowArrays:
     """Turn ranked lists of ids, and what is relevant, into rows for `ndcg_score`.
 
     A row for each document that was recommended or is relevant: what is relevant and was not
@@ -113,54 +112,29 @@ def from_lists(
     """
     check_choice("unanswered", unanswered, ("zero", "skip"))
     check_choice("unjudged", unjudged, ("zero", "nan"))
-    lists, truths = _by_query(recommended, "recommended"), _by_query(relevant, "relevant")
-    if isinstance(recommended, Mapping) != isinstance(relevant, Mapping):
-        raise TypeError(
-            "recommended and relevant must both be mappings from query, or both be sequences, got "
-            f"{type(recommended).__name__} and {type(relevant).__name__}."
-        )
-    if not isinstance(recommended, Mapping) and len(lists) != len(truths):
-        raise ValueError(
-            f"recommended and relevant must have the same number of queries, got {len(lists)} and "
-            f"{len(truths)}. Pass mappings where some queries have no list."
-        )
-    fill = np.nan if unjudged == "nan" else 0
-    queries, n_listed, n_rows, n_graded, row, found = [], [], [], [], 0, False
-    rows: list[int] = []  # those that have a grade, and which
+    lists, truths = _both_by_query(recommended, relevant)
+    queries, n_listed, n_rows, n_graded = [], [], [], []
+    graded_rows: list[int] = []
     grades: list[Any] = []
-    for query in dict.fromkeys([*lists, *truths]):
-        if query not in lists and unanswered == "skip":
-            continue
-        listed = _listed(lists[query], query) if query in lists else []
-        truth = _graded(truths[query], query) if query in truths else {}
-        if not listed and not truth:
-            raise ValueError(
-                f"query {query!r} has neither a list nor anything relevant, which rows cannot "
-                "show: leave it out."
-            )
+    n, any_found = 0, False
+    for query, listed, truth in _paired(lists, truths, unanswered):
         places = _places(listed, truth, query)
-        end = row + len(listed)
-        for document, grade in truth.items():
-            if document in places:
-                rows.append(row + places[document])
-            else:
-                rows.append(end)
-                end += 1
-            grades.append(grade)
+        beyond = count(len(listed))  # where what was not recommended goes
+        graded_rows += [n + (places[d] if d in places else next(beyond)) for d in truth]
+        grades += truth.values()
         queries.append(query)
         n_listed.append(len(listed))
-        n_rows.append(end - row)
+        n_rows.append(len(listed) + len(truth) - len(places))
         n_graded.append(len(truth))
-        row, found = end, found or bool(places)
+        n, any_found = n + n_rows[-1], any_found or bool(places)
     if not queries:
         raise ValueError("recommended and relevant have no query to score.")
-    if not found:
+    if not any_found:
         _check_kinds(lists, truths)
-    starts = np.cumsum(n_rows) - n_rows
-    place = np.arange(row) - np.repeat(starts, n_rows)
+    place = np.arange(n) - np.repeat(np.cumsum(n_rows) - n_rows, n_rows)
     y_score = np.where(place < np.repeat(n_listed, n_rows), -1.0 - place, -np.inf)
-    y_true = np.full(row, fill, dtype=np.float64)
-    y_true[rows] = _numbers(grades, queries, n_graded)
+    y_true = np.full(n, np.nan if unjudged == "nan" else 0, dtype=np.float64)
+    y_true[graded_rows] = _numbers(grades, queries, n_graded)
     return y_true, y_score, np.repeat(_labels(queries), n_rows)
 
 
@@ -170,7 +144,7 @@ def from_trec(
     *,
     unanswered: str = "zero",
     unjudged: str = "zero",
-) -> Rows:
+) -> RowArrays:
     """Turn the judgements and the run of a TREC evaluation into rows for `ndcg_score`.
 
     The documents of a query are ordered as trec_eval orders them: by score, rounded to float32,
@@ -202,7 +176,7 @@ def from_trec(
     Returns
     -------
     y_true, y_score, groups : ndarray of shape (n_documents,)
-        As of `from_lists`. Queries of the run without judgements are left out, as in trec_eval.
+        As in `from_lists`. Queries of the run without judgements are left out, as in trec_eval.
 
     Raises
     ------
@@ -266,73 +240,19 @@ def from_trec(
     return from_lists(ranked, relevant, unanswered=unanswered, unjudged=unjudged)
 
 
-def quantile_grades(
-    y: ArrayLike, *, groups: ArrayLike | None = None, n_grades: int = 5
-) -> NDArray[np.int64]:
-    """Turn a continuous target into grades by its quantiles within each group.
-
-    A value's grade is the share of its group's values that are smaller, in steps of
-    ``1 / n_grades``: equal values share a grade, and the lowest value's is 0. Without equal values
-    the grades are equally frequent, as far as the group's size divides.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_documents,)
-        Continuous target, larger is better, not NaN.
-
-    groups : array-like of shape (n_documents,), default=None
-        The query id of each row, in any order. None takes all rows as one group.
-
-    n_grades : int, default=5
-        Number of grades, at least 2.
-
-    Returns
-    -------
-    ndarray of shape (n_documents,)
-        Integer grades in ``0 .. n_grades - 1``, in the order of `y`.
-
-    Raises
-    ------
-    ValueError
-        If `y` is not 1-D or holds NaN, if `groups` does not fit, or if `n_grades` is not an
-        integer >= 2.
-
-    TypeError
-        If `y` cannot be read as numbers, or `groups` as ids.
-
-    Examples
-    --------
-    Returns of four stocks on each of two days; on the second day all but one stood still:
-
-    >>> from sklearn_ndcg import quantile_grades
-    >>> returns = [0.03, -0.01, 0.00, 0.07, 0.00, 0.00, 0.02, 0.00]
-    >>> day = [1, 1, 1, 1, 2, 2, 2, 2]
-    >>> quantile_grades(returns, groups=day, n_grades=4)
-    array([2, 0, 1, 3, 0, 0, 3, 0])
-    """
-    refuse_reordered(y=y, groups=groups)
-    values = numeric(y, "y")
-    if values.ndim != 1:
-        raise ValueError(f"y must be 1-D, one value per row, got shape {values.shape}.")
-    if values.dtype.kind == "f" and np.isnan(values).any():
-        raise ValueError(
-            f"y must not be NaN, found {np.count_nonzero(np.isnan(values))}, the first at index "
-            f"{np.argmax(np.isnan(values))}: leave those rows out."
+def _both_by_query(recommended: Any, relevant: Any) -> tuple[Mapping[Any, Any], Mapping[Any, Any]]:
+    lists, truths = _by_query(recommended, "recommended"), _by_query(relevant, "relevant")
+    if isinstance(recommended, Mapping) != isinstance(relevant, Mapping):
+        raise TypeError(
+            "recommended and relevant must both be mappings from query, or both be sequences, got "
+            f"{type(recommended).__name__} and {type(relevant).__name__}."
         )
-    if not is_integer(n_grades) or not 2 <= n_grades < 2**31:
-        raise ValueError(f"n_grades must be an integer from 2 to 2**31 - 1, got {n_grades!r}.")
-    n = len(values)
-    _, lengths, codes = row_codes(np.zeros(n) if groups is None else groups, n)
-    rows = np.lexsort((values, codes))
-    values, codes = values[rows], codes[rows]
-    places = np.arange(n)
-    begins = np.r_[True, codes[1:] != codes[:-1]]
-    distinct = begins | np.r_[True, values[1:] != values[:-1]]
-    first_of_group = np.maximum.accumulate(np.where(begins, places, 0))
-    smaller = np.maximum.accumulate(np.where(distinct, places, 0)) - first_of_group
-    grades = np.empty(n, dtype=np.int64)
-    grades[rows] = int(n_grades) * smaller // lengths[codes]
-    return grades
+    if not isinstance(recommended, Mapping) and len(lists) != len(truths):
+        raise ValueError(
+            f"recommended and relevant must have the same number of queries, got {len(lists)} and "
+            f"{len(truths)}. Pass mappings where some queries have no list."
+        )
+    return lists, truths
 
 
 def _by_query(queries: Any, name: str) -> Mapping[Any, Any]:
@@ -360,6 +280,23 @@ def _by_query(queries: Any, name: str) -> Mapping[Any, Any]:
     )
 
 
+def _paired(
+    lists: Mapping[Any, Any], truths: Mapping[Any, Any], unanswered: str
+) -> Iterator[tuple[Any, list[Any], Mapping[Any, Any]]]:
+    """Each query that counts, with its list and its truth, checked."""
+    for query in dict.fromkeys([*lists, *truths]):
+        if query not in lists and unanswered == "skip":
+            continue
+        listed = _listed(lists[query], query) if query in lists else []
+        truth = _graded(truths[query], query) if query in truths else {}
+        if not listed and not truth:
+            raise ValueError(
+                f"query {query!r} has neither a list nor anything relevant, which rows cannot "
+                "show: leave it out."
+            )
+        yield query, listed, truth
+
+
 def _listed(documents: Any, query: Any) -> list[Any]:
     """The ids of one list."""
     values = documents if type(documents) is list else _values(documents, Sequence)
@@ -375,7 +312,7 @@ def _listed(documents: Any, query: Any) -> list[Any]:
                 way += " For scores pass sorted(scores, key=scores.get, reverse=True)."
         raise TypeError(
             f"recommended must have a list of ids, best first, for each query, got "
-            f"{_named(documents)} for query {query!r}.{way}"
+            f"{_type_and_shape(documents)} for query {query!r}.{way}"
         )
     listed = values if type(values) is list else list(values)
     _check_ids(listed, "recommended", query)
@@ -407,7 +344,7 @@ def _check_ids(ids: Iterable[Any], name: str, query: Any) -> None:
                 f"{name} has True or False among its ids in query {query!r}. Where they are a "
                 "mask, pass the ids that it selects."
             )
-    missing = [place for place, each in enumerate(ids) if _is_missing(each)]
+    missing = [place for place, each in enumerate(ids) if is_missing(each)]
     if missing:
         raise ValueError(
             f"{name} must not have missing ids (None, NaN), found {len(missing)} in query "
@@ -415,14 +352,7 @@ def _check_ids(ids: Iterable[Any], name: str, query: Any) -> None:
         )
 
 
-def _is_missing(value: Any) -> bool:
-    try:
-        return value is None or bool(value != value)  # noqa: PLR0124
-    except (TypeError, ValueError):  # pandas.NA, which is neither equal nor unequal
-        return True
-
-
-def _named(given: Any) -> str:
+def _type_and_shape(given: Any) -> str:
     """The type of what was given, and of an array its shape."""
     shape = f" of shape {given.shape}" if isinstance(given, np.ndarray) else ""
     return type(given).__name__ + shape
@@ -464,7 +394,7 @@ def _places(listed: list[Any], truth: Mapping[Any, Any], query: Any) -> dict[Any
         [(twice, count)] = Counter(listed).most_common(1)
         raise ValueError(f"recommended has the id {twice!r} {count} times in query {query!r}.")
     hits = truth.keys() & retrieved
-    if 8 * len(hits) < len(listed):  # a few are looked for, of many each is looked up
+    if len(hits) <= 4:  # a few are looked for, of many each is looked up
         return {document: listed.index(document) for document in hits}
     return {document: place for place, document in enumerate(listed) if document in hits}
 
@@ -483,7 +413,7 @@ def _graded(truth: Any, query: Any) -> Mapping[Any, Any]:
         )
         raise TypeError(
             "relevant must have, for each query, a mapping from id to grade or a collection of "
-            f"ids, got {_named(truth)} for query {query!r}.{way}"
+            f"ids, got {_type_and_shape(truth)} for query {query!r}.{way}"
         )
     _check_ids(ids, "relevant", query)
     try:
