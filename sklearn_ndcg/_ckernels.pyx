@@ -1,10 +1,10 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 # cython: initializedcheck=False
-"""The compiled twin of `_kernels`: the same functions, one query after the other.
+"""The compiled version of `_kernels`: the same functions, one query after the other.
 
-Of a query with a small cutoff only the documents are kept that can reach it. What is kept is dealt
-out into as many buckets as there are documents, by a score's place between the lowest and the
-highest, which leaves next to nothing to sort.
+With a small cutoff only the documents that can reach it are kept. They are distributed to as many
+buckets as there are documents, by the place of a score between the lowest and the highest, which
+leaves next to nothing to sort.
 """
 
 from libc.float cimport DBL_MAX
@@ -272,7 +272,7 @@ cdef void ideal_of_query(
             write_terms(ranks, ranked[i].gain, i, i + 1, &s, &at, out)
     else:
         memset(counts, 0, 2 * n_grades * sizeof(Py_ssize_t))
-        for i in range(0, n - 1, 2):  # two counts, as one would wait for itself
+        for i in range(0, n - 1, 2):  # two counts, as consecutive updates of one would wait for each other
             counts[gain[i]] += 1
             counts[n_grades + gain[i + 1]] += 1
         if n % 2:
@@ -375,7 +375,7 @@ def ideal_dcg(
 
 
 cdef void fill(double* gains, const double[::1] table):
-    """A gain for every byte, should another thread put another grade into the caller's array."""
+    """A gain for every byte, in case another thread changes the caller's grades meanwhile."""
     cdef Py_ssize_t grade
     for grade in range(GRADES):
         gains[grade] = table[grade] if grade < table.shape[0] else 0

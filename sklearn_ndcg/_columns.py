@@ -47,7 +47,7 @@ def column(X: Any, key: Any) -> Any:
 
 
 def _column_names(X: Any) -> list[Any] | None:
-    """Names of the columns; none for what has rows and an index only; None for arrays."""
+    """Names of the columns; [] where X has only an index, as a Series; None for arrays."""
     if hasattr(X, "column_names"):  # pyarrow, whose `columns` are the data
         return list(X.column_names)
     if hasattr(X, "columns"):
@@ -86,8 +86,8 @@ def is_column(X: Any, key: Any) -> bool:
 
 
 def without_column(X: Any, key: Any) -> Any:
-    """X less the column that `key` names."""
-    column(X, key)  # refuses what is no column
+    """X without the column that `key` names."""
+    column(X, key)  # raises if it is not a column
     if _column_names(X) is None:
         if not hasattr(X, "shape"):
             return np.array(np.delete(np.asarray(X, dtype=object), key, axis=1).tolist())

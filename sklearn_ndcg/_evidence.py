@@ -41,7 +41,7 @@ class ConfidenceInterval(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class NDCGInterval:
-    """What `ndcg_interval` found; see there."""
+    """Result of `ndcg_interval`."""
 
     value: float
     confidence_interval: ConfidenceInterval
@@ -62,7 +62,7 @@ class NDCGInterval:
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """What `compare_rankers` found; see there."""
+    """Result of `compare_rankers`."""
 
     ndcg: dict[Any, float]
     pairs: list[tuple[Any, Any]]
@@ -98,7 +98,7 @@ class Comparison:
         return "\n".join(lines)
 
     def to_frame(self) -> Any:
-        """The pairs as a pandas DataFrame, a row each."""
+        """The pairs as a pandas DataFrame, one row per pair."""
         try:
             import pandas as pd  # noqa: PLC0415  (an extra)
         except ImportError as error:
@@ -127,13 +127,14 @@ def ndcg_interval(
 ) -> NDCGInterval:
     """NDCG with a confidence interval over queries.
 
-    The queries are taken for a sample of those that could have been asked; what varies is which
-    of them were. (That the model would be another on other training data is not in it.)
+    The queries are taken as a sample of those that could have been asked, and the interval says how
+    much NDCG varies with the sample. (It does not say how much the model varies with its training
+    data.)
 
     Parameters
     ----------
     y_true, y_score : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance and predicted scores, as of `ndcg_score`.
+        Relevance and predicted scores, as in `ndcg_score`.
 
     confidence_level : float, default=0.95
         Between 0 and 1.
@@ -147,7 +148,7 @@ def ndcg_interval(
         and one degree of freedom less than Kish's effective number of queries, at least 1.
 
     random_state : int, RandomState, Generator or None, default=None
-        Where the resamples come from.
+        Source of the resamples.
 
     **options
         The options of `ndcg_score`: `groups`, `k`, `gain`, `discount`, `ties`, `ignore_ties`,
@@ -246,7 +247,7 @@ def compare_rankers(
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance, as of `ndcg_score`.
+        Relevance, as in `ndcg_score`.
 
     y_scores : mapping from name to array-like of the shape of `y_true`
         The scores of two rankers or more; or a DataFrame (pandas, Polars, PyArrow) with a column
@@ -264,12 +265,12 @@ def compare_rankers(
         Random assignments, if not all are tried; not used by ``test="t"``.
 
     random_state : int, RandomState, Generator or None, default=None
-        Where they come from.
+        Source of the assignments.
 
     **options
         The options of `ndcg_score`: `groups`, `k`, `gain`, `discount`, `ties`, `ignore_ties`,
-        `unjudged` and `sample_weight`. Queries without a relevant document tell no rankers apart
-        and are left out, whatever `replace_undefined_by` is.
+        `unjudged` and `sample_weight`. Queries without a relevant document say nothing about
+        rankers and are left out, whatever `replace_undefined_by` is.
 
     Returns
     -------
@@ -290,7 +291,7 @@ def compare_rankers(
         queries can be scored.
 
     TypeError
-        If an option is unknown, or `y_scores` is no mapping.
+        If an option is unknown, or `y_scores` is not a mapping.
 
     Warns
     -----
@@ -410,7 +411,7 @@ class _Sample(NamedTuple):
 
 
 def _measure_and_data(options: dict[str, Any]) -> tuple[Measure, dict[str, Any]]:
-    """The measure that the options of `ndcg_score` say, and the data among them."""
+    """Split the options of `ndcg_score` into a measure and data."""
     choices = {name: value for name, value in options.items() if name not in _DATA}
     measure = Measure(k=check_cutoff(options.get("k")), **choices)
     return measure, {name: options.get(name) for name in ("groups", "sample_weight")}

@@ -119,7 +119,7 @@ def from_lists(
     n, any_found = 0, False
     for query, listed, truth in _paired(lists, truths, unanswered):
         places = _places(listed, truth, query)
-        beyond = count(len(listed))  # where what was not recommended goes
+        beyond = count(len(listed))  # places of relevant documents that were not recommended
         graded_rows += [n + (places[d] if d in places else next(beyond)) for d in truth]
         grades += truth.values()
         queries.append(query)
@@ -185,7 +185,7 @@ def from_trec(
         look swapped: relevance that is not whole, and scores that all are.
 
     TypeError
-        If records lack a field, ids are no text, or relevance or scores are no numbers.
+        If records lack a field, ids are not text, or relevance or scores are not numbers.
 
     See Also
     --------
@@ -329,7 +329,7 @@ def _values(given: Any, kinds: Any) -> Any:
 
 
 def _check_ids(ids: Iterable[Any], name: str, query: Any) -> None:
-    """Raise for what is taken for an id by mistake."""
+    """Raise for values that are ids only by mistake."""
     kinds = set(map(type, ids)) - _NEVER_MISSING
     if not kinds:
         return
@@ -353,7 +353,7 @@ def _check_ids(ids: Iterable[Any], name: str, query: Any) -> None:
 
 
 def _type_and_shape(given: Any) -> str:
-    """The type of what was given, and of an array its shape."""
+    """The type of an argument, and the shape of an array."""
     shape = f" of shape {given.shape}" if isinstance(given, np.ndarray) else ""
     return type(given).__name__ + shape
 
@@ -376,7 +376,7 @@ def _way_out(given: Any, columns: str, labelled: str) -> str:
 
 
 def _repeated(given: Any) -> str:
-    """That to_dict() would lose something, where a label of the index is repeated."""
+    """A warning that to_dict() would lose values, if a label of the index is repeated."""
     index: Any = getattr(given, "index", None)
     if not getattr(index, "has_duplicates", False):
         return ""
@@ -504,7 +504,7 @@ def _fractional(values: Floats) -> NDArray[np.bool_]:
 
 
 def _labels(queries: list[Any]) -> NDArray[Any]:
-    """One label a query: integers or short text, any other ids as objects."""
+    """One label per query: integers or short text, any other ids as objects."""
     kinds = set(map(type, queries))
     # an array of text would cut off a NUL at the end
     if kinds == {str} and max(map(len, queries)) <= _WIDEST and "\0" not in "".join(queries):

@@ -1,12 +1,12 @@
 """DCG and ideal DCG of many queries at once: nothing checked, float64 out.
 
 A query is the run of rows ``starts[q] : starts[q] + lengths[q]`` of `gain` and `score`. `gain` is
-float64, or grades of uint8 whose gains stand in `table`; `score` is float64 or float32. Queries of
+float64, or grades of uint8 whose gains are in `table`; `score` is float64 or float32. Queries of
 equal length are handled together as the rows of a matrix, a block of them at a time, so that the
 extra memory does not grow with the number of queries.
 
-Where the compiled twin of this module was built, `backend` is that; the environment variable
-SKLEARN_NDCG_KERNELS chooses one of "numpy" and "compiled", for tests and bug reports.
+`backend` is the compiled version of this module if it was built, else this module. The environment
+variable SKLEARN_NDCG_KERNELS chooses "numpy" or "compiled", for tests and bug reports.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def grades(relevance: NDArray[Any]) -> Grades | None:
     if relevance.dtype in (np.uint8, np.bool_):
         return relevance.view(np.uint8)
     found = np.empty(len(relevance), dtype=np.uint8)
-    with np.errstate(invalid="ignore"):  # what cannot be a byte is seen not to be equal
+    with np.errstate(invalid="ignore"):  # a value that does not fit a byte compares as different
         for at in range(0, len(found), _BLOCK):
             part = found[at : at + _BLOCK]
             np.copyto(part, relevance[at : at + _BLOCK], casting="unsafe")
@@ -54,7 +54,7 @@ def gather_by_group(values: NDArray[Item], codes: Ints, counts: Ints) -> NDArray
     codes = codes.astype(np.int32 if n < 2**31 else np.int64)
     ends = np.arange(n + 1, dtype=codes.dtype)
     one_a_row: Any = sparse.csr_matrix((values, codes, ends), shape=(n, len(counts)))
-    return np.asarray(one_a_row.tocsc().data)  # a transpose places by counts
+    return np.asarray(one_a_row.tocsc().data)  # the transpose sorts by counting
 
 
 def dcg(
@@ -90,7 +90,7 @@ def ideal_dcg(
 ) -> Floats:
     """DCG of the best order at every cutoff, shape (n_queries, n_cutoffs).
 
-    `cutoffs` and `discount` as for `dcg`; or each query's own, shape (n_queries, n_cutoffs).
+    `cutoffs` and `discount` as in `dcg`; or `cutoffs` of each query, shape (n_queries, n_cutoffs).
     """
     result = np.zeros((len(starts), cutoffs.shape[-1]))
     for queries, (gains,) in _blocks(starts, lengths, gain):
@@ -186,7 +186,7 @@ def _running_sums(parts: Floats, width: int = 256) -> Floats:
 
 
 def _choose_backend() -> ModuleType:
-    """Return the compiled twin or this module."""
+    """Return the compiled kernels or this module."""
     choice = os.environ.get("SKLEARN_NDCG_KERNELS", "")
     if choice not in {"", "numpy", "compiled"}:
         raise ImportError(

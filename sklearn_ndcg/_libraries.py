@@ -220,8 +220,8 @@ def check_fit_params(fit_params: Params, last: Any, dropped: Any, is_changed: bo
     if evaluates and (is_changed or dropped is not None):
         raise ValueError(
             f"{', '.join(evaluates)} cannot be passed: with early_stopping=True queries are "
-            "held out without it, and the steps of a Pipeline and the drop of a group column "
-            "do not reach it. Leave it out."
+            "held out without it, and neither the steps of a Pipeline nor the removal of a "
+            "group column are applied to it. Leave it out."
         )
     parameters = last.get_params() if hasattr(last, "get_params") else {}
     for name in sorted(_ABOUT_COLUMNS) if dropped is not None else ():

@@ -260,7 +260,7 @@ def ndcg_score(
 
     Examples
     --------
-    Two queries, the rows of one not side by side; "a" is ranked perfectly, "b" upside down:
+    Two queries, the rows of one not side by side; "a" is ranked perfectly, "b" in reverse:
 
     >>> from sklearn_ndcg import ndcg_score
     >>> y_true = [2, 1, 0, 0, 1]

@@ -78,7 +78,7 @@ class Queries:
             return dcg, self._ideal(cutoffs, discount)[:, column]
         n_before = np.r_[0, np.cumsum(self.score > -np.inf)]
         n_retrieved = n_before[self.starts + self.lengths] - n_before[self.starts]
-        # where none was retrieved the DCG is 0, and the ideal at 1 tells whether it is defined
+        # with none retrieved the DCG is 0, and the ideal at 1 shows whether NDCG is defined
         own_cutoff = np.maximum(n_retrieved, 1)[:, np.newaxis]
         is_own = [k == "retrieved" for k in self.measure.cutoffs]
         return dcg, self._ideal(np.where(is_own, own_cutoff, cutoffs[column]), discount)
@@ -98,7 +98,7 @@ class Queries:
     def in_random_order(self) -> Queries:
         """The same with the retrieved documents tied, so that a mean is that over all orders.
 
-        What was not retrieved stays so: no order of a list puts a document into it.
+        Documents that were not retrieved stay so, as no order of a list adds one to it.
         """
         tied = np.where(self.score == -np.inf, -np.inf, 0.0)
         return replace(
@@ -163,7 +163,7 @@ class Queries:
 
     def _distinct_cutoffs(self) -> tuple[Ints, Ints | slice]:
         """The distinct ranks to cut at, no deeper than any query, and which is that of each k."""
-        # what was not retrieved adds nothing to a DCG: cut at the retrieved, it is not cut at all
+        # documents that were not retrieved add nothing to a DCG, so "retrieved" need not cut it
         ends = [min(k, self._longest) if isinstance(k, int) else self._longest
                 for k in self.measure.cutoffs]  # fmt: skip
         if len(ends) == 1:

@@ -52,24 +52,24 @@ def _has(name: str) -> Callable[[Any], bool]:
 
 
 class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Let any ranker be tuned like a regressor: one query id a row, in any order.
+    """Let any ranker be tuned like a regressor: one query id per row, in any order.
 
-    Rankers want their queries each in its own way: LightGBM as sizes, which no splitter can slice,
-    XGBoost as ids in ascending order, CatBoost as `group_id`, and only the first two can be routed
-    to. This meta-estimator takes ids as scikit-learn does, sorts the rows by them (rows of a query
-    keep their order) and hands the inner `fit` the form that its signature has a word for: `qid`,
-    `group_id` or `group`, in this order. An estimator without such a word, any regressor or
-    classifier, is fitted as it is, and needs no ids.
+    Each library takes queries in its own form: LightGBM as sizes, which no splitter can slice,
+    XGBoost as ids in ascending order, CatBoost as `group_id`; and metadata can be routed only to
+    the first two. This meta-estimator takes ids as scikit-learn does, sorts the rows by them (the
+    rows of a query keep their order) and passes them to the inner `fit` in the form of the
+    parameter that it has: `qid`, `group_id` or `group`, in this order. An estimator without such a
+    parameter, such as any regressor or classifier, is fitted as it is and needs no ids.
 
     Parameters
     ----------
     estimator : estimator or Pipeline
-        What ranks. Of a Pipeline the last step is given the groups.
+        The ranker. In a Pipeline the last step gets the groups.
 
     group_by : str, int or callable, default=None
-        Where in X the query ids are, as in `make_ndcg_scorer`: a column, which is then taken out
-        of what the inner estimator sees, in `predict` too; a level of a pandas index, which is no
-        feature; or a callable on X. None: `fit` is given `groups`.
+        Where in X the query ids are, as in `make_ndcg_scorer`: a column, which is then kept
+        from the inner estimator, in `predict` too; a level of a pandas index, which is not a
+        feature; or a callable on X. With None, pass `groups` to `fit`.
 
     k : int or None, default=10
         Cutoff of `score` and of early stopping. None is no cutoff.
@@ -113,7 +113,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     Examples
     --------
-    A search over a LightGBM ranker, in the words of any other search:
+    A search over a LightGBM ranker, like any other search:
 
     >>> import numpy as np
     >>> import pandas as pd
@@ -186,7 +186,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             The query id of each row, in any order. Not together with `group_by`.
 
         sample_weight : array-like of shape (n_documents,), default=None
-            Weights, >= 0, a row. XGBoost and CatBoost take one a query: the mean of its rows.
+            Weights >= 0, one per row. XGBoost and CatBoost get one per query: the mean of its rows.
 
         **fit_params
             Passed on to the inner `fit` (of a Pipeline: its last step's). What has a value for each
@@ -206,7 +206,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             if the inner estimator refuses the labels.
 
         TypeError
-            If `estimator` is no estimator.
+            If `estimator` is not an estimator.
         """
         self._check_parameters()
         X, y = self._check_data(X, y, groups, sample_weight)
@@ -240,7 +240,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any) -> Any:
-        """Predict with the inner estimator: for a ranker, scores by which to sort a query.
+        """Predict with the inner estimator: for a ranker, scores to sort each query by.
 
         Parameters
         ----------
@@ -261,7 +261,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like or dataframe of shape (n_documents, n_features)
-            As for `predict`.
+            As in `predict`.
 
         Returns
         -------
@@ -277,7 +277,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like or dataframe of shape (n_documents, n_features)
-            As for `predict`.
+            As in `predict`.
 
         Returns
         -------
@@ -298,7 +298,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like or dataframe of shape (n_documents, n_features)
-            As for `predict`.
+            As in `predict`.
 
         y : array-like of shape (n_documents,)
             Relevance.

@@ -31,10 +31,10 @@ def make_ndcg_scorer(
 ) -> GroupedScorer:
     """Make a scorer of NDCG per query, for GridSearchCV, cross_val_score and similar tools.
 
-    The ids that say which query a row belongs to come from one of two places. With metadata
-    routing on, they are the `groups` that are passed to the tool (``search.fit(X, y, groups=q)``),
-    which feed the splitter as well; the scorer's request for them is preset. With routing off,
-    scikit-learn's default, `group_by` says where in X they are.
+    The query id of each row comes from one of two places. With metadata routing on, the ids are the
+    `groups` that you pass to the tool (``search.fit(X, y, groups=q)``), which go to the splitter
+    as well; the scorer's request for them is preset. With routing off, scikit-learn's default,
+    `group_by` says where in X they are.
 
     A scorer without ids refuses to score: a fold is never taken for a single query by accident.
 
@@ -185,8 +185,8 @@ def one_ranking(X: Any) -> NDArray[np.intp]:
 class GroupedScorer(BaseEstimator):  # type: ignore[misc]
     """What `make_ndcg_scorer` and `make_dcg_scorer` return: get one from them.
 
-    An estimator only for scikit-learn's sake: that makes its metadata requests, its cloning and
-    its parameters public API.
+    It is an estimator because that is scikit-learn's public API for metadata requests, cloning and
+    parameters.
     """
 
     # `groups` is requested from the start; `estimator` is an argument of `score`, not metadata
@@ -368,7 +368,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
             )
         if hasattr(estimator, "__sklearn_tags__"):
             classifies = is_classifier(estimator)
-        else:  # no scikit-learn estimator
+        else:  # not a scikit-learn estimator
             classifies = np.size(getattr(estimator, "classes_", ())) > 0
         if not classifies:
             return "predict"
@@ -389,7 +389,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         grades = np.asarray(classes)
         if grades.dtype.kind not in "biuf":
             raise ValueError(
-                f"The classes {grades.tolist()} are no numbers, so probabilities of them have no "
+                f"The classes {grades.tolist()} are not numbers, so probabilities of them have no "
                 "expected gain. Encode y as grades, or choose the scores with response_method."
             )
         gains = self._measure().gains(grades.astype(np.float64), "classes_")

@@ -42,7 +42,7 @@ def ndcg_by_query(
     Parameters
     ----------
     frame : DataFrame, LazyFrame, relation or table
-        One row a document, of any engine above, or a Narwhals frame around one.
+        One row per document, of any engine above, or a Narwhals frame around one.
 
     y_true, y_score : str
         The columns of relevance and of predicted scores. NaN and null in `y_true` are unjudged.
@@ -70,7 +70,7 @@ def ndcg_by_query(
     Raises
     ------
     TypeError
-        If `frame` is no table, an option is unknown, or a column does not hold numbers.
+        If `frame` is not a table, an option is unknown, or a column does not hold numbers.
 
     ValueError
         If a column is missing, or an option cannot be computed by the engine.
@@ -147,7 +147,7 @@ def ndcg_score(
         As in `ndcg_by_query`.
 
     sample_weight : str, default=None
-        The column of weights, one a row; a query weighs the mean of its rows.
+        The column of weights, one per row; a query weighs the mean of its rows.
 
     Returns
     -------
