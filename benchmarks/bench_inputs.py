@@ -1,8 +1,8 @@
 """Time the other doors: tables inside Polars and DuckDB, and ranked lists.
 
     python -m pip install ".[agreement,test]"
-    python benchmarks/bench_doors.py            # some two minutes
-    python benchmarks/bench_doors.py --quick    # a tenth of the data
+    python benchmarks/bench_inputs.py            # some two minutes
+    python benchmarks/bench_inputs.py --quick    # a tenth of the data
 
 `sklearn_ndcg.frames` is held beside a query written by hand in the engine's own language, with the
 same mean over ties. `from_lists` and `ndcg_score` together are held beside ranx and pytrec_eval,
