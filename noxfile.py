@@ -9,7 +9,7 @@ import nox
 nox.options.default_venv_backend = "venv"
 nox.options.sessions = ["ci", "bare", "coverage", "sanitize", "docs"]
 MUTATED = ("kernels", "queries", "definitions", "metrics", "scorers")
-KILLERS = ("values", "bad_input", "scorers", "agreement", "invariances", "kernels", "conventions")
+KILLERS = ("values", "inputs", "scorers", "agreement", "invariances", "kernels", "conventions")
 
 
 @nox.session(python=False)

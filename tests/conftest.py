@@ -1,15 +1,42 @@
-"""What all tests share."""
+"""Fixtures that several test files use; plain functions and data are in helpers.py."""
 
 import os
+
+import pytest
+import sklearn
+from helpers import graded_rows
+
+from sklearn_ndcg import _kernels
 
 
 def pytest_collection_modifyitems(config, items):
     """Leave out a check of scikit-learn that skips itself without SCIPY_ARRAY_API.
 
-    With it set, the rest of the suite would run on other code of SciPy than users do.
+    If it were set, the rest of the suite would run on other code of SciPy than users do.
     """
     if os.environ.get("SCIPY_ARRAY_API"):
         return
     left_out = [item for item in items if "check_array_api_input" in item.name]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
+
+
+@pytest.fixture
+def data():
+    """X, y and query of 20 queries, in each of which a document is relevant."""
+    return graded_rows()
+
+
+@pytest.fixture
+def routing():
+    """Switch scikit-learn's metadata routing on."""
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+@pytest.fixture(params=["_kernels", "_ckernels"], ids=["numpy", "compiled"])
+def kernels(request, monkeypatch):
+    """Run the test with the NumPy kernels and with the compiled ones, where they were built."""
+    module = pytest.importorskip(f"sklearn_ndcg.{request.param}", reason="they were not built")
+    monkeypatch.setattr(_kernels, "backend", module)
+    return module

@@ -55,3 +55,13 @@ def loop_ndcg(y_true, y_score, groups, k=None):
         ideal = fsum(g * log_discount(r) for r, g in enumerate(best, 1))
         values.append(fsum(terms) / ideal if ideal else np.nan)
     return np.array(values)
+
+
+def exact_pvalue(differences, weight):
+    """Two-sided p of all assignments of signs, by fractions."""
+    terms = [Fraction(d) * Fraction(w) for d, w in zip(differences, weight, strict=True)]
+    sums = [Fraction(0)]
+    for term in terms:  # of the terms that change sign
+        sums += [each + term for each in sums]
+    above, below = sum(each <= 0 for each in sums), sum(each >= 0 for each in sums)
+    return min(1, 2 * min(above, below) / len(sums))

@@ -1,16 +1,10 @@
 """Arrays of the array API, on any device, come to the host at the door."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
+from helpers import IDS, S, Y, run_python
 
 from sklearn_ndcg import make_ndcg_scorer, ndcg_interval, ndcg_samples, ndcg_score, quantile_grades
-
-Y = np.array([2.0, 0, 1, 0, 0, 3, 1, 0])
-S = np.array([0.1, 0.9, 0.4, 0.3, 0.8, 0.2, 0.7, 0.5])
-IDS = np.array([5, 5, 5, 5, 6, 6, 6, 6])
 
 
 def arrays():
@@ -70,8 +64,7 @@ def test_under_dispatch_tensors_stay_readable():
         "y, s, q = torch.tensor([1.0, 0, 2]), torch.tensor([3.0, 2, 1]), torch.tensor([1, 1, 1]);"
         "assert ndcg_score(y, s, groups=q) == ndcg_score([1, 0, 2], [3, 2, 1], groups=[1] * 3)"
     )
-    environment = {"SCIPY_ARRAY_API": "1", "PATH": "/usr/bin:/bin"}
-    subprocess.run([sys.executable, "-c", code], check=True, env=environment)  # noqa: S603
+    assert run_python(code, SCIPY_ARRAY_API="1").stderr == ""
 
 
 @pytest.mark.filterwarnings("ignore:With 2 queries")

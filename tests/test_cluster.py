@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from helpers import graded_rows
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.utils.parallel import Parallel, delayed
@@ -29,11 +30,7 @@ def client():
 
 @pytest.fixture
 def data():
-    rng = np.random.default_rng(0)
-    query = rng.permutation(np.repeat(np.arange(60), rng.integers(2, 12, size=60)))
-    X = pd.DataFrame(rng.normal(size=(len(query), 3)), columns=["a", "b", "c"])
-    y = np.clip(np.round(X["a"] + X["b"] * X["c"] + rng.normal(size=len(X)) + 1), 0, 4)
-    return X, y.to_numpy(int), query
+    return graded_rows(60, (2, 11), n_grades=5)
 
 
 def rankers():

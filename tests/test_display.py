@@ -1,12 +1,11 @@
 """Pictures by their data and artists; and that the chance level is what it says."""
 
-import subprocess
-import sys
 from itertools import permutations
 
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import graded_rows, matrices, run_python
 from scipy import stats
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold, cross_validate
@@ -32,14 +31,8 @@ def _closed():
     plt.close("all")
 
 
-def rows(n_queries=30, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(0, 5, (n_queries, 12))
-    return y, y + rng.normal(scale=2, size=y.shape)
-
-
 def test_curve_and_band():
-    y, s = rows()
+    y, s = matrices(30)
     display = NDCGDisplay.from_predictions(y, s, name="model")
     k, ndcg = ndcg_curve(y, s)
     assert display.line_.get_xdata().tolist() == k.tolist()
@@ -57,7 +50,7 @@ def test_curve_and_band():
 
 
 def test_blocks_of_cutoffs(monkeypatch):
-    y, s = rows()
+    y, s = matrices(30)
     whole = NDCGDisplay.from_predictions(y, s).interval
     monkeypatch.setattr("sklearn_ndcg._evidence._CURVE_CHUNK", 70)
     assert NDCGDisplay.from_predictions(y, s).interval == pytest.approx(whole, abs=1e-15)
@@ -159,8 +152,14 @@ def test_chance_of_unjudged_and_unretrieved(unjudged):
     assert found.chance_level == pytest.approx(expected, abs=1e-14)
 
 
+def indexed_rows():
+    """X with the ids in its index, y and the ids."""
+    X, y, query = graded_rows(40, (2, 14), n_grades=5)
+    return X.set_index(pd.Index(query, name="query")), y, query
+
+
 def test_chance_of_folds_leaves_the_unretrieved_out():
-    X, y, query = data()
+    X, y, query = indexed_rows()
     X["a"] = np.where(X["a"] < -0.5, -np.inf, X["a"])
 
     class Model:
@@ -185,7 +184,7 @@ def test_chance_of_folds_leaves_the_unretrieved_out():
 
 
 def test_band_of_replaced_queries_is_not_cut_at_one():
-    y, s = rows()
+    y, s = matrices(30)
     y[:10] = 0
     display = NDCGDisplay.from_predictions(y, s, k=[5], replace_undefined_by=3.0)
     values = ndcg_samples(y, s, k=5, replace_undefined_by=3.0)
@@ -195,7 +194,7 @@ def test_band_of_replaced_queries_is_not_cut_at_one():
 
 
 def test_band_of_uneven_weights_is_the_interval_of_t():
-    y, s = rows()
+    y, s = matrices(30)
     weight = np.random.default_rng(1).lognormal(size=len(y))
     display = NDCGDisplay.from_predictions(y, s, k=[5], sample_weight=weight)
     expected = ndcg_interval(y, s, k=5, sample_weight=weight, method="t").confidence_interval
@@ -203,14 +202,14 @@ def test_band_of_uneven_weights_is_the_interval_of_t():
 
 
 def test_band_of_one_heavy_query_warns():
-    y, s = rows()
+    y, s = matrices(30)
     weight = np.r_[1e4, np.ones(len(y) - 1)]
     with pytest.warns(UserWarning, match="With 30 queries, which by their weights are worth 1.01,"):
         NDCGDisplay.from_predictions(y, s, k=[5], sample_weight=weight)
 
 
 def test_several_models_on_one_axis():
-    y, s = rows()
+    y, s = matrices(30)
     first = NDCGDisplay.from_predictions(y, s, name="a", k=[1, 5, 10], curve_kwargs={"lw": 3})
     second = NDCGDisplay.from_predictions(y, -s, name="b", k=[10, 5, 1], ax=first.ax_)
     assert second.ax_ is first.ax_
@@ -221,19 +220,11 @@ def test_several_models_on_one_axis():
 
 
 def test_one_cutoff_is_seen_as_a_point():
-    assert NDCGDisplay.from_predictions(*rows(), k=[5]).line_.get_marker() == "o"
-
-
-def data(n_queries=40, seed=0):
-    rng = np.random.default_rng(seed)
-    query = np.repeat(np.arange(n_queries), rng.integers(2, 15, n_queries))
-    X = pd.DataFrame(rng.normal(size=(len(query), 3)), columns=["a", "b", "c"])
-    y = np.clip(np.round(2 + X["a"] + rng.normal(size=len(query))), 0, 4)
-    return X.set_index(pd.Index(query, name="query")), y.to_numpy(), query
+    assert NDCGDisplay.from_predictions(*matrices(30), k=[5]).line_.get_marker() == "o"
 
 
 def test_from_estimator():
-    X, y, query = data()
+    X, y, query = indexed_rows()
     model = Ridge().fit(X, y)
     by_index = NDCGDisplay.from_estimator(model, X, y, group_by="query", k=[1, 5])
     by_groups = NDCGDisplay.from_estimator(model, X, y, groups=query, k=[1, 5], name="mine")
@@ -247,7 +238,7 @@ def test_from_estimator():
 
 @pytest.mark.parametrize("k", [None, [1, 3, 5]])
 def test_from_cv_results(k):
-    X, y, query = data()
+    X, y, query = indexed_rows()
     cv_results = cross_validate(
         Ridge(), X, y, groups=query, cv=GroupKFold(4), return_estimator=True, return_indices=True,
         scoring=make_ndcg_scorer(k=5, group_by="query"),
@@ -266,8 +257,10 @@ def test_from_cv_results(k):
 
 
 def test_bad_input():
-    X, y, query = data()
-    with pytest.raises(ValueError, match="cv_results must have 'estimator' and 'indices'.*call cross_validate with"):
+    X, y, query = indexed_rows()
+    with pytest.raises(
+        ValueError, match="cv_results must have 'estimator' and 'indices'.*call cross_validate with"
+    ):
         NDCGDisplay.from_cv_results({"test_score": [1]}, X, y)
     for options, error, message in (
         ({"confidence_level": 0}, ValueError, "confidence_level must be between 0 and 1"),
@@ -286,5 +279,4 @@ def test_without_matplotlib_the_error_says_what_to_install():
         "import sys; sys.modules['matplotlib'] = None; from sklearn_ndcg import NDCGDisplay;"
         "NDCGDisplay.from_predictions([[1, 0]] * 20, [[1, 0], [0, 1]] * 10)"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603
-    assert 'pip install "matplotlib>=3.8"' in run.stderr
+    assert 'pip install "matplotlib>=3.8"' in run_python(code).stderr

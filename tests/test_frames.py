@@ -1,8 +1,6 @@
 """NDCG inside dataframe engines: the same table from all of them, lazily where they are lazy."""
 
 import shutil
-import subprocess
-import sys
 import tomllib
 import warnings
 from pathlib import Path
@@ -10,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import run_python
 from sklearn.exceptions import UndefinedMetricWarning
 
 import sklearn_ndcg
@@ -310,6 +309,20 @@ def test_scores_keep_their_order(engine):
     assert ndcg_score(engine(flags), **COLUMNS) == pytest.approx(1 / np.log2(3))
 
 
+def test_scores_keep_their_order_beside_a_null():
+    pl = pytest.importorskip("polars")
+    rows = {"q": [1, 1, 2], "y": [0, 1, 1], "s": [2**60, 2**60 + 1, None]}
+    found = ndcg_by_query(pl.DataFrame(rows), **COLUMNS)["ndcg"].to_list()
+    lazy = ndcg_by_query(pl.LazyFrame(rows), **COLUMNS).sort("q").collect()["ndcg"].to_list()
+    assert found == lazy == [1, None]
+
+
+def test_huge_weights_of_a_lazy_table():
+    pl = pytest.importorskip("polars")
+    rows = {"q": [1, 1, 2], "y": [1, 0, 1], "s": [2, 1, 2], "w": [1.7e308] * 3}
+    assert ndcg_score(pl.LazyFrame(rows), **COLUMNS, sample_weight="w") == 1
+
+
 def test_undefined_queries_warn(engine):
     frame = engine({"q": [1, 1, 2], "y": [0, 0, 1], "s": [1, 2, 3]})
     with pytest.warns(UndefinedMetricWarning, match="undefined for 1 of 2") as caught:
@@ -346,6 +359,8 @@ BAD = {
     "score column": ({"y_score": "no"}, ValueError, "y_score='no' is not a column"),
     "key": ({"groups": ["q", "no"]}, ValueError, "groups='no' is not a column"),
     "no key": ({"groups": []}, TypeError, "groups must name a column"),
+    "no key, None": ({"groups": None}, TypeError, "groups must name a column"),
+    "key that is a number": ({"groups": 5}, TypeError, "groups must name a column"),
     "key type": ({"groups": [1]}, TypeError, "groups must name a column"),
     "same key": ({"groups": ["q", "q"]}, ValueError, "different columns"),
     "text": ({"y_true": "t"}, TypeError, "y_true='t' must be a column of numbers, is String"),
@@ -362,6 +377,11 @@ def test_bad_arguments(engine, function, case):
     frame = engine({"q": [1], "y": [1], "s": [1.0], "t": ["1"]})
     with pytest.raises(error, match=message):
         function(frame, **(COLUMNS | given))
+
+
+def test_a_table_whose_columns_are_numbers():
+    with pytest.raises(ValueError, match="y_true='y' is not a column"):
+        ndcg_score(pd.DataFrame({0: [1]}), **COLUMNS)
 
 
 def test_a_key_that_is_called_like_a_result(engine):
@@ -458,11 +478,6 @@ def test_what_is_no_table(frame):
         ndcg_score(frame, **COLUMNS)
 
 
-def run(code):
-    """Run code in an interpreter of its own."""
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603
-
-
 # scikit-learn may have Narwhals already
 HIDE = "import sys, sklearn; sys.modules['narwhals.stable.v2'] = None;"
 
@@ -480,7 +495,7 @@ def test_without_narwhals_the_error_says_what_to_install(code):
     # the package is on no index: its extra is no way out for who has a clone
     project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
     [needed] = project["optional-dependencies"]["frames"]
-    error = run(HIDE + code).stderr.splitlines()[-1]
+    error = run_python(HIDE + code).stderr.splitlines()[-1]
     assert error.startswith("ImportError: sklearn_ndcg.frames needs Narwhals")
     assert "the extra `frames`" in error
     assert error.endswith(f'python -m pip install "{needed}"')
@@ -491,9 +506,9 @@ def test_frames_are_there_without_an_import_of_their_own():
         "import sklearn_ndcg; print('frames' in vars(sklearn_ndcg));"
         "print(sklearn_ndcg.frames.ndcg_score.__module__, hasattr(sklearn_ndcg, 'nonsense'))"
     )
-    assert run(code).stdout.splitlines() == ["False", "sklearn_ndcg.frames False"]
+    assert run_python(code).stdout.splitlines() == ["False", "sklearn_ndcg.frames False"]
     with pytest.raises(AttributeError, match="module 'sklearn_ndcg' has no attribute 'nonsense'"):
         _ = sklearn_ndcg.nonsense
-    assert run(HIDE + "import sklearn_ndcg; print(hasattr(sklearn_ndcg, 'nonsense'))").stdout == (
-        "False\n"
-    )
+    assert run_python(
+        HIDE + "import sklearn_ndcg; print(hasattr(sklearn_ndcg, 'nonsense'))"
+    ).stdout == ("False\n")

@@ -3,7 +3,6 @@
 import ast
 import io
 import re
-import subprocess
 import sys
 import tokenize
 import tomllib
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers import run_python
 
 import sklearn_ndcg
 from sklearn_ndcg import _kernels
@@ -202,8 +202,7 @@ def test_import_needs_and_loads_no_extra():
         "new = {name.split('.')[0] for name in set(sys.modules) - before};"
         "print(*new & {'pandas', 'polars', 'pyarrow', 'matplotlib', 'narwhals', 'lightgbm'})"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
-    assert run.stdout.strip() == ""
+    assert run_python(code).stdout == "\n"
 
 
 def test_show_versions_tells_what_runs(capsys):

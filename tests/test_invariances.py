@@ -1,6 +1,5 @@
 """What must not matter, over one list of metrics."""
 
-import warnings
 from functools import partial
 
 import numpy as np
@@ -13,8 +12,10 @@ from hypothesis import strategies as st
 
 from sklearn_ndcg import dcg_samples, dcg_score, ndcg_curve, ndcg_samples, ndcg_score
 
-# what is drawn may have queries of one document only
-pytestmark = pytest.mark.filterwarnings("ignore:Each of the .* queries has a single document")
+# the drawn data may have queries of a single document only, and queries without relevant ones
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Each of the .* queries has a single document", "ignore:NDCG is undefined"
+)
 
 
 def curve(y_true, y_score, **options):
@@ -36,13 +37,6 @@ METRICS = {
 }
 WEIGHTED = [name for name in METRICS if "samples" not in name]
 every_metric = pytest.mark.parametrize("metric", METRICS)
-
-
-@pytest.fixture(autouse=True)
-def _undefined_queries_are_welcome():
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "NDCG is undefined")
-        yield
 
 
 @st.composite

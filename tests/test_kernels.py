@@ -1,12 +1,10 @@
 """The compiled kernels beside their NumPy twin, and the choice between the two."""
 
-import os
-import subprocess
-import sys
 from math import fsum
 
 import numpy as np
 import pytest
+from helpers import run_python
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -187,10 +185,7 @@ def test_what_is_no_grade(value):
 
 def kernels_of(choice):
     code = "from sklearn_ndcg import _kernels; print(_kernels.backend.__name__)"
-    return subprocess.run(  # noqa: S603
-        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False,
-        env=os.environ | {"SKLEARN_NDCG_KERNELS": choice},
-    )  # fmt: skip
+    return run_python(code, SKLEARN_NDCG_KERNELS=choice)
 
 
 def test_the_environment_chooses_a_twin():

@@ -3,9 +3,11 @@
 import tracemalloc
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
-import sklearn_ndcg
+from sklearn_ndcg import ndcg_score
 
 
 @pytest.mark.parametrize("case", ["contiguous", "shuffled", "one query", "ties", "weights"])
@@ -28,8 +30,33 @@ def test_extra_memory_stays_under_four_times_the_inputs(case):
     inputs = sum(a.nbytes for a in [y_true, y_score, *options.values()] if hasattr(a, "nbytes"))
     tracemalloc.start()
     try:
-        sklearn_ndcg.ndcg_score(y_true, y_score, **options)
+        ndcg_score(y_true, y_score, **options)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
     assert peak < 4 * inputs
+
+
+def test_one_long_id_of_polars_costs_no_memory():
+    n = 20_000
+    rng = np.random.default_rng(0)
+    ids = pl.Series([f"query {i // 10}" for i in range(n - 10)] + ["x" * 20_000] * 10)
+    y, s = rng.integers(0, 3, n), rng.normal(size=n)
+    tracemalloc.start()
+    ndcg_score(y, s, groups=ids, replace_undefined_by=0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20e6  # as fixed-width text 1.6 GB
+
+
+def test_one_long_text_as_relevance_costs_no_memory():
+    text = ["3"] * 20_000 + ["x" * 20_000]
+    for values in (text, pl.Series(text), pd.Series(text), [0, *text]):
+        tracemalloc.start()
+        with pytest.raises(
+            (TypeError, ValueError), match="y_true must be an array of numbers.*text"
+        ):
+            ndcg_score(values, np.zeros(len(values)), groups=np.zeros(len(values)))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 20e6, type(values)

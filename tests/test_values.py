@@ -397,13 +397,6 @@ def test_undefined_queries():
     assert np.isnan(ndcg_curve(y_true, y_score, **options)[1]).all()
 
 
-def test_warning_points_at_the_caller():
-    for function in (ndcg_score, ndcg_samples, ndcg_curve):
-        with pytest.warns(UserWarning, match="undefined") as caught:
-            function([[0, 0]], [[1, 2]])
-        assert caught[0].filename == __file__
-
-
 def test_one_document_queries():
     with pytest.warns(UserWarning, match="Each of the 2 queries has a single document"):
         got = ndcg_samples([3, 0], [1, 1], groups=[1, 2], replace_undefined_by=np.nan)
@@ -452,3 +445,25 @@ def test_integers_that_floats_would_tie(sign):
 
 def test_the_default_base_of_jarvelin_and_kekalainen():
     assert jarvelin_kekalainen() == jarvelin_kekalainen(b=2)
+
+
+# --- the ends of float64, left as they are: see docs/testing.md
+
+beyond_float64 = pytest.mark.xfail(strict=True, reason="left as it is, see docs/testing.md")
+
+
+@beyond_float64
+def test_ties_whose_gains_add_up_beyond_float64():
+    assert dcg_score([[1.5e308, 1.5e308]], [[1, 1]], k=1) == 1.5e308
+
+
+@beyond_float64
+def test_subnormal_gains():
+    assert ndcg_score([[5e-324, 0]], [[0, 1]]) == pytest.approx(1 / log2(3))
+
+
+@beyond_float64
+def test_subnormal_weights():
+    rows = {"y_true": [1, 0, 1, 0], "y_score": [1, 2, 4, 3], "groups": [1, 1, 2, 2]}
+    expected = ndcg_score(**rows, sample_weight=[1, 0] * 2)
+    assert ndcg_score(**rows, sample_weight=[5e-324, 0] * 2) == expected

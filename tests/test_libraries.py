@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn
+from helpers import graded_rows
 from sklearn.base import clone
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.model_selection import GridSearchCV, GroupKFold, HalvingGridSearchCV
@@ -40,13 +41,9 @@ ROUNDS = {"lightgbm": "n_estimators", "xgboost": "n_estimators", "catboost": "it
 every_library = pytest.mark.parametrize("library", LIBRARIES)
 
 
-@pytest.fixture(name="data")
-def _data():
-    rng = np.random.default_rng(0)
-    query = rng.permutation(np.repeat(np.arange(40), rng.integers(1, 15, size=40)))
-    X = pd.DataFrame(rng.normal(size=(len(query), 4)), columns=list("abcd"))
-    y = np.clip(np.round(X["a"] + rng.normal(size=len(query))), 0, 4).to_numpy(int)
-    return X, y, query
+@pytest.fixture
+def data():
+    return graded_rows(40, (1, 14), n_columns=4, n_grades=5, all_relevant=False)
 
 
 def fit_bare(model, library, X, y, query, weight=None):

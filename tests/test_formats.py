@@ -14,7 +14,6 @@ from sklearn_ndcg import (
     from_trec,
     ndcg_samples,
     ndcg_score,
-    quantile_grades,
 )
 
 
@@ -158,6 +157,8 @@ def test_bad_lists(lists, truth, error, message):
 RATINGS = pd.DataFrame(
     {"user": [1, 1, 1, 2, 2], "item": [3, 1, 9, 2, 5], "rating": [1.0, 3.0, 5.0, 2.0, 1.0]}
 )
+
+
 LISTS = {1: [1, 2, 3], 2: [5, 3, 1]}
 
 
@@ -194,6 +195,8 @@ def test_a_series_that_has_an_id_twice_is_told_before_to_dict_loses_one():
 
 
 IDS = [3, 1, 2]
+
+
 # a list or a truth: what it is read as, or the words of the error
 CONTAINERS = {
     "tuple": tuple,
@@ -222,6 +225,8 @@ CONTAINERS = {
     "bytes": (lambda ids: b"abc", "got bytes"),
     "bytearray": (lambda ids: bytearray(b"abc"), "got bytearray"),
 }
+
+
 NO_LISTS = {
     "set": (set, "in no order: are recommended and relevant swapped"),
     "frozenset": (frozenset, "in no order: are recommended and relevant swapped"),
@@ -233,6 +238,8 @@ NO_LISTS = {
     "keys": (lambda ids: dict.fromkeys(ids).keys(), "got dict_keys for query 'q'. Pass its values"),
     "values": (lambda ids: dict(enumerate(ids)).values(), "Pass its values as a list"),
 }
+
+
 NO_MAPPINGS = {
     "set": set,
     "frozenset": frozenset,
@@ -582,8 +589,36 @@ def test_condensed_runs_are_those_of_ir_measures(seed):
     assert ours == pytest.approx(expected, abs=1e-12)
 
 
-def test_values_and_groups_in_another_order_are_not_graded():
-    rows = pd.DataFrame({"y": [0.3, 0.1, 0.2, 0.4], "day": [2, 1, 2, 1]})
-    assert quantile_grades(rows["y"], groups=rows["day"], n_grades=2).tolist() == [1, 0, 0, 1]
-    with pytest.raises(ValueError, match="y and groups have the same labels in their index, in an"):
-        quantile_grades(rows["y"], groups=rows["day"].sort_values(), n_grades=2)
+def test_keys_that_end_in_nul_stay_apart():
+    y, s, groups = from_lists({"a": [1], "a\0": [2]}, {"a": [1], "a\0": [3]})
+    assert ndcg_samples(y, s, groups=groups).tolist() == [1, 0]
+
+
+def test_keys_beyond_int64_stay_apart():
+    keys = [-1, 2**63, 2**63 + 1]
+    y, s, groups = from_lists({key: [1] for key in keys}, {-1: [1], 2**63: [1], 2**63 + 1: [2]})
+    assert ndcg_samples(y, s, groups=groups).tolist() == [1, 1, 0]
+
+
+NO_NUMBERS = {
+    "lists": {"a": [1, 2], "b": [3, 4]},
+    "arrays": {"a": np.array([1])},
+    "lists and numbers": {"a": [1, 2], "b": 1},
+    "beyond float64": {"a": np.longdouble("1e4000")},
+}
+
+
+@pytest.mark.parametrize("kind", NO_NUMBERS)
+def test_grades_that_are_no_numbers_are_refused(kind):
+    with pytest.raises((TypeError, ValueError), match="relevant"):
+        from_lists([["a", "b"]], [NO_NUMBERS[kind]])
+
+
+def test_scores_that_are_lists_are_refused():
+    with pytest.raises(TypeError, match="run must have numbers"):
+        from_trec({"q": {"a": 1}}, {"q": {"a": [1]}})
+
+
+def test_lists_of_no_dimension_are_refused():
+    with pytest.raises(TypeError, match="recommended must be"):
+        from_lists(np.array(3), np.array(3))

@@ -1,0 +1,47 @@
+"""Data and small functions that several test files use; the fixtures are in conftest.py."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+
+# Two queries of four documents each.
+Y = np.array([2, 0, 1, 0, 0, 3, 1, 0])
+S = np.array([0.1, 0.9, 0.4, 0.3, 0.8, 0.2, 0.7, 0.5])
+IDS = np.array([5, 5, 5, 5, 6, 6, 6, 6])
+
+
+def graded_rows(
+    n_queries=20, lengths=(2, 8), n_columns=3, n_grades=4, all_relevant=True, seed=0
+):  # fmt: skip
+    """Return X, a pandas table, y, which depends on column "a", and query; in no order.
+
+    Each query has a number of documents between the two lengths, both included, and at least one
+    relevant document if `all_relevant`.
+    """
+    import pandas as pd  # noqa: PLC0415  # the kernels are tested without it
+
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(*lengths, size=n_queries, endpoint=True)
+    query = rng.permutation(np.repeat(np.arange(n_queries), lengths))
+    X = pd.DataFrame(rng.normal(size=(len(query), n_columns)), columns=list("abcd"[:n_columns]))
+    y = np.clip(np.round(X["a"] + rng.normal(size=len(query))), 0, n_grades - 1).to_numpy(int)
+    if all_relevant:
+        y[np.unique(query, return_index=True)[1]] = 1
+    return X, y, query
+
+
+def matrices(n_queries=40, seed=0, noise=2.0, n_documents=12):
+    """Return 2-D y_true and y_score, a row for each query; the scores are the grades and noise."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 5, (n_queries, n_documents))
+    return y, y + rng.normal(scale=noise, size=y.shape)
+
+
+def run_python(code, **environment):
+    """Run code in a new interpreter, with these environment variables beside our own."""
+    return subprocess.run(  # noqa: S603
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False,
+        env=os.environ | environment,
+    )  # fmt: skip

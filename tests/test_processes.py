@@ -1,0 +1,219 @@
+"""Other processes, workers that die, threads, switches of Python and its surroundings."""
+
+import json
+import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
+import warnings
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers import graded_rows
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, GroupKFold
+
+import sklearn_ndcg
+from sklearn_ndcg import (
+    GroupedRanker,
+    compare_rankers,
+    dcg_score,
+    make_dcg_scorer,
+    make_ndcg_scorer,
+    ndcg_curve,
+    ndcg_interval,
+    ndcg_samples,
+    quantile_grades,
+)
+
+X, Y, GROUPS = graded_rows(20, (5, 5), all_relevant=False)
+X = X.set_index(pd.Index(GROUPS, name="query"))
+S = np.random.default_rng(1).integers(0, 4, 100)
+SCORER = make_ndcg_scorer(k=[1, 3], group_by="query", gain="exponential", replace_undefined_by=0.0)
+
+
+METHODS = multiprocessing.get_all_start_methods()
+
+
+# --- other processes -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "method",
+    [m for m in METHODS if m != "spawn"][:1]
+    + [pytest.param(m, marks=pytest.mark.slow) for m in ("spawn", *METHODS[2:])],
+)
+def test_results_and_scorers_go_to_another_process_and_back(method):
+    calls = [
+        partial(SCORER, Ridge().fit(X, Y), X, Y),
+        partial(ndcg_curve, Y, S, groups=GROUPS, replace_undefined_by=0.0),
+        partial(ndcg_interval, Y, S, groups=GROUPS, random_state=0, replace_undefined_by=0.0),
+        partial(compare_rankers, Y, {"a": S, "b": -S}, groups=GROUPS, random_state=0),
+        partial(quantile_grades, Y, groups=GROUPS),
+        partial(dcg_score, Y, S, groups=GROUPS, discount=sklearn_ndcg.jarvelin_kekalainen(3)),
+        partial(repr, make_dcg_scorer(k=5, group_by="query")),
+    ]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*fork.*", DeprecationWarning)
+        context = multiprocessing.get_context(method)
+        with ProcessPoolExecutor(1, mp_context=context) as pool:
+            waiting = [pool.submit(call) for call in calls]
+            ranker = pool.submit(GroupedRanker(Ridge(), group_by="query").fit, X, Y).result(60)
+            found = [each.result(60) for each in waiting]
+    for there, call in zip(found, calls, strict=True):
+        here = call()
+        assert type(there) is type(here)
+        assert repr(there) == repr(here)
+    np.testing.assert_allclose(ranker.predict(X), Ridge().fit(X, Y).predict(X))
+
+
+def test_errors_and_warnings_cross_processes():
+    with pytest.raises(ValueError, match="y_score must be finite") as caught:
+        compare_rankers(Y, {"a": S, "b": S * np.nan}, groups=GROUPS)
+    copy = pickle.loads(pickle.dumps(caught.value))  # noqa: S301
+    assert str(copy) == str(caught.value)
+    assert copy.__notes__ == ["This was found comparing the ranker 'b'."]
+
+
+def test_a_killed_worker_is_the_error_of_joblib_and_the_next_search_works():
+    class Dies(Ridge):  # defined here, so that it is sent by value
+        def fit(self, X, y):
+            if self.alpha == 13:
+                os.kill(os.getpid(), 9)
+            return super().fit(X, y)
+
+    def search(alpha):
+        return GridSearchCV(
+            Dies(),
+            {"alpha": [1, alpha]},
+            scoring=SCORER,
+            refit="ndcg@3",
+            cv=GroupKFold(3),
+            n_jobs=2,
+        )
+
+    with pytest.raises(TerminatedWorkerError):
+        search(13).fit(X, Y, groups=GROUPS)
+    again = search(2).fit(X, Y, groups=GROUPS)
+    alone = search(2).set_params(n_jobs=1).fit(X, Y, groups=GROUPS)
+    for key in ("mean_test_ndcg@1", "mean_test_ndcg@3"):
+        np.testing.assert_array_equal(again.cv_results_[key], alone.cv_results_[key])
+
+
+# --- threads ---------------------------------------------------------------------------------
+
+
+def test_threads_share_a_scorer_and_its_inputs():
+    model, n = Ridge().fit(X, Y), 200
+    rng = np.random.default_rng(1)
+    y, s, groups = rng.integers(0, 5, 5000), rng.integers(0, 99, 5000), rng.integers(0, 50, 5000)
+    calls = [
+        lambda: SCORER(model, X, Y),
+        lambda: ndcg_samples(y, s, groups=groups).tolist(),
+        lambda: ndcg_samples(y, s, groups=groups, ties="worst", k=7, gain="exponential").tolist(),
+        lambda: [column.tolist() for column in ndcg_curve(y, s, groups=groups, k=[3, 1, 90])],
+    ]
+    expected = [call() for call in calls]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda i: calls[i % len(calls)](), range(n)))
+    assert all(each == expected[i % len(calls)] for i, each in enumerate(found))
+
+
+# --- switches of Python, and its surroundings ------------------------------------------------
+
+SCRIPT = """
+import json, pickle
+import numpy as np
+import sklearn_ndcg as sn
+from sklearn.linear_model import Ridge
+from sklearn_ndcg import frames
+import polars as pl
+
+films = ["Alien", "Brazil", "Große Freiheit", "Ёлки", "千と千尋の神隠し"] * 4
+liked = {film: set(films[i : i + 3]) for i, film in enumerate(films[:5])}
+y, s, groups = sn.from_lists({film: films[:5] for film in liked}, liked)
+found = {
+    "samples": sn.ndcg_samples(y, s, groups=groups, ties="worst").tolist(),
+    "curve": sn.ndcg_curve(y, s, groups=groups)[1].tolist(),
+    "text ids": sn.dcg_samples(range(20), range(20), groups=films).tolist(),
+    "interval": repr(sn.ndcg_interval(np.eye(12), np.tril(np.ones((12, 12))), random_state=1)),
+    "frame": sorted(  # Polars adds up in any order
+        tuple(round(value, 12) if isinstance(value, float) else value for value in row)
+        for row in frames.ndcg_by_query(
+            pl.LazyFrame({"y": range(20), "s": range(20), "q": films}),
+            y_true="y", y_score="s", groups="q",
+        ).collect().rows()
+    ),
+}
+scorer = pickle.loads(pickle.dumps(sn.make_ndcg_scorer(k=2, group_by=0)))
+X = np.c_[np.repeat(range(6), 5), np.arange(30.0) % 7]
+found["scorer"] = scorer(Ridge().fit(X, X[:, 1] > 3), X, X[:, 1] > 3)
+for bad in ({"k": 0}, {"gain": "exp"}, {"groups": films[:3]}):
+    try:
+        sn.ndcg_score(y, s, **{"groups": groups, **bad})
+    except ValueError as error:
+        found[str(bad)] = str(error)
+print(json.dumps(found))
+"""
+
+
+SURROUNDINGS = {
+    "-OO, hash 0, C, nowhere to write": (["-OO"], {"PYTHONHASHSEED": "0", "LC_ALL": "C", "PYTHONUTF8": "0"}, True),
+    "-O, hash 1": (["-O"], {"PYTHONHASHSEED": "1"}, False),
+    "as it is": ([], {}, False),
+    "hash random": ([], {"PYTHONHASHSEED": "random"}, False),
+    "C.UTF-8": ([], {"LC_ALL": "C.UTF-8"}, False),
+    "de_DE": ([], {"LC_ALL": "de_DE.UTF-8", "LANG": "de_DE.UTF-8"}, False),
+    "tr_TR": ([], {"LC_ALL": "tr_TR.UTF-8"}, False),
+    "Latin-1": ([], {"PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"}, False),
+    "one thread": ([], {"OMP_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1"}, False),
+}  # fmt: skip
+
+
+EVERYDAY = 1
+
+
+@pytest.fixture(scope="module")
+def here():
+    """What the script finds in this process."""
+    printed = []
+    exec(SCRIPT, {"print": printed.append})  # noqa: S102
+    return json.loads(printed[0])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if i >= EVERYDAY else [])
+        for i, name in enumerate(SURROUNDINGS)
+    ],
+)
+def test_surroundings_change_nothing(name, here, tmp_path):
+    """No warning either; and nothing is written where nothing can be."""
+    switches, variables, read_only = SURROUNDINGS[name]
+    nowhere = "/proc" if sys.platform == "linux" else str(tmp_path)
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT, encoding="utf-8")
+    if read_only:
+        tmp_path.chmod(0o500)
+        variables = variables | {"HOME": nowhere, "XDG_CACHE_HOME": nowhere, "TMPDIR": nowhere}
+    process = subprocess.run(  # noqa: S603
+        [sys.executable, "-P", "-W", "error", *switches, str(script)],
+        capture_output=True, check=False, env=os.environ | variables,
+        cwd=nowhere if read_only else tmp_path,
+    )  # fmt: skip
+    assert process.returncode == 0, process.stderr.decode(errors="replace")
+    assert process.stderr == b""
+    assert json.loads(process.stdout) == here
+
+
+def test_a_running_scorer_writes_no_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    SCORER(Ridge().fit(X, Y), X, Y)
+    ndcg_interval(Y, S, groups=GROUPS, random_state=0, replace_undefined_by=0.0)
+    assert list(tmp_path.iterdir()) == []

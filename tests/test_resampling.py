@@ -1,0 +1,124 @@
+"""The statistics on plain arrays: bootstrap, permutation test, errors of a mean."""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from oracles import exact_pvalue
+from scipy import stats
+
+from sklearn_ndcg._resampling import (
+    bca_levels,
+    bootstrap_means,
+    degrees_of_freedom,
+    mean_and_error,
+    permutation_pvalues,
+)
+
+
+def test_permutation_by_weights_against_all_assignments():
+    rng = np.random.default_rng(0)
+    d, weight = rng.normal(0.3, 1, (2, 9)), rng.random(9)
+    found = permutation_pvalues(d, weight, 10_000, rng)
+    for row, pvalue in zip(d, found, strict=True):
+        terms = row * weight
+        null = np.array([(terms * signs).sum() for signs in product([1, -1], repeat=9)])
+        assert pvalue == (np.abs(null) >= np.abs(terms.sum()) - 1e-12).mean()
+
+
+@pytest.mark.parametrize("heavy", [1, 10**4, 10**9, 10**13, 10**16])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_heavy_query_does_not_merge_the_sums_of_the_others(heavy, seed):
+    rng = np.random.default_rng(seed)
+    d = [
+        Fraction(a, b)
+        for a, b in zip(rng.integers(-6, 9, 12).tolist(), [7, 9, 11] * 4, strict=True)
+    ]
+    weight = [heavy, *rng.integers(1, 5, 11).tolist()]
+    values = np.array([[float(each) for each in d]])
+    found = permutation_pvalues(values, np.array(weight, dtype=float) / heavy, 10_000, rng)
+    assert found[0] == exact_pvalue(d, weight)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_queries", [50, 500])
+def test_coverage_of_the_bca_interval(n_queries):
+    """NDCG-like values of a skewed distribution, whose mean is known."""
+    rng, covered, n_sets = np.random.default_rng(0), 0, 20_000
+    ones, tails = np.ones(n_queries), np.array([0.025, 0.975])
+    for _ in range(n_sets):
+        values = rng.beta(4, 2, n_queries)
+        means = bootstrap_means(values, ones, 1999, rng)
+        low, high = np.quantile(means, bca_levels(tails, values.mean(), means, values, ones))
+        covered += low <= 4 / 6 <= high
+    print(f"BCa, {n_queries} queries: coverage {covered / n_sets:.4f}")
+    assert 0.93 <= covered / n_sets <= 0.97
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_queries", [20, 100])
+def test_false_positives_of_student_s_t_where_weights_are_uneven(n_queries):
+    """The table in docs/evidence.md: the error and degrees of freedom that we use, and others."""
+    rng, n_sets = np.random.default_rng(0), 20_000
+    for sigma in (0, 1, 2, 3, "10,000 to 1"):
+        positives = np.zeros(5)
+        for _ in range(n_sets // 10):
+            weight = np.r_[1e4, np.ones(n_queries - 1)]
+            if not isinstance(sigma, str):
+                weight = rng.lognormal(sigma=sigma, size=n_queries)
+            weight /= weight.max()
+            d = rng.beta(4, 2, (10, n_queries)) - rng.beta(4, 2, (10, n_queries))
+            share = weight / weight.sum()
+            center, ours, _ = mean_and_error(d, weight)
+            residuals = (d - center[:, np.newaxis]) * share
+            plain = np.sqrt((residuals**2).sum(axis=1) * n_queries / (n_queries - 1))
+            hc2 = np.sqrt((residuals**2 / (1 - share)).sum(axis=1))
+            many, kish = n_queries - 1, degrees_of_freedom(weight)
+            each = [(plain, many), (plain, kish), (hc2, kish), (ours, many), (ours, kish)]
+            for i, (error, degrees) in enumerate(each):
+                pvalues = 2 * stats.t.sf(np.abs(center) / error, degrees)
+                positives[i] += (pvalues <= 0.05).sum()
+        print(f"t, {n_queries} queries, sigma {sigma}:", 100 * positives / n_sets)
+        assert positives[-1] / n_sets <= 0.06
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_queries", [20, 100])
+def test_coverage_where_weights_are_uneven(n_queries):
+    """The other table in docs/evidence.md."""
+    rng, n_sets, tails = np.random.default_rng(0), 4000, np.array([0.025, 0.975])
+    for sigma in range(4):
+        covered = np.zeros(3)
+        for _ in range(n_sets):
+            weight = rng.lognormal(sigma=sigma, size=n_queries)
+            weight /= weight.max()
+            values = rng.beta(4, 2, n_queries)
+            (center,), (error,), _ = mean_and_error(values[np.newaxis], weight)
+            means = bootstrap_means(values, weight, 999, rng)
+            bounds = [
+                np.quantile(means, bca_levels(tails, center, means, values, weight)),
+                np.quantile(means, tails),
+                center + error * stats.t.ppf(tails, degrees_of_freedom(weight)),
+            ]
+            covered += [low <= 4 / 6 <= high for low, high in bounds]
+        print(f"BCa, percentile, t, {n_queries} queries, sigma {sigma}:", 100 * covered / n_sets)
+        assert 0.92 <= covered[-1] / n_sets <= 0.99
+
+
+@pytest.mark.slow
+def test_false_positives_of_the_permutation_test():
+    rng, n_sets = np.random.default_rng(0), 20_000
+    positives = 0
+    for _ in range(n_sets // 100):
+        d = rng.beta(4, 2, (100, 50)) - rng.beta(4, 2, (100, 50))
+        positives += (permutation_pvalues(d, np.ones(50), 1999, rng) <= 0.05).sum()
+    print(f"permutation test: {positives / n_sets:.4f} at 0.05")
+    assert 0.045 <= positives / n_sets <= 0.055
+
+
+def test_mean_and_error_of_equal_weights():
+    d = np.random.default_rng(0).normal(1, 1, (1, 30))
+    means, errors, effects = mean_and_error(d, np.full(30, 0.3))
+    assert [means[0], errors[0]] == pytest.approx([d.mean(), stats.sem(d[0])], rel=1e-14)
+    assert effects[0] == pytest.approx(d.mean() / d.std(ddof=1), rel=1e-13)
