@@ -11,6 +11,7 @@ from sklearn_ndcg._display import NDCGDisplay
 from sklearn_ndcg._evidence import compare_rankers, ndcg_interval
 from sklearn_ndcg._formats import from_lists, from_trec
 from sklearn_ndcg._grades import quantile_grades
+from sklearn_ndcg._grouping import QueryLeakWarning
 from sklearn_ndcg._metrics import (
     dcg_samples,
     dcg_score,
@@ -20,7 +21,7 @@ from sklearn_ndcg._metrics import (
 )
 from sklearn_ndcg._ranker import GroupedRanker
 from sklearn_ndcg._scorers import make_dcg_scorer, make_ndcg_scorer, one_ranking
-from sklearn_ndcg._splitters import check_group_splits
+from sklearn_ndcg._splitters import QuerySplitter, check_group_splits
 
 if TYPE_CHECKING:
     from sklearn_ndcg import frames as frames
@@ -60,6 +61,8 @@ __all__ = [
     "CONVENTIONS",
     "GroupedRanker",
     "NDCGDisplay",
+    "QueryLeakWarning",
+    "QuerySplitter",
     "check_group_splits",
     "compare_rankers",
     "dcg_samples",

@@ -12,7 +12,11 @@ from sklearn_ndcg._typing import Ints
 
 
 def query_ids(X: Any, group_by: Any) -> Any:
-    """The ids that `group_by` finds: a column, an index level, or what a callable makes of X."""
+    """The ids that `group_by` finds: columns, index levels, or what a callable makes of X."""
+    if isinstance(group_by, list):
+        if not group_by or any(callable(key) for key in group_by):
+            raise ValueError(f"group_by must list columns or index levels, got {group_by!r}.")
+        return [query_ids(X, key) for key in group_by]
     if not callable(group_by):
         if not isinstance(group_by, Hashable):
             raise ValueError(
@@ -80,22 +84,25 @@ def _array_column(X: Any, key: Any) -> Any:
     return table[:, key]
 
 
-def is_column(X: Any, key: Any) -> bool:
-    """Whether `key` is a column of X, rather than an index level or a callable."""
-    return not callable(key) and key not in _index_levels(X)
+def columns_among(X: Any, group_by: Any) -> list[Any]:
+    """The columns of X that `group_by` names, rather than index levels or a callable."""
+    keys = group_by if isinstance(group_by, list) else [group_by]
+    levels = _index_levels(X)
+    return [key for key in keys if key is not None and not callable(key) and key not in levels]
 
 
-def without_column(X: Any, key: Any) -> Any:
-    """X without the column that `key` names."""
-    column(X, key)  # raises if it is not a column
+def without_columns(X: Any, keys: list[Any]) -> Any:
+    """X without the columns that `keys` name."""
+    if not keys:
+        return X
+    for key in keys:
+        column(X, key)  # raises if it is not a column
     if _column_names(X) is None:
         if not hasattr(X, "shape"):
-            return np.array(np.delete(np.asarray(X, dtype=object), key, axis=1).tolist())
-        keep = np.delete(np.arange(X.shape[1]), key)
+            return np.array(np.delete(np.asarray(X, dtype=object), keys, axis=1).tolist())
+        keep = np.delete(np.arange(X.shape[1]), keys)
         return (X.tocsc() if hasattr(X, "tocsc") else X)[:, keep]
-    if hasattr(X, "iloc"):
-        return X.drop(columns=key)
-    return X.drop([key]) if hasattr(X, "column_names") else X.drop(key)
+    return X.drop(columns=keys) if hasattr(X, "iloc") else X.drop(keys)
 
 
 def take_rows(X: Any, rows: Ints) -> Any:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any, TypeVar
 
 import numpy as np
@@ -33,9 +35,15 @@ class Grouping:
 
     @classmethod
     def of_ids(cls, groups: ArrayLike | None, n_rows: int) -> Grouping:
-        """Group rows by their ids, one id per row; labels are sorted."""
+        """Group rows by their ids, one id per row; labels are sorted.
+
+        With several columns of ids each distinct row of them is a query.
+        """
         if n_rows == 0:
             raise ValueError("There are 0 rows, and at least 1 is needed.")
+        columns = _columns_of_ids(groups, n_rows)
+        if columns is not None:
+            return cls._of_columns([cls.of_ids(column, n_rows) for column in columns])
         ids = _check_ids(groups, n_rows)
         labels = None
         if ids.dtype.kind == "O":
@@ -57,6 +65,19 @@ class Grouping:
         codes = run_codes if scattered else np.repeat(run_codes, lengths)
         lengths = np.bincount(codes, minlength=len(found))
         return cls(labels, np.cumsum(lengths) - lengths, lengths, codes)
+
+    @classmethod
+    def _of_columns(cls, columns: list[Grouping]) -> Grouping:
+        first, *others = columns
+        codes, labels = first.row_codes(), [(label,) for label in _as_python(first.labels)]
+        for column in others:
+            both = codes * len(column.labels) + column.row_codes()
+            found, codes = np.unique(both, return_inverse=True)
+            old, new = (each.tolist() for each in divmod(found, len(column.labels)))
+            names = _as_python(column.labels)
+            labels = [(*labels[i], names[j]) for i, j in zip(old, new, strict=True)]
+        grouping = cls.of_ids(codes, len(codes))
+        return replace(grouping, labels=np.fromiter(labels, dtype=object, count=len(labels)))
 
     @classmethod
     def of_matrix(cls, n_queries: int, n_documents: int) -> Grouping:
@@ -113,6 +134,107 @@ class Grouping:
         return sums
 
 
+@dataclass(frozen=True, eq=False)
+class TrainedQueries:
+    """The queries that a model was trained on, by which a leak is seen when it is scored.
+
+    Their rows are known by their number and a sum over their labels, not by a copy.
+    """
+
+    labels: NDArray[Any]
+    lengths: Ints
+    label_sums: Floats
+
+    @classmethod
+    def of(cls, grouping: Grouping, y: Any) -> TrainedQueries:
+        """Remember the queries of a grouping, whose rows have the labels `y`."""
+        return cls(grouping.labels, grouping.lengths, _label_sums(grouping, y))
+
+    def some(self, queries: NDArray[np.bool_]) -> TrainedQueries:
+        """Those of a mask."""
+        return TrainedQueries(self.labels[queries], self.lengths[queries], self.label_sums[queries])
+
+    def warn_of_leak(self, grouping: Grouping, y: Any) -> None:
+        """Warn where queries are scored that were trained on with other rows."""
+        if len(self.labels) == 1:  # no id tells anything, as with `one_ranking`
+            return
+        try:
+            place = np.searchsorted(self.labels, grouping.labels)
+            place = np.minimum(place, len(self.labels) - 1)
+            known = np.asarray(self.labels[place] == grouping.labels)
+        except TypeError:  # ids of another type
+            return
+        same = (self.lengths[place] == grouping.lengths) & np.isclose(
+            self.label_sums[place], _label_sums(grouping, y), rtol=1e-9, atol=1e-9
+        )
+        leaked = grouping.labels[known & ~same]
+        if len(leaked):
+            warn(
+                f"{len(leaked)} of the {len(grouping.labels)} queries that are scored were trained "
+                f"on with other rows ({shown_labels(leaked)}), so that the score is too good. "
+                "Split whole queries: QuerySplitter does it with any splitter, and GroupKFold too.",
+                QueryLeakWarning,
+            )
+
+
+class QueryLeakWarning(UserWarning):
+    """Queries are scored that the model was trained on with other rows.
+
+    Given by the scorers and by `GroupedRanker.score` where a fitted `GroupedRanker`, alone or as
+    the last step of a Pipeline, is scored. Scoring the training rows themselves is not a leak.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from sklearn_ndcg import QueryLeakWarning
+    >>> warnings.simplefilter("error", QueryLeakWarning)   # a search then stops at a leak
+    >>> warnings.simplefilter("default", QueryLeakWarning)
+    """
+
+
+def _label_sums(grouping: Grouping, y: Any) -> Floats:
+    """A sum over the labels of each query that does not depend on the order of its rows."""
+    try:
+        values = np.nan_to_num(np.asarray(to_host(y)).astype(np.float64))
+    except (TypeError, ValueError):  # text, and missing values of pandas
+        return np.zeros(len(grouping.labels))
+    # a sine, as sums of the labels themselves are equal more often
+    return np.asarray(
+        np.bincount(grouping.row_codes(), np.sin(values + 1), len(grouping.labels)),
+        dtype=np.float64,
+    )
+
+
+def shown_labels(labels: NDArray[Any], most: int = 3) -> str:
+    """The first labels, as a person writes them."""
+    shown = ", ".join(_shown(label) for label in labels[:most])
+    return shown + ", ..." * (len(labels) > most)
+
+
+def _shown(label: Any) -> str:
+    if isinstance(label, np.datetime64 | date):
+        return re.sub(r"[T ]00:00:00(\.0+)?$", "", str(label))
+    return repr(label.item() if isinstance(label, np.generic) else label)
+
+
+def _columns_of_ids(groups: Any, n_rows: int) -> list[Any] | None:
+    """The columns of compound ids; None where there is one id per row."""
+    if hasattr(groups, "column_names"):  # pyarrow, whose `columns` are the data
+        return [groups[name] for name in groups.column_names]
+    if hasattr(groups, "columns") and hasattr(groups, "shape") and len(groups.columns) > 1:
+        return [groups[name] for name in groups.columns]
+    if isinstance(groups, list | tuple) and groups:
+        first = groups[0]
+        is_column = hasattr(first, "shape") or isinstance(first, list)
+        if is_column and all(np.shape(each) == (n_rows,) for each in groups):
+            return list(groups)
+        return None
+    shape: Any = getattr(groups, "shape", ())
+    if len(shape) == 2 and shape[0] == n_rows and shape[1] > 1:
+        return [groups[:, column] for column in range(shape[1])]
+    return None
+
+
 def warn_of_single_documents(n_queries: int) -> None:
     """Warn where every query has one row, as with ids of rows instead of queries."""
     if n_queries > 1:
@@ -121,6 +243,11 @@ def warn_of_single_documents(n_queries: int) -> None:
             "ranked against. groups must have one id per query, the same for all of its rows, not "
             "one id per row."
         )
+
+
+def _as_python(labels: NDArray[Any]) -> list[Any]:
+    """Labels as Python objects, but for dates, of which some would become integers."""
+    return list(labels) if labels.dtype.kind in "mM" else labels.tolist()
 
 
 def _check_ids(groups: Any, n_rows: int) -> NDArray[Any]:

@@ -201,11 +201,11 @@ _ABOUT_COLUMNS = {
 _ABOUT_ROW_NUMBERS = {"pairs", "pairs_weight", "graph"}
 
 
-def check_fit_params(fit_params: Params, last: Any, dropped: Any, is_changed: bool) -> None:
+def check_fit_params(fit_params: Params, last: Any, dropped: list[Any], is_changed: bool) -> None:
     """Raise for fit parameters that cannot follow the rows and columns of the last step.
 
-    `dropped` is the column that is taken out of X, or None; `is_changed` says whether rows are held
-    out or transformed.
+    `dropped` are the columns that are taken out of X; `is_changed` says whether rows are held out
+    or transformed.
     """
     unknown = sorted(set(fit_params) - set(signature(last.fit).parameters))
     if unknown and not _takes_any_parameter(last):
@@ -217,18 +217,19 @@ def check_fit_params(fit_params: Params, last: Any, dropped: Any, is_changed: bo
             "these are sorted by query."
         )
     evaluates = sorted(name for name in fit_params if name.startswith("eval_"))
-    if evaluates and (is_changed or dropped is not None):
+    if evaluates and (is_changed or dropped):
         raise ValueError(
             f"{', '.join(evaluates)} cannot be passed: with early_stopping=True queries are "
             "held out without it, and neither the steps of a Pipeline nor the removal of a "
             "group column are applied to it. Leave it out."
         )
     parameters = last.get_params() if hasattr(last, "get_params") else {}
-    for name in sorted(_ABOUT_COLUMNS) if dropped is not None else ():
+    for name in sorted(_ABOUT_COLUMNS) if dropped else ():
         value = fit_params.get(name, parameters.get(name))
         if _counts_columns(value):
             raise ValueError(
-                f"{name}={value!r} counts columns, and the column {dropped!r} is taken out of X: "
+                f"{name}={value!r} counts columns, and the column "
+                f"{', '.join(map(repr, dropped))} is taken out of X: "
                 "name the columns instead, or move the ids to an index level."
             )
 

@@ -14,7 +14,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn_ndcg import _kernels
 from sklearn_ndcg._checks import warn
 from sklearn_ndcg._definitions import Measure
-from sklearn_ndcg._grouping import Grouping
+from sklearn_ndcg._grouping import Grouping, shown_labels
 from sklearn_ndcg._typing import Floats, Grades, Ints
 
 _CURVE_BLOCK = 1 << 22  # values of one block of queries times cutoffs in a curve: 32 MB
@@ -189,7 +189,8 @@ class Queries:
         wrong = np.atleast_1d(~np.isfinite(values).all(axis=1))
         if wrong.any():
             labels: Any = self.grouping.labels
-            at = f", the first {labels[wrong].tolist()[0]!r}" if len(labels) == len(wrong) else ""
+            several = len(labels) == len(wrong)
+            at = f", the first {shown_labels(labels[wrong][:1])}" if several else ""
             raise ValueError(
                 "y_true has gains that, times discount, add up to more than a float64 holds in "
                 f"{np.count_nonzero(wrong)} queries{at}: scale y_true down, or pass a gain that "

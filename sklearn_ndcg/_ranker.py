@@ -11,12 +11,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import Tags, check_consistent_length, check_random_state, column_or_1d, get_tags
+from sklearn.utils import (
+    RegressorTags,
+    Tags,
+    check_consistent_length,
+    check_random_state,
+    column_or_1d,
+    get_tags,
+)
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_ndcg._checks import (
+    check_choice,
     is_integer,
     is_missing,
     is_number,
@@ -24,8 +32,8 @@ from sklearn_ndcg._checks import (
     refuse_reordered,
     where,
 )
-from sklearn_ndcg._columns import is_column, query_ids, without_column
-from sklearn_ndcg._grouping import Grouping
+from sklearn_ndcg._columns import columns_among, query_ids, without_columns
+from sklearn_ndcg._grouping import Grouping, TrainedQueries
 from sklearn_ndcg._inputs import row_weights
 from sklearn_ndcg._libraries import (
     CATBOOST_COLUMNS,
@@ -66,19 +74,27 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     estimator : estimator or Pipeline
         The ranker. In a Pipeline the last step gets the groups.
 
-    group_by : str, int or callable, default=None
+    group_by : str, int, callable or list of names, default=None
         Where in X the query ids are, as in `make_ndcg_scorer`: a column, which is then kept
         from the inner estimator, in `predict` too; a level of a pandas index, which is not a
         feature; or a callable on X. With None, pass `groups` to `fit`.
 
-    k : int or None, default=10
-        Cutoff of `score` and of early stopping. None is no cutoff.
+    k : int or None, default=None
+        Cutoff of `score` and of early stopping. None counts whole lists.
+
+    max_queries : int or None, default=None
+        Train on at most so many queries, whole ones, drawn by `random_state`. As the resource of
+        `HalvingGridSearchCV`, or in `validation_curve`, training sets grow by whole queries.
 
     early_stopping : bool, default=False
         Whether to hold out a fraction of the queries and to stop when the library's own NDCG@k on
         them has not improved for `n_iter_no_change` rounds. Its own gain applies: exponential in
         LightGBM (unless `label_gain` says otherwise) and XGBoost (unless ``ndcg_exp_gain=False``),
         linear in CatBoost.
+
+    validation : {"random", "last"}, default="random"
+        Which queries are held out: drawn by `random_state`, or those with the highest ids, such as
+        the latest days, so that training is on earlier ones only.
 
     validation_fraction : float, default=0.1
         The fraction of queries to hold out, between 0 and 1; at least one query.
@@ -87,7 +103,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Rounds without improvement before training stops.
 
     random_state : int, RandomState instance or None, default=None
-        Which queries are held out.
+        Draws the queries of `max_queries` and those held out. With None every fit draws others, so
+        that the candidates of one search stop on different queries: pass an int.
 
     Attributes
     ----------
@@ -97,6 +114,14 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     best_iteration_ : int
         The best round, as the library counts (LightGBM from 1, XGBoost and CatBoost from 0). Only
         with `early_stopping`.
+
+    query_ids_ : ndarray
+        Sorted ids of the queries that it was trained on, those held out included. Scoring other
+        rows of these queries gives a `QueryLeakWarning`.
+
+    feature_importances_, coef_ : ndarray
+        Those of the inner estimator, where it has them, in the order of `feature_names_in_`; 0 for
+        a group column. Not for a Pipeline that transforms the columns.
 
     classes_ : ndarray
         Those of the inner estimator, where it has them.
@@ -150,8 +175,10 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         estimator: Any,
         *,
         group_by: Any = None,
-        k: int | None = 10,
+        k: int | None = None,
+        max_queries: int | None = None,
         early_stopping: bool = False,
+        validation: str = "random",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
         random_state: Any = None,
@@ -159,7 +186,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.estimator = estimator
         self.group_by = group_by
         self.k = k
+        self.max_queries = max_queries
         self.early_stopping = early_stopping
+        self.validation = validation
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.random_state = random_state
@@ -215,10 +244,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         names = signature(last.fit).parameters
         interface = next((each for each in INTERFACES if each.name in names), None)
         groups = self._check_groups(X, groups, interface, last, fit_params)
-        by_column = self.group_by is not None and is_column(X, self.group_by)
-        self._dropped = self.group_by if by_column else None
+        self._group_columns = columns_among(X, self.group_by)
         transforms = isinstance(inner, Pipeline) and len(inner.steps) > 1
-        check_fit_params(fit_params, last, self._dropped, self.early_stopping or transforms)
+        check_fit_params(fit_params, last, self._group_columns, self.early_stopping or transforms)
         weight = self._check_weight(sample_weight, len(y))
         train, held_out = self._split_rows(X, y, groups, weight, fit_params)
         if isinstance(inner, Pipeline):
@@ -320,6 +348,26 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return float(scorer(self, X, y, groups=ids, sample_weight=sample_weight))  # type: ignore[arg-type]
 
     @property
+    def feature_importances_(self) -> Any:
+        return self._per_feature("feature_importances_")
+
+    @property
+    def coef_(self) -> Any:
+        return self._per_feature("coef_")
+
+    def _per_feature(self, name: str) -> Any:
+        """An array of the inner estimator, with 0 for the group columns."""
+        if isinstance(self.estimator_, Pipeline) and len(self.estimator_.steps) > 1:
+            raise AttributeError(f"{name} is of the columns that the steps of the Pipeline made.")
+        values = np.asarray(getattr(last_step(self.estimator_), name))
+        names = list(getattr(self, "feature_names_in_", range(self.n_features_in_)))
+        columns = [names.index(key) if key in names else key for key in self._group_columns]
+        kept = np.delete(np.arange(self.n_features_in_), columns)
+        aligned = np.zeros((*values.shape[:-1], self.n_features_in_), dtype=values.dtype)
+        aligned[..., kept] = values
+        return aligned
+
+    @property
     def classes_(self) -> Any:
         classes = self.estimator_.classes_
         if np.size(classes) == 0:  # CatBoost's rankers have the attribute, and no classes
@@ -358,6 +406,10 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             tags.regressor_tags = inner.regressor_tags
             tags.input_tags = inner.input_tags
             tags.non_deterministic = inner.non_deterministic
+        if tags.estimator_type is None:  # LightGBM's and XGBoost's rankers say nothing
+            tags.estimator_type = "regressor"
+        if tags.estimator_type == "regressor":
+            tags.regressor_tags = RegressorTags(poor_score=True)  # an NDCG needs relevance >= 0
         tags.target_tags.required = True
         return tags
 
@@ -370,9 +422,11 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 "estimator must be an estimator with fit and predict, or a Pipeline that ends in "
                 f"one (not in another Pipeline), got {estimator!r}."
             )
-        k: Any = self.k
-        if k is not None and (not is_integer(k) or k < 1):
-            raise ValueError(f"k must be an integer >= 1 or None, got {self.k!r}.")
+        for name in ("k", "max_queries"):
+            value: Any = getattr(self, name)
+            if value is not None and (not is_integer(value) or value < 1):
+                raise ValueError(f"{name} must be an integer >= 1 or None, got {value!r}.")
+        check_choice("validation", self.validation, ("random", "last"))
         if not isinstance(self.early_stopping, bool | np.bool_):
             raise ValueError(f"early_stopping must be True or False, got {self.early_stopping!r}.")
         fraction: Any = self.validation_fraction
@@ -466,21 +520,30 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             )
         return query_ids(X, self.group_by)
 
-    def _features(self, X: Any) -> Any:
-        return X if self._dropped is None else without_column(X, self._dropped)
-
     def _respond(self, method: str, X: Any) -> Any:
-        self._check_features(X)
-        return getattr(self.estimator_, method)(self._features(X))
+        features = self._check_features(X)
+        return getattr(self.estimator_, method)(features)
 
-    def _check_features(self, X: Any) -> None:
+    def _check_features(self, X: Any) -> Any:
+        """X without the group columns, which it may lack already."""
         check_is_fitted(self)
         if len(getattr(X, "shape", (0, 0))) == 1:
             raise ValueError(
                 "X must be 2-D, one row per document, got 1-D. Reshape your data: X.reshape(-1, 1) "
                 "for a single feature, X.reshape(1, -1) for a single document."
             )
+        if self._group_columns and self._lacks_group_columns(X):
+            return X
         validate_data(self, X, reset=False, skip_check_array=True)
+        return without_columns(X, self._group_columns)
+
+    def _lacks_group_columns(self, X: Any) -> bool:
+        names = getattr(X, "column_names", getattr(X, "columns", None))
+        if names is None:
+            n_kept = self.n_features_in_ - len(self._group_columns)
+            return len(getattr(X, "shape", ())) == 2 and bool(X.shape[1] == n_kept)
+        known = getattr(self, "feature_names_in_", [])
+        return list(names) == [name for name in known if name not in self._group_columns]
 
     def _split_rows(
         self, X: Any, y: NDArray[Any], groups: Any, weight: Floats | None, fit_params: Params
@@ -492,34 +555,47 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         n = len(y)
         names = [name for name, value in fit_params.items() if is_aligned(name, value, n)]
         aligned = {name: fit_params.pop(name) for name in names}
-        rows = TrainingRows(self._features(X), y, weight, np.array([n]), aligned)
+        features = without_columns(X, self._group_columns)
+        rows = TrainingRows(features, y, weight, np.array([n]), aligned)
+        for name in ("query_ids_", "_trained_queries"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         if groups is None:
             return rows, None
         grouping = Grouping.of_ids(groups, n)
-        lengths = grouping.lengths
-        if not self.early_stopping:
-            if grouping.is_in_order:  # nothing is copied
-                return replace(rows, lengths=lengths), None
-            return rows.take(grouping.row_order(), lengths), None
-        is_held_out = self._draw_held_out(len(lengths))
-        by_row = np.repeat(is_held_out, lengths)
-        order = grouping.row_order()
-        return (
-            rows.take(order[~by_row], lengths[~is_held_out]),
-            rows.take(order[by_row], lengths[is_held_out]),
-        )
+        drawn, held_out = self._draw_queries(len(grouping.labels))
+        self._trained_queries = TrainedQueries.of(grouping, y).some(drawn)
+        self.query_ids_ = self._trained_queries.labels
+        if not self.early_stopping and drawn.all() and grouping.is_in_order:  # nothing is copied
+            return replace(rows, lengths=grouping.lengths), None
 
-    def _draw_held_out(self, n_queries: int) -> NDArray[np.bool_]:
-        n_held_out = max(1, round(self.validation_fraction * n_queries))
-        if n_held_out >= n_queries:
+        def taken(queries: NDArray[np.bool_]) -> TrainingRows:
+            order = grouping.row_order()[np.repeat(queries, grouping.lengths)]
+            return rows.take(order, grouping.lengths[queries])
+
+        return taken(drawn & ~held_out), taken(held_out) if self.early_stopping else None
+
+    def _draw_queries(self, n_queries: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which queries are used at all, and which of these are held out."""
+        generator = check_random_state(self.random_state)
+        drawn = np.ones(n_queries, dtype=bool)
+        if self.max_queries is not None and self.max_queries < n_queries:
+            drawn[generator.permutation(n_queries)[self.max_queries :]] = False
+        held_out = np.zeros(n_queries, dtype=bool)
+        if not self.early_stopping:
+            return drawn, held_out
+        n_drawn = int(drawn.sum())
+        n_held_out = max(1, round(self.validation_fraction * n_drawn))
+        if n_held_out >= n_drawn:
             raise ValueError(
-                f"early_stopping=True would hold out {n_held_out} of {n_queries} queries and leave "
+                f"early_stopping=True would hold out {n_held_out} of {n_drawn} queries and leave "
                 "none to train on: more queries are needed, or a smaller validation_fraction."
             )
-        is_held_out = np.zeros(n_queries, dtype=bool)
-        drawn = check_random_state(self.random_state).permutation(n_queries)[:n_held_out]
-        is_held_out[drawn] = True
-        return is_held_out
+        if self.validation == "last":
+            places = np.arange(n_drawn)[-n_held_out:]
+        else:
+            places = generator.permutation(n_drawn)[:n_held_out]
+        held_out[np.flatnonzero(drawn)[places]] = True
+        return drawn, held_out
 
 
 def last_step(estimator: Any) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import UNUSED
 
 from sklearn_ndcg._checks import refuse_reordered, warn
@@ -45,10 +46,11 @@ def make_ndcg_scorer(
         (None: ``"ndcg"``), from one call of `predict`: for cross_validate,
         GridSearchCV and RandomizedSearchCV (with ``refit="ndcg@5"``) and permutation_importance.
 
-    group_by : str, int or callable, default=None
+    group_by : str, int, callable or list of names, default=None
         Where the query ids are: a column of X (pandas, polars, pyarrow; a number for arrays), a
         level of a pandas index (recommended: it is not a feature, and slicing keeps it), or a
-        callable that is given X and returns one id per row. Wins over routed `groups`.
+        callable that is given X and returns one id per row. With a list of columns or levels each
+        distinct row of them is a query. Wins over routed `groups`.
         `one_ranking` says that all rows are one ranking.
 
     response_method : str or sequence of str, default="auto"
@@ -80,6 +82,9 @@ def make_ndcg_scorer(
 
     Warns
     -----
+    QueryLeakWarning
+        If a `GroupedRanker` is scored on queries that it was trained on with other rows.
+
     UndefinedMetricWarning
         As in `ndcg_score`; and where the score is nan, as ``replace_undefined_by=nan`` left out
         every query of a fold.
@@ -272,7 +277,11 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         """Score `estimator` on X and y; a dict of scores where `k` is a list."""
         measure = self._measure()
         y_score, groups = self.scores_and_groups(estimator, X, y, groups)
-        means = read_queries(measure, y, y_score, groups, sample_weight).means().tolist()
+        queries = read_queries(measure, y, y_score, groups, sample_weight)
+        trained = getattr(_ranker_of(estimator), "_trained_queries", None)
+        if trained is not None and len(queries.shape) == 1:
+            trained.warn_of_leak(queries.grouping, y)
+        means = queries.means().tolist()
         if np.isnan(means[0]):
             warn(
                 "The score is nan, as no query of the fold has a relevant document and "
@@ -401,6 +410,17 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
                 f"whose gains are {gains.tolist()}."
             )
         return _without_rounding_errors((proba * gains).sum(axis=1), gains)
+
+
+def _ranker_of(estimator: Any) -> Any:
+    """The last step of a Pipeline, the best estimator of a search, or the estimator itself."""
+    while True:
+        if hasattr(estimator, "best_estimator_"):
+            estimator = estimator.best_estimator_
+        elif isinstance(estimator, Pipeline) and estimator.steps:
+            estimator = estimator.steps[-1][1]
+        else:
+            return estimator
 
 
 def _without_rounding_errors(means: Floats, gains: Floats) -> Floats:

@@ -4,15 +4,224 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from copy import copy
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.model_selection import check_cv
+from sklearn.base import BaseEstimator
+from sklearn.model_selection import TimeSeriesSplit, check_cv
 
-from sklearn_ndcg._checks import refuse_reordered
-from sklearn_ndcg._columns import count_rows
-from sklearn_ndcg._grouping import Grouping
+from sklearn_ndcg._checks import check_choice, refuse_reordered
+from sklearn_ndcg._columns import count_rows, query_ids
+from sklearn_ndcg._grouping import Grouping, shown_labels
+from sklearn_ndcg._typing import Ints
+
+
+class QuerySplitter(BaseEstimator):  # type: ignore[misc]
+    """Apply any splitter to queries instead of rows, so that every query stays whole.
+
+    scikit-learn's splitters by group have no repeated, no shuffled and sized, and no time-ordered
+    form. This one hands the queries to the splitter that you give, one sample per query, and
+    returns the rows of the queries in each of its parts.
+
+    Parameters
+    ----------
+    cv : int, splitter or iterable of splits, default=5
+        How to split the queries: the number of folds of `KFold`, any splitter of scikit-learn that
+        needs no groups itself (`KFold`, `RepeatedKFold`, `ShuffleSplit`, `TimeSeriesSplit`,
+        `LeaveOneOut`, `StratifiedKFold`, `PredefinedSplit` and so on), or a list of splits of query
+        numbers. To splitters that stratify, the class of a query is its highest relevance.
+
+    group_by : str, int, callable or list of these, default=None
+        Where in X the query ids are, as in `make_ndcg_scorer`. No `groups` are needed then; they
+        are ignored if they are passed. With None, pass `groups` to the tool.
+
+    order : {"sorted", "appearance"}, default="sorted"
+        The order in which the splitter gets the queries: that of their ids, so that
+        `TimeSeriesSplit` trains on earlier days, or that of their first rows.
+
+    See Also
+    --------
+    check_group_splits : Check that another splitter keeps queries whole.
+
+    Examples
+    --------
+    Folds of days that train on earlier days only:
+
+    >>> import numpy as np
+    >>> from sklearn.model_selection import ShuffleSplit, TimeSeriesSplit
+    >>> from sklearn_ndcg import QuerySplitter
+    >>> day = np.array(["Mon 1", "Tue 2", "Mon 1", "Wed 3", "Tue 2", "Wed 3"])
+    >>> X = np.zeros((6, 1))
+    >>> for train, test in QuerySplitter(TimeSeriesSplit(2)).split(X, groups=day):
+    ...     print(day[train], day[test])
+    ['Mon 1' 'Mon 1'] ['Tue 2' 'Tue 2']
+    ['Mon 1' 'Tue 2' 'Mon 1' 'Tue 2'] ['Wed 3' 'Wed 3']
+
+    One split into training and test rows:
+
+    >>> one = QuerySplitter(ShuffleSplit(1, test_size=1, random_state=0))
+    >>> train, test = next(one.split(X, groups=day))
+    >>> test
+    array([3, 5])
+    """
+
+    __metadata_request__split: ClassVar = {"groups": True}
+
+    def __init__(self, cv: Any = 5, *, group_by: Any = None, order: str = "sorted") -> None:
+        self.cv = cv
+        self.group_by = group_by
+        self.order = order
+
+    def split(
+        self, X: Any, y: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> Iterator[tuple[Ints, Ints]]:
+        """Generate the rows of each split.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_documents, n_features)
+            The rows.
+
+        y : array-like of shape (n_documents,), default=None
+            Relevance, for splitters that stratify.
+
+        groups : array-like of shape (n_documents,), default=None
+            The query id of each row, unless `group_by` says where in X they are.
+
+        Yields
+        ------
+        train, test : ndarray
+            Row numbers of the training part and of the test part, ascending.
+
+        Raises
+        ------
+        ValueError
+            If ids are not found or do not fit X, or if `cv` does not index the queries.
+
+        TypeError
+            If `cv` is an iterator, which the first call would use up.
+        """
+        number, y_of_query, n_queries = self._queries(X, y, groups)
+        splitter = self._splitter(y_of_query)
+        for fold, parts in enumerate(splitter.split(np.zeros((n_queries, 1)), y_of_query)):
+            train, test = (_rows_of(part, number, n_queries, fold) for part in parts)
+            yield train, test
+
+    def get_n_splits(
+        self, X: Any = None, y: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> int:
+        """Get the number of splits.
+
+        Parameters
+        ----------
+        X, y, groups
+            As in `split`; only some splitters, such as `LeaveOneOut`, need them.
+
+        Returns
+        -------
+        int
+            The number of splits.
+        """
+        try:
+            return int(self._splitter(None).get_n_splits())
+        except (TypeError, ValueError) as error:
+            if X is None:
+                raise ValueError(f"X is None, and cv needs to know the queries: {error}") from error
+        _, y_of_query, n_queries = self._queries(X, y, groups)
+        splitter = self._splitter(y_of_query)
+        return int(splitter.get_n_splits(np.zeros((n_queries, 1)), y_of_query))
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name; with `deep` those of a splitter too, as ``cv__n_splits``."""
+        params: dict[str, Any] = super().get_params(deep=deep)
+        if deep and not hasattr(self.cv, "get_params"):
+            for name, value in getattr(self.cv, "__dict__", {}).items():
+                params[f"cv__{name}"] = value
+        return params
+
+    def set_params(self, **params: Any) -> QuerySplitter:
+        """Set parameters; ``cv__n_splits`` and the like on a copy of the splitter."""
+        if "cv" in params:
+            self.cv = params.pop("cv")
+        if not hasattr(self.cv, "set_params"):
+            inner = {name: params.pop(name) for name in list(params) if name.startswith("cv__")}
+            self.cv = copy(self.cv) if inner else self.cv
+            for name, value in inner.items():
+                if name not in self.get_params():
+                    raise ValueError(f"Invalid parameter {name!r} for {self!r}.")
+                setattr(self.cv, name.removeprefix("cv__"), value)
+        super().set_params(**params)
+        return self
+
+    # What scikit-learn's tools ask of a splitter; those that `cv` lacks are lacking here.
+    @property
+    def n_splits(self) -> Any:
+        return self.cv.n_splits
+
+    @property
+    def shuffle(self) -> Any:
+        return self.cv.shuffle
+
+    @property
+    def random_state(self) -> Any:
+        return self.cv.random_state
+
+    @random_state.setter
+    def random_state(self, value: Any) -> None:
+        self.cv.random_state = value
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self)}  # as an estimator it would show as "not fitted"
+
+    def _splitter(self, y_of_query: Any) -> Any:
+        if isinstance(self.cv, Iterator):
+            raise TypeError(
+                f"cv is an iterator, which one call of split would use up: pass list(cv), got "
+                f"{self.cv!r}."
+            )
+        if "Group" in type(self.cv).__name__:
+            raise ValueError(
+                f"{type(self.cv).__name__} splits by group itself: pass it to the tool as it is, "
+                "or a splitter of samples here, such as KFold."
+            )
+        return check_cv(self.cv, y_of_query)
+
+    def _queries(self, X: Any, y: Any, groups: Any) -> tuple[Ints, Any, int]:
+        """The number of each row's query, the highest relevance of each query, their count."""
+        check_choice("order", self.order, ("sorted", "appearance"))
+        if self.group_by is not None:
+            groups = query_ids(X, self.group_by)
+        if groups is None:
+            raise ValueError(
+                "QuerySplitter got no groups, so it is not known which rows are one query. Pass "
+                "groups, one id per row, to the tool, or say with group_by= where in X they are."
+            )
+        refuse_reordered(X=X, y=y, groups=groups)
+        grouping = Grouping.of_ids(groups, count_rows(X))
+        number, n_queries = grouping.row_codes(), len(grouping.labels)
+        if self.order == "appearance":
+            first_row = grouping.row_order()[np.cumsum(grouping.lengths) - grouping.lengths]
+            number = np.argsort(np.argsort(first_row))[number]
+        if y is None or np.ndim(y) != 1:
+            return number, None, n_queries
+        classes, codes = np.unique(np.asarray(y), return_inverse=True)
+        highest = np.zeros(n_queries, dtype=np.intp)
+        np.maximum.at(highest, number, codes)
+        return number, classes[highest], n_queries
+
+
+def _rows_of(part: Any, number: Ints, n_queries: int, fold: int) -> Ints:
+    """The rows of the queries of one part; rows of a query that is drawn twice are twice there."""
+    part = np.asarray(part)
+    if part.dtype.kind == "b":
+        part = np.flatnonzero(part)
+    try:
+        n_drawn = np.bincount(np.arange(n_queries)[part], minlength=n_queries)
+    except IndexError as error:
+        raise ValueError(f"cv: fold {fold} does not index {n_queries} queries: {error}") from error
+    return np.repeat(np.arange(len(number)), n_drawn[number])
 
 
 def check_group_splits(
@@ -58,7 +267,7 @@ def check_group_splits(
     >>> check_group_splits(GroupKFold(n_splits=3), X, groups=groups)
     >>> check_group_splits(KFold(n_splits=2), X, groups=groups)
     Traceback (most recent call last):
-    ValueError: cv cuts queries in two: fold 0 cuts 1 ('b'), fold 1 cuts 1 ('b'). Use a splitter ...
+    ValueError: cv cuts queries in two: fold 0 cuts 1 (b), fold 1 cuts 1 (b). Use a splitter ...
     """
     if groups is None or X is None:
         missing = "groups" if groups is None else "X"
@@ -79,12 +288,16 @@ def check_group_splits(
     for fold, parts in enumerate(splits):
         labels = grouping.labels[_is_cut(grouping, parts, fold)]
         if len(labels):
-            shown = ", ".join(repr(label) for label in labels[:3].tolist())
-            found.append(f"fold {fold} cuts {len(labels)} ({shown}{', ...' * (len(labels) > 3)})")
+            found.append(f"fold {fold} cuts {len(labels)} ({shown_labels(labels)})")
     if found:
+        whole = "QuerySplitter(cv), which splits queries instead of rows"
+        if isinstance(cv, TimeSeriesSplit):
+            whole += " and keeps them in the order of their ids"
+        elif isinstance(cv, int) or not hasattr(cv, "split"):
+            whole = "GroupKFold, or QuerySplitter around any splitter"
         raise ValueError(
-            f"cv cuts queries in two: {', '.join(found)}. Use a splitter that keeps groups whole, "
-            "such as GroupKFold, and pass it the ids as groups."
+            f"cv cuts queries in two: {', '.join(found)}. Use a splitter that keeps them whole: "
+            f"{whole}; and pass it the ids as groups."
         )
 
 
