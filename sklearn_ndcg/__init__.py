@@ -11,7 +11,7 @@ from sklearn_ndcg._display import NDCGDisplay
 from sklearn_ndcg._evidence import compare_rankers, ndcg_interval
 from sklearn_ndcg._formats import from_lists, from_trec
 from sklearn_ndcg._grades import quantile_grades
-from sklearn_ndcg._grouping import QueryLeakWarning
+from sklearn_ndcg._leaks import QueryLeakWarning
 from sklearn_ndcg._metrics import (
     dcg_samples,
     dcg_score,

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import Parameter, signature
 from numbers import Number
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 
 from sklearn_ndcg._columns import take_rows
 from sklearn_ndcg._grouping import Grouping
@@ -327,3 +328,25 @@ def _is_about_labels(error: Exception, y: NDArray[Any]) -> bool:
         return False
     unusual = bool(((y < 0) | (y > 30) | (y != np.floor(y))).any())
     return unusual and any(each in str(error).lower() for each in ("label", "relevance"))
+
+
+def last_step(estimator: Any) -> Any:
+    """The estimator itself, or the last step of a Pipeline."""
+    if isinstance(estimator, Pipeline):
+        return estimator.steps[-1][1] if estimator.steps else None
+    return estimator
+
+
+def fit_transformers(
+    pipeline: Pipeline, train: TrainingRows, held_out: TrainingRows | None
+) -> tuple[TrainingRows, TrainingRows | None]:
+    """Fit the steps before the last, on rows to train on alone, and transform all rows."""
+    # a last step that does nothing lets memory= cache each of the others
+    head = Pipeline(
+        [*pipeline.steps[:-1], (pipeline.steps[-1][0], "passthrough")], memory=pipeline.memory
+    )
+    train = replace(train, X=head.fit_transform(train.X, train.y))
+    if held_out is not None:
+        held_out = replace(held_out, X=head.transform(held_out.X))
+    pipeline.steps = [*head.steps[:-1], pipeline.steps[-1]]
+    return train, held_out

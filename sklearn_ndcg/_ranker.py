@@ -33,8 +33,9 @@ from sklearn_ndcg._checks import (
     where,
 )
 from sklearn_ndcg._columns import columns_among, query_ids, without_columns
-from sklearn_ndcg._grouping import Grouping, TrainedQueries
-from sklearn_ndcg._inputs import row_weights
+from sklearn_ndcg._grouping import Grouping
+from sklearn_ndcg._inputs import training_weights
+from sklearn_ndcg._leaks import TrainedQueries
 from sklearn_ndcg._libraries import (
     CATBOOST_COLUMNS,
     INTERFACES,
@@ -43,11 +44,14 @@ from sklearn_ndcg._libraries import (
     TrainingRows,
     check_fit_params,
     explained_labels,
+    fit_transformers,
     is_aligned,
+    last_step,
     params_of_early_stopping,
     params_of_fit,
 )
 from sklearn_ndcg._scorers import make_ndcg_scorer
+from sklearn_ndcg._splitters import draw_queries
 from sklearn_ndcg._typing import Floats
 
 
@@ -247,10 +251,10 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self._group_columns = columns_among(X, self.group_by)
         transforms = isinstance(inner, Pipeline) and len(inner.steps) > 1
         check_fit_params(fit_params, last, self._group_columns, self.early_stopping or transforms)
-        weight = self._check_weight(sample_weight, len(y))
+        weight = None if sample_weight is None else training_weights(sample_weight, len(y))
         train, held_out = self._split_rows(X, y, groups, weight, fit_params)
         if isinstance(inner, Pipeline):
-            train, held_out = _fit_transformers(inner, train, held_out)
+            train, held_out = fit_transformers(inner, train, held_out)
 
         params = params_of_fit(last, interface, train, {**fit_params, **train.aligned})
         if held_out is not None:
@@ -486,16 +490,6 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             "of the step in front."
         )
 
-    @staticmethod
-    def _check_weight(sample_weight: ArrayLike | None, n: int) -> Floats | None:
-        weight = None if sample_weight is None else row_weights(sample_weight, n)
-        if weight is not None and not weight.any():
-            raise ValueError(
-                "sample_weight is 0 for every row: nothing is left to learn from. Sample weights "
-                "must contain at least one non-zero number."
-            )
-        return weight
-
     def _clone_estimator(self) -> Any:
         try:
             return clone(self.estimator)
@@ -562,7 +556,13 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if groups is None:
             return rows, None
         grouping = Grouping.of_ids(groups, n)
-        drawn, held_out = self._draw_queries(len(grouping.labels))
+        drawn, held_out = draw_queries(
+            len(grouping.labels),
+            self.max_queries,
+            self.validation_fraction if self.early_stopping else None,
+            self.validation,
+            check_random_state(self.random_state),
+        )
         self._trained_queries = TrainedQueries.of(grouping, y).some(drawn)
         self.query_ids_ = self._trained_queries.labels
         if not self.early_stopping and drawn.all() and grouping.is_in_order:  # nothing is copied
@@ -573,48 +573,3 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             return rows.take(order, grouping.lengths[queries])
 
         return taken(drawn & ~held_out), taken(held_out) if self.early_stopping else None
-
-    def _draw_queries(self, n_queries: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Which queries are used at all, and which of these are held out."""
-        generator = check_random_state(self.random_state)
-        drawn = np.ones(n_queries, dtype=bool)
-        if self.max_queries is not None and self.max_queries < n_queries:
-            drawn[generator.permutation(n_queries)[self.max_queries :]] = False
-        held_out = np.zeros(n_queries, dtype=bool)
-        if not self.early_stopping:
-            return drawn, held_out
-        n_drawn = int(drawn.sum())
-        n_held_out = max(1, round(self.validation_fraction * n_drawn))
-        if n_held_out >= n_drawn:
-            raise ValueError(
-                f"early_stopping=True would hold out {n_held_out} of {n_drawn} queries and leave "
-                "none to train on: more queries are needed, or a smaller validation_fraction."
-            )
-        if self.validation == "last":
-            places = np.arange(n_drawn)[-n_held_out:]
-        else:
-            places = generator.permutation(n_drawn)[:n_held_out]
-        held_out[np.flatnonzero(drawn)[places]] = True
-        return drawn, held_out
-
-
-def last_step(estimator: Any) -> Any:
-    """The estimator itself, or the last step of a Pipeline."""
-    if isinstance(estimator, Pipeline):
-        return estimator.steps[-1][1] if estimator.steps else None
-    return estimator
-
-
-def _fit_transformers(
-    pipeline: Pipeline, train: TrainingRows, held_out: TrainingRows | None
-) -> tuple[TrainingRows, TrainingRows | None]:
-    """Fit the steps before the last, on rows to train on alone, and transform all rows."""
-    # a last step that does nothing lets memory= cache each of the others
-    head = Pipeline(
-        [*pipeline.steps[:-1], (pipeline.steps[-1][0], "passthrough")], memory=pipeline.memory
-    )
-    train = replace(train, X=head.fit_transform(train.X, train.y))
-    if held_out is not None:
-        held_out = replace(held_out, X=head.transform(held_out.X))
-    pipeline.steps = [*head.steps[:-1], pipeline.steps[-1]]
-    return train, held_out

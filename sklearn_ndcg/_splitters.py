@@ -267,7 +267,7 @@ def check_group_splits(
     >>> check_group_splits(GroupKFold(n_splits=3), X, groups=groups)
     >>> check_group_splits(KFold(n_splits=2), X, groups=groups)
     Traceback (most recent call last):
-    ValueError: cv cuts queries in two: fold 0 cuts 1 (b), fold 1 cuts 1 (b). Use a splitter ...
+    ValueError: cv cuts queries in two: fold 0 cuts 1 ('b'), fold 1 cuts 1 ('b'). Use a splitter ...
     """
     if groups is None or X is None:
         missing = "groups" if groups is None else "X"
@@ -317,3 +317,31 @@ def _is_cut(grouping: Grouping, parts: Any, fold: int) -> NDArray[np.bool_]:
         cut |= (counts > 0) & (counts < grouping.lengths)
         n_parts += counts > 0
     return cut | (n_parts > 1)
+
+
+def draw_queries(
+    n_queries: int,
+    max_queries: int | None,
+    held_out_fraction: float | None,
+    validation: str,
+    generator: np.random.RandomState,
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which queries are used at all, and which of these are held out from training."""
+    drawn, held_out = np.ones(n_queries, dtype=bool), np.zeros(n_queries, dtype=bool)
+    if max_queries is not None and max_queries < n_queries:
+        drawn[generator.permutation(n_queries)[max_queries:]] = False
+    if held_out_fraction is None:
+        return drawn, held_out
+    n_drawn = int(drawn.sum())
+    n_held_out = max(1, round(held_out_fraction * n_drawn))
+    if n_held_out >= n_drawn:
+        raise ValueError(
+            f"early_stopping=True would hold out {n_held_out} of {n_drawn} queries and leave "
+            "none to train on: more queries are needed, or a smaller validation_fraction."
+        )
+    if validation == "last":
+        places = np.arange(n_drawn)[-n_held_out:]
+    else:
+        places = generator.permutation(n_drawn)[:n_held_out]
+    held_out[np.flatnonzero(drawn)[places]] = True
+    return drawn, held_out

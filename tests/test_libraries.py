@@ -1,4 +1,4 @@
-"""GroupedRanker around the living LightGBM, XGBoost and CatBoost."""
+"""GroupedRanker around the installed LightGBM, XGBoost and CatBoost."""
 
 import functools
 
@@ -47,7 +47,7 @@ def data():
 
 
 def fit_bare(model, library, X, y, query, weight=None):
-    """Fit the bare library on stably sorted rows, in its own words."""
+    """Fit the bare library on stably sorted rows, with its own parameters."""
     order = np.argsort(query, kind="stable")
     _, ids, sizes = np.unique(query[order], return_inverse=True, return_counts=True)
     X, y = X.iloc[order], y[order]
@@ -98,7 +98,7 @@ def test_search_gives_the_numbers_computed_by_hand(data, library, way):
 
 
 @every_library
-def test_order_of_queries_never_matters(data, library):
+def test_the_order_of_queries_does_not_matter(data, library):
     X, y, query = data
     expected = GroupedRanker(LIBRARIES[library]()).fit(X, y, query).predict(X)
     rng = np.random.default_rng(1)
@@ -109,7 +109,7 @@ def test_order_of_queries_never_matters(data, library):
 
 @every_library
 def test_order_of_rows_inside_a_query_matters_to_the_library(data, library):
-    """The first round is all ties. This is the libraries' doing, and the guide says so."""
+    """The first round is all ties. The libraries do this, not we; the guide says so."""
     X, y, query = data
     order = np.argsort(query, kind="stable")
     reverse = order[::-1]
@@ -159,7 +159,7 @@ def predict_after(model, library, X, rounds):
     return model.predict(X, ntree_end=rounds)
 
 
-MEANING = {
+DEFINITIONS = {
     "lightgbm": {"gain": "exponential", "ties": "stable"},
     "xgboost": {"gain": "exponential", "ties": "stable"},
     "catboost": {"ties": "worst"},
@@ -173,8 +173,8 @@ def held_out(query, fraction, seed):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @every_library
-def test_early_stopping_watches_the_held_out_queries(data, library, weighted):
-    """At every round the library's record is our NDCG of the queries that were held out."""
+def test_early_stopping_uses_the_held_out_queries(data, library, weighted):
+    """At every round the value that the library records is our NDCG of the held-out queries."""
     X, y, query = data
     weight = 1.0 + query % 3 if weighted else None
     patience = 4
@@ -189,7 +189,7 @@ def test_early_stopping_watches_the_held_out_queries(data, library, weighted):
     values = recorded(ranker.estimator_, library)
     rows = np.flatnonzero(np.isin(query, held_out(query, 0.25, 0)))
     rows = rows[np.argsort(query[rows], kind="stable")]
-    # an undefined query adds 1 to LightGBM's and XGBoost's sum, unweighted: left out of this claim
+    # an undefined query adds 1 to LightGBM's and XGBoost's sum, unweighted: those are not compared
     relevant = {q for q in query[rows] if y[query == q].any()}
     assert weighted is False or len(relevant) == len(set(query[rows])) or library == "catboost"
     # LightGBM and CatBoost keep no trees after the best: the same fit without stopping does
@@ -200,7 +200,7 @@ def test_early_stopping_watches_the_held_out_queries(data, library, weighted):
     for rounds, value in enumerate(values, start=1):
         s = predict_after(bare, library, X.iloc[rows], rounds)
         ours = ndcg_score(
-            y[rows], s, groups=query[rows], k=K, replace_undefined_by=1, **MEANING[library],
+            y[rows], s, groups=query[rows], k=K, replace_undefined_by=1, **DEFINITIONS[library],
             sample_weight=None if weight is None else weight[rows],
         )  # fmt: skip
         assert value == pytest.approx(ours, abs=1e-6 if library == "xgboost" else 1e-12)
@@ -245,7 +245,7 @@ def test_early_stopping_in_a_search_and_in_a_pipeline(data, library):
     np.testing.assert_array_equal(again.predict(X), search.best_estimator_.predict(X))
 
 
-def test_held_out_rows_are_transformed_by_what_the_others_taught(data):
+def test_held_out_rows_are_transformed_by_steps_fitted_on_the_others(data):
     module = pytest.importorskip("lightgbm")
     X, y, query = data
     seen = {}
@@ -283,7 +283,7 @@ def test_early_stopping_and_an_evaluation_set(data, library):
 def test_an_evaluation_set_that_nothing_would_transform(data, library):
     X, y, query = data
     around = GroupedRanker(make_pipeline(StandardScaler(), LIBRARIES[library]()))
-    with pytest.raises(ValueError, match="steps of a Pipeline.*do not reach it"):
+    with pytest.raises(ValueError, match="steps of a Pipeline.*are applied to it"):
         around.fit(X, y, query, eval_set=[(X, y)])
     column = GroupedRanker(LIBRARIES[library](), group_by="q")
     with pytest.raises(ValueError, match="drop of a group column"):
@@ -348,15 +348,15 @@ def test_lists_of_lists(data, library):
 
 
 @pytest.mark.parametrize(
-    ("library", "mend"),
+    ("library", "remedy"),
     [("lightgbm", "LightGBM takes whole labels.*label_gain.*quantile_grades"),
      ("xgboost", "XGBoost takes whole labels.*ndcg_exp_gain=False.*quantile_grades")],
 )  # fmt: skip
-def test_labels_that_are_refused(data, library, mend):
+def test_labels_that_are_refused(data, library, remedy):
     X, y, query = data
     ranker = GroupedRanker(LIBRARIES[library]())
     for labels in (y + 0.5, y * 20.0, y * 20):
-        with pytest.raises(ValueError, match=f"(?s)labels from .*{mend}"):
+        with pytest.raises(ValueError, match=f"(?s)labels from .*{remedy}"):
             ranker.fit(X, labels, query)
     ranker.fit(X, quantile_grades(y + 0.5, groups=query), query)
 
@@ -374,14 +374,14 @@ def test_errors_about_other_things_stay_as_they_are(data, library):
         GroupedRanker(Broken()).fit(X, y + 0.5, query)
 
 
-def test_labels_after_what_the_error_says(data):
+def test_labels_are_taken_after_what_the_error_proposes(data):
     X, y, query = data
     GroupedRanker(lightgbm(label_gain=list(range(101)))).fit(X, y * 20, query)
     GroupedRanker(xgboost(ndcg_exp_gain=False)).fit(X, y * 20 + 0.5, query)
     GroupedRanker(catboost()).fit(X, y * 20 + 0.5, query)
 
 
-# --- what the guide says of searches
+# --- what the guide says about searches
 
 
 def test_halving_by_rounds_is_safe_and_by_rows_is_not(data):
@@ -404,7 +404,7 @@ def test_halving_by_rounds_is_safe_and_by_rows_is_not(data):
     seen.clear()
     search.set_params(resource="n_samples", cv=GroupKFold(3), max_resources=len(y))
     search.set_params(min_resources=60, factor=2).fit(X, y, groups=query)
-    assert min(seen) < np.bincount(query).max() / 2  # shreds
+    assert min(seen) < np.bincount(query).max() / 2  # parts of queries
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning:optuna")
