@@ -286,7 +286,7 @@ def test_an_evaluation_set_that_nothing_would_transform(data, library):
     with pytest.raises(ValueError, match="steps of a Pipeline.*are applied to it"):
         around.fit(X, y, query, eval_set=[(X, y)])
     column = GroupedRanker(LIBRARIES[library](), group_by="q")
-    with pytest.raises(ValueError, match="drop of a group column"):
+    with pytest.raises(ValueError, match="removal of a group column"):
         column.fit(X.assign(q=query), y, eval_set=[(X, y)])
 
 
