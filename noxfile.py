@@ -1,4 +1,4 @@
-"""What is too long for every day, one session each: `nox`, or `nox -s coverage`."""
+"""Checks that take too long for every day, one session each: `nox`, or `nox -s coverage`."""
 
 import random
 import sqlite3
@@ -14,20 +14,20 @@ KILLERS = ("values", "inputs", "scorers", "agreement", "invariances", "kernels",
 
 @nox.session(python=False)
 def ci(session):
-    """All that CI runs: newest, floors, in between, both kernels, without a compiler."""
+    """Run all of CI: newest, oldest and other versions, both kernels, without a compiler."""
     session.run("bash", ".ci/run", external=True)
 
 
 @nox.session
 def bare(session):
-    """No extra at all: the metrics beside scikit-learn's, and both kernels."""
+    """Compare the metrics with scikit-learn's, and the two kernels, without any extra."""
     session.install(".", "pytest", "hypothesis")
     session.run("pytest", "-q", "tests/test_agreement.py", "tests/test_kernels.py")
 
 
 @nox.session
 def nightly(session):
-    """Run on what comes next of scikit-learn, NumPy and SciPy."""
+    """Run the suite on nightly builds of scikit-learn, NumPy and SciPy."""
     index = "https://pypi.anaconda.org/scientific-python-nightly-wheels/simple"
     session.install(".[test]")
     session.install(
@@ -38,7 +38,7 @@ def nightly(session):
 
 @nox.session
 def coverage(session):
-    """Lines and branches of the Python modules, on the NumPy kernels, which are one of them."""
+    """Measure the coverage of lines and branches, with the NumPy kernels."""
     session.install("-e", ".[test,rankers,engines]", "coverage")
     environment = {"SKLEARN_NDCG_KERNELS": "numpy"}
     session.run("coverage", "run", "--branch", "--source=sklearn_ndcg", "-m", "pytest", "-q",
@@ -54,7 +54,7 @@ def sanitize(session):
 
 @nox.session
 def docs(session):
-    """Build the documentation, a warning being an error."""
+    """Build the documentation; a warning is an error."""
     session.install(".[docs]")
     session.run("python", "-m", "sphinx", "-W", "--keep-going", "-b", "html", "docs",
                 "docs/_build/html")  # fmt: skip
@@ -62,7 +62,7 @@ def docs(session):
 
 @nox.session
 def mutants(session):
-    """A seeded sample of mutants of the modules that compute; `nox -s mutants -- 500` for more."""
+    """Test a seeded sample of mutants; `nox -s mutants -- 500` for a larger one."""
     session.install(".[test]", "cosmic-ray", env={"CC": "/bin/false"})
     copy = Path(session.create_tmp())
     session.run("bash", "-c", f"git archive HEAD | tar x -C {copy}", external=True)
@@ -81,7 +81,7 @@ def mutants(session):
 
 
 def _sample(database, size):
-    """Leave a sample of the mutants; `|` is one of types here, which are not evaluated."""
+    """Keep a sample of the mutants, without those of `|`, which is mostly in annotations."""
     with sqlite3.connect(database) as connection:
         found = connection.execute(
             "select job_id, operator_name from mutation_specs order by module_path, start_pos_row,"

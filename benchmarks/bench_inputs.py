@@ -1,13 +1,14 @@
-"""Time the other doors: tables inside Polars and DuckDB, and ranked lists.
+"""Time the other input formats: tables inside Polars and DuckDB, and ranked lists.
 
     python -m pip install ".[agreement,test]"
-    python benchmarks/bench_inputs.py            # some two minutes
+    python benchmarks/bench_inputs.py            # about two minutes
     python benchmarks/bench_inputs.py --quick    # a tenth of the data
 
-`sklearn_ndcg.frames` is held beside a query written by hand in the engine's own language, with the
-same mean over ties. `from_lists` and `ndcg_score` together are held beside ranx and pytrec_eval,
-each from the same dicts to the answer, and beside the time to build these dicts. As in
-`bench_ndcg.py` all values are asserted to agree, and the exit status tells of broken promises.
+`sklearn_ndcg.frames` is compared with a query written by hand in the engine's own language, which
+averages over ties in the same way. `from_lists` and `ndcg_score` together are compared with ranx
+and pytrec_eval, each from the same dicts to the answer, and with the time to build these dicts. As
+in `bench_ndcg.py`, all values are asserted to agree, and the exit status is 1 if a promise is
+broken.
 """
 
 import argparse
@@ -44,7 +45,7 @@ SQL = """
 
 
 def by_hand(frame):
-    """Write the query of SQL in Polars."""
+    """Write the query of `SQL` in Polars."""
     place, best = (
         pl.col(name).rank("ordinal", descending=True).over("q").alias(alias)
         for name, alias in (("s", "place"), ("y", "best"))
@@ -63,7 +64,7 @@ def by_hand(frame):
 
 
 def compare_tables(n_queries):
-    """Return how many times as long as a query by hand ours takes in Polars and in DuckDB."""
+    """Return our time in Polars and in DuckDB, as a multiple of that of a query by hand."""
     y, s, q = ragged(n_queries)
     rows = pl.DataFrame({"q": q, "y": y, "s": s.round(2)})
     value = ndcg_score(y, s.round(2), groups=q, k=10, replace_undefined_by=0.0)
@@ -86,7 +87,7 @@ def compare_tables(n_queries):
 
 
 def compare_lists(n_users):
-    """Return how many times as long as ours ranx and pytrec_eval take from dicts to answer."""
+    """Return the times of other libraries as multiples of ours, and ours / building the dicts."""
     rng = np.random.default_rng(0)
     items = [f"item-{i}" for i in range(20_000)]
     lists = [list(dict.fromkeys(row)) for row in rng.integers(0, 20_000, (n_users, 100)).tolist()]
@@ -124,9 +125,9 @@ def compare_lists(n_users):
 
 
 def main():
-    """Compare, judge the promises and return the exit status."""
+    """Compare, check the promises and return the exit status."""
     parser = argparse.ArgumentParser(description="Time tables and ranked lists.")
-    parser.add_argument("--quick", action="store_true", help="a tenth of the data, a smoke run")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the data, as a smoke test")
     part = 10 if parser.parse_args().quick else 1
     warnings.simplefilter("ignore", UndefinedMetricWarning)
     print_machine()
@@ -139,7 +140,7 @@ def main():
         f"{lists['ranx']:8.2f} >= 20    ranx / ours": lists["ranx"] >= 20,
         f"{lists['pytrec_eval']:8.2f} >= 1     pytrec_eval / ours": lists["pytrec_eval"] >= 1,
     }
-    print("\n   found promised" + (" for all of the data, so not judged" if part > 1 else ""))
+    print("\n   found promised" + (" for all of the data, so not checked" if part > 1 else ""))
     for promise, kept in promises.items():
         print(promise if part > 1 else f"{promise}: {'kept' if kept else 'BROKEN'}")
     return 0 if part > 1 or all(promises.values()) else 1

@@ -1,17 +1,17 @@
-"""Time sklearn_ndcg beside other libraries' NDCG, on generated data in the shape of MSLR-WEB30K.
+"""Time sklearn_ndcg and other libraries' NDCG, on generated data in the shape of MSLR-WEB30K.
 
-    python -m pip install ".[agreement,test]"  # the peers; those that are missing are left out
-    python benchmarks/bench_ndcg.py            # some five minutes
+    python -m pip install ".[agreement,test]"  # the peers; missing ones are left out
+    python benchmarks/bench_ndcg.py            # about five minutes
     python benchmarks/bench_ndcg.py --quick    # a tenth of the data, to see that it runs
 
-The first row of a table is the unit of its ratios: they hold from machine to machine, seconds do
-not. The calls of a table take turns and the median of their times counts, so that a change in the
-load of the machine meets them all. Peers get their data ready beforehand, in whatever form they
-want them; ours are given arrays, and check them. All values are first asserted to agree: with a
-loop over scikit-learn (of every tenth query, where that loop is not timed itself), and each peer
-with the `CONVENTIONS` of its name.
+The ratios of a table are relative to its first row; they depend less on the machine than seconds
+do. The calls of a table take turns, and the median of their times is used, so that a change in the
+load of the machine affects all of them. Peers get their data beforehand, in the form they need;
+our functions get arrays, and check them. All values are first asserted to agree: ours with a loop
+over scikit-learn (over every tenth query, if the loop is not timed itself), and each peer with the
+`CONVENTIONS` of its name.
 
-At the end stand the promises of the package; the exit status is 1 if one of them is broken.
+At the end, the promises of the package are checked. The exit status is 1 if one of them is broken.
 """
 
 import argparse
@@ -46,7 +46,7 @@ BY_DICTS = ("pytrec_eval", "ir_measures", "ranx", "torchmetrics")  # or by a loo
 
 
 def polars(y_true, y_score, groups, k):
-    """Write NDCG without ties as users of Polars do: window functions, the engine's own threads."""
+    """Write NDCG without ties as Polars users do: window functions, the engine's own threads."""
     import polars as pl  # noqa: PLC0415
 
     frame = pl.DataFrame({"y": y_true, "s": y_score, "q": groups}).lazy()
@@ -61,7 +61,7 @@ def polars(y_true, y_score, groups, k):
     return lambda: by_query.collect().to_series().to_numpy()
 
 
-# rax compares all rows with all, which is 38 GB for 10^5 of them
+# rax compares every row with every other, which takes 38 GB for 10^5 rows
 PEERS_TIMED = [
     each for each in PEERS if each.convention and each.installed and each.library != "rax"
 ]
@@ -78,12 +78,12 @@ def ragged(n_queries):
 
 
 def compare(title, *contestants):
-    """Print how long calls take, each given as (name, call, expected[, tolerance]), and ratios."""
+    """Print the times of calls, each given as (name, call, expected[, tolerance]), and ratios."""
     times = {name: [checked_seconds(name, *rest)] for name, *rest in contestants}
     for name, *rest in contestants * ROUNDS:
         if times[name][0] < SLOW:
             times[name].append(checked_seconds(name, *rest))
-    # the first call warms up, and counts only where it is the only one
+    # the first call warms up, and counts only if it is the only one
     typical = {name: median(each[1:] or each) for name, each in times.items()}
     ratios = {name: each / typical[contestants[0][0]] for name, each in typical.items()}
     print(f"\n   ratio   seconds   {title}")
@@ -93,7 +93,7 @@ def compare(title, *contestants):
 
 
 def checked_seconds(name, call, expected, tolerance=1e-12):
-    """Time a call, and stop if its values are wrong; nan is expected where none is known."""
+    """Time a call and check its values; an expected nan means that the value is not known."""
     start = perf_counter()
     found = call()
     seconds = perf_counter() - start
@@ -117,10 +117,10 @@ def on_numpy(call):
 
 
 def compare_ours(data, shuffled):
-    """Compare our own calls on ragged queries; return their ratios to the plainest."""
+    """Compare our own calls on ragged queries; return their ratios to the simplest call."""
     y, s, ids = data
     rounded, single = s.round(1), s.astype(np.float32)
-    text = np.char.mod("query-%05d", ids)  # with zeros in front, to sort like the integers
+    text = np.char.mod("query-%05d", ids)  # with leading zeros, to sort like the integers
 
     def ours(y=y, s=s, ids=ids, k=10, **options):
         return partial(ndcg_samples, y, s, groups=ids, k=k, **options)
@@ -157,9 +157,9 @@ def compare_ours(data, shuffled):
 
 
 def compare_peers(data, left_out=()):
-    """Return how many times as long as ours each library takes on ragged queries, k=10."""
+    """Return each library's time as a multiple of ours, on ragged queries, k=10."""
     y, s, ids = data
-    # some libraries know no other scores, and no other relevance
+    # some libraries take no other scores, and no other relevance
     y, s = y.astype(int), s.astype(np.float32).astype(float)
     ours = partial(ndcg_samples, y, s, groups=ids, k=10)
     contestants = [("sklearn_ndcg", ours, ours())]
@@ -177,7 +177,7 @@ def compare_peers(data, left_out=()):
 
 
 def compare_matrix(n_queries, k):
-    """Return how many times as long as ours scikit-learn takes on a matrix without ties."""
+    """Return scikit-learn's time as a multiple of ours, on a matrix without ties."""
     rng = np.random.default_rng(1)
     y = rng.choice(len(GRADES), (n_queries, 100), p=GRADES).astype(float)
     s = rng.normal(size=y.shape)
@@ -194,7 +194,7 @@ def compare_matrix(n_queries, k):
 
 
 def compare_small():
-    """Return the ratios of calls that have next to nothing to do, to scikit-learn's."""
+    """Return the ratios of our times to scikit-learn's, for calls with very little data."""
     rng = np.random.default_rng(2)
     y, s, ids = rng.integers(5, size=(1, 10)), rng.normal(size=(1, 10)), np.zeros(10, int)
     value = metrics.ndcg_score(y, s)
@@ -211,7 +211,7 @@ def compare_small():
 
 
 def compare_threads(data):
-    """Return how many times as long two threads with data of their own take as one."""
+    """Return the time of two threads, each with its own data, as a multiple of that of one."""
     y, s, ids = data
     first = partial(ndcg_samples, y, s, groups=ids, k=10)
     second = partial(ndcg_samples, y.copy(), -s, groups=ids.copy(), k=10)
@@ -230,8 +230,8 @@ def compare_threads(data):
 
 
 def compare_sizes(powers):
-    """Return the times of a row, from 10^5 rows on."""
-    print("\nns a row      rows   k=10, growth")
+    """Return the times per row, from 10^5 rows on."""
+    print("\n  ns/row      rows   k=10, growth")
     times = {}
     for power in powers:
         y, s, ids = ragged(max(int(10**power / 124), 1))
@@ -243,7 +243,7 @@ def compare_sizes(powers):
 
 
 def peak_memory(y_true, y_score, groups, k=10):
-    """Return the most that a call has allocated at a time, as a multiple of its inputs."""
+    """Return the peak memory allocated by a call, as a multiple of its inputs."""
     tracemalloc.start()
     ndcg_samples(y_true, y_score, groups=groups, k=k)
     peak = tracemalloc.get_traced_memory()[1]
@@ -252,7 +252,7 @@ def peak_memory(y_true, y_score, groups, k=10):
 
 
 def print_machine():
-    """Print what the seconds depend on."""
+    """Print the machine and the versions, on which the seconds depend."""
     processor, linux = platform.processor() or platform.machine(), Path("/proc/cpuinfo")
     if linux.exists() and (found := re.search(r"model name\s*: (.*)", linux.read_text())):
         processor = found[1]
@@ -264,11 +264,11 @@ def print_machine():
 
 
 def main():
-    """Compare, judge the promises and return the exit status."""
-    parser = argparse.ArgumentParser(description="Time sklearn_ndcg beside other libraries.")
-    parser.add_argument("--quick", action="store_true", help="a tenth of the data, a smoke run")
+    """Compare, check the promises and return the exit status."""
+    parser = argparse.ArgumentParser(description="Time sklearn_ndcg and other libraries.")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the data, as a smoke test")
     part = 10 if parser.parse_args().quick else 1
-    # a query without a relevant document is 0 here too, and scikit-learn does not warn
+    # a query without a relevant document counts 0, as in scikit-learn, which does not warn
     warnings.simplefilter("ignore", UndefinedMetricWarning)
     promises = []
 
@@ -323,7 +323,7 @@ def main():
         print(f"{ratio:8.2f}   {name}")
         promise(f"extra memory / inputs, {name}", ratio, most=most)
 
-    print("\n   found promised" + (" for all of the data, so not judged" if part > 1 else ""))
+    print("\n   found promised" + (" for all of the data, so not checked" if part > 1 else ""))
     for kept, line in promises:
         print(line if part > 1 else f"{line}: {'kept' if kept else 'BROKEN'}")
     return 0 if part > 1 or all(kept for kept, _ in promises) else 1

@@ -3,13 +3,13 @@
     python benchmarks/bench_ranker.py            # a minute and a quarter
     python benchmarks/bench_ranker.py --quick    # a tenth of the data, to see that it runs
 
-LightGBM fits 100 rounds to a million rows that are already sorted, with the sizes of 10,000
-queries. GroupedRanker is given the same rows with string ids, shuffled. It sorts them stably, so
-the shuffled rows that LightGBM is given sorted are those that GroupedRanker sorts: the predictions
-of both are asserted to be equal, bit for bit. The fits take turns, and the faster of each counts.
+LightGBM fits 100 rounds to a million sorted rows, with the sizes of 10,000 queries. GroupedRanker
+gets the same rows shuffled, with string ids. It sorts them stably, which gives the rows that
+LightGBM gets, so the predictions of both are asserted to be equal, bit for bit. The fits take
+turns, and the faster of each counts.
 
-The exit status is 1 if GroupedRanker adds 15% or more. Its memory is shown beside the size of X:
-the most that is allocated at a time in a fit of an estimator that learns nothing.
+The exit status is 1 if GroupedRanker adds 15% or more. Its memory is shown as a multiple of the
+size of X: the peak memory that a fit of an estimator that learns nothing allocates.
 """
 
 import argparse
@@ -29,7 +29,7 @@ PROMISED = 0.15
 
 
 class Nothing(BaseEstimator):
-    """An estimator with LightGBM's word for groups, and nothing else of it."""
+    """An estimator whose `fit` takes groups as LightGBM's does, and does nothing."""
 
     def fit(self, X, y, group):
         """Learn nothing."""
@@ -40,7 +40,7 @@ class Nothing(BaseEstimator):
 
 
 def make_data(n_queries):
-    """Generate X, grades and string ids of shuffled rows: queries of 50 to 150 documents."""
+    """Generate X, grades and string ids in shuffled rows: queries of 50 to 150 documents."""
     rng = np.random.default_rng(0)
     lengths = rng.integers(50, 151, n_queries)
     query = rng.permutation(np.repeat(np.arange(n_queries), lengths))
@@ -57,7 +57,7 @@ def timed(fit, X, y, **groups):
 
 
 def extra_memory(X, y, ids):
-    """Return the most that GroupedRanker has allocated at a time, as a multiple of X."""
+    """Return the peak memory allocated by GroupedRanker, as a multiple of X."""
     tracemalloc.start()
     GroupedRanker(Nothing()).fit(X, y, groups=ids)
     peak = tracemalloc.get_traced_memory()[1]
@@ -66,9 +66,9 @@ def extra_memory(X, y, ids):
 
 
 def main():
-    """Compare, judge the promise and return the exit status."""
-    parser = argparse.ArgumentParser(description="Time GroupedRanker beside bare LightGBM.")
-    parser.add_argument("--quick", action="store_true", help="a tenth of the data, a smoke run")
+    """Compare, check the promise and return the exit status."""
+    parser = argparse.ArgumentParser(description="Time GroupedRanker and LightGBM alone.")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the data, as a smoke test")
     quick = parser.parse_args().quick
     X, y, ids = make_data(1_000 if quick else 10_000)
     order = np.argsort(ids, kind="stable")
