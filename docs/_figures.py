@@ -1,4 +1,4 @@
-"""The pictures of guide.md, drawn when the site is built, on light and on dark ground."""
+"""The figures of guide.md, drawn when the site is built, for light and dark backgrounds."""
 
 import matplotlib
 
@@ -57,7 +57,7 @@ def ties(ax):
 
 
 def draw_all(folder):
-    """Write an SVG of each picture for each ground into `folder`."""
+    """Write an SVG of each figure, for each background, into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     for ground, colors in GROUNDS.items():
         ink = colors["ink"]

@@ -1,6 +1,6 @@
 """The site: ``python -m sphinx -W --keep-going -b html docs docs/_build/html``.
 
-Everything made at build time is in docs/generated and docs/_build.
+Everything that the build makes is in docs/generated and docs/_build.
 """
 
 import re
@@ -30,15 +30,15 @@ extensions = [
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "_templates", "generated/source", "**/GALLERY_HEADER.rst"]
-suppress_warnings = ["config.cache"]  # the gallery keeps functions in its configuration
-smartquotes = False  # "log" is something to type
-default_role = "py:obj"  # `ndcg_score` links where there is something to link to
+suppress_warnings = ["config.cache"]  # the gallery has functions in its configuration
+smartquotes = False  # readers copy "log" from the pages
+default_role = "py:obj"  # `ndcg_score` is a link if it is documented
 myst_enable_extensions = ["amsmath", "attrs_block", "attrs_inline", "dollarmath"]
 myst_heading_anchors = 3
 html_math_renderer = "mathml"  # see setup
 
 autosummary_generate = True
-autodoc_typehints = "none"  # numpydoc has them in words
+autodoc_typehints = "none"  # the docstrings describe the types
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
@@ -58,8 +58,8 @@ html_theme_options = {
     "article_footer_items": [],
 }
 
-# Of the examples these are run, in about four minutes on two busy cores. The others fit many
-# models, or write big files.
+# These examples are run, in about four minutes on two busy cores. The others fit many models, or
+# write large files.
 _RUN = ("tune_movie_ranker", "whose_ndcg", "recommender_lists", "rank_stocks", "plot_")
 sphinx_gallery_conf = {
     "examples_dirs": str(generated / "source"),
@@ -77,28 +77,28 @@ sphinx_gallery_conf = {
 
 
 def prepare_sources(app):
-    """Draw the figures, and put a header beside copies of the examples, as the gallery wants it."""
+    """Draw the figures, and copy the examples next to a header, as the gallery needs it."""
     runpy.run_path(str(here / "_figures.py"))["draw_all"](generated / "figures")
     source = generated / "source"
     shutil.rmtree(source, ignore_errors=True)
     shutil.copytree(here.parent / "examples", source, ignore=shutil.ignore_patterns("__pycache__"))
     header = (
-        "Examples\n========\n\nScripts of the folder ``examples``. Most were run when this "
-        "site was built, and show what they printed.\n"
+        "Examples\n========\n\nThe scripts of the folder ``examples``. Most were run when this "
+        "site was built, and are shown with their output.\n"
     )
     (source / "GALLERY_HEADER.rst").write_text(header)
 
 
-def mend_docstring(app, what, name, obj, options, lines):
-    """Turn scikit-learn's links into its own user guide, in inherited methods, into text."""
+def fix_docstring(app, what, name, obj, options, lines):
+    """Replace links to scikit-learn's user guide, in inherited methods, by text."""
     text = re.sub(r":ref:`([^`<]+) <\w+>`", r"\1 of scikit-learn", "\n".join(lines))
     lines[:] = re.sub(r":term:`([^`<]+?)(?: <[^>]+>)?`", r"\1", text).split("\n")
 
 
-def mend_page(app, doctree):
-    """Take blank lines off the ends of blocks, and the link off "NDCG@10", taken for an address."""
+def fix_page(app, doctree):
+    """Strip blank lines at the end of blocks, and the link of "NDCG@10", read as an address."""
     for node in list(doctree.findall(nodes.literal_block)):
-        node.rawsource = node.astext().rstrip()  # pages need the line to end a doctest
+        node.rawsource = node.astext().rstrip()  # doctests on the pages end with a blank line
         node[:] = [nodes.Text(node.rawsource)]
     for node in list(doctree.findall(nodes.reference)):
         if node.get("refuri", "").startswith("mailto:NDCG"):
@@ -106,7 +106,7 @@ def mend_page(app, doctree):
 
 
 def as_mathml(as_block):
-    """Write a formula as MathML, which browsers show by themselves: no script, no network."""
+    """Write a formula as MathML, which browsers show without a script or the network."""
 
     def visit(self, node):
         self.body.append(tex2mathml(node.astext(), as_block=as_block))
@@ -116,9 +116,9 @@ def as_mathml(as_block):
 
 
 def setup(app):
-    """Tell Sphinx of the above."""
+    """Register the functions above with Sphinx."""
     app.add_html_math_renderer("mathml", as_mathml(as_block=False), as_mathml(as_block=True))
-    app.connect("autodoc-process-docstring", mend_docstring)
-    app.connect("doctree-read", mend_page)
-    # before the gallery looks at its sources, which it does at the default priority
+    app.connect("autodoc-process-docstring", fix_docstring)
+    app.connect("doctree-read", fix_page)
+    # before the gallery reads its sources, which it does at the default priority
     app.connect("builder-inited", prepare_sources, priority=10)
