@@ -14,9 +14,8 @@ import atheris
 
 with atheris.instrument_imports(include=["sklearn_ndcg"]):
     from sklearn_ndcg import _kernels
-    from sklearn_ndcg._definitions import Definition
-    from sklearn_ndcg._metrics import dcg_and_ideal
-    from sklearn_ndcg._queries import as_queries
+    from sklearn_ndcg._definitions import Measure
+    from sklearn_ndcg._inputs import read_queries
 
 import numpy as np
 
@@ -27,7 +26,7 @@ GAINS = ["linear", "exponential", tuple(range(256, 0, -1))]
 
 
 def queries_of(data):
-    """Draw y_true, y_score, groups and options."""
+    """Draw a measure, y_true, y_score and groups."""
     provider = atheris.FuzzedDataProvider(data)
     ties, gain = provider.PickValueInList(TIES), provider.PickValueInList(GAINS)
     k = provider.PickValueInList([None, 1, 5, 17, 100, "retrieved"])
@@ -44,19 +43,19 @@ def queries_of(data):
         s = np.where(np.isnan(s) | (s == np.inf), 0, s).astype(s.dtype)
     if provider.ConsumeBool():
         y = y / 2
-    return y, s, groups, k, Definition(gain=gain, ties=ties)
+    return Measure(k=k, gain=gain, ties=ties), y, s, groups
 
 
 def test_one(data):
     """Compare the kernels on the queries that the bytes make."""
-    y, s, groups, k, definition = queries_of(data)
-    if isinstance(definition.gain, tuple) and y.dtype != np.uint8:
+    measure, y, s, groups = queries_of(data)
+    if isinstance(measure.gain, tuple) and y.dtype != np.uint8:
         return
-    queries = as_queries(y, s, groups=groups, definition=definition, negative_gain=False)
+    queries = read_queries(measure, y, s, groups)
     found = []
-    for twin in (_kernels, _ckernels):
-        _kernels.backend = twin
-        found.append(np.hstack(dcg_and_ideal(queries, [k], definition)))
+    for kernels in (_kernels, _ckernels):
+        _kernels.backend = kernels
+        found.append(np.hstack(queries.dcg_and_ideal()))
     unit = np.abs(found[0]).max() or 1
     np.testing.assert_allclose(found[1] / unit, found[0] / unit, rtol=1e-12, atol=1e-13)
 

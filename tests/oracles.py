@@ -1,4 +1,4 @@
-"""NDCG once more, slowly and another way: what the library is held against."""
+"""NDCG computed slowly and in another way, for comparison with the library."""
 
 from fractions import Fraction
 from itertools import pairwise, permutations
@@ -38,7 +38,7 @@ def _is_stable(order, scores):
 
 
 def loop_ndcg(y_true, y_score, groups, k=None):
-    """Tie-averaged NDCG by sorting, summing and dividing, a query at a time; sorted by id."""
+    """Tie-averaged NDCG by sorting, summing and dividing, one query at a time; sorted by id."""
     values = []
     for query in sorted(set(groups)):
         rows = [i for i, each in enumerate(groups) if each == query]

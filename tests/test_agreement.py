@@ -1,4 +1,4 @@
-"""On 2-D input the values of scikit-learn's own functions, and its own tests of them."""
+"""On 2-D input: the values of scikit-learn's functions, and scikit-learn's own tests of them."""
 
 import warnings
 
@@ -99,7 +99,7 @@ def test_drawn_matrices(data, k, metric):
     y_score = data.draw(
         arrays(float, shape, elements=st.one_of(st.sampled_from([0, -0.0, 1]), st.floats(-9, 9)))
     )
-    # below the smallest normal number digits are gone before either of the two begins
+    # below the smallest normal number, digits are lost before either function begins
     y_true[y_true < 1e-300] = 0
     assert_agree(metric, y_true, y_score, k=k)
 
@@ -117,7 +117,7 @@ def their_tests():
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 @pytest.mark.parametrize(("name", "value"), list(their_tests()))
 def test_passes_what_scikit_learn_tests(monkeypatch, name, value):
-    """Private helpers are served by our samples; they reverse ties in test_dcg_ties, we do not."""
+    """Our samples replace its private helpers; test_dcg_ties expects reversed ties, so it is out."""
 
     def by_name(samples):
         return lambda y, s, k=None, **options: samples(y, s, k=k, **options)

@@ -1,4 +1,4 @@
-"""Arrays of the array API, on any device, come to the host at the door."""
+"""Arrays of the array API, on any device, are brought to the host."""
 
 import numpy as np
 import pytest
@@ -68,7 +68,7 @@ def test_under_dispatch_tensors_stay_readable():
 
 
 @pytest.mark.filterwarnings("ignore:With 2 queries")
-def test_evidence_takes_them_too(makers):
+def test_intervals_of_arrays_on_a_device(makers):
     for make in makers:
         found = ndcg_interval(make(Y), make(S), groups=make(IDS), method="t")
         assert found == ndcg_interval(Y, S, groups=IDS, method="t")

@@ -1,4 +1,4 @@
-"""A search on a Dask cluster finds what it finds at home, to the last bit."""
+"""A search on a Dask cluster gives the results of a local search, to the last bit."""
 
 import joblib
 import numpy as np
@@ -64,20 +64,20 @@ def executed(client):
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", rankers())
-def test_search_on_a_cluster_is_the_search_at_home(client, data, name, way):
+def test_search_on_a_cluster_equals_the_local_search(client, data, name, way):
     ranker, grid = rankers()[name]()
-    home = search(data, way, ranker, grid)
+    local = search(data, way, ranker, grid)
     before = executed(client)
     with joblib.parallel_config(backend="dask"):
-        away = search(data, way, ranker, grid)
+        on_cluster = search(data, way, ranker, grid)
     assert executed(client) > before
-    assert set(home.cv_results_) == set(away.cv_results_)
-    for key, values in home.cv_results_.items():
+    assert set(local.cv_results_) == set(on_cluster.cv_results_)
+    for key, values in local.cv_results_.items():
         if not key.endswith("_time"):
-            np.testing.assert_array_equal(away.cv_results_[key], values, err_msg=key)
-    assert len(set(home.cv_results_["mean_test_score"])) > 1
-    assert away.best_params_ == home.best_params_
-    np.testing.assert_array_equal(away.predict(data[0]), home.predict(data[0]))
+            np.testing.assert_array_equal(on_cluster.cv_results_[key], values, err_msg=key)
+    assert len(set(local.cv_results_["mean_test_score"])) > 1
+    assert on_cluster.best_params_ == local.best_params_
+    np.testing.assert_array_equal(on_cluster.predict(data[0]), local.predict(data[0]))
 
 
 def test_routing_goes_with_the_tasks_of_scikit_learn(client):
@@ -90,7 +90,7 @@ def test_routing_goes_with_the_tasks_of_scikit_learn(client):
     assert set(client.run(routing).values()) == {False}
 
 
-def test_an_error_on_a_worker_is_the_error_at_home(client, data):
+def test_an_error_on_a_worker_is_the_local_error(client, data):
     X, y, query = data
     ungrouped = GridSearchCV(
         Ridge(), {"alpha": [1]}, scoring=make_ndcg_scorer(), cv=GroupKFold(3), error_score="raise"

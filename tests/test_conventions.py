@@ -1,4 +1,4 @@
-"""CONVENTIONS against the living libraries, and the pages that tabulate them."""
+"""CONVENTIONS compared with the installed libraries, and the pages that list them."""
 
 import pickle
 from itertools import combinations
@@ -31,7 +31,7 @@ from sklearn_ndcg import CONVENTIONS, make_ndcg_scorer, ndcg_curve, ndcg_samples
 
 # what is drawn may have queries of one document only
 pytestmark = pytest.mark.filterwarnings("ignore:Each of the .* queries has a single document")
-# Run by hand (`slow`): frameworks of gigabytes, and libraries that pin old versions.
+# Run by hand (`slow`): large frameworks, and libraries that pin old versions.
 BY_HAND = {
     "torchmetrics", "rax", "rankereval", "recommenders", "rectools", "replay", "ir_evaluation",
     "ir_eval_numba",
@@ -87,13 +87,13 @@ def assert_is(expected, values, tolerance):
     """A library's number, the value of each query or their mean, is ours."""
     if np.ndim(expected) == 0:
         left = values[~np.isnan(values)]
-        values = left.mean() if len(left) else 0.0  # torchmetrics' word for nothing
+        values = left.mean() if len(left) else 0.0  # what torchmetrics returns for no query
     np.testing.assert_allclose(values, expected, rtol=0, atol=tolerance)
 
 
 @pytest.mark.parametrize("kind", SCORE_KINDS)
 @pytest.mark.parametrize("peer", NAMED)
-def test_is_the_number_of_the_living_library(peer, kind):
+def test_is_the_value_of_the_installed_library(peer, kind):
     @drawn
     @given(rankings(kind, fractions=peer.takes_fractions), st.sampled_from([None, 1, 3, 10, 50]))
     def check(data, k):
@@ -143,7 +143,7 @@ def test_what_a_library_does_is_what_its_convention_says(peer):
 
 
 def test_pages_are_what_the_generator_writes(monkeypatch):
-    # but for the rows of libraries that are not here, and the versions of those that are
+    # except the rows of libraries that are not installed, and the versions of those that are
     page = PAGE.read_text()
     light = [peer for peer in PEERS if peer.library not in BY_HAND]
     monkeypatch.setattr("whose_ndcg.installed", [peer for peer in light if peer.installed])
@@ -158,7 +158,7 @@ def test_pages_are_what_the_generator_writes(monkeypatch):
 def test_page_shows_our_own_number_for_the_example(name):
     for peer in PEERS:
         if peer.convention == name:
-            # up to fifteen documents ranx sorts stably, and need not be here to tell its order
+            # ranx sorts up to fifteen documents stably: it need not be installed to know its order
             rows = as_given if peer.library == "ranx" else peer.rows
             y_true, y_score, groups = rows(GRADES, SCORES, QUERIES)
             got = ndcg_score(y_true, y_score, groups=groups, k=K, **CONVENTIONS[name])
@@ -238,7 +238,7 @@ def test_pair_agrees_where_it_claims_the_same_and_only_there(one, other):
         assert not np.allclose(*values, equal_nan=True), key
 
 
-def living(library, convention):
+def installed_peer(library, convention):
     peer = next(p for p in PEERS if (p.library, p.convention) == (library, convention))
     if not peer.installed:
         pytest.skip(f"{library} is not installed")
@@ -246,7 +246,7 @@ def living(library, convention):
 
 
 def comparable(**options):
-    """The installed libraries, but for those of float32, whose conventions have these options."""
+    """The installed libraries, except those of float32, whose conventions have these options."""
     peers = [
         peer
         for peer in PEERS
@@ -260,8 +260,8 @@ def comparable(**options):
     return peers
 
 
-def living_mean(peer, data, k):
-    """The library's mean, documents in an order in which ties fall as those of other libraries."""
+def comparable_mean(peer, data, k):
+    """The library's mean, the documents in an order that resolves ties as other libraries do."""
     if peer.convention == "trec_eval":
         y_true, y_score, groups = (column[::-1] for column in data)
         data = y_true, y_score, groups[0] - groups
@@ -269,7 +269,7 @@ def living_mean(peer, data, k):
 
 
 def assert_one_number(peers, data, k):
-    numbers = [living_mean(peer, data, k) for peer in peers]
+    numbers = [comparable_mean(peer, data, k) for peer in peers]
     np.testing.assert_allclose(numbers, numbers[0], rtol=0, atol=1e-12)
 
 
@@ -316,7 +316,7 @@ def test_libraries_of_one_definition_agree_on_ties_and_undefined_queries(options
 
 
 def test_bare_ndcg_of_xgboost_is_cut_at_32():
-    living("xgboost", "xgboost")
+    installed_peer("xgboost", "xgboost")
     import xgboost  # noqa: PLC0415
 
     y_true, groups = np.arange(60) % 4, np.zeros(60, dtype=int)
@@ -330,7 +330,10 @@ def test_bare_ndcg_of_xgboost_is_cut_at_32():
 
 
 def test_weights_of_lightgbm_and_catboost():
-    lightgbm, catboost = living("lightgbm", "lightgbm"), living("catboost", "catboost")
+    lightgbm, catboost = (
+        installed_peer("lightgbm", "lightgbm"),
+        installed_peer("catboost", "catboost"),
+    )
     import lightgbm as library  # noqa: PLC0415
     from catboost.utils import eval_metric  # noqa: PLC0415
 
@@ -364,7 +367,7 @@ def test_judged_and_not_retrieved_is_minus_infinity_for_trec_eval_and_ranx():
     y_true, y_score = [2, 0, 3, 1], [0.5, 0.9, -np.inf, -np.inf]
     qrels = {"q": {"a": 2, "b": 0, "c": 3, "d": 1}}
     run = {"q": {"a": 0.5, "b": 0.9}}
-    living("pytrec_eval", "trec_eval"), living("ranx", "ranx")
+    installed_peer("pytrec_eval", "trec_eval"), installed_peer("ranx", "ranx")
     import pytrec_eval  # noqa: PLC0415
     import ranx as library  # noqa: PLC0415
 
@@ -377,7 +380,7 @@ def test_judged_and_not_retrieved_is_minus_infinity_for_trec_eval_and_ranx():
 
 
 def test_negative_judgements_and_fractions_count_as_the_page_says():
-    living("pytrec_eval", "trec_eval"), living("ranx", "ranx")
+    installed_peer("pytrec_eval", "trec_eval"), installed_peer("ranx", "ranx")
     import pytrec_eval  # noqa: PLC0415
     import ranx as library  # noqa: PLC0415
 
@@ -393,8 +396,8 @@ def test_negative_judgements_and_fractions_count_as_the_page_says():
     assert found == pytest.approx(ndcg_score(y_true, [0.9, 0.5, 0.1], **options))
 
 
-def test_document_ids_are_compared_as_text_and_lone_queries_left_out_or_counted():
-    living("pytrec_eval", "trec_eval"), living("ir_measures", "trec_eval")
+def test_document_ids_are_compared_as_text_and_queries_on_one_side_left_out_or_counted():
+    installed_peer("pytrec_eval", "trec_eval"), installed_peer("ir_measures", "trec_eval")
     import ir_measures  # noqa: PLC0415
     import pytrec_eval  # noqa: PLC0415
 
@@ -418,19 +421,22 @@ def test_one_relevant_document_is_a_perfect_list(peer, score, grade):
 @drawn
 @given(data=rankings())
 def test_xgboost_with_and_without_minus_differ_by_the_undefined_queries(data):
-    plain, minus = living("xgboost", "xgboost"), living("xgboost", "xgboost-minus")
+    plain, minus = installed_peer("xgboost", "xgboost"), installed_peer("xgboost", "xgboost-minus")
     undefined = np.isnan(ndcg_samples(*data[:2], groups=data[2], replace_undefined_by=np.nan))
     assert plain.value(*data) - minus.value(*data) == pytest.approx(undefined.mean(), abs=1e-12)
 
 
 @drawn
 @given(data=rankings("all tied", defined=True), k=st.sampled_from([None, 1, 5]))
-def test_where_all_is_tied_order_moves_some_libraries_and_not_others(data, k):
+def test_where_all_is_tied_the_order_changes_some_libraries_only(data, k):
     y_true, y_score, groups = data
     best_first = np.lexsort((-y_true, groups))
     worst_first = np.lexsort((y_true, groups))
-    catboost, lightgbm = living("catboost", "catboost-exp"), living("lightgbm", "lightgbm")
-    sklearn = living("sklearn", "sklearn")
+    catboost, lightgbm = (
+        installed_peer("catboost", "catboost-exp"),
+        installed_peer("lightgbm", "lightgbm"),
+    )
+    sklearn = installed_peer("sklearn", "sklearn")
     orders = [(y_true[order], y_score, groups) for order in (best_first, worst_first)]
     best, worst = (np.mean(lightgbm.value(*rows, k=k)) for rows in orders)
     assert best == pytest.approx(1, abs=1e-12)
@@ -440,7 +446,7 @@ def test_where_all_is_tied_order_moves_some_libraries_and_not_others(data, k):
 
 
 def test_near_ties_are_ties_in_single_precision_only():
-    lightgbm, xgboost = living("lightgbm", "lightgbm"), living("xgboost", "xgboost")
+    lightgbm, xgboost = installed_peer("lightgbm", "lightgbm"), installed_peer("xgboost", "xgboost")
     y_score, groups = np.array([1, 1 + 1e-9]), np.array([0, 0])
     assert lightgbm.value(np.array([0, 1]), y_score, groups) == 1
     assert xgboost.value(np.array([0, 1]), y_score, groups) == pytest.approx(1 / np.log2(3))
@@ -448,7 +454,7 @@ def test_near_ties_are_ties_in_single_precision_only():
 
 
 def test_ranx_shuffles_ties_of_more_than_fifteen_documents():
-    peer = living("ranx", "ranx")
+    peer = installed_peer("ranx", "ranx")
     y_true, groups = np.arange(60) % 5, np.zeros(60, dtype=int)
     rows = y_true, np.ones(60), groups
     plain = peer._replace(rows=as_given)  # in the order of the input, which does up to fifteen
@@ -460,7 +466,7 @@ def test_ranx_shuffles_ties_of_more_than_fifteen_documents():
 
 @pytest.mark.parametrize("library", ["catboost", "lightgbm", "xgboost"])
 def test_minus_infinity_is_the_lowest_score_to_libraries(library):
-    peer = living(library, library)
+    peer = installed_peer(library, library)
     y_true, groups = np.array([0, 2, 1]), np.zeros(3, dtype=int)
     got = peer.value(y_true, np.array([1, -np.inf, -np.inf]), groups)
     assert_is(got, ours(peer, (y_true, np.array([1.0, -9, -9]), groups), None), 1e-12)

@@ -1,4 +1,4 @@
-"""Pictures by their data and artists; and that the chance level is what it says."""
+"""The data and the artists of NDCGDisplay, and the chance level against all orders."""
 
 from itertools import permutations
 
@@ -219,7 +219,7 @@ def test_several_models_on_one_axis():
     assert [text.get_text() for text in first.ax_.get_legend().get_texts()] == ["a", "b"]
 
 
-def test_one_cutoff_is_seen_as_a_point():
+def test_one_cutoff_is_drawn_as_a_point():
     assert NDCGDisplay.from_predictions(*matrices(30), k=[5]).line_.get_marker() == "o"
 
 

@@ -1,4 +1,4 @@
-"""Intervals and comparisons, held to SciPy."""
+"""Intervals and comparisons, compared with SciPy."""
 
 from fractions import Fraction
 from inspect import signature
@@ -12,7 +12,7 @@ from scipy import stats
 
 from sklearn_ndcg import compare_rankers, ndcg_interval, ndcg_samples, ndcg_score
 
-# as SciPy calls it
+# SciPy's name for it
 RNG = "rng" if "rng" in signature(stats.bootstrap).parameters else "random_state"
 
 
@@ -37,7 +37,7 @@ def test_interval_is_that_of_scipy_for_the_same_resamples(method, level):
     assert ours.value == ndcg_score(y, s, k=5)
 
 
-def test_chunks_draw_what_one_draw_does(monkeypatch):
+def test_drawing_in_chunks_gives_the_same_resamples(monkeypatch):
     y, s = matrices()
     whole = ndcg_interval(y, s, n_resamples=200, random_state=1)
     monkeypatch.setattr("sklearn_ndcg._resampling._CHUNK", 130)
@@ -53,7 +53,7 @@ def test_t_interval():
     assert found.standard_error == pytest.approx(stats.sem(values), abs=1e-15)
 
 
-def test_abootstrap_means_query_keeps_its_weight():
+def test_a_resampled_query_keeps_its_weight():
     y, s = matrices()
     weight = np.random.default_rng(3).random(len(y))
     values = ndcg_samples(y, s)
@@ -162,7 +162,7 @@ def test_rounding_does_not_decide_the_bias_of_bca(seed, kernels):
 def test_far_levels_of_bca_do_not_change_sides():
     y, _ = matrices()
     s = y.copy()
-    s[0] *= -1  # one query far off makes for all the acceleration that there can be
+    s[0] *= -1  # one outlier gives the largest acceleration possible
     found = ndcg_interval(y, s, confidence_level=1 - 1e-14, n_resamples=200, random_state=0)
     assert found.confidence_interval.low < found.value < found.confidence_interval.high
 
@@ -174,7 +174,7 @@ def test_a_large_replacement_does_not_overflow(method, large):
     y[:15] = 0
     found = ndcg_interval(y, s, replace_undefined_by=large, method=method, n_resamples=999,
                           random_state=1)  # fmt: skip
-    # beside it the other values are nothing
+    # the other values are negligible beside it
     values = np.r_[np.ones(15), np.zeros(25)]
     theirs = stats.bootstrap((values,), mean, method=method, n_resamples=999,
                              **{RNG: np.random.default_rng(1)})  # fmt: skip
@@ -193,7 +193,7 @@ def test_a_large_replacement_does_not_overflow_student_s_t():
 
 
 @pytest.mark.parametrize("too_large", [1e300, -1.7e308])
-def test_a_replacement_whose_square_is_no_float_is_refused(too_large):
+def test_a_replacement_whose_square_overflows_is_refused(too_large):
     with pytest.raises(ValueError, match="replace_undefined_by must be.*up to 1e100"):
         ndcg_interval(*matrices(), replace_undefined_by=too_large)
 
@@ -202,7 +202,7 @@ def test_a_replacement_whose_square_is_no_float_is_refused(too_large):
 
 
 def by_hand(values, weight):
-    """Mean, error, effect and degrees of freedom, in exact arithmetic but for the roots.
+    """Mean, error, effect and degrees of freedom, in exact arithmetic except for the roots.
 
     The error is that of leaving out each query in turn; where fewer than two queries decide, no
     less than the weighted standard deviation over the root of their effective number.
@@ -266,7 +266,7 @@ def test_equal_weights_leave_student_s_t_to_scipy(scale):
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.filterwarnings("ignore:With 20 queries, which by their weights")
-def test_one_heavy_query_alone_is_no_evidence(seed):
+def test_one_heavy_query_alone_is_not_evidence(seed):
     y, scores = rankers(20, seed)
     scores = {name: scores[name] for name in ("poor", "other")}  # hardly different
     weight = np.r_[1e4, np.ones(19)]
@@ -279,7 +279,7 @@ def test_one_heavy_query_alone_is_no_evidence(seed):
     assert low[0] < 0 < high[0]
 
 
-def test_queries_that_weigh_like_few_warn():
+def test_queries_that_are_worth_few_by_their_weights_warn():
     y, s = matrices()
     weight = np.r_[1e4, np.ones(39)]
     message = "With 40 queries, which by their weights are worth 1.01, an interval or a test says"
@@ -295,7 +295,7 @@ def test_queries_that_weigh_like_few_warn():
     ndcg_interval(*matrices(10), sample_weight=np.full(10, 0.1))
 
 
-def test_the_weight_of_a_query_left_out_is_no_unit_for_the_others():
+def test_the_weight_of_a_query_left_out_does_not_scale_the_others():
     y, s = matrices()
     y[0] = 0
     found = ndcg_interval(
@@ -389,7 +389,7 @@ def difference(a, b, axis=-1):
 @pytest.mark.filterwarnings("ignore:With . queries")
 def test_exact_permutation_test_is_that_of_scipy(n_queries):
     for seed in range(5):
-        # neither grades nor near-equal rankers, where rounding tells SciPy's equal sums apart
+        # no grades and no near-equal rankers: SciPy would take equal sums for different ones
         rng = np.random.default_rng(seed)
         y = rng.random((n_queries, 12))
         scores = {str(noise): y + rng.normal(0, noise, y.shape) for noise in (0.1, 0.5, 3)}
@@ -431,7 +431,7 @@ NEAR_RANKS = [
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.filterwarnings("ignore:With 10 queries, which by their weights")
 def test_rounding_does_not_tell_equal_sums_apart(seed, kernels, weighted):
-    """Rankers that differ far down, by some 1e-5 in values near 1, so that rounding is not small."""
+    """Rankers that differ at high ranks, by about 1e-5 in values near 1: rounding matters."""
     rng = np.random.default_rng(seed)
     ranks = rng.permuted(rng.choice(NEAR_RANKS, 10), axis=1)
     y, *scores = np.zeros((3, 10, 1200))
@@ -487,7 +487,7 @@ def test_baseline_and_frames():
 
 
 @pytest.mark.parametrize("library", ["polars", "pyarrow"])
-def test_frames_that_are_no_mappings_have_a_ranker_a_column(library):
+def test_frames_that_are_not_mappings_have_one_ranker_per_column(library):
     package = pytest.importorskip(library, reason=f"{library} is not installed")
     y, scores = rankers()
     flat = {name: s.ravel() for name, s in scores.items()}
@@ -510,7 +510,7 @@ def test_frames_of_other_kinds_are_refused_by_name():
         compare_rankers([[1, 0]], twice)
 
 
-def test_undefined_queries_tell_no_rankers_apart():
+def test_undefined_queries_do_not_tell_rankers_apart():
     y, scores = rankers()
     y[:3] = 0
     expected = compare_rankers(y[3:], {n: s[3:] for n, s in scores.items()}, test="t")

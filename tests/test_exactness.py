@@ -1,4 +1,4 @@
-"""Every metric beside the same in exact arithmetic: rational gains, discounts of 50 digits."""
+"""Every metric compared with exact arithmetic: rational gains, discounts of 50 digits."""
 
 from fractions import Fraction
 from functools import cache
@@ -195,7 +195,7 @@ def test_exponential_gain(relevance, scores):
 
 @pytest.mark.parametrize("ties", TIES)
 def test_negative_gains_beside_the_sum_of_their_sizes(ties):
-    """What cancels has no relative error to speak of."""
+    """Where gains cancel out, a relative error says little."""
     rng = np.random.default_rng(2)
     y, s = rng.normal(size=500) * 10 ** rng.uniform(-6, 6, 500), rng.integers(0, 60, 500)
     exact, discounts = exact_gains(y), exact_discounts(500)

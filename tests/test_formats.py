@@ -1,4 +1,4 @@
-"""Ranked lists and TREC runs, brought to rows."""
+"""Ranked lists and TREC runs as rows."""
 
 from array import array
 from collections import Counter, OrderedDict, deque, namedtuple
@@ -85,7 +85,7 @@ def test_unanswered_and_without_truth():
     assert values == pytest.approx({"a": 1, "b": 0, "c": np.nan}, nan_ok=True)
     values = per_query(from_lists(lists, truth, unanswered="skip"), replace_undefined_by=np.nan)
     assert values == pytest.approx({"a": 1, "c": np.nan}, nan_ok=True)
-    # an empty list is an answer
+    # an empty list counts as an answer
     assert per_query(from_lists({"a": []}, {"a": ["x"]}, unanswered="skip")) == {"a": 0}
 
 
@@ -175,7 +175,7 @@ def test_a_series_of_grades_is_not_a_collection_of_ids():
 
 
 def test_a_series_of_ids_is_not_a_mapping_of_grades():
-    # its index are row numbers, which may be ids as well: only you know
+    # its index has row numbers, which could be ids too: only the user knows
     liked = {u: g["item"] for u, g in RATINGS.groupby("user")}
     with pytest.raises(
         TypeError, match=r"\.to_dict\(\) if they are grades of the ids in its index"
@@ -185,7 +185,7 @@ def test_a_series_of_ids_is_not_a_mapping_of_grades():
     assert values[2] == pytest.approx(1 / ideal([1, 1]), abs=1e-14)
 
 
-def test_a_series_that_has_an_id_twice_is_told_before_to_dict_loses_one():
+def test_a_series_with_an_id_twice_is_refused_before_to_dict_loses_one():
     grades = pd.Series([3, 2, 1], index=["A", "B", "A"])
     with pytest.raises(TypeError, match="Its index has 'A' more than once, of which to_dict"):
         from_lists({"q": ["A"]}, {"q": grades})
@@ -306,7 +306,7 @@ def test_a_table_as_all_lists_or_all_truths_gets_the_way_out():
         from_lists(LISTS, RATINGS)
 
 
-def test_relevance_in_the_place_of_lists_is_told():
+def test_relevance_in_the_place_of_lists_is_noticed():
     liked, graded = {"q": {"A", "B"}}, {"q": {"A": 3, "B": 1}}
     for truth in (liked, graded):
         with pytest.raises(TypeError, match="are recommended and relevant swapped"):
@@ -314,7 +314,7 @@ def test_relevance_in_the_place_of_lists_is_told():
 
 
 def test_grades_as_ids_and_ratings_twice():
-    # five stars for three items: as ids they would be one document that is relevant
+    # five stars for three items: as ids they would be a single relevant document
     message = r"relevant has the id 5 3 times in query 'u'\. Pass set\(ids\), or .*Counter\(ids\)"
     with pytest.raises(ValueError, match=message):
         from_lists({"u": [1, 5]}, {"u": [5, 5, 4, 5]})
@@ -341,8 +341,8 @@ def test_a_mask_is_not_ids(kind):
 
 
 @pytest.mark.parametrize("missing", [None, np.nan, float("nan"), pd.NA, pd.NaT, np.float32("nan")])
-def test_a_missing_id_is_no_document(missing):
-    # a left join gives users without truth, and padded lists, such ids
+def test_a_missing_id_is_not_a_document(missing):
+    # left joins and padded lists make such ids
     message = (
         r"{} must not have missing ids \(None, NaN\), found 2 in query 'b', the first at index 1"
     )
@@ -357,12 +357,12 @@ def test_a_missing_id_is_no_document(missing):
         from_lists([masked], [[1]])
 
 
-def test_tensors_as_ids_are_not_equal_to_themselves_only():
+def test_tensors_as_ids_are_compared_by_value():
     torch = pytest.importorskip("torch")
     top = torch.tensor([[3, 1], [2, 5]])
     y_true, _, _ = from_lists(list(top), [top[0, 1:], top[1, :1]])
     assert y_true.tolist() == [0, 1, 1, 0]
-    for lists, truth in ((list(top[0]), [3]), ([3], list(top[0]))):  # of tensors without dimension
+    for lists, truth in ((list(top[0]), [3]), ([3], list(top[0]))):  # of 0-d tensors
         with pytest.raises(
             TypeError, match="ids in query 0 that are arrays themselves, of type Te"
         ):
@@ -386,7 +386,7 @@ def trec(rng, n_queries=40):
     for query in map(str, range(n_queries)):
         documents = [f"d{i}" for i in rng.permutation(30)]
         judged = rng.permutation(documents)[: rng.integers(1, 25)]
-        # trec_eval does not end where all judgements of a query are negative
+        # trec_eval never returns if all judgements of a query are negative
         grades = np.maximum(rng.integers(-1, 4, len(judged)), [0] + [-1] * (len(judged) - 1))
         if rng.random() < 0.9:
             qrels[query] = dict(zip(judged.tolist(), grades.tolist(), strict=True))
@@ -445,7 +445,7 @@ def test_the_order_of_trec_eval():
     assert place({"a": 1 + 1e-6, "b": 1}) == 1
     assert place({"a": 9, "10": 9}) == 1  # ids are text
     assert place({"a": 1e300, "b": np.inf}) == 2
-    assert place({"a": -np.inf, "b": 0}) == 2  # retrieved all the same
+    assert place({"a": -np.inf, "b": 0}) == 2  # retrieved nevertheless
 
 
 def test_negative_judgements_count_as_zero():
@@ -502,7 +502,7 @@ def test_judgements_and_run_that_are_swapped_are_refused():
     assert per_query(from_trec(as_floats, run)) == per_query(from_trec(qrels, run))
 
 
-def test_records_that_are_swapped_are_told():
+def test_records_that_are_swapped_are_noticed():
     judged = namedtuple("Judged", ["query_id", "doc_id", "relevance"])
     qrels, run = (
         [judged("q", "a", 1), judged("q", "b", 0)],
@@ -531,7 +531,7 @@ def test_records_that_are_swapped_are_told():
 def test_valid_judgements_are_not_taken_for_swapped(qrels, run):
     expected = (qrels["b"] + qrels["a"] / log2(3)) / ideal([qrels["a"], qrels["b"]])
     assert per_query(from_trec({"q": qrels}, {"q": run}))["q"] == pytest.approx(expected)
-    assert per_query(from_trec({"q": qrels}, {}))["q"] == 0  # no score says anything
+    assert per_query(from_trec({"q": qrels}, {}))["q"] == 0  # there are no scores to look at
     assert per_query(from_trec({"q": qrels}, {"q": {}, "r": {"a": 1}}))["q"] == 0
 
 
@@ -549,7 +549,7 @@ def test_the_way_out_for_graded_judgements_and_whole_scores():
 def test_unjudged_documents_of_a_run():
     qrels, run = {"q": {"a": 1, "b": 0, "c": -2}}, {"q": {"x": 3.5, "c": 2, "b": 1.5, "a": 1}}
     y_true, y_score, _ = from_trec(qrels, run, unjudged="nan")
-    assert np.array_equal(y_true, [np.nan, np.nan, 0, 1], equal_nan=True)  # -2 is no judgement
+    assert np.array_equal(y_true, [np.nan, np.nan, 0, 1], equal_nan=True)  # -2 is not a judgement
     assert y_score.tolist() == [-1, -2, -3, -4]
     assert from_trec(qrels, run)[0].tolist() == [0, 0, 0, 1]
     rows = from_trec(qrels, run, unjudged="nan")
@@ -573,7 +573,7 @@ def test_a_gain_of_documents_that_were_judged_0_is_that_of_ir_measures(seed, k):
     rows = from_trec(qrels, run, unjudged="nan")
     ours = per_query(rows, k=k, gain=GAINS, unjudged="zero", replace_undefined_by=0.0)
     assert ours == pytest.approx(expected, abs=1e-12)
-    # without telling the unjudged from those judged 0, these have a gain too
+    # if the unjudged are not told from those judged 0, they have a gain too
     others = per_query(from_trec(qrels, run), k=k, gain=GAINS, replace_undefined_by=0.0)
     assert max(abs(others[query] - expected[query]) for query in expected) > 0.01
 

@@ -1,4 +1,4 @@
-"""NDCG inside dataframe engines: the same table from all of them, lazily where they are lazy."""
+"""NDCG inside dataframe engines: all give the same table, and lazy ones stay lazy."""
 
 import shutil
 import tomllib
@@ -42,7 +42,7 @@ def spark():
 
 @pytest.fixture(params=ENGINES)
 def engine(request):
-    """From columns to a table of the engine."""
+    """A function that makes a table of the engine from columns."""
     name = request.param
 
     def make(columns):
@@ -91,7 +91,8 @@ def data(seed=0, n_queries=30, one_document=True):
     n = lengths.sum()
     groups = np.repeat(rng.permutation(n_queries), lengths)
     scores = [rng.normal(size=n), rng.integers(0, 3, n), np.zeros(n), rng.integers(-1, 9, n) / 2]
-    y = rng.integers(0, 5, n) * rng.integers(0, 2, n_queries)[groups]  # some without relevant ones
+    y = rng.integers(0, 5, n)
+    y *= rng.integers(0, 2, n_queries)[groups]  # some queries have no relevant document
     s = scores[seed % 4].astype(float)
     s[rng.random(n) < 0.1] = -np.inf
     order = rng.permutation(n)
@@ -138,7 +139,7 @@ def test_the_same_table_from_every_engine(engine, options):
 
 
 def ideals(y, s, q, k=None, **options):
-    """The DCG of the best order, cut where the query is."""
+    """The DCG of the best order, with the same cutoff."""
     options.pop("ties", None)
     found = []
     for query in np.unique(q):
@@ -260,7 +261,7 @@ def test_a_gain_table_of_few_grades(engine):
         assert rows(ndcg_by_query(frame, **COLUMNS, gain={0.5: 1, 7: 2}))[0][2:] == (None,) * 3
 
 
-def test_gain_that_no_float_holds(engine):
+def test_gain_that_overflows(engine):
     frame = engine({"q": [1, 1, 2], "y": [1e4, 1, 1], "s": [0.0, 1, 2]})
     if engine.is_lazy:
         found = rows(ndcg_by_query(frame, **COLUMNS, gain="exponential"))
@@ -384,7 +385,7 @@ def test_a_table_whose_columns_are_numbers():
         ndcg_score(pd.DataFrame({0: [1]}), **COLUMNS)
 
 
-def test_a_key_that_is_called_like_a_result(engine):
+def test_a_key_that_is_named_like_a_column_of_the_result(engine):
     frame = engine({"dcg": [1], "y": [1], "s": [1.0]})
     with pytest.raises(ValueError, match="none called n_documents, dcg"):
         ndcg_by_query(frame, y_true="y", y_score="s", groups="dcg")
@@ -473,7 +474,7 @@ def test_dask_is_refused_with_the_way_out():
 
 
 @pytest.mark.parametrize("frame", [np.zeros((3, 3)), {"q": [1]}, None])
-def test_what_is_no_table(frame):
+def test_inputs_that_are_not_tables(frame):
     with pytest.raises(TypeError, match="frame must be a table of pandas, Polars, PyArrow"):
         ndcg_score(frame, **COLUMNS)
 
@@ -492,7 +493,7 @@ HIDE = "import sys, sklearn; sys.modules['narwhals.stable.v2'] = None;"
     ],
 )
 def test_without_narwhals_the_error_says_what_to_install(code):
-    # the package is on no index: its extra is no way out for who has a clone
+    # the package is on no index, so its extra does not help users of a clone
     project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
     [needed] = project["optional-dependencies"]["frames"]
     error = run_python(HIDE + code).stderr.splitlines()[-1]
@@ -501,7 +502,7 @@ def test_without_narwhals_the_error_says_what_to_install(code):
     assert error.endswith(f'python -m pip install "{needed}"')
 
 
-def test_frames_are_there_without_an_import_of_their_own():
+def test_frames_need_no_import_of_their_own():
     code = (
         "import sklearn_ndcg; print('frames' in vars(sklearn_ndcg));"
         "print(sklearn_ndcg.frames.ndcg_score.__module__, hasattr(sklearn_ndcg, 'nonsense'))"

@@ -1,4 +1,4 @@
-"""Any input at all: a value that a plain oracle has too, or an error that names an argument.
+"""Any input: the value that a plain oracle gives too, or an error that names an argument.
 
 SKLEARN_NDCG_EXAMPLES sets how many inputs each test tries, by default 60.
 """

@@ -1,4 +1,4 @@
-"""Ids of queries, whatever holds them."""
+"""Query ids, in any container."""
 
 import warnings
 from collections import UserList, deque
@@ -15,7 +15,7 @@ from sklearn_ndcg import GroupedRanker, check_group_splits, ndcg_samples, ndcg_s
 
 
 class Tensor:
-    """A 0-d tensor as torch has it: equal by value, with the hash of its identity."""
+    """A 0-d tensor like those of torch: equal by value, hashed by identity."""
 
     def __init__(self, value):
         self.value = value
@@ -51,7 +51,7 @@ def test_a_list_of_0_d_tensors_of_torch():
 
 
 class Session:
-    """An id that is equal to itself only, and sorts."""
+    """An id that can be sorted, and is equal only to itself."""
 
     def __lt__(self, other):
         return id(self) < id(other)
@@ -82,7 +82,7 @@ def test_ids_that_end_in_nul_are_not_merged(container):
     np.testing.assert_array_equal(found, expected)
 
 
-def test_ids_that_are_unique_per_row_are_warned_of():
+def test_ids_that_are_unique_per_row_warn():
     rows = np.arange(len(Y))
     with pytest.warns(UserWarning, match="Each of the 8 queries has a single document"):
         ndcg_score(Y, S, groups=rows, replace_undefined_by=np.nan)
@@ -117,7 +117,7 @@ def test_the_same_columns_in_another_order_are_refused():
         ndcg_score(y, s[list("dcba")])
 
 
-def test_indexes_with_other_labels_say_nothing():
+def test_indexes_with_other_labels_do_not_matter():
     y, s = pd.Series(Y, index=range(8)), pd.Series(S, index=range(100, 108))
     assert ndcg_score(y, s, groups=IDS) == ndcg_score(Y, S, groups=IDS)
     s.index = [0, 0, 1, 2, 3, 4, 5, 6]

@@ -1,4 +1,4 @@
-"""Bad input: each case with its exception and the words of its message."""
+"""Input of every kind, and bad input: each case with the words of its error message."""
 
 import warnings
 from fractions import Fraction
@@ -30,7 +30,7 @@ Y, S, G = [1, 0, 2, 0], [4, 3, 2, 1], [1, 1, 2, 2]
 
 
 class Unreadable:
-    """What a torch tensor that requires grad does."""
+    """Cannot be read as an array, like a torch tensor that requires grad."""
 
     def __array__(self, dtype=None, copy=None):
         raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
@@ -141,7 +141,7 @@ DATA = {
     "short discount": (Y, S, {"groups": G, "discount": lambda r: 1 / r[:1]}, r"discount must return.*shape \(1,\)"),
     "ties": (Y, S, {"groups": G, "ties": "random"}, "ties must be one of 'average', 'stable'.*'random'"),
     "ignore_ties": (Y, S, {"groups": G, "ignore_ties": "yes"}, "ignore_ties must be True or False"),
-    "two words on ties": (Y, S, {"groups": G, "ties": "best", "ignore_ties": True}, "ignore_ties=True.*'best'"),
+    "two rules for ties": (Y, S, {"groups": G, "ties": "best", "ignore_ties": True}, "ignore_ties=True.*'best'"),
     "unjudged": (Y, S, {"groups": G, "unjudged": "drop"}, "unjudged must be one of.*'drop'"),
 }  # fmt: skip
 
@@ -260,7 +260,7 @@ def test_unknown_keywords_are_type_errors(function):
         FUNCTIONS[function](Y, S, G)
 
 
-def test_numpy_warns_of_nothing():
+def test_no_warning_of_numpy_comes_through():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(ValueError, match="float64"):
@@ -269,7 +269,7 @@ def test_numpy_warns_of_nothing():
             ndcg_score([[5000, 1]], [[1, 2]], gain="exponential")
 
 
-# --- arrays of every make
+# --- numbers of every kind
 
 _, RELEVANCE, QUERIES = graded_rows(20, (5, 5))
 RELEVANCE = RELEVANCE.astype(float)
@@ -302,7 +302,7 @@ def test_read_only_memory_maps(call, tmp_path):
 
 
 class Bare:
-    """Nothing but ``__array__``, with neither of the arguments that NumPy 2 would like."""
+    """Has only ``__array__``, without the arguments that NumPy 2 passes."""
 
     def __init__(self, values):
         self.values = values
@@ -345,7 +345,7 @@ def test_objects_with_array_only(call):
     ],
 )  # fmt: skip
 @ignore_few_queries
-def test_numbers_of_every_make(make):
+def test_numbers_of_every_kind(make):
     for name, call in EVERY_FUNCTION.items():
         found = call(make(RELEVANCE), make(SCORES), make(QUERIES))
         np.testing.assert_array_equal(found, call(RELEVANCE, SCORES, QUERIES), err_msg=name)
@@ -376,7 +376,7 @@ if pd.__version__ < "2.3":
 
 @pytest.mark.parametrize("name", NULLABLE)
 @pytest.mark.parametrize("unjudged", ["zero", "omit"])
-def test_missing_relevance_of_every_make(name, unjudged):
+def test_missing_relevance_of_every_kind(name, unjudged):
     options = {"groups": [1, 1, 1, 2, 2, 2], "unjudged": unjudged}
     expected = ndcg_samples([1, np.nan, 0, 3, 2, 1], [1, 2, 3, 3, 1, 2], **options)
     found = ndcg_samples(NULLABLE[name](), [1, 2, 3, 3, 1, 2], **options)
@@ -453,7 +453,7 @@ def test_refused_as_a_table(what):
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_refused_elsewhere_too(what):
+def test_refused_by_the_other_functions(what):
     bad = REFUSED[what]
     for call, name in [
         (lambda: quantile_grades(bad), "^y must"),

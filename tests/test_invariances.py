@@ -1,4 +1,4 @@
-"""What must not matter, over one list of metrics."""
+"""Changes that must not matter, tested over one list of metrics."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""The compiled kernels beside their NumPy twin, and the choice between the two."""
+"""The compiled kernels compared with the NumPy kernels, and the choice between the two."""
 
 from math import fsum
 
@@ -22,7 +22,7 @@ N = 200_000
 
 @st.composite
 def queries(draw):
-    """gain, score, starts, lengths, discount, cutoffs and table, with all that is awkward."""
+    """gain, score, starts, lengths, discount, cutoffs and table, with awkward values."""
     lengths = draw(st.lists(st.integers(0, 150), min_size=1, max_size=6).filter(any))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     n, n_queries = sum(lengths), len(lengths)
@@ -51,7 +51,7 @@ def queries(draw):
     longest = max(lengths)
     cutoffs = draw(st.lists(st.integers(1, longest), min_size=1, max_size=5, unique=True))
     ends = np.cumsum(lengths) - lengths
-    order = rng.permutation(n_queries)  # of queries, whose runs are in any order
+    order = rng.permutation(n_queries)  # of queries, whose rows may start anywhere
     return (
         gain, score, ends[order], np.array(lengths)[order],
         1 / np.log2(np.arange(2, max(cutoffs) + 2)), np.sort(cutoffs), table[: int(gain.max()) + 1],
@@ -61,7 +61,7 @@ def queries(draw):
 @built
 @settings(max_examples=400, deadline=None)
 @given(queries(), st.sampled_from(TIES), st.booleans())
-def test_twins_agree(data, ties, single):
+def test_both_kernels_agree(data, ties, single):
     gain, score, starts, lengths, discount, cutoffs, table = data
     if single:
         with np.errstate(over="ignore"):
@@ -72,12 +72,12 @@ def test_twins_agree(data, ties, single):
     slow, fast = (
         np.hstack(
             [
-                twin.dcg(gain, score, starts, lengths, discount, cutoffs, ties, table),
-                twin.ideal_dcg(gain, starts, lengths, discount, cutoffs, table),
-                twin.ideal_dcg(gain, starts, lengths, discount, own, table),
+                module.dcg(gain, score, starts, lengths, discount, cutoffs, ties, table),
+                module.ideal_dcg(gain, starts, lengths, discount, cutoffs, table),
+                module.ideal_dcg(gain, starts, lengths, discount, own, table),
             ]
         )
-        for twin in (_kernels, _ckernels)
+        for module in (_kernels, _ckernels)
     )
     np.testing.assert_allclose(fast / unit, slow / unit, rtol=1e-13, atol=1e-13)
 
@@ -102,11 +102,11 @@ def test_long_queries(scores, ends):
     rest = np.array([0]), np.array([N]), 1 / np.log2(np.arange(2, N + 2)), np.array(ends)
     for ties in TIES:
         slow, fast = (
-            twin.dcg(gain, score, *rest, ties, np.empty(0)) for twin in (_kernels, _ckernels)
+            module.dcg(gain, score, *rest, ties, np.empty(0)) for module in (_kernels, _ckernels)
         )
         np.testing.assert_allclose(fast, slow, rtol=1e-13)
     slow, fast = (
-        twin.ideal_dcg(score / 2**40, *rest, np.empty(0)) for twin in (_kernels, _ckernels)
+        module.ideal_dcg(score / 2**40, *rest, np.empty(0)) for module in (_kernels, _ckernels)
     )
     np.testing.assert_allclose(fast, slow, rtol=1e-13)
 
@@ -121,7 +121,7 @@ def test_the_sum_of_a_long_query_loses_no_digit():
         return _ckernels.dcg(gain, score, *rows, "average", np.empty(0))[0, 0]
 
     assert dcg(np.arange(N, 0, -1.0)) == pytest.approx(fsum(gain * discount), rel=3e-16)
-    # all tied but the first ones, whose sums of discounts are no part of the others'
+    # all tied but the first ones, whose sums of discounts must not enter those of the others
     score = (np.arange(N) < 10).astype(float)
     expected = [fsum(gain[part]) * fsum(discount[part]) for part in (slice(10), slice(10, N))]
     expected[0], expected[1] = expected[0] / 10, expected[1] / (N - 10)
@@ -136,13 +136,13 @@ def test_the_sum_of_a_long_query_loses_no_digit():
         (200, lambda ranks: np.exp(-ranks / 3)),
     ],
 )
-def test_a_tie_where_the_discount_has_nearly_ended(n, discount):
+def test_a_tie_where_the_discount_is_nearly_0(n, discount):
     y, s = [np.r_[np.zeros(n), 1, 1]], [np.r_[np.arange(n + 2, 2, -1), 1, 1]]
     expected = discount(np.array([n + 1.0, n + 2])).sum()
     assert dcg_samples(y, s, discount=discount)[0] == pytest.approx(expected, rel=1e-14)
 
 
-def test_discounts_whose_sum_is_no_float():
+def test_discounts_whose_sum_overflows():
     value = ndcg_samples([[1e-9, 1e-9, 2e-9]], [[1, 1, 1]], discount=lambda ranks: 1e308 / ranks)
     assert value[0] == pytest.approx(4 / 3 * (1 + 1 / 2 + 1 / 3) / (2 + 1 / 2 + 1 / 3))
 
@@ -153,7 +153,7 @@ def test_a_high_grade_among_short_queries():
     y[::7] = 255
     s = rng.normal(size=3000)
     found = ndcg_samples(y, s, groups=groups, replace_undefined_by=0.0)
-    # as floats that are no grades
+    # as floats that are not grades
     expected = ndcg_samples(y / 2, s, groups=groups, replace_undefined_by=0.0)
     assert found == pytest.approx(expected, abs=1e-14)
 
@@ -177,7 +177,7 @@ def test_grades_of_every_dtype(dtype):
 
 
 @pytest.mark.parametrize("value", [-1, 0.5, 256, 1e300, np.nan, np.inf, -np.inf])
-def test_what_is_no_grade(value):
+def test_values_that_are_not_grades(value):
     relevance = np.zeros(200_000)
     relevance[-1] = value
     assert _kernels.grades(relevance) is None
@@ -188,7 +188,7 @@ def kernels_of(choice):
     return run_python(code, SKLEARN_NDCG_KERNELS=choice)
 
 
-def test_the_environment_chooses_a_twin():
+def test_the_environment_chooses_the_kernels():
     assert kernels_of("numpy").stdout.strip() == "sklearn_ndcg._kernels"
     best = "_kernels" if _ckernels is None else "_ckernels"
     assert kernels_of("").stdout.strip() == f"sklearn_ndcg.{best}"
@@ -199,7 +199,7 @@ def test_the_environment_chooses_a_twin():
         assert compiled.stdout.strip() == "sklearn_ndcg._ckernels"
 
 
-def test_an_unknown_twin_is_refused():
+def test_an_unknown_choice_of_kernels_is_refused():
     assert "must be 'numpy', 'compiled' or not set, got 'fast'" in kernels_of("fast").stderr
 
 
@@ -215,7 +215,7 @@ def test_a_grade_that_another_thread_writes_reads_no_memory_beyond_the_table():
 
 
 @pytest.mark.parametrize("shape", [(-1,), (5, -1)])
-def test_any_byte_but_0_is_true_in_booleans(shape):
+def test_every_byte_but_0_is_true_in_booleans(shape):
     rng = np.random.default_rng(0)
     data = rng.integers(0, 256, 1000, dtype=np.uint8) * (rng.random(1000) < 0.5)
     y, s = data.view(bool), rng.integers(0, 256, 1000, dtype=np.uint8)

@@ -1,6 +1,6 @@
-"""As much as a machine bears, each in a process of its own that tells its seconds and memory.
+"""As much data as a machine can take, each test in its own process.
 
-Seconds are those of the processor, which other work on the machine leaves as they are.
+It reports processor time, which other work on the machine does not change, and peak memory.
 
 Run by ``pytest -m slow -s tests/test_limits.py``, which prints the figures.
 """
@@ -36,12 +36,12 @@ def free_gigabytes():
         with open("/proc/meminfo") as info:
             row = next(row for row in info if row.startswith("MemAvailable"))
     except OSError:
-        pytest.skip("no /proc to tell how much memory there is")
+        pytest.skip("no /proc, which says how much memory there is")
     return int(row.split()[1]) / 2**20
 
 
 def run(code, gigabytes, timeout=300):
-    """What the code reports, run in a process of its own."""
+    """What the code reports, run in a new process."""
     if free_gigabytes() < gigabytes:
         pytest.skip(f"needs {gigabytes} GB of memory")
     process = subprocess.run(  # noqa: S603
@@ -68,7 +68,7 @@ every = seconds()
 before = time.process_time()
 ten = sn.ndcg_score(y, s, groups=groups, k=10)
 found = dict(gigabytes=round(peak(), 2), seconds=every, seconds_at_10=seconds())
-# a random order has the mean gain at each rank, the ideal one grade after the other
+# a random order has the mean gain at each rank; the ideal order has one grade after another
 discount = 1 / np.log2(np.arange(2, n + 2))
 ends = np.cumsum(np.bincount(y)[::-1])
 ideal = sum(4 - i and (4 - i) * discount[a:b].sum() for i, (a, b) in enumerate(zip([0, *ends[:-1]], ends)))
@@ -203,7 +203,7 @@ SHAPES = {
 @pytest.mark.parametrize("ties", ["average", "best"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_no_shape_of_data_is_slow(shape, ties, function):
-    """Of sorting n documents, none takes n^2 steps."""
+    """Sorting n documents never takes n^2 steps."""
     options = f"ties={ties!r}" + (", k=[1, 10, 1000]" if function == "ndcg_curve" else "")
     code = f"""
 def timed(n):

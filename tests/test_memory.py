@@ -1,4 +1,4 @@
-"""Memory that a call needs beside its inputs."""
+"""The memory that a call needs in addition to its inputs."""
 
 import tracemalloc
 
@@ -46,7 +46,7 @@ def test_one_long_id_of_polars_costs_no_memory():
     ndcg_score(y, s, groups=ids, replace_undefined_by=0)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 20e6  # as fixed-width text 1.6 GB
+    assert peak < 20e6  # it would take 1.6 GB as fixed-width text
 
 
 def test_one_long_text_as_relevance_costs_no_memory():

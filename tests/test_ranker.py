@@ -1,4 +1,4 @@
-"""GroupedRanker around scikit-learn's own estimators, and around one that records what it is given."""
+"""GroupedRanker around scikit-learn's own estimators, and around ones that record what they are given."""
 
 import pickle
 from array import array
@@ -88,7 +88,7 @@ class Sizes(Recorder):
         return self._record(X, y, group=group, feature_name=feature_name, **given)
 
 
-WORDS = {"qid": Qid, "group_id": GroupId, "group": Sizes}
+RECORDERS = {"qid": Qid, "group_id": GroupId, "group": Sizes}
 
 
 def sorted_by_hand(query):
@@ -101,36 +101,36 @@ def sorted_by_hand(query):
 # --- what the inner fit is given
 
 
-@pytest.mark.parametrize("word", WORDS)
+@pytest.mark.parametrize("name", RECORDERS)
 @pytest.mark.parametrize(
     "convert",
     [np.asarray, list, pd.Series, pl.Series, lambda q: np.char.mod("q%03d", q),
      lambda q: np.datetime64("2026-11-21") + q],
 )  # fmt: skip
-def test_rows_come_sorted_in_the_form_of_the_word(data, word, convert):
+def test_rows_are_sorted_and_groups_have_the_form_of_the_library(data, name, convert):
     X, y, query = data
     order, ids, sizes = sorted_by_hand(query)
-    given = GroupedRanker(WORDS[word]()).fit(X, y, groups=convert(query)).estimator_.given_
+    given = GroupedRanker(RECORDERS[name]()).fit(X, y, groups=convert(query)).estimator_.given_
     pd.testing.assert_frame_equal(given["X"], X.iloc[order])
     np.testing.assert_array_equal(given["y"], y[order])
-    np.testing.assert_array_equal(given[word], sizes if word == "group" else ids)
-    assert set(given) - {"feature_name"} == {"X", "y", word}
+    np.testing.assert_array_equal(given[name], sizes if name == "group" else ids)
+    assert set(given) - {"feature_name"} == {"X", "y", name}
 
 
-@pytest.mark.parametrize("word", WORDS)
-def test_weights_take_the_form_of_the_word(data, word):
+@pytest.mark.parametrize("name", RECORDERS)
+def test_weights_have_the_form_of_the_library(data, name):
     X, y, query = data
     weight = np.random.default_rng(0).random(len(y))
     order, ids, sizes = sorted_by_hand(query)
-    given = GroupedRanker(WORDS[word]()).fit(X, y, query, weight).estimator_.given_
+    given = GroupedRanker(RECORDERS[name]()).fit(X, y, query, weight).estimator_.given_
     means = np.bincount(ids, weight[order]) / sizes
-    name, expected = {
+    weight_name, expected = {
         "qid": ("sample_weight", means),
         "group_id": ("group_weight", means[ids]),
         "group": ("sample_weight", weight[order]),
-    }[word]
-    np.testing.assert_allclose(given[name], expected, rtol=1e-14)
-    assert not {"sample_weight", "group_weight"} - {name} & set(given)
+    }[name]
+    np.testing.assert_allclose(given[weight_name], expected, rtol=1e-14)
+    assert set(given) & {"sample_weight", "group_weight"} == {weight_name}
 
 
 def test_row_aligned_fit_parameters_follow(data):
@@ -145,7 +145,7 @@ def test_row_aligned_fit_parameters_follow(data):
         np.testing.assert_array_equal(fitted.estimator_.given_["init_score"], order)
         fitted = GroupedRanker(Qid()).fit(X, y, query, base_margin=values)
         np.testing.assert_array_equal(fitted.estimator_.given_["base_margin"], order)
-    names = [f"column {i}" for i in range(len(y))]  # as many as there are rows, and yet no rows
+    names = [f"column {i}" for i in range(len(y))]  # as many as there are rows, but not one per row
     fitted = GroupedRanker(Sizes()).fit(X, y, query, feature_name=names)
     assert fitted.estimator_.given_["feature_name"] == names
 
@@ -189,7 +189,7 @@ def test_feature_names_are_those_of_what_the_user_passes(data):
     assert ranker.estimator_.feature_names_in_.tolist() == ["a", "b", "c"]
 
 
-def test_estimators_without_a_word_need_no_groups(data):
+def test_estimators_that_take_no_groups_need_none(data):
     X, y, query = data
     plain = Ridge().fit(X, y)
     for ranker in (GroupedRanker(Ridge()).fit(X, y), GroupedRanker(Ridge()).fit(X, y, query)):
@@ -211,7 +211,7 @@ def test_inputs_are_not_changed(data):
     GroupedRanker(Sizes()).fit(*arrays).predict(arrays[0])
 
 
-def test_what_ranker_learned_at_fit_holds_in_predict(data):
+def test_predict_takes_the_group_by_of_fit(data):
     X, y, query = data
     table = np.c_[query, X.to_numpy()]
     ranker = GroupedRanker(Ridge(), group_by=0).fit(table, y)
@@ -275,7 +275,7 @@ def test_around_a_pipeline(data):
     scaled = StandardScaler().fit_transform(X.iloc[order])
     np.testing.assert_allclose(given["X"], scaled, rtol=1e-13)
     np.testing.assert_allclose(ranker.predict(X), StandardScaler().fit(X).transform(X)[:, 0])
-    assert not hasattr(inner[0], "mean_")  # the user's own stays unfitted
+    assert not hasattr(inner[0], "mean_")  # the one that was passed stays unfitted
     assert isinstance(ranker.estimator_, Pipeline)
     assert ranker.set_params(estimator__standardscaler__with_mean=False)
 
@@ -432,9 +432,9 @@ def test_clone_and_pickle(data):
     X, y, query = data
     ranker = GroupedRanker(make_pipeline(StandardScaler(), Ridge()), group_by="q", k=3)
     fitted = clone(ranker).fit(X.assign(q=query), y)
-    twin = pickle.loads(pickle.dumps(fitted))  # noqa: S301
+    copy = pickle.loads(pickle.dumps(fitted))  # noqa: S301
     np.testing.assert_array_equal(
-        twin.predict(X.assign(q=query)), fitted.predict(X.assign(q=query))
+        copy.predict(X.assign(q=query)), fitted.predict(X.assign(q=query))
     )
     assert "GroupedRanker" in fitted._repr_html_()
 
@@ -465,7 +465,7 @@ BAD = {
     "masked y": (Ridge(), {}, X_, {"y": np.ma.array(Y_, mask=Y_ > 1)}, "y is a masked array"),
     "no weight": (Qid(), {}, X_, {"groups": Q_, "sample_weight": [0] * 6}, "0 for every row"),
     "ids as group_by": (Qid(), {"group_by": Q_}, X_, {}, "group_by must name a column.*passed as groups"),
-    "the word itself": (Qid(), {}, X_, {"groups": Q_, "qid": Q_}, "qid is set by GroupedRanker"),
+    "the parameter of the library": (Qid(), {}, X_, {"groups": Q_, "qid": Q_}, "qid is set by GroupedRanker"),
     "weights twice": (
         GroupId(), {}, X_, {"groups": Q_, "sample_weight": [1] * 6, "group_weight": [2] * 6},
         "group_weight is set by GroupedRanker"),
@@ -477,9 +477,9 @@ BAD = {
     "early_stopping": (Ridge(), {"early_stopping": 5}, X_, {}, "early_stopping must be True or False"),
     "early stopping, one query": (
         Sizes(), {"early_stopping": True}, X_, {"groups": [1] * 6}, "hold out 1 of 1 queries"),
-    "early stopping, no way": (
+    "early stopping, not supported": (
         Ridge(), {"early_stopping": True}, X_, {"groups": Q_}, "needs a ranker of.*Ridge cannot"),
-    "early stopping, no such library": (
+    "early stopping, unknown library": (
         Sizes(), {"early_stopping": True}, X_, {"groups": Q_}, "needs a ranker of.*Sizes cannot"),
     "early stopping, no groups": (Ridge(), {"early_stopping": True}, X_, {}, "groups is missing"),
     "unknown parameter": (Ridge(), {}, X_, {"nonsense": 1}, "Ridge.fit does not take nonsense"),
@@ -585,7 +585,7 @@ def test_score_without_groups(data):
         ranker.score(X, y, groups=query)
 
 
-# --- mistakes that trained on something else than was meant
+# --- mistakes that would train on other data than was meant
 
 
 @pytest.mark.parametrize("inner", [Ridge(), LogisticRegression(), Qid()])
@@ -609,12 +609,12 @@ def test_a_stacked_regressor_is_an_estimator(data):
     np.testing.assert_array_equal(ranker.predict(X), expected.predict(X))
 
 
-@pytest.mark.parametrize("word", ["qid", "group", "group_id"])
-def test_the_words_of_the_libraries_are_translated(word, data):
+@pytest.mark.parametrize("name", ["qid", "group", "group_id"])
+def test_the_library_s_parameter_for_groups_is_refused(name, data):
     X, y, query = data
-    ids = query if word != "group" else np.bincount(query)
-    with pytest.raises(ValueError, match=f"{word} was passed and groups was not.*np.repeat"):
-        GroupedRanker(Qid()).fit(X, y, **{word: ids})
+    ids = query if name != "group" else np.bincount(query)
+    with pytest.raises(ValueError, match=f"{name} was passed and groups was not.*np.repeat"):
+        GroupedRanker(Qid()).fit(X, y, **{name: ids})
 
 
 class SharesMemory(Recorder):

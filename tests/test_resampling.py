@@ -59,7 +59,7 @@ def test_coverage_of_the_bca_interval(n_queries):
 @pytest.mark.slow
 @pytest.mark.parametrize("n_queries", [20, 100])
 def test_false_positives_of_student_s_t_where_weights_are_uneven(n_queries):
-    """The table in docs/evidence.md: the error and degrees of freedom that we use, and others."""
+    """The table in docs/evidence.md: our error and degrees of freedom, and alternatives."""
     rng, n_sets = np.random.default_rng(0), 20_000
     for sigma in (0, 1, 2, 3, "10,000 to 1"):
         positives = np.zeros(5)

@@ -1,4 +1,4 @@
-"""The scorers: where ids come from, what an estimator's output means, scikit-learn's ways."""
+"""The scorers: where ids come from, what an estimator's output means, scikit-learn's tools."""
 
 import pickle
 from copy import deepcopy
@@ -141,7 +141,7 @@ def test_matrix_with_groups_is_an_error(data):
         make_ndcg_scorer(group_by=one_ranking)(model, X, wide)
 
 
-# --- scikit-learn's ways
+# --- in the tools of scikit-learn
 
 
 def test_routed_search_fits_splits_and_scores_by_query(data, routing):
@@ -226,13 +226,13 @@ def test_copies_score_alike(data, scorer, copied):
     X, y, query = data
     X = X.assign(q=query)
     groups = query if scorer.group_by is None else None
-    twin = copied(scorer)
-    assert twin is not scorer
-    assert repr(twin) == repr(scorer)
-    assert twin(FirstColumn(), X, y, groups=groups) == scorer(FirstColumn(), X, y, groups=groups)
+    copy = copied(scorer)
+    assert copy is not scorer
+    assert repr(copy) == repr(scorer)
+    assert copy(FirstColumn(), X, y, groups=groups) == scorer(FirstColumn(), X, y, groups=groups)
 
 
-def test_repr_tells_what_was_chosen():
+def test_repr_shows_the_options():
     assert [" ".join(repr(scorer).split()) for scorer in SCORERS] == [
         "GroupedScorer(metric='ndcg')",
         "GroupedScorer(gain={0: 0, 1: 3, 2: 7, 3: 9}, group_by='q', k=[1, None], metric='ndcg')",
@@ -308,7 +308,7 @@ def test_retrieved_beside_other_cutoffs():
         assert got[name] == pytest.approx(ndcg_score(y, s, groups=[0] * 4, k=k), rel=1e-15)
 
 
-def test_search_refits_on_one_of_several_cutoffs(data):
+def test_search_refits_with_one_of_several_cutoffs(data):
     X, y, query = data
     X = X.set_index(pd.Index(query, name="q"))
     scorer = make_ndcg_scorer(k=[1, 5], group_by="q")
@@ -362,7 +362,7 @@ def test_make_scorer_takes_the_plain_function_for_matrices(data):
 
 @pytest.mark.filterwarnings("ignore:NDCG is undefined", "ignore:Each of the", "ignore:The score is")
 def test_ordinary_folds_never_raise(data):
-    """One-document queries and queries without relevant documents are everyday."""
+    """Queries of one document, or without relevant documents, are common."""
     X, y, _ = data
     X = X.set_index(pd.Index(np.arange(len(y)), name="q"))
     for replacement, expected in (("warn", 0), (0.5, 0.5), (np.nan, np.nan)):
@@ -389,7 +389,7 @@ def test_classifier_is_ranked_by_its_expected_gain(data):
         assert got == pytest.approx(expected, rel=1e-14)
 
 
-def test_classes_are_grades_not_places(data):
+def test_classes_are_grades_not_positions(data):
     X, y, query = data
     grades = np.array([0, 1, 5, 50])
     model = RandomForestClassifier(n_estimators=5, random_state=0).fit(X, grades[y])
@@ -461,7 +461,7 @@ def test_explicit_responses(data):
         assert got == pytest.approx(ndcg_score(y, scores, groups=query, **options), rel=1e-14)
 
 
-def test_responses_that_are_no_scores(data):
+def test_responses_that_are_not_scores(data):
     X, y, query = data
     score = make_ndcg_scorer()
     probabilities = make_ndcg_scorer(response_method=["predict_proba", "decision_function"])
@@ -544,7 +544,7 @@ def test_works_on_any_object_with_predict(data):
     assert make_ndcg_scorer()(Duck(), X, y, groups=query) == expected
 
 
-def test_classifiers_that_know_no_tags(data):
+def test_classifiers_without_tags(data):
     X, y, query = data
 
     class Duck:
@@ -574,7 +574,7 @@ def test_probabilities_that_fit_no_classes(data):
         make_ndcg_scorer(gain="exponential")(model, X, y, groups=query)
 
 
-def test_group_column_out_of_the_features(data):
+def test_the_group_column_is_kept_out_of_the_features(data):
     """The recipe for an ordinary estimator and ids in a column: a step that drops them."""
     X, y, query = data
     drops = make_column_transformer((StandardScaler(), ["a", "b", "c"]))
@@ -588,7 +588,7 @@ def test_group_column_out_of_the_features(data):
         assert value == pytest.approx(ndcg_score(y[test], s, groups=query[test], k=3))
 
 
-# --- early stopping of HistGradientBoosting, whose X are bins
+# --- early stopping of HistGradientBoosting, which passes binned X to the scorer
 
 
 def many_queries(n_queries=400, seed=0):
@@ -613,7 +613,7 @@ def test_ids_are_not_read_from_the_bins_of_early_stopping(model, group_by):
         stopping.fit(X, y)
 
 
-def test_what_needs_no_ids_stops_early():
+def test_a_scorer_that_needs_no_ids_stops_early():
     X, y, _ = many_queries()
     scorer = make_ndcg_scorer(group_by=one_ranking)
     model = HistGradientBoostingRegressor(early_stopping=True, scoring=scorer, max_iter=3)
@@ -665,7 +665,7 @@ def test_gains_that_are_equal_in_exact_arithmetic_tie(model, gain):
         for row in model.predict_proba(X).tolist()
     ]
     _, order = np.unique(np.array(exact, dtype=object), return_inverse=True)
-    if isinstance(model, GaussianNB):  # no fractions: all are distinct, and stay so
+    if isinstance(model, GaussianNB):  # its probabilities are all distinct, and stay so
         order = (model.predict_proba(X).astype(np.longdouble) * gains).sum(axis=1)
     scorer = make_ndcg_scorer(k=5, group_by=3, gain=gain, replace_undefined_by=0.0)
     expected = ndcg_score(y, order, groups=query, k=5, gain=gain, replace_undefined_by=0.0)
@@ -673,7 +673,7 @@ def test_gains_that_are_equal_in_exact_arithmetic_tie(model, gain):
 
 
 class Votes(ClassifierMixin, BaseEstimator):
-    """X are the votes of five neighbours."""
+    """X has the votes of five neighbours."""
 
     classes_ = np.arange(5)
 
@@ -708,7 +708,7 @@ def test_negative_gains_that_cancel_out_tie():
 # --- a fold without any relevant document
 
 
-def test_a_fold_without_any_relevant_document_is_warned_of():
+def test_a_fold_without_any_relevant_document_warns():
     X, y, query = many_queries(n_queries=30)
     X = pd.DataFrame(X[:, :3], index=pd.Index(query, name="query"))
     y[query < 10] = 0

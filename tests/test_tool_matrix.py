@@ -139,7 +139,7 @@ class CountsPredicts(RegressorMixin, BaseEstimator):
         return np.asarray(X)[:, 0]
 
 
-def test_several_cutoffs_take_one_predict_a_fold(monkeypatch):
+def test_several_cutoffs_take_one_predict_per_fold(monkeypatch):
     from sklearn.model_selection import cross_validate  # noqa: PLC0415
 
     monkeypatch.setattr(CountsPredicts, "n_predicts", 0)
@@ -191,7 +191,7 @@ def test_logistic_regression_cv_takes_the_number_of_a_column():
 
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
 def test_logistic_regression_cv_hands_over_minus_one_for_the_lower_of_two_grades():
-    # until scikit-learn 1.8, which mended it
+    # fixed in scikit-learn 1.8
     refused = pytest.raises(ValueError, match=r"negative y_true")
     with case("routed") as c, refused if VERSION < (1, 8) else nullcontext():
         LogisticRegressionCV(Cs=2, scoring=c.scorer, cv=c.splits).fit(c.X, c.y > 1, **c.metadata)

@@ -1,4 +1,4 @@
-"""The numbers: against every permutation in exact arithmetic, and against the literature."""
+"""The values: compared with every permutation in exact arithmetic, and with the literature."""
 
 from math import log, log2
 
@@ -136,7 +136,7 @@ def test_blocks_of_any_size_give_the_same_bits(monkeypatch, block, ties):
 
 
 def test_long_tie_loses_no_digit():
-    """A difference of cumulated discounts is off by thousands of ulp out there."""
+    """A difference of cumulated discounts is off by thousands of ulp at such ranks."""
     n = 100_000
     y_true, y_score = np.zeros(n), -np.arange(n, dtype=float)
     y_true[-1], y_score[-2:] = 1, -n
@@ -155,7 +155,7 @@ def test_perfect_and_all_tied_rankings_do_not_exceed_one(ties):
     np.testing.assert_allclose(got, 1, rtol=1e-15)
 
 
-# --- worked examples that every reader of the literature knows, as formulas
+# --- well-known worked examples of the literature, as formulas
 
 
 def in_order(*gains):
@@ -229,7 +229,7 @@ def test_worked_example_6():
 
 @pytest.mark.parametrize("gain", ["linear", "exponential"])
 def test_the_base_of_the_logarithm_cancels(gain):
-    """Some texts say that it does not for exponential gain."""
+    """Some texts say that it does not cancel for exponential gain."""
     y_true, y_score, groups = ragged(4)
     natural = {"gain": gain, "discount": lambda ranks: 1 / np.log(ranks + 1)}
     options = {"groups": groups, "k": 10, "replace_undefined_by": 0}
@@ -273,13 +273,13 @@ def test_exponential_gain_keeps_its_digits():
     tiny = 1e-9
     expected = tiny * log(2)  # the next term is nine digits further on
     assert dcg_score([[tiny, 0]], [[2, 1]], gain="exponential") == pytest.approx(expected, rel=1e-9)
-    for grade in (31, 62, 64, 1000):  # beyond the reach of int64
+    for grade in (31, 62, 64, 1000):  # beyond int64
         got = dcg_score([[grade, 0]], [[2, 1]], gain="exponential")
         assert got == float(2**grade - 1)
 
 
 def test_ideal_is_ordered_by_gain():
-    """With a gain that falls, the best order is that of the gain, not of the grade."""
+    """If gain decreases with the grade, the best order is that of the gain."""
     y_true, y_score = [[0, 1, 2]], [[3, 2, 1]]
     assert ndcg_score(y_true, y_score, gain=[5, 2, 0]) == 1
     assert ndcg_score(y_true, y_score, gain={0: 5, 1: 2, 2: 0}, k=2) == 1
@@ -321,7 +321,7 @@ def test_unjudged_documents():
         assert ndcg_score(y_true, y_score, **options) == pytest.approx(dcg / ideal, rel=1e-15)
         dense = ndcg_score([y_true], [y_score], unjudged=unjudged)
         assert dense == pytest.approx(dcg / ideal, rel=1e-15)
-    # gain 0 it is, not the gain of grade 0
+    # the gain is 0, not that of grade 0
     shifted = {"groups": groups, "gain": lambda y: y + 1, "unjudged": "zero"}
     expected = 3 / log2(3) + 1 / 2 + 2 / log2(6)
     assert dcg_score(y_true, y_score, **shifted) == pytest.approx(expected, rel=1e-15)
@@ -335,7 +335,7 @@ def test_retrieved_is_counted_after_omission():
     assert got == pytest.approx((1 / 2) / (1 + 1 / log2(3)), rel=1e-15)
 
 
-def test_omitted_to_the_last_keeps_its_place():
+def test_a_query_with_all_documents_omitted_keeps_its_place():
     y_true, y_score = [np.nan, 1, 0, np.nan], [1, 2, 1, 2]
     options = {"groups": [1, 2, 2, 3], "unjudged": "omit"}
     got = ndcg_samples(y_true, y_score, **options, replace_undefined_by=np.nan)
@@ -391,7 +391,7 @@ def test_undefined_queries():
     none_left = ndcg_score([0, 0], [1, 2], groups=[1, 1], replace_undefined_by=np.nan)
     assert np.isnan(none_left)
     assert np.isnan(ndcg_curve([0, 0], [1, 2], groups=[1, 1], replace_undefined_by=np.nan)[1]).all()
-    # the weight is all with the query that was left out
+    # all the weight is on the query that was left out
     options = {"groups": groups, "replace_undefined_by": np.nan, "sample_weight": [1, 1, 0, 0]}
     assert np.isnan(ndcg_score(y_true, y_score, **options))
     assert np.isnan(ndcg_curve(y_true, y_score, **options)[1]).all()
@@ -403,7 +403,7 @@ def test_one_document_queries():
     np.testing.assert_array_equal(got, [1, np.nan])
 
 
-def test_scores_that_only_wide_types_tell_apart():
+def test_scores_that_differ_only_in_wide_types():
     big = 2**60
     for y_score in (
         np.array([big, big + 1, big + 2]),
@@ -419,7 +419,7 @@ def test_scores_that_only_wide_types_tell_apart():
 
 
 def test_curve_of_one_long_and_many_short_queries():
-    """What a block holds is bounded by its own queries' reach, not by the longest query's."""
+    """A block is as wide as the longest of its own queries, not the longest of all."""
     rng = np.random.default_rng(0)
     groups = np.r_[np.zeros(5000, int), np.repeat(np.arange(1, 2001), 3)]
     y_true, y_score = rng.integers(0, 3, len(groups)), rng.normal(size=len(groups))

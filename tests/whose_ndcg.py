@@ -163,7 +163,7 @@ def write(page, mark, text):
 
 
 def example_rows():
-    """The example's data, a query a line."""
+    """The example's data, one query per line."""
     for query in np.unique(QUERIES):
         members = query == QUERIES
         scores = ", ".join(repr(score) for score in SCORES[members].tolist())
