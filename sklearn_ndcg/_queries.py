@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,7 +66,12 @@ class Queries:
         weight = weight / weight.max()
         with np.errstate(over="ignore"):
             means = _weighted_sums(values[scored], weight) / weight.sum()
-        return np.asarray(self._check_finite(means[np.newaxis])[0])
+        if not np.isfinite(means).all():
+            raise ValueError(
+                "y_true has gains whose mean over queries is more than a float64 holds: scale "
+                "y_true down, or pass a gain that does."
+            )
+        return np.asarray(means)
 
     def dcg_and_ideal(self) -> tuple[Floats, Floats]:
         """DCG and ideal DCG of every query at every cutoff, each (n_queries, n_cutoffs)."""
@@ -188,9 +192,10 @@ class Queries:
     def _check_finite(self, values: Floats) -> Floats:
         wrong = np.atleast_1d(~np.isfinite(values).all(axis=1))
         if wrong.any():
-            labels: Any = self.grouping.labels
-            several = len(labels) == len(wrong)
-            at = f", the first {shown_labels(labels[wrong][:1])}" if several else ""
+            labels = self.grouping.labels  # not of the queries of one block of a curve
+            at = (
+                f", the first {shown_labels(labels[wrong], 1)}" if len(labels) == len(wrong) else ""
+            )
             raise ValueError(
                 "y_true has gains that, times discount, add up to more than a float64 holds in "
                 f"{np.count_nonzero(wrong)} queries{at}: scale y_true down, or pass a gain that "
