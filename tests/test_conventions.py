@@ -29,7 +29,7 @@ from whose_ndcg import (
 
 from sklearn_ndcg import CONVENTIONS, make_ndcg_scorer, ndcg_curve, ndcg_samples, ndcg_score
 
-# what is drawn may have queries of one document only
+# the drawn data may have queries of a single document only
 pytestmark = pytest.mark.filterwarnings("ignore:Each of the .* queries has a single document")
 # Run by hand (`slow`): large frameworks, and libraries that pin old versions.
 BY_HAND = {
@@ -190,8 +190,8 @@ def test_is_read_only():
         CONVENTIONS["sklearn"]["gain"] = "exponential"
 
 
-# What data must be like for a keyword to make no difference, and data where it makes one while
-# all other keywords make none.
+# What data must be like for a keyword to make no difference, and data where it makes one but
+# no other keyword does.
 NO_DIFFERENCE = {
     "gain": {"binary": True},
     "ties": {"score_kind": "distinct"},

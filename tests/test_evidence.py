@@ -289,7 +289,7 @@ def test_queries_that_are_worth_few_by_their_weights_warn():
     with pytest.warns(UserWarning, match=message) as found:
         compare_rankers(y, {"a": s, "b": -s}, sample_weight=weight)
     assert found[0].filename == __file__
-    # nine queries of equal weight are nine, and ten are enough, in weights that round as well
+    # nine queries of equal weight are worth nine, ten are enough, also if their weights round
     with pytest.warns(UserWarning, match="With 9 queries an interval"):
         ndcg_interval(*matrices(9), sample_weight=np.full(9, 0.1))
     ndcg_interval(*matrices(10), sample_weight=np.full(10, 0.1))

@@ -194,7 +194,7 @@ def test_exponential_gain(relevance, scores):
 
 
 @pytest.mark.parametrize("ties", TIES)
-def test_negative_gains_beside_the_sum_of_their_sizes(ties):
+def test_error_of_negative_gains_relative_to_the_sum_of_their_sizes(ties):
     """Where gains cancel out, a relative error says little."""
     rng = np.random.default_rng(2)
     y, s = rng.normal(size=500) * 10 ** rng.uniform(-6, 6, 500), rng.integers(0, 60, 500)

@@ -333,7 +333,7 @@ def test_a_mask_is_not_ids(kind):
             from_lists([[2, 0], [1, 4]], truth)
     with pytest.raises(TypeError, match="recommended has True or False"):
         from_lists([kind([True, False])], [[1]])
-    # with numbers for True and False an id is there more than once
+    # if True and False are numbers, an id occurs more than once
     with pytest.raises(ValueError, match="relevant has the id 0 4 times in query 0"):
         from_lists([[2, 0], [1, 4]], relevant.astype(int))
     values = per_query(from_lists([[2, 0], [1, 4]], [np.flatnonzero(row) for row in relevant]))
@@ -600,7 +600,7 @@ def test_keys_beyond_int64_stay_apart():
     assert ndcg_samples(y, s, groups=groups).tolist() == [1, 1, 0]
 
 
-NO_NUMBERS = {
+NOT_NUMBERS = {
     "lists": {"a": [1, 2], "b": [3, 4]},
     "arrays": {"a": np.array([1])},
     "lists and numbers": {"a": [1, 2], "b": 1},
@@ -608,10 +608,10 @@ NO_NUMBERS = {
 }
 
 
-@pytest.mark.parametrize("kind", NO_NUMBERS)
-def test_grades_that_are_no_numbers_are_refused(kind):
+@pytest.mark.parametrize("kind", NOT_NUMBERS)
+def test_grades_that_are_not_numbers_are_refused(kind):
     with pytest.raises((TypeError, ValueError), match="relevant"):
-        from_lists([["a", "b"]], [NO_NUMBERS[kind]])
+        from_lists([["a", "b"]], [NOT_NUMBERS[kind]])
 
 
 def test_scores_that_are_lists_are_refused():

@@ -38,7 +38,7 @@ from sklearn_ndcg import (
     quantile_grades,
 )
 
-# what is drawn may have queries of one document only
+# the drawn data may have queries of a single document only
 pytestmark = pytest.mark.filterwarnings("ignore:Each of the .* queries has a single document")
 
 INF = np.inf

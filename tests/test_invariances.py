@@ -170,7 +170,7 @@ DATA = np.array([3.0, 0, 2, 1, 0, 1]), np.array([0.5, 2, 2, 1, -1, 4]), np.array
 
 
 @every_metric
-def test_inputs_are_neither_changed_nor_needed_writable(metric):
+def test_inputs_are_not_changed_and_need_not_be_writable(metric):
     arrays = [column.copy() for column in DATA] + [np.array([1.0, 2, 3, 4, 5, 6])]
     for array in arrays:
         array.flags.writeable = False

@@ -121,7 +121,7 @@ def test_the_sum_of_a_long_query_loses_no_digit():
         return _ckernels.dcg(gain, score, *rows, "average", np.empty(0))[0, 0]
 
     assert dcg(np.arange(N, 0, -1.0)) == pytest.approx(fsum(gain * discount), rel=3e-16)
-    # all tied but the first ones, whose sums of discounts must not enter those of the others
+    # all tied except the first ones, whose sums of discounts must not enter those of the others
     score = (np.arange(N) < 10).astype(float)
     expected = [fsum(gain[part]) * fsum(discount[part]) for part in (slice(10), slice(10, N))]
     expected[0], expected[1] = expected[0] / 10, expected[1] / (N - 10)

@@ -749,7 +749,7 @@ def test_a_notebook_shows_what_is_measured():
 
 
 @pytest.mark.parametrize("metric", [ndcg_score, dcg_score])
-def test_a_metric_as_scoring_is_told_which_scorer_is_meant(metric, data):
+def test_a_metric_as_scoring_is_refused_with_the_scorer_to_use(metric, data):
     X, y, _ = data
     words = f"{metric.__name__} is a metric.*LinearRegression.*make_{metric.__name__[:-6]}_scorer"
     with pytest.raises(TypeError, match=words):
