@@ -224,6 +224,7 @@ def tables(X, query):
     yield named.assign(r=1), X, ["r", "q"]
 
 
+@pytest.mark.filterwarnings("ignore:.*L-BFGS-B solver:DeprecationWarning")  # scikit-learn 1.6
 @pytest.mark.parametrize("index", range(7))
 def test_predict_takes_tables_with_or_without_the_group_column(index, data):
     X, y, query = data
@@ -237,6 +238,7 @@ def test_predict_takes_tables_with_or_without_the_group_column(index, data):
         ranker.predict(X[["a"]] if hasattr(without, "columns") else X.to_numpy()[:, :1])
 
 
+@pytest.mark.filterwarnings("ignore:.*L-BFGS-B solver:DeprecationWarning")  # scikit-learn 1.6
 @pytest.mark.parametrize("index", range(7))
 def test_importances_and_coefficients_are_aligned_with_the_columns(index, data):
     X, y, query = data

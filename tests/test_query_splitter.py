@@ -157,6 +157,7 @@ def test_no_groups_are_needed_anywhere(data):
     np.testing.assert_array_equal(nested_routed, nested)
 
 
+@pytest.mark.filterwarnings("ignore:.*L-BFGS-B solver:DeprecationWarning")  # scikit-learn 1.6
 def test_calibration_and_voting(data):
     X, y, _ = data
     splitter = QuerySplitter(2, group_by="day")

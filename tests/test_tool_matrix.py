@@ -10,8 +10,10 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.feature_selection import RFE, RFECV, SequentialFeatureSelector
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegressionCV, Ridge, RidgeClassifierCV
+from sklearn.model_selection import KFold
 from tool_matrix import (
     NO_SCORER,
+    NO_SPLITTER,
     ROWS,
     TOOLS,
     VERSION,
@@ -29,7 +31,7 @@ from tool_matrix import (
     tools_of_scikit_learn,
 )
 
-from sklearn_ndcg import make_ndcg_scorer
+from sklearn_ndcg import QuerySplitter, make_ndcg_scorer
 
 PAGE = Path(__file__).parents[1] / "docs" / "tools.md"
 
@@ -95,6 +97,39 @@ def test_matrix_would_notice_a_wrong_number(monkeypatch):
             rtol=0,
             atol=1e-12,
         )
+
+
+@pytest.mark.parametrize(
+    "cv", [QuerySplitter(KFold(4, shuffle=True, random_state=1), group_by="query"), KFold(4)]
+)
+def test_matrix_would_notice_other_folds(cv):
+    with case("QuerySplitter") as c:
+        got, expected = TOOLS["cross_val_score"](c._replace(cv=cv))
+        assert not np.allclose(got, expected)
+
+
+class NoSplits:
+    """A splitter that raises an error as soon as it is asked."""
+
+    def split(self, X=None, y=None, groups=None):
+        raise RuntimeError("asked for splits")
+
+    get_n_splits = split
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
+@pytest.mark.parametrize("row", ROWS)
+def test_every_row_asks_the_splitter_unless_it_is_said_to_take_none(row):
+    asked = False
+    with case("QuerySplitter") as c:
+        try:
+            TOOLS[row](c._replace(cv=NoSplits()))
+        except RuntimeError as error:
+            asked = str(error) == "asked for splits"
+        except (AttributeError, ValueError):
+            assert outcome(row, "index level").startswith("no")
+    # TunedThresholdClassifierCV looks at the scorer first
+    assert asked is (row not in {*NO_SPLITTER, "TunedThresholdClassifierCV"})
 
 
 def test_permutation_importance_has_no_routing_and_says_so():

@@ -1,4 +1,4 @@
-"""Which scikit-learn tool scores by query in which way: run, compared with the folds by hand.
+"""Which scikit-learn tool scores by query in which way: each is run and compared by hand.
 
 ``python tests/tool_matrix.py`` prints the table of docs/tools.md, and the numbers of its notes.
 """
@@ -36,6 +36,7 @@ from sklearn.model_selection import (
     GroupKFold,
     HalvingGridSearchCV,
     HalvingRandomSearchCV,
+    KFold,
     LearningCurveDisplay,
     RandomizedSearchCV,
     TunedThresholdClassifierCV,
@@ -50,7 +51,7 @@ from sklearn.model_selection import (
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.discovery import all_displays, all_estimators, all_functions
 
-from sklearn_ndcg import make_ndcg_scorer, ndcg_score
+from sklearn_ndcg import QuerySplitter, make_ndcg_scorer, ndcg_score
 
 ALPHAS = [0.1, 10.0, 1000.0]
 GRADES = np.array([0, 2, 3, 5])  # for classifiers, which may confuse a grade with its number
@@ -66,7 +67,8 @@ class Case(NamedTuple):
     query: np.ndarray
     scorer: object
     metadata: dict
-    splits: list
+    cv: object  # what the tool gets
+    splits: list  # the same, for the computation by hand
 
 
 def routed(X, query):
@@ -82,7 +84,12 @@ def index_level(X, query):
 
 
 # how the ids are shown: X, the options of the scorer and the metadata, which needs routing
-WAYS = {"routed": routed, "column": column, "index level": index_level}
+WAYS = {
+    "routed": routed,
+    "column": column,
+    "index level": index_level,
+    "QuerySplitter": index_level,  # for the splitter too
+}
 
 
 @contextmanager
@@ -93,15 +100,28 @@ def case(way):
     query = rng.permutation(query)
     X = pd.DataFrame(rng.normal(size=(len(query), 4)), columns=list("abcd"))
     y = np.clip(np.round(X["a"] - X["b"] + rng.normal(size=len(query))), 0, 3).to_numpy(int)
-    splits = list(GroupKFold(n_splits=4).split(X, y, query))
+    if way == "QuerySplitter":
+        folds = KFold(n_splits=4, shuffle=True, random_state=0)
+        cv, splits = QuerySplitter(folds, group_by="query"), splits_by_hand(folds, query)
+    else:
+        cv = splits = list(GroupKFold(n_splits=4).split(X, y, query))
     X, options, metadata = WAYS[way](X, query)
     scorer = make_ndcg_scorer(k=K, replace_undefined_by=0.0, **options)
     with sklearn.config_context(enable_metadata_routing=bool(metadata)):
-        yield Case(X, y, query, scorer, metadata, splits)
+        yield Case(X, y, query, scorer, metadata, cv, splits)
+
+
+def splits_by_hand(cv, query):
+    """The rows of the queries in each part, the queries in the order of their ids."""
+    ids = np.unique(query)
+    return [
+        tuple(np.flatnonzero(np.isin(query, ids[part])) for part in parts)
+        for parts in cv.split(ids)
+    ]
 
 
 def by_hand(y, score, query):
-    """Mean NDCG over queries, one call of scikit-learn's function a query."""
+    """Mean NDCG over queries, one call of scikit-learn's function per query."""
     values = []
     for each in np.unique(query):
         rows = query == each
@@ -163,7 +183,7 @@ def fit_params(c):
 
 
 def grid_search(c):
-    search = GridSearchCV(Ridge(), {"alpha": ALPHAS}, scoring=c.scorer, cv=c.splits)
+    search = GridSearchCV(Ridge(), {"alpha": ALPHAS}, scoring=c.scorer, cv=c.cv)
     search.set_params(error_score="raise").fit(c.X, c.y, **c.metadata)
     got = [fold_columns(search.cv_results_, i) for i in range(len(ALPHAS))]
     return got, [folds_by_hand(Ridge(alpha=alpha), c) for alpha in ALPHAS]
@@ -171,7 +191,7 @@ def grid_search(c):
 
 def randomized_search(c):
     search = RandomizedSearchCV(
-        Ridge(), {"alpha": ALPHAS}, n_iter=3, random_state=0, scoring=c.scorer, cv=c.splits
+        Ridge(), {"alpha": ALPHAS}, n_iter=3, random_state=0, scoring=c.scorer, cv=c.cv
     )
     search.set_params(error_score="raise").fit(c.X, c.y, **c.metadata)
     rows = search.cv_results_["params"]
@@ -187,7 +207,7 @@ def halving_search(c):
         max_resources=9,
         min_resources=3,
         scoring=c.scorer,
-        cv=c.splits,
+        cv=c.cv,
         error_score="raise",
     ).fit(c.X, c.y, **c.metadata)
     rows = search.cv_results_["params"]
@@ -205,7 +225,7 @@ def halving_random_search(c):
         max_resources=9,
         min_resources=3,
         scoring=c.scorer,
-        cv=c.splits,
+        cv=c.cv,
         error_score="raise",
     ).fit(c.X, c.y, **c.metadata)
     rows = search.cv_results_["params"]
@@ -216,31 +236,31 @@ def halving_random_search(c):
 def halving_search_by_rows(c):
     """The same search by hand has the ids in the index, and tells what a scorer sees of them."""
 
-    def scores(X, scoring, metadata):
+    def scores(X, scoring, cv, metadata):
         search = HalvingGridSearchCV(
-            Ridge(), {"alpha": ALPHAS}, scoring=scoring, cv=c.splits, random_state=0,
+            Ridge(), {"alpha": ALPHAS}, scoring=scoring, cv=cv, random_state=0,
             min_resources=48, factor=2, error_score="raise",
         ).fit(X, c.y, **metadata)  # fmt: skip
         rows = range(len(search.cv_results_["params"]))
         return [fold_columns(search.cv_results_, i) for i in rows]
 
-    got = scores(c.X, c.scorer, c.metadata)
+    got = scores(c.X, c.scorer, c.cv, c.metadata)
     hand = ByHand(c.query)
     with sklearn.config_context(enable_metadata_routing=False):
-        expected = scores(c.X.set_index(pd.Index(c.query, name="query")), hand, {})
+        expected = scores(c.X.set_index(pd.Index(c.query, name="query")), hand, c.splits, {})
     return got, {hand.cell: expected}
 
 
 def cross_val_score_(c):
     got = cross_val_score(
-        Ridge(), c.X, c.y, scoring=c.scorer, cv=c.splits, error_score="raise", **fit_params(c)
+        Ridge(), c.X, c.y, scoring=c.scorer, cv=c.cv, error_score="raise", **fit_params(c)
     )
     return got, folds_by_hand(Ridge(), c)
 
 
 def cross_validate_(c):
     got = cross_validate(
-        Ridge(), c.X, c.y, scoring=c.scorer, cv=c.splits, error_score="raise", **fit_params(c)
+        Ridge(), c.X, c.y, scoring=c.scorer, cv=c.cv, error_score="raise", **fit_params(c)
     )
     return got["test_score"], folds_by_hand(Ridge(), c)
 
@@ -248,7 +268,7 @@ def cross_validate_(c):
 def cross_val_predict_(c):
     """It takes no scorer: its predictions are scored afterwards, with the ids."""
     with sklearn.config_context(enable_metadata_routing=False):
-        predicted = cross_val_predict(Ridge(), c.X, c.y, cv=c.splits)
+        predicted = cross_val_predict(Ridge(), c.X, c.y, cv=c.cv)
     expected = np.empty(len(c.y))
     for train, test in c.splits:
         expected[test] = Ridge().fit(c.X.iloc[train], c.y[train]).predict(c.X.iloc[test])
@@ -262,7 +282,7 @@ def learning_curve_(c):
         c.X,
         c.y,
         scoring=c.scorer,
-        cv=c.splits,
+        cv=c.cv,
         train_sizes=[30, 50],
         error_score="raise",
         **fit_params(c),
@@ -285,7 +305,7 @@ def learning_curve_display(c):
         c.X,
         c.y,
         scoring=c.scorer,
-        cv=c.splits,
+        cv=c.cv,
         train_sizes=[30, 50],
         error_score="raise",
         fit_params=c.metadata or None,
@@ -303,7 +323,7 @@ def validation_curve_(c):
         param_name="alpha",
         param_range=ALPHAS,
         scoring=c.scorer,
-        cv=c.splits,
+        cv=c.cv,
         error_score="raise",
         **fit_params(c),
     )
@@ -318,7 +338,7 @@ def validation_curve_display(c):
         param_name="alpha",
         param_range=ALPHAS,
         scoring=c.scorer,
-        cv=c.splits,
+        cv=c.cv,
         error_score="raise",
         fit_params=c.metadata or None,
         ax=Figure().subplots(),
@@ -346,7 +366,7 @@ def permutation_test_score_(c, **groups):
         c.X,
         c.y,
         scoring=c.scorer,
-        cv=c.splits,
+        cv=c.cv,
         n_permutations=3,
         random_state=0,
         **fit_params(c),
@@ -381,7 +401,7 @@ def permutation_test_score_within(c):
 
 
 def rfecv(c):
-    selector = RFECV(Ridge(), scoring=c.scorer, cv=c.splits).fit(c.X, c.y, **c.metadata)
+    selector = RFECV(Ridge(), scoring=c.scorer, cv=c.cv).fit(c.X, c.y, **c.metadata)
     sizes = range(1, c.X.shape[1] + 1)
     got = [fold_columns(selector.cv_results_, i) for i in range(len(sizes))]
     return got, [folds_by_hand(RFE(Ridge(), n_features_to_select=n), c) for n in sizes]
@@ -390,7 +410,7 @@ def rfecv(c):
 def sequential_feature_selector(c):
     """It gives no scores, so the choice of features is compared."""
     selector = SequentialFeatureSelector(
-        Ridge(), n_features_to_select=2, scoring=c.scorer, cv=c.splits
+        Ridge(), n_features_to_select=2, scoring=c.scorer, cv=c.cv
     ).fit(c.X, c.y, **c.metadata)
     chosen = []
     for _ in range(2):
@@ -401,23 +421,33 @@ def sequential_feature_selector(c):
 
 
 def nested(c):
-    """The inner search splits by query too: its groups come along as metadata or fit parameter."""
+    """The inner search splits by query too.
+
+    Its groups come along as metadata or as a fit parameter, unless the splitter finds them itself.
+    """
+    if isinstance(c.cv, QuerySplitter):
+        params, inner_cv = None, clone(c.cv).set_params(cv__n_splits=3)
+    else:
+        params, inner_cv = {"groups": c.query}, GroupKFold(n_splits=3)
     search = GridSearchCV(
-        Ridge(), {"alpha": ALPHAS}, scoring=c.scorer, cv=GroupKFold(n_splits=3), error_score="raise"
+        Ridge(), {"alpha": ALPHAS}, scoring=c.scorer, cv=inner_cv, error_score="raise"
     )
     got = cross_val_score(
         search,
         c.X,
         c.y,
         scoring=c.scorer,
-        cv=c.splits,
+        cv=c.cv,
         error_score="raise",
-        params={"groups": c.query},
+        params=params,
     )
     expected = []
     for train, test in c.splits:
         X, y, query = c.X.iloc[train], c.y[train], c.query[train]
-        inner = list(GroupKFold(n_splits=3).split(X, y, query))
+        if isinstance(c.cv, QuerySplitter):
+            inner = splits_by_hand(KFold(n_splits=3, shuffle=True, random_state=0), query)
+        else:
+            inner = list(inner_cv.split(X, y, query))
         part = c._replace(X=X, y=y, query=query)
         scores = [folds_by_hand(Ridge(alpha=alpha), part, inner).mean() for alpha in ALPHAS]
         best = Ridge(alpha=ALPHAS[int(np.argmax(scores))]).fit(X, y)
@@ -437,7 +467,7 @@ def ridge_cv(c, cv=None):
 
 
 def ridge_cv_in_folds(c):
-    return ridge_cv(c, c.splits)
+    return ridge_cv(c, c.cv)
 
 
 def ridge_classifier_cv(c, cv=None):
@@ -461,7 +491,7 @@ def ridge_classifier_cv(c, cv=None):
 
 
 def ridge_classifier_cv_in_folds(c):
-    return ridge_classifier_cv(c, c.splits)
+    return ridge_classifier_cv(c, c.cv)
 
 
 def right_or_recoded(c, expected):
@@ -470,7 +500,7 @@ def right_or_recoded(c, expected):
 
 def logistic_regression_cv(c):
     options = {"tol": 1e-6, "max_iter": 1000}
-    model = LogisticRegressionCV(Cs=[0.001, 0.1], scoring=c.scorer, cv=c.splits, **options)
+    model = LogisticRegressionCV(Cs=[0.001, 0.1], scoring=c.scorer, cv=c.cv, **options)
     scores = model.fit(c.X, GRADES[c.y], **c.metadata).scores_
     # an entry for each class, all the same, of folds by Cs; without legacy attributes an array
     scores = next(iter(scores.values())) if isinstance(scores, dict) else scores[:, 0]
@@ -492,7 +522,7 @@ def hist_gradient_boosting_regressor(c):
 
 
 def tuned_threshold_classifier_cv(c):
-    model = TunedThresholdClassifierCV(LogisticRegression(), scoring=c.scorer, cv=c.splits)
+    model = TunedThresholdClassifierCV(LogisticRegression(), scoring=c.scorer, cv=c.cv)
     model.fit(c.X, c.y > 1, **c.metadata)
 
 
@@ -561,6 +591,17 @@ SINCE = {"LogisticRegressionCV (since 1.8)": (1, 8), "ScoringMonitor (since 1.9)
 BEFORE = {"LogisticRegressionCV (before 1.8)": (1, 8)}
 ROWS = [row for row in TOOLS if SINCE.get(row, VERSION) <= VERSION < BEFORE.get(row, (99,))]
 NO_SCORER = {"cross_val_predict", "nested CV"}  # rows of what has no such parameter
+NO_SPLITTER = {
+    "permutation_importance",
+    "permutation_importance(max_samples=0.4)",
+    "RidgeCV",
+    "RidgeClassifierCV",
+    "HistGradientBoostingClassifier",
+    "HistGradientBoostingRegressor",
+    "ScoringMonitor (since 1.9)",
+    "check_scoring",
+    "get_scorer",
+}
 
 # words of an error's message, and the cell that they make
 REFUSALS = {
@@ -622,6 +663,8 @@ def cell_of(message):
 @cache
 def outcome(row, way):
     """What the table says in one cell, found by running it."""
+    if way == "QuerySplitter" and row in NO_SPLITTER:
+        return "takes no splitter"
     with case(way) as c, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -631,7 +674,7 @@ def outcome(row, way):
     failed = [str(w.message) for w in caught if "Scoring failed" in str(w.message)]
     if failed:
         return f"{cell_of(failed[0])} (warning only)"
-    assert found is not None, f"{row} refuses no more: compare its scores"
+    assert found is not None, f"{row} no longer refuses: compare its scores"
     if isinstance(found, str):
         return found
     got, expected = found
