@@ -32,7 +32,7 @@ def query_ids(X: Any, group_by: Any) -> Any:
 
 def column(X: Any, key: Any) -> Any:
     """The column of X, or level of its pandas index, that `key` names; an int for arrays."""
-    names = _column_names(X)
+    names = column_names(X)
     if names is None:
         return _array_column(X, key)
     levels = _index_levels(X)
@@ -50,7 +50,7 @@ def column(X: Any, key: Any) -> Any:
     raise ValueError(f"group_by={key!r} names nothing in X, which has the {known}.")
 
 
-def _column_names(X: Any) -> list[Any] | None:
+def column_names(X: Any) -> list[Any] | None:
     """Names of the columns; [] where X has only an index, as a Series; None for arrays."""
     if hasattr(X, "column_names"):  # pyarrow, whose `columns` are the data
         return list(X.column_names)
@@ -97,7 +97,7 @@ def without_columns(X: Any, keys: list[Any]) -> Any:
         return X
     for key in keys:
         column(X, key)  # raises if it is not a column
-    if _column_names(X) is None:
+    if column_names(X) is None:
         if not hasattr(X, "shape"):
             return np.array(np.delete(np.asarray(X, dtype=object), keys, axis=1).tolist())
         keep = np.delete(np.arange(X.shape[1]), keys)

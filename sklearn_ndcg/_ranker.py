@@ -32,7 +32,7 @@ from sklearn_ndcg._checks import (
     refuse_reordered,
     where,
 )
-from sklearn_ndcg._columns import columns_among, query_ids, without_columns
+from sklearn_ndcg._columns import column_names, columns_among, query_ids, without_columns
 from sklearn_ndcg._grouping import Grouping
 from sklearn_ndcg._inputs import training_weights
 from sklearn_ndcg._leaks import TrainedQueries
@@ -249,6 +249,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         interface = next((each for each in INTERFACES if each.name in names), None)
         groups = self._check_groups(X, groups, interface, last, fit_params)
         self._group_columns = columns_among(X, self.group_by)
+        self._columns = column_names(X) or []
         transforms = isinstance(inner, Pipeline) and len(inner.steps) > 1
         check_fit_params(fit_params, last, self._group_columns, self.early_stopping or transforms)
         weight = None if sample_weight is None else training_weights(sample_weight, len(y))
@@ -364,8 +365,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(self.estimator_, Pipeline) and len(self.estimator_.steps) > 1:
             raise AttributeError(f"{name} is of the columns that the steps of the Pipeline made.")
         values = np.asarray(getattr(last_step(self.estimator_), name))
-        names = list(getattr(self, "feature_names_in_", range(self.n_features_in_)))
-        columns = [names.index(key) if key in names else key for key in self._group_columns]
+        columns = [key if key not in self._columns else self._columns.index(key)
+                   for key in self._group_columns]  # fmt: skip
         kept = np.delete(np.arange(self.n_features_in_), columns)
         aligned = np.zeros((*values.shape[:-1], self.n_features_in_), dtype=values.dtype)
         aligned[..., kept] = values
@@ -532,12 +533,11 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return without_columns(X, self._group_columns)
 
     def _lacks_group_columns(self, X: Any) -> bool:
-        names = getattr(X, "column_names", getattr(X, "columns", None))
-        if names is None:
+        if column_names(X) is None:
             n_kept = self.n_features_in_ - len(self._group_columns)
             return len(getattr(X, "shape", ())) == 2 and bool(X.shape[1] == n_kept)
-        known = getattr(self, "feature_names_in_", [])
-        return list(names) == [name for name in known if name not in self._group_columns]
+        kept = [name for name in self._columns if name not in self._group_columns]
+        return column_names(X) == kept
 
     def _split_rows(
         self, X: Any, y: NDArray[Any], groups: Any, weight: Floats | None, fit_params: Params

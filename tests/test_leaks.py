@@ -225,6 +225,7 @@ def tables(X, query):
 
 
 @pytest.mark.filterwarnings("ignore:.*L-BFGS-B solver:DeprecationWarning")  # scikit-learn 1.6
+@pytest.mark.filterwarnings("ignore:X has feature names")  # scikit-learn before 1.9, of Polars 2
 @pytest.mark.parametrize("index", range(7))
 def test_predict_takes_tables_with_or_without_the_group_column(index, data):
     X, y, query = data
