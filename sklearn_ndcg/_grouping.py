@@ -148,20 +148,24 @@ def _shown(label: Any) -> str:
 
 def _columns_of_ids(groups: Any, n_rows: int) -> list[Any] | None:
     """The columns of compound ids; None where there is one id per row."""
+    if isinstance(groups, list | tuple):
+        return list(groups) if groups and all(_is_column(each, n_rows) for each in groups) else None
     if hasattr(groups, "column_names"):  # pyarrow, whose `columns` are the data
         return [groups[name] for name in groups.column_names]
-    if hasattr(groups, "columns") and hasattr(groups, "shape") and len(groups.columns) > 1:
-        return [groups[name] for name in groups.columns]
-    if isinstance(groups, list | tuple) and groups:
-        first = groups[0]
-        is_column = hasattr(first, "shape") or isinstance(first, list)
-        if is_column and all(np.shape(each) == (n_rows,) for each in groups):
-            return list(groups)
+    shape = getattr(groups, "shape", None)
+    if not isinstance(shape, tuple) or len(shape) != 2 or shape[1] < 2:
         return None
-    shape: Any = getattr(groups, "shape", ())
-    if len(shape) == 2 and shape[0] == n_rows and shape[1] > 1:
-        return [groups[:, column] for column in range(shape[1])]
-    return None
+    names = getattr(groups, "columns", None)
+    if names is not None:
+        return [groups[name] for name in names]
+    return [groups[:, column] for column in range(shape[1])]
+
+
+def _is_column(values: Any, n_rows: int) -> bool:
+    """Whether this is a column of ids, an array or list, rather than one id."""
+    if isinstance(values, list):
+        return len(values) == n_rows and not any(isinstance(each, list) for each in values)
+    return getattr(values, "shape", None) == (n_rows,)
 
 
 def warn_of_single_documents(n_queries: int) -> None:

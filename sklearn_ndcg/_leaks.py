@@ -23,7 +23,8 @@ class QueryLeakWarning(UserWarning):
     --------
     >>> import warnings
     >>> from sklearn_ndcg import QueryLeakWarning
-    >>> warnings.simplefilter("error", QueryLeakWarning)   # a search then stops at a leak
+    >>> # a search with error_score="raise" then stops at a leak
+    >>> warnings.simplefilter("error", QueryLeakWarning)
     >>> warnings.simplefilter("default", QueryLeakWarning)
     """
 
@@ -65,7 +66,7 @@ class TrainedQueries:
         if len(leaked):
             warn(
                 f"{len(leaked)} of the {len(grouping.labels)} queries that are scored were trained "
-                f"on with other rows ({shown_labels(leaked)}), so that the score is too good. "
+                f"on with other rows ({shown_labels(leaked)}), so that the score may be too good. "
                 "Split whole queries: QuerySplitter does it with any splitter, and GroupKFold too.",
                 QueryLeakWarning,
             )

@@ -290,11 +290,9 @@ def check_group_splits(
         if len(labels):
             found.append(f"fold {fold} cuts {len(labels)} ({shown_labels(labels)})")
     if found:
-        whole = "QuerySplitter(cv), which splits queries instead of rows"
+        whole = "QuerySplitter(cv), which splits queries instead of rows, or GroupKFold"
         if isinstance(cv, TimeSeriesSplit):
-            whole += " and keeps them in the order of their ids"
-        elif isinstance(cv, int) or not hasattr(cv, "split"):
-            whole = "GroupKFold, or QuerySplitter around any splitter"
+            whole = "QuerySplitter(cv), which splits queries in the order of their ids"
         raise ValueError(
             f"cv cuts queries in two: {', '.join(found)}. Use a splitter that keeps them whole: "
             f"{whole}; and pass it the ids as groups."

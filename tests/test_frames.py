@@ -183,15 +183,17 @@ def test_text_ids_keep_a_nul_at_their_end(engine):
 
 def test_ids_that_are_unique_per_row(engine):
     columns = {"q": [1, 2, 3], "y": [1, 0, 1], "s": [0.9, 0.8, 0.1]}
+    unique, pairs, single = (
+        engine(each)
+        for each in (columns, columns | {"q": [1, 2, 2]}, {"q": [1], "y": [1], "s": [1]})
+    )
     with pytest.warns(UserWarning, match="Each of the 3 queries has a single document") as caught:
-        assert ndcg_score(engine(columns), **COLUMNS, replace_undefined_by=np.nan) == 1
+        assert ndcg_score(unique, **COLUMNS, replace_undefined_by=np.nan) == 1
     assert caught.pop(UserWarning).filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert ndcg_score(engine(columns | {"q": [1, 2, 2]}), **COLUMNS) == (
-            pytest.approx((1 + 1 / np.log2(3)) / 2)
-        )
-        assert ndcg_score(engine({"q": [1], "y": [1], "s": [1]}), **COLUMNS) == 1
+        assert ndcg_score(pairs, **COLUMNS) == pytest.approx((1 + 1 / np.log2(3)) / 2)
+        assert ndcg_score(single, **COLUMNS) == 1
 
 
 INVALID = {

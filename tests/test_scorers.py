@@ -468,7 +468,7 @@ def test_responses_that_are_not_scores(data):
     names = np.array(["bad", "fair", "good", "best"])
     with pytest.raises(ValueError, match="neither predict_proba nor.*response_method='predict'"):
         score(LinearSVC(random_state=0).fit(X, y), X, y, groups=query)
-    with pytest.raises(ValueError, match=r"'bad'.*no numbers.*response_method"):
+    with pytest.raises(ValueError, match=r"'bad'.*not numbers.*response_method"):
         score(LogisticRegression().fit(X, names[y]), X, y, groups=query)
     with pytest.raises(ValueError, match="neither predict_proba|no numbers"):
         score(SVC().fit(X, names[y]), X, y, groups=query)
