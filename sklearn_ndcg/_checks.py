@@ -6,6 +6,7 @@ import os
 import warnings
 from collections import Counter
 from inspect import currentframe
+from itertools import combinations
 from numbers import Integral, Real
 from typing import Any, TypeGuard
 
@@ -62,8 +63,7 @@ def refuse_reordered(**arguments: Any) -> None:
             for name, values in arguments.items()
             if hasattr(getattr(values, axis, None), "equals")
         ]
-        for name, labels in labelled[1:]:
-            first_name, first = labelled[0]
+        for (first_name, first), (name, labels) in combinations(labelled, 2):
             if _is_reordered(first, labels):
                 raise ValueError(
                     f"{first_name} and {name} have the same labels in their {axis}, in another "

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import UndefinedMetricWarning
 
+from sklearn_ndcg._checks import warn
 from sklearn_ndcg._columns import take_rows
 from sklearn_ndcg._definitions import Measure, check_curve_cutoffs, check_options
 from sklearn_ndcg._evidence import curve_interval
@@ -362,6 +364,14 @@ class NDCGDisplay:
             y_score, ids = scorer.scores_and_groups(estimator, *fold[:3])
             of_fold = options | {"groups": ids, "sample_weight": fold[3]}
             found.append(cls._compute(fold[1], y_score, k, None, None, of_fold))
+        n_nan = sum(bool(np.isnan(fold.ndcg).any()) for fold in found)
+        if n_nan:
+            warn(
+                f"The curves of {n_nan} of {len(found)} folds are nan, and so is their mean: they "
+                "have no query with a relevant document, and replace_undefined_by=nan leaves such "
+                "queries out. Use fewer folds, or another replace_undefined_by.",
+                UndefinedMetricWarning,
+            )
         return found
 
     @classmethod

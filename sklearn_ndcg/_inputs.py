@@ -13,10 +13,8 @@ from sklearn_ndcg import _kernels
 from sklearn_ndcg._checks import is_missing, refuse_masked, refuse_reordered, to_host, where
 from sklearn_ndcg._definitions import Measure
 from sklearn_ndcg._grouping import Grouping, warn_of_single_documents
-from sklearn_ndcg._queries import Queries
+from sklearn_ndcg._queries import LARGEST_WEIGHT, Queries
 from sklearn_ndcg._typing import Floats, Grades
-
-_LARGEST_WEIGHT = 1e300  # of which a sum over the rows of a query is still a float64
 
 
 def read_queries(
@@ -276,7 +274,7 @@ def row_weights(sample_weight: ArrayLike, n: int) -> Floats:
         )
     with np.errstate(over="ignore"):  # a long double may be too large
         weight = weight.astype(np.float64)
-    wrong = ~((weight >= 0) & (weight <= _LARGEST_WEIGHT))
+    wrong = ~((weight >= 0) & (weight <= LARGEST_WEIGHT))
     if wrong.any():
         raise ValueError(
             f"sample_weight must be finite and >= 0, at most 1e300, found {weight[wrong][0]}: "

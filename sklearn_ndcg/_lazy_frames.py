@@ -1,18 +1,19 @@
 """NDCG by query as Narwhals expressions, for tables that a lazy engine computes.
 
-Everything is grouped by the keys at least, so that an engine moves its rows only once.
+Every grouping and every window includes the keys of a query, so that an engine moves its rows only
+once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf, isnan
+from math import inf
 from typing import Any
 
 from sklearn_ndcg._definitions import DISCOUNTS, GAINS, Measure
 from sklearn_ndcg._grouping import warn_of_single_documents
-from sklearn_ndcg._queries import replace_undefined
+from sklearn_ndcg._queries import LARGEST_WEIGHT, mean_with_undefined, replace_undefined
 
 try:
     import narwhals.stable.v2 as nw
@@ -60,7 +61,7 @@ def mean_ndcg(table: Any, columns: Columns, measure: Measure) -> float:
         "undefined": nw.col("undefined"),
         "total": nw.when(is_defined).then(nw.col("ndcg") * weight).otherwise(0.0),
         "defined_weight": nw.when(is_defined).then(weight).otherwise(0.0),
-        "weight": weight,
+        "undefined_weight": nw.when(is_defined).then(0.0).otherwise(weight),
         "bad_weight": nw.col("bad_weight") if columns.sample_weight else nw.lit(0),
     }
     aggregates = [nw.len().alias("queries"), nw.col("rows").max()]
@@ -68,13 +69,13 @@ def mean_ndcg(table: Any, columns: Columns, measure: Measure) -> float:
     collected = by_query.select("rows", **sums).select(*aggregates).collect()
     row = {name: collected[name].to_list()[0] for name in collected.columns}
     _check_aggregates(row)
-    total, weight_sum = float(row["total"]), float(row["defined_weight"])
-    if row["undefined"]:
-        value = replace_undefined(measure, int(row["undefined"]), int(row["queries"]))
-        if not isnan(value):
-            total += value * (float(row["weight"]) - weight_sum)
-            weight_sum = float(row["weight"])
-    return total / weight_sum if weight_sum else float("nan")
+    n_undefined, value = int(row["undefined"]), 0.0
+    if n_undefined:
+        value = replace_undefined(measure, n_undefined, int(row["queries"]))
+    total, defined, undefined = (
+        float(row[name]) for name in ("total", "defined_weight", "undefined_weight")
+    )
+    return float(mean_with_undefined(total, defined, undefined, value))
 
 
 def _check_aggregates(row: dict[str, Any]) -> None:
@@ -89,10 +90,10 @@ def _check_aggregates(row: dict[str, Any]) -> None:
         )
     if row["bad_weight"]:
         raise ValueError(
-            f"sample_weight must be finite and >= 0, found {row['bad_weight']} rows where it is "
-            "not."
+            f"sample_weight must be finite and >= 0, at most 1e300, found {row['bad_weight']} rows "
+            "where it is not."
         )
-    if not row["weight"]:
+    if not row["defined_weight"] + row["undefined_weight"]:
         raise ValueError("sample_weight is 0 for every query: nothing is left to average over.")
     if row["rows"] == 1:
         warn_of_single_documents(int(row["queries"]))
@@ -146,9 +147,9 @@ def _mean_weight(columns: Columns, measure: Measure) -> Any:
 
 
 def _checked_rows(table: Any, columns: Columns, measure: Measure) -> Any:
-    """Gain and score of each row; what is wrong with a row makes its gain NaN.
+    """Gain and score of each row; an invalid row gets a gain of NaN.
 
-    That makes its query's sums NaN, whether an engine ranks it first or last.
+    That makes all sums of its query NaN, wherever an engine ranks the row.
     """
     schema = table.collect_schema()
     relevance = nw.col(columns.y_true).cast(nw.Float64)
@@ -170,8 +171,7 @@ def _checked_rows(table: Any, columns: Columns, measure: Measure) -> Any:
     added["unretrieved"] = _as_number(~retrieved)
     if columns.sample_weight is not None:
         weight = nw.col(columns.sample_weight).cast(nw.Float64)
-        bad = weight.is_null() | weight.is_nan() | (weight < 0) | (weight == inf)
-        weight = weight * 2.0**-32  # so that no sum overflows
+        bad = weight.is_null() | weight.is_nan() | (weight < 0) | (weight > LARGEST_WEIGHT)
         added["bad_weight"] = _as_number(bad)
         added["weight"] = nw.when(~bad).then(weight).otherwise(0.0)
         if measure.unjudged == "omit":

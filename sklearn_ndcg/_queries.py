@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from sklearn_ndcg._definitions import Measure
 from sklearn_ndcg._grouping import Grouping, shown_labels
 from sklearn_ndcg._typing import Floats, Grades, Ints
 
+LARGEST_WEIGHT = 1e300  # sums of so large weights are still float64
 _CURVE_BLOCK = 1 << 22  # values of one block of queries times cutoffs in a curve: 32 MB
 
 
@@ -63,7 +65,6 @@ class Queries:
         weight = self._weights()[scored]
         if not weight.any():
             return np.full(values.shape[1], np.nan)
-        weight = weight / weight.max()
         with np.errstate(over="ignore"):
             means = _weighted_sums(values[scored], weight) / weight.sum()
         if not np.isfinite(means).all():
@@ -119,27 +120,22 @@ class Queries:
         discount = self.measure.discounts(min(cutoffs[-1], self._longest))
         weight = self._weights()
         sums, beyond = np.zeros(len(cutoffs)), np.zeros(len(cutoffs) + 1)
-        defined_weight, n_undefined = 0.0, 0
+        defined_weight, undefined_weight, n_undefined = 0.0, 0.0, 0
         for part, n_cutoffs in self._curve_blocks(cutoffs):
-            block = replace(
-                self, starts=self.starts[part], lengths=self.lengths[part], weight=weight[part]
-            )
+            block = replace(self, starts=self.starts[part], lengths=self.lengths[part])
             ends = cutoffs[:n_cutoffs]
-            values = self.ndcg(block._dcg(ends, discount), block._ideal(ends, discount))
+            dcg, ideal = block._dcg(ends, discount, part), block._ideal(ends, discount, part)
+            values = self.ndcg(dcg, ideal)
             defined = ~np.isnan(values[:, 0])
             block_sums = _weighted_sums(values[defined], weight[part][defined])
             sums[:n_cutoffs] += block_sums
             beyond[n_cutoffs] += block_sums[-1]  # a curve is flat from its last document on
             defined_weight += weight[part][defined].sum()
+            undefined_weight += weight[part][~defined].sum()
             n_undefined += int((~defined).sum())
         sums += np.cumsum(beyond)[:-1]
-        total = defined_weight
-        if n_undefined:
-            value = replace_undefined(self.measure, n_undefined, len(self))
-            if not np.isnan(value):
-                total = weight.sum()
-                sums += value * (total - defined_weight)
-        return k, (sums / total if total else np.full(len(cutoffs), np.nan))[column]
+        value = replace_undefined(self.measure, n_undefined, len(self)) if n_undefined else 0.0
+        return k, mean_with_undefined(sums, defined_weight, undefined_weight, value)[column]
 
     def _curve_blocks(self, cutoffs: Ints) -> Iterator[tuple[Ints, int]]:
         """Blocks of queries, and how many cutoffs it takes to pass their last documents."""
@@ -163,7 +159,8 @@ class Queries:
         return max(1, int(self.lengths.max()))
 
     def _weights(self) -> Floats:
-        return np.ones(len(self)) if self.weight is None else self.weight
+        """Weights of the queries, the largest 1, so that no sum of them is too large."""
+        return np.ones(len(self)) if self.weight is None else self.weight / self.weight.max()
 
     def _distinct_cutoffs(self) -> tuple[Ints, Ints | slice]:
         """The distinct ranks to cut at, no deeper than any query, and which is that of each k."""
@@ -174,34 +171,46 @@ class Queries:
             return np.array(ends, dtype=np.intp), slice(None)
         return np.unique(np.array(ends, dtype=np.intp), return_inverse=True)
 
-    def _dcg(self, cutoffs: Ints, discount: Floats) -> Floats:
+    def _dcg(self, cutoffs: Ints, discount: Floats, part: Ints | None = None) -> Floats:
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             values = _kernels.backend.dcg(
                 self.gain, self.score, self.starts, self.lengths, discount, cutoffs,
                 self.measure.tie_rule, self.gain_table,
             )  # fmt: skip
-        return self._check_finite(values)
+        return self._check_finite(values, part)
 
-    def _ideal(self, cutoffs: Ints, discount: Floats) -> Floats:
+    def _ideal(self, cutoffs: Ints, discount: Floats, part: Ints | None = None) -> Floats:
         with np.errstate(over="ignore", under="ignore"):
             values = _kernels.backend.ideal_dcg(
                 self.gain, self.starts, self.lengths, discount, cutoffs, self.gain_table
             )
-        return self._check_finite(values)
+        return self._check_finite(values, part)
 
-    def _check_finite(self, values: Floats) -> Floats:
-        wrong = np.atleast_1d(~np.isfinite(values).all(axis=1))
-        if wrong.any():
-            labels = self.grouping.labels  # not of the queries of one block of a curve
-            at = (
-                f", the first {shown_labels(labels[wrong], 1)}" if len(labels) == len(wrong) else ""
-            )
+    def _check_finite(self, values: Floats, part: Ints | None) -> Floats:
+        """Raise where a sum is too large; `part` are the numbers of the queries, if not all."""
+        wrong = np.flatnonzero(~np.isfinite(values).all(axis=1))
+        if len(wrong):
+            queries = np.sort(wrong if part is None else part[wrong])
+            count = f"{len(wrong)} {'query' if len(wrong) == 1 else 'queries'}"
             raise ValueError(
-                "y_true has gains that, times discount, add up to more than a float64 holds in "
-                f"{np.count_nonzero(wrong)} queries{at}: scale y_true down, or pass a gain that "
-                "does."
+                f"y_true has gains that, times discount, add up to more than a float64 holds in "
+                f"{count}, the first {shown_labels(self.grouping.labels[queries], 1)}: scale "
+                "y_true down, or pass a gain that does."
             )
         return values
+
+
+def mean_with_undefined(
+    sums: Any, defined_weight: float, undefined_weight: float, value: float
+) -> Any:
+    """The mean over queries, from the weighted sums of those that are defined.
+
+    `value` is that of the undefined queries, or nan if they are left out.
+    """
+    if np.isnan(value):
+        undefined_weight = value = 0.0
+    total = defined_weight + undefined_weight
+    return sums / total + value * (undefined_weight / total) if total else sums * np.nan
 
 
 def replace_undefined(measure: Measure, count: int, n_queries: int) -> float:

@@ -124,8 +124,9 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
         int
             The number of splits.
         """
+        splitter = self._splitter(None)
         try:
-            return int(self._splitter(None).get_n_splits())
+            return int(splitter.get_n_splits())
         except (TypeError, ValueError) as error:
             if X is None:
                 raise ValueError(f"X is None, and cv needs to know the queries: {error}") from error

@@ -6,6 +6,7 @@ For pandas, Polars, PyArrow, DuckDB, PySpark and Ibis, by way of Narwhals: the e
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import inf
 from typing import Any
 
@@ -16,7 +17,7 @@ from sklearn_ndcg._definitions import Measure, check_cutoff, check_options
 from sklearn_ndcg._grouping import Grouping
 from sklearn_ndcg._inputs import read_queries
 from sklearn_ndcg._lazy_frames import RESULTS, Columns, mean_ndcg, results_by_query
-from sklearn_ndcg._queries import replace_undefined
+from sklearn_ndcg._queries import Queries, replace_undefined
 from sklearn_ndcg._typing import Cutoff, Ints
 
 # isort: split
@@ -102,31 +103,25 @@ def ndcg_by_query(
     if isinstance(table, nw.LazyFrame):
         return results_by_query(table, columns, measure).to_native()
     relevance, score = _numbers(table, y_true), _scores(table, y_score)
+    codes, first_row = _query_codes(table, columns.keys)
     invalid = ~(score < inf) | np.isinf(relevance)
     if measure.unjudged == "raise":
         invalid |= np.isnan(relevance)
-    if invalid.any():
-        relevance, score = np.where(invalid, 0, relevance), np.where(invalid, 0, score)
-    codes, first_row = _query_codes(table, columns.keys)
-    queries = read_queries(measure, relevance, score, codes)
-    dcg, ideal = queries.dcg_and_ideal()
-    ndcg = queries.ndcg(dcg, ideal)[:, 0]
+    judged = ~np.isnan(relevance) if measure.unjudged == "omit" else np.ones(len(codes), dtype=bool)
     is_null = np.bincount(codes, weights=invalid) > 0
+    if invalid.any():  # any rows may stand for those of a query that is null
+        measure = replace(measure, unjudged=measure.unjudged.replace("raise", "zero"))
+        relevance, score = np.where(invalid, np.nan, relevance), np.where(invalid, 0, score)
+    dcg, ideal = read_queries(measure, relevance, score, codes).dcg_and_ideal()
+    ndcg = Queries.ndcg(dcg, ideal)[:, 0]
     undefined = np.isnan(ndcg) & ~is_null
     if undefined.any():
         ndcg[undefined] = replace_undefined(measure, int(undefined.sum()), len(ndcg))
-    results: list[Any] = [queries.lengths]
+    results: list[Any] = [np.bincount(codes, weights=judged).astype(np.int64)]
     for values in (dcg[:, 0], ideal[:, 0], ndcg):
         nulled = np.where(is_null, np.array(None), values).tolist()
         results.append(nulled if is_null.any() else values)
-    dtypes = [nw.Int64, nw.Float64, nw.Float64, nw.Float64]
-    engine = nw.get_native_namespace(table)
-    series = [
-        nw.new_series(name, values, dtype, backend=engine)
-        for name, values, dtype in zip(RESULTS, results, dtypes, strict=True)
-    ]
-    keys = nw.maybe_reset_index(table.select(columns.keys)[first_row])
-    return keys.with_columns(*series).to_native()
+    return _with_results(table, columns.keys, first_row, results)
 
 
 def ndcg_score(
@@ -191,6 +186,17 @@ def ndcg_score(
     weight = None if sample_weight is None else _numbers(table, sample_weight)
     relevance, score = _numbers(table, y_true), _scores(table, y_score)
     return float(read_queries(measure, relevance, score, codes, weight).means()[0])
+
+
+def _with_results(table: Any, keys: list[str], first_row: Ints, results: list[Any]) -> Any:
+    """The keys of each query and its results, as a table of the same engine."""
+    engine = nw.get_native_namespace(table)
+    dtypes = [nw.Int64, nw.Float64, nw.Float64, nw.Float64]
+    series = [
+        nw.new_series(name, values, dtype, backend=engine)
+        for name, values, dtype in zip(RESULTS, results, dtypes, strict=True)
+    ]
+    return nw.maybe_reset_index(table.select(keys)[first_row]).with_columns(*series).to_native()
 
 
 def _read_table(

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from helpers import graded_rows, matrices, run_python
 from scipy import stats
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold, cross_validate
 
@@ -280,3 +281,14 @@ def test_without_matplotlib_the_error_says_what_to_install():
         "NDCGDisplay.from_predictions([[1, 0]] * 20, [[1, 0], [0, 1]] * 10)"
     )
     assert 'pip install "matplotlib>=3.8"' in run_python(code).stderr
+
+
+def test_a_fold_without_relevant_documents_is_warned_of():
+    X, y, query = graded_rows(40, (2, 14), n_grades=5)
+    y = np.where(query < 20, 0, y)
+    splits = [(np.flatnonzero(query >= 20), np.flatnonzero(query < 20)),
+              (np.flatnonzero(query < 20), np.flatnonzero(query >= 20))]  # fmt: skip
+    results = cross_validate(Ridge(), X, y, cv=splits, return_estimator=True, return_indices=True,
+                             scoring="r2")  # fmt: skip
+    with pytest.warns(UndefinedMetricWarning, match="The curves of 1 of 2 folds are nan"):
+        NDCGDisplay.from_cv_results(results, X, y, groups=query, replace_undefined_by=np.nan)

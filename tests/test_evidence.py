@@ -578,3 +578,12 @@ def test_bad_comparison(case):
         compare_rankers(y, scores, **options)
     if case == "length":
         assert found.value.__notes__ == ["This was found comparing the ranker 'b'."]
+
+
+def test_queries_without_weight_are_left_out():
+    y, s = matrices()
+    weight = np.r_[np.zeros(20), np.ones(20)]
+    found = ndcg_interval(y, s, sample_weight=weight, method="t")
+    assert (found.n_queries, found.n_left_out) == (20, 20)
+    expected = ndcg_interval(y[20:], s[20:], method="t")
+    assert found.confidence_interval == pytest.approx(expected.confidence_interval, abs=1e-14)

@@ -12,6 +12,7 @@ from helpers import run_python
 from sklearn.exceptions import UndefinedMetricWarning
 
 import sklearn_ndcg
+from sklearn_ndcg._definitions import DISCOUNTS, GAINS
 
 nw = pytest.importorskip("narwhals.stable.v2", reason="the extra `frames` is not installed")
 pa = pytest.importorskip("pyarrow")
@@ -322,7 +323,7 @@ def test_scores_keep_their_order_beside_a_null():
 
 def test_huge_weights_of_a_lazy_table():
     pl = pytest.importorskip("polars")
-    rows = {"q": [1, 1, 2], "y": [1, 0, 1], "s": [2, 1, 2], "w": [1.7e308] * 3}
+    rows = {"q": [1, 1, 2], "y": [1, 0, 1], "s": [2, 1, 2], "w": [1e300] * 3}
     assert ndcg_score(pl.LazyFrame(rows), **COLUMNS, sample_weight="w") == 1
 
 
@@ -515,3 +516,45 @@ def test_frames_need_no_import_of_their_own():
     assert run_python(
         HIDE + "import sklearn_ndcg; print(hasattr(sklearn_ndcg, 'nonsense'))"
     ).stdout == ("False\n")
+
+
+@pytest.mark.parametrize("weights", [[1e-322, 2e-322, 5e-323], [1e-305, 3e-305, 2e-306], [1e300] * 3,
+                                     [1e17, 1.0, 1e17]])  # fmt: skip
+@pytest.mark.parametrize("replacement", [0.0, 0.5, 1e20, np.nan])
+def test_one_mean_whatever_computes_it(weights, replacement):
+    pl = pytest.importorskip("polars")
+    rows = {"q": [1, 1, 2, 2, 3, 3], "y": [0, 2, 0, 0, 1, 1], "s": [3.0, 2, 2, 1, 2, 1]}
+    rows["w"] = np.repeat(weights, 2).tolist()
+    options = {"groups": rows["q"], "sample_weight": rows["w"], "replace_undefined_by": replacement}
+    expected = sklearn_ndcg.ndcg_score(rows["y"], rows["s"], k=2, **options)
+    curve = sklearn_ndcg.ndcg_curve(rows["y"], rows["s"], k=[1, 2], **options)[1]
+    assert curve[1] == pytest.approx(expected, rel=1e-14)
+    lazy = ndcg_score(pl.LazyFrame(rows), **COLUMNS, k=2, sample_weight="w",
+                      replace_undefined_by=replacement)  # fmt: skip
+    # sums of weights below 1e-308 have few digits in an engine
+    assert lazy == pytest.approx(expected, rel=1e-14 if min(weights) > 1e-300 else 0.02)
+
+
+@pytest.mark.parametrize("kind", ["gain", "discount"])
+def test_a_named_formula_is_the_same_for_arrays_and_for_columns(kind):
+    pl = pytest.importorskip("polars")
+    values = np.arange(1.0, 40)
+    for name, formula in {"gain": GAINS, "discount": DISCOUNTS}[kind].items():
+        found = nw.from_native(pl.DataFrame({"x": values})).select(formula.of_column(nw.col("x")))
+        expected = np.broadcast_to(formula.of_array(values), values.shape)
+        np.testing.assert_allclose(found.to_numpy().ravel(), expected, rtol=1e-14, err_msg=name)
+
+
+@pytest.mark.parametrize("unjudged", ["raise", "zero", "omit"])
+def test_a_query_that_is_null_needs_no_gain(unjudged):
+    pl = pytest.importorskip("polars")
+    rows = {"q": [0, 0, 0, 1, 1], "y": [1.0, 2, None, 1, 2], "s": [np.nan, 0.5, np.nan, 0.2, 0.1]}
+    options = {**COLUMNS, "gain": {1: 1, 2: 3}, "unjudged": unjudged}
+    eager, lazy = (
+        frame if isinstance(frame, pl.DataFrame) else frame.collect()
+        for frame in (ndcg_by_query(make(rows), **options) for make in (pl.DataFrame, pl.LazyFrame))
+    )
+    eager, lazy = eager.sort("q").rows(), lazy.sort("q").rows()
+    assert eager[0] == lazy[0]
+    assert eager[1] == pytest.approx(lazy[1], rel=1e-14)
+    assert eager[0] == (0, 2 if unjudged == "omit" else 3, None, None, None)

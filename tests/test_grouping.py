@@ -131,3 +131,10 @@ def test_reordered_rows_are_refused_by_fit_and_by_the_check_of_splits():
         GroupedRanker(Ridge()).fit(X, y.sort_values(), groups=groups)
     with pytest.raises(ValueError, match="X and groups have the same labels"):
         check_group_splits(KFold(2), X, groups=groups.sort_values(ascending=False))
+
+
+def test_every_pair_of_labelled_arguments_is_compared():
+    y = pd.Series(Y, index=range(10, 18))
+    s, groups = pd.Series(S, index=list("abcdefgh")), pd.Series(IDS, index=list("bacdefgh"))
+    with pytest.raises(ValueError, match="y_score and groups have the same labels"):
+        ndcg_score(y, s, groups=groups)

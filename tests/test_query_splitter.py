@@ -250,3 +250,10 @@ def test_no_warning_comes_of_whole_queries(data):
             GroupedRanker(Ridge(), group_by="day"), X, y, cv=QuerySplitter(3, group_by="day"),
             scoring=make_ndcg_scorer(group_by="day", replace_undefined_by=0.0),
         )  # fmt: skip
+
+
+def test_the_number_of_splits_of_a_wrong_splitter():
+    with pytest.raises(ValueError, match="^GroupKFold splits by group itself"):
+        QuerySplitter(GroupKFold(2)).get_n_splits()
+    with pytest.raises(TypeError, match="cv is an iterator"):
+        QuerySplitter(iter([])).get_n_splits()

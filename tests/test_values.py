@@ -17,6 +17,8 @@ from sklearn_ndcg import (
     ndcg_samples,
     ndcg_score,
 )
+from sklearn_ndcg._definitions import DISCOUNTS as NAMED_DISCOUNTS
+from sklearn_ndcg._definitions import Measure
 
 INF = np.inf
 DISCOUNTS = {
@@ -467,3 +469,22 @@ def test_subnormal_weights():
     rows = {"y_true": [1, 0, 1, 0], "y_score": [1, 2, 4, 3], "groups": [1, 1, 2, 2]}
     expected = ndcg_score(**rows, sample_weight=[1, 0] * 2)
     assert ndcg_score(**rows, sample_weight=[5e-324, 0] * 2) == expected
+
+
+def test_the_curve_names_the_query_whose_sum_is_too_large():
+    lengths = np.random.default_rng(0).integers(1, 9, 31)
+    lengths[7] = 5
+    groups = np.repeat(100 + np.arange(31), lengths)
+    y = np.ones(len(groups))
+    y[groups == 107] = 1e308
+    for function in (ndcg_score, ndcg_curve):
+        with pytest.raises(ValueError, match="in 1 query, the first 107: scale y_true down"):
+            function(y, np.zeros(len(y)), groups=groups)
+
+
+def test_a_discount_of_the_table_is_what_its_formula_says():
+    ranks = np.arange(1, 50.0)
+    expected = {"log": 1 / np.log2(ranks + 1), "reciprocal": 1 / ranks, "none": np.ones(49)}
+    assert set(expected) == set(NAMED_DISCOUNTS)
+    for name, values in expected.items():
+        np.testing.assert_allclose(Measure(discount=name).discounts(49), values, rtol=1e-15)
