@@ -1,4 +1,4 @@
-"""Small checks that every module uses, and the one way to warn."""
+"""Checks and conversions that every module uses, and the one way to warn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A column or an index level of X as an array, whatever X is; no dataframe library is imported."""
+"""Columns, index levels and rows of X, whatever X is; no dataframe library is imported."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ def _array_column(X: Any, key: Any) -> Any:
             "polars and pyarrow, permutation_importance. Ways out: route the ids, with "
             "sklearn.set_config(enable_metadata_routing=True) and groups passed to the tool; in a "
             "Pipeline an index level and steps with set_output(transform='pandas'), or "
-            "groupedranker__groups as a fit parameter; or the number of a column, where no columns "
-            "are left out in front of it."
+            "groupedranker__groups as a fit parameter; or the number of a column, if no column in "
+            "front of it is removed."
         )
     table: Any = X if hasattr(X, "shape") else np.asarray(X, dtype=object)
     if len(table.shape) != 2 or not -table.shape[1] <= key < table.shape[1]:

@@ -58,7 +58,7 @@ class NDCGDisplay:
         Where it was drawn.
 
     figure_ : matplotlib Figure
-        And the figure.
+        The figure it was drawn on.
 
     See Also
     --------
@@ -183,7 +183,7 @@ class NDCGDisplay:
             Fitted.
 
         X : array-like of shape (n_documents, n_features)
-            What it predicts from.
+            Features.
 
         y : array-like of shape (n_documents,)
             Relevance.
@@ -321,7 +321,7 @@ class NDCGDisplay:
         ax = _axes(ax)
         name = self.name if name is None else name
         curves = np.atleast_2d(self.ndcg)
-        marker = "o" if len(self.k) == 1 else None  # a line of one point is none
+        marker = "o" if len(self.k) == 1 else None  # a line of one point is invisible
         given = {"marker": marker, "label": name} | (curve_kwargs or {})
         (self.line_,) = ax.plot(self.k, curves.mean(axis=0), **given)
         color = self.line_.get_color()

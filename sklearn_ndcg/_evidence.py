@@ -450,7 +450,7 @@ def _weights_of_scored(values: Floats, weight: Floats | None) -> tuple[Floats, N
     if n < 2:
         raise ValueError(
             f"At least 2 queries must have an NDCG and weight, found {n} of {len(scored)}: how "
-            "much it varies over queries cannot be known."
+            "much it varies over queries cannot be estimated."
         )
     weight = weight[scored] / weight[scored].max()
     worth = round(effective_number(weight), 6)

@@ -117,7 +117,7 @@ def from_lists(
     graded_rows: list[int] = []
     grades: list[Any] = []
     n, any_found = 0, False
-    for query, listed, truth in _paired(lists, truths, unanswered):
+    for query, listed, truth in _lists_and_truths(lists, truths, unanswered):
         places = _places(listed, truth, query)
         beyond = count(len(listed))  # places of relevant documents that were not recommended
         graded_rows += [n + (places[d] if d in places else next(beyond)) for d in truth]
@@ -280,7 +280,7 @@ def _by_query(queries: Any, name: str) -> Mapping[Any, Any]:
     )
 
 
-def _paired(
+def _lists_and_truths(
     lists: Mapping[Any, Any], truths: Mapping[Any, Any], unanswered: str
 ) -> Iterator[tuple[Any, list[Any], Mapping[Any, Any]]]:
     """Each query that counts, with its list and its truth, checked."""
@@ -291,8 +291,8 @@ def _paired(
         truth = _graded(truths[query], query) if query in truths else {}
         if not listed and not truth:
             raise ValueError(
-                f"query {query!r} has neither a list nor anything relevant, which rows cannot "
-                "show: leave it out."
+                f"query {query!r} has neither a list nor anything relevant, and so would have "
+                "no rows: leave it out."
             )
         yield query, listed, truth
 
@@ -394,7 +394,7 @@ def _places(listed: list[Any], truth: Mapping[Any, Any], query: Any) -> dict[Any
         [(twice, count)] = Counter(listed).most_common(1)
         raise ValueError(f"recommended has the id {twice!r} {count} times in query {query!r}.")
     hits = truth.keys() & retrieved
-    if len(hits) <= 4:  # a few are looked for, of many each is looked up
+    if len(hits) <= 4:  # list.index is faster for a few hits, one pass for many
         return {document: listed.index(document) for document in hits}
     return {document: place for place, document in enumerate(listed) if document in hits}
 

@@ -25,7 +25,7 @@ class Grouping:
 
     Its rows are the run ``starts[q] : starts[q] + lengths[q]`` of any array that `gather` returns.
     `codes` has the place of each row's query among the labels; it is None where every query's rows
-    are together already, and are left where they are.
+    are contiguous already.
     """
 
     labels: NDArray[Any]
@@ -49,7 +49,7 @@ class Grouping:
         if ids.dtype.kind == "O":
             labels, ids = _factorize(ids)
         run_ends = np.flatnonzero(ids[1:] != ids[:-1])
-        # where hardly two rows lie together, each row is taken for a run of its own
+        # where few neighbouring rows share a query, each row is a run of its own
         scattered = 2 * len(run_ends) > n_rows and bool((ids[1:] < ids[:-1]).any())
         starts = np.arange(n_rows) if scattered else np.concatenate(([0], run_ends + 1))
         lengths = np.ones_like(starts) if scattered else np.diff(starts, append=n_rows)
@@ -169,7 +169,7 @@ def _is_column(values: Any, n_rows: int) -> bool:
 
 
 def warn_of_single_documents(n_queries: int) -> None:
-    """Warn where every query has one row, as with ids of rows instead of queries."""
+    """Warn where every query has one row: probably the ids are those of rows."""
     if n_queries > 1:
         warn(
             f"Each of the {n_queries} queries has a single document, which has nothing to be "
@@ -179,7 +179,7 @@ def warn_of_single_documents(n_queries: int) -> None:
 
 
 def _as_python(labels: NDArray[Any]) -> list[Any]:
-    """Labels as Python objects, but for dates, of which some would become integers."""
+    """Labels as Python objects, except dates, as `tolist` makes integers of some."""
     return list(labels) if labels.dtype.kind in "mM" else labels.tolist()
 
 

@@ -1,4 +1,4 @@
-"""From any accepted input to checked rows: every error about relevance, scores and weights."""
+"""From any accepted input to checked rows, with the errors about relevance, scores, weights."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _refuse_text(values: Any, depth: int = 2) -> None:
         kinds = set(map(type, values))
         for each in values if kinds & {str, bytes, list, tuple} else ():
             _refuse_text(each, depth - 1)
-    elif hasattr(values, "to_list") and len(values):  # of a Series the first will do
+    elif hasattr(values, "to_list") and len(values):  # the first element of a Series is enough
         _refuse_text(next(iter(values)), 0)
 
 
@@ -216,7 +216,7 @@ def _as_float(score: NDArray[Any]) -> Floats:
     wide = score.dtype.itemsize > 8
     if not wide and score.dtype.kind in "iu" and score.dtype.itemsize == 8:
         wide = bool(score.max() > 2**53 or score.min() < -(2**53))
-    if wide:  # float64 would tie what is not tied: the ranks of the distinct values do not
+    if wide:  # float64 could tie distinct scores, so take their dense ranks
         _, places = np.unique(score, return_inverse=True)
         return np.where(score == -np.inf, -np.inf, places)
     return score.astype(np.float64, copy=False)

@@ -175,7 +175,7 @@ def _at_cutoffs(ranked: Floats, discount: Floats, cutoffs: Ints) -> Floats:
 
 
 def _running_sums(parts: Floats, width: int = 256) -> Floats:
-    """Sums of the columns up to each; by blocks, for one sum after the other loses digits."""
+    """Sums of the columns up to each; in blocks, as one long running sum loses digits."""
     n_blocks = -(-parts.shape[1] // width)
     if n_blocks == 1:
         return np.cumsum(parts, axis=1)

@@ -264,6 +264,6 @@ def _check_expressible(measure: Measure) -> None:
     if measure.tie_rule == "stable":
         option = "ignore_ties=True" if measure.ignore_ties else "ties='stable'"
         raise ValueError(
-            f"{option} takes the order of the rows, and the rows of a lazy engine are in none. "
+            f"{option} takes the order of the rows, and the rows of a lazy engine have none. "
             "Pass ties='average', 'worst' or 'best', or collect the frame first."
         )

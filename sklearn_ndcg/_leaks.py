@@ -31,9 +31,9 @@ class QueryLeakWarning(UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class TrainedQueries:
-    """The queries that a model was trained on, by which a leak is seen when it is scored.
+    """The queries that a model was trained on, to detect leaks when it is scored.
 
-    Their rows are known by their number and a sum over their labels, not by a copy.
+    Their rows are recognized by their number and a sum over their labels, not by a copy.
     """
 
     labels: NDArray[Any]
@@ -46,7 +46,7 @@ class TrainedQueries:
         return cls(grouping.labels, grouping.lengths, _label_sums(grouping, y))
 
     def some(self, queries: NDArray[np.bool_]) -> TrainedQueries:
-        """Those of a mask."""
+        """The queries that a mask selects."""
         return TrainedQueries(self.labels[queries], self.lengths[queries], self.label_sums[queries])
 
     def warn_of_leak(self, grouping: Grouping, y: Any) -> None:

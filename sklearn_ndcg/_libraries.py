@@ -1,4 +1,4 @@
-"""How LightGBM, XGBoost and CatBoost take groups, weights and early stopping.
+"""How LightGBM, XGBoost, CatBoost and Pipelines are fitted: groups, weights, early stopping.
 
 A library is known by the name that its `fit` has for groups; `INTERFACES` has an entry for each.
 """
@@ -143,7 +143,7 @@ def _refuse_given(given: Params, names: set[str]) -> None:
     found = sorted(name for name in names if given.get(name) is not None)
     if found:
         raise ValueError(
-            f"early_stopping=True settles by k and n_iter_no_change when to stop: leave "
+            f"early_stopping=True uses k and n_iter_no_change to decide when to stop: leave "
             f"{', '.join(found)} out of the estimator."
         )
 
@@ -156,8 +156,9 @@ _LIGHTGBM_STOPPING = {
 
 _WHOLE_LABELS = "quantile_grades makes whole labels of any target."
 
-# By precedence, as XGBoost has `group` too. LightGBM takes one weight per row, XGBoost one per
-# query; CatBoost's ranking losses ignore row weights silently and take group_weight.
+# The order matters: XGBoost has `qid` and `group`, and `qid` has to be found first. LightGBM takes
+# one weight per row, XGBoost one per query; CatBoost's ranking losses ignore row weights silently
+# and take group_weight.
 INTERFACES = [
     LibraryInterface(
         name="qid",
@@ -214,8 +215,8 @@ def check_fit_params(fit_params: Params, last: Any, dropped: list[Any], is_chang
     row_numbers = sorted(_ABOUT_ROW_NUMBERS.intersection(fit_params))
     if row_numbers:
         raise ValueError(
-            f"{', '.join(row_numbers)} cannot be passed: row numbers mean other rows once "
-            "these are sorted by query."
+            f"{', '.join(row_numbers)} cannot be passed: row numbers no longer fit once the "
+            "rows are sorted by query."
         )
     evaluates = sorted(name for name in fit_params if name.startswith("eval_"))
     if evaluates and (is_changed or dropped):

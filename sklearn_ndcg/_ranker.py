@@ -79,9 +79,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         The ranker. In a Pipeline the last step gets the groups.
 
     group_by : str, int, callable or list of names, default=None
-        Where in X the query ids are, as in `make_ndcg_scorer`: a column, which is then kept
-        from the inner estimator, in `predict` too; a level of a pandas index, which is not a
-        feature; or a callable on X. With None, pass `groups` to `fit`.
+        Where in X the query ids are, as in `make_ndcg_scorer`: a column, which the
+        inner estimator then does not get, not in `predict` either; a level of a pandas index, which
+        is not a feature; or a callable on X. With None, pass `groups` to `fit`.
 
     k : int or None, default=None
         Cutoff of `score` and of early stopping. None counts whole lists.
@@ -223,9 +223,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             Weights >= 0, one per row. XGBoost and CatBoost get one per query: the mean of its rows.
 
         **fit_params
-            Passed on to the inner `fit` (of a Pipeline: its last step's). What has a value for each
-            row (`init_score`, `base_margin`, `baseline`, ...) is sorted, and split off for early
-            stopping, along with the rows.
+            Passed on to the inner `fit` (of a Pipeline: its last step's). Those with one
+            value per row (`init_score`, `base_margin`, `baseline`, ...) are sorted and split with
+            the rows.
 
         Returns
         -------
@@ -364,7 +364,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def _per_feature(self, name: str) -> Any:
         """An array of the inner estimator, with 0 for the group columns."""
         if isinstance(self.estimator_, Pipeline) and len(self.estimator_.steps) > 1:
-            raise AttributeError(f"{name} is of the columns that the steps of the Pipeline made.")
+            raise AttributeError(
+                f"{name} is about the columns that the Pipeline made, not those of X."
+            )
         values = np.asarray(getattr(last_step(self.estimator_), name))
         columns = [key if key not in self._columns else self._columns.index(key)
                    for key in self._group_columns]  # fmt: skip

@@ -20,7 +20,7 @@ _ROUNDING = 1e-14  # of one value, and of a mean of them: the kernels differ by 
 
 
 def effective_number(weight: Floats) -> float:
-    """Kish's effective number: so many queries of equal weight give as sure a mean."""
+    """Kish's effective number: the number of queries of equal weight whose mean is as precise."""
     return float(weight.sum() ** 2 / (weight**2).sum())
 
 
@@ -75,8 +75,8 @@ def bca_levels(
             "n_resamples is too small for method='BCa': all resamples lie on one side of the "
             "value. Take more of them, or method='t'."
         )
-    without = _means_of_others(values, weight)  # the jackknife
-    skew = without.mean() - without
+    leave_one_out = _means_of_others(values, weight)  # the jackknife
+    skew = leave_one_out.mean() - leave_one_out
     acceleration = (skew**3).sum() / (6 * (skew**2).sum() ** 1.5)
     shifted = bias + ndtri(tails)
     slowed = 1 - acceleration * shifted

@@ -156,7 +156,7 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
         super().set_params(**params)
         return self
 
-    # What scikit-learn's tools ask of a splitter; those that `cv` lacks are lacking here.
+    # What scikit-learn's tools ask of a splitter. What `cv` lacks is missing here too.
     @property
     def n_splits(self) -> Any:
         return self.cv.n_splits
@@ -214,7 +214,7 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
 
 
 def _rows_of(part: Any, number: Ints, n_queries: int, fold: int) -> Ints:
-    """The rows of the queries of one part; rows of a query that is drawn twice are twice there."""
+    """The rows of the queries of one part; rows of a query that is drawn twice appear twice."""
     part = np.asarray(part)
     if part.dtype.kind == "b":
         part = np.flatnonzero(part)
