@@ -134,7 +134,7 @@ class Measure:
         cutoffs = [check_cutoff(k) for k in self.k]
         if not cutoffs or len(set(cutoffs)) < len(cutoffs):
             raise ValueError(
-                f"k must be a list of different cutoffs, at least one, got {self.k!r}."
+                f"k must list different cutoffs, at least one, got {self.k!r}."
             )
         return cutoffs
 
