@@ -11,7 +11,12 @@ from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY
 from libc.string cimport memcpy, memset
 
+import os
+
 import numpy as np
+
+# so that nobody can choose ids that all fall into one slot
+cdef unsigned long long SEED = int.from_bytes(os.urandom(8), "little")
 
 ctypedef fused real:
     float
@@ -300,6 +305,56 @@ def gather_by_group(
             out[free[code]] = values[i]
             free[code] += 1
     return result
+
+
+cdef inline size_t slot_of(unsigned long long id, size_t mask) noexcept nogil:
+    # the finalizer of MurmurHash3 (Appleby): every bit of the id reaches the low bits
+    id ^= SEED
+    id ^= id >> 33
+    id *= 0xff51afd7ed558ccdULL
+    id ^= id >> 33
+    id *= 0xc4ceb9fe1a85ec53ULL
+    id ^= id >> 33
+    return id & mask
+
+
+def factorize(const long long[::1] ids):
+    """Distinct ids in the order of their first rows, and the place of each row's id among them."""
+    cdef Py_ssize_t i, code, n = ids.shape[0], n_found = 0, n_slots = 1024
+    cdef size_t slot, mask = n_slots - 1
+    cdef long long id
+    codes = np.empty(n, dtype=np.intp)
+    found, slots = np.empty(n_slots // 2, dtype=np.int64), np.full(n_slots, -1, dtype=np.intp)
+    cdef Py_ssize_t[::1] code_of_row = codes, code_in_slot = slots
+    cdef long long[::1] id_of_code = found
+    for i in range(n):
+        id = ids[i]
+        if i and id == ids[i - 1]:
+            code_of_row[i] = code_of_row[i - 1]
+            continue
+        slot = slot_of(<unsigned long long> id, mask)
+        while code_in_slot[slot] >= 0 and id_of_code[code_in_slot[slot]] != id:
+            slot = (slot + 1) & mask
+        if code_in_slot[slot] < 0:
+            if 2 * n_found == n_slots:  # half full: all move to a table four times as large
+                n_slots *= 4
+                mask = n_slots - 1
+                found = np.resize(found, n_slots // 2)
+                slots = np.full(n_slots, -1, dtype=np.intp)
+                id_of_code, code_in_slot = found, slots
+                for code in range(n_found):
+                    slot = slot_of(<unsigned long long> id_of_code[code], mask)
+                    while code_in_slot[slot] >= 0:
+                        slot = (slot + 1) & mask
+                    code_in_slot[slot] = code
+                slot = slot_of(<unsigned long long> id, mask)
+                while code_in_slot[slot] >= 0:
+                    slot = (slot + 1) & mask
+            id_of_code[n_found] = id
+            code_in_slot[slot] = n_found
+            n_found += 1
+        code_of_row[i] = code_in_slot[slot]
+    return found[:n_found].copy(), codes
 
 
 def dcg(

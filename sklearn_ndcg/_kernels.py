@@ -57,6 +57,11 @@ def gather_by_group(values: NDArray[Item], codes: Ints, counts: Ints) -> NDArray
     return np.asarray(one_a_row.tocsc().data)  # the transpose sorts by counting
 
 
+def factorize(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], Ints]:
+    """Distinct ids in any order, and the place of each row's id among them."""
+    return np.unique(ids, return_inverse=True)
+
+
 def dcg(
     gain: Floats | Grades,
     score: Floats,

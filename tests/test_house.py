@@ -24,6 +24,7 @@ PACKAGE = Path(sklearn_ndcg.__file__).parent
 FLOORS = {
     "types": ["_typing"],
     "ground": ["_checks", "_kernels", "_resampling"],
+    "ids": ["_ids"],
     "terms": ["_columns", "_definitions", "_grouping"],
     "queries": ["_leaks", "_libraries", "_queries"],
     "inputs": ["_inputs", "_lazy_frames"],
