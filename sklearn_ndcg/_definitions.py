@@ -133,9 +133,7 @@ class Measure:
             return [check_cutoff(self.k)]
         cutoffs = [check_cutoff(k) for k in self.k]
         if not cutoffs or len(set(cutoffs)) < len(cutoffs):
-            raise ValueError(
-                f"k must list different cutoffs, at least one, got {self.k!r}."
-            )
+            raise ValueError(f"k must list different cutoffs, at least one, got {self.k!r}.")
         return cutoffs
 
     @property

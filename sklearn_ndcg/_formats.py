@@ -527,8 +527,8 @@ def _check_kinds(lists: Mapping[Any, Any], truths: Mapping[Any, Any]) -> None:
         ("queries", kinds(lists), kinds(truths)),
         (
             "documents",
-            kinds(each for listed in lists.values() for each in listed),
-            kinds(each for truth in truths.values() for each in truth),
+            kinds(_each_of(lists.values())),
+            kinds(_each_of(truths.values())),
         ),
     ):
         if ours and theirs and not ours & theirs:
@@ -537,3 +537,9 @@ def _check_kinds(lists: Mapping[Any, Any], truths: Mapping[Any, Any]) -> None:
                 f"relevant of the type {', '.join(sorted(theirs))}, and none is in both: convert "
                 "one of them."
             )
+
+
+def _each_of(collections: Iterable[Any]) -> Iterator[Any]:
+    """The ids of all collections; a query that was skipped may have none."""
+    for collection in collections:
+        yield from collection if isinstance(collection, Iterable) else ()

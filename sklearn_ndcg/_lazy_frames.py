@@ -72,8 +72,9 @@ def mean_ndcg(table: Any, columns: Columns, measure: Measure) -> float:
     n_undefined, value = int(row["undefined"]), 0.0
     if n_undefined:
         value = replace_undefined(measure, n_undefined, int(row["queries"]))
+    largest = max(row["defined_weight"], row["undefined_weight"])  # so that no sum overflows
     total, defined, undefined = (
-        float(row[name]) for name in ("total", "defined_weight", "undefined_weight")
+        float(row[name] / largest) for name in ("total", "defined_weight", "undefined_weight")
     )
     return float(mean_with_undefined(total, defined, undefined, value))
 

@@ -210,7 +210,7 @@ def mean_with_undefined(
     if np.isnan(value):
         undefined_weight = value = 0.0
     total = defined_weight + undefined_weight
-    return sums / total + value * (undefined_weight / total) if total else sums * np.nan
+    return (sums + value * undefined_weight) / total if total else sums * np.nan
 
 
 def replace_undefined(measure: Measure, count: int, n_queries: int) -> float:
