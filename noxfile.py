@@ -8,8 +8,14 @@ import nox
 
 nox.options.default_venv_backend = "venv"
 nox.options.sessions = ["ci", "bare", "coverage", "sanitize", "docs"]
-MUTATED = ("kernels", "queries", "definitions", "metrics", "scorers")
-KILLERS = ("values", "inputs", "scorers", "agreement", "invariances", "kernels", "conventions")
+MUTATED = (
+    "kernels", "ids", "grouping", "queries", "inputs", "definitions", "metrics", "scorers",
+    "splitters", "leaks", "resampling", "formats",
+)  # fmt: skip
+KILLERS = (
+    "values", "ids", "grouping", "inputs", "scorers", "query_splitter", "leaks", "agreement",
+    "invariances", "kernels", "conventions", "resampling", "evidence", "formats",
+)  # fmt: skip
 
 
 @nox.session(python=False)

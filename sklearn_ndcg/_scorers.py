@@ -409,7 +409,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
                 f"predict_proba returned shape {proba.shape} for the classes {grades.tolist()}, "
                 f"whose gains are {gains.tolist()}."
             )
-        return _without_rounding_errors((proba * gains).sum(axis=1), gains)
+        return _without_rounding_errors(proba, gains)
 
 
 def _ranker_of(estimator: Any) -> Any:
@@ -423,13 +423,22 @@ def _ranker_of(estimator: Any) -> Any:
             return estimator
 
 
-def _without_rounding_errors(means: Floats, gains: Floats) -> Floats:
+def _without_rounding_errors(proba: Floats, gains: Floats) -> Floats:
     """Mean gains to 40 bits, so that those which are equal in exact arithmetic tie.
 
     Sums of probabilities times gains differ in their last bits, by their order and the machine.
     """
-    if np.count_nonzero(gains) <= 1:  # a single term has no such error
-        return means
-    # relative to each mean; to the largest gain where sums can cancel out
-    _, exponent = np.frexp(means if gains.min() >= 0 else np.abs(gains).max())
-    return np.asarray(np.ldexp(np.round(np.ldexp(means, 40 - exponent)), exponent - 40))
+    means, highest = (proba * gains).sum(axis=1), gains.max()
+    if gains.min() < 0:  # terms can cancel out, so relative to the largest of them
+        return _to_40_bits(means, np.abs(gains).max())
+    # Close to the highest gain it is what is missing that has the digits.
+    single = np.count_nonzero(gains) <= 1
+    missing = highest - means if single else (proba * (highest - gains)).sum(axis=1)
+    close = (missing < highest / 1024) & (proba.dtype == np.float64)
+    return np.where(close, highest - _to_40_bits(missing, missing), _to_40_bits(means, means))
+
+
+def _to_40_bits(values: Floats, unit: Any) -> Floats:
+    """Values rounded to 40 bits below the highest bit of the unit."""
+    _, exponent = np.frexp(unit)
+    return np.asarray(np.ldexp(np.round(np.ldexp(values, 40 - exponent)), exponent - 40))

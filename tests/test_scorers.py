@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     HistGradientBoostingClassifier,
@@ -787,3 +788,15 @@ def test_bad_parameters(name):
 def test_a_dcg_scorer_has_no_undefined_queries_to_replace():
     with pytest.raises(TypeError, match="unknown option replace"):
         make_dcg_scorer(replace_undefined_by=0)
+
+
+@pytest.mark.parametrize("model", [GaussianNB(), LogisticRegression(C=1e4, max_iter=10_000)])
+def test_certain_probabilities_of_a_binary_classifier_stay_apart(model):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    proba = model.fit(X, y).predict_proba(X)[:, 1]
+    assert np.count_nonzero(proba > 1 - 1e-12) > 20
+    relevance = X[:, 0].max() - X[:, 0]
+    expected = sklearn.metrics.ndcg_score([relevance], [proba])
+    scorer = make_ndcg_scorer(group_by=one_ranking)
+    assert scorer(model, X, relevance) == pytest.approx(expected, abs=1e-12)
