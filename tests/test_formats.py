@@ -357,6 +357,7 @@ def test_a_missing_id_is_not_a_document(missing):
         from_lists([masked], [[1]])
 
 
+@pytest.mark.slow  # torch is gigabytes
 def test_tensors_as_ids_are_compared_by_value():
     torch = pytest.importorskip("torch")
     top = torch.tensor([[3, 1], [2, 5]])
