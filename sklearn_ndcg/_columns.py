@@ -97,6 +97,8 @@ def without_columns(X: Any, keys: list[Any]) -> Any:
         return X
     for key in keys:
         column(X, key)  # raises if it is not a column
+    if hasattr(X, "shape") and X.shape[1] == len(keys):
+        raise ValueError(f"group_by={keys!r} names all columns of X: no feature is left.")
     if column_names(X) is None:
         if not hasattr(X, "shape"):
             return np.array(np.delete(np.asarray(X, dtype=object), keys, axis=1).tolist())

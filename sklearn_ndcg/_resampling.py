@@ -43,6 +43,7 @@ def mean_and_error(values: Floats, weight: Floats) -> tuple[Floats, Floats, Floa
     if effective_number(weight) < 2:
         # one query decides, and by luck it may lie near the mean of the others: use them all
         errors = np.maximum(errors, deviations / np.sqrt(effective_number(weight)))
+    deviations[deviations <= _ROUNDING * np.abs(means)] = 0  # all values are equal
     with np.errstate(divide="ignore", invalid="ignore"):
         effects = np.where(means == 0, 0, means / deviations)
     return means, errors, effects

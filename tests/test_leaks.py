@@ -339,3 +339,9 @@ def test_missing_parts_of_compound_ids_are_refused():
         ndcg_score([1, 0], [1, 2], groups=[np.array([1.0, np.nan]), np.array([1, 1])])
     with pytest.raises(ValueError, match="group_by must list columns"):
         make_ndcg_scorer(group_by=[])(Ridge(), pd.DataFrame({"a": [1]}), [1])
+
+
+def test_a_feature_has_to_be_left(data):
+    _, y, query = data
+    with pytest.raises(ValueError, match="names all columns of X: no feature is left"):
+        GroupedRanker(Ridge(), group_by=["q"]).fit(pd.DataFrame({"q": query}), y)

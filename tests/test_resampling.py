@@ -122,3 +122,8 @@ def test_mean_and_error_of_equal_weights():
     means, errors, effects = mean_and_error(d, np.full(30, 0.3))
     assert [means[0], errors[0]] == pytest.approx([d.mean(), stats.sem(d[0])], rel=1e-14)
     assert effects[0] == pytest.approx(d.mean() / d.std(ddof=1), rel=1e-13)
+
+
+def test_equal_values_have_an_infinite_effect():
+    values = np.full((1, 12), 0.1 + 0.2) - 0.05
+    assert mean_and_error(values, np.ones(12))[2] == [np.inf]
