@@ -279,17 +279,17 @@ def check_group_splits(
         )
     refuse_reordered(X=X, y=y, groups=groups)
     grouping = Grouping.of_ids(groups, count_rows(X))
+    found, n_folds = [], 0
     with warnings.catch_warnings():
         # that KFold ignores groups is what the error below is about
         warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
-        splits = list(check_cv(cv, y).split(X, y, groups))
-    if not splits:
+        for parts in check_cv(cv, y).split(X, y, groups):  # one at a time, as they may be large
+            labels = grouping.labels[_is_cut(grouping, parts, n_folds)]
+            if len(labels):
+                found.append(f"fold {n_folds} cuts {len(labels)} ({shown_labels(labels)})")
+            n_folds += 1
+    if not n_folds:
         raise ValueError("cv has no splits.")
-    found = []
-    for fold, parts in enumerate(splits):
-        labels = grouping.labels[_is_cut(grouping, parts, fold)]
-        if len(labels):
-            found.append(f"fold {fold} cuts {len(labels)} ({shown_labels(labels)})")
     if found:
         whole = "QuerySplitter(cv), which splits queries instead of rows, or GroupKFold"
         if isinstance(cv, TimeSeriesSplit):
