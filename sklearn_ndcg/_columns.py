@@ -120,6 +120,30 @@ def take_rows(X: Any, rows: Ints) -> Any:
     return [X[row] for row in rows] if isinstance(X, list | tuple) else np.asarray(X)[rows]
 
 
+def lacks_columns(X: Any, keys: list[Any], names: list[Any], n_columns: int) -> bool:
+    """Whether X has all columns but those of `keys`; `names` are [] where the columns have none."""
+    found = column_names(X)
+    if not keys:
+        return False
+    if found is not None and names:
+        return found == [name for name in names if name not in keys]
+    return (count_columns(X) if found is None else len(found)) == n_columns - len(keys)
+
+
+def with_zeros(values: Any, keys: list[Any], names: list[Any], n_columns: int) -> Any:
+    """One value per column, with 0 for those of `keys`, along the last axis."""
+    places = [names.index(key) if key in names else key for key in keys]
+    aligned = np.zeros((*values.shape[:-1], n_columns), dtype=values.dtype)
+    aligned[..., np.delete(np.arange(n_columns), places)] = values
+    return aligned
+
+
+def count_columns(X: Any) -> int:
+    """The number of columns of an array or a list of rows; 0 where there are none."""
+    shape = X.shape if hasattr(X, "shape") else np.shape(X[:1])
+    return int(shape[1]) if len(shape) == 2 else 0
+
+
 def count_rows(X: Any) -> int:
     """The number of rows of X."""
     if hasattr(X, "shape"):

@@ -41,6 +41,8 @@ class Grouping:
         if n_rows == 0:
             raise ValueError("There are 0 rows, and at least 1 is needed.")
         columns = columns_of_ids(groups, n_rows)
+        if columns is not None and len(columns) == 1:
+            return cls.of_ids(columns[0], n_rows)
         if columns is not None:
             return cls._of_columns([cls.of_ids(column, n_rows) for column in columns])
         labels, ids = encode_ids(groups, n_rows)
@@ -136,6 +138,8 @@ def shown_labels(labels: NDArray[Any], most: int = 3) -> str:
 
 
 def _shown(label: Any) -> str:
+    if isinstance(label, tuple):
+        return f"({', '.join(map(_shown, label))})"
     if isinstance(label, np.datetime64 | date):
         return re.sub(r"[T ]00:00:00(\.0+)?$", "", str(label))
     return repr(label.item() if isinstance(label, np.generic) else label)

@@ -50,7 +50,8 @@ def unique_ids(ids: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
     if ids.dtype.kind in "SU":
         return _factorize(ids)
     if ids.dtype.kind == "b":
-        ids = ids.view(np.uint8)
+        found, codes = _unique_by_table(ids.view(np.uint8))
+        return found.astype(bool), codes
     if ids.dtype.kind in "iu" and int(ids.max()) - int(ids.min()) <= 2 * len(ids):
         return _unique_by_table(ids)
     if ids.dtype.kind == "f" and ids.dtype.itemsize != 8:
@@ -107,6 +108,8 @@ def _encode_column(column: Any) -> tuple[Any, Ints] | None:
 
 def _encode_polars(column: Any) -> tuple[Any, Ints] | None:
     polars = sys.modules["polars"]
+    if not len(column):
+        return None
     if column.dtype == polars.String:
         column = column.cast(polars.Categorical)
     elif not isinstance(column.dtype, polars.Categorical | polars.Enum):
@@ -131,7 +134,7 @@ def _encode_arrow(column: Any) -> tuple[Any, Ints] | None:
         return None
     if hasattr(column, "combine_chunks"):
         column = column.combine_chunks()
-    codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    codes = column.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
     return column.dictionary.to_numpy(zero_copy_only=False), codes
 
 
@@ -150,14 +153,15 @@ def columns_of_ids(groups: Any, n_rows: int) -> list[Any] | None:
     if isinstance(groups, list | tuple):
         return list(groups) if groups and all(_is_column(each, n_rows) for each in groups) else None
     if hasattr(groups, "column_names"):  # pyarrow, whose `columns` are the data
-        return [groups[name] for name in groups.column_names]
+        return list(groups.columns)
     shape = getattr(groups, "shape", None)
     if not isinstance(shape, tuple) or len(shape) != 2 or shape[1] < 2:
         return None
     names = getattr(groups, "columns", None)
-    if names is not None:
+    if names is not None and not hasattr(groups, "iloc"):
         return [groups[name] for name in names]
-    return [groups[:, column] for column in range(shape[1])]
+    by_place = getattr(groups, "iloc", groups)  # names of pandas may be repeated
+    return [by_place[:, column] for column in range(shape[1])]
 
 
 def _is_column(values: Any, n_rows: int) -> bool:

@@ -351,3 +351,11 @@ def fit_transformers(
         held_out = replace(held_out, X=head.transform(held_out.X))
     pipeline.steps = [*head.steps[:-1], pipeline.steps[-1]]
     return train, held_out
+
+
+def inner_per_feature(inner: Any, name: str) -> NDArray[Any]:
+    """`feature_importances_` or `coef_` of the inner estimator."""
+    values = np.asarray(getattr(inner, name))
+    if values.dtype.kind == "O":  # None of CatBoost's rankers: the default kind needs their data
+        values = np.asarray(inner.get_feature_importance(type="PredictionValuesChange"))
+    return values

@@ -32,7 +32,14 @@ from sklearn_ndcg._checks import (
     refuse_reordered,
     where,
 )
-from sklearn_ndcg._columns import column_names, columns_among, query_ids, without_columns
+from sklearn_ndcg._columns import (
+    column_names,
+    columns_among,
+    lacks_columns,
+    query_ids,
+    with_zeros,
+    without_columns,
+)
 from sklearn_ndcg._grouping import Grouping
 from sklearn_ndcg._inputs import training_weights
 from sklearn_ndcg._leaks import TrainedQueries
@@ -45,6 +52,7 @@ from sklearn_ndcg._libraries import (
     check_fit_params,
     explained_labels,
     fit_transformers,
+    inner_per_feature,
     is_aligned,
     last_step,
     params_of_early_stopping,
@@ -367,13 +375,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise AttributeError(
                 f"{name} is about the columns that the Pipeline made, not those of X."
             )
-        values = np.asarray(getattr(last_step(self.estimator_), name))
-        columns = [key if key not in self._columns else self._columns.index(key)
-                   for key in self._group_columns]  # fmt: skip
-        kept = np.delete(np.arange(self.n_features_in_), columns)
-        aligned = np.zeros((*values.shape[:-1], self.n_features_in_), dtype=values.dtype)
-        aligned[..., kept] = values
-        return aligned
+        values = inner_per_feature(last_step(self.estimator_), name)
+        return with_zeros(values, self._group_columns, self._columns, self.n_features_in_)
 
     @property
     def classes_(self) -> Any:
@@ -530,17 +533,10 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 "X must be 2-D, one row per document, got 1-D. Reshape your data: X.reshape(-1, 1) "
                 "for a single feature, X.reshape(1, -1) for a single document."
             )
-        if self._group_columns and self._lacks_group_columns(X):
+        if lacks_columns(X, self._group_columns, self._columns, self.n_features_in_):
             return X
         validate_data(self, X, reset=False, skip_check_array=True)
         return without_columns(X, self._group_columns)
-
-    def _lacks_group_columns(self, X: Any) -> bool:
-        if column_names(X) is None:
-            n_kept = self.n_features_in_ - len(self._group_columns)
-            return len(getattr(X, "shape", ())) == 2 and bool(X.shape[1] == n_kept)
-        kept = [name for name in self._columns if name not in self._group_columns]
-        return column_names(X) == kept
 
     def _split_rows(
         self, X: Any, y: NDArray[Any], groups: Any, weight: Floats | None, fit_params: Params

@@ -278,8 +278,12 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         measure = self._measure()
         y_score, groups = self.scores_and_groups(estimator, X, y, groups)
         queries = read_queries(measure, y, y_score, groups, sample_weight)
-        trained = getattr(_ranker_of(estimator), "_trained_queries", None)
-        if trained is not None and len(queries.shape) == 1:
+        ranker = _ranker_of(estimator)
+        trained = getattr(ranker, "_trained_queries", None)
+        # not where a ranker that was trained by user is scored by session
+        trained_by = getattr(ranker, "group_by", None)
+        same_ids = self.group_by is None or trained_by is None or self.group_by == trained_by
+        if trained is not None and same_ids and len(queries.shape) == 1:
             trained.warn_of_leak(queries.grouping, y)
         means = queries.means().tolist()
         if np.isnan(means[0]):

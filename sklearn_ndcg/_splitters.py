@@ -39,7 +39,8 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
 
     order : {"sorted", "appearance"}, default="sorted"
         The order in which the splitter gets the queries: that of their ids, so that
-        `TimeSeriesSplit` trains on earlier days, or that of their first rows.
+        `TimeSeriesSplit` trains on earlier days, or that of their first rows. (Ids sort as they
+        are: "10" before "9", and categories by name. Their codes keep another order.)
 
     See Also
     --------
@@ -205,12 +206,30 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
         if self.order == "appearance":
             first_row = grouping.row_order()[np.cumsum(grouping.lengths) - grouping.lengths]
             number = np.argsort(np.argsort(first_row))[number]
-        if y is None or np.ndim(y) != 1:
-            return number, None, n_queries
-        classes, codes = np.unique(np.asarray(y), return_inverse=True)
-        highest = np.zeros(n_queries, dtype=np.intp)
-        np.maximum.at(highest, number, codes)
-        return number, classes[highest], n_queries
+        return number, _highest(y, number, n_queries), n_queries
+
+
+def _highest(y: Any, number: Ints, n_queries: int) -> Any:
+    """The highest relevance of each query, without NaN; None where y has no order."""
+    if y is None:
+        return None
+    y = np.asarray(y)
+    if len(y) != len(number):
+        raise ValueError(f"y must have one value for each of the {len(number)} rows, got {len(y)}.")
+    y = y.ravel() if y.shape[1:] == (1,) else y
+    if y.ndim != 1:
+        return None
+    if y.dtype.kind == "f":
+        highest = np.full(n_queries, np.nan)
+        np.fmax.at(highest, number, y)
+        return highest
+    try:
+        classes, codes = np.unique(y, return_inverse=True)
+    except TypeError:  # None among them
+        return None
+    places = np.zeros(n_queries, dtype=np.intp)
+    np.maximum.at(places, number, codes)
+    return classes[places]
 
 
 def _rows_of(part: Any, number: Ints, n_queries: int, fold: int) -> Ints:

@@ -163,3 +163,14 @@ def test_ids_with_a_pattern(kind):
     for kernels in (_kernels, _ckernels) if _ckernels else (_kernels,):
         found, codes = kernels.factorize(np.ascontiguousarray(ids))
         np.testing.assert_array_equal(found[codes], ids)
+
+
+def test_dictionaries_of_unsigned_codes_and_flags():
+    codes = pa.array([0, 1, 0, None], type=pa.uint32())
+    ids = pa.DictionaryArray.from_arrays(codes, pa.array(["b", "a"]))
+    assert Grouping.of_ids(ids[:3], 3).row_codes().tolist() == [1, 0, 1]
+    with pytest.raises(ValueError, match="1 missing id, the first at index 3"):
+        Grouping.of_ids(ids, 4)
+    assert Grouping.of_ids(np.array([True, False, True]), 3).labels.tolist() == [False, True]
+    with pytest.raises(ValueError, match="one id for each of the 3 rows, got 0"):
+        Grouping.of_ids(pl.Series([], dtype=pl.String), 3)

@@ -345,3 +345,56 @@ def test_a_feature_has_to_be_left(data):
     _, y, query = data
     with pytest.raises(ValueError, match="names all columns of X: no feature is left"):
         GroupedRanker(Ridge(), group_by=["q"]).fit(pd.DataFrame({"q": query}), y)
+
+
+def test_a_ranker_trained_by_user_and_scored_by_session_is_no_leak(data):
+    X, y, query = data
+    X = X.assign(user=query, session=np.arange(len(y)) // 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cross_validate(
+            GroupedRanker(Ridge(), group_by="user"), X, y, cv=QuerySplitter(3, group_by="user"),
+            scoring=make_ndcg_scorer(group_by="session", **NO_WARNING), error_score="raise",
+        )  # fmt: skip
+
+
+def test_importances_of_catboost(data):
+    catboost = pytest.importorskip("catboost")
+    X, y, query = data
+    inner = catboost.CatBoostRanker(iterations=3, verbose=0, allow_writing_files=False)
+    ranker = GroupedRanker(inner, group_by="q").fit(X.assign(q=query), y)
+    found = ranker.feature_importances_
+    assert found.shape == (4,)
+    assert found[-1] == 0
+    assert found.sum() == pytest.approx(100)
+
+
+def test_rows_without_the_group_column_in_other_containers(data):
+    X, y, query = data
+    ranker = GroupedRanker(Ridge(), group_by=0).fit(np.c_[query, X], y)
+    expected = ranker.predict(X.to_numpy())
+    np.testing.assert_allclose(ranker.predict(X.to_numpy().tolist()), expected, rtol=1e-12)
+    with pytest.warns(UserWarning, match="X has feature names"):
+        np.testing.assert_allclose(ranker.predict(X), expected, rtol=1e-12)
+
+
+def test_one_column_of_ids_is_no_tuple(data):
+    X, y, query = data
+    expected = GroupedRanker(Ridge(), group_by="q").fit(X.assign(q=query), y).query_ids_
+    found = GroupedRanker(Ridge(), group_by=["q"]).fit(X.assign(q=query), y).query_ids_
+    np.testing.assert_array_equal(found, expected)
+    table = GroupedRanker(Ridge()).fit(X, y, groups=pa.table({"q": query})).query_ids_
+    np.testing.assert_array_equal(table, expected)
+
+
+def test_columns_of_one_name_and_dates_in_compound_ids(data):
+    X, y, query = data
+    twice = pd.DataFrame(np.c_[query // 5, query % 5], columns=["q", "q"])
+    assert ndcg_score(y, X["a"], groups=twice, **NO_WARNING) == (
+        ndcg_score(y, X["a"], groups=query, **NO_WARNING)
+    )
+    days = np.datetime64("2012-03-01", "ns") + np.timedelta64(1, "D") * (query % 5)
+    ranker = GroupedRanker(Ridge()).fit(X[:60], y[:60], groups=[query[:60] // 5, days[:60]])
+    warnings.filterwarnings("ignore", "NDCG is undefined")
+    with pytest.warns(QueryLeakWarning, match=r"\(\(0, 2012-03-0\d\), "):
+        ranker.score(X[60:], y[60:], groups=[query[60:] // 5, days[60:]])

@@ -257,3 +257,19 @@ def test_the_number_of_splits_of_a_wrong_splitter():
         QuerySplitter(GroupKFold(2)).get_n_splits()
     with pytest.raises(TypeError, match="cv is an iterator"):
         QuerySplitter(iter([])).get_n_splits()
+
+
+def test_y_is_checked_and_nan_is_not_the_highest(data):
+    X, y, query = data
+    missing = y.astype(float)
+    missing[::5] = np.nan
+    expected = list(QuerySplitter(StratifiedKFold(2)).split(X, np.nan_to_num(missing), query))
+    for given in (missing, missing[:, np.newaxis], pd.DataFrame({"y": missing})):
+        found = list(QuerySplitter(StratifiedKFold(2)).split(X, given, query))
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(one[1], other[1])
+    for short in (y[:-1], y[:1]):
+        with pytest.raises(ValueError, match=r"y must have one value for each of the \d+ rows"):
+            list(QuerySplitter(3).split(X, short, query))
+    unordered = np.array([None, *y[1:]], dtype=object)
+    assert len(list(QuerySplitter(3).split(X, unordered, query))) == 3
