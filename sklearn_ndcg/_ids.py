@@ -90,7 +90,7 @@ def _readable(groups: Any) -> Any:
 def _encode_column(column: Any) -> tuple[Any, Ints] | None:
     """Distinct ids and each row's place among them, -1 where one is missing, by their library.
 
-    None for what is not a column, and for numbers and dates, which NumPy reads without a copy.
+    None for what is not such a column, and for numbers, dates and objects, which NumPy reads.
     """
     library = type(column).__module__.split(".")[0]
     if library == "polars" and hasattr(column, "to_physical"):
@@ -98,8 +98,9 @@ def _encode_column(column: Any) -> tuple[Any, Ints] | None:
     if hasattr(column, "dictionary_encode") or hasattr(column, "dictionary_decode"):
         return _encode_arrow(column)
     if hasattr(column, "factorize"):  # pandas
-        kind = getattr(column.dtype, "kind", "O")
-        if isinstance(column.dtype, np.dtype) and kind in "biufmM":
+        dtype = column.dtype
+        # pandas hashes Python strings up to their first NUL
+        if isinstance(dtype, np.dtype) or getattr(dtype, "storage", "") == "python":
             return None
         codes, found = column.factorize()
         return np.asarray(found, dtype=object), codes
@@ -154,7 +155,7 @@ def columns_of_ids(groups: Any, n_rows: int) -> list[Any] | None:
         return list(groups) if groups and all(_is_column(each, n_rows) for each in groups) else None
     if hasattr(groups, "column_names"):  # pyarrow, whose `columns` are the data
         return list(groups.columns)
-    shape = getattr(groups, "shape", None)
+    shape = None if hasattr(groups, "tocsr") else getattr(groups, "shape", None)
     if not isinstance(shape, tuple) or len(shape) != 2 or shape[1] < 2:
         return None
     names = getattr(groups, "columns", None)

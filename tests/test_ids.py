@@ -174,3 +174,10 @@ def test_dictionaries_of_unsigned_codes_and_flags():
     assert Grouping.of_ids(np.array([True, False, True]), 3).labels.tolist() == [False, True]
     with pytest.raises(ValueError, match="one id for each of the 3 rows, got 0"):
         Grouping.of_ids(pl.Series([], dtype=pl.String), 3)
+
+
+@pytest.mark.parametrize("name", [name for name in TEXT if name not in ("text array", "bytes")])
+def test_text_is_compared_beyond_a_nul(name):
+    ids = np.array(["a", "a\0", "a\0b", "a", "a\0\0"] * 60, dtype=object)
+    grouping = Grouping.of_ids(TEXT[name](ids), N)
+    assert grouping.row_codes().tolist() == [0, 1, 3, 0, 2] * 60
