@@ -180,10 +180,9 @@ class Measure:
     def discounts(self, n: int) -> Floats:
         """Discounts of the ranks 1..n."""
         ranks = np.arange(1, n + 1)
-        if self.discount == "log":
-            return _logarithmic(ranks, self.log_base)
         if isinstance(self.discount, str):
-            return DISCOUNTS[self.discount].of_array(ranks.astype(np.float64))
+            base = {"base": self.log_base} if self.discount == "log" else {}
+            return DISCOUNTS[self.discount].of_array(ranks.astype(np.float64), **base)
         discounts = _result_of(self.discount, "discount", "ranks", ranks.copy())
         rising = discounts[1:] > discounts[:-1]
         wrong = ~np.isfinite(discounts) | (discounts < 0) | np.r_[discounts[0] == 0, rising]

@@ -567,8 +567,10 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if not self.early_stopping and drawn.all() and grouping.is_in_order:  # nothing is copied
             return replace(rows, lengths=grouping.lengths), None
 
+        order = grouping.row_order()
+
         def taken(queries: NDArray[np.bool_]) -> TrainingRows:
-            order = grouping.row_order()[np.repeat(queries, grouping.lengths)]
-            return rows.take(order, grouping.lengths[queries])
+            by_row = np.repeat(queries, grouping.lengths)
+            return rows.take(order[by_row], grouping.lengths[queries])
 
         return taken(drawn & ~held_out), taken(held_out) if self.early_stopping else None

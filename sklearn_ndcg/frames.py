@@ -269,13 +269,11 @@ def _scores(table: Any, name: str) -> NDArray[Any]:
 
 def _query_codes(table: Any, keys: list[str]) -> tuple[Ints, Ints]:
     """A number for each row's query, in the order of the ids, and the first row of each query."""
-    n = len(table)
     # native columns: of text Narwhals would make arrays of a fixed width, without NULs at the end
-    codes = Grouping.of_ids(nw.to_native(table[keys[0]]), n).row_codes()
-    for key in keys[1:]:
-        grouping = Grouping.of_ids(nw.to_native(table[key]), n)
-        both = codes * len(grouping.labels) + grouping.row_codes()
-        codes = np.unique(both, return_inverse=True)[1]
+    ids = nw.to_native(table[keys[0]] if len(keys) == 1 else table.select(keys))
+    codes = Grouping.of_ids(ids, len(table)).row_codes()
     first_row = np.empty(codes.max() + 1, dtype=np.intp)
-    first_row[codes[::-1]] = np.arange(n)[::-1]  # of several rows the one written last stays
+    first_row[codes[::-1]] = np.arange(len(codes))[
+        ::-1
+    ]  # of several rows the one written last stays
     return codes, first_row
