@@ -1,4 +1,11 @@
-"""The figures of guide.md, drawn when the site is built, for light and dark backgrounds."""
+"""The figures of guide.md and README.md, for light and dark backgrounds.
+
+Those of the guide are drawn when the site is built. ``python docs/_figures.py`` draws that of
+README.md and the front page, from the numbers in README.md.
+"""
+
+import re
+from pathlib import Path
 
 import matplotlib
 
@@ -56,8 +63,44 @@ def ties(ax):
     ax.legend()
 
 
+def front_numbers():
+    """What README.md prints: NDCG of one model, scored in three ways, and in six libraries."""
+    readme = (Path(__file__).parents[1] / "README.md").read_text()
+    ways = ("fold as one list", "queries cut by KFold", "whole queries")
+    printed = dict(re.findall(rf"^({'|'.join(ways)}) +(0\.\d\d)$", readme, re.MULTILINE))
+    libraries = ("trec_eval", "sklearn", "ranx", "catboost", "xgboost", "lightgbm")
+    table = dict(re.findall(r"^\| `(\w+)` \|.*\| (0\.\d+) \|$", readme, re.MULTILINE))
+    return (
+        {way: float(printed[way]) for way in ways},
+        {library: round(float(table[library]), 2) for library in libraries},
+    )
+
+
+def front(axes):
+    """What hurts, for README.md."""
+    by_way, by_library = front_numbers()
+    wrong, right, neutral = "C1", "C2", "C0"
+    for ax, title, values, colors in (
+        (axes[0], "One model: NDCG@10", by_way, [wrong, wrong, right]),
+        (axes[1], "One ranking: NDCG@3", by_library, [neutral] * len(by_library)),
+    ):
+        bars = ax.barh(list(values), list(values.values()), height=0.65, color=colors)
+        ax.bar_label(bars, fmt="%.2f", padding=4)
+        ax.set(xlim=(0, 1.3), xticks=[])
+        ax.set_title(title, loc="left", fontsize="medium", fontweight="bold")
+        ax.invert_yaxis()
+        ax.tick_params(left=False)
+        ax.spines["bottom"].set_visible(False)
+
+
 def draw_all(folder):
-    """Write an SVG of each figure, for each background, into `folder`."""
+    """Write an SVG of each figure of the guide, for each background, into `folder`."""
+    for draw in (gains, discounts, ties):
+        save(folder, draw)
+
+
+def save(folder, draw, **options):
+    """Write an SVG for each background."""
     folder.mkdir(parents=True, exist_ok=True)
     for ground, colors in GROUNDS.items():
         ink = colors["ink"]
@@ -65,12 +108,15 @@ def draw_all(folder):
             "axes.edgecolor": ink, "axes.labelcolor": ink, "text.color": ink, "xtick.color": ink,
             "ytick.color": ink, "axes.prop_cycle": plt.cycler(color=colors["lines"]),
             "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False,
-            "svg.hashsalt": "sklearn_ndcg", "font.size": 11,
+            "svg.hashsalt": "sklearn_ndcg", "svg.fonttype": "none", "font.size": 13,
         }  # fmt: skip
         with plt.rc_context(style):
-            for draw in (gains, discounts, ties):
-                figure, ax = plt.subplots(figsize=(6.4, 3.4), layout="constrained")
-                draw(ax)
-                path = folder / f"{draw.__name__}-{ground}.svg"
-                figure.savefig(path, transparent=True, metadata={"Date": None})
-                plt.close(figure)
+            figure, ax = plt.subplots(**{"figsize": (6.4, 3.8), "layout": "constrained"} | options)
+            draw(ax)
+            path = folder / f"{draw.__name__}-{ground}.svg"
+            figure.savefig(path, transparent=True, metadata={"Date": None})
+            plt.close(figure)
+
+
+if __name__ == "__main__":
+    save(Path(__file__).parent / "_static", front, ncols=2, figsize=(6.6, 2.3))

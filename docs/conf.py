@@ -6,10 +6,12 @@ Everything that the build makes is in docs/generated and docs/_build.
 import re
 import runpy
 import shutil
+from html import escape
 from pathlib import Path
 
 from docutils import nodes
-from docutils.utils.math.latex2mathml import tex2mathml
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import TextPath
 
 import sklearn_ndcg
 
@@ -26,6 +28,8 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx_copybutton",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
 templates_path = ["_templates"]
@@ -33,9 +37,11 @@ exclude_patterns = ["_build", "_templates", "generated/source", "**/GALLERY_HEAD
 suppress_warnings = ["config.cache"]  # the gallery has functions in its configuration
 smartquotes = False  # readers copy "log" from the pages
 default_role = "py:obj"  # `ndcg_score` is a link if it is documented
-myst_enable_extensions = ["amsmath", "attrs_block", "attrs_inline", "dollarmath"]
+myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
-html_math_renderer = "mathml"  # see setup
+html_math_renderer = "paths"  # see setup
+copybutton_prompt_text = r">>> |\.\.\. "
+copybutton_prompt_is_regexp = True
 
 autosummary_generate = True
 autodoc_typehints = "none"  # the docstrings describe the types
@@ -46,9 +52,10 @@ toc_object_entries_show_parents = "hide"
 html_theme = "pydata_sphinx_theme"
 html_title = f"sklearn_ndcg {release}"
 html_static_path = ["_static"]
+html_favicon = "_static/favicon.svg"
 html_css_files = ["site.css"]
 html_show_sourcelink = False
-html_sidebars = {"index": [], "errors": []}  # pages without pages below them
+html_sidebars = {"index": [], "how_to": [], "errors": []}  # pages without pages below them
 html_theme_options = {
     "navbar_align": "left",
     "header_links_before_dropdown": 6,
@@ -105,11 +112,25 @@ def fix_page(app, doctree):
             node.replace_self(node.children)
 
 
-def as_mathml(as_block):
-    """Write a formula as MathML, which browsers show without a script or the network."""
+def as_svg(tag):
+    """Write a formula as outlines: MathML looks well only where a font for mathematics is."""
+    letters = {1: "M", 2: "L", 3: "Q", 4: "C"}  # of matplotlib's codes; 79 closes a glyph
 
     def visit(self, node):
-        self.body.append(tex2mathml(node.astext(), as_block=as_block))
+        tex = " ".join(node.astext().split())
+        font = FontProperties(math_fontfamily="stix", size=100)
+        outline = TextPath((0, 0), f"${tex}$", prop=font)
+        box = outline.get_extents().padded(4)
+        path = "".join(
+            letters.get(code, "Z") + " ".join(f"{x:.0f}" for x in points if code in letters)
+            for points, code in outline.iter_segments()
+        )
+        self.body.append(
+            f'<{tag} class="formula"><svg role="img" aria-label="{escape(tex)}" '
+            f'style="height: {box.height / 85:.3f}em; vertical-align: {box.y0 / 85:.3f}em" '
+            f'viewBox="{box.x0:.0f} {-box.y1:.0f} {box.width:.0f} {box.height:.0f}">'
+            f'<path transform="scale(1 -1)" d="{path}"/></svg></{tag}>'
+        )
         raise nodes.SkipNode
 
     return visit, None
@@ -117,7 +138,7 @@ def as_mathml(as_block):
 
 def setup(app):
     """Register the functions above with Sphinx."""
-    app.add_html_math_renderer("mathml", as_mathml(as_block=False), as_mathml(as_block=True))
+    app.add_html_math_renderer("paths", as_svg("span"), as_svg("div"))
     app.connect("autodoc-process-docstring", fix_docstring)
     app.connect("doctree-read", fix_page)
     # before the gallery reads its sources, which it does at the default priority

@@ -3,6 +3,7 @@
 import platform
 from importlib import import_module
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sklearn_ndcg import _kernels
@@ -38,13 +39,17 @@ __version__ = version("sklearn-ndcg")
 
 
 def show_versions() -> None:
-    """Print what a bug report should tell: versions, and which kernels compute.
+    """Print what a bug report should tell: versions, which kernels compute, and from where.
+
+    Python that is started inside a clone imports the source there, not the installed package, and
+    the source has no compiled kernels. The second line then says so.
 
     Examples
     --------
     >>> import sklearn_ndcg
     >>> sklearn_ndcg.show_versions()
     sklearn_ndcg 0.1.0, ... kernels
+    imported from ...
     scikit-learn ...
     numpy ...
     scipy ...
@@ -52,6 +57,15 @@ def show_versions() -> None:
     """
     kernels = "NumPy" if _kernels.backend is _kernels else "compiled"
     print(f"sklearn_ndcg {__version__}, {kernels} kernels")
+    folder = Path(__file__).parent
+    is_source = (folder.parent / "pyproject.toml").exists()
+    if is_source and not [*folder.glob("_ckernels*.so"), *folder.glob("_ckernels*.pyd")]:
+        print(
+            f"imported from {folder}: source, without compiled kernels. For the installed package, "
+            "start Python in another directory, or as python -P."
+        )
+    else:
+        print(f"imported from {folder}")
     for package in ("scikit-learn", "numpy", "scipy"):
         print(package, version(package))
     print(f"Python {platform.python_version()}, {platform.platform()}")

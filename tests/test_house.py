@@ -3,6 +3,7 @@
 import ast
 import io
 import re
+import shutil
 import sys
 import tokenize
 import tomllib
@@ -20,6 +21,7 @@ from sklearn_ndcg._definitions import DISCOUNTS, GAINS, OPTIONS
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(sklearn_ndcg.__file__).parent
+README = (ROOT / "README.md").read_text()
 # Imports go from a floor to those below, never to a module of the same floor.
 FLOORS = {
     "types": ["_typing"],
@@ -210,10 +212,54 @@ def test_import_needs_and_loads_no_extra():
 
 def test_show_versions_names_the_active_kernels(capsys):
     sklearn_ndcg.show_versions()
-    first, *others = capsys.readouterr().out.splitlines()
+    first, second, *others = capsys.readouterr().out.splitlines()
     kernels = "NumPy" if _kernels.backend is _kernels else "compiled"
     assert first == f"sklearn_ndcg {sklearn_ndcg.__version__}, {kernels} kernels"
+    assert second.startswith(f"imported from {Path(sklearn_ndcg.__file__).parent}")
     assert f"numpy {np.__version__}" in others
+
+
+def test_show_versions_tells_source_without_kernels(tmp_path):
+    files = shutil.ignore_patterns("_ckernels*", "__pycache__")
+    shutil.copytree(PACKAGE, tmp_path / "sklearn_ndcg", ignore=files)
+    (tmp_path / "pyproject.toml").touch()
+    said = "import sklearn_ndcg; sklearn_ndcg.show_versions()"
+    copy = {"PYTHONPATH": str(tmp_path), "SKLEARN_NDCG_KERNELS": "numpy"}
+    inside = run_python(said, **copy).stdout.splitlines()
+    assert inside[1].startswith(f"imported from {tmp_path / 'sklearn_ndcg'}: source, without")
+
+
+def test_first_block_of_the_readme_needs_no_extra():
+    block = re.search(r"```python\n(.*?)```", README, re.DOTALL)[1]
+    imported = set(re.findall(r"^>>> (?:import|from) (\w+)", block, re.MULTILINE))
+    assert imported == {"numpy", "sklearn", "sklearn_ndcg"}
+
+
+def test_pictures_of_the_readme_show_its_numbers():
+    ways = "fold as one list|queries cut by KFold|whole queries"
+    numbers = re.findall(rf"^(?:{ways}) +(0\.\d\d)$", README, re.MULTILINE)
+    table = dict(re.findall(r"^\| `(\w+)` \|.*\| (0\.\d+) \|$", README, re.MULTILINE))
+    six = ("trec_eval", "sklearn", "ranx", "catboost", "xgboost", "lightgbm")
+    numbers += [f"{float(table[name]):.2f}" for name in six]
+    for ground in ("light", "dark"):
+        picture = (ROOT / "docs" / "_static" / f"front-{ground}.svg").read_text()
+        assert re.findall(r">(0\.\d\d)<", picture) == numbers
+    said = {number[1:] for number in (*numbers[:3], numbers[3], numbers[-1])}
+    for page in (README, (ROOT / "docs" / "index.md").read_text()):
+        assert set(re.findall(r"(?<![\d.])\.\d\d\b", page)) == said
+        assert all(f" {number}" in page for number in numbers)  # the text of the picture
+
+
+def test_badges_of_the_readme():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    badges = re.findall(r"shields.io/badge/(.*?)-blue", README)
+    python = project["requires-python"].removeprefix(">=")
+    sklearn = next(each for each in project["dependencies"] if each.startswith("scikit-learn"))
+    assert badges == [
+        f"python-{python}%2B",
+        f"scikit--learn-{sklearn.removeprefix('scikit-learn>=')}%2B",
+        f"license-{project['license'].replace('-', '--')}",
+    ]
 
 
 def test_typed():
