@@ -10,6 +10,7 @@ from sklearn_ndcg import _kernels
 from sklearn_ndcg._definitions import CONVENTIONS, jarvelin_kekalainen
 from sklearn_ndcg._display import NDCGDisplay
 from sklearn_ndcg._evidence import compare_rankers, ndcg_interval
+from sklearn_ndcg._explanation import explain_difference
 from sklearn_ndcg._formats import from_lists, from_trec
 from sklearn_ndcg._grades import quantile_grades
 from sklearn_ndcg._leaks import QueryLeakWarning
@@ -81,6 +82,7 @@ __all__ = [
     "compare_rankers",
     "dcg_samples",
     "dcg_score",
+    "explain_difference",
     "from_lists",
     "from_trec",
     "jarvelin_kekalainen",

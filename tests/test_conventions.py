@@ -27,7 +27,14 @@ from whose_ndcg import (
     updated_readme,
 )
 
-from sklearn_ndcg import CONVENTIONS, make_ndcg_scorer, ndcg_curve, ndcg_samples, ndcg_score
+from sklearn_ndcg import (
+    CONVENTIONS,
+    explain_difference,
+    make_ndcg_scorer,
+    ndcg_curve,
+    ndcg_samples,
+    ndcg_score,
+)
 
 # the drawn data may have queries of a single document only
 pytestmark = pytest.mark.filterwarnings("ignore:Each of the .* queries has a single document")
@@ -313,6 +320,39 @@ def test_libraries_of_one_definition_agree_on_ties_and_undefined_queries(options
         assert_one_number(peers, (y_true, y_score.astype(np.float32), groups), k)
 
     agree()
+
+
+def tied_rows():
+    """Queries with ties, of which some have no relevant document, short enough for ranx."""
+    rng = np.random.default_rng(7)
+    groups = np.repeat(np.arange(30), rng.integers(2, 15, 30))
+    y_true = rng.integers(0, 4, len(groups)) * (groups % 5 > 0)
+    return y_true, rng.integers(0, 5, len(groups)) / 2, groups
+
+
+@pytest.mark.parametrize("k", [None, 3])
+@pytest.mark.parametrize("peer", NAMED)
+def test_explanation_starts_and_ends_with_the_numbers_of_two_libraries(peer, k, capsys):
+    data = tied_rows()
+    one = comparable_mean(peer, data, k)
+    others = [
+        other
+        for other in PEERS
+        if other.convention
+        and other.installed
+        and (other.library not in BY_HAND or peer.library in BY_HAND)
+    ]
+    for other in others:
+        two, tolerance = comparable_mean(other, data, k), max(peer.tolerance, other.tolerance)
+        found = explain_difference(
+            *data[:2], peer.convention, other.convention, groups=data[2], k=k
+        )
+        assert found.ndcg[0] == pytest.approx(one, abs=peer.tolerance)
+        assert found.ndcg[-1] == pytest.approx(two, abs=other.tolerance)
+        assert found.difference.sum() == pytest.approx(two - one, abs=2 * tolerance)
+        _, _, first, *_, last = capsys.readouterr().out.splitlines()
+        assert first.split() == [f"{found.ndcg[0]:.4f}", peer.convention]
+        assert last.split() == [f"{found.ndcg[-1]:.4f}", other.convention]
 
 
 def test_bare_ndcg_of_xgboost_is_cut_at_32():

@@ -31,7 +31,7 @@ FLOORS = {
     "queries": ["_leaks", "_libraries", "_queries"],
     "inputs": ["_inputs", "_lazy_frames"],
     "entries": [
-        "_evidence", "_formats", "_grades", "_metrics", "_scorers", "_splitters", "frames",
+        "_evidence", "_explanation", "_formats", "_grades", "_metrics", "_scorers", "_splitters", "frames",
     ],
     "estimators": ["_display", "_ranker"],
     "names": ["__init__"],

@@ -1,0 +1,251 @@
+"""explain_difference: each step against `ndcg_score`, its text, and what it refuses."""
+
+from functools import partial
+from itertools import permutations
+
+import numpy as np
+import pytest
+from helpers import graded_rows
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal as assert_same
+
+from sklearn_ndcg import (
+    CONVENTIONS,
+    explain_difference,
+    from_lists,
+    from_trec,
+    ndcg_samples,
+    ndcg_score,
+)
+
+DEFAULTS = {
+    "unjudged": "raise", "gain": "linear", "discount": "log", "ties": "average",
+    "replace_undefined_by": 0.0, "k": None,
+}  # fmt: skip
+
+
+def rows(seed=0):
+    """Rows with ties, and queries without a relevant document."""
+    _, y_true, groups = graded_rows(12, (1, 9), all_relevant=False, seed=seed)
+    y_true[groups < 3] = 0
+    return y_true, np.random.default_rng(seed).integers(0, 4, len(y_true)) / 2, groups
+
+
+OPTIONS = st.fixed_dictionaries(
+    {},
+    optional={
+        "gain": st.sampled_from(["linear", "exponential", [0, 0, 1, 5], partial(np.minimum, 1)]),
+        "discount": st.sampled_from(["log", "reciprocal", "none", np.ones_like]),
+        "ties": st.sampled_from(["average", "stable", "worst", "best"]),
+        "replace_undefined_by": st.sampled_from(["warn", 0.0, 1, 0.5, np.nan]),
+        "k": st.sampled_from([None, 1, 3, "retrieved"]),
+    },
+)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@settings(max_examples=150, deadline=None)
+@given(OPTIONS, OPTIONS, st.integers(0, 9))
+def test_every_number_is_that_of_ndcg_score(first, second, seed):
+    y_true, y_score, groups = rows(seed)
+    found = explain_difference(y_true, y_score, first, second, groups=groups)
+    # one choice at a time, in this order, and only what differs
+    stations, now = [first], DEFAULTS | first
+    for choice, _, after in found.changes:
+        now = now | {choice: after}
+        stations.append(now)
+    order = [list(DEFAULTS).index(change.choice) for change in found.changes]
+    assert order == sorted(set(order))
+    assert len(stations) == len(found.ndcg) == len(found.values)
+    for options, mean, values in zip(stations, found.ndcg, found.values, strict=True):
+        assert_same(mean, ndcg_score(y_true, y_score, groups=groups, **options))
+        assert_same(values, ndcg_samples(y_true, y_score, groups=groups, **options))
+    assert_same(found.ndcg[-1], ndcg_score(y_true, y_score, groups=groups, **second))
+    assert_same(found.labels, np.unique(groups))
+    assert_same(found.difference, np.diff(found.ndcg))
+    for shares, difference in zip(found.shares, found.difference, strict=True):
+        assert shares.sum() == pytest.approx(difference, abs=1e-12)
+
+
+@pytest.mark.parametrize(("first", "second"), permutations(CONVENTIONS, 2))
+def test_changes_are_what_differs_between_two_conventions(first, second, capsys):
+    y_true, y_score, groups = rows()
+    found = explain_difference(y_true, y_score, first, second, groups=groups, k=5)
+    one, other = CONVENTIONS[first], CONVENTIONS[second]
+    assert [tuple(change) for change in found.changes] == [
+        (choice, one[choice], other[choice])
+        for choice in DEFAULTS
+        if choice in one and repr(one[choice]) != repr(other[choice])
+    ]
+    lines = capsys.readouterr().out.splitlines()
+    for line, name in ((lines[2], first), (lines[-1], second)):
+        value = ndcg_score(y_true, y_score, groups=groups, k=5, **CONVENTIONS[name])
+        assert line == f"{value:.4f}           {name}"
+    assert str(found).splitlines() == lines
+
+
+def test_shares_belong_to_the_queries_that_a_step_changes():
+    y_true, y_score, groups = rows()
+    undefined = np.isnan(ndcg_samples(y_true, y_score, groups=groups, replace_undefined_by=np.nan))
+    for first, second in permutations(
+        ({"replace_undefined_by": 0.0}, {"replace_undefined_by": np.nan}), 2
+    ):
+        found = explain_difference(y_true, y_score, first, second, groups=groups)
+        assert (found.shares[0] != 0).tolist() == undefined.tolist()
+        assert np.ptp(found.shares[0][undefined]) == 0
+    tied = np.array(
+        [len(np.unique(y_score[groups == q])) < (groups == q).sum() for q in np.unique(groups)]
+    )
+    found = explain_difference(y_true, y_score, {}, {"ties": "best"}, groups=groups)
+    assert found.n_tied == tied.sum() > 0
+    assert not found.shares[0][~tied].any()
+
+
+def test_all_queries_left_out_leave_nan():
+    found = explain_difference(
+        [0, 0, 1, 0], [1, 2, 1, 2], {"gain": [0, 0]}, "torchmetrics-skip", groups=[0, 0, 1, 1]
+    )
+    assert found.ndcg == pytest.approx([0, 2 * 0.5 * (1 / np.log2(3)) / 2, 1 / np.log2(3)])
+    found = explain_difference([[0, 0]], [[1, 2]], "sklearn", "torchmetrics-skip")
+    assert np.isnan(found.ndcg[1])
+    assert np.isnan(found.shares).all()
+    assert "0 (0.0000 to left out)" in str(found)
+
+
+TEXT = """\
+4 queries
+  NDCG   change
+0.4539           sklearn
+0.5000  +0.0461  ties: average -> stable
+                   in 1 of 4 queries, most in 'a' (0.8155 to 1.0000)
+1.0000  +0.5000  replace_undefined_by: 0.0 -> nan
+                   in 2 of 4 queries, most in 'c' (0.0000 to left out), 'd' (0.0000 to left out)
+1.0000           second"""
+
+
+def test_text(capsys):
+    y_true, y_score = [1, 0, 1, 0, 0, 0, 0, 0], [1, 1, 2, 1, 2, 1, 2, 1]
+    groups = list("aabbccdd")
+    found = explain_difference(
+        y_true, y_score, "sklearn", {"ties": "stable", "replace_undefined_by": np.nan},
+        groups=groups,
+    )  # fmt: skip
+    text = (
+        TEXT.replace("0.4077", "0.4539").replace("+0.0923", "+0.0461").replace("0.6309", "0.8155")
+    )
+    assert str(found) == text
+    assert capsys.readouterr().out == f"{text}\n"
+    assert repr(found) == "<Explanation: 0.4539 to 1.0000 by ties, replace_undefined_by>"
+
+
+def test_equal_conventions_differ_in_no_choice(capsys):
+    y_true, y_score, groups = rows()
+    found = explain_difference(y_true, y_score, "trec_eval", "ranx", groups=groups)
+    value = ndcg_score(y_true, y_score, groups=groups, **CONVENTIONS["ranx"])
+    assert found.ndcg.tolist() == [value]
+    assert found.changes == []
+    assert found.shares.shape == (0, len(found.labels))
+    assert capsys.readouterr().out.splitlines() == [
+        f"{len(found.labels)} queries", "  NDCG   change", f"{value:.4f}           trec_eval",
+        "                 no choice differs", f"{value:.4f}           ranx",
+    ]  # fmt: skip
+    assert repr(found).endswith("by nothing>")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({}, {"ignore_ties": False, "replace_undefined_by": 0}),
+        ({"ignore_ties": True}, {"ties": "stable"}),
+        ({"gain": [0, 1, 2]}, {"gain": np.array([0, 1, 2])}),
+        ({"gain": {0: 0, 1: 3}}, {"gain": {1: 3.0, 0: 0}}),
+        ({"replace_undefined_by": np.nan}, {"replace_undefined_by": float("nan")}),
+    ],
+)
+def test_two_spellings_of_a_choice_are_no_difference(first, second):
+    found = explain_difference([[1, 0]], [[1, 2]], first, second)
+    assert found.changes == []
+
+
+def test_a_choice_without_effect_says_so(capsys):
+    explain_difference([[1, 0], [0, 1]], [[3, 2], [7, 9]], "rax", "catboost")
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.strip() for line in lines[4::2]] == [
+        "no effect", "no effect: no two documents of a query have equal scores", "no effect"
+    ]  # fmt: skip
+
+
+def test_unjudged_is_a_choice():
+    y_true, y_score = [[1, np.nan, 0, 2]], [[1, 3, 2, 0]]
+    found = explain_difference(y_true, y_score, {"unjudged": "zero"}, {"unjudged": "omit"})
+    assert found.changes == [("unjudged", "zero", "omit")]
+    assert found.ndcg.tolist() == [
+        ndcg_score(y_true, y_score, unjudged=choice) for choice in ("zero", "omit")
+    ]
+
+
+def test_scores_that_are_places_are_recognised(capsys):
+    lists, relevant = [["A", "B", "C"], ["B"], []], [{"B", "X"}, {"B"}, {"A"}]
+    run = {"q": {"a": 0.5, "b": 0.5, "c": 0.1}, "r": {"a": 1.0}}
+    qrels = {"q": {"a": 1, "b": 0, "d": 2}, "r": {"b": 1}}
+    for y_true, y_score, groups in (
+        from_lists(lists, relevant),
+        from_trec(qrels, run),
+        from_trec(qrels, run, unjudged="nan"),
+    ):
+        for end in ({"ties": "worst", "unjudged": "omit"}, {"unjudged": "omit", "k": 1}):
+            explain_difference(y_true, y_score, {"unjudged": "zero"}, end, groups=groups)
+            assert "The scores are places in lists, as from_lists and from_trec" in (
+                capsys.readouterr().out
+            )
+
+
+@pytest.mark.parametrize(
+    "y_score",
+    [[[-1, -1, -2]], [[1, 2, 3]], [[-1, -2, -4]], [[-1, -1.5, -3]], [[0, -1, -2]], [[-np.inf] * 3]],
+)
+def test_other_scores_are_no_places(y_score, capsys):
+    explain_difference([[1, 0, 2]], y_score, "sklearn", "catboost")
+    assert "places" not in capsys.readouterr().out
+
+
+def test_a_table_or_a_function_is_shown_short(capsys):
+    first = {"gain": list(range(40)), "discount": np.ones_like}
+    explain_difference([[1, 0]], [[1, 2]], first, "sklearn")
+    text = capsys.readouterr().out
+    assert f"gain: {str(list(range(40)))[:37]}... -> linear" in text
+    assert "discount: ones_like -> log" in text
+
+
+def test_arguments_keep_what_they_hold():
+    y_true, y_score, groups = rows()
+    copies = y_true.copy(), y_score.copy(), groups.copy()
+    mine = {"k": 3, "gain": [0, 1, 2, 3]}
+    explain_difference(y_true, y_score, mine, "xgboost", groups=groups)
+    assert mine == {"k": 3, "gain": [0, 1, 2, 3]}
+    for array, copy in zip((y_true, y_score, groups), copies, strict=True):
+        assert_same(array, copy)
+
+
+@pytest.mark.parametrize(
+    ("first", "error", "message"),
+    [
+        ("XGBoost", ValueError, "first must be one of 'sklearn', 'lightgbm'.*got 'XGBoost'"),
+        (3, TypeError, "first must be a name in CONVENTIONS or a mapping of options.* got int"),
+        ({"groups": [1]}, TypeError, "explain_difference got the unknown option groups.* k, gain"),
+        ({"k": 0}, ValueError, "k must be an integer >= 1"),
+        ({"k": [1, 2]}, ValueError, "k must be an integer >= 1"),
+        ({"ties": "first"}, ValueError, "ties must be one of"),
+    ],
+)
+def test_bad_conventions(first, error, message):
+    with pytest.raises(error, match=message) as caught:
+        explain_difference([[1, 0]], [[1, 2]], first, "sklearn")
+    if isinstance(first, dict) and "groups" not in first:
+        assert caught.value.__notes__ == ["This was found in first."]
+
+
+def test_bad_data():
+    with pytest.raises(ValueError, match="y_true is 1-D and groups is missing"):
+        explain_difference([1, 0], [1, 2], "sklearn", "rax")
