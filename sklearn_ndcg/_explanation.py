@@ -165,13 +165,13 @@ def explain_difference(
       NDCG   change
     0.4071           sklearn
     0.4066  -0.0005  gain: linear -> exponential
-                       in 1 of 2 queries, most in 0 (0.8142 to 0.8133)
+                       in 1 of 2 queries, most in 0 (0.814 to 0.813)
     0.4754  +0.0688  ties: average -> stable
-                       in 1 of 2 queries, most in 0 (0.8133 to 0.9508)
+                       in 1 of 2 queries, most in 0 (0.813 to 0.951)
     0.9754  +0.5000  replace_undefined_by: 0.0 -> 1.0
-                       in 1 of 2 queries, most in 1 (0.0000 to 1.0000)
+                       in 1 of 2 queries, most in 1 (0.000 to 1.000)
     0.9525  -0.0229  k: None -> 3
-                       in 1 of 2 queries, most in 0 (0.9508 to 0.9049)
+                       in 1 of 2 queries, most in 0 (0.951 to 0.905)
     0.9525           second
     >>> explanation.difference.round(4)
     array([-0.0005,  0.0688,  0.5   , -0.0229])
@@ -285,4 +285,4 @@ def _shown(value: Any) -> str:
 
 
 def _value(ndcg: float) -> str:
-    return "left out" if np.isnan(ndcg) else f"{ndcg:.4f}"
+    return "left out" if np.isnan(ndcg) else f"{ndcg:.3f}"

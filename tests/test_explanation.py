@@ -45,7 +45,7 @@ OPTIONS = st.fixed_dictionaries(
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(OPTIONS, OPTIONS, st.integers(0, 9))
 def test_every_number_is_that_of_ndcg_score(first, second, seed):
     y_true, y_score, groups = rows(seed)
@@ -110,7 +110,7 @@ def test_all_queries_left_out_leave_nan():
     found = explain_difference([[0, 0]], [[1, 2]], "sklearn", "torchmetrics-skip")
     assert np.isnan(found.ndcg[1])
     assert np.isnan(found.shares).all()
-    assert "0 (0.0000 to left out)" in str(found)
+    assert "0 (0.000 to left out)" in str(found)
 
 
 TEXT = """\
@@ -118,9 +118,9 @@ TEXT = """\
   NDCG   change
 0.4539           sklearn
 0.5000  +0.0461  ties: average -> stable
-                   in 1 of 4 queries, most in 'a' (0.8155 to 1.0000)
+                   in 1 of 4 queries, most in 'a' (0.815 to 1.000)
 1.0000  +0.5000  replace_undefined_by: 0.0 -> nan
-                   in 2 of 4 queries, most in 'c' (0.0000 to left out), 'd' (0.0000 to left out)
+                   in 2 of 4 queries, most in 'c' (0.000 to left out), 'd' (0.000 to left out)
 1.0000           second"""
 
 
@@ -131,11 +131,8 @@ def test_text(capsys):
         y_true, y_score, "sklearn", {"ties": "stable", "replace_undefined_by": np.nan},
         groups=groups,
     )  # fmt: skip
-    text = (
-        TEXT.replace("0.4077", "0.4539").replace("+0.0923", "+0.0461").replace("0.6309", "0.8155")
-    )
-    assert str(found) == text
-    assert capsys.readouterr().out == f"{text}\n"
+    assert str(found) == TEXT
+    assert capsys.readouterr().out == f"{TEXT}\n"
     assert repr(found) == "<Explanation: 0.4539 to 1.0000 by ties, replace_undefined_by>"
 
 
