@@ -2,9 +2,8 @@
 # cython: initializedcheck=False
 """The compiled version of `_kernels`: the same functions, one query after the other.
 
-With a small cutoff only the documents that can reach it are kept. They are distributed to as many
-buckets as there are documents, by the place of a score between the lowest and the highest, which
-leaves next to nothing to sort.
+With a small cutoff only the documents that can reach it are kept. The rank of a document among few
+is the number of those with a higher score, counted without a branch; runs of so few are merged.
 """
 
 from libc.float cimport DBL_MAX
@@ -28,11 +27,12 @@ ctypedef fused graded:  # gains, or grades whose gains are in a table
 
 cdef enum:
     AVERAGE, STABLE, WORST, BEST
-    CHUNKS = 8  # of a query; each has so many
-    LANES = 16  # parts, whose highest scores bound the score at a small cutoff from below
     GRADES = 256  # of a byte
+    PARTS = 16  # of a query, whose highest scores bound the score at a small cutoff from below
+    RUN = 32  # documents that are sorted by counting; longer runs are merged
+    LANES = 8  # of them at once
+    FEW = 512  # documents that are merged without being distributed to buckets
     BUCKETS = 2048  # at most
-    RUN = 16  # length of the runs that are sorted by insertion and then merged
 
 ctypedef fused item:
     unsigned char
@@ -45,20 +45,19 @@ TIES = {"average": AVERAGE, "stable": STABLE, "worst": WORST, "best": BEST}
 
 cdef struct Document:
     double score
-    double gain
+    Py_ssize_t row  # of its query
 
 
-cdef struct Sum:  # compensated (Neumaier 1974)
+cdef struct Sum:  # compensated
     double total
     double rest
 
 
 cdef inline void add(Sum* s, double term) noexcept nogil:
+    # the error of a sum without asking which term is larger (Knuth 1969)
     cdef double total = s.total + term
-    if (s.total if s.total >= 0 else -s.total) >= (term if term >= 0 else -term):
-        s.rest += (s.total - total) + term
-    else:
-        s.rest += (term - total) + s.total
+    cdef double added = total - s.total
+    s.rest += (s.total - (total - added)) + (term - added)
     s.total = total
 
 
@@ -75,7 +74,17 @@ cdef struct Ranks:
     Py_ssize_t n_cutoffs
 
 
-cdef inline void write_terms(
+cdef inline void write_term(
+    const Ranks* ranks, double gain, Py_ssize_t rank, Sum* s, Py_ssize_t* at, double* out
+) noexcept nogil:
+    """Add `gain` at one rank, counted from 0, and write the sum if the cutoff is there."""
+    add(s, gain * ranks.discount[rank])
+    if rank + 1 == ranks.cutoffs[at[0]]:
+        out[at[0]] = value(s)
+        at[0] += 1
+
+
+cdef void write_terms(
     const Ranks* ranks, double gain, Py_ssize_t first, Py_ssize_t last, Sum* s, Py_ssize_t* at,
     double* out,
 ) noexcept nogil:
@@ -85,10 +94,10 @@ cdef inline void write_terms(
     while first < last and at[0] < ranks.n_cutoffs:
         end = min(last, ranks.cutoffs[at[0]])
         if gain != 0:
-            if end > first + 1 and ranks.discount[end - 1] > 1e-12 * ranks.before[end]:
+            if ranks.discount[end - 1] > 1e-12 * ranks.before[end]:
                 weight = ranks.before[end] - ranks.before[first]
                 add(s, gain * (weight + (ranks.rest[end] - ranks.rest[first])))
-            else:  # one rank, or discounts so steep that the sums have lost them
+            else:  # discounts so steep that the sums have lost them
                 for rank in range(first, end):
                     add(s, gain * ranks.discount[rank])
         first = end
@@ -104,31 +113,12 @@ cdef inline double gain_of(graded grade, const double* table) noexcept nogil:
         return table[grade]
 
 
-cdef double lower_bound(const real* score, Py_ssize_t n, Py_ssize_t depth) noexcept nogil:
-    """A score that `depth` documents have or exceed: each of so many parts has its highest."""
-    cdef real highest[CHUNKS * LANES]
-    cdef real* lanes
-    cdef real s
-    cdef Py_ssize_t i, j, chunk, n_chunks = (depth + LANES - 1) // LANES
-    cdef Py_ssize_t length = n // n_chunks
-    if n_chunks > CHUNKS or length < 3 * LANES:
-        return -DBL_MAX
-    for chunk in range(n_chunks):
-        lanes = highest + chunk * LANES
-        memcpy(lanes, score, LANES * sizeof(real))
-        i = LANES
-        while i + LANES <= length:
-            for j in range(LANES):
-                s = score[i + j]
-                lanes[j] = s if s > lanes[j] else lanes[j]
-            i += LANES
-        score += length
-    for j in range(depth, n_chunks * LANES):
-        highest[j % depth] = max(highest[j % depth], highest[j])
-    s = highest[0]
-    for j in range(1, depth):
-        s = min(s, highest[j])
-    return max(s, -DBL_MAX)
+cdef inline bint is_sorted(const Document* documents, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(1, n):
+        if documents[i].score > documents[i - 1].score:
+            return False
+    return True
 
 
 cdef void sort_by_insertion(Document* documents, Py_ssize_t n) noexcept nogil:
@@ -144,84 +134,150 @@ cdef void sort_by_insertion(Document* documents, Py_ssize_t n) noexcept nogil:
             documents[j] = moved
 
 
-cdef void sort(Document* documents, Document* spare, Py_ssize_t n) noexcept nogil:
-    """Sort by descending score, stably: runs by insertion, which are then merged."""
-    cdef Py_ssize_t start, middle, stop, left, right, at, width = RUN
-    cdef bint take
-    cdef Document* source = documents
-    cdef Document* target = spare
-    start = 0
-    while start < n:
-        sort_by_insertion(documents + start, min(n - start, width))
-        start += width
-    while width < n:
-        start = 0
-        while start < n:
-            middle = min(start + width, n)
-            stop = min(start + 2 * width, n)
-            left, right, at = start, middle, start
-            if middle < stop and source[middle - 1].score < source[middle].score:
-                while left < middle and right < stop:  # branch-free
-                    take = source[right].score > source[left].score
-                    target[at] = source[right if take else left]
-                    right += take
-                    left += not take
-                    at += 1
-            memcpy(target + at, source + left, (middle - left) * sizeof(Document))
-            memcpy(
-                target + at + middle - left, source + right, (stop - right) * sizeof(Document)
-            )
-            start = stop
-        source, target = target, source
-        width *= 2
-    if source != documents:
-        memcpy(documents, source, n * sizeof(Document))
+cdef void sort_by_counting(const Document* source, Document* target, Py_ssize_t n) noexcept nogil:
+    """Sort at most RUN documents: the place of each is the number of those with a higher score.
+
+    Scores are compared as float32, of which a processor takes at least four at once. Documents
+    that this ties are put right at the end.
+    """
+    cdef Document copy[RUN]
+    cdef float score[RUN + LANES]
+    cdef int n_higher[RUN + LANES]
+    cdef int n_placed[RUN]  # from each place on
+    cdef Py_ssize_t i, j, lanes = 0
+    cdef float other
+    memcpy(copy, source, n * sizeof(Document))
+    memset(score + n, 0, LANES * sizeof(float))
+    memset(n_placed, 0, n * sizeof(int))
+    for i in range(n):
+        score[i] = <float> (copy[i].score - copy[0].score)
+    while lanes < n:
+        for i in range(LANES):
+            n_higher[lanes + i] = 0
+        for j in range(n):
+            other = score[j]
+            for i in range(LANES):
+                n_higher[lanes + i] += other > score[lanes + i]
+        lanes += LANES
+    for i in range(n):
+        j = n_higher[i]
+        target[j + n_placed[j]] = copy[i]
+        n_placed[j] += 1
+    sort_by_insertion(target, n)
 
 
-cdef Document* rank(
-    const graded* gain, const real* score, Py_ssize_t n, Py_ssize_t depth, const double* table,
-    Document* ranked, Document* spare, Py_ssize_t* found,
+cdef void merge(const Document* source, Document* target, Py_ssize_t n) noexcept nogil:
+    """Merge two halves, branch-free and from both ends: neither end waits for the other."""
+    cdef Py_ssize_t half = n // 2, left = 0, right = half, last_left = half - 1, last_right = n - 1
+    cdef Py_ssize_t i, take
+    if source[half - 1].score >= source[half].score:
+        memcpy(target, source, n * sizeof(Document))
+        return
+    for i in range(half):
+        take = source[right].score > source[left].score
+        target[i] = source[left + take * (right - left)]
+        right += take
+        left += 1 - take
+        take = source[last_right].score > source[last_left].score
+        target[n - 1 - i] = source[last_right + take * (last_left - last_right)]
+        last_left -= take
+        last_right -= 1 - take
+    if n % 2:
+        target[half] = source[left if left <= last_left else right]
+
+
+cdef void sort_by_merging(
+    Document* documents, Document* spare, Py_ssize_t n, bint into_spare
 ) noexcept nogil:
-    """The documents that were retrieved in order, `depth` of them and what ties with the last."""
+    cdef Document* target = spare if into_spare else documents
+    cdef Py_ssize_t half = n // 2
+    if n > RUN:
+        sort_by_merging(documents, spare, half, not into_spare)
+        sort_by_merging(documents + half, spare + half, n - half, not into_spare)
+        merge(documents if into_spare else spare, target, n)
+    elif not is_sorted(documents, n):
+        sort_by_counting(documents, target, n)
+    elif into_spare:
+        memcpy(spare, documents, n * sizeof(Document))
+
+
+cdef void sort(Document* documents, Document* spare, Py_ssize_t n) noexcept nogil:
+    """Sort by descending score, stably; many documents by way of buckets of equal width."""
     cdef Py_ssize_t ends[BUCKETS]
-    cdef Py_ssize_t i, bucket, start = 0, stop, m = 0, n_buckets
-    cdef double s, scale, low = INFINITY, high = -INFINITY
-    cdef double bound = lower_bound(score, n, depth)
-    for i in range(n):  # branch-free
-        s = score[i]
-        ranked[m] = Document(s, gain_of(gain[i], table))
-        m += s >= bound
-    found[0] = m
-    if m <= 2 * RUN:
-        sort(ranked, spare, m)
-        return ranked
-    for i in range(m):
-        s = ranked[i].score
-        low = s if s < low else low
-        high = s if s > high else high
-    n_buckets = min(m, <Py_ssize_t> BUCKETS)
-    scale = n_buckets / (high - low) if high > low else INFINITY
-    if not 0 < scale < INFINITY:  # all tied, or a range that float64 does not hold
-        sort(ranked, spare, m)
-        return ranked
+    cdef Py_ssize_t i, bucket, start = 0, stop, n_buckets = min(n // 8, <Py_ssize_t> BUCKETS)
+    cdef double score, scale = 0, low = INFINITY, high = -INFINITY
+    if n > FEW:
+        for i in range(n):
+            score = documents[i].score
+            low = score if score < low else low
+            high = score if score > high else high
+        scale = n_buckets / (high - low) if high > low else 0
+    if not 0 < scale < INFINITY:  # few, all tied, or in a range that float64 does not hold
+        sort_by_merging(documents, spare, n, False)
+        return
     memset(ends, 0, n_buckets * sizeof(Py_ssize_t))
-    for i in range(m):
-        ends[min(<Py_ssize_t> ((high - ranked[i].score) * scale), n_buckets - 1)] += 1
+    for i in range(n):
+        ends[bucket_of(documents[i].score, high, scale, n_buckets)] += 1
     for bucket in range(n_buckets):
         stop = start + ends[bucket]
         ends[bucket] = start
         start = stop
-    for i in range(m):
-        bucket = min(<Py_ssize_t> ((high - ranked[i].score) * scale), n_buckets - 1)
-        spare[ends[bucket]] = ranked[i]
+    for i in range(n):
+        bucket = bucket_of(documents[i].score, high, scale, n_buckets)
+        spare[ends[bucket]] = documents[i]
         ends[bucket] += 1
     start = 0
     for bucket in range(n_buckets):
-        if ends[bucket] - start > RUN:
-            sort(spare + start, ranked, ends[bucket] - start)
+        sort_by_merging(spare + start, documents + start, ends[bucket] - start, True)
         start = ends[bucket]
-    sort_by_insertion(spare, m)
-    return spare
+
+
+cdef inline Py_ssize_t bucket_of(
+    double score, double high, double scale, Py_ssize_t n_buckets
+) noexcept nogil:
+    return min(<Py_ssize_t> ((high - score) * scale), n_buckets - 1)
+
+
+cdef double lower_bound(
+    const real* score, Py_ssize_t n, Py_ssize_t depth, Document* best, Document* spare
+) noexcept nogil:
+    """A score that `depth` documents have or exceed: of so many parts the highest ones exceed it."""
+    cdef real highest[PARTS]
+    cdef Py_ssize_t i, j, chunk, n_chunks = (depth + depth // 4 + PARTS - 1) // PARTS
+    cdef Py_ssize_t length = n // n_chunks
+    if length < 2 * PARTS:
+        return -DBL_MAX
+    for chunk in range(n_chunks):
+        memcpy(highest, score, PARTS * sizeof(real))
+        i = PARTS
+        while i + PARTS <= length:
+            for j in range(PARTS):
+                highest[j] = score[i + j] if score[i + j] > highest[j] else highest[j]
+            i += PARTS
+        for j in range(PARTS):
+            best[chunk * PARTS + j].score = highest[j]
+        score += length
+    sort(best, spare, n_chunks * PARTS)
+    return max(best[depth - 1].score, -DBL_MAX)
+
+
+cdef Py_ssize_t rank(
+    const real* score, Py_ssize_t n, Py_ssize_t depth, Document* ranked, Document* spare,
+) noexcept nogil:
+    """Put retrieved documents in order, `depth` of them and what ties with the last; count them.
+
+    `score` may lie in the first half of `spare`.
+    """
+    cdef Py_ssize_t i, found = 0
+    cdef Py_ssize_t* row = <Py_ssize_t*> spare + n
+    cdef double bound = lower_bound(score, n, depth, ranked, ranked + n // 2)
+    for i in range(n):  # branch-free
+        row[found] = i
+        found += score[i] >= bound
+    for i in range(found):
+        ranked[i] = Document(score[row[i]], row[i])
+    sort(ranked, spare, found)
+    return found
 
 
 cdef void dcg_of_query(
@@ -230,27 +286,29 @@ cdef void dcg_of_query(
 ) noexcept nogil:
     cdef Py_ssize_t i, first = 0, last, found, at = 0
     cdef Py_ssize_t depth = min(n, ranks.cutoffs[ranks.n_cutoffs - 1])
-    cdef Document* documents = rank(gain, score, n, depth, table, ranked, spare, &found)
+    cdef double sign = 1 if ties == BEST else -1
+    cdef double* by_gain = <double*> spare
     cdef Sum s = Sum(0, 0)
     cdef Sum block
+    found = rank(score, n, depth, ranked, spare)
     while first < found and at < ranks.n_cutoffs:
         last = first + 1
         if ties != STABLE:
-            while last < found and documents[last].score == documents[first].score:
+            while last < found and ranked[last].score == ranked[first].score:
                 last += 1
         if last == first + 1:
-            write_terms(ranks, documents[first].gain, first, last, &s, &at, out)
+            write_term(ranks, gain_of(gain[ranked[first].row], table), first, &s, &at, out)
         elif ties == AVERAGE:
             block = Sum(0, 0)
             for i in range(first, last):
-                add(&block, documents[i].gain)
+                add(&block, gain_of(gain[ranked[i].row], table))
             write_terms(ranks, value(&block) / (last - first), first, last, &s, &at, out)
         else:
             for i in range(first, last):
-                documents[i].score = documents[i].gain if ties == BEST else -documents[i].gain
-            sort(documents + first, spare if documents == ranked else ranked, last - first)
-            for i in range(first, last):
-                write_terms(ranks, documents[i].gain, i, i + 1, &s, &at, out)
+                by_gain[i - first] = sign * gain_of(gain[ranked[i].row], table)
+            rank(by_gain, last - first, min(last, depth) - first, ranked + first, spare)
+            for i in range(first, min(last, depth)):
+                write_term(ranks, sign * ranked[i].score, i, &s, &at, out)
         first = last
     for i in range(at, ranks.n_cutoffs):
         out[i] = value(&s)
@@ -261,20 +319,19 @@ cdef void ideal_of_query(
     const Py_ssize_t* by_gain, Py_ssize_t n_grades, Document* ranked, Document* spare, double* out,
 ) noexcept nogil:
     cdef Py_ssize_t counts[2 * GRADES]
-    cdef Document* documents
-    cdef Py_ssize_t i, grade, count, found, first = 0, at = 0
+    cdef Py_ssize_t i, grade, count, first = 0, at = 0
     cdef Py_ssize_t depth = min(n, ranks.cutoffs[ranks.n_cutoffs - 1])
     cdef Sum s = Sum(0, 0)
     if graded is double:
-        documents = rank(gain, gain, n, depth, table, ranked, spare, &found)
+        rank(gain, n, depth, ranked, spare)
         for i in range(depth):
-            write_terms(ranks, documents[i].gain, i, i + 1, &s, &at, out)
+            write_term(ranks, ranked[i].score, i, &s, &at, out)
     elif 4 * n < n_grades:  # fewer documents than counts to look at
         for i in range(n):
-            ranked[i].score = ranked[i].gain = table[gain[i]]
+            ranked[i].score = table[gain[i]]
         sort(ranked, spare, n)
         for i in range(depth):
-            write_terms(ranks, ranked[i].gain, i, i + 1, &s, &at, out)
+            write_term(ranks, ranked[i].score, i, &s, &at, out)
     else:
         memset(counts, 0, 2 * n_grades * sizeof(Py_ssize_t))
         for i in range(0, n - 1, 2):  # two counts, as consecutive updates of one would wait for each other
