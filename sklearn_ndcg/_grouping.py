@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg import _kernels
 from sklearn_ndcg._checks import warn
-from sklearn_ndcg._ids import columns_of_ids, encode_ids, unique_ids
+from sklearn_ndcg._ids import columns_of_ids, encode_ids, row_of_each, unique_ids, unique_labels
 from sklearn_ndcg._typing import Floats, Ints
 
 Item = TypeVar("Item", bound=np.generic)
@@ -33,34 +33,42 @@ class Grouping:
     codes: Ints | None
 
     @classmethod
-    def of_ids(cls, groups: ArrayLike | None, n_rows: int) -> Grouping:
-        """Group rows by their ids, one id per row; labels are sorted.
+    def of_ids(cls, groups: ArrayLike | None, n_rows: int, in_order: bool = True) -> Grouping:
+        """Group rows by their ids, one id per row.
 
-        With several columns of ids each distinct row of them is a query.
+        With several columns of ids each distinct row of them is a query. Labels are sorted, but may
+        be in any order without `in_order`, which takes less time.
         """
         if n_rows == 0:
             raise ValueError("There are 0 rows, and at least 1 is needed.")
         columns = columns_of_ids(groups, n_rows)
         if columns is not None and len(columns) == 1:
-            return cls.of_ids(columns[0], n_rows)
+            return cls.of_ids(columns[0], n_rows, in_order)
         if columns is not None:
             return cls._of_columns([cls.of_ids(column, n_rows) for column in columns])
-        labels, ids = encode_ids(groups, n_rows)
-        run_ends = np.flatnonzero(ids[1:] != ids[:-1])
+        ids, labels_at = encode_ids(groups, n_rows)
+        changes = ids[1:] != ids[:-1]
         # where few neighbouring rows share a query, each row is a run of its own
-        scattered = 2 * len(run_ends) > n_rows and bool((ids[1:] < ids[:-1]).any())
-        starts = np.arange(n_rows) if scattered else np.concatenate(([0], run_ends + 1))
-        lengths = np.ones_like(starts) if scattered else np.diff(starts, append=n_rows)
-        run_ids = ids if scattered else ids[starts]
-        if run_ids.dtype.kind not in "SU" and (run_ids[1:] > run_ids[:-1]).all():
-            return cls(run_ids if labels is None else labels, starts, lengths, None)
-        found, run_codes = unique_ids(run_ids)
-        labels = found if labels is None else labels
-        if len(found) == len(starts):
-            by_label = np.argsort(run_codes)
-            return cls(labels, starts[by_label], lengths[by_label], None)
-        codes = run_codes if scattered else np.repeat(run_codes, lengths)
-        lengths = np.bincount(codes, minlength=len(found))
+        scattered = 2 * np.count_nonzero(changes) > n_rows and bool((ids[1:] < ids[:-1]).any())
+        starts = None if scattered else np.concatenate(([0], np.flatnonzero(changes) + 1))
+        del changes
+        run_ids = ids if starts is None else ids[starts]
+        is_sorted = run_ids.dtype.kind not in "SU" and bool((run_ids[1:] > run_ids[:-1]).all())
+        if starts is not None and labels_at is None and is_sorted:
+            return cls(run_ids, starts, np.diff(starts, append=n_rows), None)
+        labels, codes = unique_ids(run_ids, in_order)
+        if labels_at is not None:
+            rows = row_of_each(codes)
+            rows = rows if starts is None else starts[rows]
+            labels, place = unique_labels(labels_at(rows), in_order)
+            codes = place[codes]
+        if starts is not None:
+            lengths = np.diff(starts, append=n_rows)
+            if len(labels) == len(starts):
+                by_label = np.argsort(codes)
+                return cls(labels, starts[by_label], lengths[by_label], None)
+            codes = np.repeat(codes, lengths)
+        lengths = np.bincount(codes, minlength=len(labels))
         return cls(labels, np.cumsum(lengths) - lengths, lengths, codes)
 
     @classmethod

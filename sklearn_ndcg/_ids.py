@@ -1,13 +1,15 @@
-"""Ids of queries, whatever holds them, as labels and numbers.
+"""Ids of queries, whatever holds them, as numbers that NumPy compares, and their labels.
 
-The library that holds a column also factorizes it, where it is one of pandas, Polars or Arrow:
-none of them is imported.
+The library that holds a column also encodes it, where it is one of pandas, Polars or Arrow: none of
+them is imported.
 """
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,54 +19,87 @@ from sklearn_ndcg import _kernels
 from sklearn_ndcg._checks import is_missing, refuse_masked, to_host, where
 from sklearn_ndcg._typing import Ints
 
+LabelsAt = Callable[[Ints], Iterable[Any]]  # the labels of some rows
+
 _HASH_OF_IDENTITY: Any = object.__hash__
+_HASHED_AT_ONCE = 1 << 14  # rows of text: they stay in the processor's cache
 
 
-def encode_ids(groups: Any, n_rows: int) -> tuple[NDArray[Any] | None, NDArray[Any]]:
-    """Ids that NumPy can compare; where these are codes, their sorted labels too."""
+def encode_ids(groups: Any, n_rows: int) -> tuple[NDArray[Any], LabelsAt | None]:
+    """Each row's id, or, with a function that has the labels of rows, a code for it.
+
+    Rows of one code have one label; two codes may have the same label.
+    """
     refuse_masked(groups, "groups")
     groups = _readable(groups)
-    encoded = None
-    if not isinstance(groups, np.ndarray):
-        try:
-            encoded = _encode_column(groups)
-            ids = np.asarray(groups) if encoded is None else encoded[1]
-        except Exception as error:
-            raise TypeError(
-                f"groups must be an array of ids, got {type(groups).__name__}: {error}"
-            ) from error
-    else:
-        ids = groups
+    try:
+        encoded = None if isinstance(groups, np.ndarray) else _encode_column(groups)
+        ids, labels_at = (np.asarray(groups), None) if encoded is None else encoded
+    except Exception as error:
+        raise TypeError(
+            f"groups must be an array of ids, got {type(groups).__name__}: {error}"
+        ) from error
     _check_shape(ids, groups, n_rows)
-    if encoded is not None:
-        return _labels_of_codes(*encoded)
-    if ids.dtype.kind == "O":
-        return _factorize(ids)
+    if labels_at is None and ids.dtype.kind == "O":
+        ids, labels_at = _encode_objects(ids)
     if ids.dtype.kind in "fmM":
         _refuse_missing(np.isnan(ids) if ids.dtype.kind == "f" else np.isnat(ids))
-    return None, ids
+    elif labels_at is not None and ids.dtype.kind == "i" and ids.min() < 0:
+        _refuse_missing(ids < 0)
+    return ids, labels_at
 
 
-def unique_ids(ids: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
-    """``np.unique(ids, return_inverse=True)``, in time that grows with the rows only."""
-    if ids.dtype.kind in "SU":
-        return _factorize(ids)
+def unique_ids(ids: NDArray[Any], in_order: bool) -> tuple[NDArray[Any], Ints]:
+    """``np.unique(ids, return_inverse=True)``, in time that grows with the rows only.
+
+    Without `in_order` the distinct ids may come in any order.
+    """
     if ids.dtype.kind == "b":
         found, codes = _unique_by_table(ids.view(np.uint8))
         return found.astype(bool), codes
     if ids.dtype.kind in "iu" and int(ids.max()) - int(ids.min()) <= 2 * len(ids):
         return _unique_by_table(ids)
-    if ids.dtype.kind == "f" and ids.dtype.itemsize != 8:
+    if ids.dtype.kind in "SU":
+        found, codes = _unique_text(ids)
+    elif ids.dtype.kind == "f" and ids.dtype.itemsize != 8:
         return np.unique(ids, return_inverse=True)
-    wide = np.ascontiguousarray(ids, dtype=np.int64 if ids.dtype.itemsize < 8 else None)
-    if ids.dtype.kind == "f":
-        wide = wide + 0.0  # one zero
-    found, codes = _kernels.backend.factorize(wide.view(np.int64))
-    found = found.view(wide.dtype).astype(ids.dtype, copy=False)
+    else:
+        wide = np.ascontiguousarray(ids, dtype=np.int64 if ids.dtype.itemsize < 8 else None)
+        if ids.dtype.kind == "f":
+            wide = wide + 0.0  # one zero
+        found, codes = _kernels.backend.factorize(wide.view(np.int64))
+        found = found.view(wide.dtype).astype(ids.dtype, copy=False)
+    if not in_order:
+        return found, codes
     order = np.argsort(found)
     place = np.empty(len(order), dtype=np.intp)
     place[order] = np.arange(len(order))
     return found[order], place[codes]
+
+
+def unique_labels(labels: Iterable[Any], in_order: bool) -> tuple[NDArray[Any], Ints]:
+    """Distinct labels, sorted if `in_order`, and the place among them of each that is given."""
+    listed = list(labels)
+    kinds = set(map(type, listed))
+    if kinds != {str}:
+        for label in listed:
+            _refuse_hash_of_identity(label)
+    found = list(dict.fromkeys(listed))
+    try:
+        if in_order or kinds != {str}:  # sorting shows whether labels can be sorted
+            found.sort()
+    except TypeError as error:
+        names = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise TypeError(
+            f"groups must be ids of one type that can be sorted, found {names}: convert them, for "
+            "example with [str(id) for id in groups]."
+        ) from error
+    if found == listed:
+        codes = np.arange(len(found))
+    else:
+        place = dict(zip(found, range(len(found)), strict=True))
+        codes = np.fromiter(map(place.__getitem__, listed), dtype=np.intp, count=len(listed))
+    return np.fromiter(found, dtype=object, count=len(found)), codes
 
 
 def _readable(groups: Any) -> Any:
@@ -87,8 +122,8 @@ def _readable(groups: Any) -> Any:
     return groups
 
 
-def _encode_column(column: Any) -> tuple[Any, Ints] | None:
-    """Distinct ids and each row's place among them, -1 where one is missing, by their library.
+def _encode_column(column: Any) -> tuple[NDArray[Any], LabelsAt] | None:
+    """Codes of a library's own column, negative where an id is missing, and labels of rows.
 
     None for what is not such a column, and for numbers, dates and objects, which NumPy reads.
     """
@@ -97,56 +132,61 @@ def _encode_column(column: Any) -> tuple[Any, Ints] | None:
         return _encode_polars(column)
     if hasattr(column, "dictionary_encode") or hasattr(column, "dictionary_decode"):
         return _encode_arrow(column)
-    if hasattr(column, "factorize"):  # pandas
-        dtype = column.dtype
-        # pandas hashes Python strings up to their first NUL
-        if isinstance(dtype, np.dtype) or getattr(dtype, "storage", "") == "python":
-            return None
-        codes, found = column.factorize()
-        return np.asarray(found, dtype=object), codes
+    if hasattr(column, "factorize"):
+        return _encode_pandas(column)
     return None
 
 
-def _encode_polars(column: Any) -> tuple[Any, Ints] | None:
-    polars = sys.modules["polars"]
-    if not len(column):
+def _encode_pandas(column: Any) -> tuple[NDArray[Any], LabelsAt] | None:
+    dtype = column.dtype
+    # pandas hashes Python strings up to their first NUL
+    if isinstance(dtype, np.dtype) or getattr(dtype, "storage", "") == "python":
         return None
+    column = getattr(column, "array", column)
+    if hasattr(column, "freq"):  # periods, which are numbers; NaT is that of dates
+        return np.asarray(column.astype(np.int64)).view("M8[s]"), column.take
+    if hasattr(column, "closed"):  # intervals, whose own factorization is by objects
+        (_, left), (ends, right) = (
+            unique_ids(np.asarray(each), in_order=True) for each in (column.left, column.right)
+        )
+        return np.where(column.isna(), -1, left * len(ends) + right), column.take
+    if hasattr(column, "categories"):
+        codes, found = column.codes, column.categories
+    else:
+        codes, found = column.factorize()
+    return codes, lambda rows: np.asarray(found.take(codes[rows]), dtype=object)
+
+
+def _encode_polars(column: Any) -> tuple[NDArray[Any], LabelsAt] | None:
+    polars = sys.modules["polars"]
     if column.dtype == polars.String:
         column = column.cast(polars.Categorical)
     elif not isinstance(column.dtype, polars.Categorical | polars.Enum):
         return None
-    physical = column.to_physical()
-    missing = physical.is_null().to_numpy()
-    found, codes = unique_ids(physical.fill_null(0).to_numpy().astype(np.intp))
-    first_row = np.empty(len(found), dtype=np.intp)
-    first_row[codes[::-1]] = np.arange(len(codes))[::-1]  # of several rows the last written stays
-    return column[first_row].to_list(), np.where(missing, -1, codes)
+    codes = column.to_physical()
+    if column.null_count():
+        codes = codes.cast(polars.Int64).fill_null(-1)
+    return codes.to_numpy(), lambda rows: column.gather(rows).to_list()
 
 
-def _encode_arrow(column: Any) -> tuple[Any, Ints] | None:
-    pyarrow = sys.modules["pyarrow"]
-    types = pyarrow.types
-    if types.is_dictionary(column.type):
-        if hasattr(column, "unify_dictionaries"):
-            column = column.unify_dictionaries()
-    elif types.is_string(column.type) or types.is_large_string(column.type):
+def _encode_arrow(column: Any) -> tuple[NDArray[Any], LabelsAt] | None:
+    types = sys.modules["pyarrow"].types
+    if types.is_string(column.type) or types.is_large_string(column.type):
         column = column.dictionary_encode()
-    else:
+    elif not types.is_dictionary(column.type):
         return None
     if hasattr(column, "combine_chunks"):
-        column = column.combine_chunks()
-    codes = column.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
-    return column.dictionary.to_numpy(zero_copy_only=False), codes
-
-
-def _labels_of_codes(found: NDArray[Any], codes: Ints) -> tuple[NDArray[Any], Ints]:
-    """Sorted labels that have rows, and each row's place among them."""
-    _refuse_missing(codes < 0)
-    labels, place = _factorize(np.fromiter(found, dtype=object, count=len(found)))
-    has_rows = np.zeros(len(labels), dtype=bool)
-    has_rows[place[np.bincount(codes, minlength=len(place)) > 0]] = True
-    place = (np.cumsum(has_rows) - 1)[place]
-    return labels[has_rows], place[codes]
+        column = column.unify_dictionaries().combine_chunks()
+    indices = column.indices
+    if column.null_count:
+        indices = indices.cast("int64").fill_null(-1)
+    codes = indices.to_numpy(zero_copy_only=False)
+    found = column.dictionary.to_numpy(zero_copy_only=False)
+    if column.dictionary.null_count:
+        codes = np.where(
+            column.dictionary.is_null().to_numpy(zero_copy_only=False)[codes], -1, codes
+        )
+    return codes, lambda rows: found[codes[rows]]
 
 
 def columns_of_ids(groups: Any, n_rows: int) -> list[Any] | None:
@@ -204,37 +244,68 @@ def _sizes_hint(groups: Any, n_rows: int) -> str:
     )
 
 
-def _factorize(ids: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
-    """Sorted labels and each row's place among them, for text and objects."""
-    listed = ids.tolist()
+def _encode_objects(ids: NDArray[Any]) -> tuple[NDArray[Any], LabelsAt]:
+    """Codes of Python objects, one for all that are equal."""
+    same = _number_pointers(ids)
+    listed = ids.tolist() if same is None else ids[row_of_each(same)].tolist()
     try:
         try:
-            seen = dict.fromkeys(listed)
+            codes, seen = _number(listed)
         except TypeError:  # arrays have no hash
-            seen = {}
+            seen = []
         if not seen or any(map(_holds_array, seen)):
-            listed = [_value_of_array(label) for label in listed]
-            seen = dict.fromkeys(listed)
-        seen = {label: code for code, label in enumerate(seen)}
-        codes = np.fromiter(map(seen.__getitem__, listed), dtype=np.intp, count=len(listed))
+            codes, seen = _number([_value_of_array(label) for label in listed])
     except TypeError as error:
         raise TypeError(f"groups must be ids that can be hashed and sorted: {error}") from error
+    codes = codes if same is None else codes[same]
     missing = np.array([is_missing(label) for label in seen])
-    _refuse_missing(missing[codes])
-    for label in seen:
-        _refuse_hash_of_identity(label)
-    try:
-        by_label = sorted(range(len(seen)), key=list(seen).__getitem__)
-    except TypeError as error:
-        kinds = ", ".join(sorted({type(label).__name__ for label in seen}))
-        raise TypeError(
-            f"groups must be ids of one type that can be sorted, found {kinds}: convert them, for "
-            "example with [str(id) for id in groups]."
-        ) from error
-    place = np.empty(len(seen), dtype=np.intp)
-    place[by_label] = np.arange(len(seen))
-    labels = np.fromiter(seen, dtype=object, count=len(seen))[by_label]
-    return labels, place[codes]
+    if missing.any():
+        _refuse_missing(missing[codes])
+    return codes, lambda rows: [seen[code] for code in codes[rows]]
+
+
+def _number_pointers(ids: NDArray[Any]) -> Ints | None:
+    """Numbers of the objects in an array, one for each; None where most rows have their own."""
+    pointers = np.ndarray(ids.shape, np.intp, buffer=np.ascontiguousarray(ids))
+    some = pointers[: max(1, len(ids) // 8)]
+    if 2 * len(_kernels.backend.factorize(some)[0]) > len(some):
+        return None
+    numbers: Ints = _kernels.backend.factorize(pointers)[1]
+    return numbers
+
+
+def _number(listed: list[Any]) -> tuple[Ints, list[Any]]:
+    """Numbers of labels, in the order in which they are first seen, and these labels."""
+    number_of: defaultdict[Any, int] = defaultdict()
+    number_of.default_factory = number_of.__len__
+    codes = np.fromiter(map(number_of.__getitem__, listed), dtype=np.intp, count=len(listed))
+    return codes, list(number_of)
+
+
+def _unique_text(ids: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
+    """Distinct text of fixed width, and the place of each row's text among it."""
+    ids = np.ascontiguousarray(ids)
+    _, codes = _kernels.backend.factorize(_hash_text(ids))
+    found = ids[row_of_each(codes)]
+    for first in range(0, len(ids), _HASHED_AT_ONCE):
+        rows = slice(first, first + _HASHED_AT_ONCE)
+        if (found[codes[rows]] != ids[rows]).any():  # two texts have one hash
+            codes, _ = _encode_objects(ids.astype(object))
+            return ids[row_of_each(codes)], codes
+    return found, codes
+
+
+def _hash_text(ids: NDArray[Any]) -> Ints:
+    """Sums of the characters, each times a random number of its place."""
+    size = ids.dtype.itemsize
+    characters = ids.view(np.uint32 if size % 4 == 0 else np.uint8).reshape(len(ids), -1)
+    factors = np.frombuffer(os.urandom(8 * characters.shape[1]), dtype=np.uint64) | np.uint64(1)
+    hashes = np.zeros(len(ids), dtype=np.uint64)
+    for first in range(0, len(ids), _HASHED_AT_ONCE):
+        rows = slice(first, first + _HASHED_AT_ONCE)
+        for character, factor in zip(characters[rows].T, factors, strict=True):
+            hashes[rows] += character * factor
+    return hashes.view(np.int64)
 
 
 def _holds_array(label: Any) -> bool:
@@ -275,3 +346,10 @@ def _unique_by_table(ids: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
     seen[place] = True
     found = (np.flatnonzero(seen) + low).astype(ids.dtype)
     return found, place if len(found) == len(seen) else (np.cumsum(seen) - 1)[place]
+
+
+def row_of_each(codes: Ints) -> Ints:
+    """A row of each code, of which all up to the largest occur."""
+    rows = np.empty(codes.max() + 1, dtype=np.intp)
+    rows[codes] = np.arange(len(codes))
+    return rows

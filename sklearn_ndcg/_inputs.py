@@ -23,8 +23,12 @@ def read_queries(
     y_score: ArrayLike,
     groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
+    in_order: bool = True,
 ) -> Queries:
-    """Check all input for `measure` and bring it into rows of whole queries."""
+    """Check all input for `measure` and bring it into rows of whole queries.
+
+    Queries are in the order of their ids, or, where only a mean is wanted, in any order.
+    """
     refuse_reordered(y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight)
     relevance, score = numeric(y_true, "y_true"), numeric(y_score, "y_score")
     _check_shapes(relevance, score, groups)
@@ -33,7 +37,7 @@ def read_queries(
     judged = None if grades is not None else _where_judged(relevance, measure.unjudged)
     _check_scores(score)
 
-    grouping = _group(relevance.shape, groups)
+    grouping = _group(relevance.shape, groups, in_order)
     gain: Any
     gain, gain_table = _gains(relevance, grades, judged, measure)
     gain = grouping.gather(gain)
@@ -71,10 +75,10 @@ def _with_checked_scores(queries: Queries, score: NDArray[Any]) -> Queries:
     return replace(queries, score=score if queries.kept is None else score[queries.kept])
 
 
-def _group(shape: tuple[int, ...], groups: ArrayLike | None) -> Grouping:
+def _group(shape: tuple[int, ...], groups: ArrayLike | None, in_order: bool) -> Grouping:
     if len(shape) == 2:
         return Grouping.of_matrix(*shape)
-    grouping = Grouping.of_ids(groups, shape[0])
+    grouping = Grouping.of_ids(groups, shape[0], in_order)
     if len(grouping.labels) == shape[0]:
         warn_of_single_documents(shape[0])
     return grouping

@@ -62,7 +62,7 @@ class TrainedQueries:
         same = (self.lengths[place] == grouping.lengths) & np.isclose(
             self.label_sums[place], _label_sums(grouping, y), rtol=1e-9, atol=1e-9
         )
-        leaked = grouping.labels[known & ~same]
+        leaked = np.sort(grouping.labels[known & ~same])
         if len(leaked):
             warn(
                 f"{len(leaked)} of the {len(grouping.labels)} queries that are scored were trained "

@@ -147,7 +147,8 @@ def dcg_score(
         k=check_cutoff(k), normalized=False, gain=gain, discount=discount, log_base=log_base,
         ties=ties, ignore_ties=ignore_ties, unjudged=unjudged,
     )  # fmt: skip
-    return float(read_queries(measure, y_true, y_score, groups, sample_weight).means()[0])
+    queries = read_queries(measure, y_true, y_score, groups, sample_weight, in_order=False)
+    return float(queries.means()[0])
 
 
 @_not_a_scorer
@@ -279,7 +280,8 @@ def ndcg_score(
         k=check_cutoff(k), gain=gain, discount=discount, ties=ties, ignore_ties=ignore_ties,
         unjudged=unjudged, replace_undefined_by=replace_undefined_by,
     )  # fmt: skip
-    return float(read_queries(measure, y_true, y_score, groups, sample_weight).means()[0])
+    queries = read_queries(measure, y_true, y_score, groups, sample_weight, in_order=False)
+    return float(queries.means()[0])
 
 
 @_not_a_scorer

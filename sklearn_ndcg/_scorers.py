@@ -277,7 +277,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         """Score `estimator` on X and y; a dict of scores where `k` is a list."""
         measure = self._measure()
         y_score, groups = self.scores_and_groups(estimator, X, y, groups)
-        queries = read_queries(measure, y, y_score, groups, sample_weight)
+        queries = read_queries(measure, y, y_score, groups, sample_weight, in_order=False)
         ranker = _ranker_of(estimator)
         trained = getattr(ranker, "_trained_queries", None)
         # not where a ranker that was trained by user is scored by session

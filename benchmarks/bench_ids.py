@@ -1,0 +1,102 @@
+"""Time and measure ndcg_score on ids of every kind, rows together and scattered.
+
+    python -m pip install ".[test]"    # pandas, Polars and PyArrow
+    python benchmarks/bench_ids.py     # about two minutes
+    python benchmarks/bench_ids.py --quick
+
+Each kind of id is compared with what its own library takes to find the groups, plus what we take on
+dense integers in the same order. All values are asserted to be those of dense integers. The exit
+status is 1 if a promise is broken: 1.5 times that sum, and twice the inputs as extra memory.
+"""
+
+import argparse
+import gc
+import sys
+import tracemalloc
+from functools import partial
+from time import perf_counter
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+
+from sklearn_ndcg import ndcg_score, show_versions
+
+LONGEST_TIME, LARGEST_MEMORY = 1.5, 2.0
+ROUNDS = 7
+
+
+def kinds(codes):
+    """Ids of every kind with the same queries, each with its own library's way to find them."""
+    n = codes.max() + 1
+    words = np.array([f"q{each:07d}" for each in np.random.default_rng(1).permutation(n)])
+    text, hashed = words.astype(object)[codes], (codes * 0x61C8864680B583EB) % 2**62
+    days = np.datetime64("1970-01-01", "ns") + codes * np.timedelta64(86_400, "s")
+    strings, dictionary = pa.array(text), pa.array(text).dictionary_encode()
+    string = pl.Series(text.tolist())
+    return {
+        "hashed int64": (hashed, partial(pd.factorize, hashed)),
+        "datetime64": (days, partial(pd.factorize, days)),
+        "pandas str": (pd.Series(text, dtype="str"), pd.Series(text, dtype="str").factorize),
+        "object array": (text, partial(pd.factorize, text)),
+        "text array": (words[codes], lambda: pd.factorize(words[codes].astype(object))),
+        "pandas category": (pd.Series(text).astype("category"), None),
+        "pandas period": (p := pd.PeriodIndex(days, freq="D"), p.factorize),
+        "Arrow string": (strings, strings.dictionary_encode),
+        "Arrow dictionary": (dictionary, None),
+        "Polars String": (string, lambda: string.cast(pl.Categorical)),
+        "Polars Categorical": (string.cast(pl.Categorical), None),
+    }
+
+
+def best_of_turns(calls):
+    """The least seconds of each call; they take turns, so that load affects all of them."""
+    times = [[] for _ in calls]
+    for _ in range(ROUNDS):
+        for call, each in zip(calls, times, strict=True):
+            start = perf_counter()
+            call()
+            each.append(perf_counter() - start)
+    return [min(each) for each in times]
+
+
+def compare_time(order, codes, y_true, y_score):
+    """Print a table of milliseconds; return the largest ratio to the promise."""
+    score = partial(ndcg_score, y_true, y_score, k=10, replace_undefined_by=0)
+    expected, largest = score(groups=codes), 0
+    print(f"\nratio     ms   own   dense   {len(y_true):,} rows {order}")
+    for name, (ids, own) in kinds(codes).items():
+        np.testing.assert_allclose(score(groups=ids), expected, rtol=1e-13, err_msg=name)
+        ours, theirs, dense = best_of_turns(
+            [partial(score, groups=ids), own or (lambda: None), partial(score, groups=codes)]
+        )
+        ratio = ours / (theirs + dense)
+        largest = max(largest, ratio)
+        print(
+            f"{ratio:5.2f} {1e3 * ours:6.0f} {1e3 * theirs:5.0f} {1e3 * dense:7.0f}   {name}",
+            flush=True,
+        )
+    return largest
+
+
+def compare_memory(codes, y_true, y_score):
+    """Print the extra memory of a call, in sizes of its inputs; return the largest."""
+    largest = 0
+    print(f"\nratio     MB   extra memory, {len(y_true):,} rows scattered")
+    for name, (ids, _) in kinds(codes).items():
+        own = getattr(ids, "nbytes", None) or ids.estimated_size()
+        inputs = y_true.nbytes + y_score.nbytes + own
+        gc.collect()
+        before = arrow_bytes()
+        tracemalloc.start()
+        ndcg_score(y_true, y_score, groups=ids, k=10, replace_undefined_by=0)
+        extra = tracemalloc.get_traced_memory()[1] + arrow_bytes() - before
+        tracemalloc.stop()
+        largest = max(largest, extra / inputs)
+        print(f"{extra / inputs:5.2f} {extra / 1e6:6.0f}   {name}", flush=True)
+    return largest
+
+
+def arrow_bytes():
+    return pa.default_memory_pool().max_memory()
