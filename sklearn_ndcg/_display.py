@@ -385,7 +385,7 @@ class NDCGDisplay:
         options: dict[str, Any],
     ) -> NDCGDisplay:
         check_options("NDCGDisplay", options, data=("groups", "sample_weight"))
-        data = {name: options.get(name) for name in ("groups", "sample_weight")}
+        data: dict[str, Any] = {name: options.get(name) for name in ("groups", "sample_weight")}
         measure = Measure(**{name: options[name] for name in options if name not in data})
         if k is not None and np.ndim(k) == 1:
             k = np.unique(np.asarray(k))

@@ -86,8 +86,11 @@ def unique_labels(labels: Iterable[Any], in_order: bool) -> tuple[NDArray[Any], 
             _refuse_hash_of_identity(label)
     found = list(dict.fromkeys(listed))
     try:
-        if in_order or kinds != {str}:  # sorting shows whether labels can be sorted
+        # labels that cannot be sorted are refused in any order
+        if in_order or len(kinds) > 1 or tuple in kinds:
             found.sort()
+        else:
+            sorted(found[:2])
     except TypeError as error:
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise TypeError(
@@ -253,14 +256,13 @@ def _encode_objects(ids: NDArray[Any]) -> tuple[NDArray[Any], LabelsAt]:
             codes, seen = _number(listed)
         except TypeError:  # arrays have no hash
             seen = []
-        if not seen or any(map(_holds_array, seen)):
+        if set(map(type, seen)) != {str} and (not seen or any(map(_holds_array, seen))):
             codes, seen = _number([_value_of_array(label) for label in listed])
     except TypeError as error:
         raise TypeError(f"groups must be ids that can be hashed and sorted: {error}") from error
     codes = codes if same is None else codes[same]
-    missing = np.array([is_missing(label) for label in seen])
-    if missing.any():
-        _refuse_missing(missing[codes])
+    if set(map(type, seen)) != {str}:
+        _refuse_missing(np.array([is_missing(label) for label in seen])[codes])
     return codes, lambda rows: [seen[code] for code in codes[rows]]
 
 

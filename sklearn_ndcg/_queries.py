@@ -67,7 +67,7 @@ class Queries:
         weight = self._weights()[scored]
         if not weight.any():
             return np.full(values.shape[1], np.nan)
-        total = len(weight) if self.weight is None else _sum(weight)
+        total = len(weight) if self.weight is None else exact_sum(weight)
         with np.errstate(over="ignore"):
             means = _weighted_sums(values[scored], weight) / total
         if not np.isfinite(means).all():
@@ -230,10 +230,10 @@ def replace_undefined(measure: Measure, count: int, n_queries: int) -> float:
 
 def _weighted_sums(values: Floats, weight: Floats) -> Floats:
     """Sum of each column times weight."""
-    return np.array([_sum(column * weight) for column in values.T])
+    return np.array([exact_sum(column * weight) for column in values.T])
 
 
-def _sum(values: Floats) -> float:
+def exact_sum(values: Floats) -> float:
     """The sum, the same to the last bit whatever the order.
 
     The values are split into parts of so few bits that no sum of these is rounded (Rump, Ogita &

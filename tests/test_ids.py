@@ -1,5 +1,7 @@
 """Ids of any container are the same queries as in a plain loop."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -8,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sklearn_ndcg import _kernels, ndcg_score
+from sklearn_ndcg import _ids, _kernels, ndcg_score
 from sklearn_ndcg._grouping import Grouping
+from sklearn_ndcg._queries import exact_sum
 
 try:
     from sklearn_ndcg import _ckernels
@@ -28,7 +31,7 @@ CODES = {
 }
 WORDS = np.array([f"q{(7919 * i) % 1009:04d}" for i in range(N)], dtype=object)
 BIG = np.array([(i * 2654435761) % 2**61 - 2**60 for i in range(N)])
-DAYS = np.datetime64("2012-03-01") + np.arange(N)[::-1]
+DAYS = np.datetime64("1969-06-01") + np.arange(N)[::-1]
 
 
 def categories(values, ordered):
@@ -82,6 +85,16 @@ DATES = {
     "pandas": lambda v: pd.Series(v.astype("M8[ns]")),
     "time zone": lambda v: pd.Series(v.astype("M8[ns]")).dt.tz_localize("Europe/Berlin"),
     "period": lambda v: pd.PeriodIndex(v.astype("M8[D]"), freq="D"),
+        np.arange(len(v))[np.searchsorted(np.unique(v), v)] - 900, freq="M"
+    ),
+    "interval": lambda v: pd.arrays.IntervalArray.from_arrays(
+        v.astype("M8[ns]"), v.astype("M8[ns]") + np.timedelta64(1, "D")
+    ),
+    "category of intervals": lambda v: pd.Series(
+        pd.arrays.IntervalArray.from_arrays(
+            v.astype("M8[ns]"), v.astype("M8[ns]") + np.timedelta64(1, "D")
+        )
+    ).astype("category"),
     "polars date": lambda v: pl.Series(v.astype("M8[ms]")).cast(pl.Date),
     "arrow date": lambda v: pa.array(v.astype("M8[D]")),
 }
@@ -118,6 +131,9 @@ MISSING = {
     "polars": lambda v: pl.Series(v.tolist()),
     "polars categorical": lambda v: pl.Series(v.tolist(), dtype=pl.Categorical),
     "period": lambda v: pd.PeriodIndex([None if x is None else "2012-03" for x in v], freq="M"),
+    "interval": lambda v: pd.arrays.IntervalArray.from_tuples(
+        [None if x is None else (0, 1) for x in v]
+    ),
     "Int64": lambda v: pd.Series([None if x is None else 3 for x in v], dtype="Int64"),
 }
 
@@ -181,3 +197,68 @@ def test_text_is_compared_beyond_a_nul(name):
     ids = np.array(["a", "a\0", "a\0b", "a", "a\0\0"] * 60, dtype=object)
     grouping = Grouping.of_ids(TEXT[name](ids), N)
     assert grouping.row_codes().tolist() == [0, 1, 3, 0, 2] * 60
+
+
+@pytest.mark.parametrize("name", [name for name in TEXT if name != "bytes"])
+def test_a_mean_is_the_same_in_any_order_of_queries_and_rows(name):
+    rng = np.random.default_rng(1)
+    n = 4000
+    words = np.array([f"{i:05d}" for i in rng.permutation(90_000)[: n // 4]], dtype=object)
+    codes = rng.integers(0, n // 4, n)
+    y, s = rng.integers(0, 4, n), rng.normal(size=n)
+    weight = rng.lognormal(0, 2, n // 4)[codes]
+    options = {"k": 5, "replace_undefined_by": 0}
+    order = rng.permutation(n)
+    expected = ndcg_score(y, s, groups=words[codes], sample_weight=weight, **options)
+    found = ndcg_score(
+        y[order],
+        s[order],
+        groups=TEXT[name](words[codes][order]),
+        sample_weight=weight[order],
+        **options,
+    )
+    assert found == expected
+    plain = ndcg_score(y, s, groups=codes, **options)
+    assert (
+        ndcg_score(y[order], s[order], groups=TEXT[name](words[codes][order]), **options) == plain
+    )
+
+
+@pytest.mark.parametrize("n", [1, 2, 500, 5000, 100_000])
+def test_sums_are_exact_and_the_same_in_any_order(n):
+    rng = np.random.default_rng(n)
+    for values in (
+        rng.random(n), rng.normal(size=n) * 10.0 ** rng.integers(-30, 30, n), rng.random(n) * 1e308 / n,
+        rng.random(n) * 1e-313, np.zeros(n),
+    ):  # fmt: skip
+        found = exact_sum(values)
+        assert found == exact_sum(rng.permutation(values))
+        # up to 100,000 values the parts keep 108 bits below the largest of them
+        assert (
+            abs(found - math.fsum(values))
+            <= abs(found) * 2.0**-53 + n * abs(values).max() * 2.0**-100
+        )
+
+
+def test_texts_of_one_hash_are_told_apart(monkeypatch):
+    ids = np.array(["a", "b", "c", "b"] * 5)
+    monkeypatch.setattr(_ids, "_hash_text", lambda ids: np.zeros(len(ids), dtype=np.int64))
+    assert Grouping.of_ids(ids, 20).row_codes().tolist() == [0, 1, 2, 1] * 5
+
+
+def test_objects_are_compared_by_value_however_often_one_occurs():
+    shared = [f"q{i}" for i in range(5)]
+    for n_copies in (0, 10, 400):  # rows that hold an object of their own
+        rows = [shared[i % 5] for i in range(400)]
+        for i in range(n_copies):
+            rows[i] = rows[i][:1] + rows[i][1:]
+        ids = np.array(rows, dtype=object)
+        assert Grouping.of_ids(ids, 400).row_codes().tolist() == [0, 1, 2, 3, 4] * 80
+        assert Grouping.of_ids(ids[::-1], 400).row_codes().tolist() == [4, 3, 2, 1, 0] * 80
+
+
+def test_labels_that_cannot_be_sorted_are_refused_where_no_order_is_needed():
+    y, s = np.ones(4), np.arange(4.0)
+    for ids in ([1, "a", 1, "a"], [1j, 2j, 1j, 2j], [(1, "a"), (1, 2), (2, 1), (1, 2)]):
+        with pytest.raises(TypeError, match="sorted"):
+            ndcg_score(y, s, groups=np.fromiter(ids, dtype=object, count=4))
