@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,10 +15,10 @@ from sklearn_ndcg import _kernels
 from sklearn_ndcg._checks import warn
 from sklearn_ndcg._definitions import Measure
 from sklearn_ndcg._grouping import Grouping, shown_labels
+from sklearn_ndcg._resampling import weighted_means, weighted_sums
 from sklearn_ndcg._typing import Floats, Grades, Ints
 
 LARGEST_WEIGHT = 1e300  # sums of so large weights are still float64
-_FEW = 512  # values, which math.fsum adds in less time than NumPy
 _CURVE_BLOCK = 1 << 22  # values of one block of queries times cutoffs in a curve: 32 MB
 
 
@@ -67,9 +66,8 @@ class Queries:
         weight = self._weights()[scored]
         if not weight.any():
             return np.full(values.shape[1], np.nan)
-        total = len(weight) if self.weight is None else exact_sum(weight)
         with np.errstate(over="ignore"):
-            means = _weighted_sums(values[scored], weight) / total
+            means = weighted_means(values[scored].T, weight)
         if not np.isfinite(means).all():
             raise ValueError(
                 "y_true has gains whose mean over queries is more than a float64 holds: scale "
@@ -130,7 +128,7 @@ class Queries:
             dcg, ideal = block._dcg(ends, discount, part), block._ideal(ends, discount, part)
             values = self.ndcg(dcg, ideal)
             defined = ~np.isnan(values[:, 0])
-            block_sums = _weighted_sums(values[defined], weight[part][defined])
+            block_sums = weighted_sums(values[defined].T, weight[part][defined])
             sums[:n_cutoffs] += block_sums
             beyond[n_cutoffs] += block_sums[-1]  # a curve is flat from its last document on
             defined_weight += weight[part][defined].sum()
@@ -226,32 +224,3 @@ def replace_undefined(measure: Measure, count: int, n_queries: int) -> float:
             UndefinedMetricWarning,
         )
     return measure.undefined_value
-
-
-def _weighted_sums(values: Floats, weight: Floats) -> Floats:
-    """Sum of each column times weight."""
-    return np.array([exact_sum(column * weight) for column in values.T])
-
-
-def exact_sum(values: Floats) -> float:
-    """The sum, the same to the last bit whatever the order.
-
-    The values are split into parts of so few bits that no sum of these is rounded (Rump, Ogita &
-    Oishi 2008, "Accurate floating-point summation", algorithm ExtractVector).
-    """
-    if len(values) <= _FEW:
-        try:
-            return math.fsum(values.tolist())
-        except OverflowError:
-            return np.inf
-    largest = float(np.abs(values).max())
-    if not 0 < largest < np.inf:
-        return float(values.sum())
-    exponent, n_bits = math.frexp(largest)[1], len(values).bit_length()
-    rest, parts = np.ldexp(values, -exponent), []
-    for level in range(3):
-        large = math.ldexp(1, n_bits - level * (53 - n_bits))
-        part = (large + rest) - large
-        rest = rest - part
-        parts.append(float(part.sum()))
-    return float(np.ldexp(math.fsum(parts), exponent))

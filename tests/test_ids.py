@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sklearn_ndcg import _ids, _kernels, ndcg_score
 from sklearn_ndcg._grouping import Grouping
-from sklearn_ndcg._queries import exact_sum
+from sklearn_ndcg._resampling import exact_sum
 
 try:
     from sklearn_ndcg import _ckernels
@@ -85,15 +85,11 @@ DATES = {
     "pandas": lambda v: pd.Series(v.astype("M8[ns]")),
     "time zone": lambda v: pd.Series(v.astype("M8[ns]")).dt.tz_localize("Europe/Berlin"),
     "period": lambda v: pd.PeriodIndex(v.astype("M8[D]"), freq="D"),
-        np.arange(len(v))[np.searchsorted(np.unique(v), v)] - 900, freq="M"
-    ),
-    "interval": lambda v: pd.arrays.IntervalArray.from_arrays(
-        v.astype("M8[ns]"), v.astype("M8[ns]") + np.timedelta64(1, "D")
+    "interval": lambda v: pd.IntervalIndex.from_arrays(
+        v.astype("M8[ns]"), np.full(len(v), v.max() + 1)
     ),
     "category of intervals": lambda v: pd.Series(
-        pd.arrays.IntervalArray.from_arrays(
-            v.astype("M8[ns]"), v.astype("M8[ns]") + np.timedelta64(1, "D")
-        )
+        pd.IntervalIndex.from_arrays(v, np.full(len(v), v.max() + 1))
     ).astype("category"),
     "polars date": lambda v: pl.Series(v.astype("M8[ms]")).cast(pl.Date),
     "arrow date": lambda v: pa.array(v.astype("M8[D]")),
