@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -13,106 +13,32 @@ from scipy import stats
 
 from sklearn_ndcg._checks import check_choice, is_integer, is_number, refuse_reordered, warn
 from sklearn_ndcg._definitions import Measure, check_cutoff, check_options
+from sklearn_ndcg._grouping import Grouping, shown_labels
 from sklearn_ndcg._inputs import read_queries, with_scores
 from sklearn_ndcg._queries import Queries
 from sklearn_ndcg._resampling import (
     bca_levels,
     bootstrap_means,
+    by_cluster,
     degrees_of_freedom,
     effective_number,
     holm,
     mean_and_error,
     permutation_pvalues,
+    widened_levels,
+)
+from sklearn_ndcg._results import (
+    EQUAL,
+    Comparison,
+    ConfidenceInterval,
+    NDCGInterval,
+    query_differences,
 )
 from sklearn_ndcg._typing import Floats, Ints
 
-_FEW_QUERIES = 10  # below which a warning says what an interval is worth
-_EQUAL = 1e-12  # differences up to this are rounding errors
+_FEW = 10  # queries or clusters, below which a warning says what an interval is worth
 _DATA = ("groups", "k", "sample_weight")  # options of a metric that are not of a measure
 _CURVE_CHUNK = 1 << 21  # values of queries at cutoffs at a time: 16 MB
-
-
-class ConfidenceInterval(NamedTuple):
-    """Bounds of a confidence interval: numbers, or arrays over pairs."""
-
-    low: Any
-    high: Any
-
-
-@dataclass(frozen=True, repr=False)
-class NDCGInterval:
-    """Result of `ndcg_interval`."""
-
-    value: float
-    confidence_interval: ConfidenceInterval
-    standard_error: float
-    n_queries: int
-    n_left_out: int
-    confidence_level: float
-    method: str
-
-    def __repr__(self) -> str:
-        low, high = self.confidence_interval
-        return (
-            f"NDCG {self.value:.4f}, {self.confidence_level:.6g} interval [{low:.4f}, {high:.4f}] "
-            f"({self.method}), standard error {self.standard_error:.4f}, {self.n_queries} queries"
-            + (f", {self.n_left_out} left out" if self.n_left_out else "")
-        )
-
-
-@dataclass(frozen=True, repr=False)
-class Comparison:
-    """Result of `compare_rankers`."""
-
-    ndcg: dict[Any, float]
-    pairs: list[tuple[Any, Any]]
-    difference: Floats
-    confidence_interval: ConfidenceInterval
-    standard_error: Floats
-    effect_size: Floats
-    statistic: Floats
-    pvalue: Floats
-    uncorrected_pvalue: Floats
-    wins: NDArray[np.intp]
-    ties: NDArray[np.intp]
-    losses: NDArray[np.intp]
-    n_queries: int
-    n_left_out: int
-    test: str
-
-    def __repr__(self) -> str:
-        left_out = f", {self.n_left_out} left out" if self.n_left_out else ""
-        width = max(len(str(name)) for name in self.ndcg)
-        pair = max(len(f"{first} - {second}") for first, second in self.pairs)
-        lines = [f"{self.n_queries} queries{left_out}", f"{'':{width}}    NDCG"]
-        lines += [f"{name!s:{width}}  {value:.4f}" for name, value in self.ndcg.items()]
-        p = f"p ({self.test}, Holm)"
-        lines += ["", f"{'':{pair}}  difference  0.95 interval       {p}  effect  wins/ties/losses"]
-        low, high = self.confidence_interval
-        for i, (first, second) in enumerate(self.pairs):
-            lines.append(
-                f"{f'{first} - {second}':{pair}}  {self.difference[i]:+10.4f}  "
-                f"[{low[i]:+.4f}, {high[i]:+.4f}]  {self.pvalue[i]:{len(p)}.4f}  "
-                f"{self.effect_size[i]:+6.2f}  {self.wins[i]}/{self.ties[i]}/{self.losses[i]}"
-            )
-        return "\n".join(lines)
-
-    def to_frame(self) -> Any:
-        """The pairs as a pandas DataFrame, one row per pair."""
-        try:
-            import pandas as pd  # noqa: PLC0415  (an extra)
-        except ImportError as error:
-            raise ImportError(
-                'to_frame needs pandas: python -m pip install "pandas>=2.2"'
-            ) from error
-
-        low, high = self.confidence_interval
-        index = pd.MultiIndex.from_tuples(self.pairs, names=["first", "second"])
-        columns = {"difference": self.difference, "low": low, "high": high}
-        names = ["standard_error", "effect_size", "statistic", "pvalue", "uncorrected_pvalue"]
-        for name in [*names, "wins", "ties", "losses"]:
-            columns[name] = getattr(self, name)
-        return pd.DataFrame(columns, index=index)
 
 
 def ndcg_interval(
@@ -123,6 +49,7 @@ def ndcg_interval(
     n_resamples: int = 9999,
     method: str = "BCa",
     random_state: Any = None,
+    clusters: ArrayLike | None = None,
     **options: Any,
 ) -> NDCGInterval:
     """NDCG with a confidence interval over queries.
@@ -150,6 +77,14 @@ def ndcg_interval(
     random_state : int, RandomState, Generator or None, default=None
         Source of the resamples.
 
+    clusters : array-like of shape (n_documents,) or (n_queries,), default=None
+        Where queries depend on each other, one cluster id per row, of any kind that `groups` takes:
+        the user of each session, or a block of days. A cluster holds whole queries. Clusters are
+        then the sample: they are resampled whole, and t has the error of leaving out each cluster
+        in turn (CRV3) and one degree of freedom less than the effective number of clusters. For
+        clusters of uneven size the bootstraps are as much wider as t is, and BCa takes the skewness
+        of all clusters, where that of the jackknife is the skewness of the largest.
+
     **options
         The options of `ndcg_score`: `groups`, `k`, `gain`, `discount`, `ties`, `ignore_ties`,
         `unjudged`, `replace_undefined_by` and `sample_weight`. A resampled query keeps its weight.
@@ -158,13 +93,15 @@ def ndcg_interval(
     -------
     result : NDCGInterval
         With `value` (that of `ndcg_score`), `confidence_interval` (`low`, `high`),
-        `standard_error`, `n_queries` that were scored, and `n_left_out`, undefined under
-        ``replace_undefined_by=nan`` or without weight.
+        `standard_error`, `n_queries` that were scored, `n_clusters` that they lie in (`n_queries`
+        without `clusters`), and `n_left_out`, undefined under ``replace_undefined_by=nan`` or
+        without weight.
 
     Raises
     ------
     ValueError
-        If an argument is not as described, or fewer than two queries can be scored.
+        If an argument is not as described, fewer than two queries or clusters can be scored, or a
+        query has rows in several clusters.
 
     TypeError
         If an option is unknown.
@@ -173,7 +110,8 @@ def ndcg_interval(
     -----
     UserWarning
         If there are fewer than 10 queries, or their weights are so uneven that they are worth
-        fewer than 10 (Kish 1965), or all of them have the same value.
+        fewer than 10 (Kish 1965), or all of them have the same value. With `clusters`, the same of
+        them.
 
     UndefinedMetricWarning
         As `ndcg_score`.
@@ -187,6 +125,12 @@ def ndcg_interval(
     Efron, B. (1987). Better bootstrap confidence intervals. Journal of the American Statistical
     Association, 82(397), 171-185.
 
+    Hesterberg, T. C. (2015). What teachers should know about the bootstrap. The American
+    Statistician, 69(4), 371-386. (Widened levels.)
+
+    MacKinnon, J. G., Nielsen, M. Ø., & Webb, M. D. (2023). Fast and reliable jackknife and
+    bootstrap methods for cluster-robust inference. Journal of Applied Econometrics, 38(5), 671-694.
+
     Kish, L. (1965). Survey Sampling. Wiley. (The effective number: the square of the sum of the
     weights over the sum of their squares.)
 
@@ -199,6 +143,11 @@ def ndcg_interval(
     >>> y_score = y_true + rng.normal(scale=2, size=y_true.shape)
     >>> ndcg_interval(y_true, y_score, k=10, random_state=0)
     NDCG 0.8428, 0.95 interval [0.8312, 0.8532] (BCa), standard error 0.0056, 200 queries
+
+    Ten queries of each of 20 users:
+
+    >>> user = np.arange(200) // 10
+    >>> ndcg_interval(y_true, y_score, k=10, clusters=user, random_state=0)
     """
     check_options("ndcg_interval", options, data=_DATA)
     _check_level(confidence_level)
@@ -207,26 +156,32 @@ def ndcg_interval(
     _check_resamples(n_resamples)
     generator = _generator(random_state)
     measure, data = _measure_and_data(options)
-    sample = _sample([read_queries(measure, y_true, y_score, **data)])
-    value, error, _ = (float(each[0]) for each in mean_and_error(*sample[:2]))
+    sample = _sample([read_queries(measure, y_true, y_score, **data)], y_true, clusters)
+    value = float(mean_and_error(sample.values, sample.weight)[0][0])
+    values, weight = sample.independent(sample.values)
+    error = float(mean_and_error(values, weight)[1][0])
     tails = np.array([(1 - confidence_level) / 2, (1 + confidence_level) / 2])
-    if np.ptp(sample.values) < _EQUAL:
+    if np.ptp(values) < EQUAL:
+        each = "queries" if sample.clusters is None else "clusters"
         warn(
-            f"All {sample.n_queries} queries have the NDCG {value:.4g}: the interval is a point, "
-            "which says nothing about other queries."
+            f"All {len(weight)} {each} have the NDCG {value:.4g}: the interval is a point, "
+            f"which says nothing about other {each}."
         )
         bounds = np.array([value, value])
     elif method == "t":
-        bounds = value + error * stats.t.ppf(tails, degrees_of_freedom(sample.weight))
+        bounds = value + error * stats.t.ppf(tails, degrees_of_freedom(weight))
     else:
-        means = bootstrap_means(sample.values[0], sample.weight, n_resamples, generator)
+        means = bootstrap_means(values[0], weight, n_resamples, generator)
+        clustered = sample.clusters is not None
+        if clustered:
+            tails = widened_levels(tails, error, means, weight)
         error = float(means.std(ddof=1))
         if method == "BCa":
-            tails = bca_levels(tails, value, means, sample.values[0], sample.weight)
+            tails = bca_levels(tails, value, means, values[0], weight, clustered)
         bounds = np.quantile(means, tails)
     return NDCGInterval(
-        value, ConfidenceInterval(*bounds.tolist()), error, sample.n_queries, sample.n_left_out,
-        confidence_level, method,
+        value, ConfidenceInterval(*bounds.tolist()), error, sample.n_queries, sample.n_clusters,
+        sample.n_left_out, confidence_level, method,
     )  # fmt: skip
 
 
@@ -238,6 +193,7 @@ def compare_rankers(
     test: str = "permutation",
     n_resamples: int = 9999,
     random_state: Any = None,
+    clusters: ArrayLike | None = None,
     **options: Any,
 ) -> Comparison:
     """Compare rankers on the same queries: which is better, by how much, and how sure that is.
@@ -267,6 +223,11 @@ def compare_rankers(
     random_state : int, RandomState, Generator or None, default=None
         Source of the assignments.
 
+    clusters : array-like of shape (n_documents,) or (n_queries,), default=None
+        Where queries depend on each other, one cluster id per row, as in `ndcg_interval`. The
+        differences of one cluster change their signs together, and t has the error and the degrees
+        of freedom of `ndcg_interval`.
+
     **options
         The options of `ndcg_score`: `groups`, `k`, `gain`, `discount`, `ties`, `ignore_ties`,
         `unjudged` and `sample_weight`. Queries without a relevant document say nothing about
@@ -281,14 +242,16 @@ def compare_rankers(
         `effect_size` (mean over standard deviation of the differences, both weighted),
         `statistic` (the mean difference, or t), `pvalue` (two-sided, with Holm's correction for
         the number of pairs), `uncorrected_pvalue`, and the numbers of queries `wins`, `ties`,
-        `losses` of the first; `n_queries`, `n_left_out`, `test`. ``to_frame()`` gives a pandas
-        DataFrame.
+        `losses` of the first. Then `values`, a dict of arrays with the NDCG of each query that was
+        scored, and `labels`, the ids of these queries, sorted (for 2-D input, numbers of rows);
+        `n_queries`, `n_clusters`, `n_left_out`, `test`. ``largest(n)`` shows the queries that
+        differ most. ``to_frame()`` gives a pandas DataFrame of the pairs.
 
     Raises
     ------
     ValueError
-        If an argument is not as described, there are fewer than two rankers, or fewer than two
-        queries can be scored.
+        If an argument is not as described, there are fewer than two rankers, fewer than two
+        queries or clusters can be scored, or a query has rows in several clusters.
 
     TypeError
         If an option is unknown, or `y_scores` is not a mapping.
@@ -296,8 +259,8 @@ def compare_rankers(
     Warns
     -----
     UserWarning
-        If there are fewer than 10 queries, or their weights make them worth fewer than 10, as in
-        `ndcg_interval`.
+        If there are fewer than 10 queries or clusters, or their weights make them worth fewer than
+        10, as in `ndcg_interval`.
 
     See Also
     --------
@@ -330,6 +293,10 @@ def compare_rankers(
     good - poor      +0.1121  [+0.0871, +0.1371]                 0.0006   +0.89  85/0/15
     good - other     +0.1286  [+0.1019, +0.1553]                 0.0006   +0.96  83/0/17
     poor - other     +0.0165  [-0.0100, +0.0430]                 0.2218   +0.12  53/0/47
+
+    The queries that differ most:
+
+    >>> compare_rankers(y_true, scores, k=10, baseline="poor", random_state=0).largest(2)
     """
     check_options("compare_rankers", options, data=_DATA)
     check_choice("test", test, ("permutation", "t"))
@@ -337,29 +304,36 @@ def compare_rankers(
     generator = _generator(random_state)
     names = _names(y_scores)
     pairs = _pairs(names, baseline)
-    sample = _sample(_read_rankers(y_true, {name: y_scores[name] for name in names}, options))
+    rankers = _read_rankers(y_true, {name: y_scores[name] for name in names}, options)
+    sample = _sample(rankers, y_true, clusters)
     by_name = dict(zip(names, sample.values, strict=True))
-    differences = np.array([by_name[first] - by_name[second] for first, second in pairs])
-    differences[np.abs(differences) < _EQUAL] = 0
+    differences = np.array([query_differences(by_name[one], by_name[two]) for one, two in pairs])
     means = mean_and_error(sample.values, sample.weight)[0].tolist()
     return Comparison(
         ndcg=dict(zip(names, means, strict=True)),
         pairs=pairs,
-        **_tested(differences, sample.weight, test, n_resamples, generator),
+        **_tested(differences, sample, test, n_resamples, generator),
         wins=(differences > 0).sum(axis=1),
         ties=(differences == 0).sum(axis=1),
         losses=(differences < 0).sum(axis=1),
+        values=by_name,
+        labels=sample.labels,
         n_queries=sample.n_queries,
+        n_clusters=sample.n_clusters,
         n_left_out=sample.n_left_out,
         test=test,
     )
 
 
 def _tested(
-    differences: Floats, weight: Floats, test: str, n_resamples: int, generator: Any
+    differences: Floats, sample: _Sample, test: str, n_resamples: int, generator: Any
 ) -> dict[str, Any]:
     """Mean differences of pairs (rows), how sure they are, and their p-values."""
-    difference, error, effect = mean_and_error(differences, weight)
+    difference, error, effect = mean_and_error(differences, sample.weight)
+    differences, weight = sample.independent(differences)
+    if sample.clusters is not None:
+        differences[np.abs(differences) < EQUAL] = 0
+        difference, error, _ = mean_and_error(differences, weight)
     degrees = degrees_of_freedom(weight)
     if test == "t":
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -389,6 +363,7 @@ def curve_interval(queries: Queries, cutoffs: Ints, confidence_level: float) -> 
         some = cutoffs[first : first + step].tolist()
         values = replace(queries, measure=replace(queries.measure, k=some)).values().T
         weight, scored = _weights_of_scored(values[0], queries.weight)
+        _check_number(weight, len(scored))
         values = values[:, scored]
         mean, error, _ = mean_and_error(values, weight)
         half = error * stats.t.ppf((1 + confidence_level) / 2, degrees_of_freedom(weight))
@@ -399,15 +374,30 @@ def curve_interval(queries: Queries, cutoffs: Ints, confidence_level: float) -> 
 
 
 class _Sample(NamedTuple):
-    """NDCG of each ranker (row) and scored query (column), the weights of these queries."""
+    """NDCG of each ranker (row) and scored query (column), with the weights of these queries.
+
+    `clusters` has the number of each query's cluster, or is None where all are independent.
+    """
 
     values: Floats
     weight: Floats
+    labels: NDArray[Any]
+    clusters: Ints | None
     n_left_out: int
 
     @property
     def n_queries(self) -> int:
         return len(self.weight)
+
+    @property
+    def n_clusters(self) -> int:
+        return self.n_queries if self.clusters is None else int(self.clusters.max()) + 1
+
+    def independent(self, values: Floats) -> tuple[Floats, Floats]:
+        """Values and weights of what is independent of each other: queries, or their clusters."""
+        if self.clusters is None:
+            return values, self.weight
+        return by_cluster(values, self.weight, self.clusters)
 
 
 def _measure_and_data(options: dict[str, Any]) -> tuple[Measure, dict[str, Any]]:
@@ -436,31 +426,79 @@ def _read_rankers(
     return found
 
 
-def _sample(rankers: list[Queries]) -> _Sample:
-    values = np.array([queries.values()[:, 0] for queries in rankers])
-    weight, scored = _weights_of_scored(values[0], rankers[0].weight)
-    return _Sample(values[:, scored], weight, int((~scored).sum()))
+def _sample(rankers: list[Queries], y_true: ArrayLike, clusters: ArrayLike | None) -> _Sample:
+    queries = rankers[0]
+    values = np.array([ranker.values()[:, 0] for ranker in rankers])
+    codes = None
+    if clusters is not None:
+        refuse_reordered(y_true=y_true, clusters=clusters)
+        codes = _clusters_of_queries(queries, clusters)
+    weight, scored = _weights_of_scored(values[0], queries.weight)
+    if codes is not None:
+        found, codes = np.unique(codes[scored], return_inverse=True)
+        codes = None if len(found) == len(weight) else codes
+    sample = _Sample(
+        values[:, scored], weight, queries.grouping.labels[scored], codes, int((~scored).sum())
+    )
+    _check_number(
+        sample.independent(sample.values)[1],
+        len(scored) if codes is None else sample.n_queries,
+        codes is not None,
+    )
+    return sample
 
 
 def _weights_of_scored(values: Floats, weight: Floats | None) -> tuple[Floats, NDArray[np.bool_]]:
     """Weights of the queries that have a value and a weight, and which these are."""
     weight = np.ones(len(values)) if weight is None else weight
     scored = ~np.isnan(values) & (weight > 0)
-    n = int(scored.sum())
+    weight = weight[scored]
+    return weight / weight.max() if len(weight) else weight, scored
+
+
+def _check_number(weight: Floats, n_queries: int, clustered: bool = False) -> None:
+    """Raise or warn where a sample of so many queries or clusters is too small."""
+    n = len(weight)
+    each, of_queries = ("clusters", f" of {n_queries} queries") if clustered else ("queries", "")
     if n < 2:
         raise ValueError(
-            f"At least 2 queries must have an NDCG and weight, found {n} of {len(scored)}: how "
-            "much it varies over queries cannot be estimated."
+            f"At least 2 {each} must have an NDCG and weight, found {n} of {n_queries}"
+            f"{' queries' if clustered else ''}: how much it varies over {each} cannot be "
+            "estimated."
         )
-    weight = weight[scored] / weight[scored].max()
     worth = round(effective_number(weight), 6)
-    if worth < _FEW_QUERIES:
-        uneven = f", which by their weights are worth {worth:.3g}," if worth < n else ""
+    if worth < _FEW:
+        reason = "sizes" if clustered else "weights"
+        uneven = f", which by their {reason} are worth {worth:.3g}," if worth < n else ""
         warn(
-            f"With {n} queries{uneven} an interval or a test says little: how NDCG varies over "
-            f"queries is guessed from {n} values, and the level cannot be trusted."
+            f"With {n} {each}{of_queries}{uneven} an interval or a test says little: how NDCG "
+            f"varies over {each} is guessed from {n} values, and the level cannot be trusted."
         )
-    return weight, scored
+
+
+def _clusters_of_queries(queries: Queries, clusters: ArrayLike) -> Ints:
+    """The number of each query's cluster, which holds all of its rows."""
+    try:
+        grouping = Grouping.of_ids(clusters, queries.shape[0])
+    except (TypeError, ValueError) as error:  # ids are read where they are known as groups
+        raise type(error)(str(error).replace("groups", "clusters")) from error
+    codes = grouping.row_codes()
+    if len(queries.shape) == 2:
+        return codes
+    query = queries.grouping.row_codes()
+    first = np.empty(len(queries), dtype=np.intp)
+    first[query[::-1]] = codes[::-1]  # of several rows the last written stays
+    elsewhere = codes != first[query]
+    if elsewhere.any():
+        row = int(elsewhere.argmax())
+        label = shown_labels(queries.grouping.labels[query[row]][np.newaxis])
+        both = shown_labels(grouping.labels[[first[query[row]], codes[row]]])
+        raise ValueError(
+            f"clusters must hold whole queries, but {len(np.unique(query[elsewhere]))} queries "
+            f"have rows in several, the first {label}, in clusters {both}. Pass larger clusters; "
+            "or, if its rows in each cluster are a query of their own, groups=[groups, clusters]."
+        )
+    return first
 
 
 def _names(y_scores: Any) -> list[Any]:

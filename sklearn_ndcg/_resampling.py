@@ -1,7 +1,8 @@
 """Means over queries and how sure they are: arrays in, arrays out.
 
 `values` have a row for each ranker or pair and a column for each query; `weight` has a weight for
-each query, of which the largest is 1.
+each query, of which the largest is 1. Where queries depend on each other, the columns are clusters
+of them: the mean over queries is the mean over clusters, weighted by the sums of their weights.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, ndtri, stdtrit
 
-from sklearn_ndcg._typing import Floats
+from sklearn_ndcg._typing import Floats, Ints
 
 _FEW = 512  # values, which math.fsum adds in less time than NumPy
 _CHUNK = 1 << 21  # queries or signs that are drawn at a time: 16 MB
@@ -67,6 +68,13 @@ def exact_sum(values: Floats) -> float:
     return float(np.ldexp(math.fsum(parts), exponent))
 
 
+def by_cluster(values: Floats, weight: Floats, clusters: Ints) -> tuple[Floats, Floats]:
+    """Weighted mean of each row over the queries of each cluster, and the weights of clusters."""
+    totals = np.bincount(clusters, weight)
+    sums = np.array([np.bincount(clusters, row * weight) for row in values])
+    return sums / totals, totals / totals.max()
+
+
 def mean_and_error(values: Floats, weight: Floats) -> tuple[Floats, Floats, Floats]:
     """Weighted mean of each row, its standard error, and mean over standard deviation."""
     n = values.shape[1]
@@ -103,9 +111,18 @@ def bootstrap_means(
 
 
 def bca_levels(
-    tails: Floats, value: float, means: Floats, values: Floats, weight: Floats
+    tails: Floats,
+    value: float,
+    means: Floats,
+    values: Floats,
+    weight: Floats,
+    pooled: bool = False,
 ) -> Floats:
-    """Levels of the quantiles that BCa takes: with bias-correction and acceleration."""
+    """Levels of the quantiles that BCa takes: with bias-correction and acceleration.
+
+    The acceleration is the skewness of the mean. It is estimated by the jackknife, or from the
+    skewness of all values, `pooled`: the jackknife follows the few that are heavy.
+    """
     beyond = means - value
     beyond[np.abs(beyond) <= _ROUNDING * np.abs(values).max()] = 0  # equal but for rounding
     bias = ndtri(((beyond < 0).mean() + (beyond <= 0).mean()) / 2)
@@ -114,15 +131,31 @@ def bca_levels(
             "n_resamples is too small for method='BCa': all resamples lie on one side of the "
             "value. Take more of them, or method='t'."
         )
-    leave_one_out = _means_of_others(values, weight)  # the jackknife
-    skew = leave_one_out.mean() - leave_one_out
-    acceleration = (skew**3).sum() / (6 * (skew**2).sum() ** 1.5)
+    if pooled:
+        deviations = values - value
+        variance, cube = ((deviations**power * weight).sum() / weight.sum() for power in (2, 3))
+        skewness = cube / variance**1.5 * (weight**3).sum() / (weight**2).sum() ** 1.5
+        acceleration = skewness / 6
+    else:
+        leave_one_out = _means_of_others(values, weight)
+        skew = leave_one_out.mean() - leave_one_out
+        acceleration = (skew**3).sum() / (6 * (skew**2).sum() ** 1.5)
     shifted = bias + ndtri(tails)
     slowed = 1 - acceleration * shifted
     with np.errstate(divide="ignore"):
         levels = ndtr(bias + shifted / slowed)
     # far out the formula runs through a pole and comes back on the other side
     return np.asarray(np.where(slowed > 0, levels, shifted > 0))
+
+
+def widened_levels(tails: Floats, error: float, means: Floats, weight: Floats) -> Floats:
+    """Levels at which the quantiles of normal resamples would be the bounds of Student's t.
+
+    Resamples of few or uneven clusters vary less than the mean does (Hesterberg 2015).
+    """
+    wider = max(error / means.std(ddof=1), 1)
+    levels = ndtr(stdtrit(degrees_of_freedom(weight), tails) * wider)
+    return np.asarray(np.clip(levels, 1e-300, 1 - 2**-53))  # whose normal quantiles are finite
 
 
 def permutation_pvalues(

@@ -1,7 +1,9 @@
-"""Intervals and comparisons, compared with SciPy."""
+"""Intervals and comparisons, compared with SciPy and statsmodels."""
 
+from dataclasses import fields
 from fractions import Fraction
 from inspect import signature
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -587,3 +589,366 @@ def test_queries_without_weight_are_left_out():
     assert (found.n_queries, found.n_left_out) == (20, 20)
     expected = ndcg_interval(y[20:], s[20:], method="t")
     assert found.confidence_interval == pytest.approx(expected.confidence_interval, abs=1e-14)
+
+
+# --- clusters
+
+
+def users(n_queries=40, n_users=14):
+    """Numbers of users for queries, one query at least for each, and others at random."""
+    rng = np.random.default_rng(3)
+    extra = rng.integers(0, n_users, n_queries - n_users)
+    return rng.permutation(np.r_[np.arange(n_users), extra])
+
+
+def assert_same(found, expected):
+    """All fields are equal, to the last bit."""
+    for field in fields(found):
+        ours, theirs = (getattr(each, field.name) for each in (found, expected))
+        np.testing.assert_equal(ours, theirs)
+    assert repr(found) == repr(expected)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("method", ["BCa", "percentile", "t"])
+def test_one_cluster_per_query_is_none(method, weighted):
+    y, s = matrices()
+    rng = np.random.default_rng(0)
+    options = {"method": method, "n_resamples": 499, "random_state": 1, "k": 5}
+    if weighted:
+        options["sample_weight"] = rng.uniform(1, 2, 40)
+    expected = ndcg_interval(y, s, **options)
+    assert expected.n_clusters == 40
+    assert_same(ndcg_interval(y, s, clusters=rng.permutation(40), **options), expected)
+
+
+@pytest.mark.parametrize("test", ["permutation", "t"])
+def test_one_cluster_per_query_is_none_in_a_comparison(test):
+    y, scores = rankers()
+    query, order = np.repeat(np.arange(40), 12), np.random.default_rng(0).permutation(480)
+    y, query = y.ravel()[order], query[order]
+    scores = {name: s.ravel()[order] for name, s in scores.items()}
+    options = {"groups": query, "test": test, "n_resamples": 499, "random_state": 1}
+    expected = compare_rankers(y, scores, **options)
+    names = np.array([f"user {i}" for i in np.random.default_rng(1).permutation(40)])
+    assert_same(compare_rankers(y, scores, clusters=names[query], **options), expected)
+
+
+def crv3(values, weight, clusters):
+    """Mean and cluster-robust error of the leave-one-cluster-out jackknife, by statsmodels."""
+    statsmodels = pytest.importorskip(
+        "statsmodels.api", "0.15", reason="statsmodels 0.15 is not installed"
+    )
+    covariance = pytest.importorskip("statsmodels.stats.sandwich_covariance").cov_cluster
+    fitted = statsmodels.WLS(values, np.ones(len(values)), weight).fit()
+    error = np.sqrt(covariance(fitted, clusters, crv_type="cluster-crv3")[0, 0])
+    return fitted.params[0], error
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_student_s_t_by_cluster_is_that_of_statsmodels(weighted):
+    y, scores = rankers(60)
+    c = users(60, 15)
+    weight = np.random.default_rng(2).uniform(0.5, 2, 60) if weighted else np.ones(60)
+    options = {"k": 5, "clusters": c, "sample_weight": weight}
+    sizes = np.array([weight[c == each].sum() for each in range(15)])
+    degrees = sizes.sum() ** 2 / (sizes**2).sum() - 1
+    values = {name: ndcg_samples(y, s, k=5) for name, s in scores.items()}
+    center, error = crv3(values["good"], weight, c)
+    found = ndcg_interval(y, scores["good"], method="t", **options)
+    assert (found.n_queries, found.n_clusters) == (60, 15)
+    assert found.value == pytest.approx(center, rel=1e-13)
+    assert found.standard_error == pytest.approx(error, rel=1e-11)
+    expected = stats.t.interval(0.95, degrees, center, error)
+    assert found.confidence_interval == pytest.approx(expected, rel=1e-12)
+    found = compare_rankers(y, scores, test="t", **options)
+    for i, (first, second) in enumerate(found.pairs):
+        d = values[first] - values[second]
+        center, error = crv3(d, weight, c)
+        assert found.difference[i] == pytest.approx(center, rel=1e-11)
+        assert found.statistic[i] == pytest.approx(center / error, rel=1e-10)
+        p = 2 * stats.t.sf(abs(center / error), degrees)
+        assert found.uncorrected_pvalue[i] == pytest.approx(p, rel=1e-9)
+        low, _ = stats.t.interval(0.95, degrees, center, error)
+        assert found.confidence_interval.low[i] == pytest.approx(low, rel=1e-10)
+        # effect and wins are of queries, which is what they describe
+        deviation = np.sqrt(np.cov(d, aweights=weight))
+        assert found.effect_size[i] == pytest.approx(center / deviation, rel=1e-11)
+        assert found.wins[i] + found.ties[i] + found.losses[i] == 60
+
+
+def test_clusters_of_equal_size_are_as_in_every_cluster_robust_error():
+    """The mean of cluster means, and the sandwich of statsmodels (CRV1), agree."""
+    y, s = matrices(60)
+    values, c = ndcg_samples(y, s), np.repeat(np.arange(15), 4)
+    found = ndcg_interval(y, s, clusters=c, method="t")
+    means = values.reshape(15, 4).mean(axis=1)
+    expected = stats.ttest_1samp(means, 0).confidence_interval()
+    assert found.confidence_interval == pytest.approx(tuple(expected), rel=1e-13)
+    assert found.standard_error == pytest.approx(stats.sem(means), rel=1e-13)
+    statsmodels = pytest.importorskip("statsmodels.api", reason="statsmodels is not installed")
+    fitted = statsmodels.OLS(values, np.ones(60)).fit(cov_type="cluster", cov_kwds={"groups": c})
+    assert found.standard_error == pytest.approx(fitted.bse[0], rel=1e-12)
+
+
+@pytest.mark.parametrize("one_large", [False, True])
+@pytest.mark.parametrize("method", ["BCa", "percentile"])
+def test_clusters_are_resampled_as_scipy_resamples_their_means(method, one_large):
+    y, s = matrices()
+    c = np.maximum(np.arange(40) - 10, 0) if one_large else users()
+    values = ndcg_samples(y, s)
+    weight = np.bincount(c).astype(float)
+    means = np.bincount(c, values) / weight
+
+    def weighted(means, weight, axis=-1):
+        return (means * weight).sum(axis=axis) / weight.sum(axis=axis)
+
+    theirs = stats.bootstrap(
+        (means, weight), weighted, paired=True, vectorized=True, n_resamples=999,
+        method="percentile", **{RNG: np.random.default_rng(1)},
+    )  # fmt: skip
+    found = ndcg_interval(y, s, clusters=c, method=method, n_resamples=999, random_state=1)
+    assert found.standard_error == pytest.approx(theirs.standard_error, rel=1e-12)
+    # normal quantiles, as far out as those of t, and as the jackknife is above the bootstrap
+    by_t = ndcg_interval(y, s, clusters=c, method="t")
+    share = weight / weight.sum()
+    degrees = 1 / (share**2).sum() - 1
+    wider = max(by_t.standard_error / theirs.standard_error, 1)
+    assert (wider > 1) == one_large
+    z = stats.t.ppf([0.025, 0.975], degrees) * wider
+    if method == "BCa":
+        d = means - values.mean()
+        skewness = (d**3 @ share) / (d**2 @ share) ** 1.5
+        a = skewness * (share**3).sum() / (share**2).sum() ** 1.5 / 6
+        bias = stats.norm.ppf((theirs.bootstrap_distribution < values.mean()).mean())
+        z = bias + (bias + z) / (1 - a * (bias + z))
+    expected = np.quantile(theirs.bootstrap_distribution, stats.norm.cdf(z))
+    assert found.confidence_interval == pytest.approx(tuple(expected), rel=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:With 10 clusters")
+def test_signs_change_by_cluster():
+    y, scores = rankers()
+    c, weight = users(40, 10), np.random.default_rng(0).integers(1, 4, 40)
+    found = compare_rankers(y, scores, clusters=c, sample_weight=weight / 3)
+    for (first, second), pvalue in zip(found.pairs, found.uncorrected_pvalue, strict=True):
+        d = ndcg_samples(y, scores[first]) - ndcg_samples(y, scores[second])
+        terms = [Fraction(each) * int(w) for each, w in zip(d.tolist(), weight, strict=True)]
+        sums = [sum(t for t, of in zip(terms, c, strict=True) if of == each) for each in range(10)]
+        assert pvalue == exact_pvalue(sums, [1] * 10)
+
+
+def test_dependent_queries_are_no_evidence():
+    """Each user's one session, 25 times: as sure as without the copies, not five times surer."""
+    y, scores = rankers(12)
+    once = compare_rankers(y, scores, random_state=0)
+    many = {name: np.repeat(s, 25, axis=0) for name, s in scores.items()}
+    user = np.repeat(np.arange(12), 25)
+    found = compare_rankers(np.repeat(y, 25, axis=0), many, clusters=user, random_state=0)
+    assert found.pvalue.tolist() == once.pvalue.tolist()
+    assert found.standard_error == pytest.approx(once.standard_error, rel=1e-12)
+
+
+def test_clusters_of_any_ids_and_rows_in_any_order():
+    y, s = matrices()
+    c = users()
+    expected = ndcg_interval(y, s, clusters=c, random_state=0)
+    assert repr(expected).endswith("40 queries in 14 clusters")
+    query, order = np.repeat(np.arange(40), 12), np.random.default_rng(0).permutation(480)
+    rows = {"y_true": y.ravel()[order], "y_score": s.ravel()[order], "groups": query[order]}
+    days = np.datetime64("2024-01-01") + c[query[order]]
+    for ids in (days, pd.Series(days), [f"user {i:02}" for i in c[query[order]]],
+                np.c_[c[query[order]] // 3, c[query[order]] % 3]):  # fmt: skip
+        assert_same(ndcg_interval(**rows, clusters=ids, random_state=0), expected)
+
+
+def test_a_cluster_of_which_no_query_is_scored_is_not_counted():
+    y, s = matrices()
+    c = users()
+    y[c == 3] = 0
+    rest = c != 3
+    found = ndcg_interval(y, s, clusters=c, replace_undefined_by=np.nan, random_state=0)
+    assert found.n_clusters == 13
+    expected = ndcg_interval(y[rest], s[rest], clusters=c[rest], random_state=0)
+    assert found.confidence_interval == expected.confidence_interval
+    weighted = ndcg_interval(
+        y, s, clusters=c, sample_weight=rest, replace_undefined_by=0, random_state=0
+    )
+    assert weighted.confidence_interval == expected.confidence_interval
+
+
+def test_omitted_rows_have_clusters_too():
+    y, s = matrices()
+    y = y.astype(float)
+    y[:, :3] = np.nan
+    query, options = np.repeat(np.arange(40), 12), {"unjudged": "omit", "method": "t"}
+    expected = ndcg_interval(y, s, clusters=users(), **options)
+    found = ndcg_interval(
+        y.ravel(), s.ravel(), groups=query, clusters=users()[query], **options
+    )  # fmt: skip
+    assert_same(found, expected)
+
+
+def test_few_clusters_warn():
+    y, s = matrices()
+    message = "With 8 clusters of 40 queries an interval or a test says little: how NDCG varies over clusters"
+    with pytest.warns(UserWarning, match=message) as caught:
+        ndcg_interval(y, s, clusters=np.arange(40) % 8)
+    assert caught[0].filename == __file__
+    message = "With 12 clusters of 40 queries, which by their sizes are worth 1.88, an interval"
+    with pytest.warns(UserWarning, match=message):
+        compare_rankers(y, {"a": s, "b": -s}, clusters=np.maximum(np.arange(40) - 28, 0))
+
+
+def test_clusters_of_one_value_warn():
+    y = np.tile([[1, 0], [0, 1]], (12, 1))
+    s = np.tile([[2, 1]], (24, 1))
+    with pytest.warns(UserWarning, match="All 12 clusters have the NDCG 0.815"):
+        found = ndcg_interval(y, s, clusters=np.arange(24) // 2)
+    assert found.confidence_interval == (found.value, found.value)
+
+
+def test_gains_and_losses_that_cancel_in_every_cluster_are_no_difference():
+    rng = np.random.default_rng(0)
+    y = np.repeat(rng.integers(0, 5, (12, 8)), 6, axis=0)
+    a, b = np.repeat(rng.random((2, 12, 8)), 6, axis=1)
+    swap = np.tile([True, False], 36)[:, np.newaxis]
+    scores = {"a": np.where(swap, a, b), "b": np.where(swap, b, a)}
+    for test in ("t", "permutation"):
+        found = compare_rankers(y, scores, clusters=np.arange(72) // 6, test=test)
+        assert (found.pvalue[0], found.difference[0]) == (1, 0)
+
+
+FLAT = {"y_true": y.ravel(), "groups": np.repeat(np.arange(40), 12)}
+BAD_CLUSTERS = {
+    "per query": (
+        np.arange(40),
+        ValueError,
+        "clusters must have one id for each of the 480 rows, got 40",
+    ),
+    "missing": (
+        np.where(np.arange(480) < 12, np.nan, 1),
+        ValueError,
+        "clusters must not be missing, found 12",
+    ),
+    "none": ([None] * 480, ValueError, "clusters must not be missing"),
+    "mixed": ([1, "a"] * 240, TypeError, "clusters must be ids of one type"),
+    "query in two": (
+        np.r_[np.zeros(30), np.ones(450)].astype(int),
+        ValueError,
+        r"clusters must hold whole queries, but 1 queries have rows in several, the first 2, in clusters 0, 1\. Pass",
+    ),
+    "rows": (
+        np.arange(480),
+        ValueError,
+        "but 40 queries have rows in several, the first 0, in clusters 0, 1",
+    ),
+    "one": (
+        np.zeros(480),
+        ValueError,
+        "At least 2 clusters must have an NDCG and weight, found 1 of 40 queries",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD_CLUSTERS)
+def test_bad_clusters(case):
+    clusters, error, message = BAD_CLUSTERS[case]
+    with pytest.raises(error, match=message):
+        ndcg_interval(**FLAT, y_score=s.ravel(), clusters=clusters)
+    with pytest.raises(error, match=message):
+        compare_rankers(
+            FLAT["y_true"],
+            {"a": s.ravel(), "b": -s.ravel()},
+            groups=FLAT["groups"],
+            clusters=clusters,
+        )
+
+
+def test_clusters_in_another_order_are_refused():
+    labels = pd.Index(np.random.default_rng(0).permutation(480))
+    clusters = pd.Series(users()[FLAT["groups"]], labels)
+    y_true = pd.Series(FLAT["y_true"], labels)
+    with pytest.raises(ValueError, match="y_true and clusters have the same labels"):
+        ndcg_interval(y_true, s.ravel(), groups=FLAT["groups"], clusters=clusters.sort_index())
+
+
+# --- values and tables
+
+
+def test_values_and_labels_of_queries():
+    y, scores = rankers()
+    y[3] = 0
+    names = np.array([f"q{i:02}" for i in range(40)])
+    order = np.random.default_rng(0).permutation(480)
+    rows = {name: s.ravel()[order] for name, s in scores.items()}
+    groups = np.repeat(names, 12)[order]
+    found = compare_rankers(y.ravel()[order], rows, groups=groups, k=5, random_state=0)
+    assert found.labels.tolist() == names[np.arange(40) != 3].tolist()
+    assert list(found.values) == ["good", "poor", "other"]
+    for name, s in scores.items():
+        expected = ndcg_samples(np.delete(y, 3, 0), np.delete(s, 3, 0), k=5)
+        assert found.values[name] == pytest.approx(expected, abs=1e-15)
+        assert found.ndcg[name] == pytest.approx(expected.mean(), abs=1e-15)
+    assert compare_rankers(y, scores, random_state=0).labels.tolist() == [*range(3), *range(4, 40)]
+
+
+def test_the_queries_that_differ_most():
+    y, scores = rankers()
+    found = compare_rankers(y, scores, baseline="poor", random_state=0)
+    frame = found.largest(3).to_frame()
+    for first in ("good", "other"):
+        d = found.values[first] - found.values["poor"]
+        order = np.argsort(-d)
+        rows = frame.loc[(first, "poor")]
+        assert rows.index.tolist() == [*order[:3], *order[-3:]]
+        assert rows["difference"].tolist() == [*d[order[:3]], *d[order[-3:]]]
+        assert rows["ndcg_second"].tolist() == found.values["poor"][rows.index].tolist()
+    lines = repr(found.largest(3)).splitlines()
+    assert len(lines) == 7 + 1 + 7
+    assert lines[0].split() == ["query", "good", "poor", "good", "-", "poor"]
+    label, ours, theirs, difference = lines[1].split()
+    values = [found.values[name][int(label)] for name in ("good", "poor")]
+    assert [ours, theirs] == [f"{value:.4f}" for value in values]
+    assert difference == f"{values[0] - values[1]:+.4f}"
+
+
+def test_queries_without_a_difference_are_not_among_those_that_differ():
+    y, s = matrices()
+    better, worse = s.copy(), s.copy()
+    better[7], worse[5] = y[7], -y[5]
+    labels = np.array(["<b>", *(f"query {i:02}" for i in range(1, 40))])
+    frame = {"groups": np.repeat(labels, 12), "random_state": 0}
+    scores = {"better": better.ravel(), "same": s.ravel(), "worse": worse.ravel()}
+    found = compare_rankers(y.ravel(), scores, baseline="same", **frame).largest()
+    assert [each[2] for each in found.to_frame().index] == ["query 07", "query 05"]
+    assert compare_rankers(y, {"a": s, "b": 2 * s}).largest(1).to_frame().empty
+    assert repr(compare_rankers(y, {"a": s, "b": 2 * s}).largest(1)) == "query  a  b  a - b"
+
+
+@pytest.mark.parametrize("n", [0, 1.5, "3", True])
+def test_bad_number_of_queries(n):
+    with pytest.raises(ValueError, match="n must be an integer >= 1, got"):
+        compare_rankers(y, {"a": s, "b": -s}, random_state=0).largest(n)
+
+
+def cells(html):
+    """All texts of the tables, by rows."""
+    root = ElementTree.fromstring(f"<div>{html}</div>")  # noqa: S314
+    return [["".join(cell.itertext()) for cell in row] for row in root.iter("tr")]
+
+
+def test_notebooks_show_the_numbers_of_the_text():
+    y, scores = rankers()
+    scores = {"<good> & best": scores["good"], "poor": scores["poor"]}
+    found = compare_rankers(y, scores, clusters=users(), random_state=0)
+    for result in (found, found.largest(2)):
+        text = repr(result)
+        assert all(cell in text for row in cells(result._repr_html_()) for cell in row)
+    interval = ndcg_interval(y, scores["poor"], random_state=0)
+    _, row = cells(interval._repr_html_())
+    assert len(row) == 4
+    assert all(cell in repr(interval) for cell in row)
+    assert found._repr_html_().startswith("<p>40 queries in 14 clusters</p><table>")
+    assert "<good>" not in found._repr_html_()
+    assert len(cells(found._repr_html_())) == 3 + 2
