@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sklearn_ndcg import _kernels
+from sklearn_ndcg._comparisons import compare_lists, compare_rankers, compare_runs
 from sklearn_ndcg._definitions import CONVENTIONS, jarvelin_kekalainen
 from sklearn_ndcg._display import NDCGDisplay
-from sklearn_ndcg._evidence import compare_rankers, ndcg_interval
+from sklearn_ndcg._evidence import ndcg_interval
 from sklearn_ndcg._explanation import explain_difference
 from sklearn_ndcg._formats import from_lists, from_trec
 from sklearn_ndcg._grades import quantile_grades
@@ -79,7 +80,9 @@ __all__ = [
     "QueryLeakWarning",
     "QuerySplitter",
     "check_group_splits",
+    "compare_lists",
     "compare_rankers",
+    "compare_runs",
     "dcg_samples",
     "dcg_score",
     "explain_difference",

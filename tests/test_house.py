@@ -28,10 +28,11 @@ FLOORS = {
     "ground": ["_checks", "_kernels", "_resampling"],
     "ids": ["_ids"],
     "terms": ["_columns", "_definitions", "_grouping"],
-    "queries": ["_leaks", "_libraries", "_queries"],
-    "inputs": ["_inputs", "_lazy_frames"],
+    "queries": ["_leaks", "_libraries", "_queries", "_results"],
+    "inputs": ["_inputs", "_lazy_frames", "_lists", "_samples"],
     "entries": [
-        "_evidence", "_explanation", "_formats", "_grades", "_metrics", "_scorers", "_splitters", "frames",
+        "_comparisons", "_evidence", "_explanation", "_formats", "_grades", "_metrics", "_scorers",
+        "_splitters", "frames",
     ],
     "estimators": ["_display", "_ranker"],
     "names": ["__init__"],
@@ -42,7 +43,7 @@ FLOOR = {module: i for i, modules in enumerate(FLOORS.values()) for module in mo
 # optional: imported inside a function or a try
 OPTIONAL = {
     "_display": {"matplotlib.pyplot"},
-    "_evidence": {"pandas"},
+    "_results": {"pandas"},
     "_lazy_frames": {"narwhals.stable.v2"},
     "_libraries": {"catboost", "lightgbm"},
     "frames": {"narwhals.stable.v2"},

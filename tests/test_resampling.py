@@ -11,9 +11,11 @@ from scipy import stats
 from sklearn_ndcg._resampling import (
     bca_levels,
     bootstrap_means,
+    by_cluster,
     degrees_of_freedom,
     mean_and_error,
     permutation_pvalues,
+    widened_levels,
 )
 
 
@@ -115,6 +117,73 @@ def test_false_positives_of_the_permutation_test():
         positives += (permutation_pvalues(d, np.ones(50), 1999, rng) <= 0.05).sum()
     print(f"permutation test: {positives / n_sets:.4f} at 0.05")
     assert 0.045 <= positives / n_sets <= 0.055
+
+
+# numbers of queries in 50 clusters
+SIZES = {
+    "equal": lambda rng: np.full(50, 10),
+    "1 to 20": lambda rng: rng.integers(1, 21, 50),
+    "geometric": lambda rng: rng.geometric(0.1, 50),
+    "1 to 50, spaced by ratio": lambda rng: np.round(np.geomspace(1, 50, 50)).astype(int),
+    "log-normal, 0.5": lambda rng: np.ceil(10 * rng.lognormal(sigma=0.5, size=50)).astype(int),
+    "log-normal, 1": lambda rng: np.ceil(10 * rng.lognormal(sigma=1, size=50)).astype(int),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sizes", SIZES)
+def test_coverage_by_cluster(sizes):
+    """A table in docs/evidence.md: half of the queries have the value of their cluster."""
+    rng, n_sets, tails = np.random.default_rng(0), 10_000, np.array([0.025, 0.975])
+    covered = np.zeros(6)
+    for _ in range(n_sets):
+        cluster = np.repeat(np.arange(50), SIZES[sizes](rng))
+        n = len(cluster)
+        common = rng.random(n) < 0.5
+        queries = np.where(common, rng.beta(4, 2, 50)[cluster], rng.beta(4, 2, n))[np.newaxis]
+        values, weight = by_cluster(queries, np.ones(n), cluster)
+        (center,), (error,), _ = mean_and_error(values, weight)
+        share, values = weight / weight.sum(), values[0]
+        crv1 = np.sqrt((((values - center) * share) ** 2).sum() * 50 / 49)
+        means = bootstrap_means(values, weight, 999, rng)
+        wide = widened_levels(tails, error, means, weight)
+        bounds = [
+            stats.t.interval(0.95, n - 1, center, stats.sem(queries[0])),
+            stats.t.interval(0.95, 49, center, crv1),
+            np.quantile(means, bca_levels(tails, center, means, values, weight)),
+            stats.t.interval(0.95, degrees_of_freedom(weight), center, error),
+            np.quantile(means, wide),
+            np.quantile(means, bca_levels(wide, center, means, values, weight, pooled=True)),
+        ]
+        covered += [low <= 4 / 6 <= high for low, high in bounds]
+    names = "no clusters, CRV1 and 49 degrees, BCa of SciPy; our t, percentile, BCa"
+    print(f"{sizes}: {names}:", 100 * covered / n_sets)
+    assert (covered[3:] / n_sets >= 0.93).all()
+    assert (covered[3:] / n_sets <= 0.97).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sizes", SIZES)
+def test_false_positives_where_each_cluster_favours_one_of_two_equal_rankers(sizes):
+    rng, n_sets = np.random.default_rng(0), 10_000
+    positives = np.zeros(3)
+    for _ in range(n_sets // 10):
+        cluster = np.repeat(np.arange(50), SIZES[sizes](rng))
+        favours = rng.beta(4, 2, (10, 50)) - rng.beta(4, 2, (10, 50))
+        n = len(cluster)
+        d = (favours[:, cluster] + rng.beta(4, 2, (10, n)) - rng.beta(4, 2, (10, n))) / 2
+        means, weight = by_cluster(d, np.ones(n), cluster)
+        center, error, _ = mean_and_error(means, weight)
+        by_t = 2 * stats.t.sf(np.abs(center) / error, degrees_of_freedom(weight))
+        each = (
+            permutation_pvalues(d, np.ones(n), 999, rng),
+            permutation_pvalues(means, weight, 999, rng),
+            by_t,
+        )
+        positives += [(pvalue <= 0.05).sum() for pvalue in each]
+    print(f"{sizes}: permutation without clusters, with, t:", 100 * positives / n_sets)
+    assert 0.04 <= positives[1] / n_sets <= 0.06
+    assert 0.03 <= positives[2] / n_sets <= 0.07
 
 
 def test_mean_and_error_of_equal_weights():
