@@ -6,9 +6,9 @@
 
 `sklearn_ndcg.frames` is compared with a query written by hand in the engine's own language, which
 averages over ties in the same way. `from_lists` and `ndcg_score` together are compared with ranx
-and pytrec_eval, each from the same dicts to the answer, and with the time to build these dicts. As
-in `bench_ndcg.py`, all values are asserted to agree, and the exit status is 1 if a promise is
-broken.
+and pytrec_eval, each from the same dicts to the answer, and with the time to build these dicts.
+`compare_runs` and `compare_lists` are compared with ranx, for three runs and a paired t test. As in
+`bench_ndcg.py`, all values are asserted to agree, and the exit status is 1 if a promise is broken.
 """
 
 import argparse
@@ -25,7 +25,14 @@ import ranx
 from bench_ndcg import compare, print_machine, ragged
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_ndcg import frames, from_lists, ndcg_samples, ndcg_score
+from sklearn_ndcg import (
+    compare_lists,
+    compare_runs,
+    frames,
+    from_lists,
+    ndcg_samples,
+    ndcg_score,
+)
 
 COLUMNS = {"y_true": "y", "y_score": "s", "groups": "q", "k": 10, "replace_undefined_by": 0.0}
 SQL = """
@@ -86,7 +93,7 @@ def compare_tables(n_queries):
     return in_polars["sklearn_ndcg.frames"], in_duckdb["sklearn_ndcg.frames"]
 
 
-def compare_lists(n_users):
+def time_lists(n_users):
     """Return the times of other libraries as multiples of ours, and ours / building the dicts."""
     rng = np.random.default_rng(0)
     items = [f"item-{i}" for i in range(20_000)]
@@ -124,6 +131,39 @@ def compare_lists(n_users):
     return ratios, (perf_counter() - start) / seconds
 
 
+def time_comparisons(n_queries):
+    """Return the times to compare three runs, as multiples of that of `compare_runs`."""
+    rng = np.random.default_rng(0)
+    items = [f"item-{i}" for i in range(20_000)]
+    judged = rng.integers(0, 20_000, (n_queries, 30)).tolist()
+    qrels = {f"q{i}": {items[j]: 1 + j % 3 for j in each} for i, each in enumerate(judged)}
+    lists, runs = {}, {}
+    for name in "abc":
+        found = rng.integers(0, 20_000, (n_queries, 100)).tolist()
+        lists[name] = {f"q{i}": [items[j] for j in dict.fromkeys(e)] for i, e in enumerate(found)}
+        scores = [-1.0 - place for place in range(100)]
+        runs[name] = {q: dict(zip(e, scores, strict=False)) for q, e in lists[name].items()}
+
+    def by_ranx(qrels=qrels, runs=runs):
+        each = [ranx.Run(run, name=name) for name, run in runs.items()]
+        found = ranx.compare(ranx.Qrels(qrels), each, ["ndcg@10"], stat_test="student")
+        return np.array([found.results[name]["ndcg@10"] for name in runs])
+
+    def ours(function, *data, **options):
+        return lambda: np.array([*function(*data, k=10, **options).ndcg.values()])
+
+    few = list(qrels)[:10]  # compiles ranx
+    by_ranx({q: qrels[q] for q in few}, {n: {q: run[q] for q in few} for n, run in runs.items()})
+    means = ours(compare_runs, qrels, runs, test="t")()
+    return compare(
+        f"{n_queries:,} queries, three runs of 100 documents, from dicts to the comparison",
+        ("compare_runs", ours(compare_runs, qrels, runs, test="t"), means),
+        ("compare_lists", ours(compare_lists, lists, qrels, test="t"), means),
+        ("compare_runs, permutation test", ours(compare_runs, qrels, runs, random_state=0), means),
+        ("ranx", by_ranx, means),
+    )
+
+
 def main():
     """Compare, check the promises and return the exit status."""
     parser = argparse.ArgumentParser(description="Time tables and ranked lists.")
@@ -132,12 +172,14 @@ def main():
     warnings.simplefilter("ignore", UndefinedMetricWarning)
     print_machine()
     in_polars, in_duckdb = compare_tables(31_531 // part)
-    lists, of_building = compare_lists(30_000 // part)
+    lists, of_building = time_lists(30_000 // part)
+    runs = time_comparisons(30_000 // part)
     promises = {
         f"{in_polars:8.2f} <= 1.2   Polars, frames / by hand": in_polars <= 1.2,
         f"{in_duckdb:8.2f} <= 1.2   DuckDB, frames / by hand": in_duckdb <= 1.2,
         f"{of_building:8.2f} <= 3     from_lists and score / building the dicts": of_building <= 3,
         f"{lists['ranx']:8.2f} >= 20    ranx / ours": lists["ranx"] >= 20,
+        f"{runs['ranx']:8.2f} >= 8     ranx's compare / compare_runs": runs["ranx"] >= 8,
         f"{lists['pytrec_eval']:8.2f} >= 1     pytrec_eval / ours": lists["pytrec_eval"] >= 1,
     }
     print("\n   found promised" + (" for all of the data, so not checked" if part > 1 else ""))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import warnings
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from inspect import currentframe
 from itertools import combinations
 from numbers import Integral, Real
@@ -29,6 +31,16 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
 
 def _is_tool(file: str) -> bool:
     return file.startswith(_TOOLS) or f"{os.sep}joblib{os.sep}" in file
+
+
+@contextmanager
+def noting(ranker: Any) -> Iterator[None]:
+    """Say in which of several rankers an error was found."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        error.add_note(f"This was found comparing the ranker {ranker!r}.")
+        raise
 
 
 def refuse_masked(values: Any, name: str) -> None:

@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from itertools import chain, combinations, count
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from sklearn_ndcg._checks import check_choice, refuse_reordered
+from sklearn_ndcg._checks import check_choice, noting, refuse_reordered
 from sklearn_ndcg._definitions import check_options
 from sklearn_ndcg._grouping import Grouping
 from sklearn_ndcg._inputs import numeric, read_queries, with_scores
-from sklearn_ndcg._lists import (
-    both_by_query,
-    check_kinds,
-    distinct_ids,
-    graded_ids,
-    judgements,
-    labels_of,
-    listed_ids,
-    numbers,
-    places_of,
-    ranked_run,
-    refuse_empty,
-)
+from sklearn_ndcg._lists import both_by_query, judgements, labels_of, ranked_run
 from sklearn_ndcg._queries import Queries
 from sklearn_ndcg._resampling import (
     degrees_of_freedom,
@@ -46,7 +33,8 @@ from sklearn_ndcg._samples import (
     measure_and_data,
     sample_of,
 )
-from sklearn_ndcg._typing import Floats, Ints
+from sklearn_ndcg._typing import Floats
+from sklearn_ndcg._unions import Union, per_query, read_list, read_run, unite
 
 _LIST_DATA = ("k", "sample_weight")  # as rows have no order that a user knows, no groups
 
@@ -293,9 +281,9 @@ def compare_lists(
     _check_lists(recommended, "recommended", "lists", unanswered, unjudged)
     lists = {}
     for name, each in recommended.items():
-        with _noting(name):
+        with noting(name):
             lists[name], truths = both_by_query(each, relevant)
-    union = _unite(lists, truths, unanswered, unjudged)
+    union = unite(lists, truths, unanswered, unjudged, options.get("gain"), read_list)
     if not isinstance(relevant, Mapping):
         union.n_numbered = len(truths)
     return _compare_union(
@@ -385,9 +373,9 @@ def compare_runs(
     truths, fractions = judgements(qrels, "zero" if unjudged == "zero" else "nan")
     ranked = {}
     for name, run in runs.items():
-        with _noting(name):
+        with noting(name):
             ranked[name] = ranked_run(run, truths, fractions)
-    union = _unite(ranked, truths, unanswered, unjudged)
+    union = unite(ranked, truths, unanswered, unjudged, options.get("gain"), read_run)
     return _compare_union(
         union, unjudged, clusters, options, baseline=baseline, test=test, n_resamples=n_resamples,
         random_state=random_state,
@@ -430,15 +418,12 @@ def _read_rankers(
     measure, data = measure_and_data(options | {"replace_undefined_by": np.nan})
     found: list[Queries] = []
     for name, y_score in y_scores.items():
-        try:
+        with noting(name):
             if found:
                 refuse_reordered(y_true=y_true, y_score=y_score)
                 found.append(with_scores(found[0], y_score))
             else:
                 found.append(read_queries(measure, y_true, y_score, **data))
-        except (TypeError, ValueError) as error:
-            error.add_note(f"This was found comparing the ranker {name!r}.")
-            raise
     return found
 
 
@@ -473,16 +458,6 @@ def _pairs(names: list[Any], baseline: Any) -> list[tuple[Any, Any]]:
     return [(name, baseline) for name in names if name != baseline]
 
 
-@contextmanager
-def _noting(name: Any) -> Iterator[None]:
-    """Say in which ranker an error was found."""
-    try:
-        yield
-    except (TypeError, ValueError) as error:
-        error.add_note(f"This was found comparing the ranker {name!r}.")
-        raise
-
-
 def _check_lists(
     rankers: Any, argument: str, each: str, unanswered: object, unjudged: object
 ) -> None:
@@ -497,105 +472,16 @@ def _check_lists(
         raise ValueError(f"{argument} must have at least two rankers, got {list(rankers)}.")
 
 
-@dataclass
-class _Found:
-    """Where one ranker has what is relevant: rows, and places in its lists, one after another."""
-
-    lengths: list[int] = field(default_factory=list)
-    rows: list[int] = field(default_factory=list)
-    places: list[int] = field(default_factory=list)
-    n_listed: int = 0
-
-    def scores(self, n: int, others: Ints) -> Floats:
-        """A score for each row; what is not relevant takes the rows of its query from `others`."""
-        scores = np.full(n, -np.inf)
-        lengths = np.array(self.lengths)
-        score = np.repeat(np.cumsum(lengths) - lengths, lengths) - np.arange(self.n_listed) - 1.0
-        scores[self.rows] = score[self.places]
-        is_other = np.ones(self.n_listed, dtype=bool)
-        is_other[self.places] = False
-        query = np.repeat(np.arange(len(lengths)), lengths)[is_other]
-        counts = np.bincount(query, minlength=len(lengths))
-        nth = np.arange(len(query)) - np.repeat(np.cumsum(counts) - counts, counts)
-        scores[others[query] + nth] = score[is_other]
-        return scores
-
-
-@dataclass
-class _Union:
-    """The rows of all documents that a ranker returned or that are relevant."""
-
-    y_true: Floats
-    y_scores: dict[Any, Floats]
-    queries: list[Any]
-    n_rows: list[int]
-    n_skipped: int
-    n_numbered: int | None = None  # queries, where they are numbers in a sequence
-
-
-def _unite(
-    lists: dict[Any, Mapping[Any, Any]], truths: Mapping[Any, Any], unanswered: str, unjudged: str
-) -> _Union:
-    """Bring the lists of all rankers into the same rows.
-
-    The first rows of a query are those of its truth. The others are equal in all but their number,
-    so which document is in which of them makes no difference.
-    """
-    found = {name: _Found() for name in lists}
-    queries, n_rows, n_graded, grades = [], [], [], []
-    n = n_skipped = 0
-    for query in dict.fromkeys(chain(*lists.values(), truths)):
-        if unanswered == "skip" and not all(query in each for each in lists.values()):
-            n_skipped += 1
-            continue
-        truth = graded_ids(truths[query], query) if query in truths else {}
-        documents, row_of = set(truth), dict(zip(truth, count(n), strict=False))
-        for name, each in lists.items():
-            with _noting(name):
-                documents |= _find(found[name], each.get(query, []), row_of, query)
-        refuse_empty(query, len(documents))
-        queries.append(query)
-        n_rows.append(len(documents))
-        n_graded.append(len(truth))
-        grades += truth.values()
-        n += len(documents)
-    if not queries:
-        which = " that all rankers answered" if n_skipped else ""
-        raise ValueError(f"There is no query to score{which}.")
-    for name, each in found.items():
-        if not each.rows:
-            with _noting(name):
-                check_kinds(lists[name], truths)
-    starts, graded = np.cumsum(n_rows) - n_rows, np.array(n_graded)
-    y_true = np.full(n, 0.0 if unjudged == "zero" else np.nan)
-    nth = np.arange(len(grades)) - np.repeat(np.cumsum(graded) - graded, graded)
-    y_true[np.repeat(starts, graded) + nth] = numbers(grades, queries, n_graded)
-    y_scores = {name: each.scores(n, starts + graded) for name, each in found.items()}
-    return _Union(y_true, y_scores, queries, n_rows, n_skipped)
-
-
-def _find(found: _Found, documents: Any, row_of: dict[Any, int], query: Any) -> set[Any]:
-    """Add one list; return its ids."""
-    listed = listed_ids(documents, query)
-    retrieved = distinct_ids(listed, query)
-    places = places_of(row_of.keys() & retrieved, listed)
-    found.rows += [row_of[document] for document in places]
-    found.places += [found.n_listed + place for place in places.values()]
-    found.lengths.append(len(listed))
-    found.n_listed += len(listed)
-    return retrieved
-
-
 def _compare_union(
-    union: _Union, unjudged: str, clusters: Any, options: dict[str, Any], **arguments: Any
+    union: Union, unjudged: str, clusters: Any, options: dict[str, Any], **arguments: Any
 ) -> Comparison:
     n = len(union.queries)
     grouping = Grouping.of_ids(labels_of(union.queries), n)
     if clusters is not None:
-        by_query = _per_query(clusters, "clusters", union)
+        by_query = per_query(clusters, "clusters", union)
         arguments["clusters"] = np.repeat(group_clusters(by_query, n).row_codes(), union.n_rows)
     if options.get("sample_weight") is not None:
-        by_query = _per_query(options["sample_weight"], "sample_weight", union)
+        by_query = per_query(options["sample_weight"], "sample_weight", union)
         options["sample_weight"] = np.repeat(numeric(by_query, "sample_weight"), union.n_rows)
     result = compare_rankers(
         union.y_true, union.y_scores, groups=np.repeat(grouping.row_codes(), union.n_rows),
@@ -606,28 +492,3 @@ def _compare_union(
         labels=grouping.labels[result.labels],
         n_left_out=result.n_left_out + union.n_skipped,
     )
-
-
-def _per_query(values: Any, name: str, union: _Union) -> list[Any]:
-    """A value for each query of the union."""
-    if isinstance(values, Mapping):
-        missing = [query for query in union.queries if query not in values]
-        if missing:
-            raise ValueError(
-                f"{name} must have an entry for each query, and {len(missing)} are missing, the "
-                f"first {missing[0]!r}."
-            )
-        return [values[query] for query in union.queries]
-    if union.n_numbered is None:
-        way = f" Pass {name}.to_dict()." if hasattr(values, "to_dict") else ""
-        raise TypeError(
-            f"{name} must be a mapping from query, as the lists or runs are, got "
-            f"{type(values).__name__}.{way}"
-        )
-    each = list(values)
-    if len(each) != union.n_numbered:
-        raise ValueError(
-            f"{name} must have one value for each of the {union.n_numbered} queries, got "
-            f"{len(each)}."
-        )
-    return [each[query] for query in union.queries]

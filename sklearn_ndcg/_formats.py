@@ -228,4 +228,5 @@ def from_trec(
     """
     relevant, fractions = judgements(qrels, unjudged)
     ranked = ranked_run(run, relevant, fractions)
-    return from_lists(ranked, relevant, unanswered=unanswered, unjudged=unjudged)
+    lists = {query: list(documents) for query, documents in ranked.items()}
+    return from_lists(lists, relevant, unanswered=unanswered, unjudged=unjudged)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set, ValuesView
 from numbers import Number
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from sklearn_ndcg._typing import Floats
 
 _NEVER_MISSING = {str, int, bytes, tuple, frozenset, np.str_, np.int64, np.int32}  # types of ids
 _TEXT = str | bytes | bytearray  # sequences that are not lists of ids
-_BY_SCORE = itemgetter(1, 0)  # of document and score; where scores are equal, by document
 _WIDEST = 64  # characters of ids that are repeated in an array of text; longer ones are shared
 
 
@@ -220,16 +218,22 @@ def judgements(qrels: Any, unjudged: str) -> tuple[dict[str, dict[str, float]], 
 
 def ranked_run(
     run: Any, relevant: Mapping[str, Mapping[str, float]], fractions: list[float]
-) -> dict[str, list[str]]:
-    """The documents of each query that was judged, best first, in the order of trec_eval."""
+) -> dict[str, Mapping[str, Any]]:
+    """The documents of each query that was judged, as keys, best first as trec_eval has them."""
     nested = {q: found for q, found in _nested(run, "run", "score").items() if q in relevant}
     scores = _numbers_without_nan(nested, "run")
     with np.errstate(over="ignore"):
-        rounded = iter(scores.astype(np.float32).tolist())
-    ranked = {}
-    for query, documents in nested.items():
-        order = sorted(zip(documents, rounded, strict=False), key=_BY_SCORE, reverse=True)
-        ranked[query] = [document for document, _ in order]
+        rounded = scores.astype(np.float32)
+    ends = np.cumsum([len(documents) for documents in nested.values()], dtype=np.intp)
+    unsorted = np.flatnonzero(rounded[1:] >= rounded[:-1]) + 1  # if they are of one query
+    unsorted = unsorted[~np.isin(unsorted, ends)]
+    to_sort = set(np.searchsorted(ends, unsorted, side="right").tolist())
+    ranked = dict(nested)
+    for i, (query, documents) in enumerate(nested.items()):
+        if i in to_sort:
+            values = rounded[ends[i] - len(documents) : ends[i]].tolist()
+            order = sorted(zip(values, documents, strict=True), reverse=True)
+            ranked[query] = dict.fromkeys(document for _, document in order)
     whole = not _fractional(scores).any()
     if fractions and whole and any(ranked.values()):
         raise ValueError(

@@ -363,7 +363,8 @@ def ndcg_samples(
     -------
     ndarray of shape (n_queries,)
         In [0, 1] where defined, in the order of ``np.unique(groups)``, for 2-D input in that of its
-        rows.
+        rows. So ``dict(zip(np.unique(groups), values))`` has the value of each id. For several
+        columns of ids see `frames.ndcg_by_query`.
 
     Raises
     ------
@@ -378,6 +379,8 @@ def ndcg_samples(
     See Also
     --------
     ndcg_score : The mean of these.
+    frames.ndcg_by_query : The same as a table, with the ids beside the values.
+    compare_rankers : Two rankers or more; has values per query, and their ids as `labels`.
 
     Examples
     --------

@@ -28,8 +28,8 @@ FLOORS = {
     "ground": ["_checks", "_kernels", "_resampling"],
     "ids": ["_ids"],
     "terms": ["_columns", "_definitions", "_grouping"],
-    "queries": ["_leaks", "_libraries", "_queries", "_results"],
-    "inputs": ["_inputs", "_lazy_frames", "_lists", "_samples"],
+    "queries": ["_leaks", "_libraries", "_lists", "_queries", "_results"],
+    "inputs": ["_inputs", "_lazy_frames", "_samples", "_unions"],
     "entries": [
         "_comparisons", "_evidence", "_explanation", "_formats", "_grades", "_metrics", "_scorers",
         "_splitters", "frames",

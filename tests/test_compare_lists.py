@@ -1,0 +1,294 @@
+"""`compare_lists` and `compare_runs`: each ranker as alone, all of them on the same queries."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sklearn_ndcg import (
+    compare_lists,
+    compare_rankers,
+    compare_runs,
+    from_lists,
+    from_trec,
+    ndcg_samples,
+)
+
+N_QUERIES = 30
+
+
+def truths_and_lists(seed=0, n_rankers=3):
+    """Grades, and lists of which some are empty, some missing; keys in different orders."""
+    rng = np.random.default_rng(seed)
+    relevant, rankers = {}, {f"ranker {i}": {} for i in range(n_rankers)}
+    for query in rng.permutation(N_QUERIES).tolist():
+        documents = rng.permutation(25).tolist()
+        if query != 7:  # which nobody judged
+            graded = documents[: rng.integers(1, 12)]
+            relevant[f"q{query:02}"] = dict(
+                zip(graded, rng.integers(0, 4, len(graded)).tolist(), strict=True)
+            )
+        for lists in rankers.values():
+            length = rng.choice([0, 1, 3, 10, 25])
+            if rng.random() < 0.9:
+                lists[f"q{query:02}"] = rng.permutation(25)[:length].tolist()
+    for lists in rankers.values():
+        lists.pop("q07", None)
+    rankers["ranker 0"]["q07"] = documents[:3]
+    return relevant, rankers
+
+
+OPTIONS = {
+    "all": {},
+    "k": {"k": 5},
+    "retrieved": {"k": "retrieved", "gain": "exponential"},
+    "discount": {"k": 3, "discount": "reciprocal", "ties": "worst"},
+    "table": {"gain": {0: 0, 1: 3, 2: 4, 3: 9}},
+}
+
+
+@pytest.mark.parametrize("unjudged", ["zero", "nan", "omit"])
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+@pytest.mark.parametrize("seed", range(3))
+def test_each_ranker_has_the_values_of_from_lists(seed, options, unjudged):
+    relevant, rankers = truths_and_lists(seed)
+    found = compare_lists(rankers, relevant, unjudged=unjudged, test="t", **options)
+    here, there = {"zero": ("zero", "raise"), "nan": ("nan", "zero"), "omit": ("nan", "omit")}[
+        unjudged
+    ]
+    for name, lists in rankers.items():
+        y_true, y_score, groups = from_lists(lists, relevant, unjudged=here)
+        values = ndcg_samples(
+            y_true, y_score, groups=groups, unjudged=there, replace_undefined_by=np.nan, **options
+        )
+        expected = dict(zip(np.unique(groups), values, strict=True))
+        expected = {query: value for query, value in expected.items() if not np.isnan(value)}
+        ours = dict(zip(found.labels, found.values[name], strict=True))
+        assert ours == pytest.approx(expected, abs=1e-12)
+        assert list(ours) == sorted(ours)
+        assert found.ndcg[name] == pytest.approx(np.mean(list(expected.values())), abs=1e-12)
+    assert found.n_queries + found.n_left_out == N_QUERIES
+
+
+def by_hand(rankers, relevant):
+    """Rows of all documents of all rankers, in the order of their ids."""
+    rows = []
+    for query, truth in relevant.items():
+        lists = {name: each.get(query, []) for name, each in rankers.items()}
+        for document in sorted({*truth, *(d for listed in lists.values() for d in listed)}):
+            places = [
+                -listed.index(document) if document in listed else -np.inf
+                for listed in lists.values()
+            ]
+            rows.append([query, truth.get(document, 0), *places])
+    return pd.DataFrame(rows, columns=["query", "grade", *rankers])
+
+
+@pytest.mark.parametrize("options", [{"test": "t"}, {"random_state": 3, "baseline": "ranker 1"}])
+@pytest.mark.parametrize("gain", ["linear", {0: 1, 1: 2, 2: 3, 3: 5}])
+def test_the_rows_are_the_union_of_all_lists_and_the_truth(options, gain):
+    """Also where documents of grade 0 have a gain, so that it matters how many there are."""
+    relevant, rankers = truths_and_lists()
+    rankers = {name: {q: each[q] for q in each if q != "q07"} for name, each in rankers.items()}
+    frame = by_hand(rankers, relevant)
+    expected = compare_rankers(
+        frame["grade"], frame[list(rankers)], groups=frame["query"], k=8, gain=gain, **options
+    )
+    found = compare_lists(rankers, relevant, k=8, gain=gain, **options)
+    assert repr(found) == repr(expected)
+    assert found.labels.tolist() == expected.labels.tolist()
+    assert found.pvalue == pytest.approx(expected.pvalue, rel=1e-12)
+
+
+def test_a_query_that_only_some_rankers_answered():
+    relevant = {f"q{i:02}": {"a": 1} for i in range(14)}
+    good = {query: ["a", "b"] for query in relevant}
+    poor = {query: ["b", "a"] for query in relevant}
+    del good["q00"], poor["q01"]
+    poor["q02"] = []
+    zero = compare_lists({"good": good, "poor": poor}, relevant, test="t")
+    second = 1 / np.log2(3)
+    assert zero.labels.tolist() == list(relevant)
+    assert zero.values["good"].tolist() == [0, *[1] * 13]
+    assert zero.values["poor"] == pytest.approx([second, 0, 0, *[second] * 11])
+    assert (zero.n_queries, zero.n_left_out) == (14, 0)
+    skip = compare_lists({"good": good, "poor": poor}, relevant, unanswered="skip", test="t")
+    assert skip.labels.tolist() == [f"q{i:02}" for i in range(2, 14)]
+    assert skip.values["poor"] == pytest.approx([0, *[second] * 11])  # an empty list is an answer
+    assert (skip.n_queries, skip.n_left_out) == (12, 2)
+    with pytest.raises(ValueError, match="There is no query to score that all rankers answered"):
+        compare_lists({"a": {"q00": ["a"]}, "b": {"q01": ["a"]}}, relevant, unanswered="skip")
+
+
+def test_sequences_of_lists():
+    relevant, rankers = truths_and_lists()
+    queries = sorted(relevant)
+    as_lists = {n: [each.get(q, []) for q in queries] for n, each in rankers.items()}
+    found = compare_lists(as_lists, [relevant[q] for q in queries], random_state=0)
+    expected = compare_lists(
+        {n: {q: each.get(q, []) for q in queries} for n, each in rankers.items()}, relevant,
+        random_state=0,
+    )  # fmt: skip
+    assert found.ndcg == expected.ndcg
+    assert [queries[i] for i in found.labels] == expected.labels.tolist()
+    assert found.pvalue.tolist() == expected.pvalue.tolist()
+
+
+@pytest.mark.parametrize("k", [None, 1, 5, 20])
+@pytest.mark.parametrize("seed", range(4))
+def test_runs_are_those_of_pytrec_eval_and_ir_measures(seed, k):
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    ir_measures = pytest.importorskip("ir_measures")
+    qrels, runs = judgements_and_runs(np.random.default_rng(seed))
+    found = compare_runs(qrels, runs, k=k, test="t")
+    name = f"ndcg_cut.{k}" if k else "ndcg"
+    nothing_relevant = [q for q, each in qrels.items() if max(each.values()) <= 0]
+    assert not set(found.labels) & set(nothing_relevant)
+    assert found.n_left_out == len(nothing_relevant)
+    for run_name, run in runs.items():
+        ours = dict(zip(found.labels, found.values[run_name], strict=True))
+        measure = ir_measures.nDCG @ k if k else ir_measures.nDCG
+        for each in measure.iter_calc(qrels, run):
+            assert ours.pop(each.query_id, 0.0) == pytest.approx(each.value, abs=1e-12)
+        assert not ours
+        ours = dict(zip(found.labels, found.values[run_name], strict=True))
+        theirs = pytrec_eval.RelevanceEvaluator(qrels, {name}).evaluate(run)
+        for query, values in theirs.items():
+            expected = values[name.replace(".", "_")]
+            assert ours.pop(query, 0.0) == pytest.approx(expected, abs=1e-12)
+        assert set(ours.values()) <= {0.0}  # queries that the run lacks
+
+
+def judgements_and_runs(rng):
+    """Judgements, and runs with ties and missing queries."""
+    qrels, runs = {}, {name: {} for name in ("bm25", "dense", "both")}
+    for i in range(24):
+        documents = rng.permutation([f"d{j:02}" for j in range(30)]).tolist()
+        grades = rng.integers(0 if i < 3 else -1, 1 if i < 3 else 4, 12).tolist()
+        qrels[f"q{i:02}"] = dict(zip(documents, [max(grades), 0, *grades], strict=False))
+        for run in runs.values():
+            if rng.random() < 0.9:
+                retrieved = rng.permutation(30)[: rng.integers(1, 30)]
+                scores = rng.choice([1.0, 1 + 1e-9, *rng.normal(size=20)], len(retrieved))
+                ids = [f"d{j:02}" for j in retrieved]
+                run[f"q{i:02}"] = dict(zip(ids, scores.tolist(), strict=True))
+    runs["dense"]["nobody judged it"] = {"d00": 0.1}
+    return qrels, runs
+
+
+@pytest.mark.parametrize("unjudged", ["zero", "nan", "omit"])
+def test_runs_have_the_values_of_from_trec(unjudged):
+    qrels, runs = judgements_and_runs(np.random.default_rng(0))
+    gain = {0: 1, 1: 2, 2: 4, 3: 8} if unjudged == "nan" else "linear"
+    found = compare_runs(qrels, runs, unjudged=unjudged, k=10, gain=gain, test="t")
+    here, there = {"zero": ("zero", "raise"), "nan": ("nan", "zero"), "omit": ("nan", "omit")}[
+        unjudged
+    ]
+    for name, run in runs.items():
+        y_true, y_score, groups = from_trec(qrels, run, unjudged=here)
+        values = ndcg_samples(y_true, y_score, groups=groups, k=10, gain=gain, unjudged=there,
+                              replace_undefined_by=np.nan)  # fmt: skip
+        assert found.values[name] == pytest.approx(values[~np.isnan(values)], abs=1e-12)
+
+
+def test_records_and_frames_are_runs_too():
+    ir_measures = pytest.importorskip("ir_measures")
+    qrels, runs = judgements_and_runs(np.random.default_rng(0))
+    records = [ir_measures.Qrel(q, d, y) for q, each in qrels.items() for d, y in each.items()]
+    scored = {
+        name: [ir_measures.ScoredDoc(q, d, s) for q, each in run.items() for d, s in each.items()]
+        for name, run in runs.items()
+    }
+    expected = repr(compare_runs(qrels, runs, random_state=0))
+    assert repr(compare_runs(iter(records), scored, random_state=0)) == expected
+    frames = {name: pd.DataFrame(each) for name, each in scored.items()}
+    assert repr(compare_runs(pd.DataFrame(records), frames, random_state=0)) == expected
+
+
+@pytest.mark.parametrize("as_mapping", [True, False])
+def test_clusters_and_weights_are_given_per_query(as_mapping):
+    relevant, rankers = truths_and_lists()
+    rankers = {n: {q: each.get(q, []) for q in relevant} for n, each in rankers.items()}
+    queries = list(relevant)
+    user = dict(zip(queries, [f"user {i % 13}" for i in range(len(queries))], strict=True))
+    weight = dict(zip(queries, np.random.default_rng(0).uniform(1, 2, len(queries)), strict=True))
+    frame = by_hand(rankers, relevant)
+    expected = compare_rankers(
+        frame["grade"], frame[list(rankers)], groups=frame["query"], random_state=0,
+        clusters=frame["query"].map(user), sample_weight=frame["query"].map(weight),
+    )  # fmt: skip
+    if not as_mapping:
+        rankers = {n: [each[q] for q in queries] for n, each in rankers.items()}
+        relevant = [relevant[q] for q in queries]
+        user, weight = [*user.values()], np.array([*weight.values()])
+    found = compare_lists(rankers, relevant, clusters=user, sample_weight=weight, random_state=0)
+    assert found.n_clusters == expected.n_clusters == 13
+    assert found.ndcg == pytest.approx(expected.ndcg, rel=1e-12)
+    if as_mapping:
+        assert repr(found) == repr(expected)
+
+
+LISTS = {"a": {"u": ["x", "y"], "v": ["y"]}, "b": {"u": ["y"], "v": ["x"]}}
+TRUTH = {"u": {"x": 1}, "v": {"y": 1}}
+BAD = {
+    "one ranker": (({"a": LISTS["a"]}, TRUTH), {}, ValueError, r"recommended must have at least two rankers, got \['a'\]"),
+    "list": (([LISTS["a"]], TRUTH), {}, TypeError, "recommended must be a mapping from the name of a ranker to its lists, got list"),
+    "no names": ((LISTS["a"], TRUTH), {}, TypeError, "must both be mappings.*got list and dict"),
+    "groups": ((LISTS, TRUTH), {"groups": [1]}, TypeError, "compare_lists got the unknown option groups"),
+    "unanswered": ((LISTS, TRUTH), {"unanswered": "nan"}, ValueError, "unanswered must be one of 'zero', 'skip'"),
+    "unjudged": ((LISTS, TRUTH), {"unjudged": "raise"}, ValueError, "unjudged must be one of 'zero', 'nan', 'omit'"),
+    "baseline": ((LISTS, TRUTH), {"baseline": "c"}, ValueError, "baseline must be one of the rankers"),
+    "clusters in a list": ((LISTS, TRUTH), {"clusters": [1, 2]}, TypeError, "clusters must be a mapping from query, as the lists or runs are, got list"),
+    "clusters in a Series": ((LISTS, TRUTH), {"clusters": pd.Series({"u": 1, "v": 1})}, TypeError, r"Pass clusters.to_dict\(\)"),
+    "cluster missing": ((LISTS, TRUTH), {"clusters": {"u": 1}}, ValueError, "clusters must have an entry for each query, and 1 are missing, the first 'v'"),
+    "cluster None": ((LISTS, TRUTH), {"clusters": {"u": 1, "v": None}}, ValueError, "clusters must not be missing"),
+    "weight missing": ((LISTS, TRUTH), {"sample_weight": {"v": 1}}, ValueError, "sample_weight must have an entry.*'u'"),
+    "weight text": ((LISTS, TRUTH), {"sample_weight": {"u": "1", "v": "2"}}, TypeError, "sample_weight must be an array of numbers"),
+    "weights": (({n: list(each.values()) for n, each in LISTS.items()}, list(TRUTH.values())), {"sample_weight": [1]}, ValueError, "sample_weight must have one value for each of the 2 queries, got 1"),
+    "empty": (({"a": {"u": []}, "b": {"u": []}}, {}), {}, ValueError, "query 'u' has neither a list nor"),
+    "nothing": (({"a": {}, "b": {}}, {}), {}, ValueError, "There is no query to score"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_lists(case):
+    data, options, error, message = BAD[case]
+    with pytest.raises(error, match=message):
+        compare_lists(*data, **options)
+
+
+BAD_LISTS = {
+    "twice": ({"u": ["x", "x"], "v": []}, ValueError, "has the id 'x' 2 times in query 'u'"),
+    "missing": ({"u": [None], "v": []}, ValueError, "recommended must not have missing ids"),
+    "set": ({"u": {"x"}, "v": []}, TypeError, "recommended must have a list of ids"),
+    "kind": ({"u": [1], "v": [2]}, TypeError, "documents of recommended are of the type number"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_LISTS)
+def test_an_error_says_which_ranker_it_was(case):
+    lists, error, message = BAD_LISTS[case]
+    with pytest.raises(error, match=message) as found:
+        compare_lists({"a": LISTS["a"], "b": lists}, TRUTH)
+    assert found.value.__notes__ == ["This was found comparing the ranker 'b'."]
+
+
+def test_bad_runs():
+    qrels = {"q": {"a": 1, "b": 0}}
+    runs = {"bm25": {"q": {"a": 0.5}}, "dense": {"q": {"a": np.nan}}}
+    with pytest.raises(ValueError, match="run must not have NaN, found in query 'q'") as found:
+        compare_runs(qrels, runs)
+    assert found.value.__notes__ == ["This was found comparing the ranker 'dense'."]
+    with pytest.raises(
+        TypeError, match="runs must be a mapping from the name of a ranker to its run"
+    ):
+        compare_runs(qrels, list(runs.values()))
+    with pytest.raises(ValueError, match="qrels and run look swapped"):
+        compare_runs({"q": {"a": 0.5}}, {"x": {"q": {"a": 1}}, "y": {"q": {"a": 1}}})
+    with pytest.raises(ValueError, match="At least 2 queries must have an NDCG"):
+        compare_runs(qrels, {"x": {"q": {"a": 1.5}}, "y": {"q": {"b": 1.5}}})
+
+
+def test_few_queries_warn_at_the_line_of_the_user():
+    with pytest.warns(UserWarning, match="With 2 queries") as caught:
+        compare_lists(LISTS, TRUTH)
+    assert caught[0].filename == __file__
