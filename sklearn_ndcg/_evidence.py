@@ -23,6 +23,7 @@ from sklearn_ndcg._resampling import (
 from sklearn_ndcg._results import EQUAL, ConfidenceInterval, NDCGInterval
 from sklearn_ndcg._samples import (
     DATA,
+    Sample,
     check_number,
     check_resamples,
     generator_of,
@@ -153,31 +154,36 @@ def ndcg_interval(
     measure, data = measure_and_data(options)
     sample = sample_of([read_queries(measure, y_true, y_score, **data)], y_true, clusters)
     value = float(mean_and_error(sample.values, sample.weight)[0][0])
-    values, weight = sample.independent(sample.values)
-    error = float(mean_and_error(values, weight)[1][0])
     tails = np.array([(1 - confidence_level) / 2, (1 + confidence_level) / 2])
-    if np.ptp(values) < EQUAL:
-        each = "queries" if sample.clusters is None else "clusters"
-        warn(
-            f"All {len(weight)} {each} have the NDCG {value:.4g}: the interval is a point, "
-            f"which says nothing about other {each}."
-        )
-        bounds = np.array([value, value])
-    elif method == "t":
-        bounds = value + error * stats.t.ppf(tails, degrees_of_freedom(weight))
-    else:
-        means = bootstrap_means(values[0], weight, n_resamples, generator)
-        clustered = sample.clusters is not None
-        if clustered:
-            tails = widened_levels(tails, error, means, weight)
-        error = float(means.std(ddof=1))
-        if method == "BCa":
-            tails = bca_levels(tails, value, means, values[0], weight, clustered)
-        bounds = np.quantile(means, tails)
+    bounds, error = _bounds_and_error(value, sample, tails, method, n_resamples, generator)
     return NDCGInterval(
         value, ConfidenceInterval(*bounds.tolist()), error, sample.n_queries, sample.n_clusters,
         sample.n_left_out, confidence_level, method,
     )  # fmt: skip
+
+
+def _bounds_and_error(
+    value: float, sample: Sample, tails: Floats, method: str, n_resamples: int, generator: Any
+) -> tuple[Floats, float]:
+    clustered = sample.clusters is not None
+    values, weight = sample.independent(sample.values)
+    error = float(mean_and_error(values, weight)[1][0])
+    if np.ptp(values) < EQUAL:
+        each = "clusters" if clustered else "queries"
+        warn(
+            f"All {len(weight)} {each} have the NDCG {value:.4g}: the interval is a point, "
+            f"which says nothing about other {each}."
+        )
+        return np.array([value, value]), error
+    if method == "t":
+        return value + error * stats.t.ppf(tails, degrees_of_freedom(weight)), error
+    means = bootstrap_means(values[0], weight, n_resamples, generator)
+    if clustered:
+        tails = widened_levels(tails, error, means, weight)
+    error = float(means.std(ddof=1))
+    if method == "BCa":
+        tails = bca_levels(tails, value, means, values[0], weight, clustered)
+    return np.quantile(means, tails), error
 
 
 def curve_interval(queries: Queries, cutoffs: Ints, confidence_level: float) -> Floats:

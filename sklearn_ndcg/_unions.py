@@ -64,7 +64,7 @@ class _Found:
 
 
 def unite(
-    lists: dict[Any, Mapping[Any, Any]],
+    lists: Mapping[Any, Mapping[Any, Any]],
     truths: Mapping[Any, Any],
     unanswered: str,
     unjudged: str,
@@ -79,7 +79,8 @@ def unite(
     """
     may_gain = unjudged == "zero" and not (gain is None or isinstance(gain, str))
     found = {name: _Found() for name in lists}
-    queries, n_others, n_graded, grades = [], [], [], []
+    queries, n_others, n_graded = [], [], []
+    grades: list[Any] = []
     n_skipped = 0
     for query in dict.fromkeys(chain(*lists.values(), truths)):
         if unanswered == "skip" and not all(query in each for each in lists.values()):
@@ -100,7 +101,8 @@ def unite(
         if not each.places:
             with noting(name):
                 check_kinds(lists[name], truths)
-    graded, n_rows = np.array(n_graded), np.array(n_graded) + n_others
+    graded = np.array(n_graded)
+    n_rows: Ints = graded + np.array(n_others)
     starts = np.cumsum(n_rows) - n_rows
     graded_rows, n = _runs(starts, graded), int(n_rows.sum())
     y_true = np.full(n, 0.0 if unjudged == "zero" else np.nan)
@@ -111,7 +113,7 @@ def unite(
 
 def _find(
     found: dict[Any, _Found],
-    lists: dict[Any, Mapping[Any, Any]],
+    lists: Mapping[Any, Mapping[Any, Any]],
     query: Any,
     graded: dict[Any, int],
     read: Reader,
