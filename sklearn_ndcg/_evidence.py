@@ -16,8 +16,11 @@ from sklearn_ndcg._queries import Queries
 from sklearn_ndcg._resampling import (
     bca_levels,
     bootstrap_means,
+    curve_errors,
     degrees_of_freedom,
     mean_and_error,
+    pulls,
+    weighted_means,
     widened_levels,
 )
 from sklearn_ndcg._results import EQUAL, ConfidenceInterval, NDCGInterval
@@ -32,8 +35,6 @@ from sklearn_ndcg._samples import (
     weights_of_scored,
 )
 from sklearn_ndcg._typing import Floats, Ints
-
-_CURVE_CHUNK = 1 << 21  # values of queries at cutoffs at a time: 16 MB
 
 
 def ndcg_interval(
@@ -189,19 +190,19 @@ def _bounds_and_error(
 def curve_interval(queries: Queries, cutoffs: Ints, confidence_level: float) -> Floats:
     """Bounds of NDCG at each cutoff, of Student's t over queries, shape (2, n_cutoffs)."""
     _check_level(confidence_level)
-    bounds = np.empty((2, len(cutoffs)))
-    step = max(1, _CURVE_CHUNK // len(queries))
-    for first in range(0, len(cutoffs), step):
-        some = cutoffs[first : first + step].tolist()
-        values = replace(queries, measure=replace(queries.measure, k=some)).values().T
-        weight, scored = weights_of_scored(values[0], queries.weight)
-        check_number(weight, len(scored))
-        values = values[:, scored]
-        mean, error, _ = mean_and_error(values, weight)
-        half = error * stats.t.ppf((1 + confidence_level) / 2, degrees_of_freedom(weight))
-        # replace_undefined_by may lie outside 0 and 1, and then so may a mean
-        low, high = min(0, values.min()), max(1, values.max())
-        bounds[:, first : first + step] = np.clip([mean - half, mean + half], low, high)
+    last = replace(queries, measure=replace(queries.measure, k=int(cutoffs[-1]))).values()[:, 0]
+    weight, scored = weights_of_scored(last, queries.weight)
+    check_number(weight, len(scored))
+    weights = np.zeros((2, len(queries)))
+    weights[:, scored] = weight, pulls(weight) ** 2
+    center = float(weighted_means(last[np.newaxis, scored], weight)[0])
+    moments = queries.curve_moments(cutoffs, weights, center)
+    distance, error = curve_errors(*moments, weights[:, scored])
+    mean = center + distance
+    half = error * stats.t.ppf((1 + confidence_level) / 2, degrees_of_freedom(weight))
+    # replace_undefined_by may lie outside 0 and 1, and then so may a mean
+    low, high = min(0, last[scored].min()), max(1, last[scored].max())
+    bounds: Floats = np.clip([mean - half, mean + half], low, high)
     return bounds
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,7 @@ from sklearn_ndcg import _kernels
 from sklearn_ndcg._checks import warn
 from sklearn_ndcg._definitions import Measure
 from sklearn_ndcg._grouping import Grouping, shown_labels
-from sklearn_ndcg._resampling import weighted_means, weighted_sums
+from sklearn_ndcg._resampling import weighted_means
 from sklearn_ndcg._typing import Floats, Grades, Ints
 
 LARGEST_WEIGHT = 1e300  # sums of so large weights are still float64
@@ -118,25 +118,63 @@ class Queries:
         """
         k = np.arange(1, self._longest + 1) if k is None else k
         cutoffs, column = np.unique(k, return_inverse=True)
-        discount = self.measure.discounts(min(cutoffs[-1], self._longest))
         weight = self._weights()
-        sums, beyond = np.zeros(len(cutoffs)), np.zeros(len(cutoffs) + 1)
-        defined_weight, undefined_weight, n_undefined = 0.0, 0.0, 0
+
+        def weighted(values: Floats, part: Ints) -> Iterator[Floats]:
+            yield values * weight[part]
+
+        (sums,), undefined = self._curve_sums(cutoffs, weighted)
+        n_undefined = int(undefined.sum())
+        value = replace_undefined(self.measure, n_undefined, len(self)) if n_undefined else 0.0
+        totals = weight[~undefined].sum(), weight[undefined].sum()
+        return k, mean_with_undefined(sums, *totals, value)[column]
+
+    def curve_moments(self, cutoffs: Ints, weights: Floats, center: float) -> tuple[Floats, Floats]:
+        """Sums over queries of ``weight * (ndcg - center)``, and of its square, at each cutoff.
+
+        Both have a row for each row of `weights`. Undefined queries count with their value, and
+        not at all where that is nan.
+        """
+
+        def moments(values: Floats, part: Ints) -> Iterator[Floats]:
+            distance = values - center
+            for power in (1, 2):
+                for weight in weights:
+                    yield distance**power * weight[part]
+
+        sums, undefined = self._curve_sums(cutoffs, moments)
+        distance = np.nan_to_num(self.measure.undefined_value - center)
+        total = weights[:, undefined].sum(axis=1)[:, np.newaxis]
+        first, second = np.array(sums[: len(weights)]), np.array(sums[len(weights) :])
+        return first + total * distance, second + total * distance**2
+
+    def _curve_sums(
+        self, cutoffs: Ints, terms: Callable[[Floats, Ints], Iterator[Floats]]
+    ) -> tuple[list[Floats], NDArray[np.bool_]]:
+        """Sums of terms of each query's NDCG at each cutoff, and which queries are undefined.
+
+        `terms` takes the values of some queries, shape (n_cutoffs, n), and their numbers.
+        """
+        discount = self.measure.discounts(min(cutoffs[-1], self._longest))
+        undefined = np.zeros(len(self), dtype=bool)
+        sums: Any = 0
+        beyond: Any = 0
         for part, n_cutoffs in self._curve_blocks(cutoffs):
             block = replace(self, starts=self.starts[part], lengths=self.lengths[part])
             ends = cutoffs[:n_cutoffs]
             dcg, ideal = block._dcg(ends, discount, part), block._ideal(ends, discount, part)
             values = self.ndcg(dcg, ideal)
-            defined = ~np.isnan(values[:, 0])
-            block_sums = weighted_sums(values[defined].T, weight[part][defined])
-            sums[:n_cutoffs] += block_sums
-            beyond[n_cutoffs] += block_sums[-1]  # a curve is flat from its last document on
-            defined_weight += weight[part][defined].sum()
-            undefined_weight += weight[part][~defined].sum()
-            n_undefined += int((~defined).sum())
-        sums += np.cumsum(beyond)[:-1]
-        value = replace_undefined(self.measure, n_undefined, len(self)) if n_undefined else 0.0
-        return k, mean_with_undefined(sums, defined_weight, undefined_weight, value)[column]
+            undefined[part] = np.isnan(values[:, 0])
+            defined = ~undefined[part]
+            # along rows of memory NumPy sums in pairs, so that no digit is lost over many queries
+            by_cutoff = np.ascontiguousarray(values[defined].T)
+            block_sums = np.array([each.sum(axis=1) for each in terms(by_cutoff, part[defined])])
+            sums = sums + np.pad(block_sums, ((0, 0), (0, len(cutoffs) - n_cutoffs)))
+            # a curve is flat from its last document on
+            last = np.zeros((len(block_sums), len(cutoffs) + 1))
+            last[:, n_cutoffs] = block_sums[:, -1]
+            beyond = beyond + last
+        return list(sums + np.cumsum(beyond, axis=1)[:, :-1]), undefined
 
     def _curve_blocks(self, cutoffs: Ints) -> Iterator[tuple[Ints, int]]:
         """Blocks of queries, and how many cutoffs it takes to pass their last documents."""

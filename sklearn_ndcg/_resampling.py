@@ -95,6 +95,30 @@ def mean_and_error(values: Floats, weight: Floats) -> tuple[Floats, Floats, Floa
     return means, errors, effects
 
 
+def pulls(weight: Floats) -> Floats:
+    """How far the mean moves, over its distance from a value, where this value is left out."""
+    # beyond a million `curve_errors` has an error from all values
+    return np.minimum(weight / np.maximum(_sums_of_others(weight), 1e-300), 1e6)
+
+
+def curve_errors(first: Floats, second: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Mean and its standard error, as `mean_and_error`, at each cutoff of a curve.
+
+    From sums of the values, and of their squares, times the weight (first row) and the square of
+    its pull (second row).
+    """
+    n = weights.shape[1]
+    total = weights.sum(axis=1)[:, np.newaxis]
+    means = first[0] / total[0]
+    squares = np.maximum(second - 2 * means * first + means**2 * total, 0)
+    errors = np.sqrt(squares[1] * (n - 1) / n)
+    weight = weights[0]
+    if effective_number(weight) < 2:
+        deviations = np.sqrt(squares[0] * total[0] / (weight * _sums_of_others(weight)).sum())
+        errors = np.maximum(errors, deviations / np.sqrt(effective_number(weight)))
+    return means, errors
+
+
 def bootstrap_means(
     values: Floats, weight: Floats, n_resamples: int, generator: np.random.Generator
 ) -> Floats:

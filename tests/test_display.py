@@ -1,5 +1,6 @@
 """The data and the artists of NDCGDisplay, and the chance level against all orders."""
 
+import warnings
 from itertools import permutations
 
 import numpy as np
@@ -50,11 +51,36 @@ def test_curve_and_band():
     assert display.fold_lines_ == []
 
 
-def test_blocks_of_cutoffs(monkeypatch):
-    y, s = matrices(30)
-    whole = NDCGDisplay.from_predictions(y, s).interval
-    monkeypatch.setattr("sklearn_ndcg._evidence._CURVE_CHUNK", 70)
-    assert NDCGDisplay.from_predictions(y, s).interval == pytest.approx(whole, abs=1e-15)
+@pytest.mark.parametrize("weights", ["none", "uneven", "one decides", "some are 0"])
+@pytest.mark.parametrize("undefined", [np.nan, 0, 2])
+def test_the_band_is_the_interval_of_each_cutoff(monkeypatch, weights, undefined):
+    rng = np.random.default_rng(0)
+    lengths = np.r_[rng.integers(1, 20, 40), 300]
+    q = rng.permutation(np.repeat(np.arange(41), lengths))
+    y, s = rng.integers(0, 3, len(q)) * (q > 3), rng.normal(size=len(q)).round(1)
+    of_query = {
+        "none": np.ones(41), "uneven": rng.lognormal(0, 1, 41), "one decides": np.r_[np.ones(40), 90],
+        "some are 0": np.r_[np.zeros(10), np.ones(31)],
+    }[weights]  # fmt: skip
+    options = {"groups": q, "replace_undefined_by": undefined}
+    if weights != "none":
+        options["sample_weight"] = of_query[q]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        display = NDCGDisplay.from_predictions(y, s, **options)
+        for k in (1, 2, 7, 19, 20, 150, 300):
+            expected = ndcg_interval(y, s, k=k, method="t", **options).confidence_interval
+            bounds = np.clip(expected, 0, max(1, np.nan_to_num(undefined)))
+            assert display.interval[:, k - 1] == pytest.approx(bounds, abs=1e-12)
+        monkeypatch.setattr("sklearn_ndcg._queries._CURVE_BLOCK", 70)
+        in_blocks = NDCGDisplay.from_predictions(y, s, **options)
+    assert in_blocks.interval == pytest.approx(display.interval, abs=1e-12)
+
+
+def test_a_band_of_equal_values_has_no_width():
+    y = np.tile([3, 2, 1, 0], (30, 1))
+    display = NDCGDisplay.from_predictions(y, y)
+    assert display.interval == pytest.approx(np.ones((2, 4)), abs=1e-15)
 
 
 def test_chance_level_is_the_mean_over_all_orders():
