@@ -19,7 +19,7 @@ from sklearn_ndcg._resampling import weighted_means
 from sklearn_ndcg._typing import Floats, Grades, Ints
 
 LARGEST_WEIGHT = 1e300  # sums of so large weights are still float64
-_CURVE_BLOCK = 1 << 22  # values of one block of queries times cutoffs in a curve: 32 MB
+_BLOCK = 1 << 22  # values of queries at cutoffs that are held at a time: 32 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,16 @@ class Queries:
 
     def means(self) -> Floats:
         """Weighted mean of the values over queries, one for each cutoff."""
-        return self.mean_of(self.values())
+        cutoffs = self.measure.cutoffs
+        step = max(1, _BLOCK // len(self))
+        if len(cutoffs) <= step:
+            return self.mean_of(self.values())
+        means, queries = [], self
+        for first in range(0, len(cutoffs), step):
+            part = replace(queries.measure, k=list(cutoffs[first : first + step]))
+            means.append(replace(queries, measure=part).means())
+            queries = self.without_warning()  # one is enough
+        return np.concatenate(means)
 
     def mean_of(self, values: Floats) -> Floats:
         """Weighted mean over queries of each column, without rows of nan; nan if none is left."""
@@ -180,14 +189,14 @@ class Queries:
         """Blocks of queries, and how many cutoffs it takes to pass their last documents."""
         order = np.arange(len(self))
         n_cutoffs = np.full(len(self), len(cutoffs))
-        if len(self) * len(cutoffs) > _CURVE_BLOCK:
+        if len(self) * len(cutoffs) > _BLOCK:
             order = np.argsort(self.lengths, kind="stable")
             n_passed = np.searchsorted(cutoffs, self.lengths[order]) + 1
             n_cutoffs = np.minimum(n_passed, len(cutoffs))
         first = 0
         while first < len(order):
-            size = max(1, _CURVE_BLOCK // n_cutoffs[first])
-            while size > 1 and size * n_cutoffs[first : first + size][-1] > _CURVE_BLOCK:
+            size = max(1, _BLOCK // n_cutoffs[first])
+            while size > 1 and size * n_cutoffs[first : first + size][-1] > _BLOCK:
                 size //= 2
             last = min(first + size, len(order))
             yield order[first:last], int(n_cutoffs[last - 1])

@@ -72,7 +72,7 @@ def test_the_band_is_the_interval_of_each_cutoff(monkeypatch, weights, undefined
             expected = ndcg_interval(y, s, k=k, method="t", **options).confidence_interval
             bounds = np.clip(expected, 0, max(1, np.nan_to_num(undefined)))
             assert display.interval[:, k - 1] == pytest.approx(bounds, abs=1e-12)
-        monkeypatch.setattr("sklearn_ndcg._queries._CURVE_BLOCK", 70)
+        monkeypatch.setattr("sklearn_ndcg._queries._BLOCK", 70)
         in_blocks = NDCGDisplay.from_predictions(y, s, **options)
     assert in_blocks.interval == pytest.approx(display.interval, abs=1e-12)
 
