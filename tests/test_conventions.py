@@ -41,7 +41,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Each of the .* queries has a sin
 # Run by hand (`slow`): large frameworks, and libraries that pin old versions.
 BY_HAND = {
     "torchmetrics", "rax", "rankereval", "recommenders", "rectools", "replay", "ir_evaluation",
-    "ir_eval_numba",
+    "ir_eval_numba", "allrank", "evidently", "tensorflow_ranking",
 }  # fmt: skip
 
 

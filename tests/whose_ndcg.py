@@ -29,6 +29,7 @@ GRADES = np.array([3, 0, 2, 1, 0, 0, 0, 0, 0, 1, 0, 2])
 SCORES = np.array([0.9, 0.9, 0.4, 0.3, 0.1, 0.5, 0.2, 0.1, 1.0, 1.0 + 1e-9, 0.5, 0.2])
 QUERIES = np.repeat([0, 1, 2], [5, 3, 4])
 K = 3
+_CALLS = 20  # by which a library that breaks ties at random shows it
 
 installed = [peer for peer in PEERS if peer.installed]
 
@@ -80,7 +81,7 @@ def mean_or_error(peer, *data, k=None):
     """The number that the library prints, or None where it refuses to."""
     try:
         return mean(peer, *data, k=k)
-    except (ValueError, ZeroDivisionError):
+    except (ValueError, ZeroDivisionError, KeyError):
         return None
 
 
@@ -103,17 +104,24 @@ def explanations():
 
 
 def explain(peer):
-    """The choices that give all of a library's numbers, or a dash for each if none do."""
-    found = [
-        (mean_or_error if name == "undefined" else mean)(peer, *rows(FIRST, second))
-        for name, second in SECOND.items()
-    ]
-    for choice, expected in explanations().items():
-        same = [f is None or abs(f - e) < 1e-6 for f, e in zip(found, expected, strict=True)]
-        if all(same):
-            gain, discount, ties, undefined, precision = choice
-            return gain, discount, ties, "error" if None in found else undefined, precision
+    """The choices that give all of a library's numbers, or a dash where none do."""
+    found = {name: mean_or_error(peer, *rows(FIRST, second)) for name, second in SECOND.items()}
+    refused = ["undefined"] * (found["undefined"] is None)
+    ties = [name for name in SECOND if "ties" in name]
+    for left_out in (refused, refused + ties):  # what is done with ties may have no name here
+        for choice, expected in explanations().items():
+            numbers = dict(zip(SECOND, expected, strict=True))
+            if all(name in left_out or same(found[name], numbers[name]) for name in SECOND):
+                gain, discount, rule, undefined, precision = choice
+                undefined = "error" if refused else undefined
+                if left_out != refused:
+                    rule = precision = "-"
+                return gain, discount, rule, undefined, precision
     return ("-",) * 5
+
+
+def same(found, expected):
+    return found is not None and abs(found - expected) < 1e-6
 
 
 def alone(peer):
@@ -130,8 +138,9 @@ def shown(number):
 def row(peer):
     """The cells of a library's row, in the order of COLUMNS."""
     *choices, precision = explain(peer)
-    example = mean_or_error(peer, GRADES, SCORES, QUERIES, k=K)
-    return [*choices, shown(alone(peer)), precision, shown(example)]
+    examples = {shown(mean_or_error(peer, GRADES, SCORES, QUERIES, k=K)) for _ in range(_CALLS)}
+    example = examples.pop() if len(examples) == 1 else "varies"
+    return [*choices, shown(alone(peer)), precision, example]
 
 
 def label(peer):

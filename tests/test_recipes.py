@@ -1,0 +1,165 @@
+"""The recipes of docs/whose_ndcg.md for other ideals and weights, compared with the libraries."""
+
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from peers import PEERS, tensorflow_ranking
+
+from sklearn_ndcg import CONVENTIONS, from_lists, ndcg_samples, ndcg_score
+
+
+def needs(library):
+    missing = find_spec(library) is None
+    return pytest.mark.skipif(missing, reason=f"{library} is not installed")
+
+
+def rows(seed, binary=False):
+    """Rows without ties; the first queries have a relevant document, the last has none."""
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(8), rng.integers(2, 12, 8))
+    y_true = rng.integers(0, 2 if binary else 4, len(groups))
+    y_true[np.unique(groups, return_index=True)[1]] = 1
+    y_true[groups == 7] = 0
+    return y_true, rng.permutation(len(groups)) / 8, groups
+
+
+def with_ideal_of(k, y_true, y_score, groups):
+    """NDCG whose ideal has k relevant documents, whatever the truth holds."""
+    ids = np.unique(groups)
+    unretrieved = np.full(k * len(ids), -np.inf)
+    return ndcg_score(
+        np.r_[y_true, np.ones(len(unretrieved))], np.r_[y_score, unretrieved],
+        groups=np.r_[groups, np.repeat(ids, k)], k=k,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("k", [1, 3, 50])
+def test_an_ideal_of_k_relevant_by_its_formula(k):
+    y_true, y_score, groups = rows(0, binary=True)
+    discount = 1 / np.log2(np.arange(2, k + 2))
+    expected = []
+    for query in np.unique(groups):
+        ranked = y_true[groups == query][np.argsort(-y_score[groups == query])][:k]
+        expected.append(ranked @ discount[: len(ranked)] / discount.sum())
+    assert with_ideal_of(k, y_true, y_score, groups) == pytest.approx(np.mean(expected), abs=1e-14)
+
+
+@pytest.mark.slow
+@needs("rectools")
+@pytest.mark.parametrize("k", [1, 3, 50])
+def test_an_ideal_of_k_relevant_is_that_of_rectools(k):
+    peer = next(peer for peer in PEERS if (peer.library, peer.call) == ("rectools", "NDCG"))
+    for seed in range(5):
+        y_true, y_score, groups = rows(seed, binary=True)
+        known = groups < 7  # users without a relevant item are not in the interactions
+        ours = with_ideal_of(k, y_true[known], y_score[known], groups[known])
+        assert peer.value(y_true, y_score, groups, k=k) == pytest.approx(ours, abs=1e-12)
+
+
+def test_an_ideal_over_the_retrieved_is_what_scikit_learn_gives_for_them_alone():
+    from sklearn import metrics  # noqa: PLC0415
+
+    lists = [["A", "B", "C"], ["D", "A"]]
+    relevant = [{"B": 1, "X": 3}, {"A": 2, "D": 1, "G": 3}]
+    y_true, y_score, groups = from_lists(lists, relevant)
+    found = y_score > -np.inf
+    ours = ndcg_samples(y_true[found], y_score[found], groups=groups[found])
+    for query, (items, grades) in enumerate(zip(lists, relevant, strict=True)):
+        grade = [[grades.get(item, 0) for item in items]]
+        theirs = metrics.ndcg_score(grade, [np.arange(len(items), 0, -1)])
+        assert ours[query] == pytest.approx(theirs, abs=1e-14)
+    assert (ours > ndcg_samples(y_true, y_score, groups=groups)).all()
+
+
+def test_an_ideal_of_the_lists_length_is_that_of_the_tests_of_elasticsearch():
+    # DiscountedCumulativeGainTests.java: hits of the ratings 3, 2, 3, none; one of 1 is no hit
+    y_true, y_score = [[3, 2, 3, np.nan, 1]], [[4, 3, 2, 1, -np.inf]]
+    options = {"gain": "exponential", "unjudged": "zero", "k": "retrieved"}
+    assert ndcg_score(y_true, y_score, **options) == pytest.approx(
+        12.392789260714371 / 13.347184833073591, abs=1e-12
+    )
+
+
+@pytest.mark.slow
+@needs("mlflow")
+@pytest.mark.parametrize("k", [1, 3, 50])
+def test_an_ideal_of_the_lists_length_is_that_of_mlflow(k):
+    import pandas as pd  # noqa: PLC0415
+    from mlflow.metrics import ndcg_at_k  # noqa: PLC0415
+
+    rng = np.random.default_rng(0)
+    items = np.array(list("ABCDEFGHIJ"))
+    lists = [rng.permutation(items)[: rng.integers(1, 8)].tolist() for _ in range(30)]
+    relevant = [rng.permutation(items)[: rng.integers(0, 8)].tolist() for _ in range(30)]
+    theirs = ndcg_at_k(k).eval_fn(pd.Series(lists), pd.Series(relevant)).scores
+    y_true, y_score, groups = from_lists([each[:k] for each in lists], relevant)
+    ours = ndcg_samples(y_true, y_score, groups=groups, k="retrieved", replace_undefined_by=0.0)
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
+
+
+def weights_of_lists(gain, weighted_gain, groups):
+    """TensorFlow Ranking's weight of each list: those without relevance have the mean weight."""
+    codes = np.unique(groups, return_inverse=True)[1]
+    total, weighted = np.bincount(codes, gain), np.bincount(codes, weighted_gain)
+    weight = np.divide(weighted, total, out=np.full(len(total), np.nan), where=total > 0)
+    return np.where(total > 0, weight, np.nanmean(weight))[codes]
+
+
+@pytest.mark.slow
+@needs("rax")
+@pytest.mark.parametrize("k", [None, 3])
+def test_weights_of_documents_multiply_the_gain_in_rax(k):
+    import jax.numpy as jnp  # noqa: PLC0415
+    import rax  # noqa: PLC0415
+
+    y_true, y_score, groups = rows(0)
+    weight = np.random.default_rng(1).integers(1, 9, len(groups)) / 8
+    arrays = [jnp.asarray(each, jnp.float32) for each in (y_score, y_true, weight)]
+    theirs = rax.ndcg_metric(*arrays[:2], weights=arrays[2], segments=jnp.asarray(groups), topn=k)
+    ours = ndcg_score(
+        weight * (2.0**y_true - 1), y_score, groups=groups, k=k, replace_undefined_by=0.0
+    )
+    assert float(theirs) == pytest.approx(ours, abs=1e-6)
+
+
+@pytest.mark.slow
+@needs("tensorflow_ranking")
+@pytest.mark.parametrize("k", [None, 3])
+def test_weights_of_documents_multiply_the_gain_in_tensorflow_ranking(k):
+    y_true, y_score, groups = rows(0)
+    weight = np.random.default_rng(1).integers(1, 9, len(groups)) / 8
+    place = np.arange(len(groups)) - np.searchsorted(groups, groups)
+    matrix = np.zeros((8, place.max() + 1), np.float32)
+    matrix[groups, place] = weight
+    theirs = tensorflow_ranking(y_true, y_score, groups, k, weights=matrix)()
+    gain = 2.0**y_true - 1
+    ours = ndcg_score(
+        weight * gain, y_score, groups=groups, k=k, replace_undefined_by=0.0,
+        sample_weight=weights_of_lists(gain, weight * gain, groups),
+    )  # fmt: skip
+    assert theirs == pytest.approx(ours, abs=1e-6)
+    equal = tensorflow_ranking(y_true, y_score, groups, k)()
+    assert equal == pytest.approx(
+        ndcg_score(y_true, y_score, groups=groups, k=k, **CONVENTIONS["rax"]), abs=1e-6
+    )
+
+
+@pytest.mark.slow
+@needs("evidently")
+def test_scores_that_tie_share_a_rank_in_evidently():
+    peer = next(peer for peer in PEERS if peer.library == "evidently")
+    y_true, groups = np.array([1, 1, 0, 0]), np.zeros(4, int)
+    y_score = np.array([2.0, 2, 1, 0])
+    assert peer.value(y_true, y_score, groups, k=1) == 2
+    assert peer.value(y_true, y_score, groups, k=2) == pytest.approx(2 / (1 + 1 / np.log2(3)))
+    with pytest.raises(KeyError):  # the longest list is shorter
+        peer.value(y_true, y_score, groups, k=5)
+
+
+@pytest.mark.slow
+@needs("allrank")
+def test_a_list_without_relevance_is_one_in_allrank():
+    # its own test says 0, and fails
+    peer = next(peer for peer in PEERS if peer.library == "allrank")
+    assert peer.value(np.array([0, 0]), np.array([0.5, 0.2]), np.array([0, 0])).tolist() == [1]
