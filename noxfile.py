@@ -10,11 +10,11 @@ nox.options.default_venv_backend = "venv"
 nox.options.sessions = ["ci", "bare", "coverage", "sanitize", "docs"]
 MUTATED = (
     "kernels", "ids", "grouping", "queries", "inputs", "definitions", "metrics", "scorers",
-    "splitters", "leaks", "resampling", "formats",
+    "splitters", "leaks", "resampling", "formats", "lists", "unions",
 )  # fmt: skip
 KILLERS = (
     "values", "ids", "grouping", "inputs", "scorers", "query_splitter", "leaks", "agreement",
-    "invariances", "kernels", "conventions", "resampling", "evidence", "formats",
+    "invariances", "kernels", "conventions", "resampling", "evidence", "formats", "compare_lists",
 )  # fmt: skip
 
 

@@ -18,8 +18,8 @@ direction.
 This is not a basis for trading. The 20 stocks were chosen with the knowledge of which companies
 would still exist in 2022. Prices are rounded to a tenth of a cent, which is coarse where splits
 have scaled them down to cents. Stocks are bought at the same closing price that the features use,
-and costs are ignored. The standard errors allow for overlapping targets, and the last sentences of
-the output depend on them.
+and costs are ignored. The intervals allow for overlapping targets, and the last sentences of the
+output depend on them.
 """
 
 from time import perf_counter
@@ -34,14 +34,14 @@ from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
 
 from sklearn_ndcg import (
     check_group_splits,
-    dcg_samples,
+    compare_rankers,
+    dcg_score,
     make_ndcg_scorer,
-    ndcg_samples,
     quantile_grades,
 )
 
 HORIZON = 5  # trading days that the target looks ahead
-BLOCK = 60  # trading days; the mean of a block is one value for the standard error
+BLOCK = 60  # trading days that are compared as one cluster
 start = perf_counter()
 
 
@@ -159,87 +159,67 @@ for name, (model, grid) in candidates.items():
 # %%
 # Days never seen
 # ---------------
+# The targets of two days less than five days apart overlap. So the values of single days are not
+# independent, and intervals over days would be too short. Blocks of 60 days, about a quarter of a
+# year, are nearly independent: ``clusters`` says which block a day is in.
+
+_, day_number = np.unique(test_day, return_inverse=True)
+evaluation = {"groups": test_day, "clusters": day_number // BLOCK, "test": "t", **at_5}
+y_test = y[test_rows]
+lead = compare_rankers(y_test, scores, baseline="random order", **evaluation)
+report(f"NDCG@5, compared in blocks of {BLOCK} days:\n\n{lead}\n")
+
+# %%
+# The same with the grades upside down, where the worst stocks of the week are the relevant ones:
+
+upside_down = compare_rankers(y_test.max() - y_test, scores, baseline="random order", **evaluation)
+report(f"with the grades upside down:\n\n{upside_down}\n")
+
+# %%
 # The return of the top five stocks above the mean of the day's twenty is a DCG without discount,
 # with excess returns as gains: the sum over the first five ranks.
-#
-# The targets of two days less than five days apart overlap. So the values of single days are not
-# independent, and the error of their mean would look too small. Means of blocks of 60 days, about a
-# quarter of a year, are nearly independent, so the standard error is computed from them.
 
 excess = test_returns - test_returns.groupby(level="day").transform("mean")
-
-
-def per_day(metric, values, **options):
-    """Return one value per day, for each of the rankings."""
-    return pd.DataFrame(
-        {name: metric(values, s, groups=test_day, k=5, **options) for name, s in scores.items()}
-    )
-
-
-ndcg = per_day(ndcg_samples, y[test_rows], gain="exponential")
-upside_down = per_day(ndcg_samples, y[test_rows].max() - y[test_rows], gain="exponential")
-gained = per_day(dcg_samples, 100 * excess, discount="none") / 5
-
-
-def mean_and_error(daily):
-    """Return the mean of daily values, and its standard error over blocks of days."""
-    blocks = daily.groupby(np.arange(len(daily)) // BLOCK).mean()
-    return daily.mean(), blocks.sem()
-
-
-lead = ndcg.sub(ndcg["random order"], axis=0)
-lead_upside_down = upside_down.sub(upside_down["random order"], axis=0)
-report(f"{len(ndcg):,} days of the comparison, ± standard error over blocks of {BLOCK} days:\n")
-print(f"{'':18}            ahead of random    the same, grades    5-day return of top 5,")
-print(f"{'':18} NDCG@5          order             upside down      over the day's mean, %")
-for name in ndcg:
-    print(f"{name:18} {ndcg[name].mean():.4f}", end="")
-    if name != "random order":
-        for values in lead, lead_upside_down, gained:
-            mean, error = mean_and_error(values[name])
-            print(f"    {mean:+.4f} ± {error:.4f}", end="")
-    print()
+report("mean return in 5 days of the top 5 over the mean of the day:\n")
+for name, score in scores.items():
+    gained = dcg_score(100 * excess, score, groups=test_day, k=5, discount="none") / 5
+    print(f"{name:18} {gained:+.4f} %")
 print()
 
 # %%
 # What was found
 # --------------
-# Here a mean of more than two standard errors counts as more than luck. That is a low bar if
-# several rankings are tried, because the best of several is more likely to be lucky than a single
-# one.
+# A lead counts as more than luck if its interval lies above 0. That is a low bar if several
+# rankings are tried, because the best of several is more likely to be lucky than a single one. It
+# counts as direction if it is larger than the lead upside down, interval against interval.
 
 
-def verdict(values, unit=""):
-    """Describe the mean, and whether it may be luck."""
-    mean, error = mean_and_error(values)
-    luck = "more than two standard errors" if abs(mean) > 2 * error else "may well be luck"
-    return f"{mean:+.4f}{unit} ± {error:.4f}{unit}, {luck}"
+def interval(result, name):
+    """Return the interval of a ranking's lead."""
+    place = [first for first, _ in result.pairs].index(name)
+    return result.confidence_interval.low[place], result.confidence_interval.high[place]
 
 
-def is_ahead(values):
-    """Return whether the mean is above 0 by more than two standard errors."""
-    mean, error = mean_and_error(values)
-    return mean > 2 * error
+model = max(candidates, key=lead.ndcg.get)
+rival = max((name for name in scores if name not in candidates), key=lead.ndcg.get)
+report(f"{model}, the better model, and {rival}, the best baseline:\n")
+duel = compare_rankers(y_test, {model: scores[model], rival: scores[rival]}, **evaluation)
+print(f"{duel}\n")
 
-
-baselines = ndcg.drop(columns=list(candidates)).mean()
-model, rival = ndcg[list(candidates)].mean().idxmax(), baselines.idxmax()
-over_rival, direction = ndcg[model] - ndcg[rival], lead[model] - lead_upside_down[model]
-report(f"{model}, the better model by NDCG@5:\n")
-print(f"lead over {rival}, the best baseline: {verdict(over_rival)}")
-print(f"its lead minus its lead on the grades upside down: {verdict(direction)}")
-print(f"return of its top 5 over the day's mean, per 5 days: {verdict(gained[model], ' %')}\n")
-
-if not is_ahead(lead[model]):
+if interval(lead, model)[0] <= 0:
     found = "Nothing was found that ranks the stocks better than chance"
-elif is_ahead(direction) and is_ahead(gained[model]):
+elif interval(lead, model)[0] > max(interval(upside_down, model)[1], 0):
     found = "Some of the lead is direction, in stocks picked with hindsight and before any costs"
-elif is_ahead(direction) or is_ahead(gained[model]):
-    found = "Whether any of the lead is direction is in doubt"
 else:
-    found = "The lead comes from finding volatile stocks; no direction was found"
-if is_ahead(-over_rival):
-    found += f",\nand ranking by {rival}, without any model, has a better NDCG@5"
-elif not is_ahead(over_rival):
+    found = "Whether any of the lead is direction is in doubt"
+if duel.pvalue[0] <= 0.05:
+    order = "better" if duel.difference[0] < 0 else "worse"
+    found += f",\nand ranking by {rival}, without any model, has a {order} NDCG@5"
+else:
     found += f",\nand ranking by {rival}, without any model, does not have a clearly worse NDCG@5"
 print(f"{found}.")
+
+# %%
+# The days on which the model is furthest ahead of the baseline, and furthest behind it:
+
+print(duel.largest(3))
