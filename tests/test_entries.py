@@ -1,0 +1,227 @@
+"""Every way into the package gives one number: that of a loop over queries and all orders."""
+
+import os
+from math import fsum, isnan, nan
+
+import duckdb
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import sklearn
+from hypothesis import Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.model_selection import cross_validate
+from test_fuzz import oracle
+
+from sklearn_ndcg import (
+    GroupedRanker,
+    NDCGDisplay,
+    compare_lists,
+    compare_rankers,
+    frames,
+    from_lists,
+    make_ndcg_scorer,
+    ndcg_curve,
+    ndcg_interval,
+    ndcg_samples,
+    ndcg_score,
+)
+
+mpl.use("agg")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:(With . quer|All . queries|Each of the|NDCG is undefined)"
+)
+LABELS = {
+    "integers": lambda q: q,
+    "text": lambda q: np.array(["b", "a", "d", "c", "aa"], dtype=object)[q],
+    "dates": lambda q: np.datetime64("2024-02-28", "us") + q.astype("m8[D]"),
+}
+
+
+class Score(RegressorMixin, BaseEstimator):
+    """Predicts the column "s"; nothing is learned."""
+
+    def fit(self, X, y):
+        self.is_fitted_ = True
+        return self
+
+    def predict(self, X):
+        return np.asarray(X["s"])
+
+
+class Entries(RuleBasedStateMachine):
+    @initialize(
+        n=st.integers(4, 12), seed=st.integers(0, 2**32 - 1), label=st.sampled_from(list(LABELS)),
+        k=st.integers(1, 6), gain=st.sampled_from(["linear", "exponential"]),
+        discount=st.sampled_from(["log", "reciprocal", "none"]),
+        ties=st.sampled_from(["average", "worst", "best", "stable"]),
+        undefined=st.sampled_from([0.0, 0.5, nan]), weighted=st.booleans(), distinct=st.booleans(),
+    )  # fmt: skip
+    def draw(self, n, seed, label, k, gain, discount, ties, undefined, weighted, distinct):
+        rng = np.random.default_rng(seed)
+        q = np.r_[0, 0, 1, 1, rng.integers(0, 5, n - 4)]
+        y = np.r_[1, 0, 2, 1, rng.integers(0, 4, n - 4)]  # at least two queries are defined
+        s = rng.permutation(n) / 8 if distinct else rng.integers(0, 3, n) / 2
+        order = rng.permutation(n)
+        self.q, self.y, self.s = q[order], y[order], s[order]
+        self.ids, self.distinct = LABELS[label](self.q), distinct
+        self.k, self.ties, self.undefined = k, ties, undefined
+        self.of_measure = {"gain": gain, "discount": discount, "ties": ties}
+        self.options = {"k": k, **self.of_measure, "replace_undefined_by": undefined}
+        weight_of_query = rng.integers(1, 4, 5) if weighted else np.ones(5)
+        self.weight = weight_of_query[self.q] * 1.0 if weighted else None
+        self.samples = oracle(
+            self.y.tolist(), self.s.tolist(), self.q.tolist(), k, **self.of_measure,
+            unjudged="raise",
+        )[1]  # fmt: skip
+        values = [undefined if isnan(each) else each for each in self.samples]
+        weights = [weight_of_query[each] for each in sorted(set(self.q))]
+        kept = [(v, w) for v, w in zip(values, weights, strict=True) if not isnan(v)]
+        self.expected = fsum(v * w for v, w in kept) / fsum(w for _, w in kept)
+        self.data = {"groups": self.ids, "sample_weight": self.weight}
+        self.X = pd.DataFrame({"s": self.s, "q": self.ids})
+        self.n_asked = 0
+
+    def check(self, found):
+        self.n_asked += 1
+        assert abs(found - self.expected) < 1e-12, (found, self.expected)
+
+    def check_comparison(self, found):
+        # which leaves undefined queries out, whatever their value
+        if isnan(self.undefined) or not any(map(isnan, self.samples)):
+            self.check(found.ndcg["a"])
+
+    @rule()
+    def score(self):
+        self.check(ndcg_score(self.y, self.s, **self.data, **self.options))
+
+    @rule(repeat=st.sampled_from([[1], [2, 1], [None, 3, 1]]))
+    def curve(self, repeat):
+        cutoffs = [self.k, *(each or 12 for each in repeat)]
+        options = {name: self.options[name] for name in self.options if name != "k"}
+        self.check(ndcg_curve(self.y, self.s, k=cutoffs, **self.data, **options)[1][0])
+
+    @rule()
+    def mean_of_samples(self):
+        found = ndcg_samples(self.y, self.s, groups=self.ids, **self.options)
+        weight = np.ones(len(self.q)) if self.weight is None else self.weight
+        weight = weight[np.unique(self.ids, return_index=True)[1]]
+        defined = ~np.isnan(found)
+        self.check(np.average(found[defined], weights=weight[defined]))
+
+    @rule(way=st.sampled_from(["column", "level", "callable", "groups", "routed"]))
+    def scorer(self, way):
+        X, groups = self.X, None
+        group_by = {"column": "q", "level": "q", "callable": lambda X: X["q"]}.get(way)
+        if way == "level":
+            X = X.set_index("q")
+        elif way in ("groups", "routed"):
+            groups = self.ids
+        scorer = make_ndcg_scorer(group_by=group_by, **self.options)
+        if way != "routed":
+            self.check(
+                scorer(Score().fit(X, self.y), X, self.y, groups=groups, sample_weight=self.weight)
+            )
+            return
+        with sklearn.config_context(enable_metadata_routing=True):
+            folds = [(np.arange(2), np.arange(len(self.y)))]
+            params = {"groups": groups}
+            if self.weight is not None:
+                scorer = scorer.set_score_request(sample_weight=True)
+                params["sample_weight"] = self.weight
+            found = cross_validate(
+                Score(), X, self.y, scoring=scorer, cv=folds, params=params, error_score="raise"
+            )
+            self.check(found["test_score"][0])
+
+    @rule(cutoffs=st.lists(st.integers(1, 9), max_size=3))
+    def scorer_of_several_cutoffs(self, cutoffs):
+        options = self.options | {"k": [self.k, *{*cutoffs} - {self.k}]}
+        found = make_ndcg_scorer(group_by="q", **options)(
+            Score().fit(self.X, self.y), self.X, self.y, sample_weight=self.weight
+        )
+        self.check(found[f"ndcg@{self.k}"])
+
+    @rule(engine=st.sampled_from(["pandas", "polars", "lazy", "arrow", "duckdb"]))
+    def table(self, engine):
+        if self.ties == "stable" and engine in ("lazy", "duckdb"):
+            return  # they have no order
+        weight = np.ones(len(self.y)) if self.weight is None else self.weight
+        frame = self.X.assign(y=self.y, w=weight)
+        columns = {"y_true": "y", "y_score": "s", "groups": "q", "sample_weight": "w"}
+        if engine == "duckdb":
+            with duckdb.connect() as connection:
+                relation = connection.from_df(frame)
+                self.check(frames.ndcg_score(relation, **columns, **self.options))
+            return
+        made = {
+            "pandas": lambda: frame, "polars": lambda: pl.from_pandas(frame),
+            "lazy": lambda: pl.from_pandas(frame).lazy(),
+            "arrow": lambda: pa.Table.from_pandas(frame),
+        }[engine]()  # fmt: skip
+        self.check(frames.ndcg_score(made, **columns, **self.options))
+
+    def by_query(self):
+        lists, truths = {}, {}
+        for query in sorted(set(self.q.tolist())):
+            rows = np.flatnonzero(self.q == query)
+            lists[query] = rows[np.argsort(-self.s[rows])].tolist()
+            truths[query] = dict(zip(rows.tolist(), self.y[rows].tolist(), strict=True))
+        return lists, truths
+
+    @precondition(lambda self: self.distinct and self.weight is None)
+    @rule()
+    def lists(self):
+        y_true, y_score, groups = from_lists(*self.by_query())
+        self.check(ndcg_score(y_true, y_score, groups=groups, **self.options))
+
+    @precondition(lambda self: self.distinct and self.weight is None)
+    @rule()
+    def lists_compared(self):
+        lists, truths = self.by_query()
+        reversed_lists = {query: each[::-1] for query, each in lists.items()}
+        found = compare_lists({"a": lists, "b": reversed_lists}, truths, test="t", **self.options)
+        self.check_comparison(found)
+
+    @rule()
+    def interval(self):
+        self.check(ndcg_interval(self.y, self.s, method="t", **self.data, **self.options).value)
+
+    @rule()
+    def comparison(self):
+        scores = {"a": self.s, "b": -self.s}
+        found = compare_rankers(self.y, scores, test="t", **self.data, **self.options)
+        self.check_comparison(found)
+
+    @rule()
+    def display(self):
+        options = {name: self.options[name] for name in self.options if name != "k"}
+        found = NDCGDisplay.from_predictions(self.y, self.s, k=[self.k], **self.data, **options)
+        mpl.pyplot.close("all")
+        self.check(found.ndcg[0])
+
+    @precondition(lambda self: self.options["gain"] == "linear" and self.weight is None)
+    @rule()
+    def ranker(self):
+        usual = {"discount": "log", "ties": "average", "replace_undefined_by": 0.0}
+        if usual.items() <= self.options.items():
+            ranker = GroupedRanker(Score(), group_by=["q"], k=self.k).fit(self.X, self.y)
+            self.check(ranker.score(self.X, self.y))
+
+    @invariant()
+    def nothing_was_changed(self):
+        if hasattr(self, "n_asked"):
+            assert np.array_equal(self.X["s"], self.s)
+            assert np.array_equal(self.X["q"], self.ids)
+
+
+TestEntries = Entries.TestCase
+TestEntries.settings = settings(  # without Phase.shrink, which takes minutes
+    max_examples=int(os.environ.get("SKLEARN_NDCG_EXAMPLES", "60")) // 2,
+    stateful_step_count=12, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate],
+)  # fmt: skip
