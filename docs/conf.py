@@ -75,6 +75,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
     "doc_module": ("sklearn_ndcg",),
     "reference_url": {"sklearn_ndcg": None},
+    "default_thumb_file": str(here / "_static" / "favicon.svg"),
     "abort_on_example_error": False,
     "download_all_examples": False,
     "show_signature": False,

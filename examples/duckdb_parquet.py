@@ -19,11 +19,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
-import duckdb
 import numpy as np
 
 from sklearn_ndcg import ndcg_samples
 from sklearn_ndcg.frames import ndcg_by_query, ndcg_score
+
+try:
+    import duckdb
+except ImportError as error:
+    raise SystemExit(f"{error}: python -m pip install '.[frames]' duckdb") from error
 
 COLUMNS = {"y_true": "grade", "y_score": "score", "groups": "query"}
 OPTIONS = {"k": 10, "replace_undefined_by": 0.0}

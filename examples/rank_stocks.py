@@ -25,8 +25,6 @@ output depend on them.
 from time import perf_counter
 
 import numpy as np
-import pandas as pd
-from skfolio.datasets import load_sp500_dataset
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge
@@ -39,6 +37,13 @@ from sklearn_ndcg import (
     make_ndcg_scorer,
     quantile_grades,
 )
+
+try:
+    import matplotlib.pyplot as plt
+    import pandas as pd
+    from skfolio.datasets import load_sp500_dataset
+except ImportError as error:
+    raise SystemExit(f"{error}: python -m pip install '.[stocks]'") from error
 
 HORIZON = 5  # trading days that the target looks ahead
 BLOCK = 60  # trading days that are compared as one cluster
@@ -175,6 +180,14 @@ report(f"NDCG@5, compared in blocks of {BLOCK} days:\n\n{lead}\n")
 upside_down = compare_rankers(y_test.max() - y_test, scores, baseline="random order", **evaluation)
 report(f"with the grades upside down:\n\n{upside_down}\n")
 
+names = [first for first, _ in lead.pairs]
+leads = {"as they are": lead.difference, "upside down": upside_down.difference}
+ax = pd.DataFrame(leads, index=names).plot.barh(figsize=(6.4, 3.6))
+ax.set(xlabel="NDCG@5 above that of a random order", title="Direction, or only volatility?")
+ax.legend(title="grades")
+ax.invert_yaxis()
+ax.figure.set_layout_engine("constrained")
+
 # %%
 # The return of the top five stocks above the mean of the day's twenty is a DCG without discount,
 # with excess returns as gains: the sum over the first five ranks.
@@ -223,3 +236,6 @@ print(f"{found}.")
 # The days on which the model is furthest ahead of the baseline, and furthest behind it:
 
 print(duel.largest(3))
+
+if plt.get_backend().lower() != "agg":
+    plt.show()

