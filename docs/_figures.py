@@ -87,7 +87,7 @@ def front(axes):
         bars = ax.barh(list(values), list(values.values()), height=0.65, color=colors)
         ax.bar_label(bars, fmt="%.2f", padding=4)
         ax.set(xlim=(0, 1.3), xticks=[])
-        ax.set_title(title, loc="left", fontsize="medium", fontweight="bold")
+        ax.set_title(title, loc="left", x=-0.5, fontsize="medium", fontweight="bold")
         ax.invert_yaxis()
         ax.tick_params(left=False)
         ax.spines["bottom"].set_visible(False)

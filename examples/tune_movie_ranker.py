@@ -14,7 +14,6 @@ GridSearchCV. The tuned model then ranks films for users that were used neither 
 the fit, and is compared, user by user, with rankings that need no model.
 """
 
-from pathlib import Path
 from time import perf_counter
 
 import numpy as np
@@ -215,9 +214,8 @@ for name in ("tuned model", "film mean", "popularity"):
         name=name, ax=ax, plot_chance_level=name == "popularity",
     )  # fmt: skip
 ax.set_title(f"Films to rank, {len(lead)} held-out users")
-picture = Path("tune_movie_ranker.png").resolve()
-figure.savefig(picture, dpi=100)
-report(f"the same at other cutoffs: {picture}")
+figure.savefig("tune_movie_ranker.png", dpi=100)
+report("the same at other cutoffs, as a picture: tune_movie_ranker.png\n")
 
 # %%
 # What was found
