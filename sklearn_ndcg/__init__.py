@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn_ndcg import _kernels
 from sklearn_ndcg._comparisons import compare_lists, compare_rankers, compare_runs
 from sklearn_ndcg._definitions import CONVENTIONS, jarvelin_kekalainen
-from sklearn_ndcg._display import NDCGDisplay
+from sklearn_ndcg._display import DifferenceDisplay, NDCGDisplay
 from sklearn_ndcg._evidence import ndcg_interval
 from sklearn_ndcg._explanation import explain_difference
 from sklearn_ndcg._formats import from_lists, from_trec
@@ -75,6 +75,7 @@ def show_versions() -> None:
 
 __all__ = [
     "CONVENTIONS",
+    "DifferenceDisplay",
     "GroupedRanker",
     "NDCGDisplay",
     "QueryLeakWarning",

@@ -1,4 +1,4 @@
-"""The curve of NDCG@k as a picture; matplotlib is imported where one is drawn."""
+"""Curves of NDCG@k and differences of rankers as pictures; matplotlib is imported to draw."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sklearn_ndcg._columns import take_rows
 from sklearn_ndcg._definitions import Measure, check_curve_cutoffs, check_options
 from sklearn_ndcg._evidence import curve_interval
 from sklearn_ndcg._inputs import read_queries
+from sklearn_ndcg._results import Comparison, query_differences
 from sklearn_ndcg._scorers import GroupedScorer, make_ndcg_scorer
 from sklearn_ndcg._typing import Floats
 
@@ -22,6 +23,7 @@ class NDCGDisplay:
 
     Made by `from_predictions`, `from_estimator` or `from_cv_results`; the constructor takes what
     they have computed. For several models on one axis, plot each on the `ax_` of the first.
+    `from_comparison` draws the differences of two rankers, query by query.
 
     Parameters
     ----------
@@ -284,6 +286,47 @@ class NDCGDisplay:
             chance_level_kwargs=chance_level_kwargs,
         )
 
+    @staticmethod
+    def from_comparison(
+        comparison: Comparison, *, pair: tuple[Any, Any] | None = None, ax: Any = None
+    ) -> DifferenceDisplay:
+        """Plot the differences of two rankers: all queries, sorted, with the mean and its interval.
+
+        Parameters
+        ----------
+        comparison : Comparison
+            What `compare_rankers`, `compare_lists` or `compare_runs` returned.
+
+        pair : tuple of two names, default=None
+            One of ``comparison.pairs``. None takes the only one.
+
+        ax : matplotlib Axes, default=None
+            Where to draw. None makes a new figure.
+
+        Returns
+        -------
+        display : DifferenceDisplay
+
+        Raises
+        ------
+        ValueError
+            If `pair` is not one of the pairs, or is None and there are several.
+        """
+        pairs = comparison.pairs
+        if pair is None and len(pairs) == 1:
+            pair = pairs[0]
+        if pair not in pairs:
+            raise ValueError(f"pair must be one of {pairs}, got {pair!r}.")
+        place = pairs.index(pair)
+        first, second = (comparison.values[name] for name in pair)
+        low, high = comparison.confidence_interval
+        return DifferenceDisplay(
+            differences=np.sort(query_differences(first, second))[::-1],
+            mean=float(comparison.difference[place]),
+            interval=(float(low[place]), float(high[place])),
+            names=pair,
+        ).plot(ax)
+
     def plot(
         self,
         ax: Any = None,
@@ -397,6 +440,112 @@ class NDCGDisplay:
             interval = curve_interval(queries, cutoffs, confidence_level)
         chance_level = queries.in_random_order().mean_curve(cutoffs)[1]
         return cls(k=cutoffs, ndcg=ndcg, interval=interval, name=name, chance_level=chance_level)
+
+
+class DifferenceDisplay:
+    """Differences of two rankers, query by query, from the largest gain to the largest loss.
+
+    Made by `NDCGDisplay.from_comparison`; the constructor takes what it has computed. The areas
+    show what a mean hides: many small differences, or a few large ones that cancel.
+
+    Parameters
+    ----------
+    differences : ndarray of shape (n_queries,)
+        NDCG of the first ranker less that of the second, falling.
+
+    mean : float
+        Their mean, weighted where the comparison was.
+
+    interval : tuple of two floats
+        Bounds of the mean.
+
+    names : tuple of two names
+        The rankers.
+
+    Attributes
+    ----------
+    better_, worse_ : matplotlib Artist
+        The areas of the queries in which the first ranker is better, and of those in which the
+        second is.
+
+    line_, band_ : matplotlib Artist
+        The mean, and its interval.
+
+    ax_ : matplotlib Axes
+        Where it was drawn.
+
+    figure_ : matplotlib Figure
+        The figure it was drawn on.
+
+    See Also
+    --------
+    compare_rankers : The numbers; its result lists the largest differences.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> import numpy as np
+    >>> from sklearn_ndcg import NDCGDisplay, compare_rankers
+    >>> rng = np.random.default_rng(0)
+    >>> y_true = rng.integers(0, 5, size=(50, 20))
+    >>> scores = {name: y_true + rng.normal(scale=2, size=y_true.shape) for name in "ab"}
+    >>> comparison = compare_rankers(y_true, scores, random_state=0)
+    >>> display = NDCGDisplay.from_comparison(comparison)
+    >>> for text in display.ax_.get_legend().get_texts():
+    ...     print(text.get_text())
+    a better: 28 queries
+    b better: 22 queries
+    mean +0.0065
+    0.95 interval of the mean
+    """
+
+    def __init__(
+        self,
+        *,
+        differences: Floats,
+        mean: float,
+        interval: tuple[float, float],
+        names: tuple[Any, Any],
+    ) -> None:
+        self.differences = differences
+        self.mean = mean
+        self.interval = interval
+        self.names = names
+
+    def plot(self, ax: Any = None) -> DifferenceDisplay:
+        """Draw the differences.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw. None makes a new figure.
+
+        Returns
+        -------
+        display : DifferenceDisplay
+        """
+        ax = _axes(ax)
+        first, second = self.names
+        edges = np.arange(len(self.differences) + 1)
+        self.better_, self.worse_ = (
+            ax.stairs(
+                np.maximum(side * self.differences, 0) * side, edges, fill=True, color=color,
+                label=f"{name} better: {np.count_nonzero(side * self.differences > 0)} queries",
+            )
+            for side, name, color in ((1, first, "C0"), (-1, second, "C1"))
+        )  # fmt: skip
+        label = f"mean {self.mean:+.4f}"
+        self.line_ = ax.axhline(self.mean, color="k", linewidth=1, label=label)
+        label = "0.95 interval of the mean"
+        self.band_ = ax.axhspan(*self.interval, color="k", alpha=0.2, linewidth=0, label=label)
+        ax.set(
+            xlabel="Queries, sorted by difference", ylabel=f"Difference of NDCG, {first} - {second}"
+        )
+        ax.margins(x=0)
+        ax.legend()
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
 
 
 def _axes(ax: Any) -> Any:

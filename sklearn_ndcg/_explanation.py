@@ -14,11 +14,11 @@ from sklearn_ndcg._definitions import CONVENTIONS, Measure, check_cutoff, check_
 from sklearn_ndcg._grouping import shown_labels
 from sklearn_ndcg._inputs import read_queries
 from sklearn_ndcg._queries import Queries
+from sklearn_ndcg._results import EQUAL
 from sklearn_ndcg._typing import Cutoff, Floats
 
 # In the order of the steps.
 _CHOICES = ("unjudged", "gain", "discount", "ties", "replace_undefined_by", "k")
-_EQUAL = 1e-12  # differences up to this are rounding errors
 _MOST = 3  # queries that are shown of each step
 
 _NO_TIES = "no effect: no two documents of a query have equal scores"
@@ -75,7 +75,7 @@ class Explanation:
             return _NO_TIES
         before, after = self.values[step : step + 2]
         with np.errstate(invalid="ignore"):
-            same = (np.abs(after - before) <= _EQUAL) | (np.isnan(before) & np.isnan(after))
+            same = (np.abs(after - before) < EQUAL) | (np.isnan(before) & np.isnan(after))
         if same.all():
             return "no effect"
         # the queries that push the mean where it goes come first
