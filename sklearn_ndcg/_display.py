@@ -494,8 +494,8 @@ class DifferenceDisplay:
     >>> display = NDCGDisplay.from_comparison(comparison)
     >>> for text in display.ax_.get_legend().get_texts():
     ...     print(text.get_text())
-    a better: 28 queries
-    b better: 22 queries
+    a is better: 28 queries
+    b is better: 22 queries
     mean +0.0065
     0.95 interval of the mean
     """
@@ -531,7 +531,7 @@ class DifferenceDisplay:
         self.better_, self.worse_ = (
             ax.stairs(
                 np.maximum(side * self.differences, 0) * side, edges, fill=True, color=color,
-                label=f"{name} better: {np.count_nonzero(side * self.differences > 0)} queries",
+                label=f"{name} is better: {np.count_nonzero(side * self.differences > 0)} queries",
             )
             for side, name, color in ((1, first, "C0"), (-1, second, "C1"))
         )  # fmt: skip
