@@ -170,8 +170,6 @@ ax.set_title("Films to rank, 671 users")
 by_user, ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
 NDCGDisplay.from_comparison(result, pair=("best", "film mean"), ax=ax)
 ax.set_title("Best candidate and film mean, 671 users")
-print()
-print(result.largest(2).to_frame().loc[("best", "film mean")].round(4))
 
 if len(sys.argv) > 1:
     for name, figure in (("curves", curves), ("differences", differences), ("users", by_user)):

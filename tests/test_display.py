@@ -13,7 +13,9 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold, cross_validate
 
 from sklearn_ndcg import (
+    DifferenceDisplay,
     NDCGDisplay,
+    compare_rankers,
     from_lists,
     make_ndcg_scorer,
     ndcg_curve,
@@ -318,3 +320,42 @@ def test_a_fold_without_relevant_documents_is_warned_of():
                              scoring="r2")  # fmt: skip
     with pytest.warns(UndefinedMetricWarning, match="The curves of 1 of 2 folds are nan"):
         NDCGDisplay.from_cv_results(results, X, y, groups=query, replace_undefined_by=np.nan)
+
+
+def test_differences_of_a_pair():
+    y, good = matrices(30)
+    scores = {"good": good, "same": 2 * good, "poor": -good}
+    weight = np.arange(1, 31)
+    comparison = compare_rankers(y, scores, k=5, sample_weight=weight, random_state=0)
+    display = NDCGDisplay.from_comparison(comparison, pair=("good", "poor"))
+    assert isinstance(display, DifferenceDisplay)
+    expected = ndcg_samples(y, good, k=5) - ndcg_samples(y, -good, k=5)
+    assert display.differences == pytest.approx(np.sort(expected)[::-1], abs=1e-15)
+    assert display.mean == pytest.approx(np.average(expected, weights=weight), abs=1e-15)
+    place = comparison.pairs.index(("good", "poor"))
+    assert display.interval == tuple(bound[place] for bound in comparison.confidence_interval)
+    better, worse = (area.get_data().values for area in (display.better_, display.worse_))
+    assert (better + worse) == pytest.approx(display.differences)
+    assert better.min() == worse.max() == 0
+    assert display.line_.get_ydata() == [display.mean] * 2
+    assert display.ax_.get_ylabel() == "Difference of NDCG, good - poor"
+    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == [
+        f"good is better: {(expected > 0).sum()} queries",
+        f"poor is better: {(expected < 0).sum()} queries",
+        f"mean {display.mean:+.4f}",
+        "0.95 interval of the mean",
+    ]
+    equal = NDCGDisplay.from_comparison(comparison, pair=("good", "same"), ax=display.ax_)
+    assert equal.ax_ is display.ax_
+    assert equal.figure_ is display.figure_
+    assert not equal.differences.any()
+
+
+def test_the_pair_of_a_comparison():
+    y, good = matrices(30)
+    only = compare_rankers(y, {"a": good, "b": -good}, random_state=0)
+    assert NDCGDisplay.from_comparison(only).names == ("a", "b")
+    several = compare_rankers(y, {"a": good, "b": -good, "c": 2 * good}, random_state=0)
+    for comparison, pair in ((several, None), (only, ("b", "a")), (only, "ab")):
+        with pytest.raises(ValueError, match=r"pair must be one of \[\('a', 'b'\)"):
+            NDCGDisplay.from_comparison(comparison, pair=pair)
