@@ -14,6 +14,8 @@ import os
 
 import numpy as np
 
+from sklearn_ndcg._threads import check_interrupt
+
 # so that nobody can choose ids that all fall into one slot
 cdef unsigned long long SEED = int.from_bytes(os.urandom(8), "little")
 
@@ -33,6 +35,7 @@ cdef enum:
     LANES = 8  # of them at once
     FEW = 512  # documents that are merged without being distributed to buckets
     BUCKETS = 2048  # at most
+    PATIENCE = 1 << 21  # documents, after which it is asked whether the call was interrupted
 
 ctypedef fused item:
     unsigned char
@@ -113,6 +116,16 @@ cdef inline double gain_of(graded grade, const double* table) noexcept nogil:
         return table[grade]
 
 
+cdef int ask() except -1 with gil:
+    check_interrupt()
+    return 0
+
+
+cdef inline int ask_sometimes(Py_ssize_t i) except -1 nogil:
+    """Raise where the call was interrupted, in a loop over `i`."""
+    return ask() if i % PATIENCE == PATIENCE - 1 else 0
+
+
 cdef inline bint is_sorted(const Document* documents, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t i
     for i in range(1, n):
@@ -186,11 +199,13 @@ cdef void merge(const Document* source, Document* target, Py_ssize_t n) noexcept
         target[half] = source[left if left <= last_left else right]
 
 
-cdef void sort_by_merging(
+cdef int sort_by_merging(
     Document* documents, Document* spare, Py_ssize_t n, bint into_spare
-) noexcept nogil:
+) except -1 nogil:
     cdef Document* target = spare if into_spare else documents
     cdef Py_ssize_t half = n // 2
+    if n > PATIENCE:
+        ask()
     if n > RUN:
         sort_by_merging(documents, spare, half, not into_spare)
         sort_by_merging(documents + half, spare + half, n - half, not into_spare)
@@ -199,9 +214,10 @@ cdef void sort_by_merging(
         sort_by_counting(documents, target, n)
     elif into_spare:
         memcpy(spare, documents, n * sizeof(Document))
+    return 0
 
 
-cdef void sort(Document* documents, Document* spare, Py_ssize_t n) noexcept nogil:
+cdef int sort(Document* documents, Document* spare, Py_ssize_t n) except -1 nogil:
     """Sort by descending score, stably; many documents by way of buckets of equal width."""
     cdef Py_ssize_t ends[BUCKETS]
     cdef Py_ssize_t i, bucket, start = 0, stop, n_buckets = min(n // 8, <Py_ssize_t> BUCKETS)
@@ -213,23 +229,27 @@ cdef void sort(Document* documents, Document* spare, Py_ssize_t n) noexcept nogi
             high = score if score > high else high
         scale = n_buckets / (high - low) if high > low else 0
     if not 0 < scale < INFINITY:  # few, all tied, or in a range that float64 does not hold
-        sort_by_merging(documents, spare, n, False)
-        return
+        return sort_by_merging(documents, spare, n, False)
     memset(ends, 0, n_buckets * sizeof(Py_ssize_t))
     for i in range(n):
+        ask_sometimes(i)
         ends[bucket_of(documents[i].score, high, scale, n_buckets)] += 1
     for bucket in range(n_buckets):
         stop = start + ends[bucket]
         ends[bucket] = start
         start = stop
     for i in range(n):
+        ask_sometimes(i)
         bucket = bucket_of(documents[i].score, high, scale, n_buckets)
         spare[ends[bucket]] = documents[i]
         ends[bucket] += 1
     start = 0
     for bucket in range(n_buckets):
+        if n > PATIENCE and bucket % 16 == 0:
+            ask()
         sort_by_merging(spare + start, documents + start, ends[bucket] - start, True)
         start = ends[bucket]
+    return 0
 
 
 cdef inline Py_ssize_t bucket_of(
@@ -240,7 +260,7 @@ cdef inline Py_ssize_t bucket_of(
 
 cdef double lower_bound(
     const real* score, Py_ssize_t n, Py_ssize_t depth, Document* best, Document* spare
-) noexcept nogil:
+) except? -1 nogil:
     """A score that `depth` documents have or exceed: of so many parts the highest ones exceed it."""
     cdef real highest[PARTS]
     cdef Py_ssize_t i, j, chunk, n_chunks = (depth + depth // 4 + PARTS - 1) // PARTS
@@ -263,7 +283,7 @@ cdef double lower_bound(
 
 cdef Py_ssize_t rank(
     const real* score, Py_ssize_t n, Py_ssize_t depth, Document* ranked, Document* spare,
-) noexcept nogil:
+) except -1 nogil:
     """Put retrieved documents in order, `depth` of them and what ties with the last; count them.
 
     `score` may lie in the first half of `spare`.
@@ -275,15 +295,16 @@ cdef Py_ssize_t rank(
         row[found] = i
         found += score[i] >= bound
     for i in range(found):
+        ask_sometimes(i)
         ranked[i] = Document(score[row[i]], row[i])
     sort(ranked, spare, found)
     return found
 
 
-cdef void dcg_of_query(
+cdef int dcg_of_query(
     const graded* gain, const real* score, Py_ssize_t n, const Ranks* ranks, int ties,
     const double* table, Document* ranked, Document* spare, double* out,
-) noexcept nogil:
+) except -1 nogil:
     cdef Py_ssize_t i, first = 0, last, found, at = 0
     cdef Py_ssize_t depth = min(n, ranks.cutoffs[ranks.n_cutoffs - 1])
     cdef double sign = 1 if ties == BEST else -1
@@ -292,6 +313,7 @@ cdef void dcg_of_query(
     cdef Sum block
     found = rank(score, n, depth, ranked, spare)
     while first < found and at < ranks.n_cutoffs:
+        ask_sometimes(first)
         last = first + 1
         if ties != STABLE:
             while last < found and ranked[last].score == ranked[first].score:
@@ -312,12 +334,13 @@ cdef void dcg_of_query(
         first = last
     for i in range(at, ranks.n_cutoffs):
         out[i] = value(&s)
+    return 0
 
 
-cdef void ideal_of_query(
+cdef int ideal_of_query(
     const graded* gain, Py_ssize_t n, const Ranks* ranks, const double* table,
     const Py_ssize_t* by_gain, Py_ssize_t n_grades, Document* ranked, Document* spare, double* out,
-) noexcept nogil:
+) except -1 nogil:
     cdef Py_ssize_t counts[2 * GRADES]
     cdef Py_ssize_t i, grade, count, first = 0, at = 0
     cdef Py_ssize_t depth = min(n, ranks.cutoffs[ranks.n_cutoffs - 1])
@@ -325,6 +348,7 @@ cdef void ideal_of_query(
     if graded is double:
         rank(gain, n, depth, ranked, spare)
         for i in range(depth):
+            ask_sometimes(i)
             write_term(ranks, ranked[i].score, i, &s, &at, out)
     elif 4 * n < n_grades:  # fewer documents than counts to look at
         for i in range(n):
@@ -346,6 +370,7 @@ cdef void ideal_of_query(
             first += count
     for i in range(at, ranks.n_cutoffs):
         out[i] = value(&s)
+    return 0
 
 
 def gather_by_group(
@@ -425,7 +450,7 @@ def dcg(
     const double[::1] table,
 ):
     """DCG of every query at every cutoff, shape (n_queries, n_cutoffs)."""
-    cdef Py_ssize_t q
+    cdef Py_ssize_t q, n_done = 0
     cdef int rule = TIES[ties]
     cdef double[GRADES] gains
     result = np.zeros((len(starts), len(cutoffs)))
@@ -445,6 +470,10 @@ def dcg(
                     &gain[starts[q]], &score[starts[q]], lengths[q], &ranks, rule, gains,
                     ranked, spare, &out[q, 0],
                 )
+            n_done += lengths[q]
+            if n_done > PATIENCE:
+                ask()
+                n_done = 0
     return result
 
 
@@ -459,7 +488,7 @@ def ideal_dcg(
     """DCG of the best order at every cutoff, shape (n_queries, n_cutoffs)."""
     cdef const Py_ssize_t[:, ::1] ends = np.ascontiguousarray(np.atleast_2d(cutoffs))
     cdef bint per_query = cutoffs.ndim == 2
-    cdef Py_ssize_t q, column
+    cdef Py_ssize_t q, column, n_done = 0
     cdef const Py_ssize_t[::1] by_gain = np.argsort(np.negative(table))
     cdef double[GRADES] gains
     result = np.zeros((len(starts), ends.shape[1]))
@@ -483,6 +512,10 @@ def ideal_dcg(
                     &gain[starts[q]], lengths[q], &ranks, gains, &by_gain[0], table.shape[0],
                     ranked, spare, &out[q, column],
                 )
+            n_done += lengths[q]
+            if n_done > PATIENCE:
+                ask()
+                n_done = 0
     return result
 
 
@@ -507,4 +540,7 @@ cdef _running_sums(const double[::1] discount):
 
 cdef _scratch(const Py_ssize_t[::1] lengths):
     """Room for the documents of the longest query, twice."""
-    return np.empty((2, 2 * np.max(lengths, initial=1)))
+    cdef Py_ssize_t q, longest = 1
+    for q in range(lengths.shape[0]):
+        longest = max(longest, lengths[q])
+    return np.empty((2, 2 * longest))

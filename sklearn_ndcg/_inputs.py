@@ -14,6 +14,7 @@ from sklearn_ndcg._checks import is_missing, refuse_masked, refuse_reordered, to
 from sklearn_ndcg._definitions import Measure
 from sklearn_ndcg._grouping import Grouping, warn_of_single_documents
 from sklearn_ndcg._queries import LARGEST_WEIGHT, Queries
+from sklearn_ndcg._threads import by_rows
 from sklearn_ndcg._typing import Floats, Grades
 
 
@@ -205,7 +206,8 @@ def _where_judged(relevance: NDArray[Any], unjudged: str) -> NDArray[np.bool_] |
 
 
 def _check_scores(score: NDArray[Any]) -> None:
-    if not score.max() < np.inf:
+    rows = score.ravel()
+    if not all(by_rows(lambda part: rows[part].max() < np.inf, len(rows))):
         wrong = np.isnan(score) | (score == np.inf)
         raise ValueError(
             f"y_score must be finite, or -inf for what was not retrieved; found "

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from itertools import pairwise
 from types import ModuleType
@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sklearn_ndcg._threads import by_queries, by_rows
 from sklearn_ndcg._typing import Floats, Grades, Ints
 
 Item = TypeVar("Item", bound=np.generic)
@@ -36,13 +37,18 @@ def grades(relevance: NDArray[Any]) -> Grades | None:
     if relevance.dtype in (np.uint8, np.bool_):
         return relevance.view(np.uint8)
     found = np.empty(len(relevance), dtype=np.uint8)
+    are_grades = by_rows(lambda part: _fill_grades(found[part], relevance[part]), len(found))
+    return found if all(are_grades) else None
+
+
+def _fill_grades(found: Grades, relevance: NDArray[Any]) -> bool:
     with np.errstate(invalid="ignore"):  # a value that does not fit a byte compares as different
         for at in range(0, len(found), _BLOCK):
             part = found[at : at + _BLOCK]
             np.copyto(part, relevance[at : at + _BLOCK], casting="unsafe")
             if not np.array_equal(part, relevance[at : at + _BLOCK]):
-                return None
-    return found
+                return False
+    return True
 
 
 def gather_by_group(values: NDArray[Item], codes: Ints, counts: Ints) -> NDArray[Item]:
@@ -60,6 +66,14 @@ def gather_by_group(values: NDArray[Item], codes: Ints, counts: Ints) -> NDArray
 def factorize(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], Ints]:
     """Distinct ids in any order, and the place of each row's id among them."""
     return np.unique(ids, return_inverse=True)
+
+
+def in_threads(call: Callable[[slice], Floats], lengths: Ints, n_rows: int) -> Floats:
+    """Results of `call` for parts of the queries as one array; the NumPy kernels use one thread."""
+    if backend is sys.modules[__name__]:
+        return call(slice(None))
+    parts = by_queries(call, lengths, n_rows)
+    return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
 
 def dcg(

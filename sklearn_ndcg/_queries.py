@@ -221,17 +221,26 @@ class Queries:
 
     def _dcg(self, cutoffs: Ints, discount: Floats, part: Ints | None = None) -> Floats:
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            values = _kernels.backend.dcg(
-                self.gain, self.score, self.starts, self.lengths, discount, cutoffs,
-                self.measure.tie_rule, self.gain_table,
+            values = _kernels.in_threads(
+                lambda some: _kernels.backend.dcg(
+                    self.gain, self.score, self.starts[some], self.lengths[some], discount, cutoffs,
+                    self.measure.tie_rule, self.gain_table,
+                ),
+                self.lengths,
+                len(self.gain),
             )  # fmt: skip
         return self._check_finite(values, part)
 
     def _ideal(self, cutoffs: Ints, discount: Floats, part: Ints | None = None) -> Floats:
         with np.errstate(over="ignore", under="ignore"):
-            values = _kernels.backend.ideal_dcg(
-                self.gain, self.starts, self.lengths, discount, cutoffs, self.gain_table
-            )
+            values = _kernels.in_threads(
+                lambda some: _kernels.backend.ideal_dcg(
+                    self.gain, self.starts[some], self.lengths[some], discount,
+                    cutoffs if cutoffs.ndim == 1 else cutoffs[some], self.gain_table,
+                ),
+                self.lengths,
+                len(self.gain),
+            )  # fmt: skip
         return self._check_finite(values, part)
 
     def _check_finite(self, values: Floats, part: Ints | None) -> Floats:
