@@ -30,6 +30,23 @@ def read_queries(
 
     Queries are in the order of their ids, or, where only a mean is wanted, in any order.
     """
+    queries = read_part(measure, y_true, y_score, groups, sample_weight, in_order)
+    if len(queries.shape) == 1 and len(queries) == queries.shape[0]:
+        warn_of_single_documents(len(queries))
+    if queries.weight is not None and not queries.weight.any():
+        raise ValueError("sample_weight is 0 for every query: nothing is left to average over.")
+    return queries
+
+
+def read_part(
+    measure: Measure,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    in_order: bool = True,
+) -> Queries:
+    """The same for some of the queries, without the checks that concern all of them together."""
     refuse_reordered(y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight)
     relevance, score = numeric(y_true, "y_true"), numeric(y_score, "y_score")
     _check_shapes(relevance, score, groups)
@@ -47,8 +64,6 @@ def read_queries(
         kept = grouping.gather(judged.view(np.uint8)).view(np.bool_)
     if weight is not None and relevance.ndim == 1:
         weight = grouping.mean_weight(grouping.gather(weight), kept)
-    if weight is not None and not weight.any():
-        raise ValueError("sample_weight is 0 for every query: nothing is left to average over.")
     starts, lengths = grouping.starts, grouping.lengths
     if kept is not None:
         gain = gain[kept]
@@ -79,10 +94,7 @@ def _with_checked_scores(queries: Queries, score: NDArray[Any]) -> Queries:
 def _group(shape: tuple[int, ...], groups: ArrayLike | None, in_order: bool) -> Grouping:
     if len(shape) == 2:
         return Grouping.of_matrix(*shape)
-    grouping = Grouping.of_ids(groups, shape[0], in_order)
-    if len(grouping.labels) == shape[0]:
-        warn_of_single_documents(shape[0])
-    return grouping
+    return Grouping.of_ids(groups, shape[0], in_order)
 
 
 def numeric(values: Any, name: str) -> NDArray[Any]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from sklearn_ndcg._definitions import DISCOUNTS, GAINS, Measure
 from sklearn_ndcg._grouping import warn_of_single_documents
-from sklearn_ndcg._queries import LARGEST_WEIGHT, mean_with_undefined, replace_undefined
+from sklearn_ndcg._queries import LARGEST_WEIGHT, Totals, mean_of_totals
 
 try:
     import narwhals.stable.v2 as nw
@@ -56,7 +56,7 @@ def mean_ndcg(table: Any, columns: Columns, measure: Measure) -> float:
     """The mean over queries, from one row of aggregates, checked."""
     by_query = _by_query(table, columns, measure)
     weight, is_defined = nw.col("mean_weight"), nw.col("undefined") == 0
-    sums = {
+    summed = {
         "invalid": nw.col("invalid"),
         "undefined": nw.col("undefined"),
         "total": nw.when(is_defined).then(nw.col("ndcg") * weight).otherwise(0.0),
@@ -65,18 +65,14 @@ def mean_ndcg(table: Any, columns: Columns, measure: Measure) -> float:
         "bad_weight": nw.col("bad_weight") if columns.sample_weight else nw.lit(0),
     }
     aggregates = [nw.len().alias("queries"), nw.col("rows").max()]
-    aggregates += [nw.col(name).sum() for name in sums]
-    collected = by_query.select("rows", **sums).select(*aggregates).collect()
+    aggregates += [nw.col(name).sum() for name in summed]
+    collected = by_query.select("rows", **summed).select(*aggregates).collect()
     row = {name: collected[name].to_list()[0] for name in collected.columns}
     _check_aggregates(row)
-    n_undefined, value = int(row["undefined"]), 0.0
-    if n_undefined:
-        value = replace_undefined(measure, n_undefined, int(row["queries"]))
     largest = max(row["defined_weight"], row["undefined_weight"])  # so that no sum overflows
-    total, defined, undefined = (
-        float(row[name] / largest) for name in ("total", "defined_weight", "undefined_weight")
-    )
-    return float(mean_with_undefined(total, defined, undefined, value))
+    sums = (row[name] / (largest or 1) for name in ("total", "defined_weight", "undefined_weight"))
+    counts = int(row["queries"]), int(row["undefined"])
+    return mean_of_totals(measure, [Totals(*counts, float(largest), *map(float, sums))])
 
 
 def _check_aggregates(row: dict[str, Any]) -> None:
@@ -94,8 +90,6 @@ def _check_aggregates(row: dict[str, Any]) -> None:
             f"sample_weight must be finite and >= 0, at most 1e300, found {row['bad_weight']} rows "
             "where it is not."
         )
-    if not row["defined_weight"] + row["undefined_weight"]:
-        raise ValueError("sample_weight is 0 for every query: nothing is left to average over.")
     if row["rows"] == 1:
         warn_of_single_documents(int(row["queries"]))
 
@@ -147,21 +141,53 @@ def _mean_weight(columns: Columns, measure: Measure) -> Any:
     return nw.when(some).then(of_judged).otherwise(mean)
 
 
+def wrong_rows(table: Any, columns: Columns, measure: Measure) -> dict[str, Any]:
+    """By argument, which rows cannot be scored, whatever the gain is."""
+    schema = table.collect_schema()
+    missing, infinite = _relevance(columns)[1:]
+    conditions = {
+        "groups": _missing_key(columns, schema),
+        "y_true": missing | infinite if measure.unjudged == "raise" else infinite,
+        "y_score": _score(nw.col(columns.y_score), schema[columns.y_score])[2],
+    }
+    if columns.sample_weight is not None:
+        conditions["sample_weight"] = _weight(columns.sample_weight)[1]
+    return conditions
+
+
+def _missing_key(columns: Columns, schema: Any) -> Any:
+    missing = nw.lit(False)
+    for key in columns.keys:
+        missing = missing | nw.col(key).is_null()
+        if schema[key].is_float():
+            missing = missing | nw.col(key).is_nan()
+    return missing
+
+
+def _relevance(columns: Columns) -> tuple[Any, Any, Any]:
+    """Relevance, whether it is missing, and whether it is infinite."""
+    relevance = nw.col(columns.y_true).cast(nw.Float64)
+    missing = relevance.is_null() | relevance.is_nan()
+    return relevance, missing, ~missing & ~((relevance > -inf) & (relevance < inf))
+
+
+def _weight(name: str) -> tuple[Any, Any]:
+    """Weights, and whether one cannot be used."""
+    weight = nw.col(name).cast(nw.Float64)
+    return weight, weight.is_null() | weight.is_nan() | (weight < 0) | (weight > LARGEST_WEIGHT)
+
+
 def _checked_rows(table: Any, columns: Columns, measure: Measure) -> Any:
     """Gain and score of each row; an invalid row gets a gain of NaN.
 
     That makes all sums of its query NaN, wherever an engine ranks the row.
     """
     schema = table.collect_schema()
-    relevance = nw.col(columns.y_true).cast(nw.Float64)
-    missing = relevance.is_null() | relevance.is_nan()
-    usable, gain = _gain(relevance, ~missing & (relevance > -inf) & (relevance < inf), measure)
+    relevance, missing, infinite = _relevance(columns)
+    usable, gain = _gain(relevance, ~missing & ~infinite, measure)
     score, retrieved, wrong = _score(nw.col(columns.y_score), schema[columns.y_score])
     wrong = wrong | (~usable if measure.unjudged == "raise" else ~usable & ~missing)
-    for key in columns.keys:
-        wrong = wrong | nw.col(key).is_null()
-        if schema[key].is_float():
-            wrong = wrong | nw.col(key).is_nan()
+    wrong = wrong | _missing_key(columns, schema)
     retrieved = retrieved & ~wrong
     added = {}
     if measure.unjudged == "omit":
@@ -171,8 +197,7 @@ def _checked_rows(table: Any, columns: Columns, measure: Measure) -> Any:
     added["score"] = nw.when(retrieved).then(score)
     added["unretrieved"] = _as_number(~retrieved)
     if columns.sample_weight is not None:
-        weight = nw.col(columns.sample_weight).cast(nw.Float64)
-        bad = weight.is_null() | weight.is_nan() | (weight < 0) | (weight > LARGEST_WEIGHT)
+        weight, bad = _weight(columns.sample_weight)
         added["bad_weight"] = _as_number(bad)
         added["weight"] = nw.when(~bad).then(weight).otherwise(0.0)
         if measure.unjudged == "omit":

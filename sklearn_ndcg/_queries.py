@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from math import fsum
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +16,22 @@ from sklearn_ndcg import _kernels
 from sklearn_ndcg._checks import warn
 from sklearn_ndcg._definitions import Measure
 from sklearn_ndcg._grouping import Grouping, shown_labels
-from sklearn_ndcg._resampling import weighted_means
+from sklearn_ndcg._resampling import exact_sum, weighted_means, weighted_sums
 from sklearn_ndcg._typing import Floats, Grades, Ints
 
 LARGEST_WEIGHT = 1e300  # sums of so large weights are still float64
 _BLOCK = 1 << 22  # values of queries at cutoffs that are held at a time: 32 MB
+
+
+class Totals(NamedTuple):
+    """Weighted sums over some of the queries; the largest of their weights counts as 1 in them."""
+
+    n_queries: int
+    n_undefined: int
+    largest_weight: float
+    total: float
+    defined_weight: float
+    undefined_weight: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +95,16 @@ class Queries:
                 "y_true down, or pass a gain that does."
             )
         return np.asarray(means)
+
+    def totals(self) -> Totals:
+        """What a mean over these and other queries is made of, for one cutoff."""
+        values = self.ndcg(*self.dcg_and_ideal())
+        defined = ~np.isnan(values[:, 0])
+        largest = 1.0 if self.weight is None else float(self.weight.max())
+        weight = self._weights() if largest else np.zeros(len(self))
+        total = float(weighted_sums(values[defined].T, weight[defined])[0])
+        sums = total, exact_sum(weight[defined]), exact_sum(weight[~defined])
+        return Totals(len(self), int((~defined).sum()), largest, *sums)
 
     def dcg_and_ideal(self) -> tuple[Floats, Floats]:
         """DCG and ideal DCG of every query at every cutoff, each (n_queries, n_cutoffs)."""
@@ -255,6 +277,22 @@ class Queries:
                 "y_true down, or pass a gain that does."
             )
         return values
+
+
+def mean_of_totals(measure: Measure, parts: list[Totals]) -> float:
+    """The mean over all queries, from the sums over parts of them."""
+    largest = max(part.largest_weight for part in parts)
+    if not largest:
+        raise ValueError("sample_weight is 0 for every query: nothing is left to average over.")
+    n_undefined = sum(part.n_undefined for part in parts)
+    value = 0.0
+    if n_undefined:
+        value = replace_undefined(measure, n_undefined, sum(part.n_queries for part in parts))
+    total, defined, undefined = (
+        fsum(getattr(part, name) * (part.largest_weight / largest) for part in parts)
+        for name in ("total", "defined_weight", "undefined_weight")
+    )
+    return float(mean_with_undefined(total, defined, undefined, value))
 
 
 def mean_with_undefined(

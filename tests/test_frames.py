@@ -19,7 +19,8 @@ pa = pytest.importorskip("pyarrow")
 from sklearn_ndcg.frames import ndcg_by_query, ndcg_score  # noqa: E402
 
 COLUMNS = {"y_true": "y", "y_score": "s", "groups": "q"}
-LAZY = ["polars lazy", "duckdb", "ibis", "pyspark"]
+IN_PASSES = ["polars lazy", "duckdb", "ibis"]
+LAZY = [*IN_PASSES, "pyspark"]
 ENGINES = ["pandas", "polars", "pyarrow", *LAZY]
 
 
@@ -68,6 +69,7 @@ def engine(request):
 
     make.name = name
     make.is_lazy = name in LAZY
+    make.in_passes = name in IN_PASSES
     return make
 
 
@@ -219,6 +221,9 @@ def test_a_query_with_an_invalid_row_is_null(engine, case):
         [(1, 2, 1 / np.log2(3), 1, 1 / np.log2(3)), (2, 2, None, None, None), (3, 1, 0, 0, 0.5)],
     )
     message = "1 of 3 queries cannot be scored" if engine.is_lazy else "first at index 2"
+    if engine.in_passes:
+        name = {"s": "y_score", "y": "y_true"}[column]
+        message = f"{name} must be finite.*found 1 row where it is null.*for example in query 2"
     with pytest.raises(ValueError, match=message):
         ndcg_score(frame, **COLUMNS, **options)
 
@@ -232,7 +237,8 @@ def test_negative_gain(engine):
             {"gain": "exponential"}, {"gain": [0, 1]}, {"gain": np.array([-1, 1, 1])},
         ):  # fmt: skip
             assert rows(ndcg_by_query(frame, **COLUMNS, **options))[0][2:] == (None, None, None)
-        with pytest.raises(ValueError, match="1 of 2 queries cannot"):
+        message = "negative y_true values" if engine.in_passes else "1 of 2 queries cannot"
+        with pytest.raises(ValueError, match=message):
             ndcg_score(frame, **COLUMNS)
     else:
         with pytest.raises(ValueError, match="negative y_true values"):
@@ -347,7 +353,10 @@ def test_null_in_a_key(engine):
         assert rows(ndcg_by_query(frame, **COLUMNS)) == [
             ("a", 1, 1, 1, 1), ("b", 1, 1, 1, 1), (None, 1, None, None, None),
         ]  # fmt: skip
-        with pytest.raises(ValueError, match="1 of 3 queries cannot be scored.*the id has a null"):
+        message = "1 of 3 queries cannot be scored.*the id has a null"
+        if engine.in_passes:
+            message = "groups must not be missing, found 1 row with a missing id, in q"
+        with pytest.raises(ValueError, match=message):
             ndcg_score(frame, **COLUMNS)
     else:
         with pytest.raises(ValueError, match="groups must not be missing"):
@@ -403,7 +412,7 @@ def test_what_no_relational_engine_can_express(engine, function):
         ({"gain": np.sqrt}, "gain is a callable"),
         ({"discount": sklearn_ndcg.jarvelin_kekalainen()}, "discount is a callable"),
     ):
-        if engine.is_lazy:
+        if engine.is_lazy and not (function is ndcg_score and engine.in_passes):
             with pytest.raises(ValueError, match=message):
                 function(frame, **COLUMNS, **options)
         else:
@@ -445,7 +454,7 @@ def test_polars_collects_nothing(monkeypatch):
     assert isinstance(ndcg_by_query(frame, **COLUMNS), polars.LazyFrame)
 
 
-def test_duckdb_runs_nothing_and_hands_over_one_row():
+def test_duckdb_runs_nothing_until_asked():
     duckdb = pytest.importorskip("duckdb")
     connection, seen = duckdb.connect(), []
     connection.create_function("seen", lambda i: seen.append(i) or i, ["BIGINT"], "BIGINT")
@@ -456,8 +465,6 @@ def test_duckdb_runs_nothing_and_hands_over_one_row():
     assert seen == []
     found.fetchall()
     assert sorted(seen) == list(range(99))
-    ndcg_score(relation, **COLUMNS, replace_undefined_by=0.0)
-    assert len(seen) == 2 * 99
 
 
 def test_spark_moves_its_rows_once(spark):

@@ -30,7 +30,7 @@ FLOORS = {
     "ids": ["_ids"],
     "terms": ["_columns", "_definitions", "_grouping"],
     "queries": ["_leaks", "_libraries", "_lists", "_queries", "_results"],
-    "inputs": ["_inputs", "_lazy_frames", "_samples", "_unions"],
+    "inputs": ["_inputs", "_lazy_frames", "_passes", "_samples", "_unions"],
     "entries": [
         "_comparisons", "_evidence", "_explanation", "_formats", "_grades", "_metrics", "_scorers",
         "_splitters", "frames",
@@ -47,6 +47,7 @@ OPTIONAL = {
     "_results": {"pandas"},
     "_lazy_frames": {"narwhals.stable.v2"},
     "_libraries": {"catboost", "lightgbm"},
+    "_passes": {"duckdb"},
     "frames": {"narwhals.stable.v2"},
 }
 

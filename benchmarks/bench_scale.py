@@ -1,0 +1,269 @@
+"""Measure tables that are larger than memory: engine, rows, memory and seconds.
+
+    python -m pip install ".[test]"
+    python benchmarks/bench_scale.py                       # 16 million rows, some minutes
+    python benchmarks/bench_scale.py --rows 100000000 --runs 3 --ways polars duckdb
+    python benchmarks/bench_scale.py --quick               # 200,000 rows, as a smoke test
+
+DuckDB writes Parquet files in which the rows of a query are scattered over all files. Each way of
+scoring them runs in a process of its own, whose peak memory is given in addition to that after its
+imports; the ways take turns. "by hand" is a query with window functions in the engine's own
+language, which averages over ties in the same way. All values are asserted to agree, and the NDCG
+of about 1,000 queries with that of the kernels. The exit status is 1 if a promise is broken.
+"""
+
+import argparse
+import json
+import re
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter, process_time
+
+COLUMNS = {"y_true": "grade", "y_score": "score", "groups": "query"}
+OPTIONS = {"k": 10, "replace_undefined_by": 0.0}
+N_FILES = 10
+SQL = """
+    with ranked as (
+        select query, score, grade,
+            row_number() over (partition by query order by score desc) as place,
+            row_number() over (partition by query order by grade desc) as best from '{files}'
+    ), blocks as (
+        select query,
+            avg(grade) * sum(case when place <= 10 then 1 / log2(place + 1) else 0 end) as dcg,
+            sum(case when best <= 10 then grade / log2(best + 1) else 0 end) as ideal
+        from ranked group by query, score
+    )
+    select avg(ndcg) from (
+        select case when sum(ideal) > 0 then sum(dcg) / sum(ideal) else 0 end as ndcg
+        from blocks group by query
+    )
+"""
+
+
+def peak_memory():
+    """Return the peak memory of this process, in MB."""
+    status = Path("/proc/self/status")
+    if status.exists():  # elsewhere the peak may be that of the process which started this one
+        return int(re.search(r"VmHWM:\s+(\d+)", status.read_text())[1]) / 1e6 * 1024
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1e6 if sys.platform == "darwin" else 1e6 / 1024)
+
+
+def write_files(folder, n_rows):
+    """Write Parquet files of queries with 1 to about 250 rows, 100 on average."""
+    import duckdb  # noqa: PLC0415
+
+    n_ids = max(n_rows // 100, 1)
+    connection = duckdb.connect(config={"preserve_insertion_order": False, "memory_limit": "2GB"})
+    for number in range(N_FILES):
+        first, end = n_rows * number // N_FILES, n_rows * (number + 1) // N_FILES
+        connection.sql(f"""
+            select least(hash(i) % {n_ids}, hash(i, 1) % {n_ids})::bigint as query,
+                   least(hash(i, 2) % 5, hash(i, 3) % 5)::tinyint as grade,
+                   grade + round(sqrt(-2 * ln((hash(i, 4) % 1000000 + 1) / 1e6)), 2) as score
+            from range({first}, {end}) rows(i)
+            """).write_parquet(str(folder / f"{number}.parquet"))  # noqa: S608
+
+
+def arrays(files):
+    """Read all rows into arrays for the kernels."""
+    import polars as pl  # noqa: PLC0415
+
+    from sklearn_ndcg import ndcg_score  # noqa: PLC0415
+
+    def run():
+        rows = pl.read_parquet(f"{files}/*.parquet")
+        grade, score, query = (rows[name].to_numpy() for name in ("grade", "score", "query"))
+        return ndcg_score(grade, score, groups=query, **OPTIONS)
+
+    return run
+
+
+def in_polars(files):
+    """Score a scan of Polars."""
+    import polars as pl  # noqa: PLC0415
+
+    return by_frames(lambda: pl.scan_parquet(f"{files}/*.parquet"))
+
+
+def in_duckdb(files):
+    """Score a relation of DuckDB."""
+    import duckdb  # noqa: PLC0415
+    import pyarrow as pa  # noqa: F401, PLC0415
+
+    return by_frames(lambda: duckdb.read_parquet(f"{files}/*.parquet"))
+
+
+def in_ibis(files):
+    """Score a table of Ibis on DuckDB."""
+    import ibis  # noqa: PLC0415
+    import pyarrow as pa  # noqa: F401, PLC0415
+
+    return by_frames(lambda: ibis.duckdb.read_parquet(f"{files}/*.parquet"))
+
+
+def in_a_dataset(files):
+    """Score a dataset of PyArrow."""
+    import duckdb  # noqa: F401, PLC0415
+    import pyarrow.dataset  # noqa: PLC0415
+
+    return by_frames(lambda: pyarrow.dataset.dataset(files))
+
+
+def by_frames(table):
+    """Return a function that scores a table."""
+    from sklearn_ndcg import frames  # noqa: PLC0415
+
+    return lambda: frames.ndcg_score(table(), **COLUMNS, **OPTIONS)
+
+
+def polars_by_hand(files):
+    """Write the query of `SQL` in Polars."""
+    import polars as pl  # noqa: PLC0415
+
+    def discount(rank):
+        return pl.when(pl.col(rank) <= 10).then(1 / (pl.col(rank) + 1).log(2)).otherwise(0)
+
+    def run():
+        place, best = (
+            pl.col(name).rank("ordinal", descending=True).over("query").alias(alias)
+            for name, alias in (("score", "place"), ("grade", "best"))
+        )
+        ranked = pl.scan_parquet(f"{files}/*.parquet").with_columns(place, best)
+        blocks = ranked.group_by("query", "score").agg(
+            dcg=pl.col("grade").mean() * discount("place").sum(),
+            ideal=(pl.col("grade") * discount("best")).sum(),
+        )
+        sums = blocks.group_by("query").agg(pl.col("dcg", "ideal").sum())
+        ratio = pl.when(pl.col("ideal") > 0).then(pl.col("dcg") / pl.col("ideal")).otherwise(0)
+        return sums.select(ratio.mean()).collect().item()
+
+    return run
+
+
+def duckdb_by_hand(files):
+    """Run `SQL`."""
+    import duckdb  # noqa: PLC0415
+
+    sql = SQL.format(files=f"{files}/*.parquet")
+    return lambda: duckdb.connect().execute(sql).fetchall()[0][0]
+
+
+WAYS = {
+    "arrays": arrays,
+    "polars": in_polars,
+    "duckdb": in_duckdb,
+    "ibis": in_ibis,
+    "dataset": in_a_dataset,
+    "polars-by-hand": polars_by_hand,
+    "duckdb-by-hand": duckdb_by_hand,
+}
+
+
+def sample(files):
+    """Compare about 1,000 queries with the kernels: in many passes, and by query."""
+    import duckdb  # noqa: PLC0415
+    import numpy as np  # noqa: PLC0415
+
+    from sklearn_ndcg import frames, ndcg_samples  # noqa: PLC0415
+
+    rows = duckdb.read_parquet(f"{files}/*.parquet")
+    [(last,)] = rows.aggregate("max(query)").fetchall()
+    rows = rows.filter(f"query % {max(last // 1000, 1)} = 0")
+    found = rows.fetchnumpy()
+    expected = ndcg_samples(found["grade"], found["score"], groups=found["query"], **OPTIONS)
+    memory = len(found["grade"]) * 1e-5  # MiB: some ten passes
+    mean = frames.ndcg_score(rows, **COLUMNS, **OPTIONS, working_memory=memory)
+    assert abs(mean / expected.mean() - 1) < 1e-15
+    by_query = frames.ndcg_by_query(rows, **COLUMNS, **OPTIONS).order("query").fetchnumpy()
+    np.testing.assert_array_equal(by_query["query"], np.unique(found["query"]))
+    assert np.abs(by_query["ndcg"] - expected).max() < 1e-12
+    return len(expected)
+
+
+def measure(way, files):
+    """Print the value of one way, its seconds and its memory, in the process that runs it."""
+    run = WAYS[way](files)
+    imports, start, cpu = peak_memory(), perf_counter(), process_time()
+    value = run()
+    found = [value, perf_counter() - start, process_time() - cpu, peak_memory() - imports, imports]
+    print(json.dumps(found))
+
+
+def in_a_process(*arguments):
+    """Run this script with other arguments, and return what it prints."""
+    command = [sys.executable, "-P", __file__, *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout  # noqa: S603
+
+
+def compare(ways, n_runs, files):
+    """Run the ways in turns; print and return what each took."""
+    print(f"{'way':16} {'seconds':>8} {'of CPU':>8} {'MB':>7}  NDCG")
+    found = {way: [] for way in ways}
+    for _ in range(n_runs):
+        for way in ways:
+            row = json.loads(in_a_process("--measure", way, "--files", files))
+            found[way].append(row)
+            print(f"{way:16} {row[1]:8.1f} {row[2]:8.1f} {row[3]:7,.0f}  {row[0]:.15f}", flush=True)
+    values = [row[0] for rows in found.values() for row in rows]
+    assert max(values) - min(values) < 1e-12
+    return found
+
+
+def promises(found):
+    """Yield each promise about what was found, and whether it was kept."""
+    for engine in ("polars", "duckdb"):
+        if engine in found:
+            peak = max(row[3] for row in found[engine])
+            yield f"{peak:8.0f} <= 1000  MB in addition to the imports, {engine}", peak <= 1000
+        if engine in found and f"{engine}-by-hand" in found:
+            by_hand, ours = (
+                min(row[1] for row in found[way]) for way in (f"{engine}-by-hand", engine)
+            )
+            yield f"{by_hand / ours:8.1f} >= 3     {engine}, by hand / frames", by_hand / ours >= 3
+    if "arrays" in found and "polars" in found:
+        ours, others = (max(row[3] + row[4] for row in found[way]) for way in ("polars", "arrays"))
+        ratio = ours / others
+        yield f"{ratio:8.2f} <= 0.6   peak of the process, polars / arrays", ratio <= 0.6
+
+
+def main():
+    """Compare, check the promises and return the exit status."""
+    parser = argparse.ArgumentParser(description="Measure tables larger than memory.")
+    parser.add_argument("--rows", type=int, default=16_000_000)
+    parser.add_argument("--runs", type=int, default=1)
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
+    parser.add_argument("--quick", action="store_true", help="200,000 rows, as a smoke test")
+    parser.add_argument("--directory", help="where to write files, a temporary directory otherwise")
+    parser.add_argument("--files", help=argparse.SUPPRESS)
+    parser.add_argument("--measure", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.measure == "write":
+        write_files(Path(arguments.files), arguments.rows)
+    elif arguments.measure == "sample":
+        print(sample(arguments.files))
+    elif arguments.measure:
+        measure(arguments.measure, arguments.files)
+    if arguments.measure:
+        return 0
+    n_rows = 200_000 if arguments.quick else arguments.rows
+    with TemporaryDirectory(prefix="sklearn_ndcg_", dir=arguments.directory) as files:
+        in_a_process("--measure", "write", "--files", files, "--rows", str(n_rows))
+        size = sum(file.stat().st_size for file in Path(files).iterdir())
+        print(f"{n_rows:,} rows in {N_FILES} Parquet files of {size / 1e6:,.0f} MB")
+        found = compare(arguments.ways, arguments.runs, files)
+        n_sampled = in_a_process("--measure", "sample", "--files", files).strip()
+        print(f"{n_sampled} queries have the values of the kernels")
+    print("\n   found promised" + (" for more data, so not checked" if arguments.quick else ""))
+    all_kept = True
+    for promise, kept in promises(found):
+        print(promise if arguments.quick else f"{promise}: {'kept' if kept else 'BROKEN'}")
+        all_kept &= kept
+    return 0 if all_kept or arguments.quick else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
