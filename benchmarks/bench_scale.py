@@ -102,7 +102,7 @@ def in_ibis(files):
     import ibis  # noqa: PLC0415
     import pyarrow as pa  # noqa: F401, PLC0415
 
-    return by_frames(lambda: ibis.duckdb.read_parquet(f"{files}/*.parquet"))
+    return by_frames(lambda: ibis.duckdb.connect().read_parquet(f"{files}/*.parquet"))
 
 
 def in_a_dataset(files):
@@ -196,7 +196,7 @@ def measure(way, files):
 def in_a_process(*arguments):
     """Run this script with other arguments, and return what it prints."""
     command = [sys.executable, "-P", __file__, *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout  # noqa: S603
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout  # noqa: S603
 
 
 def compare(ways, n_runs, files):
