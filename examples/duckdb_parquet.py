@@ -4,8 +4,9 @@ NDCG of data bigger than memory
 ===============================
 
 The scores of a model are often stored in a folder of Parquet files that do not fit into memory.
-Here DuckDB reads such a folder under a memory limit, and ``sklearn_ndcg.frames`` tells it what to
-compute: only the result is fetched. With ``--spark``, PySpark does the same with the same files.
+Here DuckDB reads such a folder under a memory limit. It computes NDCG by query, from files to
+files, and it gives the rows of some of the queries at a time to the kernels of sklearn_ndcg, for
+the mean. With ``--spark``, PySpark computes both from the same files.
 
 DuckDB generates the files. The rows of a query are scattered over all of them, which is the hard
 case: to rank a query, an engine has to bring its rows together first. A sample of queries is
@@ -85,7 +86,7 @@ def write_files(connection, folder, n_rows):
 # %%
 # The same code for any engine
 # ----------------------------
-# NDCG by query is written from files to files, and the mean is fetched as one row.
+# NDCG by query is written from files to files, and the mean is a number.
 
 
 def both(table, write):
