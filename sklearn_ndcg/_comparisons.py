@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from sklearn_ndcg._checks import check_choice, noting, refuse_reordered
+from sklearn_ndcg._checks import check_choice, noting, refuse_reordered, warn
 from sklearn_ndcg._definitions import check_options
 from sklearn_ndcg._grouping import Grouping
 from sklearn_ndcg._inputs import numeric, read_queries, with_scores
@@ -283,6 +283,7 @@ def compare_lists(
     for name, each in recommended.items():
         with noting(name):
             lists[name], truths = both_by_query(each, relevant)
+        _warn_of_strangers(name, lists[name], truths)
     union = unite(lists, truths, unanswered, unjudged, options.get("gain"), read_list)
     if not isinstance(relevant, Mapping):
         union.n_numbered = len(truths)
@@ -375,11 +376,23 @@ def compare_runs(
     for name, run in runs.items():
         with noting(name):
             ranked[name] = ranked_run(run, truths, fractions)
+        _warn_of_strangers(name, ranked[name], truths)
     union = unite(ranked, truths, unanswered, unjudged, options.get("gain"), read_run)
     return _compare_union(
         union, unjudged, clusters, options, baseline=baseline, test=test, n_resamples=n_resamples,
         random_state=random_state,
     )  # fmt: skip
+
+
+def _warn_of_strangers(name: Any, ranked: Mapping[Any, Any], truths: Mapping[Any, Any]) -> None:
+    """Warn where a ranker ranks for no query that has a truth: its queries have other names."""
+    if ranked and truths and ranked.keys().isdisjoint(truths):
+        theirs, ours = next(iter(ranked)), next(iter(truths))
+        warn(
+            f"{name!r} has lists for {len(ranked)} queries, the first {theirs!r}, and for none of "
+            f"the {len(truths)} whose relevant documents are known, the first {ours!r}. Name the "
+            "queries alike in both."
+        )
 
 
 def _tested(

@@ -374,7 +374,8 @@ def _read_table(
     except TypeError as error:
         raise TypeError(
             "frame must be a table of pandas, Polars, PyArrow, DuckDB, PySpark or Ibis, got "
-            f"{type(frame).__name__}. For arrays there is sklearn_ndcg.ndcg_score."
+            f"{type(frame).__name__}. For arrays there is sklearn_ndcg.ndcg_score, for a Parquet "
+            "file polars.scan_parquet(path) or duckdb.read_parquet(path)."
         ) from error
     keys: Any = [groups] if isinstance(groups, str) else groups
     keys = list(keys) if np.iterable(keys) else [keys]
