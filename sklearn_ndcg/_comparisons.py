@@ -384,14 +384,12 @@ def compare_runs(
     )  # fmt: skip
 
 
-def _warn_of_strangers(name: Any, ranked: Mapping[Any, Any], truths: Mapping[Any, Any]) -> None:
-    """Warn where a ranker ranks for no query that has a truth: its queries have other names."""
-    if ranked and truths and ranked.keys().isdisjoint(truths):
-        theirs, ours = next(iter(ranked)), next(iter(truths))
+def _warn_of_strangers(name: Any, answered: Iterable[Any], truths: Mapping[Any, Any]) -> None:
+    """Warn where a ranker answers no query that has a truth: its queries have other names."""
+    if truths and truths.keys().isdisjoint(answered):
         warn(
-            f"{name!r} has lists for {len(ranked)} queries, the first {theirs!r}, and for none of "
-            f"the {len(truths)} whose relevant documents are known, the first {ours!r}. Name the "
-            "queries alike in both."
+            f"{name!r} answers none of the {len(truths)} queries whose relevant documents are "
+            f"known, the first {next(iter(truths))!r}. Name the queries alike in both."
         )
 
 
