@@ -234,10 +234,25 @@ def _as_float(score: NDArray[Any]) -> Floats:
     wide = score.dtype.itemsize > 8
     if not wide and score.dtype.kind in "iu" and score.dtype.itemsize == 8:
         wide = bool(score.max() > 2**53 or score.min() < -(2**53))
-    if wide:  # float64 could tie distinct scores, so take their dense ranks
+    with np.errstate(over="ignore"):
+        narrow = score.astype(np.float64, copy=False)
+    if wide and not _is_one_to_one(score, narrow):
         _, places = np.unique(score, return_inverse=True)
         return np.where(score == -np.inf, -np.inf, places)
-    return score.astype(np.float64, copy=False)
+    return narrow
+
+
+def _is_one_to_one(score: NDArray[Any], narrow: Floats) -> bool:
+    """Whether float64 ties no distinct scores, and none became infinite."""
+    if not np.array_equal(np.isinf(score), np.isinf(narrow)):
+        return False
+    in_order = np.sort(narrow)
+    if (in_order[1:] != in_order[:-1]).all():
+        return True
+    _, codes = _kernels.backend.factorize((narrow + 0.0).view(np.int64))  # with one zero
+    one_of_each = np.empty_like(score)
+    one_of_each[codes] = score
+    return bool((one_of_each[codes] == score).all())
 
 
 def _gains(

@@ -420,6 +420,30 @@ def test_scores_that_differ_only_in_wide_types():
     assert dcg_score([1, 0, 0], wide, groups=[1, 1, 1]) == 0
 
 
+@pytest.mark.parametrize(
+    "y_score",
+    [
+        lambda rng: rng.normal(size=500).astype(np.longdouble) / 3,
+        lambda rng: rng.integers(0, 9, 500).astype(np.longdouble) / 3,
+        lambda rng: 1 + rng.integers(0, 9, 500) * np.finfo(np.longdouble).eps,
+        lambda rng: rng.choice([-0.0, 0.0, 1, -np.inf, np.finfo(np.longdouble).tiny], 500),
+        lambda rng: rng.choice([1, np.finfo(np.longdouble).max, np.finfo(np.longdouble).min], 500),
+        lambda rng: np.where(rng.random(500) < 0.5, -np.inf, np.finfo(np.longdouble).min),
+        lambda rng: 2**62 + rng.integers(0, 9, 500),
+        lambda rng: rng.integers(2**63, 2**63 + 3000, 500, dtype=np.uint64),
+        lambda rng: rng.integers(-(2**63), 2**63 - 1, 500),
+    ],
+)
+def test_wide_scores_keep_their_order_and_ties(y_score):
+    rng = np.random.default_rng(0)
+    y_score = y_score(rng)
+    y_true, groups = rng.random(500), np.repeat(np.arange(20), 25)
+    _, ranks = np.unique(y_score, return_inverse=True)
+    ranks = np.where(y_score == -np.inf, -np.inf, ranks)
+    expected = dcg_samples(y_true, ranks, groups=groups)
+    np.testing.assert_array_equal(dcg_samples(y_true, y_score, groups=groups), expected)
+
+
 def test_curve_of_one_long_and_many_short_queries():
     """A block is as wide as the longest of its own queries, not the longest of all."""
     rng = np.random.default_rng(0)
