@@ -29,11 +29,11 @@ def scikit_learn(y_true, y_score, groups, k, every=1):
     return call
 
 
-def lightgbm(y_true, y_score, groups, k):
+def lightgbm(y_true, y_score, groups, k, n_threads=2):
     import lightgbm
 
     params = {"objective": "none", "metric": "ndcg", "eval_at": [k or len(y_true)], "verbose": -1}
-    params["feature_pre_filter"] = False
+    params |= {"feature_pre_filter": False, "num_threads": n_threads}
     rows = np.arange(len(y_true))[:, None]
     # without trees, scores are the initial ones
     data = lightgbm.Dataset(
@@ -43,22 +43,24 @@ def lightgbm(y_true, y_score, groups, k):
     return lambda: booster.eval_train()[0][2]
 
 
-def xgboost(y_true, y_score, groups, k, exponential=True, minus=""):
+def xgboost(y_true, y_score, groups, k, exponential=True, minus="", n_threads=2):
     import xgboost
 
     data = xgboost.DMatrix(np.zeros((len(y_true), 1)), label=y_true, base_margin=y_score)
     data.set_group(np.bincount(groups))
     metric = f"ndcg@{k or len(y_true)}{minus}"
     params = {"objective": "rank:pairwise", "base_score": 0.0, "eval_metric": [metric]}
+    params["nthread"] = n_threads
     booster = xgboost.Booster(params | {"ndcg_exp_gain": exponential}, [data])
     return lambda: float(booster.eval(data).rsplit(":", 1)[1])
 
 
-def catboost(y_true, y_score, groups, k, options=""):
+def catboost(y_true, y_score, groups, k, options="", n_threads=2):
     from catboost.utils import eval_metric
 
     metric = f"NDCG:top={k or -1}{options}"
-    return lambda: eval_metric(y_true, y_score, metric, group_id=groups, thread_count=2)[0]
+    threads = {"thread_count": n_threads}
+    return lambda: eval_metric(y_true, y_score, metric, group_id=groups, **threads)[0]
 
 
 def ranx(y_true, y_score, groups, k, metric="ndcg"):
