@@ -188,9 +188,18 @@ def test_a_process_that_is_forked_afterwards_works(monkeypatch):
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.fixture
+def interrupts():
+    """Let Ctrl-C interrupt, even if pytest runs in the background of a script, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @main_thread_only
 @compiled
 @posix
+@pytest.mark.usefixtures("interrupts")
 @pytest.mark.parametrize("n_queries", [1, 3, 10_000])
 @pytest.mark.parametrize("n_threads", ["1", "3"])
 def test_an_interrupt_is_answered_inside_the_kernel(n_queries, n_threads, monkeypatch):
