@@ -68,8 +68,8 @@ def compare_rankers(
 
     test : {"permutation", "t"}, default="permutation"
         Fisher's randomisation: which of the two rankers a query's value belongs to is as good as
-        random if they are equal. All assignments are tried where there are no more than
-        `n_resamples`. Or the paired test of Student's t, with weights as in `ndcg_interval`.
+        random if they are equal. All assignments are tried if there are at most `n_resamples` of
+        them. Or the paired test of Student's t, with weights as in `ndcg_interval`.
 
     n_resamples : int, default=9999
         Random assignments, if not all are tried; not used by ``test="t"``.
@@ -252,7 +252,7 @@ def compare_lists(
     Warns
     -----
     UserWarning
-        As `compare_rankers`.
+        As `compare_rankers`, and if a ranker answers none of the judged queries.
 
     See Also
     --------
@@ -350,7 +350,7 @@ def compare_runs(
     Warns
     -----
     UserWarning
-        As `compare_rankers`.
+        As `compare_rankers`, and if a ranker answers none of the judged queries.
 
     See Also
     --------

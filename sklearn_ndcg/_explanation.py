@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg._checks import check_choice, name_of
 from sklearn_ndcg._definitions import CONVENTIONS, Measure, check_cutoff, check_options
-from sklearn_ndcg._grouping import shown_labels
+from sklearn_ndcg._grouping import codes_of_runs, shown_labels
 from sklearn_ndcg._inputs import read_queries
 from sklearn_ndcg._queries import Queries
 from sklearn_ndcg._results import EQUAL
@@ -178,7 +178,7 @@ def explain_difference(
     """
     start, end = _measure("first", first, k), _measure("second", second, k)
     queries = read_queries(start, y_true, y_score, groups)
-    values, means, changes = [queries.values()[:, 0]], [queries.means()[0]], []
+    values, changes = [queries.values()], []
     for choice in _CHOICES:
         before, after = getattr(queries.measure, choice), getattr(end, choice)
         if _same(before, after):
@@ -187,9 +187,10 @@ def explain_difference(
         if choice in ("gain", "unjudged"):
             queries = read_queries(measure, y_true, y_score, groups)
         queries = replace(queries, measure=measure)
-        values.append(queries.values()[:, 0])
-        means.append(queries.means()[0])
+        values.append(queries.values())
         changes.append(Change(choice, before, after))
+    means = [queries.mean_of(each)[0] for each in values]
+    by_query = np.hstack(values).T
     n_tied, are_places = _ties_and_places(queries)
     explanation = Explanation(
         first=first if isinstance(first, str) else "first",
@@ -198,8 +199,8 @@ def explain_difference(
         ndcg=np.array(means),
         difference=np.diff(means),
         labels=queries.grouping.labels,
-        values=np.array(values),
-        shares=_shares(np.array(values)),
+        values=by_query,
+        shares=_shares(by_query),
         n_tied=n_tied,
         are_places=are_places,
     )
@@ -224,7 +225,7 @@ def _measure(name: str, convention: Any, k: Any) -> Measure:
     except (TypeError, ValueError) as error:
         error.add_note(f"This was found in {name}.")
         raise
-    # two spellings of one choice are no difference, and there is nothing left to warn of
+    # the same choice may be spelled in two ways, one of which warns
     return replace(
         measure,
         ties=measure.tie_rule,
@@ -263,8 +264,7 @@ def _ties_and_places(queries: Queries) -> tuple[int, bool]:
 
     Documents that were not retrieved have neither.
     """
-    by_start = np.argsort(queries.starts, kind="stable")
-    query = np.repeat(by_start, queries.lengths[by_start])
+    query = codes_of_runs(queries.starts, queries.lengths)
     retrieved = queries.score > -np.inf
     query, score = query[retrieved], queries.score[retrieved]
     order = np.lexsort((score, query))

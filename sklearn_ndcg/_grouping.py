@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg import _kernels
 from sklearn_ndcg._checks import warn
-from sklearn_ndcg._ids import columns_of_ids, encode_ids, row_of_each, unique_ids, unique_labels
+from sklearn_ndcg._ids import columns_of_ids, encode_ids, first_rows, unique_ids, unique_labels
 from sklearn_ndcg._typing import Floats, Ints
 
 Item = TypeVar("Item", bound=np.generic)
@@ -58,7 +58,7 @@ class Grouping:
             return cls(run_ids, starts, np.diff(starts, append=n_rows), None)
         labels, codes = unique_ids(run_ids, in_order)
         if labels_at is not None:
-            rows = row_of_each(codes)
+            rows = first_rows(codes)
             rows = rows if starts is None else starts[rows]
             labels, place = unique_labels(labels_at(rows), in_order)
             codes = place[codes]
@@ -77,7 +77,7 @@ class Grouping:
         codes, labels = first.row_codes(), [(label,) for label in _as_python(first.labels)]
         for column in others:
             both = codes * len(column.labels) + column.row_codes()
-            found, codes = np.unique(both, return_inverse=True)
+            found, codes = unique_ids(both, in_order=True)
             old, new = (each.tolist() for each in divmod(found, len(column.labels)))
             names = _as_python(column.labels)
             labels = [(*labels[i], names[j]) for i, j in zip(old, new, strict=True)]
@@ -106,8 +106,7 @@ class Grouping:
         """The place of each row's query among the labels."""
         if self.codes is not None:
             return self.codes
-        by_place = np.argsort(self.starts)
-        return np.repeat(by_place, self.lengths[by_place])
+        return codes_of_runs(self.starts, self.lengths)
 
     def row_order(self) -> Ints:
         """Row numbers sorted by query, as ``np.argsort(groups, kind="stable")``."""
@@ -137,6 +136,12 @@ class Grouping:
         sums = np.empty(len(self.starts))
         sums[by_place] = np.add.reduceat(gathered, self.starts[by_place], dtype=np.float64)
         return sums
+
+
+def codes_of_runs(starts: Ints, lengths: Ints) -> Ints:
+    """The number of each row's run, where the runs fill the rows without a gap."""
+    by_place = np.argsort(starts, kind="stable")  # an empty run starts where the next one does
+    return np.repeat(by_place, lengths[by_place])
 
 
 def shown_labels(labels: NDArray[Any], most: int = 3) -> str:

@@ -250,7 +250,7 @@ def _sizes_hint(groups: Any, n_rows: int) -> str:
 def _encode_objects(ids: NDArray[Any]) -> tuple[NDArray[Any], LabelsAt]:
     """Codes of Python objects, one for all that are equal."""
     same = _number_pointers(ids)
-    listed = ids.tolist() if same is None else ids[row_of_each(same)].tolist()
+    listed = ids.tolist() if same is None else ids[first_rows(same)].tolist()
     try:
         try:
             codes, seen = _number(listed)
@@ -288,12 +288,12 @@ def _unique_text(ids: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
     """Distinct text of fixed width, and the place of each row's text among it."""
     ids = np.ascontiguousarray(ids)
     _, codes = _kernels.backend.factorize(_hash_text(ids))
-    found = ids[row_of_each(codes)]
+    found = ids[first_rows(codes)]
     for first in range(0, len(ids), _HASHED_AT_ONCE):
         rows = slice(first, first + _HASHED_AT_ONCE)
         if (found[codes[rows]] != ids[rows]).any():  # two texts have one hash
             codes, _ = _encode_objects(ids.astype(object))
-            return ids[row_of_each(codes)], codes
+            return ids[first_rows(codes)], codes
     return found, codes
 
 
@@ -350,8 +350,8 @@ def _unique_by_table(ids: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
     return found, place if len(found) == len(seen) else (np.cumsum(seen) - 1)[place]
 
 
-def row_of_each(codes: Ints) -> Ints:
-    """A row of each code, of which all up to the largest occur."""
+def first_rows(codes: Ints) -> Ints:
+    """The first row of each code, of which all up to the largest occur."""
     rows = np.empty(codes.max() + 1, dtype=np.intp)
-    rows[codes] = np.arange(len(codes))
+    rows[codes[::-1]] = np.arange(len(codes))[::-1]  # of several rows the last written stays
     return rows

@@ -94,7 +94,7 @@ class Comparison:
         ----------
         n : int, default=5
             Number of queries in which the first of a pair is better, and of those in which the
-            second is; fewer where there are no more.
+            second is; fewer if fewer differ.
 
         Returns
         -------

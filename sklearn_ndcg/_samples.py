@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_ndcg._checks import is_integer, refuse_reordered, warn
 from sklearn_ndcg._definitions import Measure, check_cutoff
 from sklearn_ndcg._grouping import Grouping, shown_labels
+from sklearn_ndcg._ids import first_rows
 from sklearn_ndcg._queries import Queries
 from sklearn_ndcg._resampling import by_cluster, effective_number
 from sklearn_ndcg._typing import Floats, Ints
@@ -117,8 +118,7 @@ def _clusters_of_queries(queries: Queries, clusters: ArrayLike) -> Ints:
     if len(queries.shape) == 2:
         return codes
     query = queries.grouping.row_codes()
-    first = np.empty(len(queries), dtype=np.intp)
-    first[query[::-1]] = codes[::-1]  # of several rows the last written stays
+    first = codes[first_rows(query)]
     elsewhere = codes != first[query]
     if elsewhere.any():
         row = int(elsewhere.argmax())

@@ -73,9 +73,9 @@ def unite(
 ) -> Union:
     """Bring the lists of all rankers into the same rows.
 
-    The first rows of a query are those of its truth. The others are equal in all but their number,
-    so which document is in which of them makes no difference; and their number makes one only if
-    they may have a gain, so that otherwise there are no more than the longest list needs.
+    The first rows of a query are those of its truth. All the others have the same relevance, so it
+    does not matter which document is in which row. How many there are matters only if they may have
+    a gain; if not, there are as many as the longest list needs.
     """
     may_gain = unjudged == "zero" and not (gain is None or isinstance(gain, str))
     found = {name: _Found() for name in lists}

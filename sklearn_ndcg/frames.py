@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from sklearn_ndcg._definitions import Measure, check_cutoff, check_options
 from sklearn_ndcg._grouping import Grouping, shown_labels, warn_of_single_documents
+from sklearn_ndcg._ids import first_rows
 from sklearn_ndcg._inputs import read_part, read_queries
 from sklearn_ndcg._lazy_frames import RESULTS, Columns, mean_ndcg, results_by_query, wrong_rows
 from sklearn_ndcg._passes import (
@@ -183,8 +184,8 @@ def ndcg_score(
     **options
         `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and `replace_undefined_by` of
         `sklearn_ndcg.ndcg_score`. Where rows are read in passes, all of their values work, and the
-        order of ``ties="stable"`` is that in which the engine gives the rows. In other lazy engines
-        there are no ``"stable"`` ties, no `ignore_ties` and no callables.
+        order of ``ties="stable"`` is that in which the engine gives the rows. Other lazy engines
+        take no ``ties="stable"``, no `ignore_ties` and no callables.
 
     Returns
     -------
@@ -433,8 +434,4 @@ def _ids(table: Any, keys: list[str]) -> Any:
 def _query_codes(table: Any, keys: list[str]) -> tuple[Ints, Ints]:
     """A number for each row's query, in the order of the ids, and the first row of each query."""
     codes = Grouping.of_ids(_ids(table, keys), len(table)).row_codes()
-    first_row = np.empty(codes.max() + 1, dtype=np.intp)
-    first_row[codes[::-1]] = np.arange(len(codes))[
-        ::-1
-    ]  # of several rows the one written last stays
-    return codes, first_row
+    return codes, first_rows(codes)

@@ -198,7 +198,7 @@ def tensorflow_ranking(y_true, y_score, groups, k, weights=None):
 
 
 def padded(y_true, y_score, groups):
-    """Scores and relevance as matrices in float32, with -1 as the relevance of what is no row."""
+    """Scores and relevance as matrices in float32, and a relevance of -1 where there is no row."""
     place = np.arange(len(groups)) - np.searchsorted(groups, groups)
     shape = groups[-1] + 1, place.max() + 1
     score, relevance = np.zeros(shape, np.float32), np.full(shape, -1, np.float32)

@@ -288,7 +288,7 @@ def test_an_engine_that_fails_midway(scan, tmp_path, monkeypatch):
         (tmp_path / "rows" / "2.parquet").write_bytes(b"overwritten" * 1000)
         return relevance
 
-    with pytest.raises(BaseException) as caught:  # noqa: PT011  # some of Polars are no Exception
+    with pytest.raises(BaseException) as caught:  # noqa: PT011  # Polars raises a BaseException
         ndcg_score(table, **COLUMNS, gain=gain, working_memory=memory_of(7))
     [note] = caught.value.__notes__
     assert re.search(r"This was pass 2 of 7 over the table: \d\d\d of its 3,000 rows", note)
