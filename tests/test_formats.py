@@ -126,8 +126,8 @@ def test_arrays_as_lists():
         ({"q": "abc"}, {"q": ["a"]}, TypeError, "got str for query 'q'"),
         ({"q": {"a", "b"}}, {"q": ["a"]}, TypeError, "best first, for each query, got set"),
         ({"q": None}, {"q": ["a"]}, TypeError, "got NoneType for query 'q'"),
-        ({"q": [["a"]]}, {"q": ["a"]}, TypeError, "recommended has ids in query 'q': unhashable"),
-        ({"q": ["a"]}, {"q": [["a"]]}, TypeError, "relevant has ids in query 'q': unhashable"),
+        ({"q": [["a"]]}, {"q": ["a"]}, TypeError, "recommended has ids in query 'q': .*unhashable"),
+        ({"q": ["a"]}, {"q": [["a"]]}, TypeError, "relevant has ids in query 'q': .*unhashable"),
         ({"q": ["a"]}, {"q": "a"}, TypeError, "collection of ids, got str for query 'q'"),
         ({"q": ["a"]}, {"q": 3}, TypeError, "collection of ids, got int for query 'q'"),
         (
