@@ -1,21 +1,11 @@
 """Checks that take too long for every day, one session each: `nox`, or `nox -s coverage`."""
 
-import random
-import sqlite3
 from pathlib import Path
 
 import nox
 
 nox.options.default_venv_backend = "venv"
 nox.options.sessions = ["ci", "bare", "coverage", "sanitize", "docs"]
-MUTATED = (
-    "kernels", "ids", "grouping", "queries", "inputs", "definitions", "metrics", "scorers",
-    "splitters", "leaks", "resampling", "formats", "lists", "unions",
-)  # fmt: skip
-KILLERS = (
-    "values", "ids", "grouping", "inputs", "scorers", "query_splitter", "leaks", "agreement",
-    "invariances", "kernels", "conventions", "resampling", "evidence", "formats", "compare_lists",
-)  # fmt: skip
 
 
 @nox.session(python=False)
@@ -31,14 +21,52 @@ def bare(session):
     session.run("pytest", "-q", "tests/test_agreement.py", "tests/test_kernels.py")
 
 
-@nox.session
-def nightly(session):
-    """Run the suite on nightly builds of scikit-learn, NumPy and SciPy."""
-    index = "https://pypi.anaconda.org/scientific-python-nightly-wheels/simple"
+@nox.session(python=["3.11", "3.12", "3.13", "3.14"])
+def pythons(session):
+    """Run the suite on each Python, with the newest of everything."""
     session.install(".[test]")
-    session.install(
-        "--pre", "--upgrade", "--extra-index-url", index, "scikit-learn", "numpy", "scipy"
+    session.run("pytest", "-q")
+
+
+@nox.session(python="3.14t")
+def free_threaded(session):
+    """Run what needs no library of tables or rankers: most of those switch the GIL on again."""
+    session.install(".", "hypothesis", "matplotlib", "mpmath", "narwhals", "pandas", "pytest")
+    needed = (
+        "import polars",
+        "import pyarrow",
+        "import lightgbm",
+        "import peers",
+        "from whose_ndcg",
     )
+    files = sorted(Path("tests").glob("test_*.py"))
+    alone = [str(each) for each in files if not any(map(each.read_text().__contains__, needed))]
+    session.run("python", "-P", "-c", "import sys, sklearn_ndcg; assert not sys._is_gil_enabled()")
+    session.run("pytest", "-q", *alone)
+
+
+@nox.session
+@nox.parametrize("version", ["1.6", "1.7", "1.8", "1.9"])
+def sklearn(session, version):
+    """Run the suite on each supported scikit-learn."""
+    session.install(".[test]", f"scikit-learn=={version}.*")
+    session.run("pytest", "-q")
+
+
+@nox.session
+@nox.parametrize(("numpy", "pandas"), [("1.26", "2.2"), ("2.0", "2.3"), ("2", "3")])
+def numbers(session, numpy, pandas):
+    """Run the suite on old and new NumPy and pandas."""
+    session.install(".[test]", f"numpy=={numpy}.*", f"pandas=={pandas}.*")
+    session.run("pytest", "-q")
+
+
+@nox.session
+def prereleases(session):
+    """Run the suite on release candidates, where the index has them."""
+    session.install(".[test]")
+    session.install("--pre", "--upgrade", "scikit-learn", "numpy", "scipy", "pandas", "narwhals")
+    session.run("pip", "list")
     session.run("pytest", "-q")
 
 
@@ -68,34 +96,32 @@ def docs(session):
 
 @nox.session
 def mutants(session):
-    """Test a seeded sample of mutants; `nox -s mutants -- 500` for a larger one."""
-    session.install(".[test]", "cosmic-ray", env={"CC": "/bin/false"})
-    copy = Path(session.create_tmp())
-    session.run("bash", "-c", f"git archive HEAD | tar x -C {copy}", external=True)
-    session.chdir(copy)
-    modules = [f"sklearn_ndcg/_{name}.py" for name in MUTATED]
-    tests = " ".join(f"tests/test_{name}.py" for name in KILLERS)
-    Path("mutants.toml").write_text(
-        f"[cosmic-ray]\nmodule-path = {modules}\ntimeout = 120.0\nexcluded-modules = []\n"
-        f'test-command = "python -m pytest -x -q -p no:cacheprovider {tests}"\n'
-        '[cosmic-ray.distributor]\nname = "local"\n'
-    )
-    session.run("cosmic-ray", "init", "mutants.toml", "mutants.sqlite")
-    _sample("mutants.sqlite", int(session.posargs[0]) if session.posargs else 140)
-    session.run("cosmic-ray", "exec", "mutants.toml", "mutants.sqlite")
-    session.run("cr-report", "mutants.sqlite", "--show-diff", "--surviving-only")
+    """Try mutants of the Python modules and of both kernels; `nox -s mutants -- 100` for fewer."""
+    session.install("-e", ".[test]", "cosmic-ray", "coverage", "Cython>=3.1", "setuptools>=77")
+    number = session.posargs[0] if session.posargs else "700"
+    modules = ["python", "-P", "tests/mutate_modules.py"]
+    session.run(*modules, "--number", number)
+    session.run(*modules, "--number", number, "--only", "_kernels",
+                env={"SKLEARN_NDCG_KERNELS": "numpy"})  # fmt: skip
+    session.run("python", "-P", "tests/mutate_kernels.py", "--number", number)
 
 
-def _sample(database, size):
-    """Keep a sample of the mutants, without those of `|`, which is mostly in annotations."""
-    with sqlite3.connect(database) as connection:
-        found = connection.execute(
-            "select job_id, operator_name from mutation_specs order by module_path, start_pos_row,"
-            " start_pos_col, operator_name, occurrence"
-        ).fetchall()
-        jobs = [job for job, operator in found if "BitOr_" not in operator]
-        kept = set(random.Random(0).sample(jobs, min(size, len(jobs))))  # noqa: S311
-        for job, _ in found:
-            if job not in kept:
-                for table in ("mutation_specs", "work_items"):
-                    connection.execute(f"delete from {table} where job_id = ?", (job,))  # noqa: S608
+@nox.session
+def fuzz(session):
+    """Fuzz the C kernels under AddressSanitizer for an hour, or `nox -s fuzz -- 600` for less."""
+    session.install("atheris", "Cython>=3.1", "setuptools>=77", "numpy", "scipy", "scikit-learn")
+    session.install("--no-build-isolation", "-e", ".", env={
+        "CC": "clang", "LDSHARED": "clang -shared", "LDFLAGS": "-fsanitize=address",
+        "CFLAGS": "-g -O1 -fno-omit-frame-pointer -fsanitize=address,fuzzer-no-link",
+    })  # fmt: skip
+    library = session.run("python", "-c", "import atheris; print(atheris.path())", silent=True)
+    seconds = session.posargs[0] if session.posargs else "3600"
+    session.run(
+        "python", "-P", "tests/fuzz_kernels.py", f"-max_total_time={seconds}", "-max_len=8192",
+        "-len_control=0", "-rss_limit_mb=6000", "tests/corpus",
+        env={
+            "LD_PRELOAD": f"{library.strip()}/asan_with_fuzzer.so", "PYTHONMALLOC": "malloc",
+            # Python itself does not free all of its memory when it exits
+            "ASAN_OPTIONS": "detect_leaks=0",
+        },
+    )  # fmt: skip

@@ -218,3 +218,141 @@ first, second = (min(timed(n) for _ in range(3)) for n in (200_000, 800_000))
 report(first=round(first, 4), second=round(second, 4), ratio=round(second / first, 2))
 """
     assert run(code, gigabytes=2)["ratio"] < 8
+
+
+WATCH = """
+import os, threading
+
+def resident(process):
+    try:
+        with open(f"/proc/{process}/statm") as file:
+            mine = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+        with open(f"/proc/{process}/task/{process}/children") as file:
+            return mine + sum(resident(int(child)) for child in file.read().split())
+    except OSError:  # it has ended
+        return 0
+"""
+
+
+def test_the_memory_of_a_long_search_is_flat():
+    """200 candidates in two worker processes; megabytes of all processes together."""
+    found = run(
+        WATCH
+        + """
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.model_selection import GridSearchCV, GroupKFold
+
+rng = np.random.default_rng(0)
+query = np.repeat(np.arange(1000), 20)
+X = rng.normal(size=(len(query), 5))
+y = np.clip(np.round(X[:, 0] + rng.normal(size=len(query))), 0, 4)
+ranker = sn.GroupedRanker(HistGradientBoostingRegressor(max_iter=5), group_by=lambda X: X[:, -1])
+grid = {
+    "estimator__learning_rate": np.linspace(0.01, 1, 20), "estimator__max_leaf_nodes": range(3, 13)
+}
+search = GridSearchCV(
+    ranker, grid, scoring=sn.make_ndcg_scorer(k=10), cv=GroupKFold(3), n_jobs=2
+)
+megabytes, done = [], threading.Event()
+
+def watch():
+    while not done.wait(0.1):
+        megabytes.append(resident(os.getpid()))
+
+watcher = threading.Thread(target=watch)
+watcher.start()
+search.fit(np.c_[X, query], y, groups=query)
+done.set()
+watcher.join()
+quarters = [round(max(part)) for part in np.array_split(megabytes, 4)]
+report(candidates=len(search.cv_results_["params"]), quarters=quarters, best=search.best_score_)
+""",
+        gigabytes=4,
+        timeout=1200,
+    )
+    assert found["candidates"] == 200
+    assert found["best"] > 0.7
+    _, second, third, fourth = found["quarters"]
+    assert max(third, fourth) < 1.03 * second
+
+
+def test_the_memory_of_a_million_calls_of_a_scorer_is_flat():
+    found = run(
+        WATCH
+        + """
+from sklearn.base import BaseEstimator
+
+class First(BaseEstimator):
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return X[:, 0]
+
+rng = np.random.default_rng(0)
+X, y, query = rng.normal(size=(50, 2)), rng.integers(0, 4, 50), np.repeat(np.arange(5), 10)
+scorer, model, megabytes = sn.make_ndcg_scorer(k=5), First(), []
+for call in range(1_000_000):
+    value = scorer(model, X, y, groups=query)
+    if call % 100_000 == 99_999:
+        megabytes.append(round(resident(os.getpid()), 2))
+report(value=value, megabytes=megabytes, seconds=seconds(), same=scorer(model, X, y, groups=query))
+""",
+        gigabytes=1,
+        timeout=2400,
+    )
+    assert found["same"] == found["value"]
+    assert max(found["megabytes"]) < found["megabytes"][0] + 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals are sent to oneself there")
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(
+    ("n_queries", "options"), [(500_000, "k=10"), (1, "k=10"), (1, "k=None"), (50, "k=None")]
+)
+def test_an_interrupt_is_answered_at_once(n_queries, options, threads):
+    """Ctrl-C at eight moments of a call on 5*10^7 rows; everything works after it."""
+    found = run(
+        f"""
+import os, signal, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)
+os.environ["OMP_NUM_THREADS"] = "{threads}"
+n, n_queries = 50_000_000, {n_queries}
+rng = np.random.default_rng(0)
+y, s = rng.integers(0, 5, n, dtype=np.uint8), rng.random(n, dtype=np.float32)
+groups = np.repeat(np.arange(n_queries, dtype=np.int32), n // n_queries)
+
+def score(rows=slice(None)):
+    return sn.ndcg_score(y[rows], s[rows], groups=groups[rows], {options})
+
+began = time.perf_counter()
+expected = score()
+whole = time.perf_counter() - began
+waited = []
+for moment in np.linspace(0.02, 0.95, 8) * whole:
+    sent = []
+
+    def interrupt():
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(moment, interrupt)
+    timer.start()
+    try:
+        score()
+        timer.join()
+        time.sleep(0.1)
+    except KeyboardInterrupt:
+        waited.append(time.perf_counter() - sent[0])
+    assert threading.active_count() <= 2
+timer.join()
+report(
+    whole=round(whole, 2), longest=round(max(waited), 2), answered=len(waited),
+    same=score() == expected,
+)
+""",
+        gigabytes=8,
+    )
+    assert found["answered"] == 8
+    assert found["longest"] < 2
+    assert found["same"]

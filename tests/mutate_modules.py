@@ -1,0 +1,347 @@
+"""Change the Python modules in one place at a time, and see that a test fails.
+
+    python -m pip install cosmic-ray coverage -e ".[test]"
+    python tests/mutate_modules.py --number 600 --seed 0 --jobs 2
+
+Each test is first run under coverage. A mutant, made by cosmic-ray, then runs the tests that reach
+its line, the quickest first, until one fails. All of this happens in forks of one process that has
+collected the tests, where the code of the mutated function is replaced. What is no function's code
+(constants, defaults, decorators) is tried in a copy of the package.
+"""
+
+import argparse
+import ast
+import gc
+import inspect
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections import Counter, defaultdict
+from itertools import accumulate, islice
+from pathlib import Path
+from types import CodeType, FunctionType
+
+import coverage
+import pytest
+from cosmic_ray.ast import ast_nodes, get_ast_from_path
+from cosmic_ray.mutating import mutate_code
+from cosmic_ray.plugins import get_operator, operator_names
+from hypothesis import Phase, settings
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "sklearn_ndcg"
+# what they do happens in other processes, or they are about the text of the modules
+NO_KILLERS = ["house", "processes", "limits", "memory", "cluster", "recipes"]
+# the NumPy kernels have their own run, with SKLEARN_NDCG_KERNELS=numpy and --only _kernels
+MODULES = [
+    each.stem
+    for each in PACKAGE.glob("*.py")
+    if each.stem not in ("_kernels", "_typing", "__init__")
+]
+COMMAND = ["-q", "-s", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
+
+
+class Coverage:
+    """The lines that each test reaches, and its seconds."""
+
+    def __init__(self, coverage):
+        self.coverage = coverage
+        self.seconds = {}
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item):
+        self.coverage.switch_context(item.nodeid)
+        began = time.perf_counter()
+        try:
+            return (yield)
+        finally:
+            self.seconds[item.nodeid] = time.perf_counter() - began
+            self.coverage.switch_context("")
+
+
+def map_tests(file):
+    """Write the tests that reach each line, and how long each takes."""
+    measured = coverage.Coverage(file.with_suffix(".coverage"), include=[f"{PACKAGE}/*"])
+    measured.start()
+    plugin = Coverage(measured)
+    code = pytest.main(arguments(), plugins=[plugin])
+    measured.stop()
+    if code:
+        sys.exit("the tests fail without any mutant")
+    data = measured.get_data()
+    lines = {
+        Path(name).stem: {
+            line: [test for test in tests if test]
+            for line, tests in data.contexts_by_lineno(name).items()
+        }
+        for name in data.measured_files()
+    }
+    file.write_text(json.dumps({"seconds": plugin.seconds, "lines": lines}))
+
+
+def arguments():
+    """What pytest is called with: the files whose tests can kill."""
+    files = sorted((ROOT / "tests").glob("test_*.py"))
+    return [*COMMAND, *(str(each) for each in files if each.stem[5:] not in NO_KILLERS)]
+
+
+def found_mutants(modules, seed):
+    """Mutants of the modules in random order: module, line, new source, operator."""
+    found = []
+    for path in sorted(PACKAGE.glob("*.py")):
+        if path.stem not in modules:
+            continue
+        nodes = list(ast_nodes(get_ast_from_path(path)))
+        for name in sorted(operator_names()):
+            if get_operator(name).arguments():
+                continue
+            operator = get_operator(name)()
+            spots = [spot for node in nodes for spot in operator.mutation_positions(node)]
+            found += [(path, line, operator, number) for number, ((line, _), _) in enumerate(spots)]
+    random.Random(seed).shuffle(found)
+    for path, line, operator, number in found:
+        source = path.read_text()
+        mutated = mutate_code(source, operator, number)
+        try:
+            if ast.dump(bare(mutated)) != ast.dump(bare(source)):
+                yield path.stem, line, mutated, type(operator).__name__
+        except SyntaxError:
+            pass
+
+
+def bare(source):
+    """The tree of a module without its annotations, which nothing evaluates."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            node.returns = None
+        elif isinstance(node, ast.arg):
+            node.annotation = None
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            node.annotation = ast.Constant(None)
+    return ast.fix_missing_locations(tree)
+
+
+def changed_functions(module, mutated):
+    """Old and new code of the functions that a mutant changes; None if it changes other code."""
+    path = PACKAGE / f"{module}.py"
+    with warnings.catch_warnings(action="ignore"):  # "is" with a literal
+        old, new = (compile(bare(text), str(path), "exec") for text in (path.read_text(), mutated))
+    return None if outside(old) != outside(new) else list(different(old, new))
+
+
+def outside(code):
+    """A module's or class's own code, without that of its functions."""
+    inner = [
+        repr(each) if not isinstance(each, CodeType) else is_class(each) and outside(each)
+        for each in code.co_consts
+    ]
+    return code.co_code, code.co_names, inner
+
+
+def is_class(code):
+    return not code.co_flags & inspect.CO_NEWLOCALS
+
+
+def different(old, new):
+    """The functions at any depth whose code is not the same."""
+    for before, after in zip(old.co_consts, new.co_consts, strict=True):
+        if isinstance(before, CodeType) and before != after:
+            if not is_class(before):
+                yield before, after
+            if len(before.co_consts) == len(after.co_consts):
+                yield from different(before, after)
+
+
+class These:
+    """Runs the tests whose names a file has, in its order."""
+
+    def pytest_collection_modifyitems(self, items):
+        place = {test: i for i, test in enumerate((ROOT / "these").read_text().splitlines())}
+        items[:] = sorted((i for i in items if i.nodeid in place), key=lambda i: place[i.nodeid])
+
+
+class Mutants:
+    """Runs the mutants in place of the tests that pytest has collected."""
+
+    def __init__(self, mutants, tests, chosen, report):
+        self.mutants, self.tests, self.report = mutants, tests, report
+        self.jobs, self.seconds = chosen.jobs, chosen.seconds
+        self.killers = set()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session):
+        self.items = {item.nodeid: item for item in session.items}
+        self.functions = defaultdict(list)
+        for each in gc.get_objects():
+            if isinstance(each, FunctionType) and str(PACKAGE) in each.__code__.co_filename:
+                self.functions[each.__code__].append(each)
+        gc.freeze()
+        running = {}
+        while True:
+            for mutant in islice(self.mutants, self.jobs - len(running)):
+                process = self.start(session, mutant)
+                running[process.pid] = process, mutant
+            if not running:
+                break
+            self.finish_one(running)
+        for test in sorted(self.killers & self.items.keys()):
+            if os.fork() == 0:
+                silence_output()
+                os._exit(bool(self.first_failure(session, [test])))
+            if os.wait()[1]:
+                print(f"{test} FAILS WITHOUT A MUTANT, TOO")
+        return True
+
+    def start(self, session, mutant):
+        module, line, mutated, _ = mutant
+        tests = self.tests_of(module, line)
+        changed = changed_functions(module, mutated)
+        seconds = sum(self.tests["seconds"][test] for test in tests)
+        process = Process(limit=60 + 4 * seconds)
+        process.pid = os.fork()
+        if process.pid:
+            return process
+        os.setsid()
+        silence_output()
+        killer = ""
+        try:
+            found = [(self.functions[old], new) for old, new in changed or ()]
+            if any(functions for functions, _ in found):
+                for functions, new in found:
+                    for function in functions:
+                        function.__code__ = new
+                killer = self.first_failure(session, tests)
+            else:
+                killer = self.in_a_copy(module, mutated, tests)
+        except BaseException as error:
+            killer = f"raised {type(error).__name__}: {error}"
+        process.file.write_text(killer)
+        os._exit(0)
+
+    def tests_of(self, module, line):
+        """The tests that reach a line, quickest first; of the whole module if none does."""
+        lines = self.tests["lines"].get(module, {})
+        for above in range(line, max(line - 12, 0), -1):
+            if lines.get(str(above)):
+                found = set(lines[str(above)])
+                break
+        else:
+            found = {test for tests in lines.values() for test in tests}
+        seconds = self.tests["seconds"]
+        quickest = sorted(found & self.items.keys(), key=seconds.get)
+        sums = accumulate(seconds[test] for test in quickest)
+        return [test for test, sum_ in zip(quickest, sums, strict=True) if sum_ < self.seconds]
+
+    def first_failure(self, session, tests):
+        """The first test that fails, or an empty text."""
+        items = [self.items[test] for test in tests]
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if session.testsfailed:
+                return item.nodeid
+        return ""
+
+    def in_a_copy(self, module, mutated, tests):
+        """The same in another process, which imports a copy of the package."""
+        with tempfile.TemporaryDirectory() as folder:
+            for each in ("sklearn_ndcg", "tests", "pyproject.toml", "setup.cfg"):
+                source = ROOT / each
+                (shutil.copytree if source.is_dir() else shutil.copy)(source, Path(folder) / each)
+            (Path(folder) / "sklearn_ndcg" / f"{module}.py").write_text(mutated)
+            (Path(folder) / "these").write_text("\n".join(tests))
+            run = subprocess.run(  # noqa: S603
+                [sys.executable, "-P", f"{folder}/tests/mutate_modules.py", "--these"],
+                cwd=folder, env=os.environ | {"PYTHONPATH": folder}, check=False,
+                stdout=subprocess.PIPE, text=True,
+            )  # fmt: skip
+            return f"in a copy: {run.stdout[-200:]!r}" if run.returncode else ""
+
+    def finish_one(self, running):
+        """Wait for one of the processes to end, or end it; write its fate."""
+        while True:
+            pid, _ = os.waitpid(-1, os.WNOHANG)
+            late = [each for each, (process, _) in running.items() if time.time() > process.end]
+            if not pid and late:
+                pid = late[0]
+                os.killpg(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+                running[pid][0].file.write_text("time out")
+            if pid in running:
+                break
+            time.sleep(0.02)
+        process, mutant = running.pop(pid)
+        killer = process.file.read_text() if process.file.exists() else "crashed"
+        self.killers.add(killer)
+        self.report(mutant, killer)
+        process.file.unlink(missing_ok=True)
+
+
+def silence_output():
+    silence = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silence, 1)
+    os.dup2(silence, 2)
+
+
+class Process:
+    """A fork, the file it reports to, and the time at which it is ended."""
+
+    def __init__(self, limit):
+        self.end = time.time() + limit
+        self.file = Path(tempfile.mkstemp()[1])
+        self.file.unlink()
+
+
+def main():
+    """Try a seeded sample of mutants; print those that survive."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--number", type=int, default=600)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--skip", type=int, default=0, help="so many were tried by an earlier run")
+    parser.add_argument("--seconds", type=float, default=45, help="of tests for each mutant")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--map", type=Path, default=Path(tempfile.gettempdir()) / "tests.json")
+    parser.add_argument("--only", help="modules, separated by commas")
+    parser.add_argument("--these", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--make-map", action="store_true", help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    settings.register_profile(
+        "mutants", phases=[Phase.explicit, Phase.generate], database=None, deadline=None
+    )
+    settings.load_profile("mutants")
+    if chosen.these:
+        sys.exit(pytest.main([*arguments(), "-x"], plugins=[These()]))
+    if chosen.make_map:
+        map_tests(chosen.map)
+        return
+    if not chosen.map.exists():
+        call = [sys.executable, "-P", __file__, "--make-map", "--map", str(chosen.map)]
+        subprocess.run(call, check=True, stdout=subprocess.DEVNULL)  # noqa: S603
+    tests = json.loads(chosen.map.read_text())
+    modules = chosen.only.split(",") if chosen.only else MODULES
+    sample = islice(found_mutants(modules, chosen.seed), chosen.skip, chosen.number)
+    fates = Counter()
+
+    def report(mutant, killer):
+        module, line, mutated, operator = mutant
+        fates["killed" if killer else "survives"] += 1
+        new = mutated.splitlines()[line - 1].strip()
+        print(f"{'killed  ' if killer else 'SURVIVES'} {module}:{line} {operator}: {new}", end="")
+        print(f"   [{killer}]" if killer else "", flush=True)
+
+    plugin = Mutants(sample, tests, chosen, report)
+    pytest.main(arguments(), plugins=[plugin])
+    print(dict(fates), flush=True)
+    os._exit(0)  # what is frozen would be reported as leaks
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+    main()
