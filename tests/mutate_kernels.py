@@ -13,7 +13,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from queue import Queue
 
 ROOT = Path(__file__).parents[1]
 KERNELS = Path("sklearn_ndcg") / "_ckernels.pyx"
@@ -23,6 +25,7 @@ CHANGES = [  # what is found, and what takes its place
     (r" == ", " != "), (r" \+ 1\b", ""), (r" - 1\b", ""), (r" \+= ", " -= "), (r" \* 2\b", ""),
     (r"\b2 \* ", ""), (r" \+ ", " - "), (r" and ", " or "), (r"\bmin\(", "max("), (r"\bnot ", ""),
 ]  # fmt: skip
+NOT_COPIED = [".git", "docs", "*.so", "build", ".hypothesis", ".nox"]
 COMPILE = "import setuptools; setuptools.setup(script_args=['-q', 'build_ext', '--inplace'])"
 
 
@@ -55,17 +58,11 @@ def fate(folder, source, number, changed):
     environment = os.environ | {
         "PYTHONPATH": str(folder), "CFLAGS": "-O1", "SKLEARN_NDCG_KERNELS": "compiled",
     }  # fmt: skip
-    run = {
-        "cwd": folder,
-        "env": environment,
-        "stdout": subprocess.DEVNULL,
-        "stderr": subprocess.DEVNULL,
-    }
-    for each in [
-        *folder.glob("sklearn_ndcg/_ckernels*.so"),
-        *folder.glob("sklearn_ndcg/_ckernels.c"),
-    ]:
-        each.unlink()
+    silent = subprocess.DEVNULL
+    run = {"cwd": folder, "env": environment, "stdout": silent, "stderr": silent}
+    for suffix in ("*.so", ".c"):
+        for each in folder.glob(f"sklearn_ndcg/_ckernels{suffix}"):
+            each.unlink()
     subprocess.run([sys.executable, "-c", COMPILE], **run, check=False)  # noqa: S603
     if not [*folder.glob("sklearn_ndcg/_ckernels*.so")]:
         return "no mutant: it does not compile"
@@ -83,21 +80,31 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--number", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
     source = (ROOT / KERNELS).read_text().splitlines()
     found = mutants(source)
     chosen = random.Random(arguments.seed).sample(found, min(arguments.number, len(found)))
-    fates = []
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "copy"
-        ignored = shutil.ignore_patterns(".git", "docs", "*.so", "build", ".hypothesis")
-        shutil.copytree(ROOT, copy, ignore=ignored)
-        for number, changed in chosen:
-            fates.append(fate(copy, source, number, changed))
-            print(
-                f"{fates[-1]:10} {number + 1}: {source[number].strip()}  ->  {changed.strip()}",
-                flush=True,
-            )
+    folders = Queue()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        ThreadPoolExecutor(arguments.jobs) as pool,
+    ):
+        for job in range(arguments.jobs):
+            copy = Path(folder) / str(job)
+            shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*NOT_COPIED))
+            folders.put(copy)
+
+        def try_one(mutant):
+            number, changed = mutant
+            copy = folders.get()
+            found = fate(copy, source, number, changed)
+            folders.put(copy)
+            old = source[number].strip()
+            print(f"{found:10} {number + 1}: {old}  ->  {changed.strip()}", flush=True)
+            return found
+
+        fates = list(pool.map(try_one, chosen))
     counts = {each: fates.count(each) for each in sorted(set(fates))}
     print(f"{len(found)} mutants, {len(chosen)} tried: {counts}")
     sys.exit("survives" in counts)

@@ -139,25 +139,25 @@ def changed_functions(module, mutated):
 
 def outside(code):
     """A module's or class's own code, without that of its functions."""
-    inner = [
-        repr(each) if not isinstance(each, CodeType) else is_class(each) and outside(each)
-        for each in code.co_consts
-    ]
-    return code.co_code, code.co_names, inner
+    constants = [repr(each) for each in code.co_consts if not isinstance(each, CodeType)]
+    return code.co_code, code.co_names, constants, [outside(each) for each in classes_of(code)]
 
 
-def is_class(code):
-    return not code.co_flags & inspect.CO_NEWLOCALS
+def inner(code):
+    return [each for each in code.co_consts if isinstance(each, CodeType)]
+
+
+def classes_of(code):
+    return [each for each in inner(code) if not each.co_flags & inspect.CO_NEWLOCALS]
 
 
 def different(old, new):
     """The functions at any depth whose code is not the same."""
-    for before, after in zip(old.co_consts, new.co_consts, strict=True):
-        if isinstance(before, CodeType) and before != after:
-            if not is_class(before):
+    for before, after in zip(inner(old), inner(new), strict=False):
+        if before != after:
+            if before.co_flags & inspect.CO_NEWLOCALS:
                 yield before, after
-            if len(before.co_consts) == len(after.co_consts):
-                yield from different(before, after)
+            yield from different(before, after)
 
 
 class These:
@@ -262,6 +262,8 @@ class Mutants:
                 cwd=folder, env=os.environ | {"PYTHONPATH": folder}, check=False,
                 stdout=subprocess.PIPE, text=True,
             )  # fmt: skip
+            if run.returncode == pytest.ExitCode.NO_TESTS_COLLECTED:
+                raise LookupError(f"no tests for {module}")
             return f"in a copy: {run.stdout[-200:]!r}" if run.returncode else ""
 
     def finish_one(self, running):

@@ -1,6 +1,7 @@
 """Every way into the package gives one number: that of a loop over queries and all orders."""
 
 import os
+from importlib.util import find_spec
 from math import fsum, isnan, nan
 
 import duckdb
@@ -9,6 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.dataset
 import pytest
 import sklearn
 from hypothesis import Phase, settings
@@ -36,6 +38,8 @@ mpl.use("agg")
 pytestmark = pytest.mark.filterwarnings(
     "ignore:(With . quer|All . queries|Each of the|NDCG is undefined)"
 )
+ENGINES = ["pandas", "polars", "lazy", "arrow", "dataset", "duckdb"]
+ENGINES += ["ibis"] if find_spec("ibis") else []
 LABELS = {
     "integers": lambda q: q,
     "text": lambda q: np.array(["b", "a", "d", "c", "aa"], dtype=object)[q],
@@ -147,7 +151,7 @@ class Entries(RuleBasedStateMachine):
         )
         self.check(found[f"ndcg@{self.k}"])
 
-    @rule(engine=st.sampled_from(["pandas", "polars", "lazy", "arrow", "duckdb"]))
+    @rule(engine=st.sampled_from(ENGINES))
     def table(self, engine):
         weight = np.ones(len(self.y)) if self.weight is None else self.weight
         frame = self.X.assign(y=self.y, w=weight)
@@ -162,6 +166,8 @@ class Entries(RuleBasedStateMachine):
             "pandas": lambda: frame, "polars": lambda: pl.from_pandas(frame),
             "lazy": lambda: pl.from_pandas(frame).lazy(),
             "arrow": lambda: pa.Table.from_pandas(frame),
+            "dataset": lambda: pa.dataset.dataset(pa.Table.from_pandas(frame)),
+            "ibis": lambda: pytest.importorskip("ibis").memtable(pa.Table.from_pandas(frame)),
         }[engine]()  # fmt: skip
         self.check(frames.ndcg_score(made, **columns, **self.options))
 
