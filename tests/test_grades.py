@@ -3,12 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sklearn_ndcg import quantile_grades
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from([-1.5, 0, 0.0, 2, 3, 1e9]), st.integers(0, 3)), min_size=1),
     st.integers(2, 7),
