@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 from multiprocessing import parent_process
 from typing import Any, TypeVar
@@ -94,26 +94,32 @@ def _run(call: Callable[[slice], Result], ends: list[int], n_threads: int) -> li
         except BaseException as error:  # raised below, in the thread of the caller
             errors.append(error)
 
-    threads: list[threading.Thread] = []
+    # made before any is started: an interrupt may come in the middle of a start
+    others = [
+        threading.Thread(target=work_elsewhere, name="sklearn_ndcg")
+        for _ in range(min(n_threads, len(ends) - 1) - 1)
+    ]
     try:
-        threads.extend(_started(work_elsewhere, min(n_threads, len(ends) - 1) - 1))
+        _start(others)
         work()
-        for thread in threads:
-            thread.join()
+        _join(others)
     finally:
         stop.set()  # if there was an interrupt
-        for thread in threads:
-            thread.join()
+        _join(others)
     if errors:
         raise errors[0]
     return [results[first] for first in ends[:-1]]
 
 
-def _started(target: Callable[[], Any], n: int) -> Iterator[threading.Thread]:
-    for _ in range(n):
-        thread = threading.Thread(target=target, name="sklearn_ndcg")
+def _start(threads: list[threading.Thread]) -> None:
+    for thread in threads:
         try:
             thread.start()
         except RuntimeError:  # no more threads here, or Python is ending: fewer will do
             return
-        yield thread
+
+
+def _join(threads: list[threading.Thread]) -> None:
+    for thread in threads:
+        if thread.is_alive():
+            thread.join()

@@ -5,8 +5,12 @@ import os
 import pytest
 import sklearn
 from helpers import graded_rows
+from hypothesis import Phase, settings
 
 from sklearn_ndcg import _kernels
+
+# for mutants: any failure will do, the simplest one takes long to find
+settings.register_profile("mutants", phases=[Phase.explicit, Phase.generate], database=None)
 
 
 def pytest_collection_modifyitems(config, items):

@@ -67,9 +67,20 @@ def fate(folder, source, number, changed):
     if not [*folder.glob("sklearn_ndcg/_ckernels*.so")]:
         return "no mutant: it does not compile"
     tests = [str(Path("tests") / each) for each in KILLERS]
-    call = [sys.executable, "-P", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
+    call = [
+        sys.executable,
+        "-P",
+        "-m",
+        "pytest",
+        "-q",
+        "-x",
+        "-p",
+        "no:cacheprovider",
+        "--hypothesis-profile=mutants",
+        *tests,
+    ]
     try:
-        killed = subprocess.run(call, **run, timeout=600, check=False).returncode  # noqa: S603
+        killed = subprocess.run(call, **run, timeout=100, check=False).returncode  # noqa: S603
     except subprocess.TimeoutExpired:
         killed = True
     return "killed" if killed else "survives"

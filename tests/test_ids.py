@@ -86,10 +86,10 @@ DATES = {
     "time zone": lambda v: pd.Series(v.astype("M8[ns]")).dt.tz_localize("Europe/Berlin"),
     "period": lambda v: pd.PeriodIndex(v.astype("M8[D]"), freq="D"),
     "interval": lambda v: pd.IntervalIndex.from_arrays(
-        v.astype("M8[ns]"), np.full(len(v), v.max() + 1)
+        v.astype("M8[ns]"), np.full(len(v), v.max() + np.timedelta64(1, "D"))
     ),
     "category of intervals": lambda v: pd.Series(
-        pd.IntervalIndex.from_arrays(v, np.full(len(v), v.max() + 1))
+        pd.IntervalIndex.from_arrays(v, np.full(len(v), v.max() + np.timedelta64(1, "D")))
     ).astype("category"),
     "polars date": lambda v: pl.Series(v.astype("M8[ms]")).cast(pl.Date),
     "arrow date": lambda v: pa.array(v.astype("M8[D]")),
@@ -225,7 +225,7 @@ def test_sums_are_exact_and_the_same_in_any_order(n):
     rng = np.random.default_rng(n)
     for values in (
         rng.random(n), rng.normal(size=n) * 10.0 ** rng.integers(-30, 30, n), rng.random(n) * 1e308 / n,
-        rng.random(n) * 1e-313, np.zeros(n),
+        rng.random(n) * 1e-313, np.zeros(n), np.r_[1, rng.random(n) * 2.0**-43, -1],
     ):  # fmt: skip
         found = exact_sum(values)
         assert found == exact_sum(rng.permutation(values))
