@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from itertools import pairwise
 from multiprocessing import parent_process
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import joblib  # scikit-learn depends on it
 import numpy as np

@@ -359,3 +359,40 @@ def test_the_pair_of_a_comparison():
     for comparison, pair in ((several, None), (only, ("b", "a")), (only, "ab")):
         with pytest.raises(ValueError, match=r"pair must be one of \[\('a', 'b'\)"):
             NDCGDisplay.from_comparison(comparison, pair=pair)
+
+
+@pytest.mark.parametrize("n_folds", [2, 3])
+def test_lines_of_folds_are_visible(n_folds):
+    X, y, query = indexed_rows()
+    cv_results = cross_validate(
+        Ridge(), X, y, groups=query, cv=GroupKFold(n_folds), return_estimator=True,
+        return_indices=True, scoring=make_ndcg_scorer(k=5, group_by="query"),
+    )  # fmt: skip
+    display = NDCGDisplay.from_cv_results(cv_results, X, y, group_by="query")
+    assert len(display.fold_lines_) == n_folds
+    assert all(line.get_linewidth() > 0 for line in display.fold_lines_)
+
+
+def test_folds_whose_longest_queries_differ_end_flat():
+    query = np.repeat([0, 1, 2, 3], [2, 2, 6, 6])
+    X = pd.DataFrame({"a": np.arange(16.0) % 5}, index=pd.Index(query, name="query"))
+    y = np.arange(16) % 3
+    cv_results = cross_validate(
+        Ridge(), X, y, groups=query, cv=[(np.arange(4, 16), np.arange(4)), (np.arange(4), np.arange(4, 16))],
+        return_estimator=True, return_indices=True, scoring=make_ndcg_scorer(k=5, group_by="query"),
+    )  # fmt: skip
+    display = NDCGDisplay.from_cv_results(cv_results, X, y, group_by="query", k=None)
+    assert display.k.tolist() == [1, 2, 3, 4, 5, 6]
+    assert (display.ndcg[0, 1:] == display.ndcg[0, 1]).all()
+
+
+def test_a_band_ends_where_ndcg_does_not_where_the_values_do():
+    y, s = [[1, 0], [1, 0]], [[2, 1], [1, 2]]
+    with pytest.warns(UserWarning, match="With 2 queries"):
+        display = NDCGDisplay.from_predictions(y, np.multiply(s, 0.5), k=[2], discount="reciprocal")
+    assert max(ndcg_samples(y, s, k=2, discount="reciprocal")) == 1
+    assert display.interval[:, 0].tolist() == [0, 1]
+    poor = [[1, 0, 0], [0, 1, 0]]
+    with pytest.warns(UserWarning, match="With 2 queries"):
+        display = NDCGDisplay.from_predictions(poor, [[2, 3, 1], [3, 1, 2]], k=[3])
+    assert display.interval[:, 0].tolist() == [0, 1]

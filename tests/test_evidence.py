@@ -1,6 +1,7 @@
 """Intervals and comparisons, compared with SciPy and statsmodels."""
 
-from dataclasses import fields
+import re
+from dataclasses import FrozenInstanceError, fields
 from fractions import Fraction
 from inspect import signature
 from xml.etree import ElementTree
@@ -952,3 +953,32 @@ def test_notebooks_show_the_numbers_of_the_text():
     assert found._repr_html_().startswith("<p>40 queries in 14 clusters</p><table>")
     assert "<good>" not in found._repr_html_()
     assert len(cells(found._repr_html_())) == 3 + 2
+
+
+def test_results_cannot_be_changed():
+    y, scores = rankers()
+    found = compare_rankers(y, scores, random_state=0)
+    for result, name in (
+        (ndcg_interval(y, scores["poor"], method="t"), "value"), (found, "pvalue"),
+        (found.largest(1), "first"),
+    ):  # fmt: skip
+        with pytest.raises(FrozenInstanceError):
+            setattr(result, name, 0)
+
+
+def test_notebooks_show_names_on_the_left_and_numbers_on_the_right():
+    y, scores = rankers()
+    found = compare_rankers(y, scores, random_state=0)
+    root = ElementTree.fromstring(f"<div>{found._repr_html_()}</div>")  # noqa: S314
+    for table in root.iter("table"):
+        for row in table.iter("tr"):
+            for cell in row.findall("td"):
+                text = "".join(cell.itertext())
+                side = "right" if re.fullmatch(r"[-+−.\d]+", text) else "left"
+                assert cell.get("style") == f"text-align: {side}", text
+
+
+def test_two_resamples_are_enough_to_ask_for():
+    y, s = matrices(30)
+    low, high = ndcg_interval(y, s, method="percentile", n_resamples=2).confidence_interval
+    assert 0 < low <= high < 1

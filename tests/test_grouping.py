@@ -12,6 +12,7 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold
 
 from sklearn_ndcg import GroupedRanker, check_group_splits, ndcg_samples, ndcg_score
+from sklearn_ndcg._grouping import shown_labels
 
 
 class Tensor:
@@ -138,3 +139,13 @@ def test_every_pair_of_labelled_arguments_is_compared():
     s, groups = pd.Series(S, index=list("abcdefgh")), pd.Series(IDS, index=list("bacdefgh"))
     with pytest.raises(ValueError, match="y_score and groups have the same labels"):
         ndcg_score(y, s, groups=groups)
+
+
+def test_labels_of_one_row_are_compared():
+    y, s = pd.Series([1], index=["a"]), pd.Series([0.5], index=["b"])
+    assert ndcg_score(y, s, groups=[0]) == 1
+
+
+def test_three_labels_are_shown():
+    assert shown_labels(np.arange(3)) == "0, 1, 2"
+    assert shown_labels(np.arange(4)) == "0, 1, 2, ..."

@@ -267,3 +267,14 @@ def test_badges_of_the_readme():
 
 def test_typed():
     assert (PACKAGE / "py.typed").exists()
+
+
+@pytest.mark.parametrize("module", ["sklearn_ndcg", "sklearn_ndcg.frames"])
+def test_options_are_keywords(module):
+    """Only data come by position, so that options can be added in any order."""
+    module = pytest.importorskip(module, exc_type=ImportError)
+    for name in set(module.__all__) - {"check_group_splits", "jarvelin_kekalainen"}:
+        function = getattr(module, name)
+        if isfunction(function):
+            for each in signature(function).parameters.values():
+                assert each.default is each.empty or each.kind is each.KEYWORD_ONLY, (name, each)

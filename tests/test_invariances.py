@@ -259,3 +259,34 @@ def test_duck_arrays():
     y_true, y_score, groups = map(Tensor, DATA)
     expected = ndcg_score(*DATA[:2], groups=DATA[2])
     assert ndcg_score(y_true, y_score, groups=groups) == expected
+
+
+def test_arrays_on_another_device():
+    """They are brought to the processor by `cpu`, as torch's are, or by NumPy."""
+
+    class Tensor:
+        def __init__(self, values):
+            self.values = np.asarray(values)
+            self.shape = self.values.shape
+
+        def __array_namespace__(self, **_):
+            return np
+
+        def __dlpack__(self, **_):
+            raise BufferError("not on the processor")
+
+        def __dlpack_device__(self):
+            return 2, 0
+
+    class OnDevice(Tensor):
+        def cpu(self):
+            return self.values
+
+    class Readable(Tensor):
+        def __array__(self, dtype=None, copy=None):
+            return self.values if dtype is None else self.values.astype(dtype)
+
+    expected = ndcg_score(*DATA[:2], groups=DATA[2])
+    for kind in (OnDevice, Readable):
+        y_true, y_score, groups = map(kind, DATA)
+        assert ndcg_score(y_true, y_score, groups=groups) == expected

@@ -347,14 +347,15 @@ def test_a_feature_has_to_be_left(data):
         GroupedRanker(Ridge(), group_by=["q"]).fit(pd.DataFrame({"q": query}), y)
 
 
-def test_a_ranker_trained_by_user_and_scored_by_session_is_no_leak(data):
+@pytest.mark.parametrize(("trained", "scored"), [("user", "session"), ("session", "user")])
+def test_a_ranker_trained_by_user_and_scored_by_session_is_no_leak(data, trained, scored):
     X, y, query = data
     X = X.assign(user=query, session=np.arange(len(y)) // 3)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         cross_validate(
-            GroupedRanker(Ridge(), group_by="user"), X, y, cv=QuerySplitter(3, group_by="user"),
-            scoring=make_ndcg_scorer(group_by="session", **NO_WARNING), error_score="raise",
+            GroupedRanker(Ridge(), group_by=trained), X, y, cv=QuerySplitter(3, group_by=trained),
+            scoring=make_ndcg_scorer(group_by=scored, **NO_WARNING), error_score="raise",
         )  # fmt: skip
 
 
@@ -398,3 +399,21 @@ def test_columns_of_one_name_and_dates_in_compound_ids(data):
     warnings.filterwarnings("ignore", "NDCG is undefined")
     with pytest.warns(QueryLeakWarning, match=r"\(\(0, 2012-03-0\d\), "):
         ranker.score(X[60:], y[60:], groups=[query[60:] // 5, days[60:]])
+
+
+def test_other_rows_whose_labels_add_up_to_1_more_are_a_leak():
+    X, query = np.arange(24.0)[:, None], np.repeat(np.arange(6), 4)
+    y = np.tile([0, 1, 2, 0], 6)
+    ranker = GroupedRanker(Ridge()).fit(X, y, groups=query)
+    others = y.copy()
+    others[3] = 1  # as many rows of query 0, but not those
+    with pytest.warns(QueryLeakWarning, match=r"1 of the 6 queries.*\(0\)"):
+        ranker.score(X, others, groups=query)
+
+
+def test_rows_without_names_and_without_the_group_column(data):
+    X, y, query = data
+    ranker = GroupedRanker(Ridge(), group_by="q").fit(X.assign(q=query), y)
+    expected = ranker.predict(X)
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        np.testing.assert_allclose(ranker.predict(X.to_numpy()), expected, rtol=1e-12)

@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_ndcg import GroupedRanker, make_ndcg_scorer, ndcg_samples, ndcg_score, quantile_grades
+from sklearn_ndcg._libraries import _is_about_labels, is_aligned
 
 K = 5
 
@@ -453,3 +454,37 @@ def test_columns_of_catboost_as_a_list_cannot_be_cloned_and_a_tuple_can():
         )  # fmt: skip
         search.fit(X, y, groups=query, cat_features=["b"])
     np.testing.assert_array_equal(search.predict(X), expected.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("y", "expected"),
+    [
+        ([0, 30], False), ([0, 31], True), ([-1, 3], True), ([-0.5, 1], True), ([0.5, 1], True),
+        ([31.5, 1], True), ([np.nan, 1], False), ([np.inf, 1], False), (["a", "b"], False),
+    ],
+)  # fmt: skip
+def test_labels_that_a_ranker_does_not_take(y, expected):
+    """LightGBM takes 0 to 30 as they are; an error about other labels is explained."""
+    assert _is_about_labels(ValueError("Label 31 is not less than 31"), np.array(y)) is expected
+    assert not _is_about_labels(ValueError("out of memory"), np.array(y))
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (np.zeros(5), True), (np.zeros((5, 2)), True), (np.zeros((2, 5)), False),
+        (np.zeros(4), False), (np.zeros(()), False), ([0] * 5, True), ([0] * 4, False),
+        ("abcde", False), (dict.fromkeys(range(5)), False), (5, False),
+    ],
+)  # fmt: skip
+def test_which_fit_parameters_have_a_value_per_row(value, expected):
+    assert is_aligned("margin", value, 5) is expected
+
+
+def test_a_pipeline_of_three_steps_keeps_them(data):
+    pytest.importorskip("lightgbm")
+    X, y, query = data
+    pipeline = make_pipeline(StandardScaler(), StandardScaler(), lightgbm())
+    fitted = GroupedRanker(pipeline, early_stopping=True).fit(X, y, groups=query)
+    assert len(fitted.estimator_.steps) == 3
+    assert fitted.predict(X).shape == (len(X),)

@@ -255,6 +255,17 @@ def test_wrong_rows_are_counted_in_the_whole_table(scan, case):
     assert query in columns["q"][wrong]
 
 
+def test_a_wrong_row_names_all_ids_of_its_query(scan):
+    columns = data()
+    columns["s"] = columns["s"] * 1.0
+    columns["s"][77] = np.nan
+    columns["day"] = np.arange(N_ROWS) % 3
+    given = COLUMNS | {"groups": ["q", "day"], "replace_undefined_by": 0}
+    where = rf"for example in query \({columns['q'][77]}, {77 % 3}\)"
+    with pytest.raises(ValueError, match=where):
+        ndcg_score(scan(columns), **given, working_memory=memory_of(3))
+
+
 def test_missing_ids_are_refused_by_name(scan):
     columns = data()
     columns["day"] = [None if i in {7, 2000} else i % 3 for i in range(N_ROWS)]

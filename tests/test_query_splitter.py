@@ -171,6 +171,9 @@ def test_parameters_of_the_inner_splitter(data):
     changed = clone(splitter).set_params(cv__n_splits=3, cv__shuffle=True, order="appearance")
     assert (changed.cv.n_splits, changed.cv.shuffle, changed.order) == (3, True, "appearance")
     assert splitter.cv.n_splits == 4
+    shared = KFold(4)
+    assert QuerySplitter(shared).set_params(cv__n_splits=3).cv.n_splits == 3
+    assert shared.n_splits == 4
     assert " ".join(repr(splitter).split()) == (
         "QuerySplitter(cv=KFold(n_splits=4, random_state=None, shuffle=False), group_by='day')"
     )

@@ -631,3 +631,9 @@ def test_rows_that_are_in_order_are_not_copied():
     scattered = GroupedRanker(SharesMemory()).fit(X, y, groups=together[::-1]).estimator_.given_
     assert not np.shares_memory(scattered["X"], X)
     np.testing.assert_array_equal(scattered["X"][:10], X[-10:])
+
+
+def test_so_large_a_fraction_that_all_queries_would_be_held_out():
+    ranker = GroupedRanker(Sizes(), early_stopping=True, validation_fraction=0.999)
+    with pytest.raises(ValueError, match="would hold out 300 of 300 queries"):
+        ranker.fit(np.zeros((600, 1)), np.arange(600) % 2, groups=np.arange(600) // 2)

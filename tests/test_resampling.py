@@ -196,3 +196,25 @@ def test_mean_and_error_of_equal_weights():
 def test_equal_values_have_an_infinite_effect():
     values = np.full((1, 12), 0.1 + 0.2) - 0.05
     assert mean_and_error(values, np.ones(12))[2] == [np.inf]
+
+
+def test_levels_of_few_clusters_stay_inside_0_and_1():
+    """At 0 or 1 their normal quantiles would be infinite."""
+    rng = np.random.default_rng(0)
+    tails = np.array([1e-12, 0.5, 1 - 1e-12])
+    levels = widened_levels(tails, 5.0, rng.normal(size=99), np.ones(4))
+    assert np.isfinite(stats.norm.ppf(levels)).all()
+    assert (np.diff(levels) > 0).all()
+    assert levels[1] == 0.5
+
+
+def test_the_data_are_one_of_the_random_assignments():
+    differences, rng = np.ones((1, 80)), np.random.default_rng(0)
+    assert permutation_pvalues(differences, np.ones(80), 99, rng).tolist() == [2 / 100]
+
+
+@pytest.mark.parametrize("weight", [[1, 5, 5, 5], [5, 1, 1, 5], [1, 1, 1, 1]])
+def test_means_of_resamples_are_weighted(weight):
+    """Whatever is drawn, the mean of ones is 1."""
+    means = bootstrap_means(np.ones(4), np.array(weight) / 5, 200, np.random.default_rng(0))
+    np.testing.assert_allclose(means, 1, rtol=1e-15)

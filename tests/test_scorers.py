@@ -115,6 +115,7 @@ LOST = {
     "array": ("a", np.asarray, r"ndarray.*RFECV.*enable_metadata_routing=True"),
     "polars name": ("d", pl.DataFrame, r"names nothing in X.*\['a', 'b', 'c'\]"),
     "column too far": (3, np.asarray, r"group_by=3 is not a column of X.*\(105, 3\)"),
+    "column much too far": (5, np.asarray, r"group_by=5 is not a column of X.*\(105, 3\)"),
     "number for a frame": (0, lambda X: X, "group_by=0 names nothing in X"),
     "1-D": (0, lambda X: X["a"].to_numpy(), r"group_by=0 is not a column of X.*\(105,\)"),
     "bool": (True, np.asarray, "group_by=True is a name"),
@@ -692,15 +693,19 @@ def test_votes_of_equal_sums_tie():
         assert scorer(Votes(), votes, y) == pytest.approx(expected, abs=1e-15)
 
 
-def test_negative_gains_that_cancel_out_tie():
+@pytest.mark.parametrize("scale", [1, 0.125])
+def test_negative_gains_that_cancel_out_tie(scale):
     proba = [[0.1, 0.2, 0.3, 0.2, 0.2], [0.2, 0.2, 0.1, 0.2, 0.3], [0.3, 0.2, 0.1, 0.3, 0.1]]
-    gains = [-3, -1, 0, 1, 3]
+    gains = [scale * gain for gain in (-3, -1, 0, 1, 3)]
 
     class Given(Votes):
         def predict_proba(self, X):
             return np.array(proba)
 
-    exact = [sum(Fraction(str(p)) * g for p, g in zip(row, gains, strict=True)) for row in proba]
+    exact = [
+        sum(Fraction(str(p)) * Fraction(g) for p, g in zip(row, gains, strict=True))
+        for row in proba
+    ]
     scorer = make_dcg_scorer(group_by=one_ranking, gain=dict(enumerate(gains)))
     y = [0, 4, 2]
     expected = dcg_score([y], [[float(e) for e in exact]], gain=dict(enumerate(gains)))

@@ -58,3 +58,8 @@ def test_check_group_splits_bad_input(data):
         check_group_splits([([0, 999], [1])], X, groups=query)
     with pytest.raises(ValueError, match="Expected.*cv"):  # scikit-learn's own
         check_group_splits("five", X, groups=query)
+
+
+def test_a_query_of_one_row_on_both_sides_is_named():
+    with pytest.raises(ValueError, match=r"fold 0 cuts 1 \('a'\)"):
+        check_group_splits([(range(3), [0])], np.zeros((3, 1)), groups=["a", "b", "b"])

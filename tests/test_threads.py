@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
@@ -163,6 +164,21 @@ def test_an_error_in_any_thread_is_raised(bad, monkeypatch):
 
     with pytest.raises(ValueError, match="here"):
         _threads.by_rows(call, MANY)
+    assert not ours_running()
+
+
+@main_thread_only
+def test_an_interrupt_in_the_middle_of_a_start_leaves_no_thread(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    start = threading.Thread.start
+
+    def interrupted(self):
+        start(self)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        _threads.by_rows(lambda part: time.sleep(0.05), MANY)
     assert not ours_running()
 
 
