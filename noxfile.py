@@ -54,10 +54,12 @@ def sklearn(session, version):
 
 
 @nox.session
-@nox.parametrize(("numpy", "pandas"), [("1.26", "2.2"), ("2.0", "2.3"), ("2", "3")])
-def numbers(session, numpy, pandas):
-    """Run the suite on old and new NumPy and pandas."""
-    session.install(".[test]", f"numpy=={numpy}.*", f"pandas=={pandas}.*")
+@nox.parametrize(
+    ("numpy", "pandas", "pyarrow"), [("1.26", "2.2", "16"), ("2.0", "2.3", "20"), ("2", "3", "*")]
+)
+def numbers(session, numpy, pandas, pyarrow):
+    """Run the suite on old and new NumPy and pandas, and the PyArrow of their time."""
+    session.install(".[test]", f"numpy=={numpy}.*", f"pandas=={pandas}.*", f"pyarrow=={pyarrow}.*")
     session.run("pytest", "-q")
 
 

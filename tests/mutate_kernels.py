@@ -2,7 +2,8 @@
 
     python tests/mutate_kernels.py --number 60 --seed 0
 
-Each mutant is compiled in a copy of the package. It survives if the tests of the kernels pass.
+Each mutant is compiled in a copy of the package. It survives if the tests of the kernels pass, and
+pass again under AddressSanitizer and UndefinedBehaviorSanitizer.
 """
 
 import argparse
@@ -19,12 +20,14 @@ from queue import Queue
 
 ROOT = Path(__file__).parents[1]
 KERNELS = Path("sklearn_ndcg") / "_ckernels.pyx"
-KILLERS = ["test_kernels.py", "test_ids.py", "test_values.py"]
+KILLERS = ["test_kernels.py", "test_ids.py", "test_values.py", "test_threads.py"]
+SECONDS = 300  # after which a mutant loops for ever
 CHANGES = [  # what is found, and what takes its place
     (r" <= ", " < "), (r" >= ", " > "), (r" < (?![A-Za-z_ ]*>)", " <= "), (r"(?<!-) > ", " >= "),
     (r" == ", " != "), (r" \+ 1\b", ""), (r" - 1\b", ""), (r" \+= ", " -= "), (r" \* 2\b", ""),
     (r"\b2 \* ", ""), (r" \+ ", " - "), (r" and ", " or "), (r"\bmin\(", "max("), (r"\bnot ", ""),
 ]  # fmt: skip
+SANITIZERS = "-fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all"
 NOT_COPIED = [".git", "docs", "*.so", "build", ".hypothesis", ".nox"]
 COMPILE = "import setuptools; setuptools.setup(script_args=['-q', 'build_ext', '--inplace'])"
 
@@ -50,40 +53,44 @@ def mutants(source):
     return found
 
 
-def fate(folder, source, number, changed):
-    """Whether a mutant is killed, survives, or does not compile."""
+def fate(folder, source, number, changed, sanitizers=""):
+    """Whether a mutant is killed, survives, loops or does not compile."""
     (folder / KERNELS).write_text(
         "\n".join([*source[:number], changed, *source[number + 1 :]]) + "\n"
     )
-    environment = os.environ | {
-        "PYTHONPATH": str(folder), "CFLAGS": "-O1", "SKLEARN_NDCG_KERNELS": "compiled",
-    }  # fmt: skip
-    silent = subprocess.DEVNULL
-    run = {"cwd": folder, "env": environment, "stdout": silent, "stderr": silent}
     for suffix in ("*.so", ".c"):
         for each in folder.glob(f"sklearn_ndcg/_ckernels{suffix}"):
             each.unlink()
-    subprocess.run([sys.executable, "-c", COMPILE], **run, check=False)  # noqa: S603
+    python = [sys.executable, "-P"]
+    environment = os.environ | {"PYTHONPATH": str(folder), "SKLEARN_NDCG_KERNELS": "compiled"}
+    silent = subprocess.DEVNULL
+    run = {"cwd": folder, "stdout": silent, "stderr": silent, "timeout": SECONDS}
+    subprocess.run(  # noqa: S603
+        [*python, "-c", COMPILE], **run, check=False,
+        env=environment | {"CFLAGS": f"-O1 {sanitizers}", "LDFLAGS": sanitizers},
+    )  # fmt: skip
     if not [*folder.glob("sklearn_ndcg/_ckernels*.so")]:
-        return "no mutant: it does not compile"
+        return "does not compile"
+    if sanitizers:
+        environment |= {
+            "LD_PRELOAD": " ".join(map(library, ["libasan.so", "libubsan.so"])),
+            "ASAN_OPTIONS": "detect_leaks=0", "PYTHONMALLOC": "malloc",
+        }  # fmt: skip
     tests = [str(Path("tests") / each) for each in KILLERS]
-    call = [
-        sys.executable,
-        "-P",
-        "-m",
-        "pytest",
-        "-q",
-        "-x",
-        "-p",
-        "no:cacheprovider",
-        "--hypothesis-profile=mutants",
-        *tests,
-    ]
+    call = ["-m", "pytest", "-qx", "-p", "no:cacheprovider", "--hypothesis-profile=mutants"]
     try:
-        killed = subprocess.run(call, **run, timeout=100, check=False).returncode  # noqa: S603
+        process = subprocess.run(  # noqa: S603
+            [*python, *call, *tests], **run, env=environment, check=False
+        )
     except subprocess.TimeoutExpired:
-        killed = True
-    return "killed" if killed else "survives"
+        return "loops"
+    return "killed" if process.returncode else "survives"
+
+
+def library(name):
+    """Where the compiler has a library."""
+    call = ["gcc", f"-print-file-name={name}"]
+    return subprocess.run(call, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603
 
 
 def main():
@@ -91,10 +98,20 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--number", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--again", type=Path, help="those that survive in this output, only")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
     source = (ROOT / KERNELS).read_text().splitlines()
     found = mutants(source)
+    if arguments.again:
+        earlier = arguments.again.read_text()
+        found = [
+            (number, changed)
+            for number, changed in found
+            if re.search(
+                rf"^survives +{number + 1}: .*  ->  {re.escape(changed.strip())}$", earlier, re.M
+            )
+        ]
     chosen = random.Random(arguments.seed).sample(found, min(arguments.number, len(found)))
     folders = Queue()
     with (
@@ -110,9 +127,12 @@ def main():
             number, changed = mutant
             copy = folders.get()
             found = fate(copy, source, number, changed)
+            if found == "survives" and fate(copy, source, number, changed, SANITIZERS) == "killed":
+                found = "killed by sanitizers"
             folders.put(copy)
-            old = source[number].strip()
-            print(f"{found:10} {number + 1}: {old}  ->  {changed.strip()}", flush=True)
+            print(
+                f"{found} {number + 1}: {source[number].strip()}  ->  {changed.strip()}", flush=True
+            )
             return found
 
         fates = list(pool.map(try_one, chosen))

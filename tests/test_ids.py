@@ -236,6 +236,15 @@ def test_sums_are_exact_and_the_same_in_any_order(n):
         )
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_ids_are_found_again_after_the_table_has_grown(seed):
+    rng = np.random.default_rng(seed)
+    ids = rng.integers(-(2**63), 2**63 - 1, 9000)
+    found, codes = _kernels.backend.factorize(np.r_[ids, ids[::-1]])
+    assert len(found) == len(ids)
+    np.testing.assert_array_equal(found[codes], np.r_[ids, ids[::-1]])
+
+
 def test_texts_of_one_hash_are_told_apart(monkeypatch):
     ids = np.array(["a", "b", "c", "b"] * 5)
     monkeypatch.setattr(_ids, "_hash_text", lambda ids: np.zeros(len(ids), dtype=np.int64))
