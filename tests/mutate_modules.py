@@ -16,6 +16,7 @@ import inspect
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -91,8 +92,11 @@ def arguments():
     return [*COMMAND, *(str(each) for each in files if each.stem[5:] not in NO_KILLERS)]
 
 
-def found_mutants(modules, seed):
-    """Mutants of the modules in random order: module, line, new source, operator."""
+def found_mutants(modules, seed, earlier=None):
+    """Mutants of the modules in random order: module, line, new source, operator.
+
+    With the output of an earlier run, those that survived it.
+    """
     found = []
     for path in sorted(PACKAGE.glob("*.py")):
         if path.stem not in modules:
@@ -106,13 +110,17 @@ def found_mutants(modules, seed):
             found += [(path, line, operator, number) for number, ((line, _), _) in enumerate(spots)]
     random.Random(seed).shuffle(found)
     for path, line, operator, number in found:
+        name = type(operator).__name__
+        if earlier and f"SURVIVES {path.stem}:{line} {name}: " not in earlier:
+            continue
         source = path.read_text()
-        mutated = mutate_code(source, operator, number)
+        mutant = path.stem, line, mutate_code(source, operator, number), name
         try:
-            if ast.dump(bare(mutated)) != ast.dump(bare(source)):
-                yield path.stem, line, mutated, type(operator).__name__
+            same = ast.dump(bare(mutant[2])) == ast.dump(bare(source))
         except SyntaxError:
-            pass
+            continue
+        if not (same or (earlier and f"SURVIVES {shown(mutant)}\n" not in earlier)):
+            yield mutant
 
 
 def bare(source):
@@ -256,19 +264,26 @@ class Mutants:
     def in_a_copy(self, module, mutated, tests):
         """The same in another process, which imports a copy of the package."""
         with tempfile.TemporaryDirectory() as folder:
-            for each in ("sklearn_ndcg", "tests", "pyproject.toml", "setup.cfg"):
-                source = ROOT / each
-                (shutil.copytree if source.is_dir() else shutil.copy)(source, Path(folder) / each)
-            (Path(folder) / "sklearn_ndcg" / f"{module}.py").write_text(mutated)
-            (Path(folder) / "these").write_text("\n".join(tests))
-            run = subprocess.run(  # noqa: S603
-                [sys.executable, "-P", f"{folder}/tests/mutate_modules.py", "--these"],
-                cwd=folder, env=os.environ | {"PYTHONPATH": folder}, check=False,
-                stdout=subprocess.PIPE, text=True,
-            )  # fmt: skip
-            if run.returncode == pytest.ExitCode.NO_TESTS_COLLECTED:
-                raise LookupError(f"no tests for {module}")
-            return f"in a copy: {run.stdout[-200:]!r}" if run.returncode else ""
+            copy = Path(folder) / "copy"
+            shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "_build", "generated"))
+            changed = copy / "sklearn_ndcg" / f"{module}.py"
+
+            def failing(source, tests):
+                changed.write_text(source)
+                (copy / "these").write_text("\n".join(tests))
+                run = subprocess.run(
+                    [sys.executable, "-P", "tests/mutate_modules.py", "--these"], cwd=copy,
+                    env=os.environ | {"PYTHONPATH": str(copy)}, check=False,
+                    stdout=subprocess.PIPE, text=True,
+                )  # fmt: skip
+                found = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", run.stdout, re.MULTILINE)
+                return (found[1] if found else "an error") if run.returncode else ""
+
+            original = (PACKAGE / f"{module}.py").read_text()
+            killer = failing(mutated, tests)
+            if killer and failing(original, [killer] if killer in tests else tests[:1]):
+                raise LookupError(f"{killer} fails in a copy without a mutant, too")
+            return killer
 
     def finish_one(self, running):
         """Wait for one of the processes to end, or end it; write its fate."""
@@ -328,10 +343,8 @@ def main():
         subprocess.run(call, check=True, stdout=subprocess.DEVNULL)  # noqa: S603
     tests = json.loads(chosen.map.read_text())
     modules = chosen.only.split(",") if chosen.only else MODULES
-    sample = islice(found_mutants(modules, chosen.seed), chosen.number)
-    if chosen.again:
-        earlier = chosen.again.read_text()
-        sample = (each for each in sample if f"SURVIVES {shown(each)}\n" in earlier)
+    earlier = chosen.again.read_text() if chosen.again else None
+    sample = islice(found_mutants(modules, chosen.seed, earlier), chosen.number)
     fates = Counter()
 
     def report(mutant, killer):
