@@ -162,10 +162,11 @@ def test_rounding_does_not_decide_the_bias_of_bca(seed, kernels):
     assert found.confidence_interval == pytest.approx(tuple(expected), abs=1e-12)
 
 
-def test_far_levels_of_bca_do_not_change_sides():
+@pytest.mark.parametrize("outlier", ["poor", "good"])
+def test_far_levels_of_bca_do_not_change_sides(outlier):
     y, _ = matrices()
-    s = y.copy()
-    s[0] *= -1  # one outlier gives the largest acceleration possible
+    s = y if outlier == "poor" else -y
+    s = np.r_[-s[:1], s[1:]]  # one outlier gives the largest acceleration possible
     found = ndcg_interval(y, s, confidence_level=1 - 1e-14, n_resamples=200, random_state=0)
     assert found.confidence_interval.low < found.value < found.confidence_interval.high
 

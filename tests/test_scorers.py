@@ -695,7 +695,7 @@ def test_votes_of_equal_sums_tie():
 
 @pytest.mark.parametrize("scale", [1, 0.125])
 def test_negative_gains_that_cancel_out_tie(scale):
-    proba = [[0.1, 0.2, 0.3, 0.2, 0.2], [0.2, 0.2, 0.1, 0.2, 0.3], [0.3, 0.2, 0.1, 0.3, 0.1]]
+    proba = [[0.1, 0.3, 0.2, 0.3, 0.1], [0, 0.3, 0.6, 0, 0.1], [0.3, 0.2, 0.1, 0.3, 0.1]]
     gains = [scale * gain for gain in (-3, -1, 0, 1, 3)]
 
     class Given(Votes):
