@@ -164,10 +164,11 @@ def test_rounding_does_not_decide_the_bias_of_bca(seed, kernels):
 
 @pytest.mark.parametrize("outlier", ["poor", "good"])
 def test_far_levels_of_bca_do_not_change_sides(outlier):
-    y, _ = matrices()
-    s = y if outlier == "poor" else -y
-    s = np.r_[-s[:1], s[1:]]  # one outlier gives the largest acceleration possible
-    found = ndcg_interval(y, s, confidence_level=1 - 1e-14, n_resamples=200, random_state=0)
+    y, s = [[1, 0]] * 40, [[1, 0]] * 40
+    s = np.negative(s) if outlier == "good" else np.array(s)
+    s[0] *= -1  # one outlier gives the largest acceleration possible
+    options = {"confidence_level": 1 - 1e-14, "n_resamples": 200, "random_state": 0}
+    found = ndcg_interval(y, s, k=1, **options)
     assert found.confidence_interval.low < found.value < found.confidence_interval.high
 
 
