@@ -214,8 +214,8 @@ class Mutants:
 
     def start(self, session, mutant):
         module, line, mutated, _ = mutant
-        tests = self.tests_of(module, line)
         changed = changed_functions(module, mutated)
+        tests = self.tests_of(module, 0 if changed is None else line)
         seconds = sum(self.tests["seconds"][test] for test in tests)
         process = Process(limit=60 + 4 * seconds)
         process.pid = os.fork()
@@ -239,7 +239,7 @@ class Mutants:
         os._exit(0)
 
     def tests_of(self, module, line):
-        """The tests that reach a line, quickest first; of the whole module if none does."""
+        """The tests that reach a line, quickest first; all of them if none does."""
         lines = self.tests["lines"].get(module, {})
         for above in range(line, max(line - 12, 0), -1):
             if lines.get(str(above)):
