@@ -216,7 +216,7 @@ class Mutants:
         module, line, mutated, _ = mutant
         changed = changed_functions(module, mutated)
         tests = self.tests_of(module, 0 if changed is None else line)
-        seconds = sum(self.tests["seconds"][test] for test in tests)
+        seconds = sum(self.tests["seconds"].get(test, 1) for test in tests)
         process = Process(limit=60 + 4 * seconds)
         process.pid = os.fork()
         if process.pid:
@@ -250,7 +250,8 @@ class Mutants:
         seconds = self.tests["seconds"]
         quickest = sorted(found & self.items.keys(), key=seconds.get)
         sums = accumulate(seconds[test] for test in quickest)
-        return [test for test, sum_ in zip(quickest, sums, strict=True) if sum_ < self.seconds]
+        new = sorted(self.items.keys() - seconds.keys())  # written after the map was made
+        return new + [test for test, at in zip(quickest, sums, strict=True) if at < self.seconds]
 
     def first_failure(self, session, tests):
         """The first test that fails, or an empty text."""

@@ -8,7 +8,7 @@ import sys
 import tokenize
 import tomllib
 from importlib.metadata import version
-from inspect import cleandoc, getmembers, isclass, isfunction, signature
+from inspect import cleandoc, getmembers, isclass, isfunction, ismethod, signature
 from pathlib import Path
 
 import numpy as np
@@ -273,8 +273,11 @@ def test_typed():
 def test_options_are_keywords(module):
     """Only data come by position, so that options can be added in any order."""
     module = pytest.importorskip(module, exc_type=ImportError)
-    for name in set(module.__all__) - {"check_group_splits", "jarvelin_kekalainen"}:
-        function = getattr(module, name)
-        if isfunction(function):
+    functions = {name: getattr(module, name) for name in module.__all__}
+    functions |= dict(getmembers(sklearn_ndcg.NDCGDisplay, ismethod))  # from_predictions and others
+    for name in ("check_group_splits", "jarvelin_kekalainen"):
+        functions.pop(name, None)
+    for name, function in functions.items():
+        if not isclass(function) and callable(function):
             for each in signature(function).parameters.values():
                 assert each.default is each.empty or each.kind is each.KEYWORD_ONLY, (name, each)

@@ -42,10 +42,13 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ndcg import (
+    dcg_samples,
     dcg_score,
     jarvelin_kekalainen,
     make_dcg_scorer,
     make_ndcg_scorer,
+    ndcg_curve,
+    ndcg_samples,
     ndcg_score,
     one_ranking,
 )
@@ -755,10 +758,10 @@ def test_a_notebook_shows_what_is_measured():
     assert "fitted" not in shown["text/html"]
 
 
-@pytest.mark.parametrize("metric", [ndcg_score, dcg_score])
+@pytest.mark.parametrize("metric", [ndcg_score, dcg_score, ndcg_samples, dcg_samples, ndcg_curve])
 def test_a_metric_as_scoring_is_refused_with_the_scorer_to_use(metric, data):
     X, y, _ = data
-    words = f"{metric.__name__} is a metric.*LinearRegression.*make_{metric.__name__[:-6]}_scorer"
+    words = f"{metric.__name__} is a metric.*LinearRegression.*make_{metric.__name__.split('_')[0]}_scorer"
     with pytest.raises(TypeError, match=words):
         cross_val_score(LinearRegression(), X, y, scoring=metric, error_score="raise")
 
