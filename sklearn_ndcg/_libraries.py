@@ -5,6 +5,7 @@ A library is known by the name that its `fit` has for groups; `INTERFACES` has a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -301,8 +302,8 @@ def _counts_columns(value: Any) -> bool:
     """Whether there is, or may be, a number in what may be names of columns."""
     if isinstance(value, dict):
         return _counts_columns(list(value))
-    if isinstance(value, str):  # "0,3" and the like
-        return value != "auto"
+    if isinstance(value, str):  # "0,3" or "(0,1)", but neither "from_dtype" nor "name:a,b2"
+        return bool(re.search(r"(?<!\w)\d+(?!\w)", value))
     if np.iterable(value):
         return any(_counts_columns(each) for each in value if not isinstance(each, str))
     return isinstance(value, Number | np.bool_)

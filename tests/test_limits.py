@@ -246,12 +246,13 @@ rng = np.random.default_rng(0)
 query = np.repeat(np.arange(1000), 20)
 X = rng.normal(size=(len(query), 5))
 y = np.clip(np.round(X[:, 0] + rng.normal(size=len(query))), 0, 4)
-ranker = sn.GroupedRanker(HistGradientBoostingRegressor(max_iter=5), group_by=lambda X: X[:, -1])
+ranker = sn.GroupedRanker(HistGradientBoostingRegressor(max_iter=5), group_by=-1)
 grid = {
     "estimator__learning_rate": np.linspace(0.01, 1, 20), "estimator__max_leaf_nodes": range(3, 13)
 }
 search = GridSearchCV(
-    ranker, grid, scoring=sn.make_ndcg_scorer(k=10), cv=GroupKFold(3), n_jobs=2
+    ranker, grid, scoring=sn.make_ndcg_scorer(k=10, group_by=-1, replace_undefined_by=0),
+    cv=GroupKFold(3), n_jobs=2,
 )
 megabytes, done = [], threading.Event()
 
@@ -259,9 +260,9 @@ def watch():
     while not done.wait(0.1):
         megabytes.append(resident(os.getpid()))
 
-watcher = threading.Thread(target=watch)
+watcher = threading.Thread(target=watch, daemon=True)
 watcher.start()
-search.fit(np.c_[X, query], y, groups=query)
+search.fit(np.c_[X, query], y, groups=query)  # of the splitter
 done.set()
 watcher.join()
 quarters = [round(max(part)) for part in np.array_split(megabytes, 4)]

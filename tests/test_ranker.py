@@ -12,7 +12,11 @@ import sklearn
 from scipy import sparse
 from sklearn.base import BaseEstimator, RegressorMixin, clone, is_classifier, is_regressor
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import StackingRegressor
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    StackingRegressor,
+)
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import (
@@ -510,6 +514,8 @@ def test_bad_input(name):
         ("categorical_feature", "0,3", True),
         ("categorical_feature", "3", True),
         ("categorical_feature", "auto", False),
+        ("categorical_feature", "name:a,b2", False),
+        ("categorical_features", "from_dtype", False),
         ("categorical_feature", ["a", "b"], False),
         ("categorical_feature", ["a", 2], True),
         ("categorical_feature", np.array([False, True, False]), True),
@@ -545,6 +551,18 @@ def test_parameters_that_count_columns(name, value, counts):
             ranker.fit(FRAME, Y_)
     else:
         ranker.fit(FRAME, Y_)
+
+
+@pytest.mark.parametrize(
+    "inner", [HistGradientBoostingRegressor(max_iter=3), HistGradientBoostingClassifier(max_iter=3)]
+)
+def test_histogram_gradient_boosting_and_a_group_column(inner, data):
+    """Its `categorical_features="from_dtype"` names no column."""
+    X, y, query = data
+    expected = GroupedRanker(inner).fit(X, y, groups=query).predict(X)
+    for rows, group_by in ((X.assign(q=query), "q"), (np.c_[X, query], -1)):
+        found = GroupedRanker(inner, group_by=group_by).fit(rows, y).predict(rows)
+        np.testing.assert_allclose(found, expected)
 
 
 class NoWeights(Recorder):
