@@ -565,3 +565,20 @@ def test_a_query_that_is_null_needs_no_gain(unjudged):
     assert eager[0] == lazy[0]
     assert eager[1] == pytest.approx(lazy[1], rel=1e-14)
     assert eager[0] == (0, 2 if unjudged == "omit" else 3, None, None, None)
+
+
+def test_relevance_beyond_the_exponents_of_float64(engine):
+    """It has a linear gain, and no exponential one."""
+    frame = engine({"q": [1, 1, 2, 2], "y": [2000.0, 1, 1, 0], "s": [0.0, 1, 1, 0]})
+    second = 1 / np.log2(3)
+    assert same(
+        rows(ndcg_by_query(frame, **COLUMNS)),
+        [(1, 2, 1 + 2000 * second, 2000 + second, (1 + 2000 * second) / (2000 + second)),
+         (2, 2, 1, 1, 1)],
+    )  # fmt: skip
+    if engine.is_lazy:
+        found = rows(ndcg_by_query(frame, **COLUMNS, gain="exponential"))
+        assert same(found, [(1, 2, None, None, None), (2, 2, 1, 1, 1)])
+    else:
+        with pytest.raises(ValueError, match="gain must be finite"):
+            ndcg_by_query(frame, **COLUMNS, gain="exponential")
