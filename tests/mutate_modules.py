@@ -46,6 +46,7 @@ MODULES = [
     if each.stem not in ("_kernels", "_typing", "__init__")
 ]
 COMMAND = ["-q", "-s", "-p", "no:cacheprovider", "--hypothesis-profile=mutants"]
+COMMAND += ["-k", "not spark"]  # each fork would start a session
 
 
 class Coverage:
