@@ -245,6 +245,14 @@ def test_ids_are_found_again_after_the_table_has_grown(seed):
     np.testing.assert_array_equal(found[codes], np.r_[ids, ids[::-1]])
 
 
+def test_the_id_for_which_the_table_grows_takes_no_other_place():
+    """One in 4096 of them meets that of the first id, which has the code 0."""
+    rng = np.random.default_rng(0)
+    ids = np.r_[np.arange(513), 0]
+    for ids[512] in rng.integers(1000, 2**62, 30_000):
+        assert len(_kernels.backend.factorize(ids)[0]) == 513
+
+
 def test_texts_of_one_hash_are_told_apart(monkeypatch):
     ids = np.array(["a", "b", "c", "b"] * 5)
     monkeypatch.setattr(_ids, "_hash_text", lambda ids: np.zeros(len(ids), dtype=np.int64))
