@@ -101,10 +101,9 @@ def mutants(session):
     """Try mutants of the Python modules and of both kernels; `nox -s mutants -- 100` for fewer."""
     session.install("-e", ".[test]", "cosmic-ray", "coverage", "Cython>=3.1", "setuptools>=77")
     number = session.posargs[0] if session.posargs else "700"
-    modules = ["python", "-P", "tests/mutate_modules.py"]
-    session.run(*modules, "--number", number)
-    session.run(*modules, "--number", number, "--only", "_kernels",
-                env={"SKLEARN_NDCG_KERNELS": "numpy"})  # fmt: skip
+    modules = ["python", "-P", "tests/mutate_modules.py", "--seed", "1", "--number", number]
+    session.run(*modules)
+    session.run(*modules, "--only", "_kernels", env={"SKLEARN_NDCG_KERNELS": "numpy"})
     session.run("python", "-P", "tests/mutate_kernels.py", "--number", number)
 
 

@@ -1,7 +1,7 @@
 """Change the Python modules in one place at a time, and see that a test fails.
 
     python -m pip install cosmic-ray coverage -e ".[test]"
-    python tests/mutate_modules.py --number 600 --seed 0 --jobs 2
+    python -P tests/mutate_modules.py --number 700 --seed 1
 
 Each test is first run under coverage. A mutant, made by cosmic-ray, then runs the tests that reach
 its line, the quickest first, until one fails. All of this happens in forks of one process that has
@@ -330,7 +330,7 @@ def main():
     parser.add_argument("--again", type=Path, help="those that survive in this output, only")
     parser.add_argument("--seconds", type=float, default=45, help="of tests for each mutant")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--map", type=Path, default=Path(tempfile.gettempdir()) / "tests.json")
+    parser.add_argument("--map", type=Path, help="where to keep, or find, which tests reach a line")
     parser.add_argument("--only", help="modules, separated by commas")
     parser.add_argument("--these", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--make-map", action="store_true", help=argparse.SUPPRESS)
@@ -340,6 +340,7 @@ def main():
     if chosen.make_map:
         map_tests(chosen.map)
         return
+    chosen.map = chosen.map or Path(tempfile.mkdtemp()) / "map.json"
     if not chosen.map.exists():
         call = [sys.executable, "-P", __file__, "--make-map", "--map", str(chosen.map)]
         subprocess.run(call, check=True, stdout=subprocess.DEVNULL)  # noqa: S603
