@@ -53,13 +53,18 @@ def sklearn(session, version):
     session.run("pytest", "-q")
 
 
-@nox.session
+@nox.session(python="3.11")
 @nox.parametrize(
-    ("numpy", "pandas", "pyarrow"), [("1.26", "2.2", "16"), ("2.0", "2.3", "20"), ("2", "3", "*")]
+    "versions",
+    [
+        nox.param(("numpy==1.26.*", "pandas==2.2.*", "pyarrow==16.*"), id="1.26-2.2"),
+        nox.param(("numpy==2.0.*", "pandas==2.3.*", "pyarrow==20.*"), id="2.0-2.3"),
+        nox.param(("numpy>=2.4", "pandas>=3.1"), id="2.4-3.1"),
+    ],
 )
-def numbers(session, numpy, pandas, pyarrow):
+def numbers(session, versions):
     """Run the suite on old and new NumPy and pandas, and the PyArrow of their time."""
-    session.install(".[test]", f"numpy=={numpy}.*", f"pandas=={pandas}.*", f"pyarrow=={pyarrow}.*")
+    session.install(".[test]", *versions)
     session.run("pytest", "-q")
 
 
@@ -111,7 +116,11 @@ def mutants(session):
 def fuzz(session):
     """Fuzz the C kernels under AddressSanitizer for an hour, or `nox -s fuzz -- 600` for less."""
     session.install("atheris", "Cython>=3.1", "setuptools>=77", "numpy", "scipy", "scikit-learn")
-    session.install("--no-build-isolation", "-e", ".", env={
+    copy, found = Path(session.create_tmp()) / "copy", Path(session.create_tmp()) / "found"
+    for folder in (copy, found):
+        folder.mkdir(exist_ok=True)
+    session.run("bash", "-c", f"git archive HEAD | tar x -C {copy}", external=True)
+    session.install("--no-build-isolation", str(copy), env={
         "CC": "clang", "LDSHARED": "clang -shared", "LDFLAGS": "-fsanitize=address",
         "CFLAGS": "-g -O1 -fno-omit-frame-pointer -fsanitize=address,fuzzer-no-link",
     })  # fmt: skip
@@ -119,7 +128,7 @@ def fuzz(session):
     seconds = session.posargs[0] if session.posargs else "3600"
     session.run(
         "python", "-P", "tests/fuzz_kernels.py", f"-max_total_time={seconds}", "-max_len=8192",
-        "-len_control=0", "-rss_limit_mb=6000", "tests/corpus",
+        "-len_control=0", "-rss_limit_mb=6000", str(found), "tests/corpus",
         env={
             "LD_PRELOAD": f"{library.strip()}/asan_with_fuzzer.so", "PYTHONMALLOC": "malloc",
             # Python itself does not free all of its memory when it exits

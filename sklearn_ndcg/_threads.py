@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from multiprocessing import parent_process
 from typing import TypeVar
@@ -87,31 +87,34 @@ def _run(call: Callable[[slice], Result], ends: list[int], n_threads: int) -> li
                 return
             results[first] = call(slice(first, last))
 
-    def work_elsewhere() -> None:
+    def work_elsewhere(end: threading.Event) -> None:
         _here.stop = stop
         try:
             work()
         except BaseException as error:  # raised below, in the thread of the caller
             errors.append(error)
+        finally:
+            end.set()
 
-    # made before any is started: an interrupt may come in the middle of a start
-    others = [
-        threading.Thread(target=work_elsewhere, name="sklearn_ndcg")
-        for _ in range(min(n_threads, len(ends) - 1) - 1)
-    ]
+    # made before any is started: an interrupt may arrive while a thread is starting
+    events = [threading.Event() for _ in range(min(n_threads, len(ends) - 1) - 1)]
+    others = {
+        threading.Thread(target=work_elsewhere, args=(end,), name="sklearn_ndcg"): end
+        for end in events
+    }
     try:
         _start(others)
         work()
-        _join(others)
+        _wait_for(others)
     finally:
         stop.set()  # if there was an interrupt
-        _join(others)
+        _wait_for(others)
     if errors:
         raise errors[0]
     return [results[first] for first in ends[:-1]]
 
 
-def _start(threads: list[threading.Thread]) -> None:
+def _start(threads: Iterable[threading.Thread]) -> None:
     for thread in threads:
         try:
             thread.start()
@@ -119,7 +122,9 @@ def _start(threads: list[threading.Thread]) -> None:
             return
 
 
-def _join(threads: list[threading.Thread]) -> None:
-    for thread in threads:
-        if thread.is_alive():
+def _wait_for(threads: dict[threading.Thread, threading.Event]) -> None:
+    for thread, end in threads.items():
+        if thread.ident is not None:  # it was started
+            # before Python 3.13 a join that is interrupted takes a running thread for an ended one
+            end.wait()
             thread.join()

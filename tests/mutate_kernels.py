@@ -135,10 +135,13 @@ def main():
             )
             return found
 
+        for sanitizers in ("", SANITIZERS):  # the tests must pass without a mutant
+            control = fate(Path(folder) / "0", source, 0, source[0], sanitizers)
+            if control != "survives":
+                sys.exit(f"without a mutant {sanitizers}: {control}")
         fates = list(pool.map(try_one, chosen))
     counts = {each: fates.count(each) for each in sorted(set(fates))}
     print(f"{len(found)} mutants, {len(chosen)} tried: {counts}")
-    sys.exit("survives" in counts)
 
 
 if __name__ == "__main__":

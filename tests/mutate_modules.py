@@ -45,6 +45,7 @@ MODULES = [
     for each in PACKAGE.glob("*.py")
     if each.stem not in ("_kernels", "_typing", "__init__")
 ]
+ERROR = "the tool failed:"
 COMMAND = ["-q", "-s", "-p", "no:cacheprovider", "--hypothesis-profile=mutants"]
 COMMAND += ["-k", "not spark"]  # each fork would start a session
 
@@ -235,7 +236,7 @@ class Mutants:
             else:
                 killer = self.in_a_copy(module, mutated, tests)
         except BaseException as error:
-            killer = f"raised {type(error).__name__}: {error}"
+            killer = f"{ERROR} {type(error).__name__}: {error}"
         process.file.write_text(killer)
         os._exit(0)
 
@@ -351,14 +352,15 @@ def main():
     fates = Counter()
 
     def report(mutant, killer):
-        fates["killed" if killer else "survives"] += 1
-        print(f"{'killed  ' if killer else 'SURVIVES'} {shown(mutant)}", end="")
+        fate = "ERROR   " if killer.startswith(ERROR) else "killed  " if killer else "SURVIVES"
+        fates[fate.strip()] += 1
+        print(f"{fate} {shown(mutant)}", end="")
         print(f"   [{killer}]" if killer else "", flush=True)
 
     plugin = Mutants(sample, tests, chosen, report)
     pytest.main(arguments(), plugins=[plugin])
     print(dict(fates), flush=True)
-    os._exit(0)  # what is frozen would be reported as leaks
+    os._exit(fates["ERROR"] > 0)  # sys.exit would report what is frozen as leaks
 
 
 if __name__ == "__main__":

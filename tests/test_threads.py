@@ -183,6 +183,29 @@ def test_an_interrupt_in_the_middle_of_a_start_leaves_no_thread(monkeypatch):
 
 
 @main_thread_only
+@posix
+@pytest.mark.usefixtures("interrupts")
+def test_an_interrupt_while_the_others_are_waited_for(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    monkeypatch.setattr(_threads, "_PARTS", 1)
+    main, ended = threading.get_ident(), []
+
+    def call(part):
+        if threading.get_ident() != main:
+            time.sleep(0.2)
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.2)
+            ended.append(part)
+        else:
+            time.sleep(0.05)  # so that the other thread has a part
+
+    with pytest.raises(KeyboardInterrupt):
+        _threads.by_rows(call, MANY)
+    assert len(ended) == 1
+    assert not ours_running()
+
+
+@main_thread_only
 def test_where_no_thread_can_be_started_one_does_all(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     expected = ndcg_samples(Y, S, groups=GROUPS, k=10)
