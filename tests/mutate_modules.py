@@ -253,7 +253,7 @@ class Mutants:
         quickest = sorted(found & self.items.keys(), key=seconds.get)
         sums = accumulate(seconds[test] for test in quickest)
         new = sorted(self.items.keys() - seconds.keys())  # written after the map was made
-        return new + [test for test, at in zip(quickest, sums, strict=True) if at < self.seconds]
+        return [test for test, at in zip(quickest, sums, strict=True) if at < self.seconds] + new
 
     def first_failure(self, session, tests):
         """The first test that fails, or an empty text."""
