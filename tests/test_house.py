@@ -272,7 +272,7 @@ def test_typed():
 @pytest.mark.parametrize("module", ["sklearn_ndcg", "sklearn_ndcg.frames"])
 def test_options_are_keywords(module):
     """Only data come by position, so that options can be added in any order."""
-    module = pytest.importorskip(module, exc_type=ImportError)
+    module = pytest.importorskip(module)
     functions = {name: getattr(module, name) for name in module.__all__}
     functions |= dict(getmembers(sklearn_ndcg.NDCGDisplay, ismethod))  # from_predictions and others
     for name in ("check_group_splits", "jarvelin_kekalainen"):

@@ -188,16 +188,17 @@ def test_an_interrupt_in_the_middle_of_a_start_leaves_no_thread(monkeypatch):
 def test_an_interrupt_while_the_others_are_waited_for(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     monkeypatch.setattr(_threads, "_PARTS", 1)
-    main, ended = threading.get_ident(), []
+    main, begun, ended = threading.get_ident(), threading.Event(), []
 
     def call(part):
         if threading.get_ident() != main:
+            begun.set()
             time.sleep(0.2)
             os.kill(os.getpid(), signal.SIGINT)
             time.sleep(0.2)
             ended.append(part)
         else:
-            time.sleep(0.05)  # so that the other thread has a part
+            begun.wait(60)  # until the other thread has a part
 
     with pytest.raises(KeyboardInterrupt):
         _threads.by_rows(call, MANY)
