@@ -371,6 +371,7 @@ def test_lines_of_folds_are_visible(n_folds):
     display = NDCGDisplay.from_cv_results(cv_results, X, y, group_by="query")
     assert len(display.fold_lines_) == n_folds
     assert all(line.get_linewidth() > 0 for line in display.fold_lines_)
+    assert display.chance_level_ is None
 
 
 def test_folds_whose_longest_queries_differ_end_flat():

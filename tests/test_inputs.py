@@ -124,6 +124,7 @@ DATA = {
     "discount of 0": (Y, S, {"groups": G, "discount": lambda r: r * 0}, "above 0 at rank 1.*0.0 at rank 1"),
     "column of relevance": (np.c_[Y], S, {"groups": G}, r"\(4, 1\) and \(4,\). y_true is a column.*ravel"),
     "column of scores": (Y, np.c_[S], {"groups": G}, r"\(4,\) and \(4, 1\). y_score is a column.*ravel"),
+    "too many ids": (Y, S, {"groups": [*G, 2]}, "groups must have one id for each of the 4 rows, got 5"),
     "list with None": ([1, None, 0, 0], S, {"groups": G}, "y_true.*1 NaN, the first at index 1"),
     "set of ids": (Y, S, {"groups": set(G)}, "groups must be 1-D.*got set"),
     "nested gain": (Y, S, {"groups": G, "gain": [[0, 1]]}, "gain must be finite numbers"),
