@@ -326,11 +326,12 @@ groups = np.repeat(np.arange(n_queries, dtype=np.int32), n // n_queries)
 def score(rows=slice(None)):
     return sn.ndcg_score(y[rows], s[rows], groups=groups[rows], {options})
 
+expected = score()  # the first call takes longer
 began = time.perf_counter()
-expected = score()
+score()
 whole = time.perf_counter() - began
 waited = []
-for moment in np.linspace(0.02, 0.95, 8) * whole:
+for moment in np.linspace(0.02, 0.9, 8) * whole:
     sent = []
 
     def interrupt():
