@@ -18,7 +18,7 @@ def ci(session):
 def bare(session):
     """Compare the metrics with scikit-learn's, and the two kernels, without any extra."""
     session.install(".", "pytest", "hypothesis")
-    session.run("pytest", "-q", "tests/test_agreement.py", "tests/test_kernels.py")
+    session.run("pytest", "-q", "tests/metrics/test_agreement.py", "tests/kernels/test_compiled.py")
 
 
 @nox.session(python=["3.11", "3.12", "3.13", "3.14"])

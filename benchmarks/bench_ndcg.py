@@ -108,7 +108,7 @@ def on_numpy(call):
     """Run a call on the NumPy kernels."""
 
     def run():
-        chosen, _kernels.backend = _kernels.backend, _kernels
+        chosen, _kernels.backend = _kernels.backend, _kernels.numpy_kernels
         try:
             return call()
         finally:

@@ -7,24 +7,35 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sklearn_ndcg import _kernels
-from sklearn_ndcg._comparisons import compare_lists, compare_rankers, compare_runs
-from sklearn_ndcg._definitions import CONVENTIONS, jarvelin_kekalainen
-from sklearn_ndcg._display import DifferenceDisplay, NDCGDisplay
-from sklearn_ndcg._evidence import ndcg_interval
-from sklearn_ndcg._explanation import explain_difference
-from sklearn_ndcg._formats import from_lists, from_trec
-from sklearn_ndcg._grades import quantile_grades
-from sklearn_ndcg._leaks import QueryLeakWarning
+from sklearn_ndcg._inference import (
+    DifferenceDisplay,
+    NDCGDisplay,
+    compare_lists,
+    compare_rankers,
+    compare_runs,
+    ndcg_interval,
+)
+from sklearn_ndcg._lists import from_lists, from_trec
 from sklearn_ndcg._metrics import (
+    CONVENTIONS,
     dcg_samples,
     dcg_score,
+    explain_difference,
+    jarvelin_kekalainen,
     ndcg_curve,
     ndcg_samples,
     ndcg_score,
+    quantile_grades,
 )
-from sklearn_ndcg._ranker import GroupedRanker
-from sklearn_ndcg._scorers import make_dcg_scorer, make_ndcg_scorer, one_ranking
-from sklearn_ndcg._splitters import QuerySplitter, check_group_splits
+from sklearn_ndcg._selection import (
+    GroupedRanker,
+    QueryLeakWarning,
+    QuerySplitter,
+    check_group_splits,
+    make_dcg_scorer,
+    make_ndcg_scorer,
+    one_ranking,
+)
 
 if TYPE_CHECKING:
     from sklearn_ndcg import frames as frames
@@ -57,11 +68,14 @@ def show_versions() -> None:
     scipy ...
     Python ...
     """
-    kernels = "NumPy" if _kernels.backend is _kernels else "compiled"
+    kernels = "NumPy" if _kernels.backend is _kernels.numpy_kernels else "compiled"
     print(f"sklearn_ndcg {__version__}, {kernels} kernels")
     folder = Path(__file__).parent
     is_source = (folder.parent / "pyproject.toml").exists()
-    if is_source and not [*folder.glob("_ckernels*.so"), *folder.glob("_ckernels*.pyd")]:
+    if is_source and not [
+        *folder.glob("_kernels/compiled*.so"),
+        *folder.glob("_kernels/compiled*.pyd"),
+    ]:
         print(
             f"imported from {folder}: source, without compiled kernels. For the installed package, "
             "start Python in another directory, or as python -P."

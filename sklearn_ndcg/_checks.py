@@ -1,11 +1,11 @@
-"""Checks and conversions that every module uses, and the one way to warn."""
+"""Checks, conversions and types that every module uses, and the one way to warn."""
 
 from __future__ import annotations
 
 import os
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from inspect import currentframe
 from itertools import combinations
@@ -14,7 +14,17 @@ from typing import Any, TypeGuard
 
 import numpy as np
 import sklearn
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+Grades = NDArray[np.uint8]
+Ints = NDArray[np.intp]
+
+Cutoff = int | str | None
+Gain = str | Sequence[float] | Mapping[float, float] | Callable[[Floats], ArrayLike]
+Discount = str | Callable[[NDArray[np.int64]], ArrayLike]
+
+EQUAL = 1e-12  # differences up to this are rounding errors
 
 # A warning points at the first line outside of these: the tools between it and the user.
 _TOOLS = tuple(os.path.dirname(file) + os.sep for file in (__file__, sklearn.__file__))

@@ -38,9 +38,10 @@ def routing():
         yield
 
 
-@pytest.fixture(params=["_kernels", "_ckernels"], ids=["numpy", "compiled"])
+@pytest.fixture(params=["numpy_kernels", "compiled"], ids=["numpy", "compiled"])
 def kernels(request, monkeypatch):
     """Run the test with the NumPy kernels and with the compiled ones, where they were built."""
-    module = pytest.importorskip(f"sklearn_ndcg.{request.param}", reason="they were not built")
+    name = f"sklearn_ndcg._kernels.{request.param}"
+    module = pytest.importorskip(name, reason="they were not built")
     monkeypatch.setattr(_kernels, "backend", module)
     return module

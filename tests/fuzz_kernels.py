@@ -13,7 +13,7 @@ import sys
 import atheris
 import numpy as np
 
-from sklearn_ndcg import _ckernels, _kernels
+from sklearn_ndcg._kernels import compiled, numpy_kernels
 
 TIES = ["average", "stable", "worst", "best"]
 DISCOUNTS = [
@@ -83,7 +83,7 @@ def test_queries(provider):
                 module.ideal_dcg(gain, *rows, discount, own, table),
             ]
         )
-        for module in (_kernels, _ckernels)
+        for module in (numpy_kernels, compiled)
     )
     unit = np.abs(table[gain] if gain.dtype == np.uint8 else gain).max() * discount.sum() or 1
     np.testing.assert_allclose(fast / unit, slow / unit, rtol=0, atol=1e-13)
@@ -95,12 +95,14 @@ def test_ids(provider):
     ids = values_of(provider, n, np.uint8).astype(np.int64)
     if provider.ConsumeBool():
         ids = ids * provider.ConsumeInt(8)  # wraps around
-    found, codes = _ckernels.factorize(ids)
+    found, codes = compiled.factorize(ids)
     np.testing.assert_array_equal(np.sort(found), np.unique(ids))
     np.testing.assert_array_equal(found[codes], ids)
     values = values_of(provider, n, provider.PickValueInList(DTYPES))
     counts = np.bincount(codes)
-    slow, fast = (module.gather_by_group(values, codes, counts) for module in (_kernels, _ckernels))
+    slow, fast = (
+        module.gather_by_group(values, codes, counts) for module in (numpy_kernels, compiled)
+    )
     np.testing.assert_array_equal(fast, slow)
 
 

@@ -7,6 +7,7 @@ import shutil
 import sys
 import tokenize
 import tomllib
+from graphlib import TopologicalSorter
 from importlib.metadata import version
 from inspect import cleandoc, getmembers, isclass, isfunction, ismethod, signature
 from pathlib import Path
@@ -17,107 +18,84 @@ from helpers import run_python
 
 import sklearn_ndcg
 from sklearn_ndcg import _kernels
-from sklearn_ndcg._definitions import DISCOUNTS, GAINS, OPTIONS
+from sklearn_ndcg._metrics.measure import DISCOUNTS, GAINS, OPTIONS
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(sklearn_ndcg.__file__).parent
-README = (ROOT / "README.md").read_text()
-# Imports go from a floor to those below, never to a module of the same floor.
-FLOORS = {
-    "types": ["_typing"],
-    "threads": ["_threads"],
-    "ground": ["_checks", "_kernels", "_resampling"],
-    "ids": ["_ids"],
-    "terms": ["_columns", "_definitions", "_grouping"],
-    "queries": ["_leaks", "_libraries", "_lists", "_queries", "_results"],
-    "inputs": ["_inputs", "_lazy_frames", "_passes", "_samples", "_unions"],
-    "entries": [
-        "_comparisons", "_evidence", "_explanation", "_formats", "_grades", "_metrics", "_scorers",
-        "_splitters", "frames",
-    ],
-    "estimators": ["_display", "_ranker"],
-    "names": ["__init__"],
-}  # fmt: skip
-FLOOR = {module: i for i, modules in enumerate(FLOORS.values()) for module in modules}
-
-
+# A wing imports only from those below it, through their doors.
+WINGS = ["_checks", "_kernels", "_rows", "_lists", "_metrics", "frames", "_selection", "_inference"]
 # optional: imported inside a function or a try
 OPTIONAL = {
-    "_display": {"matplotlib.pyplot"},
-    "_results": {"pandas"},
-    "_lazy_frames": {"narwhals.stable.v2"},
-    "_libraries": {"catboost", "lightgbm"},
-    "_passes": {"duckdb"},
-    "frames": {"narwhals.stable.v2"},
+    "_inference.displays": {"matplotlib.pyplot"},
+    "_inference.results": {"pandas"},
+    "_selection.libraries": {"catboost", "lightgbm"},
+    "frames.__init__": {"narwhals.stable.v2"},
+    "frames._engines": {"duckdb"},
+    "frames._expressions": {"narwhals.stable.v2"},
 }
 
 
-def imports(path):
-    """(module, name) of every import in a file, except the optional ones."""
-    for node in ast.walk(ast.parse(path.read_text())):
+def modules():
+    """Dotted names of all modules, without that of the package."""
+    found = [path.relative_to(PACKAGE).with_suffix("") for path in PACKAGE.rglob("*.py")]
+    return sorted(".".join(each.parts) for each in found)
+
+
+def path_of(module):
+    return PACKAGE / f"{module.replace('.', '/')}.py"
+
+
+def imports(module):
+    """(module, name) of every import in a module, except the optional ones."""
+    for node in ast.walk(ast.parse(path_of(module).read_text())):
         if isinstance(node, ast.Import):
             found = [(alias.name, "") for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             found = [(node.module, alias.name) for alias in node.names]
         else:
             continue
-        optional = OPTIONAL.get(path.stem, ()) if node.col_offset else ()
+        optional = OPTIONAL.get(module, ()) if node.col_offset else ()
         yield from ((source, name) for source, name in found if source not in optional)
 
 
-def modules():
-    return sorted(path.stem for path in PACKAGE.glob("*.py"))
+@pytest.mark.parametrize("module", [each for each in modules() if each != "__init__"])
+def test_wings_import_from_those_below_through_their_doors(module):
+    wing = module.split(".")[0]
+    for source, name in imports(module):
+        if source.split(".")[0] == "sklearn_ndcg":
+            path = f"{source}.{name}".split(".")[1:]
+            assert WINGS.index(path[0]) <= WINGS.index(wing), f"{module} imports {source}.{name}"
+            inside = path[0] == wing
+            assert inside or len(path) <= 2, f"{module} passes by the door of {path[0]}"
+            assert not path[-1].startswith("_") or path[-1] in WINGS or path[0] == "frames"
 
 
-def test_every_module_has_its_floor():
-    assert sorted(FLOOR) == modules()
+def test_no_module_imports_itself_by_way_of_others():
+    names = {each.removesuffix(".__init__") for each in modules()}
+    graph = {}
+    for module in modules():
+        found = [
+            f"{source}.{name}".removeprefix("sklearn_ndcg.") for source, name in imports(module)
+        ]
+        targets = {each if each in names else each.rpartition(".")[0] for each in found}
+        graph[module.removesuffix(".__init__")] = targets & names
+    TopologicalSorter(graph).prepare()  # raises where there is a circle
 
 
 def test_the_map_in_contributing_is_that_of_the_package():
     text = (ROOT / "CONTRIBUTING.md").read_text()
-    found = re.findall(r"^\| (\w+) \| `(\w+)` \|", text, re.M)
-    mapped = {module: floor for floor, module in found}
-    expected = {module: floor for floor, modules in FLOORS.items() for module in modules}
-    assert mapped == expected | {"_ckernels": "ground"}
-
-
-def test_the_path_of_y_score_in_contributing_follows_the_imports():
-    text = (ROOT / "CONTRIBUTING.md").read_text()
-    drawn = re.search(r"```text\n(.*?)```", text, re.S)[1]
-    way = re.findall(r"^ *(?:-> )?(_\w+)\.", drawn, re.M)
-    assert way == ["_metrics", "_inputs", "_grouping", "_queries", "_kernels"]
-    for upper, lower in (
-        ("_metrics", "_inputs"), ("_inputs", "_grouping"), ("_inputs", "_queries"),
-        ("_queries", "_kernels"),
-    ):  # fmt: skip
-        sources = {source.removeprefix("sklearn_ndcg.") for source, _ in ours(upper)}
-        assert lower in sources, f"{upper} does not import {lower}"
-
-
-def ours(module):
-    """(module, name) of what a module of ours imports from another."""
-    for source, name in imports(PACKAGE / f"{module}.py"):
-        if source == "sklearn_ndcg":  # a module of ours as a whole
-            yield f"sklearn_ndcg.{name}", ""
-        elif source.startswith("sklearn_ndcg."):
-            yield source, name
-
-
-@pytest.mark.parametrize("module", modules())
-def test_imports_go_down_only(module):
-    for source, name in ours(module):
-        target = source.removeprefix("sklearn_ndcg.")
-        assert FLOOR[target] < FLOOR[module], f"{module} imports {target}, which is not below it"
-        assert not name.startswith("_"), f"{module} imports the private {target}.{name}"
+    found = re.findall(r"^\| `(\w+)` \| `(\w+)` \|", text, re.M)
+    mapped = {f"{wing}.{module}" if wing != "sklearn_ndcg" else module for wing, module in found}
+    assert mapped == set(modules()) | {"_kernels.compiled"}
 
 
 @pytest.mark.parametrize("module", modules())
 def test_only_public_names_of_dependencies_are_imported(module):
-    for source, name in imports(PACKAGE / f"{module}.py"):
+    for source, name in imports(module):
         if not source.startswith("sklearn_ndcg"):
             top = source.split(".")[0]
             known = {"__future__", "joblib", "numpy", "scipy", "sklearn"} | sys.stdlib_module_names
-            assert top in known | ({"narwhals"} if module == "frames" else set())
+            assert top in known | ({"narwhals"} if module == "frames.__init__" else set())
             private = [part for part in [*source.split("."), name] if part.startswith("_")]
             assert source == "__future__" or not private, f"{module} imports {source}.{name}"
 
@@ -141,7 +119,7 @@ def code_lines(path):
 
 @pytest.mark.parametrize("module", modules())
 def test_modules_and_functions_are_short(module):
-    path = PACKAGE / f"{module}.py"
+    path = path_of(module)
     lines = code_lines(path)
     assert len(lines) <= 330
     for node in ast.walk(ast.parse(path.read_text())):
@@ -216,53 +194,20 @@ def test_import_needs_and_loads_no_extra():
 def test_show_versions_names_the_active_kernels(capsys):
     sklearn_ndcg.show_versions()
     first, second, *others = capsys.readouterr().out.splitlines()
-    kernels = "NumPy" if _kernels.backend is _kernels else "compiled"
+    kernels = "NumPy" if _kernels.backend is _kernels.numpy_kernels else "compiled"
     assert first == f"sklearn_ndcg {sklearn_ndcg.__version__}, {kernels} kernels"
     assert second.startswith(f"imported from {Path(sklearn_ndcg.__file__).parent}")
     assert f"numpy {np.__version__}" in others
 
 
 def test_show_versions_tells_source_without_kernels(tmp_path):
-    files = shutil.ignore_patterns("_ckernels*", "__pycache__")
+    files = shutil.ignore_patterns("compiled*", "__pycache__")
     shutil.copytree(PACKAGE, tmp_path / "sklearn_ndcg", ignore=files)
     (tmp_path / "pyproject.toml").touch()
     said = "import sklearn_ndcg; sklearn_ndcg.show_versions()"
     copy = {"PYTHONPATH": str(tmp_path), "SKLEARN_NDCG_KERNELS": "numpy"}
     inside = run_python(said, **copy).stdout.splitlines()
     assert inside[1].startswith(f"imported from {tmp_path / 'sklearn_ndcg'}: source, without")
-
-
-def test_first_block_of_the_readme_needs_no_extra():
-    block = re.search(r"```python\n(.*?)```", README, re.DOTALL)[1]
-    imported = set(re.findall(r"^>>> (?:import|from) (\w+)", block, re.MULTILINE))
-    assert imported == {"numpy", "sklearn", "sklearn_ndcg"}
-
-
-def test_pictures_of_the_readme_show_its_numbers():
-    ways = "fold as one list|queries cut by KFold|whole queries"
-    numbers = re.findall(rf"^(?:{ways}) +(0\.\d\d)$", README, re.MULTILINE)
-    table = dict(re.findall(r"^\| `(\w+)` \|.*\| (0\.\d+) \|$", README, re.MULTILINE))
-    six = ("trec_eval", "sklearn", "ranx", "catboost", "xgboost", "lightgbm")
-    numbers += [f"{float(table[name]):.2f}" for name in six]
-    for ground in ("light", "dark"):
-        picture = (ROOT / "docs" / "_static" / f"front-{ground}.svg").read_text()
-        assert re.findall(r">(0\.\d\d)<", picture) == numbers
-    said = {number[1:] for number in (*numbers[:3], numbers[3], numbers[-1])}
-    for page in (README, (ROOT / "docs" / "index.md").read_text()):
-        assert set(re.findall(r"(?<![\d.])\.\d\d\b", page)) == said
-        assert all(f" {number}" in page for number in numbers)  # the text of the picture
-
-
-def test_badges_of_the_readme():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    badges = re.findall(r"shields.io/badge/(.*?)-blue", README)
-    python = project["requires-python"].removeprefix(">=")
-    sklearn = next(each for each in project["dependencies"] if each.startswith("scikit-learn"))
-    assert badges == [
-        f"python-{python}%2B",
-        f"scikit--learn-{sklearn.removeprefix('scikit-learn>=')}%2B",
-        f"license-{project['license'].replace('-', '--')}",
-    ]
 
 
 def test_typed():

@@ -1,0 +1,511 @@
+"""Paired comparisons of rankers, from scores, ranked lists or runs."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from sklearn_ndcg._checks import EQUAL, Floats, check_choice, noting, refuse_reordered, warn
+from sklearn_ndcg._inference.results import Comparison, ConfidenceInterval, query_differences
+from sklearn_ndcg._inference.sample import (
+    DATA,
+    Sample,
+    check_resamples,
+    generator_of,
+    group_clusters,
+    measure_and_data,
+    sample_of,
+)
+from sklearn_ndcg._inference.statistics import (
+    degrees_of_freedom,
+    holm,
+    mean_and_error,
+    permutation_pvalues,
+)
+from sklearn_ndcg._lists import (
+    Union,
+    both_by_query,
+    judgements,
+    labels_of,
+    per_query,
+    ranked_run,
+    read_list,
+    read_run,
+    unite,
+)
+from sklearn_ndcg._metrics import Queries, check_options, numeric, read_queries, with_scores
+from sklearn_ndcg._rows import Grouping
+
+_LIST_DATA = ("k", "sample_weight")  # as rows have no order that a user knows, no groups
+
+
+def compare_rankers(
+    y_true: ArrayLike,
+    y_scores: Mapping[Any, ArrayLike],
+    *,
+    baseline: Any = None,
+    test: str = "permutation",
+    n_resamples: int = 9999,
+    random_state: Any = None,
+    clusters: ArrayLike | None = None,
+    **options: Any,
+) -> Comparison:
+    """Compare rankers on the same queries: which is better, by how much, and how sure that is.
+
+    Paired by query: for each pair of rankers the differences of their NDCG, query by query.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Relevance, as in `ndcg_score`.
+
+    y_scores : mapping from name to array-like of the shape of `y_true`
+        The scores of two rankers or more; or a DataFrame (pandas, Polars, PyArrow) with a column
+        for each.
+
+    baseline : a name in `y_scores`, default=None
+        Compare each other ranker with this one, rather than all with all.
+
+    test : {"permutation", "t"}, default="permutation"
+        Fisher's randomisation: which of the two rankers a query's value belongs to is as good as
+        random if they are equal. All assignments are tried if there are at most `n_resamples` of
+        them. Or the paired test of Student's t, with weights as in `ndcg_interval`.
+
+    n_resamples : int, default=9999
+        Random assignments, if not all are tried; not used by ``test="t"``.
+
+    random_state : int, RandomState, Generator or None, default=None
+        Source of the assignments.
+
+    clusters : array-like of shape (n_documents,) or (n_queries,), default=None
+        Where queries depend on each other, one cluster id per row, as in `ndcg_interval`. The
+        differences of one cluster change their signs together, and t has the error and the degrees
+        of freedom of `ndcg_interval`.
+
+    **options
+        The options of `ndcg_score`: `groups`, `k`, `gain`, `discount`, `ties`, `ignore_ties`,
+        `unjudged` and `sample_weight`. Queries without a relevant document say nothing about
+        rankers and are left out, whatever `replace_undefined_by` is.
+
+    Returns
+    -------
+    result : Comparison
+        Prints as a table. `ndcg`, a dict of means, then arrays over `pairs`, a list of (first,
+        second), where a baseline is the second: `difference` of the means, first less second,
+        `confidence_interval` (`low`, `high`: 0.95, of Student's t), `standard_error`,
+        `effect_size` (mean over standard deviation of the differences, both weighted),
+        `statistic` (the mean difference, or t), `pvalue` (two-sided, with Holm's correction for
+        the number of pairs), `uncorrected_pvalue`, and the numbers of queries `wins`, `ties`,
+        `losses` of the first. Then `values`, a dict of arrays with the NDCG of each query that was
+        scored, and `labels`, the ids of these queries, sorted (for 2-D input, numbers of rows);
+        `n_queries`, `n_clusters`, `n_left_out`, `test`. ``largest(n)`` shows the queries that
+        differ most. ``to_frame()`` gives a pandas DataFrame of the pairs.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described, there are fewer than two rankers, fewer than two
+        queries or clusters can be scored, or a query has rows in several clusters.
+
+    TypeError
+        If an option is unknown, or `y_scores` is not a mapping.
+
+    Warns
+    -----
+    UserWarning
+        If there are fewer than 10 queries or clusters, or their weights make them worth fewer than
+        10, as in `ndcg_interval`.
+
+    See Also
+    --------
+    ndcg_interval : The interval of one NDCG.
+
+    References
+    ----------
+    Smucker, M. D., Allan, J., & Carterette, B. (2007). A comparison of statistical significance
+    tests for information retrieval evaluation. CIKM 2007, 623-632.
+
+    Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal
+    of Statistics, 6(2), 65-70.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_ndcg import compare_rankers
+    >>> rng = np.random.default_rng(0)
+    >>> y_true = rng.integers(0, 5, size=(100, 20))
+    >>> good, poor, other = (y_true + rng.normal(0, s, y_true.shape) for s in (2, 4, 4))
+    >>> scores = {"good": good, "poor": poor, "other": other}
+    >>> compare_rankers(y_true, scores, k=10, random_state=0)
+    100 queries
+             NDCG
+    good   0.8497
+    poor   0.7376
+    other  0.7211
+    <BLANKLINE>
+                  difference  0.95 interval       p (permutation, Holm)  effect  wins/ties/losses
+    good - poor      +0.1121  [+0.0871, +0.1371]                 0.0006   +0.89  85/0/15
+    good - other     +0.1286  [+0.1019, +0.1553]                 0.0006   +0.96  83/0/17
+    poor - other     +0.0165  [-0.0100, +0.0430]                 0.2218   +0.12  53/0/47
+
+    The queries that differ most:
+
+    >>> compare_rankers(y_true, scores, k=10, baseline="poor", random_state=0).largest(2)
+    query    good    poor  good - poor
+    15     0.9370  0.4606      +0.4764
+    57     0.9039  0.5346      +0.3693
+    36     0.8453  0.9811      -0.1357
+    94     0.7214  0.9067      -0.1853
+    <BLANKLINE>
+    query   other    poor  other - poor
+    15     0.7505  0.4606       +0.2900
+    61     0.8041  0.5754       +0.2287
+    98     0.3429  0.6932       -0.3504
+    96     0.4660  0.8657       -0.3996
+    """
+    check_options("compare_rankers", options, data=DATA)
+    check_choice("test", test, ("permutation", "t"))
+    check_resamples(n_resamples)
+    generator = generator_of(random_state)
+    names = _names(y_scores)
+    pairs = _pairs(names, baseline)
+    rankers = _read_rankers(y_true, {name: y_scores[name] for name in names}, options)
+    sample = sample_of(rankers, y_true, clusters)
+    by_name = dict(zip(names, sample.values, strict=True))
+    differences = np.array([query_differences(by_name[one], by_name[two]) for one, two in pairs])
+    means = mean_and_error(sample.values, sample.weight)[0].tolist()
+    return Comparison(
+        ndcg=dict(zip(names, means, strict=True)),
+        pairs=pairs,
+        **_tested(differences, sample, test, n_resamples, generator),
+        wins=(differences > 0).sum(axis=1),
+        ties=(differences == 0).sum(axis=1),
+        losses=(differences < 0).sum(axis=1),
+        values=by_name,
+        labels=sample.labels,
+        n_queries=sample.n_queries,
+        n_clusters=sample.n_clusters,
+        n_left_out=sample.n_left_out,
+        test=test,
+    )
+
+
+def compare_lists(
+    recommended: Mapping[Any, Any],
+    relevant: Mapping[Any, Any] | Iterable[Any],
+    *,
+    unanswered: str = "zero",
+    unjudged: str = "zero",
+    baseline: Any = None,
+    test: str = "permutation",
+    n_resamples: int = 9999,
+    random_state: Any = None,
+    clusters: Any = None,
+    **options: Any,
+) -> Comparison:
+    """Compare rankers by the ranked lists of ids that they return.
+
+    As `compare_rankers`, for the input of `from_lists`. The documents of a query are all that any
+    ranker returned, and all that is relevant; a ranker that did not return one has it nowhere in
+    its list.
+
+    Parameters
+    ----------
+    recommended : mapping from name to mapping or sequence of n_queries sequences
+        The lists of two rankers or more: for each ranker the list of each query, best first, as in
+        `from_lists`.
+
+    relevant : mapping or sequence of n_queries mappings or collections
+        The truth of each query, as in `from_lists`: the same for all rankers.
+
+    unanswered : {"zero", "skip"}, default="zero"
+        A query without a list has an NDCG of 0 for the rankers that have none for it; or it is left
+        out, if one ranker has none for it, as the comparison is of the same queries for all. (An
+        empty list is a list.)
+
+    unjudged : {"zero", "nan", "omit"}, default="zero"
+        What was recommended and is not in the truth has the relevance 0; or no gain, even if 0 has
+        one in `gain`; or is taken out of the lists, as by ``ndcg_score(..., unjudged="omit")``.
+
+    baseline, test, n_resamples, random_state
+        As in `compare_rankers`.
+
+    clusters : mapping or array-like of shape (n_queries,), default=None
+        A cluster id for each query, see `compare_rankers`: a mapping from query if the lists are
+        mappings, otherwise in their order.
+
+    **options
+        The options of `ndcg_score`: `k`, `gain`, `discount`, `ties`, `ignore_ties` and
+        `sample_weight`, a weight for each query in the form of `clusters`.
+
+    Returns
+    -------
+    result : Comparison
+        As from `compare_rankers`; `labels` are the queries, sorted. Its `n_left_out` counts queries
+        without a relevant document, without weight, and those that were skipped.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `from_lists` and `compare_rankers`, with a note which ranker it was.
+
+    Warns
+    -----
+    UserWarning
+        As `compare_rankers`, and if a ranker answers none of the judged queries.
+
+    See Also
+    --------
+    compare_runs : The same for judgements and runs of TREC.
+    from_lists : The rows of one ranker.
+
+    Examples
+    --------
+    Two recommenders, for users who liked one to three films:
+
+    >>> from sklearn_ndcg import compare_lists
+    >>> films, users = list("ABCDEFGH"), range(30)
+    >>> liked = [{films[u % 8], films[(3 * u + 1) % 8], films[(5 * u + 2) % 8]} for u in users]
+    >>> popular = [films[:4] for u in users]
+    >>> near = [[films[(u + shift) % 8] for shift in (0, 3, 5, 6)] for u in users]
+    >>> compare_lists({"near": near, "popular": popular}, liked, k=4, random_state=0)
+    30 queries
+             NDCG
+    near     0.7040
+    popular  0.4585
+    <BLANKLINE>
+                    difference  0.95 interval       p (permutation, Holm)  effect  wins/ties/losses
+    near - popular     +0.2456  [+0.0968, +0.3943]                 0.0014   +0.62  22/0/8
+    """
+    check_options("compare_lists", options, data=_LIST_DATA)
+    _check_lists(recommended, "recommended", "lists", unanswered, unjudged)
+    lists = {}
+    for name, each in recommended.items():
+        with noting(name):
+            lists[name], truths = both_by_query(each, relevant)
+        _warn_of_strangers(name, lists[name], truths)
+    union = unite(lists, truths, unanswered, unjudged, options.get("gain"), read_list)
+    if not isinstance(relevant, Mapping):
+        union.n_numbered = len(truths)
+    return _compare_union(
+        union, unjudged, clusters, options, baseline=baseline, test=test, n_resamples=n_resamples,
+        random_state=random_state,
+    )  # fmt: skip
+
+
+def compare_runs(
+    qrels: Mapping[str, Mapping[str, float]] | Iterable[Any],
+    runs: Mapping[Any, Any],
+    *,
+    unanswered: str = "zero",
+    unjudged: str = "zero",
+    baseline: Any = None,
+    test: str = "permutation",
+    n_resamples: int = 9999,
+    random_state: Any = None,
+    clusters: Any = None,
+    **options: Any,
+) -> Comparison:
+    """Compare the runs of a TREC evaluation.
+
+    As `compare_rankers`, for the input of `from_trec`. The documents of a query are all that were
+    judged, and all of any run.
+
+    Parameters
+    ----------
+    qrels : mapping or iterable of records
+        Judgements, as in `from_trec`.
+
+    runs : mapping from name to mapping or iterable of records
+        Two runs or more, each as in `from_trec`.
+
+    unanswered : {"zero", "skip"}, default="zero"
+        A query with judgements has an NDCG of 0 for the runs that lack it (trec_eval's ``-c``, and
+        ir_measures); or it is left out for all, if one run lacks it.
+
+    unjudged : {"zero", "nan", "omit"}, default="zero"
+        As in `compare_lists`; ``"omit"`` is trec_eval's ``-J``.
+
+    baseline, test, n_resamples, random_state
+        As in `compare_rankers`.
+
+    clusters : mapping from query to a cluster id, default=None
+        See `compare_rankers`: the topic of several variants of a query, for example.
+
+    **options
+        As in `compare_lists`.
+
+    Returns
+    -------
+    result : Comparison
+        As from `compare_rankers`; `labels` are the queries, sorted. Queries without judgements are
+        left out and not counted, those without a relevant document are left out and counted, where
+        trec_eval has 0.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `from_trec` and `compare_rankers`, with a note which run it was.
+
+    Warns
+    -----
+    UserWarning
+        As `compare_rankers`, and if a ranker answers none of the judged queries.
+
+    See Also
+    --------
+    compare_lists : The same for ranked lists of ids.
+    from_trec : The rows of one run.
+
+    Examples
+    --------
+    >>> from sklearn_ndcg import compare_runs
+    >>> qrels = {f"q{i:02}": {"a": i % 3, "b": 2, "c": 1} for i in range(20)}
+    >>> bm25 = {query: {"a": 3.1, "c": 2.5, "b": 0.5} for query in qrels}
+    >>> dense = {query: {"b": 0.9, "d": 0.8, "a": 0.7} for query in qrels}
+    >>> result = compare_runs(qrels, {"bm25": bm25, "dense": dense}, k=3, test="t")
+    >>> result.largest(1)
+    query    bm25   dense  bm25 - dense
+    q02    0.9652  0.7975       +0.1677
+    q18    0.6199  0.7602       -0.1403
+    """
+    check_options("compare_runs", options, data=_LIST_DATA)
+    _check_lists(runs, "runs", "run", unanswered, unjudged)
+    truths, fractions = judgements(qrels, "zero" if unjudged == "zero" else "nan")
+    ranked = {}
+    for name, run in runs.items():
+        with noting(name):
+            ranked[name] = ranked_run(run, truths, fractions)
+        _warn_of_strangers(name, ranked[name], truths)
+    union = unite(ranked, truths, unanswered, unjudged, options.get("gain"), read_run)
+    return _compare_union(
+        union, unjudged, clusters, options, baseline=baseline, test=test, n_resamples=n_resamples,
+        random_state=random_state,
+    )  # fmt: skip
+
+
+def _warn_of_strangers(name: Any, answered: Iterable[Any], truths: Mapping[Any, Any]) -> None:
+    """Warn where a ranker answers no query that has a truth: its queries have other names."""
+    if truths and truths.keys().isdisjoint(answered):
+        warn(
+            f"{name!r} answers none of the {len(truths)} queries whose relevant documents are "
+            f"known, the first {next(iter(truths))!r}. Name the queries alike in both."
+        )
+
+
+def _tested(
+    differences: Floats, sample: Sample, test: str, n_resamples: int, generator: Any
+) -> dict[str, Any]:
+    """Mean differences of pairs (rows), how sure they are, and their p-values."""
+    difference, error, effect = mean_and_error(differences, sample.weight)
+    differences, weight = sample.independent(differences)
+    if sample.clusters is not None:
+        differences[np.abs(differences) < EQUAL] = 0
+        difference, error, _ = mean_and_error(differences, weight)
+    degrees = degrees_of_freedom(weight)
+    if test == "t":
+        with np.errstate(divide="ignore", invalid="ignore"):
+            statistic = np.where(difference == 0, 0, difference / error)
+        pvalue = 2 * stats.t.sf(np.abs(statistic), degrees)
+    else:
+        statistic = difference
+        pvalue = permutation_pvalues(differences, weight, n_resamples, generator)
+    half = error * stats.t.ppf(0.975, degrees)
+    return {
+        "difference": difference,
+        "confidence_interval": ConfidenceInterval(difference - half, difference + half),
+        "standard_error": error,
+        "effect_size": effect,
+        "statistic": statistic,
+        "pvalue": holm(pvalue),
+        "uncorrected_pvalue": pvalue,
+    }
+
+
+def _read_rankers(
+    y_true: ArrayLike, y_scores: dict[Any, ArrayLike], options: dict[str, Any]
+) -> list[Queries]:
+    """The same queries with the scores of each ranker; they are grouped once."""
+    measure, data = measure_and_data(options | {"replace_undefined_by": np.nan})
+    found: list[Queries] = []
+    for name, y_score in y_scores.items():
+        with noting(name):
+            if found:
+                refuse_reordered(y_true=y_true, y_score=y_score)
+                found.append(with_scores(found[0], y_score))
+            else:
+                found.append(read_queries(measure, y_true, y_score, **data))
+    return found
+
+
+def _names(y_scores: Any) -> list[Any]:
+    """Names of the rankers: the keys of a mapping, or the columns of a DataFrame."""
+    lazy = hasattr(y_scores, "collect")
+    columns: list[Any] | None = None
+    if callable(getattr(y_scores, "items", None)):
+        columns = [name for name, _ in y_scores.items()]
+    elif hasattr(y_scores, "column_names"):  # PyArrow, whose `columns` are the data
+        columns = list(y_scores.column_names)
+    elif not lazy and hasattr(y_scores, "columns"):
+        columns = list(y_scores.columns)
+    if columns is None:
+        raise TypeError(
+            "y_scores must be a mapping from the name of a ranker to its scores, or a DataFrame "
+            f"with a column for each, got {type(y_scores).__name__}"
+            + (": collect() it first." if lazy else ".")
+        )
+    if len(columns) < 2 or len(set(columns)) < len(columns):
+        raise ValueError(
+            f"y_scores must have at least two rankers of different names, got {columns}."
+        )
+    return columns
+
+
+def _pairs(names: list[Any], baseline: Any) -> list[tuple[Any, Any]]:
+    if baseline is None:
+        return list(combinations(names, 2))
+    if not isinstance(baseline, Hashable) or baseline not in names:
+        raise ValueError(f"baseline must be one of the rankers {names}, got {baseline!r}.")
+    return [(name, baseline) for name in names if name != baseline]
+
+
+def _check_lists(
+    rankers: Any, argument: str, each: str, unanswered: object, unjudged: object
+) -> None:
+    check_choice("unanswered", unanswered, ("zero", "skip"))
+    check_choice("unjudged", unjudged, ("zero", "nan", "omit"))
+    if not isinstance(rankers, Mapping):
+        raise TypeError(
+            f"{argument} must be a mapping from the name of a ranker to its {each}, got "
+            f"{type(rankers).__name__}."
+        )
+    if len(rankers) < 2:
+        raise ValueError(f"{argument} must have at least two rankers, got {list(rankers)}.")
+
+
+def _compare_union(
+    union: Union, unjudged: str, clusters: Any, options: dict[str, Any], **arguments: Any
+) -> Comparison:
+    n = len(union.queries)
+    grouping = Grouping.of_ids(labels_of(union.queries), n)
+    if clusters is not None:
+        by_query = per_query(clusters, "clusters", union)
+        arguments["clusters"] = np.repeat(group_clusters(by_query, n).row_codes(), union.n_rows)
+    if options.get("sample_weight") is not None:
+        by_query = per_query(options["sample_weight"], "sample_weight", union)
+        options["sample_weight"] = np.repeat(numeric(by_query, "sample_weight"), union.n_rows)
+    result = compare_rankers(
+        union.y_true, union.y_scores, groups=np.repeat(grouping.row_codes(), union.n_rows),
+        unjudged={"zero": "raise", "nan": "zero", "omit": "omit"}[unjudged], **arguments, **options,
+    )  # fmt: skip
+    return replace(
+        result,
+        labels=grouping.labels[result.labels],
+        n_left_out=result.n_left_out + union.n_skipped,
+    )

@@ -1,0 +1,146 @@
+"""Queries as a sample: their values and weights, and what is independent of each other."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sklearn_ndcg._checks import Floats, Ints, is_integer, refuse_reordered, warn
+from sklearn_ndcg._inference.statistics import by_cluster, effective_number
+from sklearn_ndcg._metrics import Measure, Queries, check_cutoff
+from sklearn_ndcg._rows import Grouping, first_rows, shown_labels
+
+DATA = ("groups", "k", "sample_weight")  # options of a metric that are not of a measure
+_FEW = 10  # queries or clusters, below which a warning says what an interval is worth
+
+
+class Sample(NamedTuple):
+    """NDCG of each ranker (row) and scored query (column), with the weights of these queries.
+
+    `clusters` has the number of each query's cluster, or is None where all are independent.
+    """
+
+    values: Floats
+    weight: Floats
+    labels: NDArray[Any]
+    clusters: Ints | None
+    n_left_out: int
+
+    @property
+    def n_queries(self) -> int:
+        return len(self.weight)
+
+    @property
+    def n_clusters(self) -> int:
+        return self.n_queries if self.clusters is None else int(self.clusters.max()) + 1
+
+    def independent(self, values: Floats) -> tuple[Floats, Floats]:
+        """Values and weights of what is independent of each other: queries, or their clusters."""
+        if self.clusters is None:
+            return values, self.weight
+        return by_cluster(values, self.weight, self.clusters)
+
+
+def measure_and_data(options: dict[str, Any]) -> tuple[Measure, dict[str, Any]]:
+    """Split the options of `ndcg_score` into a measure and data."""
+    choices = {name: value for name, value in options.items() if name not in DATA}
+    measure = Measure(k=check_cutoff(options.get("k")), **choices)
+    return measure, {name: options.get(name) for name in ("groups", "sample_weight")}
+
+
+def sample_of(rankers: list[Queries], y_true: ArrayLike, clusters: ArrayLike | None) -> Sample:
+    queries = rankers[0]
+    values = np.array([ranker.values()[:, 0] for ranker in rankers])
+    codes = None
+    if clusters is not None:
+        refuse_reordered(y_true=y_true, clusters=clusters)
+        codes = _clusters_of_queries(queries, clusters)
+    weight, scored = weights_of_scored(values[0], queries.weight)
+    if codes is not None:
+        found, codes = np.unique(codes[scored], return_inverse=True)
+        codes = None if len(found) == len(weight) else codes
+    sample = Sample(
+        values[:, scored], weight, queries.grouping.labels[scored], codes, int((~scored).sum())
+    )
+    check_number(
+        sample.independent(sample.values)[1],
+        len(scored) if codes is None else sample.n_queries,
+        codes is not None,
+    )
+    return sample
+
+
+def weights_of_scored(values: Floats, weight: Floats | None) -> tuple[Floats, NDArray[np.bool_]]:
+    """Weights of the queries that have a value and a weight, and which these are."""
+    weight = np.ones(len(values)) if weight is None else weight
+    scored = ~np.isnan(values) & (weight > 0)
+    weight = weight[scored]
+    return weight / weight.max() if len(weight) else weight, scored
+
+
+def check_number(weight: Floats, n_queries: int, clustered: bool = False) -> None:
+    """Raise or warn where a sample of so many queries or clusters is too small."""
+    n = len(weight)
+    each, of_queries = ("clusters", f" of {n_queries} queries") if clustered else ("queries", "")
+    if n < 2:
+        raise ValueError(
+            f"At least 2 {each} must have an NDCG and weight, found {n} of {n_queries}"
+            f"{' queries' if clustered else ''}: how much it varies over {each} cannot be "
+            "estimated."
+        )
+    worth = round(effective_number(weight), 6)
+    if worth < _FEW:
+        reason = "sizes" if clustered else "weights"
+        uneven = f", which by their {reason} are worth {worth:.3g}," if worth < n else ""
+        warn(
+            f"With {n} {each}{of_queries}{uneven} an interval or a test says little: how NDCG "
+            f"varies over {each} is guessed from {n} values, and the level cannot be trusted."
+        )
+
+
+def group_clusters(clusters: Any, n: int) -> Grouping:
+    """The clusters of so many rows or queries."""
+    try:
+        return Grouping.of_ids(clusters, n)
+    except (TypeError, ValueError) as error:  # ids are read where they are known as groups
+        raise type(error)(str(error).replace("groups", "clusters")) from error
+
+
+def _clusters_of_queries(queries: Queries, clusters: ArrayLike) -> Ints:
+    """The number of each query's cluster, which holds all of its rows."""
+    grouping = group_clusters(clusters, queries.shape[0])
+    codes = grouping.row_codes()
+    if len(queries.shape) == 2:
+        return codes
+    query = queries.grouping.row_codes()
+    first = codes[first_rows(query)]
+    elsewhere = codes != first[query]
+    if elsewhere.any():
+        row = int(elsewhere.argmax())
+        label = shown_labels(queries.grouping.labels[query[row]][np.newaxis])
+        both = shown_labels(grouping.labels[[first[query[row]], codes[row]]])
+        raise ValueError(
+            f"clusters must hold whole queries, but {len(np.unique(query[elsewhere]))} queries "
+            f"have rows in several, the first {label}, in clusters {both}. Pass larger clusters; "
+            "or, if its rows in each cluster are a query of their own, groups=[groups, clusters]."
+        )
+    return first
+
+
+def check_resamples(n_resamples: object) -> None:
+    if not is_integer(n_resamples) or n_resamples < 2:
+        raise ValueError(f"n_resamples must be an integer >= 2, got {n_resamples!r}.")
+
+
+def generator_of(random_state: Any) -> np.random.Generator:
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(0, 2**32, 4, dtype=np.uint32))
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"random_state must be an int, a RandomState, a Generator or None, got "
+            f"{random_state!r}."
+        ) from error

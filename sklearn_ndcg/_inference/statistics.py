@@ -1,0 +1,208 @@
+"""Means over queries and how sure they are: arrays in, arrays out.
+
+`values` have a row for each ranker or pair and a column for each query; `weight` has a weight for
+each query, of which the largest is 1. Where queries depend on each other, the columns are clusters
+of them: the mean over queries is the mean over clusters, weighted by the sums of their weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri, stdtrit
+
+from sklearn_ndcg._checks import Floats, Ints
+from sklearn_ndcg._kernels import weighted_means
+
+_CHUNK = 1 << 21  # queries or signs that are drawn at a time: 16 MB
+_ROUNDING = 1e-14  # of one value, and of a mean of them: the kernels differ by less than 1e-15
+
+
+def effective_number(weight: Floats) -> float:
+    """Kish's effective number: the number of queries of equal weight whose mean is as precise."""
+    return float(weight.sum() ** 2 / (weight**2).sum())
+
+
+def degrees_of_freedom(weight: Floats) -> float:
+    """Degrees of freedom of Student's t; n - 1 where weights are equal."""
+    return max(effective_number(weight) - 1, 1)
+
+
+def by_cluster(values: Floats, weight: Floats, clusters: Ints) -> tuple[Floats, Floats]:
+    """Weighted mean of each row over the queries of each cluster, and the weights of clusters."""
+    totals = np.bincount(clusters, weight)
+    sums = np.array([np.bincount(clusters, row * weight) for row in values])
+    return sums / totals, totals / totals.max()
+
+
+def mean_and_error(values: Floats, weight: Floats) -> tuple[Floats, Floats, Floats]:
+    """Weighted mean of each row, its standard error, and mean over standard deviation."""
+    n = values.shape[1]
+    total = weight.sum()
+    means = weighted_means(values, weight)
+    # the jackknife: how far the mean moves where a query is left out. With equal weights it is
+    # s / sqrt(n), with others the least wrong of those in docs/evidence.md
+    moves = (values - _means_of_others(values, weight)) * weight / total
+    errors = np.sqrt((moves**2).sum(axis=1) * (n - 1) / n)
+    squares = ((values - means[:, np.newaxis]) ** 2 * weight).sum(axis=1)
+    deviations = np.sqrt(squares * total / (weight * _sums_of_others(weight)).sum())
+    if effective_number(weight) < 2:
+        # one query decides, and by luck it may lie near the mean of the others: use them all
+        errors = np.maximum(errors, deviations / np.sqrt(effective_number(weight)))
+    deviations[deviations <= _ROUNDING * np.abs(means)] = 0  # all values are equal
+    with np.errstate(divide="ignore", invalid="ignore"):
+        effects = np.where(means == 0, 0, means / deviations)
+    return means, errors, effects
+
+
+def pulls(weight: Floats) -> Floats:
+    """How far the mean moves, over its distance from a value, where this value is left out."""
+    # beyond a million `curve_errors` has an error from all values
+    return np.minimum(weight / np.maximum(_sums_of_others(weight), 1e-300), 1e6)
+
+
+def curve_errors(first: Floats, second: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Mean and its standard error, as `mean_and_error`, at each cutoff of a curve.
+
+    From sums of the values, and of their squares, times the weight (first row) and the square of
+    its pull (second row).
+    """
+    n = weights.shape[1]
+    total = weights.sum(axis=1)[:, np.newaxis]
+    means = first[0] / total[0]
+    squares = np.maximum(second - 2 * means * first + means**2 * total, 0)
+    errors = np.sqrt(squares[1] * (n - 1) / n)
+    weight = weights[0]
+    if effective_number(weight) < 2:
+        deviations = np.sqrt(squares[0] * total[0] / (weight * _sums_of_others(weight)).sum())
+        errors = np.maximum(errors, deviations / np.sqrt(effective_number(weight)))
+    return means, errors
+
+
+def bootstrap_means(
+    values: Floats, weight: Floats, n_resamples: int, generator: np.random.Generator
+) -> Floats:
+    """Weighted means of resamples of the queries."""
+    n = len(values)
+    weighted, equal = values * weight, bool((weight == weight[0]).all())
+
+    def means(count: int) -> Floats:
+        drawn = generator.integers(0, n, (count, n))
+        total = n * weight[0] if equal else weight[drawn].sum(axis=1)
+        return np.asarray(weighted[drawn].sum(axis=1) / total)
+
+    return _in_chunks(means, n_resamples, n)
+
+
+def bca_levels(
+    tails: Floats,
+    value: float,
+    means: Floats,
+    values: Floats,
+    weight: Floats,
+    pooled: bool = False,
+) -> Floats:
+    """Levels of the quantiles that BCa takes: with bias-correction and acceleration.
+
+    The acceleration is the skewness of the mean. It is estimated by the jackknife, or from the
+    skewness of all values, `pooled`: the jackknife follows the few that are heavy.
+    """
+    beyond = means - value
+    beyond[np.abs(beyond) <= _ROUNDING * np.abs(values).max()] = 0  # equal but for rounding
+    bias = ndtri(((beyond < 0).mean() + (beyond <= 0).mean()) / 2)
+    if not np.isfinite(bias):
+        raise ValueError(
+            "n_resamples is too small for method='BCa': all resamples lie on one side of the "
+            "value. Take more of them, or method='t'."
+        )
+    if pooled:
+        deviations = values - value
+        variance, cube = ((deviations**power * weight).sum() / weight.sum() for power in (2, 3))
+        skewness = cube / variance**1.5 * (weight**3).sum() / (weight**2).sum() ** 1.5
+        acceleration = skewness / 6
+    else:
+        leave_one_out = _means_of_others(values, weight)
+        skew = leave_one_out.mean() - leave_one_out
+        acceleration = (skew**3).sum() / (6 * (skew**2).sum() ** 1.5)
+    shifted = bias + ndtri(tails)
+    slowed = 1 - acceleration * shifted
+    with np.errstate(divide="ignore"):
+        levels = ndtr(bias + shifted / slowed)
+    # far out the formula runs through a pole and comes back on the other side
+    return np.asarray(np.where(slowed > 0, levels, shifted > 0))
+
+
+def widened_levels(tails: Floats, error: float, means: Floats, weight: Floats) -> Floats:
+    """Levels at which the quantiles of normal resamples would be the bounds of Student's t.
+
+    Resamples of few or uneven clusters vary less than the mean does (Hesterberg 2015).
+    """
+    wider = max(error / means.std(ddof=1), 1)
+    levels = ndtr(stdtrit(degrees_of_freedom(weight), tails) * wider)
+    return np.asarray(np.clip(levels, 1e-300, 1 - 2**-53))  # whose normal quantiles are finite
+
+
+def permutation_pvalues(
+    differences: Floats, weight: Floats, n_resamples: int, generator: np.random.Generator
+) -> Floats:
+    """Two-sided p-values of the mean of each row when the signs of its columns are random."""
+    n = differences.shape[1]
+    terms = differences * weight
+    slack = _ROUNDING * weight * (differences != 0)  # rounding of a term
+    columns = np.ascontiguousarray(np.concatenate([terms, slack]).T)
+    exact = n < 63 and 2**n <= n_resamples
+    assignments = np.arange(2**n if exact else 0)
+
+    def sides(count: int) -> NDArray[np.bool_]:
+        nonlocal assignments
+        if exact:
+            flipped: NDArray[Any] = assignments[:count, np.newaxis] >> np.arange(n) & 1
+            assignments = assignments[count:]
+        else:
+            bits = np.frombuffer(generator.bytes(count * -(-n // 8)), dtype=np.uint8)
+            flipped = np.unpackbits(~bits.reshape(count, -1), axis=1, count=n)
+        # A sum exceeds the observed one where the terms that change sign add up to less than 0.
+        # The others cancel, so that a large one among them costs no digits.
+        sums, near = np.split(flipped.astype(np.float64) @ columns, 2, axis=1)
+        return np.concatenate([sums <= near, sums >= -near], axis=1)
+
+    found = _in_chunks(sides, 2**n if exact else n_resamples, n)
+    above, below = np.split(found.sum(axis=0), 2)
+    more = 0 if exact else 1  # the data are one of the assignments
+    return np.asarray(np.minimum(1, 2 * (np.minimum(above, below) + more) / (len(found) + more)))
+
+
+def holm(pvalue: Floats) -> Floats:
+    """P-values corrected for their number, step by step (Holm 1979)."""
+    order = np.argsort(pvalue)
+    steps = pvalue[order] * np.arange(len(pvalue), 0, -1)
+    corrected = np.empty_like(pvalue)
+    corrected[order] = np.minimum(np.maximum.accumulate(steps), 1)
+    return corrected
+
+
+def _in_chunks(
+    draw: Callable[[int], NDArray[Any]], n_resamples: int, n_queries: int
+) -> NDArray[Any]:
+    """Results of `draw` for all resamples, of which few are drawn at a time."""
+    step = max(1, _CHUNK // n_queries)
+    return np.concatenate([draw(min(step, n_resamples - at)) for at in range(0, n_resamples, step)])
+
+
+def _means_of_others(values: Floats, weight: Floats) -> Floats:
+    """For each value the weighted mean of all others in its row."""
+    return _sums_of_others(values * weight) / _sums_of_others(weight)
+
+
+def _sums_of_others(terms: Floats) -> Floats:
+    """For each term the sum of all others in its row.
+
+    Not by a difference, which would lose all digits where one term is much larger than the rest.
+    """
+    sums = np.zeros_like(terms)
+    sums[..., 1:] = np.cumsum(terms[..., :-1], axis=-1)
+    sums[..., :-1] += np.cumsum(terms[..., :0:-1], axis=-1)[..., ::-1]
+    return sums

@@ -1,0 +1,53 @@
+"""Arrays in, arrays out: DCG of many queries, threads, exact sums. Nothing is checked here.
+
+`backend` has the compiled kernels if they were built, else those in NumPy, which have the same
+functions. The environment variable SKLEARN_NDCG_KERNELS chooses "numpy" or "compiled", for tests
+and bug reports.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from importlib import import_module
+from types import ModuleType
+
+import numpy as np
+
+from sklearn_ndcg._checks import Floats, Ints
+from sklearn_ndcg._kernels import numpy_kernels
+from sklearn_ndcg._kernels.numpy_kernels import grades
+from sklearn_ndcg._kernels.sums import exact_sum, weighted_means, weighted_sums
+from sklearn_ndcg._kernels.threads import by_queries, by_rows
+
+__all__ = [
+    "backend", "by_rows", "exact_sum", "grades", "in_threads", "numpy_kernels", "weighted_means",
+    "weighted_sums",
+]  # fmt: skip
+
+
+def in_threads(call: Callable[[slice], Floats], lengths: Ints, n_rows: int) -> Floats:
+    """Results of `call` for parts of the queries as one array; the NumPy kernels use one thread."""
+    if backend is numpy_kernels:
+        return call(slice(None))
+    parts = by_queries(call, lengths, n_rows)
+    return np.concatenate(parts) if len(parts) > 1 else parts[0]
+
+
+def _choose_backend() -> ModuleType:
+    """Return the compiled kernels or the NumPy ones."""
+    choice = os.environ.get("SKLEARN_NDCG_KERNELS", "")
+    if choice not in {"", "numpy", "compiled"}:
+        raise ImportError(
+            f"SKLEARN_NDCG_KERNELS must be 'numpy', 'compiled' or not set, got {choice!r}."
+        )
+    if choice != "numpy":
+        try:
+            return import_module("sklearn_ndcg._kernels.compiled")
+        except ImportError:
+            if choice == "compiled":
+                raise
+    return numpy_kernels
+
+
+backend = _choose_backend()

@@ -1,0 +1,189 @@
+"""DCG and ideal DCG of many queries at once: nothing checked, float64 out.
+
+A query is the run of rows ``starts[q] : starts[q] + lengths[q]`` of `gain` and `score`. `gain` is
+float64, or grades of uint8 whose gains are in `table`; `score` is float64 or float32. Queries of
+equal length are handled together as the rows of a matrix, a block of them at a time, so that the
+extra memory does not grow with the number of queries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sklearn_ndcg._checks import Floats, Grades, Ints
+from sklearn_ndcg._kernels.threads import by_rows
+
+Item = TypeVar("Item", bound=np.generic)
+
+# documents in a block: its few temporaries stay in a core's cache
+_BLOCK = 1 << 16
+
+
+def grades(relevance: NDArray[Any]) -> Grades | None:
+    """The same numbers as uint8, or None where they are not all integers from 0 to 255."""
+    if relevance.dtype in (np.uint8, np.bool_):
+        return relevance.view(np.uint8)
+    found = np.empty(len(relevance), dtype=np.uint8)
+    are_grades = by_rows(lambda part: _fill_grades(found[part], relevance[part]), len(found))
+    return found if all(are_grades) else None
+
+
+def _fill_grades(found: Grades, relevance: NDArray[Any]) -> bool:
+    with np.errstate(invalid="ignore"):  # a value that does not fit a byte compares as different
+        for at in range(0, len(found), _BLOCK):
+            part = found[at : at + _BLOCK]
+            np.copyto(part, relevance[at : at + _BLOCK], casting="unsafe")
+            if not np.array_equal(part, relevance[at : at + _BLOCK]):
+                return False
+    return True
+
+
+def gather_by_group(values: NDArray[Item], codes: Ints, counts: Ints) -> NDArray[Item]:
+    """``values[np.argsort(codes, kind="stable")]`` in linear time; `counts` are those of codes.
+
+    `values` are uint8, float32, float64 or intp.
+    """
+    n = len(values)
+    codes = codes.astype(np.int32 if n < 2**31 else np.int64)
+    ends = np.arange(n + 1, dtype=codes.dtype)
+    one_a_row: Any = sparse.csr_matrix((values, codes, ends), shape=(n, len(counts)))
+    return np.asarray(one_a_row.tocsc().data)  # the transpose sorts by counting
+
+
+def factorize(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], Ints]:
+    """Distinct ids in any order, and the place of each row's id among them."""
+    return np.unique(ids, return_inverse=True)
+
+
+def dcg(
+    gain: Floats | Grades,
+    score: Floats,
+    starts: Ints,
+    lengths: Ints,
+    discount: Floats,
+    cutoffs: Ints,
+    ties: str,
+    table: Floats,
+) -> Floats:
+    """DCG of every query at every cutoff, shape (n_queries, n_cutoffs).
+
+    `cutoffs` ascend and differ; `discount` is for the ranks 1, 2, ... as far as cutoffs or queries
+    reach. A score of -inf was not retrieved and adds nothing. `ties` is "average", "stable",
+    "worst" or "best".
+    """
+    result = np.zeros((len(starts), len(cutoffs)))
+    for queries, (gains, scores) in _blocks(starts, lengths, gain, score):
+        ranked = _rank_gains(_look_up(gains, table), scores, ties)
+        result[queries] = _at_cutoffs(ranked, discount, cutoffs)
+    return result
+
+
+def ideal_dcg(
+    gain: Floats | Grades,
+    starts: Ints,
+    lengths: Ints,
+    discount: Floats,
+    cutoffs: Ints,
+    table: Floats,
+) -> Floats:
+    """DCG of the best order at every cutoff, shape (n_queries, n_cutoffs).
+
+    `cutoffs` and `discount` as in `dcg`; or `cutoffs` of each query, shape (n_queries, n_cutoffs).
+    """
+    result = np.zeros((len(starts), cutoffs.shape[-1]))
+    for queries, (gains,) in _blocks(starts, lengths, gain):
+        block_cutoffs = cutoffs if cutoffs.ndim == 1 else cutoffs[queries]
+        ranked = np.sort(_look_up(gains, table), axis=1)[:, ::-1]
+        result[queries] = _at_cutoffs(ranked, discount, block_cutoffs)
+    return result
+
+
+def _look_up(gains: Floats | Grades, table: Floats) -> Floats:
+    return np.asarray(table[gains] if gains.dtype == np.uint8 else gains)
+
+
+def _blocks(
+    starts: Ints, lengths: Ints, *arrays: NDArray[Any]
+) -> Iterator[tuple[Ints, tuple[NDArray[Any], ...]]]:
+    """Queries of equal length and their rows of each array, shape (queries, length)."""
+    order = np.argsort(lengths, kind="stable")
+    edges = np.flatnonzero(np.diff(lengths[order], prepend=-1, append=-1))
+    for first, last in pairwise(edges.tolist()):
+        length = int(lengths[order[first]])
+        step = max(1, _BLOCK // max(length, 1))
+        for at in range(first, last, step) if length else ():
+            queries = order[at : min(at + step, last)]
+            begin, size = starts[queries], len(queries) * length
+            if np.array_equal(begin, begin[0] + length * np.arange(len(queries))):
+                rows: slice | Ints = slice(begin[0], begin[0] + size)  # side by side: a view
+            else:
+                rows = (begin[:, np.newaxis] + np.arange(length)).ravel()
+            yield queries, tuple(array[rows].reshape(-1, length) for array in arrays)
+
+
+def _rank_gains(gain: Floats, score: Floats, ties: str) -> Floats:
+    """Gain at each rank, largest score first; under "average" the expected gain at the rank."""
+    descending = -score
+    if ties == "average":
+        order = np.argsort(descending, axis=1)
+    elif ties == "stable":
+        order = np.argsort(descending, axis=1, kind="stable")
+    else:
+        order = np.lexsort((gain if ties == "worst" else -gain, descending))
+    order += gain.shape[1] * np.arange(len(gain))[:, np.newaxis]  # places in the flat block
+    ranked, descending = np.take(gain, order), np.take(descending, order)
+    del order
+    unretrieved = np.flatnonzero(descending[:, -1] == np.inf)
+    if unretrieved.size:
+        ranked[unretrieved] *= descending[unretrieved] < np.inf
+    if ties == "average":
+        tied = descending[:, 1:] == descending[:, :-1]
+        del descending
+        rows = np.flatnonzero(tied.any(axis=1))
+        if rows.size:
+            ranked[rows] = _average_ties(ranked[rows], tied[rows])
+    return ranked
+
+
+def _average_ties(ranked: Floats, tied: NDArray[np.bool_]) -> Floats:
+    """Every gain replaced by the mean gain of its tie block (McSherry & Najork 2008)."""
+    opens = np.ones(ranked.shape, dtype=bool)
+    np.logical_not(tied, out=opens[:, 1:])
+    first = np.flatnonzero(opens)
+    sizes = np.diff(first, append=ranked.size)
+    means = np.add.reduceat(ranked.ravel(), first)
+    means /= sizes
+    return np.repeat(means, sizes).reshape(ranked.shape)
+
+
+def _at_cutoffs(ranked: Floats, discount: Floats, cutoffs: Ints) -> Floats:
+    """Sum of gain times discount up to each cutoff, shape (queries, n_cutoffs)."""
+    depth = min(ranked.shape[1], len(discount))
+    terms = ranked[:, :depth] * discount[:depth]
+    if cutoffs.ndim == 2:
+        ranks = np.arange(1, depth + 1)
+        return np.stack(
+            [(terms * (ranks <= column[:, np.newaxis])).sum(axis=1) for column in cutoffs.T], axis=1
+        )
+    # pairwise sums between cutoffs: a plain running sum would lose digits on long lists
+    inside = cutoffs[: np.searchsorted(cutoffs, depth)]
+    parts = np.add.reduceat(terms, np.concatenate(([0], inside)), axis=1)
+    column = np.minimum(np.arange(len(cutoffs)), len(inside))  # past the end all is counted
+    return _running_sums(parts)[:, column]
+
+
+def _running_sums(parts: Floats, width: int = 256) -> Floats:
+    """Sums of the columns up to each; in blocks, as one long running sum loses digits."""
+    n_blocks = -(-parts.shape[1] // width)
+    if n_blocks == 1:
+        return np.cumsum(parts, axis=1)
+    padded = np.pad(parts, ((0, 0), (0, n_blocks * width - parts.shape[1])))
+    blocks = np.cumsum(padded.reshape(len(parts), n_blocks, width), axis=2)
+    blocks[:, 1:] += np.cumsum(blocks[:, :-1, -1:], axis=1)
+    return blocks.reshape(padded.shape)[:, : parts.shape[1]]

@@ -1,0 +1,47 @@
+"""Sums and means that are the same to the last bit in any order."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from sklearn_ndcg._checks import Floats
+
+_FEW = 512  # values, which math.fsum adds in less time than NumPy
+
+
+def weighted_means(values: Floats, weight: Floats) -> Floats:
+    """Weighted mean of each row, the same to the last bit in any order of the columns."""
+    return weighted_sums(values, weight) / exact_sum(weight)
+
+
+def weighted_sums(values: Floats, weight: Floats) -> Floats:
+    """Sum of each row times weight."""
+    return np.array([exact_sum(row * weight) for row in values])
+
+
+def exact_sum(values: Floats) -> float:
+    """The sum, the same to the last bit whatever the order.
+
+    The values are split into parts of so few bits that no sum of these is rounded (Rump, Ogita &
+    Oishi 2008, "Accurate floating-point summation", algorithm ExtractVector).
+    """
+    if len(values) <= _FEW:
+        try:
+            return math.fsum(values.tolist())
+        except OverflowError:
+            return np.inf
+    largest = float(np.abs(values).max())
+    if not 0 < largest < np.inf:
+        return float(values.sum())
+    exponent, n_bits = math.frexp(largest)[1], len(values).bit_length()
+    rest, parts = np.ldexp(values, -exponent), []
+    for level in range(3):
+        if level and not rest.any():
+            break
+        large = math.ldexp(1, n_bits - level * (53 - n_bits))
+        part = (large + rest) - large
+        rest = rest - part
+        parts.append(float(part.sum()))
+    return float(np.ldexp(math.fsum(parts), exponent))

@@ -1,0 +1,130 @@
+"""Work on rows in several threads, where it releases the GIL and there is enough of it.
+
+Threads are started by each call and end with it, so that nothing is left for a fork to break.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from multiprocessing import parent_process
+from typing import TypeVar
+
+import joblib  # scikit-learn depends on it
+import numpy as np
+
+from sklearn_ndcg._checks import Ints
+
+Result = TypeVar("Result")
+
+# fewer rows than these take a thread less time than it takes to start
+_LEAST_ROWS = 1 << 17
+_PARTS = 4  # for each thread: one that is slowed down by other processes takes fewer of them
+_here = threading.local()
+
+
+def check_interrupt() -> None:
+    """Raise where the call was interrupted; the kernels call this every few million rows.
+
+    In the main thread Python raises KeyboardInterrupt by itself, here as anywhere.
+    """
+    stop = getattr(_here, "stop", None)
+    if stop is not None and stop.is_set():
+        raise KeyboardInterrupt
+
+
+def count_threads(n_rows: int) -> int:
+    """How many threads to use, counted as libraries that use OpenMP do.
+
+    That is OMP_NUM_THREADS, as joblib and Dask set it for their workers, or the CPUs of this
+    process. A caller that is not the main thread, or is a worker process without that variable, is
+    one of several already.
+    """
+    most = n_rows // _LEAST_ROWS
+    if most < 2 or threading.current_thread() is not threading.main_thread():
+        return 1
+    first_level = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    if first_level.isdecimal() and int(first_level) > 0:
+        return min(int(first_level), most)
+    return 1 if parent_process() is not None else min(joblib.cpu_count(), most)
+
+
+def by_rows(call: Callable[[slice], Result], n_rows: int) -> list[Result]:
+    """Results of `call`, a pass over `n_rows` rows, on parts of them in order."""
+    n_threads = count_threads(n_rows // 4)  # a pass takes a row a quarter of a kernel's time
+    if n_threads == 1:
+        return [call(slice(None))]
+    n_parts = n_threads * _PARTS
+    return _run(call, [n_rows * i // n_parts for i in range(n_parts + 1)], n_threads)
+
+
+def by_queries(call: Callable[[slice], Result], lengths: Ints, n_rows: int) -> list[Result]:
+    """Results of `call` on parts of the queries, which have about as many rows each."""
+    n_threads = count_threads(n_rows)
+    if n_threads == 1:
+        return [call(slice(None))]
+    n_before = np.cumsum(lengths)
+    targets = n_before[-1] * np.arange(1, n_threads * _PARTS) // (n_threads * _PARTS)
+    inner = np.unique(np.searchsorted(n_before, targets, side="right"))
+    inner = inner[(inner > 0) & (inner < len(lengths))]
+    return _run(call, [0, *inner.tolist(), len(lengths)], n_threads)
+
+
+def _run(call: Callable[[slice], Result], ends: list[int], n_threads: int) -> list[Result]:
+    """`call` on each part, by this thread and others, each of which takes the next one."""
+    results: dict[int, Result] = {}
+    errors: list[BaseException] = []
+    parts = iter(pairwise(ends))
+    lock, stop = threading.Lock(), threading.Event()
+
+    def work() -> None:
+        while not errors and not stop.is_set():
+            with lock:
+                first, last = next(parts, (0, 0))
+            if first == last:
+                return
+            results[first] = call(slice(first, last))
+
+    def work_elsewhere(end: threading.Event) -> None:
+        _here.stop = stop
+        try:
+            work()
+        except BaseException as error:  # raised below, in the thread of the caller
+            errors.append(error)
+        finally:
+            end.set()
+
+    # made before any is started: an interrupt may arrive while a thread is starting
+    events = [threading.Event() for _ in range(min(n_threads, len(ends) - 1) - 1)]
+    others = {
+        threading.Thread(target=work_elsewhere, args=(end,), name="sklearn_ndcg"): end
+        for end in events
+    }
+    try:
+        _start(others)
+        work()
+        _wait_for(others)
+    finally:
+        stop.set()  # if there was an interrupt
+        _wait_for(others)
+    if errors:
+        raise errors[0]
+    return [results[first] for first in ends[:-1]]
+
+
+def _start(threads: Iterable[threading.Thread]) -> None:
+    for thread in threads:
+        try:
+            thread.start()
+        except RuntimeError:  # no more threads here, or Python is ending: fewer will do
+            return
+
+
+def _wait_for(threads: dict[threading.Thread, threading.Event]) -> None:
+    for thread, end in threads.items():
+        if thread.ident is not None:  # it was started
+            # before Python 3.13 a join that is interrupted takes a running thread for an ended one
+            end.wait()
+            thread.join()

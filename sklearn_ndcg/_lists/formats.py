@@ -1,0 +1,231 @@
+"""Ranked lists and TREC runs, brought to rows."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import count
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_ndcg._checks import Floats, check_choice
+from sklearn_ndcg._lists.reading import (
+    both_by_query,
+    check_kinds,
+    distinct_ids,
+    graded_ids,
+    judgements,
+    labels_of,
+    listed_ids,
+    numbers,
+    places_of,
+    ranked_run,
+    refuse_empty,
+)
+
+RowArrays = tuple[Floats, Floats, NDArray[Any]]
+
+
+def from_lists(
+    recommended: Mapping[Any, Sequence[Hashable]] | Sequence[Sequence[Hashable]],
+    relevant: Mapping[Any, Any] | Sequence[Any],
+    *,
+    unanswered: str = "zero",
+    unjudged: str = "zero",
+) -> RowArrays:
+    """Turn ranked lists of ids, and what is relevant, into rows for `ndcg_score`.
+
+    A row for each document that was recommended or is relevant: what is relevant and was not
+    recommended gets the score ``-inf``, and counts in the ideal. Scores follow the places in the
+    lists and are all distinct, so that no rule for ties can change their order.
+
+    Parameters
+    ----------
+    recommended : mapping or sequence of n_queries sequences
+        The list of each query (user, search, playlist), best first, of ids of any hashable type.
+        None and NaN are not ids.
+
+    relevant : mapping or sequence of n_queries mappings or collections
+        The truth of each query: a mapping from id to grade, or a collection of different ids,
+        whose grade is 1. A mapping if `recommended` is one, with the same keys; otherwise of its
+        length. A pandas Series is refused, as its values may be ids or grades: pass its
+        ``to_dict()`` or its ``tolist()``.
+
+    unanswered : {"zero", "skip"}, default="zero"
+        A query in `relevant` without a list has an NDCG of 0, or is left out. (An empty list is
+        a list.)
+
+    unjudged : {"zero", "nan"}, default="zero"
+        Relevance of what was recommended and is not in the truth: 0, or NaN, which
+        ``ndcg_score(..., unjudged="omit")`` takes out of the lists.
+
+    Returns
+    -------
+    y_true : ndarray of shape (n_documents,)
+        Relevance.
+
+    y_score : ndarray of shape (n_documents,)
+        -1, -2, ... down the list, ``-inf`` for what is not in it.
+
+    groups : ndarray of shape (n_documents,)
+        The query of each row: its key, or its number.
+
+    Raises
+    ------
+    ValueError
+        If an id is twice in a list or in a truth, if an id is missing, if a query has neither list
+        nor truth and so no row to show it, or if there is no row at all.
+
+    TypeError
+        If lists or truths are of another form, ids cannot be hashed or are bool, or grades are not
+        numbers; also if nothing that was recommended is in the truth, and the ids are of other
+        types.
+
+    See Also
+    --------
+    from_trec : The same for judgements and runs of TREC.
+    ndcg_score : With ``k="retrieved"`` each list is cut at its own length, the ideal too.
+    ndcg_samples : The NDCG of each query, in the order of ``numpy.unique(groups)``.
+
+    Notes
+    -----
+    A query that has a list and no truth is one without a relevant document: its NDCG is undefined,
+    see `replace_undefined_by`.
+
+    Condensed lists (``unjudged="nan"`` here, ``unjudged="omit"`` there) need judgements of 0: with
+    a collection as truth all that was judged is relevant, and any order of it is perfect. They also
+    need long lists, as what is left of ten documents may be none.
+
+    Examples
+    --------
+    Three documents recommended, out of five that are judged:
+
+    >>> from sklearn_ndcg import from_lists, ndcg_score
+    >>> recommended = {"q": ["A", "B", "C"]}
+    >>> relevant = {"q": {"A": 0.1, "B": 0.5, "C": 0.7, "D": 0.5, "E": 0.1}}
+    >>> y_true, y_score, groups = from_lists(recommended, relevant)
+    >>> y_score
+    array([ -1.,  -2.,  -3., -inf, -inf])
+    >>> ndcg_score(y_true, y_score, groups=groups, k=3)
+    0.6048...
+
+    Two users, and the films that they liked:
+
+    >>> y_true, y_score, groups = from_lists([["Alien", "Big"], ["Clue"]], [{"Big"}, {"Clue"}])
+    >>> ndcg_score(y_true, y_score, groups=groups, k=10)
+    0.8154...
+    """
+    check_choice("unanswered", unanswered, ("zero", "skip"))
+    check_choice("unjudged", unjudged, ("zero", "nan"))
+    lists, truths = both_by_query(recommended, relevant)
+    queries, n_listed, n_rows, n_graded = [], [], [], []
+    graded_rows: list[int] = []
+    grades: list[Any] = []
+    n, any_found = 0, False
+    for query in dict.fromkeys([*lists, *truths]):
+        if query not in lists and unanswered == "skip":
+            continue
+        listed = listed_ids(lists[query], query) if query in lists else []
+        truth = graded_ids(truths[query], query) if query in truths else {}
+        places = places_of(truth.keys() & distinct_ids(listed, query), listed)
+        refuse_empty(query, len(listed) + len(truth))
+        beyond = count(len(listed))  # places of relevant documents that were not recommended
+        graded_rows += [n + (places[d] if d in places else next(beyond)) for d in truth]
+        grades += truth.values()
+        queries.append(query)
+        n_listed.append(len(listed))
+        n_rows.append(len(listed) + len(truth) - len(places))
+        n_graded.append(len(truth))
+        n, any_found = n + n_rows[-1], any_found or bool(places)
+    if not queries:
+        raise ValueError("recommended and relevant have no query to score.")
+    if not any_found:
+        check_kinds(lists, truths)
+    place = np.arange(n) - np.repeat(np.cumsum(n_rows) - n_rows, n_rows)
+    y_score = np.where(place < np.repeat(n_listed, n_rows), -1.0 - place, -np.inf)
+    y_true = np.full(n, np.nan if unjudged == "nan" else 0, dtype=np.float64)
+    y_true[graded_rows] = numbers(grades, queries, n_graded)
+    return y_true, y_score, np.repeat(labels_of(queries), n_rows)
+
+
+def from_trec(
+    qrels: Mapping[str, Mapping[str, float]] | Iterable[Any],
+    run: Mapping[str, Mapping[str, float]] | Iterable[Any],
+    *,
+    unanswered: str = "zero",
+    unjudged: str = "zero",
+) -> RowArrays:
+    """Turn the judgements and the run of a TREC evaluation into rows for `ndcg_score`.
+
+    The documents of a query are ordered as trec_eval orders them: by score, rounded to float32,
+    and then by document id, descending. With ``CONVENTIONS["trec_eval"]`` (or the defaults, since
+    nothing is tied any more) `ndcg_samples` gives trec_eval's ``ndcg``, with `k` its
+    ``ndcg_cut``.
+
+    Files are not read here: pytrec_eval and ir_measures parse them into what this takes.
+
+    Parameters
+    ----------
+    qrels : mapping or iterable of records
+        Judgements: ``{query: {document: relevance}}``, as pytrec_eval parses them, or records
+        (or a DataFrame) with `query_id`, `doc_id` and `relevance`, as ir_measures does. A document
+        of negative relevance counts as unjudged, as in trec_eval.
+
+    run : mapping or iterable of records
+        Scores: ``{query: {document: score}}``, or records with `query_id`, `doc_id` and `score`.
+
+    unanswered : {"zero", "skip"}, default="zero"
+        A query with judgements that is not in the run has an NDCG of 0 (trec_eval's ``-c``, and
+        ir_measures), or is left out (trec_eval's default).
+
+    unjudged : {"zero", "nan"}, default="zero"
+        Relevance of unjudged documents: 0, or NaN. ``ndcg_score(..., unjudged="zero")`` gives NaN
+        no gain, even if 0 has one in its `gain`; ``unjudged="omit"`` takes these documents out, as
+        trec_eval's ``-J``.
+
+    Returns
+    -------
+    y_true, y_score, groups : ndarray of shape (n_documents,)
+        As in `from_lists`. Queries of the run without judgements are left out, as in trec_eval.
+
+    Raises
+    ------
+    ValueError
+        If a document is twice in a query, a number is NaN, no query is left, or `qrels` and `run`
+        look swapped: relevance that is not whole, and scores that all are.
+
+    TypeError
+        If records lack a field, ids are not text, or relevance or scores are not numbers.
+
+    See Also
+    --------
+    from_lists : The same for ranked lists of ids.
+
+    References
+    ----------
+    NIST. trec_eval, the standard evaluation tool of TREC. https://github.com/usnistgov/trec_eval
+
+    Examples
+    --------
+    "b" and "c" are tied, and "c" comes first; nobody judged it:
+
+    >>> from sklearn_ndcg import from_trec, ndcg_score
+    >>> qrels = {"q1": {"a": 2, "b": 1}}
+    >>> run = {"q1": {"a": 0.9, "b": 0.4, "c": 0.4}}
+    >>> y_true, y_score, groups = from_trec(qrels, run)
+    >>> ndcg_score(y_true, y_score, groups=groups, k=10)
+    0.9502...
+
+    A gain of 1 for documents that were judged 0, and none for those that nobody judged:
+
+    >>> qrels["q1"]["d"] = 0
+    >>> y_true, y_score, groups = from_trec(qrels, run, unjudged="nan")
+    >>> gain = {0: 1, 1: 4, 2: 9}
+    >>> ndcg_score(y_true, y_score, groups=groups, k=10, gain=gain, unjudged="zero")
+    0.9148...
+    """
+    relevant, fractions = judgements(qrels, unjudged)
+    ranked = ranked_run(run, relevant, fractions)
+    lists = {query: list(documents) for query, documents in ranked.items()}
+    return from_lists(lists, relevant, unanswered=unanswered, unjudged=unjudged)

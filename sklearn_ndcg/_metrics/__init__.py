@@ -1,0 +1,65 @@
+"""What NDCG means, and its value: measures, checked input, the metric functions."""
+
+from sklearn_ndcg._metrics.explanation import explain_difference
+from sklearn_ndcg._metrics.functions import (
+    dcg_samples,
+    dcg_score,
+    ndcg_curve,
+    ndcg_samples,
+    ndcg_score,
+    quantile_grades,
+)
+from sklearn_ndcg._metrics.inputs import (
+    numeric,
+    read_part,
+    read_queries,
+    training_weights,
+    with_scores,
+)
+from sklearn_ndcg._metrics.measure import (
+    CONVENTIONS,
+    DISCOUNTS,
+    GAINS,
+    OPTIONS,
+    Measure,
+    check_curve_cutoffs,
+    check_cutoff,
+    check_options,
+    jarvelin_kekalainen,
+)
+from sklearn_ndcg._metrics.queries import (
+    LARGEST_WEIGHT,
+    Queries,
+    Totals,
+    mean_of_totals,
+    replace_undefined,
+)
+
+__all__ = [
+    "CONVENTIONS",
+    "DISCOUNTS",
+    "GAINS",
+    "LARGEST_WEIGHT",
+    "OPTIONS",
+    "Measure",
+    "Queries",
+    "Totals",
+    "check_curve_cutoffs",
+    "check_cutoff",
+    "check_options",
+    "dcg_samples",
+    "dcg_score",
+    "explain_difference",
+    "jarvelin_kekalainen",
+    "mean_of_totals",
+    "ndcg_curve",
+    "ndcg_samples",
+    "ndcg_score",
+    "numeric",
+    "quantile_grades",
+    "read_part",
+    "read_queries",
+    "replace_undefined",
+    "training_weights",
+    "with_scores",
+]

@@ -1,0 +1,544 @@
+"""The five metric functions: their documentation, a `Measure`, and one call each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sklearn_ndcg._checks import (
+    Cutoff,
+    Discount,
+    Floats,
+    Gain,
+    Ints,
+    is_integer,
+    refuse_reordered,
+    where,
+)
+from sklearn_ndcg._metrics.inputs import numeric, read_queries
+from sklearn_ndcg._metrics.measure import Measure, check_curve_cutoffs, check_cutoff
+from sklearn_ndcg._rows import Grouping
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def _not_a_scorer(metric: Function) -> Function:
+    """Explain to whoever passes a metric as `scoring` that a scorer is needed."""
+
+    @wraps(metric)
+    def checked(*arguments: Any, **options: Any) -> Any:
+        if len(arguments) > 2 and hasattr(arguments[0], "fit"):
+            raise TypeError(
+                f"{metric.__name__} is a metric of y_true and y_score, and was called as a scorer, "
+                f"with {type(arguments[0]).__name__}, X and y. Pass "
+                f"scoring=make_{metric.__name__.split('_')[0]}_scorer(...), which takes the same "
+                "options."
+            )
+        return metric(*arguments, **options)
+
+    return checked  # type: ignore[return-value]
+
+
+@_not_a_scorer
+def dcg_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    k: Cutoff = None,
+    gain: Gain = "linear",
+    discount: Discount = "log",
+    log_base: float = 2,
+    ties: str = "average",
+    ignore_ties: bool = False,
+    unjudged: str = "raise",
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Discounted cumulative gain, averaged over queries.
+
+    The documents of a query are put in the order of their scores. Its DCG is the sum of the gain
+    of each document times the discount of its rank.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Relevance of each document: any finite number, negative ones included. NaN marks an unjudged
+        document, see `unjudged`.
+
+    y_score : array-like of the shape of `y_true`
+        Predicted scores; a larger score is an earlier rank. ``-inf`` means "judged but not
+        retrieved": such a document adds nothing to the DCG.
+
+    groups : array-like of shape (n_documents,), default=None
+        The query id of each row, required for 1-D input: integers, strings, dates or any other type
+        that can be sorted, in any order. The rows of a query need not be next to each other.
+
+    k : int, None or "retrieved", default=None
+        Cutoff: only the first `k` ranks count. None counts all of them. "retrieved" cuts each query
+        at the number of documents that it retrieved (score not ``-inf``, counted after
+        ``unjudged="omit"``).
+
+    gain : {"linear", "exponential"}, table or callable, default="linear"
+        Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a table (a sequence for the
+        grades 0, 1, 2, ... or a mapping from grade to gain), or what a callable returns for an
+        array of relevance.
+
+    discount : {"log", "reciprocal", "none"} or callable, default="log"
+        Weight of a rank `r`, from 1: ``1 / log(r + 1)`` to the base `log_base`, ``1 / r``, 1
+        (cumulative gain), or what a callable returns for the array of ranks 1..n: finite, >= 0
+        and non-increasing.
+
+    log_base : float, default=2
+        Base of the logarithm of ``discount="log"``, above 1.
+
+    ties : {"average", "stable", "worst", "best"}, default="average"
+        Order of documents with equal scores: the mean over all their orders, the order of the
+        input, lowest gain first, or highest gain first.
+
+    ignore_ties : bool, default=False
+        As in scikit-learn, the caller's assurance that there are no ties; if there are, the order
+        of the input decides. Cannot be combined with another `ties`.
+
+    unjudged : {"raise", "zero", "omit"}, default="raise"
+        What NaN in `y_true` means: an error, a gain of 0, or a document that is taken out before
+        ranking (the condensed list of Sakai 2007).
+
+    sample_weight : array-like of shape (n_queries,) or (n_documents,), default=None
+        Weights >= 0. For 2-D input one per query; with `groups` one per row, and a query weighs the
+        mean of its rows (without those that ``unjudged="omit"`` takes out).
+
+    Returns
+    -------
+    float
+        Mean over queries. Negative only if gains are.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described: the message names it, what was found and where.
+
+    TypeError
+        If an input cannot be read as an array of numbers, or of ids.
+
+    Warns
+    -----
+    UserWarning
+        If every query has a single document.
+
+    See Also
+    --------
+    ndcg_score : The DCG divided by that of the best order, between 0 and 1.
+    dcg_samples : The DCG of each query.
+
+    References
+    ----------
+    Järvelin, K., & Kekäläinen, J. (2002). Cumulated gain-based evaluation of IR techniques. ACM
+    Transactions on Information Systems, 20(4), 422-446.
+
+    McSherry, F., & Najork, M. (2008). Computing information retrieval performance measures
+    efficiently in the presence of tied scores. ECIR 2008, 414-421.
+
+    Sakai, T. (2007). Alternatives to bpref. SIGIR 2007, 71-78.
+
+    Examples
+    --------
+    Gains of 3 and 2 at the ranks 1 and 2, the second at a discount of 1 / log2(3):
+
+    >>> from sklearn_ndcg import dcg_score
+    >>> dcg_score([3, 2], [0.9, 0.4], groups=["q", "q"])
+    4.2618...
+    >>> dcg_score([3, 2], [0.9, 0.4], groups=["q", "q"], discount="none")
+    5.0
+    """
+    measure = Measure(
+        k=check_cutoff(k), normalized=False, gain=gain, discount=discount, log_base=log_base,
+        ties=ties, ignore_ties=ignore_ties, unjudged=unjudged,
+    )  # fmt: skip
+    queries = read_queries(measure, y_true, y_score, groups, sample_weight, in_order=False)
+    return float(queries.means()[0])
+
+
+@_not_a_scorer
+def ndcg_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    k: Cutoff = None,
+    gain: Gain = "linear",
+    discount: Discount = "log",
+    ties: str = "average",
+    ignore_ties: bool = False,
+    unjudged: str = "raise",
+    replace_undefined_by: float | str = "warn",
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Normalized discounted cumulative gain, averaged over queries.
+
+    The DCG of a query's documents in the order of their scores, divided by the DCG of their best
+    order. Queries may have any number of documents, including one.
+
+    For 2-D input this is `sklearn.metrics.ndcg_score`, to the last digits.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Relevance of each document: any finite number whose gain is >= 0. NaN marks an unjudged
+        document, see `unjudged`.
+
+    y_score : array-like of the shape of `y_true`
+        Predicted scores; a larger score is an earlier rank. ``-inf`` means "judged but not
+        retrieved": such a document adds nothing to the DCG and counts in the ideal. (Note that a
+        log-probability of zero is ``-inf``.)
+
+    groups : array-like of shape (n_documents,), default=None
+        The query id of each row, required for 1-D input: integers, strings, dates or any other type
+        that can be sorted, in any order. The rows of a query need not be next to each other.
+
+    k : int, None or "retrieved", default=None
+        Cutoff: only the first `k` ranks count, in the ideal too. None counts all of them.
+        "retrieved" cuts each query at the number of documents that it retrieved (score not
+        ``-inf``, counted after ``unjudged="omit"``); note that this rewards short lists.
+
+    gain : {"linear", "exponential"}, table or callable, default="linear"
+        Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a table (a sequence for the
+        grades 0, 1, 2, ... or a mapping from grade to gain), or what a callable returns for an
+        array of relevance. The ideal is ordered by gain.
+
+    discount : {"log", "reciprocal", "none"} or callable, default="log"
+        Weight of a rank `r`, from 1: ``1 / log2(r + 1)``, ``1 / r``, 1 (cumulative gain), or what a
+        callable returns for the array of ranks 1..n: finite, >= 0 and non-increasing.
+
+    ties : {"average", "stable", "worst", "best"}, default="average"
+        Order of documents with equal scores: the mean over all their orders, the order of the
+        input, lowest gain first, or highest gain first.
+
+    ignore_ties : bool, default=False
+        As in scikit-learn, the caller's assurance that there are no ties; if there are, the order
+        of the input decides. Cannot be combined with another `ties`.
+
+    unjudged : {"raise", "zero", "omit"}, default="raise"
+        What NaN in `y_true` means: an error, a gain of 0, or a document that is taken out before
+        ranking (the condensed list of Sakai 2007).
+
+    replace_undefined_by : "warn", float or nan, default="warn"
+        Value of a query without any relevant document, where NDCG is 0 / 0. "warn" is 0.0 with an
+        `UndefinedMetricWarning` that counts such queries; nan leaves them out of the mean.
+
+    sample_weight : array-like of shape (n_queries,) or (n_documents,), default=None
+        Weights >= 0. For 2-D input one per query; with `groups` one per row, and a query weighs the
+        mean of its rows (without those that ``unjudged="omit"`` takes out).
+
+    Returns
+    -------
+    float
+        Mean over queries, in [0, 1]; nan only if every query of any weight was left out.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described: the message names it, what was found and where.
+
+    TypeError
+        If an input cannot be read as an array of numbers, or of ids.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If there are queries without a relevant document and `replace_undefined_by` is "warn".
+
+    UserWarning
+        If every query has a single document.
+
+    See Also
+    --------
+    ndcg_samples : The NDCG of each query.
+    ndcg_curve : NDCG at many cutoffs in one pass.
+    make_ndcg_scorer : The same for GridSearchCV and cross_val_score.
+
+    References
+    ----------
+    Järvelin, K., & Kekäläinen, J. (2002). Cumulated gain-based evaluation of IR techniques. ACM
+    Transactions on Information Systems, 20(4), 422-446.
+
+    McSherry, F., & Najork, M. (2008). Computing information retrieval performance measures
+    efficiently in the presence of tied scores. ECIR 2008, 414-421.
+
+    Sakai, T. (2007). Alternatives to bpref. SIGIR 2007, 71-78.
+
+    Examples
+    --------
+    Two queries, the rows of one not side by side; "a" is ranked perfectly, "b" in reverse:
+
+    >>> from sklearn_ndcg import ndcg_score
+    >>> y_true = [2, 1, 0, 0, 1]
+    >>> y_score = [0.9, 0.2, 0.8, 0.3, 0.7]
+    >>> groups = ["a", "b", "b", "a", "a"]
+    >>> ndcg_score(y_true, y_score, groups=groups)
+    0.8154...
+
+    All five rows ranked as one list would be another question, with another answer. You have to
+    ask for it:
+
+    >>> ndcg_score([y_true], [y_score])
+    0.9220...
+    """
+    measure = Measure(
+        k=check_cutoff(k), gain=gain, discount=discount, ties=ties, ignore_ties=ignore_ties,
+        unjudged=unjudged, replace_undefined_by=replace_undefined_by,
+    )  # fmt: skip
+    queries = read_queries(measure, y_true, y_score, groups, sample_weight, in_order=False)
+    return float(queries.means()[0])
+
+
+@_not_a_scorer
+def dcg_samples(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    k: Cutoff = None,
+    gain: Gain = "linear",
+    discount: Discount = "log",
+    log_base: float = 2,
+    ties: str = "average",
+    ignore_ties: bool = False,
+    unjudged: str = "raise",
+) -> Floats:
+    """Discounted cumulative gain of each query.
+
+    Parameters
+    ----------
+    y_true, y_score, groups
+        As in `dcg_score`.
+
+    k, gain, discount, log_base, ties, ignore_ties, unjudged
+        As in `dcg_score`.
+
+    Returns
+    -------
+    ndarray of shape (n_queries,)
+        In the order of ``np.unique(groups)``, for 2-D input in that of its rows.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As in `dcg_score`.
+
+    See Also
+    --------
+    dcg_score : The mean of these.
+
+    Examples
+    --------
+    >>> from sklearn_ndcg import dcg_samples
+    >>> dcg_samples([1, 3, 2], [0.5, 0.9, 0.4], groups=["b", "a", "a"])
+    array([4.2618..., 1.        ])
+    """
+    measure = Measure(
+        k=check_cutoff(k), normalized=False, gain=gain, discount=discount, log_base=log_base,
+        ties=ties, ignore_ties=ignore_ties, unjudged=unjudged,
+    )  # fmt: skip
+    return read_queries(measure, y_true, y_score, groups).values()[:, 0]
+
+
+@_not_a_scorer
+def ndcg_samples(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    k: Cutoff = None,
+    gain: Gain = "linear",
+    discount: Discount = "log",
+    ties: str = "average",
+    ignore_ties: bool = False,
+    unjudged: str = "raise",
+    replace_undefined_by: float | str = "warn",
+) -> Floats:
+    """Normalized discounted cumulative gain of each query.
+
+    Parameters
+    ----------
+    y_true, y_score, groups
+        As in `ndcg_score`.
+
+    k, gain, discount, ties, ignore_ties, unjudged, replace_undefined_by
+        As in `ndcg_score`.
+
+    Returns
+    -------
+    ndarray of shape (n_queries,)
+        In [0, 1] where defined, in the order of ``np.unique(groups)``, for 2-D input in that of its
+        rows. So ``dict(zip(np.unique(groups), values))`` has the value of each id. For several
+        columns of ids see `frames.ndcg_by_query`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As in `ndcg_score`.
+
+    Warns
+    -----
+    UndefinedMetricWarning, UserWarning
+        As in `ndcg_score`.
+
+    See Also
+    --------
+    ndcg_score : The mean of these.
+    frames.ndcg_by_query : The same as a table, with the ids beside the values.
+    compare_rankers : Two rankers or more; has values per query, and their ids as `labels`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_ndcg import ndcg_samples
+    >>> y_true = [1, 0, 0, 0, 1]
+    >>> y_score = [0.9, 0.4, 0.6, 0.5, 0.5]
+    >>> ndcg_samples(y_true, y_score, groups=[7, 7, 8, 9, 9], replace_undefined_by=np.nan)
+    array([1.        ,        nan, 0.8154...])
+    """
+    measure = Measure(
+        k=check_cutoff(k), gain=gain, discount=discount, ties=ties, ignore_ties=ignore_ties,
+        unjudged=unjudged, replace_undefined_by=replace_undefined_by,
+    )  # fmt: skip
+    return read_queries(measure, y_true, y_score, groups).values()[:, 0]
+
+
+@_not_a_scorer
+def ndcg_curve(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    k: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    gain: Gain = "linear",
+    discount: Discount = "log",
+    ties: str = "average",
+    ignore_ties: bool = False,
+    unjudged: str = "raise",
+    replace_undefined_by: float | str = "warn",
+    sample_weight: ArrayLike | None = None,
+) -> tuple[Ints, Floats]:
+    """NDCG as a function of the cutoff, averaged over queries, in one ranking pass.
+
+    Parameters
+    ----------
+    y_true, y_score, groups, sample_weight
+        As in `ndcg_score`.
+
+    k : array-like of int of shape (n_cutoffs,), default=None
+        Cutoffs >= 1 in any order. None is every cutoff from 1 to the longest query.
+
+    gain, discount, ties, ignore_ties, unjudged, replace_undefined_by
+        As in `ndcg_score`.
+
+    Returns
+    -------
+    k : ndarray of shape (n_cutoffs,)
+        The cutoffs, as given.
+
+    ndcg : ndarray of shape (n_cutoffs,)
+        ``ndcg_score`` at each of them.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As in `ndcg_score`.
+
+    Warns
+    -----
+    UndefinedMetricWarning, UserWarning
+        As in `ndcg_score`.
+
+    See Also
+    --------
+    ndcg_score : The value at one cutoff.
+
+    Examples
+    --------
+    The one relevant document has rank 3, so it does not count at the cutoffs 1 and 2:
+
+    >>> from sklearn_ndcg import ndcg_curve
+    >>> ndcg_curve([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], groups=[1, 1, 1, 1])
+    (array([1, 2, 3, 4]), array([0. , 0. , 0.5, 0.5]))
+    """
+    measure = Measure(
+        gain=gain, discount=discount, ties=ties, ignore_ties=ignore_ties, unjudged=unjudged,
+        replace_undefined_by=replace_undefined_by,
+    )  # fmt: skip
+    cutoffs = check_curve_cutoffs(k)
+    return read_queries(measure, y_true, y_score, groups, sample_weight).mean_curve(cutoffs)
+
+
+def quantile_grades(
+    y: ArrayLike, *, groups: ArrayLike | None = None, n_grades: int = 5
+) -> NDArray[np.int64]:
+    """Turn a continuous target into grades by its quantiles within each group.
+
+    A value's grade is the share of its group's values that are smaller, in steps of
+    ``1 / n_grades``: equal values share a grade, and the lowest value's is 0. Without equal values
+    the grades are equally frequent, as far as the group's size divides.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_documents,)
+        Continuous target, larger is better, not NaN.
+
+    groups : array-like of shape (n_documents,), default=None
+        The query id of each row, in any order. None takes all rows as one group.
+
+    n_grades : int, default=5
+        Number of grades, at least 2.
+
+    Returns
+    -------
+    ndarray of shape (n_documents,)
+        Integer grades in ``0 .. n_grades - 1``, in the order of `y`.
+
+    Raises
+    ------
+    ValueError
+        If `y` is not 1-D or holds NaN, if `groups` does not fit, or if `n_grades` is not an
+        integer >= 2.
+
+    TypeError
+        If `y` cannot be read as numbers, or `groups` as ids.
+
+    Examples
+    --------
+    Returns of four stocks on each of two days; on the second day all but one stood still:
+
+    >>> from sklearn_ndcg import quantile_grades
+    >>> returns = [0.03, -0.01, 0.00, 0.07, 0.00, 0.00, 0.02, 0.00]
+    >>> day = [1, 1, 1, 1, 2, 2, 2, 2]
+    >>> quantile_grades(returns, groups=day, n_grades=4)
+    array([2, 0, 1, 3, 0, 0, 3, 0])
+    """
+    refuse_reordered(y=y, groups=groups)
+    values = numeric(y, "y")
+    if values.ndim != 1:
+        raise ValueError(f"y must be 1-D, one value per row, got shape {values.shape}.")
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        raise ValueError(
+            f"y must not be NaN, found {where(np.isnan(values), 'NaN')}: leave those rows out."
+        )
+    if not is_integer(n_grades) or not 2 <= n_grades < 2**31:
+        raise ValueError(f"n_grades must be an integer from 2 to 2**31 - 1, got {n_grades!r}.")
+    n = len(values)
+    grouping = Grouping.of_ids(np.zeros(n) if groups is None else groups, n)
+    codes = grouping.row_codes()
+    order = np.lexsort((values, codes))
+    values, codes = values[order], codes[order]
+    place = np.arange(n)
+    is_first = np.r_[True, codes[1:] != codes[:-1]]
+    is_new_value = is_first | np.r_[True, values[1:] != values[:-1]]
+    first_of_group = np.maximum.accumulate(np.where(is_first, place, 0))
+    n_smaller = np.maximum.accumulate(np.where(is_new_value, place, 0)) - first_of_group
+    grades = np.empty(n, dtype=np.int64)
+    grades[order] = int(n_grades) * n_smaller // grouping.lengths[codes]
+    return grades

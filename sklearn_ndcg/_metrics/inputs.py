@@ -1,0 +1,334 @@
+"""From any accepted input to checked rows, with the errors about relevance, scores, weights."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array
+
+from sklearn_ndcg import _kernels
+from sklearn_ndcg._checks import (
+    Floats,
+    Grades,
+    is_missing,
+    refuse_masked,
+    refuse_reordered,
+    to_host,
+    where,
+)
+from sklearn_ndcg._kernels import by_rows
+from sklearn_ndcg._metrics.measure import Measure
+from sklearn_ndcg._metrics.queries import LARGEST_WEIGHT, Queries
+from sklearn_ndcg._rows import Grouping, warn_of_single_documents
+
+
+def read_queries(
+    measure: Measure,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    in_order: bool = True,
+) -> Queries:
+    """Check all input for `measure` and bring it into rows of whole queries.
+
+    Queries are in the order of their ids, or, where only a mean is wanted, in any order.
+    """
+    queries = read_part(measure, y_true, y_score, groups, sample_weight, in_order)
+    if len(queries.shape) == 1 and len(queries) == queries.shape[0]:
+        warn_of_single_documents(len(queries))
+    if queries.weight is not None and not queries.weight.any():
+        raise ValueError("sample_weight is 0 for every query: nothing is left to average over.")
+    return queries
+
+
+def read_part(
+    measure: Measure,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    in_order: bool = True,
+) -> Queries:
+    """The same for some of the queries, without the checks that concern all of them together."""
+    refuse_reordered(y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight)
+    relevance, score = numeric(y_true, "y_true"), numeric(y_score, "y_score")
+    _check_shapes(relevance, score, groups)
+    weight = None if sample_weight is None else row_weights(sample_weight, len(relevance))
+    grades = _kernels.grades(relevance.ravel())
+    judged = None if grades is not None else _where_judged(relevance, measure.unjudged)
+    _check_scores(score)
+
+    grouping = _group(relevance.shape, groups, in_order)
+    gain: Any
+    gain, gain_table = _gains(relevance, grades, judged, measure)
+    gain = grouping.gather(gain)
+    kept = None
+    if judged is not None and measure.unjudged == "omit":
+        kept = grouping.gather(judged.view(np.uint8)).view(np.bool_)
+    if weight is not None and relevance.ndim == 1:
+        weight = grouping.mean_weight(grouping.gather(weight), kept)
+    starts, lengths = grouping.starts, grouping.lengths
+    if kept is not None:
+        gain = gain[kept]
+        starts, lengths = grouping.keep(kept)
+    queries = Queries(
+        measure, grouping, relevance.shape, kept, gain, gain_table, np.empty(0), starts, lengths,
+        weight,
+    )  # fmt: skip
+    return _with_checked_scores(queries, score)
+
+
+def with_scores(queries: Queries, y_score: ArrayLike) -> Queries:
+    """The same rows with other scores; they are not grouped anew."""
+    score = numeric(y_score, "y_score")
+    if score.shape != queries.shape:
+        raise ValueError(
+            f"y_true and y_score must have the same shape, got {queries.shape} and {score.shape}."
+        )
+    _check_scores(score)
+    return _with_checked_scores(queries, score)
+
+
+def _with_checked_scores(queries: Queries, score: NDArray[Any]) -> Queries:
+    score = queries.grouping.gather(_as_float(score.ravel()))
+    return replace(queries, score=score if queries.kept is None else score[queries.kept])
+
+
+def _group(shape: tuple[int, ...], groups: ArrayLike | None, in_order: bool) -> Grouping:
+    if len(shape) == 2:
+        return Grouping.of_matrix(*shape)
+    return Grouping.of_ids(groups, shape[0], in_order)
+
+
+def numeric(values: Any, name: str) -> NDArray[Any]:
+    """`values` as an array of bool, int or float, not copied where it is one already."""
+    refuse_masked(values, name)
+    array = np.ma.getdata(values) if np.ma.isMaskedArray(values) else values
+    if type(array) is not np.ndarray or array.dtype.kind not in "biuf":
+        try:
+            array = _exact_integers(to_host(array))
+            array = check_array(
+                array, ensure_2d=False, ensure_all_finite=False, ensure_min_samples=0,
+                ensure_min_features=0, input_name=name,
+            )  # fmt: skip
+        except Exception as error:
+            kind: type[Exception] = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(
+                f"{name} must be an array of numbers, got {type(values).__name__}: {error}"
+            ) from error
+        if array.dtype.kind not in "biuf":
+            raise TypeError(
+                f"{name} must be an array of numbers, got {type(values).__name__} of dtype "
+                f"{array.dtype}."
+            )
+    if array.ndim not in (1, 2) or array.size == 0:
+        raise ValueError(
+            f"{name} must be 1-D or 2-D and must not be empty, got shape {array.shape}."
+        )
+    if array.dtype.kind == "b":  # any byte but 0 is True, in a view of other bytes too
+        array = array.view(np.uint8) != 0
+    return array
+
+
+def _exact_integers(values: Any) -> Any:
+    """Nullable and object integers as integers: check_array would make floats of them."""
+    if isinstance(values, np.matrix):
+        return values
+    _refuse_text(values)
+    array = np.asarray(values)
+    if array.dtype.kind == "O" and array.ndim:
+        cells = [_nan_if_missing(cell) for cell in array.ravel().tolist()]
+        if any(isinstance(cell, str | bytes) for cell in cells):
+            raise TypeError("it holds text.")
+        try:
+            narrow = np.array(cells)
+        except ValueError:  # lists of several lengths: refused further up
+            return array
+        if narrow.dtype.kind not in "biuf" or narrow.shape != (array.size,):
+            narrow = np.fromiter(cells, dtype=object, count=len(cells))
+        return narrow.reshape(array.shape)
+    return array if array.dtype.kind in "iu" else values
+
+
+def _refuse_text(values: Any, depth: int = 2) -> None:
+    """Raise for text before NumPy makes an array of it, as wide as the longest."""
+    if isinstance(values, str | bytes):
+        raise TypeError(f"it holds text, the first {values[:40]!r}.")
+    if isinstance(values, list | tuple) and depth:
+        kinds = set(map(type, values))
+        for each in values if kinds & {str, bytes, list, tuple} else ():
+            _refuse_text(each, depth - 1)
+    elif hasattr(values, "to_list") and len(values):  # the first element of a Series is enough
+        _refuse_text(next(iter(values)), 0)
+
+
+def _nan_if_missing(value: Any) -> Any:
+    plain = isinstance(value, int | float)
+    return np.nan if not plain and np.ndim(value) == 0 and is_missing(value) else value
+
+
+def _check_shapes(relevance: NDArray[Any], score: NDArray[Any], groups: object) -> None:
+    if relevance.shape != score.shape:
+        hint = ""
+        if relevance.shape == (len(score), 1):
+            hint = " y_true is a column: pass y_true.ravel(), or the one column of the frame."
+        elif score.shape == (len(relevance), 1):
+            hint = " y_score is a column: pass y_score.ravel(), or the one column of the frame."
+        elif relevance.ndim == 1 and score.ndim == 2 and score.shape[1] > 1:
+            hint = (
+                " One score per document is needed: for a classifier's probabilities that is "
+                "predict_proba(X)[:, 1], or the expected gain, as in make_ndcg_scorer."
+            )
+        raise ValueError(
+            f"y_true and y_score must have the same shape, got {relevance.shape} and "
+            f"{score.shape}.{hint}"
+        )
+    if relevance.ndim == 1:
+        if groups is None:
+            raise ValueError(
+                "y_true is 1-D and groups is missing, so it is not known which documents compete "
+                "with which. Pass groups= with one query id per row, or, if all rows are a single "
+                "ranking, pass [y_true], [y_score]."
+            )
+    elif groups is not None:
+        raise ValueError(
+            f"groups goes with 1-D y_true and y_score, one id per row; y_true has shape "
+            f"{relevance.shape}, where each row is a query already. Leave groups out, or ravel() "
+            "both."
+        )
+    elif relevance.shape[1] == 1:
+        raise ValueError(
+            "Computing NDCG is only meaningful when there is more than 1 document. Got 1 instead. "
+            "If the rows are documents, ravel() both and pass groups= with one query id per row."
+        )
+
+
+def _where_judged(relevance: NDArray[Any], unjudged: str) -> NDArray[np.bool_] | None:
+    """Which rows have a relevance, or None where all have one; shape (n_rows,)."""
+    low, high = relevance.min(), relevance.max()
+    has_nan = bool(np.isnan(low))
+    if has_nan and unjudged == "raise":
+        raise ValueError(
+            f"y_true must not be NaN, found {where(np.isnan(relevance), 'NaN')}. If these "
+            "documents are unjudged, pass unjudged='zero' to count them as not relevant or "
+            "unjudged='omit' to take them out of the ranking."
+        )
+    if has_nan or np.isinf(low) or np.isinf(high):
+        infinite = np.isinf(relevance)
+        if infinite.any():
+            raise ValueError(f"y_true must be finite, found {where(infinite, 'infinite')}.")
+    return ~np.isnan(relevance.ravel()) if has_nan else None
+
+
+def _check_scores(score: NDArray[Any]) -> None:
+    rows = score.ravel()
+    if not all(by_rows(lambda part: rows[part].max() < np.inf, len(rows))):
+        wrong = np.isnan(score) | (score == np.inf)
+        raise ValueError(
+            f"y_score must be finite, or -inf for what was not retrieved; found "
+            f"{where(wrong, 'NaN or +inf')}."
+        )
+
+
+def _as_float(score: NDArray[Any]) -> Floats:
+    """Scores as float64 or float32, in the very same order and with the very same ties."""
+    if score.dtype == np.float32:
+        return score
+    wide = score.dtype.itemsize > 8
+    if not wide and score.dtype.kind in "iu" and score.dtype.itemsize == 8:
+        wide = bool(score.max() > 2**53 or score.min() < -(2**53))
+    with np.errstate(over="ignore"):
+        narrow = score.astype(np.float64, copy=False)
+    if wide and not _is_one_to_one(score, narrow):
+        _, places = np.unique(score, return_inverse=True)
+        return np.where(score == -np.inf, -np.inf, places)
+    return narrow
+
+
+def _is_one_to_one(score: NDArray[Any], narrow: Floats) -> bool:
+    """Whether float64 ties no distinct scores, and none became infinite."""
+    if not np.array_equal(np.isinf(score), np.isinf(narrow)):
+        return False
+    in_order = np.sort(narrow)
+    if (in_order[1:] != in_order[:-1]).all():
+        return True
+    _, codes = _kernels.backend.factorize((narrow + 0.0).view(np.int64))  # with one zero
+    one_of_each = np.empty_like(score)
+    one_of_each[codes] = score
+    return bool((one_of_each[codes] == score).all())
+
+
+def _gains(
+    relevance: NDArray[Any],
+    grades: Grades | None,
+    judged: NDArray[np.bool_] | None,
+    measure: Measure,
+) -> tuple[Floats | Grades, Floats]:
+    """Gain of each row, 0 where it is unjudged; or its grade, and a table of gains by grade."""
+    if grades is not None:
+        gain_table = measure.gain_table(int(grades.max()))
+        if gain_table is not None:
+            return grades, gain_table
+    with np.errstate(over="ignore"):  # a long double may be too large: refused below
+        values = relevance.ravel().astype(np.float64, copy=False)
+    if judged is None:
+        gain = measure.gains(values)
+    else:
+        gain = np.zeros(len(values))
+        if judged.any():
+            gain[judged] = measure.gains(values[judged])
+    low, high = gain.min(), gain.max()
+    if not (low > -np.inf and high < np.inf):
+        wrong = ~np.isfinite(gain)
+        raise ValueError(
+            f"gain must be finite, but is not for "
+            f"{where(wrong.reshape(relevance.shape), 'document')}, where y_true is "
+            f"{values[wrong][0]}: a float64 ends at 2^1024."
+        )
+    if low < 0 and measure.normalized:
+        wrong = gain < 0
+        reason = (
+            "ndcg_score should not be used on negative y_true values"
+            if values[wrong].min() < 0
+            else "NDCG is not defined for negative gain"
+        )
+        raise ValueError(
+            f"{reason}: gain is {gain[wrong][0]} where y_true is {values[wrong][0]}, with "
+            f"{where(wrong.reshape(relevance.shape), 'negative')}. Shift the grades, or pass a "
+            "gain that clips them, for example gain=functools.partial(numpy.maximum, 0)."
+        )
+    return gain, np.empty(0)
+
+
+def row_weights(sample_weight: ArrayLike, n: int) -> Floats:
+    """`sample_weight` as checked floats, one for each of `n` rows."""
+    weight = numeric(sample_weight, "sample_weight")
+    if weight.shape != (n,):
+        raise ValueError(
+            f"sample_weight must have one weight for each of the {n} rows, got shape "
+            f"{weight.shape}."
+        )
+    with np.errstate(over="ignore"):  # a long double may be too large
+        weight = weight.astype(np.float64)
+    wrong = ~((weight >= 0) & (weight <= LARGEST_WEIGHT))
+    if wrong.any():
+        raise ValueError(
+            f"sample_weight must be finite and >= 0, at most 1e300, found {weight[wrong][0]}: "
+            f"{where(wrong, 'such weight')}."
+        )
+    return weight
+
+
+def training_weights(sample_weight: ArrayLike, n: int) -> Floats:
+    """Weights of rows to train on, of which one at least is not 0."""
+    weight = row_weights(sample_weight, n)
+    if not weight.any():
+        raise ValueError(
+            "sample_weight is 0 for every row: nothing is left to learn from. Sample weights must "
+            "contain at least one non-zero number."
+        )
+    return weight

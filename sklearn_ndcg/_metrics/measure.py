@@ -1,0 +1,389 @@
+"""What NDCG can mean: gains, discounts, ties, and what to do where it is undefined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite, log
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sklearn_ndcg._checks import (
+    Cutoff,
+    Discount,
+    Floats,
+    Gain,
+    Ints,
+    check_choice,
+    is_integer,
+    is_number,
+    name_of,
+    refuse_masked,
+)
+
+
+def _convention(
+    gain: str, ties: str, replace_undefined_by: float, discount: str = "log"
+) -> Mapping[str, Any]:
+    return MappingProxyType(
+        {
+            "gain": gain,
+            "discount": discount,
+            "ties": ties,
+            "replace_undefined_by": replace_undefined_by,
+        }
+    )
+
+
+# How other libraries define NDCG, as keyword arguments of `ndcg_score`. What these cannot say
+# (scores in float32, documents ordered by id, a cutoff by default) is in docs/whose_ndcg.md.
+CONVENTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {
+        "sklearn": _convention("linear", "average", 0.0),
+        "lightgbm": _convention("exponential", "stable", 1.0),
+        "xgboost": _convention("exponential", "stable", 1.0),
+        "xgboost-minus": _convention("exponential", "stable", 0.0),
+        "xgboost-linear": _convention("linear", "stable", 1.0),
+        "catboost": _convention("linear", "worst", 1.0),
+        "catboost-exp": _convention("exponential", "worst", 1.0),
+        "catboost-position": _convention("linear", "worst", 1.0, discount="reciprocal"),
+        "trec_eval": _convention("linear", "stable", 0.0),
+        "ranx": _convention("linear", "stable", 0.0),
+        "ranx-burges": _convention("exponential", "stable", 0.0),
+        "torchmetrics": _convention("linear", "average", 0.0),
+        "torchmetrics-skip": _convention("linear", "average", float("nan")),
+        "rax": _convention("exponential", "stable", 0.0),
+    }
+)
+
+
+def _exponential(relevance: Floats) -> Floats:
+    with np.errstate(over="ignore"):  # an infinite gain is refused, with its place, by `_inputs`
+        gain = np.exp2(relevance)
+    gain -= 1
+    small = (np.abs(relevance) < 1) & (relevance != 0)
+    if small.any():  # without the cancellation near 0
+        gain[small] = np.expm1(relevance[small] * np.log(2))
+    return gain
+
+
+def _logarithmic(ranks: NDArray[Any], base: float = 2) -> Floats:
+    # log2 is exact at powers of two, where a quotient of natural logarithms is not
+    logs = np.log2(ranks + 1) if base == 2 else np.log(ranks + 1) / log(base)
+    return np.asarray(1 / logs)
+
+
+class Formula(NamedTuple):
+    """A gain or a discount that has a name: for arrays, and for columns of a lazy table."""
+
+    of_array: Callable[..., Floats]
+    of_column: Callable[[Any], Any]  # an expression in, an expression out
+
+
+# The names that `gain` and `discount` take. A new one is an entry here and a line in the
+# docstrings of `ndcg_score` and `dcg_score`.
+GAINS = {
+    "linear": Formula(lambda relevance: relevance, lambda relevance: relevance),
+    "exponential": Formula(_exponential, lambda relevance: 2.0**relevance - 1),
+}
+DISCOUNTS = {
+    "log": Formula(_logarithmic, lambda rank: 1 / (rank + 1).log(2)),
+    "reciprocal": Formula(lambda ranks: 1 / ranks, lambda rank: 1 / rank),
+    "none": Formula(np.ones_like, lambda rank: rank * 0 + 1),
+}
+_TIES = ("average", "stable", "worst", "best")
+_UNJUDGED = ("raise", "zero", "omit")
+_LARGEST_REPLACEMENT = 1e100  # whose cubes and sums, as in intervals, are still float64
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What a number means: all the choices that turn ranked relevance into it, checked.
+
+    `k` is one cutoff or a list of them; `normalized` says whether the DCG is divided by the ideal
+    one. The other fields are the options of `ndcg_score` and `dcg_score`.
+    """
+
+    k: Any = None
+    normalized: bool = True
+    gain: Gain = "linear"
+    discount: Discount = "log"
+    log_base: float = 2
+    ties: str = "average"
+    ignore_ties: bool = False
+    unjudged: str = "raise"
+    replace_undefined_by: float | str = "warn"
+
+    def __post_init__(self) -> None:
+        _ = self.cutoffs  # which checks k
+        _check_gain(self.gain)
+        if not callable(self.discount):
+            names = tuple(DISCOUNTS)
+            check_choice("discount", self.discount, names, "or a callable on the ranks 1..n")
+        _check_log_base(self.log_base, self.discount)
+        check_choice("ties", self.ties, _TIES)
+        if not isinstance(self.ignore_ties, bool | np.bool_):
+            raise ValueError(f"ignore_ties must be True or False, got {self.ignore_ties!r}.")
+        if self.ignore_ties and self.ties != "average":
+            raise ValueError(
+                f"ignore_ties=True says that there are no ties, ties={self.ties!r} says what to do "
+                "with them: leave one of the two out."
+            )
+        check_choice("unjudged", self.unjudged, _UNJUDGED)
+        _check_replacement(self.replace_undefined_by)
+
+    @cached_property
+    def cutoffs(self) -> list[Cutoff]:
+        """The cutoffs that `k` lists, or the one that it is."""
+        if not self.has_several_cutoffs:
+            return [check_cutoff(self.k)]
+        cutoffs = [check_cutoff(k) for k in self.k]
+        if not cutoffs or len(set(cutoffs)) < len(cutoffs):
+            raise ValueError(f"k must list different cutoffs, at least one, got {self.k!r}.")
+        return cutoffs
+
+    @property
+    def has_several_cutoffs(self) -> bool:
+        """Whether `k` is a list."""
+        return np.iterable(self.k) and not isinstance(self.k, str)
+
+    @property
+    def names(self) -> list[str]:
+        """What the value at each cutoff is called: "ndcg@10"."""
+        name = "ndcg" if self.normalized else "dcg"
+        return [name if k is None else f"{name}@{k}" for k in self.cutoffs]
+
+    @property
+    def tie_rule(self) -> str:
+        """How ties are broken: `ties`, or the order of the input under `ignore_ties`."""
+        return "stable" if self.ignore_ties else self.ties
+
+    @property
+    def undefined_value(self) -> float:
+        """The NDCG of a query without a relevant document."""
+        value = self.replace_undefined_by
+        return 0.0 if isinstance(value, str) else float(value)
+
+    def gains(self, relevance: Floats, source: str = "y_true") -> Floats:
+        """Gain of each relevance in `source`, which is never written to."""
+        if isinstance(self.gain, str):
+            return GAINS[self.gain].of_array(relevance)
+        if callable(self.gain):
+            return _result_of(self.gain, "gain", "relevance", relevance.copy())
+        if isinstance(self.gain, Mapping):
+            return _from_mapping(self.gain, relevance, source)
+        return _from_sequence(self.gain, relevance, source)
+
+    def gain_table(self, highest: int) -> Floats | None:
+        """Gains of the grades 0..highest; None unless there is a table of them, all >= 0."""
+        if isinstance(self.gain, str):
+            return self.gains(np.arange(highest + 1.0))
+        if isinstance(self.gain, Mapping) or callable(self.gain) or len(self.gain) <= highest:
+            return None
+        gains = np.ascontiguousarray(self.gain, dtype=np.float64)[: highest + 1]
+        return gains if gains.min() >= 0 else None
+
+    def discounts(self, n: int) -> Floats:
+        """Discounts of the ranks 1..n."""
+        ranks = np.arange(1, n + 1)
+        if isinstance(self.discount, str):
+            base = {"base": self.log_base} if self.discount == "log" else {}
+            return DISCOUNTS[self.discount].of_array(ranks.astype(np.float64), **base)
+        discounts = _result_of(self.discount, "discount", "ranks", ranks.copy())
+        rising = discounts[1:] > discounts[:-1]
+        wrong = ~np.isfinite(discounts) | (discounts < 0) | np.r_[discounts[0] == 0, rising]
+        if wrong.any():
+            raise ValueError(
+                "discount must be finite, >= 0 (above 0 at rank 1) and must not rise, but "
+                f"{name_of(self.discount)} gave {discounts[wrong][0]} at rank {ranks[wrong][0]}."
+            )
+        return discounts
+
+
+@dataclass(frozen=True)
+class jarvelin_kekalainen:  # noqa: N801  (a discount: used and shown like a function)
+    """Discount of Järvelin and Kekäläinen: none before rank `b`, log base `b` after.
+
+    Rank `r` is discounted by 1 where `r < b` and by ``1 / log_b(r)`` from there on, so that
+    with the default base the first two ranks count in full.
+
+    Parameters
+    ----------
+    b : float, default=2
+        Base of the logarithm, and the rank from which it applies, > 1. A large base stands for a
+        patient user, a small one for an impatient user.
+
+    Raises
+    ------
+    ValueError
+        If `b` is not a finite number above 1.
+
+    References
+    ----------
+    Järvelin, K., & Kekäläinen, J. (2002). Cumulated gain-based evaluation of IR
+    techniques. ACM Transactions on Information Systems, 20(4), 422-446.
+
+    Examples
+    --------
+    The gains of the article's running example, discounted as in the article:
+
+    >>> import numpy as np
+    >>> from sklearn_ndcg import dcg_score, jarvelin_kekalainen
+    >>> gains = [[3, 2, 3, 0, 0, 1, 2, 2, 3, 0]]
+    >>> in_order = [[10, 9, 8, 7, 6, 5, 4, 3, 2, 1]]
+    >>> [round(dcg_score(gains, in_order, k=k, discount=jarvelin_kekalainen(b=2)), 2)
+    ...  for k in (1, 2, 3, 6, 7, 8, 9)]
+    [3.0, 5.0, 6.89, 7.28, 7.99, 8.66, 9.61]
+    """
+
+    b: float = 2
+
+    def __post_init__(self) -> None:
+        if not is_number(self.b) or not 1 < float(self.b) < np.inf:
+            raise ValueError(f"b must be a finite number above 1, got {self.b!r}.")
+
+    def __call__(self, ranks: ArrayLike) -> Floats:
+        ranks = np.asarray(ranks, dtype=np.float64)
+        logs = np.log2(ranks) if self.b == 2 else np.log(ranks) / log(self.b)
+        return np.asarray(1 / np.maximum(logs, 1))  # below rank b the logarithm is under 1
+
+
+def check_cutoff(k: Any) -> Cutoff:
+    """`k` of one score: None, an int >= 1 or "retrieved"."""
+    if k is None or (isinstance(k, str) and k == "retrieved"):
+        return k
+    if is_integer(k) and k >= 1:
+        return int(k)
+    raise ValueError(
+        f"k must be an integer >= 1, None for all documents or 'retrieved' for each list's own "
+        f"length, got {k!r}."
+    )
+
+
+def check_curve_cutoffs(k: Any) -> Ints | None:
+    """The cutoffs of a curve as an array; None for all."""
+    if k is None:
+        return None
+    try:
+        listed = list(k)
+        cutoffs = [check_cutoff(each) for each in listed]
+        if cutoffs and all(isinstance(each, int) for each in cutoffs):
+            return np.array(cutoffs, dtype=np.intp)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise ValueError(
+        "k must be a 1-D array of integer cutoffs from 1 to 2**63 - 1, for example k=[1, 5, 10], "
+        f"got {k!r}."
+    )
+
+
+_SHARED_OPTIONS = ("gain", "discount", "ties", "ignore_ties", "unjudged")
+OPTIONS = {
+    "ndcg_score": (*_SHARED_OPTIONS, "replace_undefined_by"),
+    "dcg_score": (*_SHARED_OPTIONS, "log_base"),
+}
+
+
+def check_options(
+    caller: str, options: Iterable[str], metric: str = "ndcg_score", data: Sequence[str] = ()
+) -> None:
+    """Raise where `options` are not those of a metric, or of its arguments in `data`."""
+    known = (*data, *OPTIONS[metric])
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        raise TypeError(
+            f"{caller} got the unknown option {', '.join(unknown)}: besides its own arguments it "
+            f"takes the options of {metric}, {', '.join(known)}."
+        )
+
+
+def _check_gain(gain: object) -> None:
+    if isinstance(gain, str) or gain is None:
+        more = "a table (a sequence or mapping from grade to gain) or a callable on relevance"
+        check_choice("gain", gain, tuple(GAINS), more)
+    elif hasattr(gain, "to_dict"):
+        raise ValueError(
+            f"gain is a {type(gain).__name__}, whose index may or may not be meant as grades: pass "
+            "gain.to_dict() for a mapping from grade to gain, or gain.to_numpy() for the grades "
+            "0, 1, 2, ..."
+        )
+    elif isinstance(gain, Mapping):
+        _check_numbers(list(gain), "keys of gain")
+        _check_numbers(list(gain.values()), "gain")
+        if len({float(grade) for grade in gain}) < len(gain):
+            raise ValueError(f"keys of gain must differ as floats, got {list(gain)}.")
+    elif not callable(gain):
+        _check_numbers(gain, "gain")
+
+
+def _check_numbers(values: Any, name: str) -> None:
+    ordered = hasattr(values, "__getitem__") and not isinstance(values, bytes | bytearray)
+    listed = list(values) if ordered and np.iterable(values) else []
+    if not listed or not all(is_number(value) and isfinite(value) for value in listed):
+        raise ValueError(f"{name} must be finite numbers, one for each grade; got {values!r}.")
+
+
+def _check_log_base(log_base: object, discount: object) -> None:
+    if not is_number(log_base) or not 1 < float(log_base) < np.inf:
+        raise ValueError(f"log_base must be a finite number above 1, got {log_base!r}.")
+    if log_base != 2 and discount != "log":
+        raise ValueError(
+            f"log_base={log_base!r} is the base of discount='log' and has no meaning for "
+            f"discount={name_of(discount)}: leave one of the two out."
+        )
+
+
+def _check_replacement(value: object) -> None:
+    if isinstance(value, str) and value == "warn":
+        return
+    if not is_number(value) or abs(value) > _LARGEST_REPLACEMENT:
+        raise ValueError(
+            "replace_undefined_by must be 'warn', a finite number (up to 1e100), or nan to leave "
+            f"undefined queries out; got {value!r}."
+        )
+
+
+def _from_sequence(table: Sequence[float], relevance: Floats, source: str) -> Floats:
+    gains = np.asarray(table, dtype=np.float64)
+    unknown = (relevance < 0) | (relevance >= len(gains)) | (relevance != np.floor(relevance))
+    if unknown.any():
+        count = int(np.count_nonzero(unknown))
+        raise ValueError(
+            f"gain is a table for the grades 0..{len(gains) - 1}, but {source} has "
+            f"{count} value{'s' * (count > 1)} outside it, the first {relevance[unknown][0]}."
+        )
+    return gains[relevance.astype(np.intp)]
+
+
+def _from_mapping(table: Mapping[float, float], relevance: Floats, source: str) -> Floats:
+    grades = np.asarray(list(table), dtype=np.float64)
+    gains = np.asarray(list(table.values()), dtype=np.float64)
+    order = np.argsort(grades)
+    grades, gains = grades[order], gains[order]
+    place = np.minimum(np.searchsorted(grades, relevance), len(grades) - 1)
+    unknown = grades[place] != relevance
+    if unknown.any():
+        count = int(np.count_nonzero(unknown))
+        raise ValueError(
+            f"gain has no entry for {count} value{'s' * (count > 1)} of {source}, the first "
+            f"{relevance[unknown][0]}; it has the grades {grades.tolist()}."
+        )
+    return gains[place]
+
+
+def _result_of(function: Callable[[Any], ArrayLike], name: str, of: str, values: Any) -> Floats:
+    """What a callable gain or discount returns, one number for each value."""
+    returned = function(values)
+    refuse_masked(returned, f"what {name} returned")
+    result = np.asarray(returned)
+    if result.shape != values.shape or result.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{name} must return one number for each of the {len(values)} {of} it is given, but "
+            f"{name_of(function)} returned an array of shape {result.shape}, dtype {result.dtype}."
+        )
+    with np.errstate(over="ignore"):  # what a float64 does not hold is refused, with its place
+        return result.astype(np.float64)

@@ -1,0 +1,172 @@
+"""Which rows are one query: ids of any kind, brought to labels in order and runs of rows."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sklearn_ndcg import _kernels
+from sklearn_ndcg._checks import Floats, Ints, warn
+from sklearn_ndcg._rows.ids import columns_of_ids, encode_ids, first_rows, unique_ids, unique_labels
+
+Item = TypeVar("Item", bound=np.generic)
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """The queries of some rows: query q has the label ``labels[q]`` and ``lengths[q]`` rows.
+
+    Its rows are the run ``starts[q] : starts[q] + lengths[q]`` of any array that `gather` returns.
+    `codes` has the place of each row's query among the labels; it is None where every query's rows
+    are contiguous already.
+    """
+
+    labels: NDArray[Any]
+    starts: Ints
+    lengths: Ints
+    codes: Ints | None
+
+    @classmethod
+    def of_ids(cls, groups: ArrayLike | None, n_rows: int, in_order: bool = True) -> Grouping:
+        """Group rows by their ids, one id per row.
+
+        With several columns of ids each distinct row of them is a query. Labels are sorted, but may
+        be in any order without `in_order`, which takes less time.
+        """
+        if n_rows == 0:
+            raise ValueError("There are 0 rows, and at least 1 is needed.")
+        columns = columns_of_ids(groups, n_rows)
+        if columns is not None and len(columns) == 1:
+            return cls.of_ids(columns[0], n_rows, in_order)
+        if columns is not None:
+            return cls._of_columns([cls.of_ids(column, n_rows) for column in columns])
+        ids, labels_at = encode_ids(groups, n_rows)
+        changes = ids[1:] != ids[:-1]
+        # where few neighbouring rows share a query, each row is a run of its own
+        scattered = 2 * np.count_nonzero(changes) > n_rows and bool((ids[1:] < ids[:-1]).any())
+        starts = None if scattered else np.concatenate(([0], np.flatnonzero(changes) + 1))
+        del changes
+        run_ids = ids if starts is None else ids[starts]
+        is_sorted = run_ids.dtype.kind not in "SU" and bool((run_ids[1:] > run_ids[:-1]).all())
+        if starts is not None and labels_at is None and is_sorted:
+            return cls(run_ids, starts, np.diff(starts, append=n_rows), None)
+        labels, codes = unique_ids(run_ids, in_order)
+        if labels_at is not None:
+            rows = first_rows(codes)
+            rows = rows if starts is None else starts[rows]
+            labels, place = unique_labels(labels_at(rows), in_order)
+            codes = place[codes]
+        if starts is not None:
+            lengths = np.diff(starts, append=n_rows)
+            if len(labels) == len(starts):
+                by_label = np.argsort(codes)
+                return cls(labels, starts[by_label], lengths[by_label], None)
+            codes = np.repeat(codes, lengths)
+        lengths = np.bincount(codes, minlength=len(labels))
+        return cls(labels, np.cumsum(lengths) - lengths, lengths, codes)
+
+    @classmethod
+    def _of_columns(cls, columns: list[Grouping]) -> Grouping:
+        first, *others = columns
+        codes, labels = first.row_codes(), [(label,) for label in _as_python(first.labels)]
+        for column in others:
+            both = codes * len(column.labels) + column.row_codes()
+            found, codes = unique_ids(both, in_order=True)
+            old, new = (each.tolist() for each in divmod(found, len(column.labels)))
+            names = _as_python(column.labels)
+            labels = [(*labels[i], names[j]) for i, j in zip(old, new, strict=True)]
+        grouping = cls.of_ids(codes, len(codes))
+        return replace(grouping, labels=np.fromiter(labels, dtype=object, count=len(labels)))
+
+    @classmethod
+    def of_matrix(cls, n_queries: int, n_documents: int) -> Grouping:
+        """Group the entries of a matrix by its rows."""
+        labels = np.arange(n_queries)
+        return cls(labels, labels * n_documents, np.full(n_queries, n_documents), None)
+
+    @property
+    def is_in_order(self) -> bool:
+        """Whether the rows are already sorted by query."""
+        return self.codes is None and bool((self.starts[1:] > self.starts[:-1]).all())
+
+    def gather(self, values: NDArray[Item]) -> NDArray[Item]:
+        """The same values with each query's together, in the order in which they were."""
+        if self.codes is None:
+            return values
+        gathered: NDArray[Item] = _kernels.backend.gather_by_group(values, self.codes, self.lengths)
+        return gathered
+
+    def row_codes(self) -> Ints:
+        """The place of each row's query among the labels."""
+        if self.codes is not None:
+            return self.codes
+        return codes_of_runs(self.starts, self.lengths)
+
+    def row_order(self) -> Ints:
+        """Row numbers sorted by query, as ``np.argsort(groups, kind="stable")``."""
+        codes = self.row_codes()
+        order: Ints = _kernels.backend.gather_by_group(np.arange(len(codes)), codes, self.lengths)
+        return order
+
+    def keep(self, kept: NDArray[np.bool_]) -> tuple[Ints, Ints]:
+        """Starts and lengths once only some of the gathered rows are left."""
+        n_before = np.r_[0, np.cumsum(kept)]
+        starts = n_before[self.starts]
+        return starts, n_before[self.starts + self.lengths] - starts
+
+    def mean_weight(self, weight: Floats, kept: NDArray[np.bool_] | None = None) -> Floats:
+        """Each query's mean weight over its kept rows; over all of them where none is kept.
+
+        `weight` and `kept` are gathered.
+        """
+        mean = self._sum(weight) / self.lengths
+        if kept is None:
+            return mean
+        n_kept = self._sum(kept)
+        return np.where(n_kept > 0, self._sum(weight * kept) / np.maximum(n_kept, 1), mean)
+
+    def _sum(self, gathered: NDArray[Any]) -> Floats:
+        by_place = np.argsort(self.starts)  # the runs fill the rows without a gap
+        sums = np.empty(len(self.starts))
+        sums[by_place] = np.add.reduceat(gathered, self.starts[by_place], dtype=np.float64)
+        return sums
+
+
+def codes_of_runs(starts: Ints, lengths: Ints) -> Ints:
+    """The number of each row's run, where the runs fill the rows without a gap."""
+    by_place = np.argsort(starts, kind="stable")  # an empty run starts where the next one does
+    return np.repeat(by_place, lengths[by_place])
+
+
+def shown_labels(labels: NDArray[Any], most: int = 3) -> str:
+    """The first labels, as a person writes them."""
+    shown = ", ".join(_shown(label) for label in labels[:most])
+    return shown + ", ..." * (len(labels) > most)
+
+
+def _shown(label: Any) -> str:
+    if isinstance(label, tuple):
+        return f"({', '.join(map(_shown, label))})"
+    if isinstance(label, np.datetime64 | date):
+        return re.sub(r"[T ]00:00:00(\.0+)?$", "", str(label))
+    return repr(label.item() if isinstance(label, np.generic) else label)
+
+
+def warn_of_single_documents(n_queries: int) -> None:
+    """Warn where every query has one row: probably the ids are those of rows."""
+    if n_queries > 1:
+        warn(
+            f"Each of the {n_queries} queries has a single document, which has nothing to be "
+            "ranked against. groups must have one id per query, the same for all of its rows, not "
+            "one id per row."
+        )
+
+
+def _as_python(labels: NDArray[Any]) -> list[Any]:
+    """Labels as Python objects, except dates, as `tolist` makes integers of some."""
+    return list(labels) if labels.dtype.kind in "mM" else labels.tolist()

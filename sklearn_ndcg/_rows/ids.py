@@ -1,0 +1,356 @@
+"""Ids of queries, whatever holds them, as numbers that NumPy compares, and their labels.
+
+The library that holds a column also encodes it, where it is one of pandas, Polars or Arrow: none of
+them is imported.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_ndcg import _kernels
+from sklearn_ndcg._checks import Ints, is_missing, refuse_masked, to_host, where
+
+LabelsAt = Callable[[Ints], Iterable[Any]]  # the labels of some rows
+
+_HASH_OF_IDENTITY: Any = object.__hash__
+_HASHED_AT_ONCE = 1 << 14  # rows of text: they stay in the processor's cache
+
+
+def encode_ids(groups: Any, n_rows: int) -> tuple[NDArray[Any], LabelsAt | None]:
+    """Each row's id, or, with a function that has the labels of rows, a code for it.
+
+    Rows of one code have one label; two codes may have the same label.
+    """
+    refuse_masked(groups, "groups")
+    groups = _readable(groups)
+    try:
+        encoded = None if isinstance(groups, np.ndarray) else _encode_column(groups)
+        ids, labels_at = (np.asarray(groups), None) if encoded is None else encoded
+    except Exception as error:
+        raise TypeError(
+            f"groups must be an array of ids, got {type(groups).__name__}: {error}"
+        ) from error
+    _check_shape(ids, groups, n_rows)
+    if labels_at is None and ids.dtype.kind == "O":
+        ids, labels_at = _encode_objects(ids)
+    if ids.dtype.kind in "fmM":
+        _refuse_missing(np.isnan(ids) if ids.dtype.kind == "f" else np.isnat(ids))
+    elif labels_at is not None and ids.dtype.kind == "i" and ids.min() < 0:
+        _refuse_missing(ids < 0)
+    return ids, labels_at
+
+
+def unique_ids(ids: NDArray[Any], in_order: bool) -> tuple[NDArray[Any], Ints]:
+    """``np.unique(ids, return_inverse=True)``, in time that grows with the rows only.
+
+    Without `in_order` the distinct ids may come in any order.
+    """
+    if ids.dtype.kind == "b":
+        found, codes = _unique_by_table(ids.view(np.uint8))
+        return found.astype(bool), codes
+    if ids.dtype.kind in "iu" and int(ids.max()) - int(ids.min()) <= 2 * len(ids):
+        return _unique_by_table(ids)
+    if ids.dtype.kind in "SU":
+        found, codes = _unique_text(ids)
+    elif ids.dtype.kind == "f" and ids.dtype.itemsize != 8:
+        return np.unique(ids, return_inverse=True)
+    else:
+        wide = np.ascontiguousarray(ids, dtype=np.int64 if ids.dtype.itemsize < 8 else None)
+        if ids.dtype.kind == "f":
+            wide = wide + 0.0  # one zero
+        found, codes = _kernels.backend.factorize(wide.view(np.int64))
+        found = found.view(wide.dtype).astype(ids.dtype, copy=False)
+    if not in_order:
+        return found, codes
+    order = np.argsort(found)
+    place = np.empty(len(order), dtype=np.intp)
+    place[order] = np.arange(len(order))
+    return found[order], place[codes]
+
+
+def unique_labels(labels: Iterable[Any], in_order: bool) -> tuple[NDArray[Any], Ints]:
+    """Distinct labels, sorted if `in_order`, and the place among them of each that is given."""
+    listed = list(labels)
+    kinds = set(map(type, listed))
+    if kinds != {str}:
+        for label in listed:
+            _refuse_hash_of_identity(label)
+    found = list(dict.fromkeys(listed))
+    try:
+        # labels that cannot be sorted are refused in any order
+        if in_order or len(kinds) > 1 or tuple in kinds:
+            found.sort()
+        else:
+            sorted(found[:2])
+    except TypeError as error:
+        names = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise TypeError(
+            f"groups must be ids of one type that can be sorted, found {names}: convert them, for "
+            "example with [str(id) for id in groups]."
+        ) from error
+    if found == listed:
+        codes = np.arange(len(found))
+    else:
+        place = dict(zip(found, range(len(found)), strict=True))
+        codes = np.fromiter(map(place.__getitem__, listed), dtype=np.intp, count=len(listed))
+    return np.fromiter(found, dtype=object, count=len(found)), codes
+
+
+def _readable(groups: Any) -> Any:
+    """Sequences and arrays of the array API as NumPy arrays; columns of libraries as they are."""
+    if isinstance(groups, Sequence) and not isinstance(groups, str | bytes | range):
+        # np.asarray would turn [1, "1", nan] into text
+        return np.fromiter(groups, dtype=object, count=len(groups))
+    try:
+        groups = to_host(groups)
+        dtype: Any = getattr(groups, "dtype", None)
+        if getattr(dtype, "tz", None):
+            # a time zone makes objects of dates, slowly, and changes nothing about their order
+            return np.asarray(groups, dtype=f"M8[{dtype.unit}]")
+        if isinstance(groups, np.ndarray) and groups.dtype.kind == "T":
+            return groups.astype(object)
+    except Exception as error:
+        raise TypeError(
+            f"groups must be an array of ids, got {type(groups).__name__}: {error}"
+        ) from error
+    return groups
+
+
+def _encode_column(column: Any) -> tuple[NDArray[Any], LabelsAt] | None:
+    """Codes of a library's own column, negative where an id is missing, and labels of rows.
+
+    None for what is not such a column, and for numbers, dates and objects, which NumPy reads.
+    """
+    library = type(column).__module__.split(".")[0]
+    if library == "polars" and hasattr(column, "to_physical"):
+        return _encode_polars(column)
+    if hasattr(column, "dictionary_encode") or hasattr(column, "dictionary_decode"):
+        return _encode_arrow(column)
+    if hasattr(column, "factorize"):
+        return _encode_pandas(column)
+    return None
+
+
+def _encode_pandas(column: Any) -> tuple[NDArray[Any], LabelsAt] | None:
+    dtype = column.dtype
+    # pandas hashes Python strings up to their first NUL
+    if isinstance(dtype, np.dtype) or getattr(dtype, "storage", "") == "python":
+        return None
+    column = getattr(column, "array", column)
+    if hasattr(column, "freq"):  # periods, which are numbers; NaT is that of dates
+        return np.asarray(column.astype(np.int64)).view("M8[s]"), column.take
+    if hasattr(column, "closed"):  # intervals, whose own factorization is by objects
+        (_, left), (ends, right) = (
+            unique_ids(np.asarray(each), in_order=True) for each in (column.left, column.right)
+        )
+        return np.where(column.isna(), -1, left * len(ends) + right), column.take
+    if hasattr(column, "categories"):
+        codes, found = column.codes, column.categories
+    else:
+        codes, found = column.factorize()
+    return codes, lambda rows: np.asarray(found.take(codes[rows]), dtype=object)
+
+
+def _encode_polars(column: Any) -> tuple[NDArray[Any], LabelsAt] | None:
+    polars = sys.modules["polars"]
+    if column.dtype == polars.String:
+        column = column.cast(polars.Categorical)
+    elif not isinstance(column.dtype, polars.Categorical | polars.Enum):
+        return None
+    codes = column.to_physical()
+    if column.null_count():
+        codes = codes.cast(polars.Int64).fill_null(-1)
+    return codes.to_numpy(), lambda rows: column.gather(rows).to_list()
+
+
+def _encode_arrow(column: Any) -> tuple[NDArray[Any], LabelsAt] | None:
+    types = sys.modules["pyarrow"].types
+    if types.is_string(column.type) or types.is_large_string(column.type):
+        column = column.dictionary_encode()
+    elif not types.is_dictionary(column.type):
+        return None
+    if hasattr(column, "combine_chunks"):
+        column = column.unify_dictionaries().combine_chunks()
+    indices = column.indices
+    if column.null_count:
+        indices = indices.cast("int64").fill_null(-1)
+    codes = indices.to_numpy(zero_copy_only=False)
+    found = column.dictionary.to_numpy(zero_copy_only=False)
+    if column.dictionary.null_count:
+        codes = np.where(
+            column.dictionary.is_null().to_numpy(zero_copy_only=False)[codes], -1, codes
+        )
+    return codes, lambda rows: found[codes[rows]]
+
+
+def columns_of_ids(groups: Any, n_rows: int) -> list[Any] | None:
+    """The columns of compound ids; None where there is one id per row."""
+    if isinstance(groups, list | tuple):
+        return list(groups) if groups and all(_is_column(each, n_rows) for each in groups) else None
+    if hasattr(groups, "column_names"):  # pyarrow, whose `columns` are the data
+        return list(groups.columns)
+    shape = None if hasattr(groups, "tocsr") else getattr(groups, "shape", None)
+    if not isinstance(shape, tuple) or len(shape) != 2 or shape[1] < 2:
+        return None
+    names = getattr(groups, "columns", None)
+    if names is not None and not hasattr(groups, "iloc"):
+        return [groups[name] for name in names]
+    by_place = getattr(groups, "iloc", groups)  # names of pandas may be repeated
+    return [by_place[:, column] for column in range(shape[1])]
+
+
+def _is_column(values: Any, n_rows: int) -> bool:
+    """Whether this is a column of ids, an array or list, rather than one id."""
+    if isinstance(values, list):
+        return len(values) == n_rows and not any(isinstance(each, list) for each in values)
+    return getattr(values, "shape", None) == (n_rows,)
+
+
+def _check_shape(ids: NDArray[Any], groups: Any, n_rows: int) -> None:
+    if ids.ndim != 1:
+        raise ValueError(
+            f"groups must be 1-D, one id per row, got {type(groups).__name__} of shape {ids.shape}."
+        )
+    if len(ids) != n_rows:
+        raise ValueError(
+            f"groups must have one id for each of the {n_rows} rows, got {len(ids)}."
+            + _sizes_hint(groups, n_rows)
+        )
+    if ids.dtype.kind not in "biufmMOSU":
+        raise TypeError(f"groups must be ids that can be sorted, got dtype {ids.dtype}.")
+
+
+def _refuse_missing(missing: NDArray[np.bool_]) -> None:
+    if missing.any():
+        raise ValueError(f"groups must not be missing, found {where(missing, 'missing id')}.")
+
+
+def _sizes_hint(groups: Any, n_rows: int) -> str:
+    try:
+        sizes = np.asarray(groups).astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return ""
+    if sizes.sum() != n_rows or (sizes < 0).any():
+        return ""
+    return (
+        f" These look like group sizes, as they add up to {n_rows}. Ids are made from sizes by "
+        "groups = np.repeat(np.arange(len(sizes)), sizes)."
+    )
+
+
+def _encode_objects(ids: NDArray[Any]) -> tuple[NDArray[Any], LabelsAt]:
+    """Codes of Python objects, one for all that are equal."""
+    same = _number_pointers(ids)
+    listed = ids.tolist() if same is None else ids[first_rows(same)].tolist()
+    try:
+        try:
+            codes, seen = _number(listed)
+        except TypeError:  # arrays have no hash
+            seen = []
+        if set(map(type, seen)) != {str} and (not seen or any(map(_holds_array, seen))):
+            codes, seen = _number([_value_of_array(label) for label in listed])
+    except TypeError as error:
+        raise TypeError(f"groups must be ids that can be hashed and sorted: {error}") from error
+    codes = codes if same is None else codes[same]
+    if set(map(type, seen)) != {str}:
+        _refuse_missing(np.array([is_missing(label) for label in seen])[codes])
+    return codes, lambda rows: [seen[code] for code in codes[rows]]
+
+
+def _number_pointers(ids: NDArray[Any]) -> Ints | None:
+    """Numbers of the objects in an array, one for each; None where most rows have their own."""
+    pointers = np.ndarray(ids.shape, np.intp, buffer=np.ascontiguousarray(ids))
+    some = pointers[: max(1, len(ids) // 8)]
+    if 2 * len(_kernels.backend.factorize(some)[0]) > len(some):
+        return None
+    numbers: Ints = _kernels.backend.factorize(pointers)[1]
+    return numbers
+
+
+def _number(listed: list[Any]) -> tuple[Ints, list[Any]]:
+    """Numbers of labels, in the order in which they are first seen, and these labels."""
+    number_of: defaultdict[Any, int] = defaultdict()
+    number_of.default_factory = number_of.__len__
+    codes = np.fromiter(map(number_of.__getitem__, listed), dtype=np.intp, count=len(listed))
+    return codes, list(number_of)
+
+
+def _unique_text(ids: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
+    """Distinct text of fixed width, and the place of each row's text among it."""
+    ids = np.ascontiguousarray(ids)
+    _, codes = _kernels.backend.factorize(_hash_text(ids))
+    found = ids[first_rows(codes)]
+    for first in range(0, len(ids), _HASHED_AT_ONCE):
+        rows = slice(first, first + _HASHED_AT_ONCE)
+        if (found[codes[rows]] != ids[rows]).any():  # two texts have one hash
+            codes, _ = _encode_objects(ids.astype(object))
+            return ids[first_rows(codes)], codes
+    return found, codes
+
+
+def _hash_text(ids: NDArray[Any]) -> Ints:
+    """Sums of the characters, each times a random number of its place."""
+    size = ids.dtype.itemsize
+    characters = ids.view(np.uint32 if size % 4 == 0 else np.uint8).reshape(len(ids), -1)
+    factors = np.frombuffer(os.urandom(8 * characters.shape[1]), dtype=np.uint64) | np.uint64(1)
+    hashes = np.zeros(len(ids), dtype=np.uint64)
+    for first in range(0, len(ids), _HASHED_AT_ONCE):
+        rows = slice(first, first + _HASHED_AT_ONCE)
+        for character, factor in zip(characters[rows].T, factors, strict=True):
+            hashes[rows] += character * factor
+    return hashes.view(np.int64)
+
+
+def _holds_array(label: Any) -> bool:
+    if isinstance(label, tuple):
+        return any(map(_holds_array, label))
+    return hasattr(type(label), "__array__") and not isinstance(label, np.generic)
+
+
+def _value_of_array(label: Any) -> Any:
+    """The value of a 0-d array or tensor, which may be equal to nothing but itself."""
+    if isinstance(label, tuple):
+        return tuple(map(_value_of_array, label))
+    if not _holds_array(label):
+        return label
+    array = np.asarray(to_host(label))
+    if array.ndim:
+        raise TypeError(f"found an array of shape {array.shape} as an id.")
+    return array[()]
+
+
+def _refuse_hash_of_identity(label: Any) -> None:
+    if isinstance(label, tuple):
+        for part in label:
+            _refuse_hash_of_identity(part)
+    elif type(label).__hash__ is _HASH_OF_IDENTITY:
+        raise TypeError(
+            f"groups must be ids that are equal where they mean the same query, but a "
+            f"{type(label).__name__} is equal only to itself, and each row would be a query of its "
+            "own. Pass what it stands for, a number or text."
+        )
+
+
+def _unique_by_table(ids: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
+    """The same for integers that are close together, by a table of those that occur."""
+    low = ids.min().astype(np.int64)
+    place = ids.astype(np.int64, copy=False) - low  # wraps around and back for large uint64
+    seen = np.zeros(place.max() + 1, dtype=bool)
+    seen[place] = True
+    found = (np.flatnonzero(seen) + low).astype(ids.dtype)
+    return found, place if len(found) == len(seen) else (np.cumsum(seen) - 1)[place]
+
+
+def first_rows(codes: Ints) -> Ints:
+    """The first row of each code, of which all up to the largest occur."""
+    rows = np.empty(codes.max() + 1, dtype=np.intp)
+    rows[codes[::-1]] = np.arange(len(codes))[::-1]  # of several rows the last written stays
+    return rows

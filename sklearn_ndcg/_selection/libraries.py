@@ -1,0 +1,361 @@
+"""How LightGBM, XGBoost, CatBoost and Pipelines are fitted: groups, weights, early stopping.
+
+A library is known by the name that its `fit` has for groups; `INTERFACES` has an entry for each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from inspect import Parameter, signature
+from numbers import Number
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+
+from sklearn_ndcg._checks import Floats, Ints
+from sklearn_ndcg._rows import Grouping, take_rows
+
+Params = dict[str, Any]
+
+CATBOOST_COLUMNS = ("cat_features", "text_features", "embedding_features")
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """Rows of whole queries, side by side, in the order of their ids; weights one per row.
+
+    `aligned` are further fit parameters with a value for each row.
+    """
+
+    X: Any
+    y: NDArray[Any]
+    weight: Floats | None
+    lengths: Ints
+    aligned: Params
+
+    @property
+    def query_numbers(self) -> Ints:
+        """0, 1, 2, ... for the rows of the first query, the second, the third."""
+        return np.repeat(np.arange(len(self.lengths)), self.lengths)
+
+    @property
+    def weight_per_query(self) -> Floats | None:
+        """The mean weight of each query."""
+        if self.weight is None:
+            return None
+        starts = np.cumsum(self.lengths) - self.lengths
+        return Grouping(np.arange(len(starts)), starts, self.lengths, None).mean_weight(self.weight)
+
+    @property
+    def query_weight_per_row(self) -> Floats | None:
+        """The mean weight of each row's query."""
+        weight = self.weight_per_query
+        return None if weight is None else np.repeat(weight, self.lengths)
+
+    def take(self, order: Ints, lengths: Ints) -> TrainingRows:
+        """Some of the rows, in the given order."""
+        aligned = {name: take_rows(value, order) for name, value in self.aligned.items()}
+        weight = None if self.weight is None else self.weight[order]
+        return TrainingRows(take_rows(self.X, order), self.y[order], weight, lengths, aligned)
+
+
+class LibraryInterface(NamedTuple):
+    """The name that `fit` has for groups, and what else goes with it."""
+
+    name: str
+    groups: Callable[[TrainingRows], Any]
+    weight_name: str
+    weight: Callable[[TrainingRows], Any]
+    early_stopping_params: Callable[..., Params]
+    early_stopping_needs: str  # a fit parameter by which the library is known for certain
+    labels: str  # which ones the library takes
+
+
+def _lightgbm_early_stopping(
+    ranker: Any, held_out: TrainingRows, k: int, n_iter_no_change: int, params: Params
+) -> Params:
+    from lightgbm import early_stopping  # noqa: PLC0415
+
+    given = ranker.get_params()
+    _refuse_given(given, _LIGHTGBM_STOPPING)
+    if given.get("metric") not in {None, "", "ndcg"}:
+        _refuse_given(given, {"metric"})
+    if "dart" in {given.get(name) for name in ("boosting_type", "boosting", "boost")}:
+        raise ValueError(
+            "early_stopping=True: LightGBM cannot stop early with boosting_type='dart'."
+        )
+    ranker.set_params(metric="ndcg")
+    X = np.asarray(held_out.X) if isinstance(held_out.X, list) else held_out.X
+    evaluated: Params = {"eval_set": [(X, held_out.y)]}
+    if "eval_X" in signature(ranker.fit).parameters:  # LightGBM 4.7, where eval_set is deprecated
+        evaluated = {"eval_X": (X,), "eval_y": (held_out.y,)}
+    if held_out.weight is not None:
+        evaluated["eval_sample_weight"] = [held_out.weight]
+    if "init_score" in held_out.aligned:
+        evaluated["eval_init_score"] = [held_out.aligned["init_score"]]
+    stop = early_stopping(n_iter_no_change, verbose=False)
+    return {
+        **evaluated,
+        "eval_group": [held_out.lengths],
+        "eval_at": [k],
+        "callbacks": [*(params.pop("callbacks", None) or []), stop],
+    }
+
+
+def _xgboost_early_stopping(
+    ranker: Any, held_out: TrainingRows, k: int, n_iter_no_change: int, params: Params
+) -> Params:
+    _refuse_given(ranker.get_params(), {"early_stopping_rounds", "eval_metric", "callbacks"})
+    ranker.set_params(early_stopping_rounds=n_iter_no_change, eval_metric=f"ndcg@{k}")
+    evaluated: Params = {
+        "eval_set": [(held_out.X, held_out.y)],
+        "eval_qid": [held_out.query_numbers],
+    }
+    if held_out.weight is not None:
+        evaluated["sample_weight_eval_set"] = [held_out.weight_per_query]
+    if "base_margin" in held_out.aligned:
+        evaluated["base_margin_eval_set"] = [held_out.aligned["base_margin"]]
+    return evaluated
+
+
+def _catboost_early_stopping(
+    ranker: Any, held_out: TrainingRows, k: int, n_iter_no_change: int, params: Params
+) -> Params:
+    from catboost import Pool  # noqa: PLC0415
+
+    given = ranker.get_params()
+    _refuse_given(
+        given, {"early_stopping_rounds", "eval_metric", "od_type", "od_wait", "use_best_model"}
+    )
+    ranker.set_params(eval_metric=f"NDCG:top={k}")
+    columns = {name: params.get(name, given.get(name)) for name in CATBOOST_COLUMNS}
+    aligned = {"group_weight": held_out.query_weight_per_row, **held_out.aligned}
+    pool = Pool(held_out.X, held_out.y, group_id=held_out.query_numbers, **columns, **aligned)
+    return {"eval_set": pool, "early_stopping_rounds": n_iter_no_change, "use_best_model": True}
+
+
+def _refuse_given(given: Params, names: set[str]) -> None:
+    found = sorted(name for name in names if given.get(name) is not None)
+    if found:
+        raise ValueError(
+            f"early_stopping=True uses k and n_iter_no_change to decide when to stop: leave "
+            f"{', '.join(found)} out of the estimator."
+        )
+
+
+# LightGBM's names for the cutoffs and the rounds, as parameters of the estimator
+_LIGHTGBM_STOPPING = {
+    "early_stopping", "early_stopping_round", "early_stopping_rounds", "eval_at", "map_at",
+    "map_eval_at", "n_iter_no_change", "ndcg_at", "ndcg_eval_at",
+}  # fmt: skip
+
+_WHOLE_LABELS = "quantile_grades makes whole labels of any target."
+
+# The order matters: XGBoost has `qid` and `group`, and `qid` has to be found first. LightGBM takes
+# one weight per row, XGBoost one per query; CatBoost's ranking losses ignore row weights silently
+# and take group_weight.
+INTERFACES = [
+    LibraryInterface(
+        name="qid",
+        groups=lambda rows: rows.query_numbers,
+        weight_name="sample_weight",
+        weight=lambda rows: rows.weight_per_query,
+        early_stopping_params=_xgboost_early_stopping,
+        early_stopping_needs="eval_qid",
+        labels="XGBoost takes whole labels from 0 to 31 unless ndcg_exp_gain=False is set (linear "
+        f"gain of any label); {_WHOLE_LABELS}",
+    ),
+    LibraryInterface(
+        name="group_id",
+        groups=lambda rows: rows.query_numbers,
+        weight_name="group_weight",
+        weight=lambda rows: rows.query_weight_per_row,
+        early_stopping_params=_catboost_early_stopping,
+        early_stopping_needs="use_best_model",
+        labels="CatBoost takes any finite label.",
+    ),
+    LibraryInterface(
+        name="group",
+        groups=lambda rows: rows.lengths,
+        weight_name="sample_weight",
+        weight=lambda rows: rows.weight,
+        early_stopping_params=_lightgbm_early_stopping,
+        early_stopping_needs="eval_at",
+        labels="LightGBM takes whole labels from 0 to 30, higher whole ones where label_gain has a "
+        "gain for each (label_gain=list(range(101)) is linear gain up to 100); "
+        f"{_WHOLE_LABELS}",
+    ),
+]
+
+# parameters about columns, of fit or of the estimator, that may count them from the left
+_ABOUT_COLUMNS = {
+    "cat_column", "cat_feature", "cat_features", "categorical_column", "categorical_feature",
+    "categorical_features", "embedding_features", "feature_weights", "ignored_features",
+    "interaction_constraints", "interaction_cst", "monotone_constraints", "monotonic_cst",
+    "text_features",
+}  # fmt: skip
+# fit parameters that count rows
+_ABOUT_ROW_NUMBERS = {"pairs", "pairs_weight", "graph"}
+
+
+def check_fit_params(fit_params: Params, last: Any, dropped: list[Any], is_changed: bool) -> None:
+    """Raise for fit parameters that cannot follow the rows and columns of the last step.
+
+    `dropped` are the columns that are taken out of X; `is_changed` says whether rows are held out
+    or transformed.
+    """
+    unknown = sorted(set(fit_params) - set(signature(last.fit).parameters))
+    if unknown and not _takes_any_parameter(last):
+        raise TypeError(f"{type(last).__name__}.fit does not take {', '.join(unknown)}.")
+    row_numbers = sorted(_ABOUT_ROW_NUMBERS.intersection(fit_params))
+    if row_numbers:
+        raise ValueError(
+            f"{', '.join(row_numbers)} cannot be passed: row numbers no longer fit once the "
+            "rows are sorted by query."
+        )
+    evaluates = sorted(name for name in fit_params if name.startswith("eval_"))
+    if evaluates and (is_changed or dropped):
+        raise ValueError(
+            f"{', '.join(evaluates)} cannot be passed: with early_stopping=True queries are "
+            "held out without it, and neither the steps of a Pipeline nor the removal of a "
+            "group column are applied to it. Leave it out."
+        )
+    parameters = last.get_params() if hasattr(last, "get_params") else {}
+    for name in sorted(_ABOUT_COLUMNS) if dropped else ():
+        value = fit_params.get(name, parameters.get(name))
+        if _counts_columns(value):
+            raise ValueError(
+                f"{name}={value!r} counts columns, and the column "
+                f"{', '.join(map(repr, dropped))} is taken out of X: "
+                "name the columns instead, or move the ids to an index level."
+            )
+
+
+def params_of_fit(
+    last: Any, interface: LibraryInterface | None, train: TrainingRows, params: Params
+) -> Params:
+    """What groups and weights add to the parameters of the last step's `fit`."""
+    added: Params = {} if interface is None else {interface.name: interface.groups(train)}
+    if train.weight is not None:
+        name = "sample_weight" if interface is None else interface.weight_name
+        if name not in signature(last.fit).parameters and not _takes_any_parameter(last):
+            raise ValueError(
+                f"sample_weight was passed, and {type(last).__name__}.fit does not take it: it "
+                "would be lost."
+            )
+        added[name] = train.weight if interface is None else interface.weight(train)
+    return _added_once(added, params)
+
+
+def params_of_early_stopping(
+    last: Any,
+    interface: LibraryInterface | None,
+    held_out: TrainingRows,
+    k: int | None,
+    n_iter_no_change: int,
+    params: Params,
+) -> Params:
+    """What early stopping on the queries held out adds to them; sets parameters of `last`."""
+    if interface is None or interface.early_stopping_needs not in signature(last.fit).parameters:
+        raise ValueError(
+            "early_stopping=True needs a ranker of LightGBM, XGBoost or CatBoost; "
+            f"{type(last).__name__} cannot be stopped by the NDCG of held-out queries."
+        )
+    k = int(held_out.lengths.max()) if k is None else k
+    added = interface.early_stopping_params(last, held_out, k, n_iter_no_change, params)
+    return _added_once(added, params)
+
+
+def _added_once(added: Params, params: Params) -> Params:
+    twice = sorted(set(added).intersection(params))
+    if twice:
+        raise ValueError(
+            f"{', '.join(twice)} is set by GroupedRanker from groups, sample_weight and "
+            "early_stopping: leave it out."
+        )
+    return params | added
+
+
+def _takes_any_parameter(estimator: Any) -> bool:
+    kinds = {parameter.kind for parameter in signature(estimator.fit).parameters.values()}
+    return Parameter.VAR_KEYWORD in kinds
+
+
+def is_aligned(name: str, value: Any, n_rows: int) -> bool:
+    """Whether a fit parameter has a value for each row."""
+    about_others = name in _ABOUT_COLUMNS or name.startswith(("eval_", "feature_"))
+    if about_others or name == "callbacks" or isinstance(value, str | bytes | dict):
+        return False
+    shape = getattr(value, "shape", None)
+    if shape is None:
+        return hasattr(value, "__len__") and len(value) == n_rows
+    return len(shape) > 0 and shape[0] == n_rows
+
+
+def _counts_columns(value: Any) -> bool:
+    """Whether there is, or may be, a number in what may be names of columns."""
+    if isinstance(value, dict):
+        return _counts_columns(list(value))
+    if isinstance(value, str):  # "0,3" or "(0,1)", but neither "from_dtype" nor "name:a,b2"
+        return bool(re.search(r"(?<!\w)\d+(?!\w)", value))
+    if np.iterable(value):
+        return any(_counts_columns(each) for each in value if not isinstance(each, str))
+    return isinstance(value, Number | np.bool_)
+
+
+@contextmanager
+def explained_labels(
+    last: Any, interface: LibraryInterface | None, y: NDArray[Any]
+) -> Iterator[None]:
+    """Say which labels the library takes, where its `fit` refuses them."""
+    try:
+        yield
+    except Exception as error:
+        if interface is None or not _is_about_labels(error, y):
+            raise
+        raise ValueError(
+            f"{type(last).__name__} was not fitted to labels from {y.min()} to {y.max()}. "
+            f"{interface.labels} It said: {str(error).strip().splitlines()[0]}"
+        ) from error
+
+
+def _is_about_labels(error: Exception, y: NDArray[Any]) -> bool:
+    if y.dtype.kind not in "iuf" or not np.isfinite(y).all():
+        return False
+    unusual = bool(((y < 0) | (y > 30) | (y != np.floor(y))).any())
+    return unusual and any(each in str(error).lower() for each in ("label", "relevance"))
+
+
+def last_step(estimator: Any) -> Any:
+    """The estimator itself, or the last step of a Pipeline."""
+    if isinstance(estimator, Pipeline):
+        return estimator.steps[-1][1] if estimator.steps else None
+    return estimator
+
+
+def fit_transformers(
+    pipeline: Pipeline, train: TrainingRows, held_out: TrainingRows | None
+) -> tuple[TrainingRows, TrainingRows | None]:
+    """Fit the steps before the last, on rows to train on alone, and transform all rows."""
+    # a last step that does nothing lets memory= cache each of the others
+    head = Pipeline(
+        [*pipeline.steps[:-1], (pipeline.steps[-1][0], "passthrough")], memory=pipeline.memory
+    )
+    train = replace(train, X=head.fit_transform(train.X, train.y))
+    if held_out is not None:
+        held_out = replace(held_out, X=head.transform(held_out.X))
+    pipeline.steps = [*head.steps[:-1], pipeline.steps[-1]]
+    return train, held_out
+
+
+def inner_per_feature(inner: Any, name: str) -> NDArray[Any]:
+    """`feature_importances_` or `coef_` of the inner estimator."""
+    values = np.asarray(getattr(inner, name))
+    if values.dtype.kind == "O":  # None of CatBoost's rankers: the default kind needs their data
+        values = np.asarray(inner.get_feature_importance(type="PredictionValuesChange"))
+    return values

@@ -1,0 +1,576 @@
+"""GroupedRanker: any ranker, tuned like a regressor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from inspect import signature
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils import (
+    RegressorTags,
+    Tags,
+    check_consistent_length,
+    check_random_state,
+    column_or_1d,
+    get_tags,
+)
+from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sklearn_ndcg._checks import (
+    Floats,
+    check_choice,
+    is_integer,
+    is_missing,
+    is_number,
+    refuse_masked,
+    refuse_reordered,
+    where,
+)
+from sklearn_ndcg._metrics import training_weights
+from sklearn_ndcg._rows import (
+    Grouping,
+    column_names,
+    columns_among,
+    lacks_columns,
+    query_ids,
+    with_zeros,
+    without_columns,
+)
+from sklearn_ndcg._selection.leaks import TrainedQueries
+from sklearn_ndcg._selection.libraries import (
+    CATBOOST_COLUMNS,
+    INTERFACES,
+    LibraryInterface,
+    Params,
+    TrainingRows,
+    check_fit_params,
+    explained_labels,
+    fit_transformers,
+    inner_per_feature,
+    is_aligned,
+    last_step,
+    params_of_early_stopping,
+    params_of_fit,
+)
+from sklearn_ndcg._selection.scorers import make_ndcg_scorer
+from sklearn_ndcg._selection.splitters import draw_queries
+
+
+def _has(name: str) -> Callable[[Any], bool]:
+    def check(ranker: Any) -> bool:
+        getattr(getattr(ranker, "estimator_", ranker.estimator), name)
+        return True
+
+    return check
+
+
+class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """Let any ranker be tuned like a regressor: one query id per row, in any order.
+
+    Each library takes queries in its own form: LightGBM as sizes, which no splitter can slice,
+    XGBoost as ids in ascending order, CatBoost as `group_id`; and metadata can be routed only to
+    the first two. This meta-estimator takes ids as scikit-learn does, sorts the rows by them (the
+    rows of a query keep their order) and passes them to the inner `fit` in the form of the
+    parameter that it has: `qid`, `group_id` or `group`, in this order. An estimator without such a
+    parameter, such as any regressor or classifier, is fitted as it is and needs no ids.
+
+    Parameters
+    ----------
+    estimator : estimator or Pipeline
+        The ranker. In a Pipeline the last step gets the groups.
+
+    group_by : str, int, callable or list of names, default=None
+        Where in X the query ids are, as in `make_ndcg_scorer`: a column, which the
+        inner estimator then does not get, not in `predict` either; a level of a pandas index, which
+        is not a feature; or a callable on X. With None, pass `groups` to `fit`.
+
+    k : int or None, default=None
+        Cutoff of `score` and of early stopping. None counts whole lists.
+
+    max_queries : int or None, default=None
+        Train on at most so many queries, whole ones, drawn by `random_state`. As the resource of
+        `HalvingGridSearchCV`, or in `validation_curve`, training sets grow by whole queries. (A
+        halving search also refits its best estimator with the last number of them.)
+
+    early_stopping : bool, default=False
+        Whether to hold out a fraction of the queries and to stop when the library's own NDCG@k on
+        them has not improved for `n_iter_no_change` rounds. Its own gain applies: exponential in
+        LightGBM (unless `label_gain` says otherwise) and XGBoost (unless ``ndcg_exp_gain=False``),
+        linear in CatBoost.
+
+    validation : {"random", "last"}, default="random"
+        Which queries are held out: drawn by `random_state`, or those with the highest ids, such as
+        the latest days, so that training is on earlier ones only.
+
+    validation_fraction : float, default=0.1
+        The fraction of queries to hold out, between 0 and 1; at least one query.
+
+    n_iter_no_change : int, default=10
+        Rounds without improvement before training stops.
+
+    random_state : int, RandomState instance or None, default=None
+        Draws the queries of `max_queries` and those held out. With None every fit draws others, so
+        that the candidates of one search stop on different queries: pass an int.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted clone of `estimator`.
+
+    best_iteration_ : int
+        The best round, as the library counts (LightGBM from 1, XGBoost and CatBoost from 0). Only
+        with `early_stopping`.
+
+    query_ids_ : ndarray
+        Sorted ids of the queries that it was trained on, those held out included. Scoring other
+        rows of these queries gives a `QueryLeakWarning`.
+
+    feature_importances_, coef_ : ndarray
+        Those of the inner estimator, where it has them, in the order of `feature_names_in_`; 0 for
+        a group column. Not for a Pipeline that transforms the columns.
+
+    classes_ : ndarray
+        Those of the inner estimator, where it has them.
+
+    n_features_in_ : int
+        Number of columns of X in `fit`, a group column included.
+
+    feature_names_in_ : ndarray
+        Names of the columns of X in `fit`, a group column included.
+
+    See Also
+    --------
+    make_ndcg_scorer : NDCG per query for the search around this.
+
+    Examples
+    --------
+    A search over a LightGBM ranker, like any other search:
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.model_selection import GridSearchCV, GroupKFold
+    >>> from sklearn_ndcg import GroupedRanker, make_ndcg_scorer
+    >>> rng = np.random.default_rng(0)
+    >>> query = rng.permutation(np.repeat(np.arange(30), 8))
+    >>> X = pd.DataFrame(rng.normal(size=(240, 2)), columns=["a", "b"]).assign(query=query)
+    >>> y = np.clip(np.round(X["a"] + rng.normal(size=240)), 0, 3)
+    >>> try:
+    ...     from lightgbm import LGBMRanker
+    ...     ranker, grid = LGBMRanker(verbose=-1), {"estimator__num_leaves": [3, 7]}
+    ... except ImportError:
+    ...     ranker, grid = Ridge(), {"estimator__alpha": [1, 10]}
+    >>> search = GridSearchCV(
+    ...     GroupedRanker(ranker, group_by="query"),
+    ...     grid,
+    ...     scoring=make_ndcg_scorer(k=5, group_by="query", replace_undefined_by=np.nan),
+    ...     cv=GroupKFold(n_splits=3),
+    ... )
+    >>> bool(search.fit(X, y, groups=query).best_score_ > 0.6)
+    True
+    """
+
+    best_iteration_: int
+
+    # CatBoost's can be requested here, as CatBoost has no requests of its own
+    __metadata_request__fit: ClassVar = {"groups": True} | dict.fromkeys(CATBOOST_COLUMNS)
+    __metadata_request__score: ClassVar = {"groups": True}
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        group_by: Any = None,
+        k: int | None = None,
+        max_queries: int | None = None,
+        early_stopping: bool = False,
+        validation: str = "random",
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.group_by = group_by
+        self.k = k
+        self.max_queries = max_queries
+        self.early_stopping = early_stopping
+        self.validation = validation
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        groups: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        **fit_params: Any,
+    ) -> GroupedRanker:
+        """Fit the inner estimator on rows sorted by query.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_documents, n_features)
+            Features, with the column of query ids where `group_by` names one.
+
+        y : array-like of shape (n_documents,)
+            Relevance.
+
+        groups : array-like of shape (n_documents,), default=None
+            The query id of each row, in any order. Not together with `group_by`.
+
+        sample_weight : array-like of shape (n_documents,), default=None
+            Weights >= 0, one per row. XGBoost and CatBoost get one per query: the mean of its rows.
+
+        **fit_params
+            Passed on to the inner `fit` (of a Pipeline: its last step's). Those with one
+            value per row (`init_score`, `base_margin`, `baseline`, ...) are sorted and split with
+            the rows.
+
+        Returns
+        -------
+        self : GroupedRanker
+            The fitted ranker.
+
+        Raises
+        ------
+        ValueError
+            If ids are needed and not found, or are sizes, missing or of another length; if
+            training cannot be stopped early; if a fit parameter cannot follow the rows or columns;
+            if the inner estimator refuses the labels.
+
+        TypeError
+            If `estimator` is not an estimator.
+        """
+        self._check_parameters()
+        X, y = self._check_data(X, y, groups, sample_weight)
+        inner = self._clone_estimator()
+        last = last_step(inner)
+        names = signature(last.fit).parameters
+        interface = next((each for each in INTERFACES if each.name in names), None)
+        groups = self._check_groups(X, groups, interface, last, fit_params)
+        self._group_columns = columns_among(X, self.group_by)
+        self._columns = column_names(X) or []
+        transforms = isinstance(inner, Pipeline) and len(inner.steps) > 1
+        check_fit_params(fit_params, last, self._group_columns, self.early_stopping or transforms)
+        weight = None if sample_weight is None else training_weights(sample_weight, len(y))
+        train, held_out = self._split_rows(X, y, groups, weight, fit_params)
+        if isinstance(inner, Pipeline):
+            train, held_out = fit_transformers(inner, train, held_out)
+
+        params = params_of_fit(last, interface, train, {**fit_params, **train.aligned})
+        if held_out is not None:
+            params = params_of_early_stopping(
+                last, interface, held_out, self.k, self.n_iter_no_change, params
+            )
+        with explained_labels(last, interface, y):
+            last.fit(train.X, train.y, **params)
+        self.estimator_ = inner
+        if hasattr(self, "best_iteration_"):  # of an earlier fit
+            del self.best_iteration_
+        if held_out is not None:
+            name = "best_iteration_" if hasattr(last, "best_iteration_") else "best_iteration"
+            self.best_iteration_ = int(getattr(last, name))
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Predict with the inner estimator: for a ranker, scores to sort each query by.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_documents, n_features)
+            Features, with the same columns as in `fit`. No groups are needed.
+
+        Returns
+        -------
+        ndarray of shape (n_documents,)
+            Predictions in the order of the rows of X.
+        """
+        return self._respond("predict", X)
+
+    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Any:
+        """Class probabilities of the inner classifier.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_documents, n_features)
+            As in `predict`.
+
+        Returns
+        -------
+        ndarray of shape (n_documents, n_classes)
+            Columns in the order of `classes_`.
+        """
+        return self._respond("predict_proba", X)
+
+    @available_if(_has("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Any:
+        """Decision function of the inner classifier.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_documents, n_features)
+            As in `predict`.
+
+        Returns
+        -------
+        ndarray of shape (n_documents,) or (n_documents, n_classes)
+            As the inner estimator returns it.
+        """
+        return self._respond("decision_function", X)
+
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike,
+        groups: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Score by NDCG@k per query; an inner classifier ranks by its probabilities.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_documents, n_features)
+            As in `predict`.
+
+        y : array-like of shape (n_documents,)
+            Relevance.
+
+        groups : array-like of shape (n_documents,), default=None
+            The query id of each row, unless `group_by` says where in X they are.
+
+        sample_weight : array-like of shape (n_documents,), default=None
+            Weights; a query weighs the mean of its rows.
+
+        Returns
+        -------
+        float
+            ``ndcg_score(y, scores, groups=groups, k=k)``.
+        """
+        self._check_features(X)
+        scorer = make_ndcg_scorer(k=self.k)
+        ids, y = self._query_ids(X, groups), column_or_1d(y, warn=True)
+        return float(scorer(self, X, y, groups=ids, sample_weight=sample_weight))  # type: ignore[arg-type]
+
+    @property
+    def feature_importances_(self) -> Any:
+        return self._per_feature("feature_importances_")
+
+    @property
+    def coef_(self) -> Any:
+        return self._per_feature("coef_")
+
+    def _per_feature(self, name: str) -> Any:
+        """An array of the inner estimator, with 0 for the group columns."""
+        if isinstance(self.estimator_, Pipeline) and len(self.estimator_.steps) > 1:
+            raise AttributeError(
+                f"{name} is about the columns that the Pipeline made, not those of X."
+            )
+        values = inner_per_feature(last_step(self.estimator_), name)
+        return with_zeros(values, self._group_columns, self._columns, self.n_features_in_)
+
+    @property
+    def classes_(self) -> Any:
+        classes = self.estimator_.classes_
+        if np.size(classes) == 0:  # CatBoost's rankers have the attribute, and no classes
+            raise AttributeError(f"{type(self.estimator_).__name__} has no classes.")
+        return classes
+
+    def get_metadata_routing(self) -> Any:
+        """Get the requests for metadata: `groups`, and what the inner `fit` was set to request.
+
+        Returns
+        -------
+        MetadataRequest
+            Requests of `fit` and `score`.
+        """
+        requests = super().get_metadata_routing()
+        last = last_step(self.estimator)
+        known = signature(last.fit).parameters if hasattr(last, "fit") else {}
+        for name in CATBOOST_COLUMNS:
+            if name not in known:
+                requests.fit.requests.pop(name, None)
+        if isinstance(last, type) or not hasattr(last, "get_metadata_routing"):
+            return requests
+        inner = get_routing_for_object(last)
+        set_here = {"groups", "sample_weight", *(each.name for each in INTERFACES)}
+        for name, alias in inner.fit.requests.items() if hasattr(inner, "fit") else ():
+            if alias and name not in set_here:
+                requests.fit.add_request(param=name, alias=alias)
+        return requests
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if hasattr(self.estimator, "__sklearn_tags__") and not isinstance(self.estimator, type):
+            inner = get_tags(self.estimator)
+            tags.estimator_type = inner.estimator_type
+            tags.classifier_tags = inner.classifier_tags
+            tags.regressor_tags = inner.regressor_tags
+            tags.input_tags = inner.input_tags
+            tags.non_deterministic = inner.non_deterministic
+        if tags.estimator_type is None:  # LightGBM's and XGBoost's rankers say nothing
+            tags.estimator_type = "regressor"
+        if tags.estimator_type == "regressor":
+            tags.regressor_tags = RegressorTags(poor_score=True)  # an NDCG needs relevance >= 0
+        tags.target_tags.required = True
+        return tags
+
+    def _check_parameters(self) -> None:
+        estimator = last_step(self.estimator)
+        # a stacked or voting estimator has its predict only once it is fitted, its class always
+        predicts = hasattr(type(estimator), "predict") or hasattr(estimator, "predict")
+        if not hasattr(estimator, "fit") or not predicts or isinstance(estimator, type | Pipeline):
+            raise TypeError(
+                "estimator must be an estimator with fit and predict, or a Pipeline that ends in "
+                f"one (not in another Pipeline), got {estimator!r}."
+            )
+        for name in ("k", "max_queries"):
+            value: Any = getattr(self, name)
+            if value is not None and (not is_integer(value) or value < 1):
+                raise ValueError(f"{name} must be an integer >= 1 or None, got {value!r}.")
+        check_choice("validation", self.validation, ("random", "last"))
+        if not isinstance(self.early_stopping, bool | np.bool_):
+            raise ValueError(f"early_stopping must be True or False, got {self.early_stopping!r}.")
+        fraction: Any = self.validation_fraction
+        if not is_number(fraction) or not 0 < fraction < 1:
+            raise ValueError(
+                f"validation_fraction must be a number between 0 and 1, got {fraction!r}."
+            )
+        if not is_integer(self.n_iter_no_change) or self.n_iter_no_change < 1:
+            raise ValueError(
+                f"n_iter_no_change must be an integer >= 1, got {self.n_iter_no_change!r}."
+            )
+
+    def _check_data(self, X: Any, y: Any, groups: Any, sample_weight: Any) -> tuple[Any, Any]:
+        if X is None:
+            raise ValueError("X is None: pass the features, one row per document.")
+        refuse_masked(y, "y")
+        refuse_reordered(X=X, y=y, groups=groups, sample_weight=sample_weight)
+        X, y = validate_data(self, X, y, skip_check_array=True)
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
+        missing = np.zeros(len(y), dtype=bool)
+        if y.dtype.kind == "f":
+            missing = np.isnan(y)
+        elif y.dtype.kind == "O":
+            missing = np.array([is_missing(label) for label in y.tolist()])
+        if missing.any():
+            raise ValueError(
+                f"y must not be NaN, found {where(missing, 'NaN')}. Leave those rows out, or set "
+                "their relevance to 0 if they are not relevant."
+            )
+        return X, y
+
+    def _check_groups(
+        self,
+        X: Any,
+        groups: Any,
+        interface: LibraryInterface | None,
+        last: Any,
+        fit_params: Params,
+    ) -> Any:
+        groups = self._query_ids(X, groups)
+        misnamed = [each.name for each in INTERFACES if each.name in fit_params]
+        if groups is None and misnamed:
+            raise ValueError(
+                f"{', '.join(misnamed)} was passed and groups was not: pass groups=, one id per "
+                "row, for any ranker. Ids are made from sizes by np.repeat(np.arange(len(sizes)), "
+                "sizes)."
+            )
+        if groups is not None or not (interface or self.early_stopping):
+            return groups
+        what = f"{type(last).__name__}.fit" if interface else "early_stopping=True"
+        raise ValueError(
+            f"groups is missing, and {what} needs to know the queries. Pass groups=, one id "
+            "per row, or say with group_by= where in X they are. In a search: turn metadata "
+            "routing on (sklearn.set_config(enable_metadata_routing=True)) and pass groups to "
+            "the search, or set group_by. In a Pipeline: pass groupedranker__groups=, the name "
+            "of the step in front."
+        )
+
+    def _clone_estimator(self) -> Any:
+        try:
+            return clone(self.estimator)
+        except RuntimeError as error:
+            given: Params = getattr(last_step(self.estimator), "get_params", dict)()
+            lists = [name for name in CATBOOST_COLUMNS if isinstance(given.get(name), list)]
+            if lists:
+                error.add_note(
+                    f"{', '.join(lists)} is a list, which CatBoost copies and scikit-learn then "
+                    "cannot clone: pass a tuple, or pass it to fit."
+                )
+            raise
+
+    def _query_ids(self, X: Any, groups: Any) -> Any:
+        if self.group_by is None:
+            return groups
+        if groups is not None:
+            raise ValueError(
+                f"groups were passed, and group_by={self.group_by!r} says where in X they are: "
+                "only one of the two can be meant. With metadata routing on, leave group_by out "
+                "or call set_fit_request(groups=False).set_score_request(groups=False)."
+            )
+        return query_ids(X, self.group_by)
+
+    def _respond(self, method: str, X: Any) -> Any:
+        features = self._check_features(X)
+        return getattr(self.estimator_, method)(features)
+
+    def _check_features(self, X: Any) -> Any:
+        """X without the group columns, which it may lack already."""
+        check_is_fitted(self)
+        if len(getattr(X, "shape", (0, 0))) == 1:
+            raise ValueError(
+                "X must be 2-D, one row per document, got 1-D. Reshape your data: X.reshape(-1, 1) "
+                "for a single feature, X.reshape(1, -1) for a single document."
+            )
+        if lacks_columns(X, self._group_columns, self._columns, self.n_features_in_):
+            return X
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return without_columns(X, self._group_columns)
+
+    def _split_rows(
+        self, X: Any, y: NDArray[Any], groups: Any, weight: Floats | None, fit_params: Params
+    ) -> tuple[TrainingRows, TrainingRows | None]:
+        """Rows to train on, sorted by query, and those that are held out.
+
+        What has a value for each row is moved from `fit_params` to them.
+        """
+        n = len(y)
+        names = [name for name, value in fit_params.items() if is_aligned(name, value, n)]
+        aligned = {name: fit_params.pop(name) for name in names}
+        features = without_columns(X, self._group_columns)
+        rows = TrainingRows(features, y, weight, np.array([n]), aligned)
+        for name in ("query_ids_", "_trained_queries"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        if groups is None:
+            return rows, None
+        grouping = Grouping.of_ids(groups, n)
+        drawn, held_out = draw_queries(
+            len(grouping.labels),
+            self.max_queries,
+            self.validation_fraction if self.early_stopping else None,
+            self.validation,
+            check_random_state(self.random_state),
+        )
+        self._trained_queries = TrainedQueries.of(grouping, y).some(drawn)
+        self.query_ids_ = self._trained_queries.labels
+        if not self.early_stopping and drawn.all() and grouping.is_in_order:  # nothing is copied
+            return replace(rows, lengths=grouping.lengths), None
+
+        order = grouping.row_order()
+
+        def taken(queries: NDArray[np.bool_]) -> TrainingRows:
+            by_row = np.repeat(queries, grouping.lengths)
+            return rows.take(order[by_row], grouping.lengths[queries])
+
+        return taken(drawn & ~held_out), taken(held_out) if self.early_stopping else None

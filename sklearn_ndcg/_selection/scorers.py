@@ -1,0 +1,446 @@
+"""Scorers that know which query a row belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from html import escape
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import UNUSED
+
+from sklearn_ndcg._checks import Cutoff, Discount, Floats, Gain, refuse_reordered, warn
+from sklearn_ndcg._metrics import OPTIONS, Measure, check_options, read_queries
+from sklearn_ndcg._rows import count_rows, query_ids
+
+_RESPONSES = ("predict_proba", "decision_function", "predict")
+
+
+def make_ndcg_scorer(
+    *,
+    k: Cutoff | Sequence[Cutoff] = None,
+    group_by: Any = None,
+    response_method: str | Sequence[str] = "auto",
+    **options: Any,
+) -> GroupedScorer:
+    """Make a scorer of NDCG per query, for GridSearchCV, cross_val_score and similar tools.
+
+    The query id of each row comes from one of two places. With metadata routing on, the ids are the
+    `groups` that you pass to the tool (``search.fit(X, y, groups=q)``), which go to the splitter
+    as well; the scorer's request for them is preset. With routing off, scikit-learn's default,
+    `group_by` says where in X they are.
+
+    A scorer without ids refuses to score: a fold is never taken for a single query by accident.
+
+    Parameters
+    ----------
+    k : int, None, "retrieved" or list of these, default=None
+        Cutoff as in `ndcg_score`. A list gives a dict of scores, ``{"ndcg@1": ..., "ndcg@5": ...}``
+        (None: ``"ndcg"``), from one call of `predict`: for cross_validate,
+        GridSearchCV and RandomizedSearchCV (with ``refit="ndcg@5"``) and permutation_importance.
+
+    group_by : str, int, callable or list of names, default=None
+        Where the query ids are: a column of X (pandas, polars, pyarrow; a number for arrays), a
+        level of a pandas index (recommended: it is not a feature, and slicing keeps it), or a
+        callable that is given X and returns one id per row. With a list of columns or levels each
+        distinct row of them is a query. Wins over routed `groups`.
+        `one_ranking` says that all rows are one ranking.
+
+    response_method : str or sequence of str, default="auto"
+        The methods of the estimator to take scores from, the first that it has. "auto" takes a
+        classifier's probabilities as the expected gain, ``predict_proba(X) @ gain(classes_)``,
+        rounded to 40 bits so that documents of equal expected gain tie; or a binary classifier's
+        `decision_function` if it has none; and `predict` of anything else.
+
+    **options
+        Further keyword arguments of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`,
+        `unjudged`, `replace_undefined_by`.
+
+    Returns
+    -------
+    scorer
+        A callable ``scorer(estimator, X, y, groups=None, sample_weight=None)`` that returns a
+        float, larger is better, or a dict for a list `k`. A new object every time:
+        `set_score_request` on it, say ``set_score_request(groups="session")``, changes no other.
+
+    Raises
+    ------
+    TypeError
+        If an option is not a keyword argument of `ndcg_score`.
+
+    ValueError
+        If the value of an option is not one that `ndcg_score` takes; in a search, where
+        ``error_score="raise"`` shows it, if no ids are found; and in the early stopping of
+        `HistGradientBoosting`, which gives a scorer bins instead of the columns of X.
+
+    Warns
+    -----
+    QueryLeakWarning
+        If a `GroupedRanker` is scored on queries that it was trained on with other rows.
+
+    UndefinedMetricWarning
+        As in `ndcg_score`; and where the score is nan, as ``replace_undefined_by=nan`` left out
+        every query of a fold.
+
+    See Also
+    --------
+    check_group_splits : Check that a splitter keeps queries whole, as GroupKFold does.
+
+    Examples
+    --------
+    Forty queries of five documents; the search keeps each whole and scores it by its own ranking:
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.model_selection import GridSearchCV, GroupKFold
+    >>> from sklearn_ndcg import make_ndcg_scorer
+    >>> rng = np.random.default_rng(0)
+    >>> query = pd.Index(np.repeat(np.arange(40), 5), name="query")
+    >>> X = pd.DataFrame(rng.normal(size=(200, 3)), index=query, columns=["a", "b", "c"])
+    >>> y = (X["a"] + rng.normal(size=200) > 0).astype(int)
+    >>> search = GridSearchCV(
+    ...     Ridge(),
+    ...     {"alpha": [0.1, 1, 10]},
+    ...     scoring=make_ndcg_scorer(k=3, group_by="query", replace_undefined_by=np.nan),
+    ...     cv=GroupKFold(n_splits=4),
+    ... )
+    >>> round(float(search.fit(X, y, groups=query).best_score_), 3)
+    0.839
+    """
+    check_options("make_ndcg_scorer", options)
+    return GroupedScorer("ndcg", k=k, group_by=group_by, response_method=response_method, **options)
+
+
+def make_dcg_scorer(
+    *,
+    k: Cutoff | Sequence[Cutoff] = None,
+    group_by: Any = None,
+    response_method: str | Sequence[str] = "auto",
+    **options: Any,
+) -> GroupedScorer:
+    """Make a scorer of DCG per query: `make_ndcg_scorer` without the division by the ideal.
+
+    Parameters
+    ----------
+    k, group_by, response_method
+        As in `make_ndcg_scorer`; the keys for a list `k` are ``"dcg@1"`` and so on.
+
+    **options
+        Further keyword arguments of `dcg_score`: `gain`, `discount`, `log_base`, `ties`,
+        `ignore_ties`, `unjudged`.
+
+    Returns
+    -------
+    scorer
+        A callable ``scorer(estimator, X, y, groups=None, sample_weight=None)``.
+
+    Raises
+    ------
+    TypeError
+        If an option is not a keyword argument of `dcg_score`.
+
+    ValueError
+        As in `make_ndcg_scorer`.
+
+    Examples
+    --------
+    >>> from sklearn_ndcg import make_dcg_scorer
+    >>> make_dcg_scorer(k=10, group_by="query", gain="exponential")
+    GroupedScorer(gain='exponential', group_by='query', k=10, metric='dcg')
+    """
+    check_options("make_dcg_scorer", options, "dcg_score")
+    return GroupedScorer("dcg", k=k, group_by=group_by, response_method=response_method, **options)
+
+
+def one_ranking(X: Any) -> NDArray[np.intp]:
+    """A `group_by` for rows that are all one ranking.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_documents, n_features)
+        The rows.
+
+    Returns
+    -------
+    ndarray of shape (n_documents,)
+        The same id for every row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_ndcg import make_ndcg_scorer, one_ranking
+    >>> class Oldest:
+    ...     def predict(self, X):
+    ...         return X[:, 0]
+    >>> score = make_ndcg_scorer(k=2, group_by=one_ranking, response_method="predict")
+    >>> score(Oldest(), np.array([[3], [1], [2]]), [1, 0, 0])
+    1.0
+    """
+    return np.zeros(count_rows(X), dtype=np.intp)
+
+
+class GroupedScorer(BaseEstimator):  # type: ignore[misc]
+    """What `make_ndcg_scorer` and `make_dcg_scorer` return: get one from them.
+
+    It is an estimator because that is scikit-learn's public API for metadata requests, cloning and
+    parameters.
+    """
+
+    # `groups` is requested from the start; `estimator` is an argument of `score`, not metadata
+    __metadata_request__score: ClassVar = {"estimator": UNUSED, "groups": True}
+
+    def __init__(
+        self,
+        metric: str,
+        *,
+        k: Cutoff | Sequence[Cutoff] = None,
+        group_by: Any = None,
+        response_method: str | Sequence[str] = "auto",
+        gain: Gain = "linear",
+        discount: Discount = "log",
+        log_base: float = 2,
+        ties: str = "average",
+        ignore_ties: bool = False,
+        unjudged: str = "raise",
+        replace_undefined_by: float | str = "warn",
+    ) -> None:
+        self.metric = metric
+        self.k = k
+        self.group_by = group_by
+        self.response_method = response_method
+        self.gain = gain
+        self.discount = discount
+        self.log_base = log_base
+        self.ties = ties
+        self.ignore_ties = ignore_ties
+        self.unjudged = unjudged
+        self.replace_undefined_by = replace_undefined_by
+        self._measure(), self._methods()  # which refuse bad values
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name: those of the scorer, and the options of its metric."""
+        params: dict[str, Any] = super().get_params(deep=deep)
+        del params["replace_undefined_by" if self.metric == "dcg" else "log_base"]
+        return params
+
+    @property
+    def __name__(self) -> str:
+        # what scikit-learn's curve displays label their axis with
+        return ", ".join(self._measure().names)
+
+    def _repr_html_(self) -> str:
+        """What it measures, for notebooks: as an estimator it would show as "not fitted"."""
+        defaults = {field.name: repr(field.default) for field in fields(Measure)}
+        options = [
+            f"{name}={value!r}"
+            for name, value in self._options().items()
+            if repr(value) != defaults[name]
+        ]
+        where = "routed groups" if self.group_by is None else repr(self.group_by)
+        try:
+            shown = [self.__name__.replace(self.metric, self.metric.upper()), *options]
+        except ValueError:  # a parameter was set that is refused when it is used
+            return f"<code>{escape(repr(self))}</code>"
+        return f"<code>{escape(', '.join([*shown, f'queries by {where}']))}</code>"
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+    def __call__(
+        self,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        groups: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float | dict[str, float]:
+        """Score `estimator` on X and y; a dict of scores where `k` is a list."""
+        return self.score(estimator, X, y, groups=groups, sample_weight=sample_weight)
+
+    def score(
+        self,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        groups: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float | dict[str, float]:
+        """Score `estimator` on X and y; a dict of scores where `k` is a list."""
+        measure = self._measure()
+        y_score, groups = self.scores_and_groups(estimator, X, y, groups)
+        queries = read_queries(measure, y, y_score, groups, sample_weight, in_order=False)
+        ranker = _ranker_of(estimator)
+        trained = getattr(ranker, "_trained_queries", None)
+        # not where a ranker that was trained by user is scored by session
+        trained_by = getattr(ranker, "group_by", None)
+        same_ids = self.group_by is None or trained_by is None or self.group_by == trained_by
+        if trained is not None and same_ids and len(queries.shape) == 1:
+            trained.warn_of_leak(queries.grouping, y)
+        means = queries.means().tolist()
+        if np.isnan(means[0]):
+            warn(
+                "The score is nan, as no query of the fold has a relevant document and "
+                "replace_undefined_by=nan leaves such queries out. A search then has nan for the "
+                "mean over folds and ranks all of its candidates first, whatever error_score is. "
+                "Use fewer or stratified folds, or another replace_undefined_by.",
+                UndefinedMetricWarning,
+            )
+        if not measure.has_several_cutoffs:
+            return float(means[0])
+        return dict(zip(measure.names, means, strict=True))
+
+    def scores_and_groups(
+        self, estimator: Any, X: Any, y: ArrayLike, groups: ArrayLike | None
+    ) -> tuple[Any, ArrayLike | None]:
+        """The estimator's scores of the rows of X, and the queries that these belong to."""
+        refuse_reordered(X=X, y=y, groups=groups)
+        self._refuse_binned(estimator, X)
+        if self.group_by is not None:
+            groups = query_ids(X, self.group_by)
+        y_ndim = np.ndim(y)
+        if groups is None and y_ndim == 1:
+            raise ValueError(
+                "The scorer got no groups, so it is not known which rows are one query. With "
+                "metadata routing on (sklearn.set_config(enable_metadata_routing=True)) pass "
+                "groups to the tool; with routing off say where in X they are, with group_by= a "
+                "column, a level of a pandas index or a callable; group_by=one_ranking if all "
+                "rows are one ranking."
+            )
+        return self._response(estimator, X, y_ndim), groups
+
+    def _refuse_binned(self, estimator: Any, X: Any) -> None:
+        """Raise in the early stopping of HistGradientBoosting, whose X are bins.
+
+        Its scores are a list while it is fitted, and an array afterwards.
+        """
+        binned = getattr(X, "dtype", None) == np.uint8
+        if binned and callable(getattr(estimator, "scoring", None)) and self.group_by is not None:
+            fitting = isinstance(getattr(estimator, "train_score_", None), list)
+            if fitting and self.group_by is not one_ranking:
+                raise ValueError(
+                    f"{type(estimator).__name__} gives the scorer of its early stopping binned "
+                    f"features, in which group_by={self.group_by!r} finds bins instead of query "
+                    "ids. Set scoring='loss' or early_stopping=False in the estimator and pass "
+                    "this scorer to the search around it; rankers stop early by NDCG in "
+                    "GroupedRanker(ranker, early_stopping=True)."
+                )
+
+    def _accept_sample_weight(self) -> bool:
+        # scikit-learn 1.7 and later ask this of every scorer in a dict, with routing off
+        return True
+
+    def _options(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in OPTIONS[f"{self.metric}_score"]}
+
+    def _measure(self) -> Measure:
+        return Measure(k=self.k, normalized=self.metric == "ndcg", **self._options())
+
+    def _methods(self) -> list[str]:
+        given: Any = self.response_method
+        methods = list(given) if isinstance(given, list | tuple) else [given]
+        if methods != ["auto"] and (not methods or any(m not in _RESPONSES for m in methods)):
+            raise ValueError(
+                f"response_method must be 'auto', or one or a list of {', '.join(_RESPONSES)}; got "
+                f"{given!r}."
+            )
+        return methods
+
+    def _response(self, estimator: Any, X: Any, y_ndim: int) -> Any:
+        """Scores of the rows from the estimator's method, in the shape of y."""
+        method = self._method(estimator, y_ndim)
+        response = getattr(estimator, method)(X)
+        if method == "predict_proba":
+            classes = getattr(estimator, "classes_", None)
+            if isinstance(response, list):  # multilabel: an array for each label
+                each = zip(response, classes, strict=True)  # type: ignore[arg-type]
+                return np.column_stack([self._expected_gain(p, c) for p, c in each])
+            if y_ndim == 1:
+                return self._expected_gain(response, classes)
+        if y_ndim == 1 and np.ndim(response) == 2 and np.shape(response)[1] == 1:
+            return np.ravel(response)
+        return response
+
+    def _method(self, estimator: Any, y_ndim: int) -> str:
+        methods = self._methods()
+        if methods != ["auto"]:
+            for method in methods:
+                if hasattr(estimator, method):
+                    return method
+            raise ValueError(
+                f"response_method={self.response_method!r}, but {type(estimator).__name__} has no "
+                "such method."
+            )
+        if hasattr(estimator, "__sklearn_tags__"):
+            classifies = is_classifier(estimator)
+        else:  # not a scikit-learn estimator
+            classifies = np.size(getattr(estimator, "classes_", ())) > 0
+        if not classifies:
+            return "predict"
+        if hasattr(estimator, "predict_proba"):
+            return "predict_proba"
+        binary = y_ndim == 2 or len(getattr(estimator, "classes_", ())) == 2
+        if binary and hasattr(estimator, "decision_function"):
+            return "decision_function"
+        raise ValueError(
+            f"{type(estimator).__name__} is a classifier with neither predict_proba nor a "
+            "decision_function of one score per row: there is no score to rank by. Give it "
+            "probabilities, as CalibratedClassifierCV does, or pass response_method='predict' to "
+            "rank by the predicted class."
+        )
+
+    def _expected_gain(self, proba: Any, classes: Any) -> Floats:
+        """Mean gain of each row under its class probabilities."""
+        grades = np.asarray(classes)
+        if grades.dtype.kind not in "biuf":
+            raise ValueError(
+                f"The classes {grades.tolist()} are not numbers, so probabilities of them have no "
+                "expected gain. Encode y as grades, or choose the scores with response_method."
+            )
+        gains = self._measure().gains(grades.astype(np.float64), "classes_")
+        proba = np.asarray(proba)
+        if proba.ndim != 2 or proba.shape[1:] != gains.shape or not np.isfinite(gains).all():
+            raise ValueError(
+                "The expected gain needs a probability and a finite gain for each class; "
+                f"predict_proba returned shape {proba.shape} for the classes {grades.tolist()}, "
+                f"whose gains are {gains.tolist()}."
+            )
+        return _without_rounding_errors(proba, gains)
+
+
+def _ranker_of(estimator: Any) -> Any:
+    """The last step of a Pipeline, the best estimator of a search, or the estimator itself."""
+    while True:
+        if hasattr(estimator, "best_estimator_"):
+            estimator = estimator.best_estimator_
+        elif isinstance(estimator, Pipeline) and estimator.steps:
+            estimator = estimator.steps[-1][1]
+        else:
+            return estimator
+
+
+def _without_rounding_errors(proba: Floats, gains: Floats) -> Floats:
+    """Mean gains to 40 bits, so that those which are equal in exact arithmetic tie.
+
+    Sums of probabilities times gains differ in their last bits, by their order and the machine.
+    """
+    means, highest = (proba * gains).sum(axis=1), gains.max()
+    if gains.min() < 0:  # terms can cancel out, so relative to the largest of them
+        return _to_40_bits(means, np.abs(gains).max())
+    # Close to the highest gain it is what is missing that has the digits.
+    single = np.count_nonzero(gains) <= 1
+    missing = highest - means if single else (proba * (highest - gains)).sum(axis=1)
+    close = (missing < highest / 1024) & (proba.dtype == np.float64)
+    return np.where(close, highest - _to_40_bits(missing, missing), _to_40_bits(means, means))
+
+
+def _to_40_bits(values: Floats, unit: Any) -> Floats:
+    """Values rounded to 40 bits below the highest bit of the unit."""
+    _, exponent = np.frexp(unit)
+    return np.asarray(np.ldexp(np.round(np.ldexp(values, 40 - exponent)), exponent - 40))

@@ -1,0 +1,363 @@
+"""Splits that keep queries whole."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from copy import copy
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.model_selection import TimeSeriesSplit, check_cv
+
+from sklearn_ndcg._checks import Ints, check_choice, refuse_reordered
+from sklearn_ndcg._rows import Grouping, count_rows, query_ids, shown_labels
+
+
+class QuerySplitter(BaseEstimator):  # type: ignore[misc]
+    """Apply any splitter to queries instead of rows, so that every query stays whole.
+
+    scikit-learn's splitters by group have no repeated, no shuffled and sized, and no time-ordered
+    form. This one hands the queries to the splitter that you give, one sample per query, and
+    returns the rows of the queries in each of its parts.
+
+    Parameters
+    ----------
+    cv : int, splitter or iterable of splits, default=5
+        How to split the queries: the number of folds of `KFold`, any splitter of scikit-learn that
+        needs no groups itself (`KFold`, `RepeatedKFold`, `ShuffleSplit`, `TimeSeriesSplit`,
+        `LeaveOneOut`, `StratifiedKFold`, `PredefinedSplit` and so on), or a list of splits of query
+        numbers. To splitters that stratify, the class of a query is its highest relevance.
+
+    group_by : str, int, callable or list of these, default=None
+        Where in X the query ids are, as in `make_ndcg_scorer`. No `groups` are needed then; they
+        are ignored if they are passed. With None, pass `groups` to the tool.
+
+    order : {"sorted", "appearance"}, default="sorted"
+        The order in which the splitter gets the queries: that of their ids, so that
+        `TimeSeriesSplit` trains on earlier days, or that of their first rows. (Ids sort as they
+        are: "10" before "9", and categories by name. Their codes keep another order.)
+
+    See Also
+    --------
+    check_group_splits : Check that another splitter keeps queries whole.
+
+    Examples
+    --------
+    Folds of days that train on earlier days only:
+
+    >>> import numpy as np
+    >>> from sklearn.model_selection import ShuffleSplit, TimeSeriesSplit
+    >>> from sklearn_ndcg import QuerySplitter
+    >>> day = np.array(["Mon 1", "Tue 2", "Mon 1", "Wed 3", "Tue 2", "Wed 3"])
+    >>> X = np.zeros((6, 1))
+    >>> for train, test in QuerySplitter(TimeSeriesSplit(2)).split(X, groups=day):
+    ...     print(day[train], day[test])
+    ['Mon 1' 'Mon 1'] ['Tue 2' 'Tue 2']
+    ['Mon 1' 'Tue 2' 'Mon 1' 'Tue 2'] ['Wed 3' 'Wed 3']
+
+    One split into training and test rows:
+
+    >>> one = QuerySplitter(ShuffleSplit(1, test_size=1, random_state=0))
+    >>> train, test = next(one.split(X, groups=day))
+    >>> test
+    array([3, 5])
+    """
+
+    __metadata_request__split: ClassVar = {"groups": True}
+
+    def __init__(self, cv: Any = 5, *, group_by: Any = None, order: str = "sorted") -> None:
+        self.cv = cv
+        self.group_by = group_by
+        self.order = order
+
+    def split(
+        self, X: Any, y: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> Iterator[tuple[Ints, Ints]]:
+        """Generate the rows of each split.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_documents, n_features)
+            The rows.
+
+        y : array-like of shape (n_documents,), default=None
+            Relevance, for splitters that stratify.
+
+        groups : array-like of shape (n_documents,), default=None
+            The query id of each row, unless `group_by` says where in X they are.
+
+        Yields
+        ------
+        train, test : ndarray
+            Row numbers of the training part and of the test part, ascending.
+
+        Raises
+        ------
+        ValueError
+            If ids are not found or do not fit X, or if `cv` does not index the queries.
+
+        TypeError
+            If `cv` is an iterator, which the first call would use up.
+        """
+        number, y_of_query, n_queries = self._queries(X, y, groups)
+        splitter = self._splitter(y_of_query)
+        for fold, parts in enumerate(splitter.split(np.zeros((n_queries, 1)), y_of_query)):
+            train, test = (_rows_of(part, number, n_queries, fold) for part in parts)
+            yield train, test
+
+    def get_n_splits(
+        self, X: Any = None, y: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> int:
+        """Get the number of splits.
+
+        Parameters
+        ----------
+        X, y, groups
+            As in `split`; only some splitters, such as `LeaveOneOut`, need them.
+
+        Returns
+        -------
+        int
+            The number of splits.
+        """
+        splitter = self._splitter(None)
+        try:
+            return int(splitter.get_n_splits())
+        except (TypeError, ValueError) as error:
+            if X is None:
+                raise ValueError(f"X is None, and cv needs to know the queries: {error}") from error
+        _, y_of_query, n_queries = self._queries(X, y, groups)
+        splitter = self._splitter(y_of_query)
+        return int(splitter.get_n_splits(np.zeros((n_queries, 1)), y_of_query))
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name; with `deep` those of a splitter too, as ``cv__n_splits``."""
+        params: dict[str, Any] = super().get_params(deep=deep)
+        if deep and not hasattr(self.cv, "get_params"):
+            for name, value in getattr(self.cv, "__dict__", {}).items():
+                params[f"cv__{name}"] = value
+        return params
+
+    def set_params(self, **params: Any) -> QuerySplitter:
+        """Set parameters; ``cv__n_splits`` and the like on a copy of the splitter."""
+        if "cv" in params:
+            self.cv = params.pop("cv")
+        if not hasattr(self.cv, "set_params"):
+            inner = {name: params.pop(name) for name in list(params) if name.startswith("cv__")}
+            self.cv = copy(self.cv) if inner else self.cv
+            for name, value in inner.items():
+                if name not in self.get_params():
+                    raise ValueError(f"Invalid parameter {name!r} for {self!r}.")
+                setattr(self.cv, name.removeprefix("cv__"), value)
+        super().set_params(**params)
+        return self
+
+    # What scikit-learn's tools ask of a splitter. What `cv` lacks is missing here too.
+    @property
+    def n_splits(self) -> Any:
+        return self.cv.n_splits
+
+    @property
+    def shuffle(self) -> Any:
+        return self.cv.shuffle
+
+    @property
+    def random_state(self) -> Any:
+        return self.cv.random_state
+
+    @random_state.setter
+    def random_state(self, value: Any) -> None:
+        self.cv.random_state = value
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self)}  # as an estimator it would show as "not fitted"
+
+    def _splitter(self, y_of_query: Any) -> Any:
+        if isinstance(self.cv, Iterator):
+            raise TypeError(
+                f"cv is an iterator, which one call of split would use up: pass list(cv), got "
+                f"{self.cv!r}."
+            )
+        if "Group" in type(self.cv).__name__:
+            raise ValueError(
+                f"{type(self.cv).__name__} splits by group itself: pass it to the tool as it is, "
+                "or a splitter of samples here, such as KFold."
+            )
+        return check_cv(self.cv, y_of_query)
+
+    def _queries(self, X: Any, y: Any, groups: Any) -> tuple[Ints, Any, int]:
+        """The number of each row's query, the highest relevance of each query, their count."""
+        check_choice("order", self.order, ("sorted", "appearance"))
+        if self.group_by is not None:
+            groups = query_ids(X, self.group_by)
+        if groups is None:
+            raise ValueError(
+                "QuerySplitter got no groups, so it is not known which rows are one query. Pass "
+                "groups, one id per row, to the tool, or say with group_by= where in X they are."
+            )
+        refuse_reordered(X=X, y=y, groups=groups)
+        grouping = Grouping.of_ids(groups, count_rows(X))
+        number, n_queries = grouping.row_codes(), len(grouping.labels)
+        if self.order == "appearance":
+            first_row = grouping.row_order()[np.cumsum(grouping.lengths) - grouping.lengths]
+            number = np.argsort(np.argsort(first_row))[number]
+        return number, _highest(y, number, n_queries), n_queries
+
+
+def _highest(y: Any, number: Ints, n_queries: int) -> Any:
+    """The highest relevance of each query, without NaN; None where y has no order."""
+    if y is None:
+        return None
+    y = np.asarray(y)
+    if len(y) != len(number):
+        raise ValueError(f"y must have one value for each of the {len(number)} rows, got {len(y)}.")
+    y = y.ravel() if y.shape[1:] == (1,) else y
+    if y.ndim != 1:
+        return None
+    if y.dtype.kind == "f":
+        highest = np.full(n_queries, np.nan)
+        np.fmax.at(highest, number, y)
+        return highest
+    try:
+        classes, codes = np.unique(y, return_inverse=True)
+    except TypeError:  # None among them
+        return None
+    places = np.zeros(n_queries, dtype=np.intp)
+    np.maximum.at(places, number, codes)
+    return classes[places]
+
+
+def _rows_of(part: Any, number: Ints, n_queries: int, fold: int) -> Ints:
+    """The rows of the queries of one part; rows of a query that is drawn twice appear twice."""
+    part = np.asarray(part)
+    if part.dtype.kind == "b":
+        part = np.flatnonzero(part)
+    try:
+        n_drawn = np.bincount(np.arange(n_queries)[part], minlength=n_queries)
+    except IndexError as error:
+        raise ValueError(f"cv: fold {fold} does not index {n_queries} queries: {error}") from error
+    return np.repeat(np.arange(len(number)), n_drawn[number])
+
+
+def check_group_splits(
+    cv: Any, X: Any, y: ArrayLike | None = None, groups: ArrayLike | None = None
+) -> None:
+    """Check that no split cuts a query in two.
+
+    KFold and similar splitters deal out rows: the documents of one query land on both sides, and
+    what is scored is a few leftovers of each query, by a model that has seen the rest. GroupKFold,
+    GroupShuffleSplit, StratifiedGroupKFold, LeaveOneGroupOut and LeavePGroupsOut keep queries
+    whole.
+
+    Parameters
+    ----------
+    cv : int, splitter or list of splits
+        As scikit-learn takes it. One that draws at random is checked for the draw it makes here.
+
+    X : array-like of shape (n_documents, n_features)
+        The rows.
+
+    y : array-like of shape (n_documents,), default=None
+        The target, where the splitter needs it.
+
+    groups : array-like of shape (n_documents,)
+        The query id of each row.
+
+    Raises
+    ------
+    ValueError
+        If a query has some but not all of its rows in the training part or in the test part of a
+        split, or rows in both: names the folds and queries. Also if `groups` is missing or does
+        not fit X, or if `cv` has no splits or does not fit X.
+
+    TypeError
+        If `cv` is an iterator, which the check would use up.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.model_selection import GroupKFold, KFold
+    >>> from sklearn_ndcg import check_group_splits
+    >>> X, groups = np.zeros((6, 1)), ["a", "a", "b", "b", "c", "c"]
+    >>> check_group_splits(GroupKFold(n_splits=3), X, groups=groups)
+    >>> check_group_splits(KFold(n_splits=2), X, groups=groups)
+    Traceback (most recent call last):
+    ValueError: cv cuts queries in two: fold 0 cuts 1 ('b'), fold 1 cuts 1 ('b'). Use a splitter ...
+    """
+    if groups is None or X is None:
+        missing = "groups" if groups is None else "X"
+        raise ValueError(f"{missing} is missing: pass X and one query id per row.")
+    if isinstance(cv, Iterator):
+        raise TypeError(
+            f"cv is an iterator, which a check would use up: pass list(cv), got {cv!r}."
+        )
+    refuse_reordered(X=X, y=y, groups=groups)
+    grouping = Grouping.of_ids(groups, count_rows(X))
+    found, n_folds = [], 0
+    with warnings.catch_warnings():
+        # that KFold ignores groups is what the error below is about
+        warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
+        for parts in check_cv(cv, y).split(X, y, groups):  # one at a time, as they may be large
+            labels = grouping.labels[_is_cut(grouping, parts, n_folds)]
+            if len(labels):
+                found.append(f"fold {n_folds} cuts {len(labels)} ({shown_labels(labels)})")
+            n_folds += 1
+    if not n_folds:
+        raise ValueError("cv has no splits.")
+    if found:
+        whole = "QuerySplitter(cv), which splits queries instead of rows, or GroupKFold"
+        if isinstance(cv, TimeSeriesSplit):
+            whole = "QuerySplitter(cv), which splits queries in the order of their ids"
+        raise ValueError(
+            f"cv cuts queries in two: {', '.join(found)}. Use a splitter that keeps them whole: "
+            f"{whole}; and pass it the ids as groups."
+        )
+
+
+def _is_cut(grouping: Grouping, parts: Any, fold: int) -> NDArray[np.bool_]:
+    """Which queries have some but not all of their rows in a part, or rows in both."""
+    codes, n_queries = grouping.row_codes(), len(grouping.labels)
+    cut, n_parts = np.zeros(n_queries, dtype=bool), np.zeros(n_queries, dtype=int)
+    for part in parts:
+        inside = np.zeros(len(codes), dtype=bool)
+        try:
+            inside[part] = True
+        except IndexError as error:
+            raise ValueError(
+                f"cv: fold {fold} does not index {len(codes)} rows: {error}"
+            ) from error
+        counts = np.bincount(codes[inside], minlength=n_queries)
+        cut |= (counts > 0) & (counts < grouping.lengths)
+        n_parts += counts > 0
+    return cut | (n_parts > 1)
+
+
+def draw_queries(
+    n_queries: int,
+    max_queries: int | None,
+    held_out_fraction: float | None,
+    validation: str,
+    generator: np.random.RandomState,
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which queries are used at all, and which of these are held out from training."""
+    drawn, held_out = np.ones(n_queries, dtype=bool), np.zeros(n_queries, dtype=bool)
+    if max_queries is not None and max_queries < n_queries:
+        drawn[generator.permutation(n_queries)[max_queries:]] = False
+    if held_out_fraction is None:
+        return drawn, held_out
+    n_drawn = int(drawn.sum())
+    n_held_out = max(1, round(held_out_fraction * n_drawn))
+    if n_held_out >= n_drawn:
+        raise ValueError(
+            f"early_stopping=True would hold out {n_held_out} of {n_drawn} queries and leave "
+            "none to train on: more queries are needed, or a smaller validation_fraction."
+        )
+    if validation == "last":
+        places = np.arange(n_drawn)[-n_held_out:]
+    else:
+        places = generator.permutation(n_drawn)[:n_held_out]
+    held_out[np.flatnonzero(drawn)[places]] = True
+    return drawn, held_out

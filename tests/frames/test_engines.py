@@ -1,0 +1,369 @@
+"""NDCG of a lazy table in passes of whole queries: the value of one pass, whatever the table."""
+
+import datetime
+import re
+import warnings
+from decimal import Decimal
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.exceptions import UndefinedMetricWarning
+
+import sklearn_ndcg
+from sklearn_ndcg import CONVENTIONS
+
+nw = pytest.importorskip("narwhals.stable.v2", reason="the extra `frames` is not installed")
+pa = pytest.importorskip("pyarrow")
+dataset = pytest.importorskip("pyarrow.dataset")
+parquet = pytest.importorskip("pyarrow.parquet")
+from sklearn_ndcg.frames import ndcg_by_query, ndcg_score  # noqa: E402
+
+COLUMNS = {"y_true": "y", "y_score": "s", "groups": "q"}
+N_ROWS = 3000
+
+
+@pytest.fixture(params=["polars", "duckdb", "ibis", "dataset"])
+def scan(request, tmp_path):
+    """A function that writes columns to three files, and returns a lazy table of them."""
+    engine = request.param
+    if engine != "polars":  # DuckDB reads datasets too
+        pytest.importorskip("duckdb")
+    library = pytest.importorskip("pyarrow" if engine == "dataset" else engine)
+
+    def write_and_scan(columns, name="rows"):
+        table, folder = pa.table(columns), tmp_path / name
+        folder.mkdir()
+        third = len(table) // 3 + 1
+        for i in range(3):
+            parquet.write_table(table.slice(i * third, third), folder / f"{i}.parquet")
+        files = str(folder / "*.parquet")
+        if engine == "polars":
+            return library.scan_parquet(files)
+        if engine == "duckdb":
+            return library.read_parquet(files)
+        if engine == "ibis":
+            return library.memtable(table)
+        return dataset.dataset(folder)
+
+    write_and_scan.engine = engine
+    return write_and_scan
+
+
+def memory_of(n_passes, n_rows=N_ROWS):
+    """A working memory with which so many rows are read in about so many passes."""
+    return n_rows * 144 / 2**20 / (n_passes - 0.5)
+
+
+def data(seed=0, n_queries=200):
+    rng = np.random.default_rng(seed)
+    q = rng.integers(0, n_queries, N_ROWS) ** 2 - 7
+    y = rng.integers(0, 5, N_ROWS) * rng.integers(0, 2, n_queries**2)[q + 7]
+    s = rng.choice([0.5, 1, 2, 3.25, -np.inf], N_ROWS)
+    return {"y": y, "s": s, "q": q, "w": rng.random(N_ROWS)}
+
+
+def by_arrays(columns, sample_weight=None, **options):
+    return sklearn_ndcg.ndcg_score(
+        columns["y"], columns["s"], groups=columns["q"],
+        sample_weight=None if sample_weight is None else columns[sample_weight], **options,
+    )  # fmt: skip
+
+
+def clipped(relevance):
+    return np.minimum(relevance, 3)
+
+
+OPTIONS = [
+    {},
+    {"k": "retrieved", "replace_undefined_by": np.nan},
+    {"gain": clipped, "discount": sklearn_ndcg.jarvelin_kekalainen(b=3), "k": 20},
+    {"ties": "stable", "k": 5, "sample_weight": "w"},
+    {"ties": "worst", "gain": [0, 1, 3, 7, 20], "replace_undefined_by": 0.3},
+    {"ignore_ties": True, "sample_weight": "w", "replace_undefined_by": np.nan},
+    *(dict(CONVENTIONS[name]) | {"k": 10} for name in ("lightgbm", "catboost", "trec_eval")),
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda options: str(options).split(" at 0x")[0])
+def test_every_option_gives_the_value_of_arrays_in_any_number_of_passes(scan, options):
+    columns = data()
+    options = {"replace_undefined_by": 0.0} | options
+    table, expected = scan(columns), by_arrays(columns, **options)
+    for n_passes in (1, 2, 7, 23):
+        found = ndcg_score(table, **COLUMNS, **options, working_memory=memory_of(n_passes))
+        assert found == pytest.approx(expected, rel=1e-15)
+
+
+def test_verbose_prints_each_pass(scan, capsys):
+    columns = data()
+    ndcg_score(scan(columns), **COLUMNS, replace_undefined_by=0, working_memory=memory_of(5))
+    assert capsys.readouterr().out == ""
+    with sklearn.config_context(working_memory=memory_of(5)):
+        ndcg_score(scan(columns, "again"), **COLUMNS, replace_undefined_by=0, verbose=True)
+    lines = capsys.readouterr().out.splitlines()
+    line = r"\[ndcg_score\] pass (\d) of 5: ([\d,]+) of 3,000 rows, \d+\.\d s"
+    found = [re.fullmatch(line, each).groups() for each in lines]
+    assert [number for number, _ in found] == list("12345")
+    done = [int(rows.replace(",", "")) for _, rows in found]
+    assert done[-1] == N_ROWS
+    assert max(np.diff(done, prepend=0)) < N_ROWS / 2  # no pass has most of the rows
+    ndcg_score(scan(columns, "all"), **COLUMNS, replace_undefined_by=0, verbose=True)
+    assert "pass 1 of 1: 3,000 of 3,000 rows" in capsys.readouterr().out
+
+
+def one_query_of_two(q):
+    return np.where(q < 5000, 1, q)
+
+
+KEYS = {
+    "text": lambda q: [f"user {each}" for each in q],
+    "text with a NUL": lambda q: ["id\0" + "\0" * (each % 3) + str(each) for each in q],
+    "date": lambda q: [datetime.date(1970, 1, 1) + datetime.timedelta(int(each)) for each in q],
+    "timestamp": lambda q: q.astype("M8[s]"),
+    "float": lambda q: np.where(q % 2, q / 4, np.where(q % 3, -0.0, 0.0)),
+    "decimal": lambda q: pa.array([Decimal(int(each)) / 4 for each in q], pa.decimal128(25, 2)),
+    "dictionary": lambda q: pa.array([f"user {each}" for each in q]).dictionary_encode(),
+    "one large query": one_query_of_two,
+    "one query": np.zeros_like,
+    "int8": lambda q: (q % 100).astype(np.int8),
+    "uint64": lambda q: q.astype(np.uint64) << np.uint64(40),
+}
+
+
+@pytest.mark.parametrize("kind", KEYS)
+def test_ids_of_any_kind(scan, kind):
+    columns = data()
+    columns["q"] = KEYS[kind](columns["q"])
+    expected = by_arrays(columns, replace_undefined_by=0.0, k=7)
+    given = {"replace_undefined_by": 0.0, "k": 7}
+    for n_passes in (1, 6):
+        memory = memory_of(n_passes)
+        found = ndcg_score(scan(columns, str(n_passes)), **COLUMNS, **given, working_memory=memory)
+        assert found == pytest.approx(expected, rel=1e-15)
+
+
+def test_categories_of_polars_that_every_file_numbers_anew():
+    pl = pytest.importorskip("polars")
+    columns = data()
+    columns["q"] = [f"user {each}" for each in columns["q"]]
+    whole = pl.DataFrame(columns).lazy()
+    expected = by_arrays(columns, replace_undefined_by=0.0)
+    for table in (
+        whole.with_columns(pl.col("q").cast(pl.Categorical)),
+        whole.with_columns(pl.col("q").cast(pl.Enum(sorted(set(columns["q"]))))),
+    ):
+        found = ndcg_score(table, **COLUMNS, replace_undefined_by=0, working_memory=memory_of(6))
+        assert found == pytest.approx(expected, rel=1e-15)
+
+
+def test_several_columns_of_ids(scan, capsys):
+    columns = data()
+    columns["user"] = [f"user {each % 13}" for each in columns["q"]]
+    columns["day"] = columns["q"] // 13
+    columns["same day"] = columns["day"]
+    expected = by_arrays(columns, replace_undefined_by=0.0)
+    for i, keys in enumerate((["user", "day"], ["day", "same day", "user"])):
+        given = COLUMNS | {"groups": keys, "working_memory": memory_of(6), "verbose": True}
+        found = ndcg_score(scan(columns, str(i)), **given, replace_undefined_by=0.0)
+        assert found == pytest.approx(expected, rel=1e-15)
+    columns["day"] = columns["same day"] = columns["q"]
+    capsys.readouterr()
+    given = COLUMNS | {"groups": ["day", "same day"], "working_memory": memory_of(6)}
+    ndcg_score(scan(columns, "equal"), **given, replace_undefined_by=0.0, verbose=True)
+    done = [
+        int(rows.replace(",", "")) for rows in re.findall(r": ([\d,]+) of", capsys.readouterr().out)
+    ]
+    assert max(np.diff(done, prepend=0)) < N_ROWS / 2  # columns that are equal do not cancel
+
+
+def test_names_that_sql_must_quote(scan):
+    columns = data()
+    names = {"q": "the query", "y": "group", "s": "s; select 1"}
+    table = scan({names.get(name, name): values for name, values in columns.items()})
+    given = {"y_true": names["y"], "y_score": names["s"], "groups": names["q"]}
+    found = ndcg_score(table, **given, replace_undefined_by=0, working_memory=memory_of(6))
+    assert found == pytest.approx(by_arrays(columns, replace_undefined_by=0), rel=1e-15)
+
+
+def test_undefined_queries_of_all_passes_are_in_one_warning(scan):
+    columns = data()
+    with pytest.warns(UndefinedMetricWarning) as expected:
+        value = by_arrays(columns)
+    with pytest.warns(UndefinedMetricWarning) as caught:
+        found = ndcg_score(scan(columns), **COLUMNS, working_memory=memory_of(7))
+    assert found == pytest.approx(value, rel=1e-15)
+    assert [str(each.message) for each in caught] == [str(expected[0].message)]
+    assert caught[0].filename == __file__
+
+
+def test_weights_that_are_zero_in_whole_passes(scan):
+    columns = data()
+    one = columns["q"] == columns["q"][0]
+    columns["w"] = np.where(one, 2.5, 0.0)
+    options = {"sample_weight": "w", "replace_undefined_by": np.nan}
+    found = ndcg_score(scan(columns), **COLUMNS, **options, working_memory=memory_of(7))
+    np.testing.assert_allclose(found, by_arrays(columns, **options), rtol=1e-15)
+    columns["w"] = np.zeros(N_ROWS)
+    with pytest.raises(ValueError, match="sample_weight is 0 for every query"):
+        ndcg_score(scan(columns, "0"), **COLUMNS, **options, working_memory=memory_of(7))
+
+
+@pytest.mark.parametrize("scale", [1e300, 1e-305])
+def test_weights_of_any_size(scan, scale):
+    columns = data()
+    columns["w"] = columns["w"] * scale * np.where(columns["q"] % 2, 1, 1e-9)
+    options = {"sample_weight": "w", "replace_undefined_by": 0.5}
+    found = ndcg_score(scan(columns), **COLUMNS, **options, working_memory=memory_of(7))
+    assert found == pytest.approx(by_arrays(columns, **options), rel=1e-14)
+
+
+def test_ids_that_are_unique_per_row(scan):
+    unique = data() | {"q": np.arange(N_ROWS)}
+    given = COLUMNS | {"replace_undefined_by": 0.0, "working_memory": memory_of(7)}
+    with pytest.warns(
+        UserWarning, match="Each of the 3000 queries has a single document"
+    ) as caught:
+        ndcg_score(scan(unique), **given)
+    assert len(caught) == 1
+    pairs = unique | {"q": np.arange(N_ROWS) // 1.001}  # a few have two documents
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ndcg_score(scan(pairs, "pairs"), **given)
+
+
+WRONG = {
+    "score": ("s", [np.nan, None, np.inf], {}, "y_score must be finite, or -inf.*found 3 rows"),
+    "relevance": ("y", [np.nan, None, np.inf], {}, "y_true must be finite, found 3 rows"),
+    "infinite": ("y", [None, np.inf, 1], {"unjudged": "zero"}, "y_true must be finite, found 1 row w"),
+    "weight": ("w", [-1, None, 0.5], {"sample_weight": "w"}, "sample_weight must be.*found 2 rows"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_rows_are_counted_in_the_whole_table(scan, case):
+    name, values, options, message = WRONG[case]
+    columns = data()
+    wrong = [10, 1500, 2900]
+    listed = columns[name].astype(float).tolist()
+    for row, value in zip(wrong, values, strict=True):
+        listed[row] = value
+    table = scan(columns | {name: listed})
+    with pytest.raises(ValueError, match=message) as caught:
+        ndcg_score(table, **COLUMNS, **options, replace_undefined_by=0, working_memory=memory_of(7))
+    query = int(re.search(r"for example in query (-?\d+)", str(caught.value))[1])
+    assert query in columns["q"][wrong]
+
+
+def test_a_wrong_row_names_all_ids_of_its_query(scan):
+    columns = data()
+    columns["s"] = columns["s"] * 1.0
+    columns["s"][77] = np.nan
+    columns["day"] = np.arange(N_ROWS) % 3
+    given = COLUMNS | {"groups": ["q", "day"], "replace_undefined_by": 0}
+    where = rf"for example in query \({columns['q'][77]}, {77 % 3}\)"
+    with pytest.raises(ValueError, match=where):
+        ndcg_score(scan(columns), **given, working_memory=memory_of(3))
+
+
+def test_missing_ids_are_refused_by_name(scan):
+    columns = data()
+    columns["day"] = [None if i in {7, 2000} else i % 3 for i in range(N_ROWS)]
+    given = COLUMNS | {"groups": ["q", "day"], "working_memory": memory_of(7)}
+    with pytest.raises(ValueError, match="missing, found 2 rows with a missing id, in q, day"):
+        ndcg_score(scan(columns), **given)
+    columns["q"] = np.where(columns["q"] == columns["q"][0], np.nan, columns["q"])
+    n = np.isnan(columns["q"]).sum()
+    with pytest.raises(ValueError, match=f"must not be missing, found {n} rows"):
+        ndcg_score(scan(columns, "nan"), **COLUMNS, working_memory=memory_of(7))
+
+
+def test_an_error_in_the_gain_says_which_pass_it_was(scan):
+    columns = data()
+    columns["y"][77] = 9
+    with pytest.raises(ValueError, match="gain is a table for the grades 0..4") as caught:
+        ndcg_score(scan(columns), **COLUMNS, gain=np.arange(5), working_memory=memory_of(7))
+    [note] = caught.value.__notes__
+    assert re.search(r"This was pass \d of 7 over the table: [\d,]+ of its 3,000 rows had", note)
+
+
+def test_an_engine_that_fails_midway(scan, tmp_path, monkeypatch):
+    if scan.engine == "ibis":
+        pytest.skip("its table is in memory")
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    table = scan(data())
+
+    def gain(relevance):  # in the first pass
+        (tmp_path / "rows" / "2.parquet").write_bytes(b"overwritten" * 1000)
+        return relevance
+
+    with pytest.raises(BaseException) as caught:  # noqa: PT011  # Polars raises a BaseException
+        ndcg_score(table, **COLUMNS, gain=gain, working_memory=memory_of(7))
+    [note] = caught.value.__notes__
+    assert re.search(r"This was pass 2 of 7 over the table: \d\d\d of its 3,000 rows", note)
+    assert list(work.iterdir()) == []
+
+
+def test_a_table_that_changes_while_it_is_read():
+    duckdb = pytest.importorskip("duckdb")
+    connection = duckdb.connect()
+    connection.execute(
+        "create table t as select i % 50 as q, i % 3 as y, i as s from range(3000) r(i)"
+    )
+
+    def gain(relevance):
+        connection.cursor().execute("insert into t select * from t limit 100")
+        return relevance
+
+    with pytest.raises(
+        RuntimeError, match=r"had 3,000 rows when they were counted, and 3,\d+ in 7"
+    ):
+        ndcg_score(connection.table("t"), **COLUMNS, gain=gain, working_memory=memory_of(7))
+
+
+@pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # raised by Ibis
+def test_stable_ties_need_an_order():
+    duckdb = pytest.importorskip("duckdb")
+    for value, error in (("true", None), ("false", "preserve_insertion_order=true")):
+        connection = duckdb.connect(config={"preserve_insertion_order": value})
+        table = connection.sql("select * from (values (1, 1, 0.5::double), (1, 0, 0.5)) t(q, y, s)")
+        tables = [table]
+        try:
+            import ibis  # noqa: PLC0415
+
+            table.create("rows")
+            tables.append(ibis.duckdb.from_connection(connection).table("rows"))
+        except ImportError:
+            pass
+        for each in tables:
+            if error is None:
+                assert ndcg_score(each, **COLUMNS, ties="stable") == 1
+            else:
+                with pytest.raises(ValueError, match=error):
+                    ndcg_score(each, **COLUMNS, ties="stable")
+            assert ndcg_score(each, **COLUMNS) < 1
+
+
+@pytest.mark.parametrize("value", [0, -1, np.nan, np.inf, "1 GB", True])
+def test_working_memory_is_checked(scan, value):
+    with pytest.raises(ValueError, match="working_memory must be a number of MiB above 0"):
+        ndcg_score(scan(data()), **COLUMNS, working_memory=value)
+
+
+def test_an_empty_table(scan):
+    empty = {name: values[:0] for name, values in data().items()}
+    with pytest.raises(ValueError, match="The table has 0 rows"):
+        ndcg_score(scan(empty), **COLUMNS)
+
+
+def test_a_dataset_by_query_is_a_relation(tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    columns = data()
+    found = ndcg_by_query(dataset.dataset(pa.table(columns)), **COLUMNS, replace_undefined_by=0)
+    assert isinstance(found, duckdb.DuckDBPyRelation)
+    values = sklearn_ndcg.ndcg_samples(
+        columns["y"], columns["s"], groups=columns["q"], replace_undefined_by=0
+    )
+    assert [row[-1] for row in found.order("q").fetchall()] == pytest.approx(values.tolist())

@@ -1,0 +1,399 @@
+"""The data and the artists of NDCGDisplay, and the chance level against all orders."""
+
+import warnings
+from itertools import permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers import graded_rows, matrices, run_python
+from scipy import stats
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GroupKFold, cross_validate
+
+from sklearn_ndcg import (
+    DifferenceDisplay,
+    NDCGDisplay,
+    compare_rankers,
+    from_lists,
+    make_ndcg_scorer,
+    ndcg_curve,
+    ndcg_interval,
+    ndcg_samples,
+    ndcg_score,
+)
+
+matplotlib = pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
+matplotlib.use("agg")
+import matplotlib.pyplot as plt  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    yield
+    plt.close("all")
+
+
+def test_curve_and_band():
+    y, s = matrices(30)
+    display = NDCGDisplay.from_predictions(y, s, name="model")
+    k, ndcg = ndcg_curve(y, s)
+    assert display.line_.get_xdata().tolist() == k.tolist()
+    assert display.line_.get_ydata() == pytest.approx(ndcg)
+    assert display.line_.get_label() == "model"
+    for at in (0, 4, 11):
+        low, high = stats.ttest_1samp(ndcg_samples(y, s, k=at + 1), 0).confidence_interval(0.95)
+        assert display.interval[:, at] == pytest.approx([low, high], abs=1e-13)
+    assert display.band_ in display.ax_.collections
+    assert display.ax_.get_xlabel() == "Cutoff k"
+    assert display.ax_.get_ylabel() == "NDCG@k"
+    assert display.figure_ is display.ax_.figure
+    assert display.chance_level_ is None
+    assert display.fold_lines_ == []
+
+
+@pytest.mark.parametrize("weights", ["none", "uneven", "one decides", "some are 0"])
+@pytest.mark.parametrize("undefined", [np.nan, 0, 2])
+def test_the_band_is_the_interval_of_each_cutoff(monkeypatch, weights, undefined):
+    rng = np.random.default_rng(0)
+    lengths = np.r_[rng.integers(1, 20, 40), 300]
+    q = rng.permutation(np.repeat(np.arange(41), lengths))
+    y, s = rng.integers(0, 3, len(q)) * (q > 3), rng.normal(size=len(q)).round(1)
+    of_query = {
+        "none": np.ones(41), "uneven": rng.lognormal(0, 1, 41), "one decides": np.r_[np.ones(40), 90],
+        "some are 0": np.r_[np.zeros(10), np.ones(31)],
+    }[weights]  # fmt: skip
+    options = {"groups": q, "replace_undefined_by": undefined}
+    if weights != "none":
+        options["sample_weight"] = of_query[q]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        display = NDCGDisplay.from_predictions(y, s, **options)
+        for k in (1, 2, 7, 19, 20, 150, 300):
+            expected = ndcg_interval(y, s, k=k, method="t", **options).confidence_interval
+            bounds = np.clip(expected, 0, max(1, np.nan_to_num(undefined)))
+            assert display.interval[:, k - 1] == pytest.approx(bounds, abs=1e-12)
+        monkeypatch.setattr("sklearn_ndcg._metrics.queries._BLOCK", 70)
+        in_blocks = NDCGDisplay.from_predictions(y, s, **options)
+    assert in_blocks.interval == pytest.approx(display.interval, abs=1e-12)
+
+
+def test_a_band_of_equal_values_has_no_width():
+    y = np.tile([3, 2, 1, 0], (30, 1))
+    display = NDCGDisplay.from_predictions(y, y)
+    assert display.interval == pytest.approx(np.ones((2, 4)), abs=1e-15)
+
+
+def test_chance_level_is_the_mean_over_all_orders():
+    y = np.array([[3, 0, 1, 1, 0]])
+    orders = list(permutations(range(5)))
+    expected = [np.mean([ndcg_score(y, [order], k=k) for order in orders]) for k in range(1, 6)]
+    both = np.vstack([y, y])
+    display = NDCGDisplay.from_predictions(both, both, confidence_level=None)
+    assert display.chance_level == pytest.approx(expected, abs=1e-14)
+
+
+def test_chance_level_in_closed_form():
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(1, 300, 50)
+    q = np.repeat(np.arange(50), lengths)
+    y, s = rng.integers(0, 5, len(q)), rng.normal(size=len(q))
+    s[::7] = -np.inf
+    display = NDCGDisplay.from_predictions(
+        y, s, groups=q, k=[10], gain="exponential", replace_undefined_by=0.0,
+        plot_chance_level=True, chance_level_kwargs={"color": "red"},
+    )  # fmt: skip
+    d, values = 1 / np.log2(np.arange(2, 12)), []
+    for query in range(50):
+        gains = np.sort(2.0 ** y[q == query] - 1)[::-1]
+        retrieved = 2.0 ** y[(q == query) & (s > -np.inf)] - 1
+        ideal = gains[:10] @ d[: len(gains)]
+        expected = retrieved.mean() * d[: len(retrieved)].sum() if len(retrieved) else 0
+        values.append(expected / ideal if ideal else 0)
+    assert display.chance_level[0] == pytest.approx(np.mean(values), abs=1e-14)
+    assert display.chance_level_.get_ydata()[0] == display.chance_level[0]
+    assert display.chance_level_.get_color() == "red"
+    assert display.chance_level_.get_label() == "Chance level"
+
+
+def by_all_orders(y, s, k, **options):
+    """Mean NDCG over all orders of the retrieved documents, of one query."""
+    retrieved = np.flatnonzero(np.asarray(s) > -np.inf)
+    orders = np.array(list(permutations(range(len(retrieved)))))
+    ranked = np.full((len(orders), len(s)), -np.inf)
+    ranked[:, retrieved] = orders
+    return ndcg_score(np.tile(y, (len(orders), 1)), ranked, k=k, **options)
+
+
+UNRETRIEVED = (
+    np.array([[3, 0, 1, 2, 0, 4], [1, 1, 0, 2, 0, 0], [0, 2, 0, 0, 1, 1]]),
+    np.array(
+        [
+            [0.1, -np.inf, 0.3, -np.inf, 0.2, -np.inf],
+            [-np.inf] * 6,  # nothing was retrieved: 0, by chance too
+            [0.5, 0.5, 0.1, 0.2, 0.7, 0.3],
+        ]
+    ),
+)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.longdouble])
+@pytest.mark.parametrize("shape", ["2-D", "1-D", "list", "pandas", "polars"])
+def test_chance_does_not_retrieve_what_the_ranker_did_not(shape, dtype):
+    y, s = UNRETRIEVED
+    expected = [
+        np.mean([by_all_orders(*each, k) for each in zip(y, s, strict=True)]) for k in (1, 3, 6)
+    ]
+    groups, s = None, s.astype(dtype)
+    if shape != "2-D":
+        order = np.random.default_rng(0).permutation(y.size)
+        groups, y, s = np.repeat([0, 1, 2], 6)[order], y.ravel()[order], s.ravel()[order]
+    if shape == "list":
+        y, s = y.tolist(), s.tolist()
+    elif shape == "pandas":
+        y, s = pd.Series(y, index=order), pd.Series(s, index=order)
+    elif shape == "polars":
+        polars = pytest.importorskip("polars", reason="polars is not installed")
+        y, s = polars.Series(y), polars.Series(s.astype(np.float64))
+    display = NDCGDisplay.from_predictions(y, s, groups=groups, k=[1, 3, 6], confidence_level=None)
+    assert display.chance_level == pytest.approx(expected, abs=1e-14)
+
+
+def test_chance_of_recommended_lists():
+    recommended = {"u": ["A", "B", "C"], "v": ["D"], "w": []}
+    relevant = {"u": {"B": 1, "X": 2, "Y": 1}, "v": {"D": 3, "Z": 1}, "w": {"A": 1}}
+    y, s, groups = from_lists(recommended, relevant)
+    display = NDCGDisplay.from_predictions(y, s, groups=groups, k=[3], confidence_level=None)
+    d = 1 / np.log2([2, 3, 4])
+    u, v = 1 / 3 * d.sum() / (d @ [2, 1, 1]), 3 / (3 + d[1])
+    assert display.chance_level[0] == pytest.approx((u + v + 0) / 3, abs=1e-15)
+
+
+@pytest.mark.parametrize("unjudged", ["zero", "omit"])
+def test_chance_of_unjudged_and_unretrieved(unjudged):
+    y, s = np.array([3, np.nan, 1, 2, np.nan, 0]), np.array([0.1, 0.2, 0.3, -np.inf, -np.inf, 0.5])
+    options = {"unjudged": unjudged, "gain": "exponential"}
+    expected = [by_all_orders(y, s, k, **options) for k in (1, 2, 6)]
+    found = NDCGDisplay.from_predictions(
+        [y, y], [s, s], k=[1, 2, 6], confidence_level=None, **options
+    )
+    assert found.chance_level == pytest.approx(expected, abs=1e-14)
+
+
+def indexed_rows():
+    """X with the ids in its index, y and the ids."""
+    X, y, query = graded_rows(40, (2, 14), n_grades=5)
+    return X.set_index(pd.Index(query, name="query")), y, query
+
+
+def test_chance_of_folds_leaves_the_unretrieved_out():
+    X, y, query = indexed_rows()
+    X["a"] = np.where(X["a"] < -0.5, -np.inf, X["a"])
+
+    class Model:
+        def predict(self, X):
+            return X["a"].to_numpy()
+
+    folds = [np.flatnonzero(query % 2 == fold) for fold in (0, 1)]
+    cv_results = {"estimator": [Model(), Model()], "indices": {"test": folds}}
+    found = NDCGDisplay.from_cv_results(cv_results, X, y, group_by="query", k=[5])
+    d, expected = 1 / np.log2(np.arange(2, 7)), []
+    for rows in folds:
+        values = []
+        for each in np.unique(query[rows]):
+            own, scores = y[query == each], X["a"].to_numpy()[query == each]
+            ideal = np.sort(own)[::-1][:5]
+            kept = own[scores > -np.inf]
+            values.append(
+                kept.sum() / max(len(kept), 1) * d[: len(kept)].sum() / (ideal @ d[: len(ideal)])
+            )
+        expected.append(np.mean(values))
+    assert found.chance_level[0] == pytest.approx(np.mean(expected), abs=1e-14)
+
+
+def test_band_of_replaced_queries_is_not_cut_at_one():
+    y, s = matrices(30)
+    y[:10] = 0
+    display = NDCGDisplay.from_predictions(y, s, k=[5], replace_undefined_by=3.0)
+    values = ndcg_samples(y, s, k=5, replace_undefined_by=3.0)
+    expected = stats.ttest_1samp(values, 0).confidence_interval()
+    assert expected[1] > 1
+    assert display.interval[:, 0] == pytest.approx(tuple(expected), abs=1e-13)
+
+
+def test_band_of_uneven_weights_is_the_interval_of_t():
+    y, s = matrices(30)
+    weight = np.random.default_rng(1).lognormal(size=len(y))
+    display = NDCGDisplay.from_predictions(y, s, k=[5], sample_weight=weight)
+    expected = ndcg_interval(y, s, k=5, sample_weight=weight, method="t").confidence_interval
+    assert display.interval[:, 0] == pytest.approx(tuple(expected), abs=1e-14)
+
+
+def test_band_of_one_heavy_query_warns():
+    y, s = matrices(30)
+    weight = np.r_[1e4, np.ones(len(y) - 1)]
+    with pytest.warns(UserWarning, match="With 30 queries, which by their weights are worth 1.01,"):
+        NDCGDisplay.from_predictions(y, s, k=[5], sample_weight=weight)
+
+
+def test_several_models_on_one_axis():
+    y, s = matrices(30)
+    first = NDCGDisplay.from_predictions(y, s, name="a", k=[1, 5, 10], curve_kwargs={"lw": 3})
+    second = NDCGDisplay.from_predictions(y, -s, name="b", k=[10, 5, 1], ax=first.ax_)
+    assert second.ax_ is first.ax_
+    assert second.k.tolist() == [1, 5, 10]
+    assert first.line_.get_linewidth() == 3
+    assert first.line_.get_color() != second.line_.get_color()
+    assert [text.get_text() for text in first.ax_.get_legend().get_texts()] == ["a", "b"]
+
+
+def test_one_cutoff_is_drawn_as_a_point():
+    assert NDCGDisplay.from_predictions(*matrices(30), k=[5]).line_.get_marker() == "o"
+
+
+def test_from_estimator():
+    X, y, query = indexed_rows()
+    model = Ridge().fit(X, y)
+    by_index = NDCGDisplay.from_estimator(model, X, y, group_by="query", k=[1, 5])
+    by_groups = NDCGDisplay.from_estimator(model, X, y, groups=query, k=[1, 5], name="mine")
+    expected = ndcg_curve(y, model.predict(X), groups=query, k=[1, 5])[1]
+    assert by_index.ndcg == pytest.approx(expected)
+    assert by_groups.ndcg == pytest.approx(expected)
+    assert (by_index.name, by_groups.name) == ("Ridge", "mine")
+    with pytest.raises(ValueError, match="The scorer got no groups"):
+        NDCGDisplay.from_estimator(model, X, y)
+
+
+@pytest.mark.parametrize("k", [None, [1, 3, 5]])
+def test_from_cv_results(k):
+    X, y, query = indexed_rows()
+    cv_results = cross_validate(
+        Ridge(), X, y, groups=query, cv=GroupKFold(4), return_estimator=True, return_indices=True,
+        scoring=make_ndcg_scorer(k=5, group_by="query"),
+    )  # fmt: skip
+    display = NDCGDisplay.from_cv_results(
+        cv_results, X, y, group_by="query", k=k, name="Ridge", plot_chance_level=True
+    )
+    assert display.ndcg.shape == (4, len(display.k))
+    at = display.k.tolist().index(5)
+    assert display.ndcg[:, at] == pytest.approx(cv_results["test_score"])
+    assert len(display.fold_lines_) == 4
+    assert display.line_.get_ydata()[at] == pytest.approx(cv_results["test_score"].mean())
+    assert display.chance_level_.get_ydata()[at] < display.line_.get_ydata()[at]
+    routed = NDCGDisplay.from_cv_results(cv_results, X, y, groups=query, k=k)
+    assert routed.ndcg == pytest.approx(display.ndcg)
+
+
+def test_bad_input():
+    X, y, query = indexed_rows()
+    with pytest.raises(
+        ValueError, match="cv_results must have 'estimator' and 'indices'.*call cross_validate with"
+    ):
+        NDCGDisplay.from_cv_results({"test_score": [1]}, X, y)
+    for options, error, message in (
+        ({"confidence_level": 0}, ValueError, "confidence_level must be between 0 and 1"),
+        ({"k": [0]}, ValueError, "array of integer cutoffs"),
+        ({"k": 5}, ValueError, "array of integer cutoffs"),
+        ({"log_base": 3}, TypeError, "unknown option log_base"),
+    ):
+        with pytest.raises(error, match=message):
+            NDCGDisplay.from_predictions(y, y, groups=query, **options)
+    with pytest.raises(ValueError, match="the display has no chance_level"):
+        NDCGDisplay(k=np.array([1]), ndcg=np.array([1.0])).plot(plot_chance_level=True)
+
+
+def test_without_matplotlib_the_error_says_what_to_install():
+    code = (
+        "import sys; sys.modules['matplotlib'] = None; from sklearn_ndcg import NDCGDisplay;"
+        "NDCGDisplay.from_predictions([[1, 0]] * 20, [[1, 0], [0, 1]] * 10)"
+    )
+    assert 'pip install "matplotlib>=3.8"' in run_python(code).stderr
+
+
+def test_a_fold_without_relevant_documents_is_warned_of():
+    X, y, query = graded_rows(40, (2, 14), n_grades=5)
+    y = np.where(query < 20, 0, y)
+    splits = [(np.flatnonzero(query >= 20), np.flatnonzero(query < 20)),
+              (np.flatnonzero(query < 20), np.flatnonzero(query >= 20))]  # fmt: skip
+    results = cross_validate(Ridge(), X, y, cv=splits, return_estimator=True, return_indices=True,
+                             scoring="r2")  # fmt: skip
+    with pytest.warns(UndefinedMetricWarning, match="The curves of 1 of 2 folds are nan"):
+        NDCGDisplay.from_cv_results(results, X, y, groups=query, replace_undefined_by=np.nan)
+
+
+def test_differences_of_a_pair():
+    y, good = matrices(30)
+    scores = {"good": good, "same": 2 * good, "poor": -good}
+    weight = np.arange(1, 31)
+    comparison = compare_rankers(y, scores, k=5, sample_weight=weight, random_state=0)
+    display = NDCGDisplay.from_comparison(comparison, pair=("good", "poor"))
+    assert isinstance(display, DifferenceDisplay)
+    expected = ndcg_samples(y, good, k=5) - ndcg_samples(y, -good, k=5)
+    assert display.differences == pytest.approx(np.sort(expected)[::-1], abs=1e-15)
+    assert display.mean == pytest.approx(np.average(expected, weights=weight), abs=1e-15)
+    place = comparison.pairs.index(("good", "poor"))
+    assert display.interval == tuple(bound[place] for bound in comparison.confidence_interval)
+    better, worse = (area.get_data().values for area in (display.better_, display.worse_))
+    assert (better + worse) == pytest.approx(display.differences)
+    assert better.min() == worse.max() == 0
+    assert display.line_.get_ydata() == [display.mean] * 2
+    assert display.ax_.get_ylabel() == "Difference of NDCG, good - poor"
+    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == [
+        f"good is better: {(expected > 0).sum()} queries",
+        f"poor is better: {(expected < 0).sum()} queries",
+        f"mean {display.mean:+.4f}",
+        "0.95 interval of the mean",
+    ]
+    equal = NDCGDisplay.from_comparison(comparison, pair=("good", "same"), ax=display.ax_)
+    assert equal.ax_ is display.ax_
+    assert equal.figure_ is display.figure_
+    assert not equal.differences.any()
+
+
+def test_the_pair_of_a_comparison():
+    y, good = matrices(30)
+    only = compare_rankers(y, {"a": good, "b": -good}, random_state=0)
+    assert NDCGDisplay.from_comparison(only).names == ("a", "b")
+    several = compare_rankers(y, {"a": good, "b": -good, "c": 2 * good}, random_state=0)
+    for comparison, pair in ((several, None), (only, ("b", "a")), (only, "ab")):
+        with pytest.raises(ValueError, match=r"pair must be one of \[\('a', 'b'\)"):
+            NDCGDisplay.from_comparison(comparison, pair=pair)
+
+
+@pytest.mark.parametrize("n_folds", [2, 3])
+def test_lines_of_folds_are_visible(n_folds):
+    X, y, query = indexed_rows()
+    cv_results = cross_validate(
+        Ridge(), X, y, groups=query, cv=GroupKFold(n_folds), return_estimator=True,
+        return_indices=True, scoring=make_ndcg_scorer(k=5, group_by="query"),
+    )  # fmt: skip
+    display = NDCGDisplay.from_cv_results(cv_results, X, y, group_by="query")
+    assert len(display.fold_lines_) == n_folds
+    assert all(line.get_linewidth() > 0 for line in display.fold_lines_)
+    assert display.chance_level_ is None
+
+
+def test_folds_whose_longest_queries_differ_end_flat():
+    query = np.repeat([0, 1, 2, 3], [2, 2, 6, 6])
+    X = pd.DataFrame({"a": np.arange(16.0) % 5}, index=pd.Index(query, name="query"))
+    y = np.arange(16) % 3
+    cv_results = cross_validate(
+        Ridge(), X, y, groups=query, cv=[(np.arange(4, 16), np.arange(4)), (np.arange(4), np.arange(4, 16))],
+        return_estimator=True, return_indices=True, scoring=make_ndcg_scorer(k=5, group_by="query"),
+    )  # fmt: skip
+    display = NDCGDisplay.from_cv_results(cv_results, X, y, group_by="query", k=None)
+    assert display.k.tolist() == [1, 2, 3, 4, 5, 6]
+    assert (display.ndcg[0, 1:] == display.ndcg[0, 1]).all()
+
+
+def test_a_band_ends_where_ndcg_does_not_where_the_values_do():
+    y, s = [[1, 0], [1, 0]], [[2, 1], [1, 2]]
+    with pytest.warns(UserWarning, match="With 2 queries"):
+        display = NDCGDisplay.from_predictions(y, np.multiply(s, 0.5), k=[2], discount="reciprocal")
+    assert max(ndcg_samples(y, s, k=2, discount="reciprocal")) == 1
+    assert display.interval[:, 0].tolist() == [0, 1]
+    poor = [[1, 0, 0], [0, 1, 0]]
+    with pytest.warns(UserWarning, match="With 2 queries"):
+        display = NDCGDisplay.from_predictions(poor, [[2, 3, 1], [3, 1, 2]], k=[3])
+    assert display.interval[:, 0].tolist() == [0, 1]

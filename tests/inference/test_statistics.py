@@ -1,0 +1,220 @@
+"""The statistics on plain arrays: bootstrap, permutation test, errors of a mean."""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from oracles import exact_pvalue
+from scipy import stats
+
+from sklearn_ndcg._inference.statistics import (
+    bca_levels,
+    bootstrap_means,
+    by_cluster,
+    degrees_of_freedom,
+    mean_and_error,
+    permutation_pvalues,
+    widened_levels,
+)
+
+
+def test_permutation_by_weights_against_all_assignments():
+    rng = np.random.default_rng(0)
+    d, weight = rng.normal(0.3, 1, (2, 9)), rng.random(9)
+    found = permutation_pvalues(d, weight, 10_000, rng)
+    for row, pvalue in zip(d, found, strict=True):
+        terms = row * weight
+        null = np.array([(terms * signs).sum() for signs in product([1, -1], repeat=9)])
+        assert pvalue == (np.abs(null) >= np.abs(terms.sum()) - 1e-12).mean()
+
+
+@pytest.mark.parametrize("heavy", [1, 10**4, 10**9, 10**13, 10**16])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_heavy_query_does_not_merge_the_sums_of_the_others(heavy, seed):
+    rng = np.random.default_rng(seed)
+    d = [
+        Fraction(a, b)
+        for a, b in zip(rng.integers(-6, 9, 12).tolist(), [7, 9, 11] * 4, strict=True)
+    ]
+    weight = [heavy, *rng.integers(1, 5, 11).tolist()]
+    values = np.array([[float(each) for each in d]])
+    found = permutation_pvalues(values, np.array(weight, dtype=float) / heavy, 10_000, rng)
+    assert found[0] == exact_pvalue(d, weight)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_queries", [50, 500])
+def test_coverage_of_the_bca_interval(n_queries):
+    """NDCG-like values of a skewed distribution, whose mean is known."""
+    rng, covered, n_sets = np.random.default_rng(0), 0, 20_000
+    ones, tails = np.ones(n_queries), np.array([0.025, 0.975])
+    for _ in range(n_sets):
+        values = rng.beta(4, 2, n_queries)
+        means = bootstrap_means(values, ones, 1999, rng)
+        low, high = np.quantile(means, bca_levels(tails, values.mean(), means, values, ones))
+        covered += low <= 4 / 6 <= high
+    print(f"BCa, {n_queries} queries: coverage {covered / n_sets:.4f}")
+    assert 0.93 <= covered / n_sets <= 0.97
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_queries", [20, 100])
+def test_false_positives_of_student_s_t_where_weights_are_uneven(n_queries):
+    """The table in docs/evidence.md: our error and degrees of freedom, and alternatives."""
+    rng, n_sets = np.random.default_rng(0), 20_000
+    for sigma in (0, 1, 2, 3, "10,000 to 1"):
+        positives = np.zeros(5)
+        for _ in range(n_sets // 10):
+            weight = np.r_[1e4, np.ones(n_queries - 1)]
+            if not isinstance(sigma, str):
+                weight = rng.lognormal(sigma=sigma, size=n_queries)
+            weight /= weight.max()
+            d = rng.beta(4, 2, (10, n_queries)) - rng.beta(4, 2, (10, n_queries))
+            share = weight / weight.sum()
+            center, ours, _ = mean_and_error(d, weight)
+            residuals = (d - center[:, np.newaxis]) * share
+            plain = np.sqrt((residuals**2).sum(axis=1) * n_queries / (n_queries - 1))
+            hc2 = np.sqrt((residuals**2 / (1 - share)).sum(axis=1))
+            many, kish = n_queries - 1, degrees_of_freedom(weight)
+            each = [(plain, many), (plain, kish), (hc2, kish), (ours, many), (ours, kish)]
+            for i, (error, degrees) in enumerate(each):
+                pvalues = 2 * stats.t.sf(np.abs(center) / error, degrees)
+                positives[i] += (pvalues <= 0.05).sum()
+        print(f"t, {n_queries} queries, sigma {sigma}:", 100 * positives / n_sets)
+        assert positives[-1] / n_sets <= 0.06
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_queries", [20, 100])
+def test_coverage_where_weights_are_uneven(n_queries):
+    """The other table in docs/evidence.md."""
+    rng, n_sets, tails = np.random.default_rng(0), 4000, np.array([0.025, 0.975])
+    for sigma in range(4):
+        covered = np.zeros(3)
+        for _ in range(n_sets):
+            weight = rng.lognormal(sigma=sigma, size=n_queries)
+            weight /= weight.max()
+            values = rng.beta(4, 2, n_queries)
+            (center,), (error,), _ = mean_and_error(values[np.newaxis], weight)
+            means = bootstrap_means(values, weight, 999, rng)
+            bounds = [
+                np.quantile(means, bca_levels(tails, center, means, values, weight)),
+                np.quantile(means, tails),
+                center + error * stats.t.ppf(tails, degrees_of_freedom(weight)),
+            ]
+            covered += [low <= 4 / 6 <= high for low, high in bounds]
+        print(f"BCa, percentile, t, {n_queries} queries, sigma {sigma}:", 100 * covered / n_sets)
+        assert 0.92 <= covered[-1] / n_sets <= 0.99
+
+
+@pytest.mark.slow
+def test_false_positives_of_the_permutation_test():
+    rng, n_sets = np.random.default_rng(0), 20_000
+    positives = 0
+    for _ in range(n_sets // 100):
+        d = rng.beta(4, 2, (100, 50)) - rng.beta(4, 2, (100, 50))
+        positives += (permutation_pvalues(d, np.ones(50), 1999, rng) <= 0.05).sum()
+    print(f"permutation test: {positives / n_sets:.4f} at 0.05")
+    assert 0.045 <= positives / n_sets <= 0.055
+
+
+# numbers of queries in 50 clusters
+SIZES = {
+    "equal": lambda rng: np.full(50, 10),
+    "1 to 20": lambda rng: rng.integers(1, 21, 50),
+    "geometric": lambda rng: rng.geometric(0.1, 50),
+    "1 to 50, spaced by ratio": lambda rng: np.round(np.geomspace(1, 50, 50)).astype(int),
+    "log-normal, 0.5": lambda rng: np.ceil(10 * rng.lognormal(sigma=0.5, size=50)).astype(int),
+    "log-normal, 1": lambda rng: np.ceil(10 * rng.lognormal(sigma=1, size=50)).astype(int),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sizes", SIZES)
+def test_coverage_by_cluster(sizes):
+    """A table in docs/evidence.md: half of the queries have the value of their cluster."""
+    rng, n_sets, tails = np.random.default_rng(0), 10_000, np.array([0.025, 0.975])
+    covered = np.zeros(6)
+    for _ in range(n_sets):
+        cluster = np.repeat(np.arange(50), SIZES[sizes](rng))
+        n = len(cluster)
+        common = rng.random(n) < 0.5
+        queries = np.where(common, rng.beta(4, 2, 50)[cluster], rng.beta(4, 2, n))[np.newaxis]
+        values, weight = by_cluster(queries, np.ones(n), cluster)
+        (center,), (error,), _ = mean_and_error(values, weight)
+        share, values = weight / weight.sum(), values[0]
+        crv1 = np.sqrt((((values - center) * share) ** 2).sum() * 50 / 49)
+        means = bootstrap_means(values, weight, 999, rng)
+        wide = widened_levels(tails, error, means, weight)
+        bounds = [
+            stats.t.interval(0.95, n - 1, center, stats.sem(queries[0])),
+            stats.t.interval(0.95, 49, center, crv1),
+            np.quantile(means, bca_levels(tails, center, means, values, weight)),
+            stats.t.interval(0.95, degrees_of_freedom(weight), center, error),
+            np.quantile(means, wide),
+            np.quantile(means, bca_levels(wide, center, means, values, weight, pooled=True)),
+        ]
+        covered += [low <= 4 / 6 <= high for low, high in bounds]
+    names = "no clusters, CRV1 and 49 degrees, BCa of SciPy; our t, percentile, BCa"
+    print(f"{sizes}: {names}:", 100 * covered / n_sets)
+    assert (covered[3:] / n_sets >= 0.93).all()
+    assert (covered[3:] / n_sets <= 0.97).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sizes", SIZES)
+def test_false_positives_where_each_cluster_favours_one_of_two_equal_rankers(sizes):
+    rng, n_sets = np.random.default_rng(0), 10_000
+    positives = np.zeros(3)
+    for _ in range(n_sets // 10):
+        cluster = np.repeat(np.arange(50), SIZES[sizes](rng))
+        favours = rng.beta(4, 2, (10, 50)) - rng.beta(4, 2, (10, 50))
+        n = len(cluster)
+        d = (favours[:, cluster] + rng.beta(4, 2, (10, n)) - rng.beta(4, 2, (10, n))) / 2
+        means, weight = by_cluster(d, np.ones(n), cluster)
+        center, error, _ = mean_and_error(means, weight)
+        by_t = 2 * stats.t.sf(np.abs(center) / error, degrees_of_freedom(weight))
+        each = (
+            permutation_pvalues(d, np.ones(n), 999, rng),
+            permutation_pvalues(means, weight, 999, rng),
+            by_t,
+        )
+        positives += [(pvalue <= 0.05).sum() for pvalue in each]
+    print(f"{sizes}: permutation without clusters, with, t:", 100 * positives / n_sets)
+    assert 0.04 <= positives[1] / n_sets <= 0.06
+    assert 0.03 <= positives[2] / n_sets <= 0.07
+
+
+def test_mean_and_error_of_equal_weights():
+    d = np.random.default_rng(0).normal(1, 1, (1, 30))
+    means, errors, effects = mean_and_error(d, np.full(30, 0.3))
+    assert [means[0], errors[0]] == pytest.approx([d.mean(), stats.sem(d[0])], rel=1e-14)
+    assert effects[0] == pytest.approx(d.mean() / d.std(ddof=1), rel=1e-13)
+
+
+def test_equal_values_have_an_infinite_effect():
+    values = np.full((1, 12), 0.1 + 0.2) - 0.05
+    assert mean_and_error(values, np.ones(12))[2] == [np.inf]
+
+
+def test_levels_of_few_clusters_stay_inside_0_and_1():
+    """At 0 or 1 their normal quantiles would be infinite."""
+    rng = np.random.default_rng(0)
+    tails = np.array([1e-12, 0.5, 1 - 1e-12])
+    levels = widened_levels(tails, 5.0, rng.normal(size=99), np.ones(4))
+    assert np.isfinite(stats.norm.ppf(levels)).all()
+    assert (np.diff(levels) > 0).all()
+    assert levels[1] == pytest.approx(0.5)
+
+
+def test_the_data_are_one_of_the_random_assignments():
+    differences, rng = np.ones((1, 80)), np.random.default_rng(0)
+    assert permutation_pvalues(differences, np.ones(80), 99, rng).tolist() == [2 / 100]
+
+
+@pytest.mark.parametrize("weight", [[1, 5, 5, 5], [5, 1, 1, 5], [1, 1, 1, 1]])
+def test_means_of_resamples_are_weighted(weight):
+    """Whatever is drawn, the mean of ones is 1."""
+    means = bootstrap_means(np.ones(4), np.array(weight) / 5, 200, np.random.default_rng(0))
+    np.testing.assert_allclose(means, 1, rtol=1e-15)

@@ -1,0 +1,229 @@
+"""The compiled kernels compared with the NumPy kernels, and the choice between the two."""
+
+from math import fsum
+
+import numpy as np
+import pytest
+from helpers import run_python
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sklearn_ndcg import _kernels, dcg_samples, ndcg_samples
+from sklearn_ndcg._kernels import numpy_kernels
+
+try:
+    from sklearn_ndcg._kernels import compiled
+except ImportError:
+    compiled = None
+
+built = pytest.mark.skipif(compiled is None, reason="the compiled kernels were not built")
+TIES = ["average", "stable", "worst", "best"]
+N = 200_000
+
+
+@st.composite
+def queries(draw):
+    """gain, score, starts, lengths, discount, cutoffs and table, with awkward values."""
+    lengths = draw(st.lists(st.integers(0, 150), min_size=1, max_size=6).filter(any))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    n, n_queries = sum(lengths), len(lengths)
+    gains = {
+        "grades": rng.integers(0, 5, n),
+        "reals": rng.random(n) * 10,
+        "negative, and above any grade": rng.integers(-3, 70, n),
+        "exponential": 2.0 ** rng.integers(0, 40, n) - 1,
+        "halves": rng.integers(0, 9, n) / 2,
+        "in a table": rng.choice(draw(st.sampled_from([2, 5, 256])), n),
+    }
+    kind = draw(st.sampled_from(list(gains)))
+    gain = gains[kind].astype(np.uint8 if kind == "in a table" else float)
+    table = rng.choice([rng.random(256), np.arange(256.0), np.exp2(np.arange(256)) - 1])
+    scores = {
+        "distinct": rng.permutation(n),
+        "reals": rng.normal(size=n),
+        "heavy ties": rng.integers(0, 3, n),
+        "all tied": np.zeros(n),
+        "near ties": 1 + 1e-15 * rng.integers(0, 9, n),
+        "signed zeros": rng.choice([-0.0, 0.0, 1e-320, -1.0], n),
+        "huge": rng.choice([1.7e308, -1.7e308, 1e300], n),
+    }
+    score = scores[draw(st.sampled_from(list(scores)))]
+    score = np.where(rng.random(n) < draw(st.sampled_from([0, 0.3, 1])), -np.inf, score)
+    longest = max(lengths)
+    cutoffs = draw(st.lists(st.integers(1, longest), min_size=1, max_size=5, unique=True))
+    ends = np.cumsum(lengths) - lengths
+    order = rng.permutation(n_queries)  # of queries, whose rows may start anywhere
+    return (
+        gain, score, ends[order], np.array(lengths)[order],
+        1 / np.log2(np.arange(2, max(cutoffs) + 2)), np.sort(cutoffs), table[: int(gain.max()) + 1],
+    )  # fmt: skip
+
+
+@built
+@settings(max_examples=400, deadline=None)
+@given(queries(), st.sampled_from(TIES), st.booleans())
+def test_both_kernels_agree(data, ties, single):
+    gain, score, starts, lengths, discount, cutoffs, table = data
+    if single:
+        with np.errstate(over="ignore"):
+            score = score.astype(np.float32)
+        score[score == np.inf] = np.finfo(np.float32).max
+    unit = np.abs(table[gain] if gain.dtype == np.uint8 else gain).max() or 1
+    own = np.maximum(np.minimum(cutoffs[::-1], lengths[:, np.newaxis]), 1)  # in no order
+    slow, fast = (
+        np.hstack(
+            [
+                module.dcg(gain, score, starts, lengths, discount, cutoffs, ties, table),
+                module.ideal_dcg(gain, starts, lengths, discount, cutoffs, table),
+                module.ideal_dcg(gain, starts, lengths, discount, own, table),
+            ]
+        )
+        for module in (numpy_kernels, compiled)
+    )
+    np.testing.assert_allclose(fast / unit, slow / unit, rtol=1e-13, atol=1e-13)
+
+
+@built
+@pytest.mark.parametrize(
+    "scores",
+    [
+        lambda rng: 1 + np.finfo(float).eps * rng.permutation(N),
+        lambda rng: np.exp(30 * rng.normal(size=N)),  # nearly all in one bucket
+        lambda rng: rng.choice([-1.7e308, 0, 1e-300, 1.7e308], N),  # a range beyond float64
+        lambda rng: rng.choice([5e-324, 0, -5e-324], N),
+        lambda rng: rng.integers(0, 100, N),
+        lambda rng: np.arange(N),
+        lambda rng: -np.arange(N),
+    ],
+)
+@pytest.mark.parametrize("ends", [[1], [10], [20, 100], [40, 1000, 200_000]])
+def test_long_queries(scores, ends):
+    rng = np.random.default_rng(0)
+    gain, score = rng.random(N), scores(rng).astype(float)
+    rest = np.array([0]), np.array([N]), 1 / np.log2(np.arange(2, N + 2)), np.array(ends)
+    for ties in TIES:
+        slow, fast = (
+            module.dcg(gain, score, *rest, ties, np.empty(0))
+            for module in (numpy_kernels, compiled)
+        )
+        np.testing.assert_allclose(fast, slow, rtol=1e-13)
+    slow, fast = (
+        module.ideal_dcg(score / 2**40, *rest, np.empty(0)) for module in (numpy_kernels, compiled)
+    )
+    np.testing.assert_allclose(fast, slow, rtol=1e-13)
+
+
+@built
+def test_the_sum_of_a_long_query_loses_no_digit():
+    rng = np.random.default_rng(0)
+    gain, discount = rng.random(N), 1 / np.log2(np.arange(2, N + 2))
+    rows = np.array([0]), np.array([N]), discount, np.array([N])
+
+    def dcg(score):
+        return compiled.dcg(gain, score, *rows, "average", np.empty(0))[0, 0]
+
+    assert dcg(np.arange(N, 0, -1.0)) == pytest.approx(fsum(gain * discount), rel=3e-16)
+    # all tied except the first ones, whose sums of discounts must not enter those of the others
+    score = (np.arange(N) < 10).astype(float)
+    expected = [fsum(gain[part]) * fsum(discount[part]) for part in (slice(10), slice(10, N))]
+    expected[0], expected[1] = expected[0] / 10, expected[1] / (N - 10)
+    assert dcg(score) == pytest.approx(fsum(expected), rel=3e-16)
+
+
+@pytest.mark.parametrize(
+    ("n", "discount"),
+    [
+        (500, lambda ranks: 0.8**ranks),
+        (60, lambda ranks: 0.1**ranks),
+        (200, lambda ranks: np.exp(-ranks / 3)),
+    ],
+)
+def test_a_tie_where_the_discount_is_nearly_0(n, discount):
+    y, s = [np.r_[np.zeros(n), 1, 1]], [np.r_[np.arange(n + 2, 2, -1), 1, 1]]
+    expected = discount(np.array([n + 1.0, n + 2])).sum()
+    assert dcg_samples(y, s, discount=discount)[0] == pytest.approx(expected, rel=1e-14)
+
+
+def test_discounts_whose_sum_overflows():
+    value = ndcg_samples([[1e-9, 1e-9, 2e-9]], [[1, 1, 1]], discount=lambda ranks: 1e308 / ranks)
+    assert value[0] == pytest.approx(4 / 3 * (1 + 1 / 2 + 1 / 3) / (2 + 1 / 2 + 1 / 3))
+
+
+def test_a_high_grade_among_short_queries():
+    rng = np.random.default_rng(0)
+    y, groups = rng.integers(0, 5, 3000), np.repeat(np.arange(1000), 3)
+    y[::7] = 255
+    s = rng.normal(size=3000)
+    found = ndcg_samples(y, s, groups=groups, replace_undefined_by=0.0)
+    # as floats that are not grades
+    expected = ndcg_samples(y / 2, s, groups=groups, replace_undefined_by=0.0)
+    assert found == pytest.approx(expected, abs=1e-14)
+
+
+@pytest.mark.parametrize("table", [np.linspace(0, 5, 11)[::2], np.broadcast_to(1.0, 6)])
+def test_a_table_of_any_layout(table):
+    y, s = np.arange(6)[None], np.array([[3, 1, 2, 0, 5, 4]])
+    expected = ndcg_samples(y, s, gain=table.tolist())
+    assert ndcg_samples(y, s, gain=table) == pytest.approx(expected, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["?", "u1", "i1", "i2", "u4", "i8", ">i8", "f2", "f4", ">f8", "g"]
+)
+def test_grades_of_every_dtype(dtype):
+    relevance = np.array([0, 1, 1, 0, 1]).astype(dtype)
+    relevance.flags.writeable = False
+    found = _kernels.grades(relevance)
+    assert found.dtype == np.uint8
+    assert found.tolist() == [0, 1, 1, 0, 1]
+
+
+@pytest.mark.parametrize("value", [-1, 0.5, 256, 1e300, np.nan, np.inf, -np.inf])
+def test_values_that_are_not_grades(value):
+    relevance = np.zeros(200_000)
+    relevance[-1] = value
+    assert _kernels.grades(relevance) is None
+
+
+def kernels_of(choice):
+    code = "from sklearn_ndcg import _kernels; print(_kernels.backend.__name__)"
+    return run_python(code, SKLEARN_NDCG_KERNELS=choice)
+
+
+def test_the_environment_chooses_the_kernels():
+    assert kernels_of("numpy").stdout.strip() == "sklearn_ndcg._kernels.numpy_kernels"
+    best = "numpy_kernels" if compiled is None else "compiled"
+    assert kernels_of("").stdout.strip() == f"sklearn_ndcg._kernels.{best}"
+    required = kernels_of("compiled")
+    if compiled is None:
+        assert "No module named 'sklearn_ndcg._kernels.compiled'" in required.stderr
+    else:
+        assert required.stdout.strip() == "sklearn_ndcg._kernels.compiled"
+
+
+def test_an_unknown_choice_of_kernels_is_refused():
+    assert "must be 'numpy', 'compiled' or not set, got 'fast'" in kernels_of("fast").stderr
+
+
+@built
+def test_a_grade_that_another_thread_writes_reads_no_memory_beyond_the_table():
+    # the table has the gains of the grades that were there when it was made
+    grades = np.array([0, 1, 2, 255, 254, 3], dtype=np.uint8)
+    score, starts, lengths = np.arange(6.0), np.array([0]), np.array([6])
+    table, discount, cutoffs = np.array([0.0, 1, 3, 7]), np.ones(6), np.array([6])
+    ranked = compiled.dcg(grades, score, starts, lengths, discount, cutoffs, "stable", table)
+    best = compiled.ideal_dcg(grades, starts, lengths, discount, cutoffs, table)
+    assert ranked.tolist() == best.tolist() == [[11.0]]
+
+
+@pytest.mark.parametrize("shape", [(-1,), (5, -1)])
+def test_every_byte_but_0_is_true_in_booleans(shape):
+    rng = np.random.default_rng(0)
+    data = rng.integers(0, 256, 1000, dtype=np.uint8) * (rng.random(1000) < 0.5)
+    y, s = data.view(bool), rng.integers(0, 256, 1000, dtype=np.uint8)
+    s[::3] = 0
+    options = {"groups": np.arange(1000) // 10} if len(shape) == 1 else {}
+    y, s, truth, order = (a.reshape(shape) for a in (y, s.view(bool), data != 0, s != 0))
+    found = ndcg_samples(y, s, replace_undefined_by=0, **options)
+    expected = ndcg_samples(truth * 1, order * 1.0, replace_undefined_by=0, **options)
+    np.testing.assert_array_equal(found, expected)

@@ -1,0 +1,275 @@
+"""How many threads a call uses, that their number changes no value, and what ends them early."""
+
+import os
+import signal
+import threading
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+
+import joblib
+import numpy as np
+import pytest
+from helpers import run_python
+from joblib import Parallel, delayed
+
+from sklearn_ndcg import _kernels, dcg_samples, ndcg_curve, ndcg_samples, ndcg_score
+from sklearn_ndcg._kernels import threads
+
+MANY = 1 << 24  # rows, which pay for any number of threads here
+RNG = np.random.default_rng(0)
+LENGTHS = np.clip(RNG.lognormal(np.log(87), 0.85, 9000), 1, 1251).astype(int)
+N = LENGTHS.sum()
+GROUPS = np.repeat(np.arange(len(LENGTHS)), LENGTHS)
+Y, S = RNG.integers(0, 5, N).astype(float), RNG.normal(size=N)
+main_thread_only = pytest.mark.skipif(
+    threading.current_thread() is not threading.main_thread(), reason="not in the main thread"
+)
+compiled = pytest.mark.skipif(
+    _kernels.backend is _kernels.numpy_kernels, reason="the NumPy kernels use one thread"
+)
+posix = pytest.mark.skipif(os.name != "posix", reason="for signals and forks")
+
+
+def ours_running():
+    return [each for each in threading.enumerate() if each.name == "sklearn_ndcg"]
+
+
+@main_thread_only
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: ndcg_samples(Y, S, groups=GROUPS, k=10),
+        lambda: ndcg_samples(Y, S.round(1), groups=GROUPS),
+        lambda: ndcg_samples(Y, S.round(1), groups=GROUPS, k=7, ties="worst", gain="exponential"),
+        lambda: ndcg_samples(Y, np.where(S < 0, -np.inf, S), groups=GROUPS, k="retrieved"),
+        lambda: ndcg_samples(np.where(S < -1, np.nan, Y), S, groups=GROUPS, unjudged="omit"),
+        lambda: dcg_samples(Y - 0.5, S, groups=GROUPS, k=3),
+        lambda: ndcg_samples(Y[:900_000].reshape(-1, 90), S[:900_000].reshape(-1, 90), k=10),
+        lambda: ndcg_samples(Y, S, groups=GROUPS % 50),
+        lambda: ndcg_samples(Y, S, groups=np.where(GROUPS < 8000, 0, GROUPS)),
+        lambda: np.array(ndcg_curve(Y, S, groups=GROUPS, k=[1, 5, 100])[1]),
+        lambda: np.array([ndcg_score(Y, S, groups=GROUPS, k=10)]),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:NDCG is undefined")
+def test_the_number_of_threads_changes_no_bit(call, monkeypatch):
+    monkeypatch.setattr(threads, "_LEAST_ROWS", 1 << 15)
+    found = []
+    for n_threads in "1237":
+        monkeypatch.setenv("OMP_NUM_THREADS", n_threads)
+        found.append(call().tobytes())
+    assert len(set(found)) == 1
+
+
+@main_thread_only
+def test_threads_are_started_and_gone_after_the_call(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    seen = set()
+
+    everyone = threading.Barrier(3)
+
+    def call(part):
+        everyone.wait(timeout=60)  # until three threads have a part each
+        seen.add(threading.get_ident())
+        return part.stop - part.start
+
+    monkeypatch.setattr(threads, "_PARTS", 1)
+    assert sum(threads.by_rows(call, MANY)) == MANY
+    assert len(seen) == 3
+    assert not ours_running()
+
+
+# --- how many --------------------------------------------------------------------------------
+
+
+@main_thread_only
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [("1", 1), ("2", 2), ("7", 7), (" 3 ", 3), ("4,2", 4)]
+    + [(value, joblib.cpu_count()) for value in ("", "0", "-1", "many")],
+)
+def test_openmp_says_how_many(value, expected, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", value)
+    assert threads.count_threads(MANY) == expected
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 10_000, 2 * threads._LEAST_ROWS - 1])
+def test_few_rows_take_one_thread(n_rows, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    assert threads.count_threads(n_rows) == 1
+
+
+@main_thread_only
+def test_no_thread_has_too_few_rows(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    assert threads.count_threads(3 * threads._LEAST_ROWS) == 3
+
+
+def test_a_caller_in_a_thread_takes_one(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(threads.count_threads, MANY).result() == 1
+    assert Parallel(2, backend="threading")([delayed(threads.count_threads)(MANY)] * 2) == [1, 1]
+
+
+def test_workers_of_joblib_share_the_cpus(monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    count = delayed(threads.count_threads)
+    # a number of workers that no other test uses, as their environment is that of their start
+    share = max(joblib.cpu_count() // 3, 1)
+    assert Parallel(3, backend="loky")([count(MANY)] * 3) == [share] * 3
+    assert Parallel(2, backend="multiprocessing")([count(MANY)] * 2) == [1, 1]
+
+
+def test_a_worker_of_a_process_pool_takes_one(monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        assert pool.submit(threads.count_threads, MANY).result(60) == 1
+
+
+def test_a_worker_of_dask_takes_one(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    for processes in (False, True):
+        with (
+            distributed.LocalCluster(
+                n_workers=1, threads_per_worker=1, processes=processes, dashboard_address=None
+            ) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            assert client.submit(threads.count_threads, MANY).result(60) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="for Linux")
+def test_only_the_cpus_of_this_process_count():
+    code = (
+        "import os; os.environ.pop('OMP_NUM_THREADS', None);"
+        "os.sched_setaffinity(0, {min(os.sched_getaffinity(0))});"
+        f"from sklearn_ndcg._kernels import threads; print(threads.count_threads({MANY}))"
+    )
+    assert run_python(code).stdout == "1\n"
+
+
+# --- what goes wrong -------------------------------------------------------------------------
+
+
+@main_thread_only
+@pytest.mark.parametrize("bad", [0, MANY - 1])
+def test_an_error_in_any_thread_is_raised(bad, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+
+    def call(part):
+        if part.start <= bad < part.stop:
+            raise ValueError("here")
+
+    with pytest.raises(ValueError, match="here"):
+        threads.by_rows(call, MANY)
+    assert not ours_running()
+
+
+@main_thread_only
+def test_an_interrupt_in_the_middle_of_a_start_leaves_no_thread(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    start = threading.Thread.start
+
+    def interrupted(self):
+        start(self)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        threads.by_rows(lambda part: time.sleep(0.05), MANY)
+    assert not ours_running()
+
+
+@main_thread_only
+@posix
+@pytest.mark.usefixtures("interrupts")
+def test_an_interrupt_while_the_others_are_waited_for(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    monkeypatch.setattr(threads, "_PARTS", 1)
+    main, begun, ended = threading.get_ident(), threading.Event(), []
+
+    def call(part):
+        if threading.get_ident() != main:
+            begun.set()
+            time.sleep(0.2)
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.2)
+            ended.append(part)
+        else:
+            begun.wait(60)  # until the other thread has a part
+
+    with pytest.raises(KeyboardInterrupt):
+        threads.by_rows(call, MANY)
+    assert len(ended) == 1
+    assert not ours_running()
+
+
+@main_thread_only
+def test_where_no_thread_can_be_started_one_does_all(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    expected = ndcg_samples(Y, S, groups=GROUPS, k=10)
+
+    def start(self):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    np.testing.assert_array_equal(ndcg_samples(Y, S, groups=GROUPS, k=10), expected)
+
+
+@main_thread_only
+@posix
+def test_a_process_that_is_forked_afterwards_works(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    expected = ndcg_samples(Y, S, groups=GROUPS, k=10)
+    with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
+        found = pool.submit(ndcg_samples, Y, S, groups=GROUPS, k=10).result(60)
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.fixture
+def interrupts():
+    """Let Ctrl-C interrupt, even if pytest runs in the background of a script, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@main_thread_only
+@compiled
+@posix
+@pytest.mark.usefixtures("interrupts")
+@pytest.mark.parametrize("n_queries", [1, 3, 10_000])
+@pytest.mark.parametrize("n_threads", ["1", "3"])
+def test_an_interrupt_is_answered_inside_the_kernel(n_queries, n_threads, monkeypatch):
+    """The signal is sent when a kernel asks for the first time."""
+    monkeypatch.setenv("OMP_NUM_THREADS", n_threads)
+    monkeypatch.setattr(threads, "_PARTS", 1)
+    n = 9_000_000
+    y, s = np.zeros(n), np.random.default_rng(0).normal(size=n)
+    groups = np.arange(n) // -(-n // n_queries)
+    ask, asked = threads.check_interrupt, []
+
+    def check_interrupt():
+        if not asked:
+            asked.append(threading.get_ident())
+            os.kill(os.getpid(), signal.SIGINT)
+        ask()
+
+    monkeypatch.setattr(_kernels.backend, "check_interrupt", check_interrupt)
+    done = []
+
+    def by_queries(*rows):
+        done.append(threads.by_queries(*rows))
+        return done[-1]
+
+    monkeypatch.setattr(_kernels, "by_queries", by_queries)
+    with pytest.raises(KeyboardInterrupt):
+        ndcg_samples(y, s, groups=groups, k=None)
+    assert asked
+    assert not done
+    assert not ours_running()
+    monkeypatch.undo()
+    assert ndcg_samples([[1, 0]], [[2, 1]])[0] == 1

@@ -1,0 +1,151 @@
+"""Query ids, in any container."""
+
+import warnings
+from collections import UserList, deque
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from helpers import IDS, S, Y
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import KFold
+
+from sklearn_ndcg import GroupedRanker, check_group_splits, ndcg_samples, ndcg_score
+from sklearn_ndcg._rows.grouping import shown_labels
+
+
+class Tensor:
+    """A 0-d tensor like those of torch: equal by value, hashed by identity."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.value, dtype=dtype)
+
+    def __eq__(self, other):
+        return Tensor(self.value == other.value)
+
+    def __hash__(self):
+        return id(self)
+
+
+@pytest.mark.parametrize("wrap", [Tensor, np.array], ids=["tensors", "0-d arrays"])
+def test_a_list_of_0_d_arrays_is_a_list_of_what_they_hold(wrap):
+    ids = [wrap(each) for each in IDS]
+    assert ndcg_score(Y, S, groups=ids) == ndcg_score(Y, S, groups=IDS)
+    assert ndcg_score(Y, S, groups=[(each, "a") for each in ids]) == ndcg_score(Y, S, groups=IDS)
+    with pytest.raises(ValueError, match="cv cuts queries in two"):
+        check_group_splits(KFold(4), S, groups=ids)
+
+
+@pytest.mark.slow  # torch is gigabytes
+def test_a_list_of_0_d_tensors_of_torch():
+    torch = pytest.importorskip("torch")
+    ids = [torch.tensor(each) for each in IDS]
+    assert ndcg_score(Y, S, groups=ids) == ndcg_score(Y, S, groups=IDS)
+    ranker = GroupedRanker(Ridge()).fit(S[:, np.newaxis], Y, groups=ids)
+    assert ranker.score(S[:, np.newaxis], Y, groups=ids) == ranker.score(
+        S[:, np.newaxis], Y, groups=IDS
+    )
+
+
+class Session:
+    """An id that can be sorted, and is equal only to itself."""
+
+    def __lt__(self, other):
+        return id(self) < id(other)
+
+
+@pytest.mark.parametrize("wrap", [lambda s: s, lambda s: (1, s)], ids=["objects", "in tuples"])
+def test_ids_that_hash_by_identity_are_refused(wrap):
+    ids = [wrap(Session()) for _ in Y]
+    for function in (
+        lambda: ndcg_score(Y, S, groups=ids),
+        lambda: check_group_splits(KFold(2), S, groups=ids),
+        lambda: GroupedRanker(Ridge()).fit(S[:, np.newaxis], Y, groups=ids),
+    ):
+        with pytest.raises(TypeError, match="groups must be ids.*Session is equal only to itself"):
+            function()
+
+
+def test_an_array_as_an_id_is_refused_unless_it_is_0_d():
+    with pytest.raises(TypeError, match=r"groups must be ids.*shape \(1,\)"):
+        ndcg_score(Y, S, groups=[np.array([each]) for each in IDS])
+
+
+@pytest.mark.parametrize("container", [pl.Series, deque, UserList, list, tuple])
+def test_ids_that_end_in_nul_are_not_merged(container):
+    ids = ["a", "a", "a\0", "a\0", "b", "b", "b\0\0", "b\0\0"]
+    expected = ndcg_samples(Y, S, groups=[0, 0, 1, 1, 2, 2, 3, 3], replace_undefined_by=0)
+    found = ndcg_samples(Y, S, groups=container(ids), replace_undefined_by=0)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_ids_that_are_unique_per_row_warn():
+    rows = np.arange(len(Y))
+    with pytest.warns(UserWarning, match="Each of the 8 queries has a single document"):
+        ndcg_score(Y, S, groups=rows, replace_undefined_by=np.nan)
+    with warnings.catch_warnings():  # two rows share an id, or there is one row
+        warnings.simplefilter("error")
+        ndcg_score(Y, S, groups=np.maximum(rows, 1), replace_undefined_by=np.nan)
+        ndcg_score([1], [0.5], groups=["a"])
+
+
+@pytest.mark.parametrize("index", [list("abcdefgh"), IDS, [1, "a", 2, "b", 3, "c", 4, "d"]])
+@pytest.mark.parametrize("which", ["y_score", "groups", "sample_weight"])
+def test_the_same_labels_in_another_order_are_refused(which, index):
+    order = [7, 6, 5, 4, 3, 2, 1, 0]
+    data = {"y_true": Y, "y_score": S, "groups": IDS, "sample_weight": np.ones(8)}
+    data = {name: pd.Series(values, index=index) for name, values in data.items()}
+    expected = ndcg_score(Y, S, groups=IDS)
+    assert ndcg_score(**data) == expected
+    data[which] = data[which].iloc[order]
+    with pytest.raises(
+        ValueError, match=f"y_true and {which} have the same labels.*index.*reindex"
+    ):
+        ndcg_score(**data)
+    data[which] = data[which].to_numpy()[order]
+    assert ndcg_score(**data) == expected
+
+
+def test_the_same_columns_in_another_order_are_refused():
+    y, s = (pd.DataFrame(values.reshape(2, 4), columns=list("abcd")) for values in (Y, S))
+    with pytest.raises(
+        ValueError, match="y_true and y_score have the same labels in their columns"
+    ):
+        ndcg_score(y, s[list("dcba")])
+
+
+def test_indexes_with_other_labels_do_not_matter():
+    y, s = pd.Series(Y, index=range(8)), pd.Series(S, index=range(100, 108))
+    assert ndcg_score(y, s, groups=IDS) == ndcg_score(Y, S, groups=IDS)
+    s.index = [0, 0, 1, 2, 3, 4, 5, 6]
+    assert ndcg_score(y, s, groups=IDS) == ndcg_score(Y, S, groups=IDS)
+
+
+def test_reordered_rows_are_refused_by_fit_and_by_the_check_of_splits():
+    X = pd.DataFrame({"a": S})
+    y, groups = pd.Series(Y), pd.Series(IDS)
+    with pytest.raises(ValueError, match="X and y have the same labels"):
+        GroupedRanker(Ridge()).fit(X, y.sort_values(), groups=groups)
+    with pytest.raises(ValueError, match="X and groups have the same labels"):
+        check_group_splits(KFold(2), X, groups=groups.sort_values(ascending=False))
+
+
+def test_every_pair_of_labelled_arguments_is_compared():
+    y = pd.Series(Y, index=range(10, 18))
+    s, groups = pd.Series(S, index=list("abcdefgh")), pd.Series(IDS, index=list("bacdefgh"))
+    with pytest.raises(ValueError, match="y_score and groups have the same labels"):
+        ndcg_score(y, s, groups=groups)
+
+
+def test_labels_of_one_row_are_compared():
+    y, s = pd.Series([1], index=["a"]), pd.Series([0.5], index=["b"])
+    assert ndcg_score(y, s, groups=[0]) == 1
+
+
+def test_three_labels_are_shown():
+    assert shown_labels(np.arange(3)) == "0, 1, 2"
+    assert shown_labels(np.arange(4)) == "0, 1, 2, ..."

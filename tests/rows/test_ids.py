@@ -1,0 +1,278 @@
+"""Ids of any container are the same queries as in a plain loop."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sklearn_ndcg import _kernels, ndcg_score
+from sklearn_ndcg._kernels import exact_sum, numpy_kernels
+from sklearn_ndcg._rows import ids as id_module
+from sklearn_ndcg._rows.grouping import Grouping
+
+try:
+    from sklearn_ndcg._kernels import compiled
+except ImportError:
+    compiled = None
+
+N = 300
+RNG = np.random.default_rng(0)
+CODES = {
+    "together": np.repeat(RNG.permutation(30), 10),
+    "scattered": RNG.integers(0, 30, N),
+    "in order": np.repeat(np.arange(30), 10),
+    "all distinct": RNG.permutation(N),
+    "one": np.zeros(N, dtype=int),
+    "runs that come back": np.tile(np.repeat(np.arange(10), 5), 6),
+}
+WORDS = np.array([f"q{(7919 * i) % 1009:04d}" for i in range(N)], dtype=object)
+BIG = np.array([(i * 2654435761) % 2**61 - 2**60 for i in range(N)])
+DAYS = np.datetime64("1969-06-01") + np.arange(N)[::-1]
+
+
+def categories(values, ordered):
+    names = [*sorted(set(values.tolist()), reverse=True), "unused"]
+    return pd.Categorical(values, categories=names, ordered=ordered)
+
+
+TEXT = {
+    "object array": lambda v: v,
+    "text array": lambda v: v.astype(str),
+    "bytes": lambda v: v.astype("S"),
+    "list": lambda v: v.tolist(),
+    "pandas str": lambda v: pd.Series(v, dtype="string"),
+    "pandas object": lambda v: pd.Series(v, dtype=object),
+    "pandas arrow": lambda v: pd.Series(v, dtype=pd.ArrowDtype(pa.string())),
+    "pandas index": pd.Index,
+    "category": lambda v: pd.Series(categories(v, ordered=False)),
+    "ordered category": lambda v: pd.Series(categories(v, ordered=True)),
+    "category index": lambda v: pd.CategoricalIndex(categories(v, ordered=False)),
+    "Categorical": lambda v: categories(v, ordered=False),
+    "arrow": pa.array,
+    "arrow large": lambda v: pa.array(v, type=pa.large_string()),
+    "arrow chunks": lambda v: pa.chunked_array([v[:100], v[100:]]),
+    "arrow dictionary": lambda v: pa.array(v).dictionary_encode(),
+    "arrow dictionaries": lambda v: pa.chunked_array(
+        [pa.array(v[:100]).dictionary_encode(), pa.array(v[100:]).dictionary_encode()]
+    ),
+    "polars": lambda v: pl.Series(v.tolist()),
+    "polars categorical": lambda v: pl.Series(v.tolist(), dtype=pl.Categorical),
+    "polars enum": lambda v: pl.Series(
+        v.tolist(), dtype=pl.Enum([*sorted(set(v.tolist()), reverse=True), "unused"])
+    ),
+}
+NUMBERS = {
+    "int64": lambda v: v,
+    "int32": lambda v: (v % 2**31).astype(np.int32),
+    "uint64": lambda v: v.astype(np.uint64),
+    "float64": lambda v: v / 3,
+    "float32": lambda v: (v % 2**20 / 7).astype(np.float32),
+    "pandas Int64": lambda v: pd.Series(v, dtype="Int64"),
+    "polars int": pl.Series,
+    "arrow int": pa.array,
+    "category of ints": lambda v: pd.Series(v).astype("category"),
+    "strided": lambda v: np.repeat(v, 2)[::2],
+    "big-endian": lambda v: v.astype(">i8"),
+}
+DATES = {
+    "D": lambda v: v.astype("M8[D]"),
+    "ns": lambda v: v.astype("M8[ns]"),
+    "spans": lambda v: (v - v.min()).astype("m8[s]"),
+    "pandas": lambda v: pd.Series(v.astype("M8[ns]")),
+    "time zone": lambda v: pd.Series(v.astype("M8[ns]")).dt.tz_localize("Europe/Berlin"),
+    "period": lambda v: pd.PeriodIndex(v.astype("M8[D]"), freq="D"),
+    "interval": lambda v: pd.IntervalIndex.from_arrays(
+        v.astype("M8[ns]"), np.full(len(v), v.max() + np.timedelta64(1, "D"))
+    ),
+    "category of intervals": lambda v: pd.Series(
+        pd.IntervalIndex.from_arrays(v, np.full(len(v), v.max() + np.timedelta64(1, "D")))
+    ).astype("category"),
+    "polars date": lambda v: pl.Series(v.astype("M8[ms]")).cast(pl.Date),
+    "arrow date": lambda v: pa.array(v.astype("M8[D]")),
+}
+KINDS = [
+    *((values, make, name) for values, table in ((WORDS, TEXT), (BIG, NUMBERS), (DAYS, DATES))
+      for name, make in table.items()),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("order", CODES)
+@pytest.mark.parametrize(("values", "make", "name"), KINDS, ids=[name for *_, name in KINDS])
+def test_labels_and_rows_are_those_of_a_loop(values, make, name, order):
+    ids = values[CODES[order]]
+    container = make(ids)
+    grouping = Grouping.of_ids(container, N)
+    plain = np.asarray(container).tolist() if name in NUMBERS else ids.tolist()
+    expected = sorted(set(plain))
+    codes = grouping.row_codes()
+    assert [expected.index(each) for each in plain] == codes.tolist()
+    np.testing.assert_array_equal(grouping.lengths, np.bincount(codes))
+    assert len(grouping.labels) == len(expected)
+    np.testing.assert_array_equal(grouping.row_order(), np.argsort(codes, kind="stable"))
+    y, s = RNG.integers(1, 4, N), RNG.normal(size=N)
+    if order != "all distinct":
+        assert ndcg_score(y, s, groups=container) == ndcg_score(y, s, groups=codes)
+
+
+MISSING = {
+    "pandas str": lambda v: pd.Series(v, dtype="string"),
+    "category": lambda v: pd.Series(v).astype("category"),
+    "object": lambda v: v,
+    "arrow": lambda v: pa.array(v.tolist()),
+    "arrow dictionary": lambda v: pa.array(v.tolist()).dictionary_encode(),
+    "polars": lambda v: pl.Series(v.tolist()),
+    "polars categorical": lambda v: pl.Series(v.tolist(), dtype=pl.Categorical),
+    "period": lambda v: pd.PeriodIndex([None if x is None else "2012-03" for x in v], freq="M"),
+    "interval": lambda v: pd.arrays.IntervalArray.from_tuples(
+        [None if x is None else (0, 1) for x in v]
+    ),
+    "Int64": lambda v: pd.Series([None if x is None else 3 for x in v], dtype="Int64"),
+}
+
+
+@pytest.mark.parametrize("name", MISSING)
+def test_missing_ids_are_refused_with_their_place(name):
+    values = WORDS[:20].copy()
+    values[[3, 7]] = None
+    with pytest.raises(ValueError, match="groups must not be missing, found 2 missing id.*index 3"):
+        Grouping.of_ids(MISSING[name](values), 20)
+
+
+def test_a_dictionary_that_has_a_label_twice_has_one_query_of_it():
+    ids = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 0]), pa.array(["a", "b", "a"]))
+    assert Grouping.of_ids(ids, 4).row_codes().tolist() == [0, 1, 0, 0]
+
+
+def test_zeros_of_both_signs_are_one_id():
+    ids = np.array([0.0, -0.0, 1e300, -0.0] * 3)
+    assert Grouping.of_ids(ids, 12).lengths.tolist() == [9, 3]
+
+
+integers = st.integers(-(2**63), 2**63 - 1)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(integers, min_size=1, max_size=40), st.integers(1, 3000), st.integers(0, 2**32))
+def test_hashing_finds_the_same_as_sorting(values, n, seed):
+    ids = np.random.default_rng(seed).choice(np.array(values, dtype=np.int64), n)
+    for kernels in (numpy_kernels, compiled) if compiled else (numpy_kernels,):
+        found, codes = kernels.factorize(ids)
+        np.testing.assert_array_equal(found[codes], ids)
+        assert len(set(found.tolist())) == len(found) == len(set(ids.tolist()))
+
+
+@pytest.mark.parametrize("kind", ["multiples", "sorted", "reversed", "low bits", "one"])
+def test_ids_with_a_pattern(kind):
+    n = 200_000
+    ids = {
+        "multiples": np.arange(n) << 40, "sorted": np.arange(n) * 7919, "reversed": -np.arange(n) * 7919,
+        "low bits": np.arange(n) % 1024 << 53, "one": np.full(n, 2**62),
+    }[kind]  # fmt: skip
+    for kernels in (numpy_kernels, compiled) if compiled else (numpy_kernels,):
+        found, codes = kernels.factorize(np.ascontiguousarray(ids))
+        np.testing.assert_array_equal(found[codes], ids)
+
+
+def test_dictionaries_of_unsigned_codes_and_flags():
+    codes = pa.array([0, 1, 0, None], type=pa.uint32())
+    ids = pa.DictionaryArray.from_arrays(codes, pa.array(["b", "a"]))
+    assert Grouping.of_ids(ids[:3], 3).row_codes().tolist() == [1, 0, 1]
+    with pytest.raises(ValueError, match="1 missing id, the first at index 3"):
+        Grouping.of_ids(ids, 4)
+    assert Grouping.of_ids(np.array([True, False, True]), 3).labels.tolist() == [False, True]
+    with pytest.raises(ValueError, match="one id for each of the 3 rows, got 0"):
+        Grouping.of_ids(pl.Series([], dtype=pl.String), 3)
+
+
+@pytest.mark.parametrize("name", [name for name in TEXT if name not in ("text array", "bytes")])
+def test_text_is_compared_beyond_a_nul(name):
+    ids = np.array(["a", "a\0", "a\0b", "a", "a\0\0"] * 60, dtype=object)
+    grouping = Grouping.of_ids(TEXT[name](ids), N)
+    assert grouping.row_codes().tolist() == [0, 1, 3, 0, 2] * 60
+
+
+@pytest.mark.parametrize("name", [name for name in TEXT if name != "bytes"])
+def test_a_mean_is_the_same_in_any_order_of_queries_and_rows(name):
+    rng = np.random.default_rng(1)
+    n = 4000
+    words = np.array([f"{i:05d}" for i in rng.permutation(90_000)[: n // 4]], dtype=object)
+    codes = rng.integers(0, n // 4, n)
+    y, s = rng.integers(0, 4, n), rng.normal(size=n)
+    weight = rng.lognormal(0, 2, n // 4)[codes]
+    options = {"k": 5, "replace_undefined_by": 0}
+    order = rng.permutation(n)
+    expected = ndcg_score(y, s, groups=words[codes], sample_weight=weight, **options)
+    found = ndcg_score(
+        y[order],
+        s[order],
+        groups=TEXT[name](words[codes][order]),
+        sample_weight=weight[order],
+        **options,
+    )
+    assert found == expected
+    plain = ndcg_score(y, s, groups=codes, **options)
+    assert (
+        ndcg_score(y[order], s[order], groups=TEXT[name](words[codes][order]), **options) == plain
+    )
+
+
+@pytest.mark.parametrize("n", [1, 2, 500, 5000, 100_000])
+def test_sums_are_exact_and_the_same_in_any_order(n):
+    rng = np.random.default_rng(n)
+    for values in (
+        rng.random(n), rng.normal(size=n) * 10.0 ** rng.integers(-30, 30, n), rng.random(n) * 1e308 / n,
+        rng.random(n) * 1e-313, np.zeros(n), np.r_[1, rng.random(n) * 2.0**-43, -1],
+    ):  # fmt: skip
+        found = exact_sum(values)
+        assert found == exact_sum(rng.permutation(values))
+        # up to 100,000 values the parts keep 108 bits below the largest of them
+        assert (
+            abs(found - math.fsum(values))
+            <= abs(found) * 2.0**-53 + n * abs(values).max() * 2.0**-100
+        )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_ids_are_found_again_after_the_table_has_grown(seed):
+    rng = np.random.default_rng(seed)
+    ids = rng.integers(-(2**63), 2**63 - 1, 9000)
+    found, codes = _kernels.backend.factorize(np.r_[ids, ids[::-1]])
+    assert len(found) == len(ids)
+    np.testing.assert_array_equal(found[codes], np.r_[ids, ids[::-1]])
+
+
+def test_the_id_for_which_the_table_grows_takes_no_other_place():
+    """One in 4096 of them meets that of the first id, which has the code 0."""
+    rng = np.random.default_rng(0)
+    ids = np.r_[np.arange(513), 0]
+    for ids[512] in rng.integers(1000, 2**62, 30_000):
+        assert len(_kernels.backend.factorize(ids)[0]) == 513
+
+
+def test_texts_of_one_hash_are_told_apart(monkeypatch):
+    ids = np.array(["a", "b", "c", "b"] * 5)
+    monkeypatch.setattr(id_module, "_hash_text", lambda ids: np.zeros(len(ids), dtype=np.int64))
+    assert Grouping.of_ids(ids, 20).row_codes().tolist() == [0, 1, 2, 1] * 5
+
+
+def test_objects_are_compared_by_value_however_often_one_occurs():
+    shared = [f"q{i}" for i in range(5)]
+    for n_copies in (0, 10, 400):  # rows that hold an object of their own
+        rows = [shared[i % 5] for i in range(400)]
+        for i in range(n_copies):
+            rows[i] = rows[i][:1] + rows[i][1:]
+        ids = np.array(rows, dtype=object)
+        assert Grouping.of_ids(ids, 400).row_codes().tolist() == [0, 1, 2, 3, 4] * 80
+        assert Grouping.of_ids(ids[::-1], 400).row_codes().tolist() == [4, 3, 2, 1, 0] * 80
+
+
+def test_labels_that_cannot_be_sorted_are_refused_where_no_order_is_needed():
+    y, s = np.ones(4), np.arange(4.0)
+    for ids in ([1, "a", 1, "a"], [1j, 2j, 1j, 2j], [(1, "a"), (1, 2), (2, 1), (1, 2)]):
+        with pytest.raises(TypeError, match="sorted"):
+            ndcg_score(y, s, groups=np.fromiter(ids, dtype=object, count=4))

@@ -1,0 +1,490 @@
+"""GroupedRanker around the installed LightGBM, XGBoost and CatBoost."""
+
+import functools
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from helpers import graded_rows
+from sklearn.base import clone
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.model_selection import GridSearchCV, GroupKFold, HalvingGridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sklearn_ndcg import GroupedRanker, make_ndcg_scorer, ndcg_samples, ndcg_score, quantile_grades
+from sklearn_ndcg._selection.libraries import _is_about_labels, is_aligned
+
+K = 5
+
+
+def lightgbm(**parameters):
+    module = pytest.importorskip("lightgbm")
+    defaults = {"n_estimators": 15, "min_child_samples": 5, "verbose": -1, "n_jobs": 1}
+    return module.LGBMRanker(**{**defaults, "random_state": 0, **parameters})
+
+
+def xgboost(**parameters):
+    module = pytest.importorskip("xgboost")
+    return module.XGBRanker(**{"n_estimators": 15, "n_jobs": 1, "random_state": 0, **parameters})
+
+
+def catboost(**parameters):
+    module = pytest.importorskip("catboost")
+    defaults = {"iterations": 15, "verbose": 0, "allow_writing_files": False, "thread_count": 1}
+    return module.CatBoostRanker(**{**defaults, "random_seed": 0, **parameters})
+
+
+LIBRARIES = {"lightgbm": lightgbm, "xgboost": xgboost, "catboost": catboost}
+ROUNDS = {"lightgbm": "n_estimators", "xgboost": "n_estimators", "catboost": "iterations"}
+every_library = pytest.mark.parametrize("library", LIBRARIES)
+
+
+@pytest.fixture
+def data():
+    return graded_rows(40, (1, 14), n_columns=4, n_grades=5, all_relevant=False)
+
+
+def fit_bare(model, library, X, y, query, weight=None):
+    """Fit the bare library on stably sorted rows, with its own parameters."""
+    order = np.argsort(query, kind="stable")
+    _, ids, sizes = np.unique(query[order], return_inverse=True, return_counts=True)
+    X, y = X.iloc[order], y[order]
+    if library == "lightgbm":
+        weights = {} if weight is None else {"sample_weight": weight[order]}
+        return model.fit(X, y, group=sizes, **weights)
+    means = None if weight is None else np.bincount(ids, weight[order]) / sizes
+    if library == "xgboost":
+        return model.fit(X, y, qid=ids, sample_weight=means)
+    weights = {} if weight is None else {"group_weight": means[ids]}
+    return model.fit(X, y, group_id=ids, **weights)
+
+
+def ways(X, query):
+    """X, what fit is given, group_by of ranker and scorer, and whether routing is on."""
+    text = np.char.mod("q%02d", query)
+    yield "routed integers", X, query, None, True
+    yield "routed strings", X, text.tolist(), None, True
+    yield "column", X.assign(q=query), query, "q", False
+    yield "index level", X.set_index(pd.Index(text, name="q")), text, "q", False
+    yield "polars", pl.DataFrame(X.assign(q=query).to_dict("list")), query, "q", False
+
+
+@pytest.mark.parametrize("way", range(5))
+@every_library
+def test_search_gives_the_numbers_computed_by_hand(data, library, way):
+    X, y, query = data
+    _, table, groups, group_by, routed = list(ways(X, query))[way]
+    make, options = LIBRARIES[library], {"k": K, "replace_undefined_by": 0}
+    depths = [2, 4]
+    name = "depth" if library == "catboost" else "max_depth"
+    with sklearn.config_context(enable_metadata_routing=routed):
+        search = GridSearchCV(
+            GroupedRanker(make(), group_by=group_by),
+            {f"estimator__{name}": depths},
+            scoring=make_ndcg_scorer(group_by=group_by, **options),
+            cv=GroupKFold(3),
+            error_score="raise",
+        ).fit(table, y, groups=groups)
+    splits = list(GroupKFold(3).split(X, y, np.asarray(groups)))
+    for candidate, depth in enumerate(depths):
+        for fold, (train, test) in enumerate(splits):
+            bare = fit_bare(make(**{name: depth}), library, X.iloc[train], y[train], query[train])
+            s = bare.predict(X.iloc[test])
+            expected = ndcg_score(y[test], s, groups=query[test], **options)
+            got = search.cv_results_[f"split{fold}_test_score"][candidate]
+            assert got == pytest.approx(expected, rel=0, abs=1e-12)
+
+
+@every_library
+def test_the_order_of_queries_does_not_matter(data, library):
+    X, y, query = data
+    expected = GroupedRanker(LIBRARIES[library]()).fit(X, y, query).predict(X)
+    rng = np.random.default_rng(1)
+    shuffled = np.argsort(rng.permutation(40)[query], kind="stable")  # rows in a query keep theirs
+    again = GroupedRanker(LIBRARIES[library]()).fit(X.iloc[shuffled], y[shuffled], query[shuffled])
+    np.testing.assert_array_equal(again.predict(X), expected)
+
+
+@every_library
+def test_order_of_rows_inside_a_query_matters_to_the_library(data, library):
+    """The first round is all ties. The libraries do this, not we; the guide says so."""
+    X, y, query = data
+    order = np.argsort(query, kind="stable")
+    reverse = order[::-1]
+    first = GroupedRanker(LIBRARIES[library]()).fit(X.iloc[order], y[order], query[order])
+    other = GroupedRanker(LIBRARIES[library]()).fit(X.iloc[reverse], y[reverse], query[reverse])
+    assert np.abs(first.predict(X) - other.predict(X)).max() > 0
+
+
+@every_library
+def test_weights(data, library):
+    X, y, query = data
+    weight = np.random.default_rng(2).random(len(y)) * 3
+    make = LIBRARIES[library]
+    weighted = GroupedRanker(make()).fit(X, y, query, weight).predict(X)
+    expected = fit_bare(make(), library, X, y, query, weight).predict(X)
+    np.testing.assert_array_equal(weighted, expected)
+    assert (weighted != GroupedRanker(make()).fit(X, y, query).predict(X)).any()
+
+
+@every_library
+def test_around_a_pipeline_and_in_one(data, library):
+    X, y, query = data
+    make = LIBRARIES[library]
+    around = GroupedRanker(make_pipeline(StandardScaler(), make())).fit(X, y, query)
+    inside = make_pipeline(StandardScaler(), GroupedRanker(make()))
+    inside.fit(X, y, groupedranker__groups=query)
+    np.testing.assert_allclose(around.predict(X), inside.predict(X), rtol=1e-6)
+
+
+# --- early stopping
+
+
+def recorded(model, library):
+    """The library's own NDCG of the held-out queries, by round."""
+    if library == "lightgbm":
+        return model.evals_result_["valid_0"][f"ndcg@{K}"]
+    if library == "xgboost":
+        return model.evals_result()["validation_0"][f"ndcg@{K}"]
+    return model.evals_result_["validation"][f"NDCG:top={K};type=Base"]
+
+
+def predict_after(model, library, X, rounds):
+    if library == "lightgbm":
+        return model.predict(X, num_iteration=rounds)
+    if library == "xgboost":
+        return model.predict(X, iteration_range=(0, rounds))
+    return model.predict(X, ntree_end=rounds)
+
+
+DEFINITIONS = {
+    "lightgbm": {"gain": "exponential", "ties": "stable"},
+    "xgboost": {"gain": "exponential", "ties": "stable"},
+    "catboost": {"ties": "worst"},
+}
+
+
+def held_out(query, fraction, seed):
+    n = len(np.unique(query))
+    return np.random.RandomState(seed).permutation(n)[: round(fraction * n)]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@every_library
+def test_early_stopping_uses_the_held_out_queries(data, library, weighted):
+    """At every round the value that the library records is our NDCG of the held-out queries."""
+    X, y, query = data
+    weight = 1.0 + query % 3 if weighted else None
+    patience = 4
+    ranker = GroupedRanker(
+        LIBRARIES[library](**{ROUNDS[library]: 60}),
+        k=K,
+        early_stopping=True,
+        validation_fraction=0.25,
+        n_iter_no_change=patience,
+        random_state=0,
+    ).fit(X, y, query, weight)
+    values = recorded(ranker.estimator_, library)
+    rows = np.flatnonzero(np.isin(query, held_out(query, 0.25, 0)))
+    rows = rows[np.argsort(query[rows], kind="stable")]
+    # an undefined query adds 1 to LightGBM's and XGBoost's sum, unweighted: those are not compared
+    relevant = {q for q in query[rows] if y[query == q].any()}
+    assert weighted is False or len(relevant) == len(set(query[rows])) or library == "catboost"
+    # LightGBM and CatBoost keep no trees after the best: the same fit without stopping does
+    rest = ~np.isin(np.arange(len(y)), rows)
+    weight_of_rest = None if weight is None else weight[rest]
+    bare = LIBRARIES[library](**{ROUNDS[library]: 60})
+    bare = fit_bare(bare, library, X[rest], y[rest], query[rest], weight_of_rest)
+    for rounds, value in enumerate(values, start=1):
+        s = predict_after(bare, library, X.iloc[rows], rounds)
+        ours = ndcg_score(
+            y[rows], s, groups=query[rows], k=K, replace_undefined_by=1, **DEFINITIONS[library],
+            sample_weight=None if weight is None else weight[rows],
+        )  # fmt: skip
+        assert value == pytest.approx(ours, abs=1e-6 if library == "xgboost" else 1e-12)
+    best = int(np.argmax(values))
+    assert ranker.best_iteration_ == best + (library == "lightgbm")
+    assert len(values) == min(best + patience + 1, 60)
+    kept = predict_after(bare, library, X, best + 1)
+    np.testing.assert_allclose(ranker.predict(X), kept, rtol=1e-6)
+
+
+@every_library
+def test_early_stopping_trains_on_the_other_queries_only(data, library):
+    X, y, query = data
+    make = LIBRARIES[library]
+    ranker = GroupedRanker(
+        make(), early_stopping=True, validation_fraction=0.25, n_iter_no_change=100, random_state=0
+    ).fit(X, y, query)
+    rest = ~np.isin(query, held_out(query, 0.25, 0))
+    bare = fit_bare(make(), library, X[rest], y[rest], query[rest])
+    rounds = ranker.best_iteration_ + (library != "lightgbm")
+    expected = predict_after(bare, library, X, rounds)
+    np.testing.assert_allclose(ranker.predict(X), expected, rtol=1e-6, atol=1e-7)
+
+
+@every_library
+def test_early_stopping_in_a_search_and_in_a_pipeline(data, library):
+    X, y, query = data
+    X = X.set_index(pd.Index(query, name="q"))
+    inner = make_pipeline(StandardScaler(), LIBRARIES[library](**{ROUNDS[library]: 40}))
+    ranker = GroupedRanker(
+        inner, group_by="q", k=None, early_stopping=True, n_iter_no_change=3, random_state=0
+    )
+    search = GridSearchCV(
+        ranker,
+        {"validation_fraction": [0.1, 0.3]},
+        scoring=make_ndcg_scorer(k=K, group_by="q", replace_undefined_by=0),
+        cv=GroupKFold(3),
+        error_score="raise",
+    ).fit(X, y, groups=query)
+    assert 0 <= search.best_estimator_.best_iteration_ < 40
+    again = clone(search.best_estimator_).fit(X, y)
+    np.testing.assert_array_equal(again.predict(X), search.best_estimator_.predict(X))
+
+
+def test_held_out_rows_are_transformed_by_steps_fitted_on_the_others(data):
+    module = pytest.importorskip("lightgbm")
+    X, y, query = data
+    seen = {}
+
+    class Spy(module.LGBMRanker):
+        @functools.wraps(module.LGBMRanker.fit)
+        def fit(self, X, y, **given):
+            held = given["eval_X"][0] if "eval_X" in given else given["eval_set"][0][0]
+            seen.update(train=X, held=held, score=given["init_score"])
+            seen["held score"] = given["eval_init_score"][0]
+            return super().fit(X, y, **given)
+
+    inner = make_pipeline(StandardScaler(), Spy(n_estimators=3, verbose=-1))
+    ranker = GroupedRanker(inner, early_stopping=True, validation_fraction=0.25, random_state=0)
+    ranker.fit(X, y, query, init_score=np.arange(len(y)) / 100)
+    is_held = np.isin(query, held_out(query, 0.25, 0))
+    order = np.argsort(query, kind="stable")
+    train, held = order[~is_held[order]], order[is_held[order]]
+    scaler = StandardScaler().fit(X.iloc[train])
+    np.testing.assert_array_equal(seen["train"], scaler.transform(X.iloc[train]))
+    np.testing.assert_array_equal(seen["held"], scaler.transform(X.iloc[held]))
+    np.testing.assert_array_equal(seen["score"], train / 100)
+    np.testing.assert_array_equal(seen["held score"], held / 100)
+
+
+@every_library
+def test_early_stopping_and_an_evaluation_set(data, library):
+    X, y, query = data
+    ranker = GroupedRanker(LIBRARIES[library](), early_stopping=True)
+    with pytest.raises(ValueError, match="eval_set cannot be passed"):
+        ranker.fit(X, y, query, eval_set=[(X, y)])
+
+
+@every_library
+def test_an_evaluation_set_that_nothing_would_transform(data, library):
+    X, y, query = data
+    around = GroupedRanker(make_pipeline(StandardScaler(), LIBRARIES[library]()))
+    with pytest.raises(ValueError, match="steps of a Pipeline.*are applied to it"):
+        around.fit(X, y, query, eval_set=[(X, y)])
+    column = GroupedRanker(LIBRARIES[library](), group_by="q")
+    with pytest.raises(ValueError, match="removal of a group column"):
+        column.fit(X.assign(q=query), y, eval_set=[(X, y)])
+
+
+@pytest.mark.parametrize(
+    ("library", "setting"),
+    [
+        ("lightgbm", {"ndcg_eval_at": [1]}),
+        ("lightgbm", {"early_stopping_round": 1}),
+        ("lightgbm", {"metric": "map"}),
+        ("lightgbm", {"boosting_type": "dart"}),
+        ("xgboost", {"early_stopping_rounds": 1}),
+        ("xgboost", {"eval_metric": "map"}),
+        ("catboost", {"eval_metric": "MRR"}),
+        ("catboost", {"od_wait": 3}),
+    ],
+)
+def test_early_stopping_refuses_what_would_undo_it(data, library, setting):
+    X, y, query = data
+    ranker = GroupedRanker(LIBRARIES[library](**setting), early_stopping=True)
+    with pytest.raises(ValueError, match=f"early_stopping=True.*{next(iter(setting))}"):
+        ranker.fit(X, y, query)
+
+
+@every_library
+def test_best_iteration_is_there_after_early_stopping_only(data, library):
+    X, y, query = data
+    ranker = GroupedRanker(LIBRARIES[library](), early_stopping=True, random_state=0)
+    assert isinstance(ranker.fit(X, y, query).best_iteration_, int)
+    assert not hasattr(ranker.set_params(early_stopping=False).fit(X, y, query), "best_iteration_")
+    assert not hasattr(ranker, "classes_")
+
+
+def test_callbacks_of_the_user_are_called_too(data):
+    X, y, query = data
+    rounds = []
+    ranker = GroupedRanker(lightgbm(), early_stopping=True, random_state=0)
+    ranker.fit(X, y, query, callbacks=[lambda env: rounds.append(env.iteration)])
+    assert rounds
+
+
+def test_catboost_stops_early_with_categories_named_in_fit(data):
+    X, y, query = data
+    X = X.assign(kind=np.where(X["a"] > 0, "up", "down"), q=query)
+    ranker = GroupedRanker(catboost(), group_by="q", early_stopping=True, random_state=0)
+    ranker.fit(X, y, cat_features=["kind"])
+    assert ranker.estimator_.get_cat_feature_indices() == [4]
+
+
+@every_library
+def test_lists_of_lists(data, library):
+    X, y, query = data
+    ranker = GroupedRanker(LIBRARIES[library](), early_stopping=True, random_state=0)
+    expected = clone(ranker).fit(X.to_numpy(), y, query).predict(X.to_numpy())
+    got = ranker.fit(X.to_numpy().tolist(), y.tolist(), query.tolist()).predict(X.to_numpy())
+    np.testing.assert_array_equal(got, expected)
+
+
+# --- labels
+
+
+@pytest.mark.parametrize(
+    ("library", "remedy"),
+    [("lightgbm", "LightGBM takes whole labels.*label_gain.*quantile_grades"),
+     ("xgboost", "XGBoost takes whole labels.*ndcg_exp_gain=False.*quantile_grades")],
+)  # fmt: skip
+def test_labels_that_are_refused(data, library, remedy):
+    X, y, query = data
+    ranker = GroupedRanker(LIBRARIES[library]())
+    for labels in (y + 0.5, y * 20.0, y * 20):
+        with pytest.raises(ValueError, match=f"(?s)labels from .*{remedy}"):
+            ranker.fit(X, labels, query)
+    ranker.fit(X, quantile_grades(y + 0.5, groups=query), query)
+
+
+@every_library
+def test_errors_about_other_things_stay_as_they_are(data, library):
+    X, y, query = data
+
+    class Broken(type(LIBRARIES[library]())):
+        @functools.wraps(type(LIBRARIES[library]()).fit)
+        def fit(self, *args, **kwargs):
+            raise MemoryError("no room")
+
+    with pytest.raises(MemoryError, match="no room"):
+        GroupedRanker(Broken()).fit(X, y + 0.5, query)
+
+
+def test_labels_are_taken_after_what_the_error_proposes(data):
+    X, y, query = data
+    GroupedRanker(lightgbm(label_gain=list(range(101)))).fit(X, y * 20, query)
+    GroupedRanker(xgboost(ndcg_exp_gain=False)).fit(X, y * 20 + 0.5, query)
+    GroupedRanker(catboost()).fit(X, y * 20 + 0.5, query)
+
+
+# --- what the guide says about searches
+
+
+def test_halving_by_rounds_is_safe_and_by_rows_is_not(data):
+    X, y, query = data
+    X = X.set_index(pd.Index(query, name="q"))
+    seen = []
+
+    def count(estimator, X, y):
+        seen.append(np.bincount(X.index).max())
+        return ndcg_samples(y, estimator.predict(X), groups=X.index, replace_undefined_by=0).mean()
+
+    search = HalvingGridSearchCV(
+        GroupedRanker(lightgbm(), group_by="q"), {"estimator__num_leaves": [3, 7, 15]},
+        scoring=count, cv=list(GroupKFold(3).split(X, y, query)), random_state=0,
+        resource="estimator__n_estimators", max_resources=9, min_resources=1, error_score="raise",
+    )  # fmt: skip
+    search.fit(X, y)
+    assert max(seen) == np.bincount(query).max()  # whole queries
+
+    seen.clear()
+    search.set_params(resource="n_samples", cv=GroupKFold(3), max_resources=len(y))
+    search.set_params(min_resources=60, factor=2).fit(X, y, groups=query)
+    assert min(seen) < np.bincount(query).max() / 2  # parts of queries
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning:optuna")
+@pytest.mark.filterwarnings("ignore:.*optuna.*:FutureWarning")
+def test_optuna(data):
+    integration = pytest.importorskip("optuna_integration")
+    optuna = pytest.importorskip("optuna")
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    X, y, query = data
+    X = X.set_index(pd.Index(query, name="q"))
+    with pytest.warns(match="experimental"):
+        search = integration.OptunaSearchCV(
+            GroupedRanker(lightgbm(), group_by="q"),
+            {"estimator__num_leaves": optuna.distributions.IntDistribution(2, 8)},
+            scoring=make_ndcg_scorer(k=K, group_by="q", replace_undefined_by=0),
+            cv=GroupKFold(3), n_trials=3, random_state=0, error_score="raise",
+        )  # fmt: skip
+    search.fit(X, y, groups=query)
+    model = GroupedRanker(lightgbm(**{k.split("__")[1]: v for k, v in search.best_params_.items()}))
+    expected = []
+    for train, test in GroupKFold(3).split(X, y, query):
+        model.fit(X.iloc[train], y[train], query[train])
+        options = {"groups": query[test], "k": K, "replace_undefined_by": 0}
+        expected.append(ndcg_score(y[test], model.predict(X.iloc[test]), **options))
+    assert search.best_score_ == pytest.approx(np.mean(expected))
+
+
+def test_columns_of_catboost_as_a_list_cannot_be_cloned_and_a_tuple_can():
+    catboost = pytest.importorskip("catboost")
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=60), "b": rng.integers(0, 3, 60)})
+    y, query = rng.integers(0, 3, 60), np.arange(60) // 6
+    quiet = {"verbose": 0, "iterations": 3, "allow_writing_files": False}
+    listed = GroupedRanker(catboost.CatBoostRanker(cat_features=["b"], **quiet))
+    with pytest.raises(RuntimeError) as caught:
+        listed.fit(X, y, groups=query)
+    assert "cat_features is a list" in caught.value.__notes__[0]
+    assert "pass a tuple" in caught.value.__notes__[0]
+    expected = GroupedRanker(catboost.CatBoostRanker(cat_features=("b",), **quiet))
+    expected.fit(X, y, groups=query)
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = GroupedRanker(catboost.CatBoostRanker(**quiet)).set_fit_request(cat_features=True)
+        search = GridSearchCV(
+            routed, {"k": [5]}, scoring=make_ndcg_scorer(replace_undefined_by=0.0),
+            cv=GroupKFold(2), error_score="raise",
+        )  # fmt: skip
+        search.fit(X, y, groups=query, cat_features=["b"])
+    np.testing.assert_array_equal(search.predict(X), expected.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("y", "expected"),
+    [
+        ([0, 30], False), ([0, 31], True), ([-1, 3], True), ([-0.5, 1], True), ([0.5, 1], True),
+        ([31.5, 1], True), ([np.nan, 1], False), ([np.inf, 1], False), (["a", "b"], False),
+    ],
+)  # fmt: skip
+def test_labels_that_a_ranker_does_not_take(y, expected):
+    """LightGBM takes 0 to 30 as they are; an error about other labels is explained."""
+    assert _is_about_labels(ValueError("Label 31 is not less than 31"), np.array(y)) is expected
+    assert not _is_about_labels(ValueError("out of memory"), np.array(y))
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (np.zeros(5), True), (np.zeros((5, 2)), True), (np.zeros((2, 5)), False),
+        (np.zeros(4), False), (np.zeros(()), False), ([0] * 5, True), ([0] * 4, False),
+        ("abcde", False), (dict.fromkeys(range(5)), False), (5, False),
+    ],
+)  # fmt: skip
+def test_which_fit_parameters_have_a_value_per_row(value, expected):
+    assert is_aligned("margin", value, 5) is expected
+
+
+def test_a_pipeline_of_three_steps_keeps_them(data):
+    pytest.importorskip("lightgbm")
+    X, y, query = data
+    pipeline = make_pipeline(StandardScaler(), StandardScaler(), lightgbm())
+    fitted = GroupedRanker(pipeline, early_stopping=True).fit(X, y, groups=query)
+    assert len(fitted.estimator_.steps) == 3
+    assert fitted.predict(X).shape == (len(X),)

@@ -1,0 +1,667 @@
+"""GroupedRanker around scikit-learn's own estimators, and around ones that record what they are given."""
+
+import pickle
+from array import array
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import sklearn
+from scipy import sparse
+from sklearn.base import BaseEstimator, RegressorMixin, clone, is_classifier, is_regressor
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    StackingRegressor,
+)
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    RandomizedSearchCV,
+    cross_val_predict,
+    cross_val_score,
+)
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from sklearn_ndcg import GroupedRanker, make_ndcg_scorer, ndcg_score, one_ranking
+
+REFUSES = "a score without groups is refused, never taken for one ranking"
+EXPECTED = {
+    "check_array_api_input": REFUSES,
+    "check_fit_score_takes_y": REFUSES,
+    "check_pipeline_consistency": REFUSES,
+}
+
+
+def expected_failures(ranker):
+    return EXPECTED if ranker.group_by is None else {}
+
+
+class OneRanking:
+    """As `one_ranking`, with a repr without an address, which pytest-xdist needs."""
+
+    def __call__(self, X):
+        return one_ranking(X)
+
+    def __repr__(self):
+        return "one_ranking"
+
+
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks(
+    [
+        GroupedRanker(inner, group_by=group_by)
+        for inner in (Ridge(), LogisticRegression())
+        for group_by in (None, OneRanking())
+    ],
+    expected_failed_checks=expected_failures,
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+class Recorder(RegressorMixin, BaseEstimator):
+    """Remembers what `fit` was given."""
+
+    def _record(self, X, y, **given):
+        self.given_ = {"X": X, "y": y, **{k: v for k, v in given.items() if v is not None}}
+        self.n_features_in_ = np.shape(X)[1]
+        return self
+
+    def predict(self, X):
+        return np.asarray(X)[:, 0]
+
+
+class Qid(Recorder):
+    def fit(self, X, y, *, group=None, qid=None, sample_weight=None, base_margin=None):
+        given = {"group": group, "sample_weight": sample_weight, "base_margin": base_margin}
+        return self._record(X, y, qid=qid, **given)
+
+
+class GroupId(Recorder):
+    def fit(self, X, y, group_id=None, sample_weight=None, group_weight=None, cat_features=None,
+            pairs=None):  # fmt: skip
+        given = {"sample_weight": sample_weight, "group_weight": group_weight, "pairs": pairs}
+        return self._record(X, y, group_id=group_id, cat_features=cat_features, **given)
+
+
+class Sizes(Recorder):
+    def __init__(self, categorical_feature=None):
+        self.categorical_feature = categorical_feature
+
+    def fit(self, X, y, sample_weight=None, init_score=None, group=None, feature_name="auto"):
+        given = {"sample_weight": sample_weight, "init_score": init_score}
+        return self._record(X, y, group=group, feature_name=feature_name, **given)
+
+
+RECORDERS = {"qid": Qid, "group_id": GroupId, "group": Sizes}
+
+
+def sorted_by_hand(query):
+    """Stable order by id, each row's query in that order and the sizes."""
+    order = np.argsort(query, kind="stable")
+    _, ids, sizes = np.unique(query[order], return_inverse=True, return_counts=True)
+    return order, ids, sizes
+
+
+# --- what the inner fit is given
+
+
+@pytest.mark.parametrize("name", RECORDERS)
+@pytest.mark.parametrize(
+    "convert",
+    [np.asarray, list, pd.Series, pl.Series, lambda q: np.char.mod("q%03d", q),
+     lambda q: np.datetime64("2026-11-21") + q],
+)  # fmt: skip
+def test_rows_are_sorted_and_groups_have_the_form_of_the_library(data, name, convert):
+    X, y, query = data
+    order, ids, sizes = sorted_by_hand(query)
+    given = GroupedRanker(RECORDERS[name]()).fit(X, y, groups=convert(query)).estimator_.given_
+    pd.testing.assert_frame_equal(given["X"], X.iloc[order])
+    np.testing.assert_array_equal(given["y"], y[order])
+    np.testing.assert_array_equal(given[name], sizes if name == "group" else ids)
+    assert set(given) - {"feature_name"} == {"X", "y", name}
+
+
+@pytest.mark.parametrize("name", RECORDERS)
+def test_weights_have_the_form_of_the_library(data, name):
+    X, y, query = data
+    weight = np.random.default_rng(0).random(len(y))
+    order, ids, sizes = sorted_by_hand(query)
+    given = GroupedRanker(RECORDERS[name]()).fit(X, y, query, weight).estimator_.given_
+    means = np.bincount(ids, weight[order]) / sizes
+    weight_name, expected = {
+        "qid": ("sample_weight", means),
+        "group_id": ("group_weight", means[ids]),
+        "group": ("sample_weight", weight[order]),
+    }[name]
+    np.testing.assert_allclose(given[weight_name], expected, rtol=1e-14)
+    assert set(given) & {"sample_weight", "group_weight"} == {weight_name}
+
+
+def test_row_aligned_fit_parameters_follow(data):
+    X, y, query = data
+    order, *_ = sorted_by_hand(query)
+    for values in (
+        np.arange(len(y)), list(range(len(y))), pd.Series(range(len(y))), pl.Series(range(len(y))),
+        pa.array(range(len(y))), pa.chunked_array([range(5), range(5, len(y))]),
+        array("d", range(len(y))),
+    ):  # fmt: skip
+        fitted = GroupedRanker(Sizes()).fit(X, y, query, init_score=values)
+        np.testing.assert_array_equal(fitted.estimator_.given_["init_score"], order)
+        fitted = GroupedRanker(Qid()).fit(X, y, query, base_margin=values)
+        np.testing.assert_array_equal(fitted.estimator_.given_["base_margin"], order)
+    names = [f"column {i}" for i in range(len(y))]  # as many as there are rows, but not one per row
+    fitted = GroupedRanker(Sizes()).fit(X, y, query, feature_name=names)
+    assert fitted.estimator_.given_["feature_name"] == names
+
+
+def tables(X, query):
+    """X with its ids, group_by, and what the inner estimator may see."""
+    named = X.assign(q=query)[["a", "q", "b", "c"]]
+    array = named.to_numpy()
+    yield named, "q", lambda inner: list(inner.columns) == ["a", "b", "c"]
+    yield X.set_index(pd.Index(query, name="q")), "q", lambda inner: list(inner) == ["a", "b", "c"]
+    yield pl.DataFrame(named.to_dict("list")), "q", lambda inner: inner.columns == ["a", "b", "c"]
+    yield pa.table(named.to_dict("list")), "q", lambda inner: inner.column_names == ["a", "b", "c"]
+    yield array, 1, lambda inner: inner.shape == (len(query), 3)
+    yield array, -3, lambda inner: inner.shape == (len(query), 3)
+    yield sparse.csr_array(array), 1, lambda inner: inner.shape == (len(query), 3)
+    yield sparse.coo_matrix(array), 1, lambda inner: inner.shape == (len(query), 3)
+    yield array.tolist(), 1, lambda inner: np.shape(inner) == (len(query), 3)
+    yield X, lambda X: query, lambda inner: list(inner) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("index", range(10))
+def test_group_column_is_taken_out(data, index):
+    X, y, query = data
+    order, _, sizes = sorted_by_hand(query)
+    table, group_by, is_right = list(tables(X, query))[index]
+    ranker = GroupedRanker(Sizes(), group_by=group_by).fit(table, y)
+    given = ranker.estimator_.given_
+    assert is_right(given["X"])
+    seen = given["X"].toarray() if sparse.issparse(given["X"]) else np.asarray(given["X"])
+    np.testing.assert_array_equal(seen.astype(float), X.to_numpy()[order])
+    np.testing.assert_array_equal(given["group"], sizes)
+    assert ranker.n_features_in_ == (3 if (group_by == "q" and index == 1) or index == 9 else 4)
+    if not sparse.issparse(table):
+        np.testing.assert_array_equal(ranker.predict(table), X["a"])
+
+
+def test_feature_names_are_those_of_what_the_user_passes(data):
+    X, y, query = data
+    ranker = GroupedRanker(Ridge(), group_by="q").fit(X.assign(q=query), y)
+    assert ranker.feature_names_in_.tolist() == ["a", "b", "c", "q"]
+    assert ranker.estimator_.feature_names_in_.tolist() == ["a", "b", "c"]
+
+
+def test_estimators_that_take_no_groups_need_none(data):
+    X, y, query = data
+    plain = Ridge().fit(X, y)
+    for ranker in (GroupedRanker(Ridge()).fit(X, y), GroupedRanker(Ridge()).fit(X, y, query)):
+        np.testing.assert_allclose(ranker.predict(X), plain.predict(X), rtol=1e-12)
+        assert ranker.score(X, y, query) == pytest.approx(
+            ndcg_score(y, plain.predict(X), groups=query, k=10)
+        )
+    weight = np.random.default_rng(0).random(len(y))
+    expected = Ridge().fit(X, y, weight).predict(X)
+    got = GroupedRanker(Ridge()).fit(X, y, sample_weight=weight).predict(X)
+    np.testing.assert_allclose(got, expected, rtol=1e-12)
+
+
+def test_inputs_are_not_changed(data):
+    X, y, query = data
+    arrays = [X.to_numpy().copy(), y.copy(), query.copy(), np.ones(len(y))]
+    for each in arrays:
+        each.flags.writeable = False
+    GroupedRanker(Sizes()).fit(*arrays).predict(arrays[0])
+
+
+def test_predict_takes_the_group_by_of_fit(data):
+    X, y, query = data
+    table = np.c_[query, X.to_numpy()]
+    ranker = GroupedRanker(Ridge(), group_by=0).fit(table, y)
+    expected = ranker.predict(table)
+    np.testing.assert_array_equal(ranker.set_params(group_by=1).predict(table), expected)
+
+
+def test_lists_with_text_ids():
+    rows = [["a", 1.0, 5.0], ["a", 2.0, 4.0], ["b", 3.0, 3.0], ["b", 4.0, 2.0]]
+    given = GroupedRanker(Sizes(), group_by=0).fit(rows, [0, 1, 0, 1]).estimator_.given_
+    assert given["X"].tolist() == [row[1:] for row in rows]
+    assert given["X"].dtype == float
+    assert given["group"].tolist() == [2, 2]
+
+
+class AnyWeights(Recorder):
+    def fit(self, X, y, **fit_params):
+        return self._record(X, y, **fit_params)
+
+
+def test_weights_through_keywords(data):
+    X, y, _ = data
+    given = GroupedRanker(AnyWeights()).fit(X, y, sample_weight=np.arange(len(y))).estimator_.given_
+    np.testing.assert_array_equal(given["sample_weight"], np.arange(len(y)))
+
+
+def test_column_of_relevance(data):
+    X, y, query = data
+    with pytest.warns(sklearn.exceptions.DataConversionWarning):
+        ranker = GroupedRanker(Ridge()).fit(X, np.c_[y], query)
+    with pytest.warns(sklearn.exceptions.DataConversionWarning):
+        score = ranker.score(X, np.c_[y], query)
+    assert score == ranker.score(X, y, query)
+
+
+def test_requests_of_the_inner_estimator_are_routed(data):
+    X, y, query = data
+    order, *_ = sorted_by_hand(query)
+    with sklearn.config_context(enable_metadata_routing=True):
+        for inner in (
+            Sizes().set_fit_request(init_score=True),
+            make_pipeline(FunctionTransformer(), Sizes().set_fit_request(init_score="start")),
+        ):
+            ranker = make_pipeline(FunctionTransformer(), GroupedRanker(inner))
+            name = "init_score" if isinstance(inner, Sizes) else "start"
+            ranker.fit(X, y, groups=query, **{name: np.arange(len(y))})
+            final = ranker[-1].estimator_
+            final = final if isinstance(final, Sizes) else final[-1]
+            np.testing.assert_array_equal(final.given_["init_score"], order)
+
+
+# --- Pipelines
+
+
+def test_around_a_pipeline(data):
+    X, y, query = data
+    order, *_ = sorted_by_hand(query)
+    inner = make_pipeline(StandardScaler(), FunctionTransformer(), Sizes())
+    ranker = GroupedRanker(inner).fit(X, y, query)
+    given = ranker.estimator_[-1].given_
+    scaled = StandardScaler().fit_transform(X.iloc[order])
+    np.testing.assert_allclose(given["X"], scaled, rtol=1e-13)
+    np.testing.assert_allclose(ranker.predict(X), StandardScaler().fit(X).transform(X)[:, 0])
+    assert not hasattr(inner[0], "mean_")  # the one that was passed stays unfitted
+    assert isinstance(ranker.estimator_, Pipeline)
+    assert ranker.set_params(estimator__standardscaler__with_mean=False)
+
+
+class Counted(StandardScaler):
+    n_fits = 0
+
+    def fit(self, X, y=None, sample_weight=None):
+        Counted.n_fits += 1
+        return super().fit(X, y)
+
+
+def test_memory_of_a_pipeline_caches_every_step(data, tmp_path, monkeypatch):
+    X, y, query = data
+    monkeypatch.setattr(Counted, "n_fits", 0)
+    inner = Pipeline([("scale", Counted()), ("rank", Sizes())], memory=str(tmp_path))
+    first = GroupedRanker(inner).fit(X, y, query)
+    second = GroupedRanker(inner).fit(X, y, query)
+    assert Counted.n_fits == 1
+    np.testing.assert_array_equal(first.predict(X), second.predict(X))
+
+
+def test_step_that_is_named_ranker(data):
+    X, y, query = data
+    inner = Pipeline([("ranker", StandardScaler()), ("last", Sizes())])
+    assert "group" in GroupedRanker(inner).fit(X, y, query).estimator_[-1].given_
+
+
+def test_pipeline_of_one_step(data):
+    X, y, query = data
+    ranker = GroupedRanker(make_pipeline(Sizes())).fit(X, y, query)
+    assert "group" in ranker.estimator_[-1].given_
+
+
+def test_last_step_of_a_pipeline(data):
+    X, y, query = data
+    *_, sizes = sorted_by_hand(query)
+    outer = make_pipeline(StandardScaler(), GroupedRanker(Sizes()))
+    outer.fit(X, y, groupedranker__groups=query)
+    np.testing.assert_array_equal(outer[-1].estimator_.given_["group"], sizes)
+
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = clone(outer).fit(X, y, groups=query)
+        np.testing.assert_array_equal(routed[-1].estimator_.given_["group"], sizes)
+
+    indexed = X.set_index(pd.Index(query, name="q"))
+    pandas_out = make_pipeline(StandardScaler(), GroupedRanker(Sizes(), group_by="q"))
+    pandas_out[0].set_output(transform="pandas")
+    pandas_out.fit(indexed, y)
+    np.testing.assert_array_equal(pandas_out[-1].estimator_.given_["group"], sizes)
+
+    columns = make_pipeline(
+        make_column_transformer((StandardScaler(), ["a"]), remainder="passthrough"),
+        GroupedRanker(Sizes(), group_by="q"),
+    )
+    with pytest.raises(ValueError, match=r"group_by='q' is a name.*steps of a Pipeline.*groups"):
+        columns.fit(X.assign(q=query), y)
+
+
+# --- classifiers
+
+
+def test_classifier_ranks_by_its_probabilities(data):
+    X, y, query = data
+    ranker = GroupedRanker(LogisticRegression(), k=3).fit(X, y, query)
+    assert is_classifier(ranker)
+    assert ranker.classes_.tolist() == [0, 1, 2, 3]
+    expected = ndcg_score(y, ranker.predict_proba(X) @ ranker.classes_, groups=query, k=3)
+    assert ranker.score(X, y, query) == pytest.approx(expected)
+    assert make_ndcg_scorer(k=3)(ranker, X, y, groups=query) == pytest.approx(expected)
+    assert ranker.decision_function(X).shape == (len(y), 4)
+
+
+def test_methods_appear_with_the_inner_estimator(data):
+    X, y, query = data
+    assert is_regressor(GroupedRanker(Ridge()))
+    for inner, methods in ((Ridge(), ""), (SVC(), "decision_function"), (LogisticRegression(), "predict_proba decision_function")):  # fmt: skip
+        for ranker in (GroupedRanker(inner), GroupedRanker(inner).fit(X, y > 1, query)):
+            found = {m for m in ("predict_proba", "decision_function") if hasattr(ranker, m)}
+            assert found == set(methods.split())
+    assert not hasattr(GroupedRanker(Ridge()).fit(X, y), "classes_")
+    assert not hasattr(GroupedRanker(Ridge()).fit(X, y), "best_iteration_")
+
+
+# --- in searches
+
+
+@pytest.mark.parametrize("jobs", [None, 2])
+def test_randomized_search(data, jobs):
+    X, y, query = data
+    X = X.set_index(pd.Index(query, name="q"))
+    search = RandomizedSearchCV(
+        GroupedRanker(Ridge(), group_by="q"),
+        {"estimator__alpha": [0.1, 10, 1000]},
+        n_iter=3,
+        random_state=0,
+        scoring=make_ndcg_scorer(k=3, group_by="q", replace_undefined_by=0),
+        cv=GroupKFold(4),
+        n_jobs=jobs,
+        error_score="raise",
+    ).fit(X, y, groups=query)
+    expected = ndcg_score(y, search.predict(X), groups=query, k=3)
+    assert search.score(X, y) == pytest.approx(expected)
+
+
+def test_scores_itself_without_a_scorer(data):
+    X, y, query = data
+    with sklearn.config_context(enable_metadata_routing=True):
+        search = GridSearchCV(
+            GroupedRanker(Ridge(), k=3), {"estimator__alpha": [1]}, cv=GroupKFold(4)
+        )
+        y = y + 1
+        search.fit(X, y, groups=query)
+        for fold, (train, test) in enumerate(GroupKFold(4).split(X, y, query)):
+            s = Ridge().fit(X.iloc[train], y[train]).predict(X.iloc[test])
+            expected = ndcg_score(y[test], s, groups=query[test], k=3)
+            assert search.cv_results_[f"split{fold}_test_score"][0] == pytest.approx(expected)
+
+
+def test_routed_weights_need_no_request_of_the_inner_estimator(data):
+    X, y, query = data
+    weight = np.random.default_rng(0).random(len(y))
+    with sklearn.config_context(enable_metadata_routing=True):
+        ranker = GroupedRanker(Qid()).set_fit_request(sample_weight=True)
+        pipeline = make_pipeline(FunctionTransformer(), ranker)
+        pipeline.fit(X, y, groups=query, sample_weight=weight)
+        assert len(pipeline[-1].estimator_.given_["sample_weight"]) == len(np.unique(query))
+        assert GroupedRanker(Ridge()).get_metadata_routing().fit.requests == {
+            "groups": True, "sample_weight": None,
+        }  # fmt: skip
+
+
+def test_nested_and_cross_val_predict(data):
+    X, y, query = data
+    X = X.set_index(pd.Index(query, name="q"))
+    scorer = make_ndcg_scorer(k=3, group_by="q", replace_undefined_by=0)
+    search = GridSearchCV(
+        GroupedRanker(Ridge(), group_by="q"), {"estimator__alpha": [1, 100]},
+        scoring=scorer, cv=GroupKFold(3), error_score="raise",
+    )  # fmt: skip
+    splits = list(GroupKFold(4).split(X, y, query))
+    got = cross_val_score(
+        search, X, y, scoring=scorer, cv=splits, params={"groups": query}, error_score="raise"
+    )
+    assert got.shape == (4,)
+    assert (got > 0).all()
+    predicted = cross_val_predict(GroupedRanker(Ridge(), group_by="q"), X, y, cv=splits)
+    train, test = splits[0]
+    expected = Ridge().fit(X.iloc[train], y[train]).predict(X.iloc[test])
+    np.testing.assert_allclose(predicted[test], expected, rtol=1e-11)
+
+
+def test_clone_and_pickle(data):
+    X, y, query = data
+    ranker = GroupedRanker(make_pipeline(StandardScaler(), Ridge()), group_by="q", k=3)
+    fitted = clone(ranker).fit(X.assign(q=query), y)
+    copy = pickle.loads(pickle.dumps(fitted))  # noqa: S301
+    np.testing.assert_array_equal(
+        copy.predict(X.assign(q=query)), fitted.predict(X.assign(q=query))
+    )
+    assert "GroupedRanker" in fitted._repr_html_()
+
+
+# --- bad input
+
+X_, Y_, Q_ = (
+    np.arange(12.0).reshape(6, 2),
+    np.array([0, 1, 2, 0, 1, 0]),
+    np.array([1, 1, 2, 2, 3, 3]),
+)
+FRAME = pd.DataFrame(X_, columns=["a", "q"])
+BAD = {
+    "groups missing": (Sizes(), {}, X_, {}, "groups is missing, and Sizes.fit.*group_by"),
+    "sizes": (Qid(), {}, X_, {"groups": [2, 2, 2]}, r"groups must have one id.*np\.repeat"),
+    "NaN ids": (Qid(), {}, X_, {"groups": [1, 1, 2, 2, np.nan, 3]}, "groups.*1 missing id.*index 4"),
+    "wrong length": (Qid(), {}, X_, {"groups": [1, 2]}, "groups must have one id.*6 rows.*got 2"),
+    "no such column": (Qid(), {"group_by": "query"}, FRAME, {}, r"names nothing in X.*\['a', 'q'\]"),
+    "name for an array": (Qid(), {"group_by": "q"}, X_, {}, "group_by='q' is a name"),
+    "column too far": (Qid(), {"group_by": 2}, X_, {}, "group_by=2 is not a column of X"),
+    "ids twice": (Qid(), {"group_by": "q"}, FRAME, {"groups": Q_}, "only one of the two can be meant"),
+    "no estimator": ("ridge", {}, X_, {}, "estimator must be an estimator.*'ridge'"),
+    "a class": (Ridge, {}, X_, {}, "estimator must be an estimator"),
+    "a transformer": (make_pipeline(StandardScaler()), {}, X_, {}, "a Pipeline that ends in one"),
+    "empty Pipeline": (Pipeline([]), {}, X_, {}, "a Pipeline that ends in one"),
+    "Pipeline in a Pipeline": (make_pipeline(make_pipeline(Ridge())), {}, X_, {}, "not in another Pipeline"),
+    "no X": (Ridge(), {}, None, {}, "X is None"),
+    "masked y": (Ridge(), {}, X_, {"y": np.ma.array(Y_, mask=Y_ > 1)}, "y is a masked array"),
+    "no weight": (Qid(), {}, X_, {"groups": Q_, "sample_weight": [0] * 6}, "0 for every row"),
+    "ids as group_by": (Qid(), {"group_by": Q_}, X_, {}, "group_by must name a column.*passed as groups"),
+    "the parameter of the library": (Qid(), {}, X_, {"groups": Q_, "qid": Q_}, "qid is set by GroupedRanker"),
+    "weights twice": (
+        GroupId(), {}, X_, {"groups": Q_, "sample_weight": [1] * 6, "group_weight": [2] * 6},
+        "group_weight is set by GroupedRanker"),
+    "passthrough": (make_pipeline("passthrough"), {}, X_, {}, "a Pipeline that ends in one"),
+    "k": (Ridge(), {"k": 0}, X_, {}, "k must be an integer >= 1 or None"),
+    "k retrieved": (Ridge(), {"k": "retrieved"}, X_, {}, "k must be an integer >= 1 or None"),
+    "fraction": (Ridge(), {"validation_fraction": 1.0}, X_, {}, "validation_fraction must be"),
+    "rounds": (Ridge(), {"n_iter_no_change": 0}, X_, {}, "n_iter_no_change must be"),
+    "early_stopping": (Ridge(), {"early_stopping": 5}, X_, {}, "early_stopping must be True or False"),
+    "early stopping, one query": (
+        Sizes(), {"early_stopping": True}, X_, {"groups": [1] * 6}, "hold out 1 of 1 queries"),
+    "early stopping, not supported": (
+        Ridge(), {"early_stopping": True}, X_, {"groups": Q_}, "needs a ranker of.*Ridge cannot"),
+    "early stopping, unknown library": (
+        Sizes(), {"early_stopping": True}, X_, {"groups": Q_}, "needs a ranker of.*Sizes cannot"),
+    "early stopping, no groups": (Ridge(), {"early_stopping": True}, X_, {}, "groups is missing"),
+    "unknown parameter": (Ridge(), {}, X_, {"nonsense": 1}, "Ridge.fit does not take nonsense"),
+    "pairs": (GroupId(), {}, X_, {"groups": Q_, "pairs": [(0, 1)]}, "pairs cannot be passed"),
+    "counted columns": (
+        GroupId(), {"group_by": "q"}, FRAME, {"cat_features": [0]}, r"cat_features=\[0\] counts columns"),
+    "counted columns, in the estimator": (
+        Sizes(categorical_feature=[0]), {"group_by": "q"}, FRAME, {}, "counts columns.*'q' is taken out"),
+    "weights of another length": (Qid(), {}, X_, {"groups": Q_, "sample_weight": [1, 2]}, "each of the 6 rows"),
+    "negative weights": (Qid(), {}, X_, {"groups": Q_, "sample_weight": [-1] * 6}, "found -1"),
+    "2-D y": (Ridge(), {}, X_, {"y": np.c_[Y_, Y_]}, "y should be a 1d array"),
+    "lengths": (Qid(), {}, X_[:5], {"groups": Q_}, "inconsistent numbers of samples"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input(name):
+    estimator, parameters, X, given, words = BAD[name]
+    given = {"y": Y_, **given}
+    with pytest.raises((ValueError, TypeError), match=f"(?s){words}"):
+        GroupedRanker(estimator, **parameters).fit(X, **given)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "counts"),
+    [
+        ("categorical_feature", [3], True),
+        ("categorical_feature", "0,3", True),
+        ("categorical_feature", "3", True),
+        ("categorical_feature", "auto", False),
+        ("categorical_feature", "name:a,b2", False),
+        ("categorical_features", "from_dtype", False),
+        ("categorical_feature", ["a", "b"], False),
+        ("categorical_feature", ["a", 2], True),
+        ("categorical_feature", np.array([False, True, False]), True),
+        ("interaction_constraints", [["a"], ["b", "c"]], False),
+        ("interaction_constraints", [[0], [1, 2]], True),
+        ("monotone_constraints", (0, 1), True),
+        ("monotone_constraints", "(0,1)", True),
+        ("monotonic_cst", {"a": 1}, False),
+        ("feature_weights", [1.0, 0.5], True),
+        ("cat_feature", None, False),
+    ],
+)
+def test_parameters_that_count_columns(name, value, counts):
+    class Inner(Recorder):
+        def get_params(self, deep=True):
+            return {name: value}
+
+        def set_params(self, **params):
+            return self
+
+        def __init__(self, **params):
+            pass
+
+        def __sklearn_clone__(self):
+            return self
+
+        def fit(self, X, y, group=None):
+            return self._record(X, y, group=group)
+
+    ranker = GroupedRanker(Inner(), group_by="q")
+    if counts:
+        with pytest.raises(ValueError, match=f"{name}=.*counts columns, and the column 'q'"):
+            ranker.fit(FRAME, Y_)
+    else:
+        ranker.fit(FRAME, Y_)
+
+
+@pytest.mark.parametrize(
+    "inner", [HistGradientBoostingRegressor(max_iter=3), HistGradientBoostingClassifier(max_iter=3)]
+)
+def test_histogram_gradient_boosting_and_a_group_column(inner, data):
+    """Its `categorical_features="from_dtype"` names no column."""
+    X, y, query = data
+    expected = GroupedRanker(inner).fit(X, y, groups=query).predict(X)
+    for rows, group_by in ((X.assign(q=query), "q"), (np.c_[X, query], -1)):
+        found = GroupedRanker(inner, group_by=group_by).fit(rows, y).predict(rows)
+        np.testing.assert_allclose(found, expected)
+
+
+class NoWeights(Recorder):
+    def fit(self, X, y):
+        return self._record(X, y)
+
+
+def test_weights_that_would_be_lost(data):
+    X, y, _ = data
+    with pytest.raises(ValueError, match="NoWeights.fit does not take it: it would be lost"):
+        GroupedRanker(NoWeights()).fit(X, y, sample_weight=np.ones(len(y)))
+
+
+def test_named_columns_beside_a_dropped_one(data):
+    X, y, query = data
+    ranker = GroupedRanker(GroupId(), group_by="q").fit(X.assign(q=query), y, cat_features=["a"])
+    assert ranker.estimator_.given_["cat_features"] == ["a"]
+
+
+def test_score_without_the_group_column(data):
+    X, y, query = data
+    ranker = GroupedRanker(Ridge(), group_by="q").fit(X.assign(q=query), y)
+    with pytest.raises(ValueError, match="group_by='q' names nothing in X"):
+        ranker.score(X, y)
+    with pytest.raises(ValueError, match=r"now missing:\n- a\n- q"):
+        ranker.predict(X[["b", "c"]])
+    by_number = GroupedRanker(Ridge(), group_by=3).fit(X.assign(q=query).to_numpy(), y)
+    with pytest.raises(ValueError, match="X has 2 features, but GroupedRanker is expecting 4"):
+        by_number.predict(X.to_numpy()[:, :2])
+
+
+def test_score_without_groups(data):
+    X, y, query = data
+    with pytest.raises(ValueError, match="got no groups"):
+        GroupedRanker(LinearRegression()).fit(X, y).score(X, y)
+    ranker = GroupedRanker(LinearRegression(), group_by=lambda X: query).fit(X, y)
+    with pytest.raises(ValueError, match="only one of the two"):
+        ranker.score(X, y, groups=query)
+
+
+# --- mistakes that would train on other data than was meant
+
+
+@pytest.mark.parametrize("inner", [Ridge(), LogisticRegression(), Qid()])
+@pytest.mark.parametrize("labels", ["float", "object", "Int64"])
+def test_missing_labels_are_refused_for_every_ranker(inner, labels, data):
+    X, y, query = data
+    y = pd.Series(y).astype(labels)
+    y[[5, 9]] = pd.NA if labels == "Int64" else np.nan
+    with pytest.raises(ValueError, match="y must not be NaN, found 2 NaN, the first at index 5"):
+        GroupedRanker(inner).fit(X, y, groups=query)
+
+
+def test_a_stacked_regressor_is_an_estimator(data):
+    """Its `predict` appears when it is fitted."""
+    X, y, query = data
+    ranker = GroupedRanker(StackingRegressor([("a", Ridge()), ("b", LinearRegression())]))
+    ranker.fit(X, y, groups=query)
+    expected = StackingRegressor([("a", Ridge()), ("b", LinearRegression())])
+    order = np.argsort(query, kind="stable")
+    expected.fit(X.iloc[order], y[order])
+    np.testing.assert_array_equal(ranker.predict(X), expected.predict(X))
+
+
+@pytest.mark.parametrize("name", ["qid", "group", "group_id"])
+def test_the_library_s_parameter_for_groups_is_refused(name, data):
+    X, y, query = data
+    ids = query if name != "group" else np.bincount(query)
+    with pytest.raises(ValueError, match=f"{name} was passed and groups was not.*np.repeat"):
+        GroupedRanker(Qid()).fit(X, y, **{name: ids})
+
+
+class SharesMemory(Recorder):
+    def fit(self, X, y):
+        self.given_ = {"X": X, "y": y}
+        return self
+
+
+def test_rows_that_are_in_order_are_not_copied():
+    X, y = np.random.default_rng(0).normal(size=(1000, 5)), np.arange(1000) % 4
+    together = np.repeat(np.arange(100), 10)
+    given = GroupedRanker(SharesMemory()).fit(X, y, groups=together).estimator_.given_
+    assert given["X"] is X
+    scattered = GroupedRanker(SharesMemory()).fit(X, y, groups=together[::-1]).estimator_.given_
+    assert not np.shares_memory(scattered["X"], X)
+    np.testing.assert_array_equal(scattered["X"][:10], X[-10:])
+
+
+def test_so_large_a_fraction_that_all_queries_would_be_held_out():
+    ranker = GroupedRanker(Sizes(), early_stopping=True, validation_fraction=0.999)
+    with pytest.raises(ValueError, match="would hold out 300 of 300 queries"):
+        ranker.fit(np.zeros((600, 1)), np.arange(600) % 2, groups=np.arange(600) // 2)

@@ -1,0 +1,826 @@
+"""The scorers: where ids come from, what an estimator's output means, scikit-learn's tools."""
+
+import pickle
+from copy import deepcopy
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import sklearn
+from helpers import graded_rows
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+)
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    cross_val_score,
+    cross_validate,
+)
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from sklearn_ndcg import (
+    dcg_samples,
+    dcg_score,
+    jarvelin_kekalainen,
+    make_dcg_scorer,
+    make_ndcg_scorer,
+    ndcg_curve,
+    ndcg_samples,
+    ndcg_score,
+    one_ranking,
+)
+
+# --- where the ids come from
+
+
+def frames(X, query):
+    """X with its ids, and the group_by that finds them."""
+    named = X.assign(q=query)
+    yield named, "q"
+    yield X.set_index(pd.Index(query, name="q")), "q"
+    yield X.set_index([pd.Index(query, name="q"), pd.Index(range(len(X)), name="doc")]), "q"
+    yield pl.DataFrame({name: named[name].to_numpy() for name in named}), "q"
+    yield pa.table({name: named[name].to_numpy() for name in named}), "q"
+    yield named.to_numpy(), 3
+    yield named.to_numpy(), -1
+    yield named.to_numpy().tolist(), 3
+    yield sparse.csr_array(named.to_numpy()), 3
+    yield sparse.coo_matrix(named.to_numpy()), np.int64(3)
+    yield X.to_numpy(), lambda X: query
+    yield named.rename(columns={"q": 7}), 7
+    yield named["a"].set_axis(pd.Index(query, name="q")), "q"
+
+
+class FirstColumn(BaseEstimator):
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        if hasattr(X, "toarray"):
+            X = X.toarray()
+        X = np.asarray(X)
+        return X if X.ndim == 1 else X[:, 0]
+
+
+@pytest.mark.parametrize("index", range(13))
+def test_group_by_finds_the_ids(data, index):
+    X, y, query = data
+    table, group_by = list(frames(X, query))[index]
+    scorer = make_ndcg_scorer(k=3, group_by=group_by)
+    expected = ndcg_score(y, X["a"], groups=query, k=3)
+    assert scorer(FirstColumn(), table, y) == expected
+
+
+def test_group_by_wins_over_routed_groups(data):
+    X, y, query = data
+    scorer = make_ndcg_scorer(group_by=lambda X: query)
+    expected = ndcg_score(y, X["a"], groups=query)
+    assert scorer(FirstColumn(), X, y, groups=np.arange(len(y)) % 2) == expected
+
+
+def test_one_ranking(data):
+    X, y, _ = data
+    scorer = make_ndcg_scorer(group_by=one_ranking)
+    expected = ndcg_score([y], [X["a"]])
+    for table in (X, X.to_numpy(), X.to_numpy().tolist(), sparse.csr_array(X)):
+        assert scorer(FirstColumn(), table, y) == pytest.approx(expected, rel=1e-15)
+
+
+LOST = {
+    "no groups": (None, lambda X: X, "got no groups.*enable_metadata_routing.*group_by=one_ranking"),
+    "no such name": ("query", lambda X: X, r"group_by='query' names nothing in X.*\['a', 'b', 'c'\]"),
+    "no such name, index": ("b", lambda X: X[["a"]].rename_axis("i"), r"\['a'\] and index levels \['i'\]"),
+    "column and level": ("a", lambda X: X.rename_axis("a"), "both a column of X and a level"),
+    "column twice": ("a", lambda X: X[["a", "a", "b"]], "group_by='a' names 2 columns"),
+    "array": ("a", np.asarray, r"ndarray.*RFECV.*enable_metadata_routing=True"),
+    "polars name": ("d", pl.DataFrame, r"names nothing in X.*\['a', 'b', 'c'\]"),
+    "column too far": (3, np.asarray, r"group_by=3 is not a column of X.*\(105, 3\)"),
+    "column much too far": (5, np.asarray, r"group_by=5 is not a column of X.*\(105, 3\)"),
+    "number for a frame": (0, lambda X: X, "group_by=0 names nothing in X"),
+    "1-D": (0, lambda X: X["a"].to_numpy(), r"group_by=0 is not a column of X.*\(105,\)"),
+    "bool": (True, np.asarray, "group_by=True is a name"),
+    "callable, nothing": (lambda X: None, np.asarray, "group_by=.*returned None"),
+    "missing ids": ("b", lambda X: X.assign(b=np.nan), "groups must not be missing, found 105"),
+    "callable, wrong length": (lambda X: [1, 2], np.asarray, "groups must have one id.*105 rows.*got 2"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LOST)
+def test_lost_ids_are_errors(data, name):
+    X, y, _ = data
+    group_by, convert, words = LOST[name]
+    with pytest.raises(ValueError, match=f"(?s){words}"):
+        make_ndcg_scorer(group_by=group_by)(FirstColumn(), convert(X), y)
+
+
+def test_matrix_with_groups_is_an_error(data):
+    X, y, query = data
+    wide = np.c_[y, y]
+    model = LinearRegression().fit(X, wide)
+    assert 0 < make_ndcg_scorer()(model, X, wide + 1) <= 1
+    with pytest.raises(ValueError, match="groups goes with 1-D"):
+        make_ndcg_scorer()(model, X, wide, groups=query)
+    with pytest.raises(ValueError, match="groups goes with 1-D"):
+        make_ndcg_scorer(group_by=one_ranking)(model, X, wide)
+
+
+# --- in the tools of scikit-learn
+
+
+def test_routed_search_fits_splits_and_scores_by_query(data, routing):
+    X, y, query = data
+    search = GridSearchCV(
+        Ridge(), {"alpha": [1, 100]}, scoring=make_ndcg_scorer(k=3), cv=GroupKFold(4)
+    )
+    search.fit(X, y, groups=query)
+    for fold, (train, test) in enumerate(GroupKFold(4).split(X, y, query)):
+        model = Ridge(alpha=100).fit(X.iloc[train], y[train])
+        expected = ndcg_score(y[test], model.predict(X.iloc[test]), groups=query[test], k=3)
+        assert search.cv_results_[f"split{fold}_test_score"][1] == pytest.approx(expected)
+    expected = ndcg_score(y, search.predict(X), groups=query, k=3)
+    assert search.score(X, y, groups=query) == expected
+    with pytest.raises(ValueError, match="got no groups"):
+        search.score(X, y)
+
+
+def test_an_alias_for_groups(data, routing):
+    X, y, query = data
+    zero = {"replace_undefined_by": 0}
+    scorer = make_ndcg_scorer(k=3, **zero).set_score_request(groups="session")
+    got = cross_val_score(
+        Ridge(),
+        X,
+        y,
+        scoring=scorer,
+        cv=GroupKFold(4),
+        params={"session": query, "groups": np.arange(len(y)) // 6},
+    )
+    expected = []
+    for train, test in GroupKFold(4).split(X, y, np.arange(len(y)) // 6):
+        model = Ridge().fit(X.iloc[train], y[train])
+        s = model.predict(X.iloc[test])
+        expected.append(ndcg_score(y[test], s, groups=query[test], k=3, **zero))
+    np.testing.assert_allclose(got, expected, rtol=1e-14)
+
+
+def test_requests_merge_and_are_not_shared(routing):
+    scorer = make_ndcg_scorer()
+    scorer.set_score_request(sample_weight=True)
+    requests = scorer.get_metadata_routing().score.requests
+    assert requests == {"groups": True, "sample_weight": True}
+    fresh = make_ndcg_scorer().get_metadata_routing().score.requests
+    assert fresh == {"groups": True, "sample_weight": None}
+    assert clone(scorer).get_metadata_routing().score.requests == requests
+
+
+def test_routed_weights(data, routing):
+    X, y, query = data
+    weight = 1.0 + query
+    scorer = make_ndcg_scorer(k=3).set_score_request(sample_weight=True)
+    estimator = Ridge().set_fit_request(sample_weight=False)
+    got = cross_val_score(
+        estimator, X, y, scoring=scorer, cv=GroupKFold(4),
+        params={"groups": query, "sample_weight": weight},
+    )  # fmt: skip
+    for value, (train, test) in zip(got, GroupKFold(4).split(X, y, query), strict=True):
+        s = Ridge().fit(X.iloc[train], y[train]).predict(X.iloc[test])
+        options = {"groups": query[test], "k": 3, "sample_weight": weight[test]}
+        assert value == pytest.approx(ndcg_score(y[test], s, **options))
+
+
+def test_routing_is_not_needed_to_build_one():
+    assert not sklearn.get_config()["enable_metadata_routing"]
+    make_ndcg_scorer(k=5)
+    with pytest.raises(RuntimeError, match="only available when metadata routing is enabled"):
+        make_ndcg_scorer().set_score_request(groups=True)
+
+
+SCORERS = [
+    make_ndcg_scorer(),
+    make_ndcg_scorer(k=[1, None], group_by="q", gain={0: 0, 1: 3, 2: 7, 3: 9}),
+    make_dcg_scorer(k=5, group_by=one_ranking, discount=jarvelin_kekalainen(b=3)),
+    make_ndcg_scorer(k="retrieved", response_method=["decision_function", "predict"]),
+]
+
+
+@pytest.mark.parametrize("scorer", SCORERS)
+@pytest.mark.parametrize("copied", [clone, deepcopy, lambda s: pickle.loads(pickle.dumps(s))])  # noqa: S301
+def test_copies_score_alike(data, scorer, copied):
+    X, y, query = data
+    X = X.assign(q=query)
+    groups = query if scorer.group_by is None else None
+    copy = copied(scorer)
+    assert copy is not scorer
+    assert repr(copy) == repr(scorer)
+    assert copy(FirstColumn(), X, y, groups=groups) == scorer(FirstColumn(), X, y, groups=groups)
+
+
+def test_repr_shows_the_options():
+    assert [" ".join(repr(scorer).split()) for scorer in SCORERS] == [
+        "GroupedScorer(metric='ndcg')",
+        "GroupedScorer(gain={0: 0, 1: 3, 2: 7, 3: 9}, group_by='q', k=[1, None], metric='ndcg')",
+        (
+            "GroupedScorer(discount=jarvelin_kekalainen(b=3), "
+            f"group_by={one_ranking!r}, k=5, metric='dcg')"
+        ),
+        (
+            "GroupedScorer(k='retrieved', metric='ndcg', "
+            "response_method=['decision_function', 'predict'])"
+        ),
+    ]
+    search = GridSearchCV(Ridge(), {"alpha": [1]}, scoring=make_ndcg_scorer(k=5))
+    assert "scoring=GroupedScorer(k=5, metric='ndcg')" in repr(search)
+    assert "GroupedScorer(k=5" in search._repr_html_()
+
+
+def test_parameters_can_be_read_and_set():
+    scorer = make_ndcg_scorer(k=5, gain="exponential")
+    assert scorer.get_params() == {
+        "metric": "ndcg", "k": 5, "group_by": None, "response_method": "auto",
+        "gain": "exponential", "discount": "log", "ties": "average", "ignore_ties": False,
+        "unjudged": "raise", "replace_undefined_by": "warn",
+    }  # fmt: skip
+    y, s, groups = np.array([1, 0, 2]), np.array([3.0, 2, 1]), [1, 1, 1]
+    got = scorer.set_params(gain="linear", k=1)(FirstColumn(), s, y, groups=groups)
+    assert got == ndcg_score(y, s, groups=groups, k=1)
+    with pytest.raises(ValueError, match="gain must be one of"):
+        scorer.set_params(gain="exp")(FirstColumn(), s, y, groups=groups)
+
+
+def test_two_workers(data):
+    X, y, query = data
+    X = X.set_index(pd.Index(query, name="q"))
+    scorer = make_ndcg_scorer(k=3, group_by="q")
+    search = GridSearchCV(Ridge(), {"alpha": [1, 9]}, scoring=scorer, cv=GroupKFold(4))
+    serial = clone(search).fit(X, y, groups=query).cv_results_["mean_test_score"]
+    parallel = clone(search).set_params(n_jobs=2).fit(X, y, groups=query)
+    np.testing.assert_array_equal(parallel.cv_results_["mean_test_score"], serial)
+
+
+def test_two_workers_routed(data, routing):
+    X, y, query = data
+    search = GridSearchCV(Ridge(), {"alpha": [1]}, scoring=make_ndcg_scorer(), cv=GroupKFold(4))
+    serial = clone(search).fit(X, y, groups=query).cv_results_["mean_test_score"]
+    parallel = clone(search).set_params(n_jobs=2).fit(X, y, groups=query)
+    np.testing.assert_array_equal(parallel.cv_results_["mean_test_score"], serial)
+
+
+def test_several_cutoffs(data):
+    X, y, query = data
+    scorer = make_ndcg_scorer(k=[1, 5, None, "retrieved"])
+    got = scorer(FirstColumn(), X, y, groups=query)
+    expected = {
+        "ndcg@1": ndcg_score(y, X["a"], groups=query, k=1),
+        "ndcg@5": ndcg_score(y, X["a"], groups=query, k=5),
+        "ndcg": ndcg_score(y, X["a"], groups=query),
+        "ndcg@retrieved": ndcg_score(y, X["a"], groups=query, k="retrieved"),
+    }
+    assert got == pytest.approx(expected, rel=1e-14)
+    assert all(type(value) is float for value in got.values())
+    assert make_ndcg_scorer(k=range(1, 4))(FirstColumn(), X, y, groups=query)["ndcg@3"] > 0
+    got = make_dcg_scorer(k=(3, None))(FirstColumn(), X, y, groups=query)
+    expected = {"dcg@3": dcg_score(y, X["a"], groups=query, k=3),
+                "dcg": dcg_score(y, X["a"], groups=query)}  # fmt: skip
+    assert got == pytest.approx(expected, rel=1e-14)
+
+
+def test_retrieved_beside_other_cutoffs():
+    y, s = np.array([2, 1, 1, 0]), np.array([-np.inf, 1, 3, 2])
+    got = make_ndcg_scorer(k=["retrieved", 1, 3])(FirstColumn(), s, y, groups=[0] * 4)
+    for name, k in (("ndcg@retrieved", "retrieved"), ("ndcg@1", 1), ("ndcg@3", 3)):
+        assert got[name] == pytest.approx(ndcg_score(y, s, groups=[0] * 4, k=k), rel=1e-15)
+
+
+def test_search_refits_with_one_of_several_cutoffs(data):
+    X, y, query = data
+    X = X.set_index(pd.Index(query, name="q"))
+    scorer = make_ndcg_scorer(k=[1, 5], group_by="q")
+    search = GridSearchCV(Ridge(), {"alpha": [1, 9]}, scoring=scorer, cv=GroupKFold(4))
+    search.set_params(refit="ndcg@5").fit(X, y, groups=query)
+    assert search.best_score_ == search.cv_results_["mean_test_ndcg@5"].max()
+    with pytest.raises(ValueError, match="refit"):  # scikit-learn's own
+        clone(search).set_params(refit=True).fit(X, y, groups=query)
+
+
+@pytest.mark.filterwarnings("ignore:.*does not support sample_weight")
+@pytest.mark.parametrize("cutoffs", [3, None])
+def test_in_a_dict_with_sample_weight_and_routing_off(data, cutoffs):
+    """scikit-learn 1.7 and later ask scorers in a dict whether they take sample_weight."""
+    X, y, query = data
+    X = X.set_index(pd.Index(query, name="q"))
+    weight = 1.0 + query
+    scoring = {"ours": make_ndcg_scorer(k=cutoffs, group_by="q"), "r2": "r2"}
+    search = GridSearchCV(
+        Ridge(), {"alpha": [1, 9]}, scoring=scoring, refit="ours", cv=GroupKFold(4)
+    )
+    search.fit(X, y, groups=query, sample_weight=weight)
+    train, test = next(iter(GroupKFold(4).split(X, y, query)))
+    s = Ridge(alpha=1).fit(X.iloc[train], y[train], weight[train]).predict(X.iloc[test])
+    version = tuple(map(int, sklearn.__version__.split(".")[:2]))
+    weights = {"sample_weight": weight[test]} if version >= (1, 7) else {}
+    expected = ndcg_score(y[test], s, groups=query[test], k=cutoffs, **weights)
+    assert search.cv_results_["split0_test_ours"][0] == pytest.approx(expected)
+
+
+def test_make_scorer_takes_the_plain_function(data, routing):
+    X, y, query = data
+    scorer = make_scorer(ndcg_score, k=3).set_score_request(groups=True)
+    got = cross_val_score(Ridge(), X, y, scoring=scorer, cv=GroupKFold(4), params={"groups": query})
+    ours = cross_val_score(
+        Ridge(), X, y, scoring=make_ndcg_scorer(k=3), cv=GroupKFold(4), params={"groups": query}
+    )
+    np.testing.assert_array_equal(got, ours)
+
+
+def test_make_scorer_takes_the_plain_function_for_matrices(data):
+    X, y, _ = data
+    wide = np.c_[y, 3 - y]
+    got = cross_val_score(LinearRegression(), X, wide, scoring=make_scorer(ndcg_score, k=3), cv=3)
+    theirs = make_scorer(sklearn.metrics.ndcg_score, k=3)
+    expected = cross_val_score(LinearRegression(), X, wide, scoring=theirs, cv=3)
+    np.testing.assert_allclose(got, expected, rtol=1e-13)
+    ours = cross_val_score(LinearRegression(), X, wide, scoring=make_ndcg_scorer(k=3), cv=3)
+    np.testing.assert_array_equal(ours, got)
+
+
+@pytest.mark.filterwarnings("ignore:NDCG is undefined", "ignore:Each of the", "ignore:The score is")
+def test_ordinary_folds_never_raise(data):
+    """Queries of one document, or without relevant documents, are common."""
+    X, y, _ = data
+    X = X.set_index(pd.Index(np.arange(len(y)), name="q"))
+    for replacement, expected in (("warn", 0), (0.5, 0.5), (np.nan, np.nan)):
+        scorer = make_ndcg_scorer(group_by="q", replace_undefined_by=replacement)
+        scores = cross_val_score(
+            Ridge(), X, y * 0, scoring=scorer, cv=KFold(3), error_score="raise"
+        )
+        np.testing.assert_array_equal(scores, [expected] * 3)
+
+
+# --- what an estimator's output means
+
+
+def test_classifier_is_ranked_by_its_expected_gain(data):
+    X, y, query = data
+    for gain, gains in (
+        ("linear", [0, 1, 2, 3]),
+        ("exponential", [0, 1, 3, 7]),
+        ([0, 9, 9, 1],) * 2,
+    ):
+        model = LogisticRegression().fit(X, y)
+        expected = ndcg_score(y, model.predict_proba(X) @ gains, groups=query, gain=gain)
+        got = make_ndcg_scorer(gain=gain)(model, X, y, groups=query)
+        assert got == pytest.approx(expected, rel=1e-14)
+
+
+def test_classes_are_grades_not_positions(data):
+    X, y, query = data
+    grades = np.array([0, 1, 5, 50])
+    model = RandomForestClassifier(n_estimators=5, random_state=0).fit(X, grades[y])
+    expected = ndcg_score(grades[y], model.predict_proba(X) @ grades, groups=query)
+    got = make_ndcg_scorer()(model, X, grades[y], groups=query)
+    assert got == pytest.approx(expected, rel=1e-14)
+
+
+def test_a_fold_without_the_highest_grade(data):
+    X, y, query = data
+    model = LogisticRegression().fit(X[y < 3], y[y < 3])
+    expected = ndcg_score(y, model.predict_proba(X) @ [0, 1, 2], groups=query)
+    assert make_ndcg_scorer()(model, X, y, groups=query) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("dtype", [int, float, bool])
+def test_binary_classifiers(data, dtype):
+    X, y, query = data
+    y = (y > 0).astype(dtype)
+    score = make_ndcg_scorer(replace_undefined_by=0)
+    for model, method in [
+        (LogisticRegression(), "predict_proba"),
+        (make_pipeline(StandardScaler(), LogisticRegression()), "predict_proba"),
+        (GridSearchCV(LogisticRegression(), {"C": [1]}), "predict_proba"),
+        (LinearSVC(random_state=0), "decision_function"),
+        (SVC(), "decision_function"),
+        (CalibratedClassifierCV(LinearSVC(random_state=0)), "predict_proba"),
+    ]:
+        model.fit(X, y)
+        response = getattr(model, method)(X)
+        response = response[:, 1] if response.ndim == 2 else response
+        expected = ndcg_score(y, response, groups=query, replace_undefined_by=0)
+        assert score(model, X, y, groups=query) == pytest.approx(expected, rel=1e-14)
+
+
+def test_equal_probabilities_stay_tied():
+    """A matrix product may round equal rows differently."""
+    rng = np.random.default_rng(0)
+    for n in range(2, 40):
+        row = rng.random(7)
+        proba = np.tile(row / row.sum(), (n, 1))
+
+        class Constant(ClassifierMixin, BaseEstimator):
+            classes_ = np.arange(7) / 10
+
+            def predict_proba(self, X, proba=proba):
+                return proba
+
+        y = np.zeros(n)
+        y[0] = 1
+        expected = (1 / np.log2(np.arange(2, n + 2))).mean()
+        got = make_ndcg_scorer()(Constant(), np.zeros((n, 1)), y, groups=np.zeros(n))
+        assert got == pytest.approx(expected, rel=1e-13)
+
+
+def test_explicit_responses(data):
+    X, y, query = data
+    model = LogisticRegression().fit(X, y > 1)
+    y = (y > 1).astype(int)
+    for response, scores in [
+        ("predict", model.predict(X)),
+        ("decision_function", model.decision_function(X)),
+        ("predict_proba", model.predict_proba(X)[:, 1]),
+        (["decision_function", "predict_proba"], model.decision_function(X)),
+        (("predict_proba",), model.predict_proba(X)[:, 1]),
+    ]:
+        options = {"replace_undefined_by": 0, "ties": "stable"}
+        got = make_ndcg_scorer(response_method=response, **options)(model, X, y, groups=query)
+        assert got == pytest.approx(ndcg_score(y, scores, groups=query, **options), rel=1e-14)
+
+
+def test_responses_that_are_not_scores(data):
+    X, y, query = data
+    score = make_ndcg_scorer()
+    probabilities = make_ndcg_scorer(response_method=["predict_proba", "decision_function"])
+    names = np.array(["bad", "fair", "good", "best"])
+    with pytest.raises(ValueError, match="neither predict_proba nor.*response_method='predict'"):
+        score(LinearSVC(random_state=0).fit(X, y), X, y, groups=query)
+    with pytest.raises(ValueError, match=r"'bad'.*not numbers.*response_method"):
+        score(LogisticRegression().fit(X, names[y]), X, y, groups=query)
+    with pytest.raises(ValueError, match="neither predict_proba|no numbers"):
+        score(SVC().fit(X, names[y]), X, y, groups=query)
+    with pytest.raises(ValueError, match="Ridge has no such method"):
+        probabilities(Ridge().fit(X, y), X, y, groups=query)
+    with pytest.raises(ValueError, match=r"same shape, got \(105,\) and \(105, 4\)"):
+        make_ndcg_scorer(response_method="decision_function")(
+            LogisticRegression().fit(X, y), X, y, groups=query
+        )
+
+
+def test_column_of_predictions(data):
+    X, y, query = data
+    model = LinearRegression().fit(X, np.c_[y])
+    assert model.predict(X).shape == (len(y), 1)
+    expected = ndcg_score(y, model.predict(X).ravel(), groups=query)
+    assert make_ndcg_scorer()(model, X, y, groups=query) == expected
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RandomForestClassifier(n_estimators=5, random_state=0),
+        KNeighborsClassifier(),
+        MultiOutputClassifier(LogisticRegression()),
+        OneVsRestClassifier(LogisticRegression()),
+        RidgeClassifier(),
+        LinearRegression(),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_multilabel(data, model):
+    X, y, _ = data
+    wide = np.c_[y > 0, y > 1, y > 2].astype(int)
+    model.fit(X, wide)
+    if hasattr(model, "predict_proba"):
+        proba = model.predict_proba(X)
+        score = np.column_stack([p[:, 1] for p in proba]) if isinstance(proba, list) else proba
+    elif hasattr(model, "decision_function"):
+        score = model.decision_function(X)
+    else:
+        score = model.predict(X)
+    options = {"k": 2, "replace_undefined_by": 0}
+    expected = ndcg_score(wide, score, **options)
+    assert make_ndcg_scorer(**options)(model, X, wide) == pytest.approx(expected, rel=1e-14)
+
+
+def test_multilabel_with_a_label_of_one_class(data):
+    X, y, _ = data
+    wide = np.c_[y > 0, y > 9, y > -1].astype(int)
+    model = RandomForestClassifier(n_estimators=5, random_state=0).fit(X, wide)
+    p = model.predict_proba(X)[0][:, 1]
+    expected = ndcg_score(wide, np.c_[p, np.zeros(len(y)), np.ones(len(y))])
+    assert make_ndcg_scorer()(model, X, wide) == pytest.approx(expected, rel=1e-14)
+
+
+def test_several_grades_per_label(data):
+    X, y, _ = data
+    wide = np.c_[y, 3 - y]
+    model = KNeighborsClassifier().fit(X, wide)
+    score = np.column_stack([p @ [0, 1, 2, 3] for p in model.predict_proba(X)])
+    assert make_ndcg_scorer()(model, X, wide) == pytest.approx(ndcg_score(wide, score), rel=1e-14)
+
+
+def test_works_on_any_object_with_predict(data):
+    X, y, query = data
+
+    class Duck:
+        def predict(self, X):
+            return np.asarray(X)[:, 0]
+
+    expected = ndcg_score(y, X["a"], groups=query)
+    assert make_ndcg_scorer()(Duck(), X, y, groups=query) == expected
+
+
+def test_classifiers_without_tags(data):
+    X, y, query = data
+
+    class Duck:
+        classes_ = np.array([0, 1])
+
+        def predict(self, X):
+            return (np.asarray(X)[:, 0] > 0) * 1
+
+        def predict_proba(self, X):
+            p = 1 / (1 + np.exp(-np.asarray(X)[:, 0]))
+            return np.c_[1 - p, p]
+
+    expected = ndcg_score(y, X["a"], groups=query)
+    assert make_ndcg_scorer()(Duck(), X, y, groups=query) == expected
+
+
+def test_probabilities_that_fit_no_classes(data):
+    X, y, query = data
+    model = LogisticRegression().fit(X, y)
+    with pytest.raises(ValueError, match=r"no entry for 1 value of classes_, the first 3"):
+        make_ndcg_scorer(gain={0: 0, 1: 1, 2: 2})(model, X, y % 3, groups=query)
+    model.classes_ = np.array([0, 1, 2])
+    with pytest.raises(ValueError, match=r"shape \(105, 4\) for the classes \[0, 1, 2\]"):
+        make_ndcg_scorer()(model, X, y, groups=query)
+    model.classes_ = np.array([0, 1, 2, 2000])
+    with pytest.raises(ValueError, match=r"finite gain.*inf"):
+        make_ndcg_scorer(gain="exponential")(model, X, y, groups=query)
+
+
+def test_the_group_column_is_kept_out_of_the_features(data):
+    """The recipe for an ordinary estimator and ids in a column: a step that drops them."""
+    X, y, query = data
+    drops = make_column_transformer((StandardScaler(), ["a", "b", "c"]))
+    model = make_pipeline(drops, Ridge())
+    scorer = make_ndcg_scorer(k=3, group_by="q")
+    splits = list(GroupKFold(4).split(X, y, query))
+    got = cross_val_score(model, X.assign(q=query), y, scoring=scorer, cv=splits)
+    plain = make_pipeline(StandardScaler(), Ridge())
+    for value, (train, test) in zip(got, GroupKFold(4).split(X, y, query), strict=True):
+        s = plain.fit(X.iloc[train], y[train]).predict(X.iloc[test])
+        assert value == pytest.approx(ndcg_score(y[test], s, groups=query[test], k=3))
+
+
+# --- early stopping of HistGradientBoosting, which passes binned X to the scorer
+
+
+def many_queries(n_queries=400, seed=0):
+    rng = np.random.default_rng(seed)
+    query = np.repeat(np.arange(n_queries), 6)
+    X = np.c_[rng.normal(size=(len(query), 3)), query]
+    y = np.clip(np.round(X[:, 0] + rng.normal(size=len(query)) + 1), 0, 4)
+    return X, y, query
+
+
+def last_column(X):
+    return X[:, -1]
+
+
+@pytest.mark.parametrize("model", [HistGradientBoostingRegressor, HistGradientBoostingClassifier])
+@pytest.mark.parametrize("group_by", [3, last_column])
+def test_ids_are_not_read_from_the_bins_of_early_stopping(model, group_by):
+    X, y, _ = many_queries()
+    scorer = make_ndcg_scorer(group_by=group_by, replace_undefined_by=0.0)
+    stopping = model(early_stopping=True, scoring=scorer, max_iter=3)
+    with pytest.raises(ValueError, match=f"{model.__name__} gives.*binned.*scoring='loss'"):
+        stopping.fit(X, y)
+
+
+def test_a_scorer_that_needs_no_ids_stops_early():
+    X, y, _ = many_queries()
+    scorer = make_ndcg_scorer(group_by=one_ranking)
+    model = HistGradientBoostingRegressor(early_stopping=True, scoring=scorer, max_iter=3)
+    assert len(model.fit(X, y).validation_score_) == 4
+
+
+def test_a_fitted_hist_gradient_boosting_is_scored_on_bytes_too():
+    X, y, query = many_queries(n_queries=100)
+    X = X.astype(np.uint8)
+    scorer = make_ndcg_scorer(group_by=3, replace_undefined_by=0.0)
+    model = HistGradientBoostingRegressor(early_stopping=False, scoring=scorer).fit(X, y)
+    expected = ndcg_score(y, model.predict(X), groups=query, replace_undefined_by=0.0)
+    assert scorer(model, X, y) == expected
+    search = GridSearchCV(model, {"max_iter": [2, 4]}, scoring=scorer, cv=GroupKFold(3))
+    assert np.isfinite(search.fit(X, y, groups=query).cv_results_["mean_test_score"]).all()
+    assert np.isfinite(scorer(search, X, y))
+
+
+# --- equal expected gains
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        KNeighborsClassifier(5),
+        RandomForestClassifier(10, max_depth=3, random_state=0),
+        ExtraTreesClassifier(7, min_samples_leaf=5, random_state=0),
+        DecisionTreeClassifier(max_depth=3),
+        GaussianNB(),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.parametrize("gain", ["linear", "exponential", [0, 0.1, 0.3, 0.7, 1.1]])
+def test_gains_that_are_equal_in_exact_arithmetic_tie(model, gain):
+    X, y, query = many_queries(seed=1)
+    model.fit(X[:600], y[:600])
+    X, y, query = X[600:], y[600:], query[600:]
+    grades = model.classes_.astype(int).tolist()
+    gains = {"linear": grades, "exponential": [2**g - 1 for g in grades]}.get(
+        gain if isinstance(gain, str) else "", gain
+    )
+    # votes and leaves are fractions of small denominators
+    small = 5 if isinstance(model, KNeighborsClassifier) else 10**9
+    exact = [
+        sum(
+            Fraction(p).limit_denominator(small) * Fraction(str(g))
+            for p, g in zip(row, gains, strict=True)
+        )
+        for row in model.predict_proba(X).tolist()
+    ]
+    _, order = np.unique(np.array(exact, dtype=object), return_inverse=True)
+    if isinstance(model, GaussianNB):  # its probabilities are all distinct, and stay so
+        order = (model.predict_proba(X).astype(np.longdouble) * gains).sum(axis=1)
+    scorer = make_ndcg_scorer(k=5, group_by=3, gain=gain, replace_undefined_by=0.0)
+    expected = ndcg_score(y, order, groups=query, k=5, gain=gain, replace_undefined_by=0.0)
+    assert scorer(model, X, y) == pytest.approx(expected, abs=1e-13)
+
+
+class Votes(ClassifierMixin, BaseEstimator):
+    """X has the votes of five neighbours."""
+
+    classes_ = np.arange(5)
+
+    def predict_proba(self, X):
+        return np.array([np.bincount(row, minlength=5) / 5 for row in X])
+
+
+def test_votes_of_equal_sums_tie():
+    scorer = make_ndcg_scorer(group_by=one_ranking)
+    for seed in range(200):
+        votes = np.random.default_rng(seed).integers(0, 5, (6, 5))
+        y = np.arange(6) % 3
+        expected = ndcg_score([y], [votes.sum(axis=1)])
+        assert scorer(Votes(), votes, y) == pytest.approx(expected, abs=1e-15)
+
+
+@pytest.mark.parametrize("scale", [1, 0.125])
+def test_negative_gains_that_cancel_out_tie(scale):
+    proba = [[0.1, 0.3, 0.2, 0.3, 0.1], [0, 0.3, 0.6, 0, 0.1], [0.3, 0.2, 0.1, 0.3, 0.1]]
+    gains = [scale * gain for gain in (-3, -1, 0, 1, 3)]
+
+    class Given(Votes):
+        def predict_proba(self, X):
+            return np.array(proba)
+
+    exact = [
+        sum(Fraction(str(p)) * Fraction(g) for p, g in zip(row, gains, strict=True))
+        for row in proba
+    ]
+    scorer = make_dcg_scorer(group_by=one_ranking, gain=dict(enumerate(gains)))
+    y = [0, 4, 2]
+    expected = dcg_score([y], [[float(e) for e in exact]], gain=dict(enumerate(gains)))
+    assert scorer(Given(), np.zeros((3, 1)), y) == pytest.approx(expected, abs=1e-15)
+
+
+# --- a fold without any relevant document
+
+
+def test_a_fold_without_any_relevant_document_warns():
+    X, y, query = many_queries(n_queries=30)
+    X = pd.DataFrame(X[:, :3], index=pd.Index(query, name="query"))
+    y[query < 10] = 0
+    scorer = make_ndcg_scorer(k=[1, 3], group_by="query", replace_undefined_by=np.nan)
+    splits = list(GroupKFold(3).split(X, y, query // 10))
+    with pytest.warns(
+        UndefinedMetricWarning, match="The score is nan.*ranks all of its candidates"
+    ):
+        scores = cross_validate(Ridge(), X, y, scoring=scorer, cv=splits)
+    assert np.isnan(scores["test_ndcg@1"]).sum() == 1
+
+
+# --- parameters, and how a scorer is shown
+
+
+def test_every_option_is_a_parameter_from_the_start():
+    changed = make_ndcg_scorer().set_params(gain="exponential", replace_undefined_by=0.0, k=5)
+    given = make_ndcg_scorer(gain="exponential", replace_undefined_by=0.0, k=5)
+    assert changed.get_params() == given.get_params()
+    assert (
+        repr(changed)
+        == repr(given)
+        == ("GroupedScorer(gain='exponential', k=5, metric='ndcg', replace_undefined_by=0.0)")
+    )
+    with pytest.raises(ValueError, match="log_base"):
+        make_ndcg_scorer().set_params(log_base=3)
+    with pytest.raises(ValueError, match="replace_undefined_by"):
+        make_dcg_scorer().set_params(replace_undefined_by=0.0)
+
+
+def test_a_notebook_shows_what_is_measured():
+    scorer = make_ndcg_scorer(k=[1, 10], group_by="query", gain="exponential")
+    shown = scorer._repr_mimebundle_()
+    assert shown["text/plain"] == repr(scorer)
+    for words in ("NDCG@1, NDCG@10", "exponential", "queries by", "query"):
+        assert words in shown["text/html"]
+    assert "fitted" not in shown["text/html"]
+
+
+@pytest.mark.parametrize("metric", [ndcg_score, dcg_score, ndcg_samples, dcg_samples, ndcg_curve])
+def test_a_metric_as_scoring_is_refused_with_the_scorer_to_use(metric, data):
+    X, y, _ = data
+    words = f"{metric.__name__} is a metric.*LinearRegression.*make_{metric.__name__.split('_')[0]}_scorer"
+    with pytest.raises(TypeError, match=words):
+        cross_val_score(LinearRegression(), X, y, scoring=metric, error_score="raise")
+
+
+def test_curve_displays_label_their_axis_with_the_name_of_the_scorer():
+    assert make_ndcg_scorer(k=10).__name__ == "ndcg@10"
+    assert make_dcg_scorer().__name__ == "dcg"
+    assert make_ndcg_scorer(k=[1, None]).__name__ == "ndcg@1, ndcg"
+
+
+# --- bad parameters
+
+BAD = {
+    "k": ({"k": 0}, ValueError, "k must be an integer"),
+    "no k": ({"k": []}, ValueError, "k must list different cutoffs"),
+    "a k twice": ({"k": [5, 1, 5]}, ValueError, "k must list different cutoffs"),
+    "option": ({"log_base": 3}, TypeError, "unknown option log_base.*gain, "),
+    "groups": ({"groups": [1, 2]}, TypeError, "unknown option groups"),
+    "gain": ({"gain": "exp"}, ValueError, "gain must be one of"),
+    "response": ({"response_method": "transform"}, ValueError, "response_method must be"),
+    "response None": ({"response_method": None}, ValueError, "response_method must be.*None"),
+    "responses": ({"response_method": ["predict", "auto"]}, ValueError, "response_method"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_parameters(name):
+    parameters, error, words = BAD[name]
+    with pytest.raises(error, match=words):
+        make_ndcg_scorer(**parameters)
+
+
+def test_a_dcg_scorer_has_no_undefined_queries_to_replace():
+    with pytest.raises(TypeError, match="unknown option replace"):
+        make_dcg_scorer(replace_undefined_by=0)
+
+
+@pytest.mark.parametrize("model", [GaussianNB(), LogisticRegression(C=1e4, max_iter=10_000)])
+def test_certain_probabilities_of_a_binary_classifier_stay_apart(model):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    proba = model.fit(X, y).predict_proba(X)[:, 1]
+    assert np.count_nonzero(proba > 1 - 1e-12) > 20
+    relevance = X[:, 0].max() - X[:, 0]
+    expected = sklearn.metrics.ndcg_score([relevance], [proba])
+    scorer = make_ndcg_scorer(group_by=one_ranking)
+    assert scorer(model, X, relevance) == pytest.approx(expected, abs=1e-12)
+
+
+def test_many_cutoffs_are_taken_in_parts(monkeypatch):
+    X, y, q = graded_rows(n_queries=30)
+    X = X.set_index(pd.Index(q, name="q"))
+    model = Ridge().fit(X, y)
+    scorer = make_ndcg_scorer(k=[*range(1, 20), None, "retrieved"], group_by="q")
+    y = np.where(q == q[0], 0, y)
+    with pytest.warns(UndefinedMetricWarning):
+        whole = scorer(model, X, y)
+    monkeypatch.setattr("sklearn_ndcg._metrics.queries._BLOCK", 100)
+    with pytest.warns(UndefinedMetricWarning) as caught:
+        in_parts = scorer(model, X, y)
+    assert in_parts == whole
+    assert len(caught) == 1
