@@ -3,12 +3,3 @@
 from sklearn_ndcg._inference.comparison import compare_lists, compare_rankers, compare_runs
 from sklearn_ndcg._inference.displays import DifferenceDisplay, NDCGDisplay
 from sklearn_ndcg._inference.interval import ndcg_interval
-
-__all__ = [
-    "DifferenceDisplay",
-    "NDCGDisplay",
-    "compare_lists",
-    "compare_rankers",
-    "compare_runs",
-    "ndcg_interval",
-]

@@ -20,11 +20,6 @@ from sklearn_ndcg._kernels.numpy_kernels import grades
 from sklearn_ndcg._kernels.sums import exact_sum, weighted_means, weighted_sums
 from sklearn_ndcg._kernels.threads import by_queries, by_rows
 
-__all__ = [
-    "backend", "by_rows", "exact_sum", "grades", "in_threads", "numpy_kernels", "weighted_means",
-    "weighted_sums",
-]  # fmt: skip
-
 
 def in_threads(call: Callable[[slice], Floats], lengths: Ints, n_rows: int) -> Floats:
     """Results of `call` for parts of the queries as one array; the NumPy kernels use one thread."""

@@ -3,17 +3,3 @@
 from sklearn_ndcg._lists.formats import from_lists, from_trec
 from sklearn_ndcg._lists.pool import Union, per_query, read_list, read_run, unite
 from sklearn_ndcg._lists.reading import both_by_query, judgements, labels_of, ranked_run
-
-__all__ = [
-    "Union",
-    "both_by_query",
-    "from_lists",
-    "from_trec",
-    "judgements",
-    "labels_of",
-    "per_query",
-    "ranked_run",
-    "read_list",
-    "read_run",
-    "unite",
-]

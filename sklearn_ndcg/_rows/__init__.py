@@ -17,19 +17,3 @@ from sklearn_ndcg._rows.grouping import (
     warn_of_single_documents,
 )
 from sklearn_ndcg._rows.ids import first_rows
-
-__all__ = [
-    "Grouping",
-    "codes_of_runs",
-    "column_names",
-    "columns_among",
-    "count_rows",
-    "first_rows",
-    "lacks_columns",
-    "query_ids",
-    "shown_labels",
-    "take_rows",
-    "warn_of_single_documents",
-    "with_zeros",
-    "without_columns",
-]

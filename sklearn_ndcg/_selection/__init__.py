@@ -9,14 +9,3 @@ from sklearn_ndcg._selection.scorers import (
     one_ranking,
 )
 from sklearn_ndcg._selection.splitters import QuerySplitter, check_group_splits
-
-__all__ = [
-    "GroupedRanker",
-    "GroupedScorer",
-    "QueryLeakWarning",
-    "QuerySplitter",
-    "check_group_splits",
-    "make_dcg_scorer",
-    "make_ndcg_scorer",
-    "one_ranking",
-]
