@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from inspect import currentframe
 from itertools import combinations
 from numbers import Integral, Real
-from typing import Any, TypeGuard
+from typing import Any, Literal, TypeGuard
 
 import numpy as np
 import sklearn
@@ -20,9 +20,13 @@ Floats = NDArray[np.float64]
 Grades = NDArray[np.uint8]
 Ints = NDArray[np.intp]
 
-Cutoff = int | str | None
-Gain = str | Sequence[float] | Mapping[float, float] | Callable[[Floats], ArrayLike]
-Discount = str | Callable[[NDArray[np.int64]], ArrayLike]
+Cutoff = int | Literal["retrieved"] | None
+NamedGain = Literal["linear", "exponential"]
+Gain = NamedGain | Sequence[float] | Mapping[float, float] | Callable[[Floats], ArrayLike]
+NamedDiscount = Literal["log", "reciprocal", "none"]
+Discount = NamedDiscount | Callable[[NDArray[np.int64]], ArrayLike]
+Ties = Literal["average", "stable", "worst", "best"]
+Unjudged = Literal["raise", "zero", "omit"]
 
 EQUAL = 1e-12  # differences up to this are rounding errors
 

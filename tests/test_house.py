@@ -11,14 +11,15 @@ from graphlib import TopologicalSorter
 from importlib.metadata import version
 from inspect import cleandoc, getmembers, isclass, isfunction, ismethod, signature
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
 from helpers import run_python
 
 import sklearn_ndcg
-from sklearn_ndcg import _kernels
-from sklearn_ndcg._metrics.measure import DISCOUNTS, GAINS, OPTIONS
+from sklearn_ndcg import _checks, _kernels
+from sklearn_ndcg._metrics import measure
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(sklearn_ndcg.__file__).parent
@@ -128,17 +129,24 @@ def test_modules_and_functions_are_short(module):
             assert length <= 40, f"{node.name} has {length} lines of code"
 
 
-def test_the_docstrings_list_every_named_gain_and_discount():
+TABLES = {"gain": "GAINS", "discount": "DISCOUNTS", "ties": "TIES"}
+
+
+@pytest.mark.parametrize("choice", TABLES)
+def test_types_and_docstrings_list_every_name_of_a_table(choice):
+    names = tuple(getattr(measure, TABLES[choice]))
+    types = {"gain": _checks.NamedGain, "discount": _checks.NamedDiscount, "ties": _checks.Ties}
+    assert get_args(types[choice]) == names
     for function in (sklearn_ndcg.ndcg_score, sklearn_ndcg.dcg_score):
-        for parameter, names in (("gain", GAINS), ("discount", DISCOUNTS)):
-            listed = re.search(rf"^ *{parameter} : {{(.*?)}}", function.__doc__, re.M)[1]
-            assert listed == ", ".join(f'"{name}"' for name in names)
+        listed = re.search(rf"^ *{choice} : {{(.*?)}}", function.__doc__, re.M)[1]
+        assert listed == ", ".join(f'"{name}"' for name in names)
 
 
 def test_the_options_of_scorers_and_evidence_are_those_of_the_metrics():
     data = {"y_true", "y_score", "groups", "k", "sample_weight"}
-    for metric, options in OPTIONS.items():
-        assert set(signature(getattr(sklearn_ndcg, metric)).parameters) - data == set(options)
+    for metric, options in (("ndcg_score", "NDCGChoices"), ("dcg_score", "DCGChoices")):
+        names = set(signature(getattr(sklearn_ndcg, metric)).parameters) - data
+        assert names == set(getattr(measure, options).__annotations__)
 
 
 def test_all_is_what_is_public():

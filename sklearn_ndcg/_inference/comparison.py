@@ -14,12 +14,9 @@ from scipy import stats
 from sklearn_ndcg._checks import EQUAL, Floats, check_choice, noting, refuse_reordered, warn
 from sklearn_ndcg._inference.results import Comparison, ConfidenceInterval, query_differences
 from sklearn_ndcg._inference.sample import (
-    DATA,
     Sample,
     check_resamples,
     generator_of,
-    group_clusters,
-    measure_and_data,
     sample_of,
 )
 from sklearn_ndcg._inference.statistics import (
@@ -39,10 +36,14 @@ from sklearn_ndcg._lists import (
     read_run,
     unite,
 )
-from sklearn_ndcg._metrics import Queries, check_options, numeric, read_queries, with_scores
+from sklearn_ndcg._metrics import (
+    Queries,
+    measure_and_data,
+    numeric,
+    read_queries,
+    with_scores,
+)
 from sklearn_ndcg._rows import Grouping
-
-_LIST_DATA = ("k", "sample_weight")  # as rows have no order that a user knows, no groups
 
 
 def compare_rankers(
@@ -169,7 +170,6 @@ def compare_rankers(
     98     0.3429  0.6932       -0.3504
     96     0.4660  0.8657       -0.3996
     """
-    check_options("compare_rankers", options, data=DATA)
     check_choice("test", test, ("permutation", "t"))
     check_resamples(n_resamples)
     generator = generator_of(random_state)
@@ -283,7 +283,6 @@ def compare_lists(
                     difference  0.95 interval       p (permutation, Holm)  effect  wins/ties/losses
     near - popular     +0.2456  [+0.0968, +0.3943]                 0.0014   +0.62  22/0/8
     """
-    check_options("compare_lists", options, data=_LIST_DATA)
     _check_lists(recommended, "recommended", "lists", unanswered, unjudged)
     lists = {}
     for name, each in recommended.items():
@@ -375,7 +374,6 @@ def compare_runs(
     q02    0.9652  0.7975       +0.1677
     q18    0.6199  0.7602       -0.1403
     """
-    check_options("compare_runs", options, data=_LIST_DATA)
     _check_lists(runs, "runs", "run", unanswered, unjudged)
     truths, fractions = judgements(qrels, "zero" if unjudged == "zero" else "nan")
     ranked = {}
@@ -432,7 +430,7 @@ def _read_rankers(
     y_true: ArrayLike, y_scores: dict[Any, ArrayLike], options: dict[str, Any]
 ) -> list[Queries]:
     """The same queries with the scores of each ranker; they are grouped once."""
-    measure, data = measure_and_data(options | {"replace_undefined_by": np.nan})
+    measure, data = measure_and_data("compare_rankers", options | {"replace_undefined_by": np.nan})
     found: list[Queries] = []
     for name, y_score in y_scores.items():
         with noting(name):
@@ -496,7 +494,9 @@ def _compare_union(
     grouping = Grouping.of_ids(labels_of(union.queries), n)
     if clusters is not None:
         by_query = per_query(clusters, "clusters", union)
-        arguments["clusters"] = np.repeat(group_clusters(by_query, n).row_codes(), union.n_rows)
+        arguments["clusters"] = np.repeat(
+            Grouping.of_ids(by_query, n, name="clusters").row_codes(), union.n_rows
+        )
     if options.get("sample_weight") is not None:
         by_query = per_query(options["sample_weight"], "sample_weight", union)
         options["sample_weight"] = np.repeat(numeric(by_query, "sample_weight"), union.n_rows)

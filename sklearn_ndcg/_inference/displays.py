@@ -11,7 +11,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn_ndcg._checks import Floats, warn
 from sklearn_ndcg._inference.interval import curve_interval
 from sklearn_ndcg._inference.results import Comparison, query_differences
-from sklearn_ndcg._metrics import Measure, check_curve_cutoffs, check_options, read_queries
+from sklearn_ndcg._metrics import CurveOptions, check_curve_cutoffs, measure_and_data, read_queries
 from sklearn_ndcg._rows import take_rows
 from sklearn_ndcg._selection import GroupedScorer, make_ndcg_scorer
 
@@ -425,9 +425,7 @@ class NDCGDisplay:
         name: str | None,
         options: dict[str, Any],
     ) -> NDCGDisplay:
-        check_options("NDCGDisplay", options, data=("groups", "sample_weight"))
-        data: dict[str, Any] = {name: options.get(name) for name in ("groups", "sample_weight")}
-        measure = Measure(**{name: options[name] for name in options if name not in data})
+        measure, data = measure_and_data("NDCGDisplay", options, CurveOptions)
         if k is not None and np.ndim(k) == 1:
             k = np.unique(np.asarray(k))
         queries = read_queries(measure, y_true, y_score, **data)

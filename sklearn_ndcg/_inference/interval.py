@@ -12,12 +12,10 @@ from scipy import stats
 from sklearn_ndcg._checks import EQUAL, Floats, Ints, check_choice, is_number, warn
 from sklearn_ndcg._inference.results import ConfidenceInterval, NDCGInterval
 from sklearn_ndcg._inference.sample import (
-    DATA,
     Sample,
     check_number,
     check_resamples,
     generator_of,
-    measure_and_data,
     sample_of,
     weights_of_scored,
 )
@@ -31,7 +29,7 @@ from sklearn_ndcg._inference.statistics import (
     widened_levels,
 )
 from sklearn_ndcg._kernels import weighted_means
-from sklearn_ndcg._metrics import Queries, check_options, read_queries
+from sklearn_ndcg._metrics import Queries, measure_and_data, read_queries
 
 
 def ndcg_interval(
@@ -143,13 +141,12 @@ def ndcg_interval(
     >>> ndcg_interval(y_true, y_score, k=10, clusters=user, random_state=0).standard_error
     0.0053...
     """
-    check_options("ndcg_interval", options, data=DATA)
     _check_level(confidence_level)
     confidence_level = float(confidence_level)
     check_choice("method", method, ("BCa", "percentile", "t"))
     check_resamples(n_resamples)
     generator = generator_of(random_state)
-    measure, data = measure_and_data(options)
+    measure, data = measure_and_data("ndcg_interval", options)
     sample = sample_of([read_queries(measure, y_true, y_score, **data)], y_true, clusters)
     value = float(mean_and_error(sample.values, sample.weight)[0][0])
     tails = np.array([(1 - confidence_level) / 2, (1 + confidence_level) / 2])

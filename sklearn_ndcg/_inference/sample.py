@@ -9,10 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg._checks import Floats, Ints, is_integer, refuse_reordered, warn
 from sklearn_ndcg._inference.statistics import by_cluster, effective_number
-from sklearn_ndcg._metrics import Measure, Queries, check_cutoff
+from sklearn_ndcg._metrics import Queries
 from sklearn_ndcg._rows import Grouping, first_rows, shown_labels
 
-DATA = ("groups", "k", "sample_weight")  # options of a metric that are not of a measure
 _FEW = 10  # queries or clusters, below which a warning says what an interval is worth
 
 
@@ -41,13 +40,6 @@ class Sample(NamedTuple):
         if self.clusters is None:
             return values, self.weight
         return by_cluster(values, self.weight, self.clusters)
-
-
-def measure_and_data(options: dict[str, Any]) -> tuple[Measure, dict[str, Any]]:
-    """Split the options of `ndcg_score` into a measure and data."""
-    choices = {name: value for name, value in options.items() if name not in DATA}
-    measure = Measure(k=check_cutoff(options.get("k")), **choices)
-    return measure, {name: options.get(name) for name in ("groups", "sample_weight")}
 
 
 def sample_of(rankers: list[Queries], y_true: ArrayLike, clusters: ArrayLike | None) -> Sample:
@@ -100,17 +92,9 @@ def check_number(weight: Floats, n_queries: int, clustered: bool = False) -> Non
         )
 
 
-def group_clusters(clusters: Any, n: int) -> Grouping:
-    """The clusters of so many rows or queries."""
-    try:
-        return Grouping.of_ids(clusters, n)
-    except (TypeError, ValueError) as error:  # ids are read where they are known as groups
-        raise type(error)(str(error).replace("groups", "clusters")) from error
-
-
 def _clusters_of_queries(queries: Queries, clusters: ArrayLike) -> Ints:
     """The number of each query's cluster, which holds all of its rows."""
-    grouping = group_clusters(clusters, queries.shape[0])
+    grouping = Grouping.of_ids(clusters, queries.shape[0], name="clusters")
     codes = grouping.row_codes()
     if len(queries.shape) == 2:
         return codes

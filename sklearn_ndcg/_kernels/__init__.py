@@ -16,7 +16,7 @@ import numpy as np
 
 from sklearn_ndcg._checks import Floats, Ints
 from sklearn_ndcg._kernels import numpy_kernels
-from sklearn_ndcg._kernels.numpy_kernels import grades
+from sklearn_ndcg._kernels.numpy_kernels import TieRule, grades
 from sklearn_ndcg._kernels.sums import exact_sum, weighted_means, weighted_sums
 from sklearn_ndcg._kernels.threads import by_queries, by_rows
 

@@ -28,7 +28,6 @@ ctypedef fused graded:  # gains, or grades whose gains are in a table
     double
 
 cdef enum:
-    AVERAGE, STABLE, WORST, BEST
     GRADES = 256  # of a byte
     PARTS = 16  # of a query, whose highest scores bound the score at a small cutoff from below
     RUN = 32  # documents that are sorted by counting; longer runs are merged
@@ -42,9 +41,6 @@ ctypedef fused item:
     float
     double
     Py_ssize_t
-
-TIES = {"average": AVERAGE, "stable": STABLE, "worst": WORST, "best": BEST}
-
 
 cdef struct Document:
     double score
@@ -302,35 +298,34 @@ cdef Py_ssize_t rank(
 
 
 cdef int dcg_of_query(
-    const graded* gain, const real* score, Py_ssize_t n, const Ranks* ranks, int ties,
+    const graded* gain, const real* score, Py_ssize_t n, const Ranks* ranks, int by_gain, bint averages,
     const double* table, Document* ranked, Document* spare, double* out,
 ) except -1 nogil:
     cdef Py_ssize_t i, first = 0, last, found, at = 0
     cdef Py_ssize_t depth = min(n, ranks.cutoffs[ranks.n_cutoffs - 1])
-    cdef double sign = 1 if ties == BEST else -1
-    cdef double* by_gain = <double*> spare
+    cdef double* gains = <double*> spare
     cdef Sum s = Sum(0, 0)
     cdef Sum block
     found = rank(score, n, depth, ranked, spare)
     while first < found and at < ranks.n_cutoffs:
         ask_sometimes(first)
         last = first + 1
-        if ties != STABLE:
+        if by_gain or averages:
             while last < found and ranked[last].score == ranked[first].score:
                 last += 1
         if last == first + 1:
             write_term(ranks, gain_of(gain[ranked[first].row], table), first, &s, &at, out)
-        elif ties == AVERAGE:
+        elif averages:
             block = Sum(0, 0)
             for i in range(first, last):
                 add(&block, gain_of(gain[ranked[i].row], table))
             write_terms(ranks, value(&block) / (last - first), first, last, &s, &at, out)
         else:
             for i in range(first, last):
-                by_gain[i - first] = sign * gain_of(gain[ranked[i].row], table)
-            rank(by_gain, last - first, min(last, depth) - first, ranked + first, spare)
+                gains[i - first] = by_gain * gain_of(gain[ranked[i].row], table)
+            rank(gains, last - first, min(last, depth) - first, ranked + first, spare)
             for i in range(first, min(last, depth)):
-                write_term(ranks, sign * ranked[i].score, i, &s, &at, out)
+                write_term(ranks, by_gain * ranked[i].score, i, &s, &at, out)
         first = last
     for i in range(at, ranks.n_cutoffs):
         out[i] = value(&s)
@@ -446,12 +441,13 @@ def dcg(
     const Py_ssize_t[::1] lengths,
     const double[::1] discount,
     const Py_ssize_t[::1] cutoffs,
-    str ties,
+    ties,
     const double[::1] table,
 ):
     """DCG of every query at every cutoff, shape (n_queries, n_cutoffs)."""
     cdef Py_ssize_t q, n_done = 0
-    cdef int rule = TIES[ties]
+    cdef int by_gain = ties.by_gain
+    cdef bint averages = ties.averages
     cdef double[GRADES] gains
     result = np.zeros((len(starts), len(cutoffs)))
     cdef double[:, ::1] out = result
@@ -467,7 +463,7 @@ def dcg(
         for q in range(starts.shape[0]):
             if lengths[q]:
                 dcg_of_query(
-                    &gain[starts[q]], &score[starts[q]], lengths[q], &ranks, rule, gains,
+                    &gain[starts[q]], &score[starts[q]], lengths[q], &ranks, by_gain, averages, gains,
                     ranked, spare, &out[q, 0],
                 )
             n_done += lengths[q]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,17 @@ from sklearn_ndcg._checks import Floats, Grades, Ints
 from sklearn_ndcg._kernels.threads import by_rows
 
 Item = TypeVar("Item", bound=np.generic)
+
+
+class TieRule(NamedTuple):
+    """How documents of equal scores are ordered: by gain, or as in the input; or all orders count.
+
+    `by_gain` is 1 for the highest gain first, -1 for the lowest, 0 for the order of the input.
+    """
+
+    by_gain: int = 0
+    averages: bool = False
+
 
 # documents in a block: its few temporaries stay in a core's cache
 _BLOCK = 1 << 16
@@ -68,14 +79,13 @@ def dcg(
     lengths: Ints,
     discount: Floats,
     cutoffs: Ints,
-    ties: str,
+    ties: TieRule,
     table: Floats,
 ) -> Floats:
     """DCG of every query at every cutoff, shape (n_queries, n_cutoffs).
 
     `cutoffs` ascend and differ; `discount` is for the ranks 1, 2, ... as far as cutoffs or queries
-    reach. A score of -inf was not retrieved and adds nothing. `ties` is "average", "stable",
-    "worst" or "best".
+    reach. A score of -inf was not retrieved and adds nothing.
     """
     result = np.zeros((len(starts), len(cutoffs)))
     for queries, (gains, scores) in _blocks(starts, lengths, gain, score):
@@ -127,22 +137,20 @@ def _blocks(
             yield queries, tuple(array[rows].reshape(-1, length) for array in arrays)
 
 
-def _rank_gains(gain: Floats, score: Floats, ties: str) -> Floats:
-    """Gain at each rank, largest score first; under "average" the expected gain at the rank."""
+def _rank_gains(gain: Floats, score: Floats, ties: TieRule) -> Floats:
+    """Gain at each rank, largest score first; the expected gain where all orders count."""
     descending = -score
-    if ties == "average":
-        order = np.argsort(descending, axis=1)
-    elif ties == "stable":
-        order = np.argsort(descending, axis=1, kind="stable")
+    if ties.by_gain:
+        order = np.lexsort((-ties.by_gain * gain, descending))
     else:
-        order = np.lexsort((gain if ties == "worst" else -gain, descending))
+        order = np.argsort(descending, axis=1, kind=None if ties.averages else "stable")
     order += gain.shape[1] * np.arange(len(gain))[:, np.newaxis]  # places in the flat block
     ranked, descending = np.take(gain, order), np.take(descending, order)
     del order
     unretrieved = np.flatnonzero(descending[:, -1] == np.inf)
     if unretrieved.size:
         ranked[unretrieved] *= descending[unretrieved] < np.inf
-    if ties == "average":
+    if ties.averages:
         tied = descending[:, 1:] == descending[:, :-1]
         del descending
         rows = np.flatnonzero(tied.any(axis=1))

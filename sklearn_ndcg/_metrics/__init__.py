@@ -20,17 +20,16 @@ from sklearn_ndcg._metrics.measure import (
     CONVENTIONS,
     DISCOUNTS,
     GAINS,
-    OPTIONS,
+    TIES,
+    CurveOptions,
+    DCGChoices,
     Measure,
+    NDCGChoices,
+    NDCGChoicesAtK,
+    NDCGOptions,
     check_curve_cutoffs,
     check_cutoff,
-    check_options,
     jarvelin_kekalainen,
+    measure_and_data,
 )
-from sklearn_ndcg._metrics.queries import (
-    LARGEST_WEIGHT,
-    Queries,
-    Totals,
-    mean_of_totals,
-    replace_undefined,
-)
+from sklearn_ndcg._metrics.queries import LARGEST_WEIGHT, Queries, Totals

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, check_choice, name_of
 from sklearn_ndcg._metrics.inputs import read_queries
-from sklearn_ndcg._metrics.measure import CONVENTIONS, Measure, check_cutoff, check_options
+from sklearn_ndcg._metrics.measure import CONVENTIONS, Measure, NDCGChoicesAtK, measure_and_data
 from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._rows import codes_of_runs, shown_labels
 
@@ -187,7 +187,7 @@ def explain_difference(
         queries = replace(queries, measure=measure)
         values.append(queries.values())
         changes.append(Change(choice, before, after))
-    means = [queries.mean_of(each)[0] for each in values]
+    means = [queries.totals_of(each).means(start)[0] for each in values]
     by_query = np.hstack(values).T
     n_tied, are_places = _ties_and_places(queries)
     explanation = Explanation(
@@ -216,17 +216,16 @@ def _measure(name: str, convention: Any, k: Any) -> Measure:
             f"{name} must be a name in CONVENTIONS or a mapping of options of ndcg_score, got "
             f"{type(convention).__name__}."
         )
-    check_options("explain_difference", convention, data=("k",))
     try:
-        measure = Measure(**{"k": k, **convention})
-        check_cutoff(measure.k)
+        choices = {"k": k, **convention}
+        measure, _ = measure_and_data("explain_difference", choices, NDCGChoicesAtK)
     except (TypeError, ValueError) as error:
-        error.add_note(f"This was found in {name}.")
+        error.add_note(f"In the convention passed as `{name}`.")
         raise
     # the same choice may be spelled in two ways, one of which warns
     return replace(
         measure,
-        ties=measure.tie_rule,
+        ties="stable" if measure.ignore_ties else measure.ties,
         ignore_ties=False,
         replace_undefined_by=measure.undefined_value,
     )

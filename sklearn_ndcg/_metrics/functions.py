@@ -158,7 +158,7 @@ def dcg_score(
         k=check_cutoff(k), normalized=False, gain=gain, discount=discount, log_base=log_base,
         ties=ties, ignore_ties=ignore_ties, unjudged=unjudged,
     )  # fmt: skip
-    queries = read_queries(measure, y_true, y_score, groups, sample_weight, in_order=False)
+    queries = read_queries(measure, y_true, y_score, groups, sample_weight, sort=False)
     return float(queries.means()[0])
 
 
@@ -291,7 +291,7 @@ def ndcg_score(
         k=check_cutoff(k), gain=gain, discount=discount, ties=ties, ignore_ties=ignore_ties,
         unjudged=unjudged, replace_undefined_by=replace_undefined_by,
     )  # fmt: skip
-    queries = read_queries(measure, y_true, y_score, groups, sample_weight, in_order=False)
+    queries = read_queries(measure, y_true, y_score, groups, sample_weight, sort=False)
     return float(queries.means()[0])
 
 

@@ -21,7 +21,7 @@ from sklearn_ndcg._checks import (
 )
 from sklearn_ndcg._kernels import by_rows
 from sklearn_ndcg._metrics.measure import Measure
-from sklearn_ndcg._metrics.queries import LARGEST_WEIGHT, Queries
+from sklearn_ndcg._metrics.queries import LARGEST_WEIGHT, Queries, refuse_zero_weight
 from sklearn_ndcg._rows import Grouping, warn_of_single_documents
 
 
@@ -31,17 +31,17 @@ def read_queries(
     y_score: ArrayLike,
     groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
-    in_order: bool = True,
+    sort: bool = True,
 ) -> Queries:
     """Check all input for `measure` and bring it into rows of whole queries.
 
     Queries are in the order of their ids, or, where only a mean is wanted, in any order.
     """
-    queries = read_part(measure, y_true, y_score, groups, sample_weight, in_order)
+    queries = read_part(measure, y_true, y_score, groups, sample_weight, sort)
     if len(queries.shape) == 1 and len(queries) == queries.shape[0]:
         warn_of_single_documents(len(queries))
-    if queries.weight is not None and not queries.weight.any():
-        raise ValueError("sample_weight is 0 for every query: nothing is left to average over.")
+    if queries.weight is not None:
+        refuse_zero_weight(queries.weight.max())
     return queries
 
 
@@ -51,7 +51,7 @@ def read_part(
     y_score: ArrayLike,
     groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
-    in_order: bool = True,
+    sort: bool = True,
 ) -> Queries:
     """The same for some of the queries, without the checks that concern all of them together."""
     refuse_reordered(y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight)
@@ -62,7 +62,10 @@ def read_part(
     judged = None if grades is not None else _where_judged(relevance, measure.unjudged)
     _check_scores(score)
 
-    grouping = _group(relevance.shape, groups, in_order)
+    if relevance.ndim == 2:
+        grouping = Grouping.of_matrix(*relevance.shape)
+    else:
+        grouping = Grouping.of_ids(groups, len(relevance), sort=sort)
     gain: Any
     gain, gain_table = _gains(relevance, grades, judged, measure)
     gain = grouping.gather(gain)
@@ -96,12 +99,6 @@ def with_scores(queries: Queries, y_score: ArrayLike) -> Queries:
 def _with_checked_scores(queries: Queries, score: NDArray[Any]) -> Queries:
     score = queries.grouping.gather(_as_float(score.ravel()))
     return replace(queries, score=score if queries.kept is None else score[queries.kept])
-
-
-def _group(shape: tuple[int, ...], groups: ArrayLike | None, in_order: bool) -> Grouping:
-    if len(shape) == 2:
-        return Grouping.of_matrix(*shape)
-    return Grouping.of_ids(groups, shape[0], in_order)
 
 
 def numeric(values: Any, name: str) -> NDArray[Any]:

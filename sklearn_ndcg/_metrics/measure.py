@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite, log
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_ndcg._checks import (
     Cutoff,
@@ -18,25 +19,23 @@ from sklearn_ndcg._checks import (
     Floats,
     Gain,
     Ints,
+    Ties,
+    Unjudged,
     check_choice,
     is_integer,
     is_number,
     name_of,
     refuse_masked,
+    warn,
 )
+from sklearn_ndcg._kernels import TieRule
 
 
 def _convention(
     gain: str, ties: str, replace_undefined_by: float, discount: str = "log"
 ) -> Mapping[str, Any]:
-    return MappingProxyType(
-        {
-            "gain": gain,
-            "discount": discount,
-            "ties": ties,
-            "replace_undefined_by": replace_undefined_by,
-        }
-    )
+    choices = {"gain": gain, "discount": discount, "ties": ties}
+    return MappingProxyType(choices | {"replace_undefined_by": replace_undefined_by})
 
 
 # How other libraries define NDCG, as keyword arguments of `ndcg_score`. What these cannot say
@@ -84,8 +83,8 @@ class Formula(NamedTuple):
     of_column: Callable[[Any], Any]  # an expression in, an expression out
 
 
-# The names that `gain` and `discount` take. A new one is an entry here and a line in the
-# docstrings of `ndcg_score` and `dcg_score`.
+# The names that `gain`, `discount` and `ties` take. A new one is an entry here, in the type of the
+# argument in `_checks`, and in the docstrings of `ndcg_score` and `dcg_score`.
 GAINS = {
     "linear": Formula(lambda relevance: relevance, lambda relevance: relevance),
     "exponential": Formula(_exponential, lambda relevance: 2.0**relevance - 1),
@@ -95,9 +94,57 @@ DISCOUNTS = {
     "reciprocal": Formula(lambda ranks: 1 / ranks, lambda rank: 1 / rank),
     "none": Formula(np.ones_like, lambda rank: rank * 0 + 1),
 }
-_TIES = ("average", "stable", "worst", "best")
+TIES = {
+    "average": TieRule(averages=True),
+    "stable": TieRule(),
+    "worst": TieRule(by_gain=-1),
+    "best": TieRule(by_gain=1),
+}
 _UNJUDGED = ("raise", "zero", "omit")
 _LARGEST_REPLACEMENT = 1e100  # whose cubes and sums, as in intervals, are still float64
+
+
+class _Choices(TypedDict, total=False):
+    gain: Gain
+    discount: Discount
+    ties: Ties
+    ignore_ties: bool
+    unjudged: Unjudged
+
+
+class DCGChoices(_Choices, total=False):
+    """What a DCG means, beside its cutoff: keyword arguments of `dcg_score`."""
+
+    log_base: float
+
+
+class NDCGChoices(_Choices, total=False):
+    """What an NDCG means, beside its cutoff: keyword arguments of `ndcg_score`."""
+
+    replace_undefined_by: float | Literal["warn"]
+
+
+class NDCGChoicesAtK(NDCGChoices, total=False):
+    """What an NDCG means: keyword arguments of `ndcg_score`."""
+
+    k: Cutoff
+
+
+class ListOptions(NDCGChoicesAtK, total=False):
+    """Keyword arguments of `ndcg_score` where rows have no order that a user knows."""
+
+    sample_weight: Any
+
+
+class CurveOptions(NDCGChoices, total=False):
+    """Keyword arguments of `ndcg_curve`, beside the cutoffs."""
+
+    groups: ArrayLike | None
+    sample_weight: ArrayLike | None
+
+
+class NDCGOptions(NDCGChoicesAtK, CurveOptions, total=False):
+    """All keyword arguments of `ndcg_score`."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +172,7 @@ class Measure:
             names = tuple(DISCOUNTS)
             check_choice("discount", self.discount, names, "or a callable on the ranks 1..n")
         _check_log_base(self.log_base, self.discount)
-        check_choice("ties", self.ties, _TIES)
+        check_choice("ties", self.ties, tuple(TIES))
         if not isinstance(self.ignore_ties, bool | np.bool_):
             raise ValueError(f"ignore_ties must be True or False, got {self.ignore_ties!r}.")
         if self.ignore_ties and self.ties != "average":
@@ -158,15 +205,25 @@ class Measure:
         return [name if k is None else f"{name}@{k}" for k in self.cutoffs]
 
     @property
-    def tie_rule(self) -> str:
-        """How ties are broken: `ties`, or the order of the input under `ignore_ties`."""
-        return "stable" if self.ignore_ties else self.ties
+    def tie_rule(self) -> TieRule:
+        """How ties are broken: by `ties`, or in the order of the input under `ignore_ties`."""
+        return TIES["stable" if self.ignore_ties else self.ties]
 
     @property
     def undefined_value(self) -> float:
         """The NDCG of a query without a relevant document."""
         value = self.replace_undefined_by
-        return 0.0 if isinstance(value, str) else float(value)
+        return 0.0 if value == "warn" else float(value)
+
+    def warn_of_undefined(self, count: int, n_queries: int) -> None:
+        """Warn of undefined queries where a warning is due."""
+        if self.replace_undefined_by == "warn":
+            warn(
+                f"NDCG is undefined for {count} of {n_queries} queries, which have no relevant "
+                "document, and is set to 0.0 there. Pass replace_undefined_by=0.0 to keep that "
+                "without this warning, another number, or nan to leave them out of the mean.",
+                UndefinedMetricWarning,
+            )
 
     def gains(self, relevance: Floats, source: str = "y_true") -> Floats:
         """Gain of each relevance in `source`, which is never written to."""
@@ -174,18 +231,40 @@ class Measure:
             return GAINS[self.gain].of_array(relevance)
         if callable(self.gain):
             return _result_of(self.gain, "gain", "relevance", relevance.copy())
-        if isinstance(self.gain, Mapping):
-            return _from_mapping(self.gain, relevance, source)
-        return _from_sequence(self.gain, relevance, source)
+        gains, unknown = self._look_up(relevance)
+        if unknown.any():
+            grades = self._gain_of_grade[0].tolist()
+            listed = f"{grades[:3]}...{grades[-1]}" if len(grades) > 20 else f"{grades}"
+            count = int(np.count_nonzero(unknown))
+            raise ValueError(
+                f"gain has no entry for {count} value{'s' * (count > 1)} of {source}, the first "
+                f"{relevance[unknown][0]}; it has the grades {listed}."
+            )
+        return gains
 
     def gain_table(self, highest: int) -> Floats | None:
         """Gains of the grades 0..highest; None unless there is a table of them, all >= 0."""
+        grades = np.arange(highest + 1.0)
         if isinstance(self.gain, str):
-            return self.gains(np.arange(highest + 1.0))
-        if isinstance(self.gain, Mapping) or callable(self.gain) or len(self.gain) <= highest:
+            return self.gains(grades)
+        if callable(self.gain) or isinstance(self.gain, Mapping):
             return None
-        gains = np.ascontiguousarray(self.gain, dtype=np.float64)[: highest + 1]
-        return gains if gains.min() >= 0 else None
+        gains, unknown = self._look_up(grades)
+        return None if unknown.any() or gains.min() < 0 else gains
+
+    @cached_property
+    def _gain_of_grade(self) -> tuple[Floats, Floats]:
+        """The grades of a table of gains, ascending, and their gains."""
+        gain: Any = self.gain
+        table = sorted((gain if isinstance(gain, Mapping) else dict(enumerate(gain))).items())
+        grades, gains = np.array(table, dtype=np.float64).T.copy()
+        return grades, gains
+
+    def _look_up(self, relevance: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+        """The entry of a table of gains for each relevance, and where there is none."""
+        grades, gains = self._gain_of_grade
+        place = np.minimum(np.searchsorted(grades, relevance), len(grades) - 1)
+        return gains[place], grades[place] != relevance
 
     def discounts(self, n: int) -> Floats:
         """Discounts of the ranks 1..n."""
@@ -254,8 +333,10 @@ class jarvelin_kekalainen:  # noqa: N801  (a discount: used and shown like a fun
 
 def check_cutoff(k: Any) -> Cutoff:
     """`k` of one score: None, an int >= 1 or "retrieved"."""
-    if k is None or (isinstance(k, str) and k == "retrieved"):
-        return k
+    if k is None:
+        return None
+    if isinstance(k, str) and k == "retrieved":
+        return "retrieved"
     if is_integer(k) and k >= 1:
         return int(k)
     raise ValueError(
@@ -281,24 +362,21 @@ def check_curve_cutoffs(k: Any) -> Ints | None:
     )
 
 
-_SHARED_OPTIONS = ("gain", "discount", "ties", "ignore_ties", "unjudged")
-OPTIONS = {
-    "ndcg_score": (*_SHARED_OPTIONS, "replace_undefined_by"),
-    "dcg_score": (*_SHARED_OPTIONS, "log_base"),
-}
+def measure_and_data(
+    caller: str, options: Mapping[str, Any], kind: Any = NDCGOptions
+) -> tuple[Measure, dict[str, Any]]:
+    """The measure that options of a metric ask for, and those of them that are data.
 
-
-def check_options(
-    caller: str, options: Iterable[str], metric: str = "ndcg_score", data: Sequence[str] = ()
-) -> None:
-    """Raise where `options` are not those of a metric, or of its arguments in `data`."""
-    known = (*data, *OPTIONS[metric])
-    unknown = [name for name in options if name not in known]
+    `kind` is the `TypedDict` of all options that `caller` has.
+    """
+    unknown = ", ".join(repr(name) for name in options if name not in kind.__annotations__)
     if unknown:
-        raise TypeError(
-            f"{caller} got the unknown option {', '.join(unknown)}: besides its own arguments it "
-            f"takes the options of {metric}, {', '.join(known)}."
-        )
+        listed = ", ".join(kind.__annotations__)
+        raise TypeError(f"{caller} has no option {unknown}. Its options are {listed}.")
+    data: dict[str, Any] = {name: options.get(name) for name in ("groups", "sample_weight")}
+    choices = {name: value for name, value in options.items() if name not in data}
+    check_cutoff(choices.get("k"))
+    return Measure(normalized="log_base" not in kind.__annotations__, **choices), data
 
 
 def _check_gain(gain: object) -> None:
@@ -345,34 +423,6 @@ def _check_replacement(value: object) -> None:
             "replace_undefined_by must be 'warn', a finite number (up to 1e100), or nan to leave "
             f"undefined queries out; got {value!r}."
         )
-
-
-def _from_sequence(table: Sequence[float], relevance: Floats, source: str) -> Floats:
-    gains = np.asarray(table, dtype=np.float64)
-    unknown = (relevance < 0) | (relevance >= len(gains)) | (relevance != np.floor(relevance))
-    if unknown.any():
-        count = int(np.count_nonzero(unknown))
-        raise ValueError(
-            f"gain is a table for the grades 0..{len(gains) - 1}, but {source} has "
-            f"{count} value{'s' * (count > 1)} outside it, the first {relevance[unknown][0]}."
-        )
-    return gains[relevance.astype(np.intp)]
-
-
-def _from_mapping(table: Mapping[float, float], relevance: Floats, source: str) -> Floats:
-    grades = np.asarray(list(table), dtype=np.float64)
-    gains = np.asarray(list(table.values()), dtype=np.float64)
-    order = np.argsort(grades)
-    grades, gains = grades[order], gains[order]
-    place = np.minimum(np.searchsorted(grades, relevance), len(grades) - 1)
-    unknown = grades[place] != relevance
-    if unknown.any():
-        count = int(np.count_nonzero(unknown))
-        raise ValueError(
-            f"gain has no entry for {count} value{'s' * (count > 1)} of {source}, the first "
-            f"{relevance[unknown][0]}; it has the grades {grades.tolist()}."
-        )
-    return gains[place]
 
 
 def _result_of(function: Callable[[Any], ArrayLike], name: str, of: str, values: Any) -> Floats:

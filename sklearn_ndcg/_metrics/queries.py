@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import fsum
@@ -10,34 +10,58 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_ndcg import _kernels
-from sklearn_ndcg._checks import Floats, Grades, Ints, warn
-from sklearn_ndcg._kernels import exact_sum, weighted_means, weighted_sums
+from sklearn_ndcg._checks import Floats, Grades, Ints
+from sklearn_ndcg._kernels import exact_sum, weighted_sums
 from sklearn_ndcg._metrics.measure import Measure
 from sklearn_ndcg._rows import Grouping, shown_labels
 
 LARGEST_WEIGHT = 1e300  # sums of so large weights are still float64
-_BLOCK = 1 << 22  # values of queries at cutoffs that are held at a time: 32 MB
+_VALUES_AT_A_TIME = 1 << 22  # values of queries at cutoffs that are held at a time: 32 MB
 
 
 class Totals(NamedTuple):
-    """Weighted sums over some of the queries; the largest of their weights counts as 1 in them."""
+    """Weighted sums over some queries, of which every mean is made.
 
+    `total` has a sum for each cutoff. The largest weight of a query counts as 1 in the sums.
+    Undefined queries count with their value, and not at all where that is nan.
+    """
+
+    total: Floats
+    weight: float
+    largest_weight: float
     n_queries: int
     n_undefined: int
-    largest_weight: float
-    total: float
-    defined_weight: float
-    undefined_weight: float
+
+    @classmethod
+    def of_parts(cls, parts: Sequence[Totals]) -> Totals:
+        """Sums over all queries, from the sums over parts of them."""
+        largest = max(part.largest_weight for part in parts)
+        scales = [part.largest_weight / (largest or 1) for part in parts]
+        sums = [[*part.total, part.weight] for part in parts]
+        *total, weight = map(fsum, np.transpose(np.multiply(sums, np.c_[scales])))
+        n_queries, n_undefined = np.sum([part[3:] for part in parts], axis=0).tolist()
+        return cls(np.array(total), weight, largest, n_queries, n_undefined)
+
+    def means(self, measure: Measure) -> Floats:
+        """The mean over queries at each cutoff, with the warning where some are undefined."""
+        refuse_zero_weight(self.largest_weight)
+        if self.n_undefined:
+            measure.warn_of_undefined(self.n_undefined, self.n_queries)
+        if not np.isfinite(self.total).all():
+            raise ValueError(
+                "y_true has gains whose mean over queries is more than a float64 holds: scale "
+                "y_true down, or pass a gain that does."
+            )
+        return self.total / self.weight if self.weight else np.full(len(self.total), np.nan)
 
 
 @dataclass(frozen=True, eq=False)
 class Queries:
     """Rows in which query q is the run ``starts[q] : starts[q] + lengths[q]``.
 
-    Made by `_inputs.read_queries`, for one measure. `gain` is float64, or grades of one byte whose
+    Made by `read_queries`, for one measure. `gain` is float64, or grades of one byte whose
     gains are in `gain_table`. `kept` says which of the gathered rows these are, where unjudged ones
     were omitted; `shape` is that of `y_true`. `weight` has one weight per query.
     """
@@ -58,52 +82,43 @@ class Queries:
 
     def values(self) -> Floats:
         """The measure of every query at every cutoff, shape (n_queries, n_cutoffs)."""
-        if not self.measure.normalized:
-            cutoffs, column = self._distinct_cutoffs()
-            return self._dcg(cutoffs, self.measure.discounts(cutoffs[-1]))[:, column]
-        ndcg = self.ndcg(*self.dcg_and_ideal())
-        undefined = np.isnan(ndcg[:, 0])
-        if undefined.any():
-            ndcg[undefined] = replace_undefined(self.measure, int(undefined.sum()), len(ndcg))
-        return ndcg
+        values, n_undefined = self._values()
+        if n_undefined:
+            self.measure.warn_of_undefined(n_undefined, len(self))
+        return values
 
     def means(self) -> Floats:
         """Weighted mean of the values over queries, one for each cutoff."""
-        cutoffs = self.measure.cutoffs
-        step = max(1, _BLOCK // len(self))
-        if len(cutoffs) <= step:
-            return self.mean_of(self.values())
-        means, queries = [], self
-        for first in range(0, len(cutoffs), step):
-            part = replace(queries.measure, k=list(cutoffs[first : first + step]))
-            means.append(replace(queries, measure=part).means())
-            queries = self.without_warning()  # one is enough
-        return np.concatenate(means)
-
-    def mean_of(self, values: Floats) -> Floats:
-        """Weighted mean over queries of each column, without rows of nan; nan if none is left."""
-        scored = ~np.isnan(values[:, 0])
-        weight = self._weights()[scored]
-        if not weight.any():
-            return np.full(values.shape[1], np.nan)
-        with np.errstate(over="ignore"):
-            means = weighted_means(values[scored].T, weight)
-        if not np.isfinite(means).all():
-            raise ValueError(
-                "y_true has gains whose mean over queries is more than a float64 holds: scale "
-                "y_true down, or pass a gain that does."
-            )
-        return np.asarray(means)
+        return self.totals().means(self.measure)
 
     def totals(self) -> Totals:
-        """What a mean over these and other queries is made of, for one cutoff."""
-        values = self.ndcg(*self.dcg_and_ideal())
-        defined = ~np.isnan(values[:, 0])
+        """What a mean over these and other queries is made of."""
+        cutoffs = self.measure.cutoffs
+        step = max(1, _VALUES_AT_A_TIME // len(self))
+        if len(cutoffs) <= step:
+            return self.totals_of(*self._values())
+        blocks = [list(cutoffs[at : at + step]) for at in range(0, len(cutoffs), step)]
+        found = [self.for_measure(k=block).totals() for block in blocks]
+        return found[0]._replace(total=np.concatenate([each.total for each in found]))
+
+    def totals_of(self, values: Floats, n_undefined: int = 0) -> Totals:
+        """Sums of such values of each query, of which some are nan and left out."""
+        scored = ~np.isnan(values[:, 0])
+        weight = self._weights()
+        with np.errstate(over="ignore"):
+            total = weighted_sums(values[scored].T, weight[scored])
         largest = 1.0 if self.weight is None else float(self.weight.max())
-        weight = self._weights() if largest else np.zeros(len(self))
-        total = float(weighted_sums(values[defined].T, weight[defined])[0])
-        sums = total, exact_sum(weight[defined]), exact_sum(weight[~defined])
-        return Totals(len(self), int((~defined).sum()), largest, *sums)
+        return Totals(total, exact_sum(weight[scored]), largest, len(self), n_undefined)
+
+    def _values(self) -> tuple[Floats, int]:
+        """Values as in `values`, and how many queries are undefined."""
+        if not self.measure.normalized:
+            cutoffs, column = self._distinct_cutoffs()
+            return self._dcg(cutoffs, self.measure.discounts(cutoffs[-1]))[:, column], 0
+        ndcg = self.ndcg(*self.dcg_and_ideal())
+        undefined = np.isnan(ndcg[:, 0])
+        ndcg[undefined] = self.measure.undefined_value
+        return ndcg, int(np.count_nonzero(undefined))
 
     def dcg_and_ideal(self) -> tuple[Floats, Floats]:
         """DCG and ideal DCG of every query at every cutoff, each (n_queries, n_cutoffs)."""
@@ -126,20 +141,21 @@ class Queries:
         np.divide(dcg, ideal, out=values, where=ideal > 0)
         return np.asarray(np.minimum(values, 1))  # rounding must not put anything above perfect
 
+    def for_measure(self, **choices: Any) -> Queries:
+        """These rows for a measure with other choices, but for gain and unjudged documents."""
+        return replace(self, measure=replace(self.measure, **choices))
+
     def without_warning(self) -> Queries:
-        """The same, for a measure that does not warn of undefined queries."""
-        value = self.measure.undefined_value
-        return replace(self, measure=replace(self.measure, replace_undefined_by=value))
+        """These rows for a measure that does not warn of undefined queries."""
+        return self.for_measure(replace_undefined_by=self.measure.undefined_value)
 
     def in_random_order(self) -> Queries:
-        """The same with the retrieved documents tied, so that a mean is that over all orders.
+        """These rows with the retrieved documents tied, so that a mean is that over all orders.
 
         Documents that were not retrieved stay so, as no order of a list adds one to it.
         """
         tied = np.where(self.score == -np.inf, -np.inf, 0.0)
-        return replace(
-            self, score=tied, measure=replace(self.measure, ties="average", ignore_ties=False)
-        )
+        return replace(self.for_measure(ties="average", ignore_ties=False), score=tied)
 
     def mean_curve(self, k: Ints | None) -> tuple[Ints, Floats]:
         """Cutoffs, by default all, and the mean NDCG at each.
@@ -154,10 +170,12 @@ class Queries:
             yield values * weight[part]
 
         (sums,), undefined = self._curve_sums(cutoffs, weighted)
-        n_undefined = int(undefined.sum())
-        value = replace_undefined(self.measure, n_undefined, len(self)) if n_undefined else 0.0
-        totals = weight[~undefined].sum(), weight[undefined].sum()
-        return k, mean_with_undefined(sums, *totals, value)[column]
+        value, total = self.measure.undefined_value, weight[~undefined].sum()
+        if not np.isnan(value):
+            of_undefined = weight[undefined].sum()
+            sums, total = sums + value * of_undefined, total + of_undefined
+        totals = Totals(sums, total, weight.max(), len(self), int(undefined.sum()))
+        return k, totals.means(self.measure)[column]
 
     def curve_moments(self, cutoffs: Ints, weights: Floats, center: float) -> tuple[Floats, Floats]:
         """Sums over queries of ``weight * (ndcg - center)``, and of its square, at each cutoff.
@@ -210,14 +228,14 @@ class Queries:
         """Blocks of queries, and how many cutoffs it takes to pass their last documents."""
         order = np.arange(len(self))
         n_cutoffs = np.full(len(self), len(cutoffs))
-        if len(self) * len(cutoffs) > _BLOCK:
+        if len(self) * len(cutoffs) > _VALUES_AT_A_TIME:
             order = np.argsort(self.lengths, kind="stable")
             n_passed = np.searchsorted(cutoffs, self.lengths[order]) + 1
             n_cutoffs = np.minimum(n_passed, len(cutoffs))
         first = 0
         while first < len(order):
-            size = max(1, _BLOCK // n_cutoffs[first])
-            while size > 1 and size * n_cutoffs[first : first + size][-1] > _BLOCK:
+            size = max(1, _VALUES_AT_A_TIME // n_cutoffs[first])
+            while size > 1 and size * n_cutoffs[first : first + size][-1] > _VALUES_AT_A_TIME:
                 size //= 2
             last = min(first + size, len(order))
             yield order[first:last], int(n_cutoffs[last - 1])
@@ -229,7 +247,9 @@ class Queries:
 
     def _weights(self) -> Floats:
         """Weights of the queries, the largest 1, so that no sum of them is too large."""
-        return np.ones(len(self)) if self.weight is None else self.weight / self.weight.max()
+        if self.weight is None:
+            return np.ones(len(self))
+        return np.asarray(self.weight / (self.weight.max() or 1))
 
     def _distinct_cutoffs(self) -> tuple[Ints, Ints | slice]:
         """The distinct ranks to cut at, no deeper than any query, and which is that of each k."""
@@ -278,42 +298,7 @@ class Queries:
         return values
 
 
-def mean_of_totals(measure: Measure, parts: list[Totals]) -> float:
-    """The mean over all queries, from the sums over parts of them."""
-    largest = max(part.largest_weight for part in parts)
+def refuse_zero_weight(largest: float) -> None:
+    """Raise where the largest weight of a query is 0."""
     if not largest:
         raise ValueError("sample_weight is 0 for every query: nothing is left to average over.")
-    n_undefined = sum(part.n_undefined for part in parts)
-    value = 0.0
-    if n_undefined:
-        value = replace_undefined(measure, n_undefined, sum(part.n_queries for part in parts))
-    total, defined, undefined = (
-        fsum(getattr(part, name) * (part.largest_weight / largest) for part in parts)
-        for name in ("total", "defined_weight", "undefined_weight")
-    )
-    return float(mean_with_undefined(total, defined, undefined, value))
-
-
-def mean_with_undefined(
-    sums: Any, defined_weight: float, undefined_weight: float, value: float
-) -> Any:
-    """The mean over queries, from the weighted sums of those that are defined.
-
-    `value` is that of the undefined queries, or nan if they are left out.
-    """
-    if np.isnan(value):
-        undefined_weight = value = 0.0
-    total = defined_weight + undefined_weight
-    return (sums + value * undefined_weight) / total if total else sums * np.nan
-
-
-def replace_undefined(measure: Measure, count: int, n_queries: int) -> float:
-    """The value of undefined queries, with the warning where one is due."""
-    if measure.replace_undefined_by == "warn":
-        warn(
-            f"NDCG is undefined for {count} of {n_queries} queries, which have no relevant "
-            "document, and is set to 0.0 there. Pass replace_undefined_by=0.0 to keep that without "
-            "this warning, another number, or nan to leave them out of the mean.",
-            UndefinedMetricWarning,
-        )
-    return measure.undefined_value

@@ -32,20 +32,22 @@ class Grouping:
     codes: Ints | None
 
     @classmethod
-    def of_ids(cls, groups: ArrayLike | None, n_rows: int, in_order: bool = True) -> Grouping:
+    def of_ids(
+        cls, groups: ArrayLike | None, n_rows: int, *, sort: bool = True, name: str = "groups"
+    ) -> Grouping:
         """Group rows by their ids, one id per row.
 
-        With several columns of ids each distinct row of them is a query. Labels are sorted, but may
-        be in any order without `in_order`, which takes less time.
+        With several columns of ids each distinct row of them is a query. Labels are sorted; without
+        `sort` they may be in any order, which takes less time. Errors call the argument `name`.
         """
         if n_rows == 0:
             raise ValueError("There are 0 rows, and at least 1 is needed.")
         columns = columns_of_ids(groups, n_rows)
-        if columns is not None and len(columns) == 1:
-            return cls.of_ids(columns[0], n_rows, in_order)
         if columns is not None:
-            return cls._of_columns([cls.of_ids(column, n_rows) for column in columns])
-        ids, labels_at = encode_ids(groups, n_rows)
+            several = len(columns) > 1
+            each = [cls.of_ids(one, n_rows, sort=sort or several, name=name) for one in columns]
+            return cls._of_columns(each) if several else each[0]
+        ids, labels_at = encode_ids(groups, n_rows, name)
         changes = ids[1:] != ids[:-1]
         # where few neighbouring rows share a query, each row is a run of its own
         scattered = 2 * np.count_nonzero(changes) > n_rows and bool((ids[1:] < ids[:-1]).any())
@@ -55,11 +57,11 @@ class Grouping:
         is_sorted = run_ids.dtype.kind not in "SU" and bool((run_ids[1:] > run_ids[:-1]).all())
         if starts is not None and labels_at is None and is_sorted:
             return cls(run_ids, starts, np.diff(starts, append=n_rows), None)
-        labels, codes = unique_ids(run_ids, in_order)
+        labels, codes = unique_ids(run_ids, sort)
         if labels_at is not None:
             rows = first_rows(codes)
             rows = rows if starts is None else starts[rows]
-            labels, place = unique_labels(labels_at(rows), in_order)
+            labels, place = unique_labels(labels_at(rows), sort, name)
             codes = place[codes]
         if starts is not None:
             lengths = np.diff(starts, append=n_rows)
@@ -76,7 +78,7 @@ class Grouping:
         codes, labels = first.row_codes(), [(label,) for label in _as_python(first.labels)]
         for column in others:
             both = codes * len(column.labels) + column.row_codes()
-            found, codes = unique_ids(both, in_order=True)
+            found, codes = unique_ids(both, sort=True)
             old, new = (each.tolist() for each in divmod(found, len(column.labels)))
             names = _as_python(column.labels)
             labels = [(*labels[i], names[j]) for i, j in zip(old, new, strict=True)]
@@ -144,7 +146,7 @@ def codes_of_runs(starts: Ints, lengths: Ints) -> Ints:
 
 
 def shown_labels(labels: NDArray[Any], most: int = 3) -> str:
-    """The first labels, as a person writes them."""
+    """The first labels, as a person writes them: 'a', 'b', 'c', ..."""
     shown = ", ".join(_shown(label) for label in labels[:most])
     return shown + ", ..." * (len(labels) > most)
 

@@ -24,34 +24,35 @@ _HASH_OF_IDENTITY: Any = object.__hash__
 _HASHED_AT_ONCE = 1 << 14  # rows of text: they stay in the processor's cache
 
 
-def encode_ids(groups: Any, n_rows: int) -> tuple[NDArray[Any], LabelsAt | None]:
+def encode_ids(groups: Any, n_rows: int, name: str) -> tuple[NDArray[Any], LabelsAt | None]:
     """Each row's id, or, with a function that has the labels of rows, a code for it.
 
-    Rows of one code have one label; two codes may have the same label.
+    Rows of one code have one label; two codes may have the same label. `name` is that of the
+    argument, for errors.
     """
-    refuse_masked(groups, "groups")
-    groups = _readable(groups)
+    refuse_masked(groups, name)
     try:
-        encoded = None if isinstance(groups, np.ndarray) else _encode_column(groups)
-        ids, labels_at = (np.asarray(groups), None) if encoded is None else encoded
+        readable = _readable(groups)
+        encoded = None if isinstance(readable, np.ndarray) else _encode_column(readable)
+        ids, labels_at = (np.asarray(readable), None) if encoded is None else encoded
     except Exception as error:
         raise TypeError(
-            f"groups must be an array of ids, got {type(groups).__name__}: {error}"
+            f"{name} must be an array of ids, got {type(groups).__name__}: {error}"
         ) from error
-    _check_shape(ids, groups, n_rows)
+    _check_shape(ids, groups, n_rows, name)
     if labels_at is None and ids.dtype.kind == "O":
-        ids, labels_at = _encode_objects(ids)
+        ids, labels_at = _encode_objects(ids, name)
     if ids.dtype.kind in "fmM":
-        _refuse_missing(np.isnan(ids) if ids.dtype.kind == "f" else np.isnat(ids))
+        _refuse_missing(np.isnan(ids) if ids.dtype.kind == "f" else np.isnat(ids), name)
     elif labels_at is not None and ids.dtype.kind == "i" and ids.min() < 0:
-        _refuse_missing(ids < 0)
+        _refuse_missing(ids < 0, name)
     return ids, labels_at
 
 
-def unique_ids(ids: NDArray[Any], in_order: bool) -> tuple[NDArray[Any], Ints]:
+def unique_ids(ids: NDArray[Any], sort: bool) -> tuple[NDArray[Any], Ints]:
     """``np.unique(ids, return_inverse=True)``, in time that grows with the rows only.
 
-    Without `in_order` the distinct ids may come in any order.
+    Without `sort` the distinct ids may come in any order.
     """
     if ids.dtype.kind == "b":
         found, codes = _unique_by_table(ids.view(np.uint8))
@@ -68,7 +69,7 @@ def unique_ids(ids: NDArray[Any], in_order: bool) -> tuple[NDArray[Any], Ints]:
             wide = wide + 0.0  # one zero
         found, codes = _kernels.backend.factorize(wide.view(np.int64))
         found = found.view(wide.dtype).astype(ids.dtype, copy=False)
-    if not in_order:
+    if not sort:
         return found, codes
     order = np.argsort(found)
     place = np.empty(len(order), dtype=np.intp)
@@ -76,25 +77,25 @@ def unique_ids(ids: NDArray[Any], in_order: bool) -> tuple[NDArray[Any], Ints]:
     return found[order], place[codes]
 
 
-def unique_labels(labels: Iterable[Any], in_order: bool) -> tuple[NDArray[Any], Ints]:
-    """Distinct labels, sorted if `in_order`, and the place among them of each that is given."""
+def unique_labels(labels: Iterable[Any], sort: bool, name: str) -> tuple[NDArray[Any], Ints]:
+    """Distinct labels, sorted if `sort`, and the place among them of each that is given."""
     listed = list(labels)
     kinds = set(map(type, listed))
     if kinds != {str}:
         for label in listed:
-            _refuse_hash_of_identity(label)
+            _refuse_hash_of_identity(label, name)
     found = list(dict.fromkeys(listed))
     try:
         # labels that cannot be sorted are refused in any order
-        if in_order or len(kinds) > 1 or tuple in kinds:
+        if sort or len(kinds) > 1 or tuple in kinds:
             found.sort()
         else:
             sorted(found[:2])
     except TypeError as error:
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise TypeError(
-            f"groups must be ids of one type that can be sorted, found {names}: convert them, for "
-            "example with [str(id) for id in groups]."
+            f"{name} must be ids of one type that can be sorted, found {names}: convert them, for "
+            f"example with [str(id) for id in {name}]."
         ) from error
     if found == listed:
         codes = np.arange(len(found))
@@ -109,18 +110,13 @@ def _readable(groups: Any) -> Any:
     if isinstance(groups, Sequence) and not isinstance(groups, str | bytes | range):
         # np.asarray would turn [1, "1", nan] into text
         return np.fromiter(groups, dtype=object, count=len(groups))
-    try:
-        groups = to_host(groups)
-        dtype: Any = getattr(groups, "dtype", None)
-        if getattr(dtype, "tz", None):
-            # a time zone makes objects of dates, slowly, and changes nothing about their order
-            return np.asarray(groups, dtype=f"M8[{dtype.unit}]")
-        if isinstance(groups, np.ndarray) and groups.dtype.kind == "T":
-            return groups.astype(object)
-    except Exception as error:
-        raise TypeError(
-            f"groups must be an array of ids, got {type(groups).__name__}: {error}"
-        ) from error
+    groups = to_host(groups)
+    dtype: Any = getattr(groups, "dtype", None)
+    if getattr(dtype, "tz", None):
+        # a time zone makes objects of dates, slowly, and changes nothing about their order
+        return np.asarray(groups, dtype=f"M8[{dtype.unit}]")
+    if isinstance(groups, np.ndarray) and groups.dtype.kind == "T":
+        return groups.astype(object)
     return groups
 
 
@@ -149,7 +145,7 @@ def _encode_pandas(column: Any) -> tuple[NDArray[Any], LabelsAt] | None:
         return np.asarray(column.astype(np.int64)).view("M8[s]"), column.take
     if hasattr(column, "closed"):  # intervals, whose own factorization is by objects
         (_, left), (ends, right) = (
-            unique_ids(np.asarray(each), in_order=True) for each in (column.left, column.right)
+            unique_ids(np.asarray(each), sort=True) for each in (column.left, column.right)
         )
         return np.where(column.isna(), -1, left * len(ends) + right), column.take
     if hasattr(column, "categories"):
@@ -214,23 +210,23 @@ def _is_column(values: Any, n_rows: int) -> bool:
     return getattr(values, "shape", None) == (n_rows,)
 
 
-def _check_shape(ids: NDArray[Any], groups: Any, n_rows: int) -> None:
+def _check_shape(ids: NDArray[Any], groups: Any, n_rows: int, name: str) -> None:
     if ids.ndim != 1:
         raise ValueError(
-            f"groups must be 1-D, one id per row, got {type(groups).__name__} of shape {ids.shape}."
+            f"{name} must be 1-D, one id per row, got {type(groups).__name__} of shape {ids.shape}."
         )
     if len(ids) != n_rows:
         raise ValueError(
-            f"groups must have one id for each of the {n_rows} rows, got {len(ids)}."
+            f"{name} must have one id for each of the {n_rows} rows, got {len(ids)}."
             + _sizes_hint(groups, n_rows)
         )
     if ids.dtype.kind not in "biufmMOSU":
-        raise TypeError(f"groups must be ids that can be sorted, got dtype {ids.dtype}.")
+        raise TypeError(f"{name} must be ids that can be sorted, got dtype {ids.dtype}.")
 
 
-def _refuse_missing(missing: NDArray[np.bool_]) -> None:
+def _refuse_missing(missing: NDArray[np.bool_], name: str) -> None:
     if missing.any():
-        raise ValueError(f"groups must not be missing, found {where(missing, 'missing id')}.")
+        raise ValueError(f"{name} must not hold missing ids, found {where(missing, 'missing id')}.")
 
 
 def _sizes_hint(groups: Any, n_rows: int) -> str:
@@ -246,7 +242,7 @@ def _sizes_hint(groups: Any, n_rows: int) -> str:
     )
 
 
-def _encode_objects(ids: NDArray[Any]) -> tuple[NDArray[Any], LabelsAt]:
+def _encode_objects(ids: NDArray[Any], name: str = "groups") -> tuple[NDArray[Any], LabelsAt]:
     """Codes of Python objects, one for all that are equal."""
     same = _number_pointers(ids)
     listed = ids.tolist() if same is None else ids[first_rows(same)].tolist()
@@ -258,10 +254,10 @@ def _encode_objects(ids: NDArray[Any]) -> tuple[NDArray[Any], LabelsAt]:
         if set(map(type, seen)) != {str} and (not seen or any(map(_holds_array, seen))):
             codes, seen = _number([_value_of_array(label) for label in listed])
     except TypeError as error:
-        raise TypeError(f"groups must be ids that can be hashed and sorted: {error}") from error
+        raise TypeError(f"{name} must be ids that can be hashed and sorted: {error}") from error
     codes = codes if same is None else codes[same]
     if set(map(type, seen)) != {str}:
-        _refuse_missing(np.array([is_missing(label) for label in seen])[codes])
+        _refuse_missing(np.array([is_missing(label) for label in seen])[codes], name)
     return codes, lambda rows: [seen[code] for code in codes[rows]]
 
 
@@ -327,20 +323,20 @@ def _value_of_array(label: Any) -> Any:
     return array[()]
 
 
-def _refuse_hash_of_identity(label: Any) -> None:
+def _refuse_hash_of_identity(label: Any, name: str) -> None:
     if isinstance(label, tuple):
         for part in label:
-            _refuse_hash_of_identity(part)
+            _refuse_hash_of_identity(part, name)
     elif type(label).__hash__ is _HASH_OF_IDENTITY:
         raise TypeError(
-            f"groups must be ids that are equal where they mean the same query, but a "
+            f"{name} must be ids that are equal where they mean the same query, but a "
             f"{type(label).__name__} is equal only to itself, and each row would be a query of its "
             "own. Pass what it stands for, a number or text."
         )
 
 
 def _unique_by_table(ids: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
-    """The same for integers that are close together, by a table of those that occur."""
+    """Distinct integers and the place of each row's, by a table from the lowest to the highest."""
     low = ids.min().astype(np.int64)
     place = ids.astype(np.int64, copy=False) - low  # wraps around and back for large uint64
     seen = np.zeros(place.max() + 1, dtype=bool)

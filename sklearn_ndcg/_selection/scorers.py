@@ -15,9 +15,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import UNUSED
 
 from sklearn_ndcg._checks import Cutoff, Discount, Floats, Gain, refuse_reordered, warn
-from sklearn_ndcg._metrics import OPTIONS, Measure, check_options, read_queries
+from sklearn_ndcg._metrics import DCGChoices, Measure, NDCGChoices, measure_and_data, read_queries
 from sklearn_ndcg._rows import count_rows, query_ids
 
+_CHOICES: dict[str, Any] = {"ndcg": NDCGChoices, "dcg": DCGChoices}
 _RESPONSES = ("predict_proba", "decision_function", "predict")
 
 
@@ -113,7 +114,7 @@ def make_ndcg_scorer(
     >>> round(float(search.fit(X, y, groups=query).best_score_), 3)
     0.839
     """
-    check_options("make_ndcg_scorer", options)
+    measure_and_data("make_ndcg_scorer", options, NDCGChoices)
     return GroupedScorer("ndcg", k=k, group_by=group_by, response_method=response_method, **options)
 
 
@@ -154,7 +155,7 @@ def make_dcg_scorer(
     >>> make_dcg_scorer(k=10, group_by="query", gain="exponential")
     GroupedScorer(gain='exponential', group_by='query', k=10, metric='dcg')
     """
-    check_options("make_dcg_scorer", options, "dcg_score")
+    measure_and_data("make_dcg_scorer", options, DCGChoices)
     return GroupedScorer("dcg", k=k, group_by=group_by, response_method=response_method, **options)
 
 
@@ -275,7 +276,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         """Score `estimator` on X and y; a dict of scores where `k` is a list."""
         measure = self._measure()
         y_score, groups = self.scores_and_groups(estimator, X, y, groups)
-        queries = read_queries(measure, y, y_score, groups, sample_weight, in_order=False)
+        queries = read_queries(measure, y, y_score, groups, sample_weight, sort=False)
         ranker = _ranker_of(estimator)
         trained = getattr(ranker, "_trained_queries", None)
         # not where a ranker that was trained by user is scored by session
@@ -337,7 +338,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         return True
 
     def _options(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in OPTIONS[f"{self.metric}_score"]}
+        return {name: getattr(self, name) for name in _CHOICES[self.metric].__annotations__}
 
     def _measure(self) -> Measure:
         return Measure(k=self.k, normalized=self.metric == "ndcg", **self._options())

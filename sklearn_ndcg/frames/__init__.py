@@ -16,15 +16,14 @@ from numpy.typing import NDArray
 
 from sklearn_ndcg._checks import Cutoff, Ints
 from sklearn_ndcg._metrics import (
+    TIES,
     Measure,
+    NDCGChoicesAtK,
     Queries,
     Totals,
-    check_cutoff,
-    check_options,
-    mean_of_totals,
+    measure_and_data,
     read_part,
     read_queries,
-    replace_undefined,
 )
 from sklearn_ndcg._rows import Grouping, first_rows, shown_labels, warn_of_single_documents
 from sklearn_ndcg.frames._engines import (
@@ -132,8 +131,7 @@ def ndcg_by_query(
     >>> found.sort("query").collect().rows()
     [('a', 2, 3.8927..., 4.2618..., 0.9134...), ('b', 1, 1.0, 1.0, 1.0)]
     """
-    check_options("ndcg_by_query", options)
-    measure = Measure(k=check_cutoff(k), **options)
+    measure, _ = measure_and_data("ndcg_by_query", {"k": k, **options}, NDCGChoicesAtK)
     table, columns = _read_table(frame, y_true, y_score, groups)
     if isinstance(table, nw.LazyFrame):
         return results_by_query(table, columns, measure).to_native()
@@ -151,7 +149,8 @@ def ndcg_by_query(
     ndcg = Queries.ndcg(dcg, ideal)[:, 0]
     undefined = np.isnan(ndcg) & ~is_null
     if undefined.any():
-        ndcg[undefined] = replace_undefined(measure, int(undefined.sum()), len(ndcg))
+        measure.warn_of_undefined(int(undefined.sum()), len(ndcg))
+        ndcg[undefined] = measure.undefined_value
     results: list[Any] = [np.bincount(codes, weights=judged).astype(np.int64)]
     for values in (dcg[:, 0], ideal[:, 0], ndcg):
         nulled = np.where(is_null, np.array(None), values).tolist()
@@ -236,8 +235,7 @@ def ndcg_score(
     >>> ndcg_score(rows, y_true="grade", y_score="score", groups="query", k=10)
     0.9567...
     """
-    check_options("ndcg_score", options)
-    measure = Measure(k=check_cutoff(k), **options)
+    measure, _ = measure_and_data("ndcg_score", {"k": k, **options}, NDCGChoicesAtK)
     memory = check_working_memory(working_memory)
     table, columns = _read_table(frame, y_true, y_score, groups, sample_weight)
     if not isinstance(table, nw.LazyFrame):
@@ -245,7 +243,7 @@ def ndcg_score(
     rows_of_pass = rows_by_hash(_needed(table, columns).to_native(), columns.keys)
     if rows_of_pass is None:
         return mean_ndcg(table, columns, measure)
-    if measure.tie_rule == "stable" and not keeps_order(table.to_native()):
+    if measure.tie_rule == TIES["stable"] and not keeps_order(table.to_native()):
         raise ValueError(
             "ties='stable' and ignore_ties=True take the order of the rows, and DuckDB was told to "
             "give them in any: set preserve_insertion_order=true, or pass ties='average', 'worst' "
@@ -293,7 +291,7 @@ def _mean_in_passes(
         )
     if sum(part.n_queries for part in parts) == n_rows:
         warn_of_single_documents(n_rows)
-    return mean_of_totals(measure, parts)
+    return float(Totals.of_parts(parts).means(measure)[0])
 
 
 def _totals(
@@ -338,7 +336,7 @@ def _read(read: Callable[..., Queries], table: Any, columns: Columns, measure: M
         _scores(table, columns.y_score),
         _ids(table, columns.keys),
         None if weight is None else _numbers(table, weight),
-        in_order=False,
+        sort=False,
     )
 
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf
+from math import inf, isnan
 from typing import Any
 
-from sklearn_ndcg._metrics import DISCOUNTS, GAINS, LARGEST_WEIGHT, Measure, Totals, mean_of_totals
+import numpy as np
+
+from sklearn_ndcg._metrics import DISCOUNTS, GAINS, LARGEST_WEIGHT, TIES, Measure, Totals
 from sklearn_ndcg._rows import warn_of_single_documents
 
 try:
@@ -54,13 +56,16 @@ def results_by_query(table: Any, columns: Columns, measure: Measure) -> Any:
 def mean_ndcg(table: Any, columns: Columns, measure: Measure) -> float:
     """The mean over queries, from one row of aggregates, checked."""
     by_query = _by_query(table, columns, measure)
-    weight, is_defined = nw.col("mean_weight"), nw.col("undefined") == 0
+    weight = nw.col("mean_weight")
+    if isnan(measure.undefined_value):
+        weight = nw.when(nw.col("undefined") == 0).then(weight).otherwise(0.0)
+    value = nw.when(weight > 0).then(nw.col("ndcg") * weight).otherwise(0.0)
     summed = {
         "invalid": nw.col("invalid"),
         "undefined": nw.col("undefined"),
-        "total": nw.when(is_defined).then(nw.col("ndcg") * weight).otherwise(0.0),
-        "defined_weight": nw.when(is_defined).then(weight).otherwise(0.0),
-        "undefined_weight": nw.when(is_defined).then(0.0).otherwise(weight),
+        "total": value,
+        "scored_weight": weight,
+        "all_weight": nw.col("mean_weight"),
         "bad_weight": nw.col("bad_weight") if columns.sample_weight else nw.lit(0),
     }
     aggregates = [nw.len().alias("queries"), nw.col("rows").max()]
@@ -68,10 +73,9 @@ def mean_ndcg(table: Any, columns: Columns, measure: Measure) -> float:
     collected = by_query.select("rows", **summed).select(*aggregates).collect()
     row = {name: collected[name].to_list()[0] for name in collected.columns}
     _check_aggregates(row)
-    largest = max(row["defined_weight"], row["undefined_weight"])  # so that no sum overflows
-    sums = (row[name] / (largest or 1) for name in ("total", "defined_weight", "undefined_weight"))
-    counts = int(row["queries"]), int(row["undefined"])
-    return mean_of_totals(measure, [Totals(*counts, float(largest), *map(float, sums))])
+    sums = np.array([row["total"]]), row["scored_weight"], row["all_weight"]
+    totals = Totals(*sums, int(row["queries"]), int(row["undefined"]))
+    return float(totals.means(measure)[0])
 
 
 def _check_aggregates(row: dict[str, Any]) -> None:
@@ -99,7 +103,7 @@ def _by_query(table: Any, columns: Columns, measure: Measure) -> Any:
     keys = columns.inner_keys
     rows = _ranked_rows(_checked_rows(table, columns, measure), keys, measure)
     summed = [name for name in rows.collect_schema() if name in _SUMMED]
-    tie_block = "score" if measure.ties == "average" else "rank"
+    tie_block = "score" if measure.tie_rule.averages else "rank"
     blocks = rows.group_by([*keys, tie_block]).agg(
         nw.len().alias("rows"),
         nw.col("gain").mean(),
@@ -217,8 +221,8 @@ def _score(score: Any, dtype: Any) -> tuple[Any, Any, Any]:
 def _ranked_rows(rows: Any, keys: list[str], measure: Measure) -> Any:
     """The discount of each row's rank, and its term of the ideal DCG."""
     rank = nw.col("score").rank("ordinal", descending=True).over(*keys)
-    if measure.ties != "average":
-        sign = 1 if measure.ties == "worst" else -1
+    if not measure.tie_rule.averages:
+        sign = -measure.tie_rule.by_gain
         rows = rows.with_columns(
             tie_block=nw.col("score").rank("dense", descending=True).over(*keys),
             by_gain=sign * nw.col("gain"),
@@ -286,7 +290,7 @@ def _check_expressible(measure: Measure) -> None:
                 + (" or a table" if name == "gain" else "")
                 + ", or collect the frame first."
             )
-    if measure.tie_rule == "stable":
+    if measure.tie_rule == TIES["stable"]:
         option = "ignore_ties=True" if measure.ignore_ties else "ties='stable'"
         raise ValueError(
             f"{option} takes the order of the rows, and the rows of a lazy engine have none. "

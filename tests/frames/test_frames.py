@@ -377,7 +377,7 @@ BAD = {
     "key type": ({"groups": [1]}, TypeError, "groups must name a column"),
     "same key": ({"groups": ["q", "q"]}, ValueError, "different columns"),
     "text": ({"y_true": "t"}, TypeError, "y_true='t' must be a column of numbers, is String"),
-    "option": ({"log_base": 2}, TypeError, "unknown option log_base"),
+    "option": ({"log_base": 2}, TypeError, "has no option 'log_base'"),
     "value": ({"ties": "none"}, ValueError, "ties must be one of"),
     "cutoff": ({"k": 0}, ValueError, "k must be an integer >= 1"),
 }

@@ -74,7 +74,7 @@ def test_the_band_is_the_interval_of_each_cutoff(monkeypatch, weights, undefined
             expected = ndcg_interval(y, s, k=k, method="t", **options).confidence_interval
             bounds = np.clip(expected, 0, max(1, np.nan_to_num(undefined)))
             assert display.interval[:, k - 1] == pytest.approx(bounds, abs=1e-12)
-        monkeypatch.setattr("sklearn_ndcg._metrics.queries._BLOCK", 70)
+        monkeypatch.setattr("sklearn_ndcg._metrics.queries._VALUES_AT_A_TIME", 70)
         in_blocks = NDCGDisplay.from_predictions(y, s, **options)
     assert in_blocks.interval == pytest.approx(display.interval, abs=1e-12)
 
@@ -295,7 +295,7 @@ def test_bad_input():
         ({"confidence_level": 0}, ValueError, "confidence_level must be between 0 and 1"),
         ({"k": [0]}, ValueError, "array of integer cutoffs"),
         ({"k": 5}, ValueError, "array of integer cutoffs"),
-        ({"log_base": 3}, TypeError, "unknown option log_base"),
+        ({"log_base": 3}, TypeError, "has no option 'log_base'"),
     ):
         with pytest.raises(error, match=message):
             NDCGDisplay.from_predictions(y, y, groups=query, **options)

@@ -330,7 +330,7 @@ BAD = {
     "resamples": ({"n_resamples": 0}, ValueError, "n_resamples must be an integer >= 2"),
     "one resample": ({"n_resamples": 1, "method": "percentile"}, ValueError, "n_resamples"),
     "state": ({"random_state": "a"}, ValueError, "random_state must be an int"),
-    "option": ({"log_base": 2}, TypeError, "ndcg_interval got the unknown option log_base"),
+    "option": ({"log_base": 2}, TypeError, "ndcg_interval has no option 'log_base'"),
     "cutoffs": ({"k": [1, 2]}, ValueError, "k must be an integer"),
 }
 
@@ -557,7 +557,7 @@ BAD_COMPARISON = {
         {"a": s, "b": s},
         {"alpha": 1},
         TypeError,
-        "compare_rankers got the unknown option alpha",
+        "compare_rankers has no option 'alpha'",
     ),
     "resamples": (
         {"a": s, "b": s},
@@ -832,9 +832,9 @@ BAD_CLUSTERS = {
     "missing": (
         np.where(np.arange(480) < 12, np.nan, 1),
         ValueError,
-        "clusters must not be missing, found 12",
+        "clusters must not hold missing ids, found 12",
     ),
-    "none": ([None] * 480, ValueError, "clusters must not be missing"),
+    "none": ([None] * 480, ValueError, "clusters must not hold missing ids"),
     "mixed": ([1, "a"] * 240, TypeError, "clusters must be ids of one type"),
     "query in two": (
         np.r_[np.zeros(30), np.ones(450)].astype(int),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from sklearn_ndcg import _kernels, dcg_samples, ndcg_samples
 from sklearn_ndcg._kernels import numpy_kernels
+from sklearn_ndcg._metrics.measure import TIES
 
 try:
     from sklearn_ndcg._kernels import compiled
@@ -17,7 +18,7 @@ except ImportError:
     compiled = None
 
 built = pytest.mark.skipif(compiled is None, reason="the compiled kernels were not built")
-TIES = ["average", "stable", "worst", "best"]
+
 N = 200_000
 
 
@@ -61,7 +62,7 @@ def queries(draw):
 
 @built
 @settings(max_examples=400, deadline=None)
-@given(queries(), st.sampled_from(TIES), st.booleans())
+@given(queries(), st.sampled_from(list(TIES.values())), st.booleans())
 def test_both_kernels_agree(data, ties, single):
     gain, score, starts, lengths, discount, cutoffs, table = data
     if single:
@@ -101,7 +102,7 @@ def test_long_queries(scores, ends):
     rng = np.random.default_rng(0)
     gain, score = rng.random(N), scores(rng).astype(float)
     rest = np.array([0]), np.array([N]), 1 / np.log2(np.arange(2, N + 2)), np.array(ends)
-    for ties in TIES:
+    for ties in TIES.values():
         slow, fast = (
             module.dcg(gain, score, *rest, ties, np.empty(0))
             for module in (numpy_kernels, compiled)
@@ -120,7 +121,7 @@ def test_the_sum_of_a_long_query_loses_no_digit():
     rows = np.array([0]), np.array([N]), discount, np.array([N])
 
     def dcg(score):
-        return compiled.dcg(gain, score, *rows, "average", np.empty(0))[0, 0]
+        return compiled.dcg(gain, score, *rows, TIES["average"], np.empty(0))[0, 0]
 
     assert dcg(np.arange(N, 0, -1.0)) == pytest.approx(fsum(gain * discount), rel=3e-16)
     # all tied except the first ones, whose sums of discounts must not enter those of the others
@@ -211,7 +212,7 @@ def test_a_grade_that_another_thread_writes_reads_no_memory_beyond_the_table():
     grades = np.array([0, 1, 2, 255, 254, 3], dtype=np.uint8)
     score, starts, lengths = np.arange(6.0), np.array([0]), np.array([6])
     table, discount, cutoffs = np.array([0.0, 1, 3, 7]), np.ones(6), np.array([6])
-    ranked = compiled.dcg(grades, score, starts, lengths, discount, cutoffs, "stable", table)
+    ranked = compiled.dcg(grades, score, starts, lengths, discount, cutoffs, TIES["stable"], table)
     best = compiled.ideal_dcg(grades, starts, lengths, discount, cutoffs, table)
     assert ranked.tolist() == best.tolist() == [[11.0]]
 

@@ -139,7 +139,9 @@ MISSING = {
 def test_missing_ids_are_refused_with_their_place(name):
     values = WORDS[:20].copy()
     values[[3, 7]] = None
-    with pytest.raises(ValueError, match="groups must not be missing, found 2 missing id.*index 3"):
+    with pytest.raises(
+        ValueError, match="groups must not hold missing ids, found 2 missing id.*index 3"
+    ):
         Grouping.of_ids(MISSING[name](values), 20)
 
 

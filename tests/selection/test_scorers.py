@@ -123,7 +123,7 @@ LOST = {
     "1-D": (0, lambda X: X["a"].to_numpy(), r"group_by=0 is not a column of X.*\(105,\)"),
     "bool": (True, np.asarray, "group_by=True is a name"),
     "callable, nothing": (lambda X: None, np.asarray, "group_by=.*returned None"),
-    "missing ids": ("b", lambda X: X.assign(b=np.nan), "groups must not be missing, found 105"),
+    "missing ids": ("b", lambda X: X.assign(b=np.nan), "groups must not hold missing ids, found 105"),
     "callable, wrong length": (lambda X: [1, 2], np.asarray, "groups must have one id.*105 rows.*got 2"),
 }  # fmt: skip
 
@@ -778,8 +778,8 @@ BAD = {
     "k": ({"k": 0}, ValueError, "k must be an integer"),
     "no k": ({"k": []}, ValueError, "k must list different cutoffs"),
     "a k twice": ({"k": [5, 1, 5]}, ValueError, "k must list different cutoffs"),
-    "option": ({"log_base": 3}, TypeError, "unknown option log_base.*gain, "),
-    "groups": ({"groups": [1, 2]}, TypeError, "unknown option groups"),
+    "option": ({"log_base": 3}, TypeError, "no option 'log_base'.*gain, "),
+    "groups": ({"groups": [1, 2]}, TypeError, "no option 'groups'"),
     "gain": ({"gain": "exp"}, ValueError, "gain must be one of"),
     "response": ({"response_method": "transform"}, ValueError, "response_method must be"),
     "response None": ({"response_method": None}, ValueError, "response_method must be.*None"),
@@ -795,7 +795,7 @@ def test_bad_parameters(name):
 
 
 def test_a_dcg_scorer_has_no_undefined_queries_to_replace():
-    with pytest.raises(TypeError, match="unknown option replace"):
+    with pytest.raises(TypeError, match="no option 'replace"):
         make_dcg_scorer(replace_undefined_by=0)
 
 
@@ -819,7 +819,7 @@ def test_many_cutoffs_are_taken_in_parts(monkeypatch):
     y = np.where(q == q[0], 0, y)
     with pytest.warns(UndefinedMetricWarning):
         whole = scorer(model, X, y)
-    monkeypatch.setattr("sklearn_ndcg._metrics.queries._BLOCK", 100)
+    monkeypatch.setattr("sklearn_ndcg._metrics.queries._VALUES_AT_A_TIME", 100)
     with pytest.warns(UndefinedMetricWarning) as caught:
         in_parts = scorer(model, X, y)
     assert in_parts == whole
