@@ -12,19 +12,9 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from sklearn_ndcg._checks import EQUAL, Floats, check_choice, noting, refuse_reordered, warn
+from sklearn_ndcg._inference import statistics
 from sklearn_ndcg._inference.results import Comparison, ConfidenceInterval, query_differences
-from sklearn_ndcg._inference.sample import (
-    Sample,
-    check_resamples,
-    generator_of,
-    sample_of,
-)
-from sklearn_ndcg._inference.statistics import (
-    degrees_of_freedom,
-    holm,
-    mean_and_error,
-    permutation_pvalues,
-)
+from sklearn_ndcg._inference.sample import Sample, generator_of
 from sklearn_ndcg._lists import (
     Union,
     both_by_query,
@@ -171,15 +161,14 @@ def compare_rankers(
     96     0.4660  0.8657       -0.3996
     """
     check_choice("test", test, ("permutation", "t"))
-    check_resamples(n_resamples)
-    generator = generator_of(random_state)
+    generator = generator_of(random_state, n_resamples)
     names = _names(y_scores)
     pairs = _pairs(names, baseline)
     rankers = _read_rankers(y_true, {name: y_scores[name] for name in names}, options)
-    sample = sample_of(rankers, y_true, clusters)
+    sample = Sample.of(rankers, y_true, clusters)
     by_name = dict(zip(names, sample.values, strict=True))
     differences = np.array([query_differences(by_name[one], by_name[two]) for one, two in pairs])
-    means = mean_and_error(sample.values, sample.weight)[0].tolist()
+    means = statistics.mean_and_error(sample.values, sample.weight)[0].tolist()
     return Comparison(
         ndcg=dict(zip(names, means, strict=True)),
         pairs=pairs,
@@ -401,19 +390,19 @@ def _tested(
     differences: Floats, sample: Sample, test: str, n_resamples: int, generator: Any
 ) -> dict[str, Any]:
     """Mean differences of pairs (rows), how sure they are, and their p-values."""
-    difference, error, effect = mean_and_error(differences, sample.weight)
-    differences, weight = sample.independent(differences)
+    difference, error, effect = statistics.mean_and_error(differences, sample.weight)
+    differences, weight = sample.by_independent_unit(differences)
     if sample.clusters is not None:
         differences[np.abs(differences) < EQUAL] = 0
-        difference, error, _ = mean_and_error(differences, weight)
-    degrees = degrees_of_freedom(weight)
+        difference, error, _ = statistics.mean_and_error(differences, weight)
+    degrees = statistics.degrees_of_freedom(weight)
     if test == "t":
         with np.errstate(divide="ignore", invalid="ignore"):
             statistic = np.where(difference == 0, 0, difference / error)
         pvalue = 2 * stats.t.sf(np.abs(statistic), degrees)
     else:
         statistic = difference
-        pvalue = permutation_pvalues(differences, weight, n_resamples, generator)
+        pvalue = statistics.permutation_pvalues(differences, weight, n_resamples, generator)
     half = error * stats.t.ppf(0.975, degrees)
     return {
         "difference": difference,
@@ -421,7 +410,7 @@ def _tested(
         "standard_error": error,
         "effect_size": effect,
         "statistic": statistic,
-        "pvalue": holm(pvalue),
+        "pvalue": statistics.holm(pvalue),
         "uncorrected_pvalue": pvalue,
     }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,23 +9,13 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from sklearn_ndcg._checks import EQUAL, Floats, Ints, check_choice, is_number, warn
+from sklearn_ndcg._inference import statistics
 from sklearn_ndcg._inference.results import ConfidenceInterval, NDCGInterval
 from sklearn_ndcg._inference.sample import (
     Sample,
-    check_number,
-    check_resamples,
+    check_sample_size,
     generator_of,
-    sample_of,
     weights_of_scored,
-)
-from sklearn_ndcg._inference.statistics import (
-    bca_levels,
-    bootstrap_means,
-    curve_errors,
-    degrees_of_freedom,
-    mean_and_error,
-    pulls,
-    widened_levels,
 )
 from sklearn_ndcg._kernels import weighted_means
 from sklearn_ndcg._metrics import Queries, measure_and_data, read_queries
@@ -144,11 +133,10 @@ def ndcg_interval(
     _check_level(confidence_level)
     confidence_level = float(confidence_level)
     check_choice("method", method, ("BCa", "percentile", "t"))
-    check_resamples(n_resamples)
-    generator = generator_of(random_state)
+    generator = generator_of(random_state, n_resamples)
     measure, data = measure_and_data("ndcg_interval", options)
-    sample = sample_of([read_queries(measure, y_true, y_score, **data)], y_true, clusters)
-    value = float(mean_and_error(sample.values, sample.weight)[0][0])
+    sample = Sample.of([read_queries(measure, y_true, y_score, **data)], y_true, clusters)
+    value = float(statistics.mean_and_error(sample.values, sample.weight)[0][0])
     tails = np.array([(1 - confidence_level) / 2, (1 + confidence_level) / 2])
     bounds, error = _bounds_and_error(value, sample, tails, method, n_resamples, generator)
     return NDCGInterval(
@@ -161,8 +149,8 @@ def _bounds_and_error(
     value: float, sample: Sample, tails: Floats, method: str, n_resamples: int, generator: Any
 ) -> tuple[Floats, float]:
     clustered = sample.clusters is not None
-    values, weight = sample.independent(sample.values)
-    error = float(mean_and_error(values, weight)[1][0])
+    values, weight = sample.by_independent_unit(sample.values)
+    error = float(statistics.mean_and_error(values, weight)[1][0])
     if np.ptp(values) < EQUAL:
         each = "clusters" if clustered else "queries"
         warn(
@@ -171,29 +159,29 @@ def _bounds_and_error(
         )
         return np.array([value, value]), error
     if method == "t":
-        return value + error * stats.t.ppf(tails, degrees_of_freedom(weight)), error
-    means = bootstrap_means(values[0], weight, n_resamples, generator)
+        return value + error * stats.t.ppf(tails, statistics.degrees_of_freedom(weight)), error
+    means = statistics.bootstrap_means(values[0], weight, n_resamples, generator)
     if clustered:
-        tails = widened_levels(tails, error, means, weight)
+        tails = statistics.widened_levels(tails, error, means, weight)
     error = float(means.std(ddof=1))
     if method == "BCa":
-        tails = bca_levels(tails, value, means, values[0], weight, clustered)
+        tails = statistics.bca_levels(tails, value, means, values[0], weight, clustered)
     return np.quantile(means, tails), error
 
 
 def curve_interval(queries: Queries, cutoffs: Ints, confidence_level: float) -> Floats:
     """Bounds of NDCG at each cutoff, of Student's t over queries, shape (2, n_cutoffs)."""
     _check_level(confidence_level)
-    last = replace(queries, measure=replace(queries.measure, k=int(cutoffs[-1]))).values()[:, 0]
+    last = queries.for_measure(k=int(cutoffs[-1])).values()[:, 0]
     weight, scored = weights_of_scored(last, queries.weight)
-    check_number(weight, len(scored))
+    check_sample_size(weight, len(scored))
     weights = np.zeros((2, len(queries)))
-    weights[:, scored] = weight, pulls(weight) ** 2
+    weights[:, scored] = weight, statistics.jackknife_factors(weight) ** 2
     center = float(weighted_means(last[np.newaxis, scored], weight)[0])
     moments = queries.curve_moments(cutoffs, weights, center)
-    distance, error = curve_errors(*moments, weights[:, scored])
+    distance, error = statistics.mean_and_error_of_moments(*moments, weights[:, scored])
     mean = center + distance
-    half = error * stats.t.ppf((1 + confidence_level) / 2, degrees_of_freedom(weight))
+    half = error * stats.t.ppf((1 + confidence_level) / 2, statistics.degrees_of_freedom(weight))
     # replace_undefined_by may lie outside 0 and 1, and then so may a mean
     low, high = min(0, last[scored].min()), max(1, last[scored].max())
     bounds: Floats = np.clip([mean - half, mean + half], low, high)

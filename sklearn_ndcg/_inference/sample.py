@@ -12,7 +12,7 @@ from sklearn_ndcg._inference.statistics import by_cluster, effective_number
 from sklearn_ndcg._metrics import Queries
 from sklearn_ndcg._rows import Grouping, first_rows, shown_labels
 
-_FEW = 10  # queries or clusters, below which a warning says what an interval is worth
+_LEAST = 10  # queries or clusters; below it a warning says that an interval is unreliable
 
 
 class Sample(NamedTuple):
@@ -27,6 +27,26 @@ class Sample(NamedTuple):
     clusters: Ints | None
     n_left_out: int
 
+    @classmethod
+    def of(cls, rankers: list[Queries], y_true: ArrayLike, clusters: ArrayLike | None) -> Sample:
+        """The queries that can be scored, for each ranker."""
+        queries = rankers[0]
+        values = np.array([ranker.values()[:, 0] for ranker in rankers])
+        weight, scored = weights_of_scored(values[0], queries.weight)
+        codes = None
+        if clusters is not None:
+            refuse_reordered(y_true=y_true, clusters=clusters)
+            found, codes = np.unique(
+                _clusters_of_queries(queries, clusters)[scored], return_inverse=True
+            )
+            codes = None if len(found) == len(weight) else codes
+        labels = queries.grouping.labels[scored]
+        sample = cls(values[:, scored], weight, labels, codes, int((~scored).sum()))
+        units = sample.by_independent_unit(sample.values)[1]
+        n_queries = len(scored) if codes is None else sample.n_queries
+        check_sample_size(units, n_queries, codes is not None)
+        return sample
+
     @property
     def n_queries(self) -> int:
         return len(self.weight)
@@ -35,33 +55,11 @@ class Sample(NamedTuple):
     def n_clusters(self) -> int:
         return self.n_queries if self.clusters is None else int(self.clusters.max()) + 1
 
-    def independent(self, values: Floats) -> tuple[Floats, Floats]:
+    def by_independent_unit(self, values: Floats) -> tuple[Floats, Floats]:
         """Values and weights of what is independent of each other: queries, or their clusters."""
         if self.clusters is None:
             return values, self.weight
         return by_cluster(values, self.weight, self.clusters)
-
-
-def sample_of(rankers: list[Queries], y_true: ArrayLike, clusters: ArrayLike | None) -> Sample:
-    queries = rankers[0]
-    values = np.array([ranker.values()[:, 0] for ranker in rankers])
-    codes = None
-    if clusters is not None:
-        refuse_reordered(y_true=y_true, clusters=clusters)
-        codes = _clusters_of_queries(queries, clusters)
-    weight, scored = weights_of_scored(values[0], queries.weight)
-    if codes is not None:
-        found, codes = np.unique(codes[scored], return_inverse=True)
-        codes = None if len(found) == len(weight) else codes
-    sample = Sample(
-        values[:, scored], weight, queries.grouping.labels[scored], codes, int((~scored).sum())
-    )
-    check_number(
-        sample.independent(sample.values)[1],
-        len(scored) if codes is None else sample.n_queries,
-        codes is not None,
-    )
-    return sample
 
 
 def weights_of_scored(values: Floats, weight: Floats | None) -> tuple[Floats, NDArray[np.bool_]]:
@@ -72,24 +70,21 @@ def weights_of_scored(values: Floats, weight: Floats | None) -> tuple[Floats, ND
     return weight / weight.max() if len(weight) else weight, scored
 
 
-def check_number(weight: Floats, n_queries: int, clustered: bool = False) -> None:
+def check_sample_size(weight: Floats, n_queries: int, clustered: bool = False) -> None:
     """Raise or warn where a sample of so many queries or clusters is too small."""
-    n = len(weight)
-    each, of_queries = ("clusters", f" of {n_queries} queries") if clustered else ("queries", "")
+    n, each = len(weight), "clusters" if clustered else "queries"
+    of_queries = " queries" if clustered else ""
     if n < 2:
         raise ValueError(
-            f"At least 2 {each} must have an NDCG and weight, found {n} of {n_queries}"
-            f"{' queries' if clustered else ''}: how much it varies over {each} cannot be "
-            "estimated."
+            f"At least 2 scored {each} are needed to estimate how NDCG varies over {each}; found "
+            f"{n} of {n_queries}{of_queries}."
         )
     worth = round(effective_number(weight), 6)
-    if worth < _FEW:
-        reason = "sizes" if clustered else "weights"
-        uneven = f", which by their {reason} are worth {worth:.3g}," if worth < n else ""
-        warn(
-            f"With {n} {each}{of_queries}{uneven} an interval or a test says little: how NDCG "
-            f"varies over {each} is guessed from {n} values, and the level cannot be trusted."
-        )
+    if worth < _LEAST:
+        uneven = "uneven sizes" if clustered else "uneven weights"
+        size = f" with {uneven} have an effective number of {worth:.3g} (Kish)" if worth < n else ""
+        counted = f"{n} {each}" + (f" of {n_queries} queries" if clustered else "") + size
+        warn(f"{counted}: intervals and tests are unreliable below {_LEAST}.")
 
 
 def _clusters_of_queries(queries: Queries, clusters: ArrayLike) -> Ints:
@@ -113,12 +108,10 @@ def _clusters_of_queries(queries: Queries, clusters: ArrayLike) -> Ints:
     return first
 
 
-def check_resamples(n_resamples: object) -> None:
+def generator_of(random_state: Any, n_resamples: object) -> np.random.Generator:
+    """The generator that draws `n_resamples` resamples, which are checked as well."""
     if not is_integer(n_resamples) or n_resamples < 2:
         raise ValueError(f"n_resamples must be an integer >= 2, got {n_resamples!r}.")
-
-
-def generator_of(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(0, 2**32, 4, dtype=np.uint32))
     try:

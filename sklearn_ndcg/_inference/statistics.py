@@ -40,46 +40,57 @@ def by_cluster(values: Floats, weight: Floats, clusters: Ints) -> tuple[Floats, 
 
 def mean_and_error(values: Floats, weight: Floats) -> tuple[Floats, Floats, Floats]:
     """Weighted mean of each row, its standard error, and mean over standard deviation."""
-    n = values.shape[1]
     total = weight.sum()
     means = weighted_means(values, weight)
     # the jackknife: how far the mean moves where a query is left out. With equal weights it is
     # s / sqrt(n), with others the least wrong of those in docs/evidence.md
     moves = (values - _means_of_others(values, weight)) * weight / total
-    errors = np.sqrt((moves**2).sum(axis=1) * (n - 1) / n)
     squares = ((values - means[:, np.newaxis]) ** 2 * weight).sum(axis=1)
-    deviations = np.sqrt(squares * total / (weight * _sums_of_others(weight)).sum())
-    if effective_number(weight) < 2:
-        # one query decides, and by luck it may lie near the mean of the others: use them all
-        errors = np.maximum(errors, deviations / np.sqrt(effective_number(weight)))
+    errors, deviations = _errors_and_deviations((moves**2).sum(axis=1), squares, weight)
     deviations[deviations <= _ROUNDING * np.abs(means)] = 0  # all values are equal
     with np.errstate(divide="ignore", invalid="ignore"):
         effects = np.where(means == 0, 0, means / deviations)
     return means, errors, effects
 
 
-def pulls(weight: Floats) -> Floats:
-    """How far the mean moves, over its distance from a value, where this value is left out."""
-    # beyond a million `curve_errors` has an error from all values
-    return np.minimum(weight / np.maximum(_sums_of_others(weight), 1e-300), 1e6)
-
-
-def curve_errors(first: Floats, second: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Mean and its standard error, as `mean_and_error`, at each cutoff of a curve.
+def mean_and_error_of_moments(
+    first: Floats, second: Floats, weights: Floats
+) -> tuple[Floats, Floats]:
+    """Mean and its standard error, as in `mean_and_error`, at each cutoff of a curve.
 
     From sums of the values, and of their squares, times the weight (first row) and the square of
-    its pull (second row).
+    its jackknife factor (second row).
     """
-    n = weights.shape[1]
     total = weights.sum(axis=1)[:, np.newaxis]
     means = first[0] / total[0]
     squares = np.maximum(second - 2 * means * first + means**2 * total, 0)
-    errors = np.sqrt(squares[1] * (n - 1) / n)
-    weight = weights[0]
-    if effective_number(weight) < 2:
-        deviations = np.sqrt(squares[0] * total[0] / (weight * _sums_of_others(weight)).sum())
-        errors = np.maximum(errors, deviations / np.sqrt(effective_number(weight)))
-    return means, errors
+    return means, _errors_and_deviations(squares[1], squares[0], weights[0])[0]
+
+
+def jackknife_factors(weight: Floats) -> Floats:
+    """Each weight over the sum of the others.
+
+    Leaving a value out moves the mean by this factor times the distance between them.
+    """
+    # beyond a million `_errors_and_deviations` has an error from all values
+    return np.minimum(weight / np.maximum(_sums_of_others(weight), 1e-300), 1e6)
+
+
+def _errors_and_deviations(
+    squared_moves: Floats, squares: Floats, weight: Floats
+) -> tuple[Floats, Floats]:
+    """Standard errors of means by the jackknife, and standard deviations of the values.
+
+    From the summed squares of how far the mean moves where a value is left out, and the weighted
+    summed squares of the distances from the mean.
+    """
+    n, effective = len(weight), effective_number(weight)
+    errors = np.sqrt(squared_moves * (n - 1) / n)
+    deviations = np.sqrt(squares * weight.sum() / (weight * _sums_of_others(weight)).sum())
+    if effective < 2:
+        # one query decides, and by luck it may lie near the mean of the others: use them all
+        errors = np.maximum(errors, deviations / np.sqrt(effective))
+    return errors, deviations
 
 
 def bootstrap_means(

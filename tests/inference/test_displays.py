@@ -233,7 +233,9 @@ def test_band_of_uneven_weights_is_the_interval_of_t():
 def test_band_of_one_heavy_query_warns():
     y, s = matrices(30)
     weight = np.r_[1e4, np.ones(len(y) - 1)]
-    with pytest.warns(UserWarning, match="With 30 queries, which by their weights are worth 1.01,"):
+    with pytest.warns(
+        UserWarning, match="30 queries with uneven weights have an effective number of 1.01"
+    ):
         NDCGDisplay.from_predictions(y, s, k=[5], sample_weight=weight)
 
 
@@ -389,11 +391,11 @@ def test_folds_whose_longest_queries_differ_end_flat():
 
 def test_a_band_ends_where_ndcg_does_not_where_the_values_do():
     y, s = [[1, 0], [1, 0]], [[2, 1], [1, 2]]
-    with pytest.warns(UserWarning, match="With 2 queries"):
+    with pytest.warns(UserWarning, match="2 queries"):
         display = NDCGDisplay.from_predictions(y, np.multiply(s, 0.5), k=[2], discount="reciprocal")
     assert max(ndcg_samples(y, s, k=2, discount="reciprocal")) == 1
     assert display.interval[:, 0].tolist() == [0, 1]
     poor = [[1, 0, 0], [0, 1, 0]]
-    with pytest.warns(UserWarning, match="With 2 queries"):
+    with pytest.warns(UserWarning, match="2 queries"):
         display = NDCGDisplay.from_predictions(poor, [[2, 3, 1], [3, 1, 2]], k=[3])
     assert display.interval[:, 0].tolist() == [0, 1]

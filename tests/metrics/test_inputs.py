@@ -289,7 +289,7 @@ EVERY_FUNCTION = {
 }
 
 
-ignore_few_queries = pytest.mark.filterwarnings("ignore:NDCG is undefined", "ignore:With . queries")
+ignore_few_queries = pytest.mark.filterwarnings("ignore:NDCG is undefined", "ignore:. queries")
 every_function = pytest.mark.parametrize("call", EVERY_FUNCTION)
 
 
