@@ -1,10 +1,11 @@
 """NDCG per query, as metrics and scorers for scikit-learn."""
 
-import platform
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import sklearn
 
 from sklearn_ndcg import _kernels
 from sklearn_ndcg._inference import (
@@ -52,7 +53,7 @@ __version__ = version("sklearn-ndcg")
 
 
 def show_versions() -> None:
-    """Print what a bug report should tell: versions, which kernels compute, and from where.
+    """Print what a bug report should tell: which kernels compute, from where, and all versions.
 
     Python that is started inside a clone imports the source there, not the installed package, and
     the source has no compiled kernels. The second line then says so.
@@ -63,54 +64,28 @@ def show_versions() -> None:
     >>> sklearn_ndcg.show_versions()
     sklearn_ndcg 0.1.0, ... kernels
     imported from ...
-    scikit-learn ...
-    numpy ...
-    scipy ...
-    Python ...
+    <BLANKLINE>
+    System:
+    ...
     """
-    kernels = "NumPy" if _kernels.backend is _kernels.numpy_kernels else "compiled"
-    print(f"sklearn_ndcg {__version__}, {kernels} kernels")
+    compiled = _kernels.backend is not _kernels.numpy_kernels
+    print(f"sklearn_ndcg {__version__}, {'compiled' if compiled else 'NumPy'} kernels")
     folder = Path(__file__).parent
-    is_source = (folder.parent / "pyproject.toml").exists()
-    if is_source and not [
-        *folder.glob("_kernels/compiled*.so"),
-        *folder.glob("_kernels/compiled*.pyd"),
-    ]:
+    in_clone = (folder.parent / "pyproject.toml").exists()
+    if in_clone and not {each.suffix for each in folder.glob("_kernels/*")} & {".so", ".pyd"}:
         print(
             f"imported from {folder}: source, without compiled kernels. For the installed package, "
             "start Python in another directory, or as python -P."
         )
     else:
         print(f"imported from {folder}")
-    for package in ("scikit-learn", "numpy", "scipy"):
-        print(package, version(package))
-    print(f"Python {platform.python_version()}, {platform.platform()}")
+    sklearn.show_versions()
 
 
 __all__ = [
-    "CONVENTIONS",
-    "DifferenceDisplay",
-    "GroupedRanker",
-    "NDCGDisplay",
-    "QueryLeakWarning",
-    "QuerySplitter",
-    "check_group_splits",
-    "compare_lists",
-    "compare_rankers",
-    "compare_runs",
-    "dcg_samples",
-    "dcg_score",
-    "explain_difference",
-    "from_lists",
-    "from_trec",
-    "jarvelin_kekalainen",
-    "make_dcg_scorer",
-    "make_ndcg_scorer",
-    "ndcg_curve",
-    "ndcg_interval",
-    "ndcg_samples",
-    "ndcg_score",
-    "one_ranking",
-    "quantile_grades",
-    "show_versions",
-]
+    "CONVENTIONS", "DifferenceDisplay", "GroupedRanker", "NDCGDisplay", "QueryLeakWarning",
+    "QuerySplitter", "check_group_splits", "compare_lists", "compare_rankers", "compare_runs",
+    "dcg_samples", "dcg_score", "explain_difference", "from_lists", "from_trec",
+    "jarvelin_kekalainen", "make_dcg_scorer", "make_ndcg_scorer", "ndcg_curve", "ndcg_interval",
+    "ndcg_samples", "ndcg_score", "one_ranking", "quantile_grades", "show_versions",
+]  # fmt: skip

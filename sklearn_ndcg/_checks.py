@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from inspect import currentframe
@@ -48,12 +47,12 @@ def _is_tool(file: str) -> bool:
 
 
 @contextmanager
-def noting(ranker: Any) -> Iterator[None]:
+def naming_ranker(ranker: Any) -> Iterator[None]:
     """Say in which of several rankers an error was found."""
     try:
         yield
     except (TypeError, ValueError) as error:
-        error.add_note(f"This was found comparing the ranker {ranker!r}.")
+        error.add_note(f"While comparing the ranker {ranker!r}.")
         raise
 
 
@@ -65,13 +64,13 @@ def refuse_masked(values: Any, name: str) -> None:
     masked = np.ma.getmaskarray(values)
     if masked.any():
         raise ValueError(
-            f"{name} is a masked array with {where(masked, 'masked')}: fill them in, or leave "
+            f"{name} is a masked array with {count_of(masked, 'masked')}: fill them in, or leave "
             "their rows out."
         )
 
 
-def where(mask: NDArray[np.bool_], what: str) -> str:
-    """Count and first place of what is wrong."""
+def count_of(mask: NDArray[np.bool_], what: str) -> str:
+    """How many values a mask selects, and where the first is: "3 NaN, the first at index 5"."""
     place = tuple(int(i) for i in np.argwhere(mask)[0])
     index = place if len(place) > 1 else place[0]
     return f"{np.count_nonzero(mask)} {what}, the first at index {index}"
@@ -100,15 +99,12 @@ def refuse_reordered(**arguments: Any) -> None:
 
 
 def _is_reordered(labels: Any, others: Any) -> bool:
-    if labels is others or len(labels) != len(others) or labels.equals(others):
+    sizes = (len(labels), labels.nlevels), (len(others), others.nlevels)
+    if labels is others or sizes[0] != sizes[1] or labels.equals(others):
         return False
-    ours, theirs = np.asarray(labels), np.asarray(others)
-    if ours.dtype.kind in "iufmM" and theirs.dtype.kind == ours.dtype.kind:
-        same_range = ours.min() == theirs.min() and ours.max() == theirs.max()
-        return bool(same_range and np.array_equal(np.sort(ours), np.sort(theirs)))
     try:
-        return ours[0] in theirs and Counter(ours) == Counter(theirs)
-    except TypeError:  # labels without a hash
+        return labels[0] in others and bool(labels.sort_values().equals(others.sort_values()))
+    except TypeError:  # labels that cannot be hashed or sorted
         return False
 
 

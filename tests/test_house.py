@@ -205,7 +205,7 @@ def test_show_versions_names_the_active_kernels(capsys):
     kernels = "NumPy" if _kernels.backend is _kernels.numpy_kernels else "compiled"
     assert first == f"sklearn_ndcg {sklearn_ndcg.__version__}, {kernels} kernels"
     assert second.startswith(f"imported from {Path(sklearn_ndcg.__file__).parent}")
-    assert f"numpy {np.__version__}" in others
+    assert any(np.__version__ in line for line in others if "numpy:" in line)
 
 
 def test_show_versions_tells_source_without_kernels(tmp_path):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from sklearn_ndcg._checks import EQUAL, Floats, check_choice, noting, refuse_reordered, warn
+from sklearn_ndcg._checks import EQUAL, Floats, check_choice, naming_ranker, refuse_reordered, warn
 from sklearn_ndcg._inference import statistics
 from sklearn_ndcg._inference.results import Comparison, ConfidenceInterval, query_differences
 from sklearn_ndcg._inference.sample import Sample, generator_of
@@ -275,7 +275,7 @@ def compare_lists(
     _check_lists(recommended, "recommended", "lists", unanswered, unjudged)
     lists = {}
     for name, each in recommended.items():
-        with noting(name):
+        with naming_ranker(name):
             lists[name], truths = both_by_query(each, relevant)
         _warn_of_strangers(name, lists[name], truths)
     union = unite(lists, truths, unanswered, unjudged, options.get("gain"), read_list)
@@ -367,7 +367,7 @@ def compare_runs(
     truths, fractions = judgements(qrels, "zero" if unjudged == "zero" else "nan")
     ranked = {}
     for name, run in runs.items():
-        with noting(name):
+        with naming_ranker(name):
             ranked[name] = ranked_run(run, truths, fractions)
         _warn_of_strangers(name, ranked[name], truths)
     union = unite(ranked, truths, unanswered, unjudged, options.get("gain"), read_run)
@@ -422,7 +422,7 @@ def _read_rankers(
     measure, data = measure_and_data("compare_rankers", options | {"replace_undefined_by": np.nan})
     found: list[Queries] = []
     for name, y_score in y_scores.items():
-        with noting(name):
+        with naming_ranker(name):
             if found:
                 refuse_reordered(y_true=y_true, y_score=y_score)
                 found.append(with_scores(found[0], y_score))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_ndcg._checks import Floats, Ints, noting
+from sklearn_ndcg._checks import Floats, Ints, naming_ranker
 from sklearn_ndcg._lists.reading import (
     check_kinds,
     distinct_ids,
@@ -98,7 +98,7 @@ def unite(
         raise ValueError(f"There is no query to score{which}.")
     for name, each in found.items():
         if not each.places:
-            with noting(name):
+            with naming_ranker(name):
                 check_kinds(lists[name], truths)
     graded = np.array(n_graded)
     n_rows: Ints = graded + np.array(n_others)
@@ -125,7 +125,7 @@ def _find(
         try:
             listed, retrieved = read(each[query], query) if query in each else ([], set())
         except (TypeError, ValueError):
-            with noting(name):
+            with naming_ranker(name):
                 raise
         places = places_of(graded.keys() & retrieved, listed)
         ours = found[name]

@@ -15,9 +15,9 @@ from sklearn_ndcg._checks import (
     Floats,
     Gain,
     Ints,
+    count_of,
     is_integer,
     refuse_reordered,
-    where,
 )
 from sklearn_ndcg._metrics.inputs import numeric, read_queries
 from sklearn_ndcg._metrics.measure import Measure, check_curve_cutoffs, check_cutoff
@@ -525,7 +525,7 @@ def quantile_grades(
         raise ValueError(f"y must be 1-D, one value per row, got shape {values.shape}.")
     if values.dtype.kind == "f" and np.isnan(values).any():
         raise ValueError(
-            f"y must not be NaN, found {where(np.isnan(values), 'NaN')}: leave those rows out."
+            f"y must not be NaN, found {count_of(np.isnan(values), 'NaN')}: leave those rows out."
         )
     if not is_integer(n_grades) or not 2 <= n_grades < 2**31:
         raise ValueError(f"n_grades must be an integer from 2 to 2**31 - 1, got {n_grades!r}.")

@@ -13,11 +13,11 @@ from sklearn_ndcg import _kernels
 from sklearn_ndcg._checks import (
     Floats,
     Grades,
+    count_of,
     is_missing,
     refuse_masked,
     refuse_reordered,
     to_host,
-    where,
 )
 from sklearn_ndcg._kernels import by_rows
 from sklearn_ndcg._metrics.measure import Measure
@@ -210,14 +210,14 @@ def _where_judged(relevance: NDArray[Any], unjudged: str) -> NDArray[np.bool_] |
     has_nan = bool(np.isnan(low))
     if has_nan and unjudged == "raise":
         raise ValueError(
-            f"y_true must not be NaN, found {where(np.isnan(relevance), 'NaN')}. If these "
+            f"y_true must not be NaN, found {count_of(np.isnan(relevance), 'NaN')}. If these "
             "documents are unjudged, pass unjudged='zero' to count them as not relevant or "
             "unjudged='omit' to take them out of the ranking."
         )
     if has_nan or np.isinf(low) or np.isinf(high):
         infinite = np.isinf(relevance)
         if infinite.any():
-            raise ValueError(f"y_true must be finite, found {where(infinite, 'infinite')}.")
+            raise ValueError(f"y_true must be finite, found {count_of(infinite, 'infinite')}.")
     return ~np.isnan(relevance.ravel()) if has_nan else None
 
 
@@ -227,7 +227,7 @@ def _check_scores(score: NDArray[Any]) -> None:
         wrong = np.isnan(score) | (score == np.inf)
         raise ValueError(
             f"y_score must be finite, or -inf for what was not retrieved; found "
-            f"{where(wrong, 'NaN or +inf')}."
+            f"{count_of(wrong, 'NaN or +inf')}."
         )
 
 
@@ -283,7 +283,7 @@ def _gains(
         wrong = ~np.isfinite(gain)
         raise ValueError(
             f"gain must be finite, but is not for "
-            f"{where(wrong.reshape(relevance.shape), 'document')}, where y_true is "
+            f"{count_of(wrong.reshape(relevance.shape), 'document')}, where y_true is "
             f"{values[wrong][0]}: a float64 ends at 2^1024."
         )
     if low < 0 and measure.normalized:
@@ -295,7 +295,7 @@ def _gains(
         )
         raise ValueError(
             f"{reason}: gain is {gain[wrong][0]} where y_true is {values[wrong][0]}, with "
-            f"{where(wrong.reshape(relevance.shape), 'negative')}. Shift the grades, or pass a "
+            f"{count_of(wrong.reshape(relevance.shape), 'negative')}. Shift the grades, or pass a "
             "gain that clips them, for example gain=functools.partial(numpy.maximum, 0)."
         )
     return gain, np.empty(0)
@@ -315,7 +315,7 @@ def row_weights(sample_weight: ArrayLike, n: int) -> Floats:
     if wrong.any():
         raise ValueError(
             f"sample_weight must be finite and >= 0, at most 1e300, found {weight[wrong][0]}: "
-            f"{where(wrong, 'such weight')}."
+            f"{count_of(wrong, 'such weight')}."
         )
     return weight
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ndcg import _kernels
-from sklearn_ndcg._checks import Ints, is_missing, refuse_masked, to_host, where
+from sklearn_ndcg._checks import Ints, count_of, is_missing, refuse_masked, to_host
 
 LabelsAt = Callable[[Ints], Iterable[Any]]  # the labels of some rows
 
@@ -226,7 +226,9 @@ def _check_shape(ids: NDArray[Any], groups: Any, n_rows: int, name: str) -> None
 
 def _refuse_missing(missing: NDArray[np.bool_], name: str) -> None:
     if missing.any():
-        raise ValueError(f"{name} must not hold missing ids, found {where(missing, 'missing id')}.")
+        raise ValueError(
+            f"{name} must not hold missing ids, found {count_of(missing, 'missing id')}."
+        )
 
 
 def _sizes_hint(groups: Any, n_rows: int) -> str:

@@ -26,12 +26,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sklearn_ndcg._checks import (
     Floats,
     check_choice,
+    count_of,
     is_integer,
     is_missing,
     is_number,
     refuse_masked,
     refuse_reordered,
-    where,
 )
 from sklearn_ndcg._metrics import training_weights
 from sklearn_ndcg._rows import (
@@ -465,7 +465,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             missing = np.array([is_missing(label) for label in y.tolist()])
         if missing.any():
             raise ValueError(
-                f"y must not be NaN, found {where(missing, 'NaN')}. Leave those rows out, or set "
+                f"y must not be NaN, found {count_of(missing, 'NaN')}. Leave those rows out, or set "
                 "their relevance to 0 if they are not relevant."
             )
         return X, y

@@ -269,7 +269,7 @@ def test_an_error_says_which_ranker_it_was(case):
     lists, error, message = BAD_LISTS[case]
     with pytest.raises(error, match=message) as found:
         compare_lists({"a": LISTS["a"], "b": lists}, TRUTH)
-    assert found.value.__notes__ == ["This was found comparing the ranker 'b'."]
+    assert found.value.__notes__ == ["While comparing the ranker 'b'."]
 
 
 def test_bad_runs():
@@ -277,7 +277,7 @@ def test_bad_runs():
     runs = {"bm25": {"q": {"a": 0.5}}, "dense": {"q": {"a": np.nan}}}
     with pytest.raises(ValueError, match="run must not have NaN, found in query 'q'") as found:
         compare_runs(qrels, runs)
-    assert found.value.__notes__ == ["This was found comparing the ranker 'dense'."]
+    assert found.value.__notes__ == ["While comparing the ranker 'dense'."]
     with pytest.raises(
         TypeError, match="runs must be a mapping from the name of a ranker to its run"
     ):

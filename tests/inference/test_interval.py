@@ -584,7 +584,7 @@ def test_bad_comparison(case):
     with pytest.raises(error, match=message) as found:
         compare_rankers(y, scores, **options)
     if case == "length":
-        assert found.value.__notes__ == ["This was found comparing the ranker 'b'."]
+        assert found.value.__notes__ == ["While comparing the ranker 'b'."]
 
 
 def test_queries_without_weight_are_left_out():

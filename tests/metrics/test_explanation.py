@@ -240,7 +240,7 @@ def test_bad_conventions(first, error, message):
     with pytest.raises(error, match=message) as caught:
         explain_difference([[1, 0]], [[1, 2]], first, "sklearn")
     if isinstance(first, dict) and "groups" not in first:
-        assert caught.value.__notes__ == ["This was found in first."]
+        assert caught.value.__notes__ == ["In the convention passed as `first`."]
 
 
 def test_bad_data():

@@ -77,7 +77,7 @@ def test_errors_and_warnings_cross_processes():
         compare_rankers(Y, {"a": S, "b": S * np.nan}, groups=GROUPS)
     copy = pickle.loads(pickle.dumps(caught.value))  # noqa: S301
     assert str(copy) == str(caught.value)
-    assert copy.__notes__ == ["This was found comparing the ranker 'b'."]
+    assert copy.__notes__ == ["While comparing the ranker 'b'."]
 
 
 def test_a_killed_worker_is_the_error_of_joblib_and_the_next_search_works():
