@@ -201,6 +201,8 @@ def _rows(
     check_choice("unjudged", unjudged, ("zero", "nan"))
     pool = pool_lists({"ranker": lists}, truths, unanswered, unjudged, read)
     [y_score] = pool.y_scores.values()
-    query = np.repeat(np.arange(len(pool.queries)), pool.n_rows)
-    order = np.lexsort((-y_score, query))
-    return pool.y_true[order], y_score[order], pool.labels()[query]
+    starts, n_rows = np.cumsum(pool.n_rows) - pool.n_rows, np.repeat(pool.n_rows, pool.n_rows)
+    # one key, which is faster than np.lexsort; what is not in the list comes last
+    key = np.repeat(starts, pool.n_rows) + np.minimum(-y_score, n_rows)
+    order = np.argsort(key, kind="stable")
+    return pool.y_true[order], y_score[order], np.repeat(pool.labels(), pool.n_rows)

@@ -70,10 +70,12 @@ class _Ranker:
     """The lists of one ranker, one after another, and what is relevant in them.
 
     `places` are those of relevant documents in the lists, `graded` those among all grades.
+    `n_others` counts the documents of each list that are not in its truth.
     """
 
     lists: Mapping[Any, Any]
     lengths: list[int] = field(default_factory=list)
+    n_others: list[int] = field(default_factory=list)
     places: list[int] = field(default_factory=list)
     graded: list[int] = field(default_factory=list)
     n_listed: int = 0
@@ -85,7 +87,8 @@ class _Ranker:
         self.places += [self.n_listed + place for place in places.values()]
         self.lengths.append(len(listed))
         self.n_listed += len(listed)
-        return len(listed) - len(places)
+        self.n_others.append(len(listed) - len(places))
+        return self.n_others[-1]
 
     def scores(self, n: int, graded_rows: Ints, first_others: Ints) -> Floats:
         """The score of each row; what is not relevant takes the rows after the relevant."""
@@ -95,10 +98,7 @@ class _Ranker:
         scores[graded_rows[self.graded]] = score[self.places]
         is_other = np.ones(self.n_listed, dtype=bool)
         is_other[self.places] = False
-        counts = np.bincount(
-            np.repeat(np.arange(len(lengths)), lengths)[is_other], minlength=len(lengths)
-        )
-        scores[_runs(first_others, counts)] = score[is_other]
+        scores[_runs(first_others, np.array(self.n_others))] = score[is_other]
         return scores
 
 
