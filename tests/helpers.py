@@ -3,8 +3,11 @@
 import os
 import subprocess
 import sys
+from math import log2
 
 import numpy as np
+
+from sklearn_ndcg import ndcg_samples
 
 # Two queries of four documents each.
 Y = np.array([2, 0, 1, 0, 0, 3, 1, 0])
@@ -37,6 +40,18 @@ def matrices(n_queries=40, seed=0, noise=2.0, n_documents=12):
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 5, (n_queries, n_documents))
     return y, y + rng.normal(scale=noise, size=y.shape)
+
+
+def per_query(rows, **options):
+    """Return the NDCG of each query of the rows (y_true, y_score, groups), as a dict."""
+    y_true, y_score, groups = rows
+    values = ndcg_samples(y_true, y_score, groups=groups, **options)
+    return dict(zip(np.unique(groups).tolist(), values.tolist(), strict=True))
+
+
+def ideal(gains):
+    """Return the DCG of gains in this order."""
+    return sum(gain / log2(i + 2) for i, gain in enumerate(gains))
 
 
 def run_python(code, **environment):

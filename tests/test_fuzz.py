@@ -377,7 +377,8 @@ def test_quantile_grades_of_anything(data):
     assert found is None or ((found >= 0) & (found < n_grades)).all()
 
 
-# no lists or arrays as grades: test_formats.py has them, and keys that end in NUL or are huge
+# no lists or arrays as grades: test_reading.py has them; test_pool.py has keys that end in NUL or
+# are huge
 ID = st.sampled_from(
     [0, 1, 2, -1, 2**80, "a", "b", "ü", "", "\ud800", "x" * 99, b"a", None, nan, 0.5, -0.0, (1, "a"),
      (), frozenset([1]), Fraction(1, 3), np.int64(7), np.str_("a"), pd.Timestamp(0)]

@@ -16,17 +16,16 @@ from sklearn_ndcg._inference import statistics
 from sklearn_ndcg._inference.results import Comparison, ConfidenceInterval, query_differences
 from sklearn_ndcg._inference.sample import Sample, generator_of
 from sklearn_ndcg._lists import (
-    Union,
-    both_by_query,
+    Pool,
     judgements,
-    labels_of,
-    per_query,
+    lists_and_truths,
+    pool_lists,
     ranked_run,
     read_list,
     read_run,
-    unite,
 )
 from sklearn_ndcg._metrics import (
+    ListOptions,
     Queries,
     measure_and_data,
     numeric,
@@ -272,17 +271,18 @@ def compare_lists(
                     difference  0.95 interval       p (permutation, Holm)  effect  wins/ties/losses
     near - popular     +0.2456  [+0.0968, +0.3943]                 0.0014   +0.62  22/0/8
     """
+    measure_and_data("compare_lists", options, ListOptions)
     _check_lists(recommended, "recommended", "lists", unanswered, unjudged)
     lists = {}
     for name, each in recommended.items():
         with naming_ranker(name):
-            lists[name], truths = both_by_query(each, relevant)
-        _warn_of_strangers(name, lists[name], truths)
-    union = unite(lists, truths, unanswered, unjudged, options.get("gain"), read_list)
+            lists[name], truths = lists_and_truths(each, relevant)
+        _warn_if_no_query_in_common(name, lists[name], truths)
+    pool = pool_lists(lists, truths, unanswered, unjudged, read_list, options.get("gain"))
     if not isinstance(relevant, Mapping):
-        union.n_numbered = len(truths)
-    return _compare_union(
-        union, unjudged, clusters, options, baseline=baseline, test=test, n_resamples=n_resamples,
+        pool.n_numbered = len(truths)
+    return _compare_pool(
+        pool, unjudged, clusters, options, baseline=baseline, test=test, n_resamples=n_resamples,
         random_state=random_state,
     )  # fmt: skip
 
@@ -363,21 +363,24 @@ def compare_runs(
     q02    0.9652  0.7975       +0.1677
     q18    0.6199  0.7602       -0.1403
     """
+    measure_and_data("compare_runs", options, ListOptions)
     _check_lists(runs, "runs", "run", unanswered, unjudged)
     truths, fractions = judgements(qrels, "zero" if unjudged == "zero" else "nan")
     ranked = {}
     for name, run in runs.items():
         with naming_ranker(name):
             ranked[name] = ranked_run(run, truths, fractions)
-        _warn_of_strangers(name, ranked[name], truths)
-    union = unite(ranked, truths, unanswered, unjudged, options.get("gain"), read_run)
-    return _compare_union(
-        union, unjudged, clusters, options, baseline=baseline, test=test, n_resamples=n_resamples,
+        _warn_if_no_query_in_common(name, ranked[name], truths)
+    pool = pool_lists(ranked, truths, unanswered, unjudged, read_run, options.get("gain"))
+    return _compare_pool(
+        pool, unjudged, clusters, options, baseline=baseline, test=test, n_resamples=n_resamples,
         random_state=random_state,
     )  # fmt: skip
 
 
-def _warn_of_strangers(name: Any, answered: Iterable[Any], truths: Mapping[Any, Any]) -> None:
+def _warn_if_no_query_in_common(
+    name: Any, answered: Iterable[Any], truths: Mapping[Any, Any]
+) -> None:
     """Warn where a ranker answers no query that has a truth: its queries have other names."""
     if truths and truths.keys().isdisjoint(answered):
         warn(
@@ -476,25 +479,24 @@ def _check_lists(
         raise ValueError(f"{argument} must have at least two rankers, got {list(rankers)}.")
 
 
-def _compare_union(
-    union: Union, unjudged: str, clusters: Any, options: dict[str, Any], **arguments: Any
+def _compare_pool(
+    pool: Pool, unjudged: str, clusters: Any, options: dict[str, Any], **arguments: Any
 ) -> Comparison:
-    n = len(union.queries)
-    grouping = Grouping.of_ids(labels_of(union.queries), n)
+    n = len(pool.queries)
+    grouping = Grouping.of_ids(pool.labels(), n)
     if clusters is not None:
-        by_query = per_query(clusters, "clusters", union)
-        arguments["clusters"] = np.repeat(
-            Grouping.of_ids(by_query, n, name="clusters").row_codes(), union.n_rows
-        )
+        by_query = pool.per_query(clusters, "clusters")
+        codes = Grouping.of_ids(by_query, n, name="clusters").row_codes()
+        arguments["clusters"] = np.repeat(codes, pool.n_rows)
     if options.get("sample_weight") is not None:
-        by_query = per_query(options["sample_weight"], "sample_weight", union)
-        options["sample_weight"] = np.repeat(numeric(by_query, "sample_weight"), union.n_rows)
+        by_query = pool.per_query(options["sample_weight"], "sample_weight")
+        options["sample_weight"] = np.repeat(numeric(by_query, "sample_weight"), pool.n_rows)
     result = compare_rankers(
-        union.y_true, union.y_scores, groups=np.repeat(grouping.row_codes(), union.n_rows),
+        pool.y_true, pool.y_scores, groups=np.repeat(grouping.row_codes(), pool.n_rows),
         unjudged={"zero": "raise", "nan": "zero", "omit": "omit"}[unjudged], **arguments, **options,
     )  # fmt: skip
     return replace(
         result,
         labels=grouping.labels[result.labels],
-        n_left_out=result.n_left_out + union.n_skipped,
+        n_left_out=result.n_left_out + pool.n_skipped,
     )

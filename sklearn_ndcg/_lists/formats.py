@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from itertools import count
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ndcg._checks import Floats, check_choice
-from sklearn_ndcg._lists.reading import (
-    both_by_query,
-    check_kinds,
-    distinct_ids,
-    graded_ids,
-    judgements,
-    labels_of,
-    listed_ids,
-    numbers,
-    places_of,
-    ranked_run,
-    refuse_empty,
-)
+from sklearn_ndcg._lists.pool import Reader, pool_lists, read_run
+from sklearn_ndcg._lists.reading import judgements, lists_and_truths, ranked_run, read_list
 
 RowArrays = tuple[Floats, Floats, NDArray[Any]]
 
@@ -84,7 +72,7 @@ def from_lists(
 
     See Also
     --------
-    from_trec : The same for judgements and runs of TREC.
+    from_trec : The rows of judgements and a run of TREC.
     ndcg_score : With ``k="retrieved"`` each list is cut at its own length, the ideal too.
     ndcg_samples : The NDCG of each query, in the order of ``numpy.unique(groups)``.
 
@@ -116,37 +104,8 @@ def from_lists(
     >>> ndcg_score(y_true, y_score, groups=groups, k=10)
     0.8154...
     """
-    check_choice("unanswered", unanswered, ("zero", "skip"))
-    check_choice("unjudged", unjudged, ("zero", "nan"))
-    lists, truths = both_by_query(recommended, relevant)
-    queries, n_listed, n_rows, n_graded = [], [], [], []
-    graded_rows: list[int] = []
-    grades: list[Any] = []
-    n, any_found = 0, False
-    for query in dict.fromkeys([*lists, *truths]):
-        if query not in lists and unanswered == "skip":
-            continue
-        listed = listed_ids(lists[query], query) if query in lists else []
-        truth = graded_ids(truths[query], query) if query in truths else {}
-        places = places_of(truth.keys() & distinct_ids(listed, query), listed)
-        refuse_empty(query, len(listed) + len(truth))
-        beyond = count(len(listed))  # places of relevant documents that were not recommended
-        graded_rows += [n + (places[d] if d in places else next(beyond)) for d in truth]
-        grades += truth.values()
-        queries.append(query)
-        n_listed.append(len(listed))
-        n_rows.append(len(listed) + len(truth) - len(places))
-        n_graded.append(len(truth))
-        n, any_found = n + n_rows[-1], any_found or bool(places)
-    if not queries:
-        raise ValueError("recommended and relevant have no query to score.")
-    if not any_found:
-        check_kinds(lists, truths)
-    place = np.arange(n) - np.repeat(np.cumsum(n_rows) - n_rows, n_rows)
-    y_score = np.where(place < np.repeat(n_listed, n_rows), -1.0 - place, -np.inf)
-    y_true = np.full(n, np.nan if unjudged == "nan" else 0, dtype=np.float64)
-    y_true[graded_rows] = numbers(grades, queries, n_graded)
-    return y_true, y_score, np.repeat(labels_of(queries), n_rows)
+    lists, truths = lists_and_truths(recommended, relevant)
+    return _rows(lists, truths, unanswered, unjudged, read_list)
 
 
 def from_trec(
@@ -200,7 +159,7 @@ def from_trec(
 
     See Also
     --------
-    from_lists : The same for ranked lists of ids.
+    from_lists : The rows of ranked lists of ids.
 
     References
     ----------
@@ -227,5 +186,23 @@ def from_trec(
     """
     relevant, fractions = judgements(qrels, unjudged)
     ranked = ranked_run(run, relevant, fractions)
-    lists = {query: list(documents) for query, documents in ranked.items()}
-    return from_lists(lists, relevant, unanswered=unanswered, unjudged=unjudged)
+    return _rows(ranked, relevant, unanswered, unjudged, read_run)
+
+
+def _rows(
+    lists: Mapping[Any, Any],
+    truths: Mapping[Any, Any],
+    unanswered: str,
+    unjudged: str,
+    read: Reader,
+) -> RowArrays:
+    """The pool of one ranker, with the rows of each query in the order of its list."""
+    check_choice("unanswered", unanswered, ("zero", "skip"))
+    check_choice("unjudged", unjudged, ("zero", "nan"))
+    pool = pool_lists({"ranker": lists}, truths, unanswered, unjudged, read)
+    [y_score] = pool.y_scores.values()
+    starts, n_rows = np.cumsum(pool.n_rows) - pool.n_rows, np.repeat(pool.n_rows, pool.n_rows)
+    # one key, which is faster than np.lexsort; what is not in the list comes last
+    key = np.repeat(starts, pool.n_rows) + np.minimum(-y_score, n_rows)
+    order = np.argsort(key, kind="stable")
+    return pool.y_true[order], y_score[order], np.repeat(pool.labels(), pool.n_rows)

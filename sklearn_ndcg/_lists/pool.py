@@ -1,30 +1,26 @@
-"""The ranked lists of several rankers, brought to the same rows."""
+"""The ranked lists of one ranker or several, brought to the same rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Collection, Mapping, Set
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain, count
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_ndcg._checks import Floats, Ints, naming_ranker
-from sklearn_ndcg._lists.reading import (
-    check_kinds,
-    distinct_ids,
-    graded_ids,
-    listed_ids,
-    numbers,
-    places_of,
-    refuse_empty,
-)
+from sklearn_ndcg._lists.reading import as_floats, read_truth, refuse_unlike_ids
 
-Reader = Callable[[Any, Any], tuple[list[Any], Set[Any]]]
+_WIDEST = 64  # characters of ids that are repeated in an array of text; longer ones are shared
+
+Reader = Callable[[Any, Any], Mapping[Any, Any]]
 
 
 @dataclass
-class Union:
+class Pool:
     """The rows of all documents that a ranker returned or that are relevant."""
 
     y_true: Floats
@@ -34,18 +30,65 @@ class Union:
     n_skipped: int
     n_numbered: int | None = None  # queries, where they are numbers in a sequence
 
+    def labels(self) -> NDArray[Any]:
+        """One label per query: integers or short text, any other ids as objects."""
+        kinds, queries = set(map(type, self.queries)), self.queries
+        # an array of text would cut off a NUL at the end
+        if kinds == {str} and max(map(len, queries)) <= _WIDEST and "\0" not in "".join(queries):
+            return np.array(queries)
+        if kinds == {int} and (labels := np.array(queries)).dtype.kind in "iu":
+            return labels
+        return np.fromiter(queries, dtype=object, count=len(queries))
+
+    def per_query(self, values: Any, name: str) -> list[Any]:
+        """A value for each query of the self."""
+        if isinstance(values, Mapping):
+            missing = [query for query in self.queries if query not in values]
+            if missing:
+                raise ValueError(
+                    f"{name} must have an entry for each query, and {len(missing)} are missing, "
+                    f"the first {missing[0]!r}."
+                )
+            return [values[query] for query in self.queries]
+        if self.n_numbered is None:
+            way = f" Pass {name}.to_dict()." if hasattr(values, "to_dict") else ""
+            raise TypeError(
+                f"{name} must be a mapping from query, as the lists or runs are, got "
+                f"{type(values).__name__}.{way}"
+            )
+        each = list(values)
+        if len(each) != self.n_numbered:
+            raise ValueError(
+                f"{name} must have one value for each of the {self.n_numbered} queries, got "
+                f"{len(each)}."
+            )
+        return [each[query] for query in self.queries]
+
 
 @dataclass
-class _Found:
+class _Ranker:
     """The lists of one ranker, one after another, and what is relevant in them.
 
     `places` are those of relevant documents in the lists, `graded` those among all grades.
+    `n_others` counts the documents of each list that are not in its truth.
     """
 
+    lists: Mapping[Any, Any]
     lengths: list[int] = field(default_factory=list)
+    n_others: list[int] = field(default_factory=list)
     places: list[int] = field(default_factory=list)
     graded: list[int] = field(default_factory=list)
     n_listed: int = 0
+
+    def add(self, listed: Mapping[Any, Any], graded: dict[Any, int]) -> int:
+        """Add one list; return how many of its documents are not in the truth."""
+        places = _places(graded.keys() & listed.keys(), listed)
+        self.graded += [graded[document] for document in places]
+        self.places += [self.n_listed + place for place in places.values()]
+        self.lengths.append(len(listed))
+        self.n_listed += len(listed)
+        self.n_others.append(len(listed) - len(places))
+        return self.n_others[-1]
 
     def scores(self, n: int, graded_rows: Ints, first_others: Ints) -> Floats:
         """The score of each row; what is not relevant takes the rows after the relevant."""
@@ -55,21 +98,18 @@ class _Found:
         scores[graded_rows[self.graded]] = score[self.places]
         is_other = np.ones(self.n_listed, dtype=bool)
         is_other[self.places] = False
-        counts = np.bincount(
-            np.repeat(np.arange(len(lengths)), lengths)[is_other], minlength=len(lengths)
-        )
-        scores[_runs(first_others, counts)] = score[is_other]
+        scores[_runs(first_others, np.array(self.n_others))] = score[is_other]
         return scores
 
 
-def unite(
+def pool_lists(
     lists: Mapping[Any, Mapping[Any, Any]],
     truths: Mapping[Any, Any],
     unanswered: str,
     unjudged: str,
-    gain: Any,
     read: Reader,
-) -> Union:
+    gain: Any = None,
+) -> Pool:
     """Bring the lists of all rankers into the same rows.
 
     The first rows of a query are those of its truth. All the others have the same relevance, so it
@@ -77,105 +117,87 @@ def unite(
     a gain; if not, there are as many as the longest list needs.
     """
     may_gain = unjudged == "zero" and not (gain is None or isinstance(gain, str))
-    found = {name: _Found() for name in lists}
-    queries, n_others, n_graded = [], [], []
+    rankers = {name: _Ranker(each) for name, each in lists.items()}
+    queries, n_skipped = _queries_to_score(lists, truths, unanswered)
     grades: list[Any] = []
-    n_skipped = 0
-    for query in dict.fromkeys(chain(*lists.values(), truths)):
-        if unanswered == "skip" and not all(query in each for each in lists.values()):
-            n_skipped += 1
-            continue
-        truth = graded_ids(truths[query], query) if query in truths else {}
-        others = _find(found, lists, query, dict(zip(truth, count(len(grades)), strict=False)),
-                       read, may_gain)  # fmt: skip
-        refuse_empty(query, len(truth) + others)
-        queries.append(query)
-        n_others.append(others)
+    n_graded, n_others = [], []
+    for query in queries:
+        truth = read_truth(truths[query], query) if query in truths else {}
+        graded = dict(zip(truth, count(len(grades)), strict=False))
+        n_others.append(_add_lists(rankers, query, graded, read, may_gain))
         n_graded.append(len(truth))
         grades += truth.values()
-    if not queries:
-        which = " that all rankers answered" if n_skipped else ""
-        raise ValueError(f"There is no query to score{which}.")
-    for name, each in found.items():
-        if not each.places:
-            with naming_ranker(name):
-                check_kinds(lists[name], truths)
-    graded = np.array(n_graded)
-    n_rows: Ints = graded + np.array(n_others)
+        if not n_graded[-1] + n_others[-1]:
+            raise ValueError(
+                f"query {query!r} has neither a list nor anything relevant, and so would have no "
+                "rows: leave it out."
+            )
+    for name, ranker in rankers.items():
+        if not ranker.places:
+            with _noting(name, rankers):
+                refuse_unlike_ids(ranker.lists, truths)
+    lengths = np.array(n_graded)
+    n_rows: Ints = lengths + np.array(n_others)
     starts = np.cumsum(n_rows) - n_rows
-    graded_rows, n = _runs(starts, graded), int(n_rows.sum())
+    rows, n = _runs(starts, lengths), int(n_rows.sum())
     y_true = np.full(n, 0.0 if unjudged == "zero" else np.nan)
-    y_true[graded_rows] = numbers(grades, queries, n_graded)
-    y_scores = {name: each.scores(n, graded_rows, starts + graded) for name, each in found.items()}
-    return Union(y_true, y_scores, queries, n_rows, n_skipped)
+    y_true[rows] = as_floats(grades, queries, n_graded)
+    y_scores = {name: each.scores(n, rows, starts + lengths) for name, each in rankers.items()}
+    return Pool(y_true, y_scores, queries, n_rows, n_skipped)
 
 
-def _find(
-    found: dict[Any, _Found],
-    lists: Mapping[Any, Mapping[Any, Any]],
-    query: Any,
-    graded: dict[Any, int],
-    read: Reader,
-    may_gain: bool,
+def _queries_to_score(
+    lists: Mapping[Any, Mapping[Any, Any]], truths: Mapping[Any, Any], unanswered: str
+) -> tuple[list[Any], int]:
+    """All queries, or those that all rankers answered, and how many were skipped."""
+    queries = list(dict.fromkeys(chain(*lists.values(), truths)))
+    n = len(queries)
+    if unanswered == "skip":
+        queries = [query for query in queries if all(query in each for each in lists.values())]
+    n_skipped = n - len(queries)
+    if not queries:
+        skipped = f": all {n_skipped} lack a list and are skipped" if n_skipped else ""
+        raise ValueError(f"There is no query to score{skipped}.")
+    return queries, n_skipped
+
+
+def _add_lists(
+    rankers: dict[Any, _Ranker], query: Any, graded: dict[Any, int], read: Reader, may_gain: bool
 ) -> int:
     """Add the lists of one query; return the number of rows for what is not relevant."""
-    all_others: set[Any] = set()
+    others: set[Any] = set()
     most = 0
-    for name, each in lists.items():
+    for name, ranker in rankers.items():
         try:
-            listed, retrieved = read(each[query], query) if query in each else ([], set())
+            listed = read(ranker.lists[query], query) if query in ranker.lists else {}
         except (TypeError, ValueError):
-            with naming_ranker(name):
+            with _noting(name, rankers):
                 raise
-        places = places_of(graded.keys() & retrieved, listed)
-        ours = found[name]
-        ours.graded += [graded[document] for document in places]
-        ours.places += [ours.n_listed + place for place in places.values()]
-        ours.lengths.append(len(listed))
-        ours.n_listed += len(listed)
-        most = max(most, len(listed) - len(places))
+        most = max(most, ranker.add(listed, graded))
         if may_gain:
-            all_others |= retrieved - graded.keys()
-    return len(all_others) if may_gain else most
+            others |= listed.keys() - graded.keys()
+    return len(others) if may_gain else most
 
 
-def read_list(documents: Any, query: Any) -> tuple[list[Any], Set[Any]]:
-    """The ids of a list, checked, in order and as a set."""
-    listed = listed_ids(documents, query)
-    return listed, distinct_ids(listed, query)
+def _places(hits: Set[Any], listed: Collection[Any]) -> dict[Any, int]:
+    """Where in the list these ids are."""
+    if len(hits) <= 4:  # list.index is faster for a few hits, one pass for many
+        in_order = list(listed)
+        return {document: in_order.index(document) for document in hits}
+    return {document: place for place, document in enumerate(listed) if document in hits}
 
 
-def read_run(documents: Any, _: Any) -> tuple[list[Any], Set[Any]]:
-    """The same of the keys of a mapping, which were checked before."""
-    return list(documents), documents.keys()
+def _noting(name: Any, rankers: Collection[Any]) -> AbstractContextManager[None]:
+    """Say in which ranker an error was found, if there are several."""
+    return naming_ranker(name) if len(rankers) > 1 else nullcontext()
+
+
+def read_run(documents: Mapping[Any, Any], _: Any) -> Mapping[Any, Any]:
+    """The documents of one query of a ranked run, which were checked before."""
+    return documents
 
 
 def _runs(starts: Ints, lengths: Ints) -> Ints:
     """The numbers of all rows of runs, one run after another."""
     before = np.cumsum(lengths) - lengths
     return np.repeat(starts - before, lengths) + np.arange(lengths.sum())
-
-
-def per_query(values: Any, name: str, union: Union) -> list[Any]:
-    """A value for each query of the union."""
-    if isinstance(values, Mapping):
-        missing = [query for query in union.queries if query not in values]
-        if missing:
-            raise ValueError(
-                f"{name} must have an entry for each query, and {len(missing)} are missing, the "
-                f"first {missing[0]!r}."
-            )
-        return [values[query] for query in union.queries]
-    if union.n_numbered is None:
-        way = f" Pass {name}.to_dict()." if hasattr(values, "to_dict") else ""
-        raise TypeError(
-            f"{name} must be a mapping from query, as the lists or runs are, got "
-            f"{type(values).__name__}.{way}"
-        )
-    each = list(values)
-    if len(each) != union.n_numbered:
-        raise ValueError(
-            f"{name} must have one value for each of the {union.n_numbered} queries, got "
-            f"{len(each)}."
-        )
-    return [each[query] for query in union.queries]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set, ValuesView
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set, ValuesView
+from itertools import chain
 from numbers import Number
 from typing import Any
 
@@ -14,11 +15,27 @@ from sklearn_ndcg._checks import Floats, is_missing, is_number
 
 _NEVER_MISSING = {str, int, bytes, tuple, frozenset, np.str_, np.int64, np.int32}  # types of ids
 _TEXT = str | bytes | bytearray  # sequences that are not lists of ids
-_WIDEST = 64  # characters of ids that are repeated in an array of text; longer ones are shared
+
+_LIST_HINT = (
+    "Pass a list: .tolist() of a column of ids, .index.tolist() of a Series of sorted scores, "
+    ".ravel() of an array, list() of another iterable."
+)
+_SWAPPED_HINT = (
+    "It is in no order: are recommended and relevant swapped? For a dict of scores pass "
+    "sorted(scores, key=scores.get, reverse=True)."
+)
+_TRUTH_HINT = (
+    "Pass .tolist() of a column of ids, .to_dict() of a Series of grades whose index has each id "
+    "once, dict(zip(ids, grades)) of two columns, .ravel() of an array, list() of another iterable."
+)
 
 
-def both_by_query(recommended: Any, relevant: Any) -> tuple[Mapping[Any, Any], Mapping[Any, Any]]:
-    lists, truths = _by_query(recommended, "recommended"), _by_query(relevant, "relevant")
+def lists_and_truths(
+    recommended: Any, relevant: Any
+) -> tuple[Mapping[Any, Any], Mapping[Any, Any]]:
+    """Lists and truths, each as a mapping from query; numbers are the queries of sequences."""
+    lists = _by_query(recommended, "recommended", "list(rows['id'])")
+    truths = _by_query(relevant, "relevant", "dict(zip(rows['id'], rows['grade']))")
     if isinstance(recommended, Mapping) != isinstance(relevant, Mapping):
         raise TypeError(
             "recommended and relevant must both be mappings from query, or both be sequences, got "
@@ -32,60 +49,46 @@ def both_by_query(recommended: Any, relevant: Any) -> tuple[Mapping[Any, Any], M
     return lists, truths
 
 
-def _by_query(queries: Any, name: str) -> Mapping[Any, Any]:
+def _by_query(queries: Any, name: str, entry: str) -> Mapping[Any, Any]:
     """Lists or truths by query, numbered where they are a sequence."""
     if isinstance(queries, Mapping):
         return queries
-    if isinstance(queries, _TEXT):
-        raise TypeError(f"{name} must have an entry for each query, got the text {queries!r}.")
-    if isinstance(queries, Sequence) or (isinstance(queries, np.ndarray) and queries.ndim):
+    is_array = isinstance(queries, np.ndarray) and queries.ndim
+    if is_array or (isinstance(queries, Sequence) and not isinstance(queries, _TEXT)):
         return dict(enumerate(queries))
-    way = ""
-    if _is_frame(queries):
-        each = {
-            "recommended": "list(rows['id'])",
-            "relevant": "dict(zip(rows['id'], rows['grade']))",
-        }
-        way = f" Pass {{query: {each[name]} for query, rows in {name}.groupby('query')}}."
-    elif hasattr(queries, "to_dict"):
-        way = f" Pass {name}.to_dict().{_repeated(queries)}"
-    elif isinstance(queries, Iterable):
-        way = f" Pass list({name})."
     raise TypeError(
         f"{name} must be a mapping from query, or a sequence with an entry for each query, got "
-        f"{type(queries).__name__}.{way}"
+        f"{type(queries).__name__}. Pass .to_dict() of a Series whose index has each query once, "
+        f"list() of another iterable, or {{query: {entry} for query, rows in "
+        "table.groupby('query')}."
     )
 
 
-def refuse_empty(query: Any, n_rows: int) -> None:
-    """Raise where a query would have no rows."""
-    if not n_rows:
-        raise ValueError(
-            f"query {query!r} has neither a list nor anything relevant, and so would have no rows: "
-            "leave it out."
-        )
-
-
-def listed_ids(documents: Any, query: Any) -> list[Any]:
-    """The ids of one list."""
-    values = documents if type(documents) is list else _values(documents, Sequence)
-    if values is None:
-        way = _way_out(
-            documents,
-            "list(ids)",
-            ".sort_values(ascending=False).index if they are scores of the ids in its index",
-        )
-        if isinstance(documents, Mapping | set | frozenset):
-            way = " It is in no order: are recommended and relevant swapped?"
-            if isinstance(documents, Mapping):
-                way += " For scores pass sorted(scores, key=scores.get, reverse=True)."
+def read_list(documents: Any, query: Any) -> dict[Any, int]:
+    """The ids of one list, checked, as the keys of a dict."""
+    ids = documents if type(documents) is list else _values(documents, Sequence)
+    if ids is None:
+        hint = _SWAPPED_HINT if isinstance(documents, Mapping | Set) else _LIST_HINT
         raise TypeError(
-            f"recommended must have a list of ids, best first, for each query, got "
-            f"{_type_and_shape(documents)} for query {query!r}.{way}"
+            "recommended must have a list of ids, best first, for each query, got "
+            f"{type(documents).__name__} for query {query!r}. {hint}"
         )
-    listed = values if type(values) is list else list(values)
-    _check_ids(listed, "recommended", query)
-    return listed
+    return _distinct(ids, "recommended", query)
+
+
+def read_truth(truth: Any, query: Any) -> Mapping[Any, Any]:
+    """What is relevant to one query, checked: id to grade."""
+    if isinstance(truth, Mapping):
+        _check_ids(truth, "relevant", query)
+        return truth
+    ids = _values(truth, Sequence | Set | ValuesView)
+    if ids is None:
+        raise TypeError(
+            "relevant must have, for each query, a mapping from id to grade or a collection of "
+            f"ids, got {type(truth).__name__} for query {query!r}. {_TRUTH_HINT}"
+        )
+    hint = " Pass set(ids), or collections.Counter(ids) if the count is the grade."
+    return _distinct(ids, "relevant", query, hint)
 
 
 def _values(given: Any, kinds: Any) -> Any:
@@ -95,6 +98,19 @@ def _values(given: Any, kinds: Any) -> Any:
     if hasattr(given, "tolist") and hasattr(given, "ndim") and not hasattr(given, "to_dict"):
         return given.tolist() if given.ndim == 1 else None
     return given if isinstance(given, kinds) else None
+
+
+def _distinct(ids: Collection[Any], name: str, query: Any, hint: str = "") -> dict[Any, int]:
+    """Ids, checked, as the keys of a dict, each with the grade 1."""
+    _check_ids(ids, name, query)
+    try:
+        distinct = dict.fromkeys(ids, 1)
+    except TypeError as error:
+        raise TypeError(f"{name} has ids in query {query!r}: {error}.") from error
+    if len(distinct) < len(ids):
+        [(twice, count)] = Counter(ids).most_common(1)
+        raise ValueError(f"{name} has the id {twice!r} {count} times in query {query!r}.{hint}")
+    return distinct
 
 
 def _check_ids(ids: Iterable[Any], name: str, query: Any) -> None:
@@ -119,87 +135,6 @@ def _check_ids(ids: Iterable[Any], name: str, query: Any) -> None:
             f"{name} must not have missing ids (None, NaN), found {len(missing)} in query "
             f"{query!r}, the first at index {missing[0]}: leave them out."
         )
-
-
-def _type_and_shape(given: Any) -> str:
-    """The type of an argument, and the shape of an array."""
-    shape = f" of shape {given.shape}" if isinstance(given, np.ndarray) else ""
-    return type(given).__name__ + shape
-
-
-def _is_frame(given: Any) -> bool:
-    return hasattr(given, "columns") or hasattr(given, "column_names")
-
-
-def _way_out(given: Any, columns: str, labelled: str) -> str:
-    """What to pass instead of a container that does not say what its values are."""
-    if _is_frame(given):
-        return f" Pass {columns} of its columns."
-    if hasattr(given, "to_dict"):
-        return f" Pass .tolist() if its values are the ids, {labelled}.{_repeated(given)}"
-    if hasattr(given, "ndim") and hasattr(given, "ravel"):
-        return " Pass .ravel() if all of it are ids of this query."
-    if isinstance(given, Iterable) and not isinstance(given, _TEXT):
-        return " Pass its values as a list."
-    return ""
-
-
-def _repeated(given: Any) -> str:
-    """A warning that to_dict() would lose values, if a label of the index is repeated."""
-    index: Any = getattr(given, "index", None)
-    if not getattr(index, "has_duplicates", False):
-        return ""
-    label = index[index.duplicated()].tolist()[0]
-    return f" Its index has {label!r} more than once, of which to_dict() keeps the last only."
-
-
-def distinct_ids(listed: list[Any], query: Any) -> set[Any]:
-    """The ids of one list as a set."""
-    try:
-        retrieved = set(listed)
-    except TypeError as error:
-        raise TypeError(f"recommended has ids in query {query!r}: {error}.") from error
-    if len(retrieved) < len(listed):
-        [(twice, count)] = Counter(listed).most_common(1)
-        raise ValueError(f"recommended has the id {twice!r} {count} times in query {query!r}.")
-    return retrieved
-
-
-def places_of(hits: Set[Any], listed: list[Any]) -> dict[Any, int]:
-    """Where in the list these ids are."""
-    if len(hits) <= 4:  # list.index is faster for a few hits, one pass for many
-        return {document: listed.index(document) for document in hits}
-    return {document: place for place, document in enumerate(listed) if document in hits}
-
-
-def graded_ids(truth: Any, query: Any) -> Mapping[Any, Any]:
-    """What is relevant to one query: id to grade."""
-    if isinstance(truth, Mapping):
-        _check_ids(truth, "relevant", query)
-        return truth
-    ids = _values(truth, Sequence | Set | ValuesView)
-    if ids is None:
-        way = _way_out(
-            truth,
-            "dict(zip(ids, grades))",
-            ".to_dict() if they are grades of the ids in its index",
-        )
-        raise TypeError(
-            "relevant must have, for each query, a mapping from id to grade or a collection of "
-            f"ids, got {_type_and_shape(truth)} for query {query!r}.{way}"
-        )
-    _check_ids(ids, "relevant", query)
-    try:
-        graded = dict.fromkeys(ids, 1)
-    except TypeError as error:
-        raise TypeError(f"relevant has ids in query {query!r}: {error}.") from error
-    if len(graded) < len(ids):
-        [(twice, count)] = Counter(ids).most_common(1)
-        raise ValueError(
-            f"relevant has the id {twice!r} {count} times in query {query!r}. Pass set(ids), or "
-            "collections.Counter(ids) if the count is the grade."
-        )
-    return graded
 
 
 def judgements(qrels: Any, unjudged: str) -> tuple[dict[str, dict[str, float]], list[float]]:
@@ -285,7 +220,7 @@ def _nested(records: Any, name: str, field: str) -> Mapping[str, Mapping[str, An
     return queries
 
 
-def numbers(
+def as_floats(
     values: list[Any], queries: list[Any], lengths: list[int], name: str = "relevant"
 ) -> Floats:
     """Values of the rows of queries as floats."""
@@ -311,7 +246,7 @@ def _numbers_without_nan(nested: Mapping[str, Mapping[str, Any]], name: str) -> 
     """Values of all documents as floats."""
     queries, lengths = list(nested), [len(documents) for documents in nested.values()]
     values = [value for documents in nested.values() for value in documents.values()]
-    floats = numbers(values, queries, lengths, name)
+    floats = as_floats(values, queries, lengths, name)
     missing = np.isnan(floats)
     if missing.any():
         query = queries[int(np.searchsorted(np.cumsum(lengths), missing.argmax(), side="right"))]
@@ -324,43 +259,24 @@ def _fractional(values: Floats) -> NDArray[np.bool_]:
     return ~np.isfinite(values) | np.not_equal(values, np.floor(values))
 
 
-def labels_of(queries: list[Any]) -> NDArray[Any]:
-    """One label per query: integers or short text, any other ids as objects."""
-    kinds = set(map(type, queries))
-    # an array of text would cut off a NUL at the end
-    if kinds == {str} and max(map(len, queries)) <= _WIDEST and "\0" not in "".join(queries):
-        return np.array(queries)
-    if kinds == {int} and (labels := np.array(queries)).dtype.kind in "iu":
-        return labels
-    return np.fromiter(queries, dtype=object, count=len(queries))
-
-
-def check_kinds(lists: Mapping[Any, Any], truths: Mapping[Any, Any]) -> None:
+def refuse_unlike_ids(lists: Mapping[Any, Any], truths: Mapping[Any, Any]) -> None:
     """Raise where nothing is in common because ids are of different types."""
-
-    def kinds(ids: Iterable[Any]) -> set[str]:
-        return {
-            "number" if isinstance(each, Number) else type(each).__name__.removesuffix("_")
-            for each in ids
-        }
-
-    for what, ours, theirs in (
-        ("queries", kinds(lists), kinds(truths)),
-        (
-            "documents",
-            kinds(_each_of(lists.values())),
-            kinds(_each_of(truths.values())),
-        ),
-    ):
+    # a query that was skipped may have anything in place of a list
+    listed, relevant = (
+        chain.from_iterable(each for each in side.values() if isinstance(each, Iterable))
+        for side in (lists, truths)
+    )
+    for what, *sides in (("queries", lists, truths), ("documents", listed, relevant)):
+        ours, theirs = (
+            {
+                "number" if isinstance(each, Number) else type(each).__name__.removesuffix("_")
+                for each in ids
+            }
+            for ids in sides
+        )
         if ours and theirs and not ours & theirs:
             raise TypeError(
                 f"The {what} of recommended are of the type {', '.join(sorted(ours))}, those of "
                 f"relevant of the type {', '.join(sorted(theirs))}, and none is in both: convert "
                 "one of them."
             )
-
-
-def _each_of(collections: Iterable[Any]) -> Iterator[Any]:
-    """The ids of all collections; a query that was skipped may have none."""
-    for collection in collections:
-        yield from collection if isinstance(collection, Iterable) else ()

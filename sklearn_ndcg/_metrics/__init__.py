@@ -23,6 +23,7 @@ from sklearn_ndcg._metrics.measure import (
     TIES,
     CurveOptions,
     DCGChoices,
+    ListOptions,
     Measure,
     NDCGChoices,
     NDCGChoicesAtK,

@@ -115,7 +115,7 @@ def test_a_query_that_only_some_rankers_answered():
     assert skip.labels.tolist() == [f"q{i:02}" for i in range(2, 14)]
     assert skip.values["poor"] == pytest.approx([0, *[second] * 11])  # an empty list is an answer
     assert (skip.n_queries, skip.n_left_out) == (12, 2)
-    with pytest.raises(ValueError, match="There is no query to score that all rankers answered"):
+    with pytest.raises(ValueError, match="no query to score: all 14 lack a list"):
         compare_lists({"a": {"q00": ["a"]}, "b": {"q01": ["a"]}}, relevant, unanswered="skip")
 
 
