@@ -66,6 +66,7 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
     array([3, 5])
     """
 
+    _repr_html_ = _repr_mimebundle_ = None  # as an estimator it would show as "not fitted"
     __metadata_request__split: ClassVar = {"groups": True}
 
     def __init__(self, cv: Any = 5, *, group_by: Any = None, order: str = "sorted") -> None:
@@ -172,15 +173,8 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
     def random_state(self, value: Any) -> None:
         self.cv.random_state = value
 
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return {"text/plain": repr(self)}  # as an estimator it would show as "not fitted"
-
     def _splitter(self, y_of_query: Any) -> Any:
-        if isinstance(self.cv, Iterator):
-            raise TypeError(
-                f"cv is an iterator, which one call of split would use up: pass list(cv), got "
-                f"{self.cv!r}."
-            )
+        _refuse_iterator(self.cv)
         if "Group" in type(self.cv).__name__:
             raise ValueError(
                 f"{type(self.cv).__name__} splits by group itself: pass it to the tool as it is, "
@@ -205,6 +199,11 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
             first_row = grouping.row_order()[np.cumsum(grouping.lengths) - grouping.lengths]
             number = np.argsort(np.argsort(first_row))[number]
         return number, _highest(y, number, n_queries), n_queries
+
+
+def _refuse_iterator(cv: Any) -> None:
+    if isinstance(cv, Iterator):
+        raise TypeError(f"cv is an iterator, which works only once: pass list(cv), got {cv!r}.")
 
 
 def _highest(y: Any, number: Ints, n_queries: int) -> Any:
@@ -290,10 +289,7 @@ def check_group_splits(
     if groups is None or X is None:
         missing = "groups" if groups is None else "X"
         raise ValueError(f"{missing} is missing: pass X and one query id per row.")
-    if isinstance(cv, Iterator):
-        raise TypeError(
-            f"cv is an iterator, which a check would use up: pass list(cv), got {cv!r}."
-        )
+    _refuse_iterator(cv)
     refuse_reordered(X=X, y=y, groups=groups)
     grouping = Grouping.of_ids(groups, count_rows(X))
     found, n_folds = [], 0
@@ -333,31 +329,3 @@ def _is_cut(grouping: Grouping, parts: Any, fold: int) -> NDArray[np.bool_]:
         cut |= (counts > 0) & (counts < grouping.lengths)
         n_parts += counts > 0
     return cut | (n_parts > 1)
-
-
-def draw_queries(
-    n_queries: int,
-    max_queries: int | None,
-    held_out_fraction: float | None,
-    validation: str,
-    generator: np.random.RandomState,
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which queries are used at all, and which of these are held out from training."""
-    drawn, held_out = np.ones(n_queries, dtype=bool), np.zeros(n_queries, dtype=bool)
-    if max_queries is not None and max_queries < n_queries:
-        drawn[generator.permutation(n_queries)[max_queries:]] = False
-    if held_out_fraction is None:
-        return drawn, held_out
-    n_drawn = int(drawn.sum())
-    n_held_out = max(1, round(held_out_fraction * n_drawn))
-    if n_held_out >= n_drawn:
-        raise ValueError(
-            f"early_stopping=True would hold out {n_held_out} of {n_drawn} queries and leave "
-            "none to train on: more queries are needed, or a smaller validation_fraction."
-        )
-    if validation == "last":
-        places = np.arange(n_drawn)[-n_held_out:]
-    else:
-        places = generator.permutation(n_drawn)[:n_held_out]
-    held_out[np.flatnonzero(drawn)[places]] = True
-    return drawn, held_out

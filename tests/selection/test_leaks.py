@@ -337,7 +337,7 @@ def test_several_columns_or_levels_of_a_table(data):
 def test_missing_parts_of_compound_ids_are_refused():
     with pytest.raises(ValueError, match="groups must not be missing, found 1 missing id"):
         ndcg_score([1, 0], [1, 2], groups=[np.array([1.0, np.nan]), np.array([1, 1])])
-    with pytest.raises(ValueError, match="group_by must list columns"):
+    with pytest.raises(ValueError, match="group_by must name columns"):
         make_ndcg_scorer(group_by=[])(Ridge(), pd.DataFrame({"a": [1]}), [1])
 
 

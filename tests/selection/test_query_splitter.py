@@ -208,7 +208,7 @@ WRONG = {
     "queries beyond": (QuerySplitter([([0], [24])]), {"groups": 1}, ValueError, "fold 0 does not index 24 queries"),
     "rows": (QuerySplitter(PredefinedSplit(np.arange(100) % 2)), {"groups": 1}, ValueError, "does not index 24"),
     "too few queries": (QuerySplitter(25), {"groups": 1}, ValueError, "n_splits=25"),
-    "no such level": (QuerySplitter(3, group_by="week"), {}, ValueError, "group_by='week' names nothing"),
+    "no such level": (QuerySplitter(3, group_by="week"), {}, ValueError, "group_by='week' names none"),
 }  # fmt: skip
 
 

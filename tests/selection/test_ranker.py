@@ -466,7 +466,7 @@ BAD = {
     "sizes": (Qid(), {}, X_, {"groups": [2, 2, 2]}, r"groups must have one id.*np\.repeat"),
     "NaN ids": (Qid(), {}, X_, {"groups": [1, 1, 2, 2, np.nan, 3]}, "groups.*1 missing id.*index 4"),
     "wrong length": (Qid(), {}, X_, {"groups": [1, 2]}, "groups must have one id.*6 rows.*got 2"),
-    "no such column": (Qid(), {"group_by": "query"}, FRAME, {}, r"names nothing in X.*\['a', 'q'\]"),
+    "no such column": (Qid(), {"group_by": "query"}, FRAME, {}, r"names none of the columns \['a', 'q'\]"),
     "name for an array": (Qid(), {"group_by": "q"}, X_, {}, "group_by='q' is a name"),
     "column too far": (Qid(), {"group_by": 2}, X_, {}, "group_by=2 is not a column of X"),
     "ids twice": (Qid(), {"group_by": "q"}, FRAME, {"groups": Q_}, "only one of the two can be meant"),
@@ -478,7 +478,7 @@ BAD = {
     "no X": (Ridge(), {}, None, {}, "X is None"),
     "masked y": (Ridge(), {}, X_, {"y": np.ma.array(Y_, mask=Y_ > 1)}, "y is a masked array"),
     "no weight": (Qid(), {}, X_, {"groups": Q_, "sample_weight": [0] * 6}, "0 for every row"),
-    "ids as group_by": (Qid(), {"group_by": Q_}, X_, {}, "group_by must name a column.*passed as groups"),
+    "ids as group_by": (Qid(), {"group_by": Q_}, X_, {}, "group_by must name columns.*passed as groups"),
     "the parameter of the library": (Qid(), {}, X_, {"groups": Q_, "qid": Q_}, "qid is set by GroupedRanker"),
     "weights twice": (
         GroupId(), {}, X_, {"groups": Q_, "sample_weight": [1] * 6, "group_weight": [2] * 6},
@@ -595,7 +595,7 @@ def test_named_columns_beside_a_dropped_one(data):
 def test_score_without_the_group_column(data):
     X, y, query = data
     ranker = GroupedRanker(Ridge(), group_by="q").fit(X.assign(q=query), y)
-    with pytest.raises(ValueError, match="group_by='q' names nothing in X"):
+    with pytest.raises(ValueError, match="group_by='q' names none"):
         ranker.score(X, y)
     with pytest.raises(ValueError, match=r"now missing:\n- a\n- q"):
         ranker.predict(X[["b", "c"]])
