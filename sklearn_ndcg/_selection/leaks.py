@@ -42,7 +42,7 @@ class TrainedQueries:
 
     @classmethod
     def of(cls, grouping: Grouping, y: Any, trained: NDArray[np.bool_]) -> TrainedQueries:
-        """Remember the queries of a grouping that the mask `trained` selects; `y` has labels."""
+        """Remember the queries that the mask `trained` selects; `y` has a label for each row."""
         sums = _checksums(grouping, y)
         return cls(grouping.labels[trained], grouping.lengths[trained], sums[trained])
 
@@ -67,7 +67,7 @@ def warn_of_leak(estimator: Any, group_by: Any, grouping: Grouping, y: Any) -> N
 
     `group_by` is that of the scorer. Where the ranker has another, its ids may be of another kind.
     """
-    ranker = None
+    ranker = None  # the last step of a Pipeline, the best estimator of a search, or `estimator`
     while ranker is not estimator:
         ranker = estimator
         estimator = last_step(getattr(estimator, "best_estimator_", estimator))

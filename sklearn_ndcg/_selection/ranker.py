@@ -481,7 +481,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return _rows.query_ids(X, self.group_by)
 
     def _call_inner(self, method: str, X: Any) -> Any:
-        features = self._features(X)  # raises where it is not fitted
+        features = self._features(X)  # first, as it raises where nothing is fitted
         return getattr(self.estimator_, method)(features)
 
     def _features(self, X: Any) -> Any:

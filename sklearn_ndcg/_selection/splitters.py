@@ -103,10 +103,10 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
         TypeError
             If `cv` is an iterator, which the first call would use up.
         """
-        number, y_of_query, n_queries = self._queries(X, y, groups)
+        query_number, y_of_query, n_queries = self._queries(X, y, groups)
         splitter = self._splitter(y_of_query)
         for fold, parts in enumerate(splitter.split(np.zeros((n_queries, 1)), y_of_query)):
-            train, test = (_rows_of(part, number, n_queries, fold) for part in parts)
+            train, test = (_rows_of(part, query_number, n_queries, fold) for part in parts)
             yield train, test
 
     def get_n_splits(
@@ -194,11 +194,11 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
             )
         refuse_reordered(X=X, y=y, groups=groups)
         grouping = Grouping.of_ids(groups, count_rows(X))
-        number, n_queries = grouping.row_codes(), len(grouping.labels)
+        query_number, n_queries = grouping.row_codes(), len(grouping.labels)
         if self.order == "appearance":
             first_row = grouping.row_order()[np.cumsum(grouping.lengths) - grouping.lengths]
-            number = np.argsort(np.argsort(first_row))[number]
-        return number, _highest(y, number, n_queries), n_queries
+            query_number = np.argsort(np.argsort(first_row))[query_number]
+        return query_number, _highest(y, query_number, n_queries), n_queries
 
 
 def _refuse_iterator(cv: Any) -> None:
@@ -206,30 +206,31 @@ def _refuse_iterator(cv: Any) -> None:
         raise TypeError(f"cv is an iterator, which works only once: pass list(cv), got {cv!r}.")
 
 
-def _highest(y: Any, number: Ints, n_queries: int) -> Any:
+def _highest(y: Any, query_number: Ints, n_queries: int) -> Any:
     """The highest relevance of each query, without NaN; None where y has no order."""
     if y is None:
         return None
     y = np.asarray(y)
-    if len(y) != len(number):
-        raise ValueError(f"y must have one value for each of the {len(number)} rows, got {len(y)}.")
+    n_rows = len(query_number)
+    if len(y) != n_rows:
+        raise ValueError(f"y must have one value for each of the {n_rows} rows, got {len(y)}.")
     y = y.ravel() if y.shape[1:] == (1,) else y
     if y.ndim != 1:
         return None
     if y.dtype.kind == "f":
         highest = np.full(n_queries, np.nan)
-        np.fmax.at(highest, number, y)
+        np.fmax.at(highest, query_number, y)
         return highest
     try:
         classes, codes = np.unique(y, return_inverse=True)
     except TypeError:  # None among them
         return None
     places = np.zeros(n_queries, dtype=np.intp)
-    np.maximum.at(places, number, codes)
+    np.maximum.at(places, query_number, codes)
     return classes[places]
 
 
-def _rows_of(part: Any, number: Ints, n_queries: int, fold: int) -> Ints:
+def _rows_of(part: Any, query_number: Ints, n_queries: int, fold: int) -> Ints:
     """The rows of the queries of one part; rows of a query that is drawn twice appear twice."""
     part = np.asarray(part)
     if part.dtype.kind == "b":
@@ -238,7 +239,7 @@ def _rows_of(part: Any, number: Ints, n_queries: int, fold: int) -> Ints:
         n_drawn = np.bincount(np.arange(n_queries)[part], minlength=n_queries)
     except IndexError as error:
         raise ValueError(f"cv: fold {fold} does not index {n_queries} queries: {error}") from error
-    return np.repeat(np.arange(len(number)), n_drawn[number])
+    return np.repeat(np.arange(len(query_number)), n_drawn[query_number])
 
 
 def check_group_splits(
