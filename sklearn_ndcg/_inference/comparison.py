@@ -32,7 +32,7 @@ from sklearn_ndcg._metrics import (
     read_queries,
     with_scores,
 )
-from sklearn_ndcg._rows import Grouping
+from sklearn_ndcg._rows import Grouping, column_names
 
 
 def compare_rankers(
@@ -437,13 +437,9 @@ def _read_rankers(
 def _names(y_scores: Any) -> list[Any]:
     """Names of the rankers: the keys of a mapping, or the columns of a DataFrame."""
     lazy = hasattr(y_scores, "collect")
-    columns: list[Any] | None = None
+    columns = None if lazy else column_names(y_scores)
     if callable(getattr(y_scores, "items", None)):
         columns = [name for name, _ in y_scores.items()]
-    elif hasattr(y_scores, "column_names"):  # PyArrow, whose `columns` are the data
-        columns = list(y_scores.column_names)
-    elif not lazy and hasattr(y_scores, "columns"):
-        columns = list(y_scores.columns)
     if columns is None:
         raise TypeError(
             "y_scores must be a mapping from the name of a ranker to its scores, or a DataFrame "

@@ -13,7 +13,7 @@ from sklearn_ndcg._metrics.inputs import (
     numeric,
     read_part,
     read_queries,
-    training_weights,
+    row_weights,
     with_scores,
 )
 from sklearn_ndcg._metrics.measure import (

@@ -318,14 +318,3 @@ def row_weights(sample_weight: ArrayLike, n: int) -> Floats:
             f"{count_of(wrong, 'such weight')}."
         )
     return weight
-
-
-def training_weights(sample_weight: ArrayLike, n: int) -> Floats:
-    """Weights of rows to train on, of which one at least is not 0."""
-    weight = row_weights(sample_weight, n)
-    if not weight.any():
-        raise ValueError(
-            "sample_weight is 0 for every row: nothing is left to learn from. Sample weights must "
-            "contain at least one non-zero number."
-        )
-    return weight

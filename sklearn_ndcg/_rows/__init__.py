@@ -2,12 +2,12 @@
 
 from sklearn_ndcg._rows.columns import (
     column_names,
-    columns_among,
     count_rows,
-    lacks_columns,
+    group_columns,
+    insert_zeros,
+    lacks_only,
     query_ids,
     take_rows,
-    with_zeros,
     without_columns,
 )
 from sklearn_ndcg._rows.grouping import (

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from sklearn_ndcg import _kernels
 from sklearn_ndcg._checks import Ints, count_of, is_missing, refuse_masked, to_host
+from sklearn_ndcg._rows.columns import column_names
 
 LabelsAt = Callable[[Ints], Iterable[Any]]  # the labels of some rows
 
@@ -191,12 +192,12 @@ def columns_of_ids(groups: Any, n_rows: int) -> list[Any] | None:
     """The columns of compound ids; None where there is one id per row."""
     if isinstance(groups, list | tuple):
         return list(groups) if groups and all(_is_column(each, n_rows) for each in groups) else None
-    if hasattr(groups, "column_names"):  # pyarrow, whose `columns` are the data
+    if hasattr(groups, "column_names"):  # pyarrow, whose names may be repeated
         return list(groups.columns)
     shape = None if hasattr(groups, "tocsr") else getattr(groups, "shape", None)
     if not isinstance(shape, tuple) or len(shape) != 2 or shape[1] < 2:
         return None
-    names = getattr(groups, "columns", None)
+    names = column_names(groups)
     if names is not None and not hasattr(groups, "iloc"):
         return [groups[name] for name in names]
     by_place = getattr(groups, "iloc", groups)  # names of pandas may be repeated

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sklearn_ndcg._checks import Floats, Ints, to_host, warn
 from sklearn_ndcg._rows import Grouping, shown_labels
+from sklearn_ndcg._selection.libraries import last_step
 
 
 class QueryLeakWarning(UserWarning):
@@ -32,53 +33,65 @@ class QueryLeakWarning(UserWarning):
 class TrainedQueries:
     """The queries that a model was trained on, to detect leaks when it is scored.
 
-    Their rows are recognized by their number and a sum over their labels, not by a copy.
+    Their rows are recognised by their number and a checksum of their labels, not by a copy.
     """
 
     labels: NDArray[Any]
     lengths: Ints
-    label_sums: Floats
+    checksums: Floats
 
     @classmethod
-    def of(cls, grouping: Grouping, y: Any) -> TrainedQueries:
-        """Remember the queries of a grouping, whose rows have the labels `y`."""
-        return cls(grouping.labels, grouping.lengths, _label_sums(grouping, y))
+    def of(cls, grouping: Grouping, y: Any, trained: NDArray[np.bool_]) -> TrainedQueries:
+        """Remember the queries that the mask `trained` selects; `y` has a label for each row."""
+        sums = _checksums(grouping, y)
+        return cls(grouping.labels[trained], grouping.lengths[trained], sums[trained])
 
-    def some(self, queries: NDArray[np.bool_]) -> TrainedQueries:
-        """The queries that a mask selects."""
-        return TrainedQueries(self.labels[queries], self.lengths[queries], self.label_sums[queries])
-
-    def warn_of_leak(self, grouping: Grouping, y: Any) -> None:
-        """Warn where queries are scored that were trained on with other rows."""
+    def leaked(self, grouping: Grouping, y: Any) -> NDArray[Any]:
+        """Sorted ids of the queries that are scored after training on other rows of theirs."""
         if len(self.labels) == 1:  # no id tells anything, as with `one_ranking`
-            return
+            return self.labels[:0]
         try:
             place = np.searchsorted(self.labels, grouping.labels)
             place = np.minimum(place, len(self.labels) - 1)
             known = np.asarray(self.labels[place] == grouping.labels)
         except TypeError:  # ids of another type
-            return
+            return self.labels[:0]
         same = (self.lengths[place] == grouping.lengths) & np.isclose(
-            self.label_sums[place], _label_sums(grouping, y), rtol=1e-9, atol=1e-9
+            self.checksums[place], _checksums(grouping, y), rtol=1e-9, atol=1e-9
         )
-        leaked = np.sort(grouping.labels[known & ~same])
-        if len(leaked):
-            warn(
-                f"{len(leaked)} of the {len(grouping.labels)} queries that are scored were trained "
-                f"on with other rows ({shown_labels(leaked)}), so that the score may be too good. "
-                "Split whole queries: QuerySplitter does it with any splitter, and GroupKFold too.",
-                QueryLeakWarning,
-            )
+        return np.sort(grouping.labels[known & ~same])
 
 
-def _label_sums(grouping: Grouping, y: Any) -> Floats:
-    """A sum over the labels of each query that does not depend on the order of its rows."""
+def warn_of_leak(estimator: Any, group_by: Any, grouping: Grouping, y: Any) -> None:
+    """Warn where a fitted ranker in `estimator` is scored on queries it was trained on.
+
+    `group_by` is that of the scorer. Where the ranker has another, its ids may be of another kind.
+    """
+    ranker = None  # the last step of a Pipeline, the best estimator of a search, or `estimator`
+    while ranker is not estimator:
+        ranker = estimator
+        estimator = last_step(getattr(estimator, "best_estimator_", estimator))
+    trained = getattr(ranker, "_trained_queries", None)
+    trained_by = getattr(ranker, "group_by", None)
+    same_ids = group_by is None or trained_by is None or group_by == trained_by
+    if trained is None or not same_ids:
+        return
+    leaked = trained.leaked(grouping, y)
+    if len(leaked):
+        warn(
+            f"{len(leaked)} of the {len(grouping.labels)} queries that are scored were trained "
+            f"on with other rows ({shown_labels(leaked)}), so that the score may be too good. "
+            "Split whole queries: QuerySplitter does it with any splitter, and GroupKFold too.",
+            QueryLeakWarning,
+        )
+
+
+def _checksums(grouping: Grouping, y: Any) -> Floats:
+    """An order-free checksum of each query's labels."""
     try:
         values = np.nan_to_num(np.asarray(to_host(y)).astype(np.float64))
     except (TypeError, ValueError):  # text, and missing values of pandas
         return np.zeros(len(grouping.labels))
     # a sine, as sums of the labels themselves are equal more often
-    return np.asarray(
-        np.bincount(grouping.row_codes(), np.sin(values + 1), len(grouping.labels)),
-        dtype=np.float64,
-    )
+    sums = np.bincount(grouping.row_codes(), np.sin(values + 1), len(grouping.labels))
+    return np.asarray(sums, dtype=np.float64)

@@ -203,11 +203,19 @@ _ABOUT_COLUMNS = {
 _ABOUT_ROW_NUMBERS = {"pairs", "pairs_weight", "graph"}
 
 
-def check_fit_params(fit_params: Params, last: Any, dropped: list[Any], is_changed: bool) -> None:
+def interface_of(last: Any) -> LibraryInterface | None:
+    """The interface by which `last` takes groups; None for an estimator that takes none."""
+    names = signature(last.fit).parameters
+    return next((interface for interface in INTERFACES if interface.name in names), None)
+
+
+def check_fit_params(
+    fit_params: Params, last: Any, dropped: list[Any], rows_are_transformed: bool
+) -> None:
     """Raise for fit parameters that cannot follow the rows and columns of the last step.
 
-    `dropped` are the columns that are taken out of X; `is_changed` says whether rows are held out
-    or transformed.
+    `dropped` are the columns that are taken out of X; `rows_are_transformed` says whether rows are
+    held out or transformed by the steps of a Pipeline.
     """
     unknown = sorted(set(fit_params) - set(signature(last.fit).parameters))
     if unknown and not _takes_any_parameter(last):
@@ -219,7 +227,7 @@ def check_fit_params(fit_params: Params, last: Any, dropped: list[Any], is_chang
             "rows are sorted by query."
         )
     evaluates = sorted(name for name in fit_params if name.startswith("eval_"))
-    if evaluates and (is_changed or dropped):
+    if evaluates and (rows_are_transformed or dropped):
         raise ValueError(
             f"{', '.join(evaluates)} cannot be passed: with early_stopping=True queries are "
             "held out without it, and neither the steps of a Pipeline nor the removal of a "
@@ -236,10 +244,9 @@ def check_fit_params(fit_params: Params, last: Any, dropped: list[Any], is_chang
             )
 
 
-def params_of_fit(
-    last: Any, interface: LibraryInterface | None, train: TrainingRows, params: Params
-) -> Params:
-    """What groups and weights add to the parameters of the last step's `fit`."""
+def params_of_fit(last: Any, train: TrainingRows, params: Params) -> Params:
+    """The parameters of the last step's `fit`, with groups and weights added."""
+    interface = interface_of(last)
     added: Params = {} if interface is None else {interface.name: interface.groups(train)}
     if train.weight is not None:
         name = "sample_weight" if interface is None else interface.weight_name
@@ -253,14 +260,10 @@ def params_of_fit(
 
 
 def params_of_early_stopping(
-    last: Any,
-    interface: LibraryInterface | None,
-    held_out: TrainingRows,
-    k: int | None,
-    n_iter_no_change: int,
-    params: Params,
+    last: Any, held_out: TrainingRows, k: int | None, n_iter_no_change: int, params: Params
 ) -> Params:
-    """What early stopping on the queries held out adds to them; sets parameters of `last`."""
+    """The parameters with those of early stopping added; sets parameters of `last` too."""
+    interface = interface_of(last)
     if interface is None or interface.early_stopping_needs not in signature(last.fit).parameters:
         raise ValueError(
             "early_stopping=True needs a ranker of LightGBM, XGBoost or CatBoost; "
@@ -309,13 +312,12 @@ def _counts_columns(value: Any) -> bool:
 
 
 @contextmanager
-def explained_labels(
-    last: Any, interface: LibraryInterface | None, y: NDArray[Any]
-) -> Iterator[None]:
+def explaining_label_errors(last: Any, y: NDArray[Any]) -> Iterator[None]:
     """Say which labels the library takes, where its `fit` refuses them."""
     try:
         yield
     except Exception as error:
+        interface = interface_of(last)
         if interface is None or not _is_about_labels(error, y):
             raise
         raise ValueError(

@@ -23,47 +23,16 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_ndcg._checks import (
-    Floats,
-    check_choice,
-    count_of,
-    is_integer,
-    is_missing,
-    is_number,
-    refuse_masked,
-    refuse_reordered,
-)
-from sklearn_ndcg._metrics import training_weights
-from sklearn_ndcg._rows import (
-    Grouping,
-    column_names,
-    columns_among,
-    lacks_columns,
-    query_ids,
-    with_zeros,
-    without_columns,
-)
+from sklearn_ndcg import _checks, _rows
+from sklearn_ndcg._checks import Floats
+from sklearn_ndcg._metrics import row_weights
+from sklearn_ndcg._selection import libraries
 from sklearn_ndcg._selection.leaks import TrainedQueries
-from sklearn_ndcg._selection.libraries import (
-    CATBOOST_COLUMNS,
-    INTERFACES,
-    LibraryInterface,
-    Params,
-    TrainingRows,
-    check_fit_params,
-    explained_labels,
-    fit_transformers,
-    inner_per_feature,
-    is_aligned,
-    last_step,
-    params_of_early_stopping,
-    params_of_fit,
-)
+from sklearn_ndcg._selection.libraries import CATBOOST_COLUMNS, INTERFACES, Params, TrainingRows
 from sklearn_ndcg._selection.scorers import make_ndcg_scorer
-from sklearn_ndcg._selection.splitters import draw_queries
 
 
-def _has(name: str) -> Callable[[Any], bool]:
+def _inner_has(name: str) -> Callable[[Any], bool]:
     def check(ranker: Any) -> bool:
         getattr(getattr(ranker, "estimator_", ranker.estimator), name)
         return True
@@ -253,29 +222,27 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self._check_parameters()
         X, y = self._check_data(X, y, groups, sample_weight)
         inner = self._clone_estimator()
-        last = last_step(inner)
-        names = signature(last.fit).parameters
-        interface = next((each for each in INTERFACES if each.name in names), None)
-        groups = self._check_groups(X, groups, interface, last, fit_params)
-        self._group_columns = columns_among(X, self.group_by)
-        self._columns = column_names(X) or []
+        last = libraries.last_step(inner)
+        groups = self._check_groups(X, groups, last, fit_params)
+        self._group_columns = _rows.group_columns(X, self.group_by)
+        self._columns = _rows.column_names(X) or []
         transforms = isinstance(inner, Pipeline) and len(inner.steps) > 1
-        check_fit_params(fit_params, last, self._group_columns, self.early_stopping or transforms)
-        weight = None if sample_weight is None else training_weights(sample_weight, len(y))
+        libraries.check_fit_params(
+            fit_params, last, self._group_columns, self.early_stopping or transforms
+        )
+        weight = None if sample_weight is None else _training_weights(sample_weight, len(y))
         train, held_out = self._split_rows(X, y, groups, weight, fit_params)
         if isinstance(inner, Pipeline):
-            train, held_out = fit_transformers(inner, train, held_out)
+            train, held_out = libraries.fit_transformers(inner, train, held_out)
 
-        params = params_of_fit(last, interface, train, {**fit_params, **train.aligned})
+        params = libraries.params_of_fit(last, train, {**fit_params, **train.aligned})
         if held_out is not None:
-            params = params_of_early_stopping(
-                last, interface, held_out, self.k, self.n_iter_no_change, params
+            params = libraries.params_of_early_stopping(
+                last, held_out, self.k, self.n_iter_no_change, params
             )
-        with explained_labels(last, interface, y):
+        with libraries.explaining_label_errors(last, y):
             last.fit(train.X, train.y, **params)
         self.estimator_ = inner
-        if hasattr(self, "best_iteration_"):  # of an earlier fit
-            del self.best_iteration_
         if held_out is not None:
             name = "best_iteration_" if hasattr(last, "best_iteration_") else "best_iteration"
             self.best_iteration_ = int(getattr(last, name))
@@ -294,9 +261,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_documents,)
             Predictions in the order of the rows of X.
         """
-        return self._respond("predict", X)
+        return self._call_inner("predict", X)
 
-    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
+    @available_if(_inner_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
         """Class probabilities of the inner classifier.
 
@@ -310,9 +277,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_documents, n_classes)
             Columns in the order of `classes_`.
         """
-        return self._respond("predict_proba", X)
+        return self._call_inner("predict_proba", X)
 
-    @available_if(_has("decision_function"))  # type: ignore[untyped-decorator]
+    @available_if(_inner_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:
         """Decision function of the inner classifier.
 
@@ -326,7 +293,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_documents,) or (n_documents, n_classes)
             As the inner estimator returns it.
         """
-        return self._respond("decision_function", X)
+        return self._call_inner("decision_function", X)
 
     def score(
         self,
@@ -356,7 +323,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         float
             ``ndcg_score(y, scores, groups=groups, k=k)``.
         """
-        self._check_features(X)
+        self._features(X)  # raises where X is not as in fit
         scorer = make_ndcg_scorer(k=self.k)
         ids, y = self._query_ids(X, groups), column_or_1d(y, warn=True)
         return float(scorer(self, X, y, groups=ids, sample_weight=sample_weight))  # type: ignore[arg-type]
@@ -375,8 +342,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise AttributeError(
                 f"{name} is about the columns that the Pipeline made, not those of X."
             )
-        values = inner_per_feature(last_step(self.estimator_), name)
-        return with_zeros(values, self._group_columns, self._columns, self.n_features_in_)
+        values = libraries.inner_per_feature(libraries.last_step(self.estimator_), name)
+        return _rows.insert_zeros(values, self._group_columns, self._columns, self.n_features_in_)
 
     @property
     def classes_(self) -> Any:
@@ -394,7 +361,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             Requests of `fit` and `score`.
         """
         requests = super().get_metadata_routing()
-        last = last_step(self.estimator)
+        last = libraries.last_step(self.estimator)
         known = signature(last.fit).parameters if hasattr(last, "fit") else {}
         for name in CATBOOST_COLUMNS:
             if name not in known:
@@ -425,7 +392,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def _check_parameters(self) -> None:
-        estimator = last_step(self.estimator)
+        estimator = libraries.last_step(self.estimator)
         # a stacked or voting estimator has its predict only once it is fitted, its class always
         predicts = hasattr(type(estimator), "predict") or hasattr(estimator, "predict")
         if not hasattr(estimator, "fit") or not predicts or isinstance(estimator, type | Pipeline):
@@ -433,51 +400,42 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 "estimator must be an estimator with fit and predict, or a Pipeline that ends in "
                 f"one (not in another Pipeline), got {estimator!r}."
             )
-        for name in ("k", "max_queries"):
+        for name, or_none in (("k", True), ("max_queries", True), ("n_iter_no_change", False)):
             value: Any = getattr(self, name)
-            if value is not None and (not is_integer(value) or value < 1):
-                raise ValueError(f"{name} must be an integer >= 1 or None, got {value!r}.")
-        check_choice("validation", self.validation, ("random", "last"))
+            if value is None and or_none:
+                continue
+            if not _checks.is_integer(value) or value < 1:
+                needed = "an integer >= 1 or None" if or_none else "an integer >= 1"
+                raise ValueError(f"{name} must be {needed}, got {value!r}.")
+        _checks.check_choice("validation", self.validation, ("random", "last"))
         if not isinstance(self.early_stopping, bool | np.bool_):
             raise ValueError(f"early_stopping must be True or False, got {self.early_stopping!r}.")
         fraction: Any = self.validation_fraction
-        if not is_number(fraction) or not 0 < fraction < 1:
+        if not _checks.is_number(fraction) or not 0 < fraction < 1:
             raise ValueError(
                 f"validation_fraction must be a number between 0 and 1, got {fraction!r}."
-            )
-        if not is_integer(self.n_iter_no_change) or self.n_iter_no_change < 1:
-            raise ValueError(
-                f"n_iter_no_change must be an integer >= 1, got {self.n_iter_no_change!r}."
             )
 
     def _check_data(self, X: Any, y: Any, groups: Any, sample_weight: Any) -> tuple[Any, Any]:
         if X is None:
             raise ValueError("X is None: pass the features, one row per document.")
-        refuse_masked(y, "y")
-        refuse_reordered(X=X, y=y, groups=groups, sample_weight=sample_weight)
+        _checks.refuse_masked(y, "y")
+        _checks.refuse_reordered(X=X, y=y, groups=groups, sample_weight=sample_weight)
         X, y = validate_data(self, X, y, skip_check_array=True)
         y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
-        missing = np.zeros(len(y), dtype=bool)
-        if y.dtype.kind == "f":
-            missing = np.isnan(y)
-        elif y.dtype.kind == "O":
-            missing = np.array([is_missing(label) for label in y.tolist()])
+        if y.dtype.kind == "O":
+            missing = np.array([_checks.is_missing(label) for label in y.tolist()])
+        else:
+            missing = y != y  # noqa: PLR0124  (NaN and NaT)
         if missing.any():
             raise ValueError(
-                f"y must not be NaN, found {count_of(missing, 'NaN')}. Leave those rows out, or set "
-                "their relevance to 0 if they are not relevant."
+                f"y must not be NaN, found {_checks.count_of(missing, 'NaN')}. Leave those rows "
+                "out, or set their relevance to 0 if they are not relevant."
             )
         return X, y
 
-    def _check_groups(
-        self,
-        X: Any,
-        groups: Any,
-        interface: LibraryInterface | None,
-        last: Any,
-        fit_params: Params,
-    ) -> Any:
+    def _check_groups(self, X: Any, groups: Any, last: Any, fit_params: Params) -> Any:
         groups = self._query_ids(X, groups)
         misnamed = [each.name for each in INTERFACES if each.name in fit_params]
         if groups is None and misnamed:
@@ -486,6 +444,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 "row, for any ranker. Ids are made from sizes by np.repeat(np.arange(len(sizes)), "
                 "sizes)."
             )
+        interface = libraries.interface_of(last)
         if groups is not None or not (interface or self.early_stopping):
             return groups
         what = f"{type(last).__name__}.fit" if interface else "early_stopping=True"
@@ -501,7 +460,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         try:
             return clone(self.estimator)
         except RuntimeError as error:
-            given: Params = getattr(last_step(self.estimator), "get_params", dict)()
+            given: Params = getattr(libraries.last_step(self.estimator), "get_params", dict)()
             lists = [name for name in CATBOOST_COLUMNS if isinstance(given.get(name), list)]
             if lists:
                 error.add_note(
@@ -519,13 +478,13 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 "only one of the two can be meant. With metadata routing on, leave group_by out "
                 "or call set_fit_request(groups=False).set_score_request(groups=False)."
             )
-        return query_ids(X, self.group_by)
+        return _rows.query_ids(X, self.group_by)
 
-    def _respond(self, method: str, X: Any) -> Any:
-        features = self._check_features(X)
+    def _call_inner(self, method: str, X: Any) -> Any:
+        features = self._features(X)  # first, as it raises where nothing is fitted
         return getattr(self.estimator_, method)(features)
 
-    def _check_features(self, X: Any) -> Any:
+    def _features(self, X: Any) -> Any:
         """X without the group columns, which it may lack already."""
         check_is_fitted(self)
         if len(getattr(X, "shape", (0, 0))) == 1:
@@ -533,10 +492,11 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 "X must be 2-D, one row per document, got 1-D. Reshape your data: X.reshape(-1, 1) "
                 "for a single feature, X.reshape(1, -1) for a single document."
             )
-        if lacks_columns(X, self._group_columns, self._columns, self.n_features_in_):
+        columns, names = self._group_columns, self._columns
+        if columns and _rows.lacks_only(X, columns, names, self.n_features_in_):
             return X
         validate_data(self, X, reset=False, skip_check_array=True)
-        return without_columns(X, self._group_columns)
+        return _rows.without_columns(X, columns)
 
     def _split_rows(
         self, X: Any, y: NDArray[Any], groups: Any, weight: Floats | None, fit_params: Params
@@ -546,23 +506,17 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         What has a value for each row is moved from `fit_params` to them.
         """
         n = len(y)
-        names = [name for name, value in fit_params.items() if is_aligned(name, value, n)]
+        names = [name for name, value in fit_params.items() if libraries.is_aligned(name, value, n)]
         aligned = {name: fit_params.pop(name) for name in names}
-        features = without_columns(X, self._group_columns)
+        features = _rows.without_columns(X, self._group_columns)
         rows = TrainingRows(features, y, weight, np.array([n]), aligned)
-        for name in ("query_ids_", "_trained_queries"):  # of an earlier fit
+        for name in ("query_ids_", "_trained_queries", "best_iteration_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         if groups is None:
             return rows, None
-        grouping = Grouping.of_ids(groups, n)
-        drawn, held_out = draw_queries(
-            len(grouping.labels),
-            self.max_queries,
-            self.validation_fraction if self.early_stopping else None,
-            self.validation,
-            check_random_state(self.random_state),
-        )
-        self._trained_queries = TrainedQueries.of(grouping, y).some(drawn)
+        grouping = _rows.Grouping.of_ids(groups, n)
+        drawn, held_out = self._draw_queries(len(grouping.labels))
+        self._trained_queries = TrainedQueries.of(grouping, y, drawn)
         self.query_ids_ = self._trained_queries.labels
         if not self.early_stopping and drawn.all() and grouping.is_in_order:  # nothing is copied
             return replace(rows, lengths=grouping.lengths), None
@@ -574,3 +528,36 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             return rows.take(order[by_row], grouping.lengths[queries])
 
         return taken(drawn & ~held_out), taken(held_out) if self.early_stopping else None
+
+    def _draw_queries(self, n_queries: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which queries are used at all, and which of these are held out from training."""
+        generator = check_random_state(self.random_state)
+        drawn, held_out = np.ones(n_queries, dtype=bool), np.zeros(n_queries, dtype=bool)
+        if self.max_queries is not None and self.max_queries < n_queries:
+            drawn[generator.permutation(n_queries)[self.max_queries :]] = False
+        if not self.early_stopping:
+            return drawn, held_out
+        n_drawn = int(drawn.sum())
+        n_held_out = max(1, round(self.validation_fraction * n_drawn))
+        if n_held_out >= n_drawn:
+            raise ValueError(
+                f"early_stopping=True would hold out {n_held_out} of {n_drawn} queries and leave "
+                "none to train on: more queries are needed, or a smaller validation_fraction."
+            )
+        if self.validation == "last":
+            places = np.arange(n_drawn)[-n_held_out:]
+        else:
+            places = generator.permutation(n_drawn)[:n_held_out]
+        held_out[np.flatnonzero(drawn)[places]] = True
+        return drawn, held_out
+
+
+def _training_weights(sample_weight: ArrayLike, n: int) -> Floats:
+    """Weights of rows to train on, of which one at least is not 0."""
+    weight = row_weights(sample_weight, n)
+    if not weight.any():
+        raise ValueError(
+            "sample_weight is 0 for every row: nothing is left to learn from. Sample weights must "
+            "contain at least one non-zero number."
+        )
+    return weight

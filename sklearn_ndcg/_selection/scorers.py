@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
-from html import escape
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import UNUSED
 
 from sklearn_ndcg._checks import Cutoff, Discount, Floats, Gain, refuse_reordered, warn
 from sklearn_ndcg._metrics import DCGChoices, Measure, NDCGChoices, measure_and_data, read_queries
 from sklearn_ndcg._rows import count_rows, query_ids
+from sklearn_ndcg._selection.leaks import warn_of_leak
 
 _CHOICES: dict[str, Any] = {"ndcg": NDCGChoices, "dcg": DCGChoices}
 _RESPONSES = ("predict_proba", "decision_function", "predict")
@@ -49,8 +47,8 @@ def make_ndcg_scorer(
         Where the query ids are: a column of X (pandas, polars, pyarrow; a number for arrays), a
         level of a pandas index (recommended: it is not a feature, and slicing keeps it), or a
         callable that is given X and returns one id per row. With a list of columns or levels each
-        distinct row of them is a query. Wins over routed `groups`.
-        `one_ranking` says that all rows are one ranking.
+        distinct row of them is a query. Takes precedence over routed `groups`. `one_ranking` says
+        that all rows are one ranking.
 
     response_method : str or sequence of str, default="auto"
         The methods of the estimator to take scores from, the first that it has. "auto" takes a
@@ -187,12 +185,13 @@ def one_ranking(X: Any) -> NDArray[np.intp]:
 
 
 class GroupedScorer(BaseEstimator):  # type: ignore[misc]
-    """What `make_ndcg_scorer` and `make_dcg_scorer` return: get one from them.
+    """The scorer that the factories return; not to be constructed directly.
 
-    It is an estimator because that is scikit-learn's public API for metadata requests, cloning and
-    parameters.
+    Call `make_ndcg_scorer` or `make_dcg_scorer`. It is an estimator because that is scikit-learn's
+    public API for metadata requests, cloning and parameters.
     """
 
+    _repr_html_ = _repr_mimebundle_ = None  # as an estimator it would show as "not fitted"
     # `groups` is requested from the start; `estimator` is an argument of `score`, not metadata
     __metadata_request__score: ClassVar = {"estimator": UNUSED, "groups": True}
 
@@ -235,41 +234,11 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         # what scikit-learn's curve displays label their axis with
         return ", ".join(self._measure().names)
 
-    def _repr_html_(self) -> str:
-        """What it measures, for notebooks: as an estimator it would show as "not fitted"."""
-        defaults = {field.name: repr(field.default) for field in fields(Measure)}
-        options = [
-            f"{name}={value!r}"
-            for name, value in self._options().items()
-            if repr(value) != defaults[name]
-        ]
-        where = "routed groups" if self.group_by is None else repr(self.group_by)
-        try:
-            shown = [self.__name__.replace(self.metric, self.metric.upper()), *options]
-        except ValueError:  # a parameter was set that is refused when it is used
-            return f"<code>{escape(repr(self))}</code>"
-        return f"<code>{escape(', '.join([*shown, f'queries by {where}']))}</code>"
-
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": self._repr_html_()}
-
-    def __call__(
-        self,
-        estimator: Any,
-        X: Any,
-        y: ArrayLike,
-        groups: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> float | dict[str, float]:
-        """Score `estimator` on X and y; a dict of scores where `k` is a list."""
-        return self.score(estimator, X, y, groups=groups, sample_weight=sample_weight)
-
     def score(
         self,
         estimator: Any,
         X: Any,
         y: ArrayLike,
-        *,
         groups: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> float | dict[str, float]:
@@ -277,13 +246,8 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         measure = self._measure()
         y_score, groups = self.scores_and_groups(estimator, X, y, groups)
         queries = read_queries(measure, y, y_score, groups, sample_weight, sort=False)
-        ranker = _ranker_of(estimator)
-        trained = getattr(ranker, "_trained_queries", None)
-        # not where a ranker that was trained by user is scored by session
-        trained_by = getattr(ranker, "group_by", None)
-        same_ids = self.group_by is None or trained_by is None or self.group_by == trained_by
-        if trained is not None and same_ids and len(queries.shape) == 1:
-            trained.warn_of_leak(queries.grouping, y)
+        if len(queries.shape) == 1:
+            warn_of_leak(estimator, self.group_by, queries.grouping, y)
         means = queries.means().tolist()
         if np.isnan(means[0]):
             warn(
@@ -296,6 +260,8 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         if not measure.has_several_cutoffs:
             return float(means[0])
         return dict(zip(measure.names, means, strict=True))
+
+    __call__ = score
 
     def scores_and_groups(
         self, estimator: Any, X: Any, y: ArrayLike, groups: ArrayLike | None
@@ -413,17 +379,6 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
                 f"whose gains are {gains.tolist()}."
             )
         return _without_rounding_errors(proba, gains)
-
-
-def _ranker_of(estimator: Any) -> Any:
-    """The last step of a Pipeline, the best estimator of a search, or the estimator itself."""
-    while True:
-        if hasattr(estimator, "best_estimator_"):
-            estimator = estimator.best_estimator_
-        elif isinstance(estimator, Pipeline) and estimator.steps:
-            estimator = estimator.steps[-1][1]
-        else:
-            return estimator
 
 
 def _without_rounding_errors(proba: Floats, gains: Floats) -> Floats:

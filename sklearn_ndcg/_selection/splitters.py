@@ -66,6 +66,7 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
     array([3, 5])
     """
 
+    _repr_html_ = _repr_mimebundle_ = None  # as an estimator it would show as "not fitted"
     __metadata_request__split: ClassVar = {"groups": True}
 
     def __init__(self, cv: Any = 5, *, group_by: Any = None, order: str = "sorted") -> None:
@@ -102,10 +103,10 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
         TypeError
             If `cv` is an iterator, which the first call would use up.
         """
-        number, y_of_query, n_queries = self._queries(X, y, groups)
+        query_number, y_of_query, n_queries = self._queries(X, y, groups)
         splitter = self._splitter(y_of_query)
         for fold, parts in enumerate(splitter.split(np.zeros((n_queries, 1)), y_of_query)):
-            train, test = (_rows_of(part, number, n_queries, fold) for part in parts)
+            train, test = (_rows_of(part, query_number, n_queries, fold) for part in parts)
             yield train, test
 
     def get_n_splits(
@@ -172,15 +173,8 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
     def random_state(self, value: Any) -> None:
         self.cv.random_state = value
 
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return {"text/plain": repr(self)}  # as an estimator it would show as "not fitted"
-
     def _splitter(self, y_of_query: Any) -> Any:
-        if isinstance(self.cv, Iterator):
-            raise TypeError(
-                f"cv is an iterator, which one call of split would use up: pass list(cv), got "
-                f"{self.cv!r}."
-            )
+        _refuse_iterator(self.cv)
         if "Group" in type(self.cv).__name__:
             raise ValueError(
                 f"{type(self.cv).__name__} splits by group itself: pass it to the tool as it is, "
@@ -200,37 +194,43 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
             )
         refuse_reordered(X=X, y=y, groups=groups)
         grouping = Grouping.of_ids(groups, count_rows(X))
-        number, n_queries = grouping.row_codes(), len(grouping.labels)
+        query_number, n_queries = grouping.row_codes(), len(grouping.labels)
         if self.order == "appearance":
             first_row = grouping.row_order()[np.cumsum(grouping.lengths) - grouping.lengths]
-            number = np.argsort(np.argsort(first_row))[number]
-        return number, _highest(y, number, n_queries), n_queries
+            query_number = np.argsort(np.argsort(first_row))[query_number]
+        return query_number, _highest(y, query_number, n_queries), n_queries
 
 
-def _highest(y: Any, number: Ints, n_queries: int) -> Any:
+def _refuse_iterator(cv: Any) -> None:
+    if isinstance(cv, Iterator):
+        raise TypeError(f"cv is an iterator, which works only once: pass list(cv), got {cv!r}.")
+
+
+def _highest(y: Any, query_number: Ints, n_queries: int) -> Any:
     """The highest relevance of each query, without NaN; None where y has no order."""
     if y is None:
         return None
     y = np.asarray(y)
-    if len(y) != len(number):
-        raise ValueError(f"y must have one value for each of the {len(number)} rows, got {len(y)}.")
+    n_rows = len(query_number)
+    if len(y) != n_rows:
+        raise ValueError(f"y must have one value for each of the {n_rows} rows, got {len(y)}.")
     y = y.ravel() if y.shape[1:] == (1,) else y
     if y.ndim != 1:
         return None
     if y.dtype.kind == "f":
         highest = np.full(n_queries, np.nan)
-        np.fmax.at(highest, number, y)
+        np.fmax.at(highest, query_number, y)
         return highest
     try:
         classes, codes = np.unique(y, return_inverse=True)
     except TypeError:  # None among them
         return None
     places = np.zeros(n_queries, dtype=np.intp)
-    np.maximum.at(places, number, codes)
+    np.maximum.at(places, query_number, codes)
     return classes[places]
 
 
-def _rows_of(part: Any, number: Ints, n_queries: int, fold: int) -> Ints:
+def _rows_of(part: Any, query_number: Ints, n_queries: int, fold: int) -> Ints:
     """The rows of the queries of one part; rows of a query that is drawn twice appear twice."""
     part = np.asarray(part)
     if part.dtype.kind == "b":
@@ -239,7 +239,7 @@ def _rows_of(part: Any, number: Ints, n_queries: int, fold: int) -> Ints:
         n_drawn = np.bincount(np.arange(n_queries)[part], minlength=n_queries)
     except IndexError as error:
         raise ValueError(f"cv: fold {fold} does not index {n_queries} queries: {error}") from error
-    return np.repeat(np.arange(len(number)), n_drawn[number])
+    return np.repeat(np.arange(len(query_number)), n_drawn[query_number])
 
 
 def check_group_splits(
@@ -290,10 +290,7 @@ def check_group_splits(
     if groups is None or X is None:
         missing = "groups" if groups is None else "X"
         raise ValueError(f"{missing} is missing: pass X and one query id per row.")
-    if isinstance(cv, Iterator):
-        raise TypeError(
-            f"cv is an iterator, which a check would use up: pass list(cv), got {cv!r}."
-        )
+    _refuse_iterator(cv)
     refuse_reordered(X=X, y=y, groups=groups)
     grouping = Grouping.of_ids(groups, count_rows(X))
     found, n_folds = [], 0
@@ -333,31 +330,3 @@ def _is_cut(grouping: Grouping, parts: Any, fold: int) -> NDArray[np.bool_]:
         cut |= (counts > 0) & (counts < grouping.lengths)
         n_parts += counts > 0
     return cut | (n_parts > 1)
-
-
-def draw_queries(
-    n_queries: int,
-    max_queries: int | None,
-    held_out_fraction: float | None,
-    validation: str,
-    generator: np.random.RandomState,
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which queries are used at all, and which of these are held out from training."""
-    drawn, held_out = np.ones(n_queries, dtype=bool), np.zeros(n_queries, dtype=bool)
-    if max_queries is not None and max_queries < n_queries:
-        drawn[generator.permutation(n_queries)[max_queries:]] = False
-    if held_out_fraction is None:
-        return drawn, held_out
-    n_drawn = int(drawn.sum())
-    n_held_out = max(1, round(held_out_fraction * n_drawn))
-    if n_held_out >= n_drawn:
-        raise ValueError(
-            f"early_stopping=True would hold out {n_held_out} of {n_drawn} queries and leave "
-            "none to train on: more queries are needed, or a smaller validation_fraction."
-        )
-    if validation == "last":
-        places = np.arange(n_drawn)[-n_held_out:]
-    else:
-        places = generator.permutation(n_drawn)[:n_held_out]
-    held_out[np.flatnonzero(drawn)[places]] = True
-    return drawn, held_out

@@ -1,7 +1,9 @@
 """GroupedRanker around scikit-learn's own estimators, and around ones that record what they are given."""
 
 import pickle
+import warnings
 from array import array
+from inspect import signature
 
 import numpy as np
 import pandas as pd
@@ -15,30 +17,54 @@ from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
+    RandomForestRegressor,
     StackingRegressor,
 )
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.feature_selection import RFECV
+from sklearn.inspection import partial_dependence
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
+    HalvingGridSearchCV,
     RandomizedSearchCV,
     cross_val_predict,
     cross_val_score,
+    cross_validate,
+    validation_curve,
 )
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sklearn_ndcg import GroupedRanker, make_ndcg_scorer, ndcg_score, one_ranking
+from sklearn_ndcg import (
+    GroupedRanker,
+    QueryLeakWarning,
+    QuerySplitter,
+    make_ndcg_scorer,
+    ndcg_score,
+    one_ranking,
+    quantile_grades,
+)
 
 REFUSES = "a score without groups is refused, never taken for one ranking"
+NO_WARNING = {"replace_undefined_by": 0.0}
 EXPECTED = {
     "check_array_api_input": REFUSES,
     "check_fit_score_takes_y": REFUSES,
     "check_pipeline_consistency": REFUSES,
 }
+
+
+@pytest.fixture(name="thirty_queries")
+def _thirty_queries():
+    rng = np.random.default_rng(0)
+    query = rng.permutation(np.repeat(np.arange(30), rng.integers(3, 9, size=30)))
+    X = pd.DataFrame(rng.normal(size=(len(query), 3)), columns=list("abc"))
+    y = np.clip(np.round(X["a"] + rng.normal(size=len(query)) + 1), 0, 3).to_numpy(int)
+    return X, y, query
 
 
 def expected_failures(ranker):
@@ -466,7 +492,7 @@ BAD = {
     "sizes": (Qid(), {}, X_, {"groups": [2, 2, 2]}, r"groups must have one id.*np\.repeat"),
     "NaN ids": (Qid(), {}, X_, {"groups": [1, 1, 2, 2, np.nan, 3]}, "groups.*1 missing id.*index 4"),
     "wrong length": (Qid(), {}, X_, {"groups": [1, 2]}, "groups must have one id.*6 rows.*got 2"),
-    "no such column": (Qid(), {"group_by": "query"}, FRAME, {}, r"names nothing in X.*\['a', 'q'\]"),
+    "no such column": (Qid(), {"group_by": "query"}, FRAME, {}, r"names none of the columns \['a', 'q'\]"),
     "name for an array": (Qid(), {"group_by": "q"}, X_, {}, "group_by='q' is a name"),
     "column too far": (Qid(), {"group_by": 2}, X_, {}, "group_by=2 is not a column of X"),
     "ids twice": (Qid(), {"group_by": "q"}, FRAME, {"groups": Q_}, "only one of the two can be meant"),
@@ -478,7 +504,7 @@ BAD = {
     "no X": (Ridge(), {}, None, {}, "X is None"),
     "masked y": (Ridge(), {}, X_, {"y": np.ma.array(Y_, mask=Y_ > 1)}, "y is a masked array"),
     "no weight": (Qid(), {}, X_, {"groups": Q_, "sample_weight": [0] * 6}, "0 for every row"),
-    "ids as group_by": (Qid(), {"group_by": Q_}, X_, {}, "group_by must name a column.*passed as groups"),
+    "ids as group_by": (Qid(), {"group_by": Q_}, X_, {}, "group_by must name columns.*passed as groups"),
     "the parameter of the library": (Qid(), {}, X_, {"groups": Q_, "qid": Q_}, "qid is set by GroupedRanker"),
     "weights twice": (
         GroupId(), {}, X_, {"groups": Q_, "sample_weight": [1] * 6, "group_weight": [2] * 6},
@@ -595,7 +621,7 @@ def test_named_columns_beside_a_dropped_one(data):
 def test_score_without_the_group_column(data):
     X, y, query = data
     ranker = GroupedRanker(Ridge(), group_by="q").fit(X.assign(q=query), y)
-    with pytest.raises(ValueError, match="group_by='q' names nothing in X"):
+    with pytest.raises(ValueError, match="group_by='q' names none"):
         ranker.score(X, y)
     with pytest.raises(ValueError, match=r"now missing:\n- a\n- q"):
         ranker.predict(X[["b", "c"]])
@@ -665,3 +691,273 @@ def test_so_large_a_fraction_that_all_queries_would_be_held_out():
     ranker = GroupedRanker(Sizes(), early_stopping=True, validation_fraction=0.999)
     with pytest.raises(ValueError, match="would hold out 300 of 300 queries"):
         ranker.fit(np.zeros((600, 1)), np.arange(600) % 2, groups=np.arange(600) // 2)
+
+
+# --- training on some of the queries
+
+
+@pytest.mark.parametrize("max_queries", [1, 7, 29])
+def test_max_queries_trains_on_whole_queries(max_queries, thirty_queries):
+    X, y, query = thirty_queries
+    ranker = GroupedRanker(Ridge(), max_queries=max_queries, random_state=0)
+    ids = ranker.fit(X, y, groups=query).query_ids_
+    assert len(ids) == max_queries
+    rows = np.isin(query, ids)
+    expected = Ridge().fit(X[rows], y[rows])
+    np.testing.assert_allclose(ranker.predict(X), expected.predict(X), rtol=1e-9)
+    fewer = GroupedRanker(Ridge(), max_queries=max(1, max_queries - 1), random_state=0)
+    assert set(fewer.fit(X, y, groups=query).query_ids_) <= set(ids)
+
+
+def test_max_queries_beyond_the_queries_is_all_of_them(thirty_queries):
+    X, y, query = thirty_queries
+    all_of_them = GroupedRanker(Ridge(), max_queries=1000, random_state=0).fit(X, y, groups=query)
+    np.testing.assert_array_equal(
+        all_of_them.predict(X), GroupedRanker(Ridge()).fit(X, y, groups=query).predict(X)
+    )
+
+
+def test_halving_and_validation_curves_grow_by_whole_queries(thirty_queries):
+    X, y, query = thirty_queries
+    X = X.set_index(pd.Index(query, name="q"))
+    ranker = GroupedRanker(Ridge(), group_by="q", random_state=0)
+    options = {"scoring": make_ndcg_scorer(group_by="q", **NO_WARNING), "error_score": "raise"}
+    search = HalvingGridSearchCV(
+        ranker, {"estimator__alpha": [1, 10, 100]}, resource="max_queries", min_resources=5,
+        max_resources=15, cv=QuerySplitter(3, group_by="q"), **options,
+    ).fit(X, y)  # fmt: skip
+    assert search.n_resources_ == [5, 15]
+    assert len(search.best_estimator_.query_ids_) == 15
+    train, test = validation_curve(
+        ranker, X, y, param_name="max_queries", param_range=[5, 10], **options,
+        cv=QuerySplitter(3, group_by="q"),
+    )  # fmt: skip
+    assert train.shape == test.shape == (2, 3)
+
+
+@pytest.mark.parametrize("validation", ["last", "random"])
+def test_what_is_held_out(validation, thirty_queries, monkeypatch):
+    lightgbm = pytest.importorskip("lightgbm")
+    X, y, query = thirty_queries
+    seen = {}
+    fit = lightgbm.LGBMRanker.fit
+
+    def recording(self, X, y, **params):
+        seen.update(train=set(X["q"]), held_out=set(next(iter(params["eval_X"]))["q"]))
+        return fit(self, X, y, **params)
+
+    recording.__signature__ = signature(fit)
+    monkeypatch.setattr(lightgbm.LGBMRanker, "fit", recording)
+    GroupedRanker(
+        lightgbm.LGBMRanker(n_estimators=3, verbose=-1), early_stopping=True, random_state=0,
+        validation=validation, validation_fraction=0.2,
+    ).fit(X.assign(q=query), y, groups=query)  # fmt: skip
+    assert len(seen["held_out"]) == 6
+    assert seen["train"] | seen["held_out"] == set(range(30))
+    assert (max(seen["train"]) < min(seen["held_out"])) == (validation == "last")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("max_queries", 0), ("max_queries", 2.5), ("validation", "first")]
+)
+def test_bad_parameters_of_what_is_trained_on(name, value, thirty_queries):
+    X, y, query = thirty_queries
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        GroupedRanker(Ridge(), **{name: value}).fit(X, y, groups=query)
+
+
+def test_no_cutoff_by_default(thirty_queries):
+    X, y, query = thirty_queries
+    ranker = GroupedRanker(Ridge()).fit(X, y, groups=query)
+    assert ranker.k is None
+    expected = ndcg_score(y, ranker.predict(X), groups=query, **NO_WARNING)
+    assert ranker.score(X, y, groups=query) == expected
+
+
+# --- serving
+
+
+def with_and_without_ids(X, query):
+    named = X.assign(q=query)
+    yield named, X, "q"
+    yield (pl.DataFrame({name: named[name].to_numpy() for name in named}),
+           pl.DataFrame({name: X[name].to_numpy() for name in X}), "q")  # fmt: skip
+    yield (pa.table({name: named[name].to_numpy() for name in named}),
+           pa.table({name: X[name].to_numpy() for name in X}), "q")  # fmt: skip
+    yield np.c_[X, query], X.to_numpy(), 3
+    yield np.c_[query, X], X.to_numpy(), 0
+    yield np.c_[X, query], X.to_numpy(), -1
+    yield named.assign(r=1), X, ["r", "q"]
+
+
+@pytest.mark.filterwarnings("ignore:.*L-BFGS-B solver:DeprecationWarning")  # scikit-learn 1.6
+@pytest.mark.filterwarnings("ignore:X has feature names")  # scikit-learn before 1.9, of Polars 2
+@pytest.mark.parametrize("index", range(7))
+def test_predict_takes_tables_with_or_without_the_group_column(index, thirty_queries):
+    X, y, query = thirty_queries
+    with_ids, without, group_by = list(with_and_without_ids(X, query))[index]
+    ranker = GroupedRanker(LogisticRegression(), group_by=group_by).fit(with_ids, y)
+    for method in ("predict", "predict_proba", "decision_function"):
+        np.testing.assert_array_equal(
+            getattr(ranker, method)(with_ids), getattr(ranker, method)(without)
+        )
+    with pytest.raises(ValueError, match="features|feature names"):
+        ranker.predict(X[["a"]] if hasattr(without, "columns") else X.to_numpy()[:, :1])
+
+
+@pytest.mark.filterwarnings("ignore:.*L-BFGS-B solver:DeprecationWarning")  # scikit-learn 1.6
+@pytest.mark.parametrize("index", range(7))
+def test_importances_and_coefficients_are_aligned_with_the_columns(index, thirty_queries):
+    X, y, query = thirty_queries
+    with_ids, _, group_by = list(with_and_without_ids(X, query))[index]
+    for inner, name in (
+        (RandomForestRegressor(5, random_state=0), "feature_importances_"),
+        (Ridge(), "coef_"),
+        (LogisticRegression(), "coef_"),
+    ):
+        ranker = GroupedRanker(inner, group_by=group_by).fit(with_ids, y)
+        found = getattr(ranker, name)
+        assert found.shape[-1] == ranker.n_features_in_
+        is_feature = np.any(np.atleast_2d(found) != 0, axis=0)
+        assert is_feature.sum() == 3
+        np.testing.assert_array_equal(found[..., is_feature], getattr(ranker.estimator_, name))
+        names = list(getattr(ranker, "feature_names_in_", []))
+        if names:
+            assert {names[i] for i in np.flatnonzero(is_feature)} == set("abc")
+    assert not hasattr(GroupedRanker(Ridge()).fit(X, y), "feature_importances_")
+    scaled = GroupedRanker(make_pipeline(StandardScaler(), Ridge())).fit(X, y)
+    assert not hasattr(scaled, "coef_")
+
+
+def test_importances_of_catboost(thirty_queries):
+    catboost = pytest.importorskip("catboost")
+    X, y, query = thirty_queries
+    inner = catboost.CatBoostRanker(iterations=3, verbose=0, allow_writing_files=False)
+    ranker = GroupedRanker(inner, group_by="q").fit(X.assign(q=query), y)
+    found = ranker.feature_importances_
+    assert found.shape == (4,)
+    assert found[-1] == 0
+    assert found.sum() == pytest.approx(100)
+
+
+def test_features_are_eliminated_without_an_importance_getter(thirty_queries):
+    X, y, query = thirty_queries
+    with sklearn.config_context(enable_metadata_routing=True):
+        selector = RFECV(
+            GroupedRanker(Ridge()), scoring=make_ndcg_scorer(**NO_WARNING), cv=QuerySplitter(3)
+        ).fit(X, y, groups=query)
+    assert selector.support_[0]
+
+
+def test_partial_dependence_takes_a_ranker_of_lightgbm(thirty_queries):
+    lightgbm = pytest.importorskip("lightgbm")
+    X, y, query = thirty_queries
+    ranker = GroupedRanker(lightgbm.LGBMRanker(n_estimators=3, verbose=-1))
+    ranker.fit(X, y, groups=query)
+    assert partial_dependence(ranker, X, ["a"])["average"].shape[1] > 1
+
+
+def test_rows_without_the_group_column_in_other_containers(thirty_queries):
+    X, y, query = thirty_queries
+    ranker = GroupedRanker(Ridge(), group_by=0).fit(np.c_[query, X], y)
+    expected = ranker.predict(X.to_numpy())
+    np.testing.assert_allclose(ranker.predict(X.to_numpy().tolist()), expected, rtol=1e-12)
+    with pytest.warns(UserWarning, match="X has feature names"):
+        np.testing.assert_allclose(ranker.predict(X), expected, rtol=1e-12)
+
+
+def test_rows_without_names_and_without_the_group_column(thirty_queries):
+    X, y, query = thirty_queries
+    ranker = GroupedRanker(Ridge(), group_by="q").fit(X.assign(q=query), y)
+    expected = ranker.predict(X)
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        np.testing.assert_allclose(ranker.predict(X.to_numpy()), expected, rtol=1e-12)
+
+
+def test_a_feature_has_to_be_left(thirty_queries):
+    _, y, query = thirty_queries
+    with pytest.raises(ValueError, match="names all columns of X: no feature is left"):
+        GroupedRanker(Ridge(), group_by=["q"]).fit(pd.DataFrame({"q": query}), y)
+
+
+# --- compound ids
+
+
+def compound(u, d):
+    yield [u, d]
+    yield (u, d)
+    yield [u.tolist(), d.tolist()]
+    yield [pd.Series(u), pd.Series(d)]
+    yield pd.DataFrame({"u": u, "d": d})
+    yield pl.DataFrame({"u": u, "d": d})
+    yield pa.table({"u": u, "d": d})
+    yield np.c_[u, d]
+    yield pd.MultiIndex.from_arrays([u, d])
+    yield list(zip(u.tolist(), d.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("index", range(10))
+def test_each_distinct_row_of_several_columns_is_a_query(index, thirty_queries):
+    X, y, query = thirty_queries
+    u, d = query // 5, query % 5
+    groups = list(compound(u, d))[index]
+    single = 100 * u + d  # sorts as the pairs do
+    expected = ndcg_score(y, X["a"], groups=single, **NO_WARNING)
+    assert ndcg_score(y, X["a"], groups=groups, **NO_WARNING) == expected
+    np.testing.assert_array_equal(
+        quantile_grades(X["a"], groups=groups), quantile_grades(X["a"], groups=single)
+    )
+    ranker = GroupedRanker(Ridge()).fit(X, y, groups=groups)
+    np.testing.assert_array_equal(
+        ranker.predict(X), GroupedRanker(Ridge()).fit(X, y, groups=single).predict(X)
+    )
+    assert ranker.query_ids_.tolist() == sorted(set(zip(u.tolist(), d.tolist(), strict=True)))
+    for one, other in zip(
+        QuerySplitter(3).split(X, y, groups), QuerySplitter(3).split(X, y, single), strict=True
+    ):
+        np.testing.assert_array_equal(one[1], other[1])
+
+
+def test_several_columns_or_levels_of_a_table(thirty_queries):
+    X, y, query = thirty_queries
+    single = cross_validate(
+        GroupedRanker(Ridge(), group_by="q"), X.assign(q=query), y,
+        scoring=make_ndcg_scorer(group_by="q", **NO_WARNING), cv=QuerySplitter(3, group_by="q"),
+    )["test_score"]  # fmt: skip
+    X = X.assign(u=query // 5).set_index(pd.Index(query % 5, name="d"))
+    both = ["u", "d"]
+    several = cross_validate(
+        GroupedRanker(Ridge(), group_by=both), X, y,
+        scoring=make_ndcg_scorer(group_by=both, **NO_WARNING),
+        cv=QuerySplitter(3, group_by=both), error_score="raise",
+    )["test_score"]  # fmt: skip
+    np.testing.assert_allclose(several, single, rtol=1e-12)
+
+
+def test_missing_parts_of_compound_ids_are_refused():
+    with pytest.raises(ValueError, match="groups must not hold missing ids, found 1 missing id"):
+        ndcg_score([1, 0], [1, 2], groups=[np.array([1.0, np.nan]), np.array([1, 1])])
+    with pytest.raises(ValueError, match="group_by must name columns"):
+        make_ndcg_scorer(group_by=[])(Ridge(), pd.DataFrame({"a": [1]}), [1])
+
+
+def test_one_column_of_ids_is_no_tuple(thirty_queries):
+    X, y, query = thirty_queries
+    expected = GroupedRanker(Ridge(), group_by="q").fit(X.assign(q=query), y).query_ids_
+    found = GroupedRanker(Ridge(), group_by=["q"]).fit(X.assign(q=query), y).query_ids_
+    np.testing.assert_array_equal(found, expected)
+    table = GroupedRanker(Ridge()).fit(X, y, groups=pa.table({"q": query})).query_ids_
+    np.testing.assert_array_equal(table, expected)
+
+
+def test_columns_of_one_name_and_dates_in_compound_ids(thirty_queries):
+    X, y, query = thirty_queries
+    twice = pd.DataFrame(np.c_[query // 5, query % 5], columns=["q", "q"])
+    assert ndcg_score(y, X["a"], groups=twice, **NO_WARNING) == (
+        ndcg_score(y, X["a"], groups=query, **NO_WARNING)
+    )
+    days = np.datetime64("2012-03-01", "ns") + np.timedelta64(1, "D") * (query % 5)
+    ranker = GroupedRanker(Ridge()).fit(X[:60], y[:60], groups=[query[:60] // 5, days[:60]])
+    warnings.filterwarnings("ignore", "NDCG is undefined")
+    with pytest.warns(QueryLeakWarning, match=r"\(\(0, 2012-03-0\d\), "):
+        ranker.score(X[60:], y[60:], groups=[query[60:] // 5, days[60:]])

@@ -1,0 +1,276 @@
+"""columns.py on every container of X: pandas, Polars, PyArrow, arrays, sparse matrices, lists."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy import sparse
+
+from sklearn_ndcg._rows.columns import (
+    column,
+    column_names,
+    count_rows,
+    group_columns,
+    insert_zeros,
+    lacks_only,
+    query_ids,
+    take_rows,
+    without_columns,
+)
+
+ROWS = np.array([[1, 7, 0.5], [2, 8, 0.0], [1, 9, 2.5], [3, 7, 0.0]])
+NAMES = ["q", "a", "b"]
+
+
+class ArrayLike:
+    """What NumPy can read, without a shape or a length."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.values, dtype=dtype)
+
+
+TABLES = {
+    "pandas": lambda rows, names: pd.DataFrame(rows, columns=names),
+    "pandas, index level": lambda rows, names: pd.DataFrame(
+        rows, columns=names, index=pd.Index(range(len(rows)), name="row")
+    ),
+    "polars": lambda rows, names: pl.DataFrame(dict(zip(names, rows.T.copy(), strict=True))),
+    "pyarrow": lambda rows, names: pa.table(dict(zip(names, rows.T, strict=True))),
+}
+MATRICES = {
+    "array": np.asarray,
+    "list": lambda rows: rows.tolist(),
+    "tuple": lambda rows: tuple(map(tuple, rows.tolist())),
+    "csr": sparse.csr_array,
+    "csc": sparse.csc_matrix,
+    "coo": sparse.coo_array,
+}
+
+
+def values(X):
+    """The values of X as an array."""
+    return X.toarray() if sparse.issparse(X) else np.asarray(X)
+
+
+def made(name, rows=ROWS, names=NAMES):
+    return TABLES[name](rows, list(names)) if name in TABLES else MATRICES[name](rows)
+
+
+every_table = pytest.mark.parametrize("name", TABLES)
+every_matrix = pytest.mark.parametrize("name", MATRICES)
+everything = pytest.mark.parametrize("name", [*TABLES, *MATRICES])
+
+
+# --- names
+
+
+@every_table
+def test_tables_have_names(name):
+    assert column_names(made(name)) == NAMES
+
+
+@every_matrix
+def test_arrays_and_lists_have_none(name):
+    assert column_names(made(name)) is None
+
+
+def test_a_series_has_names_only_where_its_index_has():
+    series = pd.Series([1.0, 2.0], index=pd.Index(["x", "y"], name="q"))
+    assert column_names(series) == []
+    assert column_names(series.reset_index(drop=True)) is None
+    assert column(series, "q").tolist() == ["x", "y"]
+
+
+def test_names_may_be_repeated_and_of_any_type():
+    assert column_names(pa.table([[1], [2]], names=["a", "a"])) == ["a", "a"]
+    assert column_names(pd.DataFrame([[1, 2]], columns=[0, ("a", "b")])) == [0, ("a", "b")]
+
+
+# --- ids
+
+
+@everything
+def test_a_column_by_name_or_number(name):
+    X = made(name)
+    for key, place in zip(NAMES, range(3), strict=True):
+        found = column(X, key if name in TABLES else place)
+        np.testing.assert_array_equal(np.asarray(found), ROWS[:, place])
+        if name not in TABLES:
+            np.testing.assert_array_equal(np.asarray(column(X, place - 3)), ROWS[:, place])
+            assert np.ndim(found) == 1
+
+
+def test_levels_of_an_index():
+    index = pd.MultiIndex.from_arrays(
+        [[5, 6, 5, 6], list("wxyz"), range(4)], names=["u", "v", None]
+    )
+    X = pd.DataFrame(ROWS, columns=NAMES, index=index)
+    assert column(X, "u").tolist() == [5, 6, 5, 6]
+    found = query_ids(X, ["u", "q"])
+    assert [list(each) for each in found] == [[5, 6, 5, 6], ROWS[:, 0].tolist()]
+    assert group_columns(X, ["u", "q", "v"]) == ["q"]
+
+
+@everything
+def test_a_callable_is_given_x(name):
+    X = made(name)
+    assert query_ids(X, lambda given: [given is X]) == [True]
+
+
+WRONG = {
+    "no such column": ("pandas", "z", r"names none of the columns \['q', 'a', 'b'\] and index levels \[\]"),
+    "no such level": ("pandas, index level", "z", r"index levels \['row'\] of X: it must name one"),
+    "name, polars": ("polars", "z", r"names none of the columns \['q', 'a', 'b'\]"),
+    "number, pyarrow": ("pyarrow", 0, "group_by=0 names none of the columns"),
+    "name, array": ("array", "q", "group_by='q' is a name, but X arrived as ndarray.*Ways out"),
+    "name, list": ("list", "q", "group_by='q' is a name, but X arrived as list"),
+    "flag": ("array", True, "group_by=True is a name"),
+    "number too high": ("csr", 3, r"group_by=3 is not a column of X, which has shape \(4, 3\)"),
+    "number too low": ("list", -4, r"group_by=-4 is not a column of X, which has shape \(4, 3\)"),
+    "nothing": ("pandas", [], r"group_by must name columns or index levels of X.*got \[\]"),
+    "callable in a list": ("pandas", ["q", len], "group_by must name columns or index levels"),
+    "ids": ("pandas", np.arange(4), r"got array\(\[0, 1, 2, 3\]\); ids themselves are passed as groups"),
+    "None": ("array", lambda X: None, "returned None instead of ids"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_names_no_ids_is_refused(case):
+    name, group_by, words = WRONG[case]
+    with pytest.raises(ValueError, match=words):
+        query_ids(made(name), group_by)
+
+
+def test_a_name_that_is_not_unique_is_refused():
+    twice = pd.DataFrame(ROWS, columns=["q", "q", "a"])
+    with pytest.raises(ValueError, match="group_by='q' names 2 of the columns"):
+        column(twice, "q")
+    with pytest.raises(ValueError, match=r"group_by='a' names 2 of .* index levels \['a'\]"):
+        column(twice.rename_axis("a"), "a")
+
+
+def test_rows_that_are_no_matrix_have_no_columns():
+    with pytest.raises(ValueError, match=r"not a column of X, which has shape \(4,\)"):
+        column(ROWS[:, 0], 0)
+    with pytest.raises(ValueError, match=r"not a column of X, which has shape \(2,\)"):
+        column([[1, 2], [3]], 0)
+
+
+# --- columns that are features
+
+
+@everything
+def test_without_columns(name):
+    X = made(name)
+    for places in ([1], [0, 2]):
+        keys = [NAMES[place] for place in places] if name in TABLES else places
+        kept = without_columns(X, keys)
+        np.testing.assert_array_equal(values(kept), np.delete(ROWS, places, axis=1))
+        if name in TABLES:
+            assert type(kept) is type(X)
+            assert column_names(kept) == [each for each in NAMES if each not in keys]
+    np.testing.assert_array_equal(values(X), ROWS)
+    assert without_columns(X, []) is X
+
+
+@everything
+def test_a_feature_has_to_be_left(name):
+    keys = NAMES if name in TABLES else [0, 1, 2]
+    with pytest.raises(ValueError, match="names all columns of X: no feature is left"):
+        without_columns(made(name), keys)
+
+
+def test_numbers_from_the_right_and_text_in_lists():
+    np.testing.assert_array_equal(without_columns(ROWS, [-1]), ROWS[:, :2])
+    kept = without_columns([["x", 1.5], ["y", 2.5]], [0])
+    assert kept.dtype == np.float64
+    np.testing.assert_array_equal(kept, [[1.5], [2.5]])
+    assert column([["x", 1.5], ["y", 2.5]], 0).tolist() == ["x", "y"]
+
+
+def test_which_columns_are_those_of_ids():
+    X = made("pandas, index level")
+    assert group_columns(X, "q") == ["q"]
+    assert group_columns(X, ["row", "q"]) == ["q"]
+    assert group_columns(X, None) == group_columns(X, len) == group_columns(X, "row") == []
+    assert group_columns(ROWS, 0) == [0]
+
+
+@everything
+def test_lacks_only(name):
+    keys, names = (["q"], NAMES) if name in TABLES else ([0], [])
+    assert lacks_only(made(name, ROWS[:, 1:], NAMES[1:]), keys, names, 3)
+    assert not lacks_only(made(name), keys, names, 3)
+    assert not lacks_only(made(name, ROWS[:, 2:], NAMES[2:]), keys, names, 3)
+    if name in TABLES:
+        assert not lacks_only(made(name, ROWS[:, :2], NAMES[:2]), keys, names, 3)
+        assert not lacks_only(made(name, ROWS[:, 1:], ["b", "a"]), keys, names, 3)
+
+
+def test_lacks_only_counts_where_one_side_has_no_names():
+    assert lacks_only(ROWS[:, 1:], ["q"], NAMES, 3)
+    assert lacks_only(made("pandas", ROWS[:, 1:], ["a", "b"]), [0], [], 3)
+    assert not lacks_only(ROWS[:, 0], ["q"], NAMES, 3)
+
+
+def test_insert_zeros():
+    np.testing.assert_array_equal(insert_zeros(np.array([5, 6]), ["a"], NAMES, 3), [5, 0, 6])
+    np.testing.assert_array_equal(insert_zeros(np.array([5.0]), [0, -1], [], 3), [0, 5, 0])
+    both = insert_zeros(np.array([[1, 2], [3, 4]]), ["q"], NAMES, 3)
+    np.testing.assert_array_equal(both, [[0, 1, 2], [0, 3, 4]])
+
+
+# --- rows
+
+
+@everything
+def test_take_rows(name):
+    X, order = made(name), np.array([3, 0, 0, 2])
+    taken = take_rows(X, order)
+    np.testing.assert_array_equal(values(taken), ROWS[order])
+    assert column_names(taken) == column_names(X)
+    assert count_rows(taken) == 4
+    assert count_rows(take_rows(X, order[:1])) == 1
+
+
+@pytest.mark.parametrize("wrap", [pd.Series, pl.Series, pa.array, np.array, list, ArrayLike])
+def test_rows_of_a_column(wrap):
+    taken = take_rows(wrap([10, 20, 30]), np.array([2, 0]))
+    np.testing.assert_array_equal(np.asarray(taken), [30, 10])
+
+
+def test_taken_rows_keep_their_index_and_types():
+    X = pd.DataFrame({"q": ["x", "y"], "a": pd.Series([1, None], dtype="Int64")}, index=[8, 9])
+    pd.testing.assert_frame_equal(take_rows(X, np.array([1, 0])), X.iloc[[1, 0]])
+
+
+@everything
+def test_count_rows(name):
+    assert count_rows(made(name)) == 4
+
+
+def test_count_rows_of_what_only_numpy_can_read():
+    assert count_rows(ArrayLike(ROWS)) == 4
+
+
+# --- one function says which columns there are
+
+
+def test_compound_ids_and_tables_of_scores_are_read_by_the_same_names():
+    from sklearn_ndcg import compare_rankers, ndcg_samples  # noqa: PLC0415
+
+    rng = np.random.default_rng(0)
+    y, query = rng.integers(0, 3, 60), np.repeat(np.arange(12), 5)
+    scores = np.c_[y + rng.normal(size=60), rng.normal(size=60)]
+    ids = np.c_[query // 4, query % 4].astype(float)
+    options = {"replace_undefined_by": 0.0}
+    expected = ndcg_samples(y, scores[:, 0], groups=query, **options)
+    for make in TABLES.values():
+        by_pair = ndcg_samples(y, scores[:, 0], groups=make(ids, ["u", "d"]), **options)
+        np.testing.assert_array_equal(by_pair, expected)
+        result = compare_rankers(y, make(scores, ["one", "two"]), groups=query, n_resamples=99)
+        assert list(result.ndcg) == ["one", "two"]
