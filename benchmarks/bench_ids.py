@@ -63,7 +63,7 @@ def best_of_turns(calls):
 
 def compare_time(order, codes, y_true, y_score):
     """Print a table of milliseconds; return the largest ratio to the promise."""
-    score = partial(ndcg_score, y_true, y_score, k=10, replace_undefined_by=0)
+    score = partial(ndcg_score, y_true, y_score, k=10, undefined=0)
     expected, largest = score(groups=codes), 0
     print(f"\nratio     ms   own   dense   {len(y_true):,} rows {order}")
     for name, (ids, own) in kinds(codes).items():
@@ -87,11 +87,11 @@ def compare_memory(codes, y_true, y_score):
     for name, (ids, _) in kinds(codes).items():
         size = getattr(ids, "nbytes", None) or ids.estimated_size()
         inputs = y_true.nbytes + y_score.nbytes + size
-        ndcg_score(y_true[:1000], y_score[:1000], groups=ids[:1000], replace_undefined_by=0)
+        ndcg_score(y_true[:1000], y_score[:1000], groups=ids[:1000], undefined=0)
         gc.collect()
         Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
         before = memory("VmRSS")
-        ndcg_score(y_true, y_score, groups=ids, k=10, replace_undefined_by=0)
+        ndcg_score(y_true, y_score, groups=ids, k=10, undefined=0)
         extra = memory("VmHWM") - before
         largest = max(largest, extra / inputs)
         print(f"{extra / inputs:5.2f} {extra / 1e6:6.0f}   {name}", flush=True)

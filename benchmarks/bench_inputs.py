@@ -34,7 +34,7 @@ from sklearn_ndcg import (
     ndcg_score,
 )
 
-COLUMNS = {"y_true": "y", "y_score": "s", "groups": "q", "k": 10, "replace_undefined_by": 0.0}
+COLUMNS = {"y_true": "y", "y_score": "s", "groups": "q", "k": 10, "undefined": 0.0}
 SQL = """
     with ranked as (
         select q, s, y, row_number() over (partition by q order by s desc) as place,
@@ -74,7 +74,7 @@ def compare_tables(n_queries):
     """Return our time in Polars and in DuckDB, as a multiple of that of a query by hand."""
     y, s, q = ragged(n_queries)
     rows = pl.DataFrame({"q": q, "y": y, "s": s.round(2)})
-    value = ndcg_score(y, s.round(2), groups=q, k=10, replace_undefined_by=0.0)
+    value = ndcg_score(y, s.round(2), groups=q, k=10, undefined=0.0)
     connection = duckdb.connect()
     connection.execute("create table rows as select * from rows")
     table = connection.table("rows")

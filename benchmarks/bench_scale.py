@@ -23,7 +23,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 
 COLUMNS = {"y_true": "grade", "y_score": "score", "groups": "query"}
-OPTIONS = {"k": 10, "replace_undefined_by": 0.0}
+OPTIONS = {"k": 10, "undefined": 0.0}
 N_FILES = 10
 SQL = """
     with ranked as (

@@ -55,7 +55,7 @@ def ties(ax):
     cut = {n: ranks * n // 10 for n in (10, 5, 3, 2, 1)}
     places = np.arange(len(cut))
     for rule, style in (("best", "--"), ("average", "-"), ("stable", ":"), ("worst", "--")):
-        values = [ndcg_score(y_true, scores, ties=rule, replace_undefined_by=0.0)
+        values = [ndcg_score(y_true, scores, ties=rule, undefined=0.0)
                   for scores in cut.values()]  # fmt: skip
         ax.plot(places, values, style, marker=".", label=f'ties="{rule}"')
     ax.set(xlabel="distinct scores among 10 documents", ylabel="NDCG")

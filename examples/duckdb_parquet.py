@@ -31,7 +31,7 @@ except ImportError as error:
     raise SystemExit(f"{error}: python -m pip install '.[frames]' duckdb") from error
 
 COLUMNS = {"y_true": "grade", "y_score": "score", "groups": "query"}
-OPTIONS = {"k": 10, "replace_undefined_by": 0.0}
+OPTIONS = {"k": 10, "undefined": 0.0}
 N_FILES = 10
 N_PARTITIONS = 32  # of a shuffle in Spark
 

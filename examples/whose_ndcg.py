@@ -45,7 +45,7 @@ relevance = np.maximum(2 * documents["rating"].to_numpy() - 7, 0).astype(int)
 user = documents["userId"].to_numpy()
 
 n_users = len(np.unique(user))
-undefined = np.isnan(ndcg_samples(relevance, score, groups=user, replace_undefined_by=np.nan))
+undefined = np.isnan(ndcg_samples(relevance, score, groups=user, undefined="omit"))
 print(
     f"{len(documents):,} films of {n_users} users, {len(np.unique(score))} different scores, "
     f"{np.count_nonzero(undefined)} users with no film that is relevant"

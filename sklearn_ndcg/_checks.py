@@ -26,6 +26,7 @@ NamedDiscount = Literal["log", "reciprocal", "none"]
 Discount = NamedDiscount | Callable[[NDArray[np.int64]], ArrayLike]
 Ties = Literal["average", "stable", "worst", "best"]
 Unjudged = Literal["raise", "zero", "omit"]
+Undefined = Literal["warn", "omit", "raise"] | float
 
 EQUAL = 1e-12  # differences up to this are rounding errors
 

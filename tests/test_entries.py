@@ -76,7 +76,7 @@ class Entries(RuleBasedStateMachine):
         self.ids, self.distinct = LABELS[label](self.q), distinct
         self.k, self.ties, self.undefined = k, ties, undefined
         self.of_measure = {"gain": gain, "discount": discount, "ties": ties}
-        self.options = {"k": k, **self.of_measure, "replace_undefined_by": undefined}
+        self.options = {"k": k, **self.of_measure, "undefined": undefined}
         weight_of_query = rng.integers(1, 4, 5) if weighted else np.ones(5)
         self.weight = weight_of_query[self.q] * 1.0 if weighted else None
         self.samples = oracle(
@@ -213,7 +213,7 @@ class Entries(RuleBasedStateMachine):
     @precondition(lambda self: self.options["gain"] == "linear" and self.weight is None)
     @rule()
     def ranker(self):
-        usual = {"discount": "log", "ties": "average", "replace_undefined_by": 0.0}
+        usual = {"discount": "log", "ties": "average", "undefined": 0.0}
         if usual.items() <= self.options.items():
             ranker = GroupedRanker(Score(), group_by=["q"], k=self.k).fit(self.X, self.y)
             self.check(ranker.score(self.X, self.y))

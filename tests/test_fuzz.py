@@ -216,10 +216,8 @@ def test_metrics_of_good_input(table, for_y, for_s, for_g):
 
     same(call(dcg_samples), dcgs)
     same(call(dcg_score), fsum(dcgs) / len(dcgs))
-    same(call(ndcg_samples, replace_undefined_by=nan), ndcgs)
-    same(
-        call(ndcg_score, replace_undefined_by=nan), fsum(defined) / len(defined) if defined else nan
-    )
+    same(call(ndcg_samples, undefined="omit"), ndcgs)
+    same(call(ndcg_score, undefined="omit"), fsum(defined) / len(defined) if defined else nan)
     same(call(ndcg_score), fsum(defined) / len(ndcgs))
     cutoffs, curve = call(ndcg_curve, k=[5, 1, 2])
     assert cutoffs.tolist() == [5, 1, 2]
@@ -236,9 +234,7 @@ def test_weights(table, data):
     amounts = st.sampled_from([0, 1, 3, 0.1, 1e-200, 1e200])
     weight = data.draw(st.lists(amounts, min_size=len(g), max_size=len(g)))
     found = outcome(
-        lambda: ndcg_score(
-            y, s, groups=g, **options, sample_weight=weight, replace_undefined_by=0.5
-        ),
+        lambda: ndcg_score(y, s, groups=g, **options, sample_weight=weight, undefined=0.5),
         "sample_weight",
     )
     if not any(weight):
@@ -287,11 +283,11 @@ OPTIONS = {
     "ties": ["average", "stable", "worst", "best", "", None, 1, ["best"]],
     "ignore_ties": [True, False, np.True_, None, 1, "no"],
     "unjudged": ["raise", "zero", "omit", "drop", None, 0],
-    "replace_undefined_by": ["warn", 0, 1.5, nan, INF, None, "drop", True, 10**400, 1j, [0]],
+    "undefined": ["warn", 0, 1.5, nan, INF, None, "drop", True, 10**400, 1j, [0]],
     "log_base": [2, 10, 1.0, 0, -3, nan, INF, "2", None, True, 1 + 2**-52, 10**400],
     "sample_weight": [None, [1], [1, 2], "1", 3, {}, [nan] * 3, [0] * 3, [1] * 3, [[1]] * 3],
 }  # fmt: skip
-OF_DCG = [name for name in OPTIONS if name != "replace_undefined_by"]
+OF_DCG = [name for name in OPTIONS if name != "undefined"]
 OF_NDCG = [name for name in OPTIONS if name != "log_base"]
 METRICS = {
     ndcg_score: OF_NDCG,
@@ -334,7 +330,7 @@ def test_metrics_of_anything(function, data):
     assert [repr(each) for each in (y, s, g)] == before
     if found is not None:
         values = np.asarray(found[1] if function is ndcg_curve else found)
-        undefined = options.get("replace_undefined_by", 0.0)
+        undefined = options.get("undefined", 0.0)
         if function in (dcg_score, dcg_samples):
             assert np.isfinite(values).all()
         elif undefined in ("warn", 0, 0.0):
@@ -409,7 +405,7 @@ def test_from_lists(recommended, relevant, unanswered, container):
     if found is None:
         return
     y, s, groups = found
-    ndcg = outcome(lambda: ndcg_samples(y, s, groups=groups, replace_undefined_by=nan), "groups")
+    ndcg = outcome(lambda: ndcg_samples(y, s, groups=groups, undefined="omit"), "groups")
     queries = {*recommended, *relevant} if unanswered == "zero" else {*recommended}
     for query, value in zip(sorted(queries), ndcg, strict=True):
         truth = {key: float(grade) for key, grade in relevant.get(query, {}).items()}
@@ -583,7 +579,7 @@ def test_tables(table, engine, data):
         {"y_true": "y", "y_score": "s", "groups": "q"},
     )
     found = outcome(
-        lambda: frames.ndcg_by_query(frame, **names, **options, replace_undefined_by=0.5), "y_true"
+        lambda: frames.ndcg_by_query(frame, **names, **options, undefined=0.5), "y_true"
     )
     found = found.sort("q").collect() if engine == "lazy" else found
     dcgs, ndcgs = oracle(y, [-INF if isnan(v) or v == INF else v for v in scores], g, **options)
@@ -597,7 +593,7 @@ def test_tables(table, engine, data):
             np.testing.assert_allclose(own_dcg, dcg, rtol=1e-12)
             np.testing.assert_allclose(own, 0.5 if isnan(ndcg) else ndcg, rtol=1e-12)
     mean = outcome(
-        lambda: frames.ndcg_score(frame, **names, **options, replace_undefined_by=0.5),
+        lambda: frames.ndcg_score(frame, **names, **options, undefined=0.5),
         "y_true", "y_score", "score",
     )  # fmt: skip
     assert (mean is None) == invalid
@@ -612,14 +608,14 @@ def test_scorers_and_rankers(table, kind):
     y, _, g, options = table
     X = np.c_[np.arange(len(g)) % 3, g].astype(float)
     ids = IDS[kind](g)
-    scorer = make_ndcg_scorer(group_by=lambda X: ids, **options, replace_undefined_by=0.5)
+    scorer = make_ndcg_scorer(group_by=lambda X: ids, **options, undefined=0.5)
     model = Ridge().fit(X, y)
     found = outcome(lambda: scorer(model, X, y))
     score = model.predict(X)
     ids_of_rows = ids if kind == "booleans" else g
     values = oracle(y, score.tolist(), ids_of_rows, **options)[1]
     same(found, fsum(0.5 if isnan(value) else value for value in values) / len(values))
-    together = make_ndcg_scorer(group_by=one_ranking, **options, replace_undefined_by=0.5)
+    together = make_ndcg_scorer(group_by=one_ranking, **options, undefined=0.5)
     value = oracle(y, score.tolist(), [0] * len(g), **options)[1][0]
     same(outcome(lambda: together(model, X, y)), 0.5 if isnan(value) else value)
     ranker = GroupedRanker(Ridge()).fit(X, y, groups=ids)

@@ -174,9 +174,9 @@ def test_docstring_names_every_parameter(name):
 
 def test_the_scorers_take_the_options_of_the_metrics():
     shared = set(signature(sklearn_ndcg.ndcg_score).parameters)
-    assert shared >= {"gain", "discount", "ties", "ignore_ties", "unjudged", "replace_undefined_by"}
+    assert shared >= {"gain", "discount", "ties", "ignore_ties", "unjudged", "undefined"}
     assert shared ^ set(signature(sklearn_ndcg.dcg_score).parameters) == {
-        "log_base", "replace_undefined_by",
+        "log_base", "undefined",
     }  # fmt: skip
     for score, samples in (("ndcg_score", "ndcg_samples"), ("dcg_score", "dcg_samples")):
         one, other = (signature(getattr(sklearn_ndcg, n)).parameters for n in (score, samples))

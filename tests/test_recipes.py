@@ -94,7 +94,7 @@ def test_an_ideal_of_the_lists_length_is_that_of_mlflow(k):
     relevant = [rng.permutation(items)[: rng.integers(0, 8)].tolist() for _ in range(30)]
     theirs = ndcg_at_k(k).eval_fn(pd.Series(lists), pd.Series(relevant)).scores
     y_true, y_score, groups = from_lists([each[:k] for each in lists], relevant)
-    ours = ndcg_samples(y_true, y_score, groups=groups, k="retrieved", replace_undefined_by=0.0)
+    ours = ndcg_samples(y_true, y_score, groups=groups, k="retrieved", undefined=0.0)
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
 
 
@@ -117,9 +117,7 @@ def test_weights_of_documents_multiply_the_gain_in_rax(k):
     weight = np.random.default_rng(1).integers(1, 9, len(groups)) / 8
     arrays = [jnp.asarray(each, jnp.float32) for each in (y_score, y_true, weight)]
     theirs = rax.ndcg_metric(*arrays[:2], weights=arrays[2], segments=jnp.asarray(groups), topn=k)
-    ours = ndcg_score(
-        weight * (2.0**y_true - 1), y_score, groups=groups, k=k, replace_undefined_by=0.0
-    )
+    ours = ndcg_score(weight * (2.0**y_true - 1), y_score, groups=groups, k=k, undefined=0.0)
     assert float(theirs) == pytest.approx(ours, abs=1e-6)
 
 
@@ -135,7 +133,7 @@ def test_weights_of_documents_multiply_the_gain_in_tensorflow_ranking(k):
     theirs = tensorflow_ranking(y_true, y_score, groups, k, weights=matrix)()
     gain = 2.0**y_true - 1
     ours = ndcg_score(
-        weight * gain, y_score, groups=groups, k=k, replace_undefined_by=0.0,
+        weight * gain, y_score, groups=groups, k=k, undefined=0.0,
         sample_weight=weights_of_lists(gain, weight * gain, groups),
     )  # fmt: skip
     assert theirs == pytest.approx(ours, abs=1e-6)

@@ -47,7 +47,7 @@ MODEL = Ridge().fit(X_ROWS, GRADES)
 RANKER = GroupedRanker(Ridge(), group_by="query").fit(X_ROWS, GRADES)
 SCORER = make_ndcg_scorer(group_by="query")
 SEARCH = GridSearchCV(Ridge(), {"alpha": [1.0]}, scoring=SCORER, n_jobs=1, **FOLDS)
-NO_RELEVANT = {"replace_undefined_by": np.nan}
+NO_RELEVANT = {"undefined": "omit"}
 
 METRICS = {
     "ndcg_score": (lambda: ndcg_score(**NOTHING), UNDEFINED),
@@ -108,7 +108,7 @@ def fitted_search():
 
 
 def cv_results():
-    scorer = make_ndcg_scorer(group_by="query", replace_undefined_by=0.0)
+    scorer = make_ndcg_scorer(group_by="query", undefined=0.0)
     options = {"scoring": scorer, "return_estimator": True, "return_indices": True}
     return cross_validate(Ridge(), X_ROWS, GRADES, **options, **FOLDS)
 

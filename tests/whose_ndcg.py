@@ -90,7 +90,7 @@ def ours(data, gain, discount, ties, undefined, precision):
     y_true, y_score, groups = PRECISIONS[precision](*order(*data))
     values = ndcg_samples(
         y_true, y_score, groups=groups, gain=GAINS[gain], discount=DISCOUNTS[discount], ties=rule,
-        replace_undefined_by=UNDEFINED[undefined],
+        undefined=UNDEFINED[undefined],
     )  # fmt: skip
     return np.nanmean(values)
 

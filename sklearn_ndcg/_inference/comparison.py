@@ -80,8 +80,9 @@ def compare_rankers(
 
     **options
         The options of `ndcg_score`: `groups`, `k`, `gain`, `discount`, `ties`, `ignore_ties`,
-        `unjudged` and `sample_weight`. Queries without a relevant document say nothing about
-        rankers and are left out, whatever `replace_undefined_by` is.
+        `unjudged`, `sample_weight` and `undefined`, which is "omit" by default: queries without a
+        relevant document say nothing about which ranker is better. A number counts for all rankers
+        alike, so that the differences of these queries are 0 and the interval becomes narrower.
 
     Returns
     -------
@@ -422,7 +423,7 @@ def _read_rankers(
     y_true: ArrayLike, y_scores: dict[Any, ArrayLike], options: dict[str, Any]
 ) -> list[Queries]:
     """The same queries with the scores of each ranker; they are grouped once."""
-    measure, data = measure_and_data("compare_rankers", options | {"replace_undefined_by": np.nan})
+    measure, data = measure_and_data("compare_rankers", {"undefined": "omit"} | options)
     found: list[Queries] = []
     for name, y_score in y_scores.items():
         with naming_ranker(name):

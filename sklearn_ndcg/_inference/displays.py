@@ -409,8 +409,8 @@ class NDCGDisplay:
         if n_nan:
             warn(
                 f"The curves of {n_nan} of {len(found)} folds are nan, and so is their mean: they "
-                "have no query with a relevant document, and replace_undefined_by=nan leaves such "
-                "queries out. Use fewer folds, or another replace_undefined_by.",
+                "have no query with a relevant document, and undefined='omit' leaves such "
+                "queries out. Use fewer folds, or another value of undefined.",
                 UndefinedMetricWarning,
             )
         return found

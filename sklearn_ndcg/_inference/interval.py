@@ -67,14 +67,14 @@ def ndcg_interval(
 
     **options
         The options of `ndcg_score`: `groups`, `k`, `gain`, `discount`, `ties`, `ignore_ties`,
-        `unjudged`, `replace_undefined_by` and `sample_weight`. A resampled query keeps its weight.
+        `unjudged`, `undefined` and `sample_weight`. A resampled query keeps its weight.
 
     Returns
     -------
     result : NDCGInterval
         With `value` (that of `ndcg_score`), `confidence_interval` (`low`, `high`),
         `standard_error`, `n_queries` that were scored, `n_clusters` that they lie in (`n_queries`
-        without `clusters`), and `n_left_out`, undefined under ``replace_undefined_by=nan`` or
+        without `clusters`), and `n_left_out`, undefined under ``undefined="omit"`` or
         without weight.
 
     Raises
@@ -182,7 +182,7 @@ def curve_interval(queries: Queries, cutoffs: Ints, confidence_level: float) -> 
     distance, error = statistics.mean_and_error_of_moments(*moments, weights[:, scored])
     mean = center + distance
     half = error * stats.t.ppf((1 + confidence_level) / 2, statistics.degrees_of_freedom(weight))
-    # replace_undefined_by may lie outside 0 and 1, and then so may a mean
+    # the value of undefined queries may lie outside 0 and 1, and then so may a mean
     low, high = min(0, last[scored].min()), max(1, last[scored].max())
     bounds: Floats = np.clip([mean - half, mean + half], low, high)
     return bounds

@@ -31,7 +31,8 @@ class Sample(NamedTuple):
     def of(cls, rankers: list[Queries], y_true: ArrayLike, clusters: ArrayLike | None) -> Sample:
         """The queries that can be scored, for each ranker."""
         queries = rankers[0]
-        values = np.array([ranker.values()[:, 0] for ranker in rankers])
+        others = [ranker.without_warning() for ranker in rankers[1:]]  # one warning is enough
+        values = np.array([ranker.values()[:, 0] for ranker in (queries, *others)])
         weight, scored = weights_of_scored(values[0], queries.weight)
         codes = None
         if clusters is not None:

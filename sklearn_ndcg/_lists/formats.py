@@ -79,7 +79,7 @@ def from_lists(
     Notes
     -----
     A query that has a list and no truth is one without a relevant document: its NDCG is undefined,
-    see `replace_undefined_by`.
+    see `undefined`.
 
     Condensed lists (``unjudged="nan"`` here, ``unjudged="omit"`` there) need judgements of 0: with
     a collection as truth all that was judged is relevant, and any order of it is perfect. They also

@@ -16,7 +16,7 @@ from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._rows import codes_of_runs, shown_labels
 
 # In the order of the steps.
-_CHOICES = ("unjudged", "gain", "discount", "ties", "replace_undefined_by", "k")
+_CHOICES = ("unjudged", "gain", "discount", "ties", "undefined", "k")
 _MOST = 3  # queries that are shown of each step
 
 _NO_TIES = "no effect: no two documents of a query have equal scores"
@@ -113,7 +113,7 @@ def explain_difference(
 
     first, second : str or mapping
         A name in `CONVENTIONS`, or options of `ndcg_score`: `k`, `gain`, `discount`, `ties`,
-        `ignore_ties`, `unjudged` and `replace_undefined_by`. What a mapping leaves out is as in
+        `ignore_ties`, `unjudged` and `undefined`. What a mapping leaves out is as in
         `ndcg_score` by default.
 
     groups : array-like of shape (n_documents,), default=None
@@ -166,7 +166,7 @@ def explain_difference(
                        in 1 of 2 queries, most in 0 (0.814 to 0.813)
     0.4754  +0.0688  ties: average -> stable
                        in 1 of 2 queries, most in 0 (0.813 to 0.951)
-    0.9754  +0.5000  replace_undefined_by: 0.0 -> 1.0
+    0.9754  +0.5000  undefined: 0.0 -> 1.0
                        in 1 of 2 queries, most in 1 (0.000 to 1.000)
     0.9525  -0.0229  k: None -> 3
                        in 1 of 2 queries, most in 0 (0.951 to 0.905)
@@ -227,7 +227,7 @@ def _measure(name: str, convention: Any, k: Any) -> Measure:
         measure,
         ties="stable" if measure.ignore_ties else measure.ties,
         ignore_ties=False,
-        replace_undefined_by=measure.undefined_value,
+        undefined=0.0 if measure.undefined == "warn" else measure.undefined,
     )
 
 
@@ -236,7 +236,7 @@ def _same(before: Any, after: Any) -> bool:
         value if callable(value) or isinstance(value, Mapping) else np.asarray(value).tolist()
         for value in (before, after)
     ]
-    return bool(plain[0] == plain[1]) or str(plain[0]) == str(plain[1]) == "nan"
+    return bool(plain[0] == plain[1])
 
 
 def _shares(values: Floats) -> Floats:

@@ -15,6 +15,9 @@ from sklearn_ndcg._checks import (
     Floats,
     Gain,
     Ints,
+    Ties,
+    Undefined,
+    Unjudged,
     count_of,
     is_integer,
     refuse_reordered,
@@ -53,9 +56,9 @@ def dcg_score(
     gain: Gain = "linear",
     discount: Discount = "log",
     log_base: float = 2,
-    ties: str = "average",
+    ties: Ties = "average",
     ignore_ties: bool = False,
-    unjudged: str = "raise",
+    unjudged: Unjudged = "raise",
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Discounted cumulative gain, averaged over queries.
@@ -171,10 +174,10 @@ def ndcg_score(
     k: Cutoff = None,
     gain: Gain = "linear",
     discount: Discount = "log",
-    ties: str = "average",
+    ties: Ties = "average",
     ignore_ties: bool = False,
-    unjudged: str = "raise",
-    replace_undefined_by: float | str = "warn",
+    unjudged: Unjudged = "raise",
+    undefined: Undefined = "warn",
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Normalized discounted cumulative gain, averaged over queries.
@@ -225,9 +228,10 @@ def ndcg_score(
         What NaN in `y_true` means: an error, a gain of 0, or a document that is taken out before
         ranking (the condensed list of Sakai 2007).
 
-    replace_undefined_by : "warn", float or nan, default="warn"
-        Value of a query without any relevant document, where NDCG is 0 / 0. "warn" is 0.0 with an
-        `UndefinedMetricWarning` that counts such queries; nan leaves them out of the mean.
+    undefined : {"warn", "omit", "raise"} or float, default="warn"
+        What a query without any relevant document counts as, where NDCG is 0 / 0. "warn" is 0.0
+        with an `UndefinedMetricWarning` that counts such queries, "omit" leaves them out of the
+        mean, and "raise" is an error.
 
     sample_weight : array-like of shape (n_queries,) or (n_documents,), default=None
         Weights >= 0. For 2-D input one per query; with `groups` one per row, and a query weighs the
@@ -249,7 +253,7 @@ def ndcg_score(
     Warns
     -----
     UndefinedMetricWarning
-        If there are queries without a relevant document and `replace_undefined_by` is "warn".
+        If there are queries without a relevant document and `undefined` is "warn".
 
     UserWarning
         If every query has a single document.
@@ -289,7 +293,7 @@ def ndcg_score(
     """
     measure = Measure(
         k=check_cutoff(k), gain=gain, discount=discount, ties=ties, ignore_ties=ignore_ties,
-        unjudged=unjudged, replace_undefined_by=replace_undefined_by,
+        unjudged=unjudged, undefined=undefined,
     )  # fmt: skip
     queries = read_queries(measure, y_true, y_score, groups, sample_weight, sort=False)
     return float(queries.means()[0])
@@ -305,9 +309,9 @@ def dcg_samples(
     gain: Gain = "linear",
     discount: Discount = "log",
     log_base: float = 2,
-    ties: str = "average",
+    ties: Ties = "average",
     ignore_ties: bool = False,
-    unjudged: str = "raise",
+    unjudged: Unjudged = "raise",
 ) -> Floats:
     """Discounted cumulative gain of each query.
 
@@ -355,10 +359,10 @@ def ndcg_samples(
     k: Cutoff = None,
     gain: Gain = "linear",
     discount: Discount = "log",
-    ties: str = "average",
+    ties: Ties = "average",
     ignore_ties: bool = False,
-    unjudged: str = "raise",
-    replace_undefined_by: float | str = "warn",
+    unjudged: Unjudged = "raise",
+    undefined: Undefined = "warn",
 ) -> Floats:
     """Normalized discounted cumulative gain of each query.
 
@@ -367,7 +371,7 @@ def ndcg_samples(
     y_true, y_score, groups
         As in `ndcg_score`.
 
-    k, gain, discount, ties, ignore_ties, unjudged, replace_undefined_by
+    k, gain, discount, ties, ignore_ties, unjudged, undefined
         As in `ndcg_score`.
 
     Returns
@@ -399,12 +403,12 @@ def ndcg_samples(
     >>> from sklearn_ndcg import ndcg_samples
     >>> y_true = [1, 0, 0, 0, 1]
     >>> y_score = [0.9, 0.4, 0.6, 0.5, 0.5]
-    >>> ndcg_samples(y_true, y_score, groups=[7, 7, 8, 9, 9], replace_undefined_by=np.nan)
+    >>> ndcg_samples(y_true, y_score, groups=[7, 7, 8, 9, 9], undefined="omit")
     array([1.        ,        nan, 0.8154...])
     """
     measure = Measure(
         k=check_cutoff(k), gain=gain, discount=discount, ties=ties, ignore_ties=ignore_ties,
-        unjudged=unjudged, replace_undefined_by=replace_undefined_by,
+        unjudged=unjudged, undefined=undefined,
     )  # fmt: skip
     return read_queries(measure, y_true, y_score, groups).values()[:, 0]
 
@@ -418,10 +422,10 @@ def ndcg_curve(
     groups: ArrayLike | None = None,
     gain: Gain = "linear",
     discount: Discount = "log",
-    ties: str = "average",
+    ties: Ties = "average",
     ignore_ties: bool = False,
-    unjudged: str = "raise",
-    replace_undefined_by: float | str = "warn",
+    unjudged: Unjudged = "raise",
+    undefined: Undefined = "warn",
     sample_weight: ArrayLike | None = None,
 ) -> tuple[Ints, Floats]:
     """NDCG as a function of the cutoff, averaged over queries, in one ranking pass.
@@ -434,7 +438,7 @@ def ndcg_curve(
     k : array-like of int of shape (n_cutoffs,), default=None
         Cutoffs >= 1 in any order. None is every cutoff from 1 to the longest query.
 
-    gain, discount, ties, ignore_ties, unjudged, replace_undefined_by
+    gain, discount, ties, ignore_ties, unjudged, undefined
         As in `ndcg_score`.
 
     Returns
@@ -469,7 +473,7 @@ def ndcg_curve(
     """
     measure = Measure(
         gain=gain, discount=discount, ties=ties, ignore_ties=ignore_ties, unjudged=unjudged,
-        replace_undefined_by=replace_undefined_by,
+        undefined=undefined,
     )  # fmt: skip
     cutoffs = check_curve_cutoffs(k)
     return read_queries(measure, y_true, y_score, groups, sample_weight).mean_curve(cutoffs)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite, log
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,7 @@ from sklearn_ndcg._checks import (
     Gain,
     Ints,
     Ties,
+    Undefined,
     Unjudged,
     check_choice,
     is_integer,
@@ -32,15 +33,14 @@ from sklearn_ndcg._kernels import TieRule
 
 
 def _convention(
-    gain: str, ties: str, replace_undefined_by: float, discount: str = "log"
-) -> Mapping[str, Any]:
-    choices = {"gain": gain, "discount": discount, "ties": ties}
-    return MappingProxyType(choices | {"replace_undefined_by": replace_undefined_by})
+    gain: str, ties: str, undefined: float | str, discount: str = "log"
+) -> dict[str, Any]:
+    return {"gain": gain, "discount": discount, "ties": ties, "undefined": undefined}
 
 
 # How other libraries define NDCG, as keyword arguments of `ndcg_score`. What these cannot say
 # (scores in float32, documents ordered by id, a cutoff by default) is in docs/whose_ndcg.md.
-CONVENTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+CONVENTIONS: Mapping[str, dict[str, Any]] = MappingProxyType(
     {
         "sklearn": _convention("linear", "average", 0.0),
         "lightgbm": _convention("exponential", "stable", 1.0),
@@ -54,7 +54,7 @@ CONVENTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "ranx": _convention("linear", "stable", 0.0),
         "ranx-burges": _convention("exponential", "stable", 0.0),
         "torchmetrics": _convention("linear", "average", 0.0),
-        "torchmetrics-skip": _convention("linear", "average", float("nan")),
+        "torchmetrics-skip": _convention("linear", "average", "omit"),
         "rax": _convention("exponential", "stable", 0.0),
     }
 )
@@ -101,7 +101,8 @@ TIES = {
     "best": TieRule(by_gain=1),
 }
 _UNJUDGED = ("raise", "zero", "omit")
-_LARGEST_REPLACEMENT = 1e100  # whose cubes and sums, as in intervals, are still float64
+UNDEFINED = {"warn": 0.0, "omit": np.nan, "raise": np.nan}  # the value of an undefined query
+_LARGEST_UNDEFINED = 1e100  # whose cubes and sums, as in intervals, are still float64
 
 
 class _Choices(TypedDict, total=False):
@@ -121,7 +122,7 @@ class DCGChoices(_Choices, total=False):
 class NDCGChoices(_Choices, total=False):
     """What an NDCG means, beside its cutoff: keyword arguments of `ndcg_score`."""
 
-    replace_undefined_by: float | Literal["warn"]
+    undefined: Undefined
 
 
 class NDCGChoicesAtK(NDCGChoices, total=False):
@@ -160,10 +161,10 @@ class Measure:
     gain: Gain = "linear"
     discount: Discount = "log"
     log_base: float = 2
-    ties: str = "average"
+    ties: Ties = "average"
     ignore_ties: bool = False
-    unjudged: str = "raise"
-    replace_undefined_by: float | str = "warn"
+    unjudged: Unjudged = "raise"
+    undefined: Undefined = "warn"
 
     def __post_init__(self) -> None:
         _ = self.cutoffs  # which checks k
@@ -181,7 +182,7 @@ class Measure:
                 "with them: leave one of the two out."
             )
         check_choice("unjudged", self.unjudged, _UNJUDGED)
-        _check_replacement(self.replace_undefined_by)
+        _check_undefined(self.undefined)
 
     @cached_property
     def cutoffs(self) -> list[Cutoff]:
@@ -211,18 +212,25 @@ class Measure:
 
     @property
     def undefined_value(self) -> float:
-        """The NDCG of a query without a relevant document."""
-        value = self.replace_undefined_by
-        return 0.0 if value == "warn" else float(value)
+        """The NDCG of a query without a relevant document; nan if it is left out."""
+        value = self.undefined
+        return UNDEFINED[value] if isinstance(value, str) else float(value)
 
-    def warn_of_undefined(self, count: int, n_queries: int) -> None:
-        """Warn of undefined queries where a warning is due."""
-        if self.replace_undefined_by == "warn":
+    def report_undefined(self, count: int, n_queries: int) -> None:
+        """Warn of undefined queries, or raise, where that was asked for."""
+        found = (
+            f"NDCG is undefined for {count} of {n_queries} queries, which have no relevant document"
+        )
+        if self.undefined == "warn":
             warn(
-                f"NDCG is undefined for {count} of {n_queries} queries, which have no relevant "
-                "document, and is set to 0.0 there. Pass replace_undefined_by=0.0 to keep that "
-                "without this warning, another number, or nan to leave them out of the mean.",
+                f"NDCG is undefined for {those}, and is set to 0.0 there. Pass undefined=0.0 to keep that without this "
+                "warning, another number, or undefined='omit' to leave them out of the mean.",
                 UndefinedMetricWarning,
+            )
+        if self.undefined == "raise":
+            raise ValueError(
+                f"NDCG is undefined for {those}. Leave them out, or pass undefined='omit' to do so, or a number that "
+                "they count as."
             )
 
     def gains(self, relevance: Floats, source: str = "y_true") -> Floats:
@@ -415,13 +423,14 @@ def _check_log_base(log_base: object, discount: object) -> None:
         )
 
 
-def _check_replacement(value: object) -> None:
-    if isinstance(value, str) and value == "warn":
+def _check_undefined(value: object) -> None:
+    if isinstance(value, str) and value in UNDEFINED:
         return
-    if not is_number(value) or abs(value) > _LARGEST_REPLACEMENT:
+    if not is_number(value) or not abs(value) <= _LARGEST_UNDEFINED:
+        words = ", ".join(map(repr, UNDEFINED))
         raise ValueError(
-            "replace_undefined_by must be 'warn', a finite number (up to 1e100), or nan to leave "
-            f"undefined queries out; got {value!r}."
+            f"undefined must be one of {words}, or a finite number (up to 1e100), got {value!r}."
+            + (" 'omit' leaves undefined queries out." if value != value else "")  # noqa: PLR0124
         )
 
 

@@ -48,7 +48,7 @@ class Totals(NamedTuple):
         """The mean over queries at each cutoff, with the warning where some are undefined."""
         refuse_zero_weight(self.largest_weight)
         if self.n_undefined:
-            measure.warn_of_undefined(self.n_undefined, self.n_queries)
+            measure.report_undefined(self.n_undefined, self.n_queries)
         if not np.isfinite(self.total).all():
             raise ValueError(
                 "y_true has gains whose mean over queries is more than a float64 holds: scale "
@@ -84,7 +84,7 @@ class Queries:
         """The measure of every query at every cutoff, shape (n_queries, n_cutoffs)."""
         values, n_undefined = self._values()
         if n_undefined:
-            self.measure.warn_of_undefined(n_undefined, len(self))
+            self.measure.report_undefined(n_undefined, len(self))
         return values
 
     def means(self) -> Floats:
@@ -147,7 +147,7 @@ class Queries:
 
     def without_warning(self) -> Queries:
         """These rows for a measure that does not warn of undefined queries."""
-        return self.for_measure(replace_undefined_by=self.measure.undefined_value)
+        return self.for_measure(undefined=0.0) if self.measure.undefined == "warn" else self
 
     def in_random_order(self) -> Queries:
         """These rows with the retrieved documents tied, so that a mean is that over all orders.

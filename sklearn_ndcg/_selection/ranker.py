@@ -139,7 +139,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     >>> search = GridSearchCV(
     ...     GroupedRanker(ranker, group_by="query"),
     ...     grid,
-    ...     scoring=make_ndcg_scorer(k=5, group_by="query", replace_undefined_by=np.nan),
+    ...     scoring=make_ndcg_scorer(k=5, group_by="query", undefined="omit"),
     ...     cv=GroupKFold(n_splits=3),
     ... )
     >>> bool(search.fit(X, y, groups=query).best_score_ > 0.6)

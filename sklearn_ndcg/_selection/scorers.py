@@ -11,7 +11,17 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.metadata_routing import UNUSED
 
-from sklearn_ndcg._checks import Cutoff, Discount, Floats, Gain, refuse_reordered, warn
+from sklearn_ndcg._checks import (
+    Cutoff,
+    Discount,
+    Floats,
+    Gain,
+    Ties,
+    Undefined,
+    Unjudged,
+    refuse_reordered,
+    warn,
+)
 from sklearn_ndcg._metrics import DCGChoices, Measure, NDCGChoices, measure_and_data, read_queries
 from sklearn_ndcg._rows import count_rows, query_ids
 from sklearn_ndcg._selection.leaks import warn_of_leak
@@ -58,7 +68,7 @@ def make_ndcg_scorer(
 
     **options
         Further keyword arguments of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`,
-        `unjudged`, `replace_undefined_by`.
+        `unjudged`, `undefined`.
 
     Returns
     -------
@@ -83,7 +93,7 @@ def make_ndcg_scorer(
         If a `GroupedRanker` is scored on queries that it was trained on with other rows.
 
     UndefinedMetricWarning
-        As in `ndcg_score`; and where the score is nan, as ``replace_undefined_by=nan`` left out
+        As in `ndcg_score`; and where the score is nan, as ``undefined="omit"`` left out
         every query of a fold.
 
     See Also
@@ -106,7 +116,7 @@ def make_ndcg_scorer(
     >>> search = GridSearchCV(
     ...     Ridge(),
     ...     {"alpha": [0.1, 1, 10]},
-    ...     scoring=make_ndcg_scorer(k=3, group_by="query", replace_undefined_by=np.nan),
+    ...     scoring=make_ndcg_scorer(k=3, group_by="query", undefined="omit"),
     ...     cv=GroupKFold(n_splits=4),
     ... )
     >>> round(float(search.fit(X, y, groups=query).best_score_), 3)
@@ -205,10 +215,10 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         gain: Gain = "linear",
         discount: Discount = "log",
         log_base: float = 2,
-        ties: str = "average",
+        ties: Ties = "average",
         ignore_ties: bool = False,
-        unjudged: str = "raise",
-        replace_undefined_by: float | str = "warn",
+        unjudged: Unjudged = "raise",
+        undefined: Undefined = "warn",
     ) -> None:
         self.metric = metric
         self.k = k
@@ -220,13 +230,13 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         self.ties = ties
         self.ignore_ties = ignore_ties
         self.unjudged = unjudged
-        self.replace_undefined_by = replace_undefined_by
+        self.undefined = undefined
         self._measure(), self._methods()  # which refuse bad values
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name: those of the scorer, and the options of its metric."""
         params: dict[str, Any] = super().get_params(deep=deep)
-        del params["replace_undefined_by" if self.metric == "dcg" else "log_base"]
+        del params["undefined" if self.metric == "dcg" else "log_base"]
         return params
 
     @property
@@ -252,9 +262,9 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         if np.isnan(means[0]):
             warn(
                 "The score is nan, as no query of the fold has a relevant document and "
-                "replace_undefined_by=nan leaves such queries out. A search then has nan for the "
+                "undefined='omit' leaves such queries out. A search then has nan for the "
                 "mean over folds and ranks all of its candidates first, whatever error_score is. "
-                "Use fewer or stratified folds, or another replace_undefined_by.",
+                "Use fewer or stratified folds, or another value of undefined.",
                 UndefinedMetricWarning,
             )
         if not measure.has_several_cutoffs:

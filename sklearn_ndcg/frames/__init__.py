@@ -89,7 +89,7 @@ def ndcg_by_query(
         Cutoff, as in `sklearn_ndcg.ndcg_score`.
 
     **options
-        `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and `replace_undefined_by` of
+        `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and `undefined` of
         `sklearn_ndcg.ndcg_score`. A lazy result is computed by the engine, which knows no order of
         rows, and so no ``"stable"`` ties and no `ignore_ties`; nor does it take callables.
 
@@ -114,7 +114,7 @@ def ndcg_by_query(
     -----
     UndefinedMetricWarning
         For an eager table, as in `sklearn_ndcg.ndcg_samples`. A lazy one has 0 for undefined
-        queries under ``replace_undefined_by="warn"``, and `ndcg_score` below warns.
+        queries under ``undefined="warn"``, and `ndcg_score` below warns.
 
     See Also
     --------
@@ -149,7 +149,7 @@ def ndcg_by_query(
     ndcg = Queries.ndcg(dcg, ideal)[:, 0]
     undefined = np.isnan(ndcg) & ~is_null
     if undefined.any():
-        measure.warn_of_undefined(int(undefined.sum()), len(ndcg))
+        measure.report_undefined(int(undefined.sum()), len(ndcg))
         ndcg[undefined] = measure.undefined_value
     results: list[Any] = [np.bincount(codes, weights=judged).astype(np.int64)]
     for values in (dcg[:, 0], ideal[:, 0], ndcg):
@@ -194,7 +194,7 @@ def ndcg_score(
         Whether to print a line after each pass.
 
     **options
-        `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and `replace_undefined_by` of
+        `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and `undefined` of
         `sklearn_ndcg.ndcg_score`. Where rows are read in passes, all of their values work, and the
         order of ``ties="stable"`` is that in which the engine gives the rows. Other lazy engines
         take no ``ties="stable"``, no `ignore_ties` and no callables.
@@ -219,7 +219,7 @@ def ndcg_score(
     Warns
     -----
     UndefinedMetricWarning
-        If there are queries without a relevant document and `replace_undefined_by` is "warn".
+        If there are queries without a relevant document and `undefined` is "warn".
 
     See Also
     --------

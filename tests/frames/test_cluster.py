@@ -15,7 +15,7 @@ from sklearn_ndcg import GroupedRanker, make_ndcg_scorer
 pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
-OPTIONS = {"k": 5, "replace_undefined_by": np.nan}
+OPTIONS = {"k": 5, "undefined": "omit"}
 WAYS = ["routed", "index level"]
 
 

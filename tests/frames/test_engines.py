@@ -76,11 +76,11 @@ def clipped(relevance):
 
 OPTIONS = [
     {},
-    {"k": "retrieved", "replace_undefined_by": np.nan},
+    {"k": "retrieved", "undefined": "omit"},
     {"gain": clipped, "discount": sklearn_ndcg.jarvelin_kekalainen(b=3), "k": 20},
     {"ties": "stable", "k": 5, "sample_weight": "w"},
-    {"ties": "worst", "gain": [0, 1, 3, 7, 20], "replace_undefined_by": 0.3},
-    {"ignore_ties": True, "sample_weight": "w", "replace_undefined_by": np.nan},
+    {"ties": "worst", "gain": [0, 1, 3, 7, 20], "undefined": 0.3},
+    {"ignore_ties": True, "sample_weight": "w", "undefined": "omit"},
     *(dict(CONVENTIONS[name]) | {"k": 10} for name in ("lightgbm", "catboost", "trec_eval")),
 ]
 
@@ -88,7 +88,7 @@ OPTIONS = [
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda options: str(options).split(" at 0x")[0])
 def test_every_option_gives_the_value_of_arrays_in_any_number_of_passes(scan, options):
     columns = data()
-    options = {"replace_undefined_by": 0.0} | options
+    options = {"undefined": 0.0} | options
     table, expected = scan(columns), by_arrays(columns, **options)
     for n_passes in (1, 2, 7, 23):
         found = ndcg_score(table, **COLUMNS, **options, working_memory=memory_of(n_passes))
@@ -97,10 +97,10 @@ def test_every_option_gives_the_value_of_arrays_in_any_number_of_passes(scan, op
 
 def test_verbose_prints_each_pass(scan, capsys):
     columns = data()
-    ndcg_score(scan(columns), **COLUMNS, replace_undefined_by=0, working_memory=memory_of(5))
+    ndcg_score(scan(columns), **COLUMNS, undefined=0, working_memory=memory_of(5))
     assert capsys.readouterr().out == ""
     with sklearn.config_context(working_memory=memory_of(5)):
-        ndcg_score(scan(columns, "again"), **COLUMNS, replace_undefined_by=0, verbose=True)
+        ndcg_score(scan(columns, "again"), **COLUMNS, undefined=0, verbose=True)
     lines = capsys.readouterr().out.splitlines()
     line = r"\[ndcg_score\] pass (\d) of 5: ([\d,]+) of 3,000 rows, \d+\.\d s"
     found = [re.fullmatch(line, each).groups() for each in lines]
@@ -108,7 +108,7 @@ def test_verbose_prints_each_pass(scan, capsys):
     done = [int(rows.replace(",", "")) for _, rows in found]
     assert done[-1] == N_ROWS
     assert max(np.diff(done, prepend=0)) < N_ROWS / 2  # no pass has most of the rows
-    ndcg_score(scan(columns, "all"), **COLUMNS, replace_undefined_by=0, verbose=True)
+    ndcg_score(scan(columns, "all"), **COLUMNS, undefined=0, verbose=True)
     assert "pass 1 of 1: 3,000 of 3,000 rows" in capsys.readouterr().out
 
 
@@ -135,8 +135,8 @@ KEYS = {
 def test_ids_of_any_kind(scan, kind):
     columns = data()
     columns["q"] = KEYS[kind](columns["q"])
-    expected = by_arrays(columns, replace_undefined_by=0.0, k=7)
-    given = {"replace_undefined_by": 0.0, "k": 7}
+    expected = by_arrays(columns, undefined=0.0, k=7)
+    given = {"undefined": 0.0, "k": 7}
     for n_passes in (1, 6):
         memory = memory_of(n_passes)
         found = ndcg_score(scan(columns, str(n_passes)), **COLUMNS, **given, working_memory=memory)
@@ -148,12 +148,12 @@ def test_categories_of_polars_that_every_file_numbers_anew():
     columns = data()
     columns["q"] = [f"user {each}" for each in columns["q"]]
     whole = pl.DataFrame(columns).lazy()
-    expected = by_arrays(columns, replace_undefined_by=0.0)
+    expected = by_arrays(columns, undefined=0.0)
     for table in (
         whole.with_columns(pl.col("q").cast(pl.Categorical)),
         whole.with_columns(pl.col("q").cast(pl.Enum(sorted(set(columns["q"]))))),
     ):
-        found = ndcg_score(table, **COLUMNS, replace_undefined_by=0, working_memory=memory_of(6))
+        found = ndcg_score(table, **COLUMNS, undefined=0, working_memory=memory_of(6))
         assert found == pytest.approx(expected, rel=1e-15)
 
 
@@ -162,15 +162,15 @@ def test_several_columns_of_ids(scan, capsys):
     columns["user"] = [f"user {each % 13}" for each in columns["q"]]
     columns["day"] = columns["q"] // 13
     columns["same day"] = columns["day"]
-    expected = by_arrays(columns, replace_undefined_by=0.0)
+    expected = by_arrays(columns, undefined=0.0)
     for i, keys in enumerate((["user", "day"], ["day", "same day", "user"])):
         given = COLUMNS | {"groups": keys, "working_memory": memory_of(6), "verbose": True}
-        found = ndcg_score(scan(columns, str(i)), **given, replace_undefined_by=0.0)
+        found = ndcg_score(scan(columns, str(i)), **given, undefined=0.0)
         assert found == pytest.approx(expected, rel=1e-15)
     columns["day"] = columns["same day"] = columns["q"]
     capsys.readouterr()
     given = COLUMNS | {"groups": ["day", "same day"], "working_memory": memory_of(6)}
-    ndcg_score(scan(columns, "equal"), **given, replace_undefined_by=0.0, verbose=True)
+    ndcg_score(scan(columns, "equal"), **given, undefined=0.0, verbose=True)
     done = [
         int(rows.replace(",", "")) for rows in re.findall(r": ([\d,]+) of", capsys.readouterr().out)
     ]
@@ -182,8 +182,8 @@ def test_names_that_sql_must_quote(scan):
     names = {"q": "the query", "y": "group", "s": "s; select 1"}
     table = scan({names.get(name, name): values for name, values in columns.items()})
     given = {"y_true": names["y"], "y_score": names["s"], "groups": names["q"]}
-    found = ndcg_score(table, **given, replace_undefined_by=0, working_memory=memory_of(6))
-    assert found == pytest.approx(by_arrays(columns, replace_undefined_by=0), rel=1e-15)
+    found = ndcg_score(table, **given, undefined=0, working_memory=memory_of(6))
+    assert found == pytest.approx(by_arrays(columns, undefined=0), rel=1e-15)
 
 
 def test_undefined_queries_of_all_passes_are_in_one_warning(scan):
@@ -201,7 +201,7 @@ def test_weights_that_are_zero_in_whole_passes(scan):
     columns = data()
     one = columns["q"] == columns["q"][0]
     columns["w"] = np.where(one, 2.5, 0.0)
-    options = {"sample_weight": "w", "replace_undefined_by": np.nan}
+    options = {"sample_weight": "w", "undefined": "omit"}
     found = ndcg_score(scan(columns), **COLUMNS, **options, working_memory=memory_of(7))
     np.testing.assert_allclose(found, by_arrays(columns, **options), rtol=1e-15)
     columns["w"] = np.zeros(N_ROWS)
@@ -213,14 +213,14 @@ def test_weights_that_are_zero_in_whole_passes(scan):
 def test_weights_of_any_size(scan, scale):
     columns = data()
     columns["w"] = columns["w"] * scale * np.where(columns["q"] % 2, 1, 1e-9)
-    options = {"sample_weight": "w", "replace_undefined_by": 0.5}
+    options = {"sample_weight": "w", "undefined": 0.5}
     found = ndcg_score(scan(columns), **COLUMNS, **options, working_memory=memory_of(7))
     assert found == pytest.approx(by_arrays(columns, **options), rel=1e-14)
 
 
 def test_ids_that_are_unique_per_row(scan):
     unique = data() | {"q": np.arange(N_ROWS)}
-    given = COLUMNS | {"replace_undefined_by": 0.0, "working_memory": memory_of(7)}
+    given = COLUMNS | {"undefined": 0.0, "working_memory": memory_of(7)}
     with pytest.warns(
         UserWarning, match="Each of the 3000 queries has a single document"
     ) as caught:
@@ -250,7 +250,7 @@ def test_wrong_rows_are_counted_in_the_whole_table(scan, case):
         listed[row] = value
     table = scan(columns | {name: listed})
     with pytest.raises(ValueError, match=message) as caught:
-        ndcg_score(table, **COLUMNS, **options, replace_undefined_by=0, working_memory=memory_of(7))
+        ndcg_score(table, **COLUMNS, **options, undefined=0, working_memory=memory_of(7))
     query = int(re.search(r"for example in query (-?\d+)", str(caught.value))[1])
     assert query in columns["q"][wrong]
 
@@ -260,7 +260,7 @@ def test_a_wrong_row_names_all_ids_of_its_query(scan):
     columns["s"] = columns["s"] * 1.0
     columns["s"][77] = np.nan
     columns["day"] = np.arange(N_ROWS) % 3
-    given = COLUMNS | {"groups": ["q", "day"], "replace_undefined_by": 0}
+    given = COLUMNS | {"groups": ["q", "day"], "undefined": 0}
     where = rf"for example in query \({columns['q'][77]}, {77 % 3}\)"
     with pytest.raises(ValueError, match=where):
         ndcg_score(scan(columns), **given, working_memory=memory_of(3))
@@ -361,9 +361,7 @@ def test_an_empty_table(scan):
 def test_a_dataset_by_query_is_a_relation(tmp_path):
     duckdb = pytest.importorskip("duckdb")
     columns = data()
-    found = ndcg_by_query(dataset.dataset(pa.table(columns)), **COLUMNS, replace_undefined_by=0)
+    found = ndcg_by_query(dataset.dataset(pa.table(columns)), **COLUMNS, undefined=0)
     assert isinstance(found, duckdb.DuckDBPyRelation)
-    values = sklearn_ndcg.ndcg_samples(
-        columns["y"], columns["s"], groups=columns["q"], replace_undefined_by=0
-    )
+    values = sklearn_ndcg.ndcg_samples(columns["y"], columns["s"], groups=columns["q"], undefined=0)
     assert [row[-1] for row in found.order("q").fetchall()] == pytest.approx(values.tolist())

@@ -111,8 +111,8 @@ OPTIONS = [
     {"discount": "none", "gain": {0: 0, 1: 1.5, 2: 2, 3: 4, 4: 4}, "k": 3},
     {"ties": "worst", "k": 7},
     {"ties": "best"},
-    {"ties": "best", "k": "retrieved", "replace_undefined_by": np.nan},
-    {"replace_undefined_by": 1.0, "gain": np.arange(5.0)},
+    {"ties": "best", "k": "retrieved", "undefined": "omit"},
+    {"undefined": 1.0, "gain": np.arange(5.0)},
 ]
 
 
@@ -120,11 +120,11 @@ OPTIONS = [
 def test_the_same_table_from_every_engine(engine, options):
     for seed in range(1 if engine.name == "pyspark" else 4):  # which is slow on small data
         columns = data(seed)
-        given = {"replace_undefined_by": 0.0} | options
+        given = {"undefined": 0.0} | options
         y, s, q, w = columns.values()
         found = rows(ndcg_by_query(engine(columns), **COLUMNS, **given))
         keys = np.unique(q)
-        only = {name: value for name, value in given.items() if name != "replace_undefined_by"}
+        only = {name: value for name, value in given.items() if name != "undefined"}
         values = {
             "q": keys,
             "n_documents": np.bincount(q, minlength=len(keys)),
@@ -159,7 +159,7 @@ def ideals(y, s, q, k=None, **options):
 def test_columns_and_engine_of_the_result(engine):
     columns = data()
     frame = engine(columns)
-    found = ndcg_by_query(frame, **COLUMNS, replace_undefined_by=0.0)
+    found = ndcg_by_query(frame, **COLUMNS, undefined=0.0)
     assert type(found) is type(frame)
     names = nw.from_native(found).collect_schema()
     assert list(names) == ["q", "n_documents", "dcg", "ideal_dcg", "ndcg"]
@@ -171,8 +171,8 @@ def test_several_keys_of_several_types(engine):
     columns["day"] = pd.to_datetime(columns["q"] % 3, unit="D").date
     columns["user"] = [f"user {query // 3}" for query in columns["q"]]
     given = COLUMNS | {"groups": ["user", "day"]}
-    found = rows(ndcg_by_query(engine(columns), **given, k=5, replace_undefined_by=0.0))
-    expected = rows(ndcg_by_query(engine(columns), **COLUMNS, k=5, replace_undefined_by=0.0))
+    found = rows(ndcg_by_query(engine(columns), **given, k=5, undefined=0.0))
+    expected = rows(ndcg_by_query(engine(columns), **COLUMNS, k=5, undefined=0.0))
     assert same(sorted(row[2:] for row in found), sorted(row[1:] for row in expected))
     assert {row[0] for row in found} == set(columns["user"])
 
@@ -191,7 +191,7 @@ def test_ids_that_are_unique_per_row(engine):
         for each in (columns, columns | {"q": [1, 2, 2]}, {"q": [1], "y": [1], "s": [1]})
     )
     with pytest.warns(UserWarning, match="Each of the 3 queries has a single document") as caught:
-        assert ndcg_score(unique, **COLUMNS, replace_undefined_by=np.nan) == 1
+        assert ndcg_score(unique, **COLUMNS, undefined="omit") == 1
     assert caught.pop(UserWarning).filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -215,7 +215,7 @@ def test_a_query_with_an_invalid_row_is_null(engine, case):
     columns = {"q": [1, 1, 2, 2, 3], "y": [1.0, 0, 2, 1, 0], "s": [0.0, 1, 2, 1, 0]}
     columns[column] = [*columns[column][:2], value, *columns[column][3:]]
     frame = engine(columns)
-    options = {"unjudged": unjudged, "replace_undefined_by": 0.5}
+    options = {"unjudged": unjudged, "undefined": 0.5}
     assert same(
         rows(ndcg_by_query(frame, **COLUMNS, **options)),
         [(1, 2, 1 / np.log2(3), 1, 1 / np.log2(3)), (2, 2, None, None, None), (3, 1, 0, 0, 0.5)],
@@ -284,13 +284,11 @@ def test_gain_that_overflows(engine):
 def test_unjudged(engine, unjudged, first):
     columns = {"q": [1, 1, 2, 2], "y": [1.0, None, None, np.nan], "s": [0.0, 1, 1, 2]}
     columns["w"] = [1.0, 3, 1, 1]
-    found = rows(
-        ndcg_by_query(engine(columns), **COLUMNS, unjudged=unjudged, replace_undefined_by=0.0)
-    )
+    found = rows(ndcg_by_query(engine(columns), **COLUMNS, unjudged=unjudged, undefined=0.0))
     n = (1, 0) if unjudged == "omit" else (2, 2)
     assert same(found, [(1, n[0], first, 1, first), (2, n[1], 0, 0, 0)])
     weight = 1 if unjudged == "omit" else 2  # omitted rows are out of the weight too
-    options = {"unjudged": unjudged, "replace_undefined_by": 0.0, "sample_weight": "w"}
+    options = {"unjudged": unjudged, "undefined": 0.0, "sample_weight": "w"}
     mean = ndcg_score(engine(columns), **COLUMNS, **options)
     assert mean == pytest.approx(first * weight / (weight + 1))
 
@@ -338,13 +336,13 @@ def test_undefined_queries_warn(engine):
     with pytest.warns(UndefinedMetricWarning, match="undefined for 1 of 2") as caught:
         assert ndcg_score(frame, **COLUMNS) == 0.5
     assert caught[0].filename == __file__
-    assert ndcg_score(frame, **COLUMNS, replace_undefined_by=np.nan) == 1
+    assert ndcg_score(frame, **COLUMNS, undefined="omit") == 1
     if not engine.is_lazy:
         with pytest.warns(UndefinedMetricWarning) as caught:
             ndcg_by_query(frame, **COLUMNS)
         assert caught[0].filename == __file__
     nothing = engine({"q": [1], "y": [0], "s": [1]})
-    assert np.isnan(ndcg_score(nothing, **COLUMNS, replace_undefined_by=np.nan))
+    assert np.isnan(ndcg_score(nothing, **COLUMNS, undefined="omit"))
 
 
 def test_null_in_a_key(engine):
@@ -439,7 +437,7 @@ def test_an_empty_table(engine):
 def test_input_is_not_changed():
     frame = pd.DataFrame(data())
     before = frame.copy(deep=True)
-    ndcg_by_query(frame, **COLUMNS, replace_undefined_by=0.0)
+    ndcg_by_query(frame, **COLUMNS, undefined=0.0)
     pd.testing.assert_frame_equal(frame, before)
 
 
@@ -532,12 +530,12 @@ def test_one_mean_whatever_computes_it(weights, replacement):
     pl = pytest.importorskip("polars")
     rows = {"q": [1, 1, 2, 2, 3, 3], "y": [0, 2, 0, 0, 1, 1], "s": [3.0, 2, 2, 1, 2, 1]}
     rows["w"] = np.repeat(weights, 2).tolist()
-    options = {"groups": rows["q"], "sample_weight": rows["w"], "replace_undefined_by": replacement}
+    options = {"groups": rows["q"], "sample_weight": rows["w"], "undefined": replacement}
     expected = sklearn_ndcg.ndcg_score(rows["y"], rows["s"], k=2, **options)
     curve = sklearn_ndcg.ndcg_curve(rows["y"], rows["s"], k=[1, 2], **options)[1]
     assert curve[1] == pytest.approx(expected, rel=1e-14)
     lazy = ndcg_score(pl.LazyFrame(rows), **COLUMNS, k=2, sample_weight="w",
-                      replace_undefined_by=replacement)  # fmt: skip
+                      undefined=replacement)  # fmt: skip
     # sums of weights below 1e-308 have few digits in an engine
     assert lazy == pytest.approx(expected, rel=1e-14 if min(weights) > 1e-300 else 0.02)
 

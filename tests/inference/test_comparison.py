@@ -58,7 +58,7 @@ def test_each_ranker_has_the_values_of_from_lists(seed, options, unjudged):
     for name, lists in rankers.items():
         y_true, y_score, groups = from_lists(lists, relevant, unjudged=here)
         values = ndcg_samples(
-            y_true, y_score, groups=groups, unjudged=there, replace_undefined_by=np.nan, **options
+            y_true, y_score, groups=groups, unjudged=there, undefined="omit", **options
         )
         expected = dict(zip(np.unique(groups), values, strict=True))
         expected = {query: value for query, value in expected.items() if not np.isnan(value)}
@@ -186,7 +186,7 @@ def test_runs_have_the_values_of_from_trec(unjudged):
     for name, run in runs.items():
         y_true, y_score, groups = from_trec(qrels, run, unjudged=here)
         values = ndcg_samples(y_true, y_score, groups=groups, k=10, gain=gain, unjudged=there,
-                              replace_undefined_by=np.nan)  # fmt: skip
+                              undefined="omit")  # fmt: skip
         assert found.values[name] == pytest.approx(values[~np.isnan(values)], abs=1e-12)
 
 

@@ -64,7 +64,7 @@ def test_the_band_is_the_interval_of_each_cutoff(monkeypatch, weights, undefined
         "none": np.ones(41), "uneven": rng.lognormal(0, 1, 41), "one decides": np.r_[np.ones(40), 90],
         "some are 0": np.r_[np.zeros(10), np.ones(31)],
     }[weights]  # fmt: skip
-    options = {"groups": q, "replace_undefined_by": undefined}
+    options = {"groups": q, "undefined": undefined}
     if weights != "none":
         options["sample_weight"] = of_query[q]
     with warnings.catch_warnings():
@@ -101,7 +101,7 @@ def test_chance_level_in_closed_form():
     y, s = rng.integers(0, 5, len(q)), rng.normal(size=len(q))
     s[::7] = -np.inf
     display = NDCGDisplay.from_predictions(
-        y, s, groups=q, k=[10], gain="exponential", replace_undefined_by=0.0,
+        y, s, groups=q, k=[10], gain="exponential", undefined=0.0,
         plot_chance_level=True, chance_level_kwargs={"color": "red"},
     )  # fmt: skip
     d, values = 1 / np.log2(np.arange(2, 12)), []
@@ -215,8 +215,8 @@ def test_chance_of_folds_leaves_the_unretrieved_out():
 def test_band_of_replaced_queries_is_not_cut_at_one():
     y, s = matrices(30)
     y[:10] = 0
-    display = NDCGDisplay.from_predictions(y, s, k=[5], replace_undefined_by=3.0)
-    values = ndcg_samples(y, s, k=5, replace_undefined_by=3.0)
+    display = NDCGDisplay.from_predictions(y, s, k=[5], undefined=3.0)
+    values = ndcg_samples(y, s, k=5, undefined=3.0)
     expected = stats.ttest_1samp(values, 0).confidence_interval()
     assert expected[1] > 1
     assert display.interval[:, 0] == pytest.approx(tuple(expected), abs=1e-13)
@@ -321,7 +321,7 @@ def test_a_fold_without_relevant_documents_is_warned_of():
     results = cross_validate(Ridge(), X, y, cv=splits, return_estimator=True, return_indices=True,
                              scoring="r2")  # fmt: skip
     with pytest.warns(UndefinedMetricWarning, match="The curves of 1 of 2 folds are nan"):
-        NDCGDisplay.from_cv_results(results, X, y, groups=query, replace_undefined_by=np.nan)
+        NDCGDisplay.from_cv_results(results, X, y, groups=query, undefined="omit")
 
 
 def test_differences_of_a_pair():

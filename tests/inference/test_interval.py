@@ -76,10 +76,10 @@ def test_a_resampled_query_keeps_its_weight():
 def test_undefined_queries():
     y, s = matrices()
     y[3] = 0
-    left_out = ndcg_interval(y, s, replace_undefined_by=np.nan, method="t")
+    left_out = ndcg_interval(y, s, undefined="omit", method="t")
     assert (left_out.n_queries, left_out.n_left_out) == (39, 1)
-    assert left_out.value == ndcg_score(y, s, replace_undefined_by=np.nan)
-    counted = ndcg_interval(y, s, replace_undefined_by=0.5, method="t")
+    assert left_out.value == ndcg_score(y, s, undefined="omit")
+    counted = ndcg_interval(y, s, undefined=0.5, method="t")
     assert (counted.n_queries, counted.n_left_out) == (40, 0)
     assert "39 queries, 1 left out" in repr(left_out)
     assert repr(counted).startswith(f"NDCG {counted.value:.4f}, 0.95 interval [0.")
@@ -179,7 +179,7 @@ def test_far_levels_of_bca_do_not_change_sides(outlier):
 def test_a_large_replacement_does_not_overflow(method, large):
     y, s = matrices()
     y[:15] = 0
-    found = ndcg_interval(y, s, replace_undefined_by=large, method=method, n_resamples=999,
+    found = ndcg_interval(y, s, undefined=large, method=method, n_resamples=999,
                           random_state=1)  # fmt: skip
     # the other values are negligible beside it
     values = np.r_[np.ones(15), np.zeros(25)]
@@ -188,21 +188,21 @@ def test_a_large_replacement_does_not_overflow(method, large):
     expected = sorted(large * bound for bound in theirs.confidence_interval)
     assert found.confidence_interval == pytest.approx(tuple(expected), rel=1e-12)
     assert found.standard_error == pytest.approx(theirs.standard_error * abs(large), rel=1e-12)
-    assert found.value == ndcg_score(y, s, replace_undefined_by=large)
+    assert found.value == ndcg_score(y, s, undefined=large)
 
 
 def test_a_large_replacement_does_not_overflow_student_s_t():
     y, s = matrices()
     y[:15] = 0
-    found = ndcg_interval(y, s, replace_undefined_by=1e100, method="t")
+    found = ndcg_interval(y, s, undefined=1e100, method="t")
     expected = stats.ttest_1samp(np.r_[np.ones(15), np.zeros(25)], 0).confidence_interval()
     assert found.confidence_interval == pytest.approx((1e100 * expected[0], 1e100 * expected[1]))
 
 
 @pytest.mark.parametrize("too_large", [1e300, -1.7e308])
 def test_a_replacement_whose_square_overflows_is_refused(too_large):
-    with pytest.raises(ValueError, match="replace_undefined_by must be.*up to 1e100"):
-        ndcg_interval(*matrices(), replace_undefined_by=too_large)
+    with pytest.raises(ValueError, match="undefined must be.*up to 1e100"):
+        ndcg_interval(*matrices(), undefined=too_large)
 
 
 # --- weights
@@ -306,7 +306,7 @@ def test_the_weight_of_a_query_left_out_does_not_scale_the_others():
     y, s = matrices()
     y[0] = 0
     found = ndcg_interval(
-        y, s, sample_weight=np.r_[1e200, np.ones(39)], replace_undefined_by=np.nan, method="t"
+        y, s, sample_weight=np.r_[1e200, np.ones(39)], undefined="omit", method="t"
     )
     expected = stats.ttest_1samp(ndcg_samples(y[1:], s[1:]), 0).confidence_interval()
     assert found.confidence_interval == pytest.approx(tuple(expected), abs=1e-15)
@@ -347,7 +347,7 @@ def test_bad_interval(case):
 def test_too_few_queries():
     for data in (matrices(1), (np.zeros((20, 5)), matrices(20, n_documents=5)[1])):
         with pytest.raises(ValueError, match="At least 2 scored queries are needed"):
-            ndcg_interval(*data, replace_undefined_by=np.nan)
+            ndcg_interval(*data, undefined="omit")
         with pytest.raises(ValueError, match="At least 2 scored queries"):
             compare_rankers(data[0], {"a": data[1], "b": data[1]})
 
@@ -522,7 +522,7 @@ def test_undefined_queries_do_not_tell_rankers_apart():
     y[:3] = 0
     expected = compare_rankers(y[3:], {n: s[3:] for n, s in scores.items()}, test="t")
     for value in ("warn", 0.0, 1.0, np.nan):
-        found = compare_rankers(y, scores, test="t", replace_undefined_by=value)
+        found = compare_rankers(y, scores, test="t", undefined=value)
         assert (found.n_queries, found.n_left_out) == (37, 3)
         assert found.pvalue == pytest.approx(expected.pvalue)
 
@@ -772,13 +772,11 @@ def test_a_cluster_of_which_no_query_is_scored_is_not_counted():
     c = users()
     y[c == 3] = 0
     rest = c != 3
-    found = ndcg_interval(y, s, clusters=c, replace_undefined_by=np.nan, random_state=0)
+    found = ndcg_interval(y, s, clusters=c, undefined="omit", random_state=0)
     assert found.n_clusters == 13
     expected = ndcg_interval(y[rest], s[rest], clusters=c[rest], random_state=0)
     assert found.confidence_interval == expected.confidence_interval
-    weighted = ndcg_interval(
-        y, s, clusters=c, sample_weight=rest, replace_undefined_by=0, random_state=0
-    )
+    weighted = ndcg_interval(y, s, clusters=c, sample_weight=rest, undefined=0, random_state=0)
     assert weighted.confidence_interval == expected.confidence_interval
 
 

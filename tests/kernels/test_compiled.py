@@ -155,9 +155,9 @@ def test_a_high_grade_among_short_queries():
     y, groups = rng.integers(0, 5, 3000), np.repeat(np.arange(1000), 3)
     y[::7] = 255
     s = rng.normal(size=3000)
-    found = ndcg_samples(y, s, groups=groups, replace_undefined_by=0.0)
+    found = ndcg_samples(y, s, groups=groups, undefined=0.0)
     # as floats that are not grades
-    expected = ndcg_samples(y / 2, s, groups=groups, replace_undefined_by=0.0)
+    expected = ndcg_samples(y / 2, s, groups=groups, undefined=0.0)
     assert found == pytest.approx(expected, abs=1e-14)
 
 
@@ -225,6 +225,6 @@ def test_every_byte_but_0_is_true_in_booleans(shape):
     s[::3] = 0
     options = {"groups": np.arange(1000) // 10} if len(shape) == 1 else {}
     y, s, truth, order = (a.reshape(shape) for a in (y, s.view(bool), data != 0, s != 0))
-    found = ndcg_samples(y, s, replace_undefined_by=0, **options)
-    expected = ndcg_samples(truth * 1, order * 1.0, replace_undefined_by=0, **options)
+    found = ndcg_samples(y, s, undefined=0, **options)
+    expected = ndcg_samples(truth * 1, order * 1.0, undefined=0, **options)
     np.testing.assert_array_equal(found, expected)

@@ -89,7 +89,7 @@ y = np.resize(np.array([1, 3, 0, 2], dtype=np.uint8), n)
 s = np.resize(np.array([0.5, 0.25, 1], dtype=np.float32), n)
 groups = np.arange(n)
 inputs, before = peak(), time.process_time()
-value = sn.ndcg_score(y, s, groups=groups, replace_undefined_by=0.5)
+value = sn.ndcg_score(y, s, groups=groups, undefined=0.5)
 report(value=value, seconds=seconds(), inputs=round(inputs, 2))
 """,
         gigabytes=12,
@@ -251,7 +251,7 @@ grid = {
     "estimator__learning_rate": np.linspace(0.01, 1, 20), "estimator__max_leaf_nodes": range(3, 13)
 }
 search = GridSearchCV(
-    ranker, grid, scoring=sn.make_ndcg_scorer(k=10, group_by=-1, replace_undefined_by=0),
+    ranker, grid, scoring=sn.make_ndcg_scorer(k=10, group_by=-1, undefined=0),
     cv=GroupKFold(3), n_jobs=2,
 )
 megabytes, done = [], threading.Event()

@@ -63,9 +63,9 @@ def test_rows():
 
 def test_unanswered_and_without_truth():
     lists, truth = {"a": ["x", "y"], "c": ["x"]}, {"a": ["x"], "b": ["x"]}
-    values = per_query(from_lists(lists, truth), replace_undefined_by=np.nan)
+    values = per_query(from_lists(lists, truth), undefined="omit")
     assert values == pytest.approx({"a": 1, "b": 0, "c": np.nan}, nan_ok=True)
-    values = per_query(from_lists(lists, truth, unanswered="skip"), replace_undefined_by=np.nan)
+    values = per_query(from_lists(lists, truth, unanswered="skip"), undefined="omit")
     assert values == pytest.approx({"a": 1, "c": np.nan}, nan_ok=True)
     # an empty list counts as an answer
     assert per_query(from_lists({"a": []}, {"a": ["x"]}, unanswered="skip")) == {"a": 0}
@@ -117,7 +117,7 @@ def test_from_trec_is_trec_eval(seed, k):
     ours = per_query(from_trec(qrels, run, unanswered="skip"), k=k, **CONVENTIONS["trec_eval"])
     assert ours == pytest.approx(expected, abs=1e-12)
     # trec_eval -c: missing queries are 0
-    everything = per_query(from_trec(qrels, run), k=k, replace_undefined_by=0.0)
+    everything = per_query(from_trec(qrels, run), k=k, undefined=0.0)
     assert everything == pytest.approx(dict.fromkeys(qrels, 0) | expected, abs=1e-12)
 
 
@@ -135,10 +135,10 @@ def test_from_trec_is_ir_measures(seed):
             from_trec(pd.DataFrame(records), pd.DataFrame(scored)),
             from_trec(qrels, run),
         ):
-            ours = per_query(rows, k=k, replace_undefined_by=0.0)
+            ours = per_query(rows, k=k, undefined=0.0)
             assert ours == pytest.approx(expected, abs=1e-12)
         y_true, y_score, groups = from_trec(records, scored)
-        mean = ndcg_score(y_true, y_score, groups=groups, k=k, replace_undefined_by=0.0)
+        mean = ndcg_score(y_true, y_score, groups=groups, k=k, undefined=0.0)
         assert mean == pytest.approx(measure.calc_aggregate(records, scored), abs=1e-12)
 
 
@@ -191,10 +191,10 @@ def test_a_gain_of_documents_that_were_judged_0_is_that_of_ir_measures(seed, k):
     measure = measure @ k if k else measure
     expected = {each.query_id: each.value for each in measure.iter_calc(qrels, run)}
     rows = from_trec(qrels, run, unjudged="nan")
-    ours = per_query(rows, k=k, gain=GAINS, unjudged="zero", replace_undefined_by=0.0)
+    ours = per_query(rows, k=k, gain=GAINS, unjudged="zero", undefined=0.0)
     assert ours == pytest.approx(expected, abs=1e-12)
     # if the unjudged are not told from those judged 0, they have a gain too
-    others = per_query(from_trec(qrels, run), k=k, gain=GAINS, replace_undefined_by=0.0)
+    others = per_query(from_trec(qrels, run), k=k, gain=GAINS, undefined=0.0)
     assert max(abs(others[query] - expected[query]) for query in expected) > 0.01
 
 
@@ -205,5 +205,5 @@ def test_condensed_runs_are_those_of_ir_measures(seed):
     measure = ir_measures.nDCG(judged_only=True) @ 5
     expected = {each.query_id: each.value for each in measure.iter_calc(qrels, run)}
     rows = from_trec(qrels, run, unjudged="nan")
-    ours = per_query(rows, k=5, unjudged="omit", replace_undefined_by=0.0)
+    ours = per_query(rows, k=5, unjudged="omit", undefined=0.0)
     assert ours == pytest.approx(expected, abs=1e-12)

@@ -124,7 +124,7 @@ def test_agreement_would_notice_another_definition(peer):
         else "exponential",
         "discount": "none",
         "ties": "best",
-        "replace_undefined_by": 0.5,
+        "undefined": 0.5,
     }
     if peer.library == "ranx":
         del others["ties"]  # it is given scores without
@@ -145,7 +145,7 @@ def test_what_a_library_does_is_what_its_convention_says(peer):
         "gain": gain,
         "discount": discount,
         "ties": ties.replace("by id, descending", "stable"),
-        "replace_undefined_by": pytest.approx(UNDEFINED[undefined], nan_ok=True),
+        "undefined": pytest.approx(UNDEFINED[undefined], nan_ok=True),
     }
 
 
@@ -176,7 +176,7 @@ def test_page_shows_our_own_number_for_the_example(name):
 @pytest.mark.parametrize("name", CONVENTIONS)
 def test_is_keyword_arguments_everywhere(name):
     options = CONVENTIONS[name]
-    assert set(options) == {"gain", "discount", "ties", "replace_undefined_by"}
+    assert set(options) == {"gain", "discount", "ties", "undefined"}
     y_true, y_score, groups = GRADES, SCORES, QUERIES
     value = ndcg_score(y_true, y_score, groups=groups, k=K, **options)
     assert ndcg_curve(y_true, y_score, groups=groups, k=[K], **options)[1] == [value]
@@ -202,13 +202,13 @@ def test_is_read_only():
 NO_DIFFERENCE = {
     "gain": {"binary": True},
     "ties": {"score_kind": "distinct"},
-    "replace_undefined_by": {"defined": True},
+    "undefined": {"defined": True},
     "discount": {},  # at k=1
 }
 DIFFERENCE = {
     "gain": ([1, 2], [2, 1], [0, 0], 1),
     "ties": ([1, 0, 0, 1], [1, 1, 1, 1], [0, 0, 1, 1], 1),
-    "replace_undefined_by": ([0, 0], [1, 2], [0, 0], 1),
+    "undefined": ([0, 0], [1, 2], [0, 0], 1),
     "discount": ([0, 0, 1], [3, 2, 1], [0, 0, 0], None),
 }
 
@@ -301,9 +301,9 @@ def test_libraries_of_one_gain_agree_on_grades_without_ties(gain):
 @pytest.mark.parametrize(
     "options",
     [
-        {"gain": "exponential", "ties": "stable", "replace_undefined_by": 1.0},
-        {"gain": "exponential", "ties": "stable", "replace_undefined_by": 0.0},
-        {"gain": "linear", "ties": "stable", "replace_undefined_by": 0.0},
+        {"gain": "exponential", "ties": "stable", "undefined": 1.0},
+        {"gain": "exponential", "ties": "stable", "undefined": 0.0},
+        {"gain": "linear", "ties": "stable", "undefined": 0.0},
     ],
     ids=lambda options: ", ".join(map(str, options.values())),
 )
@@ -462,7 +462,7 @@ def test_one_relevant_document_is_a_perfect_list(peer, score, grade):
 @given(data=rankings())
 def test_xgboost_with_and_without_minus_differ_by_the_undefined_queries(data):
     plain, minus = installed_peer("xgboost", "xgboost"), installed_peer("xgboost", "xgboost-minus")
-    undefined = np.isnan(ndcg_samples(*data[:2], groups=data[2], replace_undefined_by=np.nan))
+    undefined = np.isnan(ndcg_samples(*data[:2], groups=data[2], undefined="omit"))
     assert plain.value(*data) - minus.value(*data) == pytest.approx(undefined.mean(), abs=1e-12)
 
 

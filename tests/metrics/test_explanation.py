@@ -21,7 +21,7 @@ from sklearn_ndcg import (
 
 DEFAULTS = {
     "unjudged": "raise", "gain": "linear", "discount": "log", "ties": "average",
-    "replace_undefined_by": 0.0, "k": None,
+    "undefined": 0.0, "k": None,
 }  # fmt: skip
 
 
@@ -38,7 +38,7 @@ OPTIONS = st.fixed_dictionaries(
         "gain": st.sampled_from(["linear", "exponential", [0, 0, 1, 5], partial(np.minimum, 1)]),
         "discount": st.sampled_from(["log", "reciprocal", "none", np.ones_like]),
         "ties": st.sampled_from(["average", "stable", "worst", "best"]),
-        "replace_undefined_by": st.sampled_from(["warn", 0.0, 1, 0.5, np.nan]),
+        "undefined": st.sampled_from(["warn", 0.0, 1, 0.5, np.nan]),
         "k": st.sampled_from([None, 1, 3, "retrieved"]),
     },
 )
@@ -87,10 +87,8 @@ def test_changes_are_what_differs_between_two_conventions(first, second, capsys)
 
 def test_shares_belong_to_the_queries_that_a_step_changes():
     y_true, y_score, groups = rows()
-    undefined = np.isnan(ndcg_samples(y_true, y_score, groups=groups, replace_undefined_by=np.nan))
-    for first, second in permutations(
-        ({"replace_undefined_by": 0.0}, {"replace_undefined_by": np.nan}), 2
-    ):
+    undefined = np.isnan(ndcg_samples(y_true, y_score, groups=groups, undefined="omit"))
+    for first, second in permutations(({"undefined": 0.0}, {"undefined": "omit"}), 2):
         found = explain_difference(y_true, y_score, first, second, groups=groups)
         assert (found.shares[0] != 0).tolist() == undefined.tolist()
         assert np.ptp(found.shares[0][undefined]) == 0
@@ -119,7 +117,7 @@ TEXT = """\
 0.4539           sklearn
 0.5000  +0.0461  ties: average -> stable
                    in 1 of 4 queries, most in 'a' (0.815 to 1.000)
-1.0000  +0.5000  replace_undefined_by: 0.0 -> nan
+1.0000  +0.5000  undefined: 0.0 -> nan
                    in 2 of 4 queries, most in 'c' (0.000 to left out), 'd' (0.000 to left out)
 1.0000           second"""
 
@@ -128,12 +126,12 @@ def test_text(capsys):
     y_true, y_score = [1, 0, 1, 0, 0, 0, 0, 0], [1, 1, 2, 1, 2, 1, 2, 1]
     groups = list("aabbccdd")
     found = explain_difference(
-        y_true, y_score, "sklearn", {"ties": "stable", "replace_undefined_by": np.nan},
+        y_true, y_score, "sklearn", {"ties": "stable", "undefined": "omit"},
         groups=groups,
     )  # fmt: skip
     assert str(found) == TEXT
     assert capsys.readouterr().out == f"{TEXT}\n"
-    assert repr(found) == "<Explanation: 0.4539 to 1.0000 by ties, replace_undefined_by>"
+    assert repr(found) == "<Explanation: 0.4539 to 1.0000 by ties, undefined>"
 
 
 def test_equal_conventions_differ_in_no_choice(capsys):
@@ -153,11 +151,11 @@ def test_equal_conventions_differ_in_no_choice(capsys):
 @pytest.mark.parametrize(
     ("first", "second"),
     [
-        ({}, {"ignore_ties": False, "replace_undefined_by": 0}),
+        ({}, {"ignore_ties": False, "undefined": 0}),
         ({"ignore_ties": True}, {"ties": "stable"}),
         ({"gain": [0, 1, 2]}, {"gain": np.array([0, 1, 2])}),
         ({"gain": {0: 0, 1: 3}}, {"gain": {1: 3.0, 0: 0}}),
-        ({"replace_undefined_by": np.nan}, {"replace_undefined_by": float("nan")}),
+        ({"undefined": "omit"}, {"undefined": "omit"}),
     ],
 )
 def test_two_spellings_of_a_choice_are_no_difference(first, second):

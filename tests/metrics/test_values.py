@@ -53,7 +53,7 @@ def test_equals_exact_mean_over_all_permutations(query, k, ties, discount):
     np.testing.assert_allclose(dcg_samples(gains, scores, **options), expected, rtol=1e-14)
     ideal = exact_ideal(gains, k, weights)
     expected = expected / ideal if ideal else -7
-    got = ndcg_samples(gains, scores, **options, replace_undefined_by=-7)
+    got = ndcg_samples(gains, scores, **options, undefined=-7)
     np.testing.assert_allclose(got, expected, rtol=1e-14)
 
 
@@ -83,7 +83,7 @@ def ragged(seed, n_queries=60, longest=40):
 @pytest.mark.parametrize("k", [None, 1, 5, 100])
 def test_ragged_queries_equal_a_loop(seed, k):
     y_true, y_score, groups = ragged(seed)
-    got = ndcg_samples(y_true, y_score, groups=groups, k=k, replace_undefined_by=np.nan)
+    got = ndcg_samples(y_true, y_score, groups=groups, k=k, undefined="omit")
     np.testing.assert_allclose(got, loop_ndcg(y_true, y_score, groups, k), rtol=1e-14)
 
 
@@ -98,7 +98,7 @@ def test_grouped_equals_padded(ties, k):
         rows = np.flatnonzero(groups == query)
         padded_true[row, : len(rows)] = y_true[rows]
         padded_score[row, : len(rows)] = y_score[rows]
-    options = {"ties": ties, "k": k, "replace_undefined_by": 0}
+    options = {"ties": ties, "k": k, "undefined": 0}
     got = ndcg_samples(y_true, y_score, groups=groups, **options)
     np.testing.assert_allclose(got, ndcg_samples(padded_true, padded_score, **options), rtol=1e-14)
 
@@ -107,7 +107,7 @@ def test_curve_equals_the_score_at_each_cutoff():
     y_true, y_score, groups = ragged(1)
     weight = np.random.default_rng(0).random(len(groups))
     for replacement in (0.25, np.nan):
-        options = {"groups": groups, "sample_weight": weight, "replace_undefined_by": replacement}
+        options = {"groups": groups, "sample_weight": weight, "undefined": replacement}
         k, curve = ndcg_curve(y_true, y_score, **options)
         longest = np.bincount(groups).max()
         np.testing.assert_array_equal(k, np.arange(1, longest + 1))
@@ -121,7 +121,7 @@ def test_curve_equals_the_score_at_each_cutoff():
 
 def test_curve_in_several_blocks(monkeypatch):
     y_true, y_score, groups = ragged(2)
-    options = {"groups": groups, "replace_undefined_by": np.nan}
+    options = {"groups": groups, "undefined": "omit"}
     _, expected = ndcg_curve(y_true, y_score, **options)
     monkeypatch.setattr("sklearn_ndcg._metrics.queries._VALUES_AT_A_TIME", 100)
     np.testing.assert_allclose(ndcg_curve(y_true, y_score, **options)[1], expected, rtol=1e-13)
@@ -131,9 +131,9 @@ def test_curve_in_several_blocks(monkeypatch):
 @pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
 def test_blocks_of_any_size_give_the_same_bits(monkeypatch, block, ties):
     y_true, y_score, groups = ragged(3)
-    expected = ndcg_samples(y_true, y_score, groups=groups, ties=ties, replace_undefined_by=0)
+    expected = ndcg_samples(y_true, y_score, groups=groups, ties=ties, undefined=0)
     monkeypatch.setattr("sklearn_ndcg._kernels.numpy_kernels._BLOCK", block)
-    got = ndcg_samples(y_true, y_score, groups=groups, ties=ties, replace_undefined_by=0)
+    got = ndcg_samples(y_true, y_score, groups=groups, ties=ties, undefined=0)
     np.testing.assert_array_equal(got, expected)
 
 
@@ -234,7 +234,7 @@ def test_the_base_of_the_logarithm_cancels(gain):
     """Some texts say that it does not cancel for exponential gain."""
     y_true, y_score, groups = ragged(4)
     natural = {"gain": gain, "discount": lambda ranks: 1 / np.log(ranks + 1)}
-    options = {"groups": groups, "k": 10, "replace_undefined_by": 0}
+    options = {"groups": groups, "k": 10, "undefined": 0}
     np.testing.assert_allclose(
         ndcg_samples(y_true, y_score, **natural, **options),
         ndcg_samples(y_true, y_score, gain=gain, **options),
@@ -307,7 +307,7 @@ def test_not_retrieved_adds_nothing_and_counts_in_the_ideal():
 def test_relevant_but_nothing_retrieved_is_zero_not_undefined():
     y_true, y_score, groups = [1, 0, 1, 0], [-INF, -INF, 2, 1], [1, 1, 2, 2]
     for k in (None, 1, "retrieved"):
-        got = ndcg_samples(y_true, y_score, groups=groups, k=k, replace_undefined_by=np.nan)
+        got = ndcg_samples(y_true, y_score, groups=groups, k=k, undefined="omit")
         assert got.tolist() == [0, 1]
 
 
@@ -340,11 +340,11 @@ def test_retrieved_is_counted_after_omission():
 def test_a_query_with_all_documents_omitted_keeps_its_place():
     y_true, y_score = [np.nan, 1, 0, np.nan], [1, 2, 1, 2]
     options = {"groups": [1, 2, 2, 3], "unjudged": "omit"}
-    got = ndcg_samples(y_true, y_score, **options, replace_undefined_by=np.nan)
+    got = ndcg_samples(y_true, y_score, **options, undefined="omit")
     np.testing.assert_array_equal(got, [np.nan, 1, np.nan])
     assert dcg_samples(y_true, y_score, **options).tolist() == [0, 1, 0]
     weights = [1, 1, 1, 1]
-    got = ndcg_score(y_true, y_score, **options, replace_undefined_by=0.5, sample_weight=weights)
+    got = ndcg_score(y_true, y_score, **options, undefined=0.5, sample_weight=weights)
     assert got == pytest.approx(2 / 3, rel=1e-15)
 
 
@@ -385,23 +385,23 @@ def test_samples_are_in_the_order_of_unique_ids():
 def test_undefined_queries():
     y_true, y_score, groups = [0, 0, 1, 0], [1, 2, 1, 2], [1, 1, 2, 2]
     value = 1 / log2(3)
-    with pytest.warns(UserWarning, match=r"undefined for 1 of 2 queries.*replace_undefined_by"):
+    with pytest.warns(UserWarning, match=r"undefined for 1 of 2 queries.*undefined"):
         assert ndcg_score(y_true, y_score, groups=groups) == pytest.approx(value / 2)
     for replacement, expected in ((0, value / 2), (1.0, (1 + value) / 2), (np.nan, value)):
-        options = {"groups": groups, "replace_undefined_by": replacement}
+        options = {"groups": groups, "undefined": replacement}
         assert ndcg_score(y_true, y_score, **options) == pytest.approx(expected, rel=1e-15)
-    none_left = ndcg_score([0, 0], [1, 2], groups=[1, 1], replace_undefined_by=np.nan)
+    none_left = ndcg_score([0, 0], [1, 2], groups=[1, 1], undefined="omit")
     assert np.isnan(none_left)
-    assert np.isnan(ndcg_curve([0, 0], [1, 2], groups=[1, 1], replace_undefined_by=np.nan)[1]).all()
+    assert np.isnan(ndcg_curve([0, 0], [1, 2], groups=[1, 1], undefined="omit")[1]).all()
     # all the weight is on the query that was left out
-    options = {"groups": groups, "replace_undefined_by": np.nan, "sample_weight": [1, 1, 0, 0]}
+    options = {"groups": groups, "undefined": "omit", "sample_weight": [1, 1, 0, 0]}
     assert np.isnan(ndcg_score(y_true, y_score, **options))
     assert np.isnan(ndcg_curve(y_true, y_score, **options)[1]).all()
 
 
 def test_one_document_queries():
     with pytest.warns(UserWarning, match="Each of the 2 queries has a single document"):
-        got = ndcg_samples([3, 0], [1, 1], groups=[1, 2], replace_undefined_by=np.nan)
+        got = ndcg_samples([3, 0], [1, 1], groups=[1, 2], undefined="omit")
     np.testing.assert_array_equal(got, [1, np.nan])
 
 
@@ -449,9 +449,9 @@ def test_curve_of_one_long_and_many_short_queries():
     rng = np.random.default_rng(0)
     groups = np.r_[np.zeros(5000, int), np.repeat(np.arange(1, 2001), 3)]
     y_true, y_score = rng.integers(0, 3, len(groups)), rng.normal(size=len(groups))
-    _, curve = ndcg_curve(y_true, y_score, groups=groups, replace_undefined_by=np.nan)
+    _, curve = ndcg_curve(y_true, y_score, groups=groups, undefined="omit")
     for k in (1, 2, 3, 4, 500, 5000):
-        options = {"groups": groups, "k": k, "replace_undefined_by": np.nan}
+        options = {"groups": groups, "k": k, "undefined": "omit"}
         assert curve[k - 1] == pytest.approx(ndcg_score(y_true, y_score, **options), rel=1e-13)
 
 

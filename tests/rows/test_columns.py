@@ -267,7 +267,7 @@ def test_compound_ids_and_tables_of_scores_are_read_by_the_same_names():
     y, query = rng.integers(0, 3, 60), np.repeat(np.arange(12), 5)
     scores = np.c_[y + rng.normal(size=60), rng.normal(size=60)]
     ids = np.c_[query // 4, query % 4].astype(float)
-    options = {"replace_undefined_by": 0.0}
+    options = {"undefined": 0.0}
     expected = ndcg_samples(y, scores[:, 0], groups=query, **options)
     for make in TABLES.values():
         by_pair = ndcg_samples(y, scores[:, 0], groups=make(ids, ["u", "d"]), **options)

@@ -78,18 +78,18 @@ def test_an_array_as_an_id_is_refused_unless_it_is_0_d():
 @pytest.mark.parametrize("container", [pl.Series, deque, UserList, list, tuple])
 def test_ids_that_end_in_nul_are_not_merged(container):
     ids = ["a", "a", "a\0", "a\0", "b", "b", "b\0\0", "b\0\0"]
-    expected = ndcg_samples(Y, S, groups=[0, 0, 1, 1, 2, 2, 3, 3], replace_undefined_by=0)
-    found = ndcg_samples(Y, S, groups=container(ids), replace_undefined_by=0)
+    expected = ndcg_samples(Y, S, groups=[0, 0, 1, 1, 2, 2, 3, 3], undefined=0)
+    found = ndcg_samples(Y, S, groups=container(ids), undefined=0)
     np.testing.assert_array_equal(found, expected)
 
 
 def test_ids_that_are_unique_per_row_warn():
     rows = np.arange(len(Y))
     with pytest.warns(UserWarning, match="Each of the 8 queries has a single document"):
-        ndcg_score(Y, S, groups=rows, replace_undefined_by=np.nan)
+        ndcg_score(Y, S, groups=rows, undefined="omit")
     with warnings.catch_warnings():  # two rows share an id, or there is one row
         warnings.simplefilter("error")
-        ndcg_score(Y, S, groups=np.maximum(rows, 1), replace_undefined_by=np.nan)
+        ndcg_score(Y, S, groups=np.maximum(rows, 1), undefined="omit")
         ndcg_score([1], [0.5], groups=["a"])
 
 

@@ -206,7 +206,7 @@ def test_a_mean_is_the_same_in_any_order_of_queries_and_rows(name):
     codes = rng.integers(0, n // 4, n)
     y, s = rng.integers(0, 4, n), rng.normal(size=n)
     weight = rng.lognormal(0, 2, n // 4)[codes]
-    options = {"k": 5, "replace_undefined_by": 0}
+    options = {"k": 5, "undefined": 0}
     order = rng.permutation(n)
     expected = ndcg_score(y, s, groups=words[codes], sample_weight=weight, **options)
     found = ndcg_score(

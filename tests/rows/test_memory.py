@@ -43,7 +43,7 @@ def test_one_long_id_of_polars_costs_no_memory():
     ids = pl.Series([f"query {i // 10}" for i in range(n - 10)] + ["x" * 20_000] * 10)
     y, s = rng.integers(0, 3, n), rng.normal(size=n)
     tracemalloc.start()
-    ndcg_score(y, s, groups=ids, replace_undefined_by=0)
+    ndcg_score(y, s, groups=ids, undefined=0)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 20e6  # it would take 1.6 GB as fixed-width text

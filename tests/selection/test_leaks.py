@@ -25,7 +25,7 @@ from sklearn_ndcg import (
     one_ranking,
 )
 
-NO_WARNING = {"replace_undefined_by": 0.0}
+NO_WARNING = {"undefined": 0.0}
 
 
 @pytest.fixture(name="data")

@@ -77,7 +77,7 @@ def ways(X, query):
 def test_search_gives_the_numbers_computed_by_hand(data, library, way):
     X, y, query = data
     _, table, groups, group_by, routed = list(ways(X, query))[way]
-    make, options = LIBRARIES[library], {"k": K, "replace_undefined_by": 0}
+    make, options = LIBRARIES[library], {"k": K, "undefined": 0}
     depths = [2, 4]
     name = "depth" if library == "catboost" else "max_depth"
     with sklearn.config_context(enable_metadata_routing=routed):
@@ -201,7 +201,7 @@ def test_early_stopping_uses_the_held_out_queries(data, library, weighted):
     for rounds, value in enumerate(values, start=1):
         s = predict_after(bare, library, X.iloc[rows], rounds)
         ours = ndcg_score(
-            y[rows], s, groups=query[rows], k=K, replace_undefined_by=1, **DEFINITIONS[library],
+            y[rows], s, groups=query[rows], k=K, undefined=1, **DEFINITIONS[library],
             sample_weight=None if weight is None else weight[rows],
         )  # fmt: skip
         assert value == pytest.approx(ours, abs=1e-6 if library == "xgboost" else 1e-12)
@@ -237,7 +237,7 @@ def test_early_stopping_in_a_search_and_in_a_pipeline(data, library):
     search = GridSearchCV(
         ranker,
         {"validation_fraction": [0.1, 0.3]},
-        scoring=make_ndcg_scorer(k=K, group_by="q", replace_undefined_by=0),
+        scoring=make_ndcg_scorer(k=K, group_by="q", undefined=0),
         cv=GroupKFold(3),
         error_score="raise",
     ).fit(X, y, groups=query)
@@ -392,7 +392,7 @@ def test_halving_by_rounds_is_safe_and_by_rows_is_not(data):
 
     def count(estimator, X, y):
         seen.append(np.bincount(X.index).max())
-        return ndcg_samples(y, estimator.predict(X), groups=X.index, replace_undefined_by=0).mean()
+        return ndcg_samples(y, estimator.predict(X), groups=X.index, undefined=0).mean()
 
     search = HalvingGridSearchCV(
         GroupedRanker(lightgbm(), group_by="q"), {"estimator__num_leaves": [3, 7, 15]},
@@ -420,7 +420,7 @@ def test_optuna(data):
         search = integration.OptunaSearchCV(
             GroupedRanker(lightgbm(), group_by="q"),
             {"estimator__num_leaves": optuna.distributions.IntDistribution(2, 8)},
-            scoring=make_ndcg_scorer(k=K, group_by="q", replace_undefined_by=0),
+            scoring=make_ndcg_scorer(k=K, group_by="q", undefined=0),
             cv=GroupKFold(3), n_trials=3, random_state=0, error_score="raise",
         )  # fmt: skip
     search.fit(X, y, groups=query)
@@ -428,7 +428,7 @@ def test_optuna(data):
     expected = []
     for train, test in GroupKFold(3).split(X, y, query):
         model.fit(X.iloc[train], y[train], query[train])
-        options = {"groups": query[test], "k": K, "replace_undefined_by": 0}
+        options = {"groups": query[test], "k": K, "undefined": 0}
         expected.append(ndcg_score(y[test], model.predict(X.iloc[test]), **options))
     assert search.best_score_ == pytest.approx(np.mean(expected))
 
@@ -449,7 +449,7 @@ def test_columns_of_catboost_as_a_list_cannot_be_cloned_and_a_tuple_can():
     with sklearn.config_context(enable_metadata_routing=True):
         routed = GroupedRanker(catboost.CatBoostRanker(**quiet)).set_fit_request(cat_features=True)
         search = GridSearchCV(
-            routed, {"k": [5]}, scoring=make_ndcg_scorer(replace_undefined_by=0.0),
+            routed, {"k": [5]}, scoring=make_ndcg_scorer(undefined=0.0),
             cv=GroupKFold(2), error_score="raise",
         )  # fmt: skip
         search.fit(X, y, groups=query, cat_features=["b"])

@@ -34,7 +34,7 @@ from sklearn_ndcg import (
 X, Y, GROUPS = graded_rows(20, (5, 5), all_relevant=False)
 X = X.set_index(pd.Index(GROUPS, name="query"))
 S = np.random.default_rng(1).integers(0, 4, 100)
-SCORER = make_ndcg_scorer(k=[1, 3], group_by="query", gain="exponential", replace_undefined_by=0.0)
+SCORER = make_ndcg_scorer(k=[1, 3], group_by="query", gain="exponential", undefined=0.0)
 
 
 METHODS = multiprocessing.get_all_start_methods()
@@ -51,8 +51,8 @@ METHODS = multiprocessing.get_all_start_methods()
 def test_results_and_scorers_go_to_another_process_and_back(method):
     calls = [
         partial(SCORER, Ridge().fit(X, Y), X, Y),
-        partial(ndcg_curve, Y, S, groups=GROUPS, replace_undefined_by=0.0),
-        partial(ndcg_interval, Y, S, groups=GROUPS, random_state=0, replace_undefined_by=0.0),
+        partial(ndcg_curve, Y, S, groups=GROUPS, undefined=0.0),
+        partial(ndcg_interval, Y, S, groups=GROUPS, random_state=0, undefined=0.0),
         partial(compare_rankers, Y, {"a": S, "b": -S}, groups=GROUPS, random_state=0),
         partial(quantile_grades, Y, groups=GROUPS),
         partial(dcg_score, Y, S, groups=GROUPS, discount=sklearn_ndcg.jarvelin_kekalainen(3)),
@@ -215,5 +215,5 @@ def test_surroundings_change_nothing(name, here, tmp_path):
 def test_a_running_scorer_writes_no_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     SCORER(Ridge().fit(X, Y), X, Y)
-    ndcg_interval(Y, S, groups=GROUPS, random_state=0, replace_undefined_by=0.0)
+    ndcg_interval(Y, S, groups=GROUPS, random_state=0, undefined=0.0)
     assert list(tmp_path.iterdir()) == []

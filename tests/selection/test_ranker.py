@@ -50,7 +50,7 @@ from sklearn_ndcg import (
 )
 
 REFUSES = "a score without groups is refused, never taken for one ranking"
-NO_WARNING = {"replace_undefined_by": 0.0}
+NO_WARNING = {"undefined": 0.0}
 EXPECTED = {
     "check_array_api_input": REFUSES,
     "check_fit_score_takes_y": REFUSES,
@@ -412,7 +412,7 @@ def test_randomized_search(data, jobs):
         {"estimator__alpha": [0.1, 10, 1000]},
         n_iter=3,
         random_state=0,
-        scoring=make_ndcg_scorer(k=3, group_by="q", replace_undefined_by=0),
+        scoring=make_ndcg_scorer(k=3, group_by="q", undefined=0),
         cv=GroupKFold(4),
         n_jobs=jobs,
         error_score="raise",
@@ -451,7 +451,7 @@ def test_routed_weights_need_no_request_of_the_inner_estimator(data):
 def test_nested_and_cross_val_predict(data):
     X, y, query = data
     X = X.set_index(pd.Index(query, name="q"))
-    scorer = make_ndcg_scorer(k=3, group_by="q", replace_undefined_by=0)
+    scorer = make_ndcg_scorer(k=3, group_by="q", undefined=0)
     search = GridSearchCV(
         GroupedRanker(Ridge(), group_by="q"), {"estimator__alpha": [1, 100]},
         scoring=scorer, cv=GroupKFold(3), error_score="raise",

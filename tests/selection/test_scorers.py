@@ -168,7 +168,7 @@ def test_routed_search_fits_splits_and_scores_by_query(data, routing):
 
 def test_an_alias_for_groups(data, routing):
     X, y, query = data
-    zero = {"replace_undefined_by": 0}
+    zero = {"undefined": 0}
     scorer = make_ndcg_scorer(k=3, **zero).set_score_request(groups="session")
     got = cross_val_score(
         Ridge(),
@@ -261,7 +261,7 @@ def test_parameters_can_be_read_and_set():
     assert scorer.get_params() == {
         "metric": "ndcg", "k": 5, "group_by": None, "response_method": "auto",
         "gain": "exponential", "discount": "log", "ties": "average", "ignore_ties": False,
-        "unjudged": "raise", "replace_undefined_by": "warn",
+        "unjudged": "raise", "undefined": "warn",
     }  # fmt: skip
     y, s, groups = np.array([1, 0, 2]), np.array([3.0, 2, 1]), [1, 1, 1]
     got = scorer.set_params(gain="linear", k=1)(FirstColumn(), s, y, groups=groups)
@@ -372,7 +372,7 @@ def test_ordinary_folds_never_raise(data):
     X, y, _ = data
     X = X.set_index(pd.Index(np.arange(len(y)), name="q"))
     for replacement, expected in (("warn", 0), (0.5, 0.5), (np.nan, np.nan)):
-        scorer = make_ndcg_scorer(group_by="q", replace_undefined_by=replacement)
+        scorer = make_ndcg_scorer(group_by="q", undefined=replacement)
         scores = cross_val_score(
             Ridge(), X, y * 0, scoring=scorer, cv=KFold(3), error_score="raise"
         )
@@ -415,7 +415,7 @@ def test_a_fold_without_the_highest_grade(data):
 def test_binary_classifiers(data, dtype):
     X, y, query = data
     y = (y > 0).astype(dtype)
-    score = make_ndcg_scorer(replace_undefined_by=0)
+    score = make_ndcg_scorer(undefined=0)
     for model, method in [
         (LogisticRegression(), "predict_proba"),
         (make_pipeline(StandardScaler(), LogisticRegression()), "predict_proba"),
@@ -427,7 +427,7 @@ def test_binary_classifiers(data, dtype):
         model.fit(X, y)
         response = getattr(model, method)(X)
         response = response[:, 1] if response.ndim == 2 else response
-        expected = ndcg_score(y, response, groups=query, replace_undefined_by=0)
+        expected = ndcg_score(y, response, groups=query, undefined=0)
         assert score(model, X, y, groups=query) == pytest.approx(expected, rel=1e-14)
 
 
@@ -462,7 +462,7 @@ def test_explicit_responses(data):
         (["decision_function", "predict_proba"], model.decision_function(X)),
         (("predict_proba",), model.predict_proba(X)[:, 1]),
     ]:
-        options = {"replace_undefined_by": 0, "ties": "stable"}
+        options = {"undefined": 0, "ties": "stable"}
         got = make_ndcg_scorer(response_method=response, **options)(model, X, y, groups=query)
         assert got == pytest.approx(ndcg_score(y, scores, groups=query, **options), rel=1e-14)
 
@@ -517,7 +517,7 @@ def test_multilabel(data, model):
         score = model.decision_function(X)
     else:
         score = model.predict(X)
-    options = {"k": 2, "replace_undefined_by": 0}
+    options = {"k": 2, "undefined": 0}
     expected = ndcg_score(wide, score, **options)
     assert make_ndcg_scorer(**options)(model, X, wide) == pytest.approx(expected, rel=1e-14)
 
@@ -613,7 +613,7 @@ def last_column(X):
 @pytest.mark.parametrize("group_by", [3, last_column])
 def test_ids_are_not_read_from_the_bins_of_early_stopping(model, group_by):
     X, y, _ = many_queries()
-    scorer = make_ndcg_scorer(group_by=group_by, replace_undefined_by=0.0)
+    scorer = make_ndcg_scorer(group_by=group_by, undefined=0.0)
     stopping = model(early_stopping=True, scoring=scorer, max_iter=3)
     with pytest.raises(ValueError, match=f"{model.__name__} gives.*binned.*scoring='loss'"):
         stopping.fit(X, y)
@@ -629,9 +629,9 @@ def test_a_scorer_that_needs_no_ids_stops_early():
 def test_a_fitted_hist_gradient_boosting_is_scored_on_bytes_too():
     X, y, query = many_queries(n_queries=100)
     X = X.astype(np.uint8)
-    scorer = make_ndcg_scorer(group_by=3, replace_undefined_by=0.0)
+    scorer = make_ndcg_scorer(group_by=3, undefined=0.0)
     model = HistGradientBoostingRegressor(early_stopping=False, scoring=scorer).fit(X, y)
-    expected = ndcg_score(y, model.predict(X), groups=query, replace_undefined_by=0.0)
+    expected = ndcg_score(y, model.predict(X), groups=query, undefined=0.0)
     assert scorer(model, X, y) == expected
     search = GridSearchCV(model, {"max_iter": [2, 4]}, scoring=scorer, cv=GroupKFold(3))
     assert np.isfinite(search.fit(X, y, groups=query).cv_results_["mean_test_score"]).all()
@@ -673,8 +673,8 @@ def test_gains_that_are_equal_in_exact_arithmetic_tie(model, gain):
     _, order = np.unique(np.array(exact, dtype=object), return_inverse=True)
     if isinstance(model, GaussianNB):  # its probabilities are all distinct, and stay so
         order = (model.predict_proba(X).astype(np.longdouble) * gains).sum(axis=1)
-    scorer = make_ndcg_scorer(k=5, group_by=3, gain=gain, replace_undefined_by=0.0)
-    expected = ndcg_score(y, order, groups=query, k=5, gain=gain, replace_undefined_by=0.0)
+    scorer = make_ndcg_scorer(k=5, group_by=3, gain=gain, undefined=0.0)
+    expected = ndcg_score(y, order, groups=query, k=5, gain=gain, undefined=0.0)
     assert scorer(model, X, y) == pytest.approx(expected, abs=1e-13)
 
 
@@ -722,7 +722,7 @@ def test_a_fold_without_any_relevant_document_warns():
     X, y, query = many_queries(n_queries=30)
     X = pd.DataFrame(X[:, :3], index=pd.Index(query, name="query"))
     y[query < 10] = 0
-    scorer = make_ndcg_scorer(k=[1, 3], group_by="query", replace_undefined_by=np.nan)
+    scorer = make_ndcg_scorer(k=[1, 3], group_by="query", undefined="omit")
     splits = list(GroupKFold(3).split(X, y, query // 10))
     with pytest.warns(
         UndefinedMetricWarning, match="The score is nan.*ranks all of its candidates"
@@ -735,18 +735,18 @@ def test_a_fold_without_any_relevant_document_warns():
 
 
 def test_every_option_is_a_parameter_from_the_start():
-    changed = make_ndcg_scorer().set_params(gain="exponential", replace_undefined_by=0.0, k=5)
-    given = make_ndcg_scorer(gain="exponential", replace_undefined_by=0.0, k=5)
+    changed = make_ndcg_scorer().set_params(gain="exponential", undefined=0.0, k=5)
+    given = make_ndcg_scorer(gain="exponential", undefined=0.0, k=5)
     assert changed.get_params() == given.get_params()
     assert (
         repr(changed)
         == repr(given)
-        == ("GroupedScorer(gain='exponential', k=5, metric='ndcg', replace_undefined_by=0.0)")
+        == ("GroupedScorer(gain='exponential', k=5, metric='ndcg', undefined=0.0)")
     )
     with pytest.raises(ValueError, match="log_base"):
         make_ndcg_scorer().set_params(log_base=3)
-    with pytest.raises(ValueError, match="replace_undefined_by"):
-        make_dcg_scorer().set_params(replace_undefined_by=0.0)
+    with pytest.raises(ValueError, match="undefined"):
+        make_dcg_scorer().set_params(undefined=0.0)
 
 
 def test_a_notebook_shows_what_is_measured():
@@ -796,7 +796,7 @@ def test_bad_parameters(name):
 
 def test_a_dcg_scorer_has_no_undefined_queries_to_replace():
     with pytest.raises(TypeError, match="no option 'replace"):
-        make_dcg_scorer(replace_undefined_by=0)
+        make_dcg_scorer(undefined=0)
 
 
 @pytest.mark.parametrize("model", [GaussianNB(), LogisticRegression(C=1e4, max_iter=10_000)])

@@ -124,7 +124,7 @@ def test_group_by_wins_over_groups(days):
 
 def test_no_groups_are_needed_anywhere(days):
     X, y, query = days
-    options = {"k": 3, "replace_undefined_by": 0.0}
+    options = {"k": 3, "undefined": 0.0}
     ranker = GroupedRanker(Ridge(), group_by="day")
     scorer = make_ndcg_scorer(group_by="day", **options)
     grid = {"estimator__alpha": [0.1, 1000.0]}
@@ -251,7 +251,7 @@ def test_no_warning_comes_of_whole_queries(days):
         warnings.simplefilter("error")
         cross_val_score(
             GroupedRanker(Ridge(), group_by="day"), X, y, cv=QuerySplitter(3, group_by="day"),
-            scoring=make_ndcg_scorer(group_by="day", replace_undefined_by=0.0),
+            scoring=make_ndcg_scorer(group_by="day", undefined=0.0),
         )  # fmt: skip
 
 

@@ -91,9 +91,7 @@ def test_matrix_would_notice_a_wrong_number(monkeypatch):
     monkeypatch.setattr("tool_matrix.K", 2)  # of the hand's computation, not of the scorer
     with case("routed") as c, pytest.raises(AssertionError):
         np.testing.assert_allclose(
-            *TOOLS["cross_val_score"](
-                c._replace(scorer=make_ndcg_scorer(k=3, replace_undefined_by=0.0))
-            ),
+            *TOOLS["cross_val_score"](c._replace(scorer=make_ndcg_scorer(k=3, undefined=0.0))),
             rtol=0,
             atol=1e-12,
         )
@@ -179,7 +177,7 @@ def test_several_cutoffs_take_one_predict_per_fold(monkeypatch):
 
     monkeypatch.setattr(CountsPredicts, "n_predicts", 0)
     with case("index level") as c:
-        scorer = make_ndcg_scorer(k=[1, 5, 10], group_by="query", replace_undefined_by=0.0)
+        scorer = make_ndcg_scorer(k=[1, 5, 10], group_by="query", undefined=0.0)
         result = cross_validate(CountsPredicts(), c.X, c.y, scoring=scorer, cv=c.splits)
     assert CountsPredicts.n_predicts == len(c.splits)
     assert {name for name in result if name.startswith("test_")} == {
@@ -234,7 +232,7 @@ def test_logistic_regression_cv_hands_over_minus_one_for_the_lower_of_two_grades
 
 def test_ridge_classifier_cv_without_cv_hands_over_a_single_grade_of_two():
     with case("routed") as c:
-        scorer = clone(c.scorer).set_params(response_method="predict", replace_undefined_by=0.25)
+        scorer = clone(c.scorer).set_params(response_method="predict", undefined=0.25)
         scorer.set_score_request(sample_weight=False)
         model = RidgeClassifierCV(scoring=scorer).fit(c.X, c.y > 1, **c.metadata)
     assert model.best_score_ == 0.25

@@ -107,7 +107,7 @@ def case(way):
     else:
         cv = splits = list(GroupKFold(n_splits=4).split(X, y, query))
     X, options, metadata = WAYS[way](X, query)
-    scorer = make_ndcg_scorer(k=K, replace_undefined_by=0.0, **options)
+    scorer = make_ndcg_scorer(k=K, undefined=0.0, **options)
     with sklearn.config_context(enable_metadata_routing=bool(metadata)):
         yield Case(X, y, query, scorer, metadata, cv, splits)
 
@@ -273,7 +273,7 @@ def cross_val_predict_(c):
     expected = np.empty(len(c.y))
     for train, test in c.splits:
         expected[test] = Ridge().fit(c.X.iloc[train], c.y[train]).predict(c.X.iloc[test])
-    got = ndcg_score(c.y, predicted, groups=c.query, k=K, replace_undefined_by=0.0)
+    got = ndcg_score(c.y, predicted, groups=c.query, k=K, undefined=0.0)
     return got, by_hand(c.y, expected, c.query)
 
 
@@ -717,7 +717,7 @@ def p_values_of_noise():
         y = (rng.random(len(query)) < rng.choice([0.1, 0.9], size=40)[query]).astype(int)
         X = pd.DataFrame(rng.normal(size=(len(query), 1)), index=pd.Index(query, name="query"))
         every = np.arange(len(y))
-        scorer = make_ndcg_scorer(k=K, replace_undefined_by=np.nan)
+        scorer = make_ndcg_scorer(k=K, undefined="omit")
         options = {"cv": [(every, every)], "n_permutations": 39, "random_state": 0}
         with sklearn.config_context(enable_metadata_routing=True):
             options_routed = {**options, "scoring": scorer, "params": {"groups": query}}
