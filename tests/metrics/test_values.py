@@ -106,8 +106,8 @@ def test_grouped_equals_padded(ties, k):
 def test_curve_equals_the_score_at_each_cutoff():
     y_true, y_score, groups = ragged(1)
     weight = np.random.default_rng(0).random(len(groups))
-    for replacement in (0.25, np.nan):
-        options = {"groups": groups, "sample_weight": weight, "undefined": replacement}
+    for undefined in (0.25, "omit"):
+        options = {"groups": groups, "sample_weight": weight, "undefined": undefined}
         k, curve = ndcg_curve(y_true, y_score, **options)
         longest = np.bincount(groups).max()
         np.testing.assert_array_equal(k, np.arange(1, longest + 1))
@@ -387,9 +387,12 @@ def test_undefined_queries():
     value = 1 / log2(3)
     with pytest.warns(UserWarning, match=r"undefined for 1 of 2 queries.*undefined"):
         assert ndcg_score(y_true, y_score, groups=groups) == pytest.approx(value / 2)
-    for replacement, expected in ((0, value / 2), (1.0, (1 + value) / 2), (np.nan, value)):
-        options = {"groups": groups, "undefined": replacement}
+    for undefined, expected in ((0, value / 2), (1.0, (1 + value) / 2), ("omit", value)):
+        options = {"groups": groups, "undefined": undefined}
         assert ndcg_score(y_true, y_score, **options) == pytest.approx(expected, rel=1e-15)
+    for entry in (ndcg_score, ndcg_samples, ndcg_curve):
+        with pytest.raises(ValueError, match=r"undefined for 1 of 2 queries.*undefined='omit'"):
+            entry(y_true, y_score, groups=groups, undefined="raise")
     none_left = ndcg_score([0, 0], [1, 2], groups=[1, 1], undefined="omit")
     assert np.isnan(none_left)
     assert np.isnan(ndcg_curve([0, 0], [1, 2], groups=[1, 1], undefined="omit")[1]).all()
