@@ -79,6 +79,17 @@ def assert_same(found, expected):
     assert repr(found) == repr(expected)
 
 
+def examples(number):
+    """Return how many examples a test draws: `number` in CI, and a third of it elsewhere.
+
+    SKLEARN_NDCG_EXAMPLES sets another number, the same for every test.
+    """
+    chosen = os.environ.get("SKLEARN_NDCG_EXAMPLES")
+    if chosen:
+        return int(chosen)
+    return number if os.environ.get("CI") else -(-number // 3)
+
+
 def run_python(code, **environment):
     """Run code in a new interpreter, with these environment variables beside our own."""
     return subprocess.run(  # noqa: S603

@@ -4,7 +4,7 @@ from math import fsum
 
 import numpy as np
 import pytest
-from helpers import run_python
+from helpers import examples, run_python
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -60,7 +60,7 @@ def queries(draw):
 
 
 @built
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(queries(), st.sampled_from(TIES), st.booleans())
 def test_both_kernels_agree(data, ties, single):
     gain, score, starts, lengths, discount, cutoffs, table = data

@@ -5,7 +5,7 @@ from math import log, log2
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import in_order, ragged_rows
+from helpers import examples, in_order, ragged_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import exact_dcg, exact_ideal, loop_ndcg
@@ -36,7 +36,7 @@ def small_query(draw):
     return gains, scores
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     small_query(),
     st.sampled_from([None, 1, 2, 3, 6, 9]),
@@ -56,7 +56,7 @@ def test_equals_exact_mean_over_all_permutations(query, k, ties, discount):
     np.testing.assert_allclose(got, expected, rtol=1e-14)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(small_query(), st.sampled_from([None, 1, 2, 4]))
 def test_tie_rules_are_in_order(query, k):
     gains, scores = query
@@ -312,7 +312,7 @@ def test_subnormal_gains():
 # --- quantile_grades
 
 
-@settings(deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from([-1.5, 0, 0.0, 2, 3, 1e9]), st.integers(0, 3)), min_size=1),
     st.integers(2, 7),
