@@ -37,13 +37,20 @@ from cosmic_ray.plugins import get_operator, operator_names
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "sklearn_ndcg"
+
+
+def path_in_package(file):
+    """Return the name of a module: "_rows/ids"."""
+    return file.relative_to(PACKAGE).with_suffix("").as_posix()
+
+
 # what they do happens in other processes
 NO_KILLERS = ["processes", "limits", "memory", "cluster", "recipes"]
-# the NumPy kernels have their own run, with SKLEARN_NDCG_KERNELS=numpy and --only _kernels
+# the NumPy kernels have a run of their own, see the session `mutants` in noxfile.py
 MODULES = [
-    each.stem
-    for each in PACKAGE.glob("*.py")
-    if each.stem not in ("_kernels", "_typing", "__init__")
+    path_in_package(each)
+    for each in PACKAGE.rglob("*.py")
+    if each.stem not in ("numpy_kernels", "__init__") or each.parent.stem == "frames"
 ]
 ERROR = "the tool failed:"
 COMMAND = ["-q", "-s", "-p", "no:cacheprovider", "--hypothesis-profile=mutants"]
@@ -79,7 +86,7 @@ def map_tests(file):
         sys.exit("the tests fail without any mutant")
     data = measured.get_data()
     lines = {
-        Path(name).stem: {
+        path_in_package(Path(name)): {
             line: [test for test in tests if test]
             for line, tests in data.contexts_by_lineno(name).items()
         }
@@ -90,7 +97,7 @@ def map_tests(file):
 
 def arguments():
     """What pytest is called with: the files whose tests can kill."""
-    files = sorted((ROOT / "tests").glob("test_*.py"))
+    files = sorted((ROOT / "tests").rglob("test_*.py"))
     return [*COMMAND, *(str(each) for each in files if each.stem[5:] not in NO_KILLERS)]
 
 
@@ -100,8 +107,8 @@ def found_mutants(modules, seed, earlier=None):
     With the output of an earlier run, those that survived it.
     """
     found = []
-    for path in sorted(PACKAGE.glob("*.py")):
-        if path.stem not in modules:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if path_in_package(path) not in modules:
             continue
         nodes = list(ast_nodes(get_ast_from_path(path)))
         for name in sorted(operator_names()):
@@ -113,10 +120,10 @@ def found_mutants(modules, seed, earlier=None):
     random.Random(seed).shuffle(found)
     for path, line, operator, number in found:
         name = type(operator).__name__
-        if earlier and f"SURVIVES {path.stem}:{line} {name}: " not in earlier:
+        if earlier and f"SURVIVES {path_in_package(path)}:{line} {name}: " not in earlier:
             continue
         source = path.read_text()
-        mutant = path.stem, line, mutate_code(source, operator, number), name
+        mutant = path_in_package(path), line, mutate_code(source, operator, number), name
         try:
             same = ast.dump(bare(mutant[2])) == ast.dump(bare(source))
         except SyntaxError:
@@ -336,6 +343,7 @@ def main():
     parser.add_argument("--these", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--make-map", action="store_true", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
+    os.environ["CI"] = "true"  # all examples
     if chosen.these:
         sys.exit(pytest.main([*arguments(), "-x"], plugins=[These()]))
     if chosen.make_map:

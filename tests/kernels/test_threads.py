@@ -134,7 +134,7 @@ def test_a_worker_of_dask_takes_one(monkeypatch):
     for processes in (False, True):
         with (
             distributed.LocalCluster(
-                n_workers=1, threads_per_worker=1, processes=processes, dashboard_address=None
+                n_workers=1, threads_per_worker=1, processes=processes, dashboard_address=":0"
             ) as cluster,
             distributed.Client(cluster) as client,
         ):

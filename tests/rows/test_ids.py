@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from helpers import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -158,7 +159,7 @@ def test_zeros_of_both_signs_are_one_id():
 integers = st.integers(-(2**63), 2**63 - 1)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(integers, min_size=1, max_size=40), st.integers(1, 3000), st.integers(0, 2**32))
 def test_hashing_finds_the_same_as_sorting(values, n, seed):
     ids = np.random.default_rng(seed).choice(np.array(values, dtype=np.int64), n)
