@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -24,6 +25,7 @@ Result = TypeVar("Result")
 # fewer rows than these take a thread less time than it takes to start
 _LEAST_ROWS = 1 << 17
 _PARTS = 4  # for each thread: one that is slowed down by other processes takes fewer of them
+_NAME = "sklearn_ndcg"  # of the threads
 _thread_state = threading.local()
 
 
@@ -77,12 +79,7 @@ def map_queries(call: Callable[[slice], Result], lengths: Ints, n_rows: int) -> 
 def _run(call: Callable[[slice], Result], ends: list[int], n_threads: int) -> list[Result]:
     """`call` on each part, by this thread and others, each of which takes the next one."""
     results: dict[int, Result] = {}
-    parts, lock = iter(pairwise(ends)), threading.Lock()
-    ready, stop = threading.Event(), threading.Event()
-
-    def begin() -> None:
-        _thread_state.stop = stop
-        ready.wait()  # if an interrupt arrives while a thread is starting, it takes no part
+    parts, lock, stop = iter(pairwise(ends)), threading.Lock(), threading.Event()
 
     def work() -> None:
         while not stop.is_set():
@@ -92,18 +89,27 @@ def _run(call: Callable[[slice], Result], ends: list[int], n_threads: int) -> li
                 return
             results[first] = call(slice(first, last))
 
-    pool = ThreadPoolExecutor(n_threads, "sklearn_ndcg", initializer=begin)
+    pool = ThreadPoolExecutor(n_threads, _NAME, setattr, (_thread_state, "stop", stop))
     others = []
     try:
         with suppress(RuntimeError):  # no more threads here, or Python is ending: fewer will do
             for _ in range(min(n_threads, len(ends) - 1) - 1):
                 others.append(pool.submit(work))
-        ready.set()
         work()  # a main thread that only waits would not see an interrupt on Windows
         for each in others:
             each.result()
     finally:
         stop.set()
-        ready.set()
-        pool.shutdown(cancel_futures=True)
+        try:
+            pool.shutdown(cancel_futures=True)
+        finally:
+            _wait_for_all()
     return [results[first] for first in ends[:-1]]
+
+
+def _wait_for_all() -> None:
+    """Wait for threads that a pool has lost: an interrupt met their start, or the wait for them."""
+    for _ in range(1000):  # ten seconds, in case one was never started
+        if not any(each.name.startswith(_NAME) for each in threading.enumerate()):
+            return
+        time.sleep(0.01)

@@ -170,9 +170,8 @@ def test_an_error_in_any_thread_is_raised(bad, monkeypatch):
 
 @main_thread_only
 def test_an_interrupt_in_the_middle_of_a_start_leaves_no_thread(monkeypatch):
-    """The pool does not know the thread that was starting: it takes no part and ends by itself."""
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
-    start, parts = threading.Thread.start, []
+    start = threading.Thread.start
 
     def interrupted(self):
         start(self)
@@ -180,11 +179,21 @@ def test_an_interrupt_in_the_middle_of_a_start_leaves_no_thread(monkeypatch):
 
     monkeypatch.setattr(threading.Thread, "start", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        threads.map_rows(parts.append, MANY)
-    for each in ours_running():
-        each.join(60)
+        threads.map_rows(lambda part: time.sleep(0.05), MANY)
     assert not ours_running()
-    assert not parts
+
+
+@main_thread_only
+def test_an_interrupt_of_the_last_wait_leaves_no_thread(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+
+    def interrupted(self, timeout=None):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "join", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        threads.map_rows(lambda part: time.sleep(0.05), MANY)
+    assert not ours_running()
 
 
 @main_thread_only
