@@ -10,7 +10,9 @@ from hypothesis import Phase, settings
 from sklearn_ndcg import _kernels
 
 # for mutants: any failure will do, the simplest one takes long to find
-settings.register_profile("mutants", phases=[Phase.explicit, Phase.generate], database=None)
+settings.register_profile(
+    "mutants", phases=[Phase.explicit, Phase.generate], database=None, deadline=None
+)
 
 
 def pytest_collection_modifyitems(config, items):
