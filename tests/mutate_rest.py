@@ -72,7 +72,8 @@ def fate(folder, mutant, sanitizers=""):
     try:
         if path.suffix == ".py":
             wing = path.parts[1].strip("_")
-            return fate_of_tests(folder, [wing if (ROOT / "tests" / wing).exists() else "."], {})
+            has_tests = (ROOT / "tests" / wing).exists()
+            return fate_of_tests(folder, [wing if has_tests else "metrics"], {})
         return fate_of_kernels(folder, sanitizers)
     except subprocess.TimeoutExpired:
         return "loops"
@@ -136,7 +137,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "copy"
         shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*NOT_COPIED))
-        control = paths[0], 0, (ROOT / paths[0]).read_text().splitlines()[0]
+        path = sample[0][0]
+        control = path, 0, (ROOT / path).read_text().splitlines()[0]
         for sanitizers in ("", SANITIZERS) if chosen.code == "kernels" else ("",):
             if fate(copy, control, sanitizers) != "survives":
                 sys.exit(f"the tests fail without a mutant {sanitizers}")
