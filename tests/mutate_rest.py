@@ -140,8 +140,9 @@ def main():
         path = sample[0][0]
         control = path, 0, (ROOT / path).read_text().splitlines()[0]
         for sanitizers in ("", SANITIZERS) if chosen.code == "kernels" else ("",):
-            if fate(copy, control, sanitizers) != "survives":
-                sys.exit(f"the tests fail without a mutant {sanitizers}")
+            found_fate = fate(copy, control, sanitizers)
+            if found_fate != "survives":
+                sys.exit(f"without a mutant {sanitizers}: {found_fate}")
         for path, number, changed in sample:
             mutant = path, number, changed
             found_fate = fate(copy, mutant)
