@@ -17,7 +17,8 @@ except ImportError:  # tests that draw their data need it, the others run withou
     pass
 else:
     # for mutants: any failure will do, the simplest one takes long to find
-    settings.register_profile("mutants", phases=[Phase.explicit, Phase.generate], database=None)
+    phases = [Phase.explicit, Phase.generate]
+    settings.register_profile("mutants", phases=phases, database=None, deadline=None)
 
 
 def pytest_configure(config):

@@ -32,7 +32,7 @@ from sklearn_ndcg import (
 
 UNDEFINED = "NDCG is undefined for"
 SINGLE = "Each of the 3 queries has a single document"
-FEW = "With 9 queries"
+FEW = "9 queries: intervals"
 NAN = "The score is nan"
 POINT = "All 40 queries have the NDCG 1"
 
@@ -209,10 +209,10 @@ def test_arrays_that_hide_nothing_are_let_through():
         _checks.refuse_masked(values, "x")
 
 
-def test_where_names_the_count_and_the_first_place():
-    assert _checks.where(np.array([False, True, True]), "bad") == "2 bad, the first at index 1"
+def test_count_of_names_the_count_and_the_first_place():
+    assert _checks.count_of(np.array([False, True, True]), "bad") == "2 bad, the first at index 1"
     rows = np.array([[False, False], [False, True]])
-    assert _checks.where(rows, "bad") == "1 bad, the first at index (1, 1)"
+    assert _checks.count_of(rows, "bad") == "1 bad, the first at index (1, 1)"
 
 
 SAME_LABELS = {
@@ -296,10 +296,10 @@ def test_missing_labels():
 
 def test_an_error_says_which_ranker_it_was():
     for error in (TypeError, ValueError):
-        with pytest.raises(error, match="found") as caught, _checks.noting("b"):
+        with pytest.raises(error, match="found") as caught, _checks.naming_ranker("b"):
             raise error("found")
         assert caught.value.__notes__ == ["While comparing the ranker 'b'."]
-    with pytest.raises(KeyError) as caught, _checks.noting("b"):
+    with pytest.raises(KeyError) as caught, _checks.naming_ranker("b"):
         raise KeyError("other")
     assert not hasattr(caught.value, "__notes__")
 

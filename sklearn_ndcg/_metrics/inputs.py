@@ -19,7 +19,7 @@ from sklearn_ndcg._checks import (
     refuse_reordered,
     to_host,
 )
-from sklearn_ndcg._kernels import by_rows
+from sklearn_ndcg._kernels import map_rows
 from sklearn_ndcg._metrics.measure import Measure
 from sklearn_ndcg._metrics.queries import LARGEST_WEIGHT, Queries, refuse_zero_weight
 from sklearn_ndcg._rows import Grouping, warn_of_single_documents
@@ -58,7 +58,7 @@ def read_part(
     relevance, score = numeric(y_true, "y_true"), numeric(y_score, "y_score")
     _check_shapes(relevance, score, groups)
     weight = None if sample_weight is None else row_weights(sample_weight, len(relevance))
-    grades = _kernels.grades(relevance.ravel())
+    grades = _kernels.as_grades(relevance.ravel())
     judged = None if grades is not None else _where_judged(relevance, measure.unjudged)
     _check_scores(score)
 
@@ -223,7 +223,7 @@ def _where_judged(relevance: NDArray[Any], unjudged: str) -> NDArray[np.bool_] |
 
 def _check_scores(score: NDArray[Any]) -> None:
     rows = score.ravel()
-    if not all(by_rows(lambda part: rows[part].max() < np.inf, len(rows))):
+    if not all(map_rows(lambda part: rows[part].max() < np.inf, len(rows))):
         wrong = np.isnan(score) | (score == np.inf)
         raise ValueError(
             f"y_score must be finite, or -inf for what was not retrieved; found "

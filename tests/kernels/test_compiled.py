@@ -8,7 +8,7 @@ from helpers import examples, run_python
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sklearn_ndcg import _kernels, dcg_samples, ndcg_samples
+from sklearn_ndcg import dcg_samples, ndcg_samples
 from sklearn_ndcg._kernels import numpy_kernels
 from sklearn_ndcg._metrics.measure import TIES
 
@@ -166,24 +166,6 @@ def test_a_table_of_any_layout(table):
     y, s = np.arange(6)[None], np.array([[3, 1, 2, 0, 5, 4]])
     expected = ndcg_samples(y, s, gain=table.tolist())
     assert ndcg_samples(y, s, gain=table) == pytest.approx(expected, abs=1e-15)
-
-
-@pytest.mark.parametrize(
-    "dtype", ["?", "u1", "i1", "i2", "u4", "i8", ">i8", "f2", "f4", ">f8", "g"]
-)
-def test_grades_of_every_dtype(dtype):
-    relevance = np.array([0, 1, 1, 0, 1]).astype(dtype)
-    relevance.flags.writeable = False
-    found = _kernels.grades(relevance)
-    assert found.dtype == np.uint8
-    assert found.tolist() == [0, 1, 1, 0, 1]
-
-
-@pytest.mark.parametrize("value", [-1, 0.5, 256, 1e300, np.nan, np.inf, -np.inf])
-def test_values_that_are_not_grades(value):
-    relevance = np.zeros(200_000)
-    relevance[-1] = value
-    assert _kernels.grades(relevance) is None
 
 
 def test_the_environment_chooses_the_kernels():

@@ -97,7 +97,7 @@ def test_grouped_equals_padded(ties, k):
 def test_blocks_of_any_size_give_the_same_bits(monkeypatch, block, ties):
     y_true, y_score, groups = ragged_rows(3)
     expected = ndcg_samples(y_true, y_score, groups=groups, ties=ties, undefined=0)
-    monkeypatch.setattr("sklearn_ndcg._kernels.numpy_kernels._BLOCK", block)
+    monkeypatch.setattr("sklearn_ndcg._kernels.numpy_kernels._DOCUMENTS_PER_BLOCK", block)
     got = ndcg_samples(y_true, y_score, groups=groups, ties=ties, undefined=0)
     np.testing.assert_array_equal(got, expected)
 
