@@ -23,7 +23,7 @@ from sklearn_ndcg._metrics import measure
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(sklearn_ndcg.__file__).parent
-# A wing imports only from those below it, through their doors.
+# A wing imports only from those below it, and only what their `__init__` lists.
 WINGS = ["_checks", "_kernels", "_rows", "_lists", "_metrics", "frames", "_selection", "_inference"]
 # Doors hold imports only, except that of the public `frames`.
 DOORS = {"__init__", *(f"{wing}.__init__" for wing in WINGS if wing != "frames")}
@@ -73,13 +73,13 @@ def wings_and_modules():
 
 
 @pytest.mark.parametrize("module", [each for each in modules() if each != "__init__"])
-def test_wings_import_from_those_below_through_their_doors(module):
+def test_wings_import_only_what_those_below_them_list(module):
     own_wing, known = module.split(".")[0], wings_and_modules()
     for path in imports_of_the_package(module):
         wing, *inside = path.split(".")
         assert WINGS.index(wing) <= WINGS.index(own_wing), f"{module} imports {path}, from above"
         if wing != own_wing:
-            assert len(inside) <= 1, f"{module} imports {path}, not through the door of {wing}"
+            assert len(inside) <= 1, f"{module} passes by the __init__ of {wing}: {path}"
         private = path.split(".")[-1].startswith("_") and path not in known
         assert not private, f"{module} imports {path}, a private name"
 
