@@ -117,7 +117,7 @@ report(f"{len(top)} recommenders, {len(films):,} films\n")
 def ndcg_by_user(recommended, relevant, k, unanswered="zero", unjudged="zero"):
     """Return NDCG of each user. Values are in the order of the sorted ids, the labels here."""
     y_true, y_score, groups = from_lists(
-        recommended, relevant, unanswered=unanswered, unjudged="nan"
+        relevant, recommended, unanswered=unanswered, unjudged="nan"
     )
     values = ndcg_samples(y_true, y_score, groups=groups, k=k, unjudged=unjudged)
     return pd.Series(values, index=np.unique(groups))
@@ -137,7 +137,7 @@ graded = {
 at_10 = pd.DataFrame({name: ndcg_by_user(each, liked, k=10) for name, each in top.items()})
 print(f"{'NDCG@10':17} {'liked':>15} {'graded':>11}   liked, minus popularity")
 for name, recommended in top.items():
-    y_true, y_score, groups = from_lists(recommended, graded)
+    y_true, y_score, groups = from_lists(graded, recommended)
     by_grade = ndcg_score(y_true, y_score, groups=groups, k=10)
     less = "" if name == "popularity" else show(at_10[name] - at_10["popularity"], "+")
     print(f"{name:17} {show(at_10[name])} {by_grade:11.4f}   {less}")
