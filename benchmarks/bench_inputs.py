@@ -107,7 +107,7 @@ def time_lists(n_users):
     run = {u: dict(zip(each, scores, strict=False)) for u, each in recommended.items()}
 
     def ours():
-        y_true, y_score, groups = from_lists(recommended, relevant)
+        y_true, y_score, groups = from_lists(relevant, recommended)
         return ndcg_samples(y_true, y_score, groups=groups, k=10)
 
     def by_ranx():
@@ -122,7 +122,7 @@ def time_lists(n_users):
     ratios = compare(
         f"{n_users:,} users with 100 items, from dicts to the answer",
         ("from_lists and ndcg_samples", ours, ours()),
-        ("from_lists", lambda: from_lists(recommended, relevant)[0], np.nan),
+        ("from_lists", lambda: from_lists(relevant, recommended)[0], np.nan),
         ("pytrec_eval", by_pytrec_eval, mean),
         ("ranx", by_ranx, mean),
     )
@@ -158,7 +158,7 @@ def time_comparisons(n_queries):
     return compare(
         f"{n_queries:,} queries, three runs of 100 documents, from dicts to the comparison",
         ("compare_runs", ours(compare_runs, qrels, runs, test="t"), means),
-        ("compare_lists", ours(compare_lists, lists, qrels, test="t"), means),
+        ("compare_lists", ours(compare_lists, qrels, lists, test="t"), means),
         ("compare_runs, permutation test", ours(compare_runs, qrels, runs, random_state=0), means),
         ("ranx", by_ranx, means),
     )

@@ -110,16 +110,14 @@ report(f"{len(top)} recommenders, {len(films):,} films\n")
 # Some users are easier to serve than others, for every recommender. In the difference of two
 # recommenders for the same user this cancels out, so look at the standard error of the difference.
 #
-# A film that is in a list but not in the truth gets relevance 0 from ``from_lists``. With
-# unjudged="nan" it gets NaN, and the metric decides whether NaN means 0 ("zero") or "omit".
+# A film that is in a list but not in the truth has the relevance 0 (unjudged="zero"), or is taken
+# out of the list (unjudged="omit").
 
 
-def ndcg_by_user(recommended, relevant, k, unanswered="zero", unjudged="zero"):
+def ndcg_by_user(relevant, recommended, k, **options):
     """Return NDCG of each user. Values are in the order of the sorted ids, the labels here."""
-    y_true, y_score, groups = from_lists(
-        recommended, relevant, unanswered=unanswered, unjudged="nan"
-    )
-    values = ndcg_samples(y_true, y_score, groups=groups, k=k, unjudged=unjudged)
+    y_true, y_score, groups = from_lists(relevant, recommended, **options)
+    values = ndcg_samples(y_true, y_score, groups=groups, k=k)
     return pd.Series(values, index=np.unique(groups))
 
 
@@ -134,10 +132,10 @@ graded = {
     for user, of_user in future.assign(grade=grades).groupby("userId")
 }
 
-at_10 = pd.DataFrame({name: ndcg_by_user(each, liked, k=10) for name, each in top.items()})
+at_10 = pd.DataFrame({name: ndcg_by_user(liked, each, k=10) for name, each in top.items()})
 print(f"{'NDCG@10':17} {'liked':>15} {'graded':>11}   liked, minus popularity")
 for name, recommended in top.items():
-    y_true, y_score, groups = from_lists(recommended, graded)
+    y_true, y_score, groups = from_lists(graded, recommended)
     by_grade = ndcg_score(y_true, y_score, groups=groups, k=10)
     less = "" if name == "popularity" else show(at_10[name] - at_10["popularity"], "+")
     print(f"{name:17} {show(at_10[name])} {by_grade:11.4f}   {less}")
@@ -146,38 +144,38 @@ for name, recommended in top.items():
 # A user without a list
 # ---------------------
 # Suppose that similar films are shown only to users with at least 50 past ratings. With
-# unanswered="zero" all other users count 0, and the mean is over all users. With "skip" they are
+# unanswered="zero" all other users count 0, and the mean is over all users. With "omit" they are
 # left out, and the mean is over the users with a list, who may be easier for any recommender. So
 # the other recommender has to be scored on the same users.
 
 regulars = {user: found for user, found in top["similar films"].items() if n_past[user] >= 50}
-zero = ndcg_by_user(regulars, liked, k=10)
-skip = ndcg_by_user(regulars, liked, k=10, unanswered="skip")
-everybody, same = at_10["similar films"], at_10.loc[skip.index, "popularity"]
+zero = ndcg_by_user(liked, regulars, k=10)
+omit = ndcg_by_user(liked, regulars, k=10, unanswered="omit")
+everybody, same = at_10["similar films"], at_10.loc[omit.index, "popularity"]
 print(f"\n{'similar films, for users with 50 past ratings':47} users  NDCG@10")
 for what, values in (
     ("a list for everybody, as above", everybody),
     ('unanswered="zero": users without a list count 0', zero),
-    ('unanswered="skip": they are left out', skip),
+    ('unanswered="omit": they are left out', omit),
     ("popularity, for the users not left out", same),
 ):
     print(f"{what:48} {len(values):4}  {show(values)}")
-print(f"{'similar films minus popularity, same users':48} {len(skip):4} {show(skip - same, '+')}")
+print(f"{'similar films minus popularity, same users':48} {len(omit):4} {show(omit - same, '+')}")
 
 # %%
 # A film that nobody judged
 # -------------------------
 # Users rate only a few of the films that they would like. With unjudged="zero" a recommended film
-# that the user never rated counts as not liked. With NaN, and unjudged="omit" in the metric, it is
-# removed, and the rest of the list moves up (a condensed list). For this the truth must also have
-# the films that were rated but not liked, with grade 0; otherwise only liked films would be left.
-# And the lists must be long (here all films), or fewer than ten films would be left. "zero"
-# measures who finds the films that users will rate and like; "omit" measures who knows which of the
-# films that they rate they will like.
+# that the user never rated counts as not liked. With unjudged="omit" it is removed, and the rest of
+# the list moves up (a condensed list). For this the truth must also have the films that were rated
+# but not liked, with grade 0; otherwise only liked films would be left. And the lists must be long
+# (here all films), or fewer than ten films would be left. "zero" measures who finds the films that
+# users will rate and like; "omit" measures who knows which of the films that they rate they will
+# like.
 
 judged = {user: {film: int(grade > 0) for film, grade in of.items()} for user, of in graded.items()}
 condensed = pd.DataFrame(
-    {name: ndcg_by_user(each, judged, k=10, unjudged="omit") for name, each in long.items()}
+    {name: ndcg_by_user(judged, each, k=10, unjudged="omit") for name, each in long.items()}
 )
 print(f"\n{'unjudged films':17} {'count 0':>15} {'removed':>17}   removed, minus popularity")
 for name in condensed:
@@ -200,7 +198,7 @@ ax.figure.set_layout_engine("constrained")
 by_k = {}
 for length in 1, 3, 10:
     short = {user: found[:length] for user, found in top["similar films"].items()}
-    by_k[length] = {k: ndcg_by_user(short, liked, k=k) for k in (10, "retrieved")}
+    by_k[length] = {k: ndcg_by_user(liked, short, k=k) for k in (10, "retrieved")}
 print(f"\n{'similar films':17} {'k=10':>15} {'k=' + repr('retrieved'):>17}")
 for length, values in by_k.items():
     print(f"{f'lists of {length}':17} {show(values[10])}   {show(values['retrieved'])}")
@@ -219,7 +217,7 @@ def compare(values, a, b):
 
 first, second = at_10.mean().nlargest(2).index
 print(f"\nBy NDCG@10 {first} is first, {compare(at_10, first, second)}.")
-changed, easier = skip.mean() - everybody.mean(), same.mean() - at_10["popularity"].mean()
+changed, easier = omit.mean() - everybody.mean(), same.mean() - at_10["popularity"].mean()
 print(
     f"Leaving out users without a list changes the mean by {changed:+.4f} for the same lists.\n"
     f"For popularity, it changes by {easier:+.4f} on the users that are left."

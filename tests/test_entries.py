@@ -177,7 +177,7 @@ class Entries(RuleBasedStateMachine):
             rows = np.flatnonzero(self.q == query)
             lists[query] = rows[np.argsort(-self.s[rows])].tolist()
             truths[query] = dict(zip(rows.tolist(), self.y[rows].tolist(), strict=True))
-        return lists, truths
+        return truths, lists
 
     @precondition(lambda self: self.distinct and self.weight is None)
     @rule()
@@ -188,9 +188,9 @@ class Entries(RuleBasedStateMachine):
     @precondition(lambda self: self.distinct and self.weight is None)
     @rule()
     def lists_compared(self):
-        lists, truths = self.by_query()
+        truths, lists = self.by_query()
         reversed_lists = {query: each[::-1] for query, each in lists.items()}
-        found = compare_lists({"a": lists, "b": reversed_lists}, truths, test="t", **self.options)
+        found = compare_lists(truths, {"a": lists, "b": reversed_lists}, test="t", **self.options)
         self.check_comparison(found)
 
     @rule()

@@ -388,13 +388,13 @@ KEY = st.one_of(
         st.integers(-3, 3),
         st.dictionaries(ID, st.sampled_from([0, 1, 2, 0.5, True, 1e300]), max_size=4), max_size=4,
     ),
-    st.sampled_from(["zero", "skip"]),
+    st.sampled_from(["zero", "omit"]),
     st.sampled_from([list, tuple, deque]),
 )  # fmt: skip
 def test_from_lists(recommended, relevant, unanswered, container):
     found = outcome(
         lambda: from_lists(
-            {query: container(each) for query, each in recommended.items()}, relevant,
+            relevant, {query: container(each) for query, each in recommended.items()},
             unanswered=unanswered,
         ),
         "recommended", "relevant", "query",
@@ -429,9 +429,10 @@ def test_from_lists_of_anything(data):
         )
         for each in (listed, truth)
     )
-    word = data.draw(st.sampled_from(["zero", "skip", "nan", None, 3]))
+    word = data.draw(st.sampled_from(["zero", "omit", "nan", None, 3]))
+    unjudged = data.draw(st.sampled_from(["zero", "omit", "nan"]))
     found = outcome(
-        lambda: from_lists(lists, truths, unanswered=word, unjudged="nan"),
+        lambda: from_lists(truths, lists, unanswered=word, unjudged=unjudged),
         "recommended", "relevant", "query", "unanswered", "queries", "documents",
     )  # fmt: skip
     if found is not None:

@@ -62,7 +62,7 @@ def test_an_ideal_over_the_retrieved_is_what_scikit_learn_gives_for_them_alone()
 
     lists = [["A", "B", "C"], ["D", "A"]]
     relevant = [{"B": 1, "X": 3}, {"A": 2, "D": 1, "G": 3}]
-    y_true, y_score, groups = from_lists(lists, relevant)
+    y_true, y_score, groups = from_lists(relevant, lists)
     found = y_score > -np.inf
     ours = ndcg_samples(y_true[found], y_score[found], groups=groups[found])
     for query, (items, grades) in enumerate(zip(lists, relevant, strict=True)):
@@ -93,7 +93,7 @@ def test_an_ideal_of_the_lists_length_is_that_of_mlflow(k):
     lists = [rng.permutation(items)[: rng.integers(1, 8)].tolist() for _ in range(30)]
     relevant = [rng.permutation(items)[: rng.integers(0, 8)].tolist() for _ in range(30)]
     theirs = ndcg_at_k(k).eval_fn(pd.Series(lists), pd.Series(relevant)).scores
-    y_true, y_score, groups = from_lists([each[:k] for each in lists], relevant)
+    y_true, y_score, groups = from_lists(relevant, [each[:k] for each in lists])
     ours = ndcg_samples(y_true, y_score, groups=groups, k="retrieved", undefined=0.0)
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
 

@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from sklearn_ndcg import _lists, _metrics
 from sklearn_ndcg._checks import EQUAL, Floats, check_choice, naming_ranker, refuse_reordered, warn
 from sklearn_ndcg._inference import statistics
 from sklearn_ndcg._inference.results import Comparison, ConfidenceInterval, query_differences
 from sklearn_ndcg._inference.sample import Sample, generator_of
-from sklearn_ndcg._lists import (
-    Pool,
-    judgements,
-    lists_and_truths,
-    pool_lists,
-    ranked_run,
-    read_list,
-    read_run,
-)
-from sklearn_ndcg._metrics import (
-    ListOptions,
-    Queries,
-    measure_and_data,
-    numeric,
-    read_queries,
-    with_scores,
-)
 from sklearn_ndcg._rows import Grouping, column_names
+
+Test = Literal["permutation", "t"]
+Unjudged = Literal["zero", "omit"]
 
 
 def compare_rankers(
@@ -40,11 +27,11 @@ def compare_rankers(
     y_scores: Mapping[Any, ArrayLike],
     *,
     baseline: Any = None,
-    test: str = "permutation",
+    test: Test = "permutation",
     n_resamples: int = 9999,
     random_state: Any = None,
     clusters: ArrayLike | None = None,
-    **options: Any,
+    **options: Unpack[_metrics.NDCGOptions],
 ) -> Comparison:
     """Compare rankers on the same queries: which is better, by how much, and how sure that is.
 
@@ -160,7 +147,7 @@ def compare_rankers(
     98     0.3429  0.6932       -0.3504
     96     0.4660  0.8657       -0.3996
     """
-    check_choice("test", test, ("permutation", "t"))
+    check_choice("test", test, get_args(Test))
     generator = generator_of(random_state, n_resamples)
     names = _names(y_scores)
     pairs = _pairs(names, baseline)
@@ -186,17 +173,17 @@ def compare_rankers(
 
 
 def compare_lists(
+    relevant: Mapping[Any, Any] | Sequence[Any],
     recommended: Mapping[Any, Any],
-    relevant: Mapping[Any, Any] | Iterable[Any],
     *,
-    unanswered: str = "zero",
-    unjudged: str = "zero",
+    unanswered: _lists.Unanswered = "zero",
+    unjudged: Unjudged = "zero",
     baseline: Any = None,
-    test: str = "permutation",
+    test: Test = "permutation",
     n_resamples: int = 9999,
     random_state: Any = None,
     clusters: Any = None,
-    **options: Any,
+    **options: Unpack[_metrics.ListOptions],
 ) -> Comparison:
     """Compare rankers by the ranked lists of ids that they return.
 
@@ -206,21 +193,21 @@ def compare_lists(
 
     Parameters
     ----------
+    relevant : mapping or sequence of n_queries mappings or collections
+        The truth of each query, as in `from_lists`: the same for all rankers.
+
     recommended : mapping from name to mapping or sequence of n_queries sequences
         The lists of two rankers or more: for each ranker the list of each query, best first, as in
         `from_lists`.
 
-    relevant : mapping or sequence of n_queries mappings or collections
-        The truth of each query, as in `from_lists`: the same for all rankers.
-
-    unanswered : {"zero", "skip"}, default="zero"
+    unanswered : {"zero", "omit"}, default="zero"
         A query without a list has an NDCG of 0 for the rankers that have none for it; or it is left
         out, if one ranker has none for it, as the comparison is of the same queries for all. (An
         empty list is a list.)
 
-    unjudged : {"zero", "nan", "omit"}, default="zero"
-        What was recommended and is not in the truth has the relevance 0; or no gain, even if 0 has
-        one in `gain`; or is taken out of the lists, as by ``ndcg_score(..., unjudged="omit")``.
+    unjudged : {"zero", "omit"}, default="zero"
+        What was recommended and is not in the truth, or has the grade NaN there, gains nothing,
+        even if 0 has a gain in `gain`; or is taken out, so that the places after it close up.
 
     baseline, test, n_resamples, random_state
         As in `compare_rankers`.
@@ -230,14 +217,16 @@ def compare_lists(
         mappings, otherwise in their order.
 
     **options
-        The options of `ndcg_score`: `k`, `gain`, `discount`, `ties`, `ignore_ties` and
-        `sample_weight`, a weight for each query in the form of `clusters`.
+        The options of `ndcg_score`: `k`, `gain`, `discount`, `ties`, `ignore_ties`, `undefined`,
+        which is "omit" by default, as in `compare_rankers`, and `sample_weight`, a weight for each
+        query in the form of `clusters`.
 
     Returns
     -------
     result : Comparison
         As from `compare_rankers`; `labels` are the queries, sorted. Its `n_left_out` counts queries
-        without a relevant document, without weight, and those that were skipped.
+        without a relevant document if ``undefined="omit"``, those without weight, and those that
+        ``unanswered="omit"`` left out.
 
     Raises
     ------
@@ -251,7 +240,7 @@ def compare_lists(
 
     See Also
     --------
-    compare_runs : The same for judgements and runs of TREC.
+    compare_runs : Compares judgements and runs of TREC.
     from_lists : The rows of one ranker.
 
     Examples
@@ -263,7 +252,7 @@ def compare_lists(
     >>> liked = [{films[u % 8], films[(3 * u + 1) % 8], films[(5 * u + 2) % 8]} for u in users]
     >>> popular = [films[:4] for u in users]
     >>> near = [[films[(u + shift) % 8] for shift in (0, 3, 5, 6)] for u in users]
-    >>> compare_lists({"near": near, "popular": popular}, liked, k=4, random_state=0)
+    >>> compare_lists(liked, {"near": near, "popular": popular}, k=4, random_state=0)
     30 queries
              NDCG
     near     0.7040
@@ -272,19 +261,20 @@ def compare_lists(
                     difference  0.95 interval       p (permutation, Holm)  effect  wins/ties/losses
     near - popular     +0.2456  [+0.0968, +0.3943]                 0.0014   +0.62  22/0/8
     """
-    measure_and_data("compare_lists", options, ListOptions)
-    _check_lists(recommended, "recommended", "lists", unanswered, unjudged)
+    _metrics.measure_and_data("compare_lists", options, _metrics.ListOptions)
+    _check_rankers(recommended, "recommended", "lists", unjudged)
+    first = next(iter(relevant.values()), None) if isinstance(relevant, Mapping) else None
+    if isinstance(first, Mapping) and any(isinstance(each, list) for each in first.values()):
+        raise TypeError("relevant and recommended look swapped: what is relevant comes first.")
     lists = {}
     for name, each in recommended.items():
         with naming_ranker(name):
-            lists[name], truths = lists_and_truths(each, relevant)
-        _warn_if_no_query_in_common(name, lists[name], truths)
-    pool = pool_lists(lists, truths, unanswered, unjudged, read_list, options.get("gain"))
-    if not isinstance(relevant, Mapping):
-        pool.n_numbered = len(truths)
+            truths, lists[name] = _lists.truths_and_lists(relevant, each)
+        _warn_if_no_query_in_common(name, truths, lists[name])
+    pool = _lists.pool_lists(truths, lists, unanswered, _lists.read_list)
     return _compare_pool(
-        pool, unjudged, clusters, options, baseline=baseline, test=test, n_resamples=n_resamples,
-        random_state=random_state,
+        pool, clusters, not isinstance(relevant, Mapping), options, unjudged=unjudged,
+        baseline=baseline, test=test, n_resamples=n_resamples, random_state=random_state,
     )  # fmt: skip
 
 
@@ -292,14 +282,14 @@ def compare_runs(
     qrels: Mapping[str, Mapping[str, float]] | Iterable[Any],
     runs: Mapping[Any, Any],
     *,
-    unanswered: str = "zero",
-    unjudged: str = "zero",
+    unanswered: _lists.Unanswered = "zero",
+    unjudged: Unjudged = "zero",
     baseline: Any = None,
-    test: str = "permutation",
+    test: Test = "permutation",
     n_resamples: int = 9999,
     random_state: Any = None,
     clusters: Any = None,
-    **options: Any,
+    **options: Unpack[_metrics.ListOptions],
 ) -> Comparison:
     """Compare the runs of a TREC evaluation.
 
@@ -314,11 +304,11 @@ def compare_runs(
     runs : mapping from name to mapping or iterable of records
         Two runs or more, each as in `from_trec`.
 
-    unanswered : {"zero", "skip"}, default="zero"
+    unanswered : {"zero", "omit"}, default="zero"
         A query with judgements has an NDCG of 0 for the runs that lack it (trec_eval's ``-c``, and
         ir_measures); or it is left out for all, if one run lacks it.
 
-    unjudged : {"zero", "nan", "omit"}, default="zero"
+    unjudged : {"zero", "omit"}, default="zero"
         As in `compare_lists`; ``"omit"`` is trec_eval's ``-J``.
 
     baseline, test, n_resamples, random_state
@@ -334,8 +324,8 @@ def compare_runs(
     -------
     result : Comparison
         As from `compare_rankers`; `labels` are the queries, sorted. Queries without judgements are
-        left out and not counted, those without a relevant document are left out and counted, where
-        trec_eval has 0.
+        left out and not counted. Those without a relevant document are left out and counted in
+        `n_left_out`; with ``**CONVENTIONS["trec_eval"]`` they are 0, as in trec_eval.
 
     Raises
     ------
@@ -349,7 +339,7 @@ def compare_runs(
 
     See Also
     --------
-    compare_lists : The same for ranked lists of ids.
+    compare_lists : Compares ranked lists of ids.
     from_trec : The rows of one run.
 
     Examples
@@ -364,23 +354,23 @@ def compare_runs(
     q02    0.9652  0.7975       +0.1677
     q18    0.6199  0.7602       -0.1403
     """
-    measure_and_data("compare_runs", options, ListOptions)
-    _check_lists(runs, "runs", "run", unanswered, unjudged)
-    truths, fractions = judgements(qrels, "zero" if unjudged == "zero" else "nan")
+    _metrics.measure_and_data("compare_runs", options, _metrics.ListOptions)
+    _check_rankers(runs, "runs", "run", unjudged)
+    truths, fractions = _lists.judgements(qrels)
     ranked = {}
     for name, run in runs.items():
         with naming_ranker(name):
-            ranked[name] = ranked_run(run, truths, fractions)
-        _warn_if_no_query_in_common(name, ranked[name], truths)
-    pool = pool_lists(ranked, truths, unanswered, unjudged, read_run, options.get("gain"))
+            ranked[name] = _lists.ranked_run(truths, fractions, run)
+        _warn_if_no_query_in_common(name, truths, ranked[name])
+    pool = _lists.pool_lists(truths, ranked, unanswered, _lists.read_run)
     return _compare_pool(
-        pool, unjudged, clusters, options, baseline=baseline, test=test, n_resamples=n_resamples,
-        random_state=random_state,
+        pool, clusters, False, options, unjudged=unjudged, baseline=baseline, test=test,
+        n_resamples=n_resamples, random_state=random_state,
     )  # fmt: skip
 
 
 def _warn_if_no_query_in_common(
-    name: Any, answered: Iterable[Any], truths: Mapping[Any, Any]
+    name: Any, truths: Mapping[Any, Any], answered: Iterable[Any]
 ) -> None:
     """Warn where a ranker answers no query that has a truth: its queries have other names."""
     if truths and truths.keys().isdisjoint(answered):
@@ -420,18 +410,19 @@ def _tested(
 
 
 def _read_rankers(
-    y_true: ArrayLike, y_scores: dict[Any, ArrayLike], options: dict[str, Any]
-) -> list[Queries]:
+    y_true: ArrayLike, y_scores: dict[Any, ArrayLike], options: _metrics.NDCGOptions
+) -> list[_metrics.Queries]:
     """The same queries with the scores of each ranker; they are grouped once."""
-    measure, data = measure_and_data("compare_rankers", {"undefined": "omit"} | options)
-    found: list[Queries] = []
+    with_default: _metrics.NDCGOptions = {"undefined": "omit", **options}
+    measure, data = _metrics.measure_and_data("compare_rankers", with_default)
+    found: list[_metrics.Queries] = []
     for name, y_score in y_scores.items():
         with naming_ranker(name):
             if found:
                 refuse_reordered(y_true=y_true, y_score=y_score)
-                found.append(with_scores(found[0], y_score))
+                found.append(_metrics.with_scores(found[0], y_score))
             else:
-                found.append(read_queries(measure, y_true, y_score, **data))
+                found.append(_metrics.read_queries(measure, y_true, y_score, **data))
     return found
 
 
@@ -462,11 +453,8 @@ def _pairs(names: list[Any], baseline: Any) -> list[tuple[Any, Any]]:
     return [(name, baseline) for name in names if name != baseline]
 
 
-def _check_lists(
-    rankers: Any, argument: str, each: str, unanswered: object, unjudged: object
-) -> None:
-    check_choice("unanswered", unanswered, ("zero", "skip"))
-    check_choice("unjudged", unjudged, ("zero", "nan", "omit"))
+def _check_rankers(rankers: Any, argument: str, each: str, unjudged: object) -> None:
+    check_choice("unjudged", unjudged, get_args(Unjudged))
     if not isinstance(rankers, Mapping):
         raise TypeError(
             f"{argument} must be a mapping from the name of a ranker to its {each}, got "
@@ -477,23 +465,23 @@ def _check_lists(
 
 
 def _compare_pool(
-    pool: Pool, unjudged: str, clusters: Any, options: dict[str, Any], **arguments: Any
+    pool: _lists.Pool,
+    clusters: Any,
+    in_order: bool,
+    options: _metrics.ListOptions,
+    **arguments: Any,
 ) -> Comparison:
     n = len(pool.queries)
     grouping = Grouping.of_ids(pool.labels(), n)
     if clusters is not None:
-        by_query = pool.per_query(clusters, "clusters")
+        by_query = pool.per_query(clusters, "clusters", in_order)
         codes = Grouping.of_ids(by_query, n, name="clusters").row_codes()
         arguments["clusters"] = np.repeat(codes, pool.n_rows)
     if options.get("sample_weight") is not None:
-        by_query = pool.per_query(options["sample_weight"], "sample_weight")
-        options["sample_weight"] = np.repeat(numeric(by_query, "sample_weight"), pool.n_rows)
-    result = compare_rankers(
-        pool.y_true, pool.y_scores, groups=np.repeat(grouping.row_codes(), pool.n_rows),
-        unjudged={"zero": "raise", "nan": "zero", "omit": "omit"}[unjudged], **arguments, **options,
-    )  # fmt: skip
-    return replace(
-        result,
-        labels=grouping.labels[result.labels],
-        n_left_out=result.n_left_out + pool.n_skipped,
-    )
+        by_query = pool.per_query(options["sample_weight"], "sample_weight", in_order)
+        weight = _metrics.numeric(by_query, "sample_weight")
+        options["sample_weight"] = np.repeat(weight, pool.n_rows)
+    groups = np.repeat(grouping.row_codes(), pool.n_rows)
+    result = compare_rankers(pool.y_true, pool.y_scores, groups=groups, **arguments, **options)
+    n_left_out = result.n_left_out + pool.n_omitted
+    return replace(result, labels=grouping.labels[result.labels], n_left_out=n_left_out)

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ndcg._checks import Floats, check_choice
-from sklearn_ndcg._lists.pool import Reader, pool_lists, read_run
-from sklearn_ndcg._lists.reading import judgements, lists_and_truths, ranked_run, read_list
+from sklearn_ndcg._checks import Floats, Ints, check_choice
+from sklearn_ndcg._lists import reading
+from sklearn_ndcg._lists.pool import Reader, Unanswered, pool_lists, read_run
 
 RowArrays = tuple[Floats, Floats, NDArray[Any]]
+Unjudged = Literal["zero", "omit", "nan"]
 
 
 def from_lists(
-    recommended: Mapping[Any, Sequence[Hashable]] | Sequence[Sequence[Hashable]],
     relevant: Mapping[Any, Any] | Sequence[Any],
+    recommended: Mapping[Any, Sequence[Hashable]] | Sequence[Sequence[Hashable]],
     *,
-    unanswered: str = "zero",
-    unjudged: str = "zero",
+    unanswered: Unanswered = "zero",
+    unjudged: Unjudged = "zero",
 ) -> RowArrays:
-    """Turn ranked lists of ids, and what is relevant, into rows for `ndcg_score`.
+    """Turn what is relevant, and ranked lists of ids, into rows for `ndcg_score`.
 
     A row for each document that was recommended or is relevant: what is relevant and was not
     recommended gets the score ``-inf``, and counts in the ideal. Scores follow the places in the
@@ -30,23 +31,24 @@ def from_lists(
 
     Parameters
     ----------
-    recommended : mapping or sequence of n_queries sequences
-        The list of each query (user, search, playlist), best first, of ids of any hashable type.
-        None and NaN are not ids.
-
     relevant : mapping or sequence of n_queries mappings or collections
-        The truth of each query: a mapping from id to grade, or a collection of different ids,
-        whose grade is 1. A mapping if `recommended` is one, with the same keys; otherwise of its
-        length. A pandas Series is refused, as its values may be ids or grades: pass its
+        The truth of each query (user, search, playlist): a mapping from id to grade, or a
+        collection of different ids, whose grade is 1. Ids are of any hashable type; None and NaN
+        are not ids. A pandas Series is refused, as its values may be ids or grades: pass its
         ``to_dict()`` or its ``tolist()``.
 
-    unanswered : {"zero", "skip"}, default="zero"
+    recommended : mapping or sequence of n_queries sequences
+        The list of ids of each query, best first. A mapping if `relevant` is one, with the same
+        keys; otherwise of its length.
+
+    unanswered : {"zero", "omit"}, default="zero"
         A query in `relevant` without a list has an NDCG of 0, or is left out. (An empty list is
         a list.)
 
-    unjudged : {"zero", "nan"}, default="zero"
-        Relevance of what was recommended and is not in the truth: 0, or NaN, which
-        ``ndcg_score(..., unjudged="omit")`` takes out of the lists.
+    unjudged : {"zero", "omit", "nan"}, default="zero"
+        What was recommended and is not in the truth, or has the grade NaN there, has the relevance
+        0; or is taken out, so that the places after it close up; or has the relevance NaN, for a
+        gain that is not 0 for relevance 0: see `unjudged` of `ndcg_score`.
 
     Returns
     -------
@@ -79,20 +81,21 @@ def from_lists(
     Notes
     -----
     A query that has a list and no truth is one without a relevant document: its NDCG is undefined,
-    see `undefined`.
+    see `undefined` of `ndcg_score`. If ``unjudged="omit"`` leaves nothing of it, one row of
+    relevance 0 that was not recommended keeps its place.
 
-    Condensed lists (``unjudged="nan"`` here, ``unjudged="omit"`` there) need judgements of 0: with
-    a collection as truth all that was judged is relevant, and any order of it is perfect. They also
-    need long lists, as what is left of ten documents may be none.
+    Condensed lists (``unjudged="omit"``) need judgements of 0: with a collection as truth all that
+    was judged is relevant, and any order of it is perfect. They also need long lists, as what is
+    left of ten documents may be none.
 
     Examples
     --------
     Three documents recommended, out of five that are judged:
 
     >>> from sklearn_ndcg import from_lists, ndcg_score
-    >>> recommended = {"q": ["A", "B", "C"]}
     >>> relevant = {"q": {"A": 0.1, "B": 0.5, "C": 0.7, "D": 0.5, "E": 0.1}}
-    >>> y_true, y_score, groups = from_lists(recommended, relevant)
+    >>> recommended = {"q": ["A", "B", "C"]}
+    >>> y_true, y_score, groups = from_lists(relevant, recommended)
     >>> y_score
     array([ -1.,  -2.,  -3., -inf, -inf])
     >>> ndcg_score(y_true, y_score, groups=groups, k=3)
@@ -100,20 +103,20 @@ def from_lists(
 
     Two users, and the films that they liked:
 
-    >>> y_true, y_score, groups = from_lists([["Alien", "Big"], ["Clue"]], [{"Big"}, {"Clue"}])
+    >>> y_true, y_score, groups = from_lists([{"Big"}, {"Clue"}], [["Alien", "Big"], ["Clue"]])
     >>> ndcg_score(y_true, y_score, groups=groups, k=10)
     0.8154...
     """
-    lists, truths = lists_and_truths(recommended, relevant)
-    return _rows(lists, truths, unanswered, unjudged, read_list)
+    truths, lists = reading.truths_and_lists(relevant, recommended)
+    return _rows(truths, lists, unanswered, unjudged, reading.read_list)
 
 
 def from_trec(
     qrels: Mapping[str, Mapping[str, float]] | Iterable[Any],
     run: Mapping[str, Mapping[str, float]] | Iterable[Any],
     *,
-    unanswered: str = "zero",
-    unjudged: str = "zero",
+    unanswered: Unanswered = "zero",
+    unjudged: Unjudged = "zero",
 ) -> RowArrays:
     """Turn the judgements and the run of a TREC evaluation into rows for `ndcg_score`.
 
@@ -134,14 +137,14 @@ def from_trec(
     run : mapping or iterable of records
         Scores: ``{query: {document: score}}``, or records with `query_id`, `doc_id` and `score`.
 
-    unanswered : {"zero", "skip"}, default="zero"
+    unanswered : {"zero", "omit"}, default="zero"
         A query with judgements that is not in the run has an NDCG of 0 (trec_eval's ``-c``, and
         ir_measures), or is left out (trec_eval's default).
 
-    unjudged : {"zero", "nan"}, default="zero"
-        Relevance of unjudged documents: 0, or NaN. ``ndcg_score(..., unjudged="zero")`` gives NaN
-        no gain, even if 0 has one in its `gain`; ``unjudged="omit"`` takes these documents out, as
-        trec_eval's ``-J``.
+    unjudged : {"zero", "omit", "nan"}, default="zero"
+        Unjudged documents have the relevance 0; or are taken out, so that the places after them
+        close up, as with trec_eval's ``-J``; or have the relevance NaN, to which
+        ``ndcg_score(..., unjudged="zero")`` gives no gain even if 0 has one in its `gain`.
 
     Returns
     -------
@@ -184,25 +187,38 @@ def from_trec(
     >>> ndcg_score(y_true, y_score, groups=groups, k=10, gain=gain, unjudged="zero")
     0.9148...
     """
-    relevant, fractions = judgements(qrels, unjudged)
-    ranked = ranked_run(run, relevant, fractions)
-    return _rows(ranked, relevant, unanswered, unjudged, read_run)
+    relevant, fractions = reading.judgements(qrels)
+    ranked = reading.ranked_run(relevant, fractions, run)
+    return _rows(relevant, ranked, unanswered, unjudged, read_run)
 
 
 def _rows(
-    lists: Mapping[Any, Any],
-    truths: Mapping[Any, Any],
-    unanswered: str,
-    unjudged: str,
-    read: Reader,
+    truths: reading.ByQuery, lists: reading.ByQuery, unanswered: str, unjudged: str, read: Reader
 ) -> RowArrays:
     """The pool of one ranker, with the rows of each query in the order of its list."""
-    check_choice("unanswered", unanswered, ("zero", "skip"))
-    check_choice("unjudged", unjudged, ("zero", "nan"))
-    pool = pool_lists({"ranker": lists}, truths, unanswered, unjudged, read)
+    check_choice("unjudged", unjudged, get_args(Unjudged))
+    pool = pool_lists(truths, {"ranker": lists}, unanswered, read)
     [y_score] = pool.y_scores.values()
-    starts, n_rows = np.cumsum(pool.n_rows) - pool.n_rows, np.repeat(pool.n_rows, pool.n_rows)
+    query = np.repeat(np.arange(len(pool.n_rows)), pool.n_rows)
+    starts = np.cumsum(pool.n_rows) - pool.n_rows
     # one key, which is faster than np.lexsort; what is not in the list comes last
-    key = np.repeat(starts, pool.n_rows) + np.minimum(-y_score, n_rows)
-    order = np.argsort(key, kind="stable")
-    return pool.y_true[order], y_score[order], np.repeat(pool.labels(), pool.n_rows)
+    order = np.argsort(starts[query] + np.minimum(-y_score, pool.n_rows[query]), kind="stable")
+    y_true, y_score = pool.y_true[order], y_score[order]
+    if unjudged == "zero":
+        y_true[np.isnan(y_true)] = 0
+    if unjudged == "omit":
+        y_true, y_score, query = _condensed(y_true, y_score, query)
+    return y_true, y_score, pool.labels()[query]
+
+
+def _condensed(y_true: Floats, y_score: Floats, query: Ints) -> tuple[Floats, Floats, Ints]:
+    """The judged rows; those in a list take the places from the first on.
+
+    A query of which nothing is left keeps one row, neither relevant nor in the list.
+    """
+    judged = ~np.isnan(y_true)
+    emptied = np.searchsorted(query, np.flatnonzero(np.bincount(query, judged) == 0))
+    judged[emptied], y_true[emptied], y_score[emptied] = True, 0, -np.inf
+    y_true, y_score, query = y_true[judged], y_score[judged], query[judged]
+    place = np.arange(len(query)) - np.searchsorted(query, query)
+    return y_true, np.where(np.isinf(y_score), y_score, -1.0 - place), query

@@ -6,29 +6,32 @@ from collections.abc import Callable, Collection, Mapping, Set
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain, count
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ndcg._checks import Floats, Ints, naming_ranker
-from sklearn_ndcg._lists.reading import as_floats, read_truth, refuse_unlike_ids
+from sklearn_ndcg._checks import Floats, Ints, check_choice, naming_ranker
+from sklearn_ndcg._lists.reading import ByQuery, as_floats, read_truth, refuse_unlike_ids
 
 _WIDEST = 64  # characters of ids that are repeated in an array of text; longer ones are shared
 
+Unanswered = Literal["zero", "omit"]
 Reader = Callable[[Any, Any], Mapping[Any, Any]]
 
 
 @dataclass
 class Pool:
-    """The rows of all documents that a ranker returned or that are relevant."""
+    """The rows of all documents that a ranker returned or that are in a truth.
+
+    `y_true` is NaN where a document is unjudged.
+    """
 
     y_true: Floats
     y_scores: dict[Any, Floats]
     queries: list[Any]
     n_rows: Ints
-    n_skipped: int
-    n_numbered: int | None = None  # queries, where they are numbers in a sequence
+    n_omitted: int
 
     def labels(self) -> NDArray[Any]:
         """One label per query: integers or short text, any other ids as objects."""
@@ -40,8 +43,8 @@ class Pool:
             return labels
         return np.fromiter(queries, dtype=object, count=len(queries))
 
-    def per_query(self, values: Any, name: str) -> list[Any]:
-        """A value for each query of the self."""
+    def per_query(self, values: Any, name: str, in_order: bool) -> list[Any]:
+        """The value of each query: an entry of a mapping or, if `in_order`, of a sequence."""
         if isinstance(values, Mapping):
             missing = [query for query in self.queries if query not in values]
             if missing:
@@ -50,133 +53,117 @@ class Pool:
                     f"the first {missing[0]!r}."
                 )
             return [values[query] for query in self.queries]
-        if self.n_numbered is None:
+        if not in_order:
             way = f" Pass {name}.to_dict()." if hasattr(values, "to_dict") else ""
             raise TypeError(
                 f"{name} must be a mapping from query, as the lists or runs are, got "
                 f"{type(values).__name__}.{way}"
             )
         each = list(values)
-        if len(each) != self.n_numbered:
+        if len(each) != len(self.queries):
             raise ValueError(
-                f"{name} must have one value for each of the {self.n_numbered} queries, got "
+                f"{name} must have one value for each of the {len(self.queries)} queries, got "
                 f"{len(each)}."
             )
-        return [each[query] for query in self.queries]
+        return each
 
 
 @dataclass
 class _Ranker:
-    """The lists of one ranker, one after another, and what is relevant in them.
+    """The lists of one ranker, and what they have of the truths.
 
-    `places` are those of relevant documents in the lists, `graded` those among all grades.
-    `n_others` counts the documents of each list that are not in its truth.
+    `places` are those of hits in their lists, `graded` those among all grades.
     """
 
-    lists: Mapping[Any, Any]
+    lists: ByQuery
     lengths: list[int] = field(default_factory=list)
-    n_others: list[int] = field(default_factory=list)
+    n_hits: list[int] = field(default_factory=list)
     places: list[int] = field(default_factory=list)
     graded: list[int] = field(default_factory=list)
-    n_listed: int = 0
 
-    def add(self, listed: Mapping[Any, Any], graded: dict[Any, int]) -> int:
-        """Add one list; return how many of its documents are not in the truth."""
+    def add(self, listed: Mapping[Any, Any], graded: dict[Any, int]) -> None:
+        """Add one list."""
         places = _places(graded.keys() & listed.keys(), listed)
-        self.graded += [graded[document] for document in places]
-        self.places += [self.n_listed + place for place in places.values()]
+        self.graded += map(graded.__getitem__, places)
+        self.places += places.values()
         self.lengths.append(len(listed))
-        self.n_listed += len(listed)
-        self.n_others.append(len(listed) - len(places))
-        return self.n_others[-1]
+        self.n_hits.append(len(places))
+
+    def n_others(self) -> Ints:
+        """How many documents of each list are not in the truth."""
+        return np.array(self.lengths, dtype=np.intp) - np.array(self.n_hits, dtype=np.intp)
 
     def scores(self, n: int, graded_rows: Ints, first_others: Ints) -> Floats:
-        """The score of each row; what is not relevant takes the rows after the relevant."""
+        """The score of each row; what is not in the truth takes the rows after it."""
         lengths = np.array(self.lengths)
-        score = np.repeat(np.cumsum(lengths) - lengths, lengths) - np.arange(self.n_listed) - 1.0
+        starts = np.cumsum(lengths) - lengths
+        score = np.repeat(starts, lengths) - np.arange(lengths.sum()) - 1.0
+        places = np.repeat(starts, self.n_hits) + np.array(self.places, dtype=np.intp)
+        is_other = np.ones(len(score), dtype=bool)
+        is_other[places] = False
         scores = np.full(n, -np.inf)
-        scores[graded_rows[self.graded]] = score[self.places]
-        is_other = np.ones(self.n_listed, dtype=bool)
-        is_other[self.places] = False
-        scores[_runs(first_others, np.array(self.n_others))] = score[is_other]
+        scores[graded_rows[self.graded]] = score[places]
+        scores[_runs(first_others, self.n_others())] = score[is_other]
         return scores
 
 
 def pool_lists(
-    lists: Mapping[Any, Mapping[Any, Any]],
-    truths: Mapping[Any, Any],
-    unanswered: str,
-    unjudged: str,
-    read: Reader,
-    gain: Any = None,
+    truths: ByQuery, lists: Mapping[Any, ByQuery], unanswered: str, read: Reader
 ) -> Pool:
     """Bring the lists of all rankers into the same rows.
 
-    The first rows of a query are those of its truth. All the others have the same relevance, so it
-    does not matter which document is in which row. How many there are matters only if they may have
-    a gain; if not, there are as many as the longest list needs.
+    The first rows of a query are those of its truth. All the others are unjudged, so it does not
+    matter which document is in which row, and there are as many as the longest list needs.
     """
-    may_gain = unjudged == "zero" and not (gain is None or isinstance(gain, str))
+    check_choice("unanswered", unanswered, get_args(Unanswered))
     rankers = {name: _Ranker(each) for name, each in lists.items()}
-    queries, n_skipped = _queries_to_score(lists, truths, unanswered)
+    queries, n_omitted = _queries_to_score(truths, lists, unanswered)
     grades: list[Any] = []
-    n_graded, n_others = [], []
+    n_graded = []
     for query in queries:
         truth = read_truth(truths[query], query) if query in truths else {}
         graded = dict(zip(truth, count(len(grades)), strict=False))
-        n_others.append(_add_lists(rankers, query, graded, read, may_gain))
+        for name, ranker in rankers.items():
+            try:
+                listed = read(ranker.lists[query], query) if query in ranker.lists else {}
+            except (TypeError, ValueError):
+                with _noting(name, rankers):
+                    raise
+            ranker.add(listed, graded)
         n_graded.append(len(truth))
         grades += truth.values()
-        if not n_graded[-1] + n_others[-1]:
-            raise ValueError(
-                f"query {query!r} has neither a list nor anything relevant, and so would have no "
-                "rows: leave it out."
-            )
+    lengths = np.array(n_graded)
+    n_rows: Ints = lengths + np.max([ranker.n_others() for ranker in rankers.values()], axis=0)
+    if not n_rows.all():
+        raise ValueError(
+            f"query {queries[n_rows.argmin()]!r} has neither a list nor anything relevant, and so "
+            "would have no rows: leave it out."
+        )
     for name, ranker in rankers.items():
         if not ranker.places:
             with _noting(name, rankers):
-                refuse_unlike_ids(ranker.lists, truths)
-    lengths = np.array(n_graded)
-    n_rows: Ints = lengths + np.array(n_others)
+                refuse_unlike_ids(truths, ranker.lists)
     starts = np.cumsum(n_rows) - n_rows
     rows, n = _runs(starts, lengths), int(n_rows.sum())
-    y_true = np.full(n, 0.0 if unjudged == "zero" else np.nan)
-    y_true[rows] = as_floats(grades, queries, n_graded)
+    y_true = np.full(n, np.nan)
+    y_true[rows] = as_floats(grades, queries, n_graded, "relevant")
     y_scores = {name: each.scores(n, rows, starts + lengths) for name, each in rankers.items()}
-    return Pool(y_true, y_scores, queries, n_rows, n_skipped)
+    return Pool(y_true, y_scores, queries, n_rows, n_omitted)
 
 
 def _queries_to_score(
-    lists: Mapping[Any, Mapping[Any, Any]], truths: Mapping[Any, Any], unanswered: str
+    truths: ByQuery, lists: Mapping[Any, ByQuery], unanswered: str
 ) -> tuple[list[Any], int]:
-    """All queries, or those that all rankers answered, and how many were skipped."""
-    queries = list(dict.fromkeys(chain(*lists.values(), truths)))
-    n = len(queries)
-    if unanswered == "skip":
-        queries = [query for query in queries if all(query in each for each in lists.values())]
-    n_skipped = n - len(queries)
+    """All queries, or those that all rankers answered, and how many were omitted."""
+    every = list(dict.fromkeys(chain(*lists.values(), truths)))
+    queries = every
+    if unanswered == "omit":
+        queries = [query for query in every if all(query in each for each in lists.values())]
+    n_omitted = len(every) - len(queries)
     if not queries:
-        skipped = f": all {n_skipped} lack a list and are skipped" if n_skipped else ""
-        raise ValueError(f"There is no query to score{skipped}.")
-    return queries, n_skipped
-
-
-def _add_lists(
-    rankers: dict[Any, _Ranker], query: Any, graded: dict[Any, int], read: Reader, may_gain: bool
-) -> int:
-    """Add the lists of one query; return the number of rows for what is not relevant."""
-    others: set[Any] = set()
-    most = 0
-    for name, ranker in rankers.items():
-        try:
-            listed = read(ranker.lists[query], query) if query in ranker.lists else {}
-        except (TypeError, ValueError):
-            with _noting(name, rankers):
-                raise
-        most = max(most, ranker.add(listed, graded))
-        if may_gain:
-            others |= listed.keys() - graded.keys()
-    return len(others) if may_gain else most
+        omitted = f": all {n_omitted} lack a list and are omitted" if n_omitted else ""
+        raise ValueError(f"There is no query to score{omitted}.")
+    return queries, n_omitted
 
 
 def _places(hits: Set[Any], listed: Collection[Any]) -> dict[Any, int]:

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from sklearn_ndcg._checks import Floats, is_missing, is_number
 
+ByQuery = Mapping[Any, Any]
+
 _NEVER_MISSING = {str, int, bytes, tuple, frozenset, np.str_, np.int64, np.int32}  # types of ids
 _TEXT = str | bytes | bytearray  # sequences that are not lists of ids
 
@@ -21,7 +23,7 @@ _LIST_HINT = (
     ".ravel() of an array, list() of another iterable."
 )
 _SWAPPED_HINT = (
-    "It is in no order: are recommended and relevant swapped? For a dict of scores pass "
+    "It is in no order: are relevant and recommended swapped? For a dict of scores pass "
     "sorted(scores, key=scores.get, reverse=True)."
 )
 _TRUTH_HINT = (
@@ -30,26 +32,24 @@ _TRUTH_HINT = (
 )
 
 
-def lists_and_truths(
-    recommended: Any, relevant: Any
-) -> tuple[Mapping[Any, Any], Mapping[Any, Any]]:
-    """Lists and truths, each as a mapping from query; numbers are the queries of sequences."""
-    lists = _by_query(recommended, "recommended", "list(rows['id'])")
+def truths_and_lists(relevant: Any, recommended: Any) -> tuple[ByQuery, ByQuery]:
+    """Truths and lists, each as a mapping from query; numbers are the queries of sequences."""
     truths = _by_query(relevant, "relevant", "dict(zip(rows['id'], rows['grade']))")
-    if isinstance(recommended, Mapping) != isinstance(relevant, Mapping):
+    lists = _by_query(recommended, "recommended", "list(rows['id'])")
+    if isinstance(relevant, Mapping) != isinstance(recommended, Mapping):
         raise TypeError(
-            "recommended and relevant must both be mappings from query, or both be sequences, got "
-            f"{type(recommended).__name__} and {type(relevant).__name__}."
+            "relevant and recommended must both be mappings from query, or both be sequences, got "
+            f"{type(relevant).__name__} and {type(recommended).__name__}."
         )
-    if not isinstance(recommended, Mapping) and len(lists) != len(truths):
+    if not isinstance(relevant, Mapping) and len(truths) != len(lists):
         raise ValueError(
-            f"recommended and relevant must have the same number of queries, got {len(lists)} and "
-            f"{len(truths)}. Pass mappings where some queries have no list."
+            f"relevant and recommended must have the same number of queries, got {len(truths)} and "
+            f"{len(lists)}. Pass mappings where some queries have no list."
         )
-    return lists, truths
+    return truths, lists
 
 
-def _by_query(queries: Any, name: str, entry: str) -> Mapping[Any, Any]:
+def _by_query(queries: Any, name: str, entry: str) -> ByQuery:
     """Lists or truths by query, numbered where they are a sequence."""
     if isinstance(queries, Mapping):
         return queries
@@ -137,25 +137,25 @@ def _check_ids(ids: Iterable[Any], name: str, query: Any) -> None:
         )
 
 
-def judgements(qrels: Any, unjudged: str) -> tuple[dict[str, dict[str, float]], list[float]]:
+def judgements(qrels: Any) -> tuple[dict[str, dict[str, float]], list[float]]:
     """Judgements by query, and those that are not whole numbers.
 
-    Documents of negative relevance are unjudged.
+    Documents of negative relevance are unjudged: NaN.
     """
     nested = _nested(qrels, "qrels", "relevance")
-    relevance = _numbers_without_nan(nested, "qrels")
+    relevance = _numbers(nested, "qrels", lambda values: ~np.isfinite(values))
     fractions = relevance[_fractional(relevance)].tolist()
-    grades = iter(np.where(relevance < 0, np.nan if unjudged == "nan" else 0, relevance).tolist())
+    grades = iter(np.where(relevance < 0, np.nan, relevance).tolist())
     relevant = {query: dict(zip(truth, grades, strict=False)) for query, truth in nested.items()}
     return relevant, fractions
 
 
 def ranked_run(
-    run: Any, relevant: Mapping[str, Mapping[str, float]], fractions: list[float]
+    relevant: Mapping[str, Mapping[str, float]], fractions: list[float], run: Any
 ) -> dict[str, Mapping[str, Any]]:
     """The documents of each query that was judged, as keys, best first as trec_eval has them."""
     nested = {q: found for q, found in _nested(run, "run", "score").items() if q in relevant}
-    scores = _numbers_without_nan(nested, "run")
+    scores = _numbers(nested, "run", np.isnan)
     with np.errstate(over="ignore"):
         rounded = scores.astype(np.float32)
     ends = np.cumsum([len(documents) for documents in nested.values()], dtype=np.intp)
@@ -168,8 +168,7 @@ def ranked_run(
             values = rounded[ends[i] - len(documents) : ends[i]].tolist()
             order = sorted(zip(values, documents, strict=True), reverse=True)
             ranked[query] = dict.fromkeys(document for _, document in order)
-    whole = not _fractional(scores).any()
-    if fractions and whole and any(ranked.values()):
+    if fractions and any(ranked.values()) and not _fractional(scores).any():
         raise ValueError(
             f"qrels and run look swapped: {len(fractions)} values of qrels are not whole numbers, "
             f"the first {fractions[0]}, and all of run are. Pass from_trec(qrels, run), judgements "
@@ -181,28 +180,7 @@ def ranked_run(
 
 def _nested(records: Any, name: str, field: str) -> Mapping[str, Mapping[str, Any]]:
     """Records as a mapping from query to a mapping from document."""
-    queries: dict[str, Any] = {}
-    record = None
-    if not isinstance(records, Mapping):
-        try:
-            each = records.itertuples(index=False) if hasattr(records, "itertuples") else records
-            for record in each:
-                documents = queries.setdefault(record.query_id, {})
-                if record.doc_id in documents:
-                    raise ValueError(
-                        f"{name} has document {record.doc_id!r} twice in query {record.query_id!r}."
-                    )
-                documents[record.doc_id] = getattr(record, field)
-        except (AttributeError, TypeError) as error:
-            other = "score" if field == "relevance" else "relevance"
-            swapped = hasattr(record, other) and not hasattr(record, field)
-            raise TypeError(
-                f"{name} must be a mapping {{query: {{document: {field}}}}}, or records with "
-                f"query_id, doc_id and {field}, got {type(records).__name__}: {error}."
-                + (" qrels and run look swapped: judgements come first." if swapped else "")
-            ) from error
-    else:
-        queries = dict(records)
+    queries = records if isinstance(records, Mapping) else _by_id(records, name, field)
     for query, documents in queries.items():
         if not isinstance(documents, Mapping):
             raise TypeError(
@@ -220,10 +198,38 @@ def _nested(records: Any, name: str, field: str) -> Mapping[str, Mapping[str, An
     return queries
 
 
+def _by_id(records: Any, name: str, field: str) -> dict[str, dict[str, Any]]:
+    """Records as a dict from query to a dict from document."""
+    queries: dict[str, Any] = {}
+    record = None
+    try:
+        rows = records.itertuples(index=False) if hasattr(records, "itertuples") else records
+        for record in rows:
+            documents = queries.setdefault(record.query_id, {})
+            if record.doc_id in documents:
+                raise ValueError(
+                    f"{name} has document {record.doc_id!r} twice in query {record.query_id!r}."
+                )
+            documents[record.doc_id] = getattr(record, field)
+    except (AttributeError, TypeError) as error:
+        other = "score" if field == "relevance" else "relevance"
+        swapped = hasattr(record, other) and not hasattr(record, field)
+        raise TypeError(
+            f"{name} must be a mapping {{query: {{document: {field}}}}}, or records with query_id, "
+            f"doc_id and {field}, got {type(records).__name__}: {error}."
+            + (" qrels and run look swapped: judgements come first." if swapped else "")
+        ) from error
+    return queries
+
+
 def as_floats(
-    values: list[Any], queries: list[Any], lengths: list[int], name: str = "relevant"
+    values: list[Any], queries: list[Any], lengths: list[int], name: str, refused: Any = np.isinf
 ) -> Floats:
-    """Values of the rows of queries as floats."""
+    """Values of the rows of queries as floats, checked; `refused` selects those that are wrong."""
+
+    def query_of(at: int) -> Any:
+        return queries[int(np.searchsorted(np.cumsum(lengths), at, side="right"))]
+
     try:
         array = np.asarray(values)
     except ValueError:  # lists of several lengths among them
@@ -231,27 +237,22 @@ def as_floats(
     if array.dtype.kind not in "biuf" or array.shape != (len(values),):
         for at, value in enumerate(values):
             if not isinstance(value, bool | np.bool_) and not is_number(value):
-                query = queries[int(np.searchsorted(np.cumsum(lengths), at, side="right"))]
-                raise TypeError(f"{name} must have numbers, got {value!r} in query {query!r}.")
+                raise TypeError(
+                    f"{name} must have numbers, got {value!r} in query {query_of(at)!r}."
+                )
     with np.errstate(over="ignore"):
         floats = array.astype(np.float64)
-    if name != "run" and np.isinf(floats).any():
-        raise ValueError(
-            f"{name} must have finite numbers, got {values[np.isinf(floats).argmax()]}."
-        )
+    wrong = refused(floats)
+    if wrong.any():
+        at = int(wrong.argmax())
+        raise ValueError(f"{name} must not have {values[at]}, found in query {query_of(at)!r}.")
     return floats
 
 
-def _numbers_without_nan(nested: Mapping[str, Mapping[str, Any]], name: str) -> Floats:
+def _numbers(nested: Mapping[str, Mapping[str, Any]], name: str, refused: Any) -> Floats:
     """Values of all documents as floats."""
-    queries, lengths = list(nested), [len(documents) for documents in nested.values()]
     values = [value for documents in nested.values() for value in documents.values()]
-    floats = as_floats(values, queries, lengths, name)
-    missing = np.isnan(floats)
-    if missing.any():
-        query = queries[int(np.searchsorted(np.cumsum(lengths), missing.argmax(), side="right"))]
-        raise ValueError(f"{name} must not have NaN, found in query {query!r}.")
-    return floats
+    return as_floats(values, list(nested), list(map(len, nested.values())), name, refused)
 
 
 def _fractional(values: Floats) -> NDArray[np.bool_]:
@@ -259,24 +260,22 @@ def _fractional(values: Floats) -> NDArray[np.bool_]:
     return ~np.isfinite(values) | np.not_equal(values, np.floor(values))
 
 
-def refuse_unlike_ids(lists: Mapping[Any, Any], truths: Mapping[Any, Any]) -> None:
+def refuse_unlike_ids(truths: ByQuery, lists: ByQuery) -> None:
     """Raise where nothing is in common because ids are of different types."""
-    # a query that was skipped may have anything in place of a list
-    listed, relevant = (
+    # a query that was omitted may have anything in place of a list
+    relevant, listed = (
         chain.from_iterable(each for each in side.values() if isinstance(each, Iterable))
-        for side in (lists, truths)
+        for side in (truths, lists)
     )
-    for what, *sides in (("queries", lists, truths), ("documents", listed, relevant)):
-        ours, theirs = (
-            {
-                "number" if isinstance(each, Number) else type(each).__name__.removesuffix("_")
-                for each in ids
-            }
-            for ids in sides
-        )
-        if ours and theirs and not ours & theirs:
+    for what, *sides in (("queries", truths, lists), ("documents", relevant, listed)):
+        judged, returned = (set(map(_kind, ids)) for ids in sides)
+        if judged and returned and not judged & returned:
             raise TypeError(
-                f"The {what} of recommended are of the type {', '.join(sorted(ours))}, those of "
-                f"relevant of the type {', '.join(sorted(theirs))}, and none is in both: convert "
-                "one of them."
+                f"The {what} of relevant are of the type {', '.join(sorted(judged))}, those of "
+                f"recommended of the type {', '.join(sorted(returned))}, and none is in both: "
+                "convert one of them."
             )
+
+
+def _kind(label: Any) -> str:
+    return "number" if isinstance(label, Number) else type(label).__name__.removesuffix("_")

@@ -105,11 +105,14 @@ UNDEFINED = {"warn": 0.0, "omit": np.nan, "raise": np.nan}  # the value of an un
 _LARGEST_UNDEFINED = 1e100  # whose cubes and sums, as in intervals, are still float64
 
 
-class _Choices(TypedDict, total=False):
+class _RankingChoices(TypedDict, total=False):
     gain: Gain
     discount: Discount
     ties: Ties
     ignore_ties: bool
+
+
+class _Choices(_RankingChoices, total=False):
     unjudged: Unjudged
 
 
@@ -131,9 +134,11 @@ class NDCGChoicesAtK(NDCGChoices, total=False):
     k: Cutoff
 
 
-class ListOptions(NDCGChoicesAtK, total=False):
-    """Keyword arguments of `ndcg_score` where rows have no order that a user knows."""
+class ListOptions(_RankingChoices, total=False):
+    """Keyword arguments of `ndcg_score` for lists, which are judged before they become rows."""
 
+    undefined: Undefined
+    k: Cutoff
     sample_weight: Any
 
 

@@ -11,6 +11,7 @@ from oracles import exact_pvalue
 from scipy import stats
 
 from sklearn_ndcg import (
+    CONVENTIONS,
     compare_lists,
     compare_rankers,
     compare_runs,
@@ -333,19 +334,16 @@ OPTIONS = {
 }
 
 
-@pytest.mark.parametrize("unjudged", ["zero", "nan", "omit"])
+@pytest.mark.parametrize("unjudged", ["zero", "omit"])
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 @pytest.mark.parametrize("seed", range(3))
 def test_each_ranker_has_the_values_of_from_lists(seed, options, unjudged):
     relevant, rankers = truths_and_lists(seed)
-    found = compare_lists(rankers, relevant, unjudged=unjudged, test="t", **options)
-    here, there = {"zero": ("zero", "raise"), "nan": ("nan", "zero"), "omit": ("nan", "omit")}[
-        unjudged
-    ]
+    found = compare_lists(relevant, rankers, unjudged=unjudged, test="t", **options)
     for name, lists in rankers.items():
-        y_true, y_score, groups = from_lists(lists, relevant, unjudged=here)
+        y_true, y_score, groups = from_lists(relevant, lists, unjudged="nan")
         values = ndcg_samples(
-            y_true, y_score, groups=groups, unjudged=there, undefined="omit", **options
+            y_true, y_score, groups=groups, unjudged=unjudged, undefined="omit", **options
         )
         expected = dict(zip(np.unique(groups), values, strict=True))
         expected = {query: value for query, value in expected.items() if not np.isnan(value)}
@@ -366,21 +364,22 @@ def by_hand(rankers, relevant):
                 -listed.index(document) if document in listed else -np.inf
                 for listed in lists.values()
             ]
-            rows.append([query, truth.get(document, 0), *places])
+            rows.append([query, truth.get(document, np.nan), *places])
     return pd.DataFrame(rows, columns=["query", "grade", *rankers])
 
 
 @pytest.mark.parametrize("options", [{"test": "t"}, {"random_state": 3, "baseline": "ranker 1"}])
 @pytest.mark.parametrize("gain", ["linear", {0: 1, 1: 2, 2: 3, 3: 5}])
 def test_the_rows_are_the_union_of_all_lists_and_the_truth(options, gain):
-    """Also where documents of grade 0 have a gain, so that it matters how many there are."""
+    """What nobody judged has no gain, also where documents of grade 0 have one."""
     relevant, rankers = truths_and_lists()
     rankers = {name: {q: each[q] for q in each if q != "q07"} for name, each in rankers.items()}
     frame = by_hand(rankers, relevant)
     expected = compare_rankers(
-        frame["grade"], frame[list(rankers)], groups=frame["query"], k=8, gain=gain, **options
-    )
-    found = compare_lists(rankers, relevant, k=8, gain=gain, **options)
+        frame["grade"], frame[list(rankers)], groups=frame["query"], k=8, gain=gain,
+        unjudged="zero", **options,
+    )  # fmt: skip
+    found = compare_lists(relevant, rankers, k=8, gain=gain, **options)
     assert repr(found) == repr(expected)
     assert found.labels.tolist() == expected.labels.tolist()
     assert found.pvalue == pytest.approx(expected.pvalue, rel=1e-12)
@@ -392,27 +391,27 @@ def test_a_query_that_only_some_rankers_answered():
     poor = {query: ["b", "a"] for query in relevant}
     del good["q00"], poor["q01"]
     poor["q02"] = []
-    zero = compare_lists({"good": good, "poor": poor}, relevant, test="t")
+    zero = compare_lists(relevant, {"good": good, "poor": poor}, test="t")
     second = 1 / np.log2(3)
     assert zero.labels.tolist() == list(relevant)
     assert zero.values["good"].tolist() == [0, *[1] * 13]
     assert zero.values["poor"] == pytest.approx([second, 0, 0, *[second] * 11])
     assert (zero.n_queries, zero.n_left_out) == (14, 0)
-    skip = compare_lists({"good": good, "poor": poor}, relevant, unanswered="skip", test="t")
-    assert skip.labels.tolist() == [f"q{i:02}" for i in range(2, 14)]
-    assert skip.values["poor"] == pytest.approx([0, *[second] * 11])  # an empty list is an answer
-    assert (skip.n_queries, skip.n_left_out) == (12, 2)
+    omit = compare_lists(relevant, {"good": good, "poor": poor}, unanswered="omit", test="t")
+    assert omit.labels.tolist() == [f"q{i:02}" for i in range(2, 14)]
+    assert omit.values["poor"] == pytest.approx([0, *[second] * 11])  # an empty list is an answer
+    assert (omit.n_queries, omit.n_left_out) == (12, 2)
     with pytest.raises(ValueError, match="no query to score: all 14 lack a list"):
-        compare_lists({"a": {"q00": ["a"]}, "b": {"q01": ["a"]}}, relevant, unanswered="skip")
+        compare_lists(relevant, {"a": {"q00": ["a"]}, "b": {"q01": ["a"]}}, unanswered="omit")
 
 
 def test_sequences_of_lists():
     relevant, rankers = truths_and_lists()
     queries = sorted(relevant)
     as_lists = {n: [each.get(q, []) for q in queries] for n, each in rankers.items()}
-    found = compare_lists(as_lists, [relevant[q] for q in queries], random_state=0)
+    found = compare_lists([relevant[q] for q in queries], as_lists, random_state=0)
     expected = compare_lists(
-        {n: {q: each.get(q, []) for q in queries} for n, each in rankers.items()}, relevant,
+        relevant, {n: {q: each.get(q, []) for q in queries} for n, each in rankers.items()},
         random_state=0,
     )  # fmt: skip
     assert found.ndcg == expected.ndcg
@@ -445,6 +444,63 @@ def test_runs_are_those_of_pytrec_eval_and_ir_measures(seed, k):
         assert set(ours.values()) <= {0.0}  # queries that the run lacks
 
 
+@pytest.mark.parametrize("k", [None, 5])
+def test_the_means_under_the_convention_of_trec_eval_are_its_means(k):
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    qrels, runs = judgements_and_runs(np.random.default_rng(1))
+    name = f"ndcg_cut.{k}" if k else "ndcg"
+    answered_by_all = set.intersection(set(qrels), *map(set, runs.values()))
+    assert len(answered_by_all) < len(qrels)
+    convention = CONVENTIONS["trec_eval"]
+    complete = compare_runs(qrels, runs, k=k, test="t", **convention)  # trec_eval -c
+    common = compare_runs(qrels, runs, k=k, test="t", unanswered="omit", **convention)
+    assert (complete.n_queries, complete.n_left_out) == (len(qrels), 0)
+    assert set(common.labels) == answered_by_all
+    for run_name, run in runs.items():
+        found = pytrec_eval.RelevanceEvaluator(qrels, {name}).evaluate(run)
+        theirs = {query: values[name.replace(".", "_")] for query, values in found.items()}
+        mean = sum(theirs.values()) / len(qrels)
+        assert complete.ndcg[run_name] == pytest.approx(mean, abs=1e-12)
+        mean = np.mean([theirs[query] for query in answered_by_all])
+        assert common.ndcg[run_name] == pytest.approx(mean, abs=1e-12)
+    left_out = compare_runs(qrels, runs, k=k, test="t")
+    assert left_out.n_left_out == 3
+    assert left_out.ndcg["bm25"] > complete.ndcg["bm25"] + 0.01
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_omitting_the_unjudged_is_option_j_of_trec_eval(seed):
+    ir_measures = pytest.importorskip("ir_measures")
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    qrels, runs = judgements_and_runs(np.random.default_rng(seed))
+    found = compare_runs(qrels, runs, k=5, unjudged="omit", undefined=0.0, test="t")
+    assert found.labels.tolist() == sorted(qrels)
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.5"}, judged_docs_only_flag=True)
+    for name, run in runs.items():
+        ours = dict(zip(found.labels, found.values[name], strict=True))
+        for query, values in evaluator.evaluate(run).items():
+            assert ours[query] == pytest.approx(values["ndcg_cut_5"], abs=1e-12)
+        measure = ir_measures.nDCG(judged_only=True) @ 5
+        assert found.ndcg[name] == pytest.approx(measure.calc_aggregate(qrels, run), abs=1e-12)
+
+
+def test_undefined_queries_count_for_all_rankers_alike():
+    relevant, rankers = truths_and_lists()
+    omitted = compare_lists(relevant, rankers, test="t")
+    counted = compare_lists(relevant, rankers, test="t", undefined=0.25)
+    n, n_undefined = omitted.n_queries, omitted.n_left_out
+    assert n_undefined > 0
+    assert (counted.n_queries, counted.n_left_out) == (N_QUERIES, 0)
+    for name, mean in omitted.ndcg.items():
+        expected = (n * mean + n_undefined * 0.25) / N_QUERIES
+        assert counted.ndcg[name] == pytest.approx(expected, abs=1e-12)
+    assert counted.difference == pytest.approx(omitted.difference * n / N_QUERIES, abs=1e-12)
+    widths = [np.subtract(*each.confidence_interval[::-1]) for each in (omitted, counted)]
+    assert (widths[1] < widths[0]).all()
+    with pytest.raises(ValueError, match="NDCG is undefined for"):
+        compare_lists(relevant, rankers, undefined="raise")
+
+
 def judgements_and_runs(rng):
     """Judgements, and runs with ties and missing queries."""
     qrels, runs = {}, {name: {} for name in ("bm25", "dense", "both")}
@@ -462,17 +518,14 @@ def judgements_and_runs(rng):
     return qrels, runs
 
 
-@pytest.mark.parametrize("unjudged", ["zero", "nan", "omit"])
-def test_runs_have_the_values_of_from_trec(unjudged):
+@pytest.mark.parametrize("unjudged", ["zero", "omit"])
+@pytest.mark.parametrize("gain", ["linear", {0: 1, 1: 2, 2: 4, 3: 8}])
+def test_runs_have_the_values_of_from_trec(unjudged, gain):
     qrels, runs = judgements_and_runs(np.random.default_rng(0))
-    gain = {0: 1, 1: 2, 2: 4, 3: 8} if unjudged == "nan" else "linear"
     found = compare_runs(qrels, runs, unjudged=unjudged, k=10, gain=gain, test="t")
-    here, there = {"zero": ("zero", "raise"), "nan": ("nan", "zero"), "omit": ("nan", "omit")}[
-        unjudged
-    ]
     for name, run in runs.items():
-        y_true, y_score, groups = from_trec(qrels, run, unjudged=here)
-        values = ndcg_samples(y_true, y_score, groups=groups, k=10, gain=gain, unjudged=there,
+        y_true, y_score, groups = from_trec(qrels, run, unjudged="nan")
+        values = ndcg_samples(y_true, y_score, groups=groups, k=10, gain=gain, unjudged=unjudged,
                               undefined="omit")  # fmt: skip
         assert found.values[name] == pytest.approx(values[~np.isnan(values)], abs=1e-12)
 
@@ -500,14 +553,14 @@ def test_clusters_and_weights_are_given_per_query(as_mapping):
     weight = dict(zip(queries, np.random.default_rng(0).uniform(1, 2, len(queries)), strict=True))
     frame = by_hand(rankers, relevant)
     expected = compare_rankers(
-        frame["grade"], frame[list(rankers)], groups=frame["query"], random_state=0,
+        frame["grade"], frame[list(rankers)], groups=frame["query"], random_state=0, unjudged="zero",
         clusters=frame["query"].map(user), sample_weight=frame["query"].map(weight),
     )  # fmt: skip
     if not as_mapping:
         rankers = {n: [each[q] for q in queries] for n, each in rankers.items()}
         relevant = [relevant[q] for q in queries]
         user, weight = [*user.values()], np.array([*weight.values()])
-    found = compare_lists(rankers, relevant, clusters=user, sample_weight=weight, random_state=0)
+    found = compare_lists(relevant, rankers, clusters=user, sample_weight=weight, random_state=0)
     assert found.n_clusters == expected.n_clusters == 13
     assert found.ndcg == pytest.approx(expected.ndcg, rel=1e-12)
     if as_mapping:
@@ -517,22 +570,28 @@ def test_clusters_and_weights_are_given_per_query(as_mapping):
 LISTS = {"a": {"u": ["x", "y"], "v": ["y"]}, "b": {"u": ["y"], "v": ["x"]}}
 TRUTH = {"u": {"x": 1}, "v": {"y": 1}}
 BAD = {
-    "one ranker": (({"a": LISTS["a"]}, TRUTH), {}, ValueError, r"recommended must have at least two rankers, got \['a'\]"),
-    "list": (([LISTS["a"]], TRUTH), {}, TypeError, "recommended must be a mapping from the name of a ranker to its lists, got list"),
-    "no names": ((LISTS["a"], TRUTH), {}, TypeError, "must both be mappings.*got list and dict"),
-    "groups": ((LISTS, TRUTH), {"groups": [1]}, TypeError, "compare_lists has no option 'groups'"),
-    "unanswered": ((LISTS, TRUTH), {"unanswered": "nan"}, ValueError, "unanswered must be one of 'zero', 'skip'"),
-    "unjudged": ((LISTS, TRUTH), {"unjudged": "raise"}, ValueError, "unjudged must be one of 'zero', 'nan', 'omit'"),
-    "baseline": ((LISTS, TRUTH), {"baseline": "c"}, ValueError, "baseline must be one of the rankers"),
-    "clusters in a list": ((LISTS, TRUTH), {"clusters": [1, 2]}, TypeError, "clusters must be a mapping from query, as the lists or runs are, got list"),
-    "clusters in a Series": ((LISTS, TRUTH), {"clusters": pd.Series({"u": 1, "v": 1})}, TypeError, r"Pass clusters.to_dict\(\)"),
-    "cluster missing": ((LISTS, TRUTH), {"clusters": {"u": 1}}, ValueError, "clusters must have an entry for each query, and 1 are missing, the first 'v'"),
-    "cluster None": ((LISTS, TRUTH), {"clusters": {"u": 1, "v": None}}, ValueError, "clusters must not hold missing ids"),
-    "weight missing": ((LISTS, TRUTH), {"sample_weight": {"v": 1}}, ValueError, "sample_weight must have an entry.*'u'"),
-    "weight text": ((LISTS, TRUTH), {"sample_weight": {"u": "1", "v": "2"}}, TypeError, "sample_weight must be an array of numbers"),
-    "weights": (({n: list(each.values()) for n, each in LISTS.items()}, list(TRUTH.values())), {"sample_weight": [1]}, ValueError, "sample_weight must have one value for each of the 2 queries, got 1"),
-    "empty": (({"a": {"u": []}, "b": {"u": []}}, {}), {}, ValueError, "query 'u' has neither a list nor"),
-    "nothing": (({"a": {}, "b": {}}, {}), {}, ValueError, "There is no query to score"),
+    "one ranker": ((TRUTH, {"a": LISTS["a"]}), {}, ValueError, r"recommended must have at least two rankers, got \['a'\]"),
+    "list": ((TRUTH, [LISTS["a"]]), {}, TypeError, "recommended must be a mapping from the name of a ranker to its lists, got list"),
+    "no names": ((TRUTH, LISTS["a"]), {}, TypeError, "must both be mappings.*got dict and list"),
+    "groups": ((TRUTH, LISTS), {"groups": [1]}, TypeError, "compare_lists has no option 'groups'"),
+    "unanswered": ((TRUTH, LISTS), {"unanswered": "nan"}, ValueError, "unanswered must be one of 'zero', 'omit'"),
+    "unjudged": ((TRUTH, LISTS), {"unjudged": "raise"}, ValueError, "unjudged must be one of 'zero', 'omit'"),
+    "undefined": ((TRUTH, LISTS), {"undefined": "banana"}, ValueError, "undefined must be one of 'warn', 'omit', 'raise'"),
+    "unjudged that is an option of rows": ((TRUTH, LISTS), {"unjudged": "nan"}, ValueError, "unjudged must be one of"),
+    "swapped": ((LISTS, TRUTH), {}, TypeError, "relevant and recommended look swapped: what is relevant comes first"),
+    "swapped sequences": (({"a": [["x"]], "b": [["y"]]}, [{"x"}]), {}, TypeError, "recommended must be a mapping from the name of a ranker"),
+    "swapped sets": ((LISTS, {"u": {"x"}, "v": {"y"}}), {}, TypeError, "look swapped"),
+    "swapped lists": ((LISTS, {"u": ["x"], "v": ["y"]}), {}, TypeError, "look swapped"),
+    "baseline": ((TRUTH, LISTS), {"baseline": "c"}, ValueError, "baseline must be one of the rankers"),
+    "clusters in a list": ((TRUTH, LISTS), {"clusters": [1, 2]}, TypeError, "clusters must be a mapping from query, as the lists or runs are, got list"),
+    "clusters in a Series": ((TRUTH, LISTS), {"clusters": pd.Series({"u": 1, "v": 1})}, TypeError, r"Pass clusters.to_dict\(\)"),
+    "cluster missing": ((TRUTH, LISTS), {"clusters": {"u": 1}}, ValueError, "clusters must have an entry for each query, and 1 are missing, the first 'v'"),
+    "cluster None": ((TRUTH, LISTS), {"clusters": {"u": 1, "v": None}}, ValueError, "clusters must not hold missing ids"),
+    "weight missing": ((TRUTH, LISTS), {"sample_weight": {"v": 1}}, ValueError, "sample_weight must have an entry.*'u'"),
+    "weight text": ((TRUTH, LISTS), {"sample_weight": {"u": "1", "v": "2"}}, TypeError, "sample_weight must be an array of numbers"),
+    "weights": ((list(TRUTH.values()), {n: list(each.values()) for n, each in LISTS.items()}), {"sample_weight": [1]}, ValueError, "sample_weight must have one value for each of the 2 queries, got 1"),
+    "empty": (({}, {"a": {"u": []}, "b": {"u": []}}), {}, ValueError, "query 'u' has neither a list nor"),
+    "nothing": (({}, {"a": {}, "b": {}}), {}, ValueError, "There is no query to score"),
 }  # fmt: skip
 
 
@@ -547,7 +606,7 @@ BAD_LISTS = {
     "twice": ({"u": ["x", "x"], "v": []}, ValueError, "has the id 'x' 2 times in query 'u'"),
     "missing": ({"u": [None], "v": []}, ValueError, "recommended must not have missing ids"),
     "set": ({"u": {"x"}, "v": []}, TypeError, "recommended must have a list of ids"),
-    "kind": ({"u": [1], "v": [2]}, TypeError, "documents of recommended are of the type number"),
+    "kind": ({"u": [1], "v": [2]}, TypeError, "those of recommended of the type number"),
 }
 
 
@@ -555,14 +614,14 @@ BAD_LISTS = {
 def test_an_error_says_which_ranker_it_was(case):
     lists, error, message = BAD_LISTS[case]
     with pytest.raises(error, match=message) as found:
-        compare_lists({"a": LISTS["a"], "b": lists}, TRUTH)
+        compare_lists(TRUTH, {"a": LISTS["a"], "b": lists})
     assert found.value.__notes__ == ["While comparing the ranker 'b'."]
 
 
 def test_bad_runs():
     qrels = {"q": {"a": 1, "b": 0}}
     runs = {"bm25": {"q": {"a": 0.5}}, "dense": {"q": {"a": np.nan}}}
-    with pytest.raises(ValueError, match="run must not have NaN, found in query 'q'") as found:
+    with pytest.raises(ValueError, match="run must not have nan, found in query 'q'") as found:
         compare_runs(qrels, runs)
     assert found.value.__notes__ == ["While comparing the ranker 'dense'."]
     with pytest.raises(
@@ -577,7 +636,7 @@ def test_bad_runs():
 
 def test_few_queries_warn_at_the_line_of_the_user():
     with pytest.warns(UserWarning, match="2 queries") as caught:
-        compare_lists(LISTS, TRUTH)
+        compare_lists(TRUTH, LISTS)
     assert caught[0].filename == __file__
 
 
@@ -586,7 +645,7 @@ def test_lists_of_queries_with_other_names_are_warned_of():
     lists = {"one": {i: ["a", "b"] for i in truth}, "other": {i.upper(): ["a"] for i in truth}}
     message = "'other' answers none of the 12 queries .*the first 'u0'. Name the queries alike"
     with pytest.warns(UserWarning, match=message):
-        compare_lists(lists, truth, test="t")
+        compare_lists(truth, lists, test="t")
     runs = {
         "one": {i: {"a": 2.0, "b": 1.0} for i in truth},
         "other": {"q" + i: {"a": 1.0} for i in truth},

@@ -163,7 +163,7 @@ def test_chance_does_not_retrieve_what_the_ranker_did_not(shape, dtype):
 def test_chance_of_recommended_lists():
     recommended = {"u": ["A", "B", "C"], "v": ["D"], "w": []}
     relevant = {"u": {"B": 1, "X": 2, "Y": 1}, "v": {"D": 3, "Z": 1}, "w": {"A": 1}}
-    y, s, groups = from_lists(recommended, relevant)
+    y, s, groups = from_lists(relevant, recommended)
     display = NDCGDisplay.from_predictions(y, s, groups=groups, k=[3], confidence_level=None)
     d = 1 / np.log2([2, 3, 4])
     u, v = 1 / 3 * d.sum() / (d @ [2, 1, 1]), 3 / (3 + d[1])

@@ -13,12 +13,12 @@ TRUTH = {"A": 0.1, "B": 0.5, "C": 0.7, "D": 0.5, "E": 0.1}
 
 
 def test_worked_example_1():
-    one = from_lists({"q": ["A", "B", "C"]}, {"q": TRUTH})
+    one = from_lists({"q": TRUTH}, {"q": ["A", "B", "C"]})
     assert ndcg_score(*one[:2], groups=one[2], k=3) == pytest.approx(0.6048882832133625, abs=1e-15)
     dcg = 0.1 + 0.5 / log2(3) + 0.7 / 2
     ideal = 0.7 + 0.5 / log2(3) + 0.5 / 2 + 0.1 / log2(5) + 0.1 / log2(6)
     assert ndcg_score(*one[:2], groups=one[2]) == pytest.approx(dcg / ideal, abs=1e-15)
-    both = from_lists({1: ["A", "B", "C"], 2: ["D", "A", "C", "B", "E"]}, {1: TRUTH, 2: TRUTH})
+    both = from_lists({1: TRUTH, 2: TRUTH}, {1: ["A", "B", "C"], 2: ["D", "A", "C", "B", "E"]})
     found = ndcg_score(*both[:2], groups=both[2], k="retrieved")
     assert found == pytest.approx(0.7356022113638424, abs=1e-15)
 
@@ -27,7 +27,7 @@ def test_worked_example_5():
     rng = np.random.default_rng(0)
     recommended = {p: rng.permutation(500)[: rng.integers(1, 101)].tolist() for p in range(50)}
     relevant = {p: set(rng.permutation(500)[: rng.integers(1, 200)].tolist()) for p in range(60)}
-    rows = from_lists(recommended, relevant, unanswered="skip")
+    rows = from_lists(relevant, recommended, unanswered="omit")
     expected = []
     for playlist, listed in recommended.items():
         dcg = sum(1 / log2(i + 2) for i, song in enumerate(listed) if song in relevant[playlist])
@@ -39,13 +39,13 @@ def test_worked_example_5():
 
 def test_worked_example_6():
     truth = {"A": 3, "B": 3, "C": 2, "D": 2, "E": 1, "F": 1, "G": 0}
-    values = per_query(from_lists({1: list("AECDF"), 2: list("ABCGE")}, {1: truth, 2: truth}), k=5)
+    values = per_query(from_lists({1: truth, 2: truth}, {1: list("AECDF"), 2: list("ABCGE")}), k=5)
     assert {query: round(value, 4) for query, value in values.items()} == {1: 0.8233, 2: 0.8794}
 
 
 @pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
 def test_no_rule_for_ties_changes_the_order(ties):
-    rows = from_lists([["b", "a", "x", "c"]], [{"a": 2, "b": 1, "c": 1, "d": 5, "e": 5}])
+    rows = from_lists([{"a": 2, "b": 1, "c": 1, "d": 5, "e": 5}], [["b", "a", "x", "c"]])
     dcg = 1 + 2 / log2(3) + 1 / log2(5)
     assert ndcg_samples(*rows[:2], groups=rows[2], k=4, ties=ties) * ideal([5, 5, 2, 1]) == (
         pytest.approx(dcg, abs=1e-14)
@@ -54,7 +54,7 @@ def test_no_rule_for_ties_changes_the_order(ties):
 
 def test_rows():
     y_true, y_score, groups = from_lists(
-        {"b": ["x", "y"], "a": []}, {"a": {"y"}, "b": {"z": 3, "y": 2}}
+        {"a": {"y"}, "b": {"z": 3, "y": 2}}, {"b": ["x", "y"], "a": []}
     )
     assert y_true.tolist() == [0, 2, 3, 1]
     assert y_score.tolist() == [-1, -2, -np.inf, -np.inf]
@@ -63,23 +63,26 @@ def test_rows():
 
 def test_unanswered_and_without_truth():
     lists, truth = {"a": ["x", "y"], "c": ["x"]}, {"a": ["x"], "b": ["x"]}
-    values = per_query(from_lists(lists, truth), undefined="omit")
+    values = per_query(from_lists(truth, lists), undefined="omit")
     assert values == pytest.approx({"a": 1, "b": 0, "c": np.nan}, nan_ok=True)
-    values = per_query(from_lists(lists, truth, unanswered="skip"), undefined="omit")
+    values = per_query(from_lists(truth, lists, unanswered="omit"), undefined="omit")
     assert values == pytest.approx({"a": 1, "c": np.nan}, nan_ok=True)
     # an empty list counts as an answer
-    assert per_query(from_lists({"a": []}, {"a": ["x"]}, unanswered="skip")) == {"a": 0}
+    assert per_query(from_lists({"a": ["x"]}, {"a": []}, unanswered="omit")) == {"a": 0}
 
 
 def test_condensed_lists():
-    rows = from_lists([["x", "y", "z"]], [{"z": 1, "y": 0}], unjudged="nan")
+    truth, lists = [{"z": 1, "y": 0}], [["x", "y", "z"]]
+    rows = from_lists(truth, lists, unjudged="nan")
     assert np.isnan(rows[0]).tolist() == [True, False, False]
     assert per_query(rows, unjudged="omit")[0] == pytest.approx(1 / log2(3))
-    assert per_query(from_lists([["x", "y", "z"]], [{"z": 1, "y": 0}]))[0] == pytest.approx(1 / 2)
+    y_true, y_score, _ = from_lists(truth, lists, unjudged="omit")
+    assert (y_true.tolist(), y_score.tolist()) == ([0, 1], [-1, -2])  # places close up
+    assert per_query(from_lists([{"z": 1, "y": 0}], [["x", "y", "z"]]))[0] == pytest.approx(1 / 2)
 
 
 def test_arrays_as_lists():
-    rows = from_lists(np.array([[1, 2], [3, 4]]), [np.array([2]), {3: 1}])
+    rows = from_lists([np.array([2]), {3: 1}], np.array([[1, 2], [3, 4]]))
     assert per_query(rows) == {0: pytest.approx(1 / log2(3)), 1: 1}
 
 
@@ -114,7 +117,7 @@ def test_from_trec_is_trec_eval(seed, k):
     measure = f"ndcg_cut.{k}" if k else "ndcg"
     theirs = pytrec_eval.RelevanceEvaluator(qrels, {measure}).evaluate(run)
     expected = {query: values[measure.replace(".", "_")] for query, values in theirs.items()}
-    ours = per_query(from_trec(qrels, run, unanswered="skip"), k=k, **CONVENTIONS["trec_eval"])
+    ours = per_query(from_trec(qrels, run, unanswered="omit"), k=k, **CONVENTIONS["trec_eval"])
     assert ours == pytest.approx(expected, abs=1e-12)
     # trec_eval -c: missing queries are 0
     everything = per_query(from_trec(qrels, run), k=k, undefined=0.0)
@@ -175,8 +178,45 @@ def test_unjudged_documents_of_a_run():
     rows = from_trec(qrels, run, unjudged="nan")
     assert per_query(rows, unjudged="omit")["q"] == pytest.approx(1 / log2(3))
     assert per_query(rows, unjudged="zero")["q"] == pytest.approx(1 / log2(5))
-    with pytest.raises(ValueError, match="unjudged must be one of 'zero', 'nan'"):
-        from_trec(qrels, run, unjudged="omit")
+    y_true, y_score, _ = from_trec(qrels, run, unjudged="omit")
+    assert (y_true.tolist(), y_score.tolist()) == ([0, 1], [-1, -2])
+    with pytest.raises(
+        ValueError, match="unjudged must be one of 'zero', 'omit', 'nan'; got 'skip'"
+    ):
+        from_trec(qrels, run, unjudged="skip")
+
+
+def test_a_query_of_which_omitting_leaves_nothing_keeps_its_place():
+    relevant = {"a": {"x": 1}, "b": {"x": 2, "y": 1}}
+    recommended = {"a": ["u", "v"], "b": ["u", "y"], "c": ["u"]}  # c has no truth
+    y_true, y_score, groups = from_lists(relevant, recommended, unjudged="omit")
+    assert groups.tolist() == ["a", "b", "b", "c"]
+    assert y_true.tolist() == [1, 1, 2, 0]
+    assert y_score.tolist() == [-np.inf, -1, -np.inf, -np.inf]
+    values = per_query((y_true, y_score, groups), undefined="omit")
+    assert values == pytest.approx({"a": 0, "b": 1 / ideal([2, 1]), "c": np.nan}, nan_ok=True)
+    qrels = {"q": {"a": -1}, "r": {"a": 1, "b": 1}}
+    rows = from_trec(qrels, {"q": {"a": 0.5}}, unjudged="omit")
+    assert per_query(rows, undefined=0.5) == {"q": 0.5, "r": 0}
+
+
+@pytest.mark.parametrize(("unjudged", "value"), [("zero", 1 / log2(3)), ("omit", 1)])
+def test_a_grade_of_nan_is_unjudged(unjudged, value):
+    rows = from_lists([{"a": np.nan, "b": 1, "c": np.nan}], [["a", "b"]], unjudged=unjudged)
+    assert per_query(rows)[0] == pytest.approx(value)
+
+
+@pytest.mark.parametrize("k", [None, 3, "retrieved"])
+@pytest.mark.parametrize("seed", range(5))
+def test_omitted_here_is_omitted_by_the_metric(seed, k):
+    qrels, run = trec(np.random.default_rng(seed))
+    lists = {query: [*scores] for query, scores in run.items()}
+    graded = {q: {d: max(y, 0) for d, y in each.items()} for q, each in qrels.items()}
+    for door, truth, given in ((from_lists, graded, lists), (from_trec, qrels, run)):
+        here = door(truth, given, unjudged="omit")
+        there = door(truth, given, unjudged="nan")
+        truths = per_query(there, k=k, unjudged="omit", undefined="omit")
+        assert per_query(here, k=k, undefined="omit") == pytest.approx(truths, nan_ok=True)
 
 
 GAINS = {0: 1, 1: 4, 2: 2, 3: 9}
@@ -204,6 +244,5 @@ def test_condensed_runs_are_those_of_ir_measures(seed):
     qrels, run = trec(np.random.default_rng(seed))
     measure = ir_measures.nDCG(judged_only=True) @ 5
     expected = {each.query_id: each.value for each in measure.iter_calc(qrels, run)}
-    rows = from_trec(qrels, run, unjudged="nan")
-    ours = per_query(rows, k=5, unjudged="omit", undefined=0.0)
+    ours = per_query(from_trec(qrels, run, unjudged="omit"), k=5, undefined=0.0)
     assert ours == pytest.approx(expected, abs=1e-12)

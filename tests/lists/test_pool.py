@@ -18,37 +18,29 @@ LISTS = {
 
 def test_rankers_have_the_same_rows():
     """First those of the truth, then as many as the longest list needs for other documents."""
-    pool = pool_lists(LISTS, TRUTHS, "zero", "zero", read_list)
+    pool = pool_lists(TRUTHS, LISTS, "zero", read_list)
     assert pool.queries == ["q", "r", "s"]
     assert pool.n_rows.tolist() == [4, 2, 1]
-    assert pool.y_true.tolist() == [2, 1, 0, 0, 1, 0, 0]
+    nan = np.nan  # unjudged
+    assert np.array_equal(pool.y_true, [2, 1, nan, nan, 1, nan, nan], equal_nan=True)
     none = -np.inf
     assert pool.y_scores["one"].tolist() == [-2, none, -1, -3, -1, -2, none]
     assert pool.y_scores["two"].tolist() == [-3, -2, -1, none, none, none, -1]
-    assert pool.n_skipped == 0
+    assert pool.n_omitted == 0
 
 
-def test_the_unjudged_are_nan_and_each_document_that_may_gain_has_a_row():
-    pool = pool_lists(LISTS, TRUTHS, "zero", "nan", read_list)
-    assert np.isnan(pool.y_true).tolist() == [False, False, True, True, False, True, True]
-    # x, y and z are three documents with the gain of grade 0
-    pool = pool_lists(LISTS, TRUTHS, "zero", "zero", read_list, gain=[1, 2, 4])
-    assert pool.n_rows.tolist() == [5, 2, 1]
-    assert pool_lists(LISTS, TRUTHS, "zero", "zero", read_list, "exponential").n_rows[0] == 4
-
-
-def test_queries_that_a_ranker_did_not_answer_are_skipped():
-    pool = pool_lists(LISTS, TRUTHS, "skip", "zero", read_list)
-    assert (pool.queries, pool.n_skipped) == (["q"], 2)
+def test_queries_that_a_ranker_did_not_answer_are_omitted():
+    pool = pool_lists(TRUTHS, LISTS, "omit", read_list)
+    assert (pool.queries, pool.n_omitted) == (["q"], 2)
 
 
 def test_runs_and_lists_of_the_same_documents_are_the_same_pool():
     runs = {
         name: {q: dict.fromkeys(ids) for q, ids in each.items()} for name, each in LISTS.items()
     }
-    found = pool_lists(runs, TRUTHS, "zero", "zero", read_run)
-    expected = pool_lists(LISTS, TRUTHS, "zero", "zero", read_list)
-    assert found.y_true.tolist() == expected.y_true.tolist()
+    found = pool_lists(TRUTHS, runs, "zero", read_run)
+    expected = pool_lists(TRUTHS, LISTS, "zero", read_list)
+    assert np.array_equal(found.y_true, expected.y_true, equal_nan=True)
     for name in LISTS:
         assert found.y_scores[name].tolist() == expected.y_scores[name].tolist()
 
@@ -57,25 +49,23 @@ def test_runs_and_lists_of_the_same_documents_are_the_same_pool():
 def test_an_error_names_the_ranker_if_there_are_several(lists):
     truths = {"u": ["x"]}
     with pytest.raises((ValueError, TypeError)) as caught:
-        pool_lists({"good": {"u": ["x"]}, "bad": lists}, truths, "zero", "zero", read_list)
+        pool_lists(truths, {"good": {"u": ["x"]}, "bad": lists}, "zero", read_list)
     assert caught.value.__notes__ == ["While comparing the ranker 'bad'."]
     with pytest.raises((ValueError, TypeError)) as caught:
-        pool_lists({"bad": lists}, truths, "zero", "zero", read_list)
+        pool_lists(truths, {"bad": lists}, "zero", read_list)
     assert not hasattr(caught.value, "__notes__")
 
 
 def test_values_per_query():
-    pool = pool_lists(LISTS, TRUTHS, "zero", "zero", read_list)
-    assert pool.per_query({"s": 3, "r": 2, "q": 1, "t": 4}, "clusters") == [1, 2, 3]
+    pool = pool_lists(TRUTHS, LISTS, "zero", read_list)
+    assert pool.per_query({"s": 3, "r": 2, "q": 1, "t": 4}, "clusters", False) == [1, 2, 3]
     with pytest.raises(ValueError, match="clusters must have an entry.* 2 are missing.*'q'"):
-        pool.per_query({"r": 2}, "clusters")
+        pool.per_query({"r": 2}, "clusters", False)
     with pytest.raises(TypeError, match=r"mapping from query.*got Series\. Pass w\.to_dict\(\)"):
-        pool.per_query(pd.Series([1]), "w")
-    numbered = pool_lists({"a": {1: ["x"]}}, {0: ["x"], 1: ["x"]}, "skip", "zero", read_list)
-    numbered.n_numbered = 2
-    assert numbered.per_query(["first", "second"], "clusters") == ["second"]
-    with pytest.raises(ValueError, match="one value for each of the 2 queries, got 1"):
-        numbered.per_query(["second"], "clusters")
+        pool.per_query(pd.Series([1]), "w", False)
+    assert pool.per_query(np.array([4, 5, 6]), "clusters", True) == [4, 5, 6]
+    with pytest.raises(ValueError, match="one value for each of the 3 queries, got 1"):
+        pool.per_query(["second"], "clusters", True)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +74,7 @@ def test_values_per_query():
 )
 def test_queries_of_any_type(keys, kind):
     ids = [("a", 1), frozenset("b"), 3, b"a", np.int64(7), "ä"]  # of any hashable type
-    rows = from_lists(dict.fromkeys(keys, ids), {keys[0]: {7: 1}, keys[1]: {("a", 1): 1}})
+    rows = from_lists({keys[0]: {7: 1}, keys[1]: {("a", 1): 1}}, dict.fromkeys(keys, ids))
     assert rows[2].dtype.kind == kind
     assert len(rows[0]) == 12
     values = ndcg_samples(*rows[:2], groups=rows[2])
@@ -93,15 +83,15 @@ def test_queries_of_any_type(keys, kind):
 
 def test_nothing_left():
     with pytest.raises(ValueError, match="no query to score"):
-        from_lists({}, {"q": ["a"]}, unanswered="skip")
+        from_lists({"q": ["a"]}, {}, unanswered="omit")
 
 
 def test_keys_that_end_in_nul_stay_apart():
-    y, s, groups = from_lists({"a": [1], "a\0": [2]}, {"a": [1], "a\0": [3]})
+    y, s, groups = from_lists({"a": [1], "a\0": [3]}, {"a": [1], "a\0": [2]})
     assert ndcg_samples(y, s, groups=groups).tolist() == [1, 0]
 
 
 def test_keys_beyond_int64_stay_apart():
     keys = [-1, 2**63, 2**63 + 1]
-    y, s, groups = from_lists({key: [1] for key in keys}, {-1: [1], 2**63: [1], 2**63 + 1: [2]})
+    y, s, groups = from_lists({-1: [1], 2**63: [1], 2**63 + 1: [2]}, {key: [1] for key in keys})
     assert ndcg_samples(y, s, groups=groups).tolist() == [1, 1, 0]

@@ -10,18 +10,18 @@ import pytest
 from helpers import ideal, per_query
 
 from sklearn_ndcg import from_lists, from_trec
-from sklearn_ndcg._lists import judgements, lists_and_truths, ranked_run, read_list
+from sklearn_ndcg._lists import judgements, ranked_run, read_list, truths_and_lists
 from sklearn_ndcg._lists.reading import as_floats, read_truth, refuse_unlike_ids
 
 
-def test_lists_and_truths_are_mappings_from_query():
-    assert lists_and_truths([["a"], []], (["b"], {"c": 2})) == (
-        {0: ["a"], 1: []},
+def test_truths_and_lists_are_mappings_from_query():
+    assert truths_and_lists((["b"], {"c": 2}), [["a"], []]) == (
         {0: ["b"], 1: {"c": 2}},
+        {0: ["a"], 1: []},
     )
     given = {"q": ["a"]}, OrderedDict(r=["b"])
     assert all(
-        each is mapping for each, mapping in zip(lists_and_truths(*given), given, strict=True)
+        each is mapping for each, mapping in zip(truths_and_lists(*given), given, strict=True)
     )
 
 
@@ -34,34 +34,34 @@ def test_a_list_and_a_truth_are_read_in_order():
 
 def test_judgements_are_grades_by_query():
     qrels = {"q": {"a": 2, "b": -1}, "r": {"a": 0.5}}
-    assert judgements(qrels, "zero") == ({"q": {"a": 2, "b": 0}, "r": {"a": 0.5}}, [0.5])
-    relevant, _ = judgements(qrels, "nan")
-    assert np.isnan(relevant["q"]["b"])
+    relevant, fractions = judgements(qrels)
+    assert np.isnan(relevant["q"].pop("b"))  # unjudged
+    assert (relevant, fractions) == ({"q": {"a": 2}, "r": {"a": 0.5}}, [0.5])
 
 
 def test_a_run_is_ranked_by_score_and_then_by_id_descending():
     run = {"q": {"a": 1.0, "c": 2.5, "b": 1.0}, "nobody judged it": {"a": 1.0}}
-    ranked = ranked_run(run, {"q": {"a": 1}}, [])
+    ranked = ranked_run({"q": {"a": 1}}, [], run)
     assert {query: [*documents] for query, documents in ranked.items()} == {"q": ["c", "b", "a"]}
 
 
 def test_an_error_in_grades_names_the_query():
-    assert as_floats([1, True, 0.5], ["q"], [3]).tolist() == [1, 1, 0.5]
+    assert as_floats([1, True, 0.5], ["q"], [3], "relevant").tolist() == [1, 1, 0.5]
     with pytest.raises(TypeError, match="relevant must have numbers, got '3' in query 'r'"):
-        as_floats([1, 2, "3"], ["q", "empty", "r"], [2, 0, 1])
-    with pytest.raises(ValueError, match="relevant must have finite numbers, got inf"):
-        as_floats([1, np.inf], ["q"], [2])
+        as_floats([1, 2, "3"], ["q", "empty", "r"], [2, 0, 1], "relevant")
+    with pytest.raises(ValueError, match="relevant must not have inf, found in query 'q'"):
+        as_floats([1, np.inf], ["q"], [2], "relevant")
 
 
 def test_ids_of_unlike_types_are_refused():
-    refuse_unlike_ids({"q": [1, "a"], "r": None}, {"q": ["b"]})  # text is in both
-    refuse_unlike_ids({1: [1]}, {np.float32(2): [2.5]})  # all are numbers
+    refuse_unlike_ids({"q": ["b"]}, {"q": [1, "a"], "r": None})  # text is in both
+    refuse_unlike_ids({np.float32(2): [2.5]}, {1: [1]})  # all are numbers
     with pytest.raises(
-        TypeError, match="queries .* type number, those of relevant of the type str"
+        TypeError, match="queries .* type str, those of recommended of the type number"
     ):
-        refuse_unlike_ids({1: ["a"]}, {"1": ["a"]})
-    with pytest.raises(TypeError, match="documents .* type number, str, .* of the type tuple"):
-        refuse_unlike_ids({1: [1, "a"]}, {1: [("a",)]})
+        refuse_unlike_ids({"1": ["a"]}, {1: ["a"]})
+    with pytest.raises(TypeError, match="documents .* type tuple, .* of the type number, str"):
+        refuse_unlike_ids({1: [("a",)]}, {1: [1, "a"]})
 
 
 @pytest.mark.parametrize(
@@ -71,8 +71,8 @@ def test_ids_of_unlike_types_are_refused():
         ({"q": []}, {"q": []}, ValueError, "query 'q' has neither a list nor anything relevant"),
         ({}, {"q": []}, ValueError, "query 'q' has neither"),
         ({}, {}, ValueError, "no query to score"),
-        ([["a"]], {"q": ["a"]}, TypeError, "both be mappings.*list and dict"),
-        ([["a"]], [["a"], ["b"]], ValueError, "same number of queries, got 1 and 2"),
+        ([["a"]], {"q": ["a"]}, TypeError, "both be mappings.*dict and list"),
+        ([["a"]], [["a"], ["b"]], ValueError, "same number of queries, got 2 and 1"),
         ({"q": "abc"}, {"q": ["a"]}, TypeError, "got str for query 'q'"),
         ({"q": {"a", "b"}}, {"q": ["a"]}, TypeError, "best first, for each query, got set"),
         ({"q": None}, {"q": ["a"]}, TypeError, "got NoneType for query 'q'"),
@@ -91,9 +91,9 @@ def test_ids_of_unlike_types_are_refused():
             {"q": [1, 2]},
             {"q": ["1"]},
             TypeError,
-            "documents of recommended are of the type number, those of relevant of the type str",
+            "documents of relevant are of the type str, those of recommended of the type number",
         ),
-        ({1: ["a"]}, {"1": ["a"]}, TypeError, "queries of recommended are of the type number"),
+        ({1: ["a"]}, {"1": ["a"]}, TypeError, "queries of relevant are of the type str"),
         ("ab", ["a", "b"], TypeError, "an entry for each query, got str"),
         (iter([["a"]]), [["a"]], TypeError, "a sequence with an entry for each query"),
         (pd.Series({"q": ["a"]}), {"q": ["a"]}, TypeError, r"got Series\. Pass \.to_dict\(\)"),
@@ -101,7 +101,7 @@ def test_ids_of_unlike_types_are_refused():
 )
 def test_bad_lists(lists, truth, error, message):
     with pytest.raises(error, match=message):
-        from_lists(lists, truth)
+        from_lists(truth, lists)
 
 
 RATINGS = pd.DataFrame(
@@ -117,8 +117,8 @@ def test_a_series_of_grades_is_not_a_collection_of_ids():
     with pytest.raises(
         TypeError, match=r"got Series for query 1\. Pass \.tolist\(\) of a column of ids"
     ):
-        from_lists(LISTS, grades)
-    values = per_query(from_lists(LISTS, {u: each.to_dict() for u, each in grades.items()}))
+        from_lists(grades, LISTS)
+    values = per_query(from_lists({u: each.to_dict() for u, each in grades.items()}, LISTS))
     assert values == pytest.approx(
         {1: (3 + 1 / 2) / ideal([5, 3, 1]), 2: 1 / ideal([2, 1])}, abs=1e-14
     )
@@ -130,8 +130,8 @@ def test_a_series_of_ids_is_not_a_mapping_of_grades():
     with pytest.raises(
         TypeError, match=r"\.to_dict\(\) of a Series of grades whose index has each id once"
     ):
-        from_lists(LISTS, liked)
-    values = per_query(from_lists(LISTS, {u: each.tolist() for u, each in liked.items()}))
+        from_lists(liked, LISTS)
+    values = per_query(from_lists({u: each.tolist() for u, each in liked.items()}, LISTS))
     assert values[2] == pytest.approx(1 / ideal([1, 1]), abs=1e-14)
 
 
@@ -140,12 +140,12 @@ def test_a_series_with_an_id_twice_is_refused_before_to_dict_loses_one():
     with pytest.raises(
         TypeError, match=r"\.to_dict\(\) of a Series of grades whose index has each id once"
     ):
-        from_lists({"q": ["A"]}, {"q": grades})
+        from_lists({"q": grades}, {"q": ["A"]})
     lists = pd.Series([["A"], ["B"]], index=["q", "q"])
     with pytest.raises(
         TypeError, match=r"\.to_dict\(\) of a Series whose index has each query once"
     ):
-        from_lists(lists, {"q": ["A"]})
+        from_lists({"q": ["A"]}, lists)
 
 
 IDS = [3, 1, 2]
@@ -182,13 +182,13 @@ CONTAINERS = {
 
 
 NO_LISTS = {
-    "set": (set, "in no order: are recommended and relevant swapped"),
-    "frozenset": (frozenset, "in no order: are recommended and relevant swapped"),
+    "set": (set, "in no order: are relevant and recommended swapped"),
+    "frozenset": (frozenset, "in no order: are relevant and recommended swapped"),
     "dict of scores": (
         lambda ids: dict.fromkeys(ids, 1),
         r"swapped\? For a dict of scores pass sorted\(scores, key=scores\.get, reverse=True\)",
     ),
-    "OrderedDict": (OrderedDict.fromkeys, "relevant swapped"),
+    "OrderedDict": (OrderedDict.fromkeys, "recommended swapped"),
     "keys": (
         lambda ids: dict.fromkeys(ids).keys(),
         "got dict_keys for query 'q'. It is in no order",
@@ -220,9 +220,9 @@ def test_a_list_is_read_as_it_is_or_refused(kind):
     truth = {"q": {1: 2, 7: 1}}
     if isinstance(make, tuple):
         with pytest.raises(TypeError, match=make[1]):
-            from_lists({"q": make[0](IDS)}, truth)
+            from_lists(truth, {"q": make[0](IDS)})
     else:
-        y_true, y_score, _ = from_lists({"q": make(IDS)}, truth)
+        y_true, y_score, _ = from_lists(truth, {"q": make(IDS)})
         in_order = list(make(IDS))
         expected = [2.0 if each == 1 else 0.0 for each in in_order]
         assert y_true.tolist() == [*expected, 1.0]
@@ -234,9 +234,9 @@ def test_a_truth_is_read_as_it_is_or_refused(kind):
     make = (CONTAINERS | NO_MAPPINGS)[kind]
     if isinstance(make, tuple):
         with pytest.raises(TypeError, match=make[1]):
-            from_lists({"q": [9, 1]}, {"q": make[0](IDS)})
+            from_lists({"q": make[0](IDS)}, {"q": [9, 1]})
     else:
-        y_true, _, _ = from_lists({"q": [9, 1]}, {"q": make(IDS)})
+        y_true, _, _ = from_lists({"q": make(IDS)}, {"q": [9, 1]})
         assert y_true.tolist() == [0, 1, 1, 1]
 
 
@@ -244,9 +244,9 @@ def test_a_truth_is_read_as_it_is_or_refused(kind):
 def test_columns_of_other_libraries_are_refused(library):
     for given in polars_and_pyarrow(library):
         for call in (
-            lambda given=given: from_lists({"q": given}, {"q": [1]}),
             lambda given=given: from_lists({"q": [1]}, {"q": given}),
-            lambda given=given: from_lists(given, [[1]] * 3),
+            lambda given=given: from_lists({"q": given}, {"q": [1]}),
+            lambda given=given: from_lists([[1]] * 3, given),
         ):
             with pytest.raises(TypeError, match=rf"got {type(given).__name__}.*Pass "):
                 call()
@@ -256,29 +256,29 @@ def test_a_table_as_all_lists_or_all_truths_gets_the_way_out():
     with pytest.raises(
         TypeError, match=r"got DataFrame.* \{query: list\(rows\['id'\]\) for query, rows in table"
     ):
-        from_lists(RATINGS, LISTS)
+        from_lists(LISTS, RATINGS)
     with pytest.raises(
         TypeError, match=r"dict\(zip\(rows\['id'\], rows\['grade'\]\)\) for query, ro"
     ):
-        from_lists(LISTS, RATINGS)
+        from_lists(RATINGS, LISTS)
 
 
 def test_relevance_in_the_place_of_lists_is_noticed():
     liked, graded = {"q": {"A", "B"}}, {"q": {"A": 3, "B": 1}}
     for truth in (liked, graded):
-        with pytest.raises(TypeError, match="are recommended and relevant swapped"):
-            from_lists(truth, {"q": ["B", "A"]})
+        with pytest.raises(TypeError, match="are relevant and recommended swapped"):
+            from_lists({"q": ["B", "A"]}, truth)
 
 
 def test_grades_as_ids_and_ratings_twice():
     # five stars for three items: as ids they would be a single relevant document
     message = r"relevant has the id 5 3 times in query 'u'\. Pass set\(ids\), or .*Counter\(ids\)"
     with pytest.raises(ValueError, match=message):
-        from_lists({"u": [1, 5]}, {"u": [5, 5, 4, 5]})
+        from_lists({"u": [5, 5, 4, 5]}, {"u": [1, 5]})
     clicks = ["A", "B", "A"]
-    counted = from_lists({"u": ["B", "A"]}, {"u": Counter(clicks)})
+    counted = from_lists({"u": Counter(clicks)}, {"u": ["B", "A"]})
     assert per_query(counted)["u"] == pytest.approx((1 + 2 / log2(3)) / ideal([2, 1]), abs=1e-14)
-    assert per_query(from_lists({"u": ["B", "A"]}, {"u": set(clicks)})) == {"u": 1}
+    assert per_query(from_lists({"u": set(clicks)}, {"u": ["B", "A"]})) == {"u": 1}
 
 
 @pytest.mark.parametrize("kind", [list, np.array, pd.array])
@@ -287,13 +287,13 @@ def test_a_mask_is_not_ids(kind):
     relevant[0, 2] = relevant[1, 4] = True  # 0 and 1 would be the ids
     for truth in (relevant, [kind(row.tolist()) for row in relevant]):
         with pytest.raises(TypeError, match="relevant has True or False among its ids in query 0"):
-            from_lists([[2, 0], [1, 4]], truth)
+            from_lists(truth, [[2, 0], [1, 4]])
     with pytest.raises(TypeError, match="recommended has True or False"):
-        from_lists([kind([True, False])], [[1]])
+        from_lists([[1]], [kind([True, False])])
     # if True and False are numbers, an id occurs more than once
     with pytest.raises(ValueError, match="relevant has the id 0 4 times in query 0"):
-        from_lists([[2, 0], [1, 4]], relevant.astype(int))
-    values = per_query(from_lists([[2, 0], [1, 4]], [np.flatnonzero(row) for row in relevant]))
+        from_lists(relevant.astype(int), [[2, 0], [1, 4]])
+    values = per_query(from_lists([np.flatnonzero(row) for row in relevant], [[2, 0], [1, 4]]))
     assert values == {0: 1, 1: pytest.approx(1 / log2(3))}
 
 
@@ -304,27 +304,27 @@ def test_a_missing_id_is_not_a_document(missing):
         r"{} must not have missing ids \(None, NaN\), found 2 in query 'b', the first at index 1"
     )
     with pytest.raises(ValueError, match=message.format("relevant")):
-        from_lists({"a": ["x"], "b": ["x"]}, {"a": ["x"], "b": ["x", missing, missing]})
+        from_lists({"a": ["x"], "b": ["x", missing, missing]}, {"a": ["x"], "b": ["x"]})
     with pytest.raises(ValueError, match=message.format("recommended")):
-        from_lists({"b": ["x", missing, missing]}, {"b": ["x"]})
+        from_lists({"b": ["x"]}, {"b": ["x", missing, missing]})
     with pytest.raises(ValueError, match="relevant must not have missing ids"):
-        from_lists({"b": ["x"]}, {"b": {"x": 1, missing: 1}})
+        from_lists({"b": {"x": 1, missing: 1}}, {"b": ["x"]})
     masked = np.ma.array([1, 2, 3], mask=[False, True, False])
     with pytest.raises(ValueError, match="found 1 in query 0, the first at index 1"):
-        from_lists([masked], [[1]])
+        from_lists([[1]], [masked])
 
 
 @pytest.mark.slow  # torch is gigabytes
 def test_tensors_as_ids_are_compared_by_value():
     torch = pytest.importorskip("torch")
     top = torch.tensor([[3, 1], [2, 5]])
-    y_true, _, _ = from_lists(list(top), [top[0, 1:], top[1, :1]])
+    y_true, _, _ = from_lists([top[0, 1:], top[1, :1]], list(top))
     assert y_true.tolist() == [0, 1, 1, 0]
     for lists, truth in ((list(top[0]), [3]), ([3], list(top[0]))):  # of 0-d tensors
         with pytest.raises(
             TypeError, match="ids in query 0 that are arrays themselves, of type Te"
         ):
-            from_lists([lists], [truth])
+            from_lists([truth], [lists])
 
 
 Record = namedtuple("Record", ["query_id", "doc_id", "score"])
@@ -334,8 +334,8 @@ Record = namedtuple("Record", ["query_id", "doc_id", "score"])
     ("qrels", "run", "error", "message"),
     [
         ({}, {}, ValueError, "no query to score"),
-        ({"q": {"a": 1}}, {"q": {"a": np.nan}}, ValueError, "run must not have NaN, found in query 'q'"),
-        ({"q": {"a": np.nan}}, {"q": {"a": 1}}, ValueError, "qrels must not have NaN"),
+        ({"q": {"a": 1}}, {"q": {"a": np.nan}}, ValueError, "run must not have nan, found in query 'q'"),
+        ({"q": {"a": np.nan}}, {"q": {"a": 1}}, ValueError, "qrels must not have nan"),
         ({"q": {"a": 1}}, {"q": {"a": "1"}}, TypeError, "run must have numbers, got '1' in query 'q'"),
         ({"q": {"a": None}}, {"q": {"a": 1}}, TypeError, "qrels must have numbers, got None"),
         ({"q": {1: 1}}, {"q": {1: 1}}, TypeError, "qrels must have ids of text.*got 1 in query 'q'"),
@@ -413,7 +413,7 @@ def test_the_way_out_for_graded_judgements_and_whole_scores():
     lists = {query: eval(way, {"scores": scores}) for query, scores in run.items()}  # noqa: S307
     assert lists == {"q": ["c", "b", "a"]}
     expected = (0.5 + 0.5 / log2(3) + 1 / 2) / ideal([1, 0.5, 0.5])
-    assert per_query(from_lists(lists, qrels))["q"] == pytest.approx(expected)
+    assert per_query(from_lists(qrels, lists))["q"] == pytest.approx(expected)
 
 
 NOT_NUMBERS = {
@@ -427,7 +427,7 @@ NOT_NUMBERS = {
 @pytest.mark.parametrize("kind", NOT_NUMBERS)
 def test_grades_that_are_not_numbers_are_refused(kind):
     with pytest.raises((TypeError, ValueError), match="relevant"):
-        from_lists([["a", "b"]], [NOT_NUMBERS[kind]])
+        from_lists([NOT_NUMBERS[kind]], [["a", "b"]])
 
 
 def test_scores_that_are_lists_are_refused():
@@ -436,5 +436,5 @@ def test_scores_that_are_lists_are_refused():
 
 
 def test_lists_of_no_dimension_are_refused():
-    with pytest.raises(TypeError, match="recommended must be"):
+    with pytest.raises(TypeError, match="relevant must be"):
         from_lists(np.array(3), np.array(3))

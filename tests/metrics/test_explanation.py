@@ -185,7 +185,7 @@ def test_scores_that_are_places_are_recognised(capsys):
     run = {"q": {"a": 0.5, "b": 0.5, "c": 0.1}, "r": {"a": 1.0}}
     qrels = {"q": {"a": 1, "b": 0, "d": 2}, "r": {"b": 1}}
     for y_true, y_score, groups in (
-        from_lists(lists, relevant),
+        from_lists(relevant, lists),
         from_trec(qrels, run),
         from_trec(qrels, run, unjudged="nan"),
     ):

@@ -136,7 +136,7 @@ import polars as pl
 
 films = ["Alien", "Brazil", "Große Freiheit", "Ёлки", "千と千尋の神隠し"] * 4
 liked = {film: set(films[i : i + 3]) for i, film in enumerate(films[:5])}
-y, s, groups = sn.from_lists({film: films[:5] for film in liked}, liked)
+y, s, groups = sn.from_lists(liked, {film: films[:5] for film in liked})
 found = {
     "samples": sn.ndcg_samples(y, s, groups=groups, ties="worst").tolist(),
     "curve": sn.ndcg_curve(y, s, groups=groups)[1].tolist(),
