@@ -344,6 +344,12 @@ def fit_transformers(
     pipeline: Pipeline, train: TrainingRows, held_out: TrainingRows | None
 ) -> tuple[TrainingRows, TrainingRows | None]:
     """Fit the steps before the last, on rows to train on alone, and transform all rows."""
+    for name, step in pipeline.steps:
+        if hasattr(step, "fit_resample"):
+            raise TypeError(
+                f"Step {name!r} draws rows, which cuts queries: samplers are not supported inside "
+                "GroupedRanker. Its max_queries draws whole queries."
+            )
     # a last step that does nothing lets memory= cache each of the others
     head = Pipeline(
         [*pipeline.steps[:-1], (pipeline.steps[-1][0], "passthrough")], memory=pipeline.memory
