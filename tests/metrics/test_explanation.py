@@ -5,7 +5,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from helpers import graded_rows
+from helpers import examples, graded_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal as assert_same
@@ -45,7 +45,7 @@ OPTIONS = st.fixed_dictionaries(
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(OPTIONS, OPTIONS, st.integers(0, 9))
 def test_every_number_is_that_of_ndcg_score(first, second, seed):
     y_true, y_score, groups = rows(seed)
