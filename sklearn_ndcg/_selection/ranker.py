@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn import utils
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import Tags, column_or_1d
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -322,7 +321,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._features(X)  # raises where X is not as in fit
         scorer = make_ndcg_scorer(k=self.k, group_by=self.group_by)
-        y = column_or_1d(y, warn=True)
+        y = utils.column_or_1d(y, warn=True)
         return float(scorer(self, X, y, sample_weight, groups=groups))  # type: ignore[arg-type]
 
     @property
@@ -372,7 +371,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 requests.fit.add_request(param=name, alias=alias)
         return requests
 
-    def __sklearn_tags__(self) -> Tags:
+    def __sklearn_tags__(self) -> utils.Tags:
         tags = super().__sklearn_tags__()
         if hasattr(self.estimator, "__sklearn_tags__") and not isinstance(self.estimator, type):
             inner = utils.get_tags(self.estimator)
@@ -381,12 +380,11 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             tags.regressor_tags = inner.regressor_tags
             tags.input_tags = inner.input_tags
             tags.non_deterministic = inner.non_deterministic
-        if tags.estimator_type is None:  # LightGBM's and XGBoost's rankers say nothing
-            tags.estimator_type = "regressor"
+        # LightGBM's and XGBoost's rankers say nothing
+        tags.estimator_type = tags.estimator_type or "regressor"
         if tags.estimator_type == "regressor":
-            tags.regressor_tags = utils.RegressorTags(
-                poor_score=True
-            )  # an NDCG needs relevance >= 0
+            # an NDCG needs relevance >= 0
+            tags.regressor_tags = utils.RegressorTags(poor_score=True)
         tags.target_tags.required = True
         return tags
 
@@ -401,8 +399,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             )
         for name, or_none in (("k", True), ("max_queries", True), ("n_iter_no_change", False)):
             value: Any = getattr(self, name)
-            fits = or_none if value is None else _checks.is_integer(value) and value >= 1
-            if not fits:
+            if not (or_none if value is None else _checks.is_integer(value) and value >= 1):
                 needed = "an integer >= 1" + " or None" * or_none
                 raise ValueError(f"{name} must be {needed}, got {value!r}.")
         _checks.check_choice("validation", self.validation, ("random", "last"))
@@ -421,7 +418,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         groups = _rows.query_ids(X, self.group_by, groups)
         _checks.refuse_reordered(X=X, y=y, groups=groups, sample_weight=sample_weight)
         X, y = validate_data(self, X, y, skip_check_array=True)
-        y = column_or_1d(y, warn=True)
+        y = utils.column_or_1d(y, warn=True)
         utils.check_consistent_length(X, y)
         if y.dtype.kind == "O":
             missing = np.array([_checks.is_missing(label) for label in y.tolist()])

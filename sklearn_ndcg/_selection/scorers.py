@@ -182,7 +182,7 @@ def make_dcg_scorer(
     )  # fmt: skip
 
 
-def _make(metric: str, options: Any, **parameters: Any) -> GroupedScorer:
+def _make(metric: Literal["ndcg", "dcg"], options: Any, **parameters: Any) -> GroupedScorer:
     if "groups" in options:
         raise TypeError(
             f"make_{metric}_scorer takes no groups, as a scorer is given only some of the rows: "
@@ -263,7 +263,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        metric: str,
+        metric: Literal["ndcg", "dcg"],
         *,
         k: Cutoff | Sequence[Cutoff] = None,
         group_by: Any = None,
@@ -363,9 +363,8 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
                 "Use fewer or stratified folds, or another value of undefined.",
                 UndefinedMetricWarning,
             )
-        if not measure.has_several_cutoffs:
-            return float(means[0])
-        return dict(zip(self._names(measure), means, strict=True))
+        scores = dict(zip(self._names(measure), means, strict=True))
+        return scores if measure.has_several_cutoffs else float(means[0])
 
     __call__ = score
 
@@ -454,10 +453,8 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         is_auto, name = methods == ["auto"], type(estimator).__name__
         if is_auto:
             classes = getattr(estimator, "classes_", ())
-            classifies = np.size(classes) > 0
-            if hasattr(estimator, "__sklearn_tags__"):
-                classifies = is_classifier(estimator)
-            if not classifies:
+            has_tags = hasattr(estimator, "__sklearn_tags__")  # as those of scikit-learn have
+            if not (is_classifier(estimator) if has_tags else np.size(classes) > 0):
                 return "predict"
             binary = y_ndim == 2 or len(classes) == 2
             methods = ["predict_proba", "decision_function"] if binary else ["predict_proba"]

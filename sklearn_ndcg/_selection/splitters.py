@@ -108,8 +108,7 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
         splitter = self._splitter(y_of_query)
         for fold, parts in enumerate(splitter.split(np.zeros((n_queries, 1)), y_of_query)):
             drawn = (_count_drawn(part, n_queries, "queries", fold) for part in parts)
-            rows = np.arange(len(query_number))
-            train, test = (np.repeat(rows, count[query_number]) for count in drawn)
+            train, test = (np.repeat(np.arange(len(query_number)), n[query_number]) for n in drawn)
             yield train, test
 
     def get_n_splits(
@@ -127,8 +126,9 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
         int
             The number of splits.
         """
+        splitter = self._splitter(None)
         try:
-            return int(self._splitter(None).get_n_splits())
+            return int(splitter.get_n_splits())
         except (TypeError, ValueError) as error:
             if X is None:
                 raise ValueError(f"X is None, and cv needs to know the queries: {error}") from error
