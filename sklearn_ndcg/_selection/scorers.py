@@ -144,7 +144,7 @@ def make_dcg_scorer(
     response_method: ResponseMethod = "auto",
     name: str | None = None,
     all_groups: Any = None,
-    **options: Unpack[NDCGChoices],
+    **options: Unpack[DCGChoices],
 ) -> GroupedScorer:
     """Make a scorer of DCG per query: `make_ndcg_scorer` without the division by the ideal.
 

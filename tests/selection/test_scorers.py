@@ -3,6 +3,7 @@
 import pickle
 from copy import deepcopy
 from fractions import Fraction
+from typing import Unpack, get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -56,6 +57,7 @@ from sklearn_ndcg import (
     ndcg_score,
     one_ranking,
 )
+from sklearn_ndcg._metrics import DCGChoices, NDCGChoices
 from sklearn_ndcg._selection import GroupedScorer
 
 # --- where the ids come from
@@ -562,6 +564,14 @@ def test_all_groups_are_shown_in_short_and_survive_copies(data):
     assert scorer.set_params(all_groups=None).all_groups is None
 
 
+def test_rows_that_are_taken_out_of_a_query_are_still_its_rows(data):
+    X, y, query = data
+    y = np.where(np.arange(len(y)) % 3 == 0, np.nan, y)
+    options = {"unjudged": "omit", "undefined": 0.0}
+    found = make_ndcg_scorer(all_groups=query, **options)(FirstColumn(), X, y, groups=query)
+    assert found == ndcg_score(y, X["a"], groups=query, **options)
+
+
 def test_all_groups_that_are_no_ids():
     with pytest.raises(ValueError, match=r"all_groups must not hold missing ids, found 1 missing"):
         make_ndcg_scorer(all_groups=[1.0, np.nan])
@@ -990,6 +1000,11 @@ def test_bad_parameters(name):
     parameters, error, words = BAD[name]
     with pytest.raises(error, match=words):
         make_ndcg_scorer(**parameters)
+
+
+def test_editors_are_told_the_options_of_each_metric():
+    for make, choices in ((make_ndcg_scorer, NDCGChoices), (make_dcg_scorer, DCGChoices)):
+        assert get_type_hints(make)["options"] == Unpack[choices]
 
 
 def test_there_are_two_metrics():
