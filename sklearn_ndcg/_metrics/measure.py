@@ -205,12 +205,6 @@ class Measure:
         return np.iterable(self.k) and not isinstance(self.k, str)
 
     @property
-    def names(self) -> list[str]:
-        """What the value at each cutoff is called: "ndcg@10"."""
-        name = "ndcg" if self.normalized else "dcg"
-        return [name if k is None else f"{name}@{k}" for k in self.cutoffs]
-
-    @property
     def tie_rule(self) -> TieRule:
         """How ties are broken: by `ties`, or in the order of the input under `ignore_ties`."""
         return TIES["stable" if self.ignore_ties else self.ties]

@@ -10,8 +10,13 @@ import numpy as np
 from sklearn_ndcg._checks import Ints, is_integer
 
 
-def query_ids(X: Any, group_by: Any) -> Any:
-    """The ids that `group_by` finds: columns, index levels, or what a callable makes of X."""
+def query_ids(X: Any, group_by: Any, groups: Any = None) -> Any:
+    """The ids that `group_by` finds: columns, index levels, or what a callable makes of X.
+
+    Where it is None they are `groups`, which are ignored otherwise.
+    """
+    if group_by is None:
+        return groups
     if callable(group_by):
         ids = group_by(X)
         if ids is None:
@@ -62,6 +67,11 @@ def _array_column(X: Any, key: Any) -> Any:
             "Ways out: groups, with sklearn.set_config(enable_metadata_routing=True); in a "
             "Pipeline an index level and set_output(transform='pandas'), or groupedranker__groups "
             "as a fit parameter; or the number of a column, if none in front of it is removed."
+        )
+    if not (hasattr(X, "shape") or hasattr(X, "__array__") or isinstance(X, list | tuple)):
+        raise ValueError(
+            f"group_by={key} is the number of a column, but X is a {type(X).__name__}, which has "
+            "none: pass an array, or a callable that finds the ids in it."
         )
     matrix = _matrix(X)
     if len(matrix.shape) != 2 or not -matrix.shape[1] <= key < matrix.shape[1]:

@@ -1,4 +1,4 @@
-"""Leaks: queries that are scored after training on other rows of theirs."""
+"""Queries of which other rows were trained on, or not all rows are scored."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ndcg._checks import Floats, Ints, to_host, warn
-from sklearn_ndcg._rows import Grouping, shown_labels
+from sklearn_ndcg._rows import Grouping, count_rows, shown_labels
 from sklearn_ndcg._selection.libraries import last_step
 
 
@@ -50,16 +50,46 @@ class TrainedQueries:
         """Sorted ids of the queries that are scored after training on other rows of theirs."""
         if len(self.labels) == 1:  # no id tells anything, as with `one_ranking`
             return self.labels[:0]
-        try:
-            place = np.searchsorted(self.labels, grouping.labels)
-            place = np.minimum(place, len(self.labels) - 1)
-            known = np.asarray(self.labels[place] == grouping.labels)
-        except TypeError:  # ids of another type
-            return self.labels[:0]
+        place, known = _find(grouping.labels, self.labels)
         same = (self.lengths[place] == grouping.lengths) & np.isclose(
             self.checksums[place], _checksums(grouping, y), rtol=1e-9, atol=1e-9
         )
         return np.sort(grouping.labels[known & ~same])
+
+
+@dataclass(frozen=True, eq=False)
+class WholeQueries:
+    """The number of rows of each query, to detect folds that have only some of them."""
+
+    labels: NDArray[Any]
+    lengths: Ints
+
+    @classmethod
+    def of(cls, ids: Any) -> WholeQueries:
+        """Count the rows of each id, in any container that `groups` takes."""
+        first = ids[0] if isinstance(ids, list | tuple) and ids else None
+        is_column = isinstance(first, list) or len(getattr(first, "shape", ())) == 1
+        n_rows = count_rows(first if is_column else ids)
+        grouping = Grouping.of_ids(ids, n_rows, name="all_groups")
+        return cls(grouping.labels, grouping.lengths)
+
+    def __repr__(self) -> str:
+        return f"<ids of {len(self.labels):,} queries>"
+
+    def refuse_parts(self, grouping: Grouping) -> None:
+        """Raise where a query is not known, or has another number of rows."""
+        place, known = _find(grouping.labels, self.labels)
+        expected = np.where(known, self.lengths[place], 0)
+        cut = np.flatnonzero(expected != grouping.lengths)
+        if len(cut):
+            first = cut[np.argsort(grouping.labels[cut])[0]]
+            raise ValueError(
+                f"{len(cut)} of the {len(known)} queries that are scored have other rows than in "
+                f"all_groups. The first, {shown_labels(grouping.labels[[first]])}, has "
+                f"{grouping.lengths[first]} here and {expected[first]} there. Split whole queries, "
+                "with QuerySplitter or GroupKFold, and let the tool draw no rows: subsample=1.0, "
+                "resource='max_queries'. all_groups must have the ids of all rows that are split."
+            )
 
 
 def warn_of_leak(estimator: Any, group_by: Any, grouping: Grouping, y: Any) -> None:
@@ -84,6 +114,15 @@ def warn_of_leak(estimator: Any, group_by: Any, grouping: Grouping, y: Any) -> N
             "Split whole queries: QuerySplitter does it with any splitter, and GroupKFold too.",
             QueryLeakWarning,
         )
+
+
+def _find(wanted: NDArray[Any], labels: NDArray[Any]) -> tuple[Ints, NDArray[np.bool_]]:
+    """The place of each wanted label among sorted labels, and whether it is one of them."""
+    try:
+        place = np.minimum(np.searchsorted(labels, wanted), len(labels) - 1)
+        return place, np.asarray(labels[place] == wanted)
+    except TypeError:  # ids of another type
+        return np.zeros(len(wanted), dtype=np.intp), np.zeros(len(wanted), dtype=bool)
 
 
 def _checksums(grouping: Grouping, y: Any) -> Floats:

@@ -129,9 +129,8 @@ def _catboost_early_stopping(
     from catboost import Pool  # noqa: PLC0415
 
     given = ranker.get_params()
-    _refuse_given(
-        given, {"early_stopping_rounds", "eval_metric", "od_type", "od_wait", "use_best_model"}
-    )
+    stopping = {"early_stopping_rounds", "eval_metric", "od_type", "od_wait", "use_best_model"}
+    _refuse_given(given, stopping)
     ranker.set_params(eval_metric=f"NDCG:top={k}")
     columns = {name: params.get(name, given.get(name)) for name in CATBOOST_COLUMNS}
     aligned = {"group_weight": held_out.query_weight_per_row, **held_out.aligned}
@@ -344,6 +343,12 @@ def fit_transformers(
     pipeline: Pipeline, train: TrainingRows, held_out: TrainingRows | None
 ) -> tuple[TrainingRows, TrainingRows | None]:
     """Fit the steps before the last, on rows to train on alone, and transform all rows."""
+    samplers = [name for name, step in pipeline.steps if hasattr(step, "fit_resample")]
+    if samplers:
+        raise TypeError(
+            f"Step {samplers[0]!r} draws rows, which cuts queries: samplers are not supported "
+            "inside GroupedRanker. Its max_queries draws whole queries."
+        )
     # a last step that does nothing lets memory= cache each of the others
     head = Pipeline(
         [*pipeline.steps[:-1], (pipeline.steps[-1][0], "passthrough")], memory=pipeline.memory

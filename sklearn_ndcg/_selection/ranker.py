@@ -5,20 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from inspect import signature
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn import utils
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import (
-    RegressorTags,
-    Tags,
-    check_consistent_length,
-    check_random_state,
-    column_or_1d,
-    get_tags,
-)
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -58,7 +51,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     group_by : str, int, callable or list of names, default=None
         Where in X the query ids are, as in `make_ndcg_scorer`: a column, which the
         inner estimator then does not get, not in `predict` either; a level of a pandas index, which
-        is not a feature; or a callable on X. With None, pass `groups` to `fit`.
+        is not a feature; or a callable on X. Takes precedence over `groups`. With None, pass
+        `groups` to `fit`.
 
     k : int or None, default=None
         Cutoff of `score` and of early stopping. None counts whole lists.
@@ -160,7 +154,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         k: int | None = None,
         max_queries: int | None = None,
         early_stopping: bool = False,
-        validation: str = "random",
+        validation: Literal["random", "last"] = "random",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
         random_state: Any = None,
@@ -179,8 +173,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self,
         X: Any,
         y: Any,
-        groups: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
         **fit_params: Any,
     ) -> GroupedRanker:
         """Fit the inner estimator on rows sorted by query.
@@ -193,11 +188,11 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         y : array-like of shape (n_documents,)
             Relevance.
 
-        groups : array-like of shape (n_documents,), default=None
-            The query id of each row, in any order. Not together with `group_by`.
-
         sample_weight : array-like of shape (n_documents,), default=None
             Weights >= 0, one per row. XGBoost and CatBoost get one per query: the mean of its rows.
+
+        groups : array-like of shape (n_documents,), default=None
+            The query id of each row, in any order. Ignored where `group_by` is set.
 
         **fit_params
             Passed on to the inner `fit` (of a Pipeline: its last step's). Those with one
@@ -220,10 +215,10 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             If `estimator` is not an estimator.
         """
         self._check_parameters()
-        X, y = self._check_data(X, y, groups, sample_weight)
+        X, y, groups = self._check_data(X, y, groups, sample_weight)
         inner = self._clone_estimator()
         last = libraries.last_step(inner)
-        groups = self._check_groups(X, groups, last, fit_params)
+        self._check_groups(groups, last, fit_params)
         self._group_columns = _rows.group_columns(X, self.group_by)
         self._columns = _rows.column_names(X) or []
         transforms = isinstance(inner, Pipeline) and len(inner.steps) > 1
@@ -299,8 +294,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self,
         X: Any,
         y: ArrayLike,
-        groups: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
     ) -> float:
         """Score by NDCG@k per query; an inner classifier ranks by its probabilities.
 
@@ -312,11 +308,11 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         y : array-like of shape (n_documents,)
             Relevance.
 
-        groups : array-like of shape (n_documents,), default=None
-            The query id of each row, unless `group_by` says where in X they are.
-
         sample_weight : array-like of shape (n_documents,), default=None
             Weights; a query weighs the mean of its rows.
+
+        groups : array-like of shape (n_documents,), default=None
+            The query id of each row. Ignored where `group_by` says where in X they are.
 
         Returns
         -------
@@ -324,9 +320,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             ``ndcg_score(y, scores, groups=groups, k=k)``.
         """
         self._features(X)  # raises where X is not as in fit
-        scorer = make_ndcg_scorer(k=self.k)
-        ids, y = self._query_ids(X, groups), column_or_1d(y, warn=True)
-        return float(scorer(self, X, y, groups=ids, sample_weight=sample_weight))  # type: ignore[arg-type]
+        scorer = make_ndcg_scorer(k=self.k, group_by=self.group_by)
+        y = utils.column_or_1d(y, warn=True)
+        return float(scorer(self, X, y, sample_weight, groups=groups))  # type: ignore[arg-type]
 
     @property
     def feature_importances_(self) -> Any:
@@ -375,19 +371,20 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 requests.fit.add_request(param=name, alias=alias)
         return requests
 
-    def __sklearn_tags__(self) -> Tags:
+    def __sklearn_tags__(self) -> utils.Tags:
         tags = super().__sklearn_tags__()
         if hasattr(self.estimator, "__sklearn_tags__") and not isinstance(self.estimator, type):
-            inner = get_tags(self.estimator)
+            inner = utils.get_tags(self.estimator)
             tags.estimator_type = inner.estimator_type
             tags.classifier_tags = inner.classifier_tags
             tags.regressor_tags = inner.regressor_tags
             tags.input_tags = inner.input_tags
             tags.non_deterministic = inner.non_deterministic
-        if tags.estimator_type is None:  # LightGBM's and XGBoost's rankers say nothing
-            tags.estimator_type = "regressor"
+        # LightGBM's and XGBoost's rankers say nothing
+        tags.estimator_type = tags.estimator_type or "regressor"
         if tags.estimator_type == "regressor":
-            tags.regressor_tags = RegressorTags(poor_score=True)  # an NDCG needs relevance >= 0
+            # an NDCG needs relevance >= 0
+            tags.regressor_tags = utils.RegressorTags(poor_score=True)
         tags.target_tags.required = True
         return tags
 
@@ -402,10 +399,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             )
         for name, or_none in (("k", True), ("max_queries", True), ("n_iter_no_change", False)):
             value: Any = getattr(self, name)
-            if value is None and or_none:
-                continue
-            if not _checks.is_integer(value) or value < 1:
-                needed = "an integer >= 1 or None" if or_none else "an integer >= 1"
+            if not (or_none if value is None else _checks.is_integer(value) and value >= 1):
+                needed = "an integer >= 1" + " or None" * or_none
                 raise ValueError(f"{name} must be {needed}, got {value!r}.")
         _checks.check_choice("validation", self.validation, ("random", "last"))
         if not isinstance(self.early_stopping, bool | np.bool_):
@@ -416,14 +411,15 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 f"validation_fraction must be a number between 0 and 1, got {fraction!r}."
             )
 
-    def _check_data(self, X: Any, y: Any, groups: Any, sample_weight: Any) -> tuple[Any, Any]:
+    def _check_data(self, X: Any, y: Any, groups: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         if X is None:
             raise ValueError("X is None: pass the features, one row per document.")
         _checks.refuse_masked(y, "y")
+        groups = _rows.query_ids(X, self.group_by, groups)
         _checks.refuse_reordered(X=X, y=y, groups=groups, sample_weight=sample_weight)
         X, y = validate_data(self, X, y, skip_check_array=True)
-        y = column_or_1d(y, warn=True)
-        check_consistent_length(X, y)
+        y = utils.column_or_1d(y, warn=True)
+        utils.check_consistent_length(X, y)
         if y.dtype.kind == "O":
             missing = np.array([_checks.is_missing(label) for label in y.tolist()])
         else:
@@ -433,10 +429,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 f"y must not be NaN, found {_checks.count_of(missing, 'NaN')}. Leave those rows "
                 "out, or set their relevance to 0 if they are not relevant."
             )
-        return X, y
+        return X, y, groups
 
-    def _check_groups(self, X: Any, groups: Any, last: Any, fit_params: Params) -> Any:
-        groups = self._query_ids(X, groups)
+    def _check_groups(self, groups: Any, last: Any, fit_params: Params) -> None:
         misnamed = [each.name for each in INTERFACES if each.name in fit_params]
         if groups is None and misnamed:
             raise ValueError(
@@ -446,7 +441,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             )
         interface = libraries.interface_of(last)
         if groups is not None or not (interface or self.early_stopping):
-            return groups
+            return
         what = f"{type(last).__name__}.fit" if interface else "early_stopping=True"
         raise ValueError(
             f"groups is missing, and {what} needs to know the queries. Pass groups=, one id "
@@ -469,17 +464,6 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 )
             raise
 
-    def _query_ids(self, X: Any, groups: Any) -> Any:
-        if self.group_by is None:
-            return groups
-        if groups is not None:
-            raise ValueError(
-                f"groups were passed, and group_by={self.group_by!r} says where in X they are: "
-                "only one of the two can be meant. With metadata routing on, leave group_by out "
-                "or call set_fit_request(groups=False).set_score_request(groups=False)."
-            )
-        return _rows.query_ids(X, self.group_by)
-
     def _call_inner(self, method: str, X: Any) -> Any:
         features = self._features(X)  # first, as it raises where nothing is fitted
         return getattr(self.estimator_, method)(features)
@@ -492,8 +476,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 "X must be 2-D, one row per document, got 1-D. Reshape your data: X.reshape(-1, 1) "
                 "for a single feature, X.reshape(1, -1) for a single document."
             )
-        columns, names = self._group_columns, self._columns
-        if columns and _rows.lacks_only(X, columns, names, self.n_features_in_):
+        columns = self._group_columns
+        if columns and _rows.lacks_only(X, columns, self._columns, self.n_features_in_):
             return X
         validate_data(self, X, reset=False, skip_check_array=True)
         return _rows.without_columns(X, columns)
@@ -531,7 +515,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _draw_queries(self, n_queries: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Which queries are used at all, and which of these are held out from training."""
-        generator = check_random_state(self.random_state)
+        generator = utils.check_random_state(self.random_state)
         drawn, held_out = np.ones(n_queries, dtype=bool), np.zeros(n_queries, dtype=bool)
         if self.max_queries is not None and self.max_queries < n_queries:
             drawn[generator.permutation(n_queries)[self.max_queries :]] = False
@@ -544,11 +528,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 f"early_stopping=True would hold out {n_held_out} of {n_drawn} queries and leave "
                 "none to train on: more queries are needed, or a smaller validation_fraction."
             )
-        if self.validation == "last":
-            places = np.arange(n_drawn)[-n_held_out:]
-        else:
-            places = generator.permutation(n_drawn)[:n_held_out]
-        held_out[np.flatnonzero(drawn)[places]] = True
+        last = self.validation == "last"
+        order = np.arange(n_drawn)[::-1] if last else generator.permutation(n_drawn)
+        held_out[np.flatnonzero(drawn)[order[:n_held_out]]] = True
         return drawn, held_out
 
 

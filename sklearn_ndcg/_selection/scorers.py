@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, Unpack, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,31 +12,27 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.metadata_routing import UNUSED
 
-from sklearn_ndcg._checks import (
-    Cutoff,
-    Discount,
-    Floats,
-    Gain,
-    Ties,
-    Undefined,
-    Unjudged,
-    refuse_reordered,
-    warn,
-)
+from sklearn_ndcg import _checks
+from sklearn_ndcg._checks import Cutoff, Floats
 from sklearn_ndcg._metrics import DCGChoices, Measure, NDCGChoices, measure_and_data, read_queries
 from sklearn_ndcg._rows import count_rows, query_ids
-from sklearn_ndcg._selection.leaks import warn_of_leak
+from sklearn_ndcg._selection.leaks import WholeQueries, warn_of_leak
 
+Response = Literal["predict_proba", "decision_function", "predict"]
+ResponseMethod = Literal["auto"] | Response | Sequence[Response]
+
+_WHOLE = re.compile(r"^(.+?)(_at_|@|_)?\{k\}.*")  # the name of the score without a cutoff
 _CHOICES: dict[str, Any] = {"ndcg": NDCGChoices, "dcg": DCGChoices}
-_RESPONSES = ("predict_proba", "decision_function", "predict")
 
 
 def make_ndcg_scorer(
     *,
     k: Cutoff | Sequence[Cutoff] = None,
     group_by: Any = None,
-    response_method: str | Sequence[str] = "auto",
-    **options: Any,
+    response_method: ResponseMethod = "auto",
+    name: str | None = None,
+    all_groups: Any = None,
+    **options: Unpack[NDCGChoices],
 ) -> GroupedScorer:
     """Make a scorer of NDCG per query, for GridSearchCV, cross_val_score and similar tools.
 
@@ -66,14 +63,25 @@ def make_ndcg_scorer(
         rounded to 40 bits so that documents of equal expected gain tie; or a binary classifier's
         `decision_function` if it has none; and `predict` of anything else.
 
+    name : str, default=None
+        How the keys of a dict are spelled, with ``{k}`` in the place of the cutoff:
+        ``"ndcg_at_{k}"`` for tools that refuse "@", as MLflow does. None is ``"ndcg@{k}"``. The key
+        of the cutoff None is what stands before the separator, ``"ndcg"``. For a single `k` it is
+        the scorer's `__name__`, with which curve displays label their axis.
+
+    all_groups : array-like of shape (n_all_documents,), default=None
+        The ids of all rows that will be split. A fold that has only part of a query is then an
+        error. It guards tools that draw rows themselves: ``cv=4`` for an ordinary estimator,
+        ``OptunaSearchCV(subsample=0.3)``, halving by rows.
+
     **options
         Further keyword arguments of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`,
         `unjudged`, `undefined`.
 
     Returns
     -------
-    scorer
-        A callable ``scorer(estimator, X, y, groups=None, sample_weight=None)`` that returns a
+    scorer : GroupedScorer
+        A callable ``scorer(estimator, X, y, sample_weight=None, *, groups=None)`` that returns a
         float, larger is better, or a dict for a list `k`. A new object every time:
         `set_score_request` on it, say ``set_score_request(groups="session")``, changes no other.
 
@@ -84,7 +92,8 @@ def make_ndcg_scorer(
 
     ValueError
         If the value of an option is not one that `ndcg_score` takes; in a search, where
-        ``error_score="raise"`` shows it, if no ids are found; and in the early stopping of
+        ``error_score="raise"`` shows it, if no ids are found, or not all rows of a query of
+        `all_groups`; and in the early stopping of
         `HistGradientBoosting`, which gives a scorer bins instead of the columns of X.
 
     Warns
@@ -122,22 +131,26 @@ def make_ndcg_scorer(
     >>> round(float(search.fit(X, y, groups=query).best_score_), 3)
     0.839
     """
-    measure_and_data("make_ndcg_scorer", options, NDCGChoices)
-    return GroupedScorer("ndcg", k=k, group_by=group_by, response_method=response_method, **options)
+    return _make(
+        "ndcg", options, k=k, group_by=group_by, response_method=response_method, name=name,
+        all_groups=all_groups,
+    )  # fmt: skip
 
 
 def make_dcg_scorer(
     *,
     k: Cutoff | Sequence[Cutoff] = None,
     group_by: Any = None,
-    response_method: str | Sequence[str] = "auto",
-    **options: Any,
+    response_method: ResponseMethod = "auto",
+    name: str | None = None,
+    all_groups: Any = None,
+    **options: Unpack[DCGChoices],
 ) -> GroupedScorer:
     """Make a scorer of DCG per query: `make_ndcg_scorer` without the division by the ideal.
 
     Parameters
     ----------
-    k, group_by, response_method
+    k, group_by, response_method, name, all_groups
         As in `make_ndcg_scorer`; the keys for a list `k` are ``"dcg@1"`` and so on.
 
     **options
@@ -146,8 +159,8 @@ def make_dcg_scorer(
 
     Returns
     -------
-    scorer
-        A callable ``scorer(estimator, X, y, groups=None, sample_weight=None)``.
+    scorer : GroupedScorer
+        A callable ``scorer(estimator, X, y, sample_weight=None, *, groups=None)``.
 
     Raises
     ------
@@ -163,8 +176,21 @@ def make_dcg_scorer(
     >>> make_dcg_scorer(k=10, group_by="query", gain="exponential")
     GroupedScorer(gain='exponential', group_by='query', k=10, metric='dcg')
     """
-    measure_and_data("make_dcg_scorer", options, DCGChoices)
-    return GroupedScorer("dcg", k=k, group_by=group_by, response_method=response_method, **options)
+    return _make(
+        "dcg", options, k=k, group_by=group_by, response_method=response_method, name=name,
+        all_groups=all_groups,
+    )  # fmt: skip
+
+
+def _make(metric: Literal["ndcg", "dcg"], options: Any, **parameters: Any) -> GroupedScorer:
+    if "groups" in options:
+        raise TypeError(
+            f"make_{metric}_scorer takes no groups, as a scorer is given only some of the rows: "
+            "say with group_by= where in X the ids are, or pass groups to the tool, with metadata "
+            "routing on."
+        )
+    measure_and_data(f"make_{metric}_scorer", options, _CHOICES[metric])
+    return GroupedScorer(metric, **parameters, **options)
 
 
 def one_ranking(X: Any) -> NDArray[np.intp]:
@@ -195,10 +221,40 @@ def one_ranking(X: Any) -> NDArray[np.intp]:
 
 
 class GroupedScorer(BaseEstimator):  # type: ignore[misc]
-    """The scorer that the factories return; not to be constructed directly.
+    """A scorer of NDCG or DCG per query, made by `make_ndcg_scorer` or `make_dcg_scorer`.
 
-    Call `make_ndcg_scorer` or `make_dcg_scorer`. It is an estimator because that is scikit-learn's
-    public API for metadata requests, cloning and parameters.
+    It is an estimator because that is scikit-learn's public API for metadata requests, cloning and
+    parameters. Call it, or its `score`, with a fitted estimator.
+
+    Parameters
+    ----------
+    metric : {"ndcg", "dcg"}
+        What is computed of each query.
+
+    k, group_by, response_method, name, all_groups
+        As in `make_ndcg_scorer`.
+
+    gain, discount, ties, ignore_ties, unjudged
+        As in `ndcg_score`.
+
+    log_base
+        As in `dcg_score`; for DCG only.
+
+    undefined
+        As in `ndcg_score`; for NDCG only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.dummy import DummyRegressor
+    >>> from sklearn_ndcg import make_ndcg_scorer
+    >>> scorer = make_ndcg_scorer(k=[1, 3], name="ndcg_at_{k}")
+    >>> scorer
+    GroupedScorer(k=[1, 3], metric='ndcg', name='ndcg_at_{k}')
+    >>> X, y, query = np.zeros((4, 1)), [1, 0, 0, 1], ["a", "a", "b", "b"]
+    >>> scores = scorer(DummyRegressor().fit(X, y), X, y, groups=query)
+    >>> {name: round(score, 2) for name, score in scores.items()}
+    {'ndcg_at_1': 0.5, 'ndcg_at_3': 0.82}
     """
 
     _repr_html_ = _repr_mimebundle_ = None  # as an estimator it would show as "not fitted"
@@ -207,23 +263,27 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        metric: str,
+        metric: Literal["ndcg", "dcg"],
         *,
         k: Cutoff | Sequence[Cutoff] = None,
         group_by: Any = None,
-        response_method: str | Sequence[str] = "auto",
-        gain: Gain = "linear",
-        discount: Discount = "log",
+        response_method: ResponseMethod = "auto",
+        name: str | None = None,
+        all_groups: Any = None,
+        gain: _checks.Gain = "linear",
+        discount: _checks.Discount = "log",
         log_base: float = 2,
-        ties: Ties = "average",
+        ties: _checks.Ties = "average",
         ignore_ties: bool = False,
-        unjudged: Unjudged = "raise",
-        undefined: Undefined = "warn",
+        unjudged: _checks.Unjudged = "raise",
+        undefined: _checks.Undefined = "warn",
     ) -> None:
         self.metric = metric
         self.k = k
         self.group_by = group_by
         self.response_method = response_method
+        self.name = name
+        self.all_groups = all_groups
         self.gain = gain
         self.discount = discount
         self.log_base = log_base
@@ -231,7 +291,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         self.ignore_ties = ignore_ties
         self.unjudged = unjudged
         self.undefined = undefined
-        self._measure(), self._methods()  # which refuse bad values
+        self._names(self._measure()), self._methods()  # which refuse bad values
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name: those of the scorer, and the options of its metric."""
@@ -242,34 +302,69 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
     @property
     def __name__(self) -> str:
         # what scikit-learn's curve displays label their axis with
-        return ", ".join(self._measure().names)
+        return ", ".join(self._names(self._measure()))
+
+    @property
+    def all_groups(self) -> WholeQueries | None:
+        """The number of rows of each query, counted from the ids that it is set to."""
+        return self._all_groups
+
+    @all_groups.setter
+    def all_groups(self, ids: Any) -> None:
+        counted = ids is None or isinstance(ids, WholeQueries)  # by what is cloned
+        self._all_groups = ids if counted else WholeQueries.of(ids)
 
     def score(
         self,
         estimator: Any,
         X: Any,
         y: ArrayLike,
-        groups: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
     ) -> float | dict[str, float]:
-        """Score `estimator` on X and y; a dict of scores where `k` is a list."""
+        """Score `estimator` on X and y; a dict of scores where `k` is a list.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            What is scored.
+
+        X : array-like or dataframe of shape (n_documents, n_features)
+            The rows to score.
+
+        y : array-like of shape (n_documents,)
+            Relevance. With several columns each row is a query, and needs no id.
+
+        sample_weight : array-like of shape (n_documents,), default=None
+            Weights; a query weighs the mean of its rows.
+
+        groups : array-like of shape (n_documents,), default=None
+            The query id of each row. Ignored where `group_by` says where in X they are.
+
+        Returns
+        -------
+        float or dict
+            The score, or a score for each cutoff.
+        """
         measure = self._measure()
         y_score, groups = self.scores_and_groups(estimator, X, y, groups)
         queries = read_queries(measure, y, y_score, groups, sample_weight, sort=False)
         if len(queries.shape) == 1:
+            if self.all_groups is not None:
+                self.all_groups.refuse_parts(queries.grouping)
             warn_of_leak(estimator, self.group_by, queries.grouping, y)
         means = queries.means().tolist()
         if np.isnan(means[0]):
-            warn(
+            _checks.warn(
                 "The score is nan, as no query of the fold has a relevant document and "
                 "undefined='omit' leaves such queries out. A search then has nan for the "
                 "mean over folds and ranks all of its candidates first, whatever error_score is. "
                 "Use fewer or stratified folds, or another value of undefined.",
                 UndefinedMetricWarning,
             )
-        if not measure.has_several_cutoffs:
-            return float(means[0])
-        return dict(zip(measure.names, means, strict=True))
+        scores = dict(zip(self._names(measure), means, strict=True))
+        return scores if measure.has_several_cutoffs else float(means[0])
 
     __call__ = score
 
@@ -277,10 +372,9 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         self, estimator: Any, X: Any, y: ArrayLike, groups: ArrayLike | None
     ) -> tuple[Any, ArrayLike | None]:
         """The estimator's scores of the rows of X, and the queries that these belong to."""
-        refuse_reordered(X=X, y=y, groups=groups)
         self._refuse_binned(estimator, X)
-        if self.group_by is not None:
-            groups = query_ids(X, self.group_by)
+        groups = query_ids(X, self.group_by, groups)
+        _checks.refuse_reordered(X=X, y=y, groups=groups)
         y_ndim = np.ndim(y)
         if groups is None and y_ndim == 1:
             raise ValueError(
@@ -297,34 +391,44 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
 
         Its scores are a list while it is fitted, and an array afterwards.
         """
-        binned = getattr(X, "dtype", None) == np.uint8
-        if binned and callable(getattr(estimator, "scoring", None)) and self.group_by is not None:
-            fitting = isinstance(getattr(estimator, "train_score_", None), list)
-            if fitting and self.group_by is not one_ranking:
-                raise ValueError(
-                    f"{type(estimator).__name__} gives the scorer of its early stopping binned "
-                    f"features, in which group_by={self.group_by!r} finds bins instead of query "
-                    "ids. Set scoring='loss' or early_stopping=False in the estimator and pass "
-                    "this scorer to the search around it; rankers stop early by NDCG in "
-                    "GroupedRanker(ranker, early_stopping=True)."
-                )
+        reads_ids = self.group_by is not None and self.group_by is not one_ranking
+        fitting = isinstance(getattr(estimator, "train_score_", None), list)
+        if reads_ids and fitting and getattr(X, "dtype", None) == np.uint8:
+            raise ValueError(
+                f"{type(estimator).__name__} gives the scorer of its early stopping binned "
+                f"features, in which group_by={self.group_by!r} finds bins instead of query ids. "
+                "Set scoring='loss' or early_stopping=False in the estimator and pass this scorer "
+                "to the search around it; rankers stop early by NDCG in "
+                "GroupedRanker(ranker, early_stopping=True)."
+            )
 
     def _accept_sample_weight(self) -> bool:
         # scikit-learn 1.7 and later ask this of every scorer in a dict, with routing off
         return True
 
-    def _options(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in _CHOICES[self.metric].__annotations__}
-
     def _measure(self) -> Measure:
-        return Measure(k=self.k, normalized=self.metric == "ndcg", **self._options())
+        _checks.check_choice("metric", self.metric, tuple(_CHOICES))
+        options = {name: getattr(self, name) for name in _CHOICES[self.metric].__annotations__}
+        return Measure(k=self.k, normalized=self.metric == "ndcg", **options)
+
+    def _names(self, measure: Measure) -> list[str]:
+        """What the score at each cutoff is called."""
+        name: Any = f"{self.metric}@{{k}}" if self.name is None else self.name
+        if not isinstance(name, str) or (measure.has_several_cutoffs and not _WHOLE.search(name)):
+            raise ValueError(
+                "name must be text, for several cutoffs with '{k}' after their common name, as in "
+                f"'ndcg_at_{{k}}'; got {name!r}."
+            )
+        whole = _WHOLE.sub(r"\1", name)
+        return [whole if k is None else name.replace("{k}", str(k)) for k in measure.cutoffs]
 
     def _methods(self) -> list[str]:
         given: Any = self.response_method
         methods = list(given) if isinstance(given, list | tuple) else [given]
-        if methods != ["auto"] and (not methods or any(m not in _RESPONSES for m in methods)):
+        known = get_args(Response)
+        if methods != ["auto"] and (not methods or any(each not in known for each in methods)):
             raise ValueError(
-                f"response_method must be 'auto', or one or a list of {', '.join(_RESPONSES)}; got "
+                f"response_method must be 'auto', or one or a list of {', '.join(known)}; got "
                 f"{given!r}."
             )
         return methods
@@ -346,27 +450,23 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
 
     def _method(self, estimator: Any, y_ndim: int) -> str:
         methods = self._methods()
-        if methods != ["auto"]:
-            for method in methods:
-                if hasattr(estimator, method):
-                    return method
+        is_auto, name = methods == ["auto"], type(estimator).__name__
+        if is_auto:
+            classes = getattr(estimator, "classes_", ())
+            has_tags = hasattr(estimator, "__sklearn_tags__")  # as those of scikit-learn have
+            if not (is_classifier(estimator) if has_tags else np.size(classes) > 0):
+                return "predict"
+            binary = y_ndim == 2 or len(classes) == 2
+            methods = ["predict_proba", "decision_function"] if binary else ["predict_proba"]
+        for method in methods:
+            if hasattr(estimator, method):
+                return method
+        if not is_auto:
             raise ValueError(
-                f"response_method={self.response_method!r}, but {type(estimator).__name__} has no "
-                "such method."
+                f"response_method={self.response_method!r}: {name} has no such method."
             )
-        if hasattr(estimator, "__sklearn_tags__"):
-            classifies = is_classifier(estimator)
-        else:  # not a scikit-learn estimator
-            classifies = np.size(getattr(estimator, "classes_", ())) > 0
-        if not classifies:
-            return "predict"
-        if hasattr(estimator, "predict_proba"):
-            return "predict_proba"
-        binary = y_ndim == 2 or len(getattr(estimator, "classes_", ())) == 2
-        if binary and hasattr(estimator, "decision_function"):
-            return "decision_function"
         raise ValueError(
-            f"{type(estimator).__name__} is a classifier with neither predict_proba nor a "
+            f"{name} is a classifier with neither predict_proba nor a "
             "decision_function of one score per row: there is no score to rank by. Give it "
             "probabilities, as CalibratedClassifierCV does, or pass response_method='predict' to "
             "rank by the predicted class."

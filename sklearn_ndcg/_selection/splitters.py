@@ -26,10 +26,11 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     cv : int, splitter or iterable of splits, default=5
-        How to split the queries: the number of folds of `KFold`, any splitter of scikit-learn that
-        needs no groups itself (`KFold`, `RepeatedKFold`, `ShuffleSplit`, `TimeSeriesSplit`,
-        `LeaveOneOut`, `StratifiedKFold`, `PredefinedSplit` and so on), or a list of splits of query
-        numbers. To splitters that stratify, the class of a query is its highest relevance.
+        How to split the queries: the number of folds of `KFold` (None is 5), any splitter of
+        scikit-learn that needs no groups itself (`KFold`, `RepeatedKFold`, `ShuffleSplit`,
+        `TimeSeriesSplit`, `LeaveOneOut`, `StratifiedKFold`, `PredefinedSplit` and so on), or a list
+        of splits of query numbers. To splitters that stratify, the class of a query is its highest
+        relevance.
 
     group_by : str, int, callable or list of these, default=None
         Where in X the query ids are, as in `make_ndcg_scorer`. No `groups` are needed then; they
@@ -106,7 +107,8 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
         query_number, y_of_query, n_queries = self._queries(X, y, groups)
         splitter = self._splitter(y_of_query)
         for fold, parts in enumerate(splitter.split(np.zeros((n_queries, 1)), y_of_query)):
-            train, test = (_rows_of(part, query_number, n_queries, fold) for part in parts)
+            drawn = (_count_drawn(part, n_queries, "queries", fold) for part in parts)
+            train, test = (np.repeat(np.arange(len(query_number)), n[query_number]) for n in drawn)
             yield train, test
 
     def get_n_splits(
@@ -131,8 +133,7 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
             if X is None:
                 raise ValueError(f"X is None, and cv needs to know the queries: {error}") from error
         _, y_of_query, n_queries = self._queries(X, y, groups)
-        splitter = self._splitter(y_of_query)
-        return int(splitter.get_n_splits(np.zeros((n_queries, 1)), y_of_query))
+        return int(self._splitter(y_of_query).get_n_splits(np.zeros((n_queries, 1)), y_of_query))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name; with `deep` those of a splitter too, as ``cv__n_splits``."""
@@ -159,19 +160,24 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
     # What scikit-learn's tools ask of a splitter. What `cv` lacks is missing here too.
     @property
     def n_splits(self) -> Any:
-        return self.cv.n_splits
+        return self._attribute("n_splits") if hasattr(self.cv, "split") else self.get_n_splits()
 
     @property
     def shuffle(self) -> Any:
-        return self.cv.shuffle
+        return self._attribute("shuffle")
 
     @property
     def random_state(self) -> Any:
-        return self.cv.random_state
+        return self._attribute("random_state")
 
     @random_state.setter
     def random_state(self, value: Any) -> None:
         self.cv.random_state = value
+
+    def _attribute(self, name: str) -> Any:
+        if not hasattr(self.cv, name):
+            raise AttributeError(f"QuerySplitter has no {name}, as cv={self.cv!r} has none.")
+        return getattr(self.cv, name)
 
     def _splitter(self, y_of_query: Any) -> Any:
         _refuse_iterator(self.cv)
@@ -185,8 +191,7 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
     def _queries(self, X: Any, y: Any, groups: Any) -> tuple[Ints, Any, int]:
         """The number of each row's query, the highest relevance of each query, their count."""
         check_choice("order", self.order, ("sorted", "appearance"))
-        if self.group_by is not None:
-            groups = query_ids(X, self.group_by)
+        groups = query_ids(X, self.group_by, groups)
         if groups is None:
             raise ValueError(
                 "QuerySplitter got no groups, so it is not known which rows are one query. Pass "
@@ -217,29 +222,21 @@ def _highest(y: Any, query_number: Ints, n_queries: int) -> Any:
     y = y.ravel() if y.shape[1:] == (1,) else y
     if y.ndim != 1:
         return None
-    if y.dtype.kind == "f":
-        highest = np.full(n_queries, np.nan)
-        np.fmax.at(highest, query_number, y)
-        return highest
     try:
         classes, codes = np.unique(y, return_inverse=True)
     except TypeError:  # None among them
         return None
-    places = np.zeros(n_queries, dtype=np.intp)
-    np.maximum.at(places, query_number, codes)
+    places = np.full(n_queries, -1)  # NaN is the last of the classes, and the lowest
+    np.maximum.at(places, query_number, np.where(y == y, codes, -1))  # noqa: PLR0124
     return classes[places]
 
 
-def _rows_of(part: Any, query_number: Ints, n_queries: int, fold: int) -> Ints:
-    """The rows of the queries of one part; rows of a query that is drawn twice appear twice."""
-    part = np.asarray(part)
-    if part.dtype.kind == "b":
-        part = np.flatnonzero(part)
+def _count_drawn(part: Any, n: int, what: str, fold: int) -> Ints:
+    """How often each of n queries or rows is in one part of a split."""
     try:
-        n_drawn = np.bincount(np.arange(n_queries)[part], minlength=n_queries)
+        return np.bincount(np.arange(n)[np.asarray(part)], minlength=n)
     except IndexError as error:
-        raise ValueError(f"cv: fold {fold} does not index {n_queries} queries: {error}") from error
-    return np.repeat(np.arange(len(query_number)), n_drawn[query_number])
+        raise ValueError(f"cv: fold {fold} does not index {n} {what}: {error}") from error
 
 
 def check_group_splits(
@@ -293,17 +290,16 @@ def check_group_splits(
     _refuse_iterator(cv)
     refuse_reordered(X=X, y=y, groups=groups)
     grouping = Grouping.of_ids(groups, count_rows(X))
-    found, n_folds = [], 0
     with warnings.catch_warnings():
         # that KFold ignores groups is what the error below is about
         warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
-        for parts in check_cv(cv, y).split(X, y, groups):  # one at a time, as they may be large
-            labels = grouping.labels[_is_cut(grouping, parts, n_folds)]
-            if len(labels):
-                found.append(f"fold {n_folds} cuts {len(labels)} ({shown_labels(labels)})")
-            n_folds += 1
-    if not n_folds:
+        splits = enumerate(check_cv(cv, y).split(X, y, groups))
+        cuts = [grouping.labels[_is_cut(grouping, parts, fold)] for fold, parts in splits]
+    if not cuts:
         raise ValueError("cv has no splits.")
+    found = [
+        f"fold {i} cuts {len(cut)} ({shown_labels(cut)})" for i, cut in enumerate(cuts) if len(cut)
+    ]
     if found:
         whole = "QuerySplitter(cv), which splits queries instead of rows, or GroupKFold"
         if isinstance(cv, TimeSeriesSplit):
@@ -319,13 +315,7 @@ def _is_cut(grouping: Grouping, parts: Any, fold: int) -> NDArray[np.bool_]:
     codes, n_queries = grouping.row_codes(), len(grouping.labels)
     cut, n_parts = np.zeros(n_queries, dtype=bool), np.zeros(n_queries, dtype=int)
     for part in parts:
-        inside = np.zeros(len(codes), dtype=bool)
-        try:
-            inside[part] = True
-        except IndexError as error:
-            raise ValueError(
-                f"cv: fold {fold} does not index {len(codes)} rows: {error}"
-            ) from error
+        inside = _count_drawn(part, len(codes), "rows", fold) > 0
         counts = np.bincount(codes[inside], minlength=n_queries)
         cut |= (counts > 0) & (counts < grouping.lengths)
         n_parts += counts > 0

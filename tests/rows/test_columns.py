@@ -145,6 +145,34 @@ def test_what_names_no_ids_is_refused(case):
         query_ids(made(name), group_by)
 
 
+class Subset:
+    """Pairs of features and target, as those of torch: a column of it may be the target."""
+
+    def __len__(self):
+        return len(ROWS)
+
+    def __getitem__(self, row):
+        return ROWS[row, :2], ROWS[row, 2]
+
+
+def test_a_column_number_is_refused_where_x_is_no_table():
+    for X in (Subset(), range(4), "text"):
+        words = f"group_by=-1 is the number of a column, but X is a {type(X).__name__}"
+        with pytest.raises(ValueError, match=words):
+            query_ids(X, -1)
+        with pytest.raises(ValueError, match=words):
+            without_columns(X, [-1])
+    np.testing.assert_array_equal(query_ids(ArrayLike(ROWS), 0), ROWS[:, 0])
+    assert query_ids(Subset(), lambda X: [len(X)]) == [4]
+
+
+def test_groups_serve_where_group_by_is_none():
+    ids = object()
+    assert query_ids(ROWS, None, ids) is ids
+    assert query_ids(ROWS, None) is None
+    np.testing.assert_array_equal(query_ids(ROWS, 0, ids), ROWS[:, 0])
+
+
 def test_a_name_that_is_not_unique_is_refused():
     twice = pd.DataFrame(ROWS, columns=["q", "q", "a"])
     with pytest.raises(ValueError, match="group_by='q' names 2 of the columns"):

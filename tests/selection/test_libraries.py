@@ -101,10 +101,12 @@ def test_search_gives_the_numbers_computed_by_hand(data, library, way):
 @every_library
 def test_the_order_of_queries_does_not_matter(data, library):
     X, y, query = data
-    expected = GroupedRanker(LIBRARIES[library]()).fit(X, y, query).predict(X)
+    expected = GroupedRanker(LIBRARIES[library]()).fit(X, y, groups=query).predict(X)
     rng = np.random.default_rng(1)
     shuffled = np.argsort(rng.permutation(40)[query], kind="stable")  # rows in a query keep theirs
-    again = GroupedRanker(LIBRARIES[library]()).fit(X.iloc[shuffled], y[shuffled], query[shuffled])
+    again = GroupedRanker(LIBRARIES[library]()).fit(
+        X.iloc[shuffled], y[shuffled], groups=query[shuffled]
+    )
     np.testing.assert_array_equal(again.predict(X), expected)
 
 
@@ -114,8 +116,10 @@ def test_order_of_rows_inside_a_query_matters_to_the_library(data, library):
     X, y, query = data
     order = np.argsort(query, kind="stable")
     reverse = order[::-1]
-    first = GroupedRanker(LIBRARIES[library]()).fit(X.iloc[order], y[order], query[order])
-    other = GroupedRanker(LIBRARIES[library]()).fit(X.iloc[reverse], y[reverse], query[reverse])
+    first = GroupedRanker(LIBRARIES[library]()).fit(X.iloc[order], y[order], groups=query[order])
+    other = GroupedRanker(LIBRARIES[library]()).fit(
+        X.iloc[reverse], y[reverse], groups=query[reverse]
+    )
     assert np.abs(first.predict(X) - other.predict(X)).max() > 0
 
 
@@ -124,17 +128,17 @@ def test_weights(data, library):
     X, y, query = data
     weight = np.random.default_rng(2).random(len(y)) * 3
     make = LIBRARIES[library]
-    weighted = GroupedRanker(make()).fit(X, y, query, weight).predict(X)
+    weighted = GroupedRanker(make()).fit(X, y, weight, groups=query).predict(X)
     expected = fit_bare(make(), library, X, y, query, weight).predict(X)
     np.testing.assert_array_equal(weighted, expected)
-    assert (weighted != GroupedRanker(make()).fit(X, y, query).predict(X)).any()
+    assert (weighted != GroupedRanker(make()).fit(X, y, groups=query).predict(X)).any()
 
 
 @every_library
 def test_around_a_pipeline_and_in_one(data, library):
     X, y, query = data
     make = LIBRARIES[library]
-    around = GroupedRanker(make_pipeline(StandardScaler(), make())).fit(X, y, query)
+    around = GroupedRanker(make_pipeline(StandardScaler(), make())).fit(X, y, groups=query)
     inside = make_pipeline(StandardScaler(), GroupedRanker(make()))
     inside.fit(X, y, groupedranker__groups=query)
     np.testing.assert_allclose(around.predict(X), inside.predict(X), rtol=1e-6)
@@ -186,7 +190,7 @@ def test_early_stopping_uses_the_held_out_queries(data, library, weighted):
         validation_fraction=0.25,
         n_iter_no_change=patience,
         random_state=0,
-    ).fit(X, y, query, weight)
+    ).fit(X, y, weight, groups=query)
     values = recorded(ranker.estimator_, library)
     rows = np.flatnonzero(np.isin(query, held_out(query, 0.25, 0)))
     rows = rows[np.argsort(query[rows], kind="stable")]
@@ -218,7 +222,7 @@ def test_early_stopping_trains_on_the_other_queries_only(data, library):
     make = LIBRARIES[library]
     ranker = GroupedRanker(
         make(), early_stopping=True, validation_fraction=0.25, n_iter_no_change=100, random_state=0
-    ).fit(X, y, query)
+    ).fit(X, y, groups=query)
     rest = ~np.isin(query, held_out(query, 0.25, 0))
     bare = fit_bare(make(), library, X[rest], y[rest], query[rest])
     rounds = ranker.best_iteration_ + (library != "lightgbm")
@@ -261,7 +265,7 @@ def test_held_out_rows_are_transformed_by_steps_fitted_on_the_others(data):
 
     inner = make_pipeline(StandardScaler(), Spy(n_estimators=3, verbose=-1))
     ranker = GroupedRanker(inner, early_stopping=True, validation_fraction=0.25, random_state=0)
-    ranker.fit(X, y, query, init_score=np.arange(len(y)) / 100)
+    ranker.fit(X, y, groups=query, init_score=np.arange(len(y)) / 100)
     is_held = np.isin(query, held_out(query, 0.25, 0))
     order = np.argsort(query, kind="stable")
     train, held = order[~is_held[order]], order[is_held[order]]
@@ -277,7 +281,7 @@ def test_early_stopping_and_an_evaluation_set(data, library):
     X, y, query = data
     ranker = GroupedRanker(LIBRARIES[library](), early_stopping=True)
     with pytest.raises(ValueError, match="eval_set cannot be passed"):
-        ranker.fit(X, y, query, eval_set=[(X, y)])
+        ranker.fit(X, y, groups=query, eval_set=[(X, y)])
 
 
 @every_library
@@ -285,7 +289,7 @@ def test_an_evaluation_set_that_nothing_would_transform(data, library):
     X, y, query = data
     around = GroupedRanker(make_pipeline(StandardScaler(), LIBRARIES[library]()))
     with pytest.raises(ValueError, match="steps of a Pipeline.*are applied to it"):
-        around.fit(X, y, query, eval_set=[(X, y)])
+        around.fit(X, y, groups=query, eval_set=[(X, y)])
     column = GroupedRanker(LIBRARIES[library](), group_by="q")
     with pytest.raises(ValueError, match="removal of a group column"):
         column.fit(X.assign(q=query), y, eval_set=[(X, y)])
@@ -308,15 +312,17 @@ def test_early_stopping_refuses_what_would_undo_it(data, library, setting):
     X, y, query = data
     ranker = GroupedRanker(LIBRARIES[library](**setting), early_stopping=True)
     with pytest.raises(ValueError, match=f"early_stopping=True.*{next(iter(setting))}"):
-        ranker.fit(X, y, query)
+        ranker.fit(X, y, groups=query)
 
 
 @every_library
 def test_best_iteration_is_there_after_early_stopping_only(data, library):
     X, y, query = data
     ranker = GroupedRanker(LIBRARIES[library](), early_stopping=True, random_state=0)
-    assert isinstance(ranker.fit(X, y, query).best_iteration_, int)
-    assert not hasattr(ranker.set_params(early_stopping=False).fit(X, y, query), "best_iteration_")
+    assert isinstance(ranker.fit(X, y, groups=query).best_iteration_, int)
+    assert not hasattr(
+        ranker.set_params(early_stopping=False).fit(X, y, groups=query), "best_iteration_"
+    )
     assert not hasattr(ranker, "classes_")
 
 
@@ -324,7 +330,7 @@ def test_callbacks_of_the_user_are_called_too(data):
     X, y, query = data
     rounds = []
     ranker = GroupedRanker(lightgbm(), early_stopping=True, random_state=0)
-    ranker.fit(X, y, query, callbacks=[lambda env: rounds.append(env.iteration)])
+    ranker.fit(X, y, groups=query, callbacks=[lambda env: rounds.append(env.iteration)])
     assert rounds
 
 
@@ -340,7 +346,7 @@ def test_catboost_stops_early_with_categories_named_in_fit(data):
 def test_lists_of_lists(data, library):
     X, y, query = data
     ranker = GroupedRanker(LIBRARIES[library](), early_stopping=True, random_state=0)
-    expected = clone(ranker).fit(X.to_numpy(), y, query).predict(X.to_numpy())
+    expected = clone(ranker).fit(X.to_numpy(), y, groups=query).predict(X.to_numpy())
     got = ranker.fit(X.to_numpy().tolist(), y.tolist(), query.tolist()).predict(X.to_numpy())
     np.testing.assert_array_equal(got, expected)
 
@@ -358,7 +364,7 @@ def test_labels_that_are_refused(data, library, remedy):
     ranker = GroupedRanker(LIBRARIES[library]())
     for labels in (y + 0.5, y * 20.0, y * 20):
         with pytest.raises(ValueError, match=f"(?s)labels from .*{remedy}"):
-            ranker.fit(X, labels, query)
+            ranker.fit(X, labels, groups=query)
     ranker.fit(X, quantile_grades(y + 0.5, groups=query), query)
 
 
@@ -372,14 +378,14 @@ def test_errors_about_other_things_stay_as_they_are(data, library):
             raise MemoryError("no room")
 
     with pytest.raises(MemoryError, match="no room"):
-        GroupedRanker(Broken()).fit(X, y + 0.5, query)
+        GroupedRanker(Broken()).fit(X, y + 0.5, groups=query)
 
 
 def test_labels_are_taken_after_what_the_error_proposes(data):
     X, y, query = data
-    GroupedRanker(lightgbm(label_gain=list(range(101)))).fit(X, y * 20, query)
-    GroupedRanker(xgboost(ndcg_exp_gain=False)).fit(X, y * 20 + 0.5, query)
-    GroupedRanker(catboost()).fit(X, y * 20 + 0.5, query)
+    GroupedRanker(lightgbm(label_gain=list(range(101)))).fit(X, y * 20, groups=query)
+    GroupedRanker(xgboost(ndcg_exp_gain=False)).fit(X, y * 20 + 0.5, groups=query)
+    GroupedRanker(catboost()).fit(X, y * 20 + 0.5, groups=query)
 
 
 # --- what the guide says about searches
@@ -427,7 +433,7 @@ def test_optuna(data):
     model = GroupedRanker(lightgbm(**{k.split("__")[1]: v for k, v in search.best_params_.items()}))
     expected = []
     for train, test in GroupKFold(3).split(X, y, query):
-        model.fit(X.iloc[train], y[train], query[train])
+        model.fit(X.iloc[train], y[train], groups=query[train])
         options = {"groups": query[test], "k": K, "undefined": 0}
         expected.append(ndcg_score(y[test], model.predict(X.iloc[test]), **options))
     assert search.best_score_ == pytest.approx(np.mean(expected))

@@ -128,6 +128,12 @@ class Sizes(Recorder):
         return self._record(X, y, group=group, feature_name=feature_name, **given)
 
 
+def assert_same_arguments(found, expected):
+    assert found.keys() == expected.keys()
+    for name, value in expected.items():
+        np.testing.assert_array_equal(found[name], value)
+
+
 RECORDERS = {"qid": Qid, "group_id": GroupId, "group": Sizes}
 
 
@@ -162,7 +168,7 @@ def test_weights_have_the_form_of_the_library(data, name):
     X, y, query = data
     weight = np.random.default_rng(0).random(len(y))
     order, ids, sizes = sorted_by_hand(query)
-    given = GroupedRanker(RECORDERS[name]()).fit(X, y, query, weight).estimator_.given_
+    given = GroupedRanker(RECORDERS[name]()).fit(X, y, weight, groups=query).estimator_.given_
     means = np.bincount(ids, weight[order]) / sizes
     weight_name, expected = {
         "qid": ("sample_weight", means),
@@ -181,12 +187,12 @@ def test_row_aligned_fit_parameters_follow(data):
         pa.array(range(len(y))), pa.chunked_array([range(5), range(5, len(y))]),
         array("d", range(len(y))),
     ):  # fmt: skip
-        fitted = GroupedRanker(Sizes()).fit(X, y, query, init_score=values)
+        fitted = GroupedRanker(Sizes()).fit(X, y, groups=query, init_score=values)
         np.testing.assert_array_equal(fitted.estimator_.given_["init_score"], order)
-        fitted = GroupedRanker(Qid()).fit(X, y, query, base_margin=values)
+        fitted = GroupedRanker(Qid()).fit(X, y, groups=query, base_margin=values)
         np.testing.assert_array_equal(fitted.estimator_.given_["base_margin"], order)
     names = [f"column {i}" for i in range(len(y))]  # as many as there are rows, but not one per row
-    fitted = GroupedRanker(Sizes()).fit(X, y, query, feature_name=names)
+    fitted = GroupedRanker(Sizes()).fit(X, y, groups=query, feature_name=names)
     assert fitted.estimator_.given_["feature_name"] == names
 
 
@@ -232,9 +238,12 @@ def test_feature_names_are_those_of_what_the_user_passes(data):
 def test_estimators_that_take_no_groups_need_none(data):
     X, y, query = data
     plain = Ridge().fit(X, y)
-    for ranker in (GroupedRanker(Ridge()).fit(X, y), GroupedRanker(Ridge()).fit(X, y, query)):
+    for ranker in (
+        GroupedRanker(Ridge()).fit(X, y),
+        GroupedRanker(Ridge()).fit(X, y, groups=query),
+    ):
         np.testing.assert_allclose(ranker.predict(X), plain.predict(X), rtol=1e-12)
-        assert ranker.score(X, y, query) == pytest.approx(
+        assert ranker.score(X, y, groups=query) == pytest.approx(
             ndcg_score(y, plain.predict(X), groups=query, k=10)
         )
     weight = np.random.default_rng(0).random(len(y))
@@ -245,10 +254,10 @@ def test_estimators_that_take_no_groups_need_none(data):
 
 def test_inputs_are_not_changed(data):
     X, y, query = data
-    arrays = [X.to_numpy().copy(), y.copy(), query.copy(), np.ones(len(y))]
+    arrays = [X.to_numpy().copy(), y.copy(), np.ones(len(y)), query.copy()]
     for each in arrays:
         each.flags.writeable = False
-    GroupedRanker(Sizes()).fit(*arrays).predict(arrays[0])
+    GroupedRanker(Sizes()).fit(*arrays[:3], groups=arrays[3]).predict(arrays[0])
 
 
 def test_predict_takes_the_group_by_of_fit(data):
@@ -281,10 +290,10 @@ def test_weights_through_keywords(data):
 def test_column_of_relevance(data):
     X, y, query = data
     with pytest.warns(sklearn.exceptions.DataConversionWarning):
-        ranker = GroupedRanker(Ridge()).fit(X, np.c_[y], query)
+        ranker = GroupedRanker(Ridge()).fit(X, np.c_[y], groups=query)
     with pytest.warns(sklearn.exceptions.DataConversionWarning):
-        score = ranker.score(X, np.c_[y], query)
-    assert score == ranker.score(X, y, query)
+        score = ranker.score(X, np.c_[y], groups=query)
+    assert score == ranker.score(X, y, groups=query)
 
 
 def test_requests_of_the_inner_estimator_are_routed(data):
@@ -310,7 +319,7 @@ def test_around_a_pipeline(data):
     X, y, query = data
     order, *_ = sorted_by_hand(query)
     inner = make_pipeline(StandardScaler(), FunctionTransformer(), Sizes())
-    ranker = GroupedRanker(inner).fit(X, y, query)
+    ranker = GroupedRanker(inner).fit(X, y, groups=query)
     given = ranker.estimator_[-1].given_
     scaled = StandardScaler().fit_transform(X.iloc[order])
     np.testing.assert_allclose(given["X"], scaled, rtol=1e-13)
@@ -332,21 +341,34 @@ def test_memory_of_a_pipeline_caches_every_step(data, tmp_path, monkeypatch):
     X, y, query = data
     monkeypatch.setattr(Counted, "n_fits", 0)
     inner = Pipeline([("scale", Counted()), ("rank", Sizes())], memory=str(tmp_path))
-    first = GroupedRanker(inner).fit(X, y, query)
-    second = GroupedRanker(inner).fit(X, y, query)
+    first = GroupedRanker(inner).fit(X, y, groups=query)
+    second = GroupedRanker(inner).fit(X, y, groups=query)
     assert Counted.n_fits == 1
     np.testing.assert_array_equal(first.predict(X), second.predict(X))
+
+
+class Sampler(StandardScaler):
+    def fit_resample(self, X, y):
+        return X[::2], y[::2]
+
+
+def test_samplers_are_refused(data):
+    X, y, query = data
+    inner = Pipeline([("scale", StandardScaler()), ("thin", Sampler()), ("ridge", Ridge())])
+    words = "Step 'thin' draws rows.*samplers are not supported inside GroupedRanker.*max_queries"
+    with pytest.raises(TypeError, match=words):
+        GroupedRanker(inner).fit(X, y, groups=query)
 
 
 def test_step_that_is_named_ranker(data):
     X, y, query = data
     inner = Pipeline([("ranker", StandardScaler()), ("last", Sizes())])
-    assert "group" in GroupedRanker(inner).fit(X, y, query).estimator_[-1].given_
+    assert "group" in GroupedRanker(inner).fit(X, y, groups=query).estimator_[-1].given_
 
 
 def test_pipeline_of_one_step(data):
     X, y, query = data
-    ranker = GroupedRanker(make_pipeline(Sizes())).fit(X, y, query)
+    ranker = GroupedRanker(make_pipeline(Sizes())).fit(X, y, groups=query)
     assert "group" in ranker.estimator_[-1].given_
 
 
@@ -380,11 +402,11 @@ def test_last_step_of_a_pipeline(data):
 
 def test_classifier_ranks_by_its_probabilities(data):
     X, y, query = data
-    ranker = GroupedRanker(LogisticRegression(), k=3).fit(X, y, query)
+    ranker = GroupedRanker(LogisticRegression(), k=3).fit(X, y, groups=query)
     assert is_classifier(ranker)
     assert ranker.classes_.tolist() == [0, 1, 2, 3]
     expected = ndcg_score(y, ranker.predict_proba(X) @ ranker.classes_, groups=query, k=3)
-    assert ranker.score(X, y, query) == pytest.approx(expected)
+    assert ranker.score(X, y, groups=query) == pytest.approx(expected)
     assert make_ndcg_scorer(k=3)(ranker, X, y, groups=query) == pytest.approx(expected)
     assert ranker.decision_function(X).shape == (len(y), 4)
 
@@ -393,7 +415,7 @@ def test_methods_appear_with_the_inner_estimator(data):
     X, y, query = data
     assert is_regressor(GroupedRanker(Ridge()))
     for inner, methods in ((Ridge(), ""), (SVC(), "decision_function"), (LogisticRegression(), "predict_proba decision_function")):  # fmt: skip
-        for ranker in (GroupedRanker(inner), GroupedRanker(inner).fit(X, y > 1, query)):
+        for ranker in (GroupedRanker(inner), GroupedRanker(inner).fit(X, y > 1, groups=query)):
             found = {m for m in ("predict_proba", "decision_function") if hasattr(ranker, m)}
             assert found == set(methods.split())
     assert not hasattr(GroupedRanker(Ridge()).fit(X, y), "classes_")
@@ -495,7 +517,6 @@ BAD = {
     "no such column": (Qid(), {"group_by": "query"}, FRAME, {}, r"names none of the columns \['a', 'q'\]"),
     "name for an array": (Qid(), {"group_by": "q"}, X_, {}, "group_by='q' is a name"),
     "column too far": (Qid(), {"group_by": 2}, X_, {}, "group_by=2 is not a column of X"),
-    "ids twice": (Qid(), {"group_by": "q"}, FRAME, {"groups": Q_}, "only one of the two can be meant"),
     "no estimator": ("ridge", {}, X_, {}, "estimator must be an estimator.*'ridge'"),
     "a class": (Ridge, {}, X_, {}, "estimator must be an estimator"),
     "a transformer": (make_pipeline(StandardScaler()), {}, X_, {}, "a Pipeline that ends in one"),
@@ -631,12 +652,54 @@ def test_score_without_the_group_column(data):
 
 
 def test_score_without_groups(data):
-    X, y, query = data
+    X, y, _ = data
     with pytest.raises(ValueError, match="got no groups"):
         GroupedRanker(LinearRegression()).fit(X, y).score(X, y)
-    ranker = GroupedRanker(LinearRegression(), group_by=lambda X: query).fit(X, y)
-    with pytest.raises(ValueError, match="only one of the two"):
-        ranker.score(X, y, groups=query)
+
+
+def test_group_by_takes_precedence_over_groups(data):
+    X, y, query = data
+    others = pd.Series(np.arange(len(y)) % 7, index=X.index[::-1])  # in another order, too
+    table = X.assign(q=query)
+    expected = GroupedRanker(Sizes(), group_by="q").fit(table, y)
+    found = GroupedRanker(Sizes(), group_by="q").fit(table, y, groups=others)
+    np.testing.assert_array_equal(found.query_ids_, np.unique(query))
+    assert_same_arguments(found.estimator_.given_, expected.estimator_.given_)
+    assert found.score(table, y, groups=others) == expected.score(table, y)
+
+
+def test_group_by_takes_precedence_over_routed_groups(data, routing):
+    """Split by larger units, rank by the queries in them."""
+    X, y, query = data
+    table = X.assign(q=query)
+    splits = list(GroupKFold(3).split(table, y, query // 3))
+    scores = []
+    for groups in (query // 3, None):
+        search = GridSearchCV(
+            GroupedRanker(Ridge(), group_by="q"),
+            {"estimator__alpha": [1, 100]},
+            scoring=make_ndcg_scorer(group_by="q"),
+            cv=splits if groups is None else GroupKFold(3),
+            error_score="raise",
+        )
+        search.fit(table, y, **({} if groups is None else {"groups": groups}))
+        scores.append(search.cv_results_["mean_test_score"])
+    np.testing.assert_array_equal(*scores)
+
+
+def test_a_weight_passed_by_place_weighs(data):
+    X, y, query = data
+    weight = 1.0 + query % 5
+    by_place = GroupedRanker(Sizes()).fit(X, y, weight, groups=query)
+    by_name = GroupedRanker(Sizes()).fit(X, y, sample_weight=weight, groups=query)
+    assert_same_arguments(by_place.estimator_.given_, by_name.estimator_.given_)
+    expected = ndcg_score(y, by_place.predict(X), groups=query, sample_weight=weight)
+    assert expected != ndcg_score(y, by_place.predict(X), groups=query)
+    assert by_place.score(X, y, weight, groups=query) == expected
+    with pytest.raises(TypeError, match="positional"):
+        by_place.score(X, y, weight, query)
+    with pytest.raises(TypeError, match="positional"):
+        by_place.fit(X, y, weight, query)
 
 
 # --- mistakes that would train on other data than was meant

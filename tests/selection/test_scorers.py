@@ -3,6 +3,7 @@
 import pickle
 from copy import deepcopy
 from fractions import Fraction
+from typing import Unpack, get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -23,11 +24,14 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
+    HalvingGridSearchCV,
     KFold,
     cross_val_score,
     cross_validate,
@@ -42,6 +46,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ndcg import (
+    QuerySplitter,
     dcg_samples,
     dcg_score,
     jarvelin_kekalainen,
@@ -52,6 +57,8 @@ from sklearn_ndcg import (
     ndcg_score,
     one_ranking,
 )
+from sklearn_ndcg._metrics import DCGChoices, NDCGChoices
+from sklearn_ndcg._selection import GroupedScorer
 
 # --- where the ids come from
 
@@ -99,6 +106,26 @@ def test_group_by_wins_over_routed_groups(data):
     scorer = make_ndcg_scorer(group_by=lambda X: query)
     expected = ndcg_score(y, X["a"], groups=query)
     assert scorer(FirstColumn(), X, y, groups=np.arange(len(y)) % 2) == expected
+    in_another_order = pd.Series(query, index=X.index[::-1])
+    assert scorer(FirstColumn(), X, y, groups=in_another_order) == expected
+
+
+def test_a_weight_passed_by_place_weighs(data):
+    X, y, query = data
+    weight = 1.0 + query % 5
+    expected = ndcg_score(y, X["a"], groups=query, sample_weight=weight)
+    assert expected != ndcg_score(y, X["a"], groups=query)
+    routed, by_level = make_ndcg_scorer(), make_ndcg_scorer(group_by="q")
+    X_level = X.set_index(pd.Index(query, name="q"))
+    for scorer in (routed, routed.score):
+        assert scorer(FirstColumn(), X, y, weight, groups=query) == expected
+        with pytest.raises(TypeError, match="positional"):
+            scorer(FirstColumn(), X, y, weight, query)
+    assert by_level(FirstColumn(), X_level, y, weight) == expected
+    importances = permutation_importance(
+        FirstColumn(), X_level, y, scoring=by_level, sample_weight=weight, n_repeats=1
+    ).importances[:, 0]
+    np.testing.assert_array_equal(importances[1:], 0)  # columns that are not used
 
 
 def test_one_ranking(data):
@@ -259,7 +286,8 @@ def test_repr_shows_the_options():
 def test_parameters_can_be_read_and_set():
     scorer = make_ndcg_scorer(k=5, gain="exponential")
     assert scorer.get_params() == {
-        "metric": "ndcg", "k": 5, "group_by": None, "response_method": "auto",
+        "metric": "ndcg", "k": 5, "group_by": None, "response_method": "auto", "name": None,
+        "all_groups": None,
         "gain": "exponential", "discount": "log", "ties": "average", "ignore_ties": False,
         "unjudged": "raise", "undefined": "warn",
     }  # fmt: skip
@@ -371,12 +399,184 @@ def test_ordinary_folds_never_raise(data):
     """Queries of one document, or without relevant documents, are common."""
     X, y, _ = data
     X = X.set_index(pd.Index(np.arange(len(y)), name="q"))
-    for replacement, expected in (("warn", 0), (0.5, 0.5), (np.nan, np.nan)):
+    for replacement, expected in (("warn", 0), (0.5, 0.5), ("omit", np.nan)):
         scorer = make_ndcg_scorer(group_by="q", undefined=replacement)
         scores = cross_val_score(
             Ridge(), X, y * 0, scoring=scorer, cv=KFold(3), error_score="raise"
         )
         np.testing.assert_array_equal(scores, [expected] * 3)
+
+
+# --- keys of several cutoffs
+
+
+NAMES = {
+    None: ["ndcg@1", "ndcg", "ndcg@retrieved"],
+    "ndcg_at_{k}": ["ndcg_at_1", "ndcg", "ndcg_at_retrieved"],
+    "test-{k}": ["test-1", "test-", "test-retrieved"],
+    "NDCG@{k} of days": ["NDCG@1 of days", "NDCG", "NDCG@retrieved of days"],
+    "gain_{k}": ["gain_1", "gain", "gain_retrieved"],
+    "n{k}_at_{k}": ["n1_at_1", "n", "nretrieved_at_retrieved"],
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_keys_are_spelled_by_name(name, data):
+    X, y, query = data
+    scorer = make_ndcg_scorer(k=[1, None, "retrieved"], name=name)
+    found = scorer(FirstColumn(), X, y, groups=query)
+    assert list(found) == NAMES[name]
+    unnamed = make_ndcg_scorer(k=[1, None, "retrieved"])(FirstColumn(), X, y, groups=query)
+    assert list(found.values()) == list(unnamed.values())
+    assert scorer.__name__ == ", ".join(NAMES[name])
+    for k, key in zip((1, None, "retrieved"), NAMES[name], strict=True):
+        assert make_ndcg_scorer(k=k, name=name).__name__ == key
+
+
+def test_a_search_has_the_keys_of_name(data):
+    X, y, query = data
+    X = X.set_index(pd.Index(query, name="q"))
+    scorer = make_dcg_scorer(k=[1, None], group_by="q", name="dcg_at_{k}")
+    search = GridSearchCV(
+        Ridge(), {"alpha": [1, 9]}, scoring=scorer, cv=GroupKFold(4), refit="dcg_at_1"
+    )
+    search.fit(X, y, groups=query)
+    assert {"mean_test_dcg_at_1", "mean_test_dcg"} <= set(search.cv_results_)
+
+
+def test_the_name_of_a_single_cutoff_needs_no_place_for_it():
+    assert make_ndcg_scorer(k=5, name="quality").__name__ == "quality"
+    assert make_ndcg_scorer(name="quality_").__name__ == "quality_"
+    assert "name='quality'" in repr(make_ndcg_scorer(name="quality"))
+
+
+# --- folds that have only part of a query
+
+
+CONTAINERS = {
+    "array": lambda q: q,
+    "list": lambda q: q.tolist(),
+    "Series": lambda q: pd.Series(q, index=q[::-1]),
+    "Index": pd.Index,
+    "Categorical": pd.Categorical,
+    "polars": pl.Series,
+    "pyarrow": pa.array,
+    "one column": lambda q: pa.table({"q": q}),
+}
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("text", [False, True])
+def test_whole_queries_are_scored_and_parts_refused(container, text, data):
+    X, y, query = data
+    query = np.array([f"q{i:02}" for i in query]) if text else query
+    scorer = make_ndcg_scorer(k=3, all_groups=CONTAINERS[container](query))
+    plain = make_ndcg_scorer(k=3)
+    for rows in (slice(None), np.isin(query, np.unique(query)[3:9])):
+        given = FirstColumn(), X[rows], y[rows]
+        assert scorer(*given, groups=query[rows]) == plain(*given, groups=query[rows])
+    first = np.unique(query)[0].item()
+    n_rows, n_queries = np.sum(query == first), len(np.unique(query))
+    some = np.delete(np.arange(len(y)), np.flatnonzero(query == first)[0])
+    words = (
+        rf"^1 of the {n_queries} queries that are scored have other rows than in all_groups\. The "
+        rf"first, {first!r}, has {n_rows - 1} here and {n_rows} there\. Split whole queries, with "
+        "QuerySplitter or GroupKFold"
+    )
+    with pytest.raises(ValueError, match=words):
+        scorer(FirstColumn(), X.iloc[some], y[some], groups=query[some])
+    others = query.copy()
+    others[query == first] = "other" if text else 10**6
+    with pytest.raises(ValueError, match=rf"^1 of .* has {n_rows} here and 0 there"):
+        scorer(FirstColumn(), X, y, groups=others)
+    wrong_type = np.char.add("x", query.astype(str)) if not text else np.arange(len(y)) // 5
+    with pytest.raises(ValueError, match=r"here and 0 there.*all_groups must have the ids"):
+        scorer(FirstColumn(), X, y, groups=wrong_type)
+
+
+def cross_validated(X, y, scorer, cv, **given):
+    return cross_val_score(Ridge(), X, y, scoring=scorer, cv=cv, error_score="raise", **given)
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_a_split_of_rows_is_refused(data, shuffle):
+    X, y, query = data
+    X = X.set_index(pd.Index(query, name="q"))
+    scorer = make_ndcg_scorer(group_by="q", all_groups=X.index)
+    guarded = cross_validated(X, y, scorer, GroupKFold(4), groups=query)
+    plain = cross_validated(X, y, make_ndcg_scorer(group_by="q"), GroupKFold(4), groups=query)
+    np.testing.assert_array_equal(guarded, plain)
+    kfold = KFold(4, shuffle=shuffle, random_state=0 if shuffle else None)
+    search = GridSearchCV(Ridge(), {"alpha": [1]}, scoring=scorer, cv=kfold, error_score="raise")
+    with pytest.raises(ValueError, match=r"have other rows than in all_groups.*QuerySplitter"):
+        search.fit(X, y)
+
+
+def test_routed_groups_are_guarded_too(data, routing):
+    X, y, query = data
+    scorer = make_ndcg_scorer(all_groups=query)
+    assert np.isfinite(cross_validated(X, y, scorer, GroupKFold(4), params={"groups": query})).all()
+    with pytest.raises(ValueError, match="have other rows than in all_groups"):
+        cross_validated(X, y, scorer, KFold(4), params={"groups": query})
+
+
+def test_halving_by_rows_is_refused(data):
+    X, y, query = data
+    X = X.set_index(pd.Index(query, name="q"))
+    scorer = make_ndcg_scorer(group_by="q", all_groups=query)
+    search = HalvingGridSearchCV(
+        Ridge(), {"alpha": [1, 2, 3]}, scoring=scorer, cv=QuerySplitter(2, group_by="q"),
+        min_resources=30, random_state=0, error_score="raise",
+    )  # fmt: skip
+    with pytest.raises(ValueError, match="have other rows than in all_groups"):
+        search.fit(X, y)
+
+
+def test_compound_ids_are_guarded(data):
+    X, y, query = data
+    X = X.assign(u=query // 4, d=query % 4)
+    columns = X[["u", "d"]]
+    for ids in (columns, columns.to_numpy(), [columns["u"], columns["d"]],
+                (columns["u"].tolist(), columns["d"].tolist()),
+                list(columns.itertuples(index=False, name=None))):  # fmt: skip
+        scorer = make_ndcg_scorer(group_by=["u", "d"], all_groups=ids)
+        whole = np.isin(query, [1, 5, 7])
+        expected = ndcg_score(y[whole], X["a"][whole], groups=query[whole])
+        assert scorer(FirstColumn(), X[whole], y[whole]) == expected
+        with pytest.raises(ValueError, match=r"^1 of the 20 queries .* first, \(0, 0\), has"):
+            scorer(FirstColumn(), X[np.arange(len(y)) != np.argmin(query)],
+                   y[np.arange(len(y)) != np.argmin(query)])  # fmt: skip
+
+
+def test_all_groups_are_shown_in_short_and_survive_copies(data):
+    X, y, query = data
+    scorer = make_ndcg_scorer(k=3, all_groups=np.arange(1_000_000) // 4)
+    shown = "GroupedScorer(all_groups=<ids of 250,000 queries>, k=3, metric='ndcg')"
+    assert repr(scorer) == shown
+    search = GridSearchCV(Ridge(), {"alpha": [1]}, scoring=scorer)
+    assert shown in " ".join(repr(search).split())
+    scorer = make_ndcg_scorer().set_params(all_groups=query)
+    for copied in (clone(scorer), deepcopy(scorer), pickle.loads(pickle.dumps(scorer))):  # noqa: S301
+        assert repr(copied) == "GroupedScorer(all_groups=<ids of 20 queries>, metric='ndcg')"
+        assert 0 < copied(FirstColumn(), X, y, groups=query) < 1
+        with pytest.raises(ValueError, match="other rows than in all_groups"):
+            copied(FirstColumn(), X[:-1], y[:-1], groups=query[:-1])
+    assert scorer.set_params(all_groups=None).all_groups is None
+
+
+def test_rows_that_are_taken_out_of_a_query_are_still_its_rows(data):
+    X, y, query = data
+    y = np.where(np.arange(len(y)) % 3 == 0, np.nan, y)
+    options = {"unjudged": "omit", "undefined": 0.0}
+    found = make_ndcg_scorer(all_groups=query, **options)(FirstColumn(), X, y, groups=query)
+    assert found == ndcg_score(y, X["a"], groups=query, **options)
+
+
+def test_all_groups_that_are_no_ids():
+    with pytest.raises(ValueError, match=r"all_groups must not hold missing ids, found 1 missing"):
+        make_ndcg_scorer(all_groups=[1.0, np.nan])
+    with pytest.raises(ValueError, match="0 rows"):
+        make_ndcg_scorer(all_groups=[])
 
 
 # --- what an estimator's output means
@@ -779,7 +979,15 @@ BAD = {
     "no k": ({"k": []}, ValueError, "k must list different cutoffs"),
     "a k twice": ({"k": [5, 1, 5]}, ValueError, "k must list different cutoffs"),
     "option": ({"log_base": 3}, TypeError, "no option 'log_base'.*gain, "),
-    "groups": ({"groups": [1, 2]}, TypeError, "no option 'groups'"),
+    "groups": ({"groups": [1, 2]}, TypeError, "make_ndcg_scorer takes no groups.*group_by="),
+    "metric": ({"metric": "ndcg"}, TypeError, "no option 'metric'"),
+    "name": ({"name": 5}, ValueError, "name must be text.*got 5"),
+    "name of several": (
+        {"k": [1, 5], "name": "ndcg"},
+        ValueError,
+        "name must be text.*'ndcg_at_{k}'",
+    ),
+    "cutoffs alone": ({"k": [1, None], "name": "{k}"}, ValueError, "name must be text"),
     "gain": ({"gain": "exp"}, ValueError, "gain must be one of"),
     "response": ({"response_method": "transform"}, ValueError, "response_method must be"),
     "response None": ({"response_method": None}, ValueError, "response_method must be.*None"),
@@ -794,8 +1002,19 @@ def test_bad_parameters(name):
         make_ndcg_scorer(**parameters)
 
 
+def test_editors_are_told_the_options_of_each_metric():
+    for make, choices in ((make_ndcg_scorer, NDCGChoices), (make_dcg_scorer, DCGChoices)):
+        assert get_type_hints(make)["options"] == Unpack[choices]
+
+
+def test_there_are_two_metrics():
+    with pytest.raises(ValueError, match=r"metric must be one of 'ndcg', 'dcg'; got 'map'"):
+        GroupedScorer("map")
+    assert repr(GroupedScorer("dcg", k=5)) == repr(make_dcg_scorer(k=5))
+
+
 def test_a_dcg_scorer_has_no_undefined_queries_to_replace():
-    with pytest.raises(TypeError, match="no option 'replace"):
+    with pytest.raises(TypeError, match="no option 'undefined'"):
         make_dcg_scorer(undefined=0)
 
 

@@ -190,8 +190,20 @@ def test_what_tools_ask_of_a_splitter_is_answered(days):
     X, y, _ = days
     assert QuerySplitter(KFold(3, shuffle=True, random_state=7)).random_state == 7
     assert QuerySplitter(KFold(3, shuffle=True)).shuffle
-    assert not hasattr(QuerySplitter(3), "shuffle")
-    assert not hasattr(QuerySplitter([(0, 1)]), "random_state")
+    for cv, n_splits in ((4, 4), (np.int64(3), 3), (None, 5), ([([0], [1])] * 2, 2), (KFold(6), 6)):
+        splitter = QuerySplitter(cv, group_by="day")
+        assert splitter.n_splits == splitter.get_n_splits() == n_splits
+        assert len(list(splitter.split(X, y))) == n_splits
+        assert repr(clone(splitter)) == repr(splitter)
+    for cv, name in ((3, "shuffle"), (None, "random_state"), ([([0], [1])], "shuffle"),
+                     (LeaveOneOut(), "n_splits"), (PredefinedSplit([0, 1]), "random_state")):  # fmt: skip
+        with pytest.raises(
+            AttributeError, match=f"^QuerySplitter has no {name}, as cv=.* has none"
+        ):
+            getattr(QuerySplitter(cv), name)
+    for cv in (3, None, [([0], [1])]):
+        with pytest.raises(ValueError, match="Invalid parameter 'cv__n_splits' for QuerySplitter"):
+            QuerySplitter(cv).set_params(cv__n_splits=2)
     changing = QuerySplitter(KFold(3, shuffle=True), group_by="day")
     halving = HalvingGridSearchCV(Ridge(), {"alpha": [1, 2]}, cv=changing, resource="max_iter")
     with pytest.raises(ValueError, match="must yield consistent folds"):
