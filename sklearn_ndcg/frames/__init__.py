@@ -112,14 +112,12 @@ def ndcg_by_query(
     >>> found.sort("query").collect().rows()
     [('a', 2, 3.8927..., 4.2618..., 0.9134...), ('b', 1, 1.0, 1.0, 1.0)]
     """
-    names = {"groups": groups, "y_true": y_true, "y_score": y_score}
-    table, measure, arguments = _open(
-        "ndcg_by_query", frame, names, k, working_memory, verbose, options
-    )
-    task = partial(score_part, **arguments)
+    columns = {"groups": groups, "y_true": y_true, "y_score": y_score}
+    options = {"k": k, **options}
+    measure, table = _open(frame, score_part, columns, options, working_memory, verbose)
     if table.is_lazy:
-        return table.lazily(task)
-    parts = list(table.run(task))
+        return table.lazily()
+    parts = list(table.run())
     n_rows, n_queries = sum(part.n_rows for part in parts), sum(len(part.table) for part in parts)
     n_undefined = sum(part.n_undefined for part in parts)
     if n_queries == n_rows:
@@ -211,18 +209,15 @@ def ndcg_score(
     >>> ndcg_score(rows, y_true="grade", y_score="score", groups="query", k=10)
     0.9567...
     """
-    names = {"groups": groups, "y_true": y_true, "y_score": y_score}
+    columns = {"groups": groups, "y_true": y_true, "y_score": y_score}
     if sample_weight is not None:
-        names["sample_weight"] = sample_weight
-    table, measure, arguments = _open(
-        "ndcg_score", frame, names, k, working_memory, verbose, options
-    )
-    parts = list(table.run(partial(sum_part, **arguments)))
+        columns["sample_weight"] = sample_weight
+    options = {"k": k, **options}
+    measure, table = _open(frame, sum_part, columns, options, working_memory, verbose)
+    parts = list(table.run())
     refuse_wrong_rows([part.wrong for part in parts], table.keys)
-    n_rows, totals = (
-        sum(part.n_rows for part in parts),
-        [part.totals for part in parts if part.totals],
-    )
+    n_rows = sum(part.n_rows for part in parts)
+    totals = [part.totals for part in parts if part.totals]
     if not n_rows:
         raise ValueError("The table has 0 rows, and at least 1 is needed.")
     if sum(each.n_queries for each in totals) == n_rows:
@@ -230,14 +225,17 @@ def ndcg_score(
     return mean_of_totals(measure, totals)
 
 
+_CALLERS = {score_part: "ndcg_by_query", sum_part: "ndcg_score"}
+
+
 def _open(
-    caller: str, frame: Any, names: dict[str, Any], k: Cutoff, memory: Any, verbose: bool,
-    options: dict[str, Any],
-) -> tuple[Any, Measure, dict[str, Any]]:  # fmt: skip
-    """The engine of a table, the measure, and the arguments of tasks for its parts."""
+    frame: Any, task: Any, names: dict[str, Any], options: dict[str, Any], memory: Any,
+    verbose: bool,
+) -> tuple[Measure, Any]:  # fmt: skip
+    """The measure, and the engine of a table, whose parts are given to the task."""
+    k, caller = check_cutoff(options.pop("k")), _CALLERS[task]
     check_options(caller, options)
-    options = options | {"k": check_cutoff(k)}
-    measure = Measure(**options)
+    measure = Measure(k=k, **options)
     if memory is not None and not (is_number(memory) and 0 < memory < inf):
         raise ValueError(
             "working_memory must be a number of MiB above 0, or None for that of "
@@ -247,11 +245,12 @@ def _open(
         argument: list(name) if np.iterable(name) and not isinstance(name, str) else [name]
         for argument, name in names.items()
     }
-    table = open_table(frame, columns, caller, memory, verbose)
+    given = partial(task, columns=columns, options={"k": k, **options})
+    table = open_table(frame, given, caller, memory, verbose)
     if measure.tie_rule == "stable" and not table.keeps_order():
         raise ValueError(
             "ties='stable' and ignore_ties=True take the order of the rows, and this engine gives "
             "them in any. Pass ties='average', 'worst' or 'best', or read the same files with "
             "Polars, or with DuckDB and preserve_insertion_order=true."
         )
-    return table, measure, {"columns": columns, "options": options}
+    return measure, table

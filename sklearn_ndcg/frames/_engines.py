@@ -26,13 +26,14 @@ _BYTES_PER_TEXT = 64  # in addition, for each key that is not a number
 _N_CODES = 2**31  # hashes of keys are taken modulo this, so that no sum of them overflows
 _KEEPS_ORDER = "select current_setting('preserve_insertion_order')"  # in DuckDB
 
-Task = partial[Any]  # of a function of `_parts`, which takes the rows of a part
+Task = Callable[[Any], Any]  # a function of `_parts`, given all but the rows of a part
 
 
 class Engine:
     """An eager table, which is a single part, and the base of other engines.
 
-    `caller` is the public function, `memory` what a part may take in MiB.
+    `caller` is the public function, which gives each part to `task`; `memory` is what a part may
+    take, in MiB.
     """
 
     is_lazy: ClassVar = False  # whether results by query are computed only when they are read
@@ -42,11 +43,14 @@ class Engine:
         "scored."
     )
 
-    def __init__(self, native: Any, columns: Columns, caller: str, memory: Any, verbose: bool):
-        self.columns, self.keys = columns, columns["groups"]
-        self.names = list(dict.fromkeys(name for names in columns.values() for name in names))
-        self.caller, self.verbose, self.has_limit = caller, verbose, memory is not None
-        self.memory = memory if self.has_limit else get_config()["working_memory"]
+    def __init__(
+        self, native: Any, task: partial[Any], caller: str, memory: float | None, verbose: bool
+    ) -> None:
+        self.task, self.caller, self.verbose, self.has_limit = task, caller, verbose, bool(memory)
+        self.memory = memory or get_config()["working_memory"]
+        self.columns = task.keywords["columns"]
+        self.keys: list[str] = self.columns["groups"]
+        self.names = list(dict.fromkeys(name for names in self.columns.values() for name in names))
         self.table = self.select(native)
         self.native = self.table.to_native()
 
@@ -79,15 +83,15 @@ class Engine:
         n: int = max(wanted, ceil(n_bytes / (self.memory * 2**20)))
         return max(1, min(n_rows, n))
 
-    def each(self, task: Task, n: int) -> Iterator[Any]:
-        """What a task makes of each of n parts, or the error."""
-        yield task(self.native)
+    def each(self, n: int) -> Iterator[Any]:
+        """What the task makes of each of n parts, or its error."""
+        yield self.task(self.native)
 
-    def run(self, task: Task) -> Iterator[Any]:
-        """What a task makes of each part."""
+    def run(self) -> Iterator[Any]:
+        """What the task makes of each part."""
         (n_rows, n), i, n_read, start = self.split(), 0, 0, perf_counter()
         try:
-            for i, part in enumerate(self.each(task, n), 1):
+            for i, part in enumerate(self.each(n), 1):
                 if isinstance(part, Exception):  # of a worker
                     raise part
                 n_read += part.n_rows
@@ -110,30 +114,32 @@ class Engine:
 class Passes(Engine):
     """A lazy table on this machine, which is read in passes."""
 
-    coded: Callable[[Any, str], Any]  # with hashes of the keys, below _N_CODES, in a new column
+    # adds a column of that name with hashes of others, below _N_CODES
+    coded: Callable[[Any, list[str], str], Any]
 
     def split(self) -> tuple[int, int]:
         n_rows = int(self.table.select(nw.len()).collect().item())
         return n_rows, self.n_parts(n_rows)
 
-    def each(self, task: Task, n: int) -> Iterator[Any]:
+    def each(self, n: int) -> Iterator[Any]:
         if n == 1:
-            yield task(self.table.collect().to_native())
+            yield self.task(self.table.collect().to_native())
             return
-        name = _new_name(self.names)
-        table, code = nw.from_native(self.coded(self.native, name)), nw.col(name)
-        counted = [int(each) for each in table.select(nw.len(), code.sum()).collect().rows()[0]]
-        found = [0, 0]
+        code, check = _new_name(self.names), _new_name(self.names) + "_"
+        native = self.coded(self.native, self.keys, code)
+        table = nw.from_native(self.coded(native, self.names, check))
+        sums = table.select(nw.len(), nw.col(check).sum()).collect().rows()[0]
+        counted, found = [int(each) for each in sums], [0, 0]
         for i in range(n):
-            rows = table.filter(code % n == i).collect()
-            found = [found[0] + len(rows), found[1] + int(rows[name].sum() or 0)]
-            yield task(rows.to_native())
+            rows = table.filter(nw.col(code) % n == i).collect()
+            found = [found[0] + len(rows), found[1] + int(rows[check].sum() or 0)]
+            yield self.task(rows.to_native())
             del rows  # before the next ones are read
         if found != counted:
             raise RuntimeError(
                 f"The table had {counted[0]:,} rows when they were counted, and {found[0]:,} in "
-                f"{n} passes{', with other ids' * (found[0] == counted[0])}. If it changes while "
-                "it is read, or rows or ids are drawn at random, write it to a file first."
+                f"{n} passes{', with other values' * (found[0] == counted[0])}. If it changes, or "
+                "rows or values are drawn at random, write it to a file first, and score that."
             )
 
 
@@ -142,22 +148,20 @@ class Polars(Passes):
 
     is_lazy = True
 
-    def coded(self, native: Any, name: str) -> Any:
+    def coded(self, native: Any, columns: list[str], name: str) -> Any:
         polars, schema = sys.modules["polars"], native.collect_schema()
         code = _hash_of(
             # the numbers of categories may differ from file to file
-            polars.col(key).cast(
-                polars.String if schema[key] == polars.Categorical else schema[key]
-            )
-            for key in self.keys
+            polars.col(each).cast(polars.String if kind == polars.Categorical else kind)
+            for each, kind in ((each, schema[each]) for each in columns)
         )
         return native.with_columns((code % _N_CODES).cast(polars.Int64).alias(name))
 
-    def lazily(self, task: Task) -> Any:
+    def lazily(self) -> Any:
         """A LazyFrame that reads the table, pass by pass, when it is collected."""
 
         def results(columns: Any, predicate: Any, n_rows: Any, _: Any) -> Iterator[Any]:
-            for part in self.run(task):
+            for part in self.run():
                 rows = part.table.head(len(part.table) if n_rows is None else n_rows)
                 n_rows = None if n_rows is None else n_rows - len(rows)
                 rows = rows if predicate is None else rows.filter(predicate)
@@ -167,22 +171,22 @@ class Polars(Passes):
 
         empty = sys.modules["polars"].DataFrame(schema=self.native.collect_schema())
         register = import_module("polars.io.plugins").register_io_source
-        return register(io_source=results, schema=task(empty).table.schema)
+        return register(io_source=results, schema=self.task(empty).table.schema)
 
 
 class DuckDB(Passes):
     """A relation of DuckDB."""
 
     def keeps_order(self) -> bool:
-        return bool(self.native.query("sklearn_ndcg_rows", _KEEPS_ORDER).fetchall()[0][0])
+        return _first(self.native.query("sklearn_ndcg_rows", _KEEPS_ORDER))
 
-    def coded(self, native: Any, name: str) -> Any:
-        *keys, code = ('"' + each.replace('"', '""') + '"' for each in [*self.keys, name])
-        return native.project(f"*, (hash({', '.join(keys)}) % {_N_CODES})::bigint as {code}")
+    def coded(self, native: Any, columns: list[str], name: str) -> Any:
+        *hashed, code = ('"' + each.replace('"', '""') + '"' for each in [*columns, name])
+        return native.project(f"*, (hash({', '.join(hashed)}) % {_N_CODES})::bigint as {code}")
 
     def give_back(self, tables: list[Any]) -> Any:
-        sklearn_ndcg_results = import_module("pyarrow").concat_tables(tables)  # noqa: F841  # found by name
-        # on the connection of the relation
+        sklearn_ndcg_results = import_module("pyarrow").concat_tables(tables)  # noqa: F841
+        # which is found by name, on the connection of the relation
         return self.native.query("sklearn_ndcg_rows", "select * from sklearn_ndcg_results")
 
 
@@ -198,18 +202,17 @@ class Ibis(Passes):
 
     def keeps_order(self) -> bool:
         backend = self.native.get_backend()
-        if backend.name == "duckdb":
-            return bool(backend.raw_sql(_KEEPS_ORDER).fetchall()[0][0])
-        return bool(backend.name == "polars")
+        is_duckdb = backend.name == "duckdb"
+        return backend.name == "polars" or (is_duckdb and _first(backend.raw_sql(_KEEPS_ORDER)))
 
-    def coded(self, native: Any, name: str) -> Any:
+    def coded(self, native: Any, columns: list[str], name: str) -> Any:
         backend = native.get_backend()
         if not backend.has_operation(import_module("ibis.expr.operations").Hash):
             raise ValueError(
                 f"Ibis has no hash on {backend.name}, by which rows are divided into passes: raise "
                 "working_memory until one pass is enough, or have DuckDB or Polars read the rows."
             )
-        code = _hash_of(native[key] for key in self.keys)  # a signed number
+        code = _hash_of(native[each] for each in columns)  # a signed number
         return native.mutate(**{name: (code % _N_CODES + _N_CODES) % _N_CODES})
 
     def give_back(self, tables: list[Any]) -> Any:
@@ -225,28 +228,31 @@ class Partitions(Engine):
         "The {n_rows:,} rows of the table were divided into {n} partitions, which workers score. "
         "If one does not fit into the memory of a worker, pass a smaller working_memory."
     )
-    scored: Callable[[Callable[[Any], Any], int | None], Any]  # the results by query, lazily
+    scored: Callable[[Task, int | None], Any]  # the results by query, lazily
 
     def keeps_order(self) -> bool:
         return False
 
-    def lazily(self, task: Task) -> Any:
+    def lazily(self) -> Any:
         """A table of the engine; rows are counted only if there is a limit for their memory."""
         n = self.split()[1] if self.has_limit else None
         if self.verbose:
             print(f"[{self.caller}] {n or 'the default number of'} partitions")
-        return self.scored(_on_worker(task), n)
+        return self.scored(_on_worker(self.task), n)
 
 
 class Spark(Partitions):
     """A DataFrame of PySpark, also of Spark Connect."""
 
     def split(self) -> tuple[int, int]:
-        context = getattr(self.native.sparkSession, "sparkContext", None)  # Connect has none
-        n_rows, n_cores = self.native.count(), getattr(context, "defaultParallelism", 1)
-        return n_rows, self.n_parts(n_rows, n_cores)
+        session = self.native.sparkSession
+        context = getattr(session, "sparkContext", None)  # Spark Connect has none
+        setting = session.conf.get("spark.sql.shuffle.partitions")  # a number, or "auto"
+        wanted = int(setting) if setting.isdigit() else 1
+        n_rows = self.native.count()
+        return n_rows, self.n_parts(n_rows, getattr(context, "defaultParallelism", wanted))
 
-    def mapped(self, function: Callable[[Any], Any], n: int | None, schema: Any) -> Any:
+    def mapped(self, function: Task, n: int | None, schema: Any) -> Any:
         """What a function makes of each partition of whole queries, as batches of Arrow."""
 
         def of_batches(batches: Iterator[Any]) -> Iterator[Any]:
@@ -258,8 +264,8 @@ class Spark(Partitions):
         parts = self.native.repartition(*[n] * (n is not None), *keys)
         return parts.mapInArrow(of_batches, schema)
 
-    def each(self, task: Task, n: int) -> Iterator[Any]:
-        run = _on_worker(task)
+    def each(self, n: int) -> Iterator[Any]:
+        run = _on_worker(self.task)
 
         def pickled(rows: Any) -> Any:
             try:
@@ -271,7 +277,7 @@ class Spark(Partitions):
         for (part,) in self.mapped(pickled, n, "part binary").collect():
             yield pickle.loads(part)  # noqa: S301
 
-    def scored(self, run: Callable[[Any], Any], n: int | None) -> Any:
+    def scored(self, run: Task, n: int | None) -> Any:
         types = import_module("pyspark.sql.types")
         kinds = [types.LongType(), *[types.DoubleType()] * 3]
         fields = [self.native.schema[key] for key in self.keys]
@@ -307,12 +313,12 @@ class Dask(Partitions):
         coded = self.frame[self.names].map_partitions(with_codes, meta=with_codes(self.native))
         return coded.shuffle(on=name, npartitions=n, ignore_index=True)
 
-    def each(self, task: Task, n: int) -> Iterator[Any]:
+    def each(self, n: int) -> Iterator[Any]:
         dask = import_module("dask")
-        run = dask.delayed(_on_worker(task))
+        run = dask.delayed(_on_worker(self.task))
         yield from dask.compute(*map(run, self.shuffled(n).to_delayed()))
 
-    def scored(self, run: Callable[[Any], Any], n: int | None) -> Any:
+    def scored(self, run: Task, n: int | None) -> Any:
         def results(rows: Any) -> Any:
             return run(rows).table
 
@@ -340,7 +346,7 @@ def open_table(frame: Any, *arguments: Any) -> Any:
     return next((ENGINES[name] for name in names if name in ENGINES), Engine)(native, *arguments)
 
 
-def _on_worker(task: Task) -> Callable[[Any], Any]:
+def _on_worker(task: partial[Any]) -> Task:
     """A task that is sent by value, as it is a function inside a function: so it always starts."""
     name, arguments = task.func.__name__, task.keywords
     expected = import_module("sklearn_ndcg").__version__
@@ -380,6 +386,10 @@ def _check_columns(schema: Any, columns: Columns) -> None:
             f"groups must name different columns, and none called {', '.join(RESULTS)}, as the "
             f"results are; got {keys}."
         )
+
+
+def _first(found: Any) -> bool:
+    return bool(found.fetchall()[0][0])
 
 
 def _new_name(names: list[str]) -> str:

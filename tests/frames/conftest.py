@@ -17,7 +17,7 @@ def spark():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         running = (
-            session.builder.master("local[2, 4]")  # a task is tried four times
+            session.builder.master("local[2, 2]")  # a task is tried twice
             .config("spark.ui.enabled", "false")
             .config("spark.driver.bindAddress", "127.0.0.1")
             .config("spark.driver.host", "127.0.0.1")

