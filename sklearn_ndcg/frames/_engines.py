@@ -53,6 +53,7 @@ class Engine:
         self.names = list(dict.fromkeys(name for names in self.columns.values() for name in names))
         self.table = self.select(native)
         self.native = self.table.to_native()
+        self.new_name = max(self.names, key=len) + "_"  # of no column
 
     def keeps_order(self) -> bool:
         """Whether the rows of a query come in the order of the table."""
@@ -125,14 +126,15 @@ class Passes(Engine):
         if n == 1:
             yield self.task(self.table.collect().to_native())
             return
-        code, check = _new_name(self.names), _new_name(self.names) + "_"
+        code, check = self.new_name, self.new_name + "_"
         native = self.coded(self.native, self.keys, code)
         table = nw.from_native(self.coded(native, self.names, check))
         sums = table.select(nw.len(), nw.col(check).sum()).collect().rows()[0]
         counted, found = [int(each) for each in sums], [0, 0]
         for i in range(n):
-            rows = table.filter(nw.col(code) % n == i).collect()
+            rows = table.filter(nw.col(code) % n == i).drop(code).collect()
             found = [found[0] + len(rows), found[1] + int(rows[check].sum() or 0)]
+            rows = rows.drop(check)
             yield self.task(rows.to_native())
             del rows  # before the next ones are read
         if found != counted:
@@ -178,7 +180,7 @@ class DuckDB(Passes):
     """A relation of DuckDB."""
 
     def keeps_order(self) -> bool:
-        return _first(self.native.query("sklearn_ndcg_rows", _KEEPS_ORDER))
+        return bool(self.native.query("sklearn_ndcg_rows", _KEEPS_ORDER).fetchall()[0][0])
 
     def coded(self, native: Any, columns: list[str], name: str) -> Any:
         *hashed, code = ('"' + each.replace('"', '""') + '"' for each in [*columns, name])
@@ -202,8 +204,9 @@ class Ibis(Passes):
 
     def keeps_order(self) -> bool:
         backend = self.native.get_backend()
-        is_duckdb = backend.name == "duckdb"
-        return backend.name == "polars" or (is_duckdb and _first(backend.raw_sql(_KEEPS_ORDER)))
+        if backend.name == "duckdb":
+            return bool(backend.raw_sql(_KEEPS_ORDER).fetchall()[0][0])
+        return bool(backend.name == "polars")
 
     def coded(self, native: Any, columns: list[str], name: str) -> Any:
         backend = native.get_backend()
@@ -298,7 +301,7 @@ class Dask(Partitions):
 
     def shuffled(self, n: int | None) -> Any:
         """The table in n partitions of whole queries."""
-        keys, name = self.keys, _new_name(self.names)
+        keys, name = self.keys, self.new_name
 
         def with_codes(rows: Any) -> Any:  # Dask's own hash tells equal decimals and zeros apart
             pandas, values = import_module("pandas"), rows[keys].copy()
@@ -386,14 +389,6 @@ def _check_columns(schema: Any, columns: Columns) -> None:
             f"groups must name different columns, and none called {', '.join(RESULTS)}, as the "
             f"results are; got {keys}."
         )
-
-
-def _first(found: Any) -> bool:
-    return bool(found.fetchall()[0][0])
-
-
-def _new_name(names: list[str]) -> str:
-    return max(names, key=len) + "_"
 
 
 def _hash_of(columns: Iterator[Any]) -> Any:
