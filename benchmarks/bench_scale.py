@@ -139,6 +139,13 @@ def in_a_dataset(files):
 
 
 def in_dask(files):
+    """Score a DataFrame of Dask in threads of this process."""
+    import dask.dataframe as dd  # noqa: PLC0415
+
+    return by_frames(lambda: dd.read_parquet(f"{files}/*.parquet"))
+
+
+def in_dask_cluster(files):
     """Score a DataFrame of Dask on two workers."""
     import dask.dataframe as dd  # noqa: PLC0415
     from distributed import Client, LocalCluster  # noqa: PLC0415
@@ -237,9 +244,10 @@ WAYS = {
     "polars-by-hand": polars_by_hand,
     "duckdb-by-hand": duckdb_by_hand,
     "dask": in_dask,
+    "dask-cluster": in_dask_cluster,
     "spark": in_spark,
 }
-ON_A_CLUSTER = ("dask", "spark")
+ON_A_CLUSTER = ("dask", "dask-cluster", "spark")  # or in threads, for Dask alone
 
 
 def sample(files):

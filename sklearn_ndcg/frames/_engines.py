@@ -122,19 +122,22 @@ class Passes(Engine):
         n_rows = int(self.table.select(nw.len()).collect().item())
         return n_rows, self.n_parts(n_rows)
 
+    def checked(self, table: Any) -> Any:
+        """The table with hashes of whole rows, whose sum tells whether a pass had other ones."""
+        return nw.from_native(self.coded(table.to_native(), self.names, self.new_name))
+
     def each(self, n: int) -> Iterator[Any]:
         if n == 1:
             yield self.task(self.table.collect().to_native())
             return
-        code, check = self.new_name, self.new_name + "_"
-        native = self.coded(self.native, self.keys, code)
-        table = nw.from_native(self.coded(native, self.names, check))
-        sums = table.select(nw.len(), nw.col(check).sum()).collect().rows()[0]
-        counted, found = [int(each) for each in sums], [0, 0]
+        name = self.new_name
+        coded = nw.from_native(self.coded(self.native, self.keys, name))
+        found, counted = [0, 0], self.checked(self.table).select(nw.len(), nw.col(name).sum())
+        counted = [int(each) for each in counted.collect().rows()[0]]
         for i in range(n):
-            rows = table.filter(nw.col(code) % n == i).drop(code).collect()
-            found = [found[0] + len(rows), found[1] + int(rows[check].sum() or 0)]
-            rows = rows.drop(check)
+            rows = self.checked(coded.filter(nw.col(name) % n == i).select(self.names)).collect()
+            found = [found[0] + len(rows), found[1] + int(rows[name].sum() or 0)]
+            rows = rows.drop(name)
             yield self.task(rows.to_native())
             del rows  # before the next ones are read
         if found != counted:
@@ -173,7 +176,7 @@ class Polars(Passes):
 
         empty = sys.modules["polars"].DataFrame(schema=self.native.collect_schema())
         register = import_module("polars.io.plugins").register_io_source
-        return register(io_source=results, schema=self.task(empty).table.schema)
+        return register(results, schema=self.task(empty).table.schema)
 
 
 class DuckDB(Passes):
