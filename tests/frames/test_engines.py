@@ -515,6 +515,7 @@ def test_ids_of_any_kind_on_a_cluster(cluster):
         expected = sklearn_ndcg.ndcg_samples(columns["y"], columns["s"], groups=ids,
                                              replace_undefined_by=0)  # fmt: skip
         given = COLUMNS | {"groups": kind, "replace_undefined_by": 0}
+        given |= {"working_memory": memory_of(4)} if kind == "text" else {}
         found = by_query(ndcg_by_query(table, **given))
         values = sorted(row[-1] for row in found)  # Dask makes text of decimals
         assert values == pytest.approx(sorted(expected), abs=1e-12), kind
