@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite, log
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -76,23 +76,16 @@ def _logarithmic(ranks: NDArray[Any], base: float = 2) -> Floats:
     return np.asarray(1 / logs)
 
 
-class Formula(NamedTuple):
-    """A gain or a discount that has a name: for arrays, and for columns of a lazy table."""
-
-    of_array: Callable[..., Floats]
-    of_column: Callable[[Any], Any]  # an expression in, an expression out
-
-
 # The names that `gain`, `discount` and `ties` take. A new one is an entry here, in the type of the
 # argument in `_checks`, and in the docstrings of `ndcg_score` and `dcg_score`.
-GAINS = {
-    "linear": Formula(lambda relevance: relevance, lambda relevance: relevance),
-    "exponential": Formula(_exponential, lambda relevance: 2.0**relevance - 1),
+GAINS: Mapping[str, Callable[..., Floats]] = {
+    "linear": lambda relevance: relevance,
+    "exponential": _exponential,
 }
-DISCOUNTS = {
-    "log": Formula(_logarithmic, lambda rank: 1 / (rank + 1).log(2)),
-    "reciprocal": Formula(lambda ranks: 1 / ranks, lambda rank: 1 / rank),
-    "none": Formula(np.ones_like, lambda rank: rank * 0 + 1),
+DISCOUNTS: Mapping[str, Callable[..., Floats]] = {
+    "log": _logarithmic,
+    "reciprocal": lambda ranks: 1 / ranks,
+    "none": np.ones_like,
 }
 TIES = {
     "average": TieRule(averages=True),
@@ -234,7 +227,7 @@ class Measure:
     def gains(self, relevance: Floats, source: str = "y_true") -> Floats:
         """Gain of each relevance in `source`, which is never written to."""
         if isinstance(self.gain, str):
-            return GAINS[self.gain].of_array(relevance)
+            return GAINS[self.gain](relevance)
         if callable(self.gain):
             return _result_of(self.gain, "gain", "relevance", relevance.copy())
         gains, unknown = self._look_up(relevance)
@@ -277,7 +270,7 @@ class Measure:
         ranks = np.arange(1, n + 1)
         if isinstance(self.discount, str):
             base = {"base": self.log_base} if self.discount == "log" else {}
-            return DISCOUNTS[self.discount].of_array(ranks.astype(np.float64), **base)
+            return DISCOUNTS[self.discount](ranks.astype(np.float64), **base)
         discounts = _result_of(self.discount, "discount", "ranks", ranks.copy())
         rising = discounts[1:] > discounts[:-1]
         wrong = ~np.isfinite(discounts) | (discounts < 0) | np.r_[discounts[0] == 0, rising]

@@ -1,112 +1,399 @@
-"""The rows of a lazy table in passes that hold whole queries, by a hash of their keys.
+"""Engines: whatever holds the rows of a table hands over whole queries.
 
-The engine computes the hash, by value, so that a table of any size is read with the memory of one
-pass. No engine is imported, except DuckDB for a dataset of PyArrow.
+An engine on this machine gives them in passes, by a hash of the keys; one on a cluster in
+partitions, after a shuffle by the keys. An engine is imported only once a table of it is given.
 """
 
 from __future__ import annotations
 
+import pickle
 import sys
-from collections.abc import Callable
-from math import ceil, isfinite
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import partial, reduce
+from importlib import import_module
+from math import ceil
+from numbers import Number
+from time import perf_counter
+from typing import Any, ClassVar
 
 from sklearn import get_config
 
-from sklearn_ndcg._checks import is_number
+from sklearn_ndcg.frames._parts import RESULTS, Columns, nw
 
 # About twice what a row was measured to take, as Arrow and as arrays: the rest is for the engine.
 _BYTES_PER_ROW = 144
 _BYTES_PER_TEXT = 64  # in addition, for each key that is not a number
+_N_CODES = 2**31  # hashes of keys are taken modulo this, so that no sum of them overflows
+_KEEPS_ORDER = "select current_setting('preserve_insertion_order')"  # in DuckDB
 
-RowsOfPass = Callable[[int, int], Any]  # of pass i, from 0, of n
-
-
-def read_dataset(frame: Any) -> Any:
-    """A PyArrow dataset as a relation of DuckDB, anything else as it is."""
-    datasets = sys.modules.get("pyarrow.dataset")
-    if datasets is None or not isinstance(frame, datasets.Dataset):
-        return frame
-    try:
-        import duckdb  # noqa: PLC0415
-    except ImportError as error:
-        raise ImportError(
-            "DuckDB reads PyArrow datasets, and is not installed: python -m pip install duckdb"
-        ) from error
-    return duckdb.from_arrow(frame)
+Task = Callable[[Any], Any]  # a function of `_parts`, given all but the rows of a part
 
 
-def rows_by_hash(table: Any, keys: list[str]) -> RowsOfPass | None:
-    """A function of i and n that gives the rows whose hash is i modulo n.
+class Engine:
+    """An eager table, which is a single part, and the base of other engines.
 
-    None for engines that run elsewhere, or whose hash is not known.
+    `caller` is the public function, which gives each part to `task`; `memory` is what a part may
+    take, in MiB.
     """
-    library = type(table).__module__.split(".")[0].removeprefix("_")
-    if library == "polars":
-        return _polars_rows(table, keys)
-    if library == "duckdb":
-        return _duckdb_rows(table, keys)
-    if library == "ibis" and table.get_backend().name == "duckdb":
-        return _ibis_rows(table, keys)
-    return None
+
+    is_lazy: ClassVar = False  # whether results by query are computed only when they are read
+    part: ClassVar = "pass"
+    note: ClassVar = (
+        "This was pass {i} of {n} over the table: {n_read:,} of its {n_rows:,} rows had been "
+        "scored."
+    )
+
+    def __init__(
+        self, native: Any, task: partial[Any], caller: str, memory: float | None, verbose: bool
+    ) -> None:
+        self.task, self.caller, self.verbose, self.has_limit = task, caller, verbose, bool(memory)
+        self.memory = memory or get_config()["working_memory"]
+        self.columns = task.keywords["columns"]
+        self.keys: list[str] = self.columns["groups"]
+        self.names = list(dict.fromkeys(name for names in self.columns.values() for name in names))
+        self.table = self.select(native)
+        self.native = self.table.to_native()
+        self.new_name = max(self.names, key=len) + "_"  # of no column
+
+    def keeps_order(self) -> bool:
+        """Whether the rows of a query come in the order of the table."""
+        return True
+
+    def select(self, native: Any) -> Any:
+        """The columns that are needed, checked, as a Narwhals frame."""
+        try:
+            table: Any = nw.from_native(native, eager_only=type(self) is Engine)
+        except TypeError as error:
+            raise TypeError(
+                "frame must be a table of pandas, Polars, PyArrow, DuckDB, Ibis, PySpark or Dask, "
+                f"got {type(native).__name__}. For arrays there is sklearn_ndcg.ndcg_score, for a "
+                "Parquet file polars.scan_parquet(path) or duckdb.read_parquet(path)."
+            ) from error
+        _check_columns(table.collect_schema(), self.columns)
+        return table.select(self.names)
+
+    def split(self) -> tuple[int, int]:
+        """The number of rows, and in how many parts to read them."""
+        return len(self.table), 1
+
+    def n_parts(self, n_rows: int, wanted: int = 1) -> int:
+        """How many parts of so many rows fit into the memory; as many as are wanted, if more."""
+        dtypes = [self.table.collect_schema()[key] for key in self.keys]
+        n_texts = sum(not (dtype.is_numeric() or dtype.is_temporal()) for dtype in dtypes)
+        n_bytes = n_rows * (_BYTES_PER_ROW + _BYTES_PER_TEXT * n_texts)
+        n: int = max(wanted, ceil(n_bytes / (self.memory * 2**20)))
+        return max(1, min(n_rows, n))
+
+    def each(self, n: int) -> Iterator[Any]:
+        """What the task makes of each of n parts, or its error."""
+        yield self.task(self.native)
+
+    def run(self) -> Iterator[Any]:
+        """What the task makes of each part."""
+        (n_rows, n), i, n_read, start = self.split(), 0, 0, perf_counter()
+        try:
+            for i, part in enumerate(self.each(n), 1):
+                if isinstance(part, Exception):  # of a worker
+                    raise part
+                n_read += part.n_rows
+                if self.verbose:
+                    print(
+                        f"[{self.caller}] {self.part} {i} of {n}: {n_read:,} of {n_rows:,} rows, "
+                        f"{perf_counter() - start:.1f} s"
+                    )
+                yield part
+        except BaseException as error:
+            if i < n > 1:
+                error.add_note(self.note.format(i=i + 1, n=n, n_read=n_read, n_rows=n_rows))
+            raise
+
+    def give_back(self, tables: list[Any]) -> Any:
+        """The results of all parts as a table of the engine."""
+        return tables[0]
 
 
-def keeps_order(table: Any) -> bool:
-    """Whether a local engine gives the rows of files and of tables in their order."""
-    setting = "current_setting('preserve_insertion_order')"
-    if hasattr(table, "get_backend"):
-        [row] = table.get_backend().raw_sql(f"select {setting}").fetchall()
-    elif hasattr(table, "aggregate"):
-        [row] = table.aggregate(f"count(*), {setting}").fetchall()
-    else:
-        row = (True,)
-    return bool(row[-1])
+class Passes(Engine):
+    """A lazy table on this machine, which is read in passes."""
+
+    # adds a column of that name with hashes of others, below _N_CODES
+    coded: Callable[[Any, list[str], str], Any]
+
+    def split(self) -> tuple[int, int]:
+        n_rows = int(self.table.select(nw.len()).collect().item())
+        return n_rows, self.n_parts(n_rows)
+
+    def checked(self, table: Any) -> Any:
+        """The table with hashes of whole rows, whose sum tells whether a pass had other ones."""
+        return nw.from_native(self.coded(table.to_native(), self.names, self.new_name))
+
+    def each(self, n: int) -> Iterator[Any]:
+        if n == 1:
+            yield self.task(self.table.collect().to_native())
+            return
+        name = self.new_name
+        coded = nw.from_native(self.coded(self.native, self.keys, name))
+        found, counted = [0, 0], self.checked(self.table).select(nw.len(), nw.col(name).sum())
+        counted = [int(each) for each in counted.collect().rows()[0]]
+        for i in range(n):
+            rows = self.checked(coded.filter(nw.col(name) % n == i).select(self.names)).collect()
+            found = [found[0] + len(rows), found[1] + int(rows[name].sum() or 0)]
+            rows = rows.drop(name)
+            yield self.task(rows.to_native())
+            del rows  # before the next ones are read
+        if found != counted:
+            raise RuntimeError(
+                f"The table had {counted[0]:,} rows when they were counted, and {found[0]:,} in "
+                f"{n} passes{', with other values' * (found[0] == counted[0])}. If it changes, or "
+                "rows or values are drawn at random, write it to a file first, and score that."
+            )
 
 
-def check_working_memory(working_memory: Any) -> float:
-    """The memory of a pass in MiB, by default the setting of scikit-learn."""
-    if working_memory is None:
-        return float(get_config()["working_memory"])
-    if not is_number(working_memory) or not working_memory > 0 or not isfinite(working_memory):
-        raise ValueError(
-            "working_memory must be a number of MiB above 0, or None for that of "
-            f"sklearn.get_config(), got {working_memory!r}."
+class Polars(Passes):
+    """A LazyFrame of Polars."""
+
+    is_lazy = True
+
+    def coded(self, native: Any, columns: list[str], name: str) -> Any:
+        polars, schema = sys.modules["polars"], native.collect_schema()
+        code = _hash_of(
+            # the numbers of categories may differ from file to file
+            polars.col(each).cast(polars.String if kind == polars.Categorical else kind)
+            for each, kind in ((each, schema[each]) for each in columns)
         )
-    return float(working_memory)
+        return native.with_columns((code % _N_CODES).cast(polars.Int64).alias(name))
+
+    def lazily(self) -> Any:
+        """A LazyFrame that reads the table, pass by pass, when it is collected."""
+
+        def results(columns: Any, predicate: Any, n_rows: Any, _: Any) -> Iterator[Any]:
+            for part in self.run():
+                rows = part.table.head(len(part.table) if n_rows is None else n_rows)
+                n_rows = None if n_rows is None else n_rows - len(rows)
+                rows = rows if predicate is None else rows.filter(predicate)
+                yield rows if columns is None else rows.select(columns)
+                if n_rows == 0:
+                    return
+
+        empty = sys.modules["polars"].DataFrame(schema=self.native.collect_schema())
+        register = import_module("polars.io.plugins").register_io_source
+        return register(results, schema=self.task(empty).table.schema)
 
 
-def count_passes(n_rows: int, n_texts: int, working_memory: float) -> int:
-    """In how many passes to read rows, of whose keys so many are not numbers."""
-    bytes_per_row = _BYTES_PER_ROW + _BYTES_PER_TEXT * n_texts
-    return max(1, ceil(n_rows * bytes_per_row / (working_memory * 2**20)))
+class DuckDB(Passes):
+    """A relation of DuckDB."""
+
+    def keeps_order(self) -> bool:
+        return bool(self.native.query("sklearn_ndcg_rows", _KEEPS_ORDER).fetchall()[0][0])
+
+    def coded(self, native: Any, columns: list[str], name: str) -> Any:
+        *hashed, code = ('"' + each.replace('"', '""') + '"' for each in [*columns, name])
+        return native.project(f"*, (hash({', '.join(hashed)}) % {_N_CODES})::bigint as {code}")
+
+    def give_back(self, tables: list[Any]) -> Any:
+        sklearn_ndcg_results = import_module("pyarrow").concat_tables(tables)  # noqa: F841
+        # which is found by name, on the connection of the relation
+        return self.native.query("sklearn_ndcg_rows", "select * from sklearn_ndcg_results")
 
 
-def _polars_rows(table: Any, keys: list[str]) -> RowsOfPass:
-    polars = sys.modules["polars"]
-    schema = table.collect_schema()
-    # the numbers of categories may differ from file to file
-    columns = [
-        polars.col(key).cast(polars.String) if schema[key] == polars.Categorical
-        else polars.col(key)
-        for key in keys
-    ]  # fmt: skip
-    code = _hash_of(columns)
-    return lambda i, n: table if n == 1 else table.filter(code % n == i)
+class Dataset(DuckDB):
+    """A dataset of PyArrow, which DuckDB reads."""
+
+    def select(self, native: Any) -> Any:
+        return super().select(import_module("duckdb").from_arrow(native))
 
 
-def _duckdb_rows(table: Any, keys: list[str]) -> RowsOfPass:
-    quoted = ", ".join('"' + key.replace('"', '""') + '"' for key in keys)
-    return lambda i, n: table if n == 1 else table.filter(f"hash({quoted}) % {n} = {i}")
+class Ibis(Passes):
+    """A table of Ibis, on any backend that has a hash."""
+
+    def keeps_order(self) -> bool:
+        backend = self.native.get_backend()
+        if backend.name == "duckdb":
+            return bool(backend.raw_sql(_KEEPS_ORDER).fetchall()[0][0])
+        return bool(backend.name == "polars")
+
+    def coded(self, native: Any, columns: list[str], name: str) -> Any:
+        backend = native.get_backend()
+        if not backend.has_operation(import_module("ibis.expr.operations").Hash):
+            raise ValueError(
+                f"Ibis has no hash on {backend.name}, by which rows are divided into passes: raise "
+                "working_memory until one pass is enough, or have DuckDB or Polars read the rows."
+            )
+        code = _hash_of(native[each] for each in columns)  # a signed number
+        return native.mutate(**{name: (code % _N_CODES + _N_CODES) % _N_CODES})
+
+    def give_back(self, tables: list[Any]) -> Any:
+        return import_module("ibis").memtable(import_module("pyarrow").concat_tables(tables))
 
 
-def _ibis_rows(table: Any, keys: list[str]) -> RowsOfPass:
-    code = _hash_of([table[key] for key in keys])  # a signed number
-    return lambda i, n: table if n == 1 else table.filter((code % n + n) % n == i)
+class Partitions(Engine):
+    """A lazy table on a cluster, whose workers score the partitions of a shuffle by the keys."""
+
+    is_lazy = True
+    part = "partition"
+    note = (
+        "The {n_rows:,} rows of the table were divided into {n} partitions, which workers score. "
+        "If one does not fit into the memory of a worker, pass a smaller working_memory."
+    )
+    scored: Callable[[Task, int | None], Any]  # the results by query, lazily
+
+    def keeps_order(self) -> bool:
+        return False
+
+    def lazily(self) -> Any:
+        """A table of the engine; rows are counted only if there is a limit for their memory."""
+        n = self.split()[1] if self.has_limit else None
+        if self.verbose:
+            print(f"[{self.caller}] {n or 'the default number of'} partitions")
+        return self.scored(_on_worker(self.task), n)
 
 
-def _hash_of(columns: list[Any]) -> Any:
-    first, *others = columns
-    code = first.hash()
-    for column in others:
-        code = code.hash() ^ column.hash()  # hashed again, or equal keys would all have the code 0
-    return code
+class Spark(Partitions):
+    """A DataFrame of PySpark, also of Spark Connect."""
+
+    def split(self) -> tuple[int, int]:
+        session = self.native.sparkSession
+        context = getattr(session, "sparkContext", None)  # Spark Connect has none
+        setting = session.conf.get("spark.sql.shuffle.partitions")  # a number, or "auto"
+        wanted = int(setting) if setting.isdigit() else 1
+        n_rows = self.native.count()
+        return n_rows, self.n_parts(n_rows, getattr(context, "defaultParallelism", wanted))
+
+    def mapped(self, function: Task, n: int | None, schema: Any) -> Any:
+        """What a function makes of each partition of whole queries, as batches of Arrow."""
+
+        def of_batches(batches: Iterator[Any]) -> Iterator[Any]:
+            listed = list(batches)
+            if listed:
+                yield from function(import_module("pyarrow").Table.from_batches(listed))
+
+        keys = (f"`{key.replace('`', '``')}`" for key in self.keys)
+        parts = self.native.repartition(*[n] * (n is not None), *keys)
+        return parts.mapInArrow(of_batches, schema)
+
+    def each(self, n: int) -> Iterator[Any]:
+        run = _on_worker(self.task)
+
+        def pickled(rows: Any) -> Any:
+            try:
+                outcome = run(rows)
+            except (ImportError, TypeError, ValueError) as error:  # another attempt cannot help
+                outcome = error
+            return [import_module("pyarrow").record_batch({"part": [pickle.dumps(outcome)]})]
+
+        for (part,) in self.mapped(pickled, n, "part binary").collect():
+            yield pickle.loads(part)  # noqa: S301
+
+    def scored(self, run: Task, n: int | None) -> Any:
+        types = import_module("pyspark.sql.types")
+        kinds = [types.LongType(), *[types.DoubleType()] * 3]
+        fields = [self.native.schema[key] for key in self.keys]
+        fields += map(types.StructField, RESULTS, kinds)
+        return self.mapped(lambda rows: run(rows).table.to_batches(), n, types.StructType(fields))
+
+
+class Dask(Partitions):
+    """A DataFrame of Dask."""
+
+    def select(self, native: Any) -> Any:
+        self.frame = native
+        return super().select(import_module("dask.dataframe.dispatch").make_meta(native))
+
+    def split(self) -> tuple[int, int]:
+        n_rows = len(self.frame)
+        return n_rows, self.n_parts(n_rows, self.frame.npartitions)
+
+    def shuffled(self, n: int | None) -> Any:
+        """The table in n partitions of whole queries."""
+        keys, name = self.keys, self.new_name
+
+        def with_codes(rows: Any) -> Any:  # Dask's own hash tells equal decimals and zeros apart
+            pandas, values = import_module("pandas"), rows[keys].copy()
+            for key in keys:
+                if pandas.api.types.is_float_dtype(values[key].dtype):
+                    values[key] += 0.0
+                elif values[key].dtype == object:
+                    values[key] = [hash(each) if isinstance(each, Number) else str(each)
+                                   for each in values[key]]  # fmt: skip
+            return rows.assign(**{name: pandas.util.hash_pandas_object(values, index=False)})
+
+        coded = self.frame[self.names].map_partitions(with_codes, meta=with_codes(self.native))
+        return coded.shuffle(on=name, npartitions=n, ignore_index=True)
+
+    def each(self, n: int) -> Iterator[Any]:
+        dask = import_module("dask")
+        run = dask.delayed(_on_worker(self.task))
+        yield from dask.compute(*map(run, self.shuffled(n).to_delayed()))
+
+    def scored(self, run: Task, n: int | None) -> Any:
+        def results(rows: Any) -> Any:
+            return run(rows).table
+
+        return self.shuffled(n).map_partitions(results, meta=results(self.native))
+
+
+# By package and class. A table that is not here is an eager one of any library that Narwhals knows.
+ENGINES: dict[str, type[Engine]] = {
+    "polars.LazyFrame": Polars,
+    "duckdb.DuckDBPyRelation": DuckDB,
+    "ibis.Table": Ibis,
+    "pyarrow.Dataset": Dataset,
+    "pyspark.DataFrame": Spark,
+    "dask.DataFrame": Dask,
+}
+
+
+def open_table(frame: Any, *arguments: Any) -> Any:
+    """The engine that hands over the rows of a table."""
+    native = nw.to_native(frame, pass_through=True)
+    names = (
+        f"{kind.__module__.split('.')[0].removeprefix('_')}.{kind.__name__}"
+        for kind in type(native).__mro__
+    )
+    return next((ENGINES[name] for name in names if name in ENGINES), Engine)(native, *arguments)
+
+
+def _on_worker(task: partial[Any]) -> Task:
+    """A task that is sent by value, as it is a function inside a function: so it always starts."""
+    name, arguments = task.func.__name__, task.keywords
+    expected = import_module("sklearn_ndcg").__version__
+
+    def run(rows: Any) -> Any:
+        try:
+            parts = import_module("sklearn_ndcg.frames._parts")
+            found = import_module("sklearn_ndcg").__version__
+        except ImportError as error:
+            found = f"none, {error}"
+        if found != expected:
+            raise ImportError(
+                f"Every worker needs sklearn_ndcg {expected} with its extra `frames`, and PyArrow; "
+                f"one has {found}."
+            )
+        return getattr(parts, name)(rows, **arguments)
+
+    return run
+
+
+def _check_columns(schema: Any, columns: Columns) -> None:
+    for argument, names in columns.items():
+        if not names or not all(isinstance(name, str) for name in names):
+            raise TypeError(f"{argument} must name a column, got {names!r}.")
+        for name in names:
+            if name not in schema:
+                raise ValueError(
+                    f"{argument}={name!r} is not a column of the table, which has "
+                    f"{', '.join(map(str, schema))}."
+                )
+            dtype = schema[name]
+            if argument != "groups" and not (dtype.is_numeric() or dtype == nw.Boolean):
+                raise TypeError(f"{argument}={name!r} must be a column of numbers, is {dtype}.")
+    keys = columns["groups"]
+    if len(set(keys)) < len(keys) or set(keys) & set(RESULTS):
+        raise ValueError(
+            f"groups must name different columns, and none called {', '.join(RESULTS)}, as the "
+            f"results are; got {keys}."
+        )
+
+
+def _hash_of(columns: Iterator[Any]) -> Any:
+    # hashed again, or equal keys would all have the code 0
+    return reduce(lambda code, other: code.hash() ^ other, (each.hash() for each in columns))

@@ -19,13 +19,10 @@ OPTIONS = {"k": 5, "undefined": "omit"}
 WAYS = ["routed", "index level"]
 
 
-@pytest.fixture(scope="module")
-def client():
-    cluster = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
-    )
-    with cluster, distributed.Client(cluster) as connected:
-        yield connected
+@pytest.fixture(autouse=True)
+def current(client):
+    with client.as_current():
+        yield
 
 
 @pytest.fixture

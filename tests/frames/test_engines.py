@@ -1,13 +1,18 @@
 """NDCG of a lazy table in passes of whole queries: the value of one pass, whatever the table."""
 
 import datetime
+import os
 import re
+import signal
+import sqlite3
 import warnings
 from decimal import Decimal
+from functools import partial
 
 import numpy as np
 import pytest
 import sklearn
+from helpers import run_python
 from sklearn.exceptions import UndefinedMetricWarning
 
 import sklearn_ndcg
@@ -18,18 +23,21 @@ pa = pytest.importorskip("pyarrow")
 dataset = pytest.importorskip("pyarrow.dataset")
 parquet = pytest.importorskip("pyarrow.parquet")
 from sklearn_ndcg.frames import ndcg_by_query, ndcg_score  # noqa: E402
+from sklearn_ndcg.frames._engines import _on_worker  # noqa: E402
+from sklearn_ndcg.frames._parts import sum_part  # noqa: E402
 
 COLUMNS = {"y_true": "y", "y_score": "s", "groups": "q"}
 N_ROWS = 3000
 
 
-@pytest.fixture(params=["polars", "duckdb", "ibis", "dataset"])
+@pytest.fixture(params=["polars", "duckdb", "ibis", "ibis on polars", "dataset", "dask"])
 def scan(request, tmp_path):
     """A function that writes columns to three files, and returns a lazy table of them."""
     engine = request.param
-    if engine != "polars":  # DuckDB reads datasets too
+    if engine in {"duckdb", "ibis", "dataset"}:  # DuckDB reads datasets too
         pytest.importorskip("duckdb")
-    library = pytest.importorskip("pyarrow" if engine == "dataset" else engine)
+    names = {"dataset": "pyarrow", "dask": "dask.dataframe", "ibis on polars": "ibis"}
+    library = pytest.importorskip(names.get(engine, engine))
 
     def write_and_scan(columns, name="rows"):
         table, folder = pa.table(columns), tmp_path / name
@@ -44,9 +52,13 @@ def scan(request, tmp_path):
             return library.read_parquet(files)
         if engine == "ibis":
             return library.memtable(table)
-        return dataset.dataset(folder)
+        if engine == "ibis on polars":
+            polars = pytest.importorskip("polars")
+            return library.polars.connect({"t": polars.scan_parquet(files)}).table("t")
+        return library.read_parquet(files) if engine == "dask" else dataset.dataset(folder)
 
     write_and_scan.engine = engine
+    write_and_scan.part = "partition" if engine == "dask" else "pass"
     return write_and_scan
 
 
@@ -90,6 +102,10 @@ def test_every_option_gives_the_value_of_arrays_in_any_number_of_passes(scan, op
     columns = data()
     options = {"undefined": 0.0} | options
     table, expected = scan(columns), by_arrays(columns, **options)
+    if scan.engine == "dask" and (options.get("ties") == "stable" or options.get("ignore_ties")):
+        with pytest.raises(ValueError, match="the order of the rows"):
+            ndcg_score(table, **COLUMNS, **options)
+        return
     for n_passes in (1, 2, 7, 23):
         found = ndcg_score(table, **COLUMNS, **options, working_memory=memory_of(n_passes))
         assert found == pytest.approx(expected, rel=1e-15)
@@ -102,14 +118,15 @@ def test_verbose_prints_each_pass(scan, capsys):
     with sklearn.config_context(working_memory=memory_of(5)):
         ndcg_score(scan(columns, "again"), **COLUMNS, undefined=0, verbose=True)
     lines = capsys.readouterr().out.splitlines()
-    line = r"\[ndcg_score\] pass (\d) of 5: ([\d,]+) of 3,000 rows, \d+\.\d s"
+    line = rf"\[ndcg_score\] {scan.part} (\d) of 5: ([\d,]+) of 3,000 rows, \d+\.\d s"
     found = [re.fullmatch(line, each).groups() for each in lines]
     assert [number for number, _ in found] == list("12345")
     done = [int(rows.replace(",", "")) for _, rows in found]
     assert done[-1] == N_ROWS
     assert max(np.diff(done, prepend=0)) < N_ROWS / 2  # no pass has most of the rows
     ndcg_score(scan(columns, "all"), **COLUMNS, undefined=0, verbose=True)
-    assert "pass 1 of 1: 3,000 of 3,000 rows" in capsys.readouterr().out
+    n = 3 if scan.engine == "dask" else 1  # as many as there are files
+    assert f"{scan.part} {n} of {n}: 3,000 of 3,000 rows" in capsys.readouterr().out
 
 
 def one_query_of_two(q):
@@ -193,8 +210,9 @@ def test_undefined_queries_of_all_passes_are_in_one_warning(scan):
     with pytest.warns(UndefinedMetricWarning) as caught:
         found = ndcg_score(scan(columns), **COLUMNS, working_memory=memory_of(7))
     assert found == pytest.approx(value, rel=1e-15)
-    assert [str(each.message) for each in caught] == [str(expected[0].message)]
-    assert caught[0].filename == __file__
+    [warning] = [each for each in caught if each.category is UndefinedMetricWarning]
+    assert str(warning.message) == str(expected[0].message)
+    assert warning.filename == __file__
 
 
 def test_weights_that_are_zero_in_whole_passes(scan):
@@ -225,11 +243,12 @@ def test_ids_that_are_unique_per_row(scan):
         UserWarning, match="Each of the 3000 queries has a single document"
     ) as caught:
         ndcg_score(scan(unique), **given)
-    assert len(caught) == 1
+    assert len([each for each in caught if "single document" in str(each.message)]) == 1
     pairs = unique | {"q": np.arange(N_ROWS) // 1.001}  # a few have two documents
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         ndcg_score(scan(pairs, "pairs"), **given)
+    assert [each for each in caught if each.filename == __file__] == []
 
 
 WRONG = {
@@ -284,12 +303,15 @@ def test_an_error_in_the_gain_says_which_pass_it_was(scan):
     with pytest.raises(ValueError, match="gain has no entry for") as caught:
         ndcg_score(scan(columns), **COLUMNS, gain=np.arange(5), working_memory=memory_of(7))
     [note] = caught.value.__notes__
+    if scan.engine == "dask":
+        assert "3,000 rows of the table were divided into 7 partitions" in note
+        return
     assert re.search(r"This was pass \d of 7 over the table: [\d,]+ of its 3,000 rows had", note)
 
 
 def test_an_engine_that_fails_midway(scan, tmp_path, monkeypatch):
-    if scan.engine == "ibis":
-        pytest.skip("its table is in memory")
+    if scan.engine in {"ibis", "dask"}:
+        pytest.skip("the table of Ibis is in memory, and Dask reads its files once")
     work = tmp_path / "work"
     work.mkdir()
     monkeypatch.chdir(work)
@@ -321,6 +343,21 @@ def test_a_table_that_changes_while_it_is_read():
         RuntimeError, match=r"had 3,000 rows when they were counted, and 3,\d+ in 7"
     ):
         ndcg_score(connection.table("t"), **COLUMNS, gain=gain, working_memory=memory_of(7))
+
+
+def test_rows_that_change_and_stay_as_many():
+    pl = pytest.importorskip("polars")
+    ids = iter(range(100))  # of the table when it is counted, and in each pass
+
+    def scan(rows):
+        return rows.with_columns(q=(rows["i"] + next(ids)) % 50)
+
+    rows = pl.LazyFrame({"i": range(3000), "y": [1] * 3000, "s": np.arange(3000.0)})
+    schema = {"i": pl.Int64, "y": pl.Int64, "s": pl.Float64, "q": pl.Int64}
+    drawn = rows.map_batches(scan, schema=schema)
+    with pytest.raises(RuntimeError, match="drawn at random, write it to a file"):
+        ndcg_score(drawn, **COLUMNS, working_memory=memory_of(2))
+    assert ndcg_score(drawn, **COLUMNS) == 1  # a single pass is not affected
 
 
 @pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # raised by Ibis
@@ -356,6 +393,186 @@ def test_an_empty_table(scan):
     empty = {name: values[:0] for name, values in data().items()}
     with pytest.raises(ValueError, match="The table has 0 rows"):
         ndcg_score(scan(empty), **COLUMNS)
+
+
+@pytest.mark.filterwarnings("ignore:The 'future.infer_string' option:DeprecationWarning")  # of Ibis
+def test_ibis_without_a_hash(tmp_path):
+    ibis = pytest.importorskip("ibis")
+    sqlite = sqlite3.connect(tmp_path / "rows.db")
+    sqlite.execute("create table t (q integer, y integer, s real)")
+    rows = [(i % 50, i % 3, i * 7 % 11 / 2) for i in range(3000)]
+    sqlite.executemany("insert into t values (?, ?, ?)", rows)
+    sqlite.commit()
+    table = ibis.sqlite.connect(tmp_path / "rows.db").table("t")
+    q, y, s = zip(*rows, strict=True)
+    expected = sklearn_ndcg.ndcg_score(y, s, groups=q)
+    assert ndcg_score(table, **COLUMNS) == pytest.approx(expected, rel=1e-14)
+    with pytest.raises(ValueError, match="Ibis has no hash on sqlite.*raise working_memory"):
+        ndcg_score(table, **COLUMNS, working_memory=memory_of(3))
+    with pytest.raises(ValueError, match="the order of the rows"):
+        ndcg_score(table, **COLUMNS, ties="stable")
+
+
+def test_a_collation_does_not_make_one_query_of_two():
+    duckdb = pytest.importorskip("duckdb")
+    rows = (
+        "select case when i % 2 = 0 then 'a' else 'A' end collate nocase as q, i % 3 as y, i as s"
+    )
+    relation = duckdb.connect().sql(f"{rows} from range(30) t(i)")
+    for memory in (None, 0.001):
+        found = ndcg_by_query(relation, **COLUMNS, working_memory=memory).project("q, n_documents")
+        assert sorted(found.fetchall()) == [("A", 15), ("a", 15)]
+
+
+def by_query(frame):
+    """The results by query of any engine as arrays, in the order of the ids."""
+    if hasattr(frame, "compute"):
+        frame = frame.compute()
+    table = nw.from_native(frame)
+    table = table.collect() if isinstance(table, nw.LazyFrame) else table
+    return sorted(table.rows(), key=lambda row: row[:-4])
+
+
+def test_by_query_in_any_number_of_passes(scan, capsys):
+    columns = data()
+    values = sklearn_ndcg.ndcg_samples(
+        columns["y"], columns["s"], groups=columns["q"], undefined=0.5
+    )
+    ids, counts = np.unique(columns["q"], return_counts=True)
+    for n_passes in (1, 7):
+        table = scan(columns, str(n_passes))
+        given = {"undefined": 0.5, "working_memory": memory_of(n_passes)}
+        found = by_query(ndcg_by_query(table, **COLUMNS, **given, verbose=True))
+        assert [row[:2] for row in found] == list(zip(ids, counts, strict=True))
+        assert [row[-1] for row in found] == pytest.approx(values.tolist(), rel=1e-14)
+        said = capsys.readouterr().out.splitlines()
+        n = 3 if (scan.engine, n_passes) == ("dask", 1) else n_passes
+        expected = (
+            f"[ndcg_by_query] {n} partitions" if scan.engine == "dask" else f"pass {n} of {n}"
+        )
+        assert expected in said[-1]
+
+
+NUMBERS = {
+    "int": lambda x: x.astype(np.int16),
+    "float32": lambda x: x.astype(np.float32),
+    "bool": lambda x: x > 1,
+    "decimal": lambda x: pa.array([Decimal(int(each)) / 2 for each in x], pa.decimal128(20, 1)),
+    "with nulls": lambda x: pa.array(x.tolist(), pa.float64(), mask=x == 3),
+}
+
+
+@pytest.mark.parametrize("kind", NUMBERS)
+def test_grades_scores_and_weights_of_any_kind(scan, kind):
+    if scan.engine == "dask" and kind == "decimal":
+        pytest.skip("pandas has decimals as objects")
+    rng, columns = np.random.default_rng(3), data()
+    columns |= {name: NUMBERS[kind](rng.integers(0, 5, N_ROWS)) for name in "ysw"}
+    if kind == "with nulls":
+        columns |= {"s": columns["y"].fill_null(0), "w": rng.random(N_ROWS)}
+    given = {"undefined": 0, "k": 5, "unjudged": "omit", "sample_weight": "w"}
+    plain = {name: np.asarray(pa.array(values).cast("double")) if kind != "bool" else values
+             for name, values in columns.items()}  # fmt: skip
+    found = ndcg_score(scan(columns), **COLUMNS, **given, working_memory=memory_of(6))
+    assert found == pytest.approx(by_arrays(plain, **given), rel=1e-14)
+
+
+@pytest.fixture(params=["pyspark", "dask"])
+def cluster(request):
+    """A function that makes a table, whose workers are other processes, from columns."""
+    if request.param == "pyspark":
+        yield request.getfixturevalue("spark").createDataFrame
+    else:
+        frame, client = pytest.importorskip("dask.dataframe"), request.getfixturevalue("client")
+        with client.as_current():
+            yield lambda arrow: frame.from_pandas(arrow.to_pandas(), npartitions=3)
+
+
+def test_a_cluster_gives_the_value_of_arrays(cluster):
+    columns = data()
+    columns["day"] = [f"day {each % 7}" for each in columns["q"]]
+    table = cluster(pa.table(columns))
+    for options in (
+        {"gain": lambda y: y**1.5, "discount": sklearn_ndcg.jarvelin_kekalainen(b=3), "k": 20},
+        {"ties": "worst", "gain": {0: 0, 1: 1, 2: 3, 3: 7, 4: 20}, "sample_weight": "w"},
+    ):
+        given = {"undefined": 0.5} | options
+        for memory in (None, memory_of(5)):
+            keys = {"groups": ["day", "q"]}
+            found = ndcg_score(table, **(COLUMNS | keys), **given, working_memory=memory)
+            assert found == pytest.approx(by_arrays(columns, **given), rel=1e-14)
+
+
+CLUSTER_KEYS = ["text", "date", "timestamp", "float", "decimal", "one query", "int8"]
+
+
+def test_ids_of_any_kind_on_a_cluster(cluster):
+    columns = data()
+    columns |= {kind: KEYS[kind](columns["q"]) for kind in CLUSTER_KEYS}
+    table = cluster(pa.table(columns))
+    for kind in CLUSTER_KEYS:
+        ids = columns[kind].to_pylist() if kind == "decimal" else columns[kind]
+        expected = sklearn_ndcg.ndcg_samples(columns["y"], columns["s"], groups=ids,
+                                             undefined=0)  # fmt: skip
+        given = COLUMNS | {"groups": kind, "undefined": 0}
+        given |= {"working_memory": memory_of(4)} if kind == "text" else {}
+        found = by_query(ndcg_by_query(table, **given))
+        values = sorted(row[-1] for row in found)  # Dask makes text of decimals
+        assert values == pytest.approx(sorted(expected), abs=1e-12), kind
+
+
+def test_a_worker_that_is_killed_in_the_middle(cluster, tmp_path):
+    columns, mark = data(), str(tmp_path / "killed")
+
+    def gain(relevance):
+        try:
+            os.close(os.open(mark, os.O_CREAT | os.O_EXCL))
+            os.kill(os.getpid(), signal.SIGKILL)
+        except FileExistsError:
+            pass
+        return relevance
+
+    table = cluster(pa.table(columns))
+    found = ndcg_score(table, **COLUMNS, gain=gain, undefined=0.0,
+                       working_memory=memory_of(4))  # fmt: skip
+    assert os.path.exists(mark)
+    assert found == pytest.approx(by_arrays(columns, undefined=0), rel=1e-14)
+
+
+def test_a_worker_with_another_version(cluster, monkeypatch):
+    table = cluster(pa.table(data()))
+    monkeypatch.setattr(sklearn_ndcg, "__version__", "0.0.9")
+    with pytest.raises(ImportError, match=r"Every worker needs sklearn_ndcg 0\.0\.9.*one has 0\.1"):
+        ndcg_score(table, **COLUMNS)
+
+
+def test_an_error_of_a_worker_is_the_local_one(cluster):
+    table = cluster(pa.table(data() | {"y": np.arange(N_ROWS)}))
+    with pytest.raises(ValueError, match=r"gain is a table for the grades 0\.\.4") as caught:
+        ndcg_score(table, **COLUMNS, gain=np.arange(5))
+    assert "3,000 rows of the table were divided into" in caught.value.__notes__[-1]
+
+
+def test_a_task_says_what_a_worker_lacks():
+    cloudpickle = pytest.importorskip("cloudpickle")
+    sent = cloudpickle.dumps(_on_worker(partial(sum_part, columns={}, options={"gain": abs})))
+    code = f"import sys, pickle; sys.modules['sklearn_ndcg'] = None; pickle.loads({sent!r})(None)"
+    error = run_python(code).stderr.splitlines()[-1]
+    assert error.startswith(
+        f"ImportError: Every worker needs sklearn_ndcg {sklearn_ndcg.__version__}"
+    )
+    assert "one has none" in error
+
+
+def test_no_engine_is_imported():
+    code = (
+        "import sys, sklearn_ndcg.frames; engines = 'polars duckdb ibis pyspark dask pyarrow'.split();"
+        "before = set(sys.modules);"
+        "import pandas; sklearn_ndcg.frames.ndcg_score(pandas.DataFrame({'q': [1, 1], 'y': [1, 0],"
+        " 's': [1, 2]}), y_true='y', y_score='s', groups='q');"
+        "print([each for each in engines[:-1] if each in sys.modules])"
+    )
+    assert run_python(code).stdout == "[]\n"
 
 
 def test_a_dataset_by_query_is_a_relation(tmp_path):

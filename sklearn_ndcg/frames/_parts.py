@@ -1,0 +1,177 @@
+"""What one part of a table gives: sums over its queries, or their results as a table.
+
+A part has all rows of some of the queries, in an eager table. `columns` has the names of columns
+by argument, and `options` those of a `Measure`: plain data, which go to the workers of a cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_ndcg._metrics import LARGEST_WEIGHT, Measure, Queries, Totals, read_part
+from sklearn_ndcg._rows import first_rows, shown_labels
+
+try:
+    import narwhals.stable.v2 as nw
+except ImportError as error:
+    raise ImportError(
+        "sklearn_ndcg.frames needs Narwhals, which is the extra `frames`: "
+        'python -m pip install "narwhals>=2.10"'
+    ) from error
+
+Columns = Mapping[str, list[str]]
+Masks = Mapping[str, NDArray[np.bool_]]
+Wrong = Mapping[str, tuple[int, str]]
+
+RESULTS = {
+    "n_documents": nw.Int64(), "dcg": nw.Float64(), "ideal_dcg": nw.Float64(), "ndcg": nw.Float64()
+}  # fmt: skip
+_WRONG = {
+    "groups": "groups must not be missing, found {rows} with a missing id, in {keys}. Leave these "
+    "rows out, or give them an id.",
+    "y_true": "y_true must be finite, found {rows} where it is null, NaN or infinite, {query}. If "
+    "null or NaN stands for unjudged documents, pass unjudged='zero' to count them as not relevant "
+    "or unjudged='omit' to take them out of the ranking.",
+    "y_score": "y_score must be finite, or -inf for what was not retrieved; found {rows} where it "
+    "is null, NaN or +inf, {query}.",
+    "sample_weight": "sample_weight must be finite and >= 0, at most 1e300, found {rows} where it "
+    "is not, {query}.",
+}
+
+
+class Sums(NamedTuple):
+    """Sums over the queries of a part, or what is wrong with its rows.
+
+    `wrong` has, by argument, the number of wrong rows, and the query of the first.
+    """
+
+    n_rows: int
+    totals: Totals | None = None
+    wrong: Wrong | None = None
+
+
+class Results(NamedTuple):
+    """The results of the queries of a part, as a table of its engine."""
+
+    n_rows: int
+    n_undefined: int
+    table: Any
+
+
+def sum_part(rows: Any, columns: Columns, options: Mapping[str, Any]) -> Sums:
+    """The sums that a mean is made of."""
+    table, measure = nw.from_native(rows, eager_only=True), Measure(**options)
+    if not len(table):
+        return Sums(0)
+    arrays = _arrays(table, columns)
+    try:
+        return Sums(len(table), read_part(measure, *arrays, sort=False).totals())
+    except ValueError:
+        wrong = _examples(_wrong_rows(table, columns, measure, *arrays), table, columns)
+        if wrong:
+            return Sums(len(table), None, wrong)
+        raise
+
+
+def score_part(rows: Any, columns: Columns, options: Mapping[str, Any]) -> Results:
+    """The results of each query, in the order of the ids; nulls where a query has a wrong row."""
+    table, measure = nw.from_native(rows, eager_only=True), Measure(**options)
+    keys = table.select(columns["groups"])
+    if not len(table):
+        return Results(0, 0, _with_results(keys, [[]] * len(RESULTS)))
+    relevance, score, ids, _ = arrays = _arrays(table, columns)
+    wrong = _wrong_rows(table, columns, measure, *arrays)
+    if wrong["groups"].any():
+        refuse_wrong_rows([_examples(wrong, table, columns)], keys.columns)
+    judged = ~np.isnan(relevance) if measure.unjudged == "omit" else None
+    invalid = wrong["y_true"] | wrong["y_score"]
+    if invalid.any():  # any rows may stand for those of a query that is null
+        measure = replace(measure, unjudged="omit" if measure.unjudged == "omit" else "zero")
+        relevance, score = np.where(invalid, np.nan, relevance), np.where(invalid, 0, score)
+    queries = read_part(measure, relevance, score, ids)
+    codes = queries.grouping.row_codes()
+    is_null = np.bincount(codes, weights=invalid) > 0
+    dcg, ideal = (each[:, 0] for each in queries.dcg_and_ideal())
+    ndcg = Queries.ndcg(dcg, ideal)
+    undefined = np.isnan(ndcg) & ~is_null
+    n_undefined = int(undefined.sum())
+    if n_undefined and measure.undefined == "raise":  # at once: a lazy result is not looked at
+        measure.report_undefined(n_undefined, len(ndcg))
+    ndcg[undefined] = measure.undefined_value
+    no_ndcg = is_null | np.isnan(ndcg)  # undefined queries that are omitted
+    results: list[Any] = [
+        np.where(null, np.array(None), values).tolist() if null.any() else values
+        for null, values in ((is_null, dcg), (is_null, ideal), (no_ndcg, ndcg))
+    ]
+    n_documents = np.bincount(codes, weights=judged).astype(np.int64)
+    keys = nw.maybe_reset_index(keys[first_rows(codes)])
+    return Results(len(table), n_undefined, _with_results(keys, [n_documents, *results]))
+
+
+def refuse_wrong_rows(parts: Iterable[Wrong | None], keys: list[str]) -> None:
+    """Raise where parts have wrong rows, with their number in all of them."""
+    for argument, message in _WRONG.items():
+        found = [part[argument] for part in parts if part and argument in part]
+        if found:
+            n, query = sum(count for count, _ in found), f"for example in query {found[0][1]}"
+            rows = f"{n:,} row{'s' * (n > 1)}"
+            raise ValueError(message.format(rows=rows, keys=", ".join(keys), query=query))
+
+
+def _arrays(table: Any, columns: Columns) -> tuple[NDArray[Any], NDArray[Any], Any, Any]:
+    """Relevance, score, native ids, and weights if there are any."""
+    keys, weights = columns["groups"], columns.get("sample_weight")
+    # native ids: of text Narwhals would make arrays of a fixed width, without NULs at the end
+    ids = nw.to_native(table[keys[0]] if len(keys) == 1 else table.select(keys))
+    score = table[columns["y_score"][0]]
+    if score.dtype.is_integer() and score.null_count():  # ranks, as floats beside NaN might tie
+        score = score.rank("dense").cast(nw.Float64)
+    weight = None if weights is None else _numbers(table[weights[0]])
+    return _numbers(table[columns["y_true"][0]]), _numbers(score), ids, weight
+
+
+def _numbers(column: Any) -> NDArray[Any]:
+    """A column of numbers as an array, null as NaN."""
+    no_numpy = column.dtype.is_decimal() or column.dtype in (nw.Int128, nw.UInt128)
+    if column.null_count() or no_numpy:
+        column = column.cast(nw.Float64)
+    return np.asarray(column.to_numpy())
+
+
+def _wrong_rows(
+    table: Any, columns: Columns, measure: Measure, relevance: Any, score: Any, _: Any, weight: Any
+) -> Masks:
+    """By argument, which rows cannot be scored, whatever the gain is."""
+    missing = np.zeros(len(table), dtype=bool)
+    for key in map(table.get_column, columns["groups"]):
+        missing |= key.is_null().to_numpy()
+        if key.dtype.is_float():
+            missing |= key.is_nan().fill_null(True).to_numpy()
+    no_relevance = np.isinf(relevance) | (np.isnan(relevance) & (measure.unjudged == "raise"))
+    wrong = {"groups": missing, "y_true": no_relevance, "y_score": ~(score < np.inf)}
+    if weight is not None:
+        wrong["sample_weight"] = ~((weight >= 0) & (weight <= LARGEST_WEIGHT))
+    return wrong
+
+
+def _examples(wrong: Masks, table: Any, columns: Columns) -> Wrong:
+    """By argument, how many rows are wrong, and the query of the first."""
+    found = {}
+    for argument, mask in wrong.items():
+        if mask.any():
+            label = table.select(columns["groups"]).row(int(mask.argmax()))
+            labels = np.fromiter([label if len(label) > 1 else label[0]], dtype=object, count=1)
+            found[argument] = int(mask.sum()), shown_labels(labels)
+    return found
+
+
+def _with_results(keys: Any, columns: list[Any]) -> Any:
+    """The keys and the results of each query, as a native table."""
+    named = dict(zip(RESULTS, columns, strict=True))
+    results = nw.from_dict(named, RESULTS, backend=nw.get_native_namespace(keys))
+    return keys.with_columns(*results.iter_columns()).to_native()

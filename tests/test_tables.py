@@ -1,0 +1,102 @@
+"""Choices are rows of tables: a new row works everywhere, and an unknown name works nowhere."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers import graded_rows
+
+import sklearn_ndcg
+from sklearn_ndcg import (
+    CONVENTIONS,
+    NDCGDisplay,
+    compare_rankers,
+    explain_difference,
+    make_ndcg_scorer,
+    ndcg_curve,
+    ndcg_interval,
+    ndcg_samples,
+    ndcg_score,
+)
+from sklearn_ndcg._kernels import TieRule
+from sklearn_ndcg._metrics import measure
+from sklearn_ndcg._metrics.measure import DISCOUNTS, GAINS, TIES, Measure
+
+X, Y, QUERY = graded_rows(30, lengths=(2, 12))
+SCORE = X["a"].round(0).to_numpy()  # with many ties
+
+
+def frames_score(**options):
+    pl = pytest.importorskip("polars")
+    frames = pytest.importorskip("sklearn_ndcg.frames")
+    table = pl.LazyFrame({"y": Y, "s": SCORE, "q": QUERY})
+    return frames.ndcg_score(table, y_true="y", y_score="s", groups="q", **options)
+
+
+class Scores:
+    def predict(self, X):
+        return np.asarray(X)[:, 0]
+
+
+ENTRIES = {
+    "score": lambda **o: ndcg_score(Y, SCORE, groups=QUERY, **o),
+    "samples": lambda **o: ndcg_samples(Y, SCORE, groups=QUERY, **o).mean(),
+    "curve": lambda **o: ndcg_curve(Y, SCORE, groups=QUERY, k=[99], **o)[1][0],
+    "scorer": lambda **o: make_ndcg_scorer(**o)(Scores(), np.c_[SCORE], Y, groups=QUERY),
+    "interval": lambda **o: ndcg_interval(Y, SCORE, groups=QUERY, method="t", **o).value,
+    "comparison": lambda **o: compare_rankers(
+        Y, {"a": SCORE, "b": -SCORE}, groups=QUERY, test="t", **o
+    ).ndcg["a"],
+    "explanation": lambda **o: explain_difference(Y, SCORE, "sklearn", o, groups=QUERY).ndcg[-1],
+    "display": lambda **o: NDCGDisplay._compute(Y, SCORE, [99], None, None, {"groups": QUERY} | o)
+    .ndcg[0],
+    "frames": frames_score,
+}  # fmt: skip
+
+
+@pytest.fixture(params=["ties", "gain", "discount", "convention"])
+def new_row(request, monkeypatch):
+    """Options that choose a row that was just added, and others of the same meaning."""
+    if request.param == "ties":
+        monkeypatch.setitem(TIES, "pessimistic", TieRule(by_gain=-1))
+        return {"ties": "pessimistic"}, {"ties": "worst"}
+    if request.param == "gain":
+        monkeypatch.setitem(GAINS, "square", lambda relevance: relevance**2)
+        return {"gain": "square"}, {"gain": np.square}
+    if request.param == "discount":
+        monkeypatch.setitem(DISCOUNTS, "root", lambda ranks: ranks**-0.5)
+        return {"discount": "root"}, {"discount": lambda ranks: ranks**-0.5}
+    options = {"gain": "exponential", "discount": "reciprocal", "ties": "best"}
+    monkeypatch.setattr(measure, "CONVENTIONS", {**CONVENTIONS, "ours": options})
+    return {**measure.CONVENTIONS["ours"]}, options
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_a_new_row_works_everywhere(entry, new_row, kernels):
+    added, same = new_row
+    plain = ENTRIES[entry]()
+    assert ENTRIES[entry](**added) == pytest.approx(ENTRIES[entry](**same), rel=1e-14)
+    assert ENTRIES[entry](**added) != pytest.approx(plain, rel=1e-9)
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+@pytest.mark.parametrize("option", ["ties", "gain", "discount", "unjudged"])
+def test_an_unknown_name_is_refused_everywhere(entry, option):
+    with pytest.raises(ValueError, match=f"{option} must be one of"):
+        ENTRIES[entry](**{option: "random"})
+
+
+def test_an_unknown_name_is_an_error_at_every_depth():
+    """Also for a measure that was changed after it was checked."""
+    for option, use in {
+        "ties": lambda measure: measure.tie_rule,
+        "gain": lambda measure: measure.gains(np.ones(1)),
+        "discount": lambda measure: measure.discounts(1),
+        "replace_undefined_by": lambda measure: measure.undefined_value,
+    }.items():
+        changed = replace(Measure())
+        object.__setattr__(changed, option, "random")
+        with pytest.raises((KeyError, ValueError)):
+            use(changed)
+    with pytest.raises(AttributeError):
+        sklearn_ndcg._kernels.backend.dcg(*[np.ones(1)] * 6, "random", np.empty(0))
