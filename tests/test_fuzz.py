@@ -522,7 +522,7 @@ def test_ndcg_interval(table, data):
         assert found.n_queries + found.n_left_out == len(set(g))
         weight = arguments["sample_weight"]
         same(
-            found.value,
+            found.ndcg,
             outcome(lambda: ndcg_score(y, s, groups=g, **options, sample_weight=weight)),
         )
 

@@ -37,7 +37,7 @@ def test_interval_is_that_of_scipy_for_the_same_resamples(method, level):
     )
     assert ours.confidence_interval == pytest.approx(tuple(theirs.confidence_interval), abs=1e-13)
     assert ours.standard_error == pytest.approx(theirs.standard_error, abs=1e-14)
-    assert ours.value == ndcg_score(y, s, k=5)
+    assert ours.ndcg == ndcg_score(y, s, k=5)
 
 
 def test_drawing_in_chunks_gives_the_same_resamples(monkeypatch):
@@ -61,7 +61,7 @@ def test_a_resampled_query_keeps_its_weight():
     weight = np.random.default_rng(3).random(len(y))
     values = ndcg_samples(y, s)
     found = ndcg_interval(y, s, sample_weight=weight, n_resamples=500, random_state=1)
-    assert found.value == pytest.approx(np.average(values, weights=weight), abs=1e-15)
+    assert found.ndcg == pytest.approx(np.average(values, weights=weight), abs=1e-15)
 
     def weighted(values, weight, axis=-1):
         return (values * weight).sum(axis=axis) / weight.sum(axis=axis)
@@ -78,11 +78,11 @@ def test_undefined_queries():
     y[3] = 0
     left_out = ndcg_interval(y, s, undefined="omit", method="t")
     assert (left_out.n_queries, left_out.n_left_out) == (39, 1)
-    assert left_out.value == ndcg_score(y, s, undefined="omit")
+    assert left_out.ndcg == ndcg_score(y, s, undefined="omit")
     counted = ndcg_interval(y, s, undefined=0.5, method="t")
     assert (counted.n_queries, counted.n_left_out) == (40, 0)
     assert "39 queries, 1 left out" in repr(left_out)
-    assert repr(counted).startswith(f"NDCG {counted.value:.4f}, 0.95 interval [0.")
+    assert repr(counted).startswith(f"NDCG {counted.ndcg:.4f}, 0.95 interval [0.")
 
 
 def test_groups_and_other_options():
@@ -123,7 +123,7 @@ def test_one_query_may_outweigh_all_others():
     y, s = matrices(6)
     weight = [1e20, 1, 1, 1, 1, 1]
     found = ndcg_interval(y, s, sample_weight=weight, random_state=0)
-    assert found.value == ndcg_score(y, s, sample_weight=weight)
+    assert found.ndcg == ndcg_score(y, s, sample_weight=weight)
 
 
 def test_queries_of_one_value_warn():
@@ -171,7 +171,7 @@ def test_far_levels_of_bca_do_not_change_sides(outlier):
     s[0] *= -1  # one outlier gives the largest acceleration possible
     options = {"confidence_level": 1 - 1e-14, "n_resamples": 200, "random_state": 0}
     found = ndcg_interval(y, s, k=1, **options)
-    assert found.confidence_interval.low < found.value < found.confidence_interval.high
+    assert found.confidence_interval.low < found.ndcg < found.confidence_interval.high
 
 
 @pytest.mark.parametrize("method", ["BCa", "percentile"])
@@ -188,7 +188,7 @@ def test_a_large_replacement_does_not_overflow(method, large):
     expected = sorted(large * bound for bound in theirs.confidence_interval)
     assert found.confidence_interval == pytest.approx(tuple(expected), rel=1e-12)
     assert found.standard_error == pytest.approx(theirs.standard_error * abs(large), rel=1e-12)
-    assert found.value == ndcg_score(y, s, undefined=large)
+    assert found.ndcg == ndcg_score(y, s, undefined=large)
 
 
 def test_a_large_replacement_does_not_overflow_student_s_t():
@@ -662,7 +662,7 @@ def test_student_s_t_by_cluster_is_that_of_statsmodels(weighted):
     center, error = crv3(values["good"], weight, c)
     found = ndcg_interval(y, scores["good"], method="t", **options)
     assert (found.n_queries, found.n_clusters) == (60, 15)
-    assert found.value == pytest.approx(center, rel=1e-13)
+    assert found.ndcg == pytest.approx(center, rel=1e-13)
     assert found.standard_error == pytest.approx(error, rel=1e-11)
     expected = stats.t.interval(0.95, degrees, center, error)
     assert found.confidence_interval == pytest.approx(expected, rel=1e-12)
@@ -808,7 +808,7 @@ def test_clusters_of_one_value_warn():
     s = np.tile([[2, 1]], (24, 1))
     with pytest.warns(UserWarning, match="All 12 clusters have the NDCG 0.815"):
         found = ndcg_interval(y, s, clusters=np.arange(24) // 2)
-    assert found.confidence_interval == (found.value, found.value)
+    assert found.confidence_interval == (found.ndcg, found.ndcg)
 
 
 def test_gains_and_losses_that_cancel_in_every_cluster_are_no_difference():
@@ -899,7 +899,7 @@ def test_values_and_labels_of_queries():
 def test_the_queries_that_differ_most():
     y, scores = rankers()
     found = compare_rankers(y, scores, baseline="poor", random_state=0)
-    frame = found.largest(3).to_frame()
+    frame = found.largest_differences(3).to_frame()
     for first in ("good", "other"):
         d = found.values[first] - found.values["poor"]
         order = np.argsort(-d)
@@ -907,7 +907,7 @@ def test_the_queries_that_differ_most():
         assert rows.index.tolist() == [*order[:3], *order[-3:]]
         assert rows["difference"].tolist() == [*d[order[:3]], *d[order[-3:]]]
         assert rows["ndcg_second"].tolist() == found.values["poor"][rows.index].tolist()
-    lines = repr(found.largest(3)).splitlines()
+    lines = repr(found.largest_differences(3)).splitlines()
     assert len(lines) == 7 + 1 + 7
     assert lines[0].split() == ["query", "good", "poor", "good", "-", "poor"]
     label, ours, theirs, difference = lines[1].split()
@@ -923,16 +923,19 @@ def test_queries_without_a_difference_are_not_among_those_that_differ():
     labels = np.array(["<b>", *(f"query {i:02}" for i in range(1, 40))])
     frame = {"groups": np.repeat(labels, 12), "random_state": 0}
     scores = {"better": better.ravel(), "same": s.ravel(), "worse": worse.ravel()}
-    found = compare_rankers(y.ravel(), scores, baseline="same", **frame).largest()
+    found = compare_rankers(y.ravel(), scores, baseline="same", **frame).largest_differences()
     assert [each[2] for each in found.to_frame().index] == ["query 07", "query 05"]
-    assert compare_rankers(y, {"a": s, "b": 2 * s}).largest(1).to_frame().empty
-    assert repr(compare_rankers(y, {"a": s, "b": 2 * s}).largest(1)) == "query  a  b  a - b"
+    assert compare_rankers(y, {"a": s, "b": 2 * s}).largest_differences(1).to_frame().empty
+    assert (
+        repr(compare_rankers(y, {"a": s, "b": 2 * s}).largest_differences(1))
+        == "query  a  b  a - b"
+    )
 
 
 @pytest.mark.parametrize("n", [0, 1.5, "3", True])
 def test_bad_number_of_queries(n):
     with pytest.raises(ValueError, match="n must be an integer >= 1, got"):
-        compare_rankers(y, {"a": s, "b": -s}, random_state=0).largest(n)
+        compare_rankers(y, {"a": s, "b": -s}, random_state=0).largest_differences(n)
 
 
 def cells(html):
@@ -945,7 +948,7 @@ def test_notebooks_show_the_numbers_of_the_text():
     y, scores = rankers()
     scores = {"<good> & best": scores["good"], "poor": scores["poor"]}
     found = compare_rankers(y, scores, clusters=users(), random_state=0)
-    for result in (found, found.largest(2)):
+    for result in (found, found.largest_differences(2)):
         text = repr(result)
         assert all(cell in text for row in cells(result._repr_html_()) for cell in row)
     interval = ndcg_interval(y, scores["poor"], random_state=0)
@@ -961,8 +964,8 @@ def test_results_cannot_be_changed():
     y, scores = rankers()
     found = compare_rankers(y, scores, random_state=0)
     for result, name in (
-        (ndcg_interval(y, scores["poor"], method="t"), "value"), (found, "pvalue"),
-        (found.largest(1), "first"),
+        (ndcg_interval(y, scores["poor"], method="t"), "ndcg"), (found, "pvalue"),
+        (found.largest_differences(1), "first"),
     ):  # fmt: skip
         with pytest.raises(FrozenInstanceError):
             setattr(result, name, 0)
