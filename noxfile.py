@@ -25,7 +25,7 @@ def bare(session):
 def pythons(session):
     """Run the suite on each Python, with the newest of everything."""
     session.install(".[test]")
-    session.run("pytest", "-q")
+    session.run("pytest", "-q", "-n", "2")
 
 
 @nox.session(python="3.14t")
@@ -39,7 +39,7 @@ def free_threaded(session):
         "import peers",
         "from whose_ndcg",
     )
-    files = sorted(Path("tests").glob("test_*.py"))
+    files = sorted(Path("tests").rglob("test_*.py"))
     alone = [str(each) for each in files if not any(map(each.read_text().__contains__, needed))]
     session.run("python", "-P", "-c", "import sys, sklearn_ndcg; assert not sys._is_gil_enabled()")
     session.run("pytest", "-q", *alone)
@@ -50,7 +50,7 @@ def free_threaded(session):
 def sklearn(session, version):
     """Run the suite on each supported scikit-learn."""
     session.install(".[test]", f"scikit-learn=={version}.*")
-    session.run("pytest", "-q")
+    session.run("pytest", "-q", "-n", "2")
 
 
 @nox.session(python="3.11")
@@ -65,7 +65,7 @@ def sklearn(session, version):
 def numbers(session, versions):
     """Run the suite on old and new NumPy and pandas, and the PyArrow of their time."""
     session.install(".[test]", *versions)
-    session.run("pytest", "-q")
+    session.run("pytest", "-q", "-n", "2")
 
 
 @nox.session
@@ -74,7 +74,7 @@ def prereleases(session):
     session.install(".[test]")
     session.install("--pre", "--upgrade", "scikit-learn", "numpy", "scipy", "pandas", "narwhals")
     session.run("pip", "list")
-    session.run("pytest", "-q")
+    session.run("pytest", "-q", "-n", "2")
 
 
 @nox.session
@@ -103,13 +103,15 @@ def docs(session):
 
 @nox.session
 def mutants(session):
-    """Try mutants of the Python modules and of both kernels; `nox -s mutants -- 100` for fewer."""
-    session.install("-e", ".[test]", "cosmic-ray", "coverage", "Cython>=3.1", "setuptools>=77")
-    number = session.posargs[0] if session.posargs else "700"
-    modules = ["python", "-P", "tests/mutate_modules.py", "--seed", "1", "--number", number]
-    session.run(*modules)
-    session.run(*modules, "--only", "_kernels", env={"SKLEARN_NDCG_KERNELS": "numpy"})
-    session.run("python", "-P", "tests/mutate_kernels.py", "--number", number)
+    """Try mutants of the functions whose names are given, and of other code.
+
+    `nox -s mutants -- "sklearn_ndcg._rows.*"` takes one wing; without names it takes days.
+    """
+    session.install("-e", ".[test]", "mutmut>=3.8", "Cython>=3.1", "setuptools>=77")
+    session.run("mutmut", "run", *session.posargs, env={"SKLEARN_NDCG_KERNELS": "numpy"})
+    session.run("mutmut", "results")
+    for code in ("kernels", "modules"):
+        session.run("python", "-P", "tests/mutate_rest.py", code)
 
 
 @nox.session

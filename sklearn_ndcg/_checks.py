@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from inspect import currentframe
@@ -104,9 +105,14 @@ def _is_reordered(labels: Any, others: Any) -> bool:
     if labels is others or sizes[0] != sizes[1] or labels.equals(others):
         return False
     try:
-        return labels[0] in others and bool(labels.sort_values().equals(others.sort_values()))
-    except TypeError:  # labels that cannot be hashed or sorted
+        if labels[0] not in others:
+            return False
+    except TypeError:  # labels without a hash
         return False
+    try:
+        return bool(labels.sort_values().equals(others.sort_values()))
+    except TypeError:  # labels of several kinds
+        return Counter(labels) == Counter(others)
 
 
 def check_choice(name: str, value: object, choices: tuple[str, ...], more: str = "") -> None:

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import fields
 from math import log2
 
 import numpy as np
@@ -52,6 +53,56 @@ def per_query(rows, **options):
 def ideal(gains):
     """Return the DCG of gains in this order."""
     return sum(gain / log2(i + 2) for i, gain in enumerate(gains))
+
+
+def ragged_rows(seed, n_queries=60, longest=40):
+    """Return y_true, y_score and groups of queries of different lengths, with ties, in no order."""
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(1, longest, n_queries)
+    groups = rng.permutation(np.repeat(rng.permutation(n_queries), lengths))
+    y_true = rng.integers(0, 4, len(groups)) * (rng.random(len(groups)) < 0.4)
+    y_score = np.round(rng.normal(size=len(groups)), 1)
+    y_score[rng.random(len(groups)) < 0.1] = -np.inf
+    return y_true, y_score, groups
+
+
+def in_order(*gains):
+    """Return y_true and y_score of one query, whose grades are given in ranked order."""
+    return [list(gains)], [list(range(len(gains), 0, -1))]
+
+
+def three_rankers(n_queries=40, seed=0):
+    """Return 2-D y_true, and the scores of three rankers by name, the noisier the poorer."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 5, (n_queries, 12))
+    noise = {"good": 2, "poor": 4, "other": 3}
+    return y, {name: y + rng.normal(0, each, y.shape) for name, each in noise.items()}
+
+
+def users(n_queries=40, n_users=14):
+    """Numbers of users for queries, one query at least for each, and others at random."""
+    rng = np.random.default_rng(3)
+    extra = rng.integers(0, n_users, n_queries - n_users)
+    return rng.permutation(np.r_[np.arange(n_users), extra])
+
+
+def assert_same(found, expected):
+    """All fields are equal, to the last bit."""
+    for field in fields(found):
+        ours, theirs = (getattr(each, field.name) for each in (found, expected))
+        np.testing.assert_equal(ours, theirs)
+    assert repr(found) == repr(expected)
+
+
+def examples(number):
+    """Return how many examples a test draws: `number` in CI, and a third of it elsewhere.
+
+    SKLEARN_NDCG_EXAMPLES sets another number, the same for every test.
+    """
+    chosen = os.environ.get("SKLEARN_NDCG_EXAMPLES")
+    if chosen:
+        return int(chosen)
+    return number if os.environ.get("CI") else -(-number // 3)
 
 
 def run_python(code, **environment):

@@ -29,7 +29,7 @@ def scikit_learn(y_true, y_score, groups, k, every=1):
     return call
 
 
-def lightgbm(y_true, y_score, groups, k, n_threads=2):
+def lightgbm(y_true, y_score, groups, k, n_threads=1):
     import lightgbm
 
     params = {"objective": "none", "metric": "ndcg", "eval_at": [k or len(y_true)], "verbose": -1}
@@ -43,7 +43,7 @@ def lightgbm(y_true, y_score, groups, k, n_threads=2):
     return lambda: booster.eval_train()[0][2]
 
 
-def xgboost(y_true, y_score, groups, k, exponential=True, minus="", n_threads=2):
+def xgboost(y_true, y_score, groups, k, exponential=True, minus="", n_threads=1):
     import xgboost
 
     data = xgboost.DMatrix(np.zeros((len(y_true), 1)), label=y_true, base_margin=y_score)
@@ -55,7 +55,7 @@ def xgboost(y_true, y_score, groups, k, exponential=True, minus="", n_threads=2)
     return lambda: float(booster.eval(data).rsplit(":", 1)[1])
 
 
-def catboost(y_true, y_score, groups, k, options="", n_threads=2):
+def catboost(y_true, y_score, groups, k, options="", n_threads=1):
     from catboost.utils import eval_metric
 
     metric = f"NDCG:top={k or -1}{options}"

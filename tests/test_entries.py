@@ -1,6 +1,5 @@
 """Every way into the package gives one number: that of a loop over queries and all orders."""
 
-import os
 from importlib.util import find_spec
 from math import fsum, isnan, nan
 
@@ -13,6 +12,7 @@ import pyarrow as pa
 import pyarrow.dataset
 import pytest
 import sklearn
+from helpers import examples
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -227,6 +227,6 @@ class Entries(RuleBasedStateMachine):
 
 TestEntries = Entries.TestCase
 TestEntries.settings = settings(  # without Phase.shrink, which takes minutes
-    max_examples=int(os.environ.get("SKLEARN_NDCG_EXAMPLES", "60")) // 2,
+    max_examples=examples(60) // 2,
     stateful_step_count=12, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate],
 )  # fmt: skip

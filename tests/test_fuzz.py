@@ -1,9 +1,5 @@
-"""Any input: the value that a plain oracle gives too, or an error that names an argument.
+"""Any input: the value that a plain oracle gives too, or an error that names an argument."""
 
-SKLEARN_NDCG_EXAMPLES sets how many inputs each test tries, by default 60.
-"""
-
-import os
 import re
 import tempfile
 import warnings
@@ -16,6 +12,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from helpers import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracles import exact_dcg, exact_ideal, log_discount
@@ -43,7 +40,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Each of the .* queries has a sin
 
 INF = np.inf
 fuzz = settings(
-    max_examples=int(os.environ.get("SKLEARN_NDCG_EXAMPLES", "60")), deadline=None,
+    max_examples=examples(60), deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )  # fmt: skip
 DOCUMENTED = (

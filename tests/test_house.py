@@ -23,8 +23,10 @@ from sklearn_ndcg._metrics import measure
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(sklearn_ndcg.__file__).parent
-# A wing imports only from those below it, through their doors.
+# A wing imports only from those below it, and only what their `__init__` lists.
 WINGS = ["_checks", "_kernels", "_rows", "_lists", "_metrics", "frames", "_selection", "_inference"]
+# Doors hold imports only, except that of the public `frames`.
+DOORS = {"__init__", *(f"{wing}.__init__" for wing in WINGS if wing != "frames")}
 # optional: imported inside a function or a try
 OPTIONAL = {
     "_inference.displays": {"matplotlib.pyplot"},
@@ -59,35 +61,61 @@ def imports(module):
         yield from ((source, name) for source, name in found if source not in optional)
 
 
-@pytest.mark.parametrize("module", [each for each in modules() if each != "__init__"])
-def test_wings_import_from_those_below_through_their_doors(module):
-    wing = module.split(".")[0]
+def imports_of_the_package(module):
+    """Dotted paths in the package that a module imports: "_rows.Grouping"."""
     for source, name in imports(module):
         if source.split(".")[0] == "sklearn_ndcg":
-            path = f"{source}.{name}".split(".")[1:]
-            assert WINGS.index(path[0]) <= WINGS.index(wing), f"{module} imports {source}.{name}"
-            inside = path[0] == wing
-            assert inside or len(path) <= 2, f"{module} passes by the door of {path[0]}"
-            assert not path[-1].startswith("_") or path[-1] in WINGS or path[0] == "frames"
+            yield f"{source}.{name}".removeprefix("sklearn_ndcg.")
+
+
+def wings_and_modules():
+    return {each.removesuffix(".__init__") for each in modules()}
+
+
+@pytest.mark.parametrize("module", [each for each in modules() if each != "__init__"])
+def test_wings_import_only_what_those_below_them_list(module):
+    own_wing, known = module.split(".")[0], wings_and_modules()
+    for path in imports_of_the_package(module):
+        wing, *inside = path.split(".")
+        assert WINGS.index(wing) <= WINGS.index(own_wing), f"{module} imports {path}, from above"
+        if wing != own_wing:
+            assert len(inside) <= 1, f"{module} passes by the __init__ of {wing}: {path}"
+        private = path.split(".")[-1].startswith("_") and path not in known
+        assert not private, f"{module} imports {path}, a private name"
 
 
 def test_no_module_imports_itself_by_way_of_others():
-    names = {each.removesuffix(".__init__") for each in modules()}
+    names = wings_and_modules()
     graph = {}
     for module in modules():
-        found = [
-            f"{source}.{name}".removeprefix("sklearn_ndcg.") for source, name in imports(module)
-        ]
+        found = imports_of_the_package(module)
         targets = {each if each in names else each.rpartition(".")[0] for each in found}
         graph[module.removesuffix(".__init__")] = targets & names
     TopologicalSorter(graph).prepare()  # raises where there is a circle
 
 
-def test_the_map_in_contributing_is_that_of_the_package():
+def file_that_tests(module):
+    """The file that tests a module: tests/rows/test_ids.py for sklearn_ndcg/_rows/ids.py."""
+    wing, _, name = module.rpartition(".")
+    name = wing if name == "__init__" else name
+    return ROOT / "tests" / wing.lstrip("_") / f"test_{name.lstrip('_')}.py"
+
+
+@pytest.mark.parametrize("module", [each for each in modules() if each not in DOORS])
+def test_every_module_has_tests_of_its_name(module):
+    assert file_that_tests(module).exists()
+
+
+def test_the_map_in_contributing_is_that_of_the_package_and_its_tests():
     text = (ROOT / "CONTRIBUTING.md").read_text()
-    found = re.findall(r"^\| `(\w+)` \| `(\w+)` \|", text, re.M)
-    mapped = {f"{wing}.{module}" if wing != "sklearn_ndcg" else module for wing, module in found}
-    assert mapped == set(modules()) | {"_kernels.compiled"}
+    rows = re.findall(r"^\| `(\w+)` \| `(\w+)` \| .* \|(.*) \|$", text, re.M)
+    mapped = {f"{wing}.{name}".removeprefix("sklearn_ndcg."): tests for wing, name, tests in rows}
+    assert set(mapped) == {*modules(), "_kernels.compiled"}
+    for module, tests in mapped.items():
+        own = file_that_tests(module)
+        listed = re.findall(r"`(\w+)`", tests)
+        assert module in DOORS or listed[0] == own.stem
+        assert all((own.parent / f"{each}.py").exists() for each in listed[1:])
 
 
 @pytest.mark.parametrize("module", modules())
@@ -159,7 +187,11 @@ def test_all_is_what_is_public():
     assert public | {"CONVENTIONS"} == set(sklearn_ndcg.__all__)
 
 
-@pytest.mark.parametrize("name", [n for n in sklearn_ndcg.__all__ if n != "CONVENTIONS"])
+# what functions return, described by attributes: tests/inference/test_public_results.py
+RESULTS = {"Comparison", "Explanation", "GroupedScorer", "NDCGInterval", "QueryDifferences"}
+
+
+@pytest.mark.parametrize("name", sorted({*sklearn_ndcg.__all__} - RESULTS - {"CONVENTIONS"}))
 def test_docstring_names_every_parameter(name):
     function = getattr(sklearn_ndcg, name)
     doc = cleandoc(function.__doc__)  # Python 3.13 does that itself
@@ -227,7 +259,8 @@ def test_options_are_keywords(module):
     """Only data come by position, so that options can be added in any order."""
     module = pytest.importorskip(module)
     functions = {name: getattr(module, name) for name in module.__all__}
-    functions |= dict(getmembers(sklearn_ndcg.NDCGDisplay, ismethod))  # from_predictions and others
+    for display in (sklearn_ndcg.NDCGDisplay, sklearn_ndcg.DifferenceDisplay):
+        functions |= dict(getmembers(display, ismethod))  # from_predictions and others
     for name in ("check_group_splits", "jarvelin_kekalainen"):
         functions.pop(name, None)
     for name, function in functions.items():

@@ -47,7 +47,7 @@ TIES = {
     "best": ("best", as_given),
     "by id, descending": ("stable", last_first),
 }
-UNDEFINED = {"0": 0.0, "1": 1.0, "left out": np.nan}
+UNDEFINED = {"0": 0.0, "1": 1.0, "left out": "omit"}
 PRECISIONS = {"float64": as_given, "float32": in_single_precision}
 
 # Data that tell them apart: relevance, scores. The first query has a value of its own, so that a

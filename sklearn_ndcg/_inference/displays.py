@@ -349,24 +349,18 @@ class NDCGDisplay:
         folds, name = np.atleast_2d(self.ndcg), self.name if name is None else name
         curves = folds
         if not separate and len(folds) > 1:
-            curves, last = folds.mean(axis=0, keepdims=True), folds[:, -1]
-            spread = f"NDCG@{self.k[-1]} = {last.mean():.3f} +/- {last.std():.3f}"
-            name = spread if name is None else f"{name} ({spread})"
+            curves, name = self._mean_of_folds(folds, name)
         names = _one_each("name", name, len(curves))
         styles = _one_each("curve_kwargs", curve_kwargs, len(curves))
         ax = _axes(ax)
         lines = [self._draw(ax, *each) for each in zip(curves, names, styles, strict=True)]
         intervals: Any = [] if self.interval is None else self.interval.reshape(len(curves), 2, -1)
-        bands = [
-            ax.fill_between(self.k, *interval, color=line.get_color(), alpha=0.2, lw=0)
-            for line, interval in zip(lines, intervals, strict=False)
-        ]
+        bands = [self._draw_band(ax, *each) for each in zip(intervals, lines, strict=False)]
         self.line_ = lines if separate else lines[0]
         self.band_ = (bands if separate else bands[0]) if bands else None
         thin = {"color": lines[0].get_color(), "alpha": 0.3, "linewidth": 1}
-        self.fold_lines_ = [
-            self._draw(ax, fold, None, thin) for fold in folds if curves is not folds
-        ]
+        of_mean = folds[:0] if curves is folds else folds
+        self.fold_lines_ = [self._draw(ax, fold, None, thin) for fold in of_mean]
         self.chance_level_ = None
         if plot_chance_level:
             dashed = {"color": "k", "linestyle": "--"} | (chance_level_kwargs or {})
@@ -384,6 +378,15 @@ class NDCGDisplay:
         marker = "o" if len(self.k) == 1 else None  # a line of one point is invisible
         given = {"marker": marker, "label": None if name is None else _label(name)}
         return ax.plot(self.k, curve, **(given | (style or {})))[0]
+
+    def _draw_band(self, ax: Any, interval: Floats, line: Any) -> Any:
+        return ax.fill_between(self.k, *interval, color=line.get_color(), alpha=0.2, lw=0)
+
+    def _mean_of_folds(self, folds: Floats, name: Any) -> tuple[Floats, str]:
+        """The mean curve, and its label with mean and standard deviation at the last cutoff."""
+        last = folds[:, -1]
+        spread = f"NDCG@{self.k[-1]} = {last.mean():.3f} +/- {last.std():.3f}"
+        return folds.mean(axis=0, keepdims=True), f"{name} ({spread})" if name else spread
 
     @classmethod
     def _of_queries(
@@ -423,8 +426,8 @@ class NDCGDisplay:
 class DifferenceDisplay:
     """Differences of two rankers, query by query, from the largest gain to the largest loss.
 
-    Made by `from_comparison`; the constructor takes what it has computed. The areas
-    show what a mean hides: many small differences, or a few large ones that cancel.
+    Made by `from_comparison`; the constructor takes what it has computed. The areas show what a
+    mean hides: many small differences, or a few large ones that cancel.
 
     Parameters
     ----------
@@ -585,7 +588,7 @@ def _label(name: object) -> str:
 
 
 def _one_each(argument: str, value: Any, n: int) -> list[Any]:
-    """An entry for each of n curves."""
+    """An entry for each of n curves, from a list of them or from one for all."""
     if isinstance(value, list) and len(value) != n:
         raise ValueError(f"{argument} must have an entry for each of {n} curves, got {value}.")
     return value if isinstance(value, list) else [value] * n

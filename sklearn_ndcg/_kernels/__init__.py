@@ -16,16 +16,16 @@ import numpy as np
 
 from sklearn_ndcg._checks import Floats, Ints
 from sklearn_ndcg._kernels import numpy_kernels
-from sklearn_ndcg._kernels.numpy_kernels import TieRule, grades
+from sklearn_ndcg._kernels.numpy_kernels import TieRule, as_grades
 from sklearn_ndcg._kernels.sums import exact_sum, weighted_means, weighted_sums
-from sklearn_ndcg._kernels.threads import by_queries, by_rows
+from sklearn_ndcg._kernels.threads import map_queries, map_rows
 
 
 def in_threads(call: Callable[[slice], Floats], lengths: Ints, n_rows: int) -> Floats:
     """Results of `call` for parts of the queries as one array; the NumPy kernels use one thread."""
     if backend is numpy_kernels:
         return call(slice(None))
-    parts = by_queries(call, lengths, n_rows)
+    parts = map_queries(call, lengths, n_rows)
     return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
 

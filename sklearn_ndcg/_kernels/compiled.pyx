@@ -2,8 +2,7 @@
 # cython: initializedcheck=False
 """The compiled version of `numpy_kernels`: the same functions, one query after the other.
 
-With a small cutoff only the documents that can reach it are kept. The rank of a document among few
-is the number of those with a higher score, counted without a branch; runs of so few are merged.
+With a small cutoff only the documents that can reach it are kept. The sorts are in `sorts.pxi`.
 """
 
 from libc.float cimport DBL_MAX
@@ -30,11 +29,7 @@ ctypedef fused graded:  # gains, or grades whose gains are in a table
 cdef enum:
     GRADES = 256  # of a byte
     PARTS = 16  # of a query, whose highest scores bound the score at a small cutoff from below
-    RUN = 32  # documents that are sorted by counting; longer runs are merged
-    LANES = 8  # of them at once
-    FEW = 512  # documents that are merged without being distributed to buckets
-    BUCKETS = 2048  # at most
-    PATIENCE = 1 << 21  # documents, after which it is asked whether the call was interrupted
+    PATIENCE = 1 << 21  # documents, after which the kernels check whether the call was interrupted
 
 ctypedef fused item:
     unsigned char
@@ -42,9 +37,6 @@ ctypedef fused item:
     double
     Py_ssize_t
 
-cdef struct Document:
-    double score
-    Py_ssize_t row  # of its query
 
 
 cdef struct Sum:  # compensated
@@ -60,7 +52,7 @@ cdef inline void add(Sum* s, double term) noexcept nogil:
     s.total = total
 
 
-cdef inline double value(Sum* s) noexcept nogil:
+cdef inline double total_of(Sum* s) noexcept nogil:
     # after an overflow the rest is inf - inf
     return s.total + s.rest if s.rest == s.rest else s.total
 
@@ -73,17 +65,17 @@ cdef struct Ranks:
     Py_ssize_t n_cutoffs
 
 
-cdef inline void write_term(
+cdef inline void add_term(
     const Ranks* ranks, double gain, Py_ssize_t rank, Sum* s, Py_ssize_t* at, double* out
 ) noexcept nogil:
     """Add `gain` at one rank, counted from 0, and write the sum if the cutoff is there."""
     add(s, gain * ranks.discount[rank])
     if rank + 1 == ranks.cutoffs[at[0]]:
-        out[at[0]] = value(s)
+        out[at[0]] = total_of(s)
         at[0] += 1
 
 
-cdef void write_terms(
+cdef void add_terms(
     const Ranks* ranks, double gain, Py_ssize_t first, Py_ssize_t last, Sum* s, Py_ssize_t* at,
     double* out,
 ) noexcept nogil:
@@ -101,7 +93,7 @@ cdef void write_terms(
                     add(s, gain * ranks.discount[rank])
         first = end
         if end == ranks.cutoffs[at[0]]:
-            out[at[0]] = value(s)
+            out[at[0]] = total_of(s)
             at[0] += 1
 
 
@@ -112,152 +104,23 @@ cdef inline double gain_of(graded grade, const double* table) noexcept nogil:
         return table[grade]
 
 
-cdef int ask() except -1 with gil:
+cdef int check_interrupt_now() except -1 with gil:
     check_interrupt()
     return 0
 
 
-cdef inline int ask_sometimes(Py_ssize_t i) except -1 nogil:
+cdef inline int check_interrupt_now_and_then(Py_ssize_t i) except -1 nogil:
     """Raise where the call was interrupted, in a loop over `i`."""
-    return ask() if i % PATIENCE == PATIENCE - 1 else 0
+    return check_interrupt_now() if i % PATIENCE == PATIENCE - 1 else 0
 
 
-cdef inline bint is_sorted(const Document* documents, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(1, n):
-        if documents[i].score > documents[i - 1].score:
-            return False
-    return True
-
-
-cdef void sort_by_insertion(Document* documents, Py_ssize_t n) noexcept nogil:
-    cdef Document moved
-    cdef Py_ssize_t i, j
-    for i in range(1, n):
-        if documents[i].score > documents[i - 1].score:
-            moved = documents[i]
-            j = i
-            while j > 0 and documents[j - 1].score < moved.score:
-                documents[j] = documents[j - 1]
-                j -= 1
-            documents[j] = moved
-
-
-cdef void sort_by_counting(const Document* source, Document* target, Py_ssize_t n) noexcept nogil:
-    """Sort at most RUN documents: the place of each is the number of those with a higher score.
-
-    Scores are compared as float32, of which a processor takes at least four at once. Documents
-    that this ties are put right at the end.
-    """
-    cdef Document copy[RUN]
-    cdef float score[RUN + LANES]
-    cdef int n_higher[RUN + LANES]
-    cdef int n_placed[RUN]  # from each place on
-    cdef Py_ssize_t i, j, lanes = 0
-    cdef float other
-    memcpy(copy, source, n * sizeof(Document))
-    memset(score + n, 0, LANES * sizeof(float))
-    memset(n_placed, 0, n * sizeof(int))
-    for i in range(n):
-        score[i] = <float> (copy[i].score - copy[0].score)
-    while lanes < n:
-        for i in range(LANES):
-            n_higher[lanes + i] = 0
-        for j in range(n):
-            other = score[j]
-            for i in range(LANES):
-                n_higher[lanes + i] += other > score[lanes + i]
-        lanes += LANES
-    for i in range(n):
-        j = n_higher[i]
-        target[j + n_placed[j]] = copy[i]
-        n_placed[j] += 1
-    sort_by_insertion(target, n)
-
-
-cdef void merge(const Document* source, Document* target, Py_ssize_t n) noexcept nogil:
-    """Merge two halves, branch-free and from both ends: neither end waits for the other."""
-    cdef Py_ssize_t half = n // 2, left = 0, right = half, last_left = half - 1, last_right = n - 1
-    cdef Py_ssize_t i, take
-    if source[half - 1].score >= source[half].score:
-        memcpy(target, source, n * sizeof(Document))
-        return
-    for i in range(half):
-        take = source[right].score > source[left].score
-        target[i] = source[left + take * (right - left)]
-        right += take
-        left += 1 - take
-        take = source[last_right].score > source[last_left].score
-        target[n - 1 - i] = source[last_right + take * (last_left - last_right)]
-        last_left -= take
-        last_right -= 1 - take
-    if n % 2:
-        target[half] = source[left if left <= last_left else right]
-
-
-cdef int sort_by_merging(
-    Document* documents, Document* spare, Py_ssize_t n, bint into_spare
-) except -1 nogil:
-    cdef Document* target = spare if into_spare else documents
-    cdef Py_ssize_t half = n // 2
-    if n > PATIENCE:
-        ask()
-    if n > RUN:
-        sort_by_merging(documents, spare, half, not into_spare)
-        sort_by_merging(documents + half, spare + half, n - half, not into_spare)
-        merge(documents if into_spare else spare, target, n)
-    elif not is_sorted(documents, n):
-        sort_by_counting(documents, target, n)
-    elif into_spare:
-        memcpy(spare, documents, n * sizeof(Document))
-    return 0
-
-
-cdef int sort(Document* documents, Document* spare, Py_ssize_t n) except -1 nogil:
-    """Sort by descending score, stably; many documents by way of buckets of equal width."""
-    cdef Py_ssize_t ends[BUCKETS]
-    cdef Py_ssize_t i, bucket, start = 0, stop, n_buckets = min(n // 8, <Py_ssize_t> BUCKETS)
-    cdef double score, scale = 0, low = INFINITY, high = -INFINITY
-    if n > FEW:
-        for i in range(n):
-            score = documents[i].score
-            low = score if score < low else low
-            high = score if score > high else high
-        scale = n_buckets / (high - low) if high > low else 0
-    if not 0 < scale < INFINITY:  # few, all tied, or in a range that float64 does not hold
-        return sort_by_merging(documents, spare, n, False)
-    memset(ends, 0, n_buckets * sizeof(Py_ssize_t))
-    for i in range(n):
-        ask_sometimes(i)
-        ends[bucket_of(documents[i].score, high, scale, n_buckets)] += 1
-    for bucket in range(n_buckets):
-        stop = start + ends[bucket]
-        ends[bucket] = start
-        start = stop
-    for i in range(n):
-        ask_sometimes(i)
-        bucket = bucket_of(documents[i].score, high, scale, n_buckets)
-        spare[ends[bucket]] = documents[i]
-        ends[bucket] += 1
-    start = 0
-    for bucket in range(n_buckets):
-        if n > PATIENCE and bucket % 16 == 0:
-            ask()
-        sort_by_merging(spare + start, documents + start, ends[bucket] - start, True)
-        start = ends[bucket]
-    return 0
-
-
-cdef inline Py_ssize_t bucket_of(
-    double score, double high, double scale, Py_ssize_t n_buckets
-) noexcept nogil:
-    return min(<Py_ssize_t> ((high - score) * scale), n_buckets - 1)
+include "sorts.pxi"
 
 
 cdef double lower_bound(
     const real* score, Py_ssize_t n, Py_ssize_t depth, Document* best, Document* spare
 ) except? -1 nogil:
-    """A score that `depth` documents have or exceed: of so many parts the highest ones exceed it."""
+    """A score that at least `depth` documents reach: the `depth`-th of the maxima of parts."""
     cdef real highest[PARTS]
     cdef Py_ssize_t i, j, chunk, n_chunks = (depth + depth // 4 + PARTS - 1) // PARTS
     cdef Py_ssize_t length = n // n_chunks
@@ -291,7 +154,7 @@ cdef Py_ssize_t rank(
         row[found] = i
         found += score[i] >= bound
     for i in range(found):
-        ask_sometimes(i)
+        check_interrupt_now_and_then(i)
         ranked[i] = Document(score[row[i]], row[i])
     sort(ranked, spare, found)
     return found
@@ -308,27 +171,27 @@ cdef int dcg_of_query(
     cdef Sum block
     found = rank(score, n, depth, ranked, spare)
     while first < found and at < ranks.n_cutoffs:
-        ask_sometimes(first)
+        check_interrupt_now_and_then(first)
         last = first + 1
         if by_gain or averages:
             while last < found and ranked[last].score == ranked[first].score:
                 last += 1
         if last == first + 1:
-            write_term(ranks, gain_of(gain[ranked[first].row], table), first, &s, &at, out)
+            add_term(ranks, gain_of(gain[ranked[first].row], table), first, &s, &at, out)
         elif averages:
             block = Sum(0, 0)
             for i in range(first, last):
                 add(&block, gain_of(gain[ranked[i].row], table))
-            write_terms(ranks, value(&block) / (last - first), first, last, &s, &at, out)
+            add_terms(ranks, total_of(&block) / (last - first), first, last, &s, &at, out)
         else:
             for i in range(first, last):
                 gains[i - first] = by_gain * gain_of(gain[ranked[i].row], table)
             rank(gains, last - first, min(last, depth) - first, ranked + first, spare)
             for i in range(first, min(last, depth)):
-                write_term(ranks, by_gain * ranked[i].score, i, &s, &at, out)
+                add_term(ranks, by_gain * ranked[i].score, i, &s, &at, out)
         first = last
     for i in range(at, ranks.n_cutoffs):
-        out[i] = value(&s)
+        out[i] = total_of(&s)
     return 0
 
 
@@ -343,14 +206,14 @@ cdef int ideal_of_query(
     if graded is double:
         rank(gain, n, depth, ranked, spare)
         for i in range(depth):
-            ask_sometimes(i)
-            write_term(ranks, ranked[i].score, i, &s, &at, out)
+            check_interrupt_now_and_then(i)
+            add_term(ranks, ranked[i].score, i, &s, &at, out)
     elif 4 * n < n_grades:  # fewer documents than counts to look at
         for i in range(n):
             ranked[i].score = table[gain[i]]
         sort(ranked, spare, n)
         for i in range(depth):
-            write_term(ranks, ranked[i].score, i, &s, &at, out)
+            add_term(ranks, ranked[i].score, i, &s, &at, out)
     else:
         memset(counts, 0, 2 * n_grades * sizeof(Py_ssize_t))
         for i in range(0, n - 1, 2):  # two counts, as consecutive updates of one would wait for each other
@@ -361,10 +224,10 @@ cdef int ideal_of_query(
         for i in range(n_grades):
             grade = by_gain[i]
             count = counts[grade] + counts[n_grades + grade]
-            write_terms(ranks, table[grade], first, first + count, &s, &at, out)
+            add_terms(ranks, table[grade], first, first + count, &s, &at, out)
             first += count
     for i in range(at, ranks.n_cutoffs):
-        out[i] = value(&s)
+        out[i] = total_of(&s)
     return 0
 
 
@@ -372,15 +235,15 @@ def gather_by_group(
     const item[::1] values, const Py_ssize_t[::1] codes, const Py_ssize_t[::1] counts
 ):
     """``values[np.argsort(codes, kind="stable")]`` in linear time; `counts` are those of codes."""
-    cdef Py_ssize_t[::1] free = np.cumsum(counts) - counts
+    cdef Py_ssize_t[::1] next_place = np.cumsum(counts) - counts
     cdef Py_ssize_t i, code
     result = np.empty_like(values)
     cdef item[::1] out = result
     with nogil:
         for i in range(values.shape[0]):
             code = codes[i]
-            out[free[code]] = values[i]
-            free[code] += 1
+            out[next_place[code]] = values[i]
+            next_place[code] += 1
     return result
 
 
@@ -468,7 +331,7 @@ def dcg(
                 )
             n_done += lengths[q]
             if n_done > PATIENCE:
-                ask()
+                check_interrupt_now()
                 n_done = 0
     return result
 
@@ -510,7 +373,7 @@ def ideal_dcg(
                 )
             n_done += lengths[q]
             if n_done > PATIENCE:
-                ask()
+                check_interrupt_now()
                 n_done = 0
     return result
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sklearn_ndcg._checks import Floats, Grades, Ints
-from sklearn_ndcg._kernels.threads import by_rows
+from sklearn_ndcg._kernels.threads import map_rows
 
 Item = TypeVar("Item", bound=np.generic)
 
@@ -32,25 +32,24 @@ class TieRule(NamedTuple):
     averages: bool = False
 
 
-# documents in a block: its few temporaries stay in a core's cache
-_BLOCK = 1 << 16
+_DOCUMENTS_PER_BLOCK = 1 << 16  # the few temporaries of a block stay in a core's cache
 
 
-def grades(relevance: NDArray[Any]) -> Grades | None:
-    """The same numbers as uint8, or None where they are not all integers from 0 to 255."""
+def as_grades(relevance: NDArray[Any]) -> Grades | None:
+    """Relevance as uint8, or None if it is not all integers from 0 to 255."""
     if relevance.dtype in (np.uint8, np.bool_):
         return relevance.view(np.uint8)
     found = np.empty(len(relevance), dtype=np.uint8)
-    are_grades = by_rows(lambda part: _fill_grades(found[part], relevance[part]), len(found))
+    are_grades = map_rows(lambda part: _fill_grades(found[part], relevance[part]), len(found))
     return found if all(are_grades) else None
 
 
 def _fill_grades(found: Grades, relevance: NDArray[Any]) -> bool:
     with np.errstate(invalid="ignore"):  # a value that does not fit a byte compares as different
-        for at in range(0, len(found), _BLOCK):
-            part = found[at : at + _BLOCK]
-            np.copyto(part, relevance[at : at + _BLOCK], casting="unsafe")
-            if not np.array_equal(part, relevance[at : at + _BLOCK]):
+        for at in range(0, len(found), _DOCUMENTS_PER_BLOCK):
+            block = slice(at, at + _DOCUMENTS_PER_BLOCK)
+            np.copyto(found[block], relevance[block], casting="unsafe")
+            if not np.array_equal(found[block], relevance[block]):
                 return False
     return True
 
@@ -63,8 +62,8 @@ def gather_by_group(values: NDArray[Item], codes: Ints, counts: Ints) -> NDArray
     n = len(values)
     codes = codes.astype(np.int32 if n < 2**31 else np.int64)
     ends = np.arange(n + 1, dtype=codes.dtype)
-    one_a_row: Any = sparse.csr_matrix((values, codes, ends), shape=(n, len(counts)))
-    return np.asarray(one_a_row.tocsc().data)  # the transpose sorts by counting
+    one_per_row: Any = sparse.csr_matrix((values, codes, ends), shape=(n, len(counts)))
+    return np.asarray(one_per_row.tocsc().data)  # the transpose sorts by counting
 
 
 def factorize(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], Ints]:
@@ -126,7 +125,7 @@ def _blocks(
     edges = np.flatnonzero(np.diff(lengths[order], prepend=-1, append=-1))
     for first, last in pairwise(edges.tolist()):
         length = int(lengths[order[first]])
-        step = max(1, _BLOCK // max(length, 1))
+        step = max(1, _DOCUMENTS_PER_BLOCK // max(length, 1))
         for at in range(first, last, step) if length else ():
             queries = order[at : min(at + step, last)]
             begin, size = starts[queries], len(queries) * length

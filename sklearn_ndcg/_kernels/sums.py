@@ -44,4 +44,5 @@ def exact_sum(values: Floats) -> float:
         part = (large + rest) - large
         rest = rest - part
         parts.append(float(part.sum()))
-    return float(np.ldexp(math.fsum(parts), exponent))
+    with np.errstate(over="ignore"):  # infinite, as a sum of few values
+        return float(np.ldexp(math.fsum(parts), exponent))

@@ -1,13 +1,16 @@
 """Work on rows in several threads, where it releases the GIL and there is enough of it.
 
-Threads are started by each call and end with it, so that nothing is left for a fork to break.
+Each call starts its threads and ends them, so that none is left that a fork would break.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from itertools import pairwise
 from multiprocessing import parent_process
 from typing import TypeVar
@@ -22,7 +25,8 @@ Result = TypeVar("Result")
 # fewer rows than these take a thread less time than it takes to start
 _LEAST_ROWS = 1 << 17
 _PARTS = 4  # for each thread: one that is slowed down by other processes takes fewer of them
-_here = threading.local()
+_NAME = "sklearn_ndcg"  # of the threads
+_thread_state = threading.local()
 
 
 def check_interrupt() -> None:
@@ -30,7 +34,7 @@ def check_interrupt() -> None:
 
     In the main thread Python raises KeyboardInterrupt by itself, here as anywhere.
     """
-    stop = getattr(_here, "stop", None)
+    stop = getattr(_thread_state, "stop", None)
     if stop is not None and stop.is_set():
         raise KeyboardInterrupt
 
@@ -51,7 +55,7 @@ def count_threads(n_rows: int) -> int:
     return 1 if parent_process() is not None else min(joblib.cpu_count(), most)
 
 
-def by_rows(call: Callable[[slice], Result], n_rows: int) -> list[Result]:
+def map_rows(call: Callable[[slice], Result], n_rows: int) -> list[Result]:
     """Results of `call`, a pass over `n_rows` rows, on parts of them in order."""
     n_threads = count_threads(n_rows // 4)  # a pass takes a row a quarter of a kernel's time
     if n_threads == 1:
@@ -60,7 +64,7 @@ def by_rows(call: Callable[[slice], Result], n_rows: int) -> list[Result]:
     return _run(call, [n_rows * i // n_parts for i in range(n_parts + 1)], n_threads)
 
 
-def by_queries(call: Callable[[slice], Result], lengths: Ints, n_rows: int) -> list[Result]:
+def map_queries(call: Callable[[slice], Result], lengths: Ints, n_rows: int) -> list[Result]:
     """Results of `call` on parts of the queries, which have about as many rows each."""
     n_threads = count_threads(n_rows)
     if n_threads == 1:
@@ -75,56 +79,37 @@ def by_queries(call: Callable[[slice], Result], lengths: Ints, n_rows: int) -> l
 def _run(call: Callable[[slice], Result], ends: list[int], n_threads: int) -> list[Result]:
     """`call` on each part, by this thread and others, each of which takes the next one."""
     results: dict[int, Result] = {}
-    errors: list[BaseException] = []
-    parts = iter(pairwise(ends))
-    lock, stop = threading.Lock(), threading.Event()
+    parts, lock, stop = iter(pairwise(ends)), threading.Lock(), threading.Event()
 
     def work() -> None:
-        while not errors and not stop.is_set():
+        while not stop.is_set():
             with lock:
                 first, last = next(parts, (0, 0))
             if first == last:
                 return
             results[first] = call(slice(first, last))
 
-    def work_elsewhere(end: threading.Event) -> None:
-        _here.stop = stop
-        try:
-            work()
-        except BaseException as error:  # raised below, in the thread of the caller
-            errors.append(error)
-        finally:
-            end.set()
-
-    # made before any is started: an interrupt may arrive while a thread is starting
-    events = [threading.Event() for _ in range(min(n_threads, len(ends) - 1) - 1)]
-    others = {
-        threading.Thread(target=work_elsewhere, args=(end,), name="sklearn_ndcg"): end
-        for end in events
-    }
+    pool = ThreadPoolExecutor(n_threads, _NAME, setattr, (_thread_state, "stop", stop))
+    others = []
     try:
-        _start(others)
-        work()
-        _wait_for(others)
+        with suppress(RuntimeError):  # no more threads here, or Python is ending: fewer will do
+            for _ in range(min(n_threads, len(ends) - 1) - 1):
+                others.append(pool.submit(work))
+        work()  # a main thread that only waits would not see an interrupt on Windows
+        for each in others:
+            each.result()
     finally:
-        stop.set()  # if there was an interrupt
-        _wait_for(others)
-    if errors:
-        raise errors[0]
+        stop.set()
+        try:
+            pool.shutdown(cancel_futures=True)
+        finally:
+            _wait_for_all()
     return [results[first] for first in ends[:-1]]
 
 
-def _start(threads: Iterable[threading.Thread]) -> None:
-    for thread in threads:
-        try:
-            thread.start()
-        except RuntimeError:  # no more threads here, or Python is ending: fewer will do
+def _wait_for_all() -> None:
+    """Wait for threads that a pool has lost: an interrupt met their start, or the wait for them."""
+    for _ in range(1000):  # ten seconds, in case one was never started
+        if not any(each.name.startswith(_NAME) for each in threading.enumerate()):
             return
-
-
-def _wait_for(threads: dict[threading.Thread, threading.Event]) -> None:
-    for thread, end in threads.items():
-        if thread.ident is not None:  # it was started
-            # before Python 3.13 a join that is interrupted takes a running thread for an ended one
-            end.wait()
-            thread.join()
+        time.sleep(0.01)

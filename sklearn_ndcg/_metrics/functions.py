@@ -61,7 +61,7 @@ def dcg_score(
     unjudged: Unjudged = "raise",
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Discounted cumulative gain, averaged over queries.
+    r"""Discounted cumulative gain, averaged over queries.
 
     The documents of a query are put in the order of their scores. Its DCG is the sum of the gain
     of each document times the discount of its rank.
@@ -103,8 +103,8 @@ def dcg_score(
         input, lowest gain first, or highest gain first.
 
     ignore_ties : bool, default=False
-        As in scikit-learn, the caller's assurance that there are no ties; if there are, the order
-        of the input decides. Cannot be combined with another `ties`.
+        The caller's assurance that there are no ties. If there are, the order of the input decides,
+        where scikit-learn's is unspecified. Cannot be combined with another `ties`.
 
     unjudged : {"raise", "zero", "omit"}, default="raise"
         What NaN in `y_true` means: an error, a gain of 0, or a document that is taken out before
@@ -136,6 +136,19 @@ def dcg_score(
     --------
     ndcg_score : The DCG divided by that of the best order, between 0 and 1.
     dcg_samples : The DCG of each query.
+
+    Notes
+    -----
+    With the gain :math:`g`, the discount :math:`d` and the document :math:`\pi(r)` at rank
+    :math:`r`, a query of :math:`n` documents has
+
+    .. math::
+
+        \mathrm{DCG@}k = \sum_{r=1}^{\min(k, n)} g(y_{\pi(r)}) \, d(r), \qquad
+        g(y) = y, \qquad d(r) = \frac{1}{\log_2(r + 1)}
+
+    by default. Under ``ties="average"`` each document counts with the mean gain of those that have
+    its score.
 
     References
     ----------
@@ -180,12 +193,12 @@ def ndcg_score(
     undefined: Undefined = "warn",
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Normalized discounted cumulative gain, averaged over queries.
+    r"""Normalized discounted cumulative gain, averaged over queries.
 
     The DCG of a query's documents in the order of their scores, divided by the DCG of their best
     order. Queries may have any number of documents, including one.
 
-    For 2-D input this is `sklearn.metrics.ndcg_score`, to the last digits.
+    For 2-D input this is `sklearn.metrics.ndcg_score`, up to rounding.
 
     Parameters
     ----------
@@ -221,8 +234,8 @@ def ndcg_score(
         input, lowest gain first, or highest gain first.
 
     ignore_ties : bool, default=False
-        As in scikit-learn, the caller's assurance that there are no ties; if there are, the order
-        of the input decides. Cannot be combined with another `ties`.
+        The caller's assurance that there are no ties. If there are, the order of the input decides,
+        where scikit-learn's is unspecified. Cannot be combined with another `ties`.
 
     unjudged : {"raise", "zero", "omit"}, default="raise"
         What NaN in `y_true` means: an error, a gain of 0, or a document that is taken out before
@@ -263,6 +276,20 @@ def ndcg_score(
     ndcg_samples : The NDCG of each query.
     ndcg_curve : NDCG at many cutoffs in one pass.
     make_ndcg_scorer : The same for GridSearchCV and cross_val_score.
+
+    Notes
+    -----
+    With the gain :math:`g`, the discount :math:`d`, the document :math:`\pi(r)` at rank :math:`r`
+    and the one at that rank in the best order, :math:`\pi^*(r)`, a query of :math:`n` documents has
+
+    .. math::
+
+        \mathrm{NDCG@}k = \frac{\sum_{r=1}^{\min(k, n)} g(y_{\pi(r)}) \, d(r)}
+        {\sum_{r=1}^{\min(k, n)} g(y_{\pi^*(r)}) \, d(r)}, \qquad
+        g(y) = y, \qquad d(r) = \frac{1}{\log_2(r + 1)}
+
+    by default. Under ``ties="average"`` each document counts with the mean gain of those that have
+    its score.
 
     References
     ----------
@@ -317,11 +344,47 @@ def dcg_samples(
 
     Parameters
     ----------
-    y_true, y_score, groups
-        As in `dcg_score`.
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Relevance of each document: any finite number, negative ones included. NaN marks an unjudged
+        document, see `unjudged`.
 
-    k, gain, discount, log_base, ties, ignore_ties, unjudged
-        As in `dcg_score`.
+    y_score : array-like of the shape of `y_true`
+        Predicted scores; a larger score is an earlier rank. ``-inf`` means "judged but not
+        retrieved": such a document adds nothing to the DCG.
+
+    groups : array-like of shape (n_documents,), default=None
+        The query id of each row, required for 1-D input: integers, strings, dates or any other type
+        that can be sorted, in any order. The rows of a query need not be next to each other.
+
+    k : int, None or "retrieved", default=None
+        Cutoff: only the first `k` ranks count. None counts all of them. "retrieved" cuts each query
+        at the number of documents that it retrieved (score not ``-inf``, counted after
+        ``unjudged="omit"``).
+
+    gain : {"linear", "exponential"}, table or callable, default="linear"
+        Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a table (a sequence for the
+        grades 0, 1, 2, ... or a mapping from grade to gain), or what a callable returns for an
+        array of relevance.
+
+    discount : {"log", "reciprocal", "none"} or callable, default="log"
+        Weight of a rank `r`, from 1: ``1 / log(r + 1)`` to the base `log_base`, ``1 / r``, 1
+        (cumulative gain), or what a callable returns for the array of ranks 1..n: finite, >= 0
+        and non-increasing.
+
+    log_base : float, default=2
+        Base of the logarithm of ``discount="log"``, above 1.
+
+    ties : {"average", "stable", "worst", "best"}, default="average"
+        Order of documents with equal scores: the mean over all their orders, the order of the
+        input, lowest gain first, or highest gain first.
+
+    ignore_ties : bool, default=False
+        The caller's assurance that there are no ties. If there are, the order of the input decides,
+        where scikit-learn's is unspecified. Cannot be combined with another `ties`.
+
+    unjudged : {"raise", "zero", "omit"}, default="raise"
+        What NaN in `y_true` means: an error, a gain of 0, or a document that is taken out before
+        ranking (the condensed list of Sakai 2007).
 
     Returns
     -------
@@ -368,11 +431,49 @@ def ndcg_samples(
 
     Parameters
     ----------
-    y_true, y_score, groups
-        As in `ndcg_score`.
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Relevance of each document: any finite number whose gain is >= 0. NaN marks an unjudged
+        document, see `unjudged`.
 
-    k, gain, discount, ties, ignore_ties, unjudged, undefined
-        As in `ndcg_score`.
+    y_score : array-like of the shape of `y_true`
+        Predicted scores; a larger score is an earlier rank. ``-inf`` means "judged but not
+        retrieved": such a document adds nothing to the DCG and counts in the ideal. (Note that a
+        log-probability of zero is ``-inf``.)
+
+    groups : array-like of shape (n_documents,), default=None
+        The query id of each row, required for 1-D input: integers, strings, dates or any other type
+        that can be sorted, in any order. The rows of a query need not be next to each other.
+
+    k : int, None or "retrieved", default=None
+        Cutoff: only the first `k` ranks count, in the ideal too. None counts all of them.
+        "retrieved" cuts each query at the number of documents that it retrieved (score not
+        ``-inf``, counted after ``unjudged="omit"``); note that this rewards short lists.
+
+    gain : {"linear", "exponential"}, table or callable, default="linear"
+        Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a table (a sequence for the
+        grades 0, 1, 2, ... or a mapping from grade to gain), or what a callable returns for an
+        array of relevance. The ideal is ordered by gain.
+
+    discount : {"log", "reciprocal", "none"} or callable, default="log"
+        Weight of a rank `r`, from 1: ``1 / log2(r + 1)``, ``1 / r``, 1 (cumulative gain), or what a
+        callable returns for the array of ranks 1..n: finite, >= 0 and non-increasing.
+
+    ties : {"average", "stable", "worst", "best"}, default="average"
+        Order of documents with equal scores: the mean over all their orders, the order of the
+        input, lowest gain first, or highest gain first.
+
+    ignore_ties : bool, default=False
+        The caller's assurance that there are no ties. If there are, the order of the input decides,
+        where scikit-learn's is unspecified. Cannot be combined with another `ties`.
+
+    unjudged : {"raise", "zero", "omit"}, default="raise"
+        What NaN in `y_true` means: an error, a gain of 0, or a document that is taken out before
+        ranking (the condensed list of Sakai 2007).
+
+    undefined : {"warn", "omit", "raise"} or float, default="warn"
+        What a query without any relevant document counts as, where NDCG is 0 / 0. "warn" is 0.0
+        with an `UndefinedMetricWarning` that counts such queries, "omit" leaves them out of the
+        mean, and "raise" is an error.
 
     Returns
     -------
@@ -432,14 +533,51 @@ def ndcg_curve(
 
     Parameters
     ----------
-    y_true, y_score, groups, sample_weight
-        As in `ndcg_score`.
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Relevance of each document: any finite number whose gain is >= 0. NaN marks an unjudged
+        document, see `unjudged`.
+
+    y_score : array-like of the shape of `y_true`
+        Predicted scores; a larger score is an earlier rank. ``-inf`` means "judged but not
+        retrieved": such a document adds nothing to the DCG and counts in the ideal. (Note that a
+        log-probability of zero is ``-inf``.)
 
     k : array-like of int of shape (n_cutoffs,), default=None
         Cutoffs >= 1 in any order. None is every cutoff from 1 to the longest query.
 
-    gain, discount, ties, ignore_ties, unjudged, undefined
-        As in `ndcg_score`.
+    groups : array-like of shape (n_documents,), default=None
+        The query id of each row, required for 1-D input: integers, strings, dates or any other type
+        that can be sorted, in any order. The rows of a query need not be next to each other.
+
+    gain : {"linear", "exponential"}, table or callable, default="linear"
+        Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a table (a sequence for the
+        grades 0, 1, 2, ... or a mapping from grade to gain), or what a callable returns for an
+        array of relevance. The ideal is ordered by gain.
+
+    discount : {"log", "reciprocal", "none"} or callable, default="log"
+        Weight of a rank `r`, from 1: ``1 / log2(r + 1)``, ``1 / r``, 1 (cumulative gain), or what a
+        callable returns for the array of ranks 1..n: finite, >= 0 and non-increasing.
+
+    ties : {"average", "stable", "worst", "best"}, default="average"
+        Order of documents with equal scores: the mean over all their orders, the order of the
+        input, lowest gain first, or highest gain first.
+
+    ignore_ties : bool, default=False
+        The caller's assurance that there are no ties. If there are, the order of the input decides,
+        where scikit-learn's is unspecified. Cannot be combined with another `ties`.
+
+    unjudged : {"raise", "zero", "omit"}, default="raise"
+        What NaN in `y_true` means: an error, a gain of 0, or a document that is taken out before
+        ranking (the condensed list of Sakai 2007).
+
+    undefined : {"warn", "omit", "raise"} or float, default="warn"
+        What a query without any relevant document counts as, where NDCG is 0 / 0. "warn" is 0.0
+        with an `UndefinedMetricWarning` that counts such queries, "omit" leaves them out of the
+        mean, and "raise" is an error.
+
+    sample_weight : array-like of shape (n_queries,) or (n_documents,), default=None
+        Weights >= 0. For 2-D input one per query; with `groups` one per row, and a query weighs the
+        mean of its rows (without those that ``unjudged="omit"`` takes out).
 
     Returns
     -------

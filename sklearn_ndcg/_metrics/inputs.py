@@ -19,7 +19,7 @@ from sklearn_ndcg._checks import (
     refuse_reordered,
     to_host,
 )
-from sklearn_ndcg._kernels import by_rows
+from sklearn_ndcg._kernels import map_rows
 from sklearn_ndcg._metrics.measure import Measure
 from sklearn_ndcg._metrics.queries import LARGEST_WEIGHT, Queries, refuse_zero_weight
 from sklearn_ndcg._rows import Grouping, warn_of_single_documents
@@ -56,9 +56,11 @@ def read_part(
     """The same for some of the queries, without the checks that concern all of them together."""
     refuse_reordered(y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight)
     relevance, score = numeric(y_true, "y_true"), numeric(y_score, "y_score")
+    if groups is not None:
+        relevance, score = _without_one_column(relevance), _without_one_column(score)
     _check_shapes(relevance, score, groups)
     weight = None if sample_weight is None else row_weights(sample_weight, len(relevance))
-    grades = _kernels.grades(relevance.ravel())
+    grades = _kernels.as_grades(relevance.ravel())
     judged = None if grades is not None else _where_judged(relevance, measure.unjudged)
     _check_scores(score)
 
@@ -86,8 +88,10 @@ def read_part(
 
 
 def with_scores(queries: Queries, y_score: ArrayLike) -> Queries:
-    """The same rows with other scores; they are not grouped anew."""
+    """These rows with other scores; they are not grouped anew."""
     score = numeric(y_score, "y_score")
+    if len(queries.shape) == 1:
+        score = _without_one_column(score)
     if score.shape != queries.shape:
         raise ValueError(
             f"y_true and y_score must have the same shape, got {queries.shape} and {score.shape}."
@@ -99,6 +103,11 @@ def with_scores(queries: Queries, y_score: ArrayLike) -> Queries:
 def _with_checked_scores(queries: Queries, score: NDArray[Any]) -> Queries:
     score = queries.grouping.gather(_as_float(score.ravel()))
     return replace(queries, score=score if queries.kept is None else score[queries.kept])
+
+
+def _without_one_column(array: NDArray[Any]) -> NDArray[Any]:
+    """A table of one column as that column."""
+    return array.ravel() if array.shape[1:] == (1,) else array
 
 
 def numeric(values: Any, name: str) -> NDArray[Any]:
@@ -171,11 +180,7 @@ def _nan_if_missing(value: Any) -> Any:
 def _check_shapes(relevance: NDArray[Any], score: NDArray[Any], groups: object) -> None:
     if relevance.shape != score.shape:
         hint = ""
-        if relevance.shape == (len(score), 1):
-            hint = " y_true is a column: pass y_true.ravel(), or the one column of the frame."
-        elif score.shape == (len(relevance), 1):
-            hint = " y_score is a column: pass y_score.ravel(), or the one column of the frame."
-        elif relevance.ndim == 1 and score.ndim == 2 and score.shape[1] > 1:
+        if relevance.ndim == 1 and score.ndim == 2:
             hint = (
                 " One score per document is needed: for a classifier's probabilities that is "
                 "predict_proba(X)[:, 1], or the expected gain, as in make_ndcg_scorer."
@@ -193,9 +198,9 @@ def _check_shapes(relevance: NDArray[Any], score: NDArray[Any], groups: object) 
             )
     elif groups is not None:
         raise ValueError(
-            f"groups goes with 1-D y_true and y_score, one id per row; y_true has shape "
-            f"{relevance.shape}, where each row is a query already. Leave groups out, or ravel() "
-            "both."
+            f"groups goes with 1-D y_true and y_score, one id per row, and y_true has shape "
+            f"{relevance.shape}. If each of its rows is a query, as with multilabel targets, leave "
+            "groups out. If it is a table that holds the target, pass that column."
         )
     elif relevance.shape[1] == 1:
         raise ValueError(
@@ -223,7 +228,7 @@ def _where_judged(relevance: NDArray[Any], unjudged: str) -> NDArray[np.bool_] |
 
 def _check_scores(score: NDArray[Any]) -> None:
     rows = score.ravel()
-    if not all(by_rows(lambda part: rows[part].max() < np.inf, len(rows))):
+    if not all(map_rows(lambda part: rows[part].max() < np.inf, len(rows))):
         wrong = np.isnan(score) | (score == np.inf)
         raise ValueError(
             f"y_score must be finite, or -inf for what was not retrieved; found "

@@ -218,19 +218,18 @@ class Measure:
 
     def report_undefined(self, count: int, n_queries: int) -> None:
         """Warn of undefined queries, or raise, where that was asked for."""
-        found = (
-            f"NDCG is undefined for {count} of {n_queries} queries, which have no relevant document"
-        )
+        those = f"{count} of {n_queries} queries, which have no relevant document"
         if self.undefined == "warn":
             warn(
-                f"NDCG is undefined for {those}, and is set to 0.0 there. Pass undefined=0.0 to keep that without this "
-                "warning, another number, or undefined='omit' to leave them out of the mean.",
+                f"NDCG is undefined for {those}, and is set to 0.0 there. Pass undefined=0.0 to "
+                "keep that without this warning, another number, or undefined='omit' to leave "
+                "them out of the mean.",
                 UndefinedMetricWarning,
             )
         if self.undefined == "raise":
             raise ValueError(
-                f"NDCG is undefined for {those}. Leave them out, or pass undefined='omit' to do so, or a number that "
-                "they count as."
+                f"NDCG is undefined for {those}. Leave them out, as undefined='omit' does, or pass "
+                "undefined= a number that they count as."
             )
 
     def gains(self, relevance: Floats, source: str = "y_true") -> Floats:

@@ -143,7 +143,7 @@ def ndcg_by_query(
     judged = ~np.isnan(relevance) if measure.unjudged == "omit" else np.ones(len(codes), dtype=bool)
     is_null = np.bincount(codes, weights=invalid) > 0
     if invalid.any():  # any rows may stand for those of a query that is null
-        measure = replace(measure, unjudged=measure.unjudged.replace("raise", "zero"))
+        measure = replace(measure, unjudged="omit" if measure.unjudged == "omit" else "zero")
         relevance, score = np.where(invalid, np.nan, relevance), np.where(invalid, 0, score)
     dcg, ideal = read_queries(measure, relevance, score, codes).dcg_and_ideal()
     ndcg = Queries.ndcg(dcg, ideal)[:, 0]

@@ -1,8 +1,14 @@
-"""`compare_lists` and `compare_runs`: each ranker as alone, all of them on the same queries."""
+"""Comparisons, against SciPy and exact arithmetic; lists and runs, each ranker as alone."""
+
+from fractions import Fraction
+from inspect import signature
 
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import assert_same, matrices, three_rankers, users
+from oracles import exact_pvalue
+from scipy import stats
 
 from sklearn_ndcg import (
     compare_lists,
@@ -12,6 +18,291 @@ from sklearn_ndcg import (
     from_trec,
     ndcg_samples,
 )
+
+# SciPy's name for it
+RNG = "rng" if "rng" in signature(stats.bootstrap).parameters else "random_state"
+Y, S = matrices()
+
+
+def test_t_test_is_that_of_scipy():
+    y, scores = three_rankers()
+    found = compare_rankers(y, scores, test="t", k=5)
+    values = {name: ndcg_samples(y, s, k=5) for name, s in scores.items()}
+    assert found.pairs == [("good", "poor"), ("good", "other"), ("poor", "other")]
+    for i, (first, second) in enumerate(found.pairs):
+        expected = stats.ttest_rel(values[first], values[second])
+        assert found.statistic[i] == pytest.approx(expected.statistic, rel=1e-12)
+        assert found.uncorrected_pvalue[i] == pytest.approx(expected.pvalue, rel=1e-12)
+        low, high = expected.confidence_interval()
+        assert found.confidence_interval.low[i] == pytest.approx(low, rel=1e-12)
+        assert found.confidence_interval.high[i] == pytest.approx(high, rel=1e-12)
+        d = values[first] - values[second]
+        assert found.effect_size[i] == pytest.approx(d.mean() / d.std(ddof=1), rel=1e-12)
+        assert found.standard_error[i] == pytest.approx(stats.sem(d), rel=1e-12)
+        sides = [(d > 0).sum(), (d == 0).sum(), (d < 0).sum()]
+        assert [found.wins[i], found.ties[i], found.losses[i]] == sides
+    assert found.ndcg == pytest.approx({name: each.mean() for name, each in values.items()})
+
+
+def test_t_test_is_that_of_ranx():
+    fisher = pytest.importorskip("ranx.statistical_tests", reason="ranx is not installed")
+    y, scores = three_rankers()
+    found = compare_rankers(y, scores, test="t", baseline="poor")
+    values = [ndcg_samples(y, scores[name]) for name in ("good", "poor")]
+    theirs = fisher.paired_student_t_test(*values)
+    assert found.uncorrected_pvalue[0] == pytest.approx(theirs[0], rel=1e-12)
+
+
+def difference(a, b, axis=-1):
+    return np.mean(a, axis=axis) - np.mean(b, axis=axis)
+
+
+@pytest.mark.parametrize("n_queries", [2, 5, 10, 13])
+@pytest.mark.filterwarnings("ignore:. queries")
+def test_exact_permutation_test_is_that_of_scipy(n_queries):
+    for seed in range(5):
+        # no grades and no near-equal rankers: SciPy would take equal sums for different ones
+        rng = np.random.default_rng(seed)
+        y = rng.random((n_queries, 12))
+        scores = {str(noise): y + rng.normal(0, noise, y.shape) for noise in (0.1, 0.5, 3)}
+        found = compare_rankers(y, scores)
+        for (first, second), pvalue in zip(found.pairs, found.uncorrected_pvalue, strict=True):
+            values = [ndcg_samples(y, scores[name]) for name in (first, second)]
+            theirs = stats.permutation_test(
+                values, difference, permutation_type="samples", n_resamples=np.inf
+            )
+            assert pvalue == theirs.pvalue
+
+
+def test_random_permutation_test_is_near_that_of_scipy():
+    y, scores = three_rankers(60, seed=6)
+    found = compare_rankers(y, scores, n_resamples=20_000, random_state=0)
+    for (first, second), pvalue in zip(found.pairs, found.uncorrected_pvalue, strict=True):
+        values = [ndcg_samples(y, scores[name]) for name in (first, second)]
+        theirs = stats.permutation_test(
+            values, difference, permutation_type="samples", n_resamples=20_000,
+            **{RNG: np.random.default_rng(0)},
+        )  # fmt: skip
+        error = 4 * np.sqrt(theirs.pvalue * (1 - theirs.pvalue) / 10_000) + 1e-3
+        assert pvalue == pytest.approx(theirs.pvalue, abs=error)
+
+
+# 1 / rank of each of them is a whole number of 1 / 720720
+NEAR_RANKS = [
+    (840, 858),
+    (910, 924),
+    (780, 792),
+    (924, 936),
+    (1001, 1008),
+    (1144, 1155),
+    (1155, 1170),
+]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.filterwarnings("ignore:10 queries")
+def test_rounding_does_not_tell_equal_sums_apart(seed, kernels, weighted):
+    """Rankers that differ at high ranks, by about 1e-5 in values near 1: rounding matters."""
+    rng = np.random.default_rng(seed)
+    ranks = rng.permuted(rng.choice(NEAR_RANKS, 10), axis=1)
+    y, *scores = np.zeros((3, 10, 1200))
+    y[:, :2] = 1  # one stays at the top, the other goes far down
+    for score, other in zip(scores, ranks.T, strict=True):
+        score[:] = -np.arange(1200)
+        score[:, 1] = 0.5 - other
+    weight = rng.integers(1, 4, 10) if weighted else np.ones(10, dtype=int)
+    ideal = 1 + Fraction(1, 2)
+    d = [(Fraction(1, a) - Fraction(1, b)) / ideal for a, b in ranks.tolist()]
+    found = compare_rankers(
+        y, dict(zip("ab", scores, strict=True)), discount="reciprocal", sample_weight=weight / 7
+    )
+    assert found.difference[0] == pytest.approx(float(np.average(d, weights=weight)), abs=1e-15)
+    assert found.pvalue[0] == exact_pvalue(d, weight.tolist())
+
+
+@pytest.mark.parametrize("test", ["permutation", "t"])
+def test_equal_rankers_are_never_significant(test):
+    y, s = matrices()
+    # the same order in other scores, and values that differ by rounding
+    found = compare_rankers(y, {"a": s, "b": np.exp(s), "c": 3 * s + 1}, test=test)
+    assert found.pvalue.tolist() == [1, 1, 1]
+    assert found.statistic.tolist() == [0, 0, 0]
+    assert found.effect_size.tolist() == [0, 0, 0]
+    assert found.ties.tolist() == [40, 40, 40]
+    assert "0.0000" in repr(found)
+
+
+def test_holm():
+    y, scores = three_rankers(200)
+    found = compare_rankers(y, scores, test="t")
+    p = np.sort(found.uncorrected_pvalue)
+    expected = np.minimum(1, np.maximum.accumulate(p * [3, 2, 1]))
+    assert np.sort(found.pvalue).tolist() == expected.tolist()
+    one = compare_rankers(y, {name: scores[name] for name in ("good", "poor")}, test="t")
+    assert one.pvalue == one.uncorrected_pvalue
+
+
+def test_baseline_and_frames():
+    y, scores = three_rankers()
+    found = compare_rankers(y.ravel(), pd.DataFrame({n: s.ravel() for n, s in scores.items()}),
+                            baseline="poor", groups=np.repeat(np.arange(40), 12), random_state=0)  # fmt: skip
+    assert found.pairs == [("good", "poor"), ("other", "poor")]
+    assert found.difference[0] == pytest.approx(found.ndcg["good"] - found.ndcg["poor"])
+    frame = found.to_frame()
+    assert frame.loc[("good", "poor"), "pvalue"] == found.pvalue[0]
+    assert list(frame.columns[:3]) == ["difference", "low", "high"]
+    lines = repr(found).splitlines()
+    assert lines[0] == "40 queries"
+    assert lines[-1].startswith("other - poor")
+    assert lines[-1].endswith(f"{found.wins[1]}/{found.ties[1]}/{found.losses[1]}")
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_frames_that_are_not_mappings_have_one_ranker_per_column(library):
+    package = pytest.importorskip(library, reason=f"{library} is not installed")
+    y, scores = three_rankers()
+    flat = {name: s.ravel() for name, s in scores.items()}
+    frame = package.DataFrame(flat) if library == "polars" else package.table(flat)
+    options = {"groups": np.repeat(np.arange(40), 12), "random_state": 0, "baseline": "poor"}
+    found, expected = (compare_rankers(y.ravel(), each, **options) for each in (frame, flat))
+    assert repr(found) == repr(expected)
+    assert found.pairs == [("good", "poor"), ("other", "poor")]
+
+
+def test_frames_of_other_kinds_are_refused_by_name():
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    with pytest.raises(TypeError, match=r"got LazyFrame: collect\(\) it first\."):
+        compare_rankers([[1, 0]], polars.LazyFrame({"a": [1.0], "b": [2.0]}))
+    with pytest.raises(ValueError, match="at least two rankers of different names, got \\['a'\\]"):
+        compare_rankers([[1, 0]], polars.DataFrame({"a": [1.0, 2.0]}))
+    arrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    twice = arrow.Table.from_arrays([arrow.array([1.0]), arrow.array([2.0])], names=["a", "a"])
+    with pytest.raises(ValueError, match="different names, got \\['a', 'a'\\]"):
+        compare_rankers([[1, 0]], twice)
+
+
+def test_undefined_queries_do_not_tell_rankers_apart():
+    y, scores = three_rankers()
+    y[:3] = 0
+    expected = compare_rankers(y[3:], {n: s[3:] for n, s in scores.items()}, test="t")
+    for options in ({}, {"undefined": "omit"}):
+        found = compare_rankers(y, scores, test="t", **options)
+        assert (found.n_queries, found.n_left_out) == (37, 3)
+        assert found.pvalue == pytest.approx(expected.pvalue)
+    for number in (0.0, 1.0):  # counts for all rankers alike
+        found = compare_rankers(y, scores, test="t", undefined=number)
+        assert (found.n_queries, found.n_left_out) == (40, 0)
+        assert found.difference == pytest.approx(expected.difference * 37 / 40)
+
+
+BAD_COMPARISON = {
+    "one": ({"a": S}, {}, ValueError, "at least two rankers of different names, got \\['a'\\]"),
+    "none": ({}, {}, ValueError, "at least two rankers"),
+    "list": ([S, S], {}, TypeError, "y_scores must be a mapping from the name.*got list"),
+    "baseline": (
+        {"a": S, "b": S},
+        {"baseline": "c"},
+        ValueError,
+        "baseline must be one of the rankers",
+    ),
+    "array as baseline": (
+        {"a": S, "b": S},
+        {"baseline": np.ones(2)},
+        ValueError,
+        "baseline must be one of the rankers",
+    ),
+    "items that are not a method": (
+        type("Items", (), {"items": 3})(),
+        {},
+        TypeError,
+        "y_scores must be",
+    ),
+    "test": (
+        {"a": S, "b": S},
+        {"test": "wilcoxon"},
+        ValueError,
+        "test must be one of 'permutation', 't'",
+    ),
+    "option": (
+        {"a": S, "b": S},
+        {"alpha": 1},
+        TypeError,
+        "compare_rankers has no option 'alpha'",
+    ),
+    "resamples": (
+        {"a": S, "b": S},
+        {"n_resamples": 0.5},
+        ValueError,
+        "n_resamples must be an integer",
+    ),
+    "length": ({"a": S, "b": S[1:]}, {}, ValueError, "same shape, got"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_COMPARISON)
+def test_bad_comparison(case):
+    scores, options, error, message = BAD_COMPARISON[case]
+    with pytest.raises(error, match=message) as found:
+        compare_rankers(Y, scores, **options)
+    if case == "length":
+        assert found.value.__notes__ == ["While comparing the ranker 'b'."]
+
+
+def test_two_columns_of_one_name_are_refused():
+    groups = np.repeat(np.arange(40), 12)
+    twice = pd.DataFrame(np.c_[S.ravel(), -S.ravel()], columns=["a", "a"])
+    with pytest.raises(ValueError, match="y_scores"):
+        compare_rankers(Y.ravel(), twice, groups=groups)
+
+
+@pytest.mark.parametrize("test", ["permutation", "t"])
+def test_one_cluster_per_query_is_none_in_a_comparison(test):
+    y, scores = three_rankers()
+    query, order = np.repeat(np.arange(40), 12), np.random.default_rng(0).permutation(480)
+    y, query = y.ravel()[order], query[order]
+    scores = {name: s.ravel()[order] for name, s in scores.items()}
+    options = {"groups": query, "test": test, "n_resamples": 499, "random_state": 1}
+    expected = compare_rankers(y, scores, **options)
+    names = np.array([f"user {i}" for i in np.random.default_rng(1).permutation(40)])
+    assert_same(compare_rankers(y, scores, clusters=names[query], **options), expected)
+
+
+@pytest.mark.filterwarnings("ignore:10 clusters")
+def test_signs_change_by_cluster():
+    y, scores = three_rankers()
+    c, weight = users(40, 10), np.random.default_rng(0).integers(1, 4, 40)
+    found = compare_rankers(y, scores, clusters=c, sample_weight=weight / 3)
+    for (first, second), pvalue in zip(found.pairs, found.uncorrected_pvalue, strict=True):
+        d = ndcg_samples(y, scores[first]) - ndcg_samples(y, scores[second])
+        terms = [Fraction(each) * int(w) for each, w in zip(d.tolist(), weight, strict=True)]
+        sums = [sum(t for t, of in zip(terms, c, strict=True) if of == each) for each in range(10)]
+        assert pvalue == exact_pvalue(sums, [1] * 10)
+
+
+def test_dependent_queries_are_no_evidence():
+    """Each user's one session, 25 times: as sure as without the copies, not five times surer."""
+    y, scores = three_rankers(12)
+    once = compare_rankers(y, scores, random_state=0)
+    many = {name: np.repeat(s, 25, axis=0) for name, s in scores.items()}
+    user = np.repeat(np.arange(12), 25)
+    found = compare_rankers(np.repeat(y, 25, axis=0), many, clusters=user, random_state=0)
+    assert found.pvalue.tolist() == once.pvalue.tolist()
+    assert found.standard_error == pytest.approx(once.standard_error, rel=1e-12)
+
+
+def test_gains_and_losses_that_cancel_in_every_cluster_are_no_difference():
+    rng = np.random.default_rng(0)
+    y = np.repeat(rng.integers(0, 5, (12, 8)), 6, axis=0)
+    a, b = np.repeat(rng.random((2, 12, 8)), 6, axis=1)
+    swap = np.tile([True, False], 36)[:, np.newaxis]
+    scores = {"a": np.where(swap, a, b), "b": np.where(swap, b, a)}
+    for test in ("t", "permutation"):
+        found = compare_rankers(y, scores, clusters=np.arange(72) // 6, test=test)
+        assert (found.pvalue[0], found.difference[0]) == (1, 0)
+
+
+# --- compare_lists and compare_runs
 
 N_QUERIES = 30
 

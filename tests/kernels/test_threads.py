@@ -32,7 +32,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="for signals and forks")
 
 
 def ours_running():
-    return [each for each in threading.enumerate() if each.name == "sklearn_ndcg"]
+    return [each for each in threading.enumerate() if each.name.startswith("sklearn_ndcg")]
 
 
 @main_thread_only
@@ -75,7 +75,7 @@ def test_threads_are_started_and_gone_after_the_call(monkeypatch):
         return part.stop - part.start
 
     monkeypatch.setattr(threads, "_PARTS", 1)
-    assert sum(threads.by_rows(call, MANY)) == MANY
+    assert sum(threads.map_rows(call, MANY)) == MANY
     assert len(seen) == 3
     assert not ours_running()
 
@@ -134,7 +134,7 @@ def test_a_worker_of_dask_takes_one(monkeypatch):
     for processes in (False, True):
         with (
             distributed.LocalCluster(
-                n_workers=1, threads_per_worker=1, processes=processes, dashboard_address=None
+                n_workers=1, threads_per_worker=1, processes=processes, dashboard_address=":0"
             ) as cluster,
             distributed.Client(cluster) as client,
         ):
@@ -164,7 +164,7 @@ def test_an_error_in_any_thread_is_raised(bad, monkeypatch):
             raise ValueError("here")
 
     with pytest.raises(ValueError, match="here"):
-        threads.by_rows(call, MANY)
+        threads.map_rows(call, MANY)
     assert not ours_running()
 
 
@@ -179,7 +179,20 @@ def test_an_interrupt_in_the_middle_of_a_start_leaves_no_thread(monkeypatch):
 
     monkeypatch.setattr(threading.Thread, "start", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        threads.by_rows(lambda part: time.sleep(0.05), MANY)
+        threads.map_rows(lambda part: time.sleep(0.05), MANY)
+    assert not ours_running()
+
+
+@main_thread_only
+def test_an_interrupt_of_the_last_wait_leaves_no_thread(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+
+    def interrupted(self, timeout=None):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "join", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        threads.map_rows(lambda part: time.sleep(0.05), MANY)
     assert not ours_running()
 
 
@@ -202,21 +215,39 @@ def test_an_interrupt_while_the_others_are_waited_for(monkeypatch):
             begun.wait(60)  # until the other thread has a part
 
     with pytest.raises(KeyboardInterrupt):
-        threads.by_rows(call, MANY)
+        threads.map_rows(call, MANY)
     assert len(ended) == 1
     assert not ours_running()
 
 
 @main_thread_only
-def test_where_no_thread_can_be_started_one_does_all(monkeypatch):
+@pytest.mark.parametrize("n_possible", [0, 1])
+def test_where_too_few_threads_can_be_started_fewer_do_all(n_possible, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     expected = ndcg_samples(Y, S, groups=GROUPS, k=10)
+    start, started = threading.Thread.start, []
 
-    def start(self):
-        raise RuntimeError("can't start new thread")
+    def start_some(self):
+        if len(started) == n_possible:
+            raise RuntimeError("can't start new thread")
+        started.append(self)
+        start(self)
 
-    monkeypatch.setattr(threading.Thread, "start", start)
+    monkeypatch.setattr(threads, "_LEAST_ROWS", 1 << 15)
+    monkeypatch.setattr(threading.Thread, "start", start_some)
     np.testing.assert_array_equal(ndcg_samples(Y, S, groups=GROUPS, k=10), expected)
+    assert len(started) == n_possible
+    assert not ours_running()
+
+
+@main_thread_only
+def test_a_call_at_the_exit_of_python_uses_one_thread():
+    code = (
+        "import atexit; from sklearn_ndcg._kernels import threads;"
+        "size = lambda part: part.stop - part.start;"
+        f"atexit.register(lambda: print(sum(threads.map_rows(size, {MANY})) == {MANY}))"
+    )
+    assert run_python(code, OMP_NUM_THREADS="3").stdout == "True\n"
 
 
 @main_thread_only
@@ -261,11 +292,11 @@ def test_an_interrupt_is_answered_inside_the_kernel(n_queries, n_threads, monkey
     monkeypatch.setattr(_kernels.backend, "check_interrupt", check_interrupt)
     done = []
 
-    def by_queries(*rows):
-        done.append(threads.by_queries(*rows))
+    def map_queries(*rows):
+        done.append(threads.map_queries(*rows))
         return done[-1]
 
-    monkeypatch.setattr(_kernels, "by_queries", by_queries)
+    monkeypatch.setattr(_kernels, "map_queries", map_queries)
     with pytest.raises(KeyboardInterrupt):
         ndcg_samples(y, s, groups=groups, k=None)
     assert asked

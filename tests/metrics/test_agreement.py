@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import sklearn.metrics
+from helpers import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -42,7 +43,7 @@ def assert_agree(metric, y_true, y_score, **options):
 @pytest.mark.parametrize("seed", range(5))
 def test_random_matrices(metric, k, seed):
     rng = np.random.default_rng(seed)
-    n, m = rng.integers(1, 30), rng.integers(2, 60)
+    n, m = rng.integers(1, 12), rng.integers(2, 60)
     y_true = rng.integers(0, 5, (n, m)) * (rng.random((n, m)) < rng.random())
     tied, untied = rng.integers(0, 4, (n, m)), rng.permuted(np.arange(n * m)).reshape(n, m) / 7
     for y_score in (tied, untied, untied.astype(np.float32), tied - 2):
@@ -91,7 +92,7 @@ def test_degenerate_and_adversarial_matrices(metric, y_true, y_score, k):
     assert_agree(metric, np.array(y_true), np.array(y_score), k=k)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.data(), st.sampled_from(CUTOFFS), st.sampled_from(list(PAIRS)))
 def test_drawn_matrices(data, k, metric):
     shape = data.draw(st.tuples(st.integers(1, 4), st.integers(2, 12)))

@@ -5,6 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from helpers import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from peers import PEERS, as_given
@@ -55,7 +56,7 @@ def parameters(peers):
 EVERY_PEER = list(parameters(PEERS))
 NAMED = list(parameters(peer for peer in PEERS if peer.convention))
 SCORE_KINDS = ["distinct", "heavy ties", "all tied", "near ties", "reals"]
-drawn = settings(max_examples=60, deadline=None)  # for each of five kinds of scores
+drawn = settings(max_examples=examples(60), deadline=None)  # for each of five kinds of scores
 
 
 @st.composite
@@ -225,7 +226,7 @@ def test_pair_agrees_where_it_claims_the_same_and_only_there(one, other):
     keys = differing(one, other)
     kind = {name: value for key in keys for name, value in NO_DIFFERENCE[key].items()}
 
-    @settings(max_examples=20, deadline=None)
+    @settings(max_examples=examples(20), deadline=None)
     @given(rankings(**kind), st.sampled_from([1] if "discount" in keys else [None, 1, 5]))
     def agree(data, k):
         y_true, y_score, groups = data

@@ -44,7 +44,7 @@ DATA = {
     "probabilities": (Y, np.ones((4, 2)), {"groups": G}, r"\(4, 2\).*predict_proba\(X\)\[:, 1\]"),
     "one 2-D, one 1-D": ([Y], S, {}, r"same shape, got \(1, 4\) and \(4,\)"),
     "2-D with groups": ([Y], [S], {"groups": [1]}, r"groups goes with 1-D.*\(1, 4\)"),
-    "column with groups": (np.c_[Y], np.c_[S], {"groups": G}, r"\(4, 1\).*ravel\(\)"),
+    "table with groups": (np.c_[Y, Y], np.c_[S, S], {"groups": G}, r"\(4, 2\).*multilabel.*pass that column"),
     "one column": (np.c_[Y], np.c_[S], {}, r"more than 1 document. Got 1 instead.*groups="),
     "empty": ([], [], {"groups": []}, "y_true.*must not be empty"),
     "empty scores": (Y, [], {"groups": G}, "y_score.*must not be empty"),
@@ -122,8 +122,6 @@ DATA = {
     "bytes as gain": (Y, S, {"groups": G, "gain": b"abc"}, "gain must be finite numbers"),
     "keys that are one float": (Y, S, {"groups": G, "gain": {2**53: 1, 2**53 + 1: 5}}, "keys of gain must differ"),
     "discount of 0": (Y, S, {"groups": G, "discount": lambda r: r * 0}, "above 0 at rank 1.*0.0 at rank 1"),
-    "column of relevance": (np.c_[Y], S, {"groups": G}, r"\(4, 1\) and \(4,\). y_true is a column.*ravel"),
-    "column of scores": (Y, np.c_[S], {"groups": G}, r"\(4,\) and \(4, 1\). y_score is a column.*ravel"),
     "too many ids": (Y, S, {"groups": [*G, 2]}, "groups must have one id for each of the 4 rows, got 5"),
     "list with None": ([1, None, 0, 0], S, {"groups": G}, "y_true.*1 NaN, the first at index 1"),
     "set of ids": (Y, S, {"groups": set(G)}, "groups must be 1-D.*got set"),
@@ -198,7 +196,8 @@ CALLS = {
     "negative gain": (partial(ndcg_score, Y, S, **good, gain=[-1, 0, 1]),
                       "not defined for negative gain: gain is -1.0 where y_true is 0.0"),
     "undefined": (partial(ndcg_score, Y, S, **good, undefined="drop"),
-                  "undefined must be 'warn'.*'drop'"),
+                  "undefined must be one of 'warn', 'omit', 'raise'.*'drop'"),
+    "undefined nan": (partial(ndcg_score, Y, S, **good, undefined=NAN), "'omit' leaves undefined"),
     "undefined None": (partial(ndcg_samples, Y, S, **good, undefined=None), "got None"),
     "undefined inf": (partial(ndcg_curve, Y, S, **good, undefined=INF), "got inf"),
     "undefined bool": (partial(ndcg_score, Y, S, **good, undefined=True), "got True"),
@@ -471,3 +470,12 @@ def test_refused_by_the_other_functions(what):
 @pytest.mark.parametrize("scores", [[-1, 2**63, 2**63 + 1], [0, 2**65, 2**65 + 1]])
 def test_huge_scores_keep_their_order(scores):
     assert ndcg_score([[0, 1, 2]], [scores]) == 1
+
+
+def test_a_table_of_one_column_with_groups_is_that_column():
+    column, score = np.c_[Y], pd.DataFrame({"score": S})
+    for y_true, y_score in ((column, S), (Y, score), (column, score)):
+        assert ndcg_score(y_true, y_score, groups=G) == ndcg_score(Y, S, groups=G)
+    # without groups each row would be a query
+    with pytest.raises(ValueError, match="more than 1 document"):
+        ndcg_score(column, score)

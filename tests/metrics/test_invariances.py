@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from helpers import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -56,7 +57,7 @@ def close(a, b):
     np.testing.assert_allclose(a, b, rtol=1e-13, atol=1e-15)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.data())
 @every_metric
 def test_order_of_rows(metric, data):
@@ -69,7 +70,7 @@ def test_order_of_rows(metric, data):
     )
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(rows())
 @every_metric
 def test_labels_of_groups(metric, data):
@@ -103,7 +104,7 @@ def test_labels_of_groups(metric, data):
         close(function(y_true, y_score, groups=-groups), expected)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(rows())
 @every_metric
 def test_increasing_transforms_of_scores(metric, data):
@@ -115,7 +116,7 @@ def test_increasing_transforms_of_scores(metric, data):
         np.testing.assert_array_equal(function(y_true, transformed, groups=groups), expected)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(rows())
 @pytest.mark.parametrize("metric", WEIGHTED)
 def test_scale_of_weights(metric, data):
@@ -134,7 +135,7 @@ def test_weights_of_few_bits_are_not_rounded():
         assert ndcg_score(y_true, y_score, sample_weight=weight) == expected
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(rows())
 @pytest.mark.parametrize("metric", WEIGHTED)
 def test_duplicated_query_is_doubled_weight(metric, data):
@@ -148,7 +149,7 @@ def test_duplicated_query_is_doubled_weight(metric, data):
     )
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(rows())
 def test_cutoffs_past_the_longest_query(data):
     y_true, y_score, groups = data
@@ -158,7 +159,7 @@ def test_cutoffs_past_the_longest_query(data):
             np.testing.assert_array_equal(function(y_true, y_score, groups=groups, k=k), expected)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(rows())
 def test_scores_are_the_means_of_samples(data):
     y_true, y_score, groups = data

@@ -171,7 +171,7 @@ SURROUNDINGS = {
     "de_DE": ([], {"LC_ALL": "de_DE.UTF-8", "LANG": "de_DE.UTF-8"}, False),
     "tr_TR": ([], {"LC_ALL": "tr_TR.UTF-8"}, False),
     "Latin-1": ([], {"PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"}, False),
-    "one thread": ([], {"OMP_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1"}, False),
+    "two threads": ([], {"OMP_NUM_THREADS": "2", "POLARS_MAX_THREADS": "2"}, False),
 }  # fmt: skip
 
 

@@ -185,8 +185,10 @@ def test_several_cutoffs_take_one_predict_per_fold(monkeypatch):
     }  # fmt: skip
 
 
-def test_table_is_what_the_page_shows():
-    lines = lines_of_the_page()
+def test_table_is_what_the_page_shows(monkeypatch):
+    """Its cells, of which each has a test of its own above, are put together as on the page."""
+    cells, lines = documented(), lines_of_the_page()
+    monkeypatch.setattr("tool_matrix.outcome", lambda row, way: cells[row, way])
     other_versions = set(TOOLS) - set(ROWS)
     assert table() == "\n".join(line for tool, line in lines.items() if tool not in other_versions)
 

@@ -1,10 +1,11 @@
-"""The values: compared with every permutation in exact arithmetic, and with the literature."""
+"""Values, compared with every permutation in exact arithmetic, and with the literature; grades."""
 
 from math import log, log2
 
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import examples, in_order, ragged_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import exact_dcg, exact_ideal, loop_ndcg
@@ -13,12 +14,10 @@ from sklearn_ndcg import (
     dcg_samples,
     dcg_score,
     jarvelin_kekalainen,
-    ndcg_curve,
     ndcg_samples,
     ndcg_score,
+    quantile_grades,
 )
-from sklearn_ndcg._metrics.measure import DISCOUNTS as NAMED_DISCOUNTS
-from sklearn_ndcg._metrics.measure import Measure
 
 INF = np.inf
 DISCOUNTS = {
@@ -37,7 +36,7 @@ def small_query(draw):
     return gains, scores
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     small_query(),
     st.sampled_from([None, 1, 2, 3, 6, 9]),
@@ -57,7 +56,7 @@ def test_equals_exact_mean_over_all_permutations(query, k, ties, discount):
     np.testing.assert_allclose(got, expected, rtol=1e-14)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(small_query(), st.sampled_from([None, 1, 2, 4]))
 def test_tie_rules_are_in_order(query, k):
     gains, scores = query
@@ -69,20 +68,10 @@ def test_tie_rules_are_in_order(query, k):
     assert worst - 1e-12 <= stable <= best + 1e-12
 
 
-def ragged(seed, n_queries=60, longest=40):
-    rng = np.random.default_rng(seed)
-    lengths = rng.integers(1, longest, n_queries)
-    groups = rng.permutation(np.repeat(rng.permutation(n_queries), lengths))
-    y_true = rng.integers(0, 4, len(groups)) * (rng.random(len(groups)) < 0.4)
-    y_score = np.round(rng.normal(size=len(groups)), 1)
-    y_score[rng.random(len(groups)) < 0.1] = -INF
-    return y_true, y_score, groups
-
-
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("k", [None, 1, 5, 100])
 def test_ragged_queries_equal_a_loop(seed, k):
-    y_true, y_score, groups = ragged(seed)
+    y_true, y_score, groups = ragged_rows(seed)
     got = ndcg_samples(y_true, y_score, groups=groups, k=k, undefined="omit")
     np.testing.assert_allclose(got, loop_ndcg(y_true, y_score, groups, k), rtol=1e-14)
 
@@ -91,7 +80,7 @@ def test_ragged_queries_equal_a_loop(seed, k):
 @pytest.mark.parametrize("k", [None, 1, 5, 100])
 def test_grouped_equals_padded(ties, k):
     """A padded document is one that was not retrieved and is not relevant."""
-    y_true, y_score, groups = ragged(0)
+    y_true, y_score, groups = ragged_rows(0)
     queries = np.unique(groups)
     padded_true, padded_score = np.zeros((len(queries), 50)), np.full((len(queries), 50), -INF)
     for row, query in enumerate(queries):
@@ -103,36 +92,12 @@ def test_grouped_equals_padded(ties, k):
     np.testing.assert_allclose(got, ndcg_samples(padded_true, padded_score, **options), rtol=1e-14)
 
 
-def test_curve_equals_the_score_at_each_cutoff():
-    y_true, y_score, groups = ragged(1)
-    weight = np.random.default_rng(0).random(len(groups))
-    for replacement in (0.25, np.nan):
-        options = {"groups": groups, "sample_weight": weight, "undefined": replacement}
-        k, curve = ndcg_curve(y_true, y_score, **options)
-        longest = np.bincount(groups).max()
-        np.testing.assert_array_equal(k, np.arange(1, longest + 1))
-        expected = [ndcg_score(y_true, y_score, k=int(each), **options) for each in k]
-        np.testing.assert_allclose(curve, expected, rtol=1e-13)
-        k, curve = ndcg_curve(y_true, y_score, k=[10, 3, 10**9, 3], **options)
-        assert k.tolist() == [10, 3, 10**9, 3]
-        expected = [ndcg_score(y_true, y_score, k=int(each), **options) for each in k]
-        np.testing.assert_allclose(curve, expected, rtol=1e-13)
-
-
-def test_curve_in_several_blocks(monkeypatch):
-    y_true, y_score, groups = ragged(2)
-    options = {"groups": groups, "undefined": "omit"}
-    _, expected = ndcg_curve(y_true, y_score, **options)
-    monkeypatch.setattr("sklearn_ndcg._metrics.queries._VALUES_AT_A_TIME", 100)
-    np.testing.assert_allclose(ndcg_curve(y_true, y_score, **options)[1], expected, rtol=1e-13)
-
-
 @pytest.mark.parametrize("block", [1, 7, 64])
 @pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
 def test_blocks_of_any_size_give_the_same_bits(monkeypatch, block, ties):
-    y_true, y_score, groups = ragged(3)
+    y_true, y_score, groups = ragged_rows(3)
     expected = ndcg_samples(y_true, y_score, groups=groups, ties=ties, undefined=0)
-    monkeypatch.setattr("sklearn_ndcg._kernels.numpy_kernels._BLOCK", block)
+    monkeypatch.setattr("sklearn_ndcg._kernels.numpy_kernels._DOCUMENTS_PER_BLOCK", block)
     got = ndcg_samples(y_true, y_score, groups=groups, ties=ties, undefined=0)
     np.testing.assert_array_equal(got, expected)
 
@@ -158,11 +123,6 @@ def test_perfect_and_all_tied_rankings_do_not_exceed_one(ties):
 
 
 # --- well-known worked examples of the literature, as formulas
-
-
-def in_order(*gains):
-    """Grades in ranked order, as one ranking."""
-    return [list(gains)], [list(range(len(gains), 0, -1))]
 
 
 def test_worked_example_1():
@@ -229,62 +189,7 @@ def test_worked_example_6():
         assert (formula, formula / ideal) == pytest.approx((dcg, ndcg), abs=5e-4)
 
 
-@pytest.mark.parametrize("gain", ["linear", "exponential"])
-def test_the_base_of_the_logarithm_cancels(gain):
-    """Some texts say that it does not cancel for exponential gain."""
-    y_true, y_score, groups = ragged(4)
-    natural = {"gain": gain, "discount": lambda ranks: 1 / np.log(ranks + 1)}
-    options = {"groups": groups, "k": 10, "undefined": 0}
-    np.testing.assert_allclose(
-        ndcg_samples(y_true, y_score, **natural, **options),
-        ndcg_samples(y_true, y_score, gain=gain, **options),
-        rtol=1e-14,
-    )
-
-
-def test_jarvelin_kekalainen_against_the_article():
-    gains = in_order(3, 2, 3, 0, 0, 1, 2, 2, 3, 0)
-    printed = [3, 5, 6.89, 6.89, 6.89, 7.28, 7.99, 8.66, 9.61, 9.61]
-    got = [dcg_score(*gains, k=k, discount=jarvelin_kekalainen(b=2)) for k in range(1, 11)]
-    assert got == pytest.approx(printed, abs=5e-3)
-    ranks = np.arange(1, 30)
-    for b in (2, 2.5, 10):
-        expected = [1.0 if r < b else 1 / log(r, b) for r in ranks]
-        np.testing.assert_allclose(jarvelin_kekalainen(b=b)(ranks), expected, rtol=1e-15)
-
-
 # --- what each option means
-
-
-def test_gains():
-    y_true, y_score = in_order(0, 1, 2, 0.5)
-    weights = 1 / np.log2(np.arange(2, 6))
-
-    def dcg(gain):
-        return dcg_score(y_true, y_score, gain=gain)
-
-    assert dcg("exponential") == pytest.approx([0, 1, 3, 2**0.5 - 1] @ weights, rel=1e-15)
-    assert dcg({0: 0, 1: 5, 2: 7, 0.5: 3}) == pytest.approx([0, 5, 7, 3] @ weights, rel=1e-15)
-    assert dcg(np.sqrt) == pytest.approx(np.sqrt([0, 1, 2, 0.5]) @ weights, rel=1e-15)
-    y_true = [[0, 1, 2, 2]]
-    for table in ([0, 1, 10], (0, 1, 10), np.array([0, 1, 10]), [0, 1, 10, 2**70]):
-        assert dcg(table) == pytest.approx([0, 1, 10, 10] @ weights, rel=1e-15)
-
-
-def test_exponential_gain_keeps_its_digits():
-    tiny = 1e-9
-    expected = tiny * log(2)  # the next term is nine digits further on
-    assert dcg_score([[tiny, 0]], [[2, 1]], gain="exponential") == pytest.approx(expected, rel=1e-9)
-    for grade in (31, 62, 64, 1000):  # beyond int64
-        got = dcg_score([[grade, 0]], [[2, 1]], gain="exponential")
-        assert got == float(2**grade - 1)
-
-
-def test_ideal_is_ordered_by_gain():
-    """If gain decreases with the grade, the best order is that of the gain."""
-    y_true, y_score = [[0, 1, 2]], [[3, 2, 1]]
-    assert ndcg_score(y_true, y_score, gain=[5, 2, 0]) == 1
-    assert ndcg_score(y_true, y_score, gain={0: 5, 1: 2, 2: 0}, k=2) == 1
 
 
 def test_negative_relevance():
@@ -337,74 +242,6 @@ def test_retrieved_is_counted_after_omission():
     assert got == pytest.approx((1 / 2) / (1 + 1 / log2(3)), rel=1e-15)
 
 
-def test_a_query_with_all_documents_omitted_keeps_its_place():
-    y_true, y_score = [np.nan, 1, 0, np.nan], [1, 2, 1, 2]
-    options = {"groups": [1, 2, 2, 3], "unjudged": "omit"}
-    got = ndcg_samples(y_true, y_score, **options, undefined="omit")
-    np.testing.assert_array_equal(got, [np.nan, 1, np.nan])
-    assert dcg_samples(y_true, y_score, **options).tolist() == [0, 1, 0]
-    weights = [1, 1, 1, 1]
-    got = ndcg_score(y_true, y_score, **options, undefined=0.5, sample_weight=weights)
-    assert got == pytest.approx(2 / 3, rel=1e-15)
-
-
-def test_omitted_rows_are_out_of_the_weight():
-    y_true, y_score = [1, 0, np.nan, 0, 1], [2, 1, 3, 2, 1]
-    groups, weight = [1, 1, 1, 2, 2], [1, 3, 100, 4, 4]
-    expected = (2 * 1 + 4 / log2(3)) / (2 + 4)
-    got = ndcg_score(y_true, y_score, groups=groups, unjudged="omit", sample_weight=weight)
-    assert got == pytest.approx(expected, rel=1e-15)
-    mean = (1 + 3 + 100) / 3
-    expected = (mean * (1 / log2(3)) + 4 / log2(3)) / (mean + 4)
-    got = ndcg_score(y_true, y_score, groups=groups, unjudged="zero", sample_weight=weight)
-    assert got == pytest.approx(expected, rel=1e-15)
-
-
-@pytest.mark.parametrize("order", [[0, 1, 2, 3, 4, 5], [3, 0, 5, 1, 4, 2], [2, 3, 4, 5, 0, 1]])
-def test_weight_of_a_query_is_the_mean_of_its_rows(order):
-    y_true, y_score = np.array([1, 0, 0, 1, 0, 1]), np.array([2, 1, 2, 1, 1, 2])
-    groups, weight = np.array(list("aabbcc")), np.array([1, 3, 5, 5, 0, 0])
-    expected = (2 * 1 + 5 / log2(3) + 0) / 7
-    got = ndcg_score(
-        y_true[order], y_score[order], groups=groups[order], sample_weight=weight[order]
-    )
-    assert got == pytest.approx(expected, rel=1e-15)
-    dense = y_true.reshape(3, 2), y_score.reshape(3, 2)
-    assert ndcg_score(*dense, sample_weight=[2, 5, 0]) == pytest.approx(expected, rel=1e-15)
-
-
-def test_samples_are_in_the_order_of_unique_ids():
-    y_true, y_score = [1, 0, 0, 2, 0, 0, 1], [2, 1, 2, 1, 1, 2, 3]
-    expected = {"b": 1, "C": 1 / log2(3), "a": 1.0}
-    for groups in (list("bbCCaaa"), np.array(list("bbCCaaa")), [5, 5, -1, -1, 9, 9, 9]):
-        got = ndcg_samples(y_true, y_score, groups=groups)
-        ordered = dict(zip([groups[0], groups[2], groups[4]], expected.values(), strict=True))
-        np.testing.assert_allclose(got, [ordered[label] for label in np.unique(groups)])
-
-
-def test_undefined_queries():
-    y_true, y_score, groups = [0, 0, 1, 0], [1, 2, 1, 2], [1, 1, 2, 2]
-    value = 1 / log2(3)
-    with pytest.warns(UserWarning, match=r"undefined for 1 of 2 queries.*undefined"):
-        assert ndcg_score(y_true, y_score, groups=groups) == pytest.approx(value / 2)
-    for replacement, expected in ((0, value / 2), (1.0, (1 + value) / 2), (np.nan, value)):
-        options = {"groups": groups, "undefined": replacement}
-        assert ndcg_score(y_true, y_score, **options) == pytest.approx(expected, rel=1e-15)
-    none_left = ndcg_score([0, 0], [1, 2], groups=[1, 1], undefined="omit")
-    assert np.isnan(none_left)
-    assert np.isnan(ndcg_curve([0, 0], [1, 2], groups=[1, 1], undefined="omit")[1]).all()
-    # all the weight is on the query that was left out
-    options = {"groups": groups, "undefined": "omit", "sample_weight": [1, 1, 0, 0]}
-    assert np.isnan(ndcg_score(y_true, y_score, **options))
-    assert np.isnan(ndcg_curve(y_true, y_score, **options)[1]).all()
-
-
-def test_one_document_queries():
-    with pytest.warns(UserWarning, match="Each of the 2 queries has a single document"):
-        got = ndcg_samples([3, 0], [1, 1], groups=[1, 2], undefined="omit")
-    np.testing.assert_array_equal(got, [1, np.nan])
-
-
 def test_scores_that_differ_only_in_wide_types():
     big = 2**60
     for y_score in (
@@ -444,17 +281,6 @@ def test_wide_scores_keep_their_order_and_ties(y_score):
     np.testing.assert_array_equal(dcg_samples(y_true, y_score, groups=groups), expected)
 
 
-def test_curve_of_one_long_and_many_short_queries():
-    """A block is as wide as the longest of its own queries, not the longest of all."""
-    rng = np.random.default_rng(0)
-    groups = np.r_[np.zeros(5000, int), np.repeat(np.arange(1, 2001), 3)]
-    y_true, y_score = rng.integers(0, 3, len(groups)), rng.normal(size=len(groups))
-    _, curve = ndcg_curve(y_true, y_score, groups=groups, undefined="omit")
-    for k in (1, 2, 3, 4, 500, 5000):
-        options = {"groups": groups, "k": k, "undefined": "omit"}
-        assert curve[k - 1] == pytest.approx(ndcg_score(y_true, y_score, **options), rel=1e-13)
-
-
 def test_returns():
     value = ndcg_score([1, 0], [1, 2], groups=[1, 1])
     assert type(value) is float
@@ -469,12 +295,7 @@ def test_integers_that_floats_would_tie(sign):
     assert ndcg_score([[0, 1, 2]], scores) == expected
 
 
-def test_the_default_base_of_jarvelin_and_kekalainen():
-    assert jarvelin_kekalainen() == jarvelin_kekalainen(b=2)
-
-
 # --- the ends of float64, left as they are: see docs/testing.md
-
 beyond_float64 = pytest.mark.xfail(strict=True, reason="left as it is, see docs/testing.md")
 
 
@@ -488,27 +309,77 @@ def test_subnormal_gains():
     assert ndcg_score([[5e-324, 0]], [[0, 1]]) == pytest.approx(1 / log2(3))
 
 
-@beyond_float64
-def test_subnormal_weights():
-    rows = {"y_true": [1, 0, 1, 0], "y_score": [1, 2, 4, 3], "groups": [1, 1, 2, 2]}
-    expected = ndcg_score(**rows, sample_weight=[1, 0] * 2)
-    assert ndcg_score(**rows, sample_weight=[5e-324, 0] * 2) == expected
+# --- quantile_grades
 
 
-def test_the_curve_names_the_query_whose_sum_is_too_large():
-    lengths = np.random.default_rng(0).integers(1, 9, 31)
-    lengths[7] = 5
-    groups = np.repeat(100 + np.arange(31), lengths)
-    y = np.ones(len(groups))
-    y[groups == 107] = 1e308
-    for function in (ndcg_score, ndcg_curve):
-        with pytest.raises(ValueError, match="in 1 query, the first 107: scale y_true down"):
-            function(y, np.zeros(len(y)), groups=groups)
+@settings(max_examples=examples(100), deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from([-1.5, 0, 0.0, 2, 3, 1e9]), st.integers(0, 3)), min_size=1),
+    st.integers(2, 7),
+)
+def test_grade_is_the_share_of_smaller_values(rows, n_grades):
+    y, groups = (np.array(column) for column in zip(*rows, strict=True))
+    expected = [
+        n_grades * int((y[groups == g] < value).sum()) // int((groups == g).sum())
+        for value, g in zip(y, groups, strict=True)
+    ]
+    got = quantile_grades(y, groups=groups, n_grades=n_grades)
+    assert got.tolist() == expected
+    assert got.dtype == np.int64
+    labels = np.array(["d", "c", "b", "a"])[groups]
+    assert quantile_grades(y, groups=labels, n_grades=n_grades).tolist() == expected
 
 
-def test_a_discount_of_the_table_is_what_its_formula_says():
-    ranks = np.arange(1, 50.0)
-    expected = {"log": 1 / np.log2(ranks + 1), "reciprocal": 1 / ranks, "none": np.ones(49)}
-    assert set(expected) == set(NAMED_DISCOUNTS)
-    for name, values in expected.items():
-        np.testing.assert_allclose(Measure(discount=name).discounts(49), values, rtol=1e-15)
+def test_untied_grades_are_equally_frequent():
+    rng = np.random.default_rng(0)
+    groups = rng.permutation(np.repeat(np.arange(30), 20))
+    grades = quantile_grades(rng.normal(size=600), groups=groups)
+    for each in range(30):
+        assert np.bincount(grades[groups == each]).tolist() == [4] * 5
+
+
+def test_without_groups_all_rows_are_graded_together():
+    y = np.arange(10)[::-1]
+    assert quantile_grades(y, n_grades=2).tolist() == [1] * 5 + [0] * 5
+    assert quantile_grades([3.5]).tolist() == [0]
+
+
+def test_infinite_values_are_ordered():
+    assert quantile_grades([-np.inf, 0, np.inf], n_grades=3).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("groups", [None, [1, 1, 2, 2, 1]])
+def test_the_input_of_quantile_grades_is_unchanged(groups):
+    y = np.array([5.0, 3, 4, 4, 1])
+    y.flags.writeable = False
+    quantile_grades(y, groups=groups)
+
+
+@pytest.mark.xfail(strict=True, reason="check_array makes floats of integers beyond int64")
+def test_quantile_grades_of_huge_integers():
+    assert quantile_grades([2**63, 2**63 + 1, -1], n_grades=3).tolist() == [1, 2, 0]
+
+
+def test_values_and_groups_in_another_order_are_not_graded():
+    rows = pd.DataFrame({"y": [0.3, 0.1, 0.2, 0.4], "day": [2, 1, 2, 1]})
+    assert quantile_grades(rows["y"], groups=rows["day"], n_grades=2).tolist() == [1, 0, 0, 1]
+    with pytest.raises(ValueError, match="y and groups have the same labels in their index, in an"):
+        quantile_grades(rows["y"], groups=rows["day"].sort_values(), n_grades=2)
+
+
+BAD = {
+    "matrix": ([[1, 2]], {}, r"y must be 1-D.*\(1, 2\)"),
+    "NaN": ([1, np.nan], {}, "y must not be NaN, found 1.*index 1"),
+    "text": (["a"], {}, "y must be an array of numbers"),
+    "one grade": ([1, 2], {"n_grades": 1}, "n_grades must be an integer from 2"),
+    "half a grade": ([1, 2], {"n_grades": 2.5}, "n_grades must be"),
+    "short groups": ([1, 2], {"groups": [1]}, "groups must have one id"),
+    "missing id": ([1, 2], {"groups": [1, None]}, "groups.*missing id"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_of_quantile_grades(name):
+    y, options, words = BAD[name]
+    with pytest.raises((ValueError, TypeError), match=words):
+        quantile_grades(y, **options)

@@ -1,9 +1,10 @@
-"""A warning points at the line of the user, from every entry that can warn.
+"""Refusals and conversions; a warning points at the line of the user, from every entry that warns.
 
-Each row of a table is a call on a line of its own: a line of code is what a warning names.
+Each row of a table of warnings is a call on a line of its own, as a warning names a line of code.
 """
 
 import warnings
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, c
 from sklearn_ndcg import (
     GroupedRanker,
     NDCGDisplay,
+    _checks,
     compare_rankers,
     dcg_samples,
     dcg_score,
@@ -30,7 +32,7 @@ from sklearn_ndcg import (
 
 UNDEFINED = "NDCG is undefined for"
 SINGLE = "Each of the 3 queries has a single document"
-FEW = "With 9 queries"
+FEW = "9 queries: intervals"
 NAN = "The score is nan"
 POINT = "All 40 queries have the NDCG 1"
 
@@ -187,3 +189,144 @@ def test_a_warning_names_the_line_in_a_module_of_the_user(tmp_path):
     with pytest.warns(UserWarning, match=UNDEFINED) as caught:
         namespace["score"](ndcg_score, NOTHING)
     assert (Path(caught[0].filename), caught[0].lineno) == (module, 2)
+
+
+# --- refusals and conversions
+
+
+@pytest.mark.parametrize("hidden", [[0, 1, 0, 1], [1, 1, 1, 1]])
+def test_masked_values_are_refused_with_their_place(hidden):
+    values = np.ma.array([1, 2, 3, 4], mask=hidden)
+    message = (
+        f"x is a masked array with {sum(hidden)} masked, the first at index {hidden.index(1)}:"
+    )
+    with pytest.raises(ValueError, match=message):
+        _checks.refuse_masked(values, "x")
+
+
+def test_arrays_that_hide_nothing_are_let_through():
+    for values in (np.ma.array([1, 2]), np.ma.array([1, 2], mask=False), [1], pd.array([1, None])):
+        _checks.refuse_masked(values, "x")
+
+
+def test_count_of_names_the_count_and_the_first_place():
+    assert _checks.count_of(np.array([False, True, True]), "bad") == "2 bad, the first at index 1"
+    rows = np.array([[False, False], [False, True]])
+    assert _checks.count_of(rows, "bad") == "1 bad, the first at index (1, 1)"
+
+
+SAME_LABELS = {
+    "numbers": ([3, 1, 2], [1, 2, 3]),
+    "text": (["b", "a"], ["a", "b"]),
+    "repeated": ([1, 1, 2], [1, 2, 1]),
+    "mixed": ([1, "a"], ["a", 1]),
+    "dates": (
+        np.array(["2024-01-02", "2024-01-01"], "M8[s]"),
+        np.array(["2024-01-01", "2024-01-02"], "M8[s]"),
+    ),
+}
+OTHER_LABELS = {
+    "the same order": ([3, 1, 2], [3, 1, 2]),
+    "other numbers": ([0, 1, 2], [5, 6, 7]),
+    "numbers of one range": ([0, 1, 1, 3], [0, 2, 1, 3]),
+    "other counts": (["a", "a", "b"], ["a", "b", "b"]),
+    "another length": ([1, 2], [2, 1, 3]),
+    "another kind": ([1, 2], ["b", "a"]),
+}
+
+
+@pytest.mark.parametrize("axis", ["index", "columns"])
+@pytest.mark.parametrize("case", SAME_LABELS)
+def test_the_same_labels_in_another_order_are_refused(case, axis):
+    first, other = (
+        pd.DataFrame(np.ones((len(each), len(each))), **{axis: each}) for each in SAME_LABELS[case]
+    )
+    message = f"a and b have the same labels in their {axis}, in another order"
+    with pytest.raises(ValueError, match=message):
+        _checks.refuse_reordered(a=first, none=None, array=np.ones(3), b=other)
+    _checks.refuse_reordered(a=first, b=other.to_numpy())
+
+
+@pytest.mark.parametrize("case", OTHER_LABELS)
+def test_other_labels_say_nothing_about_the_order(case):
+    first, other = (pd.Series(np.ones(len(each)), index=each) for each in OTHER_LABELS[case])
+    _checks.refuse_reordered(a=first, b=other)
+
+
+@pytest.mark.parametrize("bad", ["c", None, 1, ["a"], b"a"])
+def test_a_choice_is_one_of_the_listed(bad):
+    _checks.check_choice("x", "a", ("a", "b"))
+    with pytest.raises(ValueError, match="x must be one of 'a', 'b'; got "):
+        _checks.check_choice("x", bad, ("a", "b"))
+    with pytest.raises(ValueError, match="x must be one of 'a', or a callable; got "):
+        _checks.check_choice("x", bad, ("a",), "or a callable")
+
+
+NUMBERS = {  # whether each is an integer, and a number
+    "int": (3, True, True),
+    "NumPy integer": (np.uint8(3), True, True),
+    "beyond float64": (10**400, True, False),
+    "float": (3.0, False, True),
+    "nan": (np.nan, False, True),
+    "fraction": (Fraction(1, 3), False, True),
+    "bool": (True, False, False),
+    "NumPy bool": (np.True_, False, False),
+    "text": ("3", False, False),
+    "complex": (1j, False, False),
+    "none": (None, False, False),
+}
+
+
+@pytest.mark.parametrize("case", NUMBERS)
+def test_integers_and_numbers(case):
+    value, integer, number = NUMBERS[case]
+    assert (_checks.is_integer(value), _checks.is_number(value)) == (integer, number)
+
+
+def test_functions_have_names_and_other_objects_print():
+    assert _checks.name_of(np.negative) == "negative"
+    assert _checks.name_of(3) == "3"
+
+
+def test_missing_labels():
+    missing = [None, np.nan, pd.NaT, pd.NA, np.datetime64("NaT"), (1, None), ("a", (pd.NA,))]
+    assert all(map(_checks.is_missing, missing))
+    assert not any(map(_checks.is_missing, [0, "", "nan", (), (1, 2), False, pd.Timestamp(0)]))
+
+
+def test_an_error_says_which_ranker_it_was():
+    for error in (TypeError, ValueError):
+        with pytest.raises(error, match="found") as caught, _checks.naming_ranker("b"):
+            raise error("found")
+        assert caught.value.__notes__ == ["While comparing the ranker 'b'."]
+    with pytest.raises(KeyError) as caught, _checks.naming_ranker("b"):
+        raise KeyError("other")
+    assert not hasattr(caught.value, "__notes__")
+
+
+class OnDevice:
+    """A tensor that requires grad, on a device that DLPack does not copy from."""
+
+    def __init__(self, values, attached=True):
+        self.values, self.attached = values, attached
+
+    def detach(self):
+        return OnDevice(self.values, attached=False)
+
+    def __dlpack__(self, **options):
+        raise BufferError
+
+    def __dlpack_device__(self):
+        return (2, 0)
+
+    def cpu(self):
+        assert not self.attached
+        return np.array(self.values)
+
+
+def test_arrays_of_any_device_become_numpy_arrays():
+    array = np.arange(3)
+    assert _checks.to_host(array) is array
+    listed = [1, 2]
+    assert _checks.to_host(listed) is listed
+    assert _checks.to_host(OnDevice([1, 2])).tolist() == [1, 2]

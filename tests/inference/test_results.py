@@ -1,0 +1,117 @@
+"""What intervals and comparisons return: values of queries, text, tables for notebooks."""
+
+import re
+from dataclasses import FrozenInstanceError
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from helpers import matrices, three_rankers, users
+
+from sklearn_ndcg import compare_rankers, ndcg_interval, ndcg_samples
+
+Y, S = matrices()
+
+
+def test_values_and_labels_of_queries():
+    y, scores = three_rankers()
+    y[3] = 0
+    names = np.array([f"q{i:02}" for i in range(40)])
+    order = np.random.default_rng(0).permutation(480)
+    rows = {name: s.ravel()[order] for name, s in scores.items()}
+    groups = np.repeat(names, 12)[order]
+    found = compare_rankers(y.ravel()[order], rows, groups=groups, k=5, random_state=0)
+    assert found.labels.tolist() == names[np.arange(40) != 3].tolist()
+    assert list(found.values) == ["good", "poor", "other"]
+    for name, s in scores.items():
+        expected = ndcg_samples(np.delete(y, 3, 0), np.delete(s, 3, 0), k=5)
+        assert found.values[name] == pytest.approx(expected, abs=1e-15)
+        assert found.ndcg[name] == pytest.approx(expected.mean(), abs=1e-15)
+    assert compare_rankers(y, scores, random_state=0).labels.tolist() == [*range(3), *range(4, 40)]
+
+
+def test_the_queries_that_differ_most():
+    y, scores = three_rankers()
+    found = compare_rankers(y, scores, baseline="poor", random_state=0)
+    frame = found.largest_differences(3).to_frame()
+    for first in ("good", "other"):
+        d = found.values[first] - found.values["poor"]
+        order = np.argsort(-d)
+        rows = frame.loc[(first, "poor")]
+        assert rows.index.tolist() == [*order[:3], *order[-3:]]
+        assert rows["difference"].tolist() == [*d[order[:3]], *d[order[-3:]]]
+        assert rows["ndcg_second"].tolist() == found.values["poor"][rows.index].tolist()
+    lines = repr(found.largest_differences(3)).splitlines()
+    assert len(lines) == 7 + 1 + 7
+    assert lines[0].split() == ["query", "good", "poor", "good", "-", "poor"]
+    label, ours, theirs, difference = lines[1].split()
+    values = [found.values[name][int(label)] for name in ("good", "poor")]
+    assert [ours, theirs] == [f"{value:.4f}" for value in values]
+    assert difference == f"{values[0] - values[1]:+.4f}"
+
+
+def test_queries_without_a_difference_are_not_among_those_that_differ():
+    y, s = matrices()
+    better, worse = s.copy(), s.copy()
+    better[7], worse[5] = y[7], -y[5]
+    labels = np.array(["<b>", *(f"query {i:02}" for i in range(1, 40))])
+    frame = {"groups": np.repeat(labels, 12), "random_state": 0}
+    scores = {"better": better.ravel(), "same": s.ravel(), "worse": worse.ravel()}
+    found = compare_rankers(y.ravel(), scores, baseline="same", **frame).largest_differences()
+    assert [each[2] for each in found.to_frame().index] == ["query 07", "query 05"]
+    assert compare_rankers(y, {"a": s, "b": 2 * s}).largest_differences(1).to_frame().empty
+    assert (
+        repr(compare_rankers(y, {"a": s, "b": 2 * s}).largest_differences(1))
+        == "query  a  b  a - b"
+    )
+
+
+@pytest.mark.parametrize("n", [0, 1.5, "3", True])
+def test_bad_number_of_queries(n):
+    with pytest.raises(ValueError, match="n must be an integer >= 1, got"):
+        compare_rankers(Y, {"a": S, "b": -S}, random_state=0).largest_differences(n)
+
+
+def cells(html):
+    """All texts of the tables, by rows."""
+    root = ElementTree.fromstring(f"<div>{html}</div>")  # noqa: S314
+    return [["".join(cell.itertext()) for cell in row] for row in root.iter("tr")]
+
+
+def test_notebooks_show_the_numbers_of_the_text():
+    y, scores = three_rankers()
+    scores = {"<good> & best": scores["good"], "poor": scores["poor"]}
+    found = compare_rankers(y, scores, clusters=users(), random_state=0)
+    for result in (found, found.largest_differences(2)):
+        text = repr(result)
+        assert all(cell in text for row in cells(result._repr_html_()) for cell in row)
+    interval = ndcg_interval(y, scores["poor"], random_state=0)
+    _, row = cells(interval._repr_html_())
+    assert len(row) == 4
+    assert all(cell in repr(interval) for cell in row)
+    assert found._repr_html_().startswith("<p>40 queries in 14 clusters</p><table>")
+    assert "<good>" not in found._repr_html_()
+    assert len(cells(found._repr_html_())) == 3 + 2
+
+
+def test_notebooks_show_names_on_the_left_and_numbers_on_the_right():
+    y, scores = three_rankers()
+    found = compare_rankers(y, scores, random_state=0)
+    root = ElementTree.fromstring(f"<div>{found._repr_html_()}</div>")  # noqa: S314
+    for table in root.iter("table"):
+        for row in table.iter("tr"):
+            for cell in row.findall("td"):
+                text = "".join(cell.itertext())
+                side = "right" if re.fullmatch(r"[-+−.\d]+", text) else "left"
+                assert cell.get("style") == f"text-align: {side}", text
+
+
+def test_results_cannot_be_changed():
+    y, scores = three_rankers()
+    found = compare_rankers(y, scores, random_state=0)
+    for result, name in (
+        (ndcg_interval(y, scores["poor"], method="t"), "ndcg"), (found, "pvalue"),
+        (found.largest_differences(1), "first"),
+    ):  # fmt: skip
+        with pytest.raises(FrozenInstanceError):
+            setattr(result, name, 0)

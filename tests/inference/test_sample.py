@@ -1,0 +1,283 @@
+"""Queries as a sample: their weights and clusters count alike in intervals and comparisons."""
+
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers import assert_same, matrices, three_rankers, users
+from scipy import stats
+
+from sklearn_ndcg import compare_rankers, ndcg_interval, ndcg_samples
+
+Y, S = matrices()
+
+
+@pytest.mark.parametrize("state", [3, np.random.RandomState(3), np.random.default_rng(3), None])
+def test_random_states(state):
+    assert ndcg_interval(*matrices(), random_state=state).n_queries == 40
+
+
+def test_few_queries_warn():
+    with pytest.warns(UserWarning, match="9 queries") as one:
+        ndcg_interval(*matrices(9))
+    assert one[0].filename == __file__
+    with pytest.warns(UserWarning, match="9 queries"):
+        compare_rankers(matrices(9)[0], {"a": matrices(9)[1], "b": -matrices(9)[1]})
+
+
+def test_too_few_queries():
+    for data in (matrices(1), (np.zeros((20, 5)), matrices(20, n_documents=5)[1])):
+        with pytest.raises(ValueError, match="At least 2 scored queries are needed"):
+            ndcg_interval(*data, undefined="omit")
+        with pytest.raises(ValueError, match="At least 2 scored queries"):
+            compare_rankers(data[0], {"a": data[1], "b": data[1]})
+
+
+def by_hand(values, weight):
+    """Mean, error, effect and degrees of freedom, in exact arithmetic except for the roots.
+
+    The error is that of leaving out each query in turn; where fewer than two queries decide, no
+    less than the weighted standard deviation over the root of their effective number.
+    """
+    values, weight = ([Fraction(each) for each in row.tolist()] for row in (values, weight))
+    n, total = len(values), sum(weight)
+
+    def average(left_out=None):
+        kept = [i for i in range(n) if i != left_out]
+        return sum(values[i] * weight[i] for i in kept) / sum(weight[i] for i in kept)
+
+    center, share = average(), [each / total for each in weight]
+    effective = 1 / sum(each**2 for each in share)
+    variance = sum((average(i) - center) ** 2 for i in range(n)) * Fraction(n - 1, n)
+    squares = sum(h * (v - center) ** 2 for h, v in zip(share, values, strict=True))
+    spread = squares / sum(h * (1 - h) for h in share)
+    if effective < 2:
+        variance = max(variance, spread / effective)
+    effect = float(center) / float(spread) ** 0.5
+    return float(center), float(variance) ** 0.5, effect, float(max(effective - 1, 1))
+
+
+WEIGHTS = {
+    "lognormal": np.random.default_rng(5).lognormal(size=20),
+    "10,000 to 1": np.r_[1e4, np.ones(19)],
+    "1e17 to 1": np.r_[np.ones(19), 1e17],
+    "two heavy": np.r_[1e6, np.ones(18), 1e6],
+    "fewer than two": np.r_[3, np.ones(18) / 50, 1],
+}
+
+
+@pytest.mark.parametrize("weight", WEIGHTS.values(), ids=WEIGHTS)
+@pytest.mark.filterwarnings("ignore:20 queries")
+def test_student_s_t_of_a_weighted_mean_by_hand(weight):
+    y, s = matrices(20)
+    center, error, _, degrees = by_hand(ndcg_samples(y, s), weight)
+    half = error * stats.t.ppf(0.95, degrees)
+    found = ndcg_interval(y, s, sample_weight=weight, method="t", confidence_level=0.9)
+    assert found.standard_error == pytest.approx(error, rel=1e-12)
+    expected = (center - half, center + half)
+    assert found.confidence_interval == pytest.approx(expected, rel=1e-11)
+    d = ndcg_samples(y, s) - ndcg_samples(y, -s)
+    center, error, effect, degrees = by_hand(d, weight)
+    found = compare_rankers(y, {"a": s, "b": -s}, sample_weight=weight, test="t")
+    assert found.statistic[0] == pytest.approx(center / error, rel=1e-11)
+    assert found.pvalue[0] == pytest.approx(2 * stats.t.sf(center / error, degrees), rel=1e-11)
+    half = error * stats.t.ppf(0.975, degrees)
+    assert found.confidence_interval.high[0] == pytest.approx(center + half, rel=1e-11)
+    assert found.effect_size[0] == pytest.approx(effect, rel=1e-11)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.filterwarnings("ignore:20 queries")
+def test_one_heavy_query_alone_is_not_evidence(seed):
+    y, scores = three_rankers(20, seed)
+    scores = {name: scores[name] for name in ("poor", "other")}  # hardly different
+    weight = np.r_[1e4, np.ones(19)]
+    by_t = compare_rankers(y, scores, test="t", sample_weight=weight)
+    by_permutation = compare_rankers(y, scores, sample_weight=weight, random_state=0)
+    assert by_permutation.pvalue[0] > 0.05
+    assert by_t.pvalue[0] > 0.05
+    # the table of the permutation test prints the interval of t
+    low, high = by_permutation.confidence_interval
+    assert low[0] < 0 < high[0]
+
+
+def test_queries_that_are_worth_few_by_their_weights_warn():
+    y, s = matrices()
+    weight = np.r_[1e4, np.ones(39)]
+    message = "40 queries with uneven weights have an effective number of 1.01"
+    with pytest.warns(UserWarning, match=message) as found:
+        ndcg_interval(y, s, sample_weight=weight)
+    assert found[0].filename == __file__
+    with pytest.warns(UserWarning, match=message) as found:
+        compare_rankers(y, {"a": s, "b": -s}, sample_weight=weight)
+    assert found[0].filename == __file__
+    # nine queries of equal weight are worth nine, ten are enough, also if their weights round
+    with pytest.warns(UserWarning, match="9 queries"):
+        ndcg_interval(*matrices(9), sample_weight=np.full(9, 0.1))
+    ndcg_interval(*matrices(10), sample_weight=np.full(10, 0.1))
+
+
+def test_the_weight_of_a_query_left_out_does_not_scale_the_others():
+    y, s = matrices()
+    y[0] = 0
+    found = ndcg_interval(
+        y, s, sample_weight=np.r_[1e200, np.ones(39)], undefined="omit", method="t"
+    )
+    expected = stats.ttest_1samp(ndcg_samples(y[1:], s[1:]), 0).confidence_interval()
+    assert found.confidence_interval == pytest.approx(tuple(expected), abs=1e-15)
+
+
+def test_queries_without_weight_are_left_out():
+    y, s = matrices()
+    weight = np.r_[np.zeros(20), np.ones(20)]
+    found = ndcg_interval(y, s, sample_weight=weight, method="t")
+    assert (found.n_queries, found.n_left_out) == (20, 20)
+    expected = ndcg_interval(y[20:], s[20:], method="t")
+    assert found.confidence_interval == pytest.approx(expected.confidence_interval, abs=1e-14)
+
+
+def crv3(values, weight, clusters):
+    """Mean and cluster-robust error of the leave-one-cluster-out jackknife, by statsmodels."""
+    statsmodels = pytest.importorskip(
+        "statsmodels.api", "0.15", reason="statsmodels 0.15 is not installed"
+    )
+    covariance = pytest.importorskip("statsmodels.stats.sandwich_covariance").cov_cluster
+    fitted = statsmodels.WLS(values, np.ones(len(values)), weight).fit()
+    error = np.sqrt(covariance(fitted, clusters, crv_type="cluster-crv3")[0, 0])
+    return fitted.params[0], error
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_student_s_t_by_cluster_is_that_of_statsmodels(weighted):
+    y, scores = three_rankers(60)
+    c = users(60, 15)
+    weight = np.random.default_rng(2).uniform(0.5, 2, 60) if weighted else np.ones(60)
+    options = {"k": 5, "clusters": c, "sample_weight": weight}
+    sizes = np.array([weight[c == each].sum() for each in range(15)])
+    degrees = sizes.sum() ** 2 / (sizes**2).sum() - 1
+    values = {name: ndcg_samples(y, s, k=5) for name, s in scores.items()}
+    center, error = crv3(values["good"], weight, c)
+    found = ndcg_interval(y, scores["good"], method="t", **options)
+    assert (found.n_queries, found.n_clusters) == (60, 15)
+    assert found.ndcg == pytest.approx(center, rel=1e-13)
+    assert found.standard_error == pytest.approx(error, rel=1e-11)
+    expected = stats.t.interval(0.95, degrees, center, error)
+    assert found.confidence_interval == pytest.approx(expected, rel=1e-12)
+    found = compare_rankers(y, scores, test="t", **options)
+    for i, (first, second) in enumerate(found.pairs):
+        d = values[first] - values[second]
+        center, error = crv3(d, weight, c)
+        assert found.difference[i] == pytest.approx(center, rel=1e-11)
+        assert found.statistic[i] == pytest.approx(center / error, rel=1e-10)
+        p = 2 * stats.t.sf(abs(center / error), degrees)
+        assert found.uncorrected_pvalue[i] == pytest.approx(p, rel=1e-9)
+        low, _ = stats.t.interval(0.95, degrees, center, error)
+        assert found.confidence_interval.low[i] == pytest.approx(low, rel=1e-10)
+        # effect and wins are of queries, which is what they describe
+        deviation = np.sqrt(np.cov(d, aweights=weight))
+        assert found.effect_size[i] == pytest.approx(center / deviation, rel=1e-11)
+        assert found.wins[i] + found.ties[i] + found.losses[i] == 60
+
+
+def test_clusters_of_any_ids_and_rows_in_any_order():
+    y, s = matrices()
+    c = users()
+    expected = ndcg_interval(y, s, clusters=c, random_state=0)
+    assert repr(expected).endswith("40 queries in 14 clusters")
+    query, order = np.repeat(np.arange(40), 12), np.random.default_rng(0).permutation(480)
+    rows = {"y_true": y.ravel()[order], "y_score": s.ravel()[order], "groups": query[order]}
+    days = np.datetime64("2024-01-01") + c[query[order]]
+    for ids in (days, pd.Series(days), [f"user {i:02}" for i in c[query[order]]],
+                np.c_[c[query[order]] // 3, c[query[order]] % 3]):  # fmt: skip
+        assert_same(ndcg_interval(**rows, clusters=ids, random_state=0), expected)
+
+
+def test_a_cluster_of_which_no_query_is_scored_is_not_counted():
+    y, s = matrices()
+    c = users()
+    y[c == 3] = 0
+    rest = c != 3
+    found = ndcg_interval(y, s, clusters=c, undefined="omit", random_state=0)
+    assert found.n_clusters == 13
+    expected = ndcg_interval(y[rest], s[rest], clusters=c[rest], random_state=0)
+    assert found.confidence_interval == expected.confidence_interval
+    weighted = ndcg_interval(y, s, clusters=c, sample_weight=rest, undefined=0, random_state=0)
+    assert weighted.confidence_interval == expected.confidence_interval
+
+
+def test_omitted_rows_have_clusters_too():
+    y, s = matrices()
+    y = y.astype(float)
+    y[:, :3] = np.nan
+    query, options = np.repeat(np.arange(40), 12), {"unjudged": "omit", "method": "t"}
+    expected = ndcg_interval(y, s, clusters=users(), **options)
+    found = ndcg_interval(
+        y.ravel(), s.ravel(), groups=query, clusters=users()[query], **options
+    )  # fmt: skip
+    assert_same(found, expected)
+
+
+def test_few_clusters_warn():
+    y, s = matrices()
+    message = "8 clusters of 40 queries: intervals and tests"
+    with pytest.warns(UserWarning, match=message) as caught:
+        ndcg_interval(y, s, clusters=np.arange(40) % 8)
+    assert caught[0].filename == __file__
+    message = "12 clusters of 40 queries with uneven sizes have an effective number of 1.88"
+    with pytest.warns(UserWarning, match=message):
+        compare_rankers(y, {"a": s, "b": -s}, clusters=np.maximum(np.arange(40) - 28, 0))
+
+
+FLAT = {"y_true": Y.ravel(), "groups": np.repeat(np.arange(40), 12)}
+BAD_CLUSTERS = {
+    "per query": (
+        np.arange(40),
+        ValueError,
+        "clusters must have one id for each of the 480 rows, got 40",
+    ),
+    "missing": (
+        np.where(np.arange(480) < 12, np.nan, 1),
+        ValueError,
+        "clusters must not hold missing ids, found 12",
+    ),
+    "none": ([None] * 480, ValueError, "clusters must not hold missing ids"),
+    "mixed": ([1, "a"] * 240, TypeError, "clusters must be ids of one type"),
+    "query in two": (
+        np.r_[np.zeros(30), np.ones(450)].astype(int),
+        ValueError,
+        r"clusters must hold whole queries, but 1 queries have rows in several, the first 2, in clusters 0, 1\. Pass",
+    ),
+    "rows": (
+        np.arange(480),
+        ValueError,
+        "but 40 queries have rows in several, the first 0, in clusters 0, 1",
+    ),
+    "one": (
+        np.zeros(480),
+        ValueError,
+        "At least 2 scored clusters are needed.*found 1 of 40 queries",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD_CLUSTERS)
+def test_bad_clusters(case):
+    clusters, error, message = BAD_CLUSTERS[case]
+    with pytest.raises(error, match=message):
+        ndcg_interval(**FLAT, y_score=S.ravel(), clusters=clusters)
+    with pytest.raises(error, match=message):
+        compare_rankers(
+            FLAT["y_true"],
+            {"a": S.ravel(), "b": -S.ravel()},
+            groups=FLAT["groups"],
+            clusters=clusters,
+        )
+
+
+def test_clusters_in_another_order_are_refused():
+    labels = pd.Index(np.random.default_rng(0).permutation(480))
+    clusters = pd.Series(users()[FLAT["groups"]], labels)
+    y_true = pd.Series(FLAT["y_true"], labels)
+    with pytest.raises(ValueError, match="y_true and clusters have the same labels"):
+        ndcg_interval(y_true, S.ravel(), groups=FLAT["groups"], clusters=clusters.sort_index())

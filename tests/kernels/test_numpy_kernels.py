@@ -1,0 +1,68 @@
+"""Functions that both kernels have, compared with formulas; and grades as bytes."""
+
+import numpy as np
+import pytest
+
+from sklearn_ndcg import _kernels
+
+GAIN, SCORE = np.array([3.0, 1, 2, 4, 5, 9]), np.array([0.5, 0.5, 0.1, -np.inf, 2, 2])
+STARTS, LENGTHS = np.array([4, 0, 4]), np.array([2, 4, 0])
+DISCOUNT, CUTOFFS, NO_TABLE = np.array([8.0, 4, 2, 1]), np.array([1, 3]), np.empty(0)
+
+
+@pytest.mark.parametrize(
+    ("ties", "ranked"),
+    [
+        ("average", [[7, 7], [2, 2, 2, 0]]),
+        ("stable", [[5, 9], [3, 1, 2, 0]]),
+        ("worst", [[5, 9], [1, 3, 2, 0]]),
+        ("best", [[9, 5], [3, 1, 2, 0]]),
+    ],
+)
+def test_dcg_is_the_sum_of_gain_times_discount(kernels, ties, ranked):
+    found = kernels.dcg(GAIN, SCORE, STARTS, LENGTHS, DISCOUNT, CUTOFFS, ties, NO_TABLE)
+    expected = [[np.dot(each[:k], DISCOUNT[: len(each[:k])]) for k in (1, 3)] for each in ranked]
+    np.testing.assert_array_equal(found, [*expected, [0, 0]])
+
+
+@pytest.mark.parametrize("own", [False, True], ids=["cutoffs of all", "cutoffs of each query"])
+@pytest.mark.parametrize("dtype", [float, np.uint8])
+def test_ideal_dcg_is_that_of_the_largest_gains_first(kernels, own, dtype):
+    cutoffs = np.array([[3, 1], [2, 4], [1, 1]]) if own else CUTOFFS
+    table = np.arange(10.0) if dtype is np.uint8 else NO_TABLE
+    found = kernels.ideal_dcg(GAIN.astype(dtype), STARTS, LENGTHS, DISCOUNT, cutoffs, table)
+    expected = [
+        [np.dot(each[:k], DISCOUNT[: len(each[:k])]) for k in ends]
+        for each, ends in zip(
+            [[9, 5], [4, 3, 2, 1], []], np.broadcast_to(cutoffs, (3, 2)), strict=True
+        )
+    ]
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float64, np.intp])
+def test_gathered_rows_are_those_of_a_stable_sort(kernels, dtype):
+    rng = np.random.default_rng(0)
+    codes, values = rng.integers(0, 40, 3000), rng.integers(0, 256, 3000).astype(dtype)
+    codes[codes == 7] = 8  # a group without rows
+    found = kernels.gather_by_group(values, codes, np.bincount(codes, minlength=41))
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found, values[np.argsort(codes, kind="stable")])
+
+
+@pytest.mark.parametrize(
+    "dtype", ["?", "u1", "i1", "i2", "u4", "i8", ">i8", "f2", "f4", ">f8", "g"]
+)
+def test_grades_of_every_dtype(dtype):
+    relevance = np.array([0, 1, 1, 0, 1]).astype(dtype)
+    relevance.flags.writeable = False
+    found = _kernels.as_grades(relevance)
+    assert found.dtype == np.uint8
+    assert found.tolist() == [0, 1, 1, 0, 1]
+
+
+@pytest.mark.parametrize("value", [-1, 0.5, 256, 1e300, np.nan, np.inf, -np.inf])
+def test_values_that_are_not_grades(value):
+    relevance = np.zeros(200_000)
+    relevance[-1] = value
+    assert _kernels.as_grades(relevance) is None

@@ -1,0 +1,118 @@
+"""Gains and discounts are what their formulas say, and a row of a table is all that a new one takes."""
+
+from math import log
+
+import numpy as np
+import pytest
+from helpers import in_order, ragged_rows
+
+from sklearn_ndcg import (
+    dcg_score,
+    jarvelin_kekalainen,
+    make_ndcg_scorer,
+    ndcg_samples,
+    ndcg_score,
+)
+from sklearn_ndcg._metrics.measure import DISCOUNTS, GAINS, Formula, Measure
+
+
+@pytest.mark.parametrize("gain", ["linear", "exponential"])
+def test_the_base_of_the_logarithm_cancels(gain):
+    """Some texts say that it does not cancel for exponential gain."""
+    y_true, y_score, groups = ragged_rows(4)
+    natural = {"gain": gain, "discount": lambda ranks: 1 / np.log(ranks + 1)}
+    options = {"groups": groups, "k": 10, "undefined": 0}
+    np.testing.assert_allclose(
+        ndcg_samples(y_true, y_score, **natural, **options),
+        ndcg_samples(y_true, y_score, gain=gain, **options),
+        rtol=1e-14,
+    )
+
+
+def test_jarvelin_kekalainen_against_the_article():
+    gains = in_order(3, 2, 3, 0, 0, 1, 2, 2, 3, 0)
+    printed = [3, 5, 6.89, 6.89, 6.89, 7.28, 7.99, 8.66, 9.61, 9.61]
+    got = [dcg_score(*gains, k=k, discount=jarvelin_kekalainen(b=2)) for k in range(1, 11)]
+    assert got == pytest.approx(printed, abs=5e-3)
+    ranks = np.arange(1, 30)
+    for b in (2, 2.5, 10):
+        expected = [1.0 if r < b else 1 / log(r, b) for r in ranks]
+        np.testing.assert_allclose(jarvelin_kekalainen(b=b)(ranks), expected, rtol=1e-15)
+
+
+def test_the_default_base_of_jarvelin_and_kekalainen():
+    assert jarvelin_kekalainen() == jarvelin_kekalainen(b=2)
+
+
+# --- gains
+def test_gains():
+    y_true, y_score = in_order(0, 1, 2, 0.5)
+    weights = 1 / np.log2(np.arange(2, 6))
+
+    def dcg(gain):
+        return dcg_score(y_true, y_score, gain=gain)
+
+    assert dcg("exponential") == pytest.approx([0, 1, 3, 2**0.5 - 1] @ weights, rel=1e-15)
+    assert dcg({0: 0, 1: 5, 2: 7, 0.5: 3}) == pytest.approx([0, 5, 7, 3] @ weights, rel=1e-15)
+    assert dcg(np.sqrt) == pytest.approx(np.sqrt([0, 1, 2, 0.5]) @ weights, rel=1e-15)
+    y_true = [[0, 1, 2, 2]]
+    for table in ([0, 1, 10], (0, 1, 10), np.array([0, 1, 10]), [0, 1, 10, 2**70]):
+        assert dcg(table) == pytest.approx([0, 1, 10, 10] @ weights, rel=1e-15)
+
+
+def test_exponential_gain_keeps_its_digits():
+    tiny = 1e-9
+    expected = tiny * log(2)  # the next term is nine digits further on
+    assert dcg_score([[tiny, 0]], [[2, 1]], gain="exponential") == pytest.approx(expected, rel=1e-9)
+    for grade in (31, 62, 64, 1000):  # beyond int64
+        got = dcg_score([[grade, 0]], [[2, 1]], gain="exponential")
+        assert got == float(2**grade - 1)
+
+
+def test_ideal_is_ordered_by_gain():
+    """If gain decreases with the grade, the best order is that of the gain."""
+    y_true, y_score = [[0, 1, 2]], [[3, 2, 1]]
+    assert ndcg_score(y_true, y_score, gain=[5, 2, 0]) == 1
+    assert ndcg_score(y_true, y_score, gain={0: 5, 1: 2, 2: 0}, k=2) == 1
+
+
+def test_a_discount_of_the_table_is_what_its_formula_says():
+    ranks = np.arange(1, 50.0)
+    expected = {"log": 1 / np.log2(ranks + 1), "reciprocal": 1 / ranks, "none": np.ones(49)}
+    assert set(expected) == set(DISCOUNTS)
+    for name, values in expected.items():
+        np.testing.assert_allclose(Measure(discount=name).discounts(49), values, rtol=1e-15)
+
+
+# --- a new name is one row
+
+
+def test_a_new_gain_is_a_row_of_the_table(monkeypatch):
+    monkeypatch.setitem(GAINS, "square", Formula(np.square, lambda relevance: relevance**2))
+    assert_known_everywhere("gain", "square", np.square)
+
+
+def test_a_new_discount_is_a_row_of_the_table(monkeypatch):
+    row = Formula(lambda ranks: ranks**-0.5, lambda rank: 1 / rank.sqrt())
+    monkeypatch.setitem(DISCOUNTS, "root", row)
+    assert_known_everywhere("discount", "root", lambda ranks: ranks**-0.5)
+
+
+def assert_known_everywhere(option, name, formula):
+    """Metrics, scorers and tables, computed by Python or by an engine, take the new name."""
+    y_true, y_score, groups = ragged_rows(5)
+    options = {"k": 3, "undefined": 0.0}
+    expected = ndcg_score(y_true, y_score, groups=groups, **{option: formula}, **options)
+    options[option] = name
+    assert ndcg_score(y_true, y_score, groups=groups, **options) == expected
+    assert f"{option}={name!r}" in repr(make_ndcg_scorer(**options))
+    with pytest.raises(ValueError, match=f"{option} must be one of .*{name!r}"):
+        ndcg_score(y_true, y_score, groups=groups, **{option: "unknown"})
+    pytest.importorskip("narwhals", reason="the extra `frames` is not installed")
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    from sklearn_ndcg import frames  # noqa: PLC0415
+
+    table = polars.DataFrame({"y": y_true, "s": y_score, "q": groups})
+    columns = {"y_true": "y", "y_score": "s", "groups": "q"}
+    for each in (table, table.lazy()):
+        assert frames.ndcg_score(each, **columns, **options) == pytest.approx(expected, rel=1e-13)
