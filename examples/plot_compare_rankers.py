@@ -22,7 +22,13 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.metrics.pairwise import cosine_similarity
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict
 
-from sklearn_ndcg import NDCGDisplay, compare_rankers, make_ndcg_scorer, ndcg_interval
+from sklearn_ndcg import (
+    DifferenceDisplay,
+    NDCGDisplay,
+    compare_rankers,
+    make_ndcg_scorer,
+    ndcg_interval,
+)
 
 try:
     import matplotlib.pyplot as plt
@@ -151,13 +157,10 @@ ax.set(xlabel="Difference of NDCG@10, 0.95 interval", title="Paired by user")
 # here, but better than a random order.
 
 curves, ax = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
-for name, score in (
-    ("best", scores["best"]), ("film mean", scores["film mean"]), ("popularity", X["film_count"])
-):  # fmt: skip
-    NDCGDisplay.from_predictions(
-        y, score, groups=users, gain="exponential", k=np.arange(1, 21), name=name, ax=ax,
-        plot_chance_level=name == "popularity",
-    )  # fmt: skip
+NDCGDisplay.from_predictions(
+    y, {"best": scores["best"], "film mean": scores["film mean"], "popularity": X["film_count"]},
+    groups=users, gain="exponential", k=20, ax=ax, plot_chance_level=True,
+)  # fmt: skip
 ax.set_title("Films to rank, 671 users")
 
 # %%
@@ -165,10 +168,10 @@ ax.set_title("Films to rank, 671 users")
 # ---------
 # The mean difference between the best candidate and the film mean is small, compared with what
 # happens to a single user: many lists get better, and nearly as many get worse. The grey band is
-# the interval of the mean. ``result.largest()`` lists the users at both ends.
+# the interval of the mean. ``result.largest_differences()`` lists the users at both ends.
 
 by_user, ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
-NDCGDisplay.from_comparison(result, pair=("best", "film mean"), ax=ax)
+DifferenceDisplay.from_comparison(result, pair=("best", "film mean"), ax=ax)
 ax.set_title("Best candidate and film mean, 671 users")
 
 if len(sys.argv) > 1:

@@ -235,7 +235,7 @@ print(f"{found}.")
 # %%
 # The days on which the model is furthest ahead of the baseline, and furthest behind it:
 
-print(duel.largest(3))
+print(duel.largest_differences(3))
 
 if plt.get_backend().lower() != "agg":
     plt.show()

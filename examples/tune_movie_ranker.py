@@ -208,11 +208,10 @@ print(f"{'tuned model':13} {model.mean():7.4f}\n")
 # The same rankings at other cutoffs. The bands are 0.95 intervals over users.
 
 figure, ax = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
-for name in ("tuned model", "film mean", "popularity"):
-    NDCGDisplay.from_predictions(
-        y_test, scores[name], groups=users[test], gain="exponential", k=np.arange(1, 21),
-        name=name, ax=ax, plot_chance_level=name == "popularity",
-    )  # fmt: skip
+shown = {name: scores[name] for name in ("tuned model", "film mean", "popularity")}
+NDCGDisplay.from_predictions(
+    y_test, shown, groups=users[test], gain="exponential", k=20, ax=ax, plot_chance_level=True
+)
 ax.set_title(f"Films to rank, {len(lead)} held-out users")
 figure.savefig("tune_movie_ranker.png", dpi=100)
 report("the same at other cutoffs, as a picture: tune_movie_ranker.png\n")

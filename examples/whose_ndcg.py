@@ -74,6 +74,7 @@ print()
 explanation = explain_difference(
     relevance, score, "sklearn", CONVENTIONS["xgboost"] | {"k": 32}, groups=user
 )
+print(explanation)
 
 # %%
 # The cutoff and the gain make nearly all of the difference. Ties change the value of almost every

@@ -9,8 +9,11 @@ import sklearn
 
 from sklearn_ndcg import _kernels
 from sklearn_ndcg._inference import (
+    Comparison,
     DifferenceDisplay,
     NDCGDisplay,
+    NDCGInterval,
+    QueryDifferences,
     compare_lists,
     compare_rankers,
     compare_runs,
@@ -19,6 +22,7 @@ from sklearn_ndcg._inference import (
 from sklearn_ndcg._lists import from_lists, from_trec
 from sklearn_ndcg._metrics import (
     CONVENTIONS,
+    Explanation,
     dcg_samples,
     dcg_score,
     explain_difference,
@@ -30,6 +34,7 @@ from sklearn_ndcg._metrics import (
 )
 from sklearn_ndcg._selection import (
     GroupedRanker,
+    GroupedScorer,
     QueryLeakWarning,
     QuerySplitter,
     check_group_splits,
@@ -83,7 +88,8 @@ def show_versions() -> None:
 
 
 __all__ = [
-    "CONVENTIONS", "DifferenceDisplay", "GroupedRanker", "NDCGDisplay", "QueryLeakWarning",
+    "CONVENTIONS", "Comparison", "DifferenceDisplay", "Explanation", "GroupedRanker",
+    "GroupedScorer", "NDCGDisplay", "NDCGInterval", "QueryDifferences", "QueryLeakWarning",
     "QuerySplitter", "check_group_splits", "compare_lists", "compare_rankers", "compare_runs",
     "dcg_samples", "dcg_score", "explain_difference", "from_lists", "from_trec",
     "jarvelin_kekalainen", "make_dcg_scorer", "make_ndcg_scorer", "ndcg_curve", "ndcg_interval",

@@ -195,7 +195,7 @@ class Entries(RuleBasedStateMachine):
 
     @rule()
     def interval(self):
-        self.check(ndcg_interval(self.y, self.s, method="t", **self.data, **self.options).value)
+        self.check(ndcg_interval(self.y, self.s, method="t", **self.data, **self.options).ndcg)
 
     @rule()
     def comparison(self):

@@ -185,7 +185,11 @@ def test_all_is_what_is_public():
     assert public | {"CONVENTIONS"} == set(sklearn_ndcg.__all__)
 
 
-@pytest.mark.parametrize("name", [n for n in sklearn_ndcg.__all__ if n != "CONVENTIONS"])
+# what functions return, described by attributes: tests/inference/test_public_results.py
+RESULTS = {"Comparison", "Explanation", "GroupedScorer", "NDCGInterval", "QueryDifferences"}
+
+
+@pytest.mark.parametrize("name", sorted({*sklearn_ndcg.__all__} - RESULTS - {"CONVENTIONS"}))
 def test_docstring_names_every_parameter(name):
     function = getattr(sklearn_ndcg, name)
     doc = cleandoc(function.__doc__)  # Python 3.13 does that itself
@@ -253,7 +257,8 @@ def test_options_are_keywords(module):
     """Only data come by position, so that options can be added in any order."""
     module = pytest.importorskip(module)
     functions = {name: getattr(module, name) for name in module.__all__}
-    functions |= dict(getmembers(sklearn_ndcg.NDCGDisplay, ismethod))  # from_predictions and others
+    for display in (sklearn_ndcg.NDCGDisplay, sklearn_ndcg.DifferenceDisplay):
+        functions |= dict(getmembers(display, ismethod))  # from_predictions and others
     for name in ("check_group_splits", "jarvelin_kekalainen"):
         functions.pop(name, None)
     for name, function in functions.items():

@@ -74,16 +74,8 @@ def compare_rankers(
     Returns
     -------
     result : Comparison
-        Prints as a table. `ndcg`, a dict of means, then arrays over `pairs`, a list of (first,
-        second), where a baseline is the second: `difference` of the means, first less second,
-        `confidence_interval` (`low`, `high`: 0.95, of Student's t), `standard_error`,
-        `effect_size` (mean over standard deviation of the differences, both weighted),
-        `statistic` (the mean difference, or t), `pvalue` (two-sided, with Holm's correction for
-        the number of pairs), `uncorrected_pvalue`, and the numbers of queries `wins`, `ties`,
-        `losses` of the first. Then `values`, a dict of arrays with the NDCG of each query that was
-        scored, and `labels`, the ids of these queries, sorted (for 2-D input, numbers of rows);
-        `n_queries`, `n_clusters`, `n_left_out`, `test`. ``largest(n)`` shows the queries that
-        differ most. ``to_frame()`` gives a pandas DataFrame of the pairs.
+        Prints as a table. See `Comparison` for its attributes, and for its methods
+        `largest_differences` and `to_frame`.
 
     Raises
     ------
@@ -134,7 +126,8 @@ def compare_rankers(
 
     The queries that differ most:
 
-    >>> compare_rankers(y_true, scores, k=10, baseline="poor", random_state=0).largest(2)
+    >>> result = compare_rankers(y_true, scores, k=10, baseline="poor", random_state=0)
+    >>> result.largest_differences(2)
     query    good    poor  good - poor
     15     0.9370  0.4606      +0.4764
     57     0.9039  0.5346      +0.3693
@@ -349,7 +342,7 @@ def compare_runs(
     >>> bm25 = {query: {"a": 3.1, "c": 2.5, "b": 0.5} for query in qrels}
     >>> dense = {query: {"b": 0.9, "d": 0.8, "a": 0.7} for query in qrels}
     >>> result = compare_runs(qrels, {"bm25": bm25, "dense": dense}, k=3, test="t")
-    >>> result.largest(1)
+    >>> result.largest_differences(1)
     query    bm25   dense  bm25 - dense
     q02    0.9652  0.7975       +0.1677
     q18    0.6199  0.7602       -0.1403

@@ -2,54 +2,79 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_ndcg._checks import Floats, warn
+from sklearn_ndcg._checks import Floats, is_integer, naming_ranker, warn
 from sklearn_ndcg._inference.interval import curve_interval
 from sklearn_ndcg._inference.results import Comparison, query_differences
-from sklearn_ndcg._metrics import CurveOptions, check_curve_cutoffs, measure_and_data, read_queries
+from sklearn_ndcg._metrics import (
+    CurveOptions,
+    Measure,
+    NDCGChoices,
+    Queries,
+    check_curve_cutoffs,
+    measure_and_data,
+    read_queries,
+)
 from sklearn_ndcg._rows import take_rows
-from sklearn_ndcg._selection import GroupedScorer, make_ndcg_scorer
+from sklearn_ndcg._selection import make_ndcg_scorer
 
 
+class DisplayOptions(NDCGChoices, total=False):
+    """Keyword arguments that the constructors of `NDCGDisplay` share."""
+
+    sample_weight: ArrayLike | None
+    ax: Any
+    curve_kwargs: dict[str, Any] | list[dict[str, Any]] | None
+    plot_chance_level: bool
+    chance_level_kwargs: dict[str, Any] | None
+    despine: bool
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
 class NDCGDisplay:
     """NDCG as a function of the cutoff, with its band and the level of chance.
 
     Made by `from_predictions`, `from_estimator` or `from_cv_results`; the constructor takes what
-    they have computed. For several models on one axis, plot each on the `ax_` of the first.
-    `from_comparison` draws the differences of two rankers, query by query.
+    they have computed.
 
     Parameters
     ----------
     k : ndarray of shape (n_cutoffs,)
         Cutoffs, ascending.
 
-    ndcg : ndarray of shape (n_cutoffs,) or (n_folds, n_cutoffs)
-        NDCG at each of them; one row per fold of a cross-validation.
+    ndcg : ndarray of shape (n_cutoffs,) or (n_curves, n_cutoffs)
+        NDCG at each of them; one row per ranker, or per fold of a cross-validation.
 
-    interval : ndarray of shape (2, n_cutoffs), default=None
+    interval : ndarray of shape (2, n_cutoffs) or (n_curves, 2, n_cutoffs), default=None
         Lower and upper bounds at each cutoff.
 
-    name : str, default=None
-        The model's name, for the legend.
+    name : str or list of str, default=None
+        The model's name, for the legend. A list has a name for each row of `ndcg`, and each row is
+        then a curve of its own. Otherwise several rows are folds, whose mean is the curve.
 
     chance_level : ndarray of shape (n_cutoffs,), default=None
-        The expected NDCG of a random order of the documents that were retrieved.
+        The expected NDCG of a random order of the documents that were retrieved; the mean of
+        several rankers or folds.
 
     Attributes
     ----------
-    line_ : matplotlib Artist
-        The curve; the mean over folds where there are several.
+    line_ : matplotlib Artist or list of matplotlib Artist
+        The curve; the mean over folds where there are several. A list of the curves where each has
+        a name, or an entry of `curve_kwargs`, of its own.
 
     fold_lines_ : list of matplotlib Artist
-        The curves of the folds.
+        The curves of the folds, if `line_` is their mean.
 
-    band_ : matplotlib Artist or None
-        The interval.
+    band_ : matplotlib Artist, list of matplotlib Artist or None
+        The interval; a list where `line_` is one.
 
     chance_level_ : matplotlib Artist or None
         The line of a random order.
@@ -64,6 +89,7 @@ class NDCGDisplay:
     --------
     ndcg_curve : The numbers.
     compare_rankers : Whether the difference of two models is more than chance.
+    DifferenceDisplay : The differences of two rankers, query by query.
 
     Examples
     --------
@@ -73,88 +99,84 @@ class NDCGDisplay:
     >>> from sklearn_ndcg import NDCGDisplay
     >>> rng = np.random.default_rng(0)
     >>> y_true = rng.integers(0, 5, size=(50, 20))
-    >>> y_score = y_true + rng.normal(scale=2, size=y_true.shape)
-    >>> display = NDCGDisplay.from_predictions(
-    ...     y_true, y_score, name="model", plot_chance_level=True
-    ... )
+    >>> scores = {
+    ...     "model": y_true + rng.normal(scale=2, size=y_true.shape),
+    ...     "baseline": y_true + rng.normal(scale=4, size=y_true.shape),
+    ... }
+    >>> display = NDCGDisplay.from_predictions(y_true, scores, k=10, plot_chance_level=True)
+    >>> display.ndcg.shape
+    (2, 10)
     >>> [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    ['model', 'Chance level']
+    ['model', 'baseline', 'Chance level']
     """
 
-    def __init__(
-        self,
-        *,
-        k: NDArray[Any],
-        ndcg: Floats,
-        interval: Floats | None = None,
-        name: str | None = None,
-        chance_level: Floats | None = None,
-    ) -> None:
-        self.k = k
-        self.ndcg = ndcg
-        self.interval = interval
-        self.name = name
-        self.chance_level = chance_level
+    k: NDArray[Any]
+    ndcg: Floats
+    interval: Floats | None = None
+    name: str | list[str] | None = None
+    chance_level: Floats | None = None
 
     @classmethod
     def from_predictions(
         cls,
         y_true: ArrayLike,
-        y_score: ArrayLike,
+        y_score: ArrayLike | Mapping[str, ArrayLike],
         *,
         k: ArrayLike | None = None,
         confidence_level: float | None = 0.95,
         name: str | None = None,
-        ax: Any = None,
-        curve_kwargs: dict[str, Any] | None = None,
-        plot_chance_level: bool = False,
-        chance_level_kwargs: dict[str, Any] | None = None,
-        **options: Any,
+        groups: ArrayLike | None = None,
+        **options: Unpack[DisplayOptions],
     ) -> NDCGDisplay:
-        """Plot the curve of given scores.
+        """Plot the curve of given scores, or those of several rankers.
 
         Parameters
         ----------
-        y_true, y_score : array-like of shape (n_documents,) or (n_queries, n_documents)
-            Relevance and predicted scores, as in `ndcg_score`.
+        y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+            Relevance, as in `ndcg_score`.
 
-        k : array-like of int of shape (n_cutoffs,), default=None
-            Cutoffs. None is every cutoff from 1 to the longest query.
+        y_score : array-like of the shape of `y_true`, or mapping from name to such
+            Predicted scores, as in `ndcg_score`. A mapping has the scores of several rankers, and
+            a curve is drawn for each.
+
+        k : int or array-like of int of shape (n_cutoffs,), default=None
+            Cutoffs; an int stands for every cutoff from 1 to it. None is every cutoff from 1 to the
+            longest query.
 
         confidence_level : float or None, default=0.95
             Of the band around the curve: at each cutoff the interval of Student's t over queries.
             None draws no band.
 
         name : str, default=None
-            The model's name, for the legend.
+            The model's name, for the legend. A mapping has names already.
 
-        ax : matplotlib Axes, default=None
-            Where to draw. None makes a new figure.
-
-        curve_kwargs : dict, default=None
-            Keyword arguments of matplotlib's `plot` for the curve.
-
-        plot_chance_level : bool, default=False
-            Whether to draw the expected NDCG of a random order of each query's retrieved
-            documents, which is computed exactly. Those with the score -inf stay unretrieved.
-
-        chance_level_kwargs : dict, default=None
-            Keyword arguments of matplotlib's `plot` for the chance level.
+        groups : array-like of shape (n_documents,), default=None
+            The query id of each row, as in `ndcg_score`.
 
         **options
-            The options of `ndcg_curve`: `groups`, `gain`, `sample_weight` and so on.
+            The other options of `ndcg_curve`: `gain`, `sample_weight` and so on; and how to draw:
+            `ax`, `curve_kwargs`, `plot_chance_level`, `chance_level_kwargs` and `despine`, as in
+            `plot`. The chance level of several rankers is the mean of theirs.
 
         Returns
         -------
         display : NDCGDisplay
         """
-        display = cls._compute(y_true, y_score, k, confidence_level, name, options)
-        return display.plot(
-            ax,
-            curve_kwargs=curve_kwargs,
-            plot_chance_level=plot_chance_level,
-            chance_level_kwargs=chance_level_kwargs,
-        )
+        several = isinstance(y_score, Mapping)
+        rankers: Any = y_score if several else {name: y_score}
+        if not rankers or (several and name is not None):
+            raise ValueError(
+                f"y_score maps {list(rankers)} to scores: it needs at least one, and no name="
+            )
+        drawing, measure, sample_weight = _read_options(options)
+        found: list[NDCGDisplay] = []
+        for ranker, scores in rankers.items():
+            with naming_ranker(ranker) if several else nullcontext():
+                queries = read_queries(measure, y_true, scores, groups, sample_weight)
+                queries = queries.without_warning() if found else queries  # one warning is enough
+                found.append(cls._of_queries(queries, k, confidence_level))
+        joined = cls._joined(found, list(rankers)) if several else replace(found[0], name=name)
+        return joined.plot(**drawing)
 
     @classmethod
     def from_estimator(
@@ -169,11 +191,7 @@ class NDCGDisplay:
         k: ArrayLike | None = None,
         confidence_level: float | None = 0.95,
         name: str | None = None,
-        ax: Any = None,
-        curve_kwargs: dict[str, Any] | None = None,
-        plot_chance_level: bool = False,
-        chance_level_kwargs: dict[str, Any] | None = None,
-        **options: Any,
+        **options: Unpack[DisplayOptions],
     ) -> NDCGDisplay:
         """Plot the curve of a fitted estimator.
 
@@ -194,36 +212,31 @@ class NDCGDisplay:
         group_by, response_method
             As in `make_ndcg_scorer`.
 
-        k, confidence_level, ax, curve_kwargs, plot_chance_level, chance_level_kwargs, **options
+        k, confidence_level
             As in `from_predictions`.
 
         name : str, default=None
             The model's name; None takes that of its class.
 
+        **options
+            `ax`, `curve_kwargs`, `plot_chance_level`, `chance_level_kwargs` and `despine`, as in
+            `from_predictions`, and the options of `ndcg_curve`.
+
         Returns
         -------
         display : NDCGDisplay
         """
-        scorer = _scorer(group_by, response_method, options)
+        scorer = make_ndcg_scorer(group_by=group_by, response_method=response_method)
         y_score, groups = scorer.scores_and_groups(estimator, X, y, groups)
+        name = type(estimator).__name__ if name is None else name
         return cls.from_predictions(
-            y,
-            y_score,
-            k=k,
-            confidence_level=confidence_level,
-            name=type(estimator).__name__ if name is None else name,
-            ax=ax,
-            curve_kwargs=curve_kwargs,
-            plot_chance_level=plot_chance_level,
-            chance_level_kwargs=chance_level_kwargs,
-            groups=groups,
-            **options,
+            y, y_score, k=k, confidence_level=confidence_level, name=name, groups=groups, **options
         )
 
     @classmethod
     def from_cv_results(
         cls,
-        cv_results: dict[str, Any],
+        cv_results: Mapping[str, Any],
         X: Any,
         y: ArrayLike,
         *,
@@ -231,14 +244,13 @@ class NDCGDisplay:
         group_by: Any = None,
         response_method: Any = "auto",
         k: ArrayLike | None = None,
-        name: str | None = None,
-        ax: Any = None,
-        curve_kwargs: dict[str, Any] | None = None,
-        plot_chance_level: bool = False,
-        chance_level_kwargs: dict[str, Any] | None = None,
-        **options: Any,
+        name: str | list[str] | None = None,
+        **options: Unpack[DisplayOptions],
     ) -> NDCGDisplay:
         """Plot a curve for each fold of a cross-validation, and their mean.
+
+        The legend shows mean and standard deviation of the folds at the last cutoff. With a list
+        for `name` or `curve_kwargs`, each fold is a curve of its own, without their mean.
 
         Parameters
         ----------
@@ -251,8 +263,16 @@ class NDCGDisplay:
         group_by, response_method
             As in `make_ndcg_scorer`.
 
-        k, name, ax, curve_kwargs, plot_chance_level, chance_level_kwargs, **options
-            As in `from_predictions`; `sample_weight` has one weight per row.
+        k
+            As in `from_predictions`.
+
+        name : str or list of str, default=None
+            The model's name; or a name for each fold.
+
+        **options
+            `ax`, `curve_kwargs`, `plot_chance_level`, `chance_level_kwargs` and `despine`, as in
+            `from_predictions`, and the options of `ndcg_curve`; `sample_weight` has one weight per
+            row.
 
         Returns
         -------
@@ -263,89 +283,47 @@ class NDCGDisplay:
                 f"cv_results must have 'estimator' and 'indices', got {sorted(cv_results)}: call "
                 "cross_validate with return_estimator=True and return_indices=True."
             )
-        scorer = _scorer(group_by, response_method, options)
-        folds = cls._compute_folds(cv_results, scorer, X, y, groups, k, options)
-        # without k, folds reach as far as their longest query, and are flat beyond
-        longest = max((fold.k for fold in folds), key=len)
-
-        def padded(curve: Any) -> Floats:
-            return np.pad(curve, (0, len(longest) - len(curve)), mode="edge")
-
-        display = cls(
-            k=longest,
-            ndcg=np.array([padded(fold.ndcg) for fold in folds]),
-            name=name,
-            chance_level=np.mean([padded(fold.chance_level) for fold in folds], axis=0),
-        )
-        return display.plot(
-            ax,
-            curve_kwargs=curve_kwargs,
-            plot_chance_level=plot_chance_level,
-            chance_level_kwargs=chance_level_kwargs,
-        )
-
-    @staticmethod
-    def from_comparison(
-        comparison: Comparison, *, pair: tuple[Any, Any] | None = None, ax: Any = None
-    ) -> DifferenceDisplay:
-        """Plot the differences of two rankers: all queries, sorted, with the mean and its interval.
-
-        Parameters
-        ----------
-        comparison : Comparison
-            What `compare_rankers`, `compare_lists` or `compare_runs` returned.
-
-        pair : tuple of two names, default=None
-            One of ``comparison.pairs``. None takes the only one.
-
-        ax : matplotlib Axes, default=None
-            Where to draw. None makes a new figure.
-
-        Returns
-        -------
-        display : DifferenceDisplay
-
-        Raises
-        ------
-        ValueError
-            If `pair` is not one of the pairs, or is None and there are several.
-        """
-        pairs = comparison.pairs
-        if pair is None and len(pairs) == 1:
-            pair = pairs[0]
-        if pair not in pairs:
-            raise ValueError(f"pair must be one of {pairs}, got {pair!r}.")
-        place = pairs.index(pair)
-        first, second = (comparison.values[name] for name in pair)
-        low, high = comparison.confidence_interval
-        return DifferenceDisplay(
-            differences=np.sort(query_differences(first, second))[::-1],
-            mean=float(comparison.difference[place]),
-            interval=(float(low[place]), float(high[place])),
-            names=pair,
-        ).plot(ax)
+        drawing, measure, sample_weight = _read_options(options)
+        data = (X, y, groups, sample_weight)
+        scorer = make_ndcg_scorer(group_by=group_by, response_method=response_method)
+        found = []
+        folds = zip(cv_results["estimator"], cv_results["indices"]["test"], strict=True)
+        for estimator, rows in folds:
+            fold: list[Any] = [each if each is None else take_rows(each, rows) for each in data]
+            y_score, ids = scorer.scores_and_groups(estimator, *fold[:3])
+            queries = read_queries(measure, fold[1], y_score, ids, fold[3])
+            found.append(cls._of_queries(queries, k, confidence_level=None))
+        if n_nan := sum(bool(np.isnan(fold.ndcg).any()) for fold in found):
+            warn(
+                f"The curves of {n_nan} of {len(found)} folds are nan, and so is their mean: they "
+                "have no query with a relevant document, and undefined='omit' leaves such "
+                "queries out. Use fewer folds, or another value of undefined.",
+                UndefinedMetricWarning,
+            )
+        return cls._joined(found, name).plot(**drawing)
 
     def plot(
         self,
         ax: Any = None,
         *,
-        name: str | None = None,
-        curve_kwargs: dict[str, Any] | None = None,
+        name: str | list[str] | None = None,
+        curve_kwargs: dict[str, Any] | list[dict[str, Any]] | None = None,
         plot_chance_level: bool = False,
         chance_level_kwargs: dict[str, Any] | None = None,
+        despine: bool = False,
     ) -> NDCGDisplay:
-        """Draw the curve.
+        """Draw the curve, or the curves.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             Where to draw. None makes a new figure.
 
-        name : str, default=None
-            The model's name; None takes that of the display.
+        name : str or list of str, default=None
+            The model's name, or one for each curve; None takes that of the display.
 
-        curve_kwargs : dict, default=None
-            Keyword arguments of matplotlib's `plot` for the curve.
+        curve_kwargs : dict or list of dict, default=None
+            Keyword arguments of matplotlib's `plot` for the curve, or for each of several.
 
         plot_chance_level : bool, default=False
             Whether to draw the level of chance.
@@ -353,96 +331,103 @@ class NDCGDisplay:
         chance_level_kwargs : dict, default=None
             Keyword arguments of matplotlib's `plot` for the chance level.
 
+        despine : bool, default=False
+            Whether to remove the top and right spines.
+
         Returns
         -------
         display : NDCGDisplay
+
+        Raises
+        ------
+        ValueError
+            If a list does not have an entry for each curve, or there is no chance level to draw.
         """
         if plot_chance_level and self.chance_level is None:
             raise ValueError("plot_chance_level=True, but the display has no chance_level.")
+        separate = any(isinstance(each, list) for each in (self.name, name, curve_kwargs))
+        folds, name = np.atleast_2d(self.ndcg), self.name if name is None else name
+        curves = folds
+        if not separate and len(folds) > 1:
+            curves, name = self._mean_of_folds(folds, name)
+        names = _one_each("name", name, len(curves))
+        styles = _one_each("curve_kwargs", curve_kwargs, len(curves))
         ax = _axes(ax)
-        name = self.name if name is None else name
-        curves = np.atleast_2d(self.ndcg)
-        marker = "o" if len(self.k) == 1 else None  # a line of one point is invisible
-        given = {"marker": marker, "label": name} | (curve_kwargs or {})
-        (self.line_,) = ax.plot(self.k, curves.mean(axis=0), **given)
-        color = self.line_.get_color()
-        self.fold_lines_ = []
-        if len(curves) > 1:
-            thin = {"color": color, "alpha": 0.3, "linewidth": 1, "marker": marker}
-            self.fold_lines_ = [ax.plot(self.k, curve, **thin)[0] for curve in curves]
-        self.band_ = None
-        if self.interval is not None:
-            self.band_ = ax.fill_between(self.k, *self.interval, color=color, alpha=0.2, lw=0)
+        lines = [self._draw(ax, *each) for each in zip(curves, names, styles, strict=True)]
+        intervals: Any = [] if self.interval is None else self.interval.reshape(len(curves), 2, -1)
+        bands = [self._draw_band(ax, *each) for each in zip(intervals, lines, strict=False)]
+        self.line_ = lines if separate else lines[0]
+        self.band_ = (bands if separate else bands[0]) if bands else None
+        thin = {"color": lines[0].get_color(), "alpha": 0.3, "linewidth": 1}
+        of_mean = folds[:0] if curves is folds else folds
+        self.fold_lines_ = [self._draw(ax, fold, None, thin) for fold in of_mean]
         self.chance_level_ = None
         if plot_chance_level:
-            dashed = {"color": "k", "linestyle": "--", "label": "Chance level", "marker": marker}
-            (self.chance_level_,) = ax.plot(
-                self.k, self.chance_level, **(dashed | (chance_level_kwargs or {}))
-            )
+            dashed = {"color": "k", "linestyle": "--"} | (chance_level_kwargs or {})
+            self.chance_level_ = self._draw(ax, self.chance_level, "Chance level", dashed)
         ax.set(xlabel="Cutoff k", ylabel="NDCG@k")
         ax.xaxis.get_major_locator().set_params(integer=True)
+        if despine:
+            ax.spines[["top", "right"]].set_visible(False)
         if ax.get_legend_handles_labels()[1]:
             ax.legend()
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    @classmethod
-    def _compute_folds(
-        cls,
-        cv_results: dict[str, Any],
-        scorer: GroupedScorer,
-        X: Any,
-        y: Any,
-        groups: Any,
-        k: ArrayLike | None,
-        options: dict[str, Any],
-    ) -> list[NDCGDisplay]:
-        data = (X, y, groups, options.pop("sample_weight", None))
-        folds = zip(cv_results["estimator"], cv_results["indices"]["test"], strict=True)
-        found = []
-        for estimator, rows in folds:
-            fold: list[Any] = [each if each is None else take_rows(each, rows) for each in data]
-            y_score, ids = scorer.scores_and_groups(estimator, *fold[:3])
-            of_fold = options | {"groups": ids, "sample_weight": fold[3]}
-            found.append(cls._compute(fold[1], y_score, k, None, None, of_fold))
-        n_nan = sum(bool(np.isnan(fold.ndcg).any()) for fold in found)
-        if n_nan:
-            warn(
-                f"The curves of {n_nan} of {len(found)} folds are nan, and so is their mean: they "
-                "have no query with a relevant document, and undefined='omit' leaves such "
-                "queries out. Use fewer folds, or another value of undefined.",
-                UndefinedMetricWarning,
-            )
-        return found
+    def _draw(self, ax: Any, curve: Any, name: str | None, style: dict[str, Any] | None) -> Any:
+        marker = "o" if len(self.k) == 1 else None  # a line of one point is invisible
+        given = {"marker": marker, "label": None if name is None else _label(name)}
+        return ax.plot(self.k, curve, **(given | (style or {})))[0]
+
+    def _draw_band(self, ax: Any, interval: Floats, line: Any) -> Any:
+        return ax.fill_between(self.k, *interval, color=line.get_color(), alpha=0.2, lw=0)
+
+    def _mean_of_folds(self, folds: Floats, name: Any) -> tuple[Floats, str]:
+        """The mean curve, and its label with mean and standard deviation at the last cutoff."""
+        last = folds[:, -1]
+        spread = f"NDCG@{self.k[-1]} = {last.mean():.3f} +/- {last.std():.3f}"
+        return folds.mean(axis=0, keepdims=True), f"{name} ({spread})" if name else spread
 
     @classmethod
-    def _compute(
-        cls,
-        y_true: ArrayLike,
-        y_score: ArrayLike,
-        k: ArrayLike | None,
-        confidence_level: float | None,
-        name: str | None,
-        options: dict[str, Any],
+    def _of_queries(
+        cls, queries: Queries, k: ArrayLike | None, confidence_level: float | None
     ) -> NDCGDisplay:
-        measure, data = measure_and_data("NDCGDisplay", options, CurveOptions)
-        if k is not None and np.ndim(k) == 1:
+        if is_integer(k) and k >= 1:
+            k = range(1, k + 1)
+        elif k is not None and np.ndim(k) == 1:
             k = np.unique(np.asarray(k))
-        queries = read_queries(measure, y_true, y_score, **data)
         cutoffs, ndcg = queries.mean_curve(check_curve_cutoffs(k))
         queries = queries.without_warning()  # the curve has warned of undefined queries
         interval = None
         if confidence_level is not None:
             interval = curve_interval(queries, cutoffs, confidence_level)
         chance_level = queries.in_random_order().mean_curve(cutoffs)[1]
-        return cls(k=cutoffs, ndcg=ndcg, interval=interval, name=name, chance_level=chance_level)
+        return cls(k=cutoffs, ndcg=ndcg, interval=interval, chance_level=chance_level)
+
+    @classmethod
+    def _joined(cls, displays: list[NDCGDisplay], name: Any) -> NDCGDisplay:
+        """Several curves as one display; without k, folds end flat after their longest query."""
+        longest = max((each.k for each in displays), key=len)
+
+        def padded(curve: Any) -> Floats:
+            return np.pad(curve, (0, len(longest) - len(curve)), mode="edge")
+
+        intervals = [each.interval for each in displays if each.interval is not None]
+        return cls(
+            k=longest,
+            ndcg=np.array([padded(each.ndcg) for each in displays]),
+            interval=np.array(intervals) if intervals else None,
+            name=name,
+            chance_level=np.mean([padded(each.chance_level) for each in displays], axis=0),
+        )
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class DifferenceDisplay:
     """Differences of two rankers, query by query, from the largest gain to the largest loss.
 
-    Made by `NDCGDisplay.from_comparison`; the constructor takes what it has computed. The areas
-    show what a mean hides: many small differences, or a few large ones that cancel.
+    Made by `from_comparison`; the constructor takes what it has computed. The areas show what a
+    mean hides: many small differences, or a few large ones that cancel.
 
     Parameters
     ----------
@@ -482,12 +467,12 @@ class DifferenceDisplay:
     >>> import matplotlib
     >>> matplotlib.use("agg")
     >>> import numpy as np
-    >>> from sklearn_ndcg import NDCGDisplay, compare_rankers
+    >>> from sklearn_ndcg import DifferenceDisplay, compare_rankers
     >>> rng = np.random.default_rng(0)
     >>> y_true = rng.integers(0, 5, size=(50, 20))
     >>> scores = {name: y_true + rng.normal(scale=2, size=y_true.shape) for name in "ab"}
     >>> comparison = compare_rankers(y_true, scores, random_state=0)
-    >>> display = NDCGDisplay.from_comparison(comparison)
+    >>> display = DifferenceDisplay.from_comparison(comparison)
     >>> for text in display.ax_.get_legend().get_texts():
     ...     print(text.get_text())
     a is better: 28 queries
@@ -496,18 +481,51 @@ class DifferenceDisplay:
     0.95 interval of the mean
     """
 
-    def __init__(
-        self,
-        *,
-        differences: Floats,
-        mean: float,
-        interval: tuple[float, float],
-        names: tuple[Any, Any],
-    ) -> None:
-        self.differences = differences
-        self.mean = mean
-        self.interval = interval
-        self.names = names
+    differences: Floats
+    mean: float
+    interval: tuple[float, float]
+    names: tuple[Any, Any]
+
+    @classmethod
+    def from_comparison(
+        cls, comparison: Comparison, *, pair: tuple[Any, Any] | None = None, ax: Any = None
+    ) -> DifferenceDisplay:
+        """Plot the differences of two rankers: all queries, sorted, with the mean and its interval.
+
+        Parameters
+        ----------
+        comparison : Comparison
+            What `compare_rankers`, `compare_lists` or `compare_runs` returned.
+
+        pair : tuple of two names, default=None
+            One of ``comparison.pairs``. None takes the only one.
+
+        ax : matplotlib Axes, default=None
+            Where to draw. None makes a new figure.
+
+        Returns
+        -------
+        display : DifferenceDisplay
+
+        Raises
+        ------
+        ValueError
+            If `pair` is not one of the pairs, or is None and there are several.
+        """
+        pairs = comparison.pairs
+        if pair is None and len(pairs) == 1:
+            pair = pairs[0]
+        if pair not in pairs:
+            raise ValueError(f"pair must be one of {pairs}, got {pair!r}.")
+        place = pairs.index(pair)
+        first, second = (comparison.values[name] for name in pair)
+        low, high = comparison.confidence_interval
+        return cls(
+            differences=np.sort(query_differences(first, second))[::-1],
+            mean=float(comparison.difference[place]),
+            interval=(float(low[place]), float(high[place])),
+            names=pair,
+        ).plot(ax)
 
     def plot(self, ax: Any = None) -> DifferenceDisplay:
         """Draw the differences.
@@ -522,7 +540,7 @@ class DifferenceDisplay:
         display : DifferenceDisplay
         """
         ax = _axes(ax)
-        first, second = self.names
+        first, second = map(_label, self.names)
         edges = np.arange(len(self.differences) + 1)
         self.better_, self.worse_ = (
             ax.stairs(
@@ -531,13 +549,11 @@ class DifferenceDisplay:
             )
             for side, name, color in ((1, first, "C0"), (-1, second, "C1"))
         )  # fmt: skip
-        label = f"mean {self.mean:+.4f}"
-        self.line_ = ax.axhline(self.mean, color="k", linewidth=1, label=label)
+        self.line_ = ax.axhline(self.mean, color="k", linewidth=1, label=f"mean {self.mean:+.4f}")
         label = "0.95 interval of the mean"
         self.band_ = ax.axhspan(*self.interval, color="k", alpha=0.2, linewidth=0, label=label)
-        ax.set(
-            xlabel="Queries, sorted by difference", ylabel=f"Difference of NDCG, {first} - {second}"
-        )
+        ax.set_xlabel("Queries, sorted by difference")
+        ax.set_ylabel(f"Difference of NDCG, {first} - {second}")
         ax.margins(x=0)
         ax.legend()
         self.ax_, self.figure_ = ax, ax.figure
@@ -556,6 +572,23 @@ def _axes(ax: Any) -> Any:
     return plt.subplots()[1] if ax is None else ax
 
 
-def _scorer(group_by: Any, response_method: Any, options: dict[str, Any]) -> GroupedScorer:
-    choices = {name: value for name, value in options.items() if name != "sample_weight"}
-    return make_ndcg_scorer(group_by=group_by, response_method=response_method, **choices)
+def _read_options(options: DisplayOptions) -> tuple[dict[str, Any], Measure, ArrayLike | None]:
+    """How to draw, what to draw, and the weights of the rows."""
+    others: dict[str, Any] = dict(options)
+    names = others.keys() & (DisplayOptions.__annotations__.keys() - CurveOptions.__annotations__)
+    drawing = {name: others.pop(name) for name in names}
+    measure, data = measure_and_data("NDCGDisplay", others, CurveOptions)
+    return drawing, measure, data["sample_weight"]
+
+
+def _label(name: object) -> str:
+    """A name as text of matplotlib: without formulas, and not hidden from a legend by a "_"."""
+    text = str(name).replace("$", r"\$")
+    return f" {text}" if text.startswith("_") else text
+
+
+def _one_each(argument: str, value: Any, n: int) -> list[Any]:
+    """An entry for each of n curves, from a list of them or from one for all."""
+    if isinstance(value, list) and len(value) != n:
+        raise ValueError(f"{argument} must have an entry for each of {n} curves, got {value}.")
+    return value if isinstance(value, list) else [value] * n

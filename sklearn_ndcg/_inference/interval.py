@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,14 +11,9 @@ from scipy import stats
 from sklearn_ndcg._checks import EQUAL, Floats, Ints, check_choice, is_number, warn
 from sklearn_ndcg._inference import statistics
 from sklearn_ndcg._inference.results import ConfidenceInterval, NDCGInterval
-from sklearn_ndcg._inference.sample import (
-    Sample,
-    check_sample_size,
-    generator_of,
-    weights_of_scored,
-)
+from sklearn_ndcg._inference.sample import Sample, check_sample_size, generator_of, scored_weights
 from sklearn_ndcg._kernels import weighted_means
-from sklearn_ndcg._metrics import Queries, measure_and_data, read_queries
+from sklearn_ndcg._metrics import NDCGOptions, Queries, measure_and_data, read_queries
 
 
 def ndcg_interval(
@@ -30,7 +25,7 @@ def ndcg_interval(
     method: str = "BCa",
     random_state: Any = None,
     clusters: ArrayLike | None = None,
-    **options: Any,
+    **options: Unpack[NDCGOptions],
 ) -> NDCGInterval:
     """NDCG with a confidence interval over queries.
 
@@ -72,10 +67,7 @@ def ndcg_interval(
     Returns
     -------
     result : NDCGInterval
-        With `value` (that of `ndcg_score`), `confidence_interval` (`low`, `high`),
-        `standard_error`, `n_queries` that were scored, `n_clusters` that they lie in (`n_queries`
-        without `clusters`), and `n_left_out`, undefined under ``undefined="omit"`` or
-        without weight.
+        With `ndcg`, `confidence_interval`, `standard_error` and more, see `NDCGInterval`.
 
     Raises
     ------
@@ -130,18 +122,16 @@ def ndcg_interval(
     >>> ndcg_interval(y_true, y_score, k=10, clusters=user, random_state=0).standard_error
     0.0053...
     """
-    _check_level(confidence_level)
-    confidence_level = float(confidence_level)
+    tails = _tails(confidence_level)
     check_choice("method", method, ("BCa", "percentile", "t"))
     generator = generator_of(random_state, n_resamples)
     measure, data = measure_and_data("ndcg_interval", options)
     sample = Sample.of([read_queries(measure, y_true, y_score, **data)], y_true, clusters)
     value = float(statistics.mean_and_error(sample.values, sample.weight)[0][0])
-    tails = np.array([(1 - confidence_level) / 2, (1 + confidence_level) / 2])
     bounds, error = _bounds_and_error(value, sample, tails, method, n_resamples, generator)
     return NDCGInterval(
         value, ConfidenceInterval(*bounds.tolist()), error, sample.n_queries, sample.n_clusters,
-        sample.n_left_out, confidence_level, method,
+        sample.n_left_out, float(confidence_level), method,
     )  # fmt: skip
 
 
@@ -171,9 +161,9 @@ def _bounds_and_error(
 
 def curve_interval(queries: Queries, cutoffs: Ints, confidence_level: float) -> Floats:
     """Bounds of NDCG at each cutoff, of Student's t over queries, shape (2, n_cutoffs)."""
-    _check_level(confidence_level)
+    tails = _tails(confidence_level)
     last = queries.for_measure(k=int(cutoffs[-1])).values()[:, 0]
-    weight, scored = weights_of_scored(last, queries.weight)
+    weight, scored = scored_weights(last, queries.weight)
     check_sample_size(weight, len(scored))
     weights = np.zeros((2, len(queries)))
     weights[:, scored] = weight, statistics.jackknife_factors(weight) ** 2
@@ -181,13 +171,14 @@ def curve_interval(queries: Queries, cutoffs: Ints, confidence_level: float) -> 
     moments = queries.curve_moments(cutoffs, weights, center)
     distance, error = statistics.mean_and_error_of_moments(*moments, weights[:, scored])
     mean = center + distance
-    half = error * stats.t.ppf((1 + confidence_level) / 2, statistics.degrees_of_freedom(weight))
+    half = error * stats.t.ppf(tails[1], statistics.degrees_of_freedom(weight))
     # the value of undefined queries may lie outside 0 and 1, and then so may a mean
     low, high = min(0, last[scored].min()), max(1, last[scored].max())
-    bounds: Floats = np.clip([mean - half, mean + half], low, high)
-    return bounds
+    return np.asarray(np.clip([mean - half, mean + half], low, high))
 
 
-def _check_level(confidence_level: object) -> None:
+def _tails(confidence_level: object) -> Floats:
+    """Levels of both bounds of an interval."""
     if not is_number(confidence_level) or not 0 < float(confidence_level) < 1 - 2**-52:
         raise ValueError(f"confidence_level must be between 0 and 1, got {confidence_level!r}.")
+    return np.array([1 - float(confidence_level), 1 + float(confidence_level)]) / 2

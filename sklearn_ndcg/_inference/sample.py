@@ -33,13 +33,12 @@ class Sample(NamedTuple):
         queries = rankers[0]
         others = [ranker.without_warning() for ranker in rankers[1:]]  # one warning is enough
         values = np.array([ranker.values()[:, 0] for ranker in (queries, *others)])
-        weight, scored = weights_of_scored(values[0], queries.weight)
+        weight, scored = scored_weights(values[0], queries.weight)
         codes = None
         if clusters is not None:
             refuse_reordered(y_true=y_true, clusters=clusters)
-            found, codes = np.unique(
-                _clusters_of_queries(queries, clusters)[scored], return_inverse=True
-            )
+            of_query = _clusters_of_queries(queries, clusters)[scored]
+            found, codes = np.unique(of_query, return_inverse=True)
             codes = None if len(found) == len(weight) else codes
         labels = queries.grouping.labels[scored]
         sample = cls(values[:, scored], weight, labels, codes, int((~scored).sum()))
@@ -63,7 +62,7 @@ class Sample(NamedTuple):
         return by_cluster(values, self.weight, self.clusters)
 
 
-def weights_of_scored(values: Floats, weight: Floats | None) -> tuple[Floats, NDArray[np.bool_]]:
+def scored_weights(values: Floats, weight: Floats | None) -> tuple[Floats, NDArray[np.bool_]]:
     """Weights of the queries that have a value and a weight, and which these are."""
     weight = np.ones(len(values)) if weight is None else weight
     scored = ~np.isnan(values) & (weight > 0)
@@ -74,17 +73,17 @@ def weights_of_scored(values: Floats, weight: Floats | None) -> tuple[Floats, ND
 def check_sample_size(weight: Floats, n_queries: int, clustered: bool = False) -> None:
     """Raise or warn where a sample of so many queries or clusters is too small."""
     n, each = len(weight), "clusters" if clustered else "queries"
-    of_queries = " queries" if clustered else ""
     if n < 2:
         raise ValueError(
             f"At least 2 scored {each} are needed to estimate how NDCG varies over {each}; found "
-            f"{n} of {n_queries}{of_queries}."
+            f"{n} of {n_queries} queries."
         )
     worth = round(effective_number(weight), 6)
     if worth < _LEAST:
-        uneven = "uneven sizes" if clustered else "uneven weights"
-        size = f" with {uneven} have an effective number of {worth:.3g} (Kish)" if worth < n else ""
-        counted = f"{n} {each}" + (f" of {n_queries} queries" if clustered else "") + size
+        counted = f"{n} clusters of {n_queries} queries" if clustered else f"{n} queries"
+        if worth < n:
+            uneven = "uneven sizes" if clustered else "uneven weights"
+            counted += f" with {uneven} have an effective number of {worth:.3g} (Kish)"
         warn(f"{counted}: intervals and tests are unreliable below {_LEAST}.")
 
 

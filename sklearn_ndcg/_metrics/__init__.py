@@ -1,6 +1,6 @@
 """What NDCG means, and its value: measures, checked input, the metric functions."""
 
-from sklearn_ndcg._metrics.explanation import explain_difference
+from sklearn_ndcg._metrics.explanation import Explanation, explain_difference
 from sklearn_ndcg._metrics.functions import (
     dcg_samples,
     dcg_score,
@@ -34,3 +34,4 @@ from sklearn_ndcg._metrics.measure import (
     measure_and_data,
 )
 from sklearn_ndcg._metrics.queries import LARGEST_WEIGHT, Queries, Totals
+from sklearn_ndcg._metrics.tables import Table

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,13 +14,13 @@ from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, check_choice, name_of
 from sklearn_ndcg._metrics.inputs import read_queries
 from sklearn_ndcg._metrics.measure import CONVENTIONS, Measure, NDCGChoicesAtK, measure_and_data
 from sklearn_ndcg._metrics.queries import Queries
+from sklearn_ndcg._metrics.tables import Table
 from sklearn_ndcg._rows import codes_of_runs, shown_labels
 
 # In the order of the steps.
 _CHOICES = ("unjudged", "gain", "discount", "ties", "undefined", "k")
 _MOST = 3  # queries that are shown of each step
 
-_NO_TIES = "no effect: no two documents of a query have equal scores"
 _PLACES = (
     "The scores are places in lists, as from_lists and from_trec return them: documents of equal\n"
     "score are in an order already, so no rule for ties can change it."
@@ -36,7 +37,58 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """Result of `explain_difference`."""
+    """The way from one convention to another, step by step: the result of `explain_difference`.
+
+    It prints as text, and as a table in a notebook. Each step changes one choice.
+
+    Attributes
+    ----------
+    first, second : str
+        Names of the conventions; "first" and "second" where they were mappings.
+
+    changes : list of (choice, before, after)
+        What each of the n_steps steps changes: the option of `ndcg_score`, and both of its values.
+
+    ndcg : ndarray of shape (n_steps + 1,)
+        The NDCG before the first step and after each of them.
+
+    difference : ndarray of shape (n_steps,)
+        What each step adds to the NDCG.
+
+    labels : ndarray of shape (n_queries,)
+        The ids of the queries, sorted; for 2-D input the numbers of the rows.
+
+    values : ndarray of shape (n_steps + 1, n_queries)
+        The NDCG of each query before the first step and after each of them; nan where the query is
+        left out.
+
+    shares : ndarray of shape (n_steps, n_queries)
+        What each query adds to the difference of a step. A row adds up to `difference`.
+
+    n_tied : int
+        Number of queries with documents of equal scores.
+
+    are_places : bool
+        Whether the scores are places in ranked lists, as from `from_lists` and `from_trec`.
+
+    See Also
+    --------
+    explain_difference : Makes it.
+
+    Examples
+    --------
+    >>> from sklearn_ndcg import Explanation, explain_difference
+    >>> y_true, y_score = [[3, 0, 2], [0, 0, 0]], [[0.9, 0.9, 0.4], [0.1, 0.5, 0.2]]
+    >>> explanation: Explanation = explain_difference(y_true, y_score, "sklearn", "lightgbm")
+    >>> [change.choice for change in explanation.changes]
+    ['gain', 'ties', 'undefined']
+    >>> explanation.ndcg.round(3)
+    array([0.404, 0.405, 0.478, 0.978])
+    >>> explanation.shares.round(3)
+    array([[0.001, 0.   ],
+           [0.073, 0.   ],
+           [0.   , 0.5  ]])
+    """
 
     first: str
     second: str
@@ -50,27 +102,36 @@ class Explanation:
     are_places: bool
 
     def __repr__(self) -> str:
-        start, end = self.ndcg[[0, -1]]
-        changed = ", ".join(change.choice for change in self.changes) or "nothing"
-        return f"<Explanation: {start:.4f} to {end:.4f} by {changed}>"
-
-    def __str__(self) -> str:
-        n = len(self.labels)
-        lines = [f"{n} {'query' if n == 1 else 'queries'}", "  NDCG   change"]
-        lines.append(f"{self.ndcg[0]:6.4f}           {self.first}")
-        for step, (choice, before, after) in enumerate(self.changes):
-            number = f"{self.ndcg[step + 1]:6.4f}  {self.difference[step]:+7.4f}"
-            lines.append(f"{number}  {choice}: {_shown(before)} -> {_shown(after)}")
-            lines.append(f"{'':19}{self._effect(step)}")
-        if not self.changes:
-            lines.append(f"{'':17}no choice differs")
-        lines.append(f"{self.ndcg[-1]:6.4f}           {self.second}")
+        lines = [self._n_queries(), "  NDCG   change"]
+        for number, change, what, effect in self._rows():
+            lines.append(f"{number:>6}  {change:>7}  {what}")
+            if effect:
+                lines.append(f"{'':19}{effect}")
         return "\n".join([*lines, _PLACES] if self.are_places else lines)
+
+    def _repr_html_(self) -> str:
+        table = Table(["NDCG", "change", "", "effect"], self._rows(), left=(2, 3))
+        return f"<p>{self._n_queries()}</p>{table.html()}" + f"<p>{_PLACES}</p>" * self.are_places
+
+    def _n_queries(self) -> str:
+        n = len(self.labels)
+        return f"{n} {'query' if n == 1 else 'queries'}"
+
+    def _rows(self) -> list[list[str]]:
+        """Start, steps and end: the NDCG, what a step adds to it, what it changes, its effect."""
+        steps = [
+            [f"{self.ndcg[step + 1]:.4f}", f"{self.difference[step]:+.4f}",
+             f"{choice}: {_shown(before)} -> {_shown(after)}", self._effect(step)]
+            for step, (choice, before, after) in enumerate(self.changes)
+        ]  # fmt: skip
+        start, end = (f"{self.ndcg[step]:.4f}" for step in (0, -1))
+        steps = steps or [["", "", "no choice differs", ""]]
+        return [[start, "", self.first, ""], *steps, [end, "", self.second, ""]]
 
     def _effect(self, step: int) -> str:
         """How many queries a step changes, and those that make most of it."""
         if self.changes[step].choice == "ties" and not self.n_tied:
-            return _NO_TIES
+            return "no effect: no two documents of a query have equal scores"
         before, after = self.values[step : step + 2]
         with np.errstate(invalid="ignore"):
             same = (np.abs(after - before) < EQUAL) | (np.isnan(before) & np.isnan(after))
@@ -85,8 +146,7 @@ class Explanation:
             f"{_value(after[query])})"
             for query in most
         ]
-        changed = f"{np.count_nonzero(~same)} of {len(same)}"
-        return f"in {changed} queries, most in {', '.join(shown)}"
+        return f"in {np.sum(~same)} of {len(same)} queries, most in {', '.join(shown)}"
 
 
 def explain_difference(
@@ -97,12 +157,13 @@ def explain_difference(
     *,
     groups: ArrayLike | None = None,
     k: Cutoff = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Explanation:
-    """Print what the NDCG becomes on the way from one convention to another, choice by choice.
+    """Explain the difference between the NDCG of two conventions, choice by choice.
 
     The choices in which they differ are changed one at a time: unjudged documents, gain, discount,
-    ties, queries without a relevant document, cutoff. For each step it prints the NDCG after it,
-    the difference that it makes, how many queries change, and the queries that make most of the
+    ties, queries without a relevant document, cutoff. For each step the result shows the NDCG after
+    it, the difference that it makes, how many queries change, and the queries that make most of the
     difference. The choices interact: in another order the steps would make other differences,
     which add up to the same.
 
@@ -122,15 +183,13 @@ def explain_difference(
     k : int, None or "retrieved", default=None
         Cutoff of both, except where a mapping has its own.
 
+    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
+        Weights, as in `ndcg_score`.
+
     Returns
     -------
     explanation : Explanation
-        What was printed, as numbers. `changes` lists the n_steps changes: (choice, before, after).
-        `ndcg`, of shape (n_steps + 1,), has the NDCG before and after them, and `difference`, of
-        shape (n_steps,), what each makes. `values`, of shape (n_steps + 1, n_queries), has the NDCG
-        of each query, nan if it is left out; `shares`, of shape (n_steps, n_queries), what each
-        query adds to the difference. `labels` has the ids of the queries, and `n_tied` is the
-        number of queries with equal scores. ``str(explanation)`` is the text.
+        Prints as text, and as a table in a notebook. See `Explanation` for its attributes.
 
     Raises
     ------
@@ -159,6 +218,7 @@ def explain_difference(
     >>> explanation = explain_difference(
     ...     y_true, y_score, "sklearn", CONVENTIONS["lightgbm"] | {"k": 3}, groups=groups
     ... )
+    >>> explanation
     2 queries
       NDCG   change
     0.4071           sklearn
@@ -175,35 +235,28 @@ def explain_difference(
     array([-0.0005,  0.0688,  0.5   , -0.0229])
     """
     start, end = _measure("first", first, k), _measure("second", second, k)
-    queries = read_queries(start, y_true, y_score, groups)
-    values, changes = [queries.values()], []
+    queries = read_queries(start, y_true, y_score, groups, sample_weight)
+    stations, changes = [queries], []
     for choice in _CHOICES:
         before, after = getattr(queries.measure, choice), getattr(end, choice)
         if _same(before, after):
             continue
         measure = replace(queries.measure, **{choice: after})
         if choice in ("gain", "unjudged"):
-            queries = read_queries(measure, y_true, y_score, groups)
+            queries = read_queries(measure, y_true, y_score, groups, sample_weight)
         queries = replace(queries, measure=measure)
-        values.append(queries.values())
+        stations.append(queries)
         changes.append(Change(choice, before, after))
-    means = [queries.totals_of(each).means(start)[0] for each in values]
+    values = [each.values() for each in stations]
+    ndcg = [each.means(start)[0] for each in map(Queries.totals_of, stations, values)]
     by_query = np.hstack(values).T
-    n_tied, are_places = _ties_and_places(queries)
-    explanation = Explanation(
-        first=first if isinstance(first, str) else "first",
-        second=second if isinstance(second, str) else "second",
-        changes=changes,
-        ndcg=np.array(means),
-        difference=np.diff(means),
-        labels=queries.grouping.labels,
-        values=by_query,
-        shares=_shares(by_query),
-        n_tied=n_tied,
-        are_places=are_places,
-    )
-    print(explanation)
-    return explanation
+    weights = [np.ones(len(each)) if each.weight is None else each.weight for each in stations]
+    return Explanation(
+        first if isinstance(first, str) else "first",
+        second if isinstance(second, str) else "second",
+        changes, np.array(ndcg), np.diff(ndcg), queries.grouping.labels, by_query,
+        _shares(by_query, np.array(weights)), *_ties_and_places(queries),
+    )  # fmt: skip
 
 
 def _measure(name: str, convention: Any, k: Any) -> Measure:
@@ -239,19 +292,23 @@ def _same(before: Any, after: Any) -> bool:
     return bool(plain[0] == plain[1])
 
 
-def _shares(values: Floats) -> Floats:
-    """What each query adds to the difference of the means at each step; nan is left out of them."""
-    shares = np.zeros((len(values) - 1, values.shape[1]))
-    for share, before, after in zip(shares, values[:-1], values[1:], strict=True):
-        left, entered = ~np.isnan(before), ~np.isnan(after)
-        both = left & entered
-        if not both.any():
-            share[:] = np.nan
-            continue
-        share[both] = (after - before)[both] / np.count_nonzero(both)
-        share[left & ~both] = (before[both].mean() - before[left & ~both]) / np.count_nonzero(left)
-        share[entered & ~both] = (after[entered & ~both] - after[both].mean()) / np.count_nonzero(
-            entered
+def _shares(values: Floats, weights: Floats) -> Floats:
+    """What each query adds to the difference of the weighted means at each step; nan is left out.
+
+    A mean goes from all queries before the step to those that stay, and from these to all after it.
+    """
+    weights, values = np.where(np.isnan(values), 0, weights), np.nan_to_num(values)
+    shares = np.empty((len(values) - 1, values.shape[1]))
+    steps = zip(shares, pairwise(values), pairwise(weights), strict=True)
+    for share, (before, after), of_all in steps:
+        stays = np.logical_and(*of_all)
+        old, new = (weight / (weight.sum() or np.nan) for weight in of_all)
+        old_stays, new_stays = (weight * stays / (weight[stays].sum() or 1) for weight in of_all)
+        start, end = before @ old_stays, after @ new_stays
+        share[:] = np.where(
+            stays,
+            new_stays * (after - start) - old_stays * (before - start),
+            new * (after - end) - old * (before - start),
         )
     return shares
 
@@ -267,12 +324,8 @@ def _ties_and_places(queries: Queries) -> tuple[int, bool]:
     order = np.lexsort((score, query))
     query, score = query[order], score[order]
     tied = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
-    are_places = (
-        len(score) > 0
-        and not tied.any()
-        and bool((score < 0).all() and (score == np.floor(score)).all())
-        and bool((-score <= queries.grouping.lengths[query]).all())
-    )
+    places = (score < 0) & (score == np.floor(score)) & (-score <= queries.grouping.lengths[query])
+    are_places = len(score) > 0 and not tied.any() and bool(places.all())
     return len(np.unique(query[1:][tied])), are_places
 
 

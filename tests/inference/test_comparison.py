@@ -187,10 +187,14 @@ def test_undefined_queries_do_not_tell_rankers_apart():
     y, scores = three_rankers()
     y[:3] = 0
     expected = compare_rankers(y[3:], {n: s[3:] for n, s in scores.items()}, test="t")
-    for value in ("warn", 0.0, 1.0, np.nan):
-        found = compare_rankers(y, scores, test="t", undefined=value)
+    for options in ({}, {"undefined": "omit"}):
+        found = compare_rankers(y, scores, test="t", **options)
         assert (found.n_queries, found.n_left_out) == (37, 3)
         assert found.pvalue == pytest.approx(expected.pvalue)
+    for number in (0.0, 1.0):  # counts for all rankers alike
+        found = compare_rankers(y, scores, test="t", undefined=number)
+        assert (found.n_queries, found.n_left_out) == (40, 0)
+        assert found.difference == pytest.approx(expected.difference * 37 / 40)
 
 
 BAD_COMPARISON = {

@@ -1,5 +1,6 @@
 """The data and the artists of NDCGDisplay, and the chance level against all orders."""
 
+import re
 import warnings
 from itertools import permutations
 
@@ -29,6 +30,10 @@ matplotlib.use("agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
 
+def legend(display):
+    return [text.get_text() for text in display.ax_.get_legend().get_texts()]
+
+
 @pytest.fixture(autouse=True)
 def _closed():
     yield
@@ -54,7 +59,7 @@ def test_curve_and_band():
 
 
 @pytest.mark.parametrize("weights", ["none", "uneven", "one decides", "some are 0"])
-@pytest.mark.parametrize("undefined", [np.nan, 0, 2])
+@pytest.mark.parametrize("undefined", ["omit", 0, 2])
 def test_the_band_is_the_interval_of_each_cutoff(monkeypatch, weights, undefined):
     rng = np.random.default_rng(0)
     lengths = np.r_[rng.integers(1, 20, 40), 300]
@@ -72,7 +77,7 @@ def test_the_band_is_the_interval_of_each_cutoff(monkeypatch, weights, undefined
         display = NDCGDisplay.from_predictions(y, s, **options)
         for k in (1, 2, 7, 19, 20, 150, 300):
             expected = ndcg_interval(y, s, k=k, method="t", **options).confidence_interval
-            bounds = np.clip(expected, 0, max(1, np.nan_to_num(undefined)))
+            bounds = np.clip(expected, 0, 2 if undefined == 2 else 1)
             assert display.interval[:, k - 1] == pytest.approx(bounds, abs=1e-12)
         monkeypatch.setattr("sklearn_ndcg._metrics.queries._VALUES_AT_A_TIME", 70)
         in_blocks = NDCGDisplay.from_predictions(y, s, **options)
@@ -296,7 +301,7 @@ def test_bad_input():
     for options, error, message in (
         ({"confidence_level": 0}, ValueError, "confidence_level must be between 0 and 1"),
         ({"k": [0]}, ValueError, "array of integer cutoffs"),
-        ({"k": 5}, ValueError, "array of integer cutoffs"),
+        ({"k": 0}, ValueError, "array of integer cutoffs"),
         ({"log_base": 3}, TypeError, "has no option 'log_base'"),
     ):
         with pytest.raises(error, match=message):
@@ -329,7 +334,7 @@ def test_differences_of_a_pair():
     scores = {"good": good, "same": 2 * good, "poor": -good}
     weight = np.arange(1, 31)
     comparison = compare_rankers(y, scores, k=5, sample_weight=weight, random_state=0)
-    display = NDCGDisplay.from_comparison(comparison, pair=("good", "poor"))
+    display = DifferenceDisplay.from_comparison(comparison, pair=("good", "poor"))
     assert isinstance(display, DifferenceDisplay)
     expected = ndcg_samples(y, good, k=5) - ndcg_samples(y, -good, k=5)
     assert display.differences == pytest.approx(np.sort(expected)[::-1], abs=1e-15)
@@ -347,7 +352,7 @@ def test_differences_of_a_pair():
         f"mean {display.mean:+.4f}",
         "0.95 interval of the mean",
     ]
-    equal = NDCGDisplay.from_comparison(comparison, pair=("good", "same"), ax=display.ax_)
+    equal = DifferenceDisplay.from_comparison(comparison, pair=("good", "same"), ax=display.ax_)
     assert equal.ax_ is display.ax_
     assert equal.figure_ is display.figure_
     assert not equal.differences.any()
@@ -356,11 +361,11 @@ def test_differences_of_a_pair():
 def test_the_pair_of_a_comparison():
     y, good = matrices(30)
     only = compare_rankers(y, {"a": good, "b": -good}, random_state=0)
-    assert NDCGDisplay.from_comparison(only).names == ("a", "b")
+    assert DifferenceDisplay.from_comparison(only).names == ("a", "b")
     several = compare_rankers(y, {"a": good, "b": -good, "c": 2 * good}, random_state=0)
     for comparison, pair in ((several, None), (only, ("b", "a")), (only, "ab")):
         with pytest.raises(ValueError, match=r"pair must be one of \[\('a', 'b'\)"):
-            NDCGDisplay.from_comparison(comparison, pair=pair)
+            DifferenceDisplay.from_comparison(comparison, pair=pair)
 
 
 @pytest.mark.parametrize("n_folds", [2, 3])
@@ -399,3 +404,228 @@ def test_a_band_ends_where_ndcg_does_not_where_the_values_do():
     with pytest.warns(UserWarning, match="2 queries"):
         display = NDCGDisplay.from_predictions(poor, [[2, 3, 1], [3, 1, 2]], k=[3])
     assert display.interval[:, 0].tolist() == [0, 1]
+
+
+# Several rankers on one axis
+
+
+def three_rankers():
+    y, good = matrices(30)
+    return y, {"good": good, "poor": -good, "same": 2 * good}
+
+
+def test_a_mapping_draws_a_curve_for_each_ranker():
+    y, scores = three_rankers()
+    display = NDCGDisplay.from_predictions(y, scores, k=5, plot_chance_level=True)
+    assert display.name == list(scores)
+    assert display.ndcg.shape == (3, 5)
+    assert display.interval.shape == (3, 2, 5)
+    assert len(display.line_) == len(display.band_) == 3
+    assert display.fold_lines_ == []
+    for i, s in enumerate(scores.values()):
+        alone = NDCGDisplay.from_predictions(y, s, k=5)
+        assert display.ndcg[i].tolist() == alone.ndcg.tolist()
+        assert display.interval[i].tolist() == alone.interval.tolist()
+        assert display.chance_level == pytest.approx(alone.chance_level, abs=1e-15)
+        assert display.line_[i].get_ydata().tolist() == alone.ndcg.tolist()
+        low, high = alone.interval
+        edges = display.band_[i].get_paths()[0].vertices[:, 1]
+        assert edges.min() == low.min()
+        assert edges.max() == high.max()
+    colors = [line.get_color() for line in display.line_]
+    assert len(set(colors)) == 3
+    assert legend(display) == ["good", "poor", "same", "Chance level"]
+    assert all(line.axes is display.ax_ for line in display.line_)
+
+
+def test_one_ranker_in_a_mapping_is_a_list_of_one():
+    y, s = matrices(30)
+    display = NDCGDisplay.from_predictions(y, {"a": s}, confidence_level=None)
+    assert display.ndcg.shape == (1, 12)
+    assert len(display.line_) == 1
+    assert display.band_ is None
+    assert display.interval is None
+
+
+def test_a_display_of_rankers_is_drawn_again_with_other_names():
+    display = NDCGDisplay.from_predictions(*three_rankers())
+    assert legend(display.plot(name=["x", "y", "z"])) == ["x", "y", "z"]
+    assert len(display.plot(name="one for all").line_) == 3
+
+
+def test_each_ranker_has_its_style():
+    styles = [{"color": "red"}, {"linestyle": "--"}, {"label": "mine", "linewidth": 4}]
+    display = NDCGDisplay.from_predictions(*three_rankers(), curve_kwargs=styles)
+    first, second, third = display.line_
+    assert first.get_color() == "red"
+    assert second.get_linestyle() == "--"
+    assert third.get_linewidth() == 4
+    assert legend(display) == ["good", "poor", "mine"]
+
+
+def test_groups_and_weights_count_for_every_ranker():
+    _, y, query = graded_rows(40, (2, 14), n_grades=5)
+    scores = {"a": np.arange(len(y)) % 7, "b": y % 2}
+    weight = np.random.default_rng(0).random(40)[query]
+    options = {"groups": query, "sample_weight": weight, "gain": "exponential", "k": [1, 5]}
+    display = NDCGDisplay.from_predictions(y, scores, **options)
+    for curve, s in zip(display.ndcg, scores.values(), strict=True):
+        assert curve.tolist() == ndcg_curve(y, s, **options)[1].tolist()
+
+
+def test_undefined_queries_are_warned_of_once_for_all_rankers():
+    y, scores = three_rankers()
+    y[0] = 0
+    with pytest.warns(UndefinedMetricWarning, match="1 of 30 queries") as caught:
+        NDCGDisplay.from_predictions(y, scores)
+    assert len(caught) == 1
+
+
+def test_bad_rankers():
+    y, s = matrices(30)
+    for scores, name, found in (({}, None, "[]"), ({"a": s, "b": s}, "model", "['a', 'b']")):
+        with pytest.raises(ValueError, match=re.escape(f"y_score maps {found} to scores")):
+            NDCGDisplay.from_predictions(y, scores, name=name)
+    with pytest.raises(ValueError, match="must have the same shape") as caught:
+        NDCGDisplay.from_predictions(y, {"a": s, "b": s[:, 1:]})
+    assert caught.value.__notes__ == ["While comparing the ranker 'b'."]
+
+
+@pytest.mark.parametrize("k", [7, np.int64(7), range(1, 8)])
+def test_an_integer_stands_for_all_cutoffs_up_to_it(k):
+    y, s = matrices(30)
+    display = NDCGDisplay.from_predictions(y, s, k=k)
+    assert display.k.tolist() == list(range(1, 8))
+    assert display.ndcg.tolist() == ndcg_curve(y, s, k=range(1, 8))[1].tolist()
+
+
+@pytest.mark.parametrize("k", [0, -1, True, 2.0, "retrieved"])
+def test_bad_cutoffs_of_curves(k):
+    with pytest.raises(ValueError, match="k must be a 1-D array of integer cutoffs"):
+        NDCGDisplay.from_predictions(*matrices(30), k=k)
+
+
+# Folds
+
+
+def folds(n=4, **options):
+    X, y, query = indexed_rows()
+    results = cross_validate(
+        Ridge(), X, y, groups=query, cv=GroupKFold(n), return_estimator=True, return_indices=True,
+        scoring=make_ndcg_scorer(k=5, group_by="query"),
+    )  # fmt: skip
+    found = NDCGDisplay.from_cv_results(results, X, y, group_by="query", k=5, **options)
+    return found, results["test_score"]
+
+
+def test_the_legend_has_mean_and_spread_of_the_folds():
+    number = "NDCG@5 = {:.3f} +/- {:.3f}"
+    display, scores = folds(name="Ridge")
+    number = number.format(scores.mean(), scores.std())
+    assert legend(display) == [f"Ridge ({number})"]
+    assert legend(folds()[0]) == [number]
+    assert legend(display.plot(name="other")) == [f"other ({number})"]
+    own, _ = folds(name="Ridge", curve_kwargs={"label": "mine", "color": "red"})
+    assert legend(own) == ["mine"]
+    assert {line.get_color() for line in [own.line_, *own.fold_lines_]} == {"red"}
+
+
+def test_a_list_of_names_draws_each_fold_as_a_curve():
+    names = ["a", "b", "c", "d"]
+    display, scores = folds(name=names, plot_chance_level=True)
+    assert [line.get_ydata()[-1] for line in display.line_] == pytest.approx(scores)
+    assert len({line.get_color() for line in display.line_}) == 4
+    assert display.fold_lines_ == []
+    assert display.band_ is None
+    assert legend(display) == [*names, "Chance level"]
+
+
+def test_a_list_of_styles_draws_each_fold_as_a_curve():
+    styles = [{"linestyle": style} for style in ("-", "--", ":", "-.")]
+    display, _ = folds(name="Ridge", curve_kwargs=styles)
+    assert [line.get_linestyle() for line in display.line_] == ["-", "--", ":", "-."]
+    assert legend(display) == ["Ridge"] * 4
+    unnamed, _ = folds(curve_kwargs=styles)
+    assert unnamed.ax_.get_legend() is None
+
+
+@pytest.mark.parametrize("argument", ["name", "curve_kwargs"])
+def test_a_list_has_an_entry_for_each_fold(argument):
+    entries = {"name": ["a", "b"], "curve_kwargs": [{}, {}]}[argument]
+    n_figures = len(plt.get_fignums())
+    with pytest.raises(ValueError, match=f"{argument} must have an entry for each of 4 curves"):
+        folds(**{argument: entries})
+    assert len(plt.get_fignums()) == n_figures
+
+
+# How it looks
+
+
+@pytest.mark.parametrize("despine", [False, True])
+def test_despine_removes_the_spines_above_and_on_the_right(despine):
+    for display in (
+        NDCGDisplay.from_predictions(*matrices(30), despine=despine),
+        folds(despine=despine)[0],
+    ):
+        spines = display.ax_.spines
+        assert spines["top"].get_visible() == spines["right"].get_visible() == (not despine)
+        assert spines["left"].get_visible()
+        assert spines["bottom"].get_visible()
+
+
+def drawn_texts(display):
+    """What a reader sees: the texts of a legend after formulas and escapes, and whether drawn."""
+    display.figure_.canvas.draw()
+    return [text._preprocess_math(text.get_text()) for text in display.ax_.get_legend().get_texts()]
+
+
+@pytest.mark.parametrize("name", ["cost in $ per $", "$x^2$", "a_b", "100 %", "$"])
+def test_names_are_no_formulas(name):
+    y, s = matrices(30)
+    for display in (
+        NDCGDisplay.from_predictions(y, s, name=name),
+        NDCGDisplay.from_predictions(y, {name: s}),
+    ):
+        assert drawn_texts(display) == [(name, False)]
+    comparison = compare_rankers(y, {name: s, "b": -s}, random_state=0)
+    display = DifferenceDisplay.from_comparison(comparison)
+    assert display.names == (name, "b")
+    text, is_formula = drawn_texts(display)[0]
+    assert text.startswith(f"{name} is better: ")
+    label = display.ax_.yaxis.label
+    assert label._preprocess_math(label.get_text()) == (f"Difference of NDCG, {name} - b", False)
+    assert not is_formula
+
+
+def test_names_with_an_underscore_in_front_are_in_the_legend():
+    y, s = matrices(30)
+    display = NDCGDisplay.from_predictions(y, {"_a": s, "b": -s, 3: -s})
+    assert [text.strip() for text in legend(display)] == ["_a", "b", "3"]
+    comparison = compare_rankers(y, {"_a": s, "b": -s}, random_state=0)
+    assert len(legend(DifferenceDisplay.from_comparison(comparison))) == 4
+
+
+def test_unknown_options_are_refused():
+    y, s = matrices(30)
+    X, rows, query = indexed_rows()
+    model = Ridge().fit(X, rows)
+    results = {"estimator": [model], "indices": {"test": [np.arange(len(rows))]}}
+    for draw in (
+        lambda **options: NDCGDisplay.from_predictions(y, s, **options),
+        lambda **options: NDCGDisplay.from_estimator(model, X, rows, groups=query, **options),
+        lambda **options: NDCGDisplay.from_cv_results(results, X, rows, groups=query, **options),
+    ):
+        with pytest.raises(TypeError, match="NDCGDisplay has no option 'tie'"):
+            draw(tie="worst")
+        with pytest.raises(ValueError, match="ties must be one of"):
+            draw(ties="first")
+
+
+def test_a_display_can_be_made_from_its_attributes():
+    found = NDCGDisplay.from_predictions(*three_rankers(), k=5)
+    fields = ("k", "ndcg", "interval", "name", "chance_level")
+    again = NDCGDisplay(**{name: getattr(found, name) for name in fields}).plot()
+    assert legend(again) == legend(found)
+    assert again.ax_ is not found.ax_
+    with pytest.raises(TypeError):
+        NDCGDisplay([1], [1.0])

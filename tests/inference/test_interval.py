@@ -33,7 +33,7 @@ def test_interval_is_that_of_scipy_for_the_same_resamples(method, level):
     )
     assert ours.confidence_interval == pytest.approx(tuple(theirs.confidence_interval), abs=1e-13)
     assert ours.standard_error == pytest.approx(theirs.standard_error, abs=1e-14)
-    assert ours.value == ndcg_score(y, s, k=5)
+    assert ours.ndcg == ndcg_score(y, s, k=5)
 
 
 def test_drawing_in_chunks_gives_the_same_resamples(monkeypatch):
@@ -57,7 +57,7 @@ def test_a_resampled_query_keeps_its_weight():
     weight = np.random.default_rng(3).random(len(y))
     values = ndcg_samples(y, s)
     found = ndcg_interval(y, s, sample_weight=weight, n_resamples=500, random_state=1)
-    assert found.value == pytest.approx(np.average(values, weights=weight), abs=1e-15)
+    assert found.ndcg == pytest.approx(np.average(values, weights=weight), abs=1e-15)
 
     def weighted(values, weight, axis=-1):
         return (values * weight).sum(axis=axis) / weight.sum(axis=axis)
@@ -74,11 +74,11 @@ def test_undefined_queries():
     y[3] = 0
     left_out = ndcg_interval(y, s, undefined="omit", method="t")
     assert (left_out.n_queries, left_out.n_left_out) == (39, 1)
-    assert left_out.value == ndcg_score(y, s, undefined="omit")
+    assert left_out.ndcg == ndcg_score(y, s, undefined="omit")
     counted = ndcg_interval(y, s, undefined=0.5, method="t")
     assert (counted.n_queries, counted.n_left_out) == (40, 0)
     assert "39 queries, 1 left out" in repr(left_out)
-    assert repr(counted).startswith(f"NDCG {counted.value:.4f}, 0.95 interval [0.")
+    assert repr(counted).startswith(f"NDCG {counted.ndcg:.4f}, 0.95 interval [0.")
 
 
 def test_groups_and_other_options():
@@ -104,7 +104,7 @@ def test_one_query_may_outweigh_all_others():
     y, s = matrices(6)
     weight = [1e20, 1, 1, 1, 1, 1]
     found = ndcg_interval(y, s, sample_weight=weight, random_state=0)
-    assert found.value == ndcg_score(y, s, sample_weight=weight)
+    assert found.ndcg == ndcg_score(y, s, sample_weight=weight)
 
 
 def test_queries_of_one_value_warn():
@@ -152,7 +152,7 @@ def test_far_levels_of_bca_do_not_change_sides(outlier):
     s[0] *= -1  # one outlier gives the largest acceleration possible
     options = {"confidence_level": 1 - 1e-14, "n_resamples": 200, "random_state": 0}
     found = ndcg_interval(y, s, k=1, **options)
-    assert found.confidence_interval.low < found.value < found.confidence_interval.high
+    assert found.confidence_interval.low < found.ndcg < found.confidence_interval.high
 
 
 @pytest.mark.parametrize("method", ["BCa", "percentile"])
@@ -169,7 +169,7 @@ def test_a_large_replacement_does_not_overflow(method, large):
     expected = sorted(large * bound for bound in theirs.confidence_interval)
     assert found.confidence_interval == pytest.approx(tuple(expected), rel=1e-12)
     assert found.standard_error == pytest.approx(theirs.standard_error * abs(large), rel=1e-12)
-    assert found.value == ndcg_score(y, s, undefined=large)
+    assert found.ndcg == ndcg_score(y, s, undefined=large)
 
 
 def test_a_large_replacement_does_not_overflow_student_s_t():
@@ -292,7 +292,7 @@ def test_clusters_of_one_value_warn():
     s = np.tile([[2, 1]], (24, 1))
     with pytest.warns(UserWarning, match="All 12 clusters have the NDCG 0.815"):
         found = ndcg_interval(y, s, clusters=np.arange(24) // 2)
-    assert found.confidence_interval == (found.value, found.value)
+    assert found.confidence_interval == (found.ndcg, found.ndcg)
 
 
 def test_two_resamples_are_enough_to_ask_for():

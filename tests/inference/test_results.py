@@ -33,7 +33,7 @@ def test_values_and_labels_of_queries():
 def test_the_queries_that_differ_most():
     y, scores = three_rankers()
     found = compare_rankers(y, scores, baseline="poor", random_state=0)
-    frame = found.largest(3).to_frame()
+    frame = found.largest_differences(3).to_frame()
     for first in ("good", "other"):
         d = found.values[first] - found.values["poor"]
         order = np.argsort(-d)
@@ -41,7 +41,7 @@ def test_the_queries_that_differ_most():
         assert rows.index.tolist() == [*order[:3], *order[-3:]]
         assert rows["difference"].tolist() == [*d[order[:3]], *d[order[-3:]]]
         assert rows["ndcg_second"].tolist() == found.values["poor"][rows.index].tolist()
-    lines = repr(found.largest(3)).splitlines()
+    lines = repr(found.largest_differences(3)).splitlines()
     assert len(lines) == 7 + 1 + 7
     assert lines[0].split() == ["query", "good", "poor", "good", "-", "poor"]
     label, ours, theirs, difference = lines[1].split()
@@ -57,16 +57,19 @@ def test_queries_without_a_difference_are_not_among_those_that_differ():
     labels = np.array(["<b>", *(f"query {i:02}" for i in range(1, 40))])
     frame = {"groups": np.repeat(labels, 12), "random_state": 0}
     scores = {"better": better.ravel(), "same": s.ravel(), "worse": worse.ravel()}
-    found = compare_rankers(y.ravel(), scores, baseline="same", **frame).largest()
+    found = compare_rankers(y.ravel(), scores, baseline="same", **frame).largest_differences()
     assert [each[2] for each in found.to_frame().index] == ["query 07", "query 05"]
-    assert compare_rankers(y, {"a": s, "b": 2 * s}).largest(1).to_frame().empty
-    assert repr(compare_rankers(y, {"a": s, "b": 2 * s}).largest(1)) == "query  a  b  a - b"
+    assert compare_rankers(y, {"a": s, "b": 2 * s}).largest_differences(1).to_frame().empty
+    assert (
+        repr(compare_rankers(y, {"a": s, "b": 2 * s}).largest_differences(1))
+        == "query  a  b  a - b"
+    )
 
 
 @pytest.mark.parametrize("n", [0, 1.5, "3", True])
 def test_bad_number_of_queries(n):
     with pytest.raises(ValueError, match="n must be an integer >= 1, got"):
-        compare_rankers(Y, {"a": S, "b": -S}, random_state=0).largest(n)
+        compare_rankers(Y, {"a": S, "b": -S}, random_state=0).largest_differences(n)
 
 
 def cells(html):
@@ -79,7 +82,7 @@ def test_notebooks_show_the_numbers_of_the_text():
     y, scores = three_rankers()
     scores = {"<good> & best": scores["good"], "poor": scores["poor"]}
     found = compare_rankers(y, scores, clusters=users(), random_state=0)
-    for result in (found, found.largest(2)):
+    for result in (found, found.largest_differences(2)):
         text = repr(result)
         assert all(cell in text for row in cells(result._repr_html_()) for cell in row)
     interval = ndcg_interval(y, scores["poor"], random_state=0)
@@ -107,8 +110,8 @@ def test_results_cannot_be_changed():
     y, scores = three_rankers()
     found = compare_rankers(y, scores, random_state=0)
     for result, name in (
-        (ndcg_interval(y, scores["poor"], method="t"), "value"), (found, "pvalue"),
-        (found.largest(1), "first"),
+        (ndcg_interval(y, scores["poor"], method="t"), "ndcg"), (found, "pvalue"),
+        (found.largest_differences(1), "first"),
     ):  # fmt: skip
         with pytest.raises(FrozenInstanceError):
             setattr(result, name, 0)

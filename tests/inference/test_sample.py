@@ -160,7 +160,7 @@ def test_student_s_t_by_cluster_is_that_of_statsmodels(weighted):
     center, error = crv3(values["good"], weight, c)
     found = ndcg_interval(y, scores["good"], method="t", **options)
     assert (found.n_queries, found.n_clusters) == (60, 15)
-    assert found.value == pytest.approx(center, rel=1e-13)
+    assert found.ndcg == pytest.approx(center, rel=1e-13)
     assert found.standard_error == pytest.approx(error, rel=1e-11)
     expected = stats.t.interval(0.95, degrees, center, error)
     assert found.confidence_interval == pytest.approx(expected, rel=1e-12)

@@ -333,7 +333,7 @@ def tied_rows():
 
 @pytest.mark.parametrize("k", [None, 3])
 @pytest.mark.parametrize("peer", NAMED)
-def test_explanation_starts_and_ends_with_the_numbers_of_two_libraries(peer, k, capsys):
+def test_explanation_starts_and_ends_with_the_numbers_of_two_libraries(peer, k):
     data = tied_rows()
     one = comparable_mean(peer, data, k)
     others = [
@@ -351,7 +351,7 @@ def test_explanation_starts_and_ends_with_the_numbers_of_two_libraries(peer, k, 
         assert found.ndcg[0] == pytest.approx(one, abs=peer.tolerance)
         assert found.ndcg[-1] == pytest.approx(two, abs=other.tolerance)
         assert found.difference.sum() == pytest.approx(two - one, abs=2 * tolerance)
-        _, _, first, *_, last = capsys.readouterr().out.splitlines()
+        _, _, first, *_, last = repr(found).splitlines()
         assert first.split() == [f"{found.ndcg[0]:.4f}", peer.convention]
         assert last.split() == [f"{found.ndcg[-1]:.4f}", other.convention]
 

@@ -2,6 +2,7 @@
 
 from functools import partial
 from itertools import permutations
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -32,13 +33,23 @@ def rows(seed=0):
     return y_true, np.random.default_rng(seed).integers(0, 4, len(y_true)) / 2, groups
 
 
+def weights(groups, weighted):
+    """One weight per row, of which some are 0."""
+    if weighted is None:
+        return None
+    n = len(groups)
+    weight = np.random.default_rng(1).integers(0, 4, n).astype(float)
+    weight[groups == 5] = 1
+    return weight[groups] if weighted == "by query" else weight
+
+
 OPTIONS = st.fixed_dictionaries(
     {},
     optional={
         "gain": st.sampled_from(["linear", "exponential", [0, 0, 1, 5], partial(np.minimum, 1)]),
         "discount": st.sampled_from(["log", "reciprocal", "none", np.ones_like]),
         "ties": st.sampled_from(["average", "stable", "worst", "best"]),
-        "undefined": st.sampled_from(["warn", 0.0, 1, 0.5, np.nan]),
+        "undefined": st.sampled_from(["warn", 0.0, 1, 0.5, "omit"]),
         "k": st.sampled_from([None, 1, 3, "retrieved"]),
     },
 )
@@ -46,10 +57,11 @@ OPTIONS = st.fixed_dictionaries(
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 @settings(max_examples=examples(60), deadline=None)
-@given(OPTIONS, OPTIONS, st.integers(0, 9))
-def test_every_number_is_that_of_ndcg_score(first, second, seed):
+@given(OPTIONS, OPTIONS, st.integers(0, 9), st.sampled_from([None, "by query", "by row"]))
+def test_every_number_is_that_of_ndcg_score(first, second, seed, weighted):
     y_true, y_score, groups = rows(seed)
-    found = explain_difference(y_true, y_score, first, second, groups=groups)
+    data = {"groups": groups, "sample_weight": weights(groups, weighted)}
+    found = explain_difference(y_true, y_score, first, second, **data)
     # one choice at a time, in this order, and only what differs
     stations, now = [first], DEFAULTS | first
     for choice, _, after in found.changes:
@@ -59,9 +71,9 @@ def test_every_number_is_that_of_ndcg_score(first, second, seed):
     assert order == sorted(set(order))
     assert len(stations) == len(found.ndcg) == len(found.values)
     for options, mean, values in zip(stations, found.ndcg, found.values, strict=True):
-        assert_same(mean, ndcg_score(y_true, y_score, groups=groups, **options))
+        assert_same(mean, ndcg_score(y_true, y_score, **data, **options))
         assert_same(values, ndcg_samples(y_true, y_score, groups=groups, **options))
-    assert_same(found.ndcg[-1], ndcg_score(y_true, y_score, groups=groups, **second))
+    assert_same(found.ndcg[-1], ndcg_score(y_true, y_score, **data, **second))
     assert_same(found.labels, np.unique(groups))
     assert_same(found.difference, np.diff(found.ndcg))
     for shares, difference in zip(found.shares, found.difference, strict=True):
@@ -78,11 +90,11 @@ def test_changes_are_what_differs_between_two_conventions(first, second, capsys)
         for choice in DEFAULTS
         if choice in one and repr(one[choice]) != repr(other[choice])
     ]
-    lines = capsys.readouterr().out.splitlines()
+    assert capsys.readouterr().out == ""
+    lines = repr(found).splitlines()
     for line, name in ((lines[2], first), (lines[-1], second)):
         value = ndcg_score(y_true, y_score, groups=groups, k=5, **CONVENTIONS[name])
         assert line == f"{value:.4f}           {name}"
-    assert str(found).splitlines() == lines
 
 
 def test_shares_belong_to_the_queries_that_a_step_changes():
@@ -111,13 +123,87 @@ def test_all_queries_left_out_leave_nan():
     assert "0 (0.000 to left out)" in str(found)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_weighted_shares_are_those_of_repeated_queries(seed):
+    """A query of weight 3 is three queries, and one of weight 0 is none."""
+    rng = np.random.default_rng(seed)
+    y_true, y_score = rng.integers(0, 3, (12, 5)), rng.integers(0, 4, (12, 5))
+    y_true[:4] = 0
+    weight = rng.permutation(np.arange(12) % 4)
+    ends = {"gain": [0, 0, 1], "undefined": "omit"}, {"ties": "best", "k": 2}
+    for first, second in (ends, ends[::-1]):
+        found = explain_difference(y_true, y_score, first, second, sample_weight=weight)
+        copies = np.repeat(np.arange(12), weight)
+        repeated = explain_difference(y_true[copies], y_score[copies], first, second)
+        assert found.ndcg == pytest.approx(repeated.ndcg, abs=1e-15)
+        of_copies = np.zeros((len(found.changes), 12))
+        for step, shares in enumerate(repeated.shares):
+            np.add.at(of_copies[step], copies, shares)
+        assert found.shares == pytest.approx(of_copies, abs=1e-15)
+        assert not found.shares[:, weight == 0].any()
+
+
+def test_shares_add_up_where_judged_documents_carry_the_weight():
+    """A query's weight is the mean of its rows, and "omit" leaves rows out."""
+    y_true = np.array([3, np.nan, 0, 1, 0, 2, np.nan, 1, 0])
+    groups, y_score = np.repeat([0, 1, 2], 3), np.array([1, 2, 3, 3, 1, 2, 2, 1, 3])
+    weight = np.array([1, 9, 1, 2, 2, 2, 0, 5, 1])
+    data = {"groups": groups, "sample_weight": weight}
+    found = explain_difference(y_true, y_score, {"unjudged": "zero"}, {"unjudged": "omit"}, **data)
+    assert found.ndcg.tolist() == [
+        ndcg_score(y_true, y_score, unjudged=choice, **data) for choice in ("zero", "omit")
+    ]
+    assert found.shares.sum() == pytest.approx(found.difference[0], abs=1e-15)
+
+
+def test_shares_add_up_where_no_query_stays():
+    """All queries of the one mean are left out of the other."""
+    y_true, y_score = [[1, 0, 0], [2, 0, 0]], [[1, 2, 3], [1, 3, 2]]
+    first, second = ({"gain": gain, "undefined": "omit"} for gain in ([0, 1, 0], [0, 0, 1]))
+    found = explain_difference(y_true, y_score, first, second, sample_weight=[1, 2])
+    assert np.isnan(found.values).tolist() == [[False, True], [True, False]]
+    assert found.shares.sum(axis=1) == pytest.approx(found.difference, abs=1e-15)
+
+
+@pytest.mark.parametrize("weight", [[0, 0], [-1, 1], [1], [np.nan, 1]])
+def test_bad_weights(weight):
+    with pytest.raises(ValueError, match="sample_weight"):
+        explain_difference([[1, 0], [0, 1]], [[1, 2], [1, 2]], {}, {"k": 1}, sample_weight=weight)
+
+
+def test_a_mean_of_very_large_weights_is_shared_too():
+    data = [[1, 0], [0, 1]], [[1, 2], [1, 2]]
+    found = explain_difference(*data, {}, {"k": 1}, sample_weight=[1e300, 5e299])
+    expected = explain_difference(*data, {}, {"k": 1}, sample_weight=[2, 1])
+    assert found.shares == pytest.approx(expected.shares, abs=1e-15)
+
+
+def test_a_notebook_shows_a_table_of_the_same_numbers():
+    y_true, y_score, groups = rows()
+    found = explain_difference(y_true, y_score, {"gain": [0, 1, 3]}, "rax", groups=groups)
+    html = found._repr_html_()
+    table = ElementTree.fromstring(f"<div>{html}</div>").find("table")  # noqa: S314
+    header, first, *steps, last = [[cell.text or "" for cell in row] for row in table.iter("tr")]
+    assert header == ["NDCG", "change", "", "effect"]
+    assert first == [f"{found.ndcg[0]:.4f}", "", "first", ""]
+    assert last == [f"{found.ndcg[-1]:.4f}", "", "rax", ""]
+    assert len(steps) == len(found.changes)
+    text = repr(found)
+    for step, (number, change, what, effect) in enumerate(steps):
+        assert number == f"{found.ndcg[step + 1]:.4f}"
+        assert change == f"{found.difference[step]:+.4f}"
+        assert f"{number}  {change}  {what}\n" in text
+        assert f"{'':19}{effect}\n" in text
+    assert html.startswith(f"<p>{len(found.labels)} queries</p>")
+
+
 TEXT = """\
 4 queries
   NDCG   change
 0.4539           sklearn
 0.5000  +0.0461  ties: average -> stable
                    in 1 of 4 queries, most in 'a' (0.815 to 1.000)
-1.0000  +0.5000  undefined: 0.0 -> nan
+1.0000  +0.5000  undefined: 0.0 -> omit
                    in 2 of 4 queries, most in 'c' (0.000 to left out), 'd' (0.000 to left out)
 1.0000           second"""
 
@@ -129,23 +215,21 @@ def test_text(capsys):
         y_true, y_score, "sklearn", {"ties": "stable", "undefined": "omit"},
         groups=groups,
     )  # fmt: skip
-    assert str(found) == TEXT
-    assert capsys.readouterr().out == f"{TEXT}\n"
-    assert repr(found) == "<Explanation: 0.4539 to 1.0000 by ties, undefined>"
+    assert capsys.readouterr().out == ""
+    assert repr(found) == str(found) == TEXT
 
 
-def test_equal_conventions_differ_in_no_choice(capsys):
+def test_equal_conventions_differ_in_no_choice():
     y_true, y_score, groups = rows()
     found = explain_difference(y_true, y_score, "trec_eval", "ranx", groups=groups)
     value = ndcg_score(y_true, y_score, groups=groups, **CONVENTIONS["ranx"])
     assert found.ndcg.tolist() == [value]
     assert found.changes == []
     assert found.shares.shape == (0, len(found.labels))
-    assert capsys.readouterr().out.splitlines() == [
+    assert repr(found).splitlines() == [
         f"{len(found.labels)} queries", "  NDCG   change", f"{value:.4f}           trec_eval",
         "                 no choice differs", f"{value:.4f}           ranx",
     ]  # fmt: skip
-    assert repr(found).endswith("by nothing>")
 
 
 @pytest.mark.parametrize(
@@ -163,9 +247,9 @@ def test_two_spellings_of_a_choice_are_no_difference(first, second):
     assert found.changes == []
 
 
-def test_a_choice_without_effect_says_so(capsys):
-    explain_difference([[1, 0], [0, 1]], [[3, 2], [7, 9]], "rax", "catboost")
-    lines = capsys.readouterr().out.splitlines()
+def test_a_choice_without_effect_says_so():
+    found = explain_difference([[1, 0], [0, 1]], [[3, 2], [7, 9]], "rax", "catboost")
+    lines = repr(found).splitlines()
     assert [line.strip() for line in lines[4::2]] == [
         "no effect", "no effect: no two documents of a query have equal scores", "no effect"
     ]  # fmt: skip
@@ -180,7 +264,7 @@ def test_unjudged_is_a_choice():
     ]
 
 
-def test_scores_that_are_places_are_recognised(capsys):
+def test_scores_that_are_places_are_recognised():
     lists, relevant = [["A", "B", "C"], ["B"], []], [{"B", "X"}, {"B"}, {"A"}]
     run = {"q": {"a": 0.5, "b": 0.5, "c": 0.1}, "r": {"a": 1.0}}
     qrels = {"q": {"a": 1, "b": 0, "d": 2}, "r": {"b": 1}}
@@ -190,25 +274,23 @@ def test_scores_that_are_places_are_recognised(capsys):
         from_trec(qrels, run, unjudged="nan"),
     ):
         for end in ({"ties": "worst", "unjudged": "omit"}, {"unjudged": "omit", "k": 1}):
-            explain_difference(y_true, y_score, {"unjudged": "zero"}, end, groups=groups)
-            assert "The scores are places in lists, as from_lists and from_trec" in (
-                capsys.readouterr().out
-            )
+            found = explain_difference(y_true, y_score, {"unjudged": "zero"}, end, groups=groups)
+            for text in (repr(found), found._repr_html_()):
+                assert "The scores are places in lists, as from_lists and from_trec" in text
 
 
 @pytest.mark.parametrize(
     "y_score",
     [[[-1, -1, -2]], [[1, 2, 3]], [[-1, -2, -4]], [[-1, -1.5, -3]], [[0, -1, -2]], [[-np.inf] * 3]],
 )
-def test_other_scores_are_no_places(y_score, capsys):
-    explain_difference([[1, 0, 2]], y_score, "sklearn", "catboost")
-    assert "places" not in capsys.readouterr().out
+def test_other_scores_are_no_places(y_score):
+    found = explain_difference([[1, 0, 2]], y_score, "sklearn", "catboost")
+    assert "places" not in repr(found) + found._repr_html_()
 
 
-def test_a_table_or_a_function_is_shown_short(capsys):
+def test_a_table_or_a_function_is_shown_short():
     first = {"gain": list(range(40)), "discount": np.ones_like}
-    explain_difference([[1, 0]], [[1, 2]], first, "sklearn")
-    text = capsys.readouterr().out
+    text = repr(explain_difference([[1, 0]], [[1, 2]], first, "sklearn"))
     assert f"gain: {str(list(range(40)))[:37]}... -> linear" in text
     assert "discount: ones_like -> log" in text
 
