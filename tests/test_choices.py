@@ -92,7 +92,7 @@ def test_an_unknown_name_is_an_error_at_every_depth():
         "ties": lambda measure: measure.tie_rule,
         "gain": lambda measure: measure.gains(np.ones(1)),
         "discount": lambda measure: measure.discounts(1),
-        "replace_undefined_by": lambda measure: measure.undefined_value,
+        "undefined": lambda measure: measure.undefined_value,
     }.items():
         changed = replace(Measure())
         object.__setattr__(changed, option, "random")
