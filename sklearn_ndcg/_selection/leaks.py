@@ -84,8 +84,8 @@ class WholeQueries:
         if len(cut):
             first = cut[np.argsort(grouping.labels[cut])[0]]
             raise ValueError(
-                f"{len(cut)} of the {len(known)} queries that are scored have other rows than in "
-                f"all_groups. The first, {shown_labels(grouping.labels[[first]])}, has "
+                f"{len(cut)} of the {len(expected)} queries that are scored have other rows than "
+                f"in all_groups. The first, {shown_labels(grouping.labels[[first]])}, has "
                 f"{grouping.lengths[first]} here and {expected[first]} there. Split whole queries, "
                 "with QuerySplitter or GroupKFold, and let the tool draw no rows: subsample=1.0, "
                 "resource='max_queries'. all_groups must have the ids of all rows that are split."

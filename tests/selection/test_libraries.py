@@ -347,7 +347,7 @@ def test_lists_of_lists(data, library):
     X, y, query = data
     ranker = GroupedRanker(LIBRARIES[library](), early_stopping=True, random_state=0)
     expected = clone(ranker).fit(X.to_numpy(), y, groups=query).predict(X.to_numpy())
-    got = ranker.fit(X.to_numpy().tolist(), y.tolist(), query.tolist()).predict(X.to_numpy())
+    got = ranker.fit(X.to_numpy().tolist(), y.tolist(), groups=query.tolist()).predict(X.to_numpy())
     np.testing.assert_array_equal(got, expected)
 
 
@@ -365,7 +365,7 @@ def test_labels_that_are_refused(data, library, remedy):
     for labels in (y + 0.5, y * 20.0, y * 20):
         with pytest.raises(ValueError, match=f"(?s)labels from .*{remedy}"):
             ranker.fit(X, labels, groups=query)
-    ranker.fit(X, quantile_grades(y + 0.5, groups=query), query)
+    ranker.fit(X, quantile_grades(y + 0.5, groups=query), groups=query)
 
 
 @every_library
