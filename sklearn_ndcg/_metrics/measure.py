@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite, log
-from types import MappingProxyType
 from typing import Any, TypedDict
 
 import numpy as np
@@ -38,9 +37,28 @@ def _convention(
     return {"gain": gain, "discount": discount, "ties": ties, "undefined": undefined}
 
 
+class _Conventions(Mapping[str, dict[str, Any]]):
+    """Read-only, as each entry that is asked for is a copy."""
+
+    def __init__(self, entries: dict[str, dict[str, Any]]) -> None:
+        self._entries = entries
+
+    def __getitem__(self, name: str) -> dict[str, Any]:
+        return dict(self._entries[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __repr__(self) -> str:
+        return repr(self._entries)
+
+
 # How other libraries define NDCG, as keyword arguments of `ndcg_score`. What these cannot say
 # (scores in float32, documents ordered by id, a cutoff by default) is in docs/whose_ndcg.md.
-CONVENTIONS: Mapping[str, dict[str, Any]] = MappingProxyType(
+CONVENTIONS: Mapping[str, dict[str, Any]] = _Conventions(
     {
         "sklearn": _convention("linear", "average", 0.0),
         "lightgbm": _convention("exponential", "stable", 1.0),

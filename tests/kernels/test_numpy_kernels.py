@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from sklearn_ndcg import _kernels
+from sklearn_ndcg._metrics.measure import TIES
 
 GAIN, SCORE = np.array([3.0, 1, 2, 4, 5, 9]), np.array([0.5, 0.5, 0.1, -np.inf, 2, 2])
 STARTS, LENGTHS = np.array([4, 0, 4]), np.array([2, 4, 0])
@@ -20,7 +21,7 @@ DISCOUNT, CUTOFFS, NO_TABLE = np.array([8.0, 4, 2, 1]), np.array([1, 3]), np.emp
     ],
 )
 def test_dcg_is_the_sum_of_gain_times_discount(kernels, ties, ranked):
-    found = kernels.dcg(GAIN, SCORE, STARTS, LENGTHS, DISCOUNT, CUTOFFS, ties, NO_TABLE)
+    found = kernels.dcg(GAIN, SCORE, STARTS, LENGTHS, DISCOUNT, CUTOFFS, TIES[ties], NO_TABLE)
     expected = [[np.dot(each[:k], DISCOUNT[: len(each[:k])]) for k in (1, 3)] for each in ranked]
     np.testing.assert_array_equal(found, [*expected, [0, 0]])
 

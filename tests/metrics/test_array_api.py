@@ -67,7 +67,7 @@ def test_under_dispatch_tensors_stay_readable():
     assert run_python(code, SCIPY_ARRAY_API="1").stderr == ""
 
 
-@pytest.mark.filterwarnings("ignore:With 2 queries")
+@pytest.mark.filterwarnings("ignore:2 queries")
 def test_intervals_of_arrays_on_a_device(makers):
     for make in makers:
         found = ndcg_interval(make(Y), make(S), groups=make(IDS), method="t")

@@ -1,5 +1,6 @@
 """CONVENTIONS compared with the installed libraries, and the pages that list them."""
 
+import copy
 import pickle
 from itertools import combinations
 
@@ -194,8 +195,16 @@ def test_is_keyword_arguments_everywhere(name):
 def test_is_read_only():
     with pytest.raises(TypeError, match="does not support item assignment"):
         CONVENTIONS["mine"] = {}
-    with pytest.raises(TypeError, match="does not support item assignment"):
-        CONVENTIONS["sklearn"]["gain"] = "exponential"
+    CONVENTIONS["sklearn"]["gain"] = "exponential"  # in a copy
+    assert CONVENTIONS["sklearn"]["gain"] == "linear"
+
+
+def test_pickles_and_copies():
+    for copied in (copy.deepcopy(CONVENTIONS), pickle.loads(pickle.dumps(CONVENTIONS))):
+        assert copied == CONVENTIONS
+        assert dict(copied) == {name: CONVENTIONS[name] for name in CONVENTIONS}
+    assert type(CONVENTIONS["lightgbm"]) is dict
+    assert pickle.loads(pickle.dumps(CONVENTIONS["lightgbm"])) == CONVENTIONS["lightgbm"]
 
 
 # What data must be like for a keyword to make no difference, and data where it makes one but

@@ -9,11 +9,10 @@ from helpers import in_order, ragged_rows
 from sklearn_ndcg import (
     dcg_score,
     jarvelin_kekalainen,
-    make_ndcg_scorer,
     ndcg_samples,
     ndcg_score,
 )
-from sklearn_ndcg._metrics.measure import DISCOUNTS, GAINS, Formula, Measure
+from sklearn_ndcg._metrics.measure import DISCOUNTS, Measure
 
 
 @pytest.mark.parametrize("gain", ["linear", "exponential"])
@@ -82,37 +81,3 @@ def test_a_discount_of_the_table_is_what_its_formula_says():
     assert set(expected) == set(DISCOUNTS)
     for name, values in expected.items():
         np.testing.assert_allclose(Measure(discount=name).discounts(49), values, rtol=1e-15)
-
-
-# --- a new name is one row
-
-
-def test_a_new_gain_is_a_row_of_the_table(monkeypatch):
-    monkeypatch.setitem(GAINS, "square", Formula(np.square, lambda relevance: relevance**2))
-    assert_known_everywhere("gain", "square", np.square)
-
-
-def test_a_new_discount_is_a_row_of_the_table(monkeypatch):
-    row = Formula(lambda ranks: ranks**-0.5, lambda rank: 1 / rank.sqrt())
-    monkeypatch.setitem(DISCOUNTS, "root", row)
-    assert_known_everywhere("discount", "root", lambda ranks: ranks**-0.5)
-
-
-def assert_known_everywhere(option, name, formula):
-    """Metrics, scorers and tables, computed by Python or by an engine, take the new name."""
-    y_true, y_score, groups = ragged_rows(5)
-    options = {"k": 3, "undefined": 0.0}
-    expected = ndcg_score(y_true, y_score, groups=groups, **{option: formula}, **options)
-    options[option] = name
-    assert ndcg_score(y_true, y_score, groups=groups, **options) == expected
-    assert f"{option}={name!r}" in repr(make_ndcg_scorer(**options))
-    with pytest.raises(ValueError, match=f"{option} must be one of .*{name!r}"):
-        ndcg_score(y_true, y_score, groups=groups, **{option: "unknown"})
-    pytest.importorskip("narwhals", reason="the extra `frames` is not installed")
-    polars = pytest.importorskip("polars", reason="polars is not installed")
-    from sklearn_ndcg import frames  # noqa: PLC0415
-
-    table = polars.DataFrame({"y": y_true, "s": y_score, "q": groups})
-    columns = {"y_true": "y", "y_score": "s", "groups": "q"}
-    for each in (table, table.lazy()):
-        assert frames.ndcg_score(each, **columns, **options) == pytest.approx(expected, rel=1e-13)
