@@ -74,7 +74,7 @@ class Entries(RuleBasedStateMachine):
         order = rng.permutation(n)
         self.q, self.y, self.s = q[order], y[order], s[order]
         self.ids, self.distinct = LABELS[label](self.q), distinct
-        self.k, self.ties, self.undefined = k, ties, undefined
+        self.k, self.ties = k, ties
         self.of_measure = {"gain": gain, "discount": discount, "ties": ties}
         self.options = {"k": k, **self.of_measure, "undefined": undefined}
         weight_of_query = rng.integers(1, 4, 5) if weighted else np.ones(5)

@@ -16,6 +16,8 @@ from sklearn_ndcg._checks import EQUAL, Floats, check_choice, naming_ranker, ref
 from sklearn_ndcg._inference import statistics
 from sklearn_ndcg._inference.results import Comparison, ConfidenceInterval, query_differences
 from sklearn_ndcg._inference.sample import Sample, generator_of
+from sklearn_ndcg._lists import Unanswered
+from sklearn_ndcg._metrics import ListOptions, NDCGOptions
 from sklearn_ndcg._rows import Grouping, column_names
 
 Test = Literal["permutation", "t"]
@@ -31,7 +33,7 @@ def compare_rankers(
     n_resamples: int = 9999,
     random_state: Any = None,
     clusters: ArrayLike | None = None,
-    **options: Unpack[_metrics.NDCGOptions],
+    **options: Unpack[NDCGOptions],
 ) -> Comparison:
     """Compare rankers on the same queries: which is better, by how much, and how sure that is.
 
@@ -169,14 +171,14 @@ def compare_lists(
     relevant: Mapping[Any, Any] | Sequence[Any],
     recommended: Mapping[Any, Any],
     *,
-    unanswered: _lists.Unanswered = "zero",
+    unanswered: Unanswered = "zero",
     unjudged: Unjudged = "zero",
     baseline: Any = None,
     test: Test = "permutation",
     n_resamples: int = 9999,
     random_state: Any = None,
     clusters: Any = None,
-    **options: Unpack[_metrics.ListOptions],
+    **options: Unpack[ListOptions],
 ) -> Comparison:
     """Compare rankers by the ranked lists of ids that they return.
 
@@ -254,7 +256,7 @@ def compare_lists(
                     difference  0.95 interval       p (permutation, Holm)  effect  wins/ties/losses
     near - popular     +0.2456  [+0.0968, +0.3943]                 0.0014   +0.62  22/0/8
     """
-    _metrics.measure_and_data("compare_lists", options, _metrics.ListOptions)
+    _metrics.measure_and_data("compare_lists", options, ListOptions)
     _check_rankers(recommended, "recommended", "lists", unjudged)
     first = next(iter(relevant.values()), None) if isinstance(relevant, Mapping) else None
     if isinstance(first, Mapping) and any(isinstance(each, list) for each in first.values()):
@@ -275,14 +277,14 @@ def compare_runs(
     qrels: Mapping[str, Mapping[str, float]] | Iterable[Any],
     runs: Mapping[Any, Any],
     *,
-    unanswered: _lists.Unanswered = "zero",
+    unanswered: Unanswered = "zero",
     unjudged: Unjudged = "zero",
     baseline: Any = None,
     test: Test = "permutation",
     n_resamples: int = 9999,
     random_state: Any = None,
     clusters: Any = None,
-    **options: Unpack[_metrics.ListOptions],
+    **options: Unpack[ListOptions],
 ) -> Comparison:
     """Compare the runs of a TREC evaluation.
 
@@ -347,7 +349,7 @@ def compare_runs(
     q02    0.9652  0.7975       +0.1677
     q18    0.6199  0.7602       -0.1403
     """
-    _metrics.measure_and_data("compare_runs", options, _metrics.ListOptions)
+    _metrics.measure_and_data("compare_runs", options, ListOptions)
     _check_rankers(runs, "runs", "run", unjudged)
     truths, fractions = _lists.judgements(qrels)
     ranked = {}
@@ -403,11 +405,10 @@ def _tested(
 
 
 def _read_rankers(
-    y_true: ArrayLike, y_scores: dict[Any, ArrayLike], options: _metrics.NDCGOptions
+    y_true: ArrayLike, y_scores: dict[Any, ArrayLike], options: NDCGOptions
 ) -> list[_metrics.Queries]:
     """The same queries with the scores of each ranker; they are grouped once."""
-    with_default: _metrics.NDCGOptions = {"undefined": "omit", **options}
-    measure, data = _metrics.measure_and_data("compare_rankers", with_default)
+    measure, data = _metrics.measure_and_data("compare_rankers", {"undefined": "omit", **options})
     found: list[_metrics.Queries] = []
     for name, y_score in y_scores.items():
         with naming_ranker(name):
@@ -461,7 +462,7 @@ def _compare_pool(
     pool: _lists.Pool,
     clusters: Any,
     in_order: bool,
-    options: _metrics.ListOptions,
+    options: ListOptions,
     **arguments: Any,
 ) -> Comparison:
     n = len(pool.queries)
