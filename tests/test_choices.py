@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
+import matplotlib as mpl
 import numpy as np
 import pytest
 from helpers import graded_rows
 
-import sklearn_ndcg
 from sklearn_ndcg import (
     CONVENTIONS,
     NDCGDisplay,
@@ -21,6 +21,8 @@ from sklearn_ndcg import (
 from sklearn_ndcg._kernels import TieRule
 from sklearn_ndcg._metrics import measure
 from sklearn_ndcg._metrics.measure import DISCOUNTS, GAINS, TIES, Measure
+
+mpl.use("agg")
 
 X, Y, QUERY = graded_rows(30, lengths=(2, 12))
 SCORE = X["a"].round(0).to_numpy()  # with many ties
@@ -43,13 +45,12 @@ ENTRIES = {
     "samples": lambda **o: ndcg_samples(Y, SCORE, groups=QUERY, **o).mean(),
     "curve": lambda **o: ndcg_curve(Y, SCORE, groups=QUERY, k=[99], **o)[1][0],
     "scorer": lambda **o: make_ndcg_scorer(**o)(Scores(), np.c_[SCORE], Y, groups=QUERY),
-    "interval": lambda **o: ndcg_interval(Y, SCORE, groups=QUERY, method="t", **o).value,
+    "interval": lambda **o: ndcg_interval(Y, SCORE, groups=QUERY, method="t", **o).ndcg,
     "comparison": lambda **o: compare_rankers(
         Y, {"a": SCORE, "b": -SCORE}, groups=QUERY, test="t", **o
     ).ndcg["a"],
     "explanation": lambda **o: explain_difference(Y, SCORE, "sklearn", o, groups=QUERY).ndcg[-1],
-    "display": lambda **o: NDCGDisplay._compute(Y, SCORE, [99], None, None, {"groups": QUERY} | o)
-    .ndcg[0],
+    "display": lambda **o: NDCGDisplay.from_predictions(Y, SCORE, k=[99], groups=QUERY, **o).ndcg[0],
     "frames": frames_score,
 }  # fmt: skip
 
@@ -86,7 +87,7 @@ def test_an_unknown_name_is_refused_everywhere(entry, option):
         ENTRIES[entry](**{option: "random"})
 
 
-def test_an_unknown_name_is_an_error_at_every_depth():
+def test_an_unknown_name_is_an_error_at_every_depth(kernels):
     """Also for a measure that was changed after it was checked."""
     for option, use in {
         "ties": lambda measure: measure.tie_rule,
@@ -98,5 +99,6 @@ def test_an_unknown_name_is_an_error_at_every_depth():
         object.__setattr__(changed, option, "random")
         with pytest.raises((KeyError, ValueError)):
             use(changed)
+    rows, ranks = np.ones(1), np.ones(1, dtype=np.intp)
     with pytest.raises(AttributeError):
-        sklearn_ndcg._kernels.backend.dcg(*[np.ones(1)] * 6, "random", np.empty(0))
+        kernels.dcg(rows, rows, ranks - 1, ranks, rows, ranks, "random", np.empty(0))

@@ -548,7 +548,7 @@ def test_a_worker_with_another_version(cluster, monkeypatch):
 
 def test_an_error_of_a_worker_is_the_local_one(cluster):
     table = cluster(pa.table(data() | {"y": np.arange(N_ROWS)}))
-    with pytest.raises(ValueError, match=r"gain is a table for the grades 0\.\.4") as caught:
+    with pytest.raises(ValueError, match=r"gain has no entry for") as caught:
         ndcg_score(table, **COLUMNS, gain=np.arange(5))
     assert "3,000 rows of the table were divided into" in caught.value.__notes__[-1]
 

@@ -212,7 +212,7 @@ def test_a_query_with_an_invalid_row_is_null(engine, case):
 NO_GAIN = {
     "negative": ({"y": [1.0, -1, 1]}, {}, "negative y_true values"),
     "negative, from a table": ({"y": [1, 0, 1]}, {"gain": np.array([-1, 1])}, "negative gain"),
-    "beyond a table": ({"y": [1, 2, 1]}, {"gain": [0, 1]}, "outside it"),
+    "beyond a table": ({"y": [1, 2, 1]}, {"gain": [0, 1]}, "no entry for 1 value"),
     "not in a mapping": ({"y": [0.5, 3, 0.5]}, {"gain": {0.5: 1, 7: 2}}, "gain has no entry"),
     "too large": ({"y": [1e4, 1, 1]}, {"gain": "exponential"}, "gain must be finite"),
 }
@@ -518,17 +518,17 @@ def test_frames_need_no_import_of_their_own():
 
 @pytest.mark.parametrize("weights", [[1e-322, 2e-322, 5e-323], [1e-305, 3e-305, 2e-306], [1e300] * 3,
                                      [1e17, 1.0, 1e17]])  # fmt: skip
-@pytest.mark.parametrize("replacement", [0.0, 0.5, 1e20, np.nan])
-def test_one_mean_whatever_computes_it(weights, replacement):
+@pytest.mark.parametrize("undefined", [0.0, 0.5, 1e20, "omit"])
+def test_one_mean_whatever_computes_it(weights, undefined):
     pl = pytest.importorskip("polars")
     rows = {"q": [1, 1, 2, 2, 3, 3], "y": [0, 2, 0, 0, 1, 1], "s": [3.0, 2, 2, 1, 2, 1]}
     rows["w"] = np.repeat(weights, 2).tolist()
-    options = {"groups": rows["q"], "sample_weight": rows["w"], "undefined": replacement}
+    options = {"groups": rows["q"], "sample_weight": rows["w"], "undefined": undefined}
     expected = sklearn_ndcg.ndcg_score(rows["y"], rows["s"], k=2, **options)
     curve = sklearn_ndcg.ndcg_curve(rows["y"], rows["s"], k=[1, 2], **options)[1]
     assert curve[1] == pytest.approx(expected, rel=1e-14)
     lazy = ndcg_score(pl.LazyFrame(rows), **COLUMNS, k=2, sample_weight="w",
-                      undefined=replacement)  # fmt: skip
+                      undefined=undefined)  # fmt: skip
     # sums of weights below 1e-308 have few digits in an engine
     assert lazy == pytest.approx(expected, rel=1e-14 if min(weights) > 1e-300 else 0.02)
 

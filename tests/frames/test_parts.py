@@ -7,7 +7,7 @@ import sklearn_ndcg
 
 nw = pytest.importorskip("narwhals.stable.v2", reason="the extra `frames` is not installed")
 pa = pytest.importorskip("pyarrow")
-from sklearn_ndcg._metrics import Measure, mean_of_totals  # noqa: E402
+from sklearn_ndcg._metrics import Measure, Totals  # noqa: E402
 from sklearn_ndcg.frames._parts import refuse_wrong_rows, score_part, sum_part  # noqa: E402
 
 COLUMNS = {"groups": ["q"], "y_true": ["y"], "y_score": ["s"], "sample_weight": ["w"]}
@@ -28,7 +28,7 @@ def test_sums_of_parts_add_up_to_the_mean_of_all():
         table["y"].to_numpy(), table["s"].to_numpy(), groups=q, k=5,
         sample_weight=table["w"].to_numpy(),
     )  # fmt: skip
-    found = mean_of_totals(Measure(k=5), [part.totals for part in parts])
+    [found] = Totals.of_parts([part.totals for part in parts]).means(Measure(k=5))
     assert found == pytest.approx(expected, rel=1e-15)
 
 
