@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from helpers import graded_rows
@@ -35,6 +36,12 @@ def frames_score(**options):
     return frames.ndcg_score(table, y_true="y", y_score="s", groups="q", **options)
 
 
+def displayed(**options):
+    display = NDCGDisplay.from_predictions(Y, SCORE, k=[99], groups=QUERY, **options)
+    plt.close("all")
+    return display.ndcg[0]
+
+
 class Scores:
     def predict(self, X):
         return np.asarray(X)[:, 0]
@@ -50,7 +57,7 @@ ENTRIES = {
         Y, {"a": SCORE, "b": -SCORE}, groups=QUERY, test="t", **o
     ).ndcg["a"],
     "explanation": lambda **o: explain_difference(Y, SCORE, "sklearn", o, groups=QUERY).ndcg[-1],
-    "display": lambda **o: NDCGDisplay.from_predictions(Y, SCORE, k=[99], groups=QUERY, **o).ndcg[0],
+    "display": displayed,
     "frames": frames_score,
 }  # fmt: skip
 

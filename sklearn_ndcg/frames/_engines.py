@@ -77,11 +77,15 @@ class Engine:
         return len(self.table), 1
 
     def n_parts(self, n_rows: int, wanted: int = 1) -> int:
-        """How many parts of so many rows fit into the memory; as many as are wanted, if more."""
+        """How many parts to make of so many rows: as many as fit into the memory, `wanted` at least.
+
+        The number is a multiple of `wanted`, so that no core waits for another.
+        """
         dtypes = [self.table.collect_schema()[key] for key in self.keys]
         n_texts = sum(not (dtype.is_numeric() or dtype.is_temporal()) for dtype in dtypes)
         n_bytes = n_rows * (_BYTES_PER_ROW + _BYTES_PER_TEXT * n_texts)
-        n: int = max(wanted, ceil(n_bytes / (self.memory * 2**20)))
+        n_fitting = ceil(n_bytes / (self.memory * 2**20))
+        n: int = wanted * max(1, ceil(n_fitting / wanted))
         return max(1, min(n_rows, n))
 
     def each(self, n: int) -> Iterator[Any]:

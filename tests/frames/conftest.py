@@ -34,7 +34,7 @@ def client():
     pytest.importorskip("dask.dataframe")
     distributed = pytest.importorskip("distributed")
     cluster = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
     )
     # tests that do not ask for it compute in threads
     with cluster, distributed.Client(cluster, set_as_default=False) as connected:
