@@ -34,6 +34,9 @@ sn.ndcg_interval(y, s, groups=q, kk=10)  # Unexpected keyword argument "kk"
 sn.ndcg_interval(y, s, groups=q, ties="first")  # incompatible type
 sn.make_ndcg_scorer(group_by="q", undefined="skip")  # incompatible type
 sn.make_dcg_scorer(group_by="q", undefined="omit")  # Unexpected keyword argument "undefined"
+sn.compare_lists([{"a"}], {"x": [["a"]], "y": [["b"]]}, unanswered="skip")  # incompatible type
+sn.compare_lists([{"a"}], {"x": [["a"]], "y": [["b"]]}, groups=q)  # Unexpected keyword argument
+sn.from_lists([{"a"}], [["a"]], unjudged="drop")  # incompatible type
 text: str = ndcg_score(y, s, groups=q)  # Incompatible types in assignment
 """
 

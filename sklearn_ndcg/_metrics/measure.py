@@ -56,8 +56,10 @@ class _Conventions(Mapping[str, dict[str, Any]]):
         return repr(self._entries)
 
 
-# How other libraries define NDCG, as keyword arguments of `ndcg_score`. What these cannot say
-# (scores in float32, documents ordered by id, a cutoff by default) is in docs/whose_ndcg.md.
+# How other libraries define NDCG, as keyword arguments of `ndcg_score`: scikit-learn 1.9, LightGBM
+# 4.7, XGBoost 3.2, CatBoost 1.2.10, trec_eval 9, ranx 0.3.21, torchmetrics 1.9, rax 0.4. What these
+# cannot say (scores in float32, documents ordered by id, a cutoff by default) is in
+# docs/whose_ndcg.md.
 CONVENTIONS: Mapping[str, dict[str, Any]] = _Conventions(
     {
         "sklearn": _convention("linear", "average", 0.0),
