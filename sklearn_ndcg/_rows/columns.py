@@ -76,8 +76,9 @@ def _array_column(X: Any, key: Any) -> Any:
     matrix = _matrix(X)
     if len(matrix.shape) != 2 or not -matrix.shape[1] <= key < matrix.shape[1]:
         raise ValueError(f"group_by={key} is not a column of X, which has shape {matrix.shape}.")
-    found = matrix[:, key]
-    return found.toarray().ravel() if hasattr(found, "toarray") else found
+    if hasattr(matrix, "toarray"):  # a list, as SciPy before 1.13 slices no column alone
+        return matrix[:, [key]].toarray().ravel()
+    return matrix[:, key]
 
 
 def _matrix(X: Any) -> Any:

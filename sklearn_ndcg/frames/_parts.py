@@ -164,7 +164,7 @@ def _examples(wrong: Masks, table: Any, columns: Columns) -> Wrong:
     found = {}
     for argument, mask in wrong.items():
         if mask.any():
-            label = table.select(columns["groups"]).row(int(mask.argmax()))
+            [label] = table.select(columns["groups"])[[int(mask.argmax())]].rows()
             labels = np.fromiter([label if len(label) > 1 else label[0]], dtype=object, count=1)
             found[argument] = int(mask.sum()), shown_labels(labels)
     return found

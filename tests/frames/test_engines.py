@@ -418,7 +418,8 @@ def test_a_collation_does_not_make_one_query_of_two():
     rows = (
         "select case when i % 2 = 0 then 'a' else 'A' end collate nocase as q, i % 3 as y, i as s"
     )
-    relation = duckdb.connect().sql(f"{rows} from range(30) t(i)")
+    connection = duckdb.connect()
+    relation = connection.sql(f"{rows} from range(30) t(i)")
     for memory in (None, 0.001):
         found = ndcg_by_query(relation, **COLUMNS, working_memory=memory).project("q, n_documents")
         assert sorted(found.fetchall()) == [("A", 15), ("a", 15)]
