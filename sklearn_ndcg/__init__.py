@@ -77,13 +77,13 @@ def show_versions() -> None:
     print(f"sklearn_ndcg {__version__}, {'compiled' if compiled else 'NumPy'} kernels")
     folder = Path(__file__).parent
     in_clone = (folder.parent / "pyproject.toml").exists()
+    place = f"imported from {folder}"
     if in_clone and not {each.suffix for each in folder.glob("_kernels/*")} & {".so", ".pyd"}:
-        print(
-            f"imported from {folder}: source, without compiled kernels. For the installed package, "
-            "start Python in another directory, or as python -P."
+        place += (
+            ": source, without compiled kernels. For the installed package, start Python in "
+            "another directory, or as python -P."
         )
-    else:
-        print(f"imported from {folder}")
+    print(place)
     sklearn.show_versions()
 
 

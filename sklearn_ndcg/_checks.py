@@ -7,6 +7,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from inspect import currentframe
 from itertools import combinations
 from numbers import Integral, Real
@@ -56,6 +57,14 @@ def naming_ranker(ranker: Any) -> Iterator[None]:
     except (TypeError, ValueError) as error:
         error.add_note(f"While comparing the ranker {ranker!r}.")
         raise
+
+
+def import_optional(module: str, needs: str, requirement: str) -> Any:
+    """Import what only some functions need; the error says what needs it and how to install it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ImportError(f'{needs}: python -m pip install "{requirement}"') from error
 
 
 def refuse_masked(values: Any, name: str) -> None:

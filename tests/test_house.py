@@ -29,10 +29,7 @@ WINGS = ["_checks", "_kernels", "_rows", "_lists", "_metrics", "frames", "_selec
 DOORS = {"__init__", *(f"{wing}.__init__" for wing in WINGS if wing != "frames")}
 # optional: imported inside a function or a try
 OPTIONAL = {
-    "_inference.displays": {"matplotlib.pyplot"},
-    "_inference.results": {"pandas"},
     "_selection.libraries": {"catboost", "lightgbm"},
-    "frames._parts": {"narwhals.stable.v2"},
 }
 
 

@@ -459,11 +459,7 @@ def _check_rankers(rankers: Any, argument: str, each: str, unjudged: object) -> 
 
 
 def _compare_pool(
-    pool: _lists.Pool,
-    clusters: Any,
-    in_order: bool,
-    options: ListOptions,
-    **arguments: Any,
+    pool: _lists.Pool, clusters: Any, in_order: bool, options: ListOptions, **arguments: Any
 ) -> Comparison:
     n = len(pool.queries)
     grouping = Grouping.of_ids(pool.labels(), n)

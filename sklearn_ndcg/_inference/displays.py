@@ -11,18 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_ndcg._checks import Floats, is_integer, naming_ranker, warn
+from sklearn_ndcg import _checks, _metrics
+from sklearn_ndcg._checks import Floats
 from sklearn_ndcg._inference.interval import curve_interval
 from sklearn_ndcg._inference.results import Comparison, query_differences
-from sklearn_ndcg._metrics import (
-    CurveOptions,
-    Measure,
-    NDCGChoices,
-    Queries,
-    check_curve_cutoffs,
-    measure_and_data,
-    read_queries,
-)
+from sklearn_ndcg._metrics import CurveOptions, Measure, NDCGChoices, Queries
 from sklearn_ndcg._rows import take_rows
 from sklearn_ndcg._selection import make_ndcg_scorer
 
@@ -171,8 +164,8 @@ class NDCGDisplay:
         drawing, measure, sample_weight = _read_options(options)
         found: list[NDCGDisplay] = []
         for ranker, scores in rankers.items():
-            with naming_ranker(ranker) if several else nullcontext():
-                queries = read_queries(measure, y_true, scores, groups, sample_weight)
+            with _checks.naming_ranker(ranker) if several else nullcontext():
+                queries = _metrics.read_queries(measure, y_true, scores, groups, sample_weight)
                 queries = queries.without_warning() if found else queries  # one warning is enough
                 found.append(cls._of_queries(queries, k, confidence_level))
         joined = cls._joined(found, list(rankers)) if several else replace(found[0], name=name)
@@ -291,10 +284,10 @@ class NDCGDisplay:
         for estimator, rows in folds:
             fold: list[Any] = [each if each is None else take_rows(each, rows) for each in data]
             y_score, ids = scorer.scores_and_groups(estimator, *fold[:3])
-            queries = read_queries(measure, fold[1], y_score, ids, fold[3])
+            queries = _metrics.read_queries(measure, fold[1], y_score, ids, fold[3])
             found.append(cls._of_queries(queries, k, confidence_level=None))
         if n_nan := sum(bool(np.isnan(fold.ndcg).any()) for fold in found):
-            warn(
+            _checks.warn(
                 f"The curves of {n_nan} of {len(found)} folds are nan, and so is their mean: they "
                 "have no query with a relevant document, and undefined='omit' leaves such "
                 "queries out. Use fewer folds, or another value of undefined.",
@@ -392,11 +385,11 @@ class NDCGDisplay:
     def _of_queries(
         cls, queries: Queries, k: ArrayLike | None, confidence_level: float | None
     ) -> NDCGDisplay:
-        if is_integer(k) and k >= 1:
+        if _checks.is_integer(k) and k >= 1:
             k = range(1, k + 1)
         elif k is not None and np.ndim(k) == 1:
             k = np.unique(np.asarray(k))
-        cutoffs, ndcg = queries.mean_curve(check_curve_cutoffs(k))
+        cutoffs, ndcg = queries.mean_curve(_metrics.check_curve_cutoffs(k))
         queries = queries.without_warning()  # the curve has warned of undefined queries
         interval = None
         if confidence_level is not None:
@@ -562,13 +555,8 @@ class DifferenceDisplay:
 
 def _axes(ax: Any) -> Any:
     """The axes to draw on, of a new figure where there are none."""
-    try:
-        import matplotlib.pyplot as plt  # noqa: PLC0415  (an extra)
-    except ImportError as error:
-        raise ImportError(
-            "NDCGDisplay needs matplotlib, which is the extra `plot`: "
-            'python -m pip install "matplotlib>=3.8"'
-        ) from error
+    needs = "NDCGDisplay needs matplotlib, which is the extra `plot`"
+    plt = _checks.import_optional("matplotlib.pyplot", needs, "matplotlib>=3.8")
     return plt.subplots()[1] if ax is None else ax
 
 
@@ -577,7 +565,7 @@ def _read_options(options: DisplayOptions) -> tuple[dict[str, Any], Measure, Arr
     others: dict[str, Any] = dict(options)
     names = others.keys() & (DisplayOptions.__annotations__.keys() - CurveOptions.__annotations__)
     drawing = {name: others.pop(name) for name in names}
-    measure, data = measure_and_data("NDCGDisplay", others, CurveOptions)
+    measure, data = _metrics.measure_and_data("NDCGDisplay", others, CurveOptions)
     return drawing, measure, data["sample_weight"]
 
 

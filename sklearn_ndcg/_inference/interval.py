@@ -168,8 +168,8 @@ def curve_interval(queries: Queries, cutoffs: Ints, confidence_level: float) -> 
     weights = np.zeros((2, len(queries)))
     weights[:, scored] = weight, statistics.jackknife_factors(weight) ** 2
     center = float(weighted_means(last[np.newaxis, scored], weight)[0])
-    moments = queries.curve_moments(cutoffs, weights, center)
-    distance, error = statistics.mean_and_error_of_moments(*moments, weights[:, scored])
+    (first, second), _ = queries.curve_moments(cutoffs, weights, center)
+    distance, error = statistics.mean_and_error_of_moments(first, second, weights[:, scored])
     mean = center + distance
     half = error * stats.t.ppf(tails[1], statistics.degrees_of_freedom(weight))
     # the value of undefined queries may lie outside 0 and 1, and then so may a mean

@@ -9,9 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ndcg._checks import EQUAL, Floats, Ints, is_integer
+from sklearn_ndcg import _checks
+from sklearn_ndcg._checks import EQUAL, Floats, Ints
 from sklearn_ndcg._metrics import Table
 from sklearn_ndcg._rows import shown_labels
+
+_PANDAS = ("pandas", "to_frame needs pandas", "pandas>=2.2")
 
 
 class ConfidenceInterval(NamedTuple):
@@ -226,7 +229,7 @@ class Comparison:
         ValueError
             If `n` is not an integer >= 1.
         """
-        if not is_integer(n) or n < 1:
+        if not _checks.is_integer(n) or n < 1:
             raise ValueError(f"n must be an integer >= 1, got {n!r}.")
         chosen = []
         for first, second in self.pairs:
@@ -238,7 +241,7 @@ class Comparison:
 
     def to_frame(self) -> Any:
         """The pairs as a pandas DataFrame, one row per pair."""
-        pandas = _pandas()
+        pandas = _checks.import_optional(*_PANDAS)
         low, high = self.confidence_interval
         index = pandas.MultiIndex.from_tuples(self.pairs, names=["first", "second"])
         columns = {"difference": self.difference, "low": low, "high": high}
@@ -313,25 +316,21 @@ class QueryDifferences:
 
     def to_frame(self) -> Any:
         """The queries as a pandas DataFrame, one row per pair and query."""
-        pandas = _pandas()
+        pandas = _checks.import_optional(*_PANDAS)
         names = ["first", "second", "query", "ndcg_first", "ndcg_second", "difference"]
-        rows = [
-            (*pair, *row)
-            for pair, rows in zip(self.comparison.pairs, self._rows(), strict=True)
-            for row in rows
-        ]
+        rows = [(*pair, *row) for pair, rows in self._rows() for row in rows]
         return pandas.DataFrame(rows, columns=names).set_index(names[:3])
 
-    def _rows(self) -> Iterator[list[tuple[Any, float, float, float]]]:
-        """For each pair its queries: label, both values, difference."""
+    def _rows(self) -> Iterator[tuple[tuple[Any, Any], list[tuple[Any, float, float, float]]]]:
+        """Each pair with its queries: label, both values, difference."""
         values, labels = self.comparison.values, self.comparison.labels
         for (first, second), places in zip(self.comparison.pairs, self.chosen, strict=True):
             ours, theirs = values[first][places], values[second][places]
             columns = ours.tolist(), theirs.tolist(), query_differences(ours, theirs).tolist()
-            yield list(zip(labels[places], *columns, strict=True))
+            yield (first, second), list(zip(labels[places], *columns, strict=True))
 
     def _tables(self) -> Iterator[Table]:
-        for (first, second), rows in zip(self.comparison.pairs, self._rows(), strict=True):
+        for (first, second), rows in self._rows():
             cells = [
                 [_shown(label), f"{ours:.4f}", f"{theirs:.4f}", f"{difference:+.4f}"]
                 for label, ours, theirs, difference in rows
@@ -355,11 +354,3 @@ def _counts(result: NDCGInterval | Comparison) -> str:
     clusters = f" in {result.n_clusters} clusters" if result.n_clusters < result.n_queries else ""
     left_out = f", {result.n_left_out} left out" if result.n_left_out else ""
     return f"{result.n_queries} queries{clusters}{left_out}"
-
-
-def _pandas() -> Any:
-    try:
-        import pandas  # noqa: PLC0415  (an extra)
-    except ImportError as error:
-        raise ImportError('to_frame needs pandas: python -m pip install "pandas>=2.2"') from error
-    return pandas

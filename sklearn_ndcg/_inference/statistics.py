@@ -109,12 +109,7 @@ def bootstrap_means(
 
 
 def bca_levels(
-    tails: Floats,
-    value: float,
-    means: Floats,
-    values: Floats,
-    weight: Floats,
-    pooled: bool = False,
+    tails: Floats, value: float, means: Floats, values: Floats, weight: Floats, pooled: bool = False
 ) -> Floats:
     """Levels of the quantiles that BCa takes: with bias-correction and acceleration.
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, check_choice, name_of
 from sklearn_ndcg._metrics.inputs import read_queries
 from sklearn_ndcg._metrics.measure import CONVENTIONS, Measure, NDCGChoicesAtK, measure_and_data
-from sklearn_ndcg._metrics.queries import Queries
+from sklearn_ndcg._metrics.queries import Queries, count_of_queries
 from sklearn_ndcg._metrics.tables import Table
 from sklearn_ndcg._rows import codes_of_runs, shown_labels
 
@@ -102,7 +102,7 @@ class Explanation:
     are_places: bool
 
     def __repr__(self) -> str:
-        lines = [self._n_queries(), "  NDCG   change"]
+        lines = [count_of_queries(len(self.labels)), "  NDCG   change"]
         for number, change, what, effect in self._rows():
             lines.append(f"{number:>6}  {change:>7}  {what}")
             if effect:
@@ -111,11 +111,8 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         table = Table(["NDCG", "change", "", "effect"], self._rows(), left=(2, 3))
-        return f"<p>{self._n_queries()}</p>{table.html()}" + f"<p>{_PLACES}</p>" * self.are_places
-
-    def _n_queries(self) -> str:
-        n = len(self.labels)
-        return f"{n} {'query' if n == 1 else 'queries'}"
+        parts = [f"<p>{count_of_queries(len(self.labels))}</p>", table.html()]
+        return "".join([*parts, f"<p>{_PLACES}</p>"] if self.are_places else parts)
 
     def _rows(self) -> list[list[str]]:
         """Start, steps and end: the NDCG, what a step adds to it, what it changes, its effect."""
@@ -239,7 +236,7 @@ def explain_difference(
     stations, changes = [queries], []
     for choice in _CHOICES:
         before, after = getattr(queries.measure, choice), getattr(end, choice)
-        if _same(before, after):
+        if _plain(before) == _plain(after):
             continue
         measure = replace(queries.measure, **{choice: after})
         if choice in ("gain", "unjudged"):
@@ -270,8 +267,7 @@ def _measure(name: str, convention: Any, k: Any) -> Measure:
             f"{type(convention).__name__}."
         )
     try:
-        choices = {"k": k, **convention}
-        measure, _ = measure_and_data("explain_difference", choices, NDCGChoicesAtK)
+        measure, _ = measure_and_data("explain_difference", {"k": k, **convention}, NDCGChoicesAtK)
     except (TypeError, ValueError) as error:
         error.add_note(f"In the convention passed as `{name}`.")
         raise
@@ -284,12 +280,9 @@ def _measure(name: str, convention: Any, k: Any) -> Measure:
     )
 
 
-def _same(before: Any, after: Any) -> bool:
-    plain = [
-        value if callable(value) or isinstance(value, Mapping) else np.asarray(value).tolist()
-        for value in (before, after)
-    ]
-    return bool(plain[0] == plain[1])
+def _plain(value: Any) -> Any:
+    """A choice in a form that can be compared: tables of gains as lists."""
+    return value if callable(value) or isinstance(value, Mapping) else np.asarray(value).tolist()
 
 
 def _shares(values: Floats, weights: Floats) -> Floats:

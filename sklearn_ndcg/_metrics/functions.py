@@ -9,19 +9,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_ndcg._checks import (
-    Cutoff,
-    Discount,
-    Floats,
-    Gain,
-    Ints,
-    Ties,
-    Undefined,
-    Unjudged,
-    count_of,
-    is_integer,
-    refuse_reordered,
-)
+from sklearn_ndcg import _checks
+from sklearn_ndcg._checks import Cutoff, Discount, Floats, Gain, Ints, Ties, Undefined, Unjudged
 from sklearn_ndcg._metrics.inputs import numeric, read_queries
 from sklearn_ndcg._metrics.measure import Measure, check_curve_cutoffs, check_cutoff
 from sklearn_ndcg._rows import Grouping
@@ -661,15 +650,14 @@ def quantile_grades(
     >>> quantile_grades(returns, groups=day, n_grades=4)
     array([2, 0, 1, 3, 0, 0, 3, 0])
     """
-    refuse_reordered(y=y, groups=groups)
+    _checks.refuse_reordered(y=y, groups=groups)
     values = numeric(y, "y")
     if values.ndim != 1:
         raise ValueError(f"y must be 1-D, one value per row, got shape {values.shape}.")
     if values.dtype.kind == "f" and np.isnan(values).any():
-        raise ValueError(
-            f"y must not be NaN, found {count_of(np.isnan(values), 'NaN')}: leave those rows out."
-        )
-    if not is_integer(n_grades) or not 2 <= n_grades < 2**31:
+        missing = _checks.count_of(np.isnan(values), "NaN")
+        raise ValueError(f"y must not be NaN, found {missing}: leave those rows out.")
+    if not _checks.is_integer(n_grades) or not 2 <= n_grades < 2**31:
         raise ValueError(f"n_grades must be an integer from 2 to 2**31 - 1, got {n_grades!r}.")
     n = len(values)
     grouping = Grouping.of_ids(np.zeros(n) if groups is None else groups, n)

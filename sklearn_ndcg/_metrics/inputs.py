@@ -9,17 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-from sklearn_ndcg import _kernels
-from sklearn_ndcg._checks import (
-    Floats,
-    Grades,
-    count_of,
-    is_missing,
-    refuse_masked,
-    refuse_reordered,
-    to_host,
-)
-from sklearn_ndcg._kernels import map_rows
+from sklearn_ndcg import _checks, _kernels
+from sklearn_ndcg._checks import Floats, Grades
 from sklearn_ndcg._metrics.measure import Measure
 from sklearn_ndcg._metrics.queries import LARGEST_WEIGHT, Queries, refuse_zero_weight
 from sklearn_ndcg._rows import Grouping, warn_of_single_documents
@@ -53,16 +44,18 @@ def read_part(
     sample_weight: ArrayLike | None = None,
     sort: bool = True,
 ) -> Queries:
-    """The same for some of the queries, without the checks that concern all of them together."""
-    refuse_reordered(y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight)
-    relevance, score = numeric(y_true, "y_true"), numeric(y_score, "y_score")
-    if groups is not None:
-        relevance, score = _without_one_column(relevance), _without_one_column(score)
-    _check_shapes(relevance, score, groups)
+    """Check and read some of the queries, without the checks that concern all of them together."""
+    _checks.refuse_reordered(
+        y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight
+    )
+    relevance = numeric(y_true, "y_true")
+    if groups is not None and relevance.shape[1:] == (1,):
+        relevance = relevance.ravel()
+    score = _scores(y_score, relevance.shape)
+    _check_groups(relevance.shape, groups)
     weight = None if sample_weight is None else row_weights(sample_weight, len(relevance))
     grades = _kernels.as_grades(relevance.ravel())
     judged = None if grades is not None else _where_judged(relevance, measure.unjudged)
-    _check_scores(score)
 
     if relevance.ndim == 2:
         grouping = Grouping.of_matrix(*relevance.shape)
@@ -70,7 +63,7 @@ def read_part(
         grouping = Grouping.of_ids(groups, len(relevance), sort=sort)
     gain: Any
     gain, gain_table = _gains(relevance, grades, judged, measure)
-    gain = grouping.gather(gain)
+    gain, score = grouping.gather(gain), grouping.gather(score)
     kept = None
     if judged is not None and measure.unjudged == "omit":
         kept = grouping.gather(judged.view(np.uint8)).view(np.bool_)
@@ -78,45 +71,26 @@ def read_part(
         weight = grouping.mean_weight(grouping.gather(weight), kept)
     starts, lengths = grouping.starts, grouping.lengths
     if kept is not None:
-        gain = gain[kept]
+        gain, score = gain[kept], score[kept]
         starts, lengths = grouping.keep(kept)
-    queries = Queries(
-        measure, grouping, relevance.shape, kept, gain, gain_table, np.empty(0), starts, lengths,
-        weight,
-    )  # fmt: skip
-    return _with_checked_scores(queries, score)
+    return Queries(
+        measure, grouping, relevance.shape, kept, gain, gain_table, score, starts, lengths, weight
+    )
 
 
 def with_scores(queries: Queries, y_score: ArrayLike) -> Queries:
     """These rows with other scores; they are not grouped anew."""
-    score = numeric(y_score, "y_score")
-    if len(queries.shape) == 1:
-        score = _without_one_column(score)
-    if score.shape != queries.shape:
-        raise ValueError(
-            f"y_true and y_score must have the same shape, got {queries.shape} and {score.shape}."
-        )
-    _check_scores(score)
-    return _with_checked_scores(queries, score)
-
-
-def _with_checked_scores(queries: Queries, score: NDArray[Any]) -> Queries:
-    score = queries.grouping.gather(_as_float(score.ravel()))
+    score = queries.grouping.gather(_scores(y_score, queries.shape))
     return replace(queries, score=score if queries.kept is None else score[queries.kept])
-
-
-def _without_one_column(array: NDArray[Any]) -> NDArray[Any]:
-    """A table of one column as that column."""
-    return array.ravel() if array.shape[1:] == (1,) else array
 
 
 def numeric(values: Any, name: str) -> NDArray[Any]:
     """`values` as an array of bool, int or float, not copied where it is one already."""
-    refuse_masked(values, name)
+    _checks.refuse_masked(values, name)
     array = np.ma.getdata(values) if np.ma.isMaskedArray(values) else values
     if type(array) is not np.ndarray or array.dtype.kind not in "biuf":
         try:
-            array = _exact_integers(to_host(array))
+            array = _exact_integers(_checks.to_host(array))
             array = check_array(
                 array, ensure_2d=False, ensure_all_finite=False, ensure_min_samples=0,
                 ensure_min_features=0, input_name=name,
@@ -148,8 +122,7 @@ def _exact_integers(values: Any) -> Any:
     array = np.asarray(values)
     if array.dtype.kind == "O" and array.ndim:
         cells = [_nan_if_missing(cell) for cell in array.ravel().tolist()]
-        if any(isinstance(cell, str | bytes) for cell in cells):
-            raise TypeError("it holds text.")
+        _refuse_text(cells, 1)
         try:
             narrow = np.array(cells)
         except ValueError:  # lists of several lengths: refused further up
@@ -165,31 +138,21 @@ def _refuse_text(values: Any, depth: int = 2) -> None:
     if isinstance(values, str | bytes):
         raise TypeError(f"it holds text, the first {values[:40]!r}.")
     if isinstance(values, list | tuple) and depth:
-        kinds = set(map(type, values))
-        for each in values if kinds & {str, bytes, list, tuple} else ():
-            _refuse_text(each, depth - 1)
+        if any(issubclass(kind, str | bytes | list | tuple) for kind in set(map(type, values))):
+            for each in values:
+                _refuse_text(each, depth - 1)
     elif hasattr(values, "to_list") and len(values):  # the first element of a Series is enough
         _refuse_text(next(iter(values)), 0)
 
 
 def _nan_if_missing(value: Any) -> Any:
     plain = isinstance(value, int | float)
-    return np.nan if not plain and np.ndim(value) == 0 and is_missing(value) else value
+    return np.nan if not plain and np.ndim(value) == 0 and _checks.is_missing(value) else value
 
 
-def _check_shapes(relevance: NDArray[Any], score: NDArray[Any], groups: object) -> None:
-    if relevance.shape != score.shape:
-        hint = ""
-        if relevance.ndim == 1 and score.ndim == 2:
-            hint = (
-                " One score per document is needed: for a classifier's probabilities that is "
-                "predict_proba(X)[:, 1], or the expected gain, as in make_ndcg_scorer."
-            )
-        raise ValueError(
-            f"y_true and y_score must have the same shape, got {relevance.shape} and "
-            f"{score.shape}.{hint}"
-        )
-    if relevance.ndim == 1:
+def _check_groups(shape: tuple[int, ...], groups: object) -> None:
+    """Raise unless `groups` is given for the documents of a column, and for these only."""
+    if len(shape) == 1:
         if groups is None:
             raise ValueError(
                 "y_true is 1-D and groups is missing, so it is not known which documents compete "
@@ -199,10 +162,10 @@ def _check_shapes(relevance: NDArray[Any], score: NDArray[Any], groups: object) 
     elif groups is not None:
         raise ValueError(
             f"groups goes with 1-D y_true and y_score, one id per row, and y_true has shape "
-            f"{relevance.shape}. If each of its rows is a query, as with multilabel targets, leave "
-            "groups out. If it is a table that holds the target, pass that column."
+            f"{shape}. If each of its rows is a query, as with multilabel targets, leave groups "
+            "out. If it is a table that holds the target, pass that column."
         )
-    elif relevance.shape[1] == 1:
+    elif shape[1] == 1:
         raise ValueError(
             "Computing NDCG is only meaningful when there is more than 1 document. Got 1 instead. "
             "If the rows are documents, ravel() both and pass groups= with one query id per row."
@@ -211,57 +174,59 @@ def _check_shapes(relevance: NDArray[Any], score: NDArray[Any], groups: object) 
 
 def _where_judged(relevance: NDArray[Any], unjudged: str) -> NDArray[np.bool_] | None:
     """Which rows have a relevance, or None where all have one; shape (n_rows,)."""
-    low, high = relevance.min(), relevance.max()
-    has_nan = bool(np.isnan(low))
-    if has_nan and unjudged == "raise":
+    if np.isfinite([relevance.min(), relevance.max()]).all():
+        return None
+    missing: NDArray[np.bool_] = np.isnan(relevance)
+    if unjudged == "raise" and missing.any():
         raise ValueError(
-            f"y_true must not be NaN, found {count_of(np.isnan(relevance), 'NaN')}. If these "
-            "documents are unjudged, pass unjudged='zero' to count them as not relevant or "
-            "unjudged='omit' to take them out of the ranking."
+            f"y_true must not be NaN, found {_checks.count_of(missing, 'NaN')}. If these documents "
+            "are unjudged, pass unjudged='zero' to count them as not relevant or unjudged='omit' "
+            "to take them out of the ranking."
         )
-    if has_nan or np.isinf(low) or np.isinf(high):
-        infinite = np.isinf(relevance)
-        if infinite.any():
-            raise ValueError(f"y_true must be finite, found {count_of(infinite, 'infinite')}.")
-    return ~np.isnan(relevance.ravel()) if has_nan else None
+    if np.isinf(relevance).any():
+        found = _checks.count_of(np.isinf(relevance), "infinite")
+        raise ValueError(f"y_true must be finite, found {found}.")
+    return ~missing.ravel()
 
 
-def _check_scores(score: NDArray[Any]) -> None:
+def _scores(y_score: ArrayLike, shape: tuple[int, ...]) -> Floats:
+    """Checked scores of documents in such a shape, as one column of floats."""
+    score = numeric(y_score, "y_score")
+    if len(shape) == 1 and score.shape[1:] == (1,):
+        score = score.ravel()
+    if score.shape != shape:
+        hint = ""
+        if len(shape) == 1 and score.ndim == 2:
+            hint = (
+                " One score per document is needed: for a classifier's probabilities that is "
+                "predict_proba(X)[:, 1], or the expected gain, as in make_ndcg_scorer."
+            )
+        raise ValueError(
+            f"y_true and y_score must have the same shape, got {shape} and {score.shape}.{hint}"
+        )
     rows = score.ravel()
-    if not all(map_rows(lambda part: rows[part].max() < np.inf, len(rows))):
-        wrong = np.isnan(score) | (score == np.inf)
+    if not all(_kernels.map_rows(lambda part: rows[part].max() < np.inf, len(rows))):
+        wrong = _checks.count_of(np.isnan(score) | (score == np.inf), "NaN or +inf")
         raise ValueError(
-            f"y_score must be finite, or -inf for what was not retrieved; found "
-            f"{count_of(wrong, 'NaN or +inf')}."
+            f"y_score must be finite, or -inf for what was not retrieved; found {wrong}."
         )
+    return _as_float(rows)
 
 
 def _as_float(score: NDArray[Any]) -> Floats:
     """Scores as float64 or float32, in the very same order and with the very same ties."""
     if score.dtype == np.float32:
         return score
-    wide = score.dtype.itemsize > 8
-    if not wide and score.dtype.kind in "iu" and score.dtype.itemsize == 8:
-        wide = bool(score.max() > 2**53 or score.min() < -(2**53))
     with np.errstate(over="ignore"):
         narrow = score.astype(np.float64, copy=False)
-    if wide and not _is_one_to_one(score, narrow):
-        _, places = np.unique(score, return_inverse=True)
-        return np.where(score == -np.inf, -np.inf, places)
-    return narrow
-
-
-def _is_one_to_one(score: NDArray[Any], narrow: Floats) -> bool:
-    """Whether float64 ties no distinct scores, and none became infinite."""
-    if not np.array_equal(np.isinf(score), np.isinf(narrow)):
-        return False
-    in_order = np.sort(narrow)
-    if (in_order[1:] != in_order[:-1]).all():
-        return True
-    _, codes = _kernels.backend.factorize((narrow + 0.0).view(np.int64))  # with one zero
-    one_of_each = np.empty_like(score)
-    one_of_each[codes] = score
-    return bool((one_of_each[codes] == score).all())
+    if score.dtype.kind in "iu" and score.dtype.itemsize == 8:
+        is_exact = score.max() <= 2**53 and score.min() >= -(2**53)
+    else:  # a long double may have more digits
+        is_exact = narrow is score or np.array_equal(narrow, score)
+    if is_exact:
+        return narrow
+    _, places = np.unique(score, return_inverse=True)
+    return np.where(score == -np.inf, -np.inf, places)
 
 
 def _gains(
@@ -288,7 +253,7 @@ def _gains(
         wrong = ~np.isfinite(gain)
         raise ValueError(
             f"gain must be finite, but is not for "
-            f"{count_of(wrong.reshape(relevance.shape), 'document')}, where y_true is "
+            f"{_checks.count_of(wrong.reshape(relevance.shape), 'document')}, where y_true is "
             f"{values[wrong][0]}: a float64 ends at 2^1024."
         )
     if low < 0 and measure.normalized:
@@ -300,8 +265,8 @@ def _gains(
         )
         raise ValueError(
             f"{reason}: gain is {gain[wrong][0]} where y_true is {values[wrong][0]}, with "
-            f"{count_of(wrong.reshape(relevance.shape), 'negative')}. Shift the grades, or pass a "
-            "gain that clips them, for example gain=functools.partial(numpy.maximum, 0)."
+            f"{_checks.count_of(wrong.reshape(relevance.shape), 'negative')}. Shift the grades, or "
+            "pass a gain that clips them, for example gain=functools.partial(numpy.maximum, 0)."
         )
     return gain, np.empty(0)
 
@@ -320,6 +285,6 @@ def row_weights(sample_weight: ArrayLike, n: int) -> Floats:
     if wrong.any():
         raise ValueError(
             f"sample_weight must be finite and >= 0, at most 1e300, found {weight[wrong][0]}: "
-            f"{count_of(wrong, 'such weight')}."
+            f"{_checks.count_of(wrong, 'such weight')}."
         )
     return weight

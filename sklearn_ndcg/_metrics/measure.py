@@ -12,22 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_ndcg._checks import (
-    Cutoff,
-    Discount,
-    Floats,
-    Gain,
-    Ints,
-    Ties,
-    Undefined,
-    Unjudged,
-    check_choice,
-    is_integer,
-    is_number,
-    name_of,
-    refuse_masked,
-    warn,
-)
+from sklearn_ndcg import _checks
+from sklearn_ndcg._checks import Cutoff, Discount, Floats, Gain, Ints, Ties, Undefined, Unjudged
 from sklearn_ndcg._kernels import TieRule
 
 
@@ -189,9 +175,11 @@ class Measure:
         _check_gain(self.gain)
         if not callable(self.discount):
             names = tuple(DISCOUNTS)
-            check_choice("discount", self.discount, names, "or a callable on the ranks 1..n")
+            _checks.check_choice(
+                "discount", self.discount, names, "or a callable on the ranks 1..n"
+            )
         _check_log_base(self.log_base, self.discount)
-        check_choice("ties", self.ties, tuple(TIES))
+        _checks.check_choice("ties", self.ties, tuple(TIES))
         if not isinstance(self.ignore_ties, bool | np.bool_):
             raise ValueError(f"ignore_ties must be True or False, got {self.ignore_ties!r}.")
         if self.ignore_ties and self.ties != "average":
@@ -199,7 +187,7 @@ class Measure:
                 f"ignore_ties=True says that there are no ties, ties={self.ties!r} says what to do "
                 "with them: leave one of the two out."
             )
-        check_choice("unjudged", self.unjudged, _UNJUDGED)
+        _checks.check_choice("unjudged", self.unjudged, _UNJUDGED)
         _check_undefined(self.undefined)
 
     @cached_property
@@ -232,7 +220,7 @@ class Measure:
         """Warn of undefined queries, or raise, where that was asked for."""
         those = f"{count} of {n_queries} queries, which have no relevant document"
         if self.undefined == "warn":
-            warn(
+            _checks.warn(
                 f"NDCG is undefined for {those}, and is set to 0.0 there. Pass undefined=0.0 to "
                 "keep that without this warning, another number, or undefined='omit' to leave "
                 "them out of the mean.",
@@ -297,7 +285,8 @@ class Measure:
         if wrong.any():
             raise ValueError(
                 "discount must be finite, >= 0 (above 0 at rank 1) and must not rise, but "
-                f"{name_of(self.discount)} gave {discounts[wrong][0]} at rank {ranks[wrong][0]}."
+                f"{_checks.name_of(self.discount)} gave {discounts[wrong][0]} at rank "
+                f"{ranks[wrong][0]}."
             )
         return discounts
 
@@ -341,7 +330,7 @@ class jarvelin_kekalainen:  # noqa: N801  (a discount: used and shown like a fun
     b: float = 2
 
     def __post_init__(self) -> None:
-        if not is_number(self.b) or not 1 < float(self.b) < np.inf:
+        if not _checks.is_number(self.b) or not 1 < float(self.b) < np.inf:
             raise ValueError(f"b must be a finite number above 1, got {self.b!r}.")
 
     def __call__(self, ranks: ArrayLike) -> Floats:
@@ -356,7 +345,7 @@ def check_cutoff(k: Any) -> Cutoff:
         return None
     if isinstance(k, str) and k == "retrieved":
         return "retrieved"
-    if is_integer(k) and k >= 1:
+    if _checks.is_integer(k) and k >= 1:
         return int(k)
     raise ValueError(
         f"k must be an integer >= 1, None for all documents or 'retrieved' for each list's own "
@@ -369,10 +358,9 @@ def check_curve_cutoffs(k: Any) -> Ints | None:
     if k is None:
         return None
     try:
-        listed = list(k)
-        cutoffs = [check_cutoff(each) for each in listed]
-        if cutoffs and all(isinstance(each, int) for each in cutoffs):
-            return np.array(cutoffs, dtype=np.intp)
+        cutoffs = np.array([check_cutoff(each) for each in k], dtype=np.intp)
+        if len(cutoffs):
+            return cutoffs
     except (TypeError, ValueError, OverflowError):
         pass
     raise ValueError(
@@ -401,7 +389,7 @@ def measure_and_data(
 def _check_gain(gain: object) -> None:
     if isinstance(gain, str) or gain is None:
         more = "a table (a sequence or mapping from grade to gain) or a callable on relevance"
-        check_choice("gain", gain, tuple(GAINS), more)
+        _checks.check_choice("gain", gain, tuple(GAINS), more)
     elif hasattr(gain, "to_dict"):
         raise ValueError(
             f"gain is a {type(gain).__name__}, whose index may or may not be meant as grades: pass "
@@ -420,24 +408,24 @@ def _check_gain(gain: object) -> None:
 def _check_numbers(values: Any, name: str) -> None:
     ordered = hasattr(values, "__getitem__") and not isinstance(values, bytes | bytearray)
     listed = list(values) if ordered and np.iterable(values) else []
-    if not listed or not all(is_number(value) and isfinite(value) for value in listed):
+    if not listed or not all(_checks.is_number(value) and isfinite(value) for value in listed):
         raise ValueError(f"{name} must be finite numbers, one for each grade; got {values!r}.")
 
 
 def _check_log_base(log_base: object, discount: object) -> None:
-    if not is_number(log_base) or not 1 < float(log_base) < np.inf:
+    if not _checks.is_number(log_base) or not 1 < float(log_base) < np.inf:
         raise ValueError(f"log_base must be a finite number above 1, got {log_base!r}.")
     if log_base != 2 and discount != "log":
         raise ValueError(
             f"log_base={log_base!r} is the base of discount='log' and has no meaning for "
-            f"discount={name_of(discount)}: leave one of the two out."
+            f"discount={_checks.name_of(discount)}: leave one of the two out."
         )
 
 
 def _check_undefined(value: object) -> None:
     if isinstance(value, str) and value in UNDEFINED:
         return
-    if not is_number(value) or not abs(value) <= _LARGEST_UNDEFINED:
+    if not _checks.is_number(value) or not abs(value) <= _LARGEST_UNDEFINED:
         words = ", ".join(map(repr, UNDEFINED))
         raise ValueError(
             f"undefined must be one of {words}, or a finite number (up to 1e100), got {value!r}."
@@ -448,12 +436,13 @@ def _check_undefined(value: object) -> None:
 def _result_of(function: Callable[[Any], ArrayLike], name: str, of: str, values: Any) -> Floats:
     """What a callable gain or discount returns, one number for each value."""
     returned = function(values)
-    refuse_masked(returned, f"what {name} returned")
+    _checks.refuse_masked(returned, f"what {name} returned")
     result = np.asarray(returned)
     if result.shape != values.shape or result.dtype.kind not in "biuf":
         raise ValueError(
             f"{name} must return one number for each of the {len(values)} {of} it is given, but "
-            f"{name_of(function)} returned an array of shape {result.shape}, dtype {result.dtype}."
+            f"{_checks.name_of(function)} returned an array of shape {result.shape}, dtype "
+            f"{result.dtype}."
         )
     with np.errstate(over="ignore"):  # what a float64 does not hold is refused, with its place
         return result.astype(np.float64)

@@ -97,7 +97,7 @@ class Queries:
         step = max(1, _VALUES_AT_A_TIME // len(self))
         if len(cutoffs) <= step:
             return self.totals_of(*self._values())
-        blocks = [list(cutoffs[at : at + step]) for at in range(0, len(cutoffs), step)]
+        blocks = [cutoffs[at : at + step] for at in range(0, len(cutoffs), step)]
         found = [self.for_measure(k=block).totals() for block in blocks]
         return found[0]._replace(total=np.concatenate([each.total for each in found]))
 
@@ -166,47 +166,25 @@ class Queries:
         cutoffs, column = np.unique(k, return_inverse=True)
         weight = self._weights()
 
-        def weighted(values: Floats, part: Ints) -> Iterator[Floats]:
-            yield values * weight[part]
-
-        (sums,), undefined = self._curve_sums(cutoffs, weighted)
-        value, total = self.measure.undefined_value, weight[~undefined].sum()
-        if not np.isnan(value):
-            of_undefined = weight[undefined].sum()
-            sums, total = sums + value * of_undefined, total + of_undefined
-        totals = Totals(sums, total, weight.max(), len(self), int(undefined.sum()))
+        sums, undefined = self.curve_moments(cutoffs, weight[np.newaxis], powers=(1,))
+        total = weight[~undefined].sum()
+        if not np.isnan(self.measure.undefined_value):
+            total += weight[undefined].sum()
+        totals = Totals(sums[0, 0], total, weight.max(), len(self), int(undefined.sum()))
         return k, totals.means(self.measure)[column]
 
-    def curve_moments(self, cutoffs: Ints, weights: Floats, center: float) -> tuple[Floats, Floats]:
-        """Sums over queries of ``weight * (ndcg - center)``, and of its square, at each cutoff.
+    def curve_moments(
+        self, cutoffs: Ints, weights: Floats, center: float = 0, powers: Sequence[int] = (1, 2)
+    ) -> tuple[Floats, NDArray[np.bool_]]:
+        """Sums over queries of weight times powers of ``ndcg - center``, and which are undefined.
 
-        Both have a row for each row of `weights`. Undefined queries count with their value, and
-        not at all where that is nan.
-        """
-
-        def moments(values: Floats, part: Ints) -> Iterator[Floats]:
-            distance = values - center
-            for power in (1, 2):
-                for weight in weights:
-                    yield distance**power * weight[part]
-
-        sums, undefined = self._curve_sums(cutoffs, moments)
-        distance = np.nan_to_num(self.measure.undefined_value - center)
-        total = weights[:, undefined].sum(axis=1)[:, np.newaxis]
-        first, second = np.array(sums[: len(weights)]), np.array(sums[len(weights) :])
-        return first + total * distance, second + total * distance**2
-
-    def _curve_sums(
-        self, cutoffs: Ints, terms: Callable[[Floats, Ints], Iterator[Floats]]
-    ) -> tuple[list[Floats], NDArray[np.bool_]]:
-        """Sums of terms of each query's NDCG at each cutoff, and which queries are undefined.
-
-        `terms` takes the values of some queries, shape (n_cutoffs, n), and their numbers.
+        The sums have the shape (n_powers, n_weights, n_cutoffs); `weights` has a row for each kind
+        of weight. Undefined queries count with their value, and not at all where that is nan.
         """
         discount = self.measure.discounts(min(cutoffs[-1], self._longest))
         undefined = np.zeros(len(self), dtype=bool)
-        sums: Any = 0
-        beyond: Any = 0
+        sums = np.zeros((len(powers), len(weights), len(cutoffs)))
+        beyond = np.zeros((len(powers), len(weights), len(cutoffs) + 1))
         for part, n_cutoffs in self._curve_blocks(cutoffs):
             block = replace(self, starts=self.starts[part], lengths=self.lengths[part])
             ends = cutoffs[:n_cutoffs]
@@ -215,14 +193,19 @@ class Queries:
             undefined[part] = np.isnan(values[:, 0])
             defined = ~undefined[part]
             # along rows of memory NumPy sums in pairs, so that no digit is lost over many queries
-            by_cutoff = np.ascontiguousarray(values[defined].T)
-            block_sums = np.array([each.sum(axis=1) for each in terms(by_cutoff, part[defined])])
-            sums = sums + np.pad(block_sums, ((0, 0), (0, len(cutoffs) - n_cutoffs)))
-            # a curve is flat from its last document on
-            last = np.zeros((len(block_sums), len(cutoffs) + 1))
-            last[:, n_cutoffs] = block_sums[:, -1]
-            beyond = beyond + last
-        return list(sums + np.cumsum(beyond, axis=1)[:, :-1]), undefined
+            distance = np.ascontiguousarray(values[defined].T) - center
+            weight_of = weights[:, part[defined]]
+            for place in np.ndindex(sums.shape[:2]):
+                power, weight = powers[place[0]], weight_of[place[1]]
+                block_sums = (distance**power * weight).sum(axis=1)
+                sums[place][:n_cutoffs] += block_sums
+                # a curve is flat from its last document on
+                beyond[place][n_cutoffs] += block_sums[-1]
+        sums += np.cumsum(beyond, axis=2)[..., :-1]
+        distance = np.nan_to_num(self.measure.undefined_value - center)
+        terms = np.array([distance**power for power in powers])[:, np.newaxis]
+        sums += (terms * weights[:, undefined].sum(axis=1))[..., np.newaxis]
+        return sums, undefined
 
     def _curve_blocks(self, cutoffs: Ints) -> Iterator[tuple[Ints, int]]:
         """Blocks of queries, and how many cutoffs it takes to pass their last documents."""
@@ -230,8 +213,7 @@ class Queries:
         n_cutoffs = np.full(len(self), len(cutoffs))
         if len(self) * len(cutoffs) > _VALUES_AT_A_TIME:
             order = np.argsort(self.lengths, kind="stable")
-            n_passed = np.searchsorted(cutoffs, self.lengths[order]) + 1
-            n_cutoffs = np.minimum(n_passed, len(cutoffs))
+            n_cutoffs = np.minimum(np.searchsorted(cutoffs, self.lengths[order]) + 1, len(cutoffs))
         first = 0
         while first < len(order):
             size = max(1, _VALUES_AT_A_TIME // n_cutoffs[first])
@@ -251,51 +233,53 @@ class Queries:
             return np.ones(len(self))
         return np.asarray(self.weight / (self.weight.max() or 1))
 
-    def _distinct_cutoffs(self) -> tuple[Ints, Ints | slice]:
+    def _distinct_cutoffs(self) -> tuple[Ints, Ints]:
         """The distinct ranks to cut at, no deeper than any query, and which is that of each k."""
         # documents that were not retrieved add nothing to a DCG, so "retrieved" need not cut it
         ends = [min(k, self._longest) if isinstance(k, int) else self._longest
                 for k in self.measure.cutoffs]  # fmt: skip
-        if len(ends) == 1:
-            return np.array(ends, dtype=np.intp), slice(None)
         return np.unique(np.array(ends, dtype=np.intp), return_inverse=True)
 
     def _dcg(self, cutoffs: Ints, discount: Floats, part: Ints | None = None) -> Floats:
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            values = _kernels.in_threads(
-                lambda some: _kernels.backend.dcg(
-                    self.gain, self.score, self.starts[some], self.lengths[some], discount, cutoffs,
-                    self.measure.tie_rule, self.gain_table,
-                ),
-                self.lengths,
-                len(self.gain),
+        def dcg(some: slice) -> Any:
+            return _kernels.backend.dcg(
+                self.gain, self.score, self.starts[some], self.lengths[some], discount, cutoffs,
+                self.measure.tie_rule, self.gain_table,
             )  # fmt: skip
-        return self._check_finite(values, part)
+
+        return self._of_kernel(dcg, part)
 
     def _ideal(self, cutoffs: Ints, discount: Floats, part: Ints | None = None) -> Floats:
-        with np.errstate(over="ignore", under="ignore"):
-            values = _kernels.in_threads(
-                lambda some: _kernels.backend.ideal_dcg(
-                    self.gain, self.starts[some], self.lengths[some], discount,
-                    cutoffs if cutoffs.ndim == 1 else cutoffs[some], self.gain_table,
-                ),
-                self.lengths,
-                len(self.gain),
-            )  # fmt: skip
-        return self._check_finite(values, part)
+        def ideal(some: slice) -> Any:
+            ends = cutoffs if cutoffs.ndim == 1 else cutoffs[some]
+            return _kernels.backend.ideal_dcg(
+                self.gain, self.starts[some], self.lengths[some], discount, ends, self.gain_table
+            )
 
-    def _check_finite(self, values: Floats, part: Ints | None) -> Floats:
-        """Raise where a sum is too large; `part` are the numbers of the queries, if not all."""
+        return self._of_kernel(ideal, part)
+
+    def _of_kernel(self, kernel: Callable[[slice], Floats], part: Ints | None) -> Floats:
+        """What a kernel makes of all queries; raises where a sum is too large.
+
+        `part` are the numbers of these queries, if they are not all.
+        """
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            values = _kernels.in_threads(kernel, self.lengths, len(self.gain))
         wrong = np.flatnonzero(~np.isfinite(values).all(axis=1))
         if len(wrong):
             queries = np.sort(wrong if part is None else part[wrong])
-            count = f"{len(wrong)} {'query' if len(wrong) == 1 else 'queries'}"
             raise ValueError(
-                f"y_true has gains that, times discount, add up to more than a float64 holds in "
-                f"{count}, the first {shown_labels(self.grouping.labels[queries], 1)}: scale "
-                "y_true down, or pass a gain that does."
+                "y_true has gains that, times discount, add up to more than a float64 holds in "
+                f"{count_of_queries(len(wrong))}, the first "
+                f"{shown_labels(self.grouping.labels[queries], 1)}: scale y_true down, or pass a "
+                "gain that does."
             )
         return values
+
+
+def count_of_queries(n: int) -> str:
+    """A number of queries in words."""
+    return f"{n} {'query' if n == 1 else 'queries'}"
 
 
 def refuse_zero_weight(largest: float) -> None:

@@ -77,7 +77,7 @@ class Engine:
         return len(self.table), 1
 
     def n_parts(self, n_rows: int, wanted: int = 1) -> int:
-        """How many parts so many rows take, by the memory of each; `wanted` of them at least.
+        """How many parts to make of so many rows: as many as fit the memory, `wanted` at least.
 
         The number is a multiple of `wanted`, so that no core waits for another.
         """

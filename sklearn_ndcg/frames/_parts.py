@@ -13,16 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_ndcg._checks import import_optional
 from sklearn_ndcg._metrics import LARGEST_WEIGHT, Measure, Queries, Totals, read_part
 from sklearn_ndcg._rows import first_rows, shown_labels
 
-try:
-    import narwhals.stable.v2 as nw
-except ImportError as error:
-    raise ImportError(
-        "sklearn_ndcg.frames needs Narwhals, which is the extra `frames`: "
-        'python -m pip install "narwhals>=2.10"'
-    ) from error
+nw = import_optional(
+    "narwhals.stable.v2",
+    "sklearn_ndcg.frames needs Narwhals, which is the extra `frames`",
+    "narwhals>=2.10",
+)
 
 Columns = Mapping[str, list[str]]
 Masks = Mapping[str, NDArray[np.bool_]]
