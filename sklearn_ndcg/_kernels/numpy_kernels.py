@@ -147,8 +147,7 @@ def _rank_gains(gain: Floats, score: Floats, ties: TieRule) -> Floats:
     ranked, descending = np.take(gain, order), np.take(descending, order)
     del order
     unretrieved = np.flatnonzero(descending[:, -1] == np.inf)
-    if unretrieved.size:
-        ranked[unretrieved] *= descending[unretrieved] < np.inf
+    ranked[unretrieved] *= descending[unretrieved] < np.inf
     if ties.averages:
         tied = descending[:, 1:] == descending[:, :-1]
         del descending

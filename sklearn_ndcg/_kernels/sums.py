@@ -38,8 +38,6 @@ def exact_sum(values: Floats) -> float:
     exponent, n_bits = math.frexp(largest)[1], len(values).bit_length()
     rest, parts = np.ldexp(values, -exponent), []
     for level in range(3):
-        if level and not rest.any():
-            break
         large = math.ldexp(1, n_bits - level * (53 - n_bits))
         part = (large + rest) - large
         rest = rest - part

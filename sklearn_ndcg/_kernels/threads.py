@@ -71,9 +71,8 @@ def map_queries(call: Callable[[slice], Result], lengths: Ints, n_rows: int) -> 
         return [call(slice(None))]
     n_before = np.cumsum(lengths)
     targets = n_before[-1] * np.arange(1, n_threads * _PARTS) // (n_threads * _PARTS)
-    inner = np.unique(np.searchsorted(n_before, targets, side="right"))
-    inner = inner[(inner > 0) & (inner < len(lengths))]
-    return _run(call, [0, *inner.tolist(), len(lengths)], n_threads)
+    ends = np.unique([0, *np.searchsorted(n_before, targets, side="right"), len(lengths)])
+    return _run(call, ends.tolist(), n_threads)
 
 
 def _run(call: Callable[[slice], Result], ends: list[int], n_threads: int) -> list[Result]:

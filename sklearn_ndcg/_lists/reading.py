@@ -26,10 +26,6 @@ _SWAPPED_HINT = (
     "It is in no order: are relevant and recommended swapped? For a dict of scores pass "
     "sorted(scores, key=scores.get, reverse=True)."
 )
-_TRUTH_HINT = (
-    "Pass .tolist() of a column of ids, .to_dict() of a Series of grades whose index has each id "
-    "once, dict(zip(ids, grades)) of two columns, .ravel() of an array, list() of another iterable."
-)
 
 
 def truths_and_lists(relevant: Any, recommended: Any) -> tuple[ByQuery, ByQuery]:
@@ -85,7 +81,9 @@ def read_truth(truth: Any, query: Any) -> Mapping[Any, Any]:
     if ids is None:
         raise TypeError(
             "relevant must have, for each query, a mapping from id to grade or a collection of "
-            f"ids, got {type(truth).__name__} for query {query!r}. {_TRUTH_HINT}"
+            f"ids, got {type(truth).__name__} for query {query!r}. Pass .tolist() of a column of "
+            "ids, .to_dict() of a Series of grades whose index has each id once, dict(zip(ids, "
+            "grades)) of two columns, .ravel() of an array, list() of another iterable."
         )
     hint = " Pass set(ids), or collections.Counter(ids) if the count is the grade."
     return _distinct(ids, "relevant", query, hint)
@@ -154,20 +152,18 @@ def ranked_run(
     relevant: Mapping[str, Mapping[str, float]], fractions: list[float], run: Any
 ) -> dict[str, Mapping[str, Any]]:
     """The documents of each query that was judged, as keys, best first as trec_eval has them."""
-    nested = {q: found for q, found in _nested(run, "run", "score").items() if q in relevant}
-    scores = _numbers(nested, "run", np.isnan)
+    ranked = {q: found for q, found in _nested(run, "run", "score").items() if q in relevant}
+    scores = _numbers(ranked, "run", np.isnan)
     with np.errstate(over="ignore"):
         rounded = scores.astype(np.float32)
-    ends = np.cumsum([len(documents) for documents in nested.values()], dtype=np.intp)
+    queries, ends = list(ranked), np.cumsum(list(map(len, ranked.values())), dtype=np.intp)
     unsorted = np.flatnonzero(rounded[1:] >= rounded[:-1]) + 1  # if they are of one query
     unsorted = unsorted[~np.isin(unsorted, ends)]
-    to_sort = set(np.searchsorted(ends, unsorted, side="right").tolist())
-    ranked = dict(nested)
-    for i, (query, documents) in enumerate(nested.items()):
-        if i in to_sort:
-            values = rounded[ends[i] - len(documents) : ends[i]].tolist()
-            order = sorted(zip(values, documents, strict=True), reverse=True)
-            ranked[query] = dict.fromkeys(document for _, document in order)
+    for i in np.unique(np.searchsorted(ends, unsorted, side="right")).tolist():
+        documents = ranked[queries[i]]
+        values = rounded[ends[i] - len(documents) : ends[i]].tolist()
+        order = sorted(zip(values, documents, strict=True), reverse=True)
+        ranked[queries[i]] = dict.fromkeys(document for _, document in order)
     if fractions and any(ranked.values()) and not _fractional(scores).any():
         raise ValueError(
             f"qrels and run look swapped: {len(fractions)} values of qrels are not whole numbers, "

@@ -74,16 +74,13 @@ class Grouping:
 
     @classmethod
     def _of_columns(cls, columns: list[Grouping]) -> Grouping:
-        first, *others = columns
-        codes, labels = first.row_codes(), [(label,) for label in _as_python(first.labels)]
-        for column in others:
-            both = codes * len(column.labels) + column.row_codes()
-            found, codes = unique_ids(both, sort=True)
-            old, new = (each.tolist() for each in divmod(found, len(column.labels)))
-            names = _as_python(column.labels)
-            labels = [(*labels[i], names[j]) for i, j in zip(old, new, strict=True)]
-        grouping = cls.of_ids(codes, len(codes))
-        return replace(grouping, labels=np.fromiter(labels, dtype=object, count=len(labels)))
+        codes = columns[0].row_codes()
+        for column in columns[1:]:
+            _, codes = unique_ids(codes * len(column.labels) + column.row_codes(), sort=True)
+        rows = first_rows(codes)
+        parts = [_as_python(column.labels[column.row_codes()[rows]]) for column in columns]
+        labels = np.fromiter(zip(*parts, strict=True), dtype=object, count=len(rows))
+        return replace(cls.of_ids(codes, len(codes)), labels=labels)
 
     @classmethod
     def of_matrix(cls, n_queries: int, n_documents: int) -> Grouping:

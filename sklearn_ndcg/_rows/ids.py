@@ -34,8 +34,7 @@ def encode_ids(groups: Any, n_rows: int, name: str) -> tuple[NDArray[Any], Label
     refuse_masked(groups, name)
     try:
         readable = _readable(groups)
-        encoded = None if isinstance(readable, np.ndarray) else _encode_column(readable)
-        ids, labels_at = (np.asarray(readable), None) if encoded is None else encoded
+        ids, labels_at = _encode_column(readable) or (np.asarray(readable), None)
     except Exception as error:
         raise TypeError(
             f"{name} must be an array of ids, got {type(groups).__name__}: {error}"
@@ -44,7 +43,7 @@ def encode_ids(groups: Any, n_rows: int, name: str) -> tuple[NDArray[Any], Label
     if labels_at is None and ids.dtype.kind == "O":
         ids, labels_at = _encode_objects(ids, name)
     if ids.dtype.kind in "fmM":
-        _refuse_missing(np.isnan(ids) if ids.dtype.kind == "f" else np.isnat(ids), name)
+        _refuse_missing(np.isnan(ids), name)
     elif labels_at is not None and ids.dtype.kind == "i" and ids.min() < 0:
         _refuse_missing(ids < 0, name)
     return ids, labels_at
@@ -55,10 +54,7 @@ def unique_ids(ids: NDArray[Any], sort: bool) -> tuple[NDArray[Any], Ints]:
 
     Without `sort` the distinct ids may come in any order.
     """
-    if ids.dtype.kind == "b":
-        found, codes = _unique_by_table(ids.view(np.uint8))
-        return found.astype(bool), codes
-    if ids.dtype.kind in "iu" and int(ids.max()) - int(ids.min()) <= 2 * len(ids):
+    if ids.dtype.kind in "biu" and int(ids.max()) - int(ids.min()) <= 2 * len(ids):
         return _unique_by_table(ids)
     if ids.dtype.kind in "SU":
         found, codes = _unique_text(ids)
@@ -73,9 +69,7 @@ def unique_ids(ids: NDArray[Any], sort: bool) -> tuple[NDArray[Any], Ints]:
     if not sort:
         return found, codes
     order = np.argsort(found)
-    place = np.empty(len(order), dtype=np.intp)
-    place[order] = np.arange(len(order))
-    return found[order], place[codes]
+    return found[order], first_rows(order)[codes]
 
 
 def unique_labels(labels: Iterable[Any], sort: bool, name: str) -> tuple[NDArray[Any], Ints]:
@@ -85,11 +79,12 @@ def unique_labels(labels: Iterable[Any], sort: bool, name: str) -> tuple[NDArray
     if kinds != {str}:
         for label in listed:
             _refuse_hash_of_identity(label, name)
-    found = list(dict.fromkeys(listed))
+    codes, found = _number(listed)
     try:
         # labels that cannot be sorted are refused in any order
         if sort or len(kinds) > 1 or tuple in kinds:
-            found.sort()
+            order = sorted(range(len(found)), key=found.__getitem__)
+            found, codes = [found[i] for i in order], first_rows(np.array(order))[codes]
         else:
             sorted(found[:2])
     except TypeError as error:
@@ -98,11 +93,6 @@ def unique_labels(labels: Iterable[Any], sort: bool, name: str) -> tuple[NDArray
             f"{name} must be ids of one type that can be sorted, found {names}: convert them, for "
             f"example with [str(id) for id in {name}]."
         ) from error
-    if found == listed:
-        codes = np.arange(len(found))
-    else:
-        place = dict(zip(found, range(len(found)), strict=True))
-        codes = np.fromiter(map(place.__getitem__, listed), dtype=np.intp, count=len(listed))
     return np.fromiter(found, dtype=object, count=len(found)), codes
 
 
@@ -245,7 +235,7 @@ def _sizes_hint(groups: Any, n_rows: int) -> str:
     )
 
 
-def _encode_objects(ids: NDArray[Any], name: str = "groups") -> tuple[NDArray[Any], LabelsAt]:
+def _encode_objects(ids: NDArray[Any], name: str) -> tuple[NDArray[Any], LabelsAt]:
     """Codes of Python objects, one for all that are equal."""
     same = _number_pointers(ids)
     listed = ids.tolist() if same is None else ids[first_rows(same)].tolist()
@@ -290,8 +280,7 @@ def _unique_text(ids: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
     for first in range(0, len(ids), _HASHED_AT_ONCE):
         rows = slice(first, first + _HASHED_AT_ONCE)
         if (found[codes[rows]] != ids[rows]).any():  # two texts have one hash
-            codes, _ = _encode_objects(ids.astype(object))
-            return ids[first_rows(codes)], codes
+            return np.unique(ids, return_inverse=True)
     return found, codes
 
 

@@ -6,7 +6,7 @@ A library is known by the name that its `fit` has for groups; `INTERFACES` has a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from inspect import Parameter, signature
@@ -57,11 +57,13 @@ class TrainingRows:
         weight = self.weight_per_query
         return None if weight is None else np.repeat(weight, self.lengths)
 
-    def take(self, order: Ints, lengths: Ints) -> TrainingRows:
-        """Some of the rows, in the given order."""
-        aligned = {name: take_rows(value, order) for name, value in self.aligned.items()}
-        weight = None if self.weight is None else self.weight[order]
-        return TrainingRows(take_rows(self.X, order), self.y[order], weight, lengths, aligned)
+    def take_queries(self, queries: NDArray[np.bool_], lengths: Ints, order: Ints) -> TrainingRows:
+        """The rows of some queries, of all whose `lengths` and `order` of rows are given."""
+        rows = order[np.repeat(queries, lengths)]
+        aligned = {name: take_rows(value, rows) for name, value in self.aligned.items()}
+        weight = None if self.weight is None else self.weight[rows]
+        X, y = take_rows(self.X, rows), self.y[rows]
+        return TrainingRows(X, y, weight, lengths[queries], aligned)
 
 
 class LibraryInterface(NamedTuple):
@@ -216,30 +218,27 @@ def check_fit_params(
     `dropped` are the columns that are taken out of X; `rows_are_transformed` says whether rows are
     held out or transformed by the steps of a Pipeline.
     """
-    unknown = sorted(set(fit_params) - set(signature(last.fit).parameters))
-    if unknown and not _takes_any_parameter(last):
+    unknown = _names_not_taken(last, fit_params)
+    if unknown:
         raise TypeError(f"{type(last).__name__}.fit does not take {', '.join(unknown)}.")
     row_numbers = sorted(_ABOUT_ROW_NUMBERS.intersection(fit_params))
     if row_numbers:
         raise ValueError(
-            f"{', '.join(row_numbers)} cannot be passed: row numbers no longer fit once the "
-            "rows are sorted by query."
+            f"{', '.join(row_numbers)} cannot be passed, as the rows are sorted by query."
         )
     evaluates = sorted(name for name in fit_params if name.startswith("eval_"))
     if evaluates and (rows_are_transformed or dropped):
         raise ValueError(
-            f"{', '.join(evaluates)} cannot be passed: with early_stopping=True queries are "
-            "held out without it, and neither the steps of a Pipeline nor the removal of a "
-            "group column are applied to it. Leave it out."
+            f"{', '.join(evaluates)} cannot be passed: early_stopping=True does without it, and "
+            "the steps of a Pipeline and the removal of a group column are not applied to it."
         )
     parameters = last.get_params() if hasattr(last, "get_params") else {}
     for name in sorted(_ABOUT_COLUMNS) if dropped else ():
         value = fit_params.get(name, parameters.get(name))
         if _counts_columns(value):
             raise ValueError(
-                f"{name}={value!r} counts columns, and the column "
-                f"{', '.join(map(repr, dropped))} is taken out of X: "
-                "name the columns instead, or move the ids to an index level."
+                f"{name}={value!r} counts columns, and the column {', '.join(map(repr, dropped))} "
+                "is taken out of X: name the columns instead, or move the ids to an index level."
             )
 
 
@@ -249,10 +248,9 @@ def params_of_fit(last: Any, train: TrainingRows, params: Params) -> Params:
     added: Params = {} if interface is None else {interface.name: interface.groups(train)}
     if train.weight is not None:
         name = "sample_weight" if interface is None else interface.weight_name
-        if name not in signature(last.fit).parameters and not _takes_any_parameter(last):
+        if _names_not_taken(last, [name]):
             raise ValueError(
-                f"sample_weight was passed, and {type(last).__name__}.fit does not take it: it "
-                "would be lost."
+                f"{type(last).__name__}.fit does not take sample_weight, which would be lost."
             )
         added[name] = train.weight if interface is None else interface.weight(train)
     return _added_once(added, params)
@@ -283,9 +281,10 @@ def _added_once(added: Params, params: Params) -> Params:
     return params | added
 
 
-def _takes_any_parameter(estimator: Any) -> bool:
-    kinds = {parameter.kind for parameter in signature(estimator.fit).parameters.values()}
-    return Parameter.VAR_KEYWORD in kinds
+def _names_not_taken(estimator: Any, names: Iterable[str]) -> list[str]:
+    taken = signature(estimator.fit).parameters
+    takes_any = any(each.kind is Parameter.VAR_KEYWORD for each in taken.values())
+    return [] if takes_any else sorted(set(names) - set(taken))
 
 
 def is_aligned(name: str, value: Any, n_rows: int) -> bool:
@@ -358,11 +357,3 @@ def fit_transformers(
         held_out = replace(held_out, X=head.transform(held_out.X))
     pipeline.steps = [*head.steps[:-1], pipeline.steps[-1]]
     return train, held_out
-
-
-def inner_per_feature(inner: Any, name: str) -> NDArray[Any]:
-    """`feature_importances_` or `coef_` of the inner estimator."""
-    values = np.asarray(getattr(inner, name))
-    if values.dtype.kind == "O":  # None of CatBoost's rankers: the default kind needs their data
-        values = np.asarray(inner.get_feature_importance(type="PredictionValuesChange"))
-    return values

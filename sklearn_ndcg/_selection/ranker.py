@@ -215,7 +215,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             If `estimator` is not an estimator.
         """
         self._check_parameters()
-        X, y, groups = self._check_data(X, y, groups, sample_weight)
+        X, y, groups, weight = self._check_data(X, y, groups, sample_weight)
         inner = self._clone_estimator()
         last = libraries.last_step(inner)
         self._check_groups(groups, last, fit_params)
@@ -225,7 +225,6 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         libraries.check_fit_params(
             fit_params, last, self._group_columns, self.early_stopping or transforms
         )
-        weight = None if sample_weight is None else _training_weights(sample_weight, len(y))
         train, held_out = self._split_rows(X, y, groups, weight, fit_params)
         if isinstance(inner, Pipeline):
             train, held_out = libraries.fit_transformers(inner, train, held_out)
@@ -338,7 +337,10 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise AttributeError(
                 f"{name} is about the columns that the Pipeline made, not those of X."
             )
-        values = libraries.inner_per_feature(libraries.last_step(self.estimator_), name)
+        inner = libraries.last_step(self.estimator_)
+        values = np.asarray(getattr(inner, name))
+        if values.dtype.kind == "O":  # None of CatBoost's rankers: the default needs their data
+            values = np.asarray(inner.get_feature_importance(type="PredictionValuesChange"))
         return _rows.insert_zeros(values, self._group_columns, self._columns, self.n_features_in_)
 
     @property
@@ -411,7 +413,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 f"validation_fraction must be a number between 0 and 1, got {fraction!r}."
             )
 
-    def _check_data(self, X: Any, y: Any, groups: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    def _check_data(
+        self, X: Any, y: Any, groups: Any, sample_weight: Any
+    ) -> tuple[Any, NDArray[Any], Any, Floats | None]:
         if X is None:
             raise ValueError("X is None: pass the features, one row per document.")
         _checks.refuse_masked(y, "y")
@@ -429,7 +433,10 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 f"y must not be NaN, found {_checks.count_of(missing, 'NaN')}. Leave those rows "
                 "out, or set their relevance to 0 if they are not relevant."
             )
-        return X, y, groups
+        weight = None if sample_weight is None else row_weights(sample_weight, len(y))
+        if weight is not None and not weight.any():
+            raise ValueError("Sample weights must contain at least one non-zero number.")
+        return X, y, groups, weight
 
     def _check_groups(self, groups: Any, last: Any, fit_params: Params) -> None:
         misnamed = [each.name for each in INTERFACES if each.name in fit_params]
@@ -445,10 +452,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         what = f"{type(last).__name__}.fit" if interface else "early_stopping=True"
         raise ValueError(
             f"groups is missing, and {what} needs to know the queries. Pass groups=, one id "
-            "per row, or say with group_by= where in X they are. In a search: turn metadata "
-            "routing on (sklearn.set_config(enable_metadata_routing=True)) and pass groups to "
-            "the search, or set group_by. In a Pipeline: pass groupedranker__groups=, the name "
-            "of the step in front."
+            "per row, or say with group_by= where in X they are. A search passes groups on if "
+            "sklearn.set_config(enable_metadata_routing=True) is set; a Pipeline takes them as "
+            "groupedranker__groups=, the name of the step in front."
         )
 
     def _clone_estimator(self) -> Any:
@@ -506,12 +512,10 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             return replace(rows, lengths=grouping.lengths), None
 
         order = grouping.row_order()
-
-        def taken(queries: NDArray[np.bool_]) -> TrainingRows:
-            by_row = np.repeat(queries, grouping.lengths)
-            return rows.take(order[by_row], grouping.lengths[queries])
-
-        return taken(drawn & ~held_out), taken(held_out) if self.early_stopping else None
+        train = rows.take_queries(drawn & ~held_out, grouping.lengths, order)
+        if not self.early_stopping:
+            return train, None
+        return train, rows.take_queries(held_out, grouping.lengths, order)
 
     def _draw_queries(self, n_queries: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Which queries are used at all, and which of these are held out from training."""
@@ -532,14 +536,3 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         order = np.arange(n_drawn)[::-1] if last else generator.permutation(n_drawn)
         held_out[np.flatnonzero(drawn)[order[:n_held_out]]] = True
         return drawn, held_out
-
-
-def _training_weights(sample_weight: ArrayLike, n: int) -> Floats:
-    """Weights of rows to train on, of which one at least is not 0."""
-    weight = row_weights(sample_weight, n)
-    if not weight.any():
-        raise ValueError(
-            "sample_weight is 0 for every row: nothing is left to learn from. Sample weights must "
-            "contain at least one non-zero number."
-        )
-    return weight

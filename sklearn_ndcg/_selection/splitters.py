@@ -160,24 +160,19 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
     # What scikit-learn's tools ask of a splitter. What `cv` lacks is missing here too.
     @property
     def n_splits(self) -> Any:
-        return self._attribute("n_splits") if hasattr(self.cv, "split") else self.get_n_splits()
+        return self.cv.n_splits if hasattr(self.cv, "split") else self.get_n_splits()
 
     @property
     def shuffle(self) -> Any:
-        return self._attribute("shuffle")
+        return self.cv.shuffle
 
     @property
     def random_state(self) -> Any:
-        return self._attribute("random_state")
+        return self.cv.random_state
 
     @random_state.setter
     def random_state(self, value: Any) -> None:
         self.cv.random_state = value
-
-    def _attribute(self, name: str) -> Any:
-        if not hasattr(self.cv, name):
-            raise AttributeError(f"QuerySplitter has no {name}, as cv={self.cv!r} has none.")
-        return getattr(self.cv, name)
 
     def _splitter(self, y_of_query: Any) -> Any:
         _refuse_iterator(self.cv)
@@ -313,10 +308,7 @@ def check_group_splits(
 def _is_cut(grouping: Grouping, parts: Any, fold: int) -> NDArray[np.bool_]:
     """Which queries have some but not all of their rows in a part, or rows in both."""
     codes, n_queries = grouping.row_codes(), len(grouping.labels)
-    cut, n_parts = np.zeros(n_queries, dtype=bool), np.zeros(n_queries, dtype=int)
-    for part in parts:
-        inside = _count_drawn(part, len(codes), "rows", fold) > 0
-        counts = np.bincount(codes[inside], minlength=n_queries)
-        cut |= (counts > 0) & (counts < grouping.lengths)
-        n_parts += counts > 0
-    return cut | (n_parts > 1)
+    inside = [_count_drawn(part, len(codes), "rows", fold) > 0 for part in parts]
+    counts = np.array([np.bincount(codes[rows], minlength=n_queries) for rows in inside])
+    some = (counts > 0) & (counts < grouping.lengths)
+    return np.asarray(some.any(axis=0) | (counts > 0).all(axis=0))

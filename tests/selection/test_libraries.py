@@ -288,7 +288,7 @@ def test_early_stopping_and_an_evaluation_set(data, library):
 def test_an_evaluation_set_that_nothing_would_transform(data, library):
     X, y, query = data
     around = GroupedRanker(make_pipeline(StandardScaler(), LIBRARIES[library]()))
-    with pytest.raises(ValueError, match="steps of a Pipeline.*are applied to it"):
+    with pytest.raises(ValueError, match="steps of a Pipeline.*are not applied to it"):
         around.fit(X, y, groups=query, eval_set=[(X, y)])
     column = GroupedRanker(LIBRARIES[library](), group_by="q")
     with pytest.raises(ValueError, match="removal of a group column"):

@@ -524,7 +524,7 @@ BAD = {
     "Pipeline in a Pipeline": (make_pipeline(make_pipeline(Ridge())), {}, X_, {}, "not in another Pipeline"),
     "no X": (Ridge(), {}, None, {}, "X is None"),
     "masked y": (Ridge(), {}, X_, {"y": np.ma.array(Y_, mask=Y_ > 1)}, "y is a masked array"),
-    "no weight": (Qid(), {}, X_, {"groups": Q_, "sample_weight": [0] * 6}, "0 for every row"),
+    "no weight": (Qid(), {}, X_, {"groups": Q_, "sample_weight": [0] * 6}, "at least one non-zero"),
     "ids as group_by": (Qid(), {"group_by": Q_}, X_, {}, "group_by must name columns.*passed as groups"),
     "the parameter of the library": (Qid(), {}, X_, {"groups": Q_, "qid": Q_}, "qid is set by GroupedRanker"),
     "weights twice": (
@@ -629,7 +629,9 @@ class NoWeights(Recorder):
 
 def test_weights_that_would_be_lost(data):
     X, y, _ = data
-    with pytest.raises(ValueError, match="NoWeights.fit does not take it: it would be lost"):
+    with pytest.raises(
+        ValueError, match="NoWeights.fit does not take sample_weight, which would be lost"
+    ):
         GroupedRanker(NoWeights()).fit(X, y, sample_weight=np.ones(len(y)))
 
 

@@ -197,9 +197,7 @@ def test_what_tools_ask_of_a_splitter_is_answered(days):
         assert repr(clone(splitter)) == repr(splitter)
     for cv, name in ((3, "shuffle"), (None, "random_state"), ([([0], [1])], "shuffle"),
                      (LeaveOneOut(), "n_splits"), (PredefinedSplit([0, 1]), "random_state")):  # fmt: skip
-        with pytest.raises(
-            AttributeError, match=f"^QuerySplitter has no {name}, as cv=.* has none"
-        ):
+        with pytest.raises(AttributeError, match=f"has no attribute '{name}'"):
             getattr(QuerySplitter(cv), name)
     for cv in (3, None, [([0], [1])]):
         with pytest.raises(ValueError, match="Invalid parameter 'cv__n_splits' for QuerySplitter"):
