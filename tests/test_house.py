@@ -202,6 +202,36 @@ def test_docstring_names_every_parameter(name):
         assert f"{parameter}" in doc.split("Returns")[0], parameter
 
 
+# summaries on the first line, no section for each thing, no sentence about a plain return value
+NOT_ASKED_OF_DOCSTRINGS = {
+    "GL01", "GL02", "GL03", "SA01", "SA04", "ES01", "EX01", "RT03", "SS06",
+}  # fmt: skip
+
+
+def documented_names():
+    """Dotted names of public functions and classes, and of the methods that the latter define."""
+    frames = pytest.importorskip("sklearn_ndcg.frames")
+    for module in (sklearn_ndcg, frames):
+        for name in set(module.__all__) - {"CONVENTIONS"}:
+            public = getattr(module, name)
+            yield f"{module.__name__}.{name}"
+            for method in vars(public):  # of a function, private names only
+                value = None if method.startswith("_") else getattr(public, method, None)
+                if (isfunction(value) or ismethod(value)) and "sklearn_ndcg" in value.__module__:
+                    yield f"{module.__name__}.{name}.{method}"
+
+
+def test_numpydoc_finds_no_error():
+    validation = pytest.importorskip("numpydoc.validate")
+    found = []
+    for name in documented_names():
+        # results are made by functions, and their attributes are documented
+        allowed = NOT_ASKED_OF_DOCSTRINGS | ({"PR01"} if name.split(".")[-1] in RESULTS else set())
+        errors = validation.validate(name)["errors"]
+        found += [f"{name}: {code} {text}" for code, text in errors if code not in allowed]
+    assert not found
+
+
 def test_the_scorers_take_the_options_of_the_metrics():
     shared = set(signature(sklearn_ndcg.ndcg_score).parameters)
     assert shared >= {"gain", "discount", "ties", "ignore_ties", "unjudged", "undefined"}

@@ -188,7 +188,7 @@ def explain_difference(
 
     Returns
     -------
-    explanation : Explanation
+    Explanation
         Prints as text, and as a table in a notebook. See `Explanation` for its attributes.
 
     Raises

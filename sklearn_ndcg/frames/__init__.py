@@ -142,8 +142,17 @@ def ndcg_score(
 
     Parameters
     ----------
-    frame, y_true, y_score, groups, k
-        As in `ndcg_by_query`.
+    frame : DataFrame, LazyFrame, relation, table or dataset
+        One row per document, of any engine above, or a Narwhals frame around one.
+
+    y_true, y_score : str
+        The columns of relevance and of predicted scores. NaN and null in `y_true` are unjudged.
+
+    groups : str or list of str
+        The column of query ids, or several that make up the id.
+
+    k : int, None or "retrieved", default=None
+        Cutoff, as in `sklearn_ndcg.ndcg_score`.
 
     sample_weight : str, default=None
         The column of weights, one per row; a query weighs the mean of its rows.
