@@ -28,7 +28,8 @@ NamedDiscount = Literal["log", "reciprocal", "none"]
 Discount = NamedDiscount | Callable[[NDArray[np.int64]], ArrayLike]
 Ties = Literal["average", "stable", "worst", "best"]
 Unjudged = Literal["raise", "zero", "omit"]
-Undefined = Literal["warn", "omit", "raise"] | float
+NamedUndefined = Literal["warn", "omit", "raise"]
+Undefined = NamedUndefined | float
 
 EQUAL = 1e-12  # differences up to this are rounding errors
 

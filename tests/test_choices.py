@@ -1,12 +1,14 @@
 """Choices are rows of tables: a new row works everywhere, and an unknown name works nowhere."""
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from helpers import graded_rows
+from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_ndcg import (
     CONVENTIONS,
@@ -21,11 +23,12 @@ from sklearn_ndcg import (
 )
 from sklearn_ndcg._kernels import TieRule
 from sklearn_ndcg._metrics import measure
-from sklearn_ndcg._metrics.measure import DISCOUNTS, GAINS, TIES, Measure
+from sklearn_ndcg._metrics.measure import DISCOUNTS, GAINS, TIES, UNDEFINED, Measure, UndefinedRule
 
 mpl.use("agg")
 
 X, Y, QUERY = graded_rows(30, lengths=(2, 12))
+Y = np.where(QUERY % 7 == 3, 0, Y)  # some queries are undefined
 SCORE = X["a"].round(0).to_numpy()  # with many ties
 
 
@@ -62,7 +65,7 @@ ENTRIES = {
 }  # fmt: skip
 
 
-@pytest.fixture(params=["ties", "gain", "discount", "convention"])
+@pytest.fixture(params=["ties", "gain", "discount", "undefined", "convention"])
 def new_row(request, monkeypatch):
     """Options that choose a row that was just added, and others of the same meaning."""
     if request.param == "ties":
@@ -74,15 +77,23 @@ def new_row(request, monkeypatch):
     if request.param == "discount":
         monkeypatch.setitem(DISCOUNTS, "root", lambda ranks: ranks**-0.5)
         return {"discount": "root"}, {"discount": lambda ranks: ranks**-0.5}
+    if request.param == "undefined":
+        monkeypatch.setitem(UNDEFINED, "one", UndefinedRule(1.0, warns=True))
+        return {"undefined": "one"}, {"undefined": 1.0}
     options = {"gain": "exponential", "discount": "reciprocal", "ties": "best"}
     monkeypatch.setattr(measure, "CONVENTIONS", {**CONVENTIONS, "ours": options})
     return {**measure.CONVENTIONS["ours"]}, options
 
 
+@pytest.mark.filterwarnings("ignore:NDCG is undefined")
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_a_new_row_works_everywhere(entry, new_row, kernels):
     added, same = new_row
     plain = ENTRIES[entry]()
+    if "undefined" in added and entry != "explanation":  # which warns of nothing
+        with pytest.warns(UndefinedMetricWarning, match="is set to 1.0 there") as caught:
+            ENTRIES[entry](**added)
+        assert len(caught) == 1
     assert ENTRIES[entry](**added) == pytest.approx(ENTRIES[entry](**same), rel=1e-14)
     assert ENTRIES[entry](**added) != pytest.approx(plain, rel=1e-9)
 
@@ -91,7 +102,35 @@ def test_a_new_row_works_everywhere(entry, new_row, kernels):
 @pytest.mark.parametrize("option", ["ties", "gain", "discount", "unjudged"])
 def test_an_unknown_name_is_refused_everywhere(entry, option):
     with pytest.raises(ValueError, match=f"{option} must be one of"):
-        ENTRIES[entry](**{option: "random"})
+        ENTRIES[entry](**{option: "at random"})
+
+
+@pytest.mark.parametrize(
+    ("option", "function", "message"),
+    [
+        ("discount", lambda ranks: ranks**0.5, "discount must be finite, >= 0 .* must not rise"),
+        ("discount", lambda ranks: -1 / ranks, "discount must be finite, >= 0"),
+        ("gain", lambda relevance: relevance - 1, "negative"),
+        ("gain", lambda relevance: relevance[:1], "gain must return one number for each"),
+    ],
+)
+def test_a_wrong_row_is_refused_as_a_wrong_callable_is(option, function, message, monkeypatch):
+    monkeypatch.setitem({"discount": DISCOUNTS, "gain": GAINS}[option], "wrong", function)
+    for value in ("wrong", function):
+        with pytest.raises(ValueError, match=message):
+            ndcg_score(Y, SCORE, groups=QUERY, **{option: value})
+
+
+def test_a_rule_of_ties_that_says_more_is_refused_by_the_kernels(kernels, monkeypatch):
+    class Shuffled(NamedTuple):
+        by_gain: int = 0
+        averages: bool = False
+        shuffles: bool = True
+        uses_order = False
+
+    monkeypatch.setitem(TIES, "shuffled", Shuffled())
+    with pytest.raises(ValueError, match="too many values to unpack"):
+        ndcg_score(Y, SCORE, groups=QUERY, ties="shuffled")
 
 
 def test_an_unknown_name_is_an_error_at_every_depth(kernels):
@@ -100,12 +139,12 @@ def test_an_unknown_name_is_an_error_at_every_depth(kernels):
         "ties": lambda measure: measure.tie_rule,
         "gain": lambda measure: measure.gains(np.ones(1)),
         "discount": lambda measure: measure.discounts(1),
-        "undefined": lambda measure: measure.undefined_value,
+        "undefined": lambda measure: measure.undefined_rule,
     }.items():
         changed = replace(Measure())
-        object.__setattr__(changed, option, "random")
+        object.__setattr__(changed, option, "at random")
         with pytest.raises((KeyError, ValueError)):
             use(changed)
     rows, ranks = np.ones(1), np.ones(1, dtype=np.intp)
-    with pytest.raises(AttributeError):
-        kernels.dcg(rows, rows, ranks - 1, ranks, rows, ranks, "random", np.empty(0))
+    with pytest.raises(ValueError, match="unpack"):
+        kernels.dcg(rows, rows, ranks - 1, ranks, rows, ranks, "at random", np.empty(0))

@@ -152,17 +152,23 @@ def test_modules_and_functions_are_short(module):
             assert length <= 40, f"{node.name} has {length} lines of code"
 
 
-TABLES = {"gain": "GAINS", "discount": "DISCOUNTS", "ties": "TIES"}
+METRICS = ["dcg_samples", "dcg_score", "ndcg_curve", "ndcg_samples", "ndcg_score"]
+TABLES = {"gain": "GAINS", "discount": "DISCOUNTS", "ties": "TIES", "undefined": "UNDEFINED"}
 
 
 @pytest.mark.parametrize("choice", TABLES)
 def test_types_and_docstrings_list_every_name_of_a_table(choice):
     names = tuple(getattr(measure, TABLES[choice]))
-    types = {"gain": _checks.NamedGain, "discount": _checks.NamedDiscount, "ties": _checks.Ties}
+    types = {
+        "gain": _checks.NamedGain, "discount": _checks.NamedDiscount, "ties": _checks.Ties,
+        "undefined": _checks.NamedUndefined,
+    }  # fmt: skip
     assert get_args(types[choice]) == names
-    for function in (sklearn_ndcg.ndcg_score, sklearn_ndcg.dcg_score):
-        listed = re.search(rf"^ *{choice} : {{(.*?)}}", function.__doc__, re.M)[1]
-        assert listed == ", ".join(f'"{name}"' for name in names)
+    for each in METRICS:
+        function = getattr(sklearn_ndcg, each)
+        if choice in signature(function).parameters:
+            listed = re.search(rf"^ *{choice} : {{(.*?)}}", function.__doc__, re.M)[1]
+            assert listed == ", ".join(f'"{name}"' for name in names), each
 
 
 def test_the_options_of_scorers_and_evidence_are_those_of_the_metrics():
@@ -197,6 +203,36 @@ def test_docstring_names_every_parameter(name):
     assert "{" not in doc.split("Parameters")[0]
     for parameter in signature(function).parameters:
         assert f"{parameter}" in doc.split("Returns")[0], parameter
+
+
+# summaries on the first line, no section for each thing, no sentence about a plain return value
+NOT_ASKED_OF_DOCSTRINGS = {
+    "GL01", "GL02", "GL03", "SA01", "SA04", "ES01", "EX01", "RT03", "SS06",
+}  # fmt: skip
+
+
+def documented_names():
+    """Dotted names of public functions and classes, and of the methods that the latter define."""
+    frames = pytest.importorskip("sklearn_ndcg.frames")
+    for module in (sklearn_ndcg, frames):
+        for name in set(module.__all__) - {"CONVENTIONS"}:
+            public = getattr(module, name)
+            yield f"{module.__name__}.{name}"
+            for method in vars(public):  # of a function, private names only
+                value = None if method.startswith("_") else getattr(public, method, None)
+                if (isfunction(value) or ismethod(value)) and "sklearn_ndcg" in value.__module__:
+                    yield f"{module.__name__}.{name}.{method}"
+
+
+def test_numpydoc_finds_no_error():
+    validation = pytest.importorskip("numpydoc.validate")
+    found = []
+    for name in documented_names():
+        # results are made by functions, and their attributes are documented
+        allowed = NOT_ASKED_OF_DOCSTRINGS | ({"PR01"} if name.split(".")[-1] in RESULTS else set())
+        errors = validation.validate(name)["errors"]
+        found += [f"{name}: {code} {text}" for code, text in errors if code not in allowed]
+    assert not found
 
 
 def test_the_scorers_take_the_options_of_the_metrics():

@@ -75,7 +75,7 @@ def compare_rankers(
 
     Returns
     -------
-    result : Comparison
+    Comparison
         Prints as a table. See `Comparison` for its attributes, and for its methods
         `largest_differences` and `to_frame`.
 
@@ -204,8 +204,17 @@ def compare_lists(
         What was recommended and is not in the truth, or has the grade NaN there, gains nothing,
         even if 0 has a gain in `gain`; or is taken out, so that the places after it close up.
 
-    baseline, test, n_resamples, random_state
-        As in `compare_rankers`.
+    baseline : hashable, default=None
+        The ranker that all others are compared with. None compares all pairs.
+
+    test : {"permutation", "t"}, default="permutation"
+        The test of a difference, see `compare_rankers`.
+
+    n_resamples : int, default=9999
+        Number of permutations; not used by ``test="t"``.
+
+    random_state : int, RandomState, Generator or None, default=None
+        Source of the permutations.
 
     clusters : mapping or array-like of shape (n_queries,), default=None
         A cluster id for each query, see `compare_rankers`: a mapping from query if the lists are
@@ -218,7 +227,7 @@ def compare_lists(
 
     Returns
     -------
-    result : Comparison
+    Comparison
         As from `compare_rankers`; `labels` are the queries, sorted. Its `n_left_out` counts queries
         without a relevant document if ``undefined="omit"``, those without weight, and those that
         ``unanswered="omit"`` left out.
@@ -306,8 +315,17 @@ def compare_runs(
     unjudged : {"zero", "omit"}, default="zero"
         As in `compare_lists`; ``"omit"`` is trec_eval's ``-J``.
 
-    baseline, test, n_resamples, random_state
-        As in `compare_rankers`.
+    baseline : hashable, default=None
+        The ranker that all others are compared with. None compares all pairs.
+
+    test : {"permutation", "t"}, default="permutation"
+        The test of a difference, see `compare_rankers`.
+
+    n_resamples : int, default=9999
+        Number of permutations; not used by ``test="t"``.
+
+    random_state : int, RandomState, Generator or None, default=None
+        Source of the permutations.
 
     clusters : mapping from query to a cluster id, default=None
         See `compare_rankers`: the topic of several variants of a query, for example.
@@ -317,7 +335,7 @@ def compare_runs(
 
     Returns
     -------
-    result : Comparison
+    Comparison
         As from `compare_rankers`; `labels` are the queries, sorted. Queries without judgements are
         left out and not counted. Those without a relevant document are left out and counted in
         `n_left_out`; with ``**CONVENTIONS["trec_eval"]`` they are 0, as in trec_eval.

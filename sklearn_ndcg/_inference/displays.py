@@ -153,7 +153,8 @@ class NDCGDisplay:
 
         Returns
         -------
-        display : NDCGDisplay
+        NDCGDisplay
+            What was drawn.
         """
         several = isinstance(y_score, Mapping)
         rankers: Any = y_score if several else {name: y_score}
@@ -202,11 +203,18 @@ class NDCGDisplay:
         groups : array-like of shape (n_documents,), default=None
             Query ids.
 
-        group_by, response_method
-            As in `make_ndcg_scorer`.
+        group_by : str, int, callable or list of names, default=None
+            Where in X the query ids are; takes precedence over `groups`.
 
-        k, confidence_level
-            As in `from_predictions`.
+        response_method : str or sequence of str, default="auto"
+            The methods of the estimator to take scores from, as in `make_ndcg_scorer`.
+
+        k : int or array-like of int of shape (n_cutoffs,), default=None
+            Cutoffs; an int stands for every cutoff from 1 to it. None is every cutoff from 1 to the
+            longest query.
+
+        confidence_level : float or None, default=0.95
+            Of the band around the curve. None draws no band.
 
         name : str, default=None
             The model's name; None takes that of its class.
@@ -217,7 +225,8 @@ class NDCGDisplay:
 
         Returns
         -------
-        display : NDCGDisplay
+        NDCGDisplay
+            What was drawn.
         """
         scorer = make_ndcg_scorer(group_by=group_by, response_method=response_method)
         y_score, groups = scorer.scores_and_groups(estimator, X, y, groups)
@@ -250,14 +259,24 @@ class NDCGDisplay:
         cv_results : dict
             What ``cross_validate(..., return_estimator=True, return_indices=True)`` returned.
 
-        X, y, groups
-            What was passed to it.
+        X : array-like of shape (n_documents, n_features)
+            The features that were passed to it.
 
-        group_by, response_method
-            As in `make_ndcg_scorer`.
+        y : array-like of shape (n_documents,)
+            The relevance that was passed to it.
 
-        k
-            As in `from_predictions`.
+        groups : array-like of shape (n_documents,), default=None
+            The query id of each row.
+
+        group_by : str, int, callable or list of names, default=None
+            Where in X the query ids are; takes precedence over `groups`.
+
+        response_method : str or sequence of str, default="auto"
+            The methods of the estimator to take scores from, as in `make_ndcg_scorer`.
+
+        k : int or array-like of int of shape (n_cutoffs,), default=None
+            Cutoffs; an int stands for every cutoff from 1 to it. None is every cutoff from 1 to the
+            longest query.
 
         name : str or list of str, default=None
             The model's name; or a name for each fold.
@@ -269,7 +288,8 @@ class NDCGDisplay:
 
         Returns
         -------
-        display : NDCGDisplay
+        NDCGDisplay
+            What was drawn.
         """
         if not {"estimator", "indices"} <= set(cv_results):
             raise ValueError(
@@ -329,7 +349,8 @@ class NDCGDisplay:
 
         Returns
         -------
-        display : NDCGDisplay
+        NDCGDisplay
+            What was drawn.
 
         Raises
         ------
@@ -498,7 +519,8 @@ class DifferenceDisplay:
 
         Returns
         -------
-        display : DifferenceDisplay
+        DifferenceDisplay
+            What was drawn.
 
         Raises
         ------
@@ -530,7 +552,8 @@ class DifferenceDisplay:
 
         Returns
         -------
-        display : DifferenceDisplay
+        DifferenceDisplay
+            What was drawn.
         """
         ax = _axes(ax)
         first, second = map(_label, self.names)

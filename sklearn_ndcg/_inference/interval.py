@@ -66,7 +66,7 @@ def ndcg_interval(
 
     Returns
     -------
-    result : NDCGInterval
+    NDCGInterval
         With `ndcg`, `confidence_interval`, `standard_error` and more, see `NDCGInterval`.
 
     Raises
@@ -90,7 +90,7 @@ def ndcg_interval(
 
     See Also
     --------
-    compare_rankers : Is one ranker better than another, on the same queries?
+    compare_rankers : Whether one ranker is better than another, on the same queries.
 
     References
     ----------

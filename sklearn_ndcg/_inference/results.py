@@ -221,7 +221,7 @@ class Comparison:
 
         Returns
         -------
-        result : QueryDifferences
+        QueryDifferences
             Prints as a table for each pair, from the largest gain to the largest loss.
 
         Raises
@@ -240,7 +240,13 @@ class Comparison:
         return QueryDifferences(self, chosen)
 
     def to_frame(self) -> Any:
-        """The pairs as a pandas DataFrame, one row per pair."""
+        """Get the pairs as a pandas DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per pair, with a column for each of the arrays over pairs.
+        """
         pandas = _checks.import_optional(*_PANDAS)
         low, high = self.confidence_interval
         index = pandas.MultiIndex.from_tuples(self.pairs, names=["first", "second"])
@@ -315,7 +321,13 @@ class QueryDifferences:
         return "".join(table.html() for table in self._tables())
 
     def to_frame(self) -> Any:
-        """The queries as a pandas DataFrame, one row per pair and query."""
+        """Get the queries as a pandas DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per pair and query: both values and their difference.
+        """
         pandas = _checks.import_optional(*_PANDAS)
         names = ["first", "second", "query", "ndcg_first", "ndcg_second", "difference"]
         rows = [(*pair, *row) for pair, rows in self._rows() for row in rows]

@@ -309,8 +309,9 @@ def dcg(
 ):
     """DCG of every query at every cutoff, shape (n_queries, n_cutoffs)."""
     cdef Py_ssize_t q, n_done = 0
-    cdef int by_gain = ties.by_gain
-    cdef bint averages = ties.averages
+    cdef int by_gain
+    cdef bint averages
+    by_gain, averages = ties  # which fails for a rule that says more
     cdef double[GRADES] gains
     result = np.zeros((len(starts), len(cutoffs)))
     cdef double[:, ::1] out = result

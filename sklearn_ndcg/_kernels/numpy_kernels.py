@@ -31,6 +31,11 @@ class TieRule(NamedTuple):
     by_gain: int = 0
     averages: bool = False
 
+    @property
+    def uses_order(self) -> bool:
+        """Whether the order of the input matters."""
+        return not (self.by_gain or self.averages)
+
 
 _DOCUMENTS_PER_BLOCK = 1 << 16  # the few temporaries of a block stay in a core's cache
 
@@ -138,17 +143,18 @@ def _blocks(
 
 def _rank_gains(gain: Floats, score: Floats, ties: TieRule) -> Floats:
     """Gain at each rank, largest score first; the expected gain where all orders count."""
+    by_gain, averages = ties  # which fails for a rule that says more
     descending = -score
-    if ties.by_gain:
-        order = np.lexsort((-ties.by_gain * gain, descending))
+    if by_gain:
+        order = np.lexsort((-by_gain * gain, descending))
     else:
-        order = np.argsort(descending, axis=1, kind=None if ties.averages else "stable")
+        order = np.argsort(descending, axis=1, kind=None if averages else "stable")
     order += gain.shape[1] * np.arange(len(gain))[:, np.newaxis]  # places in the flat block
     ranked, descending = np.take(gain, order), np.take(descending, order)
     del order
     unretrieved = np.flatnonzero(descending[:, -1] == np.inf)
     ranked[unretrieved] *= descending[unretrieved] < np.inf
-    if ties.averages:
+    if averages:
         tied = descending[:, 1:] == descending[:, :-1]
         del descending
         rows = np.flatnonzero(tied.any(axis=1))

@@ -148,8 +148,14 @@ def from_trec(
 
     Returns
     -------
-    y_true, y_score, groups : ndarray of shape (n_documents,)
-        As in `from_lists`. Queries of the run without judgements are left out, as in trec_eval.
+    y_true : ndarray of shape (n_documents,)
+        Relevance.
+
+    y_score : ndarray of shape (n_documents,)
+        -1, -2, ... in the order of the run, ``-inf`` for what is not in it.
+
+    groups : ndarray of shape (n_documents,)
+        The query of each row. Queries of the run without judgements are left out, as in trec_eval.
 
     Raises
     ------

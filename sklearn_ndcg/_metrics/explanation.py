@@ -185,7 +185,7 @@ def explain_difference(
 
     Returns
     -------
-    explanation : Explanation
+    Explanation
         Prints as text, and as a table in a notebook. See `Explanation` for its attributes.
 
     Raises
@@ -272,12 +272,8 @@ def _measure(name: str, convention: Any, k: Any) -> Measure:
         error.add_note(f"In the convention passed as `{name}`.")
         raise
     # the same choice may be spelled in two ways, one of which warns
-    return replace(
-        measure,
-        ties="stable" if measure.ignore_ties else measure.ties,
-        ignore_ties=False,
-        undefined=0.0 if measure.undefined == "warn" else measure.undefined,
-    )
+    ties = "stable" if measure.ignore_ties else measure.ties
+    return replace(measure.without_warning(), ties=ties, ignore_ties=False)
 
 
 def _plain(value: Any) -> Any:

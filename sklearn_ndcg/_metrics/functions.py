@@ -197,8 +197,8 @@ def ndcg_score(
 
     y_score : array-like of the shape of `y_true`
         Predicted scores; a larger score is an earlier rank. ``-inf`` means "judged but not
-        retrieved": such a document adds nothing to the DCG and counts in the ideal. (Note that a
-        log-probability of zero is ``-inf``.)
+        retrieved": such a document adds nothing to the DCG and counts in the ideal. Note that a
+        log-probability of zero is ``-inf``.
 
     groups : array-like of shape (n_documents,), default=None
         The query id of each row, required for 1-D input: integers, strings, dates or any other type
@@ -426,8 +426,8 @@ def ndcg_samples(
 
     y_score : array-like of the shape of `y_true`
         Predicted scores; a larger score is an earlier rank. ``-inf`` means "judged but not
-        retrieved": such a document adds nothing to the DCG and counts in the ideal. (Note that a
-        log-probability of zero is ``-inf``.)
+        retrieved": such a document adds nothing to the DCG and counts in the ideal. Note that a
+        log-probability of zero is ``-inf``.
 
     groups : array-like of shape (n_documents,), default=None
         The query id of each row, required for 1-D input: integers, strings, dates or any other type
@@ -528,8 +528,8 @@ def ndcg_curve(
 
     y_score : array-like of the shape of `y_true`
         Predicted scores; a larger score is an earlier rank. ``-inf`` means "judged but not
-        retrieved": such a document adds nothing to the DCG and counts in the ideal. (Note that a
-        log-probability of zero is ``-inf``.)
+        retrieved": such a document adds nothing to the DCG and counts in the ideal. Note that a
+        log-probability of zero is ``-inf``.
 
     k : array-like of int of shape (n_cutoffs,), default=None
         Cutoffs >= 1 in any order. None is every cutoff from 1 to the longest query.

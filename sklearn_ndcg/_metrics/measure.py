@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from math import isfinite, log
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,7 @@ from sklearn_ndcg._kernels import TieRule
 
 
 def _convention(
-    gain: str, ties: str, undefined: float | str, discount: str = "log"
+    gain: str, ties: str, undefined: float | str, *, discount: str = "log"
 ) -> dict[str, Any]:
     return {"gain": gain, "discount": discount, "ties": ties, "undefined": undefined}
 
@@ -67,7 +67,7 @@ CONVENTIONS: Mapping[str, dict[str, Any]] = _Conventions(
 
 
 def _exponential(relevance: Floats) -> Floats:
-    with np.errstate(over="ignore"):  # an infinite gain is refused, with its place, by `_inputs`
+    with np.errstate(over="ignore"):  # an infinite gain is refused, with its place
         gain = np.exp2(relevance)
     gain -= 1
     small = (np.abs(relevance) < 1) & (relevance != 0)
@@ -82,8 +82,16 @@ def _logarithmic(ranks: NDArray[Any], base: float = 2) -> Floats:
     return np.asarray(1 / logs)
 
 
-# The names that `gain`, `discount` and `ties` take. A new one is an entry here, in the type of the
-# argument in `_checks`, and in the docstrings of `ndcg_score` and `dcg_score`.
+class UndefinedRule(NamedTuple):
+    """What a query without a relevant document counts as, nan if it is left out."""
+
+    value: float
+    warns: bool = False
+    raises: bool = False
+
+
+# The names that `gain`, `discount`, `ties` and `undefined` take. A new one is an entry here, in the
+# type of the argument in `_checks`, and in the docstrings of the metric functions.
 GAINS: Mapping[str, Callable[..., Floats]] = {
     "linear": lambda relevance: relevance,
     "exponential": _exponential,
@@ -100,7 +108,11 @@ TIES = {
     "best": TieRule(by_gain=1),
 }
 _UNJUDGED = ("raise", "zero", "omit")
-UNDEFINED = {"warn": 0.0, "omit": np.nan, "raise": np.nan}  # the value of an undefined query
+UNDEFINED = {
+    "warn": UndefinedRule(0.0, warns=True),
+    "omit": UndefinedRule(np.nan),
+    "raise": UndefinedRule(np.nan, raises=True),
+}
 _LARGEST_UNDEFINED = 1e100  # whose cubes and sums, as in intervals, are still float64
 
 
@@ -211,22 +223,28 @@ class Measure:
         return TIES["stable" if self.ignore_ties else self.ties]
 
     @property
-    def undefined_value(self) -> float:
-        """The NDCG of a query without a relevant document; nan if it is left out."""
+    def undefined_rule(self) -> UndefinedRule:
+        """What is done about queries without a relevant document."""
         value = self.undefined
-        return UNDEFINED[value] if isinstance(value, str) else float(value)
+        return UNDEFINED[value] if isinstance(value, str) else UndefinedRule(float(value))
+
+    def without_warning(self) -> Measure:
+        """The same measure, with the value that it would warn of given as a number."""
+        value, warns, _ = self.undefined_rule
+        return replace(self, undefined=value) if warns else self
 
     def report_undefined(self, count: int, n_queries: int) -> None:
         """Warn of undefined queries, or raise, where that was asked for."""
         those = f"{count} of {n_queries} queries, which have no relevant document"
-        if self.undefined == "warn":
+        value, warns, raises = self.undefined_rule
+        if warns:
             _checks.warn(
-                f"NDCG is undefined for {those}, and is set to 0.0 there. Pass undefined=0.0 to "
-                "keep that without this warning, another number, or undefined='omit' to leave "
-                "them out of the mean.",
+                f"NDCG is undefined for {those}, and is set to {value} there. Pass "
+                f"undefined={value} to keep that without this warning, another number, or "
+                "undefined='omit' to leave them out of the mean.",
                 UndefinedMetricWarning,
             )
-        if self.undefined == "raise":
+        if raises:
             raise ValueError(
                 f"NDCG is undefined for {those}. Leave them out, as undefined='omit' does, or pass "
                 "undefined= a number that they count as."
@@ -235,7 +253,7 @@ class Measure:
     def gains(self, relevance: Floats, source: str = "y_true") -> Floats:
         """Gain of each relevance in `source`, which is never written to."""
         if isinstance(self.gain, str):
-            return GAINS[self.gain](relevance)
+            return _result_of(GAINS[self.gain], "gain", "relevance", relevance)
         if callable(self.gain):
             return _result_of(self.gain, "gain", "relevance", relevance.copy())
         gains, unknown = self._look_up(relevance)
@@ -252,12 +270,15 @@ class Measure:
     def gain_table(self, highest: int) -> Floats | None:
         """Gains of the grades 0..highest; None unless there is a table of them, all >= 0."""
         grades = np.arange(highest + 1.0)
-        if isinstance(self.gain, str):
-            return self.gains(grades)
         if callable(self.gain) or isinstance(self.gain, Mapping):
             return None
-        gains, unknown = self._look_up(grades)
-        return None if unknown.any() or gains.min() < 0 else gains
+        if isinstance(self.gain, str):
+            gains = self.gains(grades)
+        else:
+            gains, unknown = self._look_up(grades)
+            if unknown.any():
+                return None
+        return gains if gains.min() >= 0 else None
 
     @cached_property
     def _gain_of_grade(self) -> tuple[Floats, Floats]:
@@ -276,10 +297,11 @@ class Measure:
     def discounts(self, n: int) -> Floats:
         """Discounts of the ranks 1..n."""
         ranks = np.arange(1, n + 1)
-        if isinstance(self.discount, str):
-            base = {"base": self.log_base} if self.discount == "log" else {}
-            return DISCOUNTS[self.discount](ranks.astype(np.float64), **base)
-        discounts = _result_of(self.discount, "discount", "ranks", ranks.copy())
+        function, given = self.discount, ranks.copy()
+        if isinstance(function, str):
+            base = {"base": self.log_base} if function == "log" else {}
+            function, given = partial(DISCOUNTS[function], **base), ranks.astype(np.float64)
+        discounts = _result_of(function, "discount", "ranks", given)
         rising = discounts[1:] > discounts[:-1]
         wrong = ~np.isfinite(discounts) | (discounts < 0) | np.r_[discounts[0] == 0, rising]
         if wrong.any():
@@ -445,4 +467,4 @@ def _result_of(function: Callable[[Any], ArrayLike], name: str, of: str, values:
             f"{result.dtype}."
         )
     with np.errstate(over="ignore"):  # what a float64 does not hold is refused, with its place
-        return result.astype(np.float64)
+        return result.astype(np.float64, copy=False)

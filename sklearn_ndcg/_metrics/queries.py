@@ -117,7 +117,7 @@ class Queries:
             return self._dcg(cutoffs, self.measure.discounts(cutoffs[-1]))[:, column], 0
         ndcg = self.ndcg(*self.dcg_and_ideal())
         undefined = np.isnan(ndcg[:, 0])
-        ndcg[undefined] = self.measure.undefined_value
+        ndcg[undefined] = self.measure.undefined_rule.value
         return ndcg, int(np.count_nonzero(undefined))
 
     def dcg_and_ideal(self) -> tuple[Floats, Floats]:
@@ -147,7 +147,7 @@ class Queries:
 
     def without_warning(self) -> Queries:
         """These rows for a measure that does not warn of undefined queries."""
-        return self.for_measure(undefined=0.0) if self.measure.undefined == "warn" else self
+        return replace(self, measure=self.measure.without_warning())
 
     def in_random_order(self) -> Queries:
         """These rows with the retrieved documents tied, so that a mean is that over all orders.
@@ -168,7 +168,7 @@ class Queries:
 
         sums, undefined = self.curve_moments(cutoffs, weight[np.newaxis], powers=(1,))
         total = weight[~undefined].sum()
-        if not np.isnan(self.measure.undefined_value):
+        if not np.isnan(self.measure.undefined_rule.value):
             total += weight[undefined].sum()
         totals = Totals(sums[0, 0], total, weight.max(), len(self), int(undefined.sum()))
         return k, totals.means(self.measure)[column]
@@ -202,7 +202,7 @@ class Queries:
                 # a curve is flat from its last document on
                 beyond[place][n_cutoffs] += block_sums[-1]
         sums += np.cumsum(beyond, axis=2)[..., :-1]
-        distance = np.nan_to_num(self.measure.undefined_value - center)
+        distance = np.nan_to_num(self.measure.undefined_rule.value - center)
         terms = np.array([distance**power for power in powers])[:, np.newaxis]
         sums += (terms * weights[:, undefined].sum(axis=1))[..., np.newaxis]
         return sums, undefined

@@ -59,8 +59,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     max_queries : int or None, default=None
         Train on at most so many queries, whole ones, drawn by `random_state`. As the resource of
-        `HalvingGridSearchCV`, or in `validation_curve`, training sets grow by whole queries. (A
-        halving search also refits its best estimator with the last number of them.)
+        `HalvingGridSearchCV`, or in `validation_curve`, training sets grow by whole queries. A
+        halving search also refits its best estimator with the last number of them.
 
     early_stopping : bool, default=False
         Whether to hold out a fraction of the queries and to stop when the library's own NDCG@k on
@@ -201,7 +201,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        self : GroupedRanker
+        GroupedRanker
             The fitted ranker.
 
         Raises

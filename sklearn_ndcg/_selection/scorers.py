@@ -80,7 +80,7 @@ def make_ndcg_scorer(
 
     Returns
     -------
-    scorer : GroupedScorer
+    GroupedScorer
         A callable ``scorer(estimator, X, y, sample_weight=None, *, groups=None)`` that returns a
         float, larger is better, or a dict for a list `k`. A new object every time:
         `set_score_request` on it, say ``set_score_request(groups="session")``, changes no other.
@@ -150,8 +150,20 @@ def make_dcg_scorer(
 
     Parameters
     ----------
-    k, group_by, response_method, name, all_groups
-        As in `make_ndcg_scorer`; the keys for a list `k` are ``"dcg@1"`` and so on.
+    k : int, None, "retrieved" or list of these, default=None
+        Cutoff as in `dcg_score`; a list gives a dict, ``{"dcg@1": ..., "dcg@5": ...}``.
+
+    group_by : str, int, callable or list of names, default=None
+        Where in X the query ids are: a column, an index level, or what a callable returns.
+
+    response_method : str or sequence of str, default="auto"
+        The methods of the estimator to take scores from, the first that it has.
+
+    name : str, default=None
+        How the keys of a dict are spelled: ``"dcg_at_{k}"``. None is ``"dcg@{k}"``.
+
+    all_groups : array-like of shape (n_all_documents,), default=None
+        The ids of all rows that will be split; part of a query is then an error.
 
     **options
         Further keyword arguments of `dcg_score`: `gain`, `discount`, `log_base`, `ties`,
@@ -159,7 +171,7 @@ def make_dcg_scorer(
 
     Returns
     -------
-    scorer : GroupedScorer
+    GroupedScorer
         A callable ``scorer(estimator, X, y, sample_weight=None, *, groups=None)``.
 
     Raises
@@ -231,17 +243,46 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
     metric : {"ndcg", "dcg"}
         What is computed of each query.
 
-    k, group_by, response_method, name, all_groups
-        As in `make_ndcg_scorer`.
+    k : int, None, "retrieved" or list of these, default=None
+        Cutoff as in `ndcg_score`; a list gives a dict, ``{"ndcg@1": ..., "ndcg@5": ...}``.
 
-    gain, discount, ties, ignore_ties, unjudged
-        As in `ndcg_score`.
+    group_by : str, int, callable or list of names, default=None
+        Where in X the query ids are: a column, an index level, or what a callable returns.
 
-    log_base
-        As in `dcg_score`; for DCG only.
+    response_method : str or sequence of str, default="auto"
+        The methods of the estimator to take scores from, the first that it has.
 
-    undefined
-        As in `ndcg_score`; for NDCG only.
+    name : str, default=None
+        How the keys of a dict are spelled: ``"ndcg_at_{k}"``. None is ``"ndcg@{k}"``.
+
+    all_groups : array-like of shape (n_all_documents,), default=None
+        The ids of all rows that will be split; part of a query is then an error.
+
+    gain : {"linear", "exponential"}, table or callable, default="linear"
+        Gain of a relevance.
+
+    discount : {"log", "reciprocal", "none"} or callable, default="log"
+        Weight of a rank.
+
+    log_base : float, default=2
+        Base of the logarithm of ``discount="log"``; for DCG only.
+
+    ties : {"average", "stable", "worst", "best"}, default="average"
+        Order of documents with equal scores.
+
+    ignore_ties : bool, default=False
+        The caller's assurance that there are no ties.
+
+    unjudged : {"raise", "zero", "omit"}, default="raise"
+        What NaN in `y` means.
+
+    undefined : {"warn", "omit", "raise"} or float, default="warn"
+        What a query without any relevant document counts as; for NDCG only.
+
+    See Also
+    --------
+    make_ndcg_scorer : Makes one, and says more about its parameters.
+    ndcg_score : The options of the metric.
 
     Examples
     --------
@@ -294,7 +335,18 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         self._names(self._measure()), self._methods()  # which refuse bad values
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name: those of the scorer, and the options of its metric."""
+        """Get the parameters by name: those of the scorer, and the options of its metric.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            As in scikit-learn; no parameter has parameters of its own.
+
+        Returns
+        -------
+        dict
+            Values by name, without `undefined` for DCG and without `log_base` for NDCG.
+        """
         params: dict[str, Any] = super().get_params(deep=deep)
         del params["undefined" if self.metric == "dcg" else "log_base"]
         return params
@@ -371,7 +423,30 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
     def scores_and_groups(
         self, estimator: Any, X: Any, y: ArrayLike, groups: ArrayLike | None
     ) -> tuple[Any, ArrayLike | None]:
-        """The estimator's scores of the rows of X, and the queries that these belong to."""
+        """Get the estimator's scores of the rows of X, and the queries that these belong to.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            What scores the rows.
+
+        X : array-like or dataframe of shape (n_documents, n_features)
+            The rows.
+
+        y : array-like of shape (n_documents,)
+            Relevance.
+
+        groups : array-like of shape (n_documents,) or None
+            The query id of each row. Ignored where `group_by` says where in X they are.
+
+        Returns
+        -------
+        y_score : array-like of shape (n_documents,)
+            The scores, as `response_method` says.
+
+        groups : array-like of shape (n_documents,) or None
+            The query ids; None where each row is a query.
+        """
         self._refuse_binned(estimator, X)
         groups = query_ids(X, self.group_by, groups)
         _checks.refuse_reordered(X=X, y=y, groups=groups)

@@ -118,8 +118,14 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X, y, groups
-            As in `split`; only some splitters, such as `LeaveOneOut`, need them.
+        X : array-like of shape (n_documents, n_features), default=None
+            The rows. Only some splitters, such as `LeaveOneOut`, need them.
+
+        y : array-like of shape (n_documents,), default=None
+            Relevance, for splitters that stratify.
+
+        groups : array-like of shape (n_documents,), default=None
+            The query id of each row, as in `split`.
 
         Returns
         -------
@@ -136,7 +142,18 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
         return int(self._splitter(y_of_query).get_n_splits(np.zeros((n_queries, 1)), y_of_query))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name; with `deep` those of a splitter too, as ``cv__n_splits``."""
+        """Get the parameters by name.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether those of `cv` are included, as ``cv__n_splits``.
+
+        Returns
+        -------
+        dict
+            Values by name.
+        """
         params: dict[str, Any] = super().get_params(deep=deep)
         if deep and not hasattr(self.cv, "get_params"):
             for name, value in getattr(self.cv, "__dict__", {}).items():
@@ -144,7 +161,18 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
         return params
 
     def set_params(self, **params: Any) -> QuerySplitter:
-        """Set parameters; ``cv__n_splits`` and the like on a copy of the splitter."""
+        """Set parameters; ``cv__n_splits`` and the like on a copy of `cv`.
+
+        Parameters
+        ----------
+        **params : dict
+            Values by name.
+
+        Returns
+        -------
+        QuerySplitter
+            This splitter.
+        """
         if "cv" in params:
             self.cv = params.pop("cv")
         if not hasattr(self.cv, "set_params"):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_ndcg._checks import Cutoff, is_number
-from sklearn_ndcg._metrics import TIES, Measure, NDCGChoicesAtK, Totals, measure_and_data
+from sklearn_ndcg._metrics import Measure, NDCGChoicesAtK, Totals, measure_and_data
 from sklearn_ndcg._rows import warn_of_single_documents
 from sklearn_ndcg.frames._engines import open_table
 from sklearn_ndcg.frames._parts import refuse_wrong_rows, score_part, sum_part
@@ -142,8 +142,17 @@ def ndcg_score(
 
     Parameters
     ----------
-    frame, y_true, y_score, groups, k
-        As in `ndcg_by_query`.
+    frame : DataFrame, LazyFrame, relation, table or dataset
+        One row per document, of any engine above, or a Narwhals frame around one.
+
+    y_true, y_score : str
+        The columns of relevance and of predicted scores. NaN and null in `y_true` are unjudged.
+
+    groups : str or list of str
+        The column of query ids, or several that make up the id.
+
+    k : int, None or "retrieved", default=None
+        Cutoff, as in `sklearn_ndcg.ndcg_score`.
 
     sample_weight : str, default=None
         The column of weights, one per row; a query weighs the mean of its rows.
@@ -240,7 +249,7 @@ def _open(
     }
     given = partial(task, columns=columns, options=options)
     table = open_table(frame, given, caller, memory, verbose)
-    if measure.tie_rule == TIES["stable"] and not table.keeps_order():
+    if measure.tie_rule.uses_order and not table.keeps_order():
         raise ValueError(
             "ties='stable' and ignore_ties=True take the order of the rows, and this engine gives "
             "them in any. Pass ties='average', 'worst' or 'best', or read the same files with "

@@ -106,6 +106,8 @@ class Engine:
                         f"{perf_counter() - start:.1f} s"
                     )
                 yield part
+            if n_read != n_rows:
+                raise RuntimeError(_changed(n_rows, n_read, n))
         except BaseException as error:
             if i < n > 1:
                 error.add_note(self.note.format(i=i + 1, n=n, n_read=n_read, n_rows=n_rows))
@@ -113,7 +115,8 @@ class Engine:
 
     def give_back(self, tables: list[Any]) -> Any:
         """The results of all parts as a table of the engine."""
-        return tables[0]
+        [table] = tables
+        return table
 
 
 class Passes(Engine):
@@ -145,11 +148,7 @@ class Passes(Engine):
             yield self.task(rows.to_native())
             del rows  # before the next ones are read
         if found != counted:
-            raise RuntimeError(
-                f"The table had {counted[0]:,} rows when they were counted, and {found[0]:,} in "
-                f"{n} passes{', with other values' * (found[0] == counted[0])}. If it changes, or "
-                "rows or values are drawn at random, write it to a file first, and score that."
-            )
+            raise RuntimeError(_changed(counted[0], found[0], n))
 
 
 class Polars(Passes):
@@ -375,6 +374,14 @@ def _on_worker(task: partial[Any]) -> Task:
         return getattr(parts, name)(rows, **arguments)
 
     return run
+
+
+def _changed(n_rows: int, n_read: int, n_parts: int) -> str:
+    return (
+        f"The table had {n_rows:,} rows when they were counted, and {n_read:,} in {n_parts} "
+        f"passes{', with other values' * (n_rows == n_read)}. If it changes, or rows or values are "
+        "drawn at random, write it to a file first, and score that."
+    )
 
 
 def _check_columns(schema: Any, columns: Columns) -> None:

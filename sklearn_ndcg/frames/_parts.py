@@ -99,9 +99,9 @@ def score_part(rows: Any, columns: Columns, options: Mapping[str, Any]) -> Resul
     ndcg = Queries.ndcg(dcg, ideal)
     undefined = np.isnan(ndcg) & ~is_null
     n_undefined = int(undefined.sum())
-    if n_undefined and measure.undefined == "raise":  # at once: a lazy result is not looked at
+    if n_undefined and measure.undefined_rule.raises:  # at once: a lazy result is not looked at
         measure.report_undefined(n_undefined, len(ndcg))
-    ndcg[undefined] = measure.undefined_value
+    ndcg[undefined] = measure.undefined_rule.value
     no_ndcg = is_null | np.isnan(ndcg)  # undefined queries that are omitted
     results: list[Any] = [
         np.where(null, np.array(None), values).tolist() if null.any() else values
