@@ -23,7 +23,8 @@ Ints = NDArray[np.intp]
 
 Cutoff = int | Literal["retrieved"] | None
 NamedGain = Literal["linear", "exponential"]
-Gain = NamedGain | Sequence[float] | Mapping[float, float] | Callable[[Floats], ArrayLike]
+GainTable = Sequence[float] | NDArray[Any] | Mapping[float, float]
+Gain = NamedGain | GainTable | Callable[[Floats], ArrayLike]
 NamedDiscount = Literal["log", "reciprocal", "none"]
 Discount = NamedDiscount | Callable[[NDArray[np.int64]], ArrayLike]
 Ties = Literal["average", "stable", "worst", "best"]
@@ -81,11 +82,12 @@ def refuse_masked(values: Any, name: str) -> None:
         )
 
 
-def count_of(mask: NDArray[np.bool_], what: str) -> str:
+def count_of(mask: NDArray[np.bool_], what: str, plural: str = "") -> str:
     """How many values a mask selects, and where the first is: "3 NaN, the first at index 5"."""
     place = tuple(int(i) for i in np.argwhere(mask)[0])
     index = place if len(place) > 1 else place[0]
-    return f"{np.count_nonzero(mask)} {what}, the first at index {index}"
+    n = np.count_nonzero(mask)
+    return f"{n} {plural if plural and n > 1 else what}, the first at index {index}"
 
 
 def refuse_reordered(**arguments: Any) -> None:

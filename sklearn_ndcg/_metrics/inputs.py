@@ -251,10 +251,10 @@ def _gains(
     low, high = gain.min(), gain.max()
     if not (low > -np.inf and high < np.inf):
         wrong = ~np.isfinite(gain)
+        found = _checks.count_of(wrong.reshape(relevance.shape), "document", "documents")
         raise ValueError(
-            f"gain must be finite, but is not for "
-            f"{_checks.count_of(wrong.reshape(relevance.shape), 'document')}, where y_true is "
-            f"{values[wrong][0]}: a float64 ends at 2^1024."
+            f"gain must be finite, but is not for {found}, where y_true is {values[wrong][0]}: a "
+            "float64 ends at 2^1024."
         )
     if low < 0 and measure.normalized:
         wrong = gain < 0
@@ -285,6 +285,6 @@ def row_weights(sample_weight: ArrayLike, n: int) -> Floats:
     if wrong.any():
         raise ValueError(
             f"sample_weight must be finite and >= 0, at most 1e300, found {weight[wrong][0]}: "
-            f"{_checks.count_of(wrong, 'such weight')}."
+            f"{_checks.count_of(wrong, 'such weight', 'such weights')}."
         )
     return weight

@@ -229,7 +229,7 @@ class Measure:
         return UNDEFINED[value] if isinstance(value, str) else UndefinedRule(float(value))
 
     def without_warning(self) -> Measure:
-        """The same measure, with the value that it would warn of given as a number."""
+        """A measure that has the value of undefined queries as a number, and does not warn."""
         value, warns, _ = self.undefined_rule
         return replace(self, undefined=value) if warns else self
 
@@ -405,7 +405,7 @@ def measure_and_data(
     data: dict[str, Any] = {name: options.get(name) for name in ("groups", "sample_weight")}
     choices = {name: value for name, value in options.items() if name not in data}
     check_cutoff(choices.get("k"))
-    return Measure(normalized="log_base" not in kind.__annotations__, **choices), data
+    return Measure(normalized=kind is not DCGChoices, **choices), data
 
 
 def _check_gain(gain: object) -> None:
@@ -447,7 +447,7 @@ def _check_log_base(log_base: object, discount: object) -> None:
 def _check_undefined(value: object) -> None:
     if isinstance(value, str) and value in UNDEFINED:
         return
-    if not _checks.is_number(value) or not abs(value) <= _LARGEST_UNDEFINED:
+    if not _checks.is_number(value) or not abs(float(value)) <= _LARGEST_UNDEFINED:
         words = ", ".join(map(repr, UNDEFINED))
         raise ValueError(
             f"undefined must be one of {words}, or a finite number (up to 1e100), got {value!r}."

@@ -94,7 +94,7 @@ class Grouping:
         return self.codes is None and bool((self.starts[1:] > self.starts[:-1]).all())
 
     def gather(self, values: NDArray[Item]) -> NDArray[Item]:
-        """The same values with each query's together, in the order in which they were."""
+        """Values with each query's together, in the order in which they were."""
         if self.codes is None:
             return values
         gathered: NDArray[Item] = _kernels.backend.gather_by_group(values, self.codes, self.lengths)

@@ -106,8 +106,11 @@ def _readable(groups: Any) -> Any:
     if getattr(dtype, "tz", None):
         # a time zone makes objects of dates, slowly, and changes nothing about their order
         return np.asarray(groups, dtype=f"M8[{dtype.unit}]")
-    if isinstance(groups, np.ndarray) and groups.dtype.kind == "T":
-        return groups.astype(object)
+    if isinstance(groups, np.ndarray):
+        return groups.astype(object) if groups.dtype.kind == "T" else groups
+    if getattr(dtype, "kind", "") == "f" and hasattr(groups, "to_numpy"):
+        # pandas tells NaN from missing in some of its columns, and factorizes NaN
+        return groups.to_numpy(dtype=np.float64, na_value=np.nan)
     return groups
 
 
@@ -171,10 +174,9 @@ def _encode_arrow(column: Any) -> tuple[NDArray[Any], LabelsAt] | None:
         indices = indices.cast("int64").fill_null(-1)
     codes = indices.to_numpy(zero_copy_only=False)
     found = column.dictionary.to_numpy(zero_copy_only=False)
-    if column.dictionary.null_count:
-        codes = np.where(
-            column.dictionary.is_null().to_numpy(zero_copy_only=False)[codes], -1, codes
-        )
+    missing = column.dictionary.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
+    if missing.any():
+        codes = np.where(missing[codes], -1, codes)
     return codes, lambda rows: found[codes[rows]]
 
 
@@ -218,7 +220,7 @@ def _check_shape(ids: NDArray[Any], groups: Any, n_rows: int, name: str) -> None
 def _refuse_missing(missing: NDArray[np.bool_], name: str) -> None:
     if missing.any():
         raise ValueError(
-            f"{name} must not hold missing ids, found {count_of(missing, 'missing id')}."
+            f"{name} must not hold missing ids, found {count_of(missing, 'missing id', 'missing ids')}."
         )
 
 

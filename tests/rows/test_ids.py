@@ -118,6 +118,10 @@ def test_labels_and_rows_are_those_of_a_loop(values, make, name, order):
         assert ndcg_score(y, s, groups=container) == ndcg_score(y, s, groups=codes)
 
 
+def floats(values):
+    return np.array([np.nan if each is None else 1.0 for each in values])
+
+
 MISSING = {
     "pandas str": lambda v: pd.Series(v, dtype="string"),
     "category": lambda v: pd.Series(v).astype("category"),
@@ -130,6 +134,11 @@ MISSING = {
     "interval": lambda v: pd.arrays.IntervalArray.from_tuples(
         [None if x is None else (0, 1) for x in v]
     ),
+    "NaN in Float64": lambda v: pd.Series(
+        pd.arrays.FloatingArray(floats(v), np.zeros(len(v), dtype=bool))
+    ),
+    "NaN in Arrow": lambda v: pd.Series(pd.arrays.ArrowExtensionArray(pa.array(floats(v)))),
+    "NaN in an Arrow dictionary": lambda v: pa.array(floats(v)).dictionary_encode(),
     "Int64": lambda v: pd.Series([None if x is None else 3 for x in v], dtype="Int64"),
 }
 
