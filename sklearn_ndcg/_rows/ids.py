@@ -172,9 +172,8 @@ def _encode_arrow(column: Any) -> tuple[NDArray[Any], LabelsAt] | None:
     codes = indices.to_numpy(zero_copy_only=False)
     found = column.dictionary.to_numpy(zero_copy_only=False)
     if column.dictionary.null_count:
-        codes = np.where(
-            column.dictionary.is_null().to_numpy(zero_copy_only=False)[codes], -1, codes
-        )
+        is_null = column.dictionary.is_null().to_numpy(zero_copy_only=False)
+        codes = np.where(is_null[codes], -1, codes)
     return codes, lambda rows: found[codes[rows]]
 
 
@@ -260,8 +259,7 @@ def _number_pointers(ids: NDArray[Any]) -> Ints | None:
     some = pointers[: max(1, len(ids) // 8)]
     if 2 * len(_kernels.backend.factorize(some)[0]) > len(some):
         return None
-    numbers: Ints = _kernels.backend.factorize(pointers)[1]
-    return numbers
+    return np.asarray(_kernels.backend.factorize(pointers)[1])
 
 
 def _number(listed: list[Any]) -> tuple[Ints, list[Any]]:
