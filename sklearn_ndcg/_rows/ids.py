@@ -320,8 +320,7 @@ def _refuse_hash_of_identity(label: Any, name: str) -> None:
     elif type(label).__hash__ is _HASH_OF_IDENTITY:
         raise TypeError(
             f"{name} must be ids that are equal where they mean the same query, but a "
-            f"{type(label).__name__} is equal only to itself, and each row would be a query of its "
-            "own. Pass what it stands for, a number or text."
+            f"{type(label).__name__} is equal only to itself: pass a number or text instead."
         )
 
 

@@ -342,13 +342,8 @@ def fit_transformers(
     pipeline: Pipeline, train: TrainingRows, held_out: TrainingRows | None
 ) -> tuple[TrainingRows, TrainingRows | None]:
     """Fit the steps before the last, on rows to train on alone, and transform all rows."""
-    samplers = [name for name, step in pipeline.steps if hasattr(step, "fit_resample")]
-    if samplers:
-        raise TypeError(
-            f"Step {samplers[0]!r} draws rows, which cuts queries: samplers are not supported "
-            "inside GroupedRanker. Its max_queries draws whole queries."
-        )
-    # a last step that does nothing lets memory= cache each of the others
+    # a last step that does nothing lets memory= cache each of the others; steps that draw rows,
+    # which would cut queries, are refused by scikit-learn
     head = Pipeline(
         [*pipeline.steps[:-1], (pipeline.steps[-1][0], "passthrough")], memory=pipeline.memory
     )
