@@ -116,8 +116,7 @@ def _encode_column(column: Any) -> tuple[NDArray[Any], LabelsAt] | None:
 
     None for what is not such a column, and for numbers, dates and objects, which NumPy reads.
     """
-    library = type(column).__module__.split(".")[0]
-    if library == "polars" and hasattr(column, "to_physical"):
+    if hasattr(column, "to_physical"):
         return _encode_polars(column)
     if hasattr(column, "dictionary_encode") or hasattr(column, "dictionary_decode"):
         return _encode_arrow(column)

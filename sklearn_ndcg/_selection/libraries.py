@@ -200,8 +200,6 @@ _ABOUT_COLUMNS = {
     "interaction_constraints", "interaction_cst", "monotone_constraints", "monotonic_cst",
     "text_features",
 }  # fmt: skip
-# fit parameters that count rows
-_ABOUT_ROW_NUMBERS = {"pairs", "pairs_weight", "graph"}
 
 
 def interface_of(last: Any) -> LibraryInterface | None:
@@ -221,7 +219,7 @@ def check_fit_params(
     unknown = _names_not_taken(last, fit_params)
     if unknown:
         raise TypeError(f"{type(last).__name__}.fit does not take {', '.join(unknown)}.")
-    row_numbers = sorted(_ABOUT_ROW_NUMBERS.intersection(fit_params))
+    row_numbers = sorted({"graph", "pairs", "pairs_weight"}.intersection(fit_params))
     if row_numbers:
         raise ValueError(
             f"{', '.join(row_numbers)} cannot be passed, as the rows are sorted by query."
