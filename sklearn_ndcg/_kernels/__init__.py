@@ -25,8 +25,7 @@ def in_threads(call: Callable[[slice], Floats], lengths: Ints, n_rows: int) -> F
     """Results of `call` for parts of the queries as one array; the NumPy kernels use one thread."""
     if backend is numpy_kernels:
         return call(slice(None))
-    parts = map_queries(call, lengths, n_rows)
-    return np.concatenate(parts) if len(parts) > 1 else parts[0]
+    return np.concatenate(map_queries(call, lengths, n_rows))
 
 
 def _choose_backend() -> ModuleType:

@@ -97,8 +97,7 @@ class Grouping:
         """Values with each query's together, in the order in which they were."""
         if self.codes is None:
             return values
-        gathered: NDArray[Item] = _kernels.backend.gather_by_group(values, self.codes, self.lengths)
-        return gathered
+        return np.asarray(_kernels.backend.gather_by_group(values, self.codes, self.lengths))
 
     def row_codes(self) -> Ints:
         """The place of each row's query among the labels."""
@@ -109,8 +108,7 @@ class Grouping:
     def row_order(self) -> Ints:
         """Row numbers sorted by query, as ``np.argsort(groups, kind="stable")``."""
         codes = self.row_codes()
-        order: Ints = _kernels.backend.gather_by_group(np.arange(len(codes)), codes, self.lengths)
-        return order
+        return replace(self, codes=codes).gather(np.arange(len(codes)))
 
     def keep(self, kept: NDArray[np.bool_]) -> tuple[Ints, Ints]:
         """Starts and lengths once only some of the gathered rows are left."""

@@ -119,8 +119,7 @@ def _encode_column(column: Any) -> tuple[NDArray[Any], LabelsAt] | None:
 
     None for what is not such a column, and for numbers, dates and objects, which NumPy reads.
     """
-    library = type(column).__module__.split(".")[0]
-    if library == "polars" and hasattr(column, "to_physical"):
+    if hasattr(column, "to_physical"):
         return _encode_polars(column)
     if hasattr(column, "dictionary_encode") or hasattr(column, "dictionary_decode"):
         return _encode_arrow(column)
@@ -219,9 +218,8 @@ def _check_shape(ids: NDArray[Any], groups: Any, n_rows: int, name: str) -> None
 
 def _refuse_missing(missing: NDArray[np.bool_], name: str) -> None:
     if missing.any():
-        raise ValueError(
-            f"{name} must not hold missing ids, found {count_of(missing, 'missing id', 'missing ids')}."
-        )
+        found = count_of(missing, "missing id", "missing ids")
+        raise ValueError(f"{name} must not hold missing ids, found {found}.")
 
 
 def _sizes_hint(groups: Any, n_rows: int) -> str:
@@ -262,8 +260,7 @@ def _number_pointers(ids: NDArray[Any]) -> Ints | None:
     some = pointers[: max(1, len(ids) // 8)]
     if 2 * len(_kernels.backend.factorize(some)[0]) > len(some):
         return None
-    numbers: Ints = _kernels.backend.factorize(pointers)[1]
-    return numbers
+    return np.asarray(_kernels.backend.factorize(pointers)[1])
 
 
 def _number(listed: list[Any]) -> tuple[Ints, list[Any]]:
@@ -324,8 +321,7 @@ def _refuse_hash_of_identity(label: Any, name: str) -> None:
     elif type(label).__hash__ is _HASH_OF_IDENTITY:
         raise TypeError(
             f"{name} must be ids that are equal where they mean the same query, but a "
-            f"{type(label).__name__} is equal only to itself, and each row would be a query of its "
-            "own. Pass what it stands for, a number or text."
+            f"{type(label).__name__} is equal only to itself: pass a number or text instead."
         )
 
 

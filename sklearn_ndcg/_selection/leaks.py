@@ -97,12 +97,11 @@ def warn_of_leak(estimator: Any, group_by: Any, grouping: Grouping, y: Any) -> N
 
     `group_by` is that of the scorer. Where the ranker has another, its ids may be of another kind.
     """
-    ranker = None  # the last step of a Pipeline, the best estimator of a search, or `estimator`
-    while ranker is not estimator:
-        ranker = estimator
-        estimator = last_step(getattr(estimator, "best_estimator_", estimator))
-    trained = getattr(ranker, "_trained_queries", None)
-    trained_by = getattr(ranker, "group_by", None)
+    # the ranker may be the last step of a Pipeline, or the best estimator of a search
+    while (inner := last_step(getattr(estimator, "best_estimator_", estimator))) is not estimator:
+        estimator = inner
+    trained = getattr(estimator, "_trained_queries", None)
+    trained_by = getattr(estimator, "group_by", None)
     same_ids = group_by is None or trained_by is None or group_by == trained_by
     if trained is None or not same_ids:
         return

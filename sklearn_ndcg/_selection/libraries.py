@@ -200,8 +200,6 @@ _ABOUT_COLUMNS = {
     "interaction_constraints", "interaction_cst", "monotone_constraints", "monotonic_cst",
     "text_features",
 }  # fmt: skip
-# fit parameters that count rows
-_ABOUT_ROW_NUMBERS = {"pairs", "pairs_weight", "graph"}
 
 
 def interface_of(last: Any) -> LibraryInterface | None:
@@ -221,7 +219,7 @@ def check_fit_params(
     unknown = _names_not_taken(last, fit_params)
     if unknown:
         raise TypeError(f"{type(last).__name__}.fit does not take {', '.join(unknown)}.")
-    row_numbers = sorted(_ABOUT_ROW_NUMBERS.intersection(fit_params))
+    row_numbers = sorted({"graph", "pairs", "pairs_weight"}.intersection(fit_params))
     if row_numbers:
         raise ValueError(
             f"{', '.join(row_numbers)} cannot be passed, as the rows are sorted by query."
@@ -342,13 +340,8 @@ def fit_transformers(
     pipeline: Pipeline, train: TrainingRows, held_out: TrainingRows | None
 ) -> tuple[TrainingRows, TrainingRows | None]:
     """Fit the steps before the last, on rows to train on alone, and transform all rows."""
-    samplers = [name for name, step in pipeline.steps if hasattr(step, "fit_resample")]
-    if samplers:
-        raise TypeError(
-            f"Step {samplers[0]!r} draws rows, which cuts queries: samplers are not supported "
-            "inside GroupedRanker. Its max_queries draws whole queries."
-        )
-    # a last step that does nothing lets memory= cache each of the others
+    # a last step that does nothing lets memory= cache each of the others; steps that draw rows,
+    # which would cut queries, are refused by scikit-learn
     head = Pipeline(
         [*pipeline.steps[:-1], (pipeline.steps[-1][0], "passthrough")], memory=pipeline.memory
     )

@@ -26,11 +26,8 @@ from sklearn_ndcg._selection.scorers import make_ndcg_scorer
 
 
 def _inner_has(name: str) -> Callable[[Any], bool]:
-    def check(ranker: Any) -> bool:
-        getattr(getattr(ranker, "estimator_", ranker.estimator), name)
-        return True
-
-    return check
+    # getattr raises where there is no such method
+    return lambda ranker: bool(getattr(getattr(ranker, "estimator_", ranker.estimator), name))
 
 
 class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -364,9 +361,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         for name in CATBOOST_COLUMNS:
             if name not in known:
                 requests.fit.requests.pop(name, None)
-        if isinstance(last, type) or not hasattr(last, "get_metadata_routing"):
-            return requests
-        inner = get_routing_for_object(last)
+        inner = get_routing_for_object(None if isinstance(last, type) else last)
         set_here = {"groups", "sample_weight", *(each.name for each in INTERFACES)}
         for name, alias in inner.fit.requests.items() if hasattr(inner, "fit") else ():
             if alias and name not in set_here:
@@ -379,7 +374,6 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             inner = utils.get_tags(self.estimator)
             tags.estimator_type = inner.estimator_type
             tags.classifier_tags = inner.classifier_tags
-            tags.regressor_tags = inner.regressor_tags
             tags.input_tags = inner.input_tags
             tags.non_deterministic = inner.non_deterministic
         # LightGBM's and XGBoost's rankers say nothing

@@ -13,7 +13,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.metadata_routing import UNUSED
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Cutoff, Floats
+from sklearn_ndcg._checks import Cutoff
 from sklearn_ndcg._metrics import DCGChoices, Measure, NDCGChoices, measure_and_data, read_queries
 from sklearn_ndcg._rows import count_rows, query_ids
 from sklearn_ndcg._selection.leaks import WholeQueries, warn_of_leak
@@ -525,29 +525,25 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
 
     def _method(self, estimator: Any, y_ndim: int) -> str:
         methods = self._methods()
-        is_auto, name = methods == ["auto"], type(estimator).__name__
-        if is_auto:
+        what = f"has no such method: response_method={self.response_method!r}."
+        if methods == ["auto"]:
             classes = getattr(estimator, "classes_", ())
             has_tags = hasattr(estimator, "__sklearn_tags__")  # as those of scikit-learn have
             if not (is_classifier(estimator) if has_tags else np.size(classes) > 0):
                 return "predict"
             binary = y_ndim == 2 or len(classes) == 2
             methods = ["predict_proba", "decision_function"] if binary else ["predict_proba"]
+            what = (
+                "is a classifier with neither predict_proba nor a decision_function of one score "
+                "per row: there is no score to rank by. Give it probabilities, as "
+                "CalibratedClassifierCV does, or pass response_method='predict'."
+            )
         for method in methods:
             if hasattr(estimator, method):
                 return method
-        if not is_auto:
-            raise ValueError(
-                f"response_method={self.response_method!r}: {name} has no such method."
-            )
-        raise ValueError(
-            f"{name} is a classifier with neither predict_proba nor a "
-            "decision_function of one score per row: there is no score to rank by. Give it "
-            "probabilities, as CalibratedClassifierCV does, or pass response_method='predict' to "
-            "rank by the predicted class."
-        )
+        raise ValueError(f"{type(estimator).__name__} {what}")
 
-    def _expected_gain(self, proba: Any, classes: Any) -> Floats:
+    def _expected_gain(self, proba: Any, classes: Any) -> _checks.Floats:
         """Mean gain of each row under its class probabilities."""
         grades = np.asarray(classes)
         if grades.dtype.kind not in "biuf":
@@ -566,7 +562,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         return _without_rounding_errors(proba, gains)
 
 
-def _without_rounding_errors(proba: Floats, gains: Floats) -> Floats:
+def _without_rounding_errors(proba: _checks.Floats, gains: _checks.Floats) -> _checks.Floats:
     """Mean gains to 40 bits, so that those which are equal in exact arithmetic tie.
 
     Sums of probabilities times gains differ in their last bits, by their order and the machine.
@@ -581,7 +577,7 @@ def _without_rounding_errors(proba: Floats, gains: Floats) -> Floats:
     return np.where(close, highest - _to_40_bits(missing, missing), _to_40_bits(means, means))
 
 
-def _to_40_bits(values: Floats, unit: Any) -> Floats:
+def _to_40_bits(values: _checks.Floats, unit: Any) -> _checks.Floats:
     """Values rounded to 40 bits below the highest bit of the unit."""
     _, exponent = np.frexp(unit)
     return np.asarray(np.ldexp(np.round(np.ldexp(values, 40 - exponent)), exponent - 40))

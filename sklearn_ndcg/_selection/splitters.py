@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import TimeSeriesSplit, check_cv
+from sklearn.model_selection import check_cv
 
 from sklearn_ndcg._checks import Ints, check_choice, refuse_reordered
 from sklearn_ndcg._rows import Grouping, count_rows, query_ids, shown_labels
@@ -324,12 +324,10 @@ def check_group_splits(
         f"fold {i} cuts {len(cut)} ({shown_labels(cut)})" for i, cut in enumerate(cuts) if len(cut)
     ]
     if found:
-        whole = "QuerySplitter(cv), which splits queries instead of rows, or GroupKFold"
-        if isinstance(cv, TimeSeriesSplit):
-            whole = "QuerySplitter(cv), which splits queries in the order of their ids"
         raise ValueError(
             f"cv cuts queries in two: {', '.join(found)}. Use a splitter that keeps them whole: "
-            f"{whole}; and pass it the ids as groups."
+            "QuerySplitter(cv), which splits queries instead of rows, in the order of their ids, "
+            "or GroupKFold; and pass it the ids as groups."
         )
 
 

@@ -347,7 +347,7 @@ def test_memory_of_a_pipeline_caches_every_step(data, tmp_path, monkeypatch):
     np.testing.assert_array_equal(first.predict(X), second.predict(X))
 
 
-class Sampler(StandardScaler):
+class Sampler(BaseEstimator):
     def fit_resample(self, X, y):
         return X[::2], y[::2]
 
@@ -355,8 +355,7 @@ class Sampler(StandardScaler):
 def test_samplers_are_refused(data):
     X, y, query = data
     inner = Pipeline([("scale", StandardScaler()), ("thin", Sampler()), ("ridge", Ridge())])
-    words = "Step 'thin' draws rows.*samplers are not supported inside GroupedRanker.*max_queries"
-    with pytest.raises(TypeError, match=words):
+    with pytest.raises(TypeError, match="steps should be transformers.*Sampler"):
         GroupedRanker(inner).fit(X, y, groups=query)
 
 
