@@ -95,16 +95,13 @@ def numeric(values: Any, name: str) -> NDArray[Any]:
                 array, ensure_2d=False, ensure_all_finite=False, ensure_min_samples=0,
                 ensure_min_features=0, input_name=name,
             )  # fmt: skip
+            if array.dtype.kind not in "biuf":
+                raise TypeError(f"its dtype is {array.dtype}.")
         except Exception as error:
             kind: type[Exception] = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(
                 f"{name} must be an array of numbers, got {type(values).__name__}: {error}"
             ) from error
-        if array.dtype.kind not in "biuf":
-            raise TypeError(
-                f"{name} must be an array of numbers, got {type(values).__name__} of dtype "
-                f"{array.dtype}."
-            )
     if array.ndim not in (1, 2) or array.size == 0:
         raise ValueError(
             f"{name} must be 1-D or 2-D and must not be empty, got shape {array.shape}."
