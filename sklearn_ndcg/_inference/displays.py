@@ -162,8 +162,7 @@ class NDCGDisplay:
                 f"y_score maps {list(rankers)} to scores: it needs at least one, and no name="
             )
         drawing, measure, sample_weight = _read_options(options)
-        data = {"groups": groups, "sample_weight": sample_weight}
-        queries = read_rankers(measure, y_true, rankers, **data)
+        queries = read_rankers(measure, y_true, rankers, groups=groups, sample_weight=sample_weight)
         found = [cls._of_queries(each, k, confidence_level) for each in queries]
         joined = cls._joined(found, list(rankers)) if several else replace(found[0], name=name)
         return joined.plot(**drawing)

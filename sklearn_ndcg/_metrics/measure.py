@@ -167,10 +167,8 @@ class Measure:
         _ = self.cutoffs  # which checks k
         _check_gain(self.gain)
         if not callable(self.discount):
-            names = tuple(DISCOUNTS)
-            _checks.check_choice(
-                "discount", self.discount, names, "or a callable on the ranks 1..n"
-            )
+            more = "or a callable on the ranks 1..n"
+            _checks.check_choice("discount", self.discount, tuple(DISCOUNTS), more)
         _check_log_base(self.log_base, self.discount)
         _checks.check_choice("ties", self.ties, tuple(TIES))
         if not isinstance(self.ignore_ties, bool | np.bool_):
