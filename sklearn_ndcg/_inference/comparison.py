@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from sklearn_ndcg import _lists, _metrics
-from sklearn_ndcg._checks import EQUAL, Floats, check_choice, naming_ranker, refuse_reordered, warn
+from sklearn_ndcg._checks import EQUAL, Floats, check_choice, naming_ranker, warn
 from sklearn_ndcg._inference import statistics
 from sklearn_ndcg._inference.results import Comparison, ConfidenceInterval, query_differences
-from sklearn_ndcg._inference.sample import Sample, generator_of
+from sklearn_ndcg._inference.sample import Sample, generator_of, read_rankers
 from sklearn_ndcg._lists import Unanswered
 from sklearn_ndcg._metrics import ListOptions, NDCGOptions
 from sklearn_ndcg._rows import Grouping, column_names
@@ -146,7 +146,8 @@ def compare_rankers(
     generator = generator_of(random_state, n_resamples)
     names = _names(y_scores)
     pairs = _pairs(names, baseline)
-    rankers = _read_rankers(y_true, {name: y_scores[name] for name in names}, options)
+    measure, data = _metrics.measure_and_data("compare_rankers", {"undefined": "omit", **options})
+    rankers = read_rankers(measure, y_true, {name: y_scores[name] for name in names}, **data)
     sample = Sample.of(rankers, y_true, clusters)
     by_name = dict(zip(names, sample.values, strict=True))
     differences = np.array([query_differences(by_name[one], by_name[two]) for one, two in pairs])
@@ -420,22 +421,6 @@ def _tested(
         "pvalue": statistics.holm(pvalue),
         "uncorrected_pvalue": pvalue,
     }
-
-
-def _read_rankers(
-    y_true: ArrayLike, y_scores: dict[Any, ArrayLike], options: NDCGOptions
-) -> list[_metrics.Queries]:
-    """The same queries with the scores of each ranker; they are grouped once."""
-    measure, data = _metrics.measure_and_data("compare_rankers", {"undefined": "omit", **options})
-    found: list[_metrics.Queries] = []
-    for name, y_score in y_scores.items():
-        with naming_ranker(name):
-            if found:
-                refuse_reordered(y_true=y_true, y_score=y_score)
-                found.append(_metrics.with_scores(found[0], y_score))
-            else:
-                found.append(_metrics.read_queries(measure, y_true, y_score, **data))
-    return found
 
 
 def _names(y_scores: Any) -> list[Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
@@ -15,6 +14,7 @@ from sklearn_ndcg import _checks, _metrics
 from sklearn_ndcg._checks import Floats
 from sklearn_ndcg._inference.interval import curve_interval
 from sklearn_ndcg._inference.results import Comparison, query_differences
+from sklearn_ndcg._inference.sample import read_rankers
 from sklearn_ndcg._metrics import CurveOptions, Measure, NDCGChoices, Queries
 from sklearn_ndcg._rows import take_rows
 from sklearn_ndcg._selection import make_ndcg_scorer
@@ -163,12 +163,8 @@ class NDCGDisplay:
                 f"y_score maps {list(rankers)} to scores: it needs at least one, and no name="
             )
         drawing, measure, sample_weight = _read_options(options)
-        found: list[NDCGDisplay] = []
-        for ranker, scores in rankers.items():
-            with _checks.naming_ranker(ranker) if several else nullcontext():
-                queries = _metrics.read_queries(measure, y_true, scores, groups, sample_weight)
-                queries = queries.without_warning() if found else queries  # one warning is enough
-                found.append(cls._of_queries(queries, k, confidence_level))
+        queries = read_rankers(measure, y_true, rankers, groups=groups, sample_weight=sample_weight)
+        found = [cls._of_queries(each, k, confidence_level) for each in queries]
         joined = cls._joined(found, list(rankers)) if several else replace(found[0], name=name)
         return joined.plot(**drawing)
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_ndcg._checks import Floats, Ints, is_integer, refuse_reordered, warn
+from sklearn_ndcg._checks import Floats, Ints, is_integer, naming_ranker, refuse_reordered, warn
 from sklearn_ndcg._inference.statistics import by_cluster, effective_number
-from sklearn_ndcg._metrics import Queries
+from sklearn_ndcg._metrics import Measure, Queries, read_queries, with_scores
 from sklearn_ndcg._rows import Grouping, first_rows, shown_labels
 
 _LEAST = 10  # queries or clusters; below it a warning says that an interval is unreliable
@@ -31,8 +33,7 @@ class Sample(NamedTuple):
     def of(cls, rankers: list[Queries], y_true: ArrayLike, clusters: ArrayLike | None) -> Sample:
         """The queries that can be scored, for each ranker."""
         queries = rankers[0]
-        others = [ranker.without_warning() for ranker in rankers[1:]]  # one warning is enough
-        values = np.array([ranker.values()[:, 0] for ranker in (queries, *others)])
+        values = np.array([ranker.values()[:, 0] for ranker in rankers])
         weight, scored = scored_weights(values[0], queries.weight)
         codes = None
         if clusters is not None:
@@ -60,6 +61,21 @@ class Sample(NamedTuple):
         if self.clusters is None:
             return values, self.weight
         return by_cluster(values, self.weight, self.clusters)
+
+
+def read_rankers(
+    measure: Measure, y_true: ArrayLike, y_scores: Mapping[Any, ArrayLike], **data: Any
+) -> list[Queries]:
+    """Queries with the scores of each ranker, which are grouped once and warn once."""
+    found: list[Queries] = []
+    for name, y_score in y_scores.items():
+        with naming_ranker(name) if len(y_scores) > 1 else nullcontext():
+            if found:
+                refuse_reordered(y_true=y_true, y_score=y_score, **data)
+                found.append(with_scores(found[0].without_warning(), y_score))
+            else:
+                found.append(read_queries(measure, y_true, y_score, **data))
+    return found
 
 
 def scored_weights(values: Floats, weight: Floats | None) -> tuple[Floats, NDArray[np.bool_]]:

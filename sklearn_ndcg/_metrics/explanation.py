@@ -111,8 +111,8 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         table = Table(["NDCG", "change", "", "effect"], self._rows(), left=(2, 3))
-        parts = [f"<p>{count_of_queries(len(self.labels))}</p>", table.html()]
-        return "".join([*parts, f"<p>{_PLACES}</p>"] if self.are_places else parts)
+        places = f"<p>{_PLACES}</p>" if self.are_places else ""
+        return f"<p>{count_of_queries(len(self.labels))}</p>{table.html()}{places}"
 
     def _rows(self) -> list[list[str]]:
         """Start, steps and end: the NDCG, what a step adds to it, what it changes, its effect."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -63,7 +64,8 @@ def read_part(
         grouping = Grouping.of_ids(groups, len(relevance), sort=sort)
     gain: Any
     gain, gain_table = _gains(relevance, grades, judged, measure)
-    gain, score = grouping.gather(gain), grouping.gather(score)
+    gain = grouping.gather(gain)  # before the scores: what it was made of is freed
+    score = grouping.gather(score)
     kept = None
     if judged is not None and measure.unjudged == "omit":
         kept = grouping.gather(judged.view(np.uint8)).view(np.bool_)
@@ -95,16 +97,13 @@ def numeric(values: Any, name: str) -> NDArray[Any]:
                 array, ensure_2d=False, ensure_all_finite=False, ensure_min_samples=0,
                 ensure_min_features=0, input_name=name,
             )  # fmt: skip
+            if array.dtype.kind not in "biuf":
+                raise TypeError(f"its dtype is {array.dtype}.")
         except Exception as error:
             kind: type[Exception] = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(
                 f"{name} must be an array of numbers, got {type(values).__name__}: {error}"
             ) from error
-        if array.dtype.kind not in "biuf":
-            raise TypeError(
-                f"{name} must be an array of numbers, got {type(values).__name__} of dtype "
-                f"{array.dtype}."
-            )
     if array.ndim not in (1, 2) or array.size == 0:
         raise ValueError(
             f"{name} must be 1-D or 2-D and must not be empty, got shape {array.shape}."
@@ -123,13 +122,11 @@ def _exact_integers(values: Any) -> Any:
     if array.dtype.kind == "O" and array.ndim:
         cells = [_nan_if_missing(cell) for cell in array.ravel().tolist()]
         _refuse_text(cells, 1)
-        try:
+        with suppress(ValueError):  # lists of several lengths: refused further up
             narrow = np.array(cells)
-        except ValueError:  # lists of several lengths: refused further up
-            return array
-        if narrow.dtype.kind not in "biuf" or narrow.shape != (array.size,):
-            narrow = np.fromiter(cells, dtype=object, count=len(cells))
-        return narrow.reshape(array.shape)
+            if narrow.dtype.kind in "biuf" and narrow.shape == (array.size,):
+                return narrow.reshape(array.shape)
+        return np.fromiter(cells, dtype=object, count=len(cells)).reshape(array.shape)
     return array if array.dtype.kind in "iu" else values
 
 

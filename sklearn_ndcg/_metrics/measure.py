@@ -17,20 +17,15 @@ from sklearn_ndcg._checks import Cutoff, Discount, Floats, Gain, Ints, Ties, Und
 from sklearn_ndcg._kernels import TieRule
 
 
-def _convention(
-    gain: str, ties: str, undefined: float | str, *, discount: str = "log"
-) -> dict[str, Any]:
-    return {"gain": gain, "discount": discount, "ties": ties, "undefined": undefined}
-
-
 class _Conventions(Mapping[str, dict[str, Any]]):
-    """Read-only, as each entry that is asked for is a copy."""
+    """Gain, discount, ties and undefined by name. Read-only: each entry is made on demand."""
 
-    def __init__(self, entries: dict[str, dict[str, Any]]) -> None:
+    def __init__(self, entries: dict[str, tuple[Any, ...]]) -> None:
         self._entries = entries
 
     def __getitem__(self, name: str) -> dict[str, Any]:
-        return dict(self._entries[name])
+        options = ("gain", "discount", "ties", "undefined")
+        return dict(zip(options, self._entries[name], strict=True))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._entries)
@@ -39,7 +34,7 @@ class _Conventions(Mapping[str, dict[str, Any]]):
         return len(self._entries)
 
     def __repr__(self) -> str:
-        return repr(self._entries)
+        return repr(dict(self))
 
 
 # How other libraries define NDCG, as keyword arguments of `ndcg_score`: scikit-learn 1.9, LightGBM
@@ -48,20 +43,20 @@ class _Conventions(Mapping[str, dict[str, Any]]):
 # docs/whose_ndcg.md.
 CONVENTIONS: Mapping[str, dict[str, Any]] = _Conventions(
     {
-        "sklearn": _convention("linear", "average", 0.0),
-        "lightgbm": _convention("exponential", "stable", 1.0),
-        "xgboost": _convention("exponential", "stable", 1.0),
-        "xgboost-minus": _convention("exponential", "stable", 0.0),
-        "xgboost-linear": _convention("linear", "stable", 1.0),
-        "catboost": _convention("linear", "worst", 1.0),
-        "catboost-exp": _convention("exponential", "worst", 1.0),
-        "catboost-position": _convention("linear", "worst", 1.0, discount="reciprocal"),
-        "trec_eval": _convention("linear", "stable", 0.0),
-        "ranx": _convention("linear", "stable", 0.0),
-        "ranx-burges": _convention("exponential", "stable", 0.0),
-        "torchmetrics": _convention("linear", "average", 0.0),
-        "torchmetrics-skip": _convention("linear", "average", "omit"),
-        "rax": _convention("exponential", "stable", 0.0),
+        "sklearn": ("linear", "log", "average", 0.0),
+        "lightgbm": ("exponential", "log", "stable", 1.0),
+        "xgboost": ("exponential", "log", "stable", 1.0),
+        "xgboost-minus": ("exponential", "log", "stable", 0.0),
+        "xgboost-linear": ("linear", "log", "stable", 1.0),
+        "catboost": ("linear", "log", "worst", 1.0),
+        "catboost-exp": ("exponential", "log", "worst", 1.0),
+        "catboost-position": ("linear", "reciprocal", "worst", 1.0),
+        "trec_eval": ("linear", "log", "stable", 0.0),
+        "ranx": ("linear", "log", "stable", 0.0),
+        "ranx-burges": ("exponential", "log", "stable", 0.0),
+        "torchmetrics": ("linear", "log", "average", 0.0),
+        "torchmetrics-skip": ("linear", "log", "average", "omit"),
+        "rax": ("exponential", "log", "stable", 0.0),
     }
 )
 
@@ -186,10 +181,8 @@ class Measure:
         _ = self.cutoffs  # which checks k
         _check_gain(self.gain)
         if not callable(self.discount):
-            names = tuple(DISCOUNTS)
-            _checks.check_choice(
-                "discount", self.discount, names, "or a callable on the ranks 1..n"
-            )
+            more = "or a callable on the ranks 1..n"
+            _checks.check_choice("discount", self.discount, tuple(DISCOUNTS), more)
         _check_log_base(self.log_base, self.discount)
         _checks.check_choice("ties", self.ties, tuple(TIES))
         if not isinstance(self.ignore_ties, bool | np.bool_):

@@ -219,9 +219,8 @@ class Queries:
             size = max(1, _VALUES_AT_A_TIME // n_cutoffs[first])
             while size > 1 and size * n_cutoffs[first : first + size][-1] > _VALUES_AT_A_TIME:
                 size //= 2
-            last = min(first + size, len(order))
-            yield order[first:last], int(n_cutoffs[last - 1])
-            first = last
+            yield order[first : first + size], int(n_cutoffs[first : first + size][-1])
+            first += size
 
     @cached_property
     def _longest(self) -> int:

@@ -17,11 +17,8 @@ from sklearn_ndcg._checks import import_optional
 from sklearn_ndcg._metrics import LARGEST_WEIGHT, Measure, Queries, Totals, read_part
 from sklearn_ndcg._rows import first_rows, shown_labels
 
-nw = import_optional(
-    "narwhals.stable.v2",
-    "sklearn_ndcg.frames needs Narwhals, which is the extra `frames`",
-    "narwhals>=2.10",
-)
+_NEEDS = "sklearn_ndcg.frames needs Narwhals, which is the extra `frames`"
+nw = import_optional("narwhals.stable.v2", _NEEDS, "narwhals>=2.10")
 
 Columns = Mapping[str, list[str]]
 Masks = Mapping[str, NDArray[np.bool_]]
