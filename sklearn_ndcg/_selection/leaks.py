@@ -69,7 +69,10 @@ class WholeQueries:
         """Count the rows of each id, in any container that `groups` takes."""
         first = ids[0] if isinstance(ids, list | tuple) and ids else None
         is_column = isinstance(first, list) or len(getattr(first, "shape", ())) == 1
-        n_rows = count_rows(first if is_column else ids)
+        has_rows = np.iterable(ids) and hasattr(ids, "__len__")
+        n_rows = count_rows(first if is_column else ids) if has_rows else 0
+        if n_rows == 0:
+            raise ValueError(f"all_groups must be the query ids of all rows, got {ids!r}.")
         grouping = Grouping.of_ids(ids, n_rows, name="all_groups")
         return cls(grouping.labels, grouping.lengths)
 
@@ -79,6 +82,11 @@ class WholeQueries:
     def refuse_parts(self, grouping: Grouping) -> None:
         """Raise where a query is not known, or has another number of rows."""
         place, known = _find(grouping.labels, self.labels)
+        if not known.any():
+            raise ValueError(
+                "None of the queries that are scored is in all_groups. Their ids are "
+                f"{_shown_type(grouping.labels)}, those in all_groups {_shown_type(self.labels)}."
+            )
         expected = np.where(known, self.lengths[place], 0)
         cut = np.flatnonzero(expected != grouping.lengths)
         if len(cut):
@@ -122,6 +130,11 @@ def _find(wanted: NDArray[Any], labels: NDArray[Any]) -> tuple[Ints, NDArray[np.
         return place, np.asarray(labels[place] == wanted)
     except TypeError:  # ids of another type
         return np.zeros(len(wanted), dtype=np.intp), np.zeros(len(wanted), dtype=bool)
+
+
+def _shown_type(labels: NDArray[Any]) -> str:
+    # NumPy calls its text str_
+    return f"of type {type(labels[0]).__name__.rstrip('_')} ({shown_labels(labels)})"
 
 
 def _checksums(grouping: Grouping, y: Any) -> Floats:

@@ -88,9 +88,7 @@ def _lightgbm_early_stopping(
     if given.get("metric") not in {None, "", "ndcg"}:
         _refuse_given(given, {"metric"})
     if "dart" in {given.get(name) for name in ("boosting_type", "boosting", "boost")}:
-        raise ValueError(
-            "early_stopping=True: LightGBM cannot stop early with boosting_type='dart'."
-        )
+        raise ValueError("early_stopping=True: LightGBM cannot stop with boosting_type='dart'.")
     ranker.set_params(metric="ndcg")
     X = np.asarray(held_out.X) if isinstance(held_out.X, list) else held_out.X
     evaluated: Params = {"eval_set": [(X, held_out.y)]}
@@ -221,9 +219,7 @@ def check_fit_params(
         raise TypeError(f"{type(last).__name__}.fit does not take {', '.join(unknown)}.")
     row_numbers = sorted({"graph", "pairs", "pairs_weight"}.intersection(fit_params))
     if row_numbers:
-        raise ValueError(
-            f"{', '.join(row_numbers)} cannot be passed, as the rows are sorted by query."
-        )
+        raise ValueError(f"{', '.join(row_numbers)} cannot be passed: rows are sorted by query.")
     evaluates = sorted(name for name in fit_params if name.startswith("eval_"))
     if evaluates and (rows_are_transformed or dropped):
         raise ValueError(
@@ -247,9 +243,7 @@ def params_of_fit(last: Any, train: TrainingRows, params: Params) -> Params:
     if train.weight is not None:
         name = "sample_weight" if interface is None else interface.weight_name
         if _names_not_taken(last, [name]):
-            raise ValueError(
-                f"{type(last).__name__}.fit does not take sample_weight, which would be lost."
-            )
+            raise ValueError(f"{type(last).__name__}.fit does not take sample_weight.")
         added[name] = train.weight if interface is None else interface.weight(train)
     return _added_once(added, params)
 
@@ -340,8 +334,12 @@ def fit_transformers(
     pipeline: Pipeline, train: TrainingRows, held_out: TrainingRows | None
 ) -> tuple[TrainingRows, TrainingRows | None]:
     """Fit the steps before the last, on rows to train on alone, and transform all rows."""
-    # a last step that does nothing lets memory= cache each of the others; steps that draw rows,
-    # which would cut queries, are refused by scikit-learn
+    samplers = [name for name, step in pipeline.steps if hasattr(step, "fit_resample")]
+    if samplers:
+        raise TypeError(
+            f"Step {samplers[0]!r} draws rows, which cuts queries: max_queries draws whole ones."
+        )
+    # a last step that does nothing lets memory= cache each of the others
     head = Pipeline(
         [*pipeline.steps[:-1], (pipeline.steps[-1][0], "passthrough")], memory=pipeline.memory
     )

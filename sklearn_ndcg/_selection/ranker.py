@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from inspect import signature
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +23,8 @@ from sklearn_ndcg._selection import libraries
 from sklearn_ndcg._selection.leaks import TrainedQueries
 from sklearn_ndcg._selection.libraries import CATBOOST_COLUMNS, INTERFACES, Params, TrainingRows
 from sklearn_ndcg._selection.scorers import make_ndcg_scorer
+
+Validation = Literal["random", "last"]
 
 
 def _inner_has(name: str) -> Callable[[Any], bool]:
@@ -151,7 +153,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         k: int | None = None,
         max_queries: int | None = None,
         early_stopping: bool = False,
-        validation: Literal["random", "last"] = "random",
+        validation: Validation = "random",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
         random_state: Any = None,
@@ -331,9 +333,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def _per_feature(self, name: str) -> Any:
         """An array of the inner estimator, with 0 for the group columns."""
         if isinstance(self.estimator_, Pipeline) and len(self.estimator_.steps) > 1:
-            raise AttributeError(
-                f"{name} is about the columns that the Pipeline made, not those of X."
-            )
+            raise AttributeError(f"{name} is about the Pipeline's columns, not those of X.")
         inner = libraries.last_step(self.estimator_)
         values = np.asarray(getattr(inner, name))
         if values.dtype.kind == "O":  # None of CatBoost's rankers: the default needs their data
@@ -398,14 +398,12 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             if not (or_none if value is None else _checks.is_integer(value) and value >= 1):
                 needed = "an integer >= 1" + " or None" * or_none
                 raise ValueError(f"{name} must be {needed}, got {value!r}.")
-        _checks.check_choice("validation", self.validation, ("random", "last"))
+        _checks.check_choice("validation", self.validation, get_args(Validation))
         if not isinstance(self.early_stopping, bool | np.bool_):
             raise ValueError(f"early_stopping must be True or False, got {self.early_stopping!r}.")
-        fraction: Any = self.validation_fraction
-        if not _checks.is_number(fraction) or not 0 < fraction < 1:
-            raise ValueError(
-                f"validation_fraction must be a number between 0 and 1, got {fraction!r}."
-            )
+        part: Any = self.validation_fraction
+        if not _checks.is_number(part) or not 0 < part < 1:
+            raise ValueError(f"validation_fraction must be a number between 0 and 1, got {part!r}.")
 
     def _check_data(
         self, X: Any, y: Any, groups: Any, sample_weight: Any
@@ -458,10 +456,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             given: Params = getattr(libraries.last_step(self.estimator), "get_params", dict)()
             lists = [name for name in CATBOOST_COLUMNS if isinstance(given.get(name), list)]
             if lists:
-                error.add_note(
-                    f"{', '.join(lists)} is a list, which CatBoost copies and scikit-learn then "
-                    "cannot clone: pass a tuple, or pass it to fit."
-                )
+                error.add_note(f"{', '.join(lists)} is a list: pass a tuple, or pass it to fit.")
             raise
 
     def _call_inner(self, method: str, X: Any) -> Any:
@@ -507,9 +502,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
         order = grouping.row_order()
         train = rows.take_queries(drawn & ~held_out, grouping.lengths, order)
-        if not self.early_stopping:
-            return train, None
-        return train, rows.take_queries(held_out, grouping.lengths, order)
+        stops = self.early_stopping
+        return train, rows.take_queries(held_out, grouping.lengths, order) if stops else None
 
     def _draw_queries(self, n_queries: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Which queries are used at all, and which of these are held out from training."""
@@ -526,7 +520,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 f"early_stopping=True would hold out {n_held_out} of {n_drawn} queries and leave "
                 "none to train on: more queries are needed, or a smaller validation_fraction."
             )
-        last = self.validation == "last"
-        order = np.arange(n_drawn)[::-1] if last else generator.permutation(n_drawn)
+        orders = {"random": generator.permutation, "last": lambda n: np.arange(n)[::-1]}
+        order = orders[self.validation](n_drawn)
         held_out[np.flatnonzero(drawn)[order[:n_held_out]]] = True
         return drawn, held_out

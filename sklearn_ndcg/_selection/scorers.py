@@ -20,9 +20,11 @@ from sklearn_ndcg._selection.leaks import WholeQueries, warn_of_leak
 
 Response = Literal["predict_proba", "decision_function", "predict"]
 ResponseMethod = Literal["auto"] | Response | Sequence[Response]
+Metric = Literal["ndcg", "dcg"]
 
-_WHOLE = re.compile(r"^(.+?)(_at_|@|_)?\{k\}.*")  # the name of the score without a cutoff
+_PREFIX = re.compile(r"^(.+?)(_at_|@|_)?\{k\}.*")  # its first group is "ndcg" in "ndcg_at_{k}"
 _CHOICES: dict[str, Any] = {"ndcg": NDCGChoices, "dcg": DCGChoices}
+_OPTION_OF_THE_OTHER = {"ndcg": "log_base", "dcg": "undefined"}  # which the metric lacks
 
 
 def make_ndcg_scorer(
@@ -194,7 +196,7 @@ def make_dcg_scorer(
     )  # fmt: skip
 
 
-def _make(metric: Literal["ndcg", "dcg"], options: Any, **parameters: Any) -> GroupedScorer:
+def _make(metric: Metric, options: Any, **parameters: Any) -> GroupedScorer:
     if "groups" in options:
         raise TypeError(
             f"make_{metric}_scorer takes no groups, as a scorer is given only some of the rows: "
@@ -304,7 +306,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        metric: Literal["ndcg", "dcg"],
+        metric: Metric,
         *,
         k: Cutoff | Sequence[Cutoff] = None,
         group_by: Any = None,
@@ -332,7 +334,9 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         self.ignore_ties = ignore_ties
         self.unjudged = unjudged
         self.undefined = undefined
-        self._names(self._measure()), self._methods()  # which refuse bad values
+        # both raise where a parameter is not valid
+        self._names(self._measure())
+        self._methods()
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Get the parameters by name: those of the scorer, and the options of its metric.
@@ -348,8 +352,27 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
             Values by name, without `undefined` for DCG and without `log_base` for NDCG.
         """
         params: dict[str, Any] = super().get_params(deep=deep)
-        del params["undefined" if self.metric == "dcg" else "log_base"]
+        del params[_OPTION_OF_THE_OTHER[self.metric]]
         return params
+
+    def set_params(self, **params: Any) -> GroupedScorer:
+        """Set parameters, all of them or, where one is refused, none.
+
+        Parameters
+        ----------
+        **params : dict
+            Values by name.
+
+        Returns
+        -------
+        GroupedScorer
+            This scorer.
+        """
+        valid = self.get_params()
+        for name in params.keys() - valid.keys():
+            raise ValueError(f"{self!r} has no parameter {name!r}, only {', '.join(valid)}.")
+        self.__dict__.update(type(self)(**valid | params).__dict__)
+        return self
 
     @property
     def __name__(self) -> str:
@@ -483,19 +506,22 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
 
     def _measure(self) -> Measure:
         _checks.check_choice("metric", self.metric, tuple(_CHOICES))
+        other = _OPTION_OF_THE_OTHER[self.metric]
+        if getattr(self, other) != getattr(Measure, other):
+            raise TypeError(f"{other} is not an option of metric={self.metric!r}: leave it out.")
         options = {name: getattr(self, name) for name in _CHOICES[self.metric].__annotations__}
         return Measure(k=self.k, normalized=self.metric == "ndcg", **options)
 
     def _names(self, measure: Measure) -> list[str]:
         """What the score at each cutoff is called."""
         name: Any = f"{self.metric}@{{k}}" if self.name is None else self.name
-        if not isinstance(name, str) or (measure.has_several_cutoffs and not _WHOLE.search(name)):
+        if not isinstance(name, str) or (measure.has_several_cutoffs and not _PREFIX.search(name)):
             raise ValueError(
                 "name must be text, for several cutoffs with '{k}' after their common name, as in "
                 f"'ndcg_at_{{k}}'; got {name!r}."
             )
-        whole = _WHOLE.sub(r"\1", name)
-        return [whole if k is None else name.replace("{k}", str(k)) for k in measure.cutoffs]
+        prefix = _PREFIX.sub(r"\1", name)
+        return [prefix if k is None else name.replace("{k}", str(k)) for k in measure.cutoffs]
 
     def _methods(self) -> list[str]:
         given: Any = self.response_method

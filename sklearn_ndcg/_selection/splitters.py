@@ -5,15 +5,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from copy import copy
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import check_cv
 
-from sklearn_ndcg._checks import Ints, check_choice, refuse_reordered
-from sklearn_ndcg._rows import Grouping, count_rows, query_ids, shown_labels
+from sklearn_ndcg._checks import Ints, check_choice, is_integer, refuse_reordered
+from sklearn_ndcg._rows import Grouping, count_rows, first_rows, query_ids, shown_labels
+
+Order = Literal["sorted", "appearance"]
 
 
 class QuerySplitter(BaseEstimator):  # type: ignore[misc]
@@ -70,7 +72,7 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
     _repr_html_ = _repr_mimebundle_ = None  # as an estimator it would show as "not fitted"
     __metadata_request__split: ClassVar = {"groups": True}
 
-    def __init__(self, cv: Any = 5, *, group_by: Any = None, order: str = "sorted") -> None:
+    def __init__(self, cv: Any = 5, *, group_by: Any = None, order: Order = "sorted") -> None:
         self.cv = cv
         self.group_by = group_by
         self.order = order
@@ -104,11 +106,11 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
         TypeError
             If `cv` is an iterator, which the first call would use up.
         """
-        query_number, y_of_query, n_queries = self._queries(X, y, groups)
-        splitter = self._splitter(y_of_query)
-        for fold, parts in enumerate(splitter.split(np.zeros((n_queries, 1)), y_of_query)):
-            drawn = (_count_drawn(part, n_queries, "queries", fold) for part in parts)
-            train, test = (np.repeat(np.arange(len(query_number)), n[query_number]) for n in drawn)
+        query_of_row = self._query_of_row(X, y, groups)
+        rows, queries = np.arange(len(query_of_row)), np.zeros((query_of_row.max() + 1, 1))
+        for fold, parts in enumerate(self._splitter().split(queries, _highest(y, query_of_row))):
+            counts = (_count_each(part, len(queries), "queries", fold) for part in parts)
+            train, test = (np.repeat(rows, count[query_of_row]) for count in counts)
             yield train, test
 
     def get_n_splits(
@@ -132,14 +134,15 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
         int
             The number of splits.
         """
-        splitter = self._splitter(None)
+        splitter = self._splitter()
         try:
             return int(splitter.get_n_splits())
         except (TypeError, ValueError) as error:
             if X is None:
                 raise ValueError(f"X is None, and cv needs to know the queries: {error}") from error
-        _, y_of_query, n_queries = self._queries(X, y, groups)
-        return int(self._splitter(y_of_query).get_n_splits(np.zeros((n_queries, 1)), y_of_query))
+        query_of_row = self._query_of_row(X, y, groups)
+        queries = np.zeros((query_of_row.max() + 1, 1))
+        return int(splitter.get_n_splits(queries, _highest(y, query_of_row)))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Get the parameters by name.
@@ -156,7 +159,7 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
         """
         params: dict[str, Any] = super().get_params(deep=deep)
         if deep and not hasattr(self.cv, "get_params"):
-            for name, value in getattr(self.cv, "__dict__", {}).items():
+            for name, value in getattr(self._cv, "__dict__", {}).items():
                 params[f"cv__{name}"] = value
         return params
 
@@ -173,47 +176,49 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
         QuerySplitter
             This splitter.
         """
-        if "cv" in params:
-            self.cv = params.pop("cv")
+        self.cv = params.pop("cv", self.cv)
         if not hasattr(self.cv, "set_params"):
             inner = {name: params.pop(name) for name in list(params) if name.startswith("cv__")}
-            self.cv = copy(self.cv) if inner else self.cv
+            for name in inner.keys() - self.get_params().keys():
+                raise ValueError(f"Invalid parameter {name!r} for {self!r}.")
+            self.cv = copy(self._cv) if inner else self.cv
             for name, value in inner.items():
-                if name not in self.get_params():
-                    raise ValueError(f"Invalid parameter {name!r} for {self!r}.")
                 setattr(self.cv, name.removeprefix("cv__"), value)
         super().set_params(**params)
         return self
 
+    @property
+    def _cv(self) -> Any:
+        """The `KFold` that a number of folds stands for; any other `cv` as it is."""
+        return check_cv(self.cv) if self.cv is None or is_integer(self.cv) else self.cv
+
     # What scikit-learn's tools ask of a splitter. What `cv` lacks is missing here too.
     @property
     def n_splits(self) -> Any:
-        return self.cv.n_splits if hasattr(self.cv, "split") else self.get_n_splits()
+        return self._cv.n_splits if hasattr(self._cv, "split") else self.get_n_splits()
 
     @property
     def shuffle(self) -> Any:
-        return self.cv.shuffle
+        return self._cv.shuffle
 
     @property
     def random_state(self) -> Any:
-        return self.cv.random_state
+        return self._cv.random_state
 
     @random_state.setter
     def random_state(self, value: Any) -> None:
+        self.cv = self._cv
         self.cv.random_state = value
 
-    def _splitter(self, y_of_query: Any) -> Any:
+    def _splitter(self) -> Any:
         _refuse_iterator(self.cv)
         if "Group" in type(self.cv).__name__:
-            raise ValueError(
-                f"{type(self.cv).__name__} splits by group itself: pass it to the tool as it is, "
-                "or a splitter of samples here, such as KFold."
-            )
-        return check_cv(self.cv, y_of_query)
+            raise ValueError(f"{type(self.cv).__name__} splits by group itself: use it as it is.")
+        return check_cv(self.cv)
 
-    def _queries(self, X: Any, y: Any, groups: Any) -> tuple[Ints, Any, int]:
-        """The number of each row's query, the highest relevance of each query, their count."""
-        check_choice("order", self.order, ("sorted", "appearance"))
+    def _query_of_row(self, X: Any, y: Any, groups: Any) -> Ints:
+        """The number of each row's query, in `order`."""
+        check_choice("order", self.order, get_args(Order))
         groups = query_ids(X, self.group_by, groups)
         if groups is None:
             raise ValueError(
@@ -222,11 +227,9 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
             )
         refuse_reordered(X=X, y=y, groups=groups)
         grouping = Grouping.of_ids(groups, count_rows(X))
-        query_number, n_queries = grouping.row_codes(), len(grouping.labels)
-        if self.order == "appearance":
-            first_row = grouping.row_order()[np.cumsum(grouping.lengths) - grouping.lengths]
-            query_number = np.argsort(np.argsort(first_row))[query_number]
-        return query_number, _highest(y, query_number, n_queries), n_queries
+        query_of_row, n_queries = grouping.row_codes(), len(grouping.labels)
+        ascending = {"sorted": np.arange(n_queries), "appearance": first_rows(query_of_row)}
+        return np.argsort(np.argsort(ascending[self.order]))[query_of_row]
 
 
 def _refuse_iterator(cv: Any) -> None:
@@ -234,12 +237,12 @@ def _refuse_iterator(cv: Any) -> None:
         raise TypeError(f"cv is an iterator, which works only once: pass list(cv), got {cv!r}.")
 
 
-def _highest(y: Any, query_number: Ints, n_queries: int) -> Any:
+def _highest(y: Any, query_of_row: Ints) -> Any:
     """The highest relevance of each query, without NaN; None where y has no order."""
     if y is None:
         return None
     y = np.asarray(y)
-    n_rows = len(query_number)
+    n_rows = len(query_of_row)
     if len(y) != n_rows:
         raise ValueError(f"y must have one value for each of the {n_rows} rows, got {len(y)}.")
     y = y.ravel() if y.shape[1:] == (1,) else y
@@ -249,12 +252,12 @@ def _highest(y: Any, query_number: Ints, n_queries: int) -> Any:
         classes, codes = np.unique(y, return_inverse=True)
     except TypeError:  # None among them
         return None
-    places = np.full(n_queries, -1)  # NaN is the last of the classes, and the lowest
-    np.maximum.at(places, query_number, np.where(y == y, codes, -1))  # noqa: PLR0124
+    places = np.full(query_of_row.max() + 1, -1)  # NaN is the last of the classes, and the lowest
+    np.maximum.at(places, query_of_row, np.where(y == y, codes, -1))  # noqa: PLR0124
     return classes[places]
 
 
-def _count_drawn(part: Any, n: int, what: str, fold: int) -> Ints:
+def _count_each(part: Any, n: int, what: str, fold: int) -> Ints:
     """How often each of n queries or rows is in one part of a split."""
     try:
         return np.bincount(np.arange(n)[np.asarray(part)], minlength=n)
@@ -334,7 +337,7 @@ def check_group_splits(
 def _is_cut(grouping: Grouping, parts: Any, fold: int) -> NDArray[np.bool_]:
     """Which queries have some but not all of their rows in a part, or rows in both."""
     codes, n_queries = grouping.row_codes(), len(grouping.labels)
-    inside = [_count_drawn(part, len(codes), "rows", fold) > 0 for part in parts]
+    inside = [_count_each(part, len(codes), "rows", fold) > 0 for part in parts]
     counts = np.array([np.bincount(codes[rows], minlength=n_queries) for rows in inside])
     some = (counts > 0) & (counts < grouping.lengths)
     return np.asarray(some.any(axis=0) | (counts > 0).all(axis=0))

@@ -355,7 +355,8 @@ class Sampler(BaseEstimator):
 def test_samplers_are_refused(data):
     X, y, query = data
     inner = Pipeline([("scale", StandardScaler()), ("thin", Sampler()), ("ridge", Ridge())])
-    with pytest.raises(TypeError, match="steps should be transformers.*Sampler"):
+    words = "Step 'thin' draws rows.*max_queries draws whole ones"
+    with pytest.raises(TypeError, match=words):
         GroupedRanker(inner).fit(X, y, groups=query)
 
 
@@ -628,9 +629,7 @@ class NoWeights(Recorder):
 
 def test_weights_that_would_be_lost(data):
     X, y, _ = data
-    with pytest.raises(
-        ValueError, match="NoWeights.fit does not take sample_weight, which would be lost"
-    ):
+    with pytest.raises(ValueError, match="NoWeights.fit does not take sample_weight"):
         GroupedRanker(NoWeights()).fit(X, y, sample_weight=np.ones(len(y)))
 
 

@@ -3,6 +3,7 @@
 import pickle
 from copy import deepcopy
 from fractions import Fraction
+from inspect import signature
 from typing import Unpack, get_type_hints
 
 import numpy as np
@@ -490,7 +491,12 @@ def test_whole_queries_are_scored_and_parts_refused(container, text, data):
     with pytest.raises(ValueError, match=rf"^1 of .* has {n_rows} here and 0 there"):
         scorer(FirstColumn(), X, y, groups=others)
     wrong_type = np.char.add("x", query.astype(str)) if not text else np.arange(len(y)) // 5
-    with pytest.raises(ValueError, match=r"here and 0 there.*all_groups must have the ids"):
+    numbers, texts = r"of type int\d* \(0, 1, 2, \.\.\.\)", r"of type str \('[qx]\d+', .*\)"
+    here, there = (numbers, texts) if text else (texts, numbers)
+    words = (
+        rf"^None of the queries .* is in all_groups. Their ids are {here}, .* all_groups {there}"
+    )
+    with pytest.raises(ValueError, match=words):
         scorer(FirstColumn(), X, y, groups=wrong_type)
 
 
@@ -575,8 +581,9 @@ def test_rows_that_are_taken_out_of_a_query_are_still_its_rows(data):
 def test_all_groups_that_are_no_ids():
     with pytest.raises(ValueError, match=r"all_groups must not hold missing ids, found 1 missing"):
         make_ndcg_scorer(all_groups=[1.0, np.nan])
-    with pytest.raises(ValueError, match="0 rows"):
-        make_ndcg_scorer(all_groups=[])
+    for ids in (5, [], (), np.array(3), np.array([]), [[]], pd.DataFrame({"q": []}), iter([1, 2])):
+        with pytest.raises(ValueError, match="^all_groups must be the query ids of all rows, got"):
+            make_ndcg_scorer(all_groups=ids)
 
 
 # --- what an estimator's output means
@@ -678,7 +685,7 @@ def test_responses_that_are_not_scores(data):
         score(LogisticRegression().fit(X, names[y]), X, y, groups=query)
     with pytest.raises(ValueError, match="neither predict_proba|no numbers"):
         score(SVC().fit(X, names[y]), X, y, groups=query)
-    with pytest.raises(ValueError, match="Ridge has no such method"):
+    with pytest.raises(ValueError, match=r"Ridge has no such method: response_method=\['predict_proba'"):
         probabilities(Ridge().fit(X, y), X, y, groups=query)
     with pytest.raises(ValueError, match=r"same shape, got \(105,\) and \(105, 4\)"):
         make_ndcg_scorer(response_method="decision_function")(
@@ -943,10 +950,60 @@ def test_every_option_is_a_parameter_from_the_start():
         == repr(given)
         == ("GroupedScorer(gain='exponential', k=5, metric='ndcg', undefined=0.0)")
     )
-    with pytest.raises(ValueError, match="log_base"):
+
+
+def test_set_params_names_the_options_of_the_metric(routing):
+    scorer = make_dcg_scorer(k=5, log_base=3).set_score_request(groups="session")
+    with pytest.raises(ValueError, match="has no parameter 'undefined', only ") as caught:
+        scorer.set_params(undefined=1)
+    listed = str(caught.value).split(", only ")[1].rstrip(".").split(", ")
+    assert listed == list(scorer.get_params())
+    assert "log_base" in listed
+    assert "undefined" not in listed
+    with pytest.raises(ValueError, match="has no parameter 'log_base'"):
         make_ndcg_scorer().set_params(log_base=3)
-    with pytest.raises(ValueError, match="undefined"):
-        make_dcg_scorer().set_params(undefined=0.0)
+    with pytest.raises(TypeError, match="^log_base is not an option of metric='ndcg'"):
+        scorer.set_params(metric="ndcg", k=1)
+    with pytest.raises(ValueError, match="gain must be one of"):
+        scorer.set_params(k=1, gain="exp")
+    assert (scorer.metric, scorer.k) == ("dcg", 5)  # as before
+    assert scorer.set_params(metric="ndcg", log_base=2) is scorer
+    assert repr(scorer) == "GroupedScorer(k=5, metric='ndcg')"
+    assert scorer.get_metadata_routing().score.requests["groups"] == "session"
+
+
+@pytest.mark.parametrize(
+    ("metric", "options"),
+    [
+        ("dcg", {"undefined": "omit"}),
+        ("dcg", {"undefined": "banana"}),
+        ("dcg", {"undefined": 0.0}),
+        ("dcg", {"undefined": np.nan}),
+        ("ndcg", {"log_base": 3}),
+        ("ndcg", {"log_base": "banana"}),
+    ],
+)
+def test_an_option_of_the_other_metric_is_refused(metric, options):
+    [name] = options
+    with pytest.raises(TypeError, match=f"^{name} is not an option of metric='{metric}'"):
+        GroupedScorer(metric, **options)
+    scorer = GroupedScorer(metric)
+    setattr(scorer, name, options[name])
+    with pytest.raises(TypeError, match=f"^{name} is not an option"):
+        scorer(FirstColumn(), [[1.0], [2.0]], [0, 1], groups=[1, 1])
+
+
+def test_the_defaults_of_both_metrics_are_those_of_the_measure():
+    for metric, choices, others in (
+        ("ndcg", NDCGChoices, DCGChoices), ("dcg", DCGChoices, NDCGChoices),
+    ):  # fmt: skip
+        assert repr(GroupedScorer(metric, log_base=2, undefined="warn")) == (
+            f"GroupedScorer(metric='{metric}')"
+        )
+        lacks = {*others.__annotations__} - {*choices.__annotations__}
+        assert lacks == {*signature(GroupedScorer).parameters} - {
+            *GroupedScorer(metric).get_params()
+        }
 
 
 def test_a_notebook_shows_what_is_measured():
@@ -1005,6 +1062,11 @@ def test_bad_parameters(name):
 def test_editors_are_told_the_options_of_each_metric():
     for make, choices in ((make_ndcg_scorer, NDCGChoices), (make_dcg_scorer, DCGChoices)):
         assert get_type_hints(make)["options"] == Unpack[choices]
+
+
+def test_the_docstring_of_the_scorer_names_its_parameters_in_order():
+    validation = pytest.importorskip("numpydoc.validate")
+    assert not validation.validate("sklearn_ndcg.GroupedScorer")["errors"]
 
 
 def test_there_are_two_metrics():

@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from typing import get_args, get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -195,19 +196,47 @@ def test_what_tools_ask_of_a_splitter_is_answered(days):
         assert splitter.n_splits == splitter.get_n_splits() == n_splits
         assert len(list(splitter.split(X, y))) == n_splits
         assert repr(clone(splitter)) == repr(splitter)
-    for cv, name in ((3, "shuffle"), (None, "random_state"), ([([0], [1])], "shuffle"),
+    for cv, name in (([([0], [1])], "shuffle"), ([([0], [1])], "random_state"),
                      (LeaveOneOut(), "n_splits"), (PredefinedSplit([0, 1]), "random_state")):  # fmt: skip
         with pytest.raises(AttributeError, match=f"has no attribute '{name}'"):
             getattr(QuerySplitter(cv), name)
-    for cv in (3, None, [([0], [1])]):
-        with pytest.raises(ValueError, match="Invalid parameter 'cv__n_splits' for QuerySplitter"):
-            QuerySplitter(cv).set_params(cv__n_splits=2)
+    for cv, name in (([([0], [1])], "n_splits"), (3, "n_folds"), (None, "n_folds")):
+        splitter = QuerySplitter(cv)
+        with pytest.raises(ValueError, match=f"Invalid parameter 'cv__{name}' for QuerySplitter"):
+            splitter.set_params(**{f"cv__{name}": 2})
+        assert splitter.cv is cv
     changing = QuerySplitter(KFold(3, shuffle=True), group_by="day")
     halving = HalvingGridSearchCV(Ridge(), {"alpha": [1, 2]}, cv=changing, resource="max_iter")
     with pytest.raises(ValueError, match="must yield consistent folds"):
         halving.fit(X, y)
     # stacking sets a random_state where there is none, so that its rankers see the same folds
     StackingRegressor([("a", Ridge()), ("b", Ridge(2))], cv=changing).fit(X, y)
+
+
+@pytest.mark.parametrize("n_folds", [4, np.int64(4), None])
+def test_a_number_of_folds_has_what_kfold_has(n_folds, days):
+    X, y, _ = days
+    splitter = QuerySplitter(n_folds, group_by="day")
+    kfold = QuerySplitter(KFold(splitter.n_splits), group_by="day")
+    assert (splitter.shuffle, splitter.random_state) == (False, None)
+    for name in ("n_splits", "shuffle", "random_state"):
+        assert splitter.get_params()[f"cv__{name}"] == kfold.get_params()[f"cv__{name}"]
+    assert splitter.cv is n_folds  # asking changes nothing
+    stacked, expected = (
+        StackingRegressor([("a", Ridge()), ("b", Ridge(2))], cv=clone(cv)).fit(X, y).predict(X)
+        for cv in (splitter, kfold)
+    )
+    np.testing.assert_array_equal(stacked, expected)
+    for cv in (splitter, kfold):
+        cv.set_params(cv__n_splits=3, cv__shuffle=True)
+        cv.random_state = 3
+    assert repr(splitter) == repr(kfold)
+    for found, by_kfold in zip(splitter.split(X, y), kfold.split(X, y), strict=True):
+        np.testing.assert_array_equal(found[1], by_kfold[1])
+
+
+def test_editors_are_told_the_names_of_the_orders():
+    assert get_args(get_type_hints(QuerySplitter.__init__)["order"]) == ("sorted", "appearance")
 
 
 WRONG = {
