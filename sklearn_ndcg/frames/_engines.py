@@ -56,7 +56,7 @@ class Engine:
         self.code_name = max(self.names, key=len) + "_"  # which no column has
 
     def keeps_order(self) -> bool:
-        """Whether rows come in the order of the table: a lazy one does only if its engine says so."""
+        """Whether rows come in the order of the table. A lazy engine has none unless it says so."""
         return type(self) is Engine
 
     def select(self, native: Any) -> Any:

@@ -4,6 +4,7 @@ import tomllib
 import warnings
 from decimal import Decimal
 from pathlib import Path
+from typing import Unpack, get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ import sklearn_ndcg
 
 nw = pytest.importorskip("narwhals.stable.v2", reason="the extra `frames` is not installed")
 pa = pytest.importorskip("pyarrow")
+from sklearn_ndcg._metrics import NDCGChoices  # noqa: E402
 from sklearn_ndcg.frames import ndcg_by_query, ndcg_score  # noqa: E402
 
 COLUMNS = {"y_true": "y", "y_score": "s", "groups": "q"}
@@ -401,6 +403,11 @@ def test_bad_arguments(engine, function, case):
     frame = engine({"q": [1], "y": [1], "s": [1.0], "t": ["1"]})
     with pytest.raises(error, match=message):
         function(frame, **(COLUMNS | given))
+
+
+@pytest.mark.parametrize("function", [ndcg_by_query, ndcg_score])
+def test_options_are_those_of_a_measure(function):
+    assert get_type_hints(function)["options"] == Unpack[NDCGChoices]
 
 
 def test_sample_weight_is_one_column():
