@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from math import inf
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from sklearn_ndcg._checks import Cutoff, is_number
-from sklearn_ndcg._metrics import Measure, NDCGChoicesAtK, Totals, measure_and_data
+from sklearn_ndcg._metrics import Measure, NDCGChoices, NDCGChoicesAtK, Totals, measure_and_data
 from sklearn_ndcg._rows import warn_of_single_documents
 from sklearn_ndcg.frames._engines import open_table
 from sklearn_ndcg.frames._parts import refuse_wrong_rows, score_part, sum_part
@@ -30,7 +30,7 @@ def ndcg_by_query(
     k: Cutoff = None,
     working_memory: float | None = None,
     verbose: bool = False,
-    **options: Any,
+    **options: Unpack[NDCGChoices],
 ) -> Any:
     """DCG, ideal DCG and NDCG of every query in a table, as a table of the same engine.
 
@@ -107,9 +107,10 @@ def ndcg_by_query(
     [('a', 2, 3.8927..., 4.2618..., 0.9134...), ('b', 1, 1.0, 1.0, 1.0)]
     """
     columns = {"groups": groups, "y_true": y_true, "y_score": y_score}
-    options = {"k": k, **options}
-    measure, table = _open(frame, score_part, columns, options, working_memory, verbose)
-    if table.is_lazy:
+    given = (frame, columns, {"k": k, **options}, working_memory, verbose)
+    measure, table = _open("ndcg_by_query", score_part, *given)
+    if table.is_lazy:  # so each part reports what it finds
+        table.task = partial(table.task, is_lazy=True)
         return table.lazily()
     parts = list(table.run())
     n_rows, n_queries = sum(part.n_rows for part in parts), sum(len(part.table) for part in parts)
@@ -131,7 +132,7 @@ def ndcg_score(
     sample_weight: str | None = None,
     working_memory: float | None = None,
     verbose: bool = False,
-    **options: Any,
+    **options: Unpack[NDCGChoices],
 ) -> float:
     """NDCG of a table, averaged over queries, in bounded memory where the table is lazy.
 
@@ -215,8 +216,8 @@ def ndcg_score(
     columns = {"groups": groups, "y_true": y_true, "y_score": y_score}
     if sample_weight is not None:
         columns["sample_weight"] = sample_weight
-    options = {"k": k, **options}
-    measure, table = _open(frame, sum_part, columns, options, working_memory, verbose)
+    given = (frame, columns, {"k": k, **options}, working_memory, verbose)
+    measure, table = _open("ndcg_score", sum_part, *given)
     parts = list(table.run())
     refuse_wrong_rows([part.wrong for part in parts], table.keys)
     n_rows = sum(part.n_rows for part in parts)
@@ -228,27 +229,25 @@ def ndcg_score(
     return float(Totals.of_parts(totals).means(measure)[0])
 
 
-_CALLERS = {score_part: "ndcg_by_query", sum_part: "ndcg_score"}
-
-
 def _open(
-    frame: Any, task: Any, names: dict[str, Any], options: dict[str, Any], memory: Any,
-    verbose: bool,
+    caller: str, task: Any, frame: Any, names: dict[str, Any], options: dict[str, Any],
+    memory: Any, verbose: bool,
 ) -> tuple[Measure, Any]:  # fmt: skip
     """The measure, and the engine of a table, whose parts are given to the task."""
-    caller = _CALLERS[task]
     measure, _ = measure_and_data(caller, options, NDCGChoicesAtK)
     if memory is not None and not (is_number(memory) and 0 < memory < inf):
         raise ValueError(
             "working_memory must be a number of MiB above 0, or None for that of "
             f"sklearn.get_config(), got {memory!r}."
         )
-    columns = {
-        argument: list(name) if np.iterable(name) and not isinstance(name, str) else [name]
-        for argument, name in names.items()
-    }
-    given = partial(task, columns=columns, options=options)
-    table = open_table(frame, given, caller, memory, verbose)
+    columns = {}
+    for argument, name in names.items():
+        is_list = argument == "groups" and np.iterable(name) and not isinstance(name, str)
+        columns[argument] = list(name) if is_list else [name]
+        if not columns[argument] or not all(isinstance(each, str) for each in columns[argument]):
+            raise TypeError(f"{argument} must name a column, got {name!r}.")
+    part_task = partial(task, columns=columns, options=options)
+    table = open_table(frame, part_task, caller, memory, verbose)
     if measure.tie_rule.uses_order and not table.keeps_order():
         raise ValueError(
             "ties='stable' and ignore_ties=True take the order of the rows, and this engine gives "

@@ -53,11 +53,11 @@ class Engine:
         self.names = list(dict.fromkeys(name for names in self.columns.values() for name in names))
         self.table = self.select(native)
         self.native = self.table.to_native()
-        self.new_name = max(self.names, key=len) + "_"  # of no column
+        self.code_name = max(self.names, key=len) + "_"  # which no column has
 
     def keeps_order(self) -> bool:
-        """Whether the rows of a query come in the order of the table."""
-        return True
+        """Whether rows come in the order of the table. A lazy engine has none unless it says so."""
+        return type(self) is Engine
 
     def select(self, native: Any) -> Any:
         """The columns that are needed, checked, as a Narwhals frame."""
@@ -72,7 +72,7 @@ class Engine:
         _check_columns(table.collect_schema(), self.columns)
         return table.select(self.names)
 
-    def split(self) -> tuple[int, int]:
+    def counts(self) -> tuple[int, int]:
         """The number of rows, and in how many parts to read them."""
         return len(self.table), 1
 
@@ -94,7 +94,7 @@ class Engine:
 
     def run(self) -> Iterator[Any]:
         """What the task makes of each part."""
-        (n_rows, n), i, n_read, start = self.split(), 0, 0, perf_counter()
+        (n_rows, n), i, n_read, start = self.counts(), 0, 0, perf_counter()
         try:
             for i, part in enumerate(self.each(n), 1):
                 if isinstance(part, Exception):  # of a worker
@@ -115,29 +115,34 @@ class Engine:
 
     def give_back(self, tables: list[Any]) -> Any:
         """The results of all parts as a table of the engine."""
-        [table] = tables
-        return table
+        return tables[0]
 
 
 class Passes(Engine):
-    """A lazy table on this machine, which is read in passes."""
+    """A lazy table on this machine, which is read in passes.
 
-    # adds a column of that name with hashes of others, below _N_CODES
+    An engine may override `select`, which gives the columns that are needed as a lazy frame of
+    Narwhals. It defines ``coded(native, columns, name)``, which adds an integer column of that name
+    to what `select` gave: codes from 0 to `_N_CODES` - 1, equal where the given columns are, which
+    are the keys or all columns. It says by `keeps_order` whether it reads rows in their order,
+    filtered or not, and by `give_back` what the tables of results of all passes become.
+    """
+
     coded: Callable[[Any, list[str], str], Any]
 
-    def split(self) -> tuple[int, int]:
+    def counts(self) -> tuple[int, int]:
         n_rows = int(self.table.select(nw.len()).collect().item())
         return n_rows, self.n_parts(n_rows)
 
     def checked(self, table: Any) -> Any:
         """The table with hashes of whole rows, whose sum tells whether a pass had other ones."""
-        return nw.from_native(self.coded(table.to_native(), self.names, self.new_name))
+        return nw.from_native(self.coded(table.to_native(), self.names, self.code_name))
 
     def each(self, n: int) -> Iterator[Any]:
         if n == 1:
             yield self.task(self.table.collect().to_native())
             return
-        name = self.new_name
+        name = self.code_name
         coded = nw.from_native(self.coded(self.native, self.keys, name))
         found, counted = [0, 0], self.checked(self.table).select(nw.len(), nw.col(name).sum())
         counted = [int(each) for each in counted.collect().rows()[0]]
@@ -155,6 +160,9 @@ class Polars(Passes):
     """A LazyFrame of Polars."""
 
     is_lazy = True
+
+    def keeps_order(self) -> bool:
+        return True
 
     def coded(self, native: Any, columns: list[str], name: str) -> Any:
         polars, schema = sys.modules["polars"], native.collect_schema()
@@ -229,7 +237,14 @@ class Ibis(Passes):
 
 
 class Partitions(Engine):
-    """A lazy table on a cluster, whose workers score the partitions of a shuffle by the keys."""
+    """A lazy table on a cluster, whose workers score the partitions of a shuffle by the keys.
+
+    An engine may override `select`, whose frame of Narwhals may be one without rows. It defines
+    `counts`; ``each(n)``, which shuffles the rows into n partitions, equal keys into the same one,
+    and gives what the task makes of each on a worker, or its error; and ``scored(run, n)``, the
+    tables of results of all partitions as one lazy table, where None stands for the engine's own
+    number of partitions.
+    """
 
     is_lazy = True
     part = "partition"
@@ -239,12 +254,9 @@ class Partitions(Engine):
     )
     scored: Callable[[Task, int | None], Any]  # the results by query, lazily
 
-    def keeps_order(self) -> bool:
-        return False
-
     def lazily(self) -> Any:
         """A table of the engine; rows are counted only if there is a limit for their memory."""
-        n = self.split()[1] if self.has_limit else None
+        n = self.counts()[1] if self.has_limit else None
         if self.verbose:
             print(f"[{self.caller}] {n or 'the default number of'} partitions")
         return self.scored(_on_worker(self.task), n)
@@ -253,7 +265,13 @@ class Partitions(Engine):
 class Spark(Partitions):
     """A DataFrame of PySpark, also of Spark Connect."""
 
-    def split(self) -> tuple[int, int]:
+    def select(self, native: Any) -> Any:
+        for name in self.names:
+            if "." in name or "`" in name:
+                raise ValueError(f"PySpark maps no column with a dot or backtick: rename {name!r}.")
+        return super().select(native)
+
+    def counts(self) -> tuple[int, int]:
         session = self.native.sparkSession
         context = getattr(session, "sparkContext", None)  # Spark Connect has none
         setting = session.conf.get("spark.sql.shuffle.partitions")  # a number, or "auto"
@@ -269,8 +287,7 @@ class Spark(Partitions):
             if listed:
                 yield from function(import_module("pyarrow").Table.from_batches(listed))
 
-        keys = (f"`{key.replace('`', '``')}`" for key in self.keys)
-        parts = self.native.repartition(*[n] * (n is not None), *keys)
+        parts = self.native.repartition(*[n] * (n is not None), *(f"`{key}`" for key in self.keys))
         return parts.mapInArrow(of_batches, schema)
 
     def each(self, n: int) -> Iterator[Any]:
@@ -301,13 +318,13 @@ class Dask(Partitions):
         self.frame = native
         return super().select(import_module("dask.dataframe.dispatch").make_meta(native))
 
-    def split(self) -> tuple[int, int]:
+    def counts(self) -> tuple[int, int]:
         n_rows = len(self.frame)
         return n_rows, self.n_parts(n_rows, self.frame.npartitions)
 
     def shuffled(self, n: int | None) -> Any:
         """The table in n partitions of whole queries."""
-        keys, name = self.keys, self.new_name
+        keys, name = self.keys, self.code_name
 
         def with_codes(rows: Any) -> Any:  # Dask's own hash tells equal decimals and zeros apart
             pandas, values = import_module("pandas"), rows[keys].copy()
@@ -328,10 +345,8 @@ class Dask(Partitions):
         yield from dask.compute(*map(run, self.shuffled(n).to_delayed()))
 
     def scored(self, run: Task, n: int | None) -> Any:
-        def results(rows: Any) -> Any:
-            return run(rows).table
-
-        return self.shuffled(n).map_partitions(results, meta=results(self.native))
+        parts, empty = self.shuffled(n), run(self.native).table
+        return parts.map_partitions(lambda rows: run(rows).table, meta=empty)
 
 
 # By package and class. A table that is not here is an eager one of any library that Narwhals knows.
@@ -386,8 +401,6 @@ def _changed(n_rows: int, n_read: int, n_parts: int) -> str:
 
 def _check_columns(schema: Any, columns: Columns) -> None:
     for argument, names in columns.items():
-        if not names or not all(isinstance(name, str) for name in names):
-            raise TypeError(f"{argument} must name a column, got {names!r}.")
         for name in names:
             if name not in schema:
                 raise ValueError(
@@ -398,10 +411,10 @@ def _check_columns(schema: Any, columns: Columns) -> None:
             if argument != "groups" and not (dtype.is_numeric() or dtype == nw.Boolean):
                 raise TypeError(f"{argument}={name!r} must be a column of numbers, is {dtype}.")
     keys = columns["groups"]
-    if len(set(keys)) < len(keys) or set(keys) & set(RESULTS):
+    if len(set(keys)) < len(keys) or {key.lower() for key in keys} & set(RESULTS):
         raise ValueError(
-            f"groups must name different columns, and none called {', '.join(RESULTS)}, as the "
-            f"results are; got {keys}."
+            f"groups must name different columns, and none called {', '.join(RESULTS)} in any case "
+            f"of letters, as the results are; got {keys}."
         )
 
 

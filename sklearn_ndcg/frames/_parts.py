@@ -21,12 +21,14 @@ _NEEDS = "sklearn_ndcg.frames needs Narwhals, which is the extra `frames`"
 nw = import_optional("narwhals.stable.v2", _NEEDS, "narwhals>=2.10")
 
 Columns = Mapping[str, list[str]]
+Options = Mapping[str, Any]
 Masks = Mapping[str, NDArray[np.bool_]]
 Wrong = Mapping[str, tuple[int, str]]
 
 RESULTS = {
     "n_documents": nw.Int64(), "dcg": nw.Float64(), "ideal_dcg": nw.Float64(), "ndcg": nw.Float64()
 }  # fmt: skip
+_NOT_IN_NUMPY = (nw.Decimal, nw.Int128, nw.UInt128)
 _WRONG = {
     "groups": "groups must not be missing, found {rows} with a missing id, in {keys}. Leave these "
     "rows out, or give them an id.",
@@ -59,7 +61,7 @@ class Results(NamedTuple):
     table: Any
 
 
-def sum_part(rows: Any, columns: Columns, options: Mapping[str, Any]) -> Sums:
+def sum_part(rows: Any, columns: Columns, options: Options) -> Sums:
     """The sums that a mean is made of."""
     table, measure = nw.from_native(rows, eager_only=True), Measure(**options)
     if not len(table):
@@ -74,8 +76,12 @@ def sum_part(rows: Any, columns: Columns, options: Mapping[str, Any]) -> Sums:
         raise
 
 
-def score_part(rows: Any, columns: Columns, options: Mapping[str, Any]) -> Results:
-    """The results of each query, in the order of the ids; nulls where a query has a wrong row."""
+def score_part(rows: Any, columns: Columns, options: Options, is_lazy: bool = False) -> Results:
+    """The results of each query, in the order of the ids; nulls where a query has a wrong row.
+
+    A lazy result is put together by its engine, so undefined queries that are an error are one
+    here. Else the caller counts them in all parts.
+    """
     table, measure = nw.from_native(rows, eager_only=True), Measure(**options)
     keys = table.select(columns["groups"])
     if not len(table):
@@ -87,7 +93,8 @@ def score_part(rows: Any, columns: Columns, options: Mapping[str, Any]) -> Resul
     judged = ~np.isnan(relevance) if measure.unjudged == "omit" else None
     invalid = wrong["y_true"] | wrong["y_score"]
     if invalid.any():  # any rows may stand for those of a query that is null
-        measure = replace(measure, unjudged="omit" if measure.unjudged == "omit" else "zero")
+        if measure.unjudged == "raise":
+            measure = replace(measure, unjudged="zero")
         relevance, score = np.where(invalid, np.nan, relevance), np.where(invalid, 0, score)
     queries = read_part(measure, relevance, score, ids)
     codes = queries.grouping.row_codes()
@@ -96,7 +103,7 @@ def score_part(rows: Any, columns: Columns, options: Mapping[str, Any]) -> Resul
     ndcg = Queries.ndcg(dcg, ideal)
     undefined = np.isnan(ndcg) & ~is_null
     n_undefined = int(undefined.sum())
-    if n_undefined and measure.undefined_rule.raises:  # at once: a lazy result is not looked at
+    if n_undefined and is_lazy and measure.undefined_rule.raises:
         measure.report_undefined(n_undefined, len(ndcg))
     ndcg[undefined] = measure.undefined_rule.value
     no_ndcg = is_null | np.isnan(ndcg)  # undefined queries that are omitted
@@ -121,20 +128,29 @@ def refuse_wrong_rows(parts: Iterable[Wrong | None], keys: list[str]) -> None:
 
 def _arrays(table: Any, columns: Columns) -> tuple[NDArray[Any], NDArray[Any], Any, Any]:
     """Relevance, score, native ids, and weights if there are any."""
-    keys, weights = columns["groups"], columns.get("sample_weight")
+    keys, weights = list(map(_exact, _keys(table, columns))), columns.get("sample_weight")
     # native ids: of text Narwhals would make arrays of a fixed width, without NULs at the end
-    ids = nw.to_native(table[keys[0]] if len(keys) == 1 else table.select(keys))
-    score = table[columns["y_score"][0]]
-    if score.dtype.is_integer() and score.null_count():  # ranks, as floats beside NaN might tie
-        score = score.rank("dense").cast(nw.Float64)
+    ids = nw.to_native(keys[0] if len(keys) == 1 else table.select(keys))
+    score = _exact(table[columns["y_score"][0]])
     weight = None if weights is None else _numbers(table[weights[0]])
     return _numbers(table[columns["y_true"][0]]), _numbers(score), ids, weight
 
 
+def _keys(table: Any, columns: Columns) -> list[Any]:
+    """The columns of ids, NaN as null: in a float column of Arrow it would be an id like others."""
+    keys = map(table.get_column, columns["groups"])
+    return [key.fill_nan(None) if key.dtype.is_float() else key for key in keys]
+
+
+def _exact(column: Any) -> Any:
+    """A column to compare: its ranks where an array of floats would make distinct values equal."""
+    is_rounded = column.dtype.is_integer() and column.null_count()
+    return column.rank("dense") if is_rounded or column.dtype in _NOT_IN_NUMPY else column
+
+
 def _numbers(column: Any) -> NDArray[Any]:
     """A column of numbers as an array, null as NaN."""
-    no_numpy = column.dtype.is_decimal() or column.dtype in (nw.Int128, nw.UInt128)
-    if column.null_count() or no_numpy:
+    if column.null_count() or column.dtype in _NOT_IN_NUMPY:
         column = column.cast(nw.Float64)
     return np.asarray(column.to_numpy())
 
@@ -143,11 +159,7 @@ def _wrong_rows(
     table: Any, columns: Columns, measure: Measure, relevance: Any, score: Any, _: Any, weight: Any
 ) -> Masks:
     """By argument, which rows cannot be scored, whatever the gain is."""
-    missing = np.zeros(len(table), dtype=bool)
-    for key in map(table.get_column, columns["groups"]):
-        missing |= key.is_null().to_numpy()
-        if key.dtype.is_float():
-            missing |= key.is_nan().fill_null(True).to_numpy()
+    missing = np.any([key.is_null().to_numpy() for key in _keys(table, columns)], axis=0)
     no_relevance = np.isinf(relevance) | (np.isnan(relevance) & (measure.unjudged == "raise"))
     wrong = {"groups": missing, "y_true": no_relevance, "y_score": ~(score < np.inf)}
     if weight is not None:

@@ -23,7 +23,7 @@ pa = pytest.importorskip("pyarrow")
 dataset = pytest.importorskip("pyarrow.dataset")
 parquet = pytest.importorskip("pyarrow.parquet")
 from sklearn_ndcg.frames import ndcg_by_query, ndcg_score  # noqa: E402
-from sklearn_ndcg.frames._engines import _on_worker  # noqa: E402
+from sklearn_ndcg.frames._engines import Partitions, Passes, _on_worker  # noqa: E402
 from sklearn_ndcg.frames._parts import sum_part  # noqa: E402
 
 COLUMNS = {"y_true": "y", "y_score": "s", "groups": "q"}
@@ -216,6 +216,21 @@ def test_undefined_queries_of_all_passes_are_in_one_warning(scan):
     assert warning.filename == __file__
 
 
+@pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # raised by Ibis
+def test_undefined_queries_of_all_passes_are_in_one_error(scan):
+    columns = data()
+    with pytest.raises(ValueError, match="NDCG is undefined for") as expected:
+        by_arrays(columns, undefined="raise")
+    given = COLUMNS | {"undefined": "raise", "working_memory": memory_of(7)}
+    with pytest.raises(ValueError, match="NDCG is undefined for") as caught:
+        ndcg_score(scan(columns), **given)
+    assert str(caught.value) == str(expected.value)
+    with pytest.raises(Exception, match="NDCG is undefined for") as caught:
+        by_query(ndcg_by_query(scan(columns, "by query"), **given))
+    is_lazy = scan.engine in {"polars", "dask"}  # so that the first part that has some raises
+    assert (str(expected.value) in str(caught.value)) is not is_lazy
+
+
 def test_weights_that_are_zero_in_whole_passes(scan):
     columns = data()
     one = columns["q"] == columns["q"][0]
@@ -384,6 +399,13 @@ def test_stable_ties_need_an_order():
             assert ndcg_score(each, **COLUMNS) < 1
 
 
+@pytest.mark.parametrize("base", [Passes, Partitions])
+def test_an_engine_that_says_nothing_has_no_order_of_rows(base):
+    pl = pytest.importorskip("polars")
+    task = partial(sum_part, columns={"groups": ["q"], "y_true": ["y"], "y_score": ["s"]})
+    assert not base(pl.LazyFrame(data()), task, "ndcg_score", None, False).keeps_order()
+
+
 @pytest.mark.parametrize("value", [0, -1, np.nan, np.inf, "1 GB", True])
 def test_working_memory_is_checked(scan, value):
     with pytest.raises(ValueError, match="working_memory must be a number of MiB above 0"):
@@ -414,16 +436,34 @@ def test_ibis_without_a_hash(tmp_path):
         ndcg_score(table, **COLUMNS, ties="stable")
 
 
+COLLATED = """
+select case when i % 2 = 0 then 'a' else 'A' end collate {} as q, i % 3 as y, 1.0 * (i * 7 % 30) as s
+from {}
+"""
+
+
+def check_that_ids_keep_their_case(table, ids=("A", "a")):
+    for memory in (None, 0.002):
+        given = COLUMNS | {"working_memory": memory}
+        found = by_query(ndcg_by_query(table, **given))
+        assert [row[:2] for row in found] == [(each, 30 // len(ids)) for each in ids]
+        mean = np.mean([row[-1] for row in found])
+        assert ndcg_score(table, **given) == pytest.approx(mean, rel=1e-14)
+
+
 def test_a_collation_does_not_make_one_query_of_two():
     duckdb = pytest.importorskip("duckdb")
-    rows = (
-        "select case when i % 2 = 0 then 'a' else 'A' end collate nocase as q, i % 3 as y, i as s"
-    )
     connection = duckdb.connect()
-    relation = connection.sql(f"{rows} from range(30) t(i)")
-    for memory in (None, 0.001):
-        found = ndcg_by_query(relation, **COLUMNS, working_memory=memory).project("q, n_documents")
-        assert sorted(found.fetchall()) == [("A", 15), ("a", 15)]
+    relation = connection.sql(COLLATED.format("nocase", "range(30) t(i)"))
+    assert len(relation.query("rows", "select q from rows group by q")) == 1
+    check_that_ids_keep_their_case(relation)
+    check_that_ids_keep_their_case(relation.project("lower(q) as q, y, s"), ["a"])
+
+
+def test_a_collation_of_spark_does_not_make_one_query_of_two(spark):
+    table = spark.sql(COLLATED.format("UTF8_LCASE", "(select id as i from range(30))"))
+    assert table.groupBy("q").count().count() == 1
+    check_that_ids_keep_their_case(table)
 
 
 def by_query(frame):

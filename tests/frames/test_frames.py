@@ -2,7 +2,9 @@
 
 import tomllib
 import warnings
+from decimal import Decimal
 from pathlib import Path
+from typing import Unpack, get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -14,6 +16,7 @@ import sklearn_ndcg
 
 nw = pytest.importorskip("narwhals.stable.v2", reason="the extra `frames` is not installed")
 pa = pytest.importorskip("pyarrow")
+from sklearn_ndcg._metrics import NDCGChoices  # noqa: E402
 from sklearn_ndcg.frames import ndcg_by_query, ndcg_score  # noqa: E402
 
 COLUMNS = {"y_true": "y", "y_score": "s", "groups": "q"}
@@ -265,10 +268,17 @@ def test_unjudged(engine, unjudged, first):
 
 
 def test_columns_may_have_any_name(engine):
-    names = ["gain", "score", "rank"]
-    columns = dict(zip(names, ([1, 1, 2], [0, 1, 1], [1.0, 0, 0]), strict=True))
-    found = ndcg_by_query(engine(columns), y_true="score", y_score="rank", groups="gain")
-    assert same(rows(found), [(1, 2, 1 / np.log2(3), 1, 1 / np.log2(3)), (2, 1, 1, 1, 1)])
+    odd = ["a.b", "c`d", "e`.f'g"]
+    for names in (["gain", "score", "rank"], ["a b", "c'd", 'e"f'], odd):
+        columns = dict(zip(names, ([1, 1, 2], [0, 1, 1], [1.0, 0, 0]), strict=True))
+        given = dict(zip(["groups", "y_true", "y_score"], names, strict=True))
+        if names is odd and engine.name == "pyspark":
+            for function in (ndcg_by_query, ndcg_score):
+                with pytest.raises(ValueError, match="with a dot or backtick: rename 'a.b'"):
+                    function(engine(columns), **given)
+            continue
+        found = ndcg_by_query(engine(columns), **given)
+        assert same(rows(found), [(1, 2, 1 / np.log2(3), 1, 1 / np.log2(3)), (2, 1, 1, 1, 1)])
 
 
 def test_scores_keep_their_order(engine):
@@ -286,6 +296,40 @@ def test_scores_keep_their_order(engine):
     assert ndcg_score(engine(single), **COLUMNS) == 1
     flags = {"q": [1, 1], "y": [0, 1], "s": [True, False]}
     assert ndcg_score(engine(flags), **COLUMNS) == pytest.approx(1 / np.log2(3))
+
+
+@pytest.mark.parametrize("kind", [pa.decimal128(38, 0), pa.decimal128(38, 2)], ids=str)
+def test_decimal_scores_keep_their_order(engine, kind):
+    if engine.name in {"pandas", "dask"}:
+        pytest.skip("pandas has decimals as objects")
+    scores = pa.array([2**60 + 1, 2**60, 2**60 + 2], pa.decimal128(38, 0)).cast(kind)
+    columns = {"q": [1, 1, 1], "y": [1, 0, 2], "s": scores}
+    assert ndcg_score(engine(columns), **COLUMNS, ties="worst") == 1
+    assert [row[-1] for row in rows(ndcg_by_query(engine(columns), **COLUMNS))] == [1]
+
+
+@pytest.mark.parametrize("kind", ["Int128", "UInt128", "hugeint", "uhugeint", "decimal[pyarrow]"])
+def test_scores_and_ids_of_128_bits(kind):
+    exact = [Decimal(2**70 + i) for i in range(4)]
+    wide = pa.array([exact[i] for i in (3, 3, 1, 1)], pa.decimal128(38, 0))
+    table = pa.table(
+        {"q": wide, "y": [0, 1, 1, 0], "s": pa.array(exact, wide.type).take([0, 1, 1, 0])}
+    )
+    if kind == "decimal[pyarrow]":
+        frame = table.to_pandas(types_mapper=pd.ArrowDtype)
+    elif kind.endswith("hugeint"):
+        duckdb = pytest.importorskip("duckdb")
+        frame = duckdb.from_arrow(table).project(f"q::{kind} as q, y, s::{kind} as s")
+    else:
+        pl = pytest.importorskip("polars")
+        if not hasattr(pl, kind):
+            pytest.skip(f"this Polars has no {kind}")
+        frame = pl.from_arrow(table).lazy().cast({"q": getattr(pl, kind), "s": getattr(pl, kind)})
+    for memory in (None, 0.0005):
+        given = COLUMNS | {"working_memory": memory, "ties": "worst"}
+        assert ndcg_score(frame, **given) == 1
+        found = rows(ndcg_by_query(frame, **given))
+        assert [(int(row[0]) - 2**70, row[-1]) for row in found] == [(1, 1), (3, 1)]
 
 
 def test_scores_keep_their_order_beside_a_null():
@@ -340,6 +384,10 @@ BAD = {
     "no key, None": ({"groups": None}, TypeError, "groups must name a column"),
     "key that is a number": ({"groups": 5}, TypeError, "groups must name a column"),
     "key type": ({"groups": [1]}, TypeError, "groups must name a column"),
+    "several columns": ({"y_true": ["y", "s"]}, TypeError, "y_true must name a column.*'y', 's'"),
+    "a list of one": ({"y_score": ["s"]}, TypeError, "y_score must name a column, got"),
+    "expression": ({"y_true": nw.col("y")}, TypeError, "y_true must name a column, got"),
+    "key that is an expression": ({"groups": [nw.col("q")]}, TypeError, "groups must name a col"),
     "same key": ({"groups": ["q", "q"]}, ValueError, "different columns"),
     "text": ({"y_true": "t"}, TypeError, "y_true='t' must be a column of numbers, is String"),
     "option": ({"log_base": 2}, TypeError, "has no option 'log_base'"),
@@ -357,15 +405,33 @@ def test_bad_arguments(engine, function, case):
         function(frame, **(COLUMNS | given))
 
 
+@pytest.mark.parametrize("function", [ndcg_by_query, ndcg_score])
+def test_options_are_those_of_a_measure(function):
+    assert get_type_hints(function)["options"] == Unpack[NDCGChoices]
+
+
+def test_sample_weight_is_one_column():
+    with pytest.raises(TypeError, match="sample_weight must name a column, got"):
+        ndcg_score(pd.DataFrame(data()), **COLUMNS, sample_weight=["w"])
+
+
+def test_an_expression_is_not_the_name_of_a_column():
+    pl = pytest.importorskip("polars")
+    for argument in ("y_true", "groups"):
+        with pytest.raises(TypeError, match=f"{argument} must name a column, got"):
+            ndcg_score(pl.DataFrame(data()), **(COLUMNS | {argument: pl.col("y")}))
+
+
 def test_a_table_whose_columns_are_numbers():
     with pytest.raises(ValueError, match="y_true='y' is not a column"):
         ndcg_score(pd.DataFrame({"q": [1], 0: [1]}), **COLUMNS)
 
 
 def test_a_key_that_is_named_like_a_column_of_the_result(engine):
-    frame = engine({"dcg": [1], "y": [1], "s": [1.0]})
-    with pytest.raises(ValueError, match="none called n_documents, dcg"):
-        ndcg_by_query(frame, y_true="y", y_score="s", groups="dcg")
+    for name in ("dcg", "NDCG"):  # SQL ignores case
+        frame = engine({name: [1], "y": [1], "s": [1.0]})
+        with pytest.raises(ValueError, match="none called n_documents, dcg.* in any case"):
+            ndcg_by_query(frame, y_true="y", y_score="s", groups=name)
 
 
 @pytest.mark.parametrize("option", [{"ties": "stable"}, {"ignore_ties": True}], ids=str)

@@ -62,3 +62,25 @@ def test_undefined_queries_are_counted_and_a_null_one_is_not():
     found = score_part(table, columns, {"undefined": 0.25})
     assert found.n_undefined == 1
     assert found.table["ndcg"].to_pylist() == [0.25, None, 1.0]
+
+
+def test_an_undefined_query_is_an_error_of_the_part_only_in_a_lazy_result():
+    table = pa.table({"q": [1, 1, 3], "y": [0, 0, 1], "s": [1.0, 2, 1]})
+    columns = {name: COLUMNS[name] for name in ("groups", "y_true", "y_score")}
+    assert score_part(table, columns, {"undefined": "raise"}).n_undefined == 1
+    with pytest.raises(ValueError, match="undefined for 1 of 2 queries"):
+        score_part(table, columns, {"undefined": "raise"}, is_lazy=True)
+
+
+@pytest.mark.parametrize("n_keys", [1, 2])
+@pytest.mark.parametrize("kind", ["double[pyarrow]", "Float64", "float64"])
+def test_nan_ids_in_float_columns_of_pandas(kind, n_keys):
+    pd = pytest.importorskip("pandas")
+    ids = pa.array([1.5, 1.5, np.nan, np.nan, None])
+    ids = pd.Series(ids if kind != "double[pyarrow]" else pd.arrays.ArrowExtensionArray(ids))
+    table = pd.DataFrame({"q": ids.astype(kind), "day": 1, "y": [1, 0, 1, 0, 1], "s": 1.0, "w": 1})
+    columns = COLUMNS | {"groups": ["q", "day"][:n_keys]}
+    [count, _] = sum_part(table, columns, {}).wrong["groups"]
+    assert count == 3
+    with pytest.raises(ValueError, match="found 3 rows with a missing id, in q"):
+        score_part(table, columns, {})
