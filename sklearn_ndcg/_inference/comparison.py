@@ -22,6 +22,7 @@ from sklearn_ndcg._metrics import ListOptions, NDCGOptions
 from sklearn_ndcg._rows import Grouping, column_names
 
 Unjudged = Literal["zero", "omit"]
+_COUNTED = {1: "one ranker", 2: "two rankers"}
 
 
 def compare_rankers(
@@ -449,7 +450,7 @@ def scores_by_name(y_scores: Any, argument: str, least: int) -> dict[Any, ArrayL
         )
     if len(columns) < least or len(set(columns)) < len(columns):
         raise ValueError(
-            f"{argument} must have rankers of different names, at least {least}, got {columns}."
+            f"{argument} must have at least {_COUNTED[least]} of different names, got {columns}."
         )
     return {name: y_scores[name] for name in columns}
 

@@ -175,11 +175,11 @@ def test_frames_of_other_kinds_are_refused_by_name():
     polars = pytest.importorskip("polars", reason="polars is not installed")
     with pytest.raises(TypeError, match=r"got LazyFrame: collect\(\) it first\."):
         compare_rankers([[1, 0]], polars.LazyFrame({"a": [1.0], "b": [2.0]}))
-    with pytest.raises(ValueError, match="of different names, at least 2, got \\['a'\\]"):
+    with pytest.raises(ValueError, match="at least two rankers of different names, got \\['a'\\]"):
         compare_rankers([[1, 0]], polars.DataFrame({"a": [1.0, 2.0]}))
     arrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     twice = arrow.Table.from_arrays([arrow.array([1.0]), arrow.array([2.0])], names=["a", "a"])
-    with pytest.raises(ValueError, match="different names, at least 2, got \\['a', 'a'\\]"):
+    with pytest.raises(ValueError, match="different names, got \\['a', 'a'\\]"):
         compare_rankers([[1, 0]], twice)
 
 
@@ -198,8 +198,8 @@ def test_undefined_queries_do_not_tell_rankers_apart():
 
 
 BAD_COMPARISON = {
-    "one": ({"a": S}, {}, ValueError, "rankers of different names, at least 2, got \\['a'\\]"),
-    "none": ({}, {}, ValueError, r"at least 2, got \[\]"),
+    "one": ({"a": S}, {}, ValueError, "at least two rankers of different names, got \\['a'\\]"),
+    "none": ({}, {}, ValueError, r"at least two rankers.* got \[\]"),
     "list": ([S, S], {}, TypeError, "y_scores must be a mapping from the name.*got list"),
     "baseline": (
         {"a": S, "b": S},

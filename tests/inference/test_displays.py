@@ -507,7 +507,7 @@ def test_undefined_queries_are_warned_of_once_for_all_rankers():
 def test_bad_rankers():
     y, s = matrices(30)
     for scores, name, message in (
-        ({}, None, "y_score must have rankers of different names, at least 1, got []"),
+        ({}, None, "y_score must have at least one ranker of different names, got []"),
         ({"a": s, "b": s}, "model", "name is of one ranker, got 'model'"),
         (s, ["a"], "name is of one ranker, got ['a']. Several have their names in y_score, as a"),
     ):
