@@ -16,12 +16,13 @@ from sklearn_ndcg._checks import EQUAL, Floats, check_choice, naming_ranker, war
 from sklearn_ndcg._inference import statistics
 from sklearn_ndcg._inference.results import Comparison, ConfidenceInterval, query_differences
 from sklearn_ndcg._inference.sample import Sample, generator_of, read_rankers
+from sklearn_ndcg._inference.statistics import COMPARISON_LEVEL, Test
 from sklearn_ndcg._lists import Unanswered
 from sklearn_ndcg._metrics import ListOptions, NDCGOptions
 from sklearn_ndcg._rows import Grouping, column_names
 
-Test = Literal["permutation", "t"]
 Unjudged = Literal["zero", "omit"]
+_COUNTED = {1: "one ranker", 2: "two rankers"}
 
 
 def compare_rankers(
@@ -144,16 +145,16 @@ def compare_rankers(
     """
     check_choice("test", test, get_args(Test))
     generator = generator_of(random_state, n_resamples)
-    names = _names(y_scores)
-    pairs = _pairs(names, baseline)
+    scores = scores_by_name(y_scores, "y_scores", least=2)
+    pairs = _pairs(list(scores), baseline)
     measure, data = _metrics.measure_and_data("compare_rankers", {"undefined": "omit", **options})
-    rankers = read_rankers(measure, y_true, {name: y_scores[name] for name in names}, **data)
+    rankers = read_rankers(measure, y_true, scores, **data)
     sample = Sample.of(rankers, y_true, clusters)
-    by_name = dict(zip(names, sample.values, strict=True))
+    by_name = dict(zip(scores, sample.values, strict=True))
     differences = np.array([query_differences(by_name[one], by_name[two]) for one, two in pairs])
     means = statistics.mean_and_error(sample.values, sample.weight)[0].tolist()
     return Comparison(
-        ndcg=dict(zip(names, means, strict=True)),
+        ndcg=dict(zip(scores, means, strict=True)),
         pairs=pairs,
         **_tested(differences, sample, test, n_resamples, generator),
         wins=(differences > 0).sum(axis=1),
@@ -267,10 +268,7 @@ def compare_lists(
     near - popular     +0.2456  [+0.0968, +0.3943]                 0.0014   +0.62  22/0/8
     """
     _metrics.measure_and_data("compare_lists", options, ListOptions)
-    _check_rankers(recommended, "recommended", "lists", unjudged)
-    first = next(iter(relevant.values()), None) if isinstance(relevant, Mapping) else None
-    if isinstance(first, Mapping) and any(isinstance(each, list) for each in first.values()):
-        raise TypeError("relevant and recommended look swapped: what is relevant comes first.")
+    _check_rankers("relevant", relevant, "recommended", recommended, "lists")
     lists = {}
     for name, each in recommended.items():
         with naming_ranker(name):
@@ -369,7 +367,7 @@ def compare_runs(
     q18    0.6199  0.7602       -0.1403
     """
     _metrics.measure_and_data("compare_runs", options, ListOptions)
-    _check_rankers(runs, "runs", "run", unjudged)
+    _check_rankers("qrels", qrels, "runs", runs, "run")
     truths, fractions = _lists.judgements(qrels)
     ranked = {}
     for name, run in runs.items():
@@ -395,7 +393,7 @@ def _warn_if_no_query_in_common(
 
 
 def _tested(
-    differences: Floats, sample: Sample, test: str, n_resamples: int, generator: Any
+    differences: Floats, sample: Sample, test: Test, n_resamples: int, generator: Any
 ) -> dict[str, Any]:
     """Mean differences of pairs (rows), how sure they are, and their p-values."""
     difference, error, effect = statistics.mean_and_error(differences, sample.weight)
@@ -408,10 +406,10 @@ def _tested(
         with np.errstate(divide="ignore", invalid="ignore"):
             statistic = np.where(difference == 0, 0, difference / error)
         pvalue = 2 * stats.t.sf(np.abs(statistic), degrees)
-    else:
+    elif test == "permutation":
         statistic = difference
         pvalue = statistics.permutation_pvalues(differences, weight, n_resamples, generator)
-    half = error * stats.t.ppf(0.975, degrees)
+    half = error * stats.t.ppf((1 + COMPARISON_LEVEL) / 2, degrees)
     return {
         "difference": difference,
         "confidence_interval": ConfidenceInterval(difference - half, difference + half),
@@ -423,23 +421,23 @@ def _tested(
     }
 
 
-def _names(y_scores: Any) -> list[Any]:
-    """Names of the rankers: the keys of a mapping, or the columns of a DataFrame."""
+def scores_by_name(y_scores: Any, argument: str, least: int) -> dict[Any, ArrayLike]:
+    """The scores of each ranker, from a mapping or the columns of a DataFrame."""
     lazy = hasattr(y_scores, "collect")
     columns = None if lazy else column_names(y_scores)
     if callable(getattr(y_scores, "items", None)):
         columns = [name for name, _ in y_scores.items()]
     if columns is None:
+        way = ": collect() it first." if lazy else "."
         raise TypeError(
-            "y_scores must be a mapping from the name of a ranker to its scores, or a DataFrame "
-            f"with a column for each, got {type(y_scores).__name__}"
-            + (": collect() it first." if lazy else ".")
+            f"{argument} must be a mapping from the name of a ranker to its scores, or a DataFrame "
+            f"with a column for each, got {type(y_scores).__name__}{way}"
         )
-    if len(columns) < 2 or len(set(columns)) < len(columns):
+    if len(columns) < least or len(set(columns)) < len(columns):
         raise ValueError(
-            f"y_scores must have at least two rankers of different names, got {columns}."
+            f"{argument} must have at least {_COUNTED[least]} of different names, got {columns}."
         )
-    return columns
+    return {name: y_scores[name] for name in columns}
 
 
 def _pairs(names: list[Any], baseline: Any) -> list[tuple[Any, Any]]:
@@ -450,12 +448,16 @@ def _pairs(names: list[Any], baseline: Any) -> list[tuple[Any, Any]]:
     return [(name, baseline) for name in names if name != baseline]
 
 
-def _check_rankers(rankers: Any, argument: str, each: str, unjudged: object) -> None:
-    check_choice("unjudged", unjudged, get_args(Unjudged))
+def _check_rankers(truth: str, truths: Any, argument: str, rankers: Any, each: str) -> None:
+    """Raise unless `rankers` has several, and `truths` has none."""
+    first = next(iter(truths.values()), None) if isinstance(truths, Mapping) else None
+    grades = first.values() if isinstance(first, Mapping) else ()
+    if any(np.iterable(grade) and not isinstance(grade, str) for grade in grades):
+        raise TypeError(f"{truth} and {argument} look swapped: {truth} comes first.")
     if not isinstance(rankers, Mapping):
         raise TypeError(
             f"{argument} must be a mapping from the name of a ranker to its {each}, got "
-            f"{type(rankers).__name__}."
+            f"{type(rankers).__name__}. It comes after {truth}."
         )
     if len(rankers) < 2:
         raise ValueError(f"{argument} must have at least two rankers, got {list(rankers)}.")
@@ -464,6 +466,7 @@ def _check_rankers(rankers: Any, argument: str, each: str, unjudged: object) -> 
 def _compare_pool(
     pool: _lists.Pool, clusters: Any, in_order: bool, options: ListOptions, **arguments: Any
 ) -> Comparison:
+    check_choice("unjudged", arguments["unjudged"], get_args(Unjudged))
     n = len(pool.queries)
     grouping = Grouping.of_ids(pool.labels(), n)
     if clusters is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
@@ -12,11 +12,13 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_ndcg import _checks, _metrics
 from sklearn_ndcg._checks import Floats
+from sklearn_ndcg._inference.comparison import scores_by_name
 from sklearn_ndcg._inference.interval import curve_interval
 from sklearn_ndcg._inference.results import Comparison, query_differences
 from sklearn_ndcg._inference.sample import read_rankers
-from sklearn_ndcg._metrics import CurveOptions, Measure, NDCGChoices, Queries
-from sklearn_ndcg._rows import take_rows
+from sklearn_ndcg._inference.statistics import COMPARISON_LEVEL
+from sklearn_ndcg._metrics import CurveOptions, Measure, NDCGChoices, Queries, measure_and_data
+from sklearn_ndcg._rows import column_names, take_rows
 from sklearn_ndcg._selection import make_ndcg_scorer
 
 
@@ -25,7 +27,7 @@ class DisplayOptions(NDCGChoices, total=False):
 
     sample_weight: ArrayLike | None
     ax: Any
-    curve_kwargs: dict[str, Any] | list[dict[str, Any]] | None
+    curve_kwargs: dict[str, Any] | Sequence[dict[str, Any]] | None
     plot_chance_level: bool
     chance_level_kwargs: dict[str, Any] | None
     despine: bool
@@ -130,18 +132,18 @@ class NDCGDisplay:
 
         y_score : array-like of the shape of `y_true`, or mapping from name to such
             Predicted scores, as in `ndcg_score`. A mapping has the scores of several rankers, and
-            a curve is drawn for each.
+            a curve is drawn for each. Where `y_true` is 1-D, a DataFrame has a column for each.
 
         k : int or array-like of int of shape (n_cutoffs,), default=None
-            Cutoffs; an int stands for every cutoff from 1 to it. None is every cutoff from 1 to the
-            longest query.
+            Cutoffs; an int stands for every cutoff from 1 to it, at most to the longest query. None
+            is every cutoff from 1 to the longest query.
 
         confidence_level : float or None, default=0.95
             Of the band around the curve: at each cutoff the interval of Student's t over queries.
             None draws no band.
 
         name : str, default=None
-            The model's name, for the legend. A mapping has names already.
+            The model's name, for the legend. Several rankers have names already.
 
         groups : array-like of shape (n_documents,), default=None
             The query id of each row, as in `ndcg_score`.
@@ -156,12 +158,13 @@ class NDCGDisplay:
         NDCGDisplay
             What was drawn.
         """
-        several = isinstance(y_score, Mapping)
-        rankers: Any = y_score if several else {name: y_score}
-        if not rankers or (several and name is not None):
+        several = isinstance(y_score, Mapping) or (column_names(y_score) and np.ndim(y_true) == 1)
+        if isinstance(name, list | tuple) or (several and name is not None):
             raise ValueError(
-                f"y_score maps {list(rankers)} to scores: it needs at least one, and no name="
+                f"name is of one ranker, got {name!r}. Several have their names in y_score, as a "
+                "mapping from name to scores: leave name out."
             )
+        rankers: Any = scores_by_name(y_score, "y_score", 1) if several else {None: y_score}
         drawing, measure, sample_weight = _read_options(options)
         queries = read_rankers(measure, y_true, rankers, groups=groups, sample_weight=sample_weight)
         found = [cls._of_queries(each, k, confidence_level) for each in queries]
@@ -206,8 +209,8 @@ class NDCGDisplay:
             The methods of the estimator to take scores from, as in `make_ndcg_scorer`.
 
         k : int or array-like of int of shape (n_cutoffs,), default=None
-            Cutoffs; an int stands for every cutoff from 1 to it. None is every cutoff from 1 to the
-            longest query.
+            Cutoffs; an int stands for every cutoff from 1 to it, at most to the longest query. None
+            is every cutoff from 1 to the longest query.
 
         confidence_level : float or None, default=0.95
             Of the band around the curve. None draws no band.
@@ -248,7 +251,8 @@ class NDCGDisplay:
         """Plot a curve for each fold of a cross-validation, and their mean.
 
         The legend shows mean and standard deviation of the folds at the last cutoff. With a list
-        for `name` or `curve_kwargs`, each fold is a curve of its own, without their mean.
+        for `name` or `curve_kwargs`, each fold is a curve of its own, without their mean; the
+        legend has the names, or the NDCG of each fold at the last cutoff.
 
         Parameters
         ----------
@@ -271,8 +275,8 @@ class NDCGDisplay:
             The methods of the estimator to take scores from, as in `make_ndcg_scorer`.
 
         k : int or array-like of int of shape (n_cutoffs,), default=None
-            Cutoffs; an int stands for every cutoff from 1 to it. None is every cutoff from 1 to the
-            longest query.
+            Cutoffs; an int stands for every cutoff from 1 to it, at most to the longest query. None
+            is every cutoff from 1 to the longest query.
 
         name : str or list of str, default=None
             The model's name; or a name for each fold.
@@ -296,6 +300,8 @@ class NDCGDisplay:
         data = (X, y, groups, sample_weight)
         scorer = make_ndcg_scorer(group_by=group_by, response_method=response_method)
         found = []
+        if not len(cv_results["estimator"]):
+            raise ValueError("cv_results has no fold: 'estimator' is empty.")
         folds = zip(cv_results["estimator"], cv_results["indices"]["test"], strict=True)
         for estimator, rows in folds:
             fold: list[Any] = [each if each is None else take_rows(each, rows) for each in data]
@@ -316,7 +322,7 @@ class NDCGDisplay:
         ax: Any = None,
         *,
         name: str | list[str] | None = None,
-        curve_kwargs: dict[str, Any] | list[dict[str, Any]] | None = None,
+        curve_kwargs: dict[str, Any] | Sequence[dict[str, Any]] | None = None,
         plot_chance_level: bool = False,
         chance_level_kwargs: dict[str, Any] | None = None,
         despine: bool = False,
@@ -355,11 +361,11 @@ class NDCGDisplay:
         """
         if plot_chance_level and self.chance_level is None:
             raise ValueError("plot_chance_level=True, but the display has no chance_level.")
-        separate = any(isinstance(each, list) for each in (self.name, name, curve_kwargs))
+        separate = any(isinstance(each, list | tuple) for each in (self.name, name, curve_kwargs))
         folds, name = np.atleast_2d(self.ndcg), self.name if name is None else name
-        curves = folds
-        if not separate and len(folds) > 1:
-            curves, name = self._mean_of_folds(folds, name)
+        curves = folds if separate else folds.mean(axis=0, keepdims=True)
+        if len(folds) > 1 and not isinstance(name, list | tuple):
+            name = self._with_values(name, curves, folds)
         names = _one_each("name", name, len(curves))
         styles = _one_each("curve_kwargs", curve_kwargs, len(curves))
         ax = _axes(ax)
@@ -369,7 +375,7 @@ class NDCGDisplay:
         self.line_ = lines if separate else lines[0]
         self.band_ = (bands if separate else bands[0]) if bands else None
         thin = {"color": lines[0].get_color(), "alpha": 0.3, "linewidth": 1}
-        of_mean = folds[:0] if curves is folds else folds
+        of_mean = folds[:0] if len(curves) == len(folds) else folds
         self.fold_lines_ = [self._draw(ax, fold, None, thin) for fold in of_mean]
         self.chance_level_ = None
         if plot_chance_level:
@@ -392,18 +398,18 @@ class NDCGDisplay:
     def _draw_band(self, ax: Any, interval: Floats, line: Any) -> Any:
         return ax.fill_between(self.k, *interval, color=line.get_color(), alpha=0.2, lw=0)
 
-    def _mean_of_folds(self, folds: Floats, name: Any) -> tuple[Floats, str]:
-        """The mean curve, and its label with mean and standard deviation at the last cutoff."""
-        last = folds[:, -1]
-        spread = f"NDCG@{self.k[-1]} = {last.mean():.3f} +/- {last.std():.3f}"
-        return folds.mean(axis=0, keepdims=True), f"{name} ({spread})" if name else spread
+    def _with_values(self, name: Any, curves: Floats, folds: Floats) -> list[str]:
+        """The name with the NDCG of each curve at the last cutoff, and the spread of a mean."""
+        spread = f" +/- {folds[:, -1].std():.3f}" if len(curves) < len(folds) else ""
+        values = [f"NDCG@{self.k[-1]} = {curve[-1]:.3f}{spread}" for curve in curves]
+        return [f"{name} ({value})" if name else value for value in values]
 
     @classmethod
     def _of_queries(
         cls, queries: Queries, k: ArrayLike | None, confidence_level: float | None
     ) -> NDCGDisplay:
         if _checks.is_integer(k) and k >= 1:
-            k = range(1, k + 1)
+            k = range(1, min(k, queries.lengths.max(initial=1)) + 1)
         elif k is not None and np.ndim(k) == 1:
             k = np.unique(np.asarray(k))
         cutoffs, ndcg = queries.mean_curve(_metrics.check_curve_cutoffs(k))
@@ -562,7 +568,7 @@ class DifferenceDisplay:
             for side, name, color in ((1, first, "C0"), (-1, second, "C1"))
         )  # fmt: skip
         self.line_ = ax.axhline(self.mean, color="k", linewidth=1, label=f"mean {self.mean:+.4f}")
-        label = "0.95 interval of the mean"
+        label = f"{COMPARISON_LEVEL} interval of the mean"
         self.band_ = ax.axhspan(*self.interval, color="k", alpha=0.2, linewidth=0, label=label)
         ax.set_xlabel("Queries, sorted by difference")
         ax.set_ylabel(f"Difference of NDCG, {first} - {second}")
@@ -574,7 +580,7 @@ class DifferenceDisplay:
 
 def _axes(ax: Any) -> Any:
     """The axes to draw on, of a new figure where there are none."""
-    needs = "NDCGDisplay needs matplotlib, which is the extra `plot`"
+    needs = "Drawing needs matplotlib, which is the extra `plot`"
     plt = _checks.import_optional("matplotlib.pyplot", needs, "matplotlib>=3.8")
     return plt.subplots()[1] if ax is None else ax
 
@@ -584,7 +590,7 @@ def _read_options(options: DisplayOptions) -> tuple[dict[str, Any], Measure, Arr
     others: dict[str, Any] = dict(options)
     names = others.keys() & (DisplayOptions.__annotations__.keys() - CurveOptions.__annotations__)
     drawing = {name: others.pop(name) for name in names}
-    measure, data = _metrics.measure_and_data("NDCGDisplay", others, CurveOptions)
+    measure, data = measure_and_data("NDCGDisplay (see from_predictions)", others, DisplayOptions)
     return drawing, measure, data["sample_weight"]
 
 
@@ -596,6 +602,6 @@ def _label(name: object) -> str:
 
 def _one_each(argument: str, value: Any, n: int) -> list[Any]:
     """An entry for each of n curves, from a list of them or from one for all."""
-    if isinstance(value, list) and len(value) != n:
+    if isinstance(value, list | tuple) and len(value) != n:
         raise ValueError(f"{argument} must have an entry for each of {n} curves, got {value}.")
-    return value if isinstance(value, list) else [value] * n
+    return list(value) if isinstance(value, list | tuple) else [value] * n

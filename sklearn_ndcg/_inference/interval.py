@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Any, Unpack, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,7 @@ from sklearn_ndcg._checks import EQUAL, Floats, Ints, check_choice, is_number, w
 from sklearn_ndcg._inference import statistics
 from sklearn_ndcg._inference.results import ConfidenceInterval, NDCGInterval
 from sklearn_ndcg._inference.sample import Sample, check_sample_size, generator_of, scored_weights
+from sklearn_ndcg._inference.statistics import Method
 from sklearn_ndcg._kernels import weighted_means
 from sklearn_ndcg._metrics import NDCGOptions, Queries, measure_and_data, read_queries
 
@@ -22,7 +23,7 @@ def ndcg_interval(
     *,
     confidence_level: float = 0.95,
     n_resamples: int = 9999,
-    method: str = "BCa",
+    method: Method = "BCa",
     random_state: Any = None,
     clusters: ArrayLike | None = None,
     **options: Unpack[NDCGOptions],
@@ -123,7 +124,7 @@ def ndcg_interval(
     0.0053...
     """
     tails = _tails(confidence_level)
-    check_choice("method", method, ("BCa", "percentile", "t"))
+    check_choice("method", method, get_args(Method))
     generator = generator_of(random_state, n_resamples)
     measure, data = measure_and_data("ndcg_interval", options)
     sample = Sample.of([read_queries(measure, y_true, y_score, **data)], y_true, clusters)
@@ -136,7 +137,7 @@ def ndcg_interval(
 
 
 def _bounds_and_error(
-    value: float, sample: Sample, tails: Floats, method: str, n_resamples: int, generator: Any
+    value: float, sample: Sample, tails: Floats, method: Method, n_resamples: int, generator: Any
 ) -> tuple[Floats, float]:
     clustered = sample.clusters is not None
     values, weight = sample.by_independent_unit(sample.values)
@@ -154,9 +155,11 @@ def _bounds_and_error(
     if clustered:
         tails = statistics.widened_levels(tails, error, means, weight)
     error = float(means.std(ddof=1))
-    if method == "BCa":
-        tails = statistics.bca_levels(tails, value, means, values[0], weight, clustered)
-    return np.quantile(means, tails), error
+    if method == "percentile":
+        levels = tails
+    elif method == "BCa":
+        levels = statistics.bca_levels(tails, value, means, values[0], weight, clustered)
+    return np.quantile(means, levels), error
 
 
 def curve_interval(queries: Queries, cutoffs: Ints, confidence_level: float) -> Floats:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import EQUAL, Floats, Ints
+from sklearn_ndcg._inference.statistics import COMPARISON_LEVEL, Method, Test
 from sklearn_ndcg._metrics import Table
 from sklearn_ndcg._rows import shown_labels
 
@@ -18,7 +19,13 @@ _PANDAS = ("pandas", "to_frame needs pandas", "pandas>=2.2")
 
 
 class ConfidenceInterval(NamedTuple):
-    """Bounds of a confidence interval: numbers, or arrays over pairs."""
+    """Bounds of a confidence interval.
+
+    Attributes
+    ----------
+    low, high : float or ndarray of shape (n_pairs,)
+        The lower and the upper bound: numbers in `NDCGInterval`, arrays over pairs in `Comparison`.
+    """
 
     low: Any
     high: Any
@@ -82,7 +89,7 @@ class NDCGInterval:
     n_clusters: int
     n_left_out: int
     confidence_level: float
-    method: str
+    method: Method
 
     def __repr__(self) -> str:
         low, high = self.confidence_interval
@@ -99,7 +106,7 @@ class NDCGInterval:
         return Table(header, [[*row, _counts(self)]]).html()
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """Differences of rankers on the same queries, and how sure they are.
 
@@ -135,7 +142,7 @@ class Comparison:
         Two-sided p-value, with Holm's correction for the number of pairs.
 
     uncorrected_pvalue : ndarray of shape (n_pairs,)
-        The same without a correction.
+        Two-sided p-value of each pair alone, without a correction.
 
     wins, ties, losses : ndarray of int of shape (n_pairs,)
         Numbers of queries in which the first is better, equal or worse.
@@ -202,7 +209,7 @@ class Comparison:
     n_queries: int
     n_clusters: int
     n_left_out: int
-    test: str
+    test: Test
 
     def __repr__(self) -> str:
         return f"{_counts(self)}\n{self._means().text()}\n\n{self._differences().text()}"
@@ -262,8 +269,8 @@ class Comparison:
 
     def _differences(self) -> Table:
         low, high = self.confidence_interval
-        header = ["", "difference", "0.95 interval", f"p ({self.test}, Holm)", "effect",
-                  "wins/ties/losses"]  # fmt: skip
+        header = ["", "difference", f"{COMPARISON_LEVEL} interval", f"p ({self.test}, Holm)",
+                  "effect", "wins/ties/losses"]  # fmt: skip
         rows = [
             [f"{first} - {second}", f"{self.difference[i]:+.4f}",
              f"[{low[i]:+.4f}, {high[i]:+.4f}]", f"{self.pvalue[i]:.4f}",
@@ -273,7 +280,7 @@ class Comparison:
         return Table(header, rows, left=(0, 2, 5))
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class QueryDifferences:
     """The queries in which rankers differ most: the result of `Comparison.largest_differences`.
 
@@ -344,7 +351,7 @@ class QueryDifferences:
     def _tables(self) -> Iterator[Table]:
         for (first, second), rows in self._rows():
             cells = [
-                [_shown(label), f"{ours:.4f}", f"{theirs:.4f}", f"{difference:+.4f}"]
+                [_query(label), f"{ours:.4f}", f"{theirs:.4f}", f"{difference:+.4f}"]
                 for label, ours, theirs, difference in rows
             ]
             yield Table(["query", str(first), str(second), f"{first} - {second}"], cells)
@@ -357,7 +364,8 @@ def query_differences(first: Floats, second: Floats) -> Floats:
     return differences
 
 
-def _shown(label: Any) -> str:
+def _query(label: Any) -> str:
+    """A label in a table: text as it is."""
     return label if isinstance(label, str) else shown_labels(np.fromiter([label], object, 1))
 
 

@@ -8,7 +8,7 @@ of them: the mean over queries is the mean over clusters, weighted by the sums o
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,10 @@ from scipy.special import ndtr, ndtri, stdtrit
 from sklearn_ndcg._checks import Floats, Ints
 from sklearn_ndcg._kernels import weighted_means
 
+Method = Literal["BCa", "percentile", "t"]
+Test = Literal["permutation", "t"]
+
+COMPARISON_LEVEL = 0.95  # of the intervals of differences
 _CHUNK = 1 << 21  # queries or signs that are drawn at a time: 16 MB
 _ROUNDING = 1e-14  # of one value, and of a mean of them: the kernels differ by less than 1e-15
 

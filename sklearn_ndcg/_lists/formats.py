@@ -210,10 +210,10 @@ def _rows(
     # one key, which is faster than np.lexsort; what is not in the list comes last
     order = np.argsort(starts[query] + np.minimum(-y_score, pool.n_rows[query]), kind="stable")
     y_true, y_score = pool.y_true[order], y_score[order]
-    if unjudged == "zero":
-        y_true[np.isnan(y_true)] = 0
     if unjudged == "omit":
         y_true, y_score, query = _condensed(y_true, y_score, query)
+    else:
+        y_true[np.isnan(y_true)] = {"zero": 0.0, "nan": np.nan}[unjudged]
     return y_true, y_score, pool.labels()[query]
 
 

@@ -11,7 +11,7 @@ from sklearn_ndcg._metrics.functions import (
 )
 from sklearn_ndcg._metrics.inputs import (
     numeric,
-    read_part,
+    read_batch,
     read_queries,
     row_weights,
     with_scores,

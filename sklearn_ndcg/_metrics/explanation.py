@@ -35,7 +35,7 @@ class Change(NamedTuple):
     after: Any
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
     """The way from one convention to another, step by step: the result of `explain_difference`.
 
@@ -118,7 +118,7 @@ class Explanation:
         """Start, steps and end: the NDCG, what a step adds to it, what it changes, its effect."""
         steps = [
             [f"{self.ndcg[step + 1]:.4f}", f"{self.difference[step]:+.4f}",
-             f"{choice}: {_shown(before)} -> {_shown(after)}", self._effect(step)]
+             f"{choice}: {_shortened(before)} -> {_shortened(after)}", self._effect(step)]
             for step, (choice, before, after) in enumerate(self.changes)
         ]  # fmt: skip
         start, end = (f"{self.ndcg[step]:.4f}" for step in (0, -1))
@@ -244,6 +244,9 @@ def explain_difference(
         queries = replace(queries, measure=measure)
         stations.append(queries)
         changes.append(Change(choice, before, after))
+    for at, each in enumerate(stations[1:-1], start=1):
+        if each.measure.undefined_rule.raises:  # which is meant for both ends only
+            stations[at] = each.for_measure(undefined="omit")
     values = [each.values() for each in stations]
     ndcg = [each.means(start)[0] for each in map(Queries.totals_of, stations, values)]
     by_query = np.hstack(values).T
@@ -318,7 +321,7 @@ def _ties_and_places(queries: Queries) -> tuple[int, bool]:
     return len(np.unique(query[1:][tied])), are_places
 
 
-def _shown(value: Any) -> str:
+def _shortened(value: Any) -> str:
     text = value if isinstance(value, str) else name_of(value) if callable(value) else str(value)
     return text if len(text) <= 40 else f"{text[:37]}..."
 

@@ -29,7 +29,7 @@ def read_queries(
 
     Queries are in the order of their ids, or, where only a mean is wanted, in any order.
     """
-    queries = read_part(measure, y_true, y_score, groups, sample_weight, sort)
+    queries = read_batch(measure, y_true, y_score, groups, sample_weight, sort)
     if len(queries.shape) == 1 and len(queries) == queries.shape[0]:
         warn_of_single_documents(len(queries))
     if queries.weight is not None:
@@ -37,7 +37,7 @@ def read_queries(
     return queries
 
 
-def read_part(
+def read_batch(
     measure: Measure,
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -45,7 +45,7 @@ def read_part(
     sample_weight: ArrayLike | None = None,
     sort: bool = True,
 ) -> Queries:
-    """Check and read some of the queries, without the checks that concern all of them together."""
+    """Read and check rows of some queries; checks of all queries together are left out."""
     _checks.refuse_reordered(
         y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight
     )

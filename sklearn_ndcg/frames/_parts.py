@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ndcg._checks import import_optional
-from sklearn_ndcg._metrics import LARGEST_WEIGHT, Measure, Queries, Totals, read_part
+from sklearn_ndcg._metrics import LARGEST_WEIGHT, Measure, Queries, Totals, read_batch
 from sklearn_ndcg._rows import first_rows, shown_labels
 
 _NEEDS = "sklearn_ndcg.frames needs Narwhals, which is the extra `frames`"
@@ -68,7 +68,7 @@ def sum_part(rows: Any, columns: Columns, options: Options) -> Sums:
         return Sums(0)
     arrays = _arrays(table, columns)
     try:
-        return Sums(len(table), read_part(measure, *arrays, sort=False).totals())
+        return Sums(len(table), read_batch(measure, *arrays, sort=False).totals())
     except ValueError:
         wrong = _examples(_wrong_rows(table, columns, measure, *arrays), table, columns)
         if wrong:
@@ -96,7 +96,7 @@ def score_part(rows: Any, columns: Columns, options: Options, is_lazy: bool = Fa
         if measure.unjudged == "raise":
             measure = replace(measure, unjudged="zero")
         relevance, score = np.where(invalid, np.nan, relevance), np.where(invalid, 0, score)
-    queries = read_part(measure, relevance, score, ids)
+    queries = read_batch(measure, relevance, score, ids)
     codes = queries.grouping.row_codes()
     is_null = np.bincount(codes, weights=invalid) > 0
     dcg, ideal = (each[:, 0] for each in queries.dcg_and_ideal())

@@ -199,7 +199,7 @@ def test_undefined_queries_do_not_tell_rankers_apart():
 
 BAD_COMPARISON = {
     "one": ({"a": S}, {}, ValueError, "at least two rankers of different names, got \\['a'\\]"),
-    "none": ({}, {}, ValueError, "at least two rankers"),
+    "none": ({}, {}, ValueError, r"at least two rankers.* got \[\]"),
     "list": ([S, S], {}, TypeError, "y_scores must be a mapping from the name.*got list"),
     "baseline": (
         {"a": S, "b": S},
@@ -582,10 +582,14 @@ BAD = {
     "unjudged": ((TRUTH, LISTS), {"unjudged": "raise"}, ValueError, "unjudged must be one of 'zero', 'omit'"),
     "undefined": ((TRUTH, LISTS), {"undefined": "banana"}, ValueError, "undefined must be one of 'warn', 'omit', 'raise'"),
     "unjudged that is an option of rows": ((TRUTH, LISTS), {"unjudged": "nan"}, ValueError, "unjudged must be one of"),
-    "swapped": ((LISTS, TRUTH), {}, TypeError, "relevant and recommended look swapped: what is relevant comes first"),
-    "swapped sequences": (({"a": [["x"]], "b": [["y"]]}, [{"x"}]), {}, TypeError, "recommended must be a mapping from the name of a ranker"),
+    "swapped": ((LISTS, TRUTH), {}, TypeError, "relevant and recommended look swapped: relevant comes first"),
+    "swapped sequences": (({"a": [["x"]], "b": [["y"]]}, [{"x"}]), {}, TypeError, "recommended must be a mapping from the name of a ranker.*got list. It comes after relevant"),
     "swapped sets": ((LISTS, {"u": {"x"}, "v": {"y"}}), {}, TypeError, "look swapped"),
     "swapped lists": ((LISTS, {"u": ["x"], "v": ["y"]}), {}, TypeError, "look swapped"),
+    "swapped tuples": (({"a": {"u": ("x",), "v": ("y",)}, "b": {"u": ("y",)}}, TRUTH), {}, TypeError, "look swapped"),
+    "swapped arrays": (({"a": {"u": np.array(["x"])}, "b": {"u": np.array(["y"])}}, TRUTH), {}, TypeError, "look swapped"),
+    "swapped single query": ((LISTS, {"u": {"x": 1}}), {}, TypeError, "look swapped"),
+    "grades that are text": (({"u": {"x": "1"}}, LISTS), {}, TypeError, "relevant must have numbers, got '1'"),
     "baseline": ((TRUTH, LISTS), {"baseline": "c"}, ValueError, "baseline must be one of the rankers"),
     "clusters in a list": ((TRUTH, LISTS), {"clusters": [1, 2]}, TypeError, "clusters must be a mapping from query, as the lists or runs are, got list"),
     "clusters in a Series": ((TRUTH, LISTS), {"clusters": pd.Series({"u": 1, "v": 1})}, TypeError, r"Pass clusters.to_dict\(\)"),
@@ -632,6 +636,10 @@ def test_bad_runs():
         TypeError, match="runs must be a mapping from the name of a ranker to its run"
     ):
         compare_runs(qrels, list(runs.values()))
+    with pytest.raises(TypeError, match="qrels and runs look swapped: qrels comes first"):
+        compare_runs(runs, qrels)
+    with pytest.raises(TypeError, match="got list. It comes after qrels"):
+        compare_runs(qrels, list(runs))
     with pytest.raises(ValueError, match="qrels and run look swapped"):
         compare_runs({"q": {"a": 0.5}}, {"x": {"q": {"a": 1}}, "y": {"q": {"a": 1}}})
     with pytest.raises(ValueError, match="At least 2 scored queries"):

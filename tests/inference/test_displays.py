@@ -298,6 +298,8 @@ def test_bad_input():
         ValueError, match="cv_results must have 'estimator' and 'indices'.*call cross_validate with"
     ):
         NDCGDisplay.from_cv_results({"test_score": [1]}, X, y)
+    with pytest.raises(ValueError, match="cv_results has no fold"):
+        NDCGDisplay.from_cv_results({"estimator": [], "indices": {"test": []}}, X, y)
     for options, error, message in (
         ({"confidence_level": 0}, ValueError, "confidence_level must be between 0 and 1"),
         ({"k": [0]}, ValueError, "array of integer cutoffs"),
@@ -315,7 +317,8 @@ def test_without_matplotlib_the_error_says_what_to_install():
         "import sys; sys.modules['matplotlib'] = None; from sklearn_ndcg import NDCGDisplay;"
         "NDCGDisplay.from_predictions([[1, 0]] * 20, [[1, 0], [0, 1]] * 10)"
     )
-    assert 'pip install "matplotlib>=3.8"' in run_python(code).stderr
+    assert "Drawing needs matplotlib" in (error := run_python(code).stderr)
+    assert 'pip install "matplotlib>=3.8"' in error
 
 
 def test_a_fold_without_relevant_documents_is_warned_of():
@@ -438,6 +441,25 @@ def test_a_mapping_draws_a_curve_for_each_ranker():
     assert all(line.axes is display.ax_ for line in display.line_)
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_a_table_has_a_ranker_in_each_column(library):
+    module = pytest.importorskip(library, reason=f"{library} is not installed")
+    y, scores = three_rankers()
+    rows = {name: s.ravel() for name, s in scores.items()}
+    make = module.table if library == "pyarrow" else module.DataFrame
+    display = NDCGDisplay.from_predictions(
+        y.ravel(), make(rows), groups=np.repeat(np.arange(30), 12), k=5
+    )
+    assert display.name == list(scores)
+    assert display.ndcg.tolist() == NDCGDisplay.from_predictions(y, scores, k=5).ndcg.tolist()
+
+
+def test_a_table_beside_a_matrix_is_the_scores_of_one_ranker():
+    y, s = matrices(30)
+    display = NDCGDisplay.from_predictions(y, pd.DataFrame(s), k=5)
+    assert display.ndcg.tolist() == NDCGDisplay.from_predictions(y, s, k=5).ndcg.tolist()
+
+
 def test_one_ranker_in_a_mapping_is_a_list_of_one():
     y, s = matrices(30)
     display = NDCGDisplay.from_predictions(y, {"a": s}, confidence_level=None)
@@ -453,9 +475,10 @@ def test_a_display_of_rankers_is_drawn_again_with_other_names():
     assert len(display.plot(name="one for all").line_) == 3
 
 
-def test_each_ranker_has_its_style():
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_each_ranker_has_its_style(kind):
     styles = [{"color": "red"}, {"linestyle": "--"}, {"label": "mine", "linewidth": 4}]
-    display = NDCGDisplay.from_predictions(*three_rankers(), curve_kwargs=styles)
+    display = NDCGDisplay.from_predictions(*three_rankers(), curve_kwargs=kind(styles))
     first, second, third = display.line_
     assert first.get_color() == "red"
     assert second.get_linestyle() == "--"
@@ -483,8 +506,12 @@ def test_undefined_queries_are_warned_of_once_for_all_rankers():
 
 def test_bad_rankers():
     y, s = matrices(30)
-    for scores, name, found in (({}, None, "[]"), ({"a": s, "b": s}, "model", "['a', 'b']")):
-        with pytest.raises(ValueError, match=re.escape(f"y_score maps {found} to scores")):
+    for scores, name, message in (
+        ({}, None, "y_score must have at least one ranker of different names, got []"),
+        ({"a": s, "b": s}, "model", "name is of one ranker, got 'model'"),
+        (s, ["a"], "name is of one ranker, got ['a']. Several have their names in y_score, as a"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(message)):
             NDCGDisplay.from_predictions(y, scores, name=name)
     with pytest.raises(ValueError, match="must have the same shape") as caught:
         NDCGDisplay.from_predictions(y, {"a": s, "b": s[:, 1:]})
@@ -497,6 +524,14 @@ def test_an_integer_stands_for_all_cutoffs_up_to_it(k):
     display = NDCGDisplay.from_predictions(y, s, k=k)
     assert display.k.tolist() == list(range(1, 8))
     assert display.ndcg.tolist() == ndcg_curve(y, s, k=range(1, 8))[1].tolist()
+
+
+@pytest.mark.parametrize("k", [13, 10**9, 10**30])
+def test_a_curve_ends_at_the_longest_query(k):
+    y, s = matrices(30)
+    display = NDCGDisplay.from_predictions(y, s, k=k)
+    assert display.k.tolist() == list(range(1, 13))
+    assert display.ndcg.tolist() == ndcg_curve(y, s)[1].tolist()
 
 
 @pytest.mark.parametrize("k", [0, -1, True, 2.0, "retrieved"])
@@ -542,11 +577,14 @@ def test_a_list_of_names_draws_each_fold_as_a_curve():
 
 def test_a_list_of_styles_draws_each_fold_as_a_curve():
     styles = [{"linestyle": style} for style in ("-", "--", ":", "-.")]
-    display, _ = folds(name="Ridge", curve_kwargs=styles)
+    display, scores = folds(name="Ridge", curve_kwargs=styles)
     assert [line.get_linestyle() for line in display.line_] == ["-", "--", ":", "-."]
-    assert legend(display) == ["Ridge"] * 4
-    unnamed, _ = folds(curve_kwargs=styles)
-    assert unnamed.ax_.get_legend() is None
+    values = [f"NDCG@5 = {score:.3f}" for score in scores]
+    assert legend(display) == [f"Ridge ({value})" for value in values]
+    assert legend(folds(curve_kwargs=styles)[0]) == values
+    named, _ = folds(name=["a", "b", "c", "d"], curve_kwargs=tuple(styles))
+    assert legend(named) == ["a", "b", "c", "d"]
+    assert [line.get_linestyle() for line in named.line_] == ["-", "--", ":", "-."]
 
 
 @pytest.mark.parametrize("argument", ["name", "curve_kwargs"])
@@ -615,7 +653,10 @@ def test_unknown_options_are_refused():
         lambda **options: NDCGDisplay.from_estimator(model, X, rows, groups=query, **options),
         lambda **options: NDCGDisplay.from_cv_results(results, X, rows, groups=query, **options),
     ):
-        with pytest.raises(TypeError, match="NDCGDisplay has no option 'tie'"):
+        message = (
+            r"NDCGDisplay \(see from_predictions\) has no option 'tie'.* undefined, .* despine"
+        )
+        with pytest.raises(TypeError, match=message):
             draw(tie="worst")
         with pytest.raises(ValueError, match="ties must be one of"):
             draw(ties="first")

@@ -7,8 +7,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from helpers import matrices, three_rankers, users
+from scipy import stats
 
-from sklearn_ndcg import compare_rankers, ndcg_interval, ndcg_samples
+from sklearn_ndcg import compare_rankers, explain_difference, ndcg_interval, ndcg_samples
 
 Y, S = matrices()
 
@@ -104,6 +105,28 @@ def test_notebooks_show_names_on_the_left_and_numbers_on_the_right():
                 text = "".join(cell.itertext())
                 side = "right" if re.fullmatch(r"[-+−.\d]+", text) else "left"
                 assert cell.get("style") == f"text-align: {side}", text
+
+
+def test_results_with_arrays_are_compared_by_identity():
+    y, scores = three_rankers()
+    found, other = (compare_rankers(y, scores, random_state=0) for _ in range(2))
+    pairs = [(found, other), (found.largest_differences(1), other.largest_differences(1))]
+    pairs.append(tuple(explain_difference(y, scores["poor"], "rax", "ranx") for _ in range(2)))
+    for one, another in pairs:
+        assert one == one  # noqa: PLR0124
+        assert one != another
+        assert len({one, another}) == 2
+    assert ndcg_interval(y, scores["poor"], method="t") == ndcg_interval(
+        y, scores["poor"], method="t"
+    )
+
+
+def test_one_level_is_computed_and_shown():
+    y, scores = three_rankers()
+    found = compare_rankers(y, scores)
+    assert "0.95 interval" in repr(found)
+    half = stats.t.ppf(0.975, found.n_queries - 1) * found.standard_error
+    assert found.confidence_interval.low.tolist() == (found.difference - half).tolist()
 
 
 def test_results_cannot_be_changed():

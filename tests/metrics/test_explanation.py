@@ -323,6 +323,28 @@ def test_bad_conventions(first, error, message):
         assert caught.value.__notes__ == ["In the convention passed as `first`."]
 
 
+UNDEFINED_BETWEEN = ([[1, 0], [2, 0], [2, 1]], [[1, 2], [2, 1], [1, 2]])
+
+
+@pytest.mark.parametrize("end", [{"gain": [0, 0, 1], "undefined": "omit"}, {"undefined": 1}])
+def test_a_step_does_not_raise_where_both_ends_are_fine(end):
+    strict = {"undefined": "raise"}
+    found = explain_difference(*UNDEFINED_BETWEEN, strict, end)
+    assert found.ndcg[0] == ndcg_score(*UNDEFINED_BETWEEN, **strict)
+    assert found.ndcg[-1] == ndcg_score(*UNDEFINED_BETWEEN, **end)
+    assert [change.choice for change in found.changes] == list(end)
+    assert found.changes[-1].before == "raise"
+    back = explain_difference(*UNDEFINED_BETWEEN, end, strict)
+    assert back.difference.sum() == pytest.approx(-found.difference.sum(), abs=1e-15)
+
+
+def test_an_end_that_is_undefined_raises():
+    y_true, y_score = [[0, 0], [2, 0]], [[1, 2], [2, 1]]
+    for ends in (({"undefined": "raise"}, "sklearn"), ("rax", {"undefined": "raise", "k": 1})):
+        with pytest.raises(ValueError, match="NDCG is undefined for 1 of 2 queries"):
+            explain_difference(y_true, y_score, *ends)
+
+
 def test_bad_data():
     with pytest.raises(ValueError, match="y_true is 1-D and groups is missing"):
         explain_difference([1, 0], [1, 2], "sklearn", "rax")

@@ -685,7 +685,9 @@ def test_responses_that_are_not_scores(data):
         score(LogisticRegression().fit(X, names[y]), X, y, groups=query)
     with pytest.raises(ValueError, match="neither predict_proba|no numbers"):
         score(SVC().fit(X, names[y]), X, y, groups=query)
-    with pytest.raises(ValueError, match=r"Ridge has no such method: response_method=\['predict_proba'"):
+    with pytest.raises(
+        ValueError, match=r"Ridge has no such method: response_method=\['predict_proba'"
+    ):
         probabilities(Ridge().fit(X, y), X, y, groups=query)
     with pytest.raises(ValueError, match=r"same shape, got \(105,\) and \(105, 4\)"):
         make_ndcg_scorer(response_method="decision_function")(
