@@ -19,7 +19,7 @@ from sklearn_ndcg._inference.sample import read_rankers
 from sklearn_ndcg._inference.statistics import COMPARISON_LEVEL
 from sklearn_ndcg._metrics import CurveOptions, Measure, NDCGChoices, Queries, measure_and_data
 from sklearn_ndcg._rows import column_names, take_rows
-from sklearn_ndcg._selection import make_ndcg_scorer
+from sklearn_ndcg._selection import ResponseMethod, make_ndcg_scorer
 
 
 class DisplayOptions(NDCGChoices, total=False):
@@ -180,7 +180,7 @@ class NDCGDisplay:
         *,
         groups: ArrayLike | None = None,
         group_by: Any = None,
-        response_method: Any = "auto",
+        response_method: ResponseMethod = "auto",
         k: ArrayLike | None = None,
         confidence_level: float | None = 0.95,
         name: str | None = None,
@@ -243,7 +243,7 @@ class NDCGDisplay:
         *,
         groups: ArrayLike | None = None,
         group_by: Any = None,
-        response_method: Any = "auto",
+        response_method: ResponseMethod = "auto",
         k: ArrayLike | None = None,
         name: str | list[str] | None = None,
         **options: Unpack[DisplayOptions],

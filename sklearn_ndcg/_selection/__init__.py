@@ -4,6 +4,7 @@ from sklearn_ndcg._selection.leaks import QueryLeakWarning
 from sklearn_ndcg._selection.ranker import GroupedRanker
 from sklearn_ndcg._selection.scorers import (
     GroupedScorer,
+    ResponseMethod,
     make_dcg_scorer,
     make_ndcg_scorer,
     one_ranking,
