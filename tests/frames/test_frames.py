@@ -3,6 +3,7 @@
 import tomllib
 import warnings
 from decimal import Decimal
+from importlib.metadata import version
 from pathlib import Path
 from typing import Unpack, get_type_hints
 
@@ -277,6 +278,8 @@ def test_columns_may_have_any_name(engine):
                 with pytest.raises(ValueError, match="with a dot or backtick: rename 'a.b'"):
                     function(engine(columns), **given)
             continue
+        if names is odd and engine.name == "duckdb" and version("duckdb") < "2":
+            continue  # which refuses such names
         found = ndcg_by_query(engine(columns), **given)
         assert same(rows(found), [(1, 2, 1 / np.log2(3), 1, 1 / np.log2(3)), (2, 1, 1, 1, 1)])
 
@@ -319,6 +322,8 @@ def test_scores_and_ids_of_128_bits(kind):
         frame = table.to_pandas(types_mapper=pd.ArrowDtype)
     elif kind.endswith("hugeint"):
         duckdb = pytest.importorskip("duckdb")
+        if kind == "uhugeint" and duckdb.__version__ < "1.5":
+            pytest.skip("which this DuckDB hands over as bytes, and which are refused")
         frame = duckdb.from_arrow(table).project(f"q::{kind} as q, y, s::{kind} as s")
     else:
         pl = pytest.importorskip("polars")
