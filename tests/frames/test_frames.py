@@ -278,7 +278,7 @@ def test_columns_may_have_any_name(engine):
                 with pytest.raises(ValueError, match="with a dot or backtick: rename 'a.b'"):
                     function(engine(columns), **given)
             continue
-        if names is odd and engine.name == "duckdb" and version("duckdb") < "2":
+        if names[0] != "gain" and engine.name == "duckdb" and version("duckdb") < "2":
             continue  # which refuses such names
         found = ndcg_by_query(engine(columns), **given)
         assert same(rows(found), [(1, 2, 1 / np.log2(3), 1, 1 / np.log2(3)), (2, 1, 1, 1, 1)])
