@@ -108,6 +108,7 @@ UNDEFINED = {
     "omit": UndefinedRule(np.nan),
     "raise": UndefinedRule(np.nan, raises=True),
 }
+_FLOAT = np.dtype(np.float64)
 _LARGEST_UNDEFINED = 1e100  # whose cubes and sums, as in intervals, are still float64
 
 
@@ -295,9 +296,10 @@ class Measure:
             base = {"base": self.log_base} if function == "log" else {}
             function, given = partial(DISCOUNTS[function], **base), ranks.astype(np.float64)
         discounts = _result_of(function, "discount", "ranks", given)
-        rising = discounts[1:] > discounts[:-1]
-        wrong = ~np.isfinite(discounts) | (discounts < 0) | np.r_[discounts[0] == 0, rising]
-        if wrong.any():
+        falls = discounts[1:] <= discounts[:-1]  # which NaN does not
+        if not (0 < discounts[0] < np.inf and discounts[-1] >= 0 and falls.all()):
+            wrong = ~np.isfinite(discounts) | (discounts < 0)
+            wrong |= np.r_[discounts[0] == 0, discounts[1:] > discounts[:-1]]
             raise ValueError(
                 "discount must be finite, >= 0 (above 0 at rank 1) and must not rise, but "
                 f"{_checks.name_of(self.discount)} gave {discounts[wrong][0]} at rank "
@@ -451,6 +453,8 @@ def _check_undefined(value: object) -> None:
 def _result_of(function: Callable[[Any], ArrayLike], name: str, of: str, values: Any) -> Floats:
     """What a callable gain or discount returns, one number for each value."""
     returned = function(values)
+    if type(returned) is np.ndarray and (returned.dtype, returned.shape) == (_FLOAT, values.shape):
+        return returned
     _checks.refuse_masked(returned, f"what {name} returned")
     result = np.asarray(returned)
     if result.shape != values.shape or result.dtype.kind not in "biuf":

@@ -232,11 +232,13 @@ class Queries:
             return np.ones(len(self))
         return np.asarray(self.weight / (self.weight.max() or 1))
 
-    def _distinct_cutoffs(self) -> tuple[Ints, Ints]:
+    def _distinct_cutoffs(self) -> tuple[Ints, Ints | slice]:
         """The distinct ranks to cut at, no deeper than any query, and which is that of each k."""
         # documents that were not retrieved add nothing to a DCG, so "retrieved" need not cut it
         ends = [min(k, self._longest) if isinstance(k, int) else self._longest
                 for k in self.measure.cutoffs]  # fmt: skip
+        if len(ends) == 1:  # a tenth of the time of a small call
+            return np.array(ends, dtype=np.intp), slice(None)
         return np.unique(np.array(ends, dtype=np.intp), return_inverse=True)
 
     def _dcg(self, cutoffs: Ints, discount: Floats, part: Ints | None = None) -> Floats:
