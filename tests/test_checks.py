@@ -337,3 +337,11 @@ def test_a_missing_library_is_named_with_its_requirement():
     with pytest.raises(ImportError, match=r'^x needs y: python -m pip install "y>=2"$') as caught:
         _checks.import_optional("no_such_library", "x needs y", "y>=2")
     assert isinstance(caught.value.__cause__, ModuleNotFoundError)
+
+
+def test_a_multiindex_beside_a_plain_index_says_nothing_about_the_order():
+    frame = pd.DataFrame({"user": [1, 1, 2, 2], "date": [1, 2, 1, 2], "y": [1, 0, 2, 1]})
+    by_both = frame.set_index(["user", "date"], drop=False)
+    _checks.refuse_reordered(X=by_both, y=frame["y"])
+    with pytest.raises(ValueError, match="X and y have the same labels in their index"):
+        _checks.refuse_reordered(X=by_both, y=by_both["y"].iloc[::-1])
