@@ -291,11 +291,12 @@ class Measure:
     def discounts(self, n: int) -> Floats:
         """Discounts of the ranks 1..n."""
         ranks = np.arange(1, n + 1)
-        function, given = self.discount, ranks.copy()
-        if isinstance(function, str):
-            base = {"base": self.log_base} if function == "log" else {}
-            function, given = partial(DISCOUNTS[function], **base), ranks.astype(np.float64)
-        discounts = _result_of(function, "discount", "ranks", given)
+        if isinstance(self.discount, str):
+            base = {"base": self.log_base} if self.discount == "log" else {}
+            named = partial(DISCOUNTS[self.discount], **base)
+            discounts = _result_of(named, "discount", "ranks", ranks.astype(np.float64))
+        else:
+            discounts = _result_of(self.discount, "discount", "ranks", ranks.copy())
         falls = discounts[1:] <= discounts[:-1]  # which NaN does not
         if not (0 < discounts[0] < np.inf and discounts[-1] >= 0 and falls.all()):
             wrong = ~np.isfinite(discounts) | (discounts < 0)

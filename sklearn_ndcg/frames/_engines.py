@@ -37,6 +37,7 @@ class Engine:
     """
 
     is_lazy: ClassVar = False  # whether results by query are computed only when they are read
+    is_eager: ClassVar = True  # whether the table is in memory, in an order
     part: ClassVar = "pass"
     note: ClassVar = (
         "This was pass {i} of {n} over the table: {n_read:,} of its {n_rows:,} rows had been "
@@ -56,13 +57,13 @@ class Engine:
         self.code_name = max(self.names, key=len) + "_"  # which no column has
 
     def keeps_order(self) -> bool:
-        """Whether rows come in the order of the table. A lazy engine has none unless it says so."""
-        return type(self) is Engine
+        """Whether rows come in the order of the table. Only an eager one says so by default."""
+        return self.is_eager
 
     def select(self, native: Any) -> Any:
         """The columns that are needed, checked, as a Narwhals frame."""
         try:
-            table: Any = nw.from_native(native, eager_only=type(self) is Engine)
+            table: Any = nw.from_native(native, eager_only=self.is_eager)
         except TypeError as error:
             raise TypeError(
                 "frame must be a table of pandas, Polars, PyArrow, DuckDB, Ibis, PySpark or Dask, "
@@ -115,7 +116,8 @@ class Engine:
 
     def give_back(self, tables: list[Any]) -> Any:
         """The results of all parts as a table of the engine."""
-        return tables[0]
+        [table] = tables  # an engine with several joins them
+        return table
 
 
 class Passes(Engine):
@@ -128,6 +130,7 @@ class Passes(Engine):
     filtered or not, and by `give_back` what the tables of results of all passes become.
     """
 
+    is_eager = False
     coded: Callable[[Any, list[str], str], Any]
 
     def counts(self) -> tuple[int, int]:
@@ -144,8 +147,8 @@ class Passes(Engine):
             return
         name = self.code_name
         coded = nw.from_native(self.coded(self.native, self.keys, name))
-        found, counted = [0, 0], self.checked(self.table).select(nw.len(), nw.col(name).sum())
-        counted = [int(each) for each in counted.collect().rows()[0]]
+        sums = self.checked(self.table).select(nw.len(), nw.col(name).sum()).collect()
+        found, counted = [0, 0], [int(each) for each in sums.rows()[0]]
         for i in range(n):
             rows = self.checked(coded.filter(nw.col(name) % n == i).select(self.names)).collect()
             found = [found[0] + len(rows), found[1] + int(rows[name].sum() or 0)]
@@ -246,6 +249,7 @@ class Partitions(Engine):
     number of partitions.
     """
 
+    is_eager = False
     is_lazy = True
     part = "partition"
     note = (

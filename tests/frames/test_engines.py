@@ -23,7 +23,7 @@ pa = pytest.importorskip("pyarrow")
 dataset = pytest.importorskip("pyarrow.dataset")
 parquet = pytest.importorskip("pyarrow.parquet")
 from sklearn_ndcg.frames import ndcg_by_query, ndcg_score  # noqa: E402
-from sklearn_ndcg.frames._engines import Partitions, Passes, _on_worker  # noqa: E402
+from sklearn_ndcg.frames._engines import Engine, Partitions, Passes, _on_worker  # noqa: E402
 from sklearn_ndcg.frames._parts import sum_part  # noqa: E402
 
 COLUMNS = {"y_true": "y", "y_score": "s", "groups": "q"}
@@ -624,3 +624,10 @@ def test_a_dataset_by_query_is_a_relation(tmp_path):
     assert isinstance(found, duckdb.DuckDBPyRelation)
     values = sklearn_ndcg.ndcg_samples(columns["y"], columns["s"], groups=columns["q"], undefined=0)
     assert [row[-1] for row in found.order("q").fetchall()] == pytest.approx(values.tolist())
+
+
+def test_give_back_loses_no_table():
+    engine = Engine.__new__(Engine)
+    assert engine.give_back(["only"]) == "only"
+    with pytest.raises(ValueError, match="too many values to unpack"):
+        engine.give_back(["first", "second"])
