@@ -138,12 +138,11 @@ class Grouping:
         codes = self.row_codes()
         return replace(self, codes=codes).gather(np.arange(len(codes)))
 
-    def rows_of(self, queries: Ints) -> Ints:
-        """Row numbers of some queries, one query after the other."""
+    def places_of(self, queries: Ints) -> Ints:
+        """The places of some queries' rows among the gathered ones, one query after the other."""
         lengths = self.lengths[queries]
         shifts = self.starts[queries] - np.cumsum(lengths) + lengths
-        places = np.arange(lengths.sum()) + np.repeat(shifts, lengths)
-        return np.asarray(self.gather(np.arange(self.lengths.sum()))[places])
+        return np.arange(lengths.sum()) + np.repeat(shifts, lengths)
 
     def keep(self, kept: NDArray[np.bool_]) -> tuple[Ints, Ints]:
         """Starts and lengths once only some of the gathered rows are left."""

@@ -128,11 +128,11 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
         """
         splitter = self._splitter()
         grouping, order, samples = self._samples(X, y, groups)
-        n = len(order)
+        n, rows = len(order), grouping.gather(np.arange(count_rows(X)))
         for fold, (train, test) in enumerate(splitter.split(*samples)):
             trained = order[_chosen(train, n, "queries", fold, "training")]
             tested = order[_chosen(test, n, "queries", fold, "test")]
-            yield grouping.rows_of(trained), np.sort(grouping.rows_of(tested))
+            yield rows[grouping.places_of(trained)], np.sort(rows[grouping.places_of(tested)])
 
     def get_n_splits(
         self, X: Any = None, y: ArrayLike | None = None, groups: ArrayLike | None = None
