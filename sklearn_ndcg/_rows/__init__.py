@@ -6,6 +6,7 @@ from sklearn_ndcg._rows.columns import (
     group_columns,
     insert_zeros,
     lacks_only,
+    order_values,
     query_ids,
     take_rows,
     without_columns,

@@ -18,10 +18,7 @@ def query_ids(X: Any, group_by: Any, groups: Any = None) -> Any:
     if group_by is None:
         return groups
     if callable(group_by):
-        ids = group_by(X)
-        if ids is None:
-            raise ValueError(f"group_by={group_by!r} returned None instead of ids.")
-        return ids
+        return _returned(X, group_by, "group_by", "ids")
     keys = group_by if isinstance(group_by, list) else [group_by]
     if not keys or any(callable(key) or not isinstance(key, Hashable) for key in keys):
         raise ValueError(
@@ -32,15 +29,48 @@ def query_ids(X: Any, group_by: Any, groups: Any = None) -> Any:
     return found if isinstance(group_by, list) else found[0]
 
 
-def column(X: Any, key: Any) -> Any:
-    """The column of X, or level of its pandas index, that `key` names; an int for arrays."""
+def order_values(X: Any, order_by: Any) -> Any:
+    """The values of the rows that `order_by` finds: a column, an index level, or what is made of X.
+
+    None where it is None.
+    """
+    if order_by is None:
+        return None
+    if callable(order_by):
+        return _returned(X, order_by, "order_by", "values")
+    if not isinstance(order_by, Hashable):
+        raise ValueError(
+            "order_by must name one column or index level of X, or be a callable on X, got "
+            f"{order_by!r}."
+        )
+    if column_names(X) is None and not is_integer(order_by):
+        raise ValueError(
+            f"order_by={order_by!r} is a name, but X arrived as {type(X).__name__}, which has none:"
+            " pass the number of a column or a callable on X, or split before X becomes an array, "
+            "with cv=list(splitter.split(X, y, groups))."
+        )
+    return column(X, order_by, "order_by")
+
+
+def _returned(X: Any, function: Any, name: str, what: str) -> Any:
+    values = function(X)
+    if values is None:
+        raise ValueError(f"{name}={function!r} returned None instead of {what}.")
+    return values
+
+
+def column(X: Any, key: Any, name: str = "group_by") -> Any:
+    """The column of X, or level of its pandas index, that `key` names; an int for arrays.
+
+    Errors call the argument `name`.
+    """
     names, levels = column_names(X), _index_levels(X)
     if names is None:
-        return _array_column(X, key)
+        return _array_column(X, key, name)
     n_found = names.count(key) + levels.count(key)
     if n_found != 1:
         raise ValueError(
-            f"group_by={key!r} names {n_found or 'none'} of the columns {names} and index levels "
+            f"{name}={key!r} names {n_found or 'none'} of the columns {names} and index levels "
             f"{levels} of X: it must name one."
         )
     return X[key] if key in names else X.index.get_level_values(key)
@@ -58,10 +88,10 @@ def _index_levels(X: Any) -> list[Any]:
     return [name for name in names if name is not None]
 
 
-def _array_column(X: Any, key: Any) -> Any:
+def _array_column(X: Any, key: Any, name: str) -> Any:
     if not is_integer(key):
         raise ValueError(
-            f"group_by={key!r} is a name, but X arrived as {type(X).__name__}, which has none: "
+            f"{name}={key!r} is a name, but X arrived as {type(X).__name__}, which has none: "
             "RFECV, SequentialFeatureSelector, RidgeCV, LogisticRegressionCV, the steps of a "
             "Pipeline and, for polars and pyarrow, permutation_importance turn X into an array. "
             "Ways out: groups, with sklearn.set_config(enable_metadata_routing=True); in a "
@@ -70,12 +100,12 @@ def _array_column(X: Any, key: Any) -> Any:
         )
     if not (hasattr(X, "shape") or hasattr(X, "__array__") or isinstance(X, list | tuple)):
         raise ValueError(
-            f"group_by={key} is the number of a column, but X is a {type(X).__name__}, which has "
+            f"{name}={key} is the number of a column, but X is a {type(X).__name__}, which has "
             "none: pass an array, or a callable that finds the ids in it."
         )
     matrix = _matrix(X)
     if len(matrix.shape) != 2 or not -matrix.shape[1] <= key < matrix.shape[1]:
-        raise ValueError(f"group_by={key} is not a column of X, which has shape {matrix.shape}.")
+        raise ValueError(f"{name}={key} is not a column of X, which has shape {matrix.shape}.")
     if hasattr(matrix, "toarray"):  # a list, as SciPy before 1.13 slices no column alone
         return matrix[:, [key]].toarray().ravel()
     return matrix[:, key]
@@ -88,9 +118,9 @@ def _matrix(X: Any) -> Any:
     return X.tocsr() if hasattr(X, "tocsr") else X
 
 
-def group_columns(X: Any, group_by: Any) -> list[Any]:
-    """The columns of X that `group_by` names, without index levels; [] for a callable."""
-    keys = group_by if isinstance(group_by, list) else [group_by]
+def group_columns(X: Any, group_by: Any, order_by: Any = None) -> list[Any]:
+    """The columns of X that `group_by` and `order_by` name; no index levels, none of a callable."""
+    keys = dict.fromkeys([*(group_by if isinstance(group_by, list) else [group_by]), order_by])
     return [key for key in keys if not (key is None or callable(key) or key in _index_levels(X))]
 
 
@@ -102,7 +132,9 @@ def without_columns(X: Any, keys: list[Any]) -> Any:
         column(X, key)  # raises if it is not a column
     table = _matrix(X)
     if table.shape[1] == len(keys):
-        raise ValueError(f"group_by={keys!r} names all columns of X: no feature is left.")
+        raise ValueError(
+            f"group_by and order_by name {keys!r}, all columns of X: no feature is left."
+        )
     if column_names(X) is not None:
         return X.drop(columns=keys) if hasattr(X, "iloc") else X.drop(keys)
     kept = table[:, np.delete(np.arange(table.shape[1]), keys)]

@@ -12,9 +12,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg import _kernels
 from sklearn_ndcg._checks import Floats, Ints, warn
-from sklearn_ndcg._rows.ids import columns_of_ids, encode_ids, first_rows, unique_ids, unique_labels
+from sklearn_ndcg._rows.ids import (
+    columns_of_ids,
+    encode_ids,
+    first_rows,
+    in_library_order,
+    unique_ids,
+    unique_labels,
+)
 
 Item = TypeVar("Item", bound=np.generic)
+
+# Text that sorts by time as it is: a year, and its month, quarter or week.
+_DATE = re.compile(r"\d{4}([-/.](0[1-9]|1[0-2])(?!\d)|[-/.]?[QW]\d|\d{4}T)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +92,24 @@ class Grouping:
         labels = np.fromiter(zip(*parts, strict=True), dtype=object, count=len(rows))
         return replace(cls.of_ids(codes, len(codes)), labels=labels)
 
+    def in_order(self, values: Any, asked_by: str = "") -> tuple[Ints, NDArray[Any]]:
+        """The queries by the smallest value of their rows, and these values; equal ones by label.
+
+        None is the order of labels, with a warning where `asked_by` takes it for that of time and
+        it cannot be.
+        """
+        n_queries = len(self.labels)
+        if values is None:
+            if asked_by:
+                _warn_of_text_for_time(self.labels, asked_by)
+            return np.arange(n_queries), self.labels
+        codes = self.row_codes()
+        by_value = Grouping.of_ids(in_library_order(values), len(codes), name="order_by")
+        smallest = np.full(n_queries, len(by_value.labels))
+        np.minimum.at(smallest, codes, by_value.row_codes())
+        order = np.argsort(smallest, kind="stable")
+        return order, by_value.labels[smallest[order]]
+
     @classmethod
     def of_matrix(cls, n_queries: int, n_documents: int) -> Grouping:
         """Group the entries of a matrix by its rows."""
@@ -109,6 +137,12 @@ class Grouping:
         """Row numbers sorted by query, as ``np.argsort(groups, kind="stable")``."""
         codes = self.row_codes()
         return replace(self, codes=codes).gather(np.arange(len(codes)))
+
+    def places_of(self, queries: Ints) -> Ints:
+        """The places of some queries' rows among the gathered ones, one query after the other."""
+        lengths = self.lengths[queries]
+        shifts = self.starts[queries] - np.cumsum(lengths) + lengths
+        return np.arange(lengths.sum()) + np.repeat(shifts, lengths)
 
     def keep(self, kept: NDArray[np.bool_]) -> tuple[Ints, Ints]:
         """Starts and lengths once only some of the gathered rows are left."""
@@ -162,6 +196,20 @@ def warn_of_single_documents(n_queries: int) -> None:
             "ranked against. groups must have one id per query, the same for all of its rows, not "
             "one id per row."
         )
+
+
+def _warn_of_text_for_time(labels: NDArray[Any], asked_by: str) -> None:
+    """Warn where labels are text that does not sort by time: no dates, no numbers of one width."""
+    texts = [label[0] if isinstance(label, tuple) else label for label in labels]
+    if not isinstance(texts[0], str) or all(map(_DATE.match, texts)):
+        return
+    if len(set(map(len, texts))) == 1 and all(map(str.isdecimal, texts)):
+        return
+    warn(
+        f"{asked_by} takes the order of the ids for the order of time, and they are text that is "
+        f"no date ({shown_labels(labels)}). Say with order_by= which column or index level of X "
+        "has the time; name the ids there if their order is meant."
+    )
 
 
 def _as_python(labels: NDArray[Any]) -> list[Any]:

@@ -21,6 +21,7 @@ from sklearn_ndcg._rows.columns import column_names
 
 LabelsAt = Callable[[Ints], Iterable[Any]]  # the labels of some rows
 
+_NOUNS = {"order_by": "value"}  # what errors call the values of an argument, if not ids
 _HASH_OF_IDENTITY: Any = object.__hash__
 _HASHED_AT_ONCE = 1 << 14  # rows of text: they stay in the processor's cache
 
@@ -37,7 +38,7 @@ def encode_ids(groups: Any, n_rows: int, name: str) -> tuple[NDArray[Any], Label
         ids, labels_at = _encode_column(readable) or (np.asarray(readable), None)
     except Exception as error:
         raise TypeError(
-            f"{name} must be an array of ids, got {type(groups).__name__}: {error}"
+            f"{name} must be an array of {_noun(name)}s, got {type(groups).__name__}: {error}"
         ) from error
     _check_shape(ids, groups, n_rows, name)
     if labels_at is None and ids.dtype.kind == "O":
@@ -90,8 +91,8 @@ def unique_labels(labels: Iterable[Any], sort: bool, name: str) -> tuple[NDArray
     except TypeError as error:
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise TypeError(
-            f"{name} must be ids of one type that can be sorted, found {names}: convert them, for "
-            f"example with [str(id) for id in {name}]."
+            f"{name} must be {_noun(name)}s of one type that can be sorted, found {names}: convert "
+            f"them, for example with [str(id) for id in {name}]."
         ) from error
     return np.fromiter(found, dtype=object, count=len(found)), codes
 
@@ -179,6 +180,20 @@ def _encode_arrow(column: Any) -> tuple[NDArray[Any], LabelsAt] | None:
     return codes, lambda rows: found[codes[rows]]
 
 
+def in_library_order(values: Any) -> Any:
+    """The values, where they are categories their places in the order that the library gives them.
+
+    (As ids, categories sort by name.)
+    """
+    dtype = getattr(values, "dtype", None)
+    if not hasattr(dtype, "categories"):
+        return values
+    if hasattr(values, "to_physical"):
+        return values.to_physical() if dtype == sys.modules["polars"].Enum else values
+    places = np.asarray(getattr(values, "array", values).codes)
+    return np.where(places < 0, np.nan, places)
+
+
 def columns_of_ids(groups: Any, n_rows: int) -> list[Any] | None:
     """The columns of compound ids; None where there is one id per row."""
     if isinstance(groups, list | tuple):
@@ -205,11 +220,12 @@ def _is_column(values: Any, n_rows: int) -> bool:
 def _check_shape(ids: NDArray[Any], groups: Any, n_rows: int, name: str) -> None:
     if ids.ndim != 1:
         raise ValueError(
-            f"{name} must be 1-D, one id per row, got {type(groups).__name__} of shape {ids.shape}."
+            f"{name} must be 1-D, one {_noun(name)} per row, got {type(groups).__name__} of shape "
+            f"{ids.shape}."
         )
     if len(ids) != n_rows:
         raise ValueError(
-            f"{name} must have one id for each of the {n_rows} rows, got {len(ids)}."
+            f"{name} must have one {_noun(name)} for each of the {n_rows} rows, got {len(ids)}."
             + _sizes_hint(groups, n_rows)
         )
     if ids.dtype.kind not in "biufmMOSU":
@@ -218,8 +234,13 @@ def _check_shape(ids: NDArray[Any], groups: Any, n_rows: int, name: str) -> None
 
 def _refuse_missing(missing: NDArray[np.bool_], name: str) -> None:
     if missing.any():
-        found = count_of(missing, "missing id", "missing ids")
-        raise ValueError(f"{name} must not hold missing ids, found {found}.")
+        what = f"missing {_noun(name)}"
+        found = count_of(missing, what, f"{what}s")
+        raise ValueError(f"{name} must not hold {what}s, found {found}.")
+
+
+def _noun(name: str) -> str:
+    return _NOUNS.get(name, "id")
 
 
 def _sizes_hint(groups: Any, n_rows: int) -> str:

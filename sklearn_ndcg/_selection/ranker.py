@@ -17,7 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_ndcg import _checks, _rows
-from sklearn_ndcg._checks import Floats
+from sklearn_ndcg._checks import Floats, Ints
 from sklearn_ndcg._metrics import row_weights
 from sklearn_ndcg._selection import libraries
 from sklearn_ndcg._selection.leaks import TrainedQueries
@@ -53,6 +53,11 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         is not a feature; or a callable on X. Takes precedence over `groups`. With None, pass
         `groups` to `fit`.
 
+    order_by : str, int or callable, default=None
+        What orders the queries for ``validation="last"``, by the smallest value of their rows, as
+        in `QuerySplitter`. None is the order of their ids. A column that it names is taken out of
+        the features too.
+
     k : int or None, default=None
         Cutoff of `score` and of early stopping. None counts whole lists.
 
@@ -68,8 +73,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         linear in CatBoost.
 
     validation : {"random", "last"}, default="random"
-        Which queries are held out: drawn by `random_state`, or those with the highest ids, such as
-        the latest days, so that training is on earlier ones only.
+        Which queries are held out: drawn by `random_state`, or the last by `order_by`, such as the
+        latest days, so that training is on earlier ones only.
 
     validation_fraction : float, default=0.1
         The fraction of queries to hold out, between 0 and 1; at least one query.
@@ -96,16 +101,16 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     feature_importances_, coef_ : ndarray
         Those of the inner estimator, where it has them, in the order of `feature_names_in_`; 0 for
-        a group column. Not for a Pipeline that transforms the columns.
+        columns of `group_by` and `order_by`. Not for a Pipeline that transforms the columns.
 
     classes_ : ndarray
         Those of the inner estimator, where it has them.
 
     n_features_in_ : int
-        Number of columns of X in `fit`, a group column included.
+        Number of columns of X in `fit`, those of `group_by` and `order_by` included.
 
     feature_names_in_ : ndarray
-        Names of the columns of X in `fit`, a group column included.
+        Names of the columns of X in `fit`, those of `group_by` and `order_by` included.
 
     See Also
     --------
@@ -150,6 +155,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         estimator: Any,
         *,
         group_by: Any = None,
+        order_by: Any = None,
         k: int | None = None,
         max_queries: int | None = None,
         early_stopping: bool = False,
@@ -160,6 +166,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         self.estimator = estimator
         self.group_by = group_by
+        self.order_by = order_by
         self.k = k
         self.max_queries = max_queries
         self.early_stopping = early_stopping
@@ -182,7 +189,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like or dataframe of shape (n_documents, n_features)
-            Features, with the column of query ids where `group_by` names one.
+            Features, with the columns that `group_by` and `order_by` name.
 
         y : array-like of shape (n_documents,)
             Relevance.
@@ -212,19 +219,26 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
         TypeError
             If `estimator` is not an estimator.
+
+        Warns
+        -----
+        UserWarning
+            If the last queries are held out in the order of ids that are text.
         """
         self._check_parameters()
         X, y, groups, weight = self._check_data(X, y, groups, sample_weight)
         inner = self._clone_estimator()
         last = libraries.last_step(inner)
         self._check_groups(groups, last, fit_params)
-        self._group_columns = _rows.group_columns(X, self.group_by)
+        times = _rows.order_values(X, self.order_by)
+        _checks.refuse_reordered(X=X, order_by=times)
+        self._group_columns = _rows.group_columns(X, self.group_by, self.order_by)
         self._columns = _rows.column_names(X) or []
         transforms = isinstance(inner, Pipeline) and len(inner.steps) > 1
         libraries.check_fit_params(
             fit_params, last, self._group_columns, self.early_stopping or transforms
         )
-        train, held_out = self._split_rows(X, y, groups, weight, fit_params)
+        train, held_out = self._split_rows(X, y, groups, weight, fit_params, times)
         if isinstance(inner, Pipeline):
             train, held_out = libraries.fit_transformers(inner, train, held_out)
 
@@ -478,7 +492,13 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return _rows.without_columns(X, columns)
 
     def _split_rows(
-        self, X: Any, y: NDArray[Any], groups: Any, weight: Floats | None, fit_params: Params
+        self,
+        X: Any,
+        y: NDArray[Any],
+        groups: Any,
+        weight: Floats | None,
+        fit_params: Params,
+        times: Any,
     ) -> tuple[TrainingRows, TrainingRows | None]:
         """Rows to train on, sorted by query, and those that are held out.
 
@@ -494,7 +514,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if groups is None:
             return rows, None
         grouping = _rows.Grouping.of_ids(groups, n)
-        drawn, held_out = self._draw_queries(len(grouping.labels))
+        drawn, held_out = self._draw_queries(grouping, times)
         self._trained_queries = TrainedQueries.of(grouping, y, drawn)
         self.query_ids_ = self._trained_queries.labels
         if not self.early_stopping and drawn.all() and grouping.is_in_order:  # nothing is copied
@@ -505,8 +525,11 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         stops = self.early_stopping
         return train, rows.take_queries(held_out, grouping.lengths, order) if stops else None
 
-    def _draw_queries(self, n_queries: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def _draw_queries(
+        self, grouping: _rows.Grouping, times: Any
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Which queries are used at all, and which of these are held out from training."""
+        n_queries = len(grouping.labels)
         generator = utils.check_random_state(self.random_state)
         drawn, held_out = np.ones(n_queries, dtype=bool), np.zeros(n_queries, dtype=bool)
         if self.max_queries is not None and self.max_queries < n_queries:
@@ -520,7 +543,10 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 f"early_stopping=True would hold out {n_held_out} of {n_drawn} queries and leave "
                 "none to train on: more queries are needed, or a smaller validation_fraction."
             )
-        orders = {"random": generator.permutation, "last": lambda n: np.arange(n)[::-1]}
-        order = orders[self.validation](n_drawn)
-        held_out[np.flatnonzero(drawn)[order[:n_held_out]]] = True
+        orders: dict[str, Callable[[], Ints]] = {
+            "random": lambda: np.flatnonzero(drawn)[generator.permutation(n_drawn)],
+            "last": lambda: grouping.in_order(times, "validation='last'")[0][::-1],
+        }
+        order = orders[self.validation]()
+        held_out[order[drawn[order]][:n_held_out]] = True
         return drawn, held_out

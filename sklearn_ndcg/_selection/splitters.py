@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import re
+import sys
 import warnings
 from collections.abc import Iterator
 from copy import copy
-from typing import Any, ClassVar, Literal, get_args
+from inspect import signature
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import BaseCrossValidator, check_cv
 
-from sklearn_ndcg._checks import Ints, check_choice, is_integer, refuse_reordered
-from sklearn_ndcg._rows import Grouping, count_rows, first_rows, query_ids, shown_labels
+from sklearn_ndcg._checks import Ints, is_integer, refuse_reordered
+from sklearn_ndcg._rows import (
+    Grouping,
+    count_rows,
+    order_values,
+    query_ids,
+    shown_labels,
+)
 
-Order = Literal["sorted", "appearance"]
+# Splitters named so take the order of samples for that of time.
+_IN_TIME = re.compile("Time|Walk|Purged|Gap")
 
 
-class QuerySplitter(BaseEstimator):  # type: ignore[misc]
+class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
     """Apply any splitter to queries instead of rows, so that every query stays whole.
 
     scikit-learn's splitters by group have no repeated, no shuffled and sized, and no time-ordered
@@ -38,10 +48,12 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
         Where in X the query ids are, as in `make_ndcg_scorer`. No `groups` are needed then; they
         are ignored if they are passed. With None, pass `groups` to the tool.
 
-    order : {"sorted", "appearance"}, default="sorted"
-        The order in which the splitter gets the queries: that of their ids, so that
-        `TimeSeriesSplit` trains on earlier days, or that of their first rows. (Ids sort as they
-        are: "10" before "9", and categories by name. Their codes keep another order.)
+    order_by : str, int or callable, default=None
+        What orders the queries for the splitter: a column of X, a level of its pandas index, or a
+        callable on X that returns one value per row. Queries come by the smallest value of their
+        rows, so that `TimeSeriesSplit` trains on earlier ones; ties, and None, by their ids. Ids
+        sort as they are: "10" before "9", and categories by name, where `order_by` takes their own
+        order. Splitters that read the index of X find these values there, if pandas is in use.
 
     See Also
     --------
@@ -54,12 +66,13 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
     >>> import numpy as np
     >>> from sklearn.model_selection import ShuffleSplit, TimeSeriesSplit
     >>> from sklearn_ndcg import QuerySplitter
-    >>> day = np.array(["Mon 1", "Tue 2", "Mon 1", "Wed 3", "Tue 2", "Wed 3"])
-    >>> X = np.zeros((6, 1))
-    >>> for train, test in QuerySplitter(TimeSeriesSplit(2)).split(X, groups=day):
+    >>> day = np.array(["Mon", "Tue", "Mon", "Wed", "Tue", "Wed"])
+    >>> X = np.array([[1], [2], [1], [3], [2], [3]])
+    >>> in_time = QuerySplitter(TimeSeriesSplit(2), order_by=0)
+    >>> for train, test in in_time.split(X, groups=day):
     ...     print(day[train], day[test])
-    ['Mon 1' 'Mon 1'] ['Tue 2' 'Tue 2']
-    ['Mon 1' 'Tue 2' 'Mon 1' 'Tue 2'] ['Wed 3' 'Wed 3']
+    ['Mon' 'Mon'] ['Tue' 'Tue']
+    ['Mon' 'Mon' 'Tue' 'Tue'] ['Wed' 'Wed']
 
     One split into training and test rows:
 
@@ -72,10 +85,10 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
     _repr_html_ = _repr_mimebundle_ = None  # as an estimator it would show as "not fitted"
     __metadata_request__split: ClassVar = {"groups": True}
 
-    def __init__(self, cv: Any = 5, *, group_by: Any = None, order: Order = "sorted") -> None:
+    def __init__(self, cv: Any = 5, *, group_by: Any = None, order_by: Any = None) -> None:
         self.cv = cv
         self.group_by = group_by
-        self.order = order
+        self.order_by = order_by
 
     def split(
         self, X: Any, y: ArrayLike | None = None, groups: ArrayLike | None = None
@@ -96,22 +109,30 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
         Yields
         ------
         train, test : ndarray
-            Row numbers of the training part and of the test part, ascending.
+            Row numbers of the training part, query by query in the order of the splitter, so that
+            the first of them are whole queries but for the last; and of the test part, ascending.
 
         Raises
         ------
         ValueError
-            If ids are not found or do not fit X, or if `cv` does not index the queries.
+            If ids or values to order by are not found, are missing or do not fit X; if `cv` does
+            not index the queries, has a part without any, or several test parts.
 
         TypeError
-            If `cv` is an iterator, which the first call would use up.
+            If `cv` is an iterator, which the first call would use up, or splits y alone.
+
+        Warns
+        -----
+        UserWarning
+            If a splitter that is named for time gets queries in the order of ids that are text.
         """
-        query_of_row = self._query_of_row(X, y, groups)
-        rows, queries = np.arange(len(query_of_row)), np.zeros((query_of_row.max() + 1, 1))
-        for fold, parts in enumerate(self._splitter().split(queries, _highest(y, query_of_row))):
-            counts = (_count_each(part, len(queries), "queries", fold) for part in parts)
-            train, test = (np.repeat(rows, count[query_of_row]) for count in counts)
-            yield train, test
+        splitter = self._splitter()
+        grouping, order, samples = self._samples(X, y, groups)
+        n, rows = len(order), grouping.gather(np.arange(count_rows(X)))
+        for fold, (train, test) in enumerate(splitter.split(*samples)):
+            trained = order[_chosen(train, n, "queries", fold, "training")]
+            tested = order[_chosen(test, n, "queries", fold, "test")]
+            yield rows[grouping.places_of(trained)], np.sort(rows[grouping.places_of(tested)])
 
     def get_n_splits(
         self, X: Any = None, y: ArrayLike | None = None, groups: ArrayLike | None = None
@@ -140,9 +161,8 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
         except (TypeError, ValueError) as error:
             if X is None:
                 raise ValueError(f"X is None, and cv needs to know the queries: {error}") from error
-        query_of_row = self._query_of_row(X, y, groups)
-        queries = np.zeros((query_of_row.max() + 1, 1))
-        return int(splitter.get_n_splits(queries, _highest(y, query_of_row)))
+        *_, samples = self._samples(X, y, groups)
+        return int(splitter.get_n_splits(*samples))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Get the parameters by name.
@@ -212,24 +232,43 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
 
     def _splitter(self) -> Any:
         _refuse_iterator(self.cv)
-        if "Group" in type(self.cv).__name__:
-            raise ValueError(f"{type(self.cv).__name__} splits by group itself: use it as it is.")
-        return check_cv(self.cv)
+        name = type(self.cv).__name__
+        if "Group" in name:
+            raise ValueError(f"{name} splits by group itself: use it as it is.")
+        splitter = check_cv(self.cv)
+        try:
+            signature(splitter.split).bind("X", "y")
+        except TypeError as error:
+            raise TypeError(
+                f"{name}.split takes y alone: pass its splits of the queries as a list, "
+                "QuerySplitter(list(cv.split(pd.Series(range(n_queries)))))."
+            ) from error
+        return splitter
 
-    def _query_of_row(self, X: Any, y: Any, groups: Any) -> Ints:
-        """The number of each row's query, in `order`."""
-        check_choice("order", self.order, get_args(Order))
+    def _samples(self, X: Any, y: Any, groups: Any) -> tuple[Grouping, Ints, tuple[Any, Any]]:
+        """The queries, their order, and the splitter's X and y, one sample per query."""
         groups = query_ids(X, self.group_by, groups)
         if groups is None:
             raise ValueError(
                 "QuerySplitter got no groups, so it is not known which rows are one query. Pass "
                 "groups, one id per row, to the tool, or say with group_by= where in X they are."
             )
-        refuse_reordered(X=X, y=y, groups=groups)
+        values = order_values(X, self.order_by)
+        refuse_reordered(X=X, y=y, groups=groups, order_by=values)
         grouping = Grouping.of_ids(groups, count_rows(X))
-        query_of_row, n_queries = grouping.row_codes(), len(grouping.labels)
-        ascending = {"sorted": np.arange(n_queries), "appearance": first_rows(query_of_row)}
-        return np.argsort(np.argsort(ascending[self.order]))[query_of_row]
+        in_time = any(_IN_TIME.search(each.__name__) for each in type(self.cv).mro())
+        order, labels = grouping.in_order(values, type(self.cv).__name__ * in_time)
+        query_of_row = np.argsort(order)[grouping.row_codes()]
+        return grouping, order, (_with_index(labels), _highest(y, query_of_row))
+
+
+def _with_index(labels: NDArray[Any]) -> Any:
+    """One sample per label; in pandas, if it is in use, as some splitters read their index."""
+    samples = np.zeros((len(labels), 1))
+    if "pandas" not in sys.modules:
+        return samples
+    index = labels.astype(np.float64) if labels.dtype.kind == "f" else labels  # no index of float16
+    return sys.modules["pandas"].DataFrame(samples, index=index)
 
 
 def _refuse_iterator(cv: Any) -> None:
@@ -257,12 +296,20 @@ def _highest(y: Any, query_of_row: Ints) -> Any:
     return classes[places]
 
 
-def _count_each(part: Any, n: int, what: str, fold: int) -> Ints:
-    """How often each of n queries or rows is in one part of a split."""
+def _chosen(part: Any, n: int, what: str, fold: int, name: str) -> Ints:
+    """The numbers of the queries or rows, of n, in one part of a split."""
+    if len(part) and np.ndim(next(iter(part))):
+        raise ValueError(
+            f"cv: fold {fold} has {len(part)} {name} parts instead of one. Pass a list of splits: "
+            f"[(train, np.concatenate(parts)) for train, parts in cv.split(np.zeros(({n}, 1)))]."
+        )
     try:
-        return np.bincount(np.arange(n)[np.asarray(part)], minlength=n)
+        chosen = np.arange(n)[np.asarray(part) if len(part) else []]
     except IndexError as error:
         raise ValueError(f"cv: fold {fold} does not index {n} {what}: {error}") from error
+    if not len(chosen):
+        raise ValueError(f"cv: the {name} part of fold {fold} has none of the {n} {what}.")
+    return chosen
 
 
 def check_group_splits(
@@ -337,7 +384,10 @@ def check_group_splits(
 def _is_cut(grouping: Grouping, parts: Any, fold: int) -> NDArray[np.bool_]:
     """Which queries have some but not all of their rows in a part, or rows in both."""
     codes, n_queries = grouping.row_codes(), len(grouping.labels)
-    inside = [_count_each(part, len(codes), "rows", fold) > 0 for part in parts]
+    inside = [
+        np.bincount(_chosen(part, len(codes), "rows", fold, name), minlength=len(codes)) > 0
+        for name, part in zip(("training", "test"), parts, strict=True)
+    ]
     counts = np.array([np.bincount(codes[rows], minlength=n_queries) for rows in inside])
     some = (counts > 0) & (counts < grouping.lengths)
     return np.asarray(some.any(axis=0) | (counts > 0).all(axis=0))

@@ -798,26 +798,71 @@ def test_halving_and_validation_curves_grow_by_whole_queries(thirty_queries):
     assert train.shape == test.shape == (2, 3)
 
 
-@pytest.mark.parametrize("validation", ["last", "random"])
-def test_what_is_held_out(validation, thirty_queries, monkeypatch):
+@pytest.mark.parametrize(
+    ("validation", "order_by"), [("last", None), ("last", "minus"), ("random", None)]
+)
+def test_what_is_held_out(validation, order_by, thirty_queries, monkeypatch):
     lightgbm = pytest.importorskip("lightgbm")
     X, y, query = thirty_queries
     seen = {}
     fit = lightgbm.LGBMRanker.fit
 
     def recording(self, X, y, **params):
+        assert list(X) == [name for name in table if name != order_by]
         seen.update(train=set(X["q"]), held_out=set(next(iter(params["eval_X"]))["q"]))
         return fit(self, X, y, **params)
 
     recording.__signature__ = signature(fit)
     monkeypatch.setattr(lightgbm.LGBMRanker, "fit", recording)
+    table = X.assign(q=query, minus=-query + np.random.default_rng(0).random(len(y)))
     GroupedRanker(
         lightgbm.LGBMRanker(n_estimators=3, verbose=-1), early_stopping=True, random_state=0,
-        validation=validation, validation_fraction=0.2,
-    ).fit(X.assign(q=query), y, groups=query)  # fmt: skip
+        validation=validation, validation_fraction=0.2, order_by=order_by,
+    ).fit(table, y, groups=query)  # fmt: skip
     assert len(seen["held_out"]) == 6
     assert seen["train"] | seen["held_out"] == set(range(30))
-    assert (max(seen["train"]) < min(seen["held_out"])) == (validation == "last")
+    ids = {name: np.array([*each]) * (-1 if order_by else 1) for name, each in seen.items()}
+    assert (ids["train"].max() < ids["held_out"].min()) == (validation == "last")
+
+
+def test_columns_to_order_by_are_not_features(thirty_queries):
+    X, y, query = thirty_queries
+    table = X.assign(q=query, when=pd.Timestamp(0) + pd.to_timedelta(query, "D"))
+    plain = GroupedRanker(Ridge(), group_by="q").fit(table.drop(columns="when"), y)
+    for order_by in ("when", "q", lambda X: X["q"]):
+        without = table if order_by == "when" else table.drop(columns="when")
+        ranker = GroupedRanker(Ridge(), group_by="q", order_by=order_by).fit(without, y)
+        for each in (without, X):
+            np.testing.assert_array_equal(ranker.predict(each), plain.predict(X))
+        expected = np.append(plain.estimator_.coef_, np.zeros(without.shape[1] - X.shape[1]))
+        np.testing.assert_array_equal(ranker.coef_, expected)
+        assert ranker.score(without, y) == plain.score(table.drop(columns="when"), y)
+    by_place = GroupedRanker(Ridge(), group_by=-1, order_by=0)
+    by_place.fit(np.c_[-query, X, query], y)
+    np.testing.assert_allclose(by_place.coef_, [0, *plain.estimator_.coef_, 0])
+    with pytest.raises(ValueError, match="all columns of X: no feature is left"):
+        GroupedRanker(Ridge(), group_by="q", order_by="when").fit(table[["q", "when"]], y)
+    with pytest.raises(ValueError, match="order_by='day' names none of the columns"):
+        GroupedRanker(Ridge(), order_by="day").fit(table, y)
+    with pytest.raises(ValueError, match="X and order_by have the same labels"):
+        GroupedRanker(Ridge(), order_by=lambda X: X["when"][::-1]).fit(table, y)
+
+
+def test_the_last_queries_are_not_those_of_the_last_text(thirty_queries):
+    X, y, query = thirty_queries
+    stopping = GroupedRanker(
+        pytest.importorskip("lightgbm").LGBMRanker(n_estimators=3, verbose=-1), group_by="q",
+        early_stopping=True, validation="last", random_state=0,
+    )  # fmt: skip
+    table = X.assign(q=np.char.add("q", query.astype(str)), when=query)
+    with pytest.warns(UserWarning, match=r"^validation='last' takes .* no date \('q0'.*order_by="):
+        clone(stopping).fit(table, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clone(stopping).set_params(validation="random").fit(table, y)
+        clone(stopping).set_params(early_stopping=False).fit(table, y)
+        clone(stopping).set_params(order_by="when").fit(table, y)
+        clone(stopping).fit(table.assign(q=query), y)
 
 
 @pytest.mark.parametrize(
@@ -939,7 +984,7 @@ def test_rows_without_names_and_without_the_group_column(thirty_queries):
 
 def test_a_feature_has_to_be_left(thirty_queries):
     _, y, query = thirty_queries
-    with pytest.raises(ValueError, match="names all columns of X: no feature is left"):
+    with pytest.raises(ValueError, match="all columns of X: no feature is left"):
         GroupedRanker(Ridge(), group_by=["q"]).fit(pd.DataFrame({"q": query}), y)
 
 

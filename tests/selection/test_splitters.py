@@ -1,8 +1,8 @@
 """QuerySplitter, which applies any splitter to queries, and check_group_splits."""
 
 import pickle
+import sys
 import warnings
-from typing import get_args, get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ from sklearn.ensemble import StackingRegressor, VotingRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import (
+    BaseCrossValidator,
     GridSearchCV,
     GroupKFold,
     HalvingGridSearchCV,
@@ -29,6 +30,7 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
     TimeSeriesSplit,
     cross_val_score,
+    learning_curve,
 )
 
 from sklearn_ndcg import GroupedRanker, QuerySplitter, check_group_splits, make_ndcg_scorer
@@ -66,23 +68,22 @@ SPLITTERS = {
 }
 
 
-@pytest.mark.parametrize("order", ["sorted", "appearance"])
+@pytest.mark.parametrize("order_by", [None, lambda X: -X.index.to_series().astype("int64")])
 @pytest.mark.parametrize("name", SPLITTERS)
-def test_the_folds_of_queries_are_those_of_the_inner_splitter(name, order, days):
+def test_the_folds_of_queries_are_those_of_the_inner_splitter(name, order_by, days):
     X, y, query = days
-    inner, splitter = SPLITTERS[name], QuerySplitter(SPLITTERS[name], order=order)
-    ids = np.unique(query) if order == "sorted" else pd.unique(query)
+    inner, splitter = SPLITTERS[name], QuerySplitter(SPLITTERS[name], order_by=order_by)
+    ids = np.unique(query)[:: -1 if order_by else 1]
     highest = np.array([y[query == each].max() for each in ids])
     if isinstance(inner, int):
         inner = KFold(inner)
     expected = inner if isinstance(inner, list) else inner.split(ids, highest)
     found = list(splitter.split(X, y, query))
     for (train, test), parts in zip(found, expected, strict=True):
-        for rows, queries in zip((train, test), parts, strict=True):
-            assert set(query[rows]) == set(ids[queries])
-            assert (np.diff(rows) > 0).all()  # every row once
-        whole = np.isin(query, query[test])
-        np.testing.assert_array_equal(np.flatnonzero(whole), test)
+        by_hand = [np.flatnonzero(query == each) for each in ids[parts[0]]]
+        np.testing.assert_array_equal(train, np.concatenate(by_hand))
+        by_hand = np.flatnonzero(np.isin(query, ids[parts[1]]))
+        np.testing.assert_array_equal(test, by_hand)
     assert splitter.get_n_splits(X, y, query) == len(found)
     check_group_splits(splitter, X, y, query)
 
@@ -169,8 +170,8 @@ def test_calibration_and_voting(days):
 def test_parameters_of_the_inner_splitter(days):
     X, y, _ = days
     splitter = QuerySplitter(KFold(4), group_by="day")
-    changed = clone(splitter).set_params(cv__n_splits=3, cv__shuffle=True, order="appearance")
-    assert (changed.cv.n_splits, changed.cv.shuffle, changed.order) == (3, True, "appearance")
+    changed = clone(splitter).set_params(cv__n_splits=3, cv__shuffle=True, order_by="a")
+    assert (changed.cv.n_splits, changed.cv.shuffle, changed.order_by) == (3, True, "a")
     assert splitter.cv.n_splits == 4
     shared = KFold(4)
     assert QuerySplitter(shared).set_params(cv__n_splits=3).cv.n_splits == 3
@@ -235,15 +236,277 @@ def test_a_number_of_folds_has_what_kfold_has(n_folds, days):
         np.testing.assert_array_equal(found[1], by_kfold[1])
 
 
-def test_editors_are_told_the_names_of_the_orders():
-    assert get_args(get_type_hints(QuerySplitter.__init__)["order"]) == ("sorted", "appearance")
+# --- order_by
+
+
+def hashed_days(convert=lambda when: when):
+    """Rows of text ids in random order beside their days, and the first day of each id."""
+    rng = np.random.default_rng(1)
+    rows = np.repeat(np.arange(N_QUERIES), rng.integers(2, 6, N_QUERIES))
+    days = pd.Timestamp("2024-03-01") + pd.to_timedelta(rows + rng.integers(0, 3, len(rows)), "D")
+    query = np.array([f"{37 * i % 101:03d}-q" for i in range(N_QUERIES)])[rows]
+    table = pd.DataFrame({"a": rng.normal(size=len(rows)), "q": query, "when": convert(days)})
+    order = rng.permutation(len(rows))
+    first = pd.Series(days, name="day").groupby(query).min()
+    return table.iloc[order].reset_index(drop=True), first
+
+
+KINDS = {
+    "dates": lambda when: when,
+    "zoned": lambda when: when.tz_localize("UTC"),
+    "periods": lambda when: when.to_period("D"),
+    "python dates": lambda when: when.date,
+    "text": lambda when: when.strftime("%Y-%m-%d"),
+    "numbers": lambda when: when.day_of_year / 2,
+    "categories in their order": lambda when: pd.Categorical(
+        when.strftime("%d.%m."), when.unique().sort_values().strftime("%d.%m."), ordered=True
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_queries_come_by_their_smallest_value(kind):
+    X, first = hashed_days(KINDS[kind])
+    expected = first.sort_index().sort_values(kind="stable").index
+    tables = {"when": X, 2: X.to_numpy(), "level": X.set_index(X["when"].rename("level"))}
+    tables[lambda X: X["when"]] = X
+    for order_by, table in tables.items():
+        if kind == "categories in their order" and order_by == 2:
+            continue  # an array has no categories
+        splitter = QuerySplitter(LeaveOneOut(), order_by=order_by)
+        ids = [X["q"][test].unique().tolist() for _, test in splitter.split(table, groups=X["q"])]
+        assert ids == [[each] for each in expected]
+
+
+def test_enums_of_polars_come_in_their_order():
+    levels = pl.Series(["low", "high", "mid"], dtype=pl.Enum(["low", "mid", "high"]))
+    X = pl.DataFrame({"q": ["b", "c", "a"], "level": levels})
+    tests = [int(t[0]) for _, t in QuerySplitter(3, group_by="q", order_by="level").split(X)]
+    assert tests == [0, 2, 1]
+    by_text = X.with_columns(pl.col("level").cast(pl.Categorical))
+    tests = [int(t[0]) for _, t in QuerySplitter(3, group_by="q", order_by="level").split(by_text)]
+    assert tests == [1, 0, 2]
+    missing = X.with_columns(pl.Series("level", ["low", None, "mid"], dtype=levels.dtype))
+    with pytest.raises(ValueError, match="1 missing value, the first at index 1"):
+        next(QuerySplitter(2, group_by="q", order_by="level").split(missing))
+
+
+def test_training_ends_before_the_days_that_are_tested():
+    X, first = hashed_days()
+    splitter = QuerySplitter(TimeSeriesSplit(4), group_by="q", order_by="when")
+    for train, test in splitter.split(X):
+        assert first[X["q"][train]].max() <= first[X["q"][test]].min()
+
+
+@pytest.mark.parametrize("order_by", [None, "when"])
+def test_text_is_no_order_in_time(order_by):
+    X, _ = hashed_days()
+    splitter = QuerySplitter(TimeSeriesSplit(3), group_by="q", order_by=order_by)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        list(QuerySplitter(3, group_by="q").split(X))
+        list(QuerySplitter(TimeSeriesSplit(3), group_by="q", order_by="q").split(X))
+        if order_by:
+            list(splitter.split(X))
+    if not order_by:
+        with pytest.warns(
+            UserWarning, match=r"TimeSeriesSplit .* no date \('0.*order_by="
+        ) as caught:
+            list(splitter.split(X))
+        assert [each.filename for each in caught] == [__file__]
+
+
+class Later(TimeSeriesSplit):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("ids", "warns"),
+    [
+        (["a", "b", "c", "d"], True),
+        (["9", "10", "11", "12"], True),
+        (["1.3.2024", "2.3.2024", "3.3.2024", "4.3.2024"], True),
+        (["2024-1", "2024-2", "2024-10", "2024-11"], True),
+        ([("u", 1), ("u", 2), ("v", 1), ("v", 2)], True),
+        (["2024-03-29", "2024-03-30", "2024-03-31", "2024-04-01"], False),
+        (["2024-03-29 10:00", "2024-03-29 11:00", "2024-03-30 10:00", "2024-04-01 10:00"], False),
+        (["20240329", "20240330", "20240331", "20240401"], False),
+        (["20240329T10", "20240330T10", "20240331T10", "20240401T10"], False),
+        (["2024-W08", "2024-W09", "2024-W10", "2024-W11"], False),
+        (["2023Q4", "2024Q1", "2024Q2", "2024Q3"], False),
+        (["008", "009", "010", "011"], False),
+        ([8, 9, 10, 11], False),
+        ([("2024-03-29", "u"), ("2024-03-30", "u"), ("2024-03-30", "v"), ("2024-03-31", "u")], False),
+        (np.arange(4).astype("M8[D]"), False),
+        (list(pd.date_range("2024", periods=4).date), False),
+    ],
+)  # fmt: skip
+def test_which_ids_cannot_be_in_the_order_of_time(ids, warns):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert len(list(QuerySplitter(Later(2)).split(np.zeros((4, 1)), groups=ids))) == 2
+    assert len(caught) == warns
+
+
+def test_bad_values_to_order_by():
+    X, _ = hashed_days()
+    wrong = {
+        "no such column": ("day", X, "order_by='day' names none of the columns"),
+        "two columns": (["when", "a"], X, "order_by must name one column.*'when', 'a'"),
+        "the values": (X["when"].to_numpy(), X, "order_by must name one column"),
+        "an array": ("when", X.to_numpy(), r"order_by='when' is a name, but X .* ndarray.*cv=list\(splitter.split"),
+        "no such number": (3, X.to_numpy(), "order_by=3 is not a column of X"),
+        "nothing": (lambda X: None, X, "order_by=.* returned None instead of values"),
+        "too few": (lambda X: X["when"].to_numpy()[1:], X, "order_by must have one value for each"),
+        "reordered": (lambda X: X["when"].sort_values(), X, "X and order_by have the same labels"),
+        "NaT": (lambda X: X["when"].where(X.index != 2), X, "order_by must not hold missing values, found 1 missing value, the first at index 2"),
+        "NaN": (lambda X: X["a"].where(X.index < 5), X, rf"{len(X) - 5} missing values.*index 5"),
+        "None": (lambda X: [None, *"b" * (len(X) - 1)], X, "1 missing value, the first at index 0"),
+        "no category": (lambda X: pd.Categorical(X["q"].where(X.index != 4)), X, "value.*index 4"),
+    }  # fmt: skip
+    for order_by, table, words in wrong.values():
+        with pytest.raises(ValueError, match=f"(?s){words}"):
+            next(QuerySplitter(3, order_by=order_by).split(table, groups=X["q"].to_numpy()))
+
+
+# --- learning curves
+
+
+def test_the_first_rows_of_a_training_part_are_whole_queries(days):
+    X, y, _ = days
+    sizes = X.index.value_counts()
+    cut = []
+
+    def count_cut(estimator, X, y):
+        found = X.index.value_counts()
+        cut.append((found < sizes[found.index]).sum())
+        return 0.0
+
+    learning_curve(
+        Ridge(), X, y, scoring=count_cut, train_sizes=[11, 23, 37], error_score="raise",
+        cv=QuerySplitter(KFold(3, shuffle=True, random_state=0), group_by="day"),
+    )  # fmt: skip
+    assert len(cut) == 18
+    assert max(cut) == 1
+
+
+@pytest.mark.parametrize("name", ["lightgbm.LGBMRanker", "xgboost.XGBRanker"])
+def test_rankers_learn_the_same_from_either_order_of_queries(name, days):
+    X, y, _ = days
+    module, ranker = name.split(".")
+    options = {"n_estimators": 5, "n_jobs": 1} | ({"verbose": -1} if "LGBM" in ranker else {})
+    ranker = GroupedRanker(getattr(pytest.importorskip(module), ranker)(**options), group_by="day")
+    splitter = QuerySplitter(KFold(3, shuffle=True, random_state=0), group_by="day")
+    for train, test in splitter.split(X, y):
+        assert (np.diff(train) < 0).any()
+        by_query, ascending = (
+            ranker.fit(X.iloc[rows], y[rows]).predict(X.iloc[test])
+            for rows in (train, np.sort(train))
+        )
+        np.testing.assert_array_equal(by_query, ascending)
+
+
+# --- splitters of other libraries
+
+
+def test_it_is_a_cross_validator_whose_split_takes_groups():
+    splitter = QuerySplitter(KFold(3))
+    assert isinstance(splitter, BaseCrossValidator)
+    assert splitter.get_metadata_routing().split.requests == {"groups": True}
+    assert sorted(splitter.get_params(deep=False)) == ["cv", "group_by", "order_by"]
+
+
+class Purged:
+    """Purges as k-folds of labelled spans do: by the index of X."""
+
+    def __init__(self, ends):
+        self.ends = ends
+
+    def split(self, X, y=None, groups=None):
+        assert isinstance(X.index, pd.DatetimeIndex)
+        for test in np.array_split(np.arange(len(X)), 3):
+            first, last = X.index[test[0]], self.ends[X.index[test[-1]]]
+            ends = self.ends[X.index].to_numpy()
+            yield np.flatnonzero((ends < first) | (X.index > last)), test
+
+
+def test_a_splitter_finds_the_values_of_the_queries_in_the_index(days):
+    X, y, query = days
+    when = np.unique(query)
+    ends = pd.Series(when + np.timedelta64(2, "D"), index=when)
+    by_text = X.reset_index().assign(q=37 * np.searchsorted(when, query) % 101)
+    for splitter, table in (
+        (QuerySplitter(Purged(ends), group_by="day"), X),
+        (QuerySplitter(Purged(ends), group_by="q", order_by="day"), by_text),
+    ):
+        for train, test in splitter.split(table, y):
+            before, after = query[train] < query[test].min(), query[train] > query[test].max()
+            assert (before | after).all()
+            assert (query[train][before] + np.timedelta64(2, "D") < query[test].min()).all()
+            assert (query[train][after] > query[test].max() + np.timedelta64(2, "D")).all()
+
+
+@pytest.mark.parametrize(
+    "ids", [np.array([1, 2, 3], np.float16), np.array([1, 2, 3], np.longdouble), [b"a", b"b", b"c"],
+            [True, False, True], [(1, "a"), (1, "b"), (2, "a")], [frozenset("a")] * 3,
+            np.arange(3).astype("m8[D]"), np.array([1, 20000, 300000]).astype("M8[Y]")],
+)  # fmt: skip
+def test_any_id_can_be_an_index(ids):
+    splits = [([0], [0])]
+    for found in QuerySplitter(splits).split(np.zeros((3, 1)), groups=ids):
+        assert len(found) == 2
+
+
+def test_without_pandas_a_splitter_gets_an_array(days, monkeypatch):
+    X, y, _ = days
+    splitter = QuerySplitter(Purged(None))
+    monkeypatch.delitem(sys.modules, "pandas")
+    with pytest.raises(AttributeError, match="ndarray.*index"):
+        next(splitter.split(X.to_numpy(), y, np.arange(len(y))))
+
+
+class SeveralTests:
+    def split(self, X, y=None, groups=None):
+        folds = np.array_split(np.arange(len(X)), 5)
+        yield np.concatenate(folds[:2]), folds[2:4]
+
+    def get_n_splits(self, X=None, y=None, groups=None):
+        return 1
+
+
+class SplitsSeries:
+    def split(self, y):
+        yield np.arange(len(y) - 2), np.arange(2)
+
+    def get_n_splits(self, y=None):
+        return 1
+
+
+def test_other_splitters_are_told_the_way_out(days):
+    X, y, query = days
+    with pytest.raises(ValueError, match=r"fold 0 has 2 test parts.*list of splits: \[") as several:
+        list(QuerySplitter(SeveralTests(), group_by="day").split(X, y))
+    with pytest.raises(TypeError, match=r"SplitsSeries\.split takes y alone.*list\(") as series:
+        list(QuerySplitter(SplitsSeries(), group_by="day").split(X, y))
+    with pytest.raises(ValueError, match="fold 0 has 2 test parts"):
+        check_group_splits(SeveralTests(), X, y, query)
+    # the lines that the errors show
+    line = str(several.value).split("splits: ")[1].removesuffix(".")
+    splits = eval(line, {"np": np, "cv": SeveralTests()})  # noqa: S307
+    [(_, test)] = QuerySplitter(splits, group_by="day").split(X, y)
+    assert len(np.unique(query[test])) == len(splits[0][1])
+    line = str(series.value).split("list, ")[1].removesuffix(".")
+    names = {"pd": pd, "cv": SplitsSeries(), "n_queries": N_QUERIES, "QuerySplitter": QuerySplitter}
+    [(_, test)] = eval(line, names).set_params(group_by="day").split(X, y)  # noqa: S307
+    assert len(np.unique(query[test])) == 2
 
 
 WRONG = {
     "no groups": (QuerySplitter(3), {}, ValueError, "got no groups.*group_by="),
-    "order": (QuerySplitter(3, order="random"), {"groups": 1}, ValueError, "order must be one of 'sorted'"),
     "iterator": (QuerySplitter(iter([])), {"groups": 1}, TypeError, "cv is an iterator.*list"),
     "group splitter": (QuerySplitter(GroupKFold(3)), {"groups": 1}, ValueError, "GroupKFold splits by group itself"),
+    "no training part": (QuerySplitter([([], [0])]), {"groups": 1}, ValueError, "the training part of fold 0 has none of the 24 queries"),
+    "no test part": (QuerySplitter([([0], np.zeros(24, bool))]), {"groups": 1}, ValueError, "the test part of fold 0 has none"),
     "queries beyond": (QuerySplitter([([0], [24])]), {"groups": 1}, ValueError, "fold 0 does not index 24 queries"),
     "rows": (QuerySplitter(PredefinedSplit(np.arange(100) % 2)), {"groups": 1}, ValueError, "does not index 24"),
     "too few queries": (QuerySplitter(25), {"groups": 1}, ValueError, "n_splits=25"),

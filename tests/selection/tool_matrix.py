@@ -113,11 +113,12 @@ def case(way):
 
 
 def splits_by_hand(cv, query):
-    """The rows of the queries in each part, the queries in the order of their ids."""
+    """The rows of the queries in each part, those of training query by query; ids in order."""
     ids = np.unique(query)
+    rows = [np.flatnonzero(query == each) for each in ids]
     return [
-        tuple(np.flatnonzero(np.isin(query, ids[part])) for part in parts)
-        for parts in cv.split(ids)
+        (np.concatenate([rows[i] for i in train]), np.flatnonzero(np.isin(query, ids[test])))
+        for train, test in cv.split(ids)
     ]
 
 
@@ -292,12 +293,17 @@ def learning_curve_(c):
 
 
 def learning_curve_by_hand(c, sizes):
-    train_expected, test_expected = [], []
+    """Its cell is "yes" if no training part has parts of more than one query."""
+    train_expected, test_expected, most_cut = [], [], 0
+    lengths = np.bincount(c.query)
     for size in sizes:
         firsts = [(train[:size], test) for train, test in c.splits]
         test_expected.append(folds_by_hand(Ridge(), c, firsts))
         train_expected.append(folds_by_hand(Ridge(), c, [(a, a) for a, _ in firsts]))
-    return [train_expected, test_expected]
+        counts = [np.bincount(c.query[a], minlength=len(lengths)) for a, _ in firsts]
+        most_cut = max(most_cut, *(np.sum((n > 0) & (n < lengths)) for n in counts))
+    cell = "no: queries are cut" if most_cut > 1 else "yes"
+    return {cell: [train_expected, test_expected]}
 
 
 def learning_curve_display(c):
