@@ -219,7 +219,7 @@ class QuerySplitter(BaseEstimator):  # type: ignore[misc]
     def _query_of_row(self, X: Any, y: Any, groups: Any) -> Ints:
         """The number of each row's query, in `order`."""
         check_choice("order", self.order, get_args(Order))
-        groups = query_ids(X, self.group_by, groups)
+        groups = query_ids(X, self.group_by, groups, y)
         if groups is None:
             raise ValueError(
                 "QuerySplitter got no groups, so it is not known which rows are one query. Pass "
