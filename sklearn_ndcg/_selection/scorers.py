@@ -474,9 +474,9 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         self._refuse_binned(estimator, X)
         groups = query_ids(X, self.group_by, groups, y)
         _checks.refuse_reordered(X=X, y=y, groups=groups)
-        y_ndim = np.ndim(y)
-        if groups is not None and np.shape(y)[1:] == (1,):  # a column
-            y_ndim = 1
+        shape = np.shape(y)
+        # with ids, labels of shape (n_documents, 1) are a column
+        y_ndim = 1 if groups is not None and shape[1:] == (1,) else len(shape)
         if groups is None and y_ndim == 1:
             raise ValueError(
                 "The scorer got no groups, so it is not known which rows are one query. With "
