@@ -52,8 +52,8 @@ def read_batch(
     relevance = numeric(y_true, "y_true")
     if groups is not None and relevance.shape[1:] == (1,):
         relevance = relevance.ravel()
-    score = _scores(y_score, relevance.shape)
     _check_groups(relevance.shape, groups)
+    score = _scores(y_score, relevance.shape)
     weight = None if sample_weight is None else row_weights(sample_weight, len(relevance))
     grades = _kernels.as_grades(relevance.ravel())
     judged = None if grades is not None else _where_judged(relevance, measure.unjudged)

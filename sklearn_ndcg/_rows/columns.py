@@ -10,10 +10,11 @@ import numpy as np
 from sklearn_ndcg._checks import Ints, is_integer
 
 
-def query_ids(X: Any, group_by: Any, groups: Any = None) -> Any:
+def query_ids(X: Any, group_by: Any, groups: Any = None, y: Any = None) -> Any:
     """The ids that `group_by` finds: columns, index levels, or what a callable makes of X.
 
-    Where it is None they are `groups`, which are ignored otherwise.
+    Where it is None they are `groups`, which are ignored otherwise. Levels of the index of `y` are
+    found where X has no names, as a tool made an array of it.
     """
     if group_by is None:
         return groups
@@ -25,11 +26,11 @@ def query_ids(X: Any, group_by: Any, groups: Any = None) -> Any:
             f"group_by must name columns or index levels of X, or be a callable on X, got "
             f"{group_by!r}; ids themselves are passed as groups."
         )
-    found = [column(X, key) for key in keys]
+    found = [column(X, key, y) for key in keys]
     return found if isinstance(group_by, list) else found[0]
 
 
-def order_values(X: Any, order_by: Any) -> Any:
+def order_values(X: Any, order_by: Any, y: Any = None) -> Any:
     """The values of the rows that `order_by` finds: a column, an index level, or what is made of X.
 
     None where it is None.
@@ -43,13 +44,7 @@ def order_values(X: Any, order_by: Any) -> Any:
             "order_by must name one column or index level of X, or be a callable on X, got "
             f"{order_by!r}."
         )
-    if column_names(X) is None and not is_integer(order_by):
-        raise ValueError(
-            f"order_by={order_by!r} is a name, but X arrived as {type(X).__name__}, which has none:"
-            " pass the number of a column or a callable on X, or split before X becomes an array, "
-            "with cv=list(splitter.split(X, y, groups))."
-        )
-    return column(X, order_by, "order_by")
+    return column(X, order_by, y, "order_by")
 
 
 def _returned(X: Any, function: Any, name: str, what: str) -> Any:
@@ -59,14 +54,15 @@ def _returned(X: Any, function: Any, name: str, what: str) -> Any:
     return values
 
 
-def column(X: Any, key: Any, name: str = "group_by") -> Any:
+def column(X: Any, key: Any, y: Any = None, name: str = "group_by") -> Any:
     """The column of X, or level of its pandas index, that `key` names; an int for arrays.
 
-    Errors call the argument `name`.
+    Where X has no names it may be a level of the index of `y`. Errors call the argument `name`.
     """
     names, levels = column_names(X), _index_levels(X)
     if names is None:
-        return _array_column(X, key, name)
+        is_level = _index_levels(y).count(key) == 1 and not is_integer(key)
+        return y.index.get_level_values(key) if is_level else _array_column(X, key, name)
     n_found = names.count(key) + levels.count(key)
     if n_found != 1:
         raise ValueError(
@@ -89,19 +85,35 @@ def _index_levels(X: Any) -> list[Any]:
 
 
 def _array_column(X: Any, key: Any, name: str) -> Any:
+    is_list = isinstance(X, list | tuple)
+    if is_list and X and isinstance(X[0], dict):
+        raise ValueError(
+            f"{name}={key!r} names a column, and X is a list of dicts, which has none: pass a "
+            f"callable, {name}=lambda X: [row[{key!r}] for row in X], or make a DataFrame of X."
+        )
+    if not is_integer(key) and name == "order_by":
+        raise ValueError(
+            f"order_by={key!r} is a name, but X arrived as {type(X).__name__}, which has none:"
+            " pass the number of a column or a callable on X, or split before X becomes an array, "
+            "with cv=list(splitter.split(X, y, groups))."
+        )
     if not is_integer(key):
         raise ValueError(
             f"{name}={key!r} is a name, but X arrived as {type(X).__name__}, which has none: "
             "RFECV, SequentialFeatureSelector, RidgeCV, LogisticRegressionCV, the steps of a "
             "Pipeline and, for polars and pyarrow, permutation_importance turn X into an array. "
-            "Ways out: groups, with sklearn.set_config(enable_metadata_routing=True); in a "
-            "Pipeline an index level and set_output(transform='pandas'), or groupedranker__groups "
-            "as a fit parameter; or the number of a column, if none in front of it is removed."
+            "Ways out: an index level in a pandas y too, which some of them keep; groups, with "
+            "sklearn.set_config(enable_metadata_routing=True); in a Pipeline an index level and "
+            "set_output(transform='pandas'), or groupedranker__groups as a fit parameter; or the "
+            "number of a column, if none in front of it is removed."
         )
-    if not (hasattr(X, "shape") or hasattr(X, "__array__") or isinstance(X, list | tuple)):
+    # pairs of features and target are no rows: the last column would be the target
+    is_nested = is_list and any(np.ndim(cell) for row in X[:1] if np.iterable(row) for cell in row)
+    if is_nested or not (is_list or hasattr(X, "shape") or hasattr(X, "__array__")):
+        kind = type(X).__name__ + " of nested rows" * is_nested
         raise ValueError(
-            f"{name}={key} is the number of a column, but X is a {type(X).__name__}, which has "
-            "none: pass an array, or a callable that finds the ids in it."
+            f"{name}={key} is the number of a column, but X is a {kind}, which has none: pass "
+            "an array, or a callable that finds the values in it."
         )
     matrix = _matrix(X)
     if len(matrix.shape) != 2 or not -matrix.shape[1] <= key < matrix.shape[1]:
@@ -121,6 +133,8 @@ def _matrix(X: Any) -> Any:
 def group_columns(X: Any, group_by: Any, order_by: Any = None) -> list[Any]:
     """The columns of X that `group_by` and `order_by` name; no index levels, none of a callable."""
     keys = dict.fromkeys([*(group_by if isinstance(group_by, list) else [group_by]), order_by])
+    if column_names(X) is None:  # names are then levels of y
+        return [key for key in keys if is_integer(key)]
     return [key for key in keys if not (key is None or callable(key) or key in _index_levels(X))]
 
 

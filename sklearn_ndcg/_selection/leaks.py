@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import zlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from sklearn_ndcg._checks import Floats, Ints, to_host, warn
 from sklearn_ndcg._rows import Grouping, count_rows, shown_labels
@@ -16,8 +19,14 @@ from sklearn_ndcg._selection.libraries import last_step
 class QueryLeakWarning(UserWarning):
     """Queries are scored that the model was trained on with other rows.
 
-    Given by the scorers and by `GroupedRanker.score` where a fitted `GroupedRanker`, alone or as
-    the last step of a Pipeline, is scored. Scoring the training rows themselves is not a leak.
+    Given by the scorers and by `GroupedRanker.score` where a fitted `GroupedRanker` is scored:
+    alone, as the last step of a Pipeline or inside another estimator. Scoring the training rows
+    themselves is not a leak.
+
+    Rows are recognised by their number and their labels, so there is no warning where as many other
+    rows of a query have the same labels. Other estimators may draw rows or encode labels: inside
+    them the warning needs more trained than scored rows, of the query and of all queries together.
+    There is none where ranker and scorer find the ids by different `group_by`.
 
     Examples
     --------
@@ -39,22 +48,34 @@ class TrainedQueries:
     labels: NDArray[Any]
     lengths: Ints
     checksums: Floats
+    checksum_of_rows: int
 
     @classmethod
     def of(cls, grouping: Grouping, y: Any, trained: NDArray[np.bool_]) -> TrainedQueries:
         """Remember the queries that the mask `trained` selects; `y` has a label for each row."""
-        sums = _checksums(grouping, y)
-        return cls(grouping.labels[trained], grouping.lengths[trained], sums[trained])
+        values = _numbers(y)
+        sums, rows = _checksums(grouping, values)[trained], zlib.crc32(values.tobytes())
+        return cls(grouping.labels[trained], grouping.lengths[trained], sums, rows)
 
-    def leaked(self, grouping: Grouping, y: Any) -> NDArray[Any]:
-        """Sorted ids of the queries that are scored after training on other rows of theirs."""
+    def leaked(self, grouping: Grouping, y: Any, is_direct: bool) -> NDArray[np.bool_]:
+        """Which queries are scored after training on other rows of theirs.
+
+        `is_direct` says that the ranker was given the rows and labels that the user passed.
+        """
+        place, leaked = _find(grouping.labels, self.labels)
         if len(self.labels) == 1:  # no id tells anything, as with `one_ranking`
-            return self.labels[:0]
-        place, known = _find(grouping.labels, self.labels)
-        same = (self.lengths[place] == grouping.lengths) & np.isclose(
-            self.checksums[place], _checksums(grouping, y), rtol=1e-9, atol=1e-9
-        )
-        return np.sort(grouping.labels[known & ~same])
+            leaked[:] = False
+        trained, scored = self.lengths[place], grouping.lengths
+        if not is_direct:  # a bootstrap has more rows of some queries than there are, not of all
+            leaked &= (trained > scored) & (trained[leaked].sum() > scored.sum())
+            return leaked
+        values = _numbers(y)
+        sums = _checksums(grouping, values)
+        leaked &= (trained != scored) | ~np.isclose(self.checksums[place], sums, 1e-9, 1e-9)
+        # permutation_importance permutes a column of ids: the rows are those of training
+        if leaked.any() and zlib.crc32(values.tobytes()) == self.checksum_of_rows:
+            leaked[:] = False
+        return leaked
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,22 +126,58 @@ def warn_of_leak(estimator: Any, group_by: Any, grouping: Grouping, y: Any) -> N
 
     `group_by` is that of the scorer. Where the ranker has another, its ids may be of another kind.
     """
-    # the ranker may be the last step of a Pipeline, or the best estimator of a search
-    while (inner := last_step(getattr(estimator, "best_estimator_", estimator))) is not estimator:
-        estimator = inner
-    trained = getattr(estimator, "_trained_queries", None)
-    trained_by = getattr(estimator, "group_by", None)
-    same_ids = group_by is None or trained_by is None or group_by == trained_by
-    if trained is None or not same_ids:
-        return
-    leaked = trained.leaked(grouping, y)
-    if len(leaked):
+    leaked = np.zeros(len(grouping.labels), dtype=bool)
+    for ranker, is_direct in _fitted_rankers(estimator):
+        if group_by is None or ranker.group_by is None or group_by == ranker.group_by:
+            leaked |= ranker._trained_queries.leaked(grouping, y, is_direct)
+    if leaked.any():
+        labels = np.sort(grouping.labels[leaked])
         warn(
-            f"{len(leaked)} of the {len(grouping.labels)} queries that are scored were trained "
-            f"on with other rows ({shown_labels(leaked)}), so that the score may be too good. "
+            f"{len(labels)} of the {len(leaked)} queries that are scored were trained "
+            f"on with other rows ({shown_labels(labels)}), so that the score may be too good. "
             "Split whole queries: QuerySplitter does it with any splitter, and GroupKFold too.",
             QueryLeakWarning,
         )
+
+
+def _fitted_rankers(estimator: Any) -> Iterator[tuple[Any, bool]]:
+    """Fitted rankers in an estimator, and whether only Pipelines and searches are around them."""
+    pending, seen, leaves = [(estimator, True)], set(), set()
+    while pending:
+        each, is_direct = pending.pop()
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        if isinstance(getattr(each, "_trained_queries", None), TrainedQueries):
+            yield each, is_direct
+        elif type(each) not in leaves:  # of the trees of a forest only one is looked into
+            outer = last_step(getattr(each, "best_estimator_", each))
+            inner = _fitted_parts(each) if outer is each else [outer]
+            if not inner:
+                leaves.add(type(each))
+            pending += [(part, is_direct and part is outer) for part in inner]
+
+
+def _fitted_parts(estimator: Any) -> list[Any]:
+    """The models in fitted attributes, and in lists, tuples, dicts and arrays of them."""
+    # learners of skrub keep their model in a plan
+    owner = getattr(getattr(estimator, "data_op", None), "_skrub_impl", estimator)
+    suffix = "_" if isinstance(owner, BaseEstimator) else ""  # others have no parameters
+    parts: list[Any] = []
+    for name, value in getattr(owner, "__dict__", {}).items():
+        if name.endswith(suffix) and not name.startswith("_"):
+            parts += _members(value)
+    return [
+        part for part in parts if hasattr(type(part), "fit") or hasattr(type(part), "predict_proba")
+    ]
+
+
+def _members(value: Any) -> Iterable[Any]:
+    if isinstance(value, np.ndarray):
+        return value.ravel().tolist() if value.dtype.kind == "O" else ()
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list | tuple) else (value,)
 
 
 def _find(wanted: NDArray[Any], labels: NDArray[Any]) -> tuple[Ints, NDArray[np.bool_]]:
@@ -137,12 +194,18 @@ def _shown_type(labels: NDArray[Any]) -> str:
     return f"of type {type(labels[0]).__name__.rstrip('_')} ({shown_labels(labels)})"
 
 
-def _checksums(grouping: Grouping, y: Any) -> Floats:
-    """An order-free checksum of each query's labels."""
+def _numbers(y: Any) -> NDArray[np.float32]:
+    """Labels as they are known again: in float32, as y may have been of another type in fit."""
     try:
-        values = np.nan_to_num(np.asarray(to_host(y)).astype(np.float64))
+        with np.errstate(over="ignore"):
+            return np.ravel(np.asarray(to_host(y)).astype(np.float32))
     except (TypeError, ValueError):  # text, and missing values of pandas
-        return np.zeros(len(grouping.labels))
+        return np.zeros(np.shape(y)[0], dtype=np.float32)
+
+
+def _checksums(grouping: Grouping, values: NDArray[np.float32]) -> Floats:
+    """An order-free checksum of each query's labels."""
     # a sine, as sums of the labels themselves are equal more often
-    sums = np.bincount(grouping.row_codes(), np.sin(values + 1), len(grouping.labels))
+    numbers = np.sin(np.nan_to_num(values).astype(np.float64) + 1)
+    sums = np.bincount(grouping.row_codes(), numbers, len(grouping.labels))
     return np.asarray(sums, dtype=np.float64)

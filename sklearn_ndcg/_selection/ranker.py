@@ -230,7 +230,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         inner = self._clone_estimator()
         last = libraries.last_step(inner)
         self._check_groups(groups, last, fit_params)
-        times = _rows.order_values(X, self.order_by)
+        times = _rows.order_values(X, self.order_by, y)
         _checks.refuse_reordered(X=X, order_by=times)
         self._group_columns = _rows.group_columns(X, self.group_by, self.order_by)
         self._columns = _rows.column_names(X) or []
@@ -332,7 +332,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             ``ndcg_score(y, scores, groups=groups, k=k)``.
         """
         self._features(X)  # raises where X is not as in fit
-        scorer = make_ndcg_scorer(k=self.k, group_by=self.group_by)
+        groups = _rows.query_ids(X, self.group_by, groups, y)  # before y loses its index
+        scorer = make_ndcg_scorer(k=self.k)
         y = utils.column_or_1d(y, warn=True)
         return float(scorer(self, X, y, sample_weight, groups=groups))  # type: ignore[arg-type]
 
@@ -425,7 +426,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if X is None:
             raise ValueError("X is None: pass the features, one row per document.")
         _checks.refuse_masked(y, "y")
-        groups = _rows.query_ids(X, self.group_by, groups)
+        groups = _rows.query_ids(X, self.group_by, groups, y)
         _checks.refuse_reordered(X=X, y=y, groups=groups, sample_weight=sample_weight)
         X, y = validate_data(self, X, y, skip_check_array=True)
         y = utils.column_or_1d(y, warn=True)

@@ -56,8 +56,9 @@ def make_ndcg_scorer(
         Where the query ids are: a column of X (pandas, polars, pyarrow; a number for arrays), a
         level of a pandas index (recommended: it is not a feature, and slicing keeps it), or a
         callable that is given X and returns one id per row. With a list of columns or levels each
-        distinct row of them is a query. Takes precedence over routed `groups`. `one_ranking` says
-        that all rows are one ranking.
+        distinct row of them is a query. A level is taken from the index of y where a tool has made
+        an array of X. Takes precedence over routed `groups`. `one_ranking` says that all rows are
+        one ranking.
 
     response_method : str or sequence of str, default="auto"
         The methods of the estimator to take scores from, the first that it has. "auto" takes a
@@ -471,9 +472,11 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
             The query ids; None where each row is a query.
         """
         self._refuse_binned(estimator, X)
-        groups = query_ids(X, self.group_by, groups)
+        groups = query_ids(X, self.group_by, groups, y)
         _checks.refuse_reordered(X=X, y=y, groups=groups)
-        y_ndim = np.ndim(y)
+        shape = np.shape(y)
+        # with ids, labels of shape (n_documents, 1) are a column
+        y_ndim = 1 if groups is not None and shape[1:] == (1,) else len(shape)
         if groups is None and y_ndim == 1:
             raise ValueError(
                 "The scorer got no groups, so it is not known which rows are one query. With "

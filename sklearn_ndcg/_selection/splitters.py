@@ -247,13 +247,13 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
 
     def _samples(self, X: Any, y: Any, groups: Any) -> tuple[Grouping, Ints, tuple[Any, Any]]:
         """The queries, their order, and the splitter's X and y, one sample per query."""
-        groups = query_ids(X, self.group_by, groups)
+        groups = query_ids(X, self.group_by, groups, y)
         if groups is None:
             raise ValueError(
                 "QuerySplitter got no groups, so it is not known which rows are one query. Pass "
                 "groups, one id per row, to the tool, or say with group_by= where in X they are."
             )
-        values = order_values(X, self.order_by)
+        values = order_values(X, self.order_by, y)
         refuse_reordered(X=X, y=y, groups=groups, order_by=values)
         grouping = Grouping.of_ids(groups, count_rows(X))
         in_time = any(_IN_TIME.search(each.__name__) for each in type(self.cv).mro())

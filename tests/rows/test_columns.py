@@ -152,7 +152,7 @@ class Subset:
         return len(ROWS)
 
     def __getitem__(self, row):
-        return ROWS[row, :2], ROWS[row, 2]
+        return ROWS[row, :2], ROWS[row, 2]  # IndexError at the end
 
 
 def test_a_column_number_is_refused_where_x_is_no_table():
@@ -162,8 +162,43 @@ def test_a_column_number_is_refused_where_x_is_no_table():
             query_ids(X, -1)
         with pytest.raises(ValueError, match=words):
             without_columns(X, [-1])
+    for pairs in ([*Subset()], tuple(Subset()), [([1, 2], 0), ([3], 1)]):
+        with pytest.raises(ValueError, match=r"X is a (list|tuple) of nested rows, which has none"):
+            query_ids(pairs, -1)
     np.testing.assert_array_equal(query_ids(ArrayLike(ROWS), 0), ROWS[:, 0])
     assert query_ids(Subset(), lambda X: [len(X)]) == [4]
+
+
+@pytest.mark.parametrize("key", ["q", 0])
+def test_the_columns_of_dicts_are_found_by_the_callable_in_the_error(key):
+    rows = [{key: 5, "a": 1.0}, {key: 6, "a": 2.0}]
+    with pytest.raises(ValueError, match="X is a list of dicts") as raised:
+        query_ids(rows, key)
+    words = str(raised.value)
+    named = words[words.index("lambda") : words.index(", or make")]
+    assert query_ids(rows, eval(named)) == [5, 6]  # noqa: S307
+
+
+@every_matrix
+def test_levels_of_y_serve_where_x_has_no_names(name):
+    levels = pd.MultiIndex.from_arrays([list("stst"), [3, 4, 3, 4]], names=["u", "d"])
+    X, y = made(name), pd.Series(0, index=levels)
+    for labels in (y, y.to_frame()):
+        assert query_ids(X, "u", None, labels).tolist() == list("stst")
+        found = query_ids(X, ["d", 0], None, labels)
+        assert [list(each) for each in found] == [[3, 4, 3, 4], ROWS[:, 0].tolist()]
+    assert group_columns(X, ["u", 0]) == [0]
+    for labels in (None, ROWS[:, 0], y.reset_index(drop=True), y.rename_axis(["u", "u"])):
+        with pytest.raises(ValueError, match="group_by='u' is a name, but X arrived as"):
+            query_ids(X, "u", None, labels)
+
+
+@every_table
+def test_levels_of_y_do_not_serve_where_x_has_names(name):
+    y = pd.Series(0, index=pd.Index(list("stst"), name="u"))
+    with pytest.raises(ValueError, match="group_by='u' names none of the columns"):
+        query_ids(made(name), "u", None, y)
+    np.testing.assert_array_equal(query_ids(made(name), "q", None, y.rename_axis("q")), ROWS[:, 0])
 
 
 def test_groups_serve_where_group_by_is_none():

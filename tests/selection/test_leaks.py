@@ -6,14 +6,27 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import (
+    AdaBoostRegressor,
+    BaggingRegressor,
+    RandomForestRegressor,
+    StackingRegressor,
+    VotingClassifier,
+    VotingRegressor,
+)
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-from sklearn.linear_model import Ridge
+from sklearn.inspection import permutation_importance
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
     KFold,
     cross_validate,
 )
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -24,6 +37,7 @@ from sklearn_ndcg import (
     make_ndcg_scorer,
     one_ranking,
 )
+from sklearn_ndcg._selection import leaks
 
 NO_WARNING = {"undefined": 0.0}
 
@@ -137,3 +151,168 @@ def test_other_rows_whose_labels_add_up_to_1_more_are_a_leak():
     others[3] = 1  # as many rows of query 0, but not those
     with pytest.warns(QueryLeakWarning, match=r"1 of the 6 queries.*\(0\)"):
         ranker.score(X, others, groups=query)
+
+
+# --- inside of other estimators
+
+
+RANKER = GroupedRanker(Ridge(), group_by=0)
+CLASSIFIER = GroupedRanker(LogisticRegression(), group_by=0)
+WRAPPERS = {
+    "TransformedTargetRegressor": TransformedTargetRegressor(
+        RANKER, func=np.log1p, inverse_func=np.expm1
+    ),
+    "VotingRegressor": VotingRegressor([("a", Ridge()), ("b", RANKER)]),
+    "VotingRegressor of Pipelines": VotingRegressor(
+        [("a", make_pipeline(StandardScaler(), Ridge())), ("b", make_pipeline(RANKER))]
+    ),
+    "VotingClassifier": VotingClassifier([("a", CLASSIFIER)], voting="soft"),
+    "StackingRegressor": StackingRegressor([("a", RANKER)], final_estimator=Ridge()),
+    "StackingRegressor, final_estimator": StackingRegressor(
+        [("a", Ridge())], final_estimator=GroupedRanker(Ridge(), group_by=1), passthrough=True
+    ),
+    "BaggingRegressor": BaggingRegressor(RANKER, n_estimators=3, random_state=0),
+    "BaggingRegressor of parts": BaggingRegressor(
+        RANKER, n_estimators=3, max_samples=0.6, random_state=0
+    ),
+    "AdaBoostRegressor": AdaBoostRegressor(RANKER, n_estimators=3, random_state=0),
+    "CalibratedClassifierCV": CalibratedClassifierCV(CLASSIFIER, cv=3),
+    "OneVsRestClassifier": OneVsRestClassifier(CLASSIFIER),
+    "a search": GridSearchCV(
+        TransformedTargetRegressor(make_pipeline(RANKER)), {}, cv=QuerySplitter(2, group_by=0)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRAPPERS)
+def test_rankers_are_found_inside_of_other_estimators(name, data):
+    X, y, query = data
+    X = np.c_[query, X]
+    # a final estimator is given predictions before the columns of X: its number is another
+    ids = {} if "final" in name else {"group_by": 0}
+
+    def cross_validated(cv):
+        with sklearn.config_context(enable_metadata_routing=not ids):
+            cross_validate(
+                WRAPPERS[name], X, y * 2, scoring=make_ndcg_scorer(**ids, **NO_WARNING), cv=cv,
+                params=None if ids else {"groups": query}, error_score="raise",
+                return_train_score=True,
+            )  # fmt: skip
+
+    with pytest.warns(QueryLeakWarning, match="QuerySplitter") as caught:
+        cross_validated(KFold(4, shuffle=True, random_state=0))
+    assert len(caught) == 4  # one per fold, none for its training rows
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", QueryLeakWarning)
+        cross_validated(list(GroupKFold(4).split(X, y, query)))
+
+
+class Wrapper(RegressorMixin, BaseEstimator):
+    """A user's own; `estimator` has been fitted to other rows before."""
+
+    def __init__(self, estimator):
+        self.estimator = estimator
+
+    def fit(self, X, y):
+        self.models_ = {"only": GroupedRanker(Ridge(), group_by=0).fit(X, y)}
+        self.itself_ = [self]
+        return self
+
+    def predict(self, X):
+        return self.models_["only"].predict(X)
+
+
+def test_only_what_was_fitted_inside_counts(data):
+    X, y, query = data
+    X, first = np.c_[query, X], query < 15
+    scorer = make_ndcg_scorer(group_by=0, **NO_WARNING)
+    model = Wrapper(GroupedRanker(Ridge(), group_by=0).fit(X, y)).fit(X[first], y[first])
+    cut = ~first & (np.arange(len(y)) % 3 == 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", QueryLeakWarning)
+        scorer(model, X[cut], y[cut])
+    cut = first & (np.arange(len(y)) % 3 == 0)
+    with pytest.warns(QueryLeakWarning, match=r"of the \d+ queries"):
+        scorer(model, X[cut], y[cut])
+
+
+def test_a_frozen_ranker_is_found(data):
+    frozen = pytest.importorskip("sklearn.frozen")
+    X, y, query = data
+    X, cut = np.c_[query, X], np.arange(len(y)) % 3 == 0
+    inside = TransformedTargetRegressor(frozen.FrozenEstimator(RANKER.fit(X, y))).fit(X, y)
+    with pytest.warns(QueryLeakWarning):
+        make_ndcg_scorer(group_by=0, **NO_WARNING)(inside, X[cut], y[cut])
+
+
+def test_a_learner_of_skrub_is_looked_into(data):
+    skrub = pytest.importorskip("skrub")
+    X, y, query = data
+    X = X.set_index(pd.Index(query, name="q"))
+    plan = skrub.var("X", X).skb.mark_as_X().skb.apply(
+        GroupedRanker(Ridge(), group_by="q"), y=skrub.var("y", y).skb.mark_as_y()
+    )  # fmt: skip
+    scorer = make_ndcg_scorer(group_by="q", **NO_WARNING)
+    with pytest.warns(QueryLeakWarning):
+        plan.skb.cross_validate(cv=KFold(4, shuffle=True, random_state=0), scoring=scorer)
+
+
+def test_the_trees_of_a_forest_are_not_looked_into_one_by_one(data, monkeypatch):
+    X, y, query = data
+    looked_into = []
+    of_estimator = leaks._fitted_parts
+    monkeypatch.setattr(
+        leaks, "_fitted_parts", lambda each: looked_into.append(each) or of_estimator(each)
+    )
+    forest = RandomForestRegressor(50, random_state=0).fit(X, y)
+    make_ndcg_scorer(**NO_WARNING)(forest, X, y, groups=query)
+    assert len(looked_into) <= 3  # the forest, its prototype, a tree
+
+
+# --- false alarms
+
+
+@pytest.mark.parametrize("wrap", [lambda ranker: ranker, TransformedTargetRegressor])
+def test_permuted_ids_of_the_training_rows_are_no_leak(wrap, data):
+    X, y, query = data
+    X = X.assign(q=query)
+    model = wrap(GroupedRanker(Ridge(), group_by="q")).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", QueryLeakWarning)
+        scorer = make_ndcg_scorer(group_by="q", **NO_WARNING)
+        permutation_importance(model, X, y, scoring=scorer, n_repeats=3, random_state=0)
+
+
+def test_labels_of_another_precision_are_the_same_rows(data):
+    X, y, query = data
+    y = y / 10
+    for in_fit, in_score in (("f4", "f8"), ("f8", "f4")):
+        ranker = GroupedRanker(Ridge()).fit(X, y.astype(in_fit), groups=query)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", QueryLeakWarning)
+            make_ndcg_scorer(**NO_WARNING)(ranker, X, y.astype(in_score), groups=query)
+        cut = np.arange(len(y)) % 3 == 0
+        with pytest.warns(QueryLeakWarning):
+            make_ndcg_scorer(**NO_WARNING)(
+                ranker, X[cut], y[cut].astype(in_score), groups=query[cut]
+            )
+
+
+def test_equal_halves_with_the_same_labels_cannot_be_told():
+    X, query, y = np.arange(24.0)[:, None], np.repeat(np.arange(6), 4), np.tile([0, 1, 0, 1], 6)
+    half = np.tile([True, True, False, False], 6)
+    ranker = GroupedRanker(Ridge()).fit(X[half], y[half], groups=query[half])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # as the documentation of QueryLeakWarning says
+        ranker.score(X[~half], y[~half], groups=query[~half])
+    assert "have the same labels" in " ".join(QueryLeakWarning.__doc__.split())
+
+
+def test_a_column_of_labels_is_compared_too(data):
+    X, y, query = data
+    ranker = GroupedRanker(Ridge()).fit(X, y, groups=query)
+    scorer, cut = make_ndcg_scorer(**NO_WARNING), np.arange(len(y)) % 3 == 0
+    with pytest.warns(QueryLeakWarning):
+        found = scorer(ranker, X[cut], y[cut][:, None], groups=query[cut])
+    with pytest.warns(QueryLeakWarning):
+        assert scorer(ranker, X[cut], y[cut], groups=query[cut]) == found

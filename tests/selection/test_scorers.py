@@ -47,6 +47,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ndcg import (
+    GroupedRanker,
     QuerySplitter,
     dcg_samples,
     dcg_score,
@@ -173,6 +174,41 @@ def test_matrix_with_groups_is_an_error(data):
         make_ndcg_scorer()(model, X, wide, groups=query)
     with pytest.raises(ValueError, match="groups goes with 1-D"):
         make_ndcg_scorer(group_by=one_ranking)(model, X, wide)
+    with pytest.raises(ValueError, match="multilabel targets, leave groups out.*pass that column"):
+        make_ndcg_scorer()(model.fit(X, y), X, wide, groups=query)  # of one score per row
+
+
+def test_a_column_of_labels_is_scored_as_its_values(data):
+    X, y, query = data
+    X.index = pd.Index(query, name="q")
+    scorer = make_ndcg_scorer(k=3, group_by="q")
+    for model in (Ridge(), LogisticRegression(), GroupedRanker(Ridge(), group_by="q")):
+        expected = scorer(model.fit(X, y), X, y)
+        for column in (y[:, None], pd.DataFrame({"y": y}), y[:, None].tolist()):
+            assert scorer(model, X, column) == expected
+
+
+@pytest.mark.filterwarnings("ignore:NDCG is undefined")
+def test_ids_in_the_index_of_y_serve_where_a_step_makes_an_array_of_x(data):
+    X, labels, query = data
+    y = pd.Series(labels, index=pd.Index(query, name="q"))
+    X.index = y.index
+    ranker = GroupedRanker(Ridge(), group_by="q", k=3)
+    last = make_pipeline(StandardScaler(), ranker)
+    cv = QuerySplitter(KFold(3), group_by="q")
+    expected = []
+    for _, part in KFold(3).split(ids := np.unique(query)):
+        test = np.isin(query, ids[part])
+        model = make_pipeline(StandardScaler(), Ridge()).fit(X[~test], labels[~test])
+        expected.append(ndcg_score(labels[test], model.predict(X[test]), groups=query[test], k=3))
+    settings = {"cv": cv, "error_score": "raise"}
+    for scoring in (make_ndcg_scorer(k=3, group_by="q"), None):
+        found = cross_val_score(last, X, y, scoring=scoring, **settings)
+        np.testing.assert_allclose(found, expected, rtol=1e-14)
+    for (_, test), (_, other) in zip(cv.split(X), cv.split(X.to_numpy(), y), strict=True):
+        np.testing.assert_array_equal(test, other)
+    with pytest.raises(ValueError, match="group_by='q' is a name, but X arrived as ndarray"):
+        last.fit(X, labels)
 
 
 # --- in the tools of scikit-learn

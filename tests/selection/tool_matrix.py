@@ -415,10 +415,10 @@ def rfecv(c):
 
 
 def sequential_feature_selector(c):
-    """It gives no scores, so the choice of features is compared."""
+    """It gives no scores, so the choice of features is compared. It keeps the index of y."""
     selector = SequentialFeatureSelector(
         Ridge(), n_features_to_select=2, scoring=c.scorer, cv=c.cv
-    ).fit(c.X, c.y, **c.metadata)
+    ).fit(c.X, pd.Series(c.y, index=c.X.index), **c.metadata)
     chosen = []
     for _ in range(2):
         rest = [name for name in c.X if name not in chosen]
