@@ -514,7 +514,8 @@ class DifferenceDisplay:
             What `compare_rankers`, `compare_lists` or `compare_runs` returned.
 
         pair : tuple of two names, default=None
-            One of ``comparison.pairs``. None takes the only one.
+            One of ``comparison.pairs``, or its names the other way round, which turns the sign of
+            each difference. None takes the only one.
 
         ax : matplotlib Axes, default=None
             Where to draw. None makes a new figure.
@@ -532,15 +533,17 @@ class DifferenceDisplay:
         pairs = comparison.pairs
         if pair is None and len(pairs) == 1:
             pair = pairs[0]
-        if pair not in pairs:
+        signs = {each: (place, 1) for place, each in enumerate(pairs)}
+        signs |= {(second, first): (place, -1) for place, (first, second) in enumerate(pairs)}
+        if pair not in signs:
             raise ValueError(f"pair must be one of {pairs}, got {pair!r}.")
-        place = pairs.index(pair)
+        place, sign = signs[pair]
         first, second = (comparison.values[name] for name in pair)
-        low, high = comparison.confidence_interval
+        low, high = sorted(sign * float(bound[place]) for bound in comparison.confidence_interval)
         return cls(
             differences=np.sort(query_differences(first, second))[::-1],
-            mean=float(comparison.difference[place]),
-            interval=(float(low[place]), float(high[place])),
+            mean=sign * float(comparison.difference[place]),
+            interval=(low, high),
             names=pair,
         ).plot(ax)
 
@@ -595,8 +598,8 @@ def _read_options(options: DisplayOptions) -> tuple[dict[str, Any], Measure, Arr
 
 
 def _label(name: object) -> str:
-    """A name as text of matplotlib: without formulas, and not hidden from a legend by a "_"."""
-    text = str(name).replace("$", r"\$")
+    """A name as one line of text: without formulas, and not hidden from a legend by a "_"."""
+    text = " ".join(str(name).splitlines()).replace("$", r"\$")
     return f" {text}" if text.startswith("_") else text
 
 

@@ -5,15 +5,16 @@ Each call starts its threads and ends them, so that none is left that a fork wou
 
 from __future__ import annotations
 
+import _thread
 import os
 import threading
 import time
+import weakref
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from itertools import pairwise
+from itertools import count, pairwise
 from multiprocessing import parent_process
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import joblib  # scikit-learn depends on it
 import numpy as np
@@ -25,7 +26,6 @@ Result = TypeVar("Result")
 # fewer rows than these take a thread less time than it takes to start
 _LEAST_ROWS = 1 << 17
 _PARTS = 4  # for each thread: one that is slowed down by other processes takes fewer of them
-_NAME = "sklearn_ndcg"  # of the threads
 _thread_state = threading.local()
 
 
@@ -78,6 +78,7 @@ def map_queries(call: Callable[[slice], Result], lengths: Ints, n_rows: int) -> 
 def _run(call: Callable[[slice], Result], ends: list[int], n_threads: int) -> list[Result]:
     """`call` on each part, by this thread and others, each of which takes the next one."""
     results: dict[int, Result] = {}
+    errors: list[BaseException] = []
     parts, lock, stop = iter(pairwise(ends)), threading.Lock(), threading.Event()
 
     def work() -> None:
@@ -88,27 +89,41 @@ def _run(call: Callable[[slice], Result], ends: list[int], n_threads: int) -> li
                 return
             results[first] = call(slice(first, last))
 
-    pool = ThreadPoolExecutor(n_threads, _NAME, setattr, (_thread_state, "stop", stop))
-    others = []
+    def help_out(token: Any) -> None:
+        del token  # or the traceback of an error would keep it
+        try:
+            _thread_state.stop = stop
+            work()
+        except BaseException as error:
+            errors.append(error)
+
+    tokens = [threading.Lock() for _ in range(min(n_threads, len(ends) - 1) - 1)]
+    running = [weakref.ref(token) for token in tokens]
     try:
-        with suppress(RuntimeError):  # no more threads here, or Python is ending: fewer will do
-            for _ in range(min(n_threads, len(ends) - 1) - 1):
-                others.append(pool.submit(work))
+        # no memory, no more threads here, or Python is ending: fewer threads will do
+        with suppress(RuntimeError, MemoryError):
+            while tokens:
+                _thread.start_new_thread(help_out, (tokens.pop(),))
+        tokens.clear()
         work()  # a main thread that only waits would not see an interrupt on Windows
-        for each in others:
-            each.result()
+        _wait_for_end_of(running)
     finally:
         stop.set()
-        try:
-            pool.shutdown(cancel_futures=True)
-        finally:
-            _wait_for_all()
+        tokens.clear()
+        _wait_for_end_of(running)
+    if not errors and len(results) < len(ends) - 1:
+        errors.append(MemoryError("A thread has ended before it was done."))
+    if errors:
+        raise errors.pop(0)  # not in a circle with its own traceback
     return [results[first] for first in ends[:-1]]
 
 
-def _wait_for_all() -> None:
-    """Wait for threads that a pool has lost: an interrupt met their start, or the wait for them."""
-    for _ in range(1000):  # ten seconds, in case one was never started
-        if not any(each.name.startswith(_NAME) for each in threading.enumerate()):
+def _wait_for_end_of(running: list[weakref.ref[Any]]) -> None:
+    """Wait for threads, each of which alone holds an object, from before its start to its end.
+
+    `threading.Thread` would wait forever for one that found no memory to start with.
+    """
+    for attempt in count():
+        if all(each() is None for each in running):
             return
-        time.sleep(0.01)
+        time.sleep(0 if attempt < 200 else 1e-4)  # the shortest sleep is as long as a start

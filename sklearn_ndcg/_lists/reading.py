@@ -141,6 +141,8 @@ def judgements(qrels: Any) -> tuple[dict[str, dict[str, float]], list[float]]:
     Documents of negative relevance are unjudged: NaN.
     """
     nested = _nested(qrels, "qrels", "relevance")
+    if not nested:
+        raise ValueError("qrels has no query: it must have the judgements of at least one.")
     relevance = _numbers(nested, "qrels", lambda values: ~np.isfinite(values))
     fractions = relevance[_fractional(relevance)].tolist()
     grades = iter(np.where(relevance < 0, np.nan, relevance).tolist())

@@ -86,19 +86,24 @@ def with_scores(queries: Queries, y_score: ArrayLike) -> Queries:
     return replace(queries, score=score if queries.kept is None else score[queries.kept])
 
 
-def numeric(values: Any, name: str) -> NDArray[Any]:
-    """`values` as an array of bool, int or float, not copied where it is one already."""
+def numeric(values: Any, name: str, only_order: bool = False) -> NDArray[Any]:
+    """`values` as an array of bool, int or float, not copied where it is one already.
+
+    If only their order matters, places stand for objects that floats would tie.
+    """
     _checks.refuse_masked(values, name)
     array = np.ma.getdata(values) if np.ma.isMaskedArray(values) else values
     if type(array) is not np.ndarray or array.dtype.kind not in "biuf":
         try:
-            array = _exact_integers(_checks.to_host(array))
+            exact = _exact_integers(_checks.to_host(array))
             array = check_array(
-                array, ensure_2d=False, ensure_all_finite=False, ensure_min_samples=0,
+                exact, ensure_2d=False, ensure_all_finite=False, ensure_min_samples=0,
                 ensure_min_features=0, input_name=name,
             )  # fmt: skip
             if array.dtype.kind not in "biuf":
                 raise TypeError(f"its dtype is {array.dtype}.")
+            if only_order and getattr(exact, "dtype", "") == "O" and array.max() < np.inf:
+                array = _as_float(np.ravel(exact)).reshape(array.shape)
         except Exception as error:
             kind: type[Exception] = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(
@@ -188,7 +193,7 @@ def _where_judged(relevance: NDArray[Any], unjudged: str) -> NDArray[np.bool_] |
 
 def _scores(y_score: ArrayLike, shape: tuple[int, ...]) -> Floats:
     """Checked scores of documents in such a shape, as one column of floats."""
-    score = numeric(y_score, "y_score")
+    score = numeric(y_score, "y_score", only_order=True)
     if len(shape) == 1 and score.shape[1:] == (1,):
         score = score.ravel()
     if score.shape != shape:
@@ -218,7 +223,7 @@ def _as_float(score: NDArray[Any]) -> Floats:
         narrow = score.astype(np.float64, copy=False)
     if score.dtype.kind in "iu" and score.dtype.itemsize == 8:
         is_exact = score.max() <= 2**53 and score.min() >= -(2**53)
-    else:  # a long double may have more digits
+    else:  # a long double or an object may have more digits
         is_exact = narrow is score or np.array_equal(narrow, score)
     if is_exact:
         return narrow

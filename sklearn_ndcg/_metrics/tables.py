@@ -15,9 +15,11 @@ class Table(NamedTuple):
 
     def text(self) -> str:
         """Lines of text."""
-        widths = [max(map(len, column)) for column in zip(self.header, *self.rows, strict=True)]
+        # names of rankers may have line breaks
+        rows = [[" ".join(cell.splitlines()) for cell in row] for row in [self.header, *self.rows]]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = []
-        for row in [self.header, *self.rows]:
+        for row in rows:
             cells = [
                 cell.ljust(width) if i in self.left else cell.rjust(width)
                 for i, (cell, width) in enumerate(zip(row, widths, strict=True))

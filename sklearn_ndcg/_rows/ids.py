@@ -23,6 +23,7 @@ LabelsAt = Callable[[Ints], Iterable[Any]]  # the labels of some rows
 
 _NOUNS = {"order_by": "value"}  # what errors call the values of an argument, if not ids
 _HASH_OF_IDENTITY: Any = object.__hash__
+_MANY_TUPLES = 500  # of so many it is seen whether their hashes collide
 _HASHED_AT_ONCE = 1 << 14  # rows of text: they stay in the processor's cache
 
 
@@ -79,7 +80,7 @@ def unique_labels(labels: Iterable[Any], sort: bool, name: str) -> tuple[NDArray
     kinds = set(map(type, listed))
     if kinds != {str}:
         for label in listed:
-            _refuse_hash_of_identity(label, name)
+            _refuse_unsortable(label, name)
     codes, found = _number(listed)
     try:
         # labels that cannot be sorted are refused in any order
@@ -109,6 +110,8 @@ def _readable(groups: Any) -> Any:
         return np.asarray(groups, dtype=f"M8[{dtype.unit}]")
     if isinstance(groups, np.ndarray):
         return groups.astype(object) if groups.dtype.kind == "T" else groups
+    if str(dtype).endswith("_view[pyarrow]"):  # pandas makes no NumPy array of it
+        return np.fromiter(groups, dtype=object, count=len(groups))
     if getattr(dtype, "kind", "") == "f" and hasattr(groups, "to_numpy"):
         # pandas tells NaN from missing in some of its columns, and factorizes NaN
         return groups.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -139,13 +142,17 @@ def _encode_pandas(column: Any) -> tuple[NDArray[Any], LabelsAt] | None:
         return np.asarray(column.astype(np.int64)).view("M8[s]"), column.take
     if hasattr(column, "closed"):  # intervals, whose own factorization is by objects
         (_, left), (ends, right) = (
-            unique_ids(np.asarray(each), sort=True) for each in (column.left, column.right)
+            unique_ids(np.asarray(_readable(each)), sort=True)
+            for each in (column.left, column.right)
         )
         return np.where(column.isna(), -1, left * len(ends) + right), column.take
     if hasattr(column, "categories"):
         codes, found = column.codes, column.categories
     else:
         codes, found = column.factorize()
+    # tuples and Arrow dictionaries may be or hold NaN
+    if found.dtype.kind in "fO" and found.dtype.name not in ("str", "string"):
+        codes = _mark_missing(codes, found)
     return codes, lambda rows: np.asarray(found.take(codes[rows]), dtype=object)
 
 
@@ -194,6 +201,15 @@ def in_library_order(values: Any) -> Any:
     return np.where(places < 0, np.nan, places)
 
 
+def _mark_missing(codes: Ints, labels: Iterable[Any]) -> Ints:
+    """Codes of labels, negative where the label is missing or has a missing part."""
+    if set(map(type, labels)) != {str}:
+        missing = np.array([is_missing(label) for label in labels])
+        if missing.any():
+            return np.where(missing[codes], -1, codes)
+    return codes
+
+
 def columns_of_ids(groups: Any, n_rows: int) -> list[Any] | None:
     """The columns of compound ids; None where there is one id per row."""
     if isinstance(groups, list | tuple):
@@ -214,6 +230,8 @@ def _is_column(values: Any, n_rows: int) -> bool:
     """Whether this is a column of ids, an array or list, rather than one id."""
     if isinstance(values, list):
         return len(values) == n_rows and not any(isinstance(each, list) for each in values)
+    if hasattr(values, "to_pylist"):  # PyArrow's, which have no shape
+        return len(values) == n_rows
     return getattr(values, "shape", None) == (n_rows,)
 
 
@@ -267,11 +285,10 @@ def _encode_objects(ids: NDArray[Any], name: str) -> tuple[NDArray[Any], LabelsA
             seen = []
         if set(map(type, seen)) != {str} and (not seen or any(map(_holds_array, seen))):
             codes, seen = _number([_value_of_array(label) for label in listed])
-    except TypeError as error:
+        codes = _mark_missing(codes, seen)
+    except (TypeError, RecursionError) as error:
         raise TypeError(f"{name} must be ids that can be hashed and sorted: {error}") from error
     codes = codes if same is None else codes[same]
-    if set(map(type, seen)) != {str}:
-        _refuse_missing(np.array([is_missing(label) for label in seen])[codes], name)
     return codes, lambda rows: [seen[code] for code in codes[rows]]
 
 
@@ -284,12 +301,31 @@ def _number_pointers(ids: NDArray[Any]) -> Ints | None:
     return np.asarray(_kernels.backend.factorize(pointers)[1])
 
 
-def _number(listed: list[Any]) -> tuple[Ints, list[Any]]:
-    """Numbers of labels, in the order in which they are first seen, and these labels."""
+def _number(listed: Sequence[Any]) -> tuple[Ints, list[Any]]:
+    """Numbers of labels, and these labels."""
+    if len(listed) > _MANY_TUPLES and isinstance(listed[0], tuple) and _hashes_collide(listed):
+        return _number_tuples(listed)
     number_of: defaultdict[Any, int] = defaultdict()
     number_of.default_factory = number_of.__len__
     codes = np.fromiter(map(number_of.__getitem__, listed), dtype=np.intp, count=len(listed))
     return codes, list(number_of)
+
+
+def _hashes_collide(listed: Sequence[Any]) -> bool:
+    """Whether some of these tuples, all of one length, have one hash: (-1, -2) and (-2, -1) do."""
+    some = set(listed[:: len(listed) // _MANY_TUPLES])
+    if len(set(map(hash, some))) == len(some):
+        return False
+    return set(map(type, listed)) == {tuple} and len(set(map(len, listed))) == 1
+
+
+def _number_tuples(listed: Sequence[tuple[Any, ...]]) -> tuple[Ints, list[Any]]:
+    """Numbers of tuples of one length, part by part: a dict of colliding keys takes n^2 time."""
+    codes = np.zeros(len(listed), dtype=np.intp)
+    for part in zip(*listed, strict=True):
+        numbers, found = _number(part)
+        codes = unique_ids(codes * len(found) + numbers, sort=False)[1]
+    return codes, [listed[row] for row in first_rows(codes)]
 
 
 def _unique_text(ids: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
@@ -335,10 +371,16 @@ def _value_of_array(label: Any) -> Any:
     return array[()]
 
 
-def _refuse_hash_of_identity(label: Any, name: str) -> None:
+def _refuse_unsortable(label: Any, name: str) -> None:
+    """Raise for what has no order, or one that does not say which ids are equal."""
     if isinstance(label, tuple):
         for part in label:
-            _refuse_hash_of_identity(part, name)
+            _refuse_unsortable(part, name)
+    elif isinstance(label, frozenset):
+        raise TypeError(
+            f"{name} must be ids that can be sorted, and of sets only subsets come first: pass "
+            f"[tuple(sorted(id)) for id in {name}]."
+        )
     elif type(label).__hash__ is _HASH_OF_IDENTITY:
         raise TypeError(
             f"{name} must be ids that are equal where they mean the same query, but a "

@@ -112,7 +112,12 @@ def score_part(rows: Any, columns: Columns, options: Options, is_lazy: bool = Fa
         for null, values in ((is_null, dcg), (is_null, ideal), (no_ndcg, ndcg))
     ]
     n_documents = np.bincount(codes, weights=judged).astype(np.int64)
-    keys = nw.maybe_reset_index(keys[first_rows(codes)])
+    try:
+        keys = nw.maybe_reset_index(keys[first_rows(codes)])
+    except NotImplementedError as error:  # such as Arrow's string_view
+        raise TypeError(
+            f"groups must be columns whose rows can be selected, for example string: {error}"
+        ) from error
     return Results(len(table), n_undefined, _with_results(keys, [n_documents, *results]))
 
 

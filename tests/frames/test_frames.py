@@ -634,3 +634,17 @@ def test_relevance_beyond_the_exponents_of_float64(engine):
     )  # fmt: skip
     with pytest.raises(engine.error, match="gain must be finite"):
         rows(ndcg_by_query(frame, **COLUMNS, gain="exponential"))
+
+
+def test_keys_whose_rows_arrow_cannot_select():
+    views = pa.array(["u", "u", "v", "v"]).cast(pa.string_view())
+    table = pa.table({"q": views, "y": [1, 0, 1, 0], "s": [1, 2, 3, 4]})
+    for frame in (table, table.to_pandas(types_mapper=pd.ArrowDtype)):
+        assert ndcg_score(frame, **COLUMNS) == pytest.approx(1 / np.log2(3))
+        try:
+            views.take(pa.array([0]))
+        except pa.ArrowNotImplementedError:
+            with pytest.raises(
+                TypeError, match="groups must be columns whose rows can be selected"
+            ):
+                ndcg_by_query(frame, **COLUMNS)

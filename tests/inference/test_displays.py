@@ -361,12 +361,25 @@ def test_differences_of_a_pair():
     assert not equal.differences.any()
 
 
+def test_a_pair_the_other_way_round_has_the_other_sign():
+    y, good = matrices(30)
+    rng = np.random.default_rng(1)
+    scores = {name: good + rng.normal(size=good.shape) for name in "abc"}
+    comparison = compare_rankers(y, scores, random_state=0)
+    forth = DifferenceDisplay.from_comparison(comparison, pair=("a", "c"))
+    back = DifferenceDisplay.from_comparison(comparison, pair=("c", "a"))
+    assert back.names == ("c", "a")
+    assert back.mean == -forth.mean != 0
+    assert back.interval == (-forth.interval[1], -forth.interval[0])
+    np.testing.assert_array_equal(back.differences, -forth.differences[::-1])
+
+
 def test_the_pair_of_a_comparison():
     y, good = matrices(30)
     only = compare_rankers(y, {"a": good, "b": -good}, random_state=0)
     assert DifferenceDisplay.from_comparison(only).names == ("a", "b")
     several = compare_rankers(y, {"a": good, "b": -good, "c": 2 * good}, random_state=0)
-    for comparison, pair in ((several, None), (only, ("b", "a")), (only, "ab")):
+    for comparison, pair in ((several, None), (only, ("a", "a")), (only, "ab")):
         with pytest.raises(ValueError, match=r"pair must be one of \[\('a', 'b'\)"):
             DifferenceDisplay.from_comparison(comparison, pair=pair)
 
@@ -633,6 +646,13 @@ def test_names_are_no_formulas(name):
     label = display.ax_.yaxis.label
     assert label._preprocess_math(label.get_text()) == (f"Difference of NDCG, {name} - b", False)
     assert not is_formula
+
+
+def test_names_are_one_line():
+    y, good = matrices(30)
+    comparison = compare_rankers(y, {"two\nlines": good, "b": -good}, random_state=0)
+    display = DifferenceDisplay.from_comparison(comparison)
+    assert display.ax_.get_ylabel() == "Difference of NDCG, two lines - b"
 
 
 def test_names_with_an_underscore_in_front_are_in_the_legend():

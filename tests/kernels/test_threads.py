@@ -1,5 +1,6 @@
 """How many threads a call uses, that their number changes no value, and what ends them early."""
 
+import _thread
 import os
 import signal
 import threading
@@ -31,8 +32,14 @@ compiled = pytest.mark.skipif(
 posix = pytest.mark.skipif(os.name != "posix", reason="for signals and forks")
 
 
-def ours_running():
-    return [each for each in threading.enumerate() if each.name.startswith("sklearn_ndcg")]
+@pytest.fixture
+def no_thread_is_left():
+    before = _thread._count()
+    yield
+    deadline = time.monotonic() + 1  # a thread counts for a moment after its last line
+    while _thread._count() > before and time.monotonic() < deadline:
+        time.sleep(0.001)
+    assert _thread._count() <= before
 
 
 @main_thread_only
@@ -63,6 +70,7 @@ def test_the_number_of_threads_changes_no_bit(call, monkeypatch):
 
 
 @main_thread_only
+@pytest.mark.usefixtures("no_thread_is_left")
 def test_threads_are_started_and_gone_after_the_call(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     seen = set()
@@ -77,7 +85,6 @@ def test_threads_are_started_and_gone_after_the_call(monkeypatch):
     monkeypatch.setattr(threads, "_PARTS", 1)
     assert sum(threads.map_rows(call, MANY)) == MANY
     assert len(seen) == 3
-    assert not ours_running()
 
 
 # --- how many --------------------------------------------------------------------------------
@@ -155,6 +162,7 @@ def test_only_the_cpus_of_this_process_count():
 
 
 @main_thread_only
+@pytest.mark.usefixtures("no_thread_is_left")
 @pytest.mark.parametrize("bad", [0, MANY - 1])
 def test_an_error_in_any_thread_is_raised(bad, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
@@ -165,40 +173,58 @@ def test_an_error_in_any_thread_is_raised(bad, monkeypatch):
 
     with pytest.raises(ValueError, match="here"):
         threads.map_rows(call, MANY)
-    assert not ours_running()
 
 
 @main_thread_only
+@pytest.mark.usefixtures("no_thread_is_left")
 def test_an_interrupt_in_the_middle_of_a_start_leaves_no_thread(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
-    start = threading.Thread.start
+    start = _thread.start_new_thread
 
-    def interrupted(self):
-        start(self)
+    def interrupted(*work):
+        start(*work)
+        del work
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    begun, ended = [], []
+
+    def call(part):
+        begun.append(part)
+        time.sleep(0.05)
+        ended.append(part)
+
+    monkeypatch.setattr(_thread, "start_new_thread", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        threads.map_rows(lambda part: time.sleep(0.05), MANY)
-    assert not ours_running()
+        threads.map_rows(call, MANY)
+    assert len(ended) == len(begun)
 
 
 @main_thread_only
+@pytest.mark.usefixtures("no_thread_is_left")
 def test_an_interrupt_of_the_last_wait_leaves_no_thread(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
 
-    def interrupted(self, timeout=None):
-        raise KeyboardInterrupt
+    wait, waits, ended = threads._wait_for_end_of, [], []
 
-    monkeypatch.setattr(threading.Thread, "join", interrupted)
+    def interrupted(running):
+        waits.append(running)
+        if len(waits) == 1:
+            raise KeyboardInterrupt
+        wait(running)
+
+    def call(part):
+        time.sleep(0.05 if threading.current_thread() is threading.main_thread() else 0.2)
+        ended.append(part)
+
+    monkeypatch.setattr(threads, "_wait_for_end_of", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        threads.map_rows(lambda part: time.sleep(0.05), MANY)
-    assert not ours_running()
+        threads.map_rows(call, MANY)
+    assert len(ended) == 3 * threads._PARTS
 
 
 @main_thread_only
 @posix
-@pytest.mark.usefixtures("interrupts")
+@pytest.mark.usefixtures("interrupts", "no_thread_is_left")
 def test_an_interrupt_while_the_others_are_waited_for(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     monkeypatch.setattr(threads, "_PARTS", 1)
@@ -217,27 +243,40 @@ def test_an_interrupt_while_the_others_are_waited_for(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         threads.map_rows(call, MANY)
     assert len(ended) == 1
-    assert not ours_running()
 
 
 @main_thread_only
+@pytest.mark.usefixtures("no_thread_is_left")
 @pytest.mark.parametrize("n_possible", [0, 1])
-def test_where_too_few_threads_can_be_started_fewer_do_all(n_possible, monkeypatch):
+@pytest.mark.parametrize("error", [RuntimeError, MemoryError])
+def test_where_too_few_threads_can_be_started_fewer_do_all(n_possible, error, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     expected = ndcg_samples(Y, S, groups=GROUPS, k=10)
-    start, started = threading.Thread.start, []
+    start, started = _thread.start_new_thread, []
 
-    def start_some(self):
+    def start_some(*work):
         if len(started) == n_possible:
-            raise RuntimeError("can't start new thread")
-        started.append(self)
-        start(self)
+            raise error("can't start new thread")
+        start(*work)
+        started.append(None)
 
     monkeypatch.setattr(threads, "_LEAST_ROWS", 1 << 15)
-    monkeypatch.setattr(threading.Thread, "start", start_some)
+    monkeypatch.setattr(_thread, "start_new_thread", start_some)
     np.testing.assert_array_equal(ndcg_samples(Y, S, groups=GROUPS, k=10), expected)
     assert len(started) == n_possible
-    assert not ours_running()
+
+
+@main_thread_only
+@pytest.mark.usefixtures("no_thread_is_left")
+def test_a_thread_that_ends_before_its_first_line_is_not_waited_for(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    start = _thread.start_new_thread
+
+    def start_dead(_, arguments):
+        start(lambda token: None, arguments)
+
+    monkeypatch.setattr(_thread, "start_new_thread", start_dead)
+    assert sum(threads.map_rows(lambda part: part.stop - part.start, MANY)) == MANY
 
 
 @main_thread_only
@@ -271,7 +310,7 @@ def interrupts():
 @main_thread_only
 @compiled
 @posix
-@pytest.mark.usefixtures("interrupts")
+@pytest.mark.usefixtures("interrupts", "no_thread_is_left")
 @pytest.mark.parametrize("n_queries", [1, 3, 10_000])
 @pytest.mark.parametrize("n_threads", ["1", "3"])
 def test_an_interrupt_is_answered_inside_the_kernel(n_queries, n_threads, monkeypatch):
@@ -301,6 +340,5 @@ def test_an_interrupt_is_answered_inside_the_kernel(n_queries, n_threads, monkey
         ndcg_samples(y, s, groups=groups, k=None)
     assert asked
     assert not done
-    assert not ours_running()
     monkeypatch.undo()
     assert ndcg_samples([[1, 0]], [[2, 1]])[0] == 1

@@ -246,3 +246,8 @@ def test_condensed_runs_are_those_of_ir_measures(seed):
     expected = {each.query_id: each.value for each in measure.iter_calc(qrels, run)}
     ours = per_query(from_trec(qrels, run, unjudged="omit"), k=5, undefined=0.0)
     assert ours == pytest.approx(expected, abs=1e-12)
+
+
+def test_qrels_without_a_query_are_named():
+    with pytest.raises(ValueError, match="qrels has no query"):
+        from_trec({}, {"q": {"a": 1.0}})

@@ -333,7 +333,7 @@ Record = namedtuple("Record", ["query_id", "doc_id", "score"])
 @pytest.mark.parametrize(
     ("qrels", "run", "error", "message"),
     [
-        ({}, {}, ValueError, "no query to score"),
+        ({}, {}, ValueError, "qrels has no query"),
         ({"q": {"a": 1}}, {"q": {"a": np.nan}}, ValueError, "run must not have nan, found in query 'q'"),
         ({"q": {"a": np.nan}}, {"q": {"a": 1}}, ValueError, "qrels must not have nan"),
         ({"q": {"a": 1}}, {"q": {"a": "1"}}, TypeError, "run must have numbers, got '1' in query 'q'"),

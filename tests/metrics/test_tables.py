@@ -26,3 +26,9 @@ def test_html_has_the_same_cells_and_sides():
             sides = [cell.get("style").removeprefix("text-align: ") for cell in line]
             assert sides == ["left", "right", "left"]
     assert "<a>" not in TABLE.html()
+
+
+def test_a_line_break_in_a_cell_does_not_break_the_row():
+    broken = Table(["", "a\nb"], [["x\r\ny", "1"]]).text()
+    assert broken == Table(["", "a b"], [["x y", "1"]]).text()
+    assert len(broken.split("\n")) == 2

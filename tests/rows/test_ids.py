@@ -1,5 +1,9 @@
 """Ids of any container are the same queries as in a plain loop."""
 
+import itertools
+import sys
+import time
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -52,6 +56,9 @@ TEXT = {
     "ordered category": lambda v: pd.Series(categories(v, ordered=True)),
     "category index": lambda v: pd.CategoricalIndex(categories(v, ordered=False)),
     "Categorical": lambda v: categories(v, ordered=False),
+    "pandas arrow view": lambda v: pd.Series(
+        pd.arrays.ArrowExtensionArray(pa.array(v).cast(pa.string_view()))
+    ),
     "arrow": pa.array,
     "arrow large": lambda v: pa.array(v, type=pa.large_string()),
     "arrow chunks": lambda v: pa.chunked_array([v[:100], v[100:]]),
@@ -122,6 +129,16 @@ def floats(values):
     return np.array([np.nan if each is None else 1.0 for each in values])
 
 
+def pandas_dictionary(values):
+    return pd.Series(pd.arrays.ArrowExtensionArray(pa.array(values).dictionary_encode()))
+
+
+def categories_with(label, values):
+    codes = [0 if each is None else 1 for each in values]
+    labels = pd.Index([label, ("b", 1.0)], tupleize_cols=False)
+    return pd.Series(pd.Categorical.from_codes(codes, labels))
+
+
 MISSING = {
     "pandas str": lambda v: pd.Series(v, dtype="string"),
     "category": lambda v: pd.Series(v).astype("category"),
@@ -139,6 +156,20 @@ MISSING = {
     ),
     "NaN in Arrow": lambda v: pd.Series(pd.arrays.ArrowExtensionArray(pa.array(floats(v)))),
     "NaN in an Arrow dictionary": lambda v: pa.array(floats(v)).dictionary_encode(),
+    "NaN in a pandas dictionary": lambda v: pandas_dictionary(floats(v)),
+    "null in a pandas dictionary": lambda v: pd.Series(
+        pd.arrays.ArrowExtensionArray(
+            pa.DictionaryArray.from_arrays(
+                pa.array([0 if each is None else 1 for each in v]), pa.array([None, 1.0])
+            )
+        )
+    ),
+    "NaN in a category of tuples": lambda v: categories_with(("a", np.nan), v),
+    "None in a category of tuples": lambda v: categories_with(("a", None), v),
+    "NaN in tuples": lambda v: [("a", each) for each in floats(v).tolist()],
+    "NaN in objects": lambda v: floats(v).astype(object),
+    "NaN in polars": lambda v: pl.Series(floats(v)),
+    "NaN in runs": lambda v: pa.RunEndEncodedArray.from_arrays(np.arange(1, 21), floats(v)),
     "Int64": lambda v: pd.Series([None if x is None else 3 for x in v], dtype="Int64"),
 }
 
@@ -147,10 +178,17 @@ MISSING = {
 def test_missing_ids_are_refused_with_their_place(name):
     values = WORDS[:20].copy()
     values[[3, 7]] = None
-    with pytest.raises(
-        ValueError, match="groups must not hold missing ids, found 2 missing id.*index 3"
-    ):
-        Grouping.of_ids(MISSING[name](values), 20)
+    column = MISSING[name](values)
+    tables = []
+    if isinstance(column, pd.Series):
+        tables = [pd.DataFrame({"a": column, "b": 1})]
+    elif isinstance(column, pa.Array):
+        tables = [pa.table({"a": column, "b": range(20)})]
+    for ids in (column, [np.zeros(20), column], *tables):
+        with pytest.raises(
+            ValueError, match="groups must not hold missing ids, found 2 missing id.*index 3"
+        ):
+            Grouping.of_ids(ids, 20)
 
 
 def test_a_dictionary_that_has_a_label_twice_has_one_query_of_it():
@@ -270,3 +308,51 @@ def test_labels_that_cannot_be_sorted_are_refused_where_no_order_is_needed():
     for ids in ([1, "a", 1, "a"], [1j, 2j, 1j, 2j], [(1, "a"), (1, 2), (2, 1), (1, 2)]):
         with pytest.raises(TypeError, match="sorted"):
             ndcg_score(y, s, groups=np.fromiter(ids, dtype=object, count=4))
+
+
+def test_columns_of_arrow_are_compound_ids():
+    users, days = ["u", "v", "u", "v"], [1, 1, 2, 1]
+    for make in (pa.array, lambda values: pa.chunked_array([values[:1], values[1:]])):
+        grouping = Grouping.of_ids([make(users), make(days)], 4)
+        assert grouping.labels.tolist() == [("u", 1), ("u", 2), ("v", 1)]
+        assert grouping.row_codes().tolist() == [0, 2, 1, 2]
+
+
+def test_intervals_with_a_time_zone():
+    days = pd.date_range("2020-01-01", periods=4, tz="Europe/Berlin")
+    ids = pd.IntervalIndex.from_breaks(days)[[2, 0, 1, 0]]
+    grouping = Grouping.of_ids(ids, 4)
+    assert grouping.row_codes().tolist() == [2, 0, 1, 0]
+    assert list(grouping.labels) == sorted(set(ids))
+
+
+@pytest.mark.parametrize("sort", [True, False])
+@pytest.mark.parametrize(
+    "ids", [[{1}, {2}, {1}], [{1}, {1, 2}, {1}], [(0, {1}), (0, {2}), (0, {1})]], ids=str
+)
+def test_sets_are_refused_as_only_subsets_are_sorted(ids, sort):
+    freeze = {set: frozenset, tuple: lambda pair: (pair[0], frozenset(pair[1]))}
+    given = [freeze[type(each)](each) for each in ids]
+    with pytest.raises(TypeError, match=r"pass \[tuple\(sorted\(id\)\) for id in groups\]"):
+        Grouping.of_ids(given, 3, sort=sort)
+
+
+@pytest.mark.parametrize("depth", [sys.getrecursionlimit() // 2, 2 * sys.getrecursionlimit()])
+def test_tuples_that_are_too_deep_are_refused(depth):
+    ids = [1, 1, 2]
+    for _ in range(depth):
+        ids = [(each,) for each in ids]
+    with pytest.raises(TypeError, match="ids that can be hashed and sorted: maximum recursion"):
+        Grouping.of_ids(ids, 3)
+
+
+def test_tuples_whose_hashes_collide_take_no_longer_than_others():
+    """A dict of them takes 8,000^2 / 2 comparisons, which are seconds."""
+    assert hash((-1, -2)) == hash((-2, -1))
+    labels = sorted(itertools.islice(itertools.product((-2, -1), repeat=13), 8000))
+    codes = np.r_[np.random.default_rng(0).permutation(8000), :8000]
+    before = time.process_time()
+    grouping = Grouping.of_ids([labels[code] for code in codes], 16_000)
+    assert time.process_time() - before < 1
+    assert grouping.labels.tolist() == labels
+    np.testing.assert_array_equal(grouping.row_codes(), codes)
