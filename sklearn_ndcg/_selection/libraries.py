@@ -16,13 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import sklearn
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
-from sklearn.utils.metadata_routing import (
-    MetadataRouter,
-    MethodMapping,
-    get_routing_for_object,
-    process_routing,
-)
+from sklearn.utils import metadata_routing
+from sklearn.utils.metadata_routing import MethodMapping
 
 from sklearn_ndcg._checks import Floats, Ints
 from sklearn_ndcg._rows import Grouping, take_rows
@@ -69,13 +66,11 @@ class TrainingRows:
     def take_queries(self, queries: NDArray[np.bool_], lengths: Ints, order: Ints) -> TrainingRows:
         """The rows of some queries, of all whose `lengths` and `order` of rows are given."""
         rows = order[np.repeat(queries, lengths)]
-        aligned, metadata = (
-            {
-                name: take_rows(value, rows) if is_aligned(name, value, len(order)) else value
-                for name, value in params.items()
-            }
-            for params in (self.aligned, self.metadata)
-        )
+        aligned = {name: take_rows(value, rows) for name, value in self.aligned.items()}
+        metadata = {
+            name: take_rows(value, rows) if is_aligned(name, value, len(order)) else value
+            for name, value in self.metadata.items()
+        }
         weight = None if self.weight is None else self.weight[rows]
         X, y = take_rows(self.X, rows), self.y[rows]
         return TrainingRows(X, y, weight, lengths[queries], aligned, metadata)
@@ -355,19 +350,19 @@ def without_last_step(pipeline: Pipeline) -> Pipeline:
     return Pipeline([*pipeline.steps[:-1], idle], memory=pipeline.memory)
 
 
-def routing_of(estimator: Any, owner: str) -> MetadataRouter:
+def routing_of(estimator: Any, owner: str) -> metadata_routing.MetadataRouter:
     """What `fit` is asked to route to the last step of `estimator`, and to the steps before it.
 
     The last step gets weights and the library's groups from GroupedRanker, which asks for them.
     """
     last = last_step(estimator)
-    requests = get_routing_for_object(None if isinstance(last, type) else last)
+    requests = metadata_routing.get_routing_for_object(None if isinstance(last, type) else last)
     if hasattr(requests, "fit"):  # not a router itself
         inner = requests.fit.requests
         for name in [name for name in inner if name in SET_HERE or not inner[name]]:
             del inner[name]
     mapping = MethodMapping().add(caller="fit", callee="fit")
-    router = MetadataRouter(owner=owner).add(last=requests, method_mapping=mapping)
+    router = metadata_routing.MetadataRouter(owner=owner).add(last=requests, method_mapping=mapping)
     has_steps = isinstance(estimator, Pipeline) and estimator.steps
     mapping = MethodMapping().add(caller="fit", callee="fit_transform")
     steps = without_last_step(estimator) if has_steps else None
@@ -376,10 +371,10 @@ def routing_of(estimator: Any, owner: str) -> MetadataRouter:
 
 def route(
     ranker: Any, grouping: Grouping | None, weight: Floats | None, fit_params: Params
-) -> tuple[Params, Params]:
-    """What the last step's `fit` gets, and what the steps before it get."""
+) -> tuple[Params, Params, Floats | None]:
+    """What is passed to `fit` of the last step and of those before it, and the last step's weights."""
     if not sklearn.get_config()["enable_metadata_routing"]:
-        return fit_params, {}
+        return fit_params, {}, weight
     inner = routing_of(ranker.estimator, type(ranker).__name__)
     requested = inner.consumes(method="fit", params=fit_params)
     given = {name: fit_params[name] for name in requested}
@@ -387,12 +382,15 @@ def route(
         given["sample_weight"] = weight
     if grouping is not None:
         given["groups"] = grouping.labels[grouping.row_codes()]
-    routed = process_routing(ranker, "fit", **given)
+    routed = metadata_routing.process_routing(ranker, "fit", **given)
     # what is not requested can have been passed to the last step only
     last = {name: value for name, value in fit_params.items() if name not in requested}
     last.update(routed["last"]["fit"])
     last.pop("sample_weight", None)
-    return last, routed["steps"]["fit_transform"]
+    own = BaseEstimator.get_metadata_routing(ranker).fit.requests
+    if own["sample_weight"] is False and inner.consumes(method="fit", params=["sample_weight"]):
+        weight = None  # passed for the steps alone
+    return last, routed["steps"]["fit_transform"], weight
 
 
 def fit_transformers(

@@ -229,10 +229,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self._columns = _rows.column_names(X) or []
         transforms = isinstance(inner, Pipeline) and len(inner.steps) > 1
         grouping = None if groups is None else _rows.Grouping.of_ids(groups, len(y))
-        fit_params, metadata = libraries.route(self, grouping, weight, fit_params)
-        if "sample_weight" in metadata:  # if not False, the last step gets it too
-            asked = super().get_metadata_routing().fit.requests["sample_weight"]
-            weight = None if asked is False else weight
+        fit_params, metadata, weight = libraries.route(self, grouping, weight, fit_params)
         libraries.check_fit_params(
             fit_params, last, self._group_columns, self.early_stopping or transforms
         )
