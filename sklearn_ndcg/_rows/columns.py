@@ -50,8 +50,8 @@ def _refuse_changed_ids(ids: Any, key: Any) -> None:
     if kind not in _INEXACT_FROM:
         return
     # pandas tells NaN from missing in some of its columns
-    of_pandas = hasattr(ids, "iloc")
-    numbers = ids.to_numpy(np.float64, na_value=np.nan) if of_pandas else np.asarray(to_host(ids))
+    extension = hasattr(ids, "iloc") and not isinstance(dtype, np.dtype)
+    numbers = ids.to_numpy(np.float64, na_value=np.nan) if extension else np.asarray(to_host(ids))
     for changed, what in (
         (np.floor(numbers) < numbers, "with fractions"),
         (np.abs(numbers) >= _INEXACT_FROM[kind], f"that {kind} cannot tell from the next"),

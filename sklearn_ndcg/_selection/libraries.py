@@ -372,7 +372,7 @@ def routing_of(estimator: Any, owner: str) -> metadata_routing.MetadataRouter:
 def route(
     ranker: Any, grouping: Grouping | None, weight: Floats | None, fit_params: Params
 ) -> tuple[Params, Params, Floats | None]:
-    """What is passed to `fit` of the last step and of those before it, and the last step's weights."""
+    """Parameters of the last step's `fit`, of the steps before it, and the last step's weights."""
     if not sklearn.get_config()["enable_metadata_routing"]:
         return fit_params, {}, weight
     inner = routing_of(ranker.estimator, type(ranker).__name__)
@@ -386,10 +386,10 @@ def route(
     # what is not requested can have been passed to the last step only
     last = {name: value for name, value in fit_params.items() if name not in requested}
     last.update(routed["last"]["fit"])
-    last.pop("sample_weight", None)
+    weight_of_search = last.pop("sample_weight", None)
     own = BaseEstimator.get_metadata_routing(ranker).fit.requests
     if own["sample_weight"] is False and inner.consumes(method="fit", params=["sample_weight"]):
-        weight = None  # passed for the steps alone
+        weight = weight_of_search  # None where it was passed for the steps alone
     return last, routed["steps"]["fit_transform"], weight
 
 

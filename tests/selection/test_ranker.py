@@ -419,6 +419,20 @@ def test_weights_for_a_step_alone(data, routing):
     np.testing.assert_allclose(inner[0].mean_, np.average(X, axis=0, weights=weight), rtol=1e-12)
 
 
+def test_weights_for_a_search_alone(data, routing):
+    X, y, query = data
+    order, *_ = sorted_by_hand(query)
+    weight = np.random.default_rng(0).random(len(y))
+    search = GridSearchCV(
+        Ridge().set_fit_request(sample_weight=True), {"alpha": [1]}, cv=GroupKFold(3),
+        scoring=make_ndcg_scorer(**NO_WARNING).set_score_request(sample_weight=False),
+    )  # fmt: skip
+    ranker = GroupedRanker(search).set_fit_request(sample_weight=False)
+    fitted = make_pipeline(ranker).fit(X, y, sample_weight=weight, groups=query)
+    expected = Ridge(alpha=1).fit(X.iloc[order], y[order], weight[order]).predict(X)
+    np.testing.assert_allclose(fitted.predict(X), expected, rtol=1e-12)
+
+
 def test_weights_that_a_step_has_not_requested(data, routing):
     X, y, query = data
     ranker = GroupedRanker(make_pipeline(StandardScaler(), Ridge()))
