@@ -31,7 +31,7 @@ def read_queries(
     """
     queries = read_batch(measure, y_true, y_score, groups, sample_weight, sort)
     if len(queries.shape) == 1 and len(queries) == queries.shape[0]:
-        warn_of_single_documents(len(queries))
+        warn_of_single_documents(len(queries), len(queries))
     if queries.weight is not None:
         refuse_zero_weight(queries.weight.max())
     return queries

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 
-from sklearn_ndcg._checks import Ints, is_integer
+from sklearn_ndcg._checks import Ints, count_of, is_integer, to_host
+
+# from here on, a number of this type may stand for several whole numbers
+_INEXACT_FROM = {
+    "float16": 2**11, "halffloat": 2**11,
+    "float32": 2**24, "float": 2**24,
+    "float64": 2**53, "double": 2**53,
+}  # fmt: skip
 
 
 def query_ids(X: Any, group_by: Any, groups: Any = None, y: Any = None) -> Any:
@@ -27,7 +35,32 @@ def query_ids(X: Any, group_by: Any, groups: Any = None, y: Any = None) -> Any:
             f"{group_by!r}; ids themselves are passed as groups."
         )
     found = [column(X, key, y) for key in keys]
+    for key, ids in zip(keys, found, strict=True):
+        if key not in [*_index_levels(X), *_index_levels(y)]:  # no encoder or cast reaches these
+            _refuse_changed_ids(ids, key)
     return found if isinstance(group_by, list) else found[0]
+
+
+def _refuse_changed_ids(ids: Any, key: Any) -> None:
+    """Raise where the numbers in a column show that an encoder or a cast has changed ids."""
+    dtype = getattr(ids, "dtype", getattr(ids, "type", None))
+    kind = str(dtype).lower().partition("[")[0].rpartition(".")[2]  # float[pyarrow], torch.float32
+    if kind not in _INEXACT_FROM:
+        return
+    # pandas tells NaN from missing in some of its columns
+    extension = hasattr(ids, "iloc") and not isinstance(dtype, np.dtype)
+    numbers = ids.to_numpy(np.float64, na_value=np.nan) if extension else np.asarray(to_host(ids))
+    for changed, what in (
+        (np.floor(numbers) < numbers, "with fractions"),
+        (np.abs(numbers) >= _INEXACT_FROM[kind], f"that {kind} cannot tell from the next"),
+    ):
+        if changed.any():
+            raise ValueError(
+                f"group_by={key!r} finds numbers {what}, {count_of(changed, 'such id', 'such ids')}"
+                ": an encoder, a scaler or a cast has changed the ids, so that queries are mixed. "
+                "In a Pipeline move the ids to an index level, or put GroupedRanker around the "
+                "Pipeline. If these are the ids, pass a callable that returns them."
+            )
 
 
 def order_values(X: Any, order_by: Any, y: Any = None) -> Any:
@@ -104,8 +137,8 @@ def _array_column(X: Any, key: Any, name: str) -> Any:
             "Pipeline and, for polars and pyarrow, permutation_importance turn X into an array. "
             "Ways out: an index level in a pandas y too, which some of them keep; groups, with "
             "sklearn.set_config(enable_metadata_routing=True); in a Pipeline an index level and "
-            "set_output(transform='pandas'), or groupedranker__groups as a fit parameter; or the "
-            "number of a column, if none in front of it is removed."
+            "set_output(transform='pandas'), groupedranker__groups as a fit parameter, or "
+            "GroupedRanker around the Pipeline."
         )
     # pairs of features and target are no rows: the last column would be the target
     is_nested = is_list and any(np.ndim(cell) for row in X[:1] if np.iterable(row) for cell in row)
@@ -156,12 +189,28 @@ def without_columns(X: Any, keys: list[Any]) -> Any:
 
 
 def lacks_only(X: Any, keys: list[Any], names: list[Any], n_columns: int) -> bool:
-    """Whether X has all columns but those of `keys`; `names` are [] where the columns have none."""
-    found = column_names(X)
-    if found is not None and names:
-        return found == [name for name in names if name not in keys]
-    shape: tuple[int, ...] = np.shape(X if hasattr(X, "shape") else X[:1])
-    return shape[1:] == (n_columns - len(keys),)
+    """Whether X has all columns but those of `keys`, known by the `names` that they had in `fit`.
+
+    Raises where they are in another order, or where X lacks columns and cannot say which.
+    """
+    found, features = column_names(X), [name for name in names if name not in keys]
+    if found and names:
+        for expected in (names, features):
+            if found != expected and Counter(found) == Counter(expected):
+                place = next(i for i, name in enumerate(found) if name != expected[i])
+                raise ValueError(
+                    "The feature names should match those that were passed during fit.\n"
+                    "Feature names must be in the same order as they were in fit.\n"
+                    f"Column {place} is {found[place]!r}, and was {expected[place]!r}."
+                )
+        return bool(keys) and found == features
+    if keys and np.shape(X if hasattr(X, "shape") else X[:1])[1:] == (n_columns - len(keys),):
+        raise ValueError(
+            f"X has {n_columns - len(keys)} features, but GroupedRanker is expecting {n_columns} "
+            f"features as input, with the column {', '.join(map(repr, keys))}, which holds query "
+            "ids. Only a table whose columns have names, in fit too, may lack it."
+        )
+    return False
 
 
 def insert_zeros(values: Any, keys: list[Any], names: list[Any], n_columns: int) -> Any:

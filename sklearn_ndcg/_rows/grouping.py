@@ -188,13 +188,15 @@ def _shown(label: Any) -> str:
     return repr(label.item() if isinstance(label, np.generic) else label)
 
 
-def warn_of_single_documents(n_queries: int) -> None:
-    """Warn where every query has one row: probably the ids are those of rows."""
-    if n_queries > 1:
+def warn_of_single_documents(n_single: int, n_queries: int) -> None:
+    """Warn where most queries have one row: probably the ids are not those of queries."""
+    if n_queries > 1 and 2 * n_single > n_queries:
+        share = f"Each of the {n_queries} queries has"
+        if n_single < n_queries:
+            share = f"{n_single} of the {n_queries} queries ({n_single / n_queries:.0%}) have"
         warn(
-            f"Each of the {n_queries} queries has a single document, which has nothing to be "
-            "ranked against. groups must have one id per query, the same for all of its rows, not "
-            "one id per row."
+            f"{share} a single document, which has nothing to be ranked against. groups must have "
+            "one id per query, the same for all of its rows, not one id per row."
         )
 
 

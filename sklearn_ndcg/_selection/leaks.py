@@ -77,6 +77,19 @@ class TrainedQueries:
             leaked[:] = False
         return leaked
 
+    def warn_of_merged(self, grouping: Grouping) -> None:
+        """Warn where one id has most of the rows, and far more than any query of training."""
+        longest = int(np.argmax(grouping.lengths))
+        n, n_rows, n_trained = grouping.lengths[longest], grouping.lengths.sum(), self.lengths.max()
+        if len(self.labels) >= 10 and 2 * n > n_rows and n > 5 * n_trained:
+            warn(
+                f"{n} of the {n_rows} rows that are scored have one id, "
+                f"{shown_labels(grouping.labels[[longest]])}, and the longest of the "
+                f"{len(self.labels)} queries of training has {n_trained}: an encoder may have made "
+                "one value of all ids that are new to it. Move the ids to an index level, or put "
+                "GroupedRanker around the Pipeline."
+            )
+
 
 @dataclass(frozen=True, eq=False)
 class WholeQueries:
@@ -129,6 +142,7 @@ def warn_of_leak(estimator: Any, group_by: Any, grouping: Grouping, y: Any) -> N
     leaked = np.zeros(len(grouping.labels), dtype=bool)
     for ranker, is_direct in _fitted_rankers(estimator):
         if group_by is None or ranker.group_by is None or group_by == ranker.group_by:
+            ranker._trained_queries.warn_of_merged(grouping)
             leaked |= ranker._trained_queries.leaked(grouping, y, is_direct)
     if leaked.any():
         labels = np.sort(grouping.labels[leaked])

@@ -14,8 +14,12 @@ from numbers import Number
 from typing import Any, NamedTuple
 
 import numpy as np
+import sklearn
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
+from sklearn.utils import metadata_routing
+from sklearn.utils.metadata_routing import MethodMapping
 
 from sklearn_ndcg._checks import Floats, Ints
 from sklearn_ndcg._rows import Grouping, take_rows
@@ -29,7 +33,8 @@ CATBOOST_COLUMNS = ("cat_features", "text_features", "embedding_features")
 class TrainingRows:
     """Rows of whole queries, side by side, in the order of their ids; weights one per row.
 
-    `aligned` are further fit parameters with a value for each row.
+    `aligned` are further fit parameters with a value for each row, and `metadata` is what is routed
+    to the steps before the last.
     """
 
     X: Any
@@ -37,6 +42,7 @@ class TrainingRows:
     weight: Floats | None
     lengths: Ints
     aligned: Params
+    metadata: Params
 
     @property
     def query_numbers(self) -> Ints:
@@ -61,9 +67,13 @@ class TrainingRows:
         """The rows of some queries, of all whose `lengths` and `order` of rows are given."""
         rows = order[np.repeat(queries, lengths)]
         aligned = {name: take_rows(value, rows) for name, value in self.aligned.items()}
+        metadata = {
+            name: take_rows(value, rows) if is_aligned(name, value, len(order)) else value
+            for name, value in self.metadata.items()
+        }
         weight = None if self.weight is None else self.weight[rows]
         X, y = take_rows(self.X, rows), self.y[rows]
-        return TrainingRows(X, y, weight, lengths[queries], aligned)
+        return TrainingRows(X, y, weight, lengths[queries], aligned, metadata)
 
 
 class LibraryInterface(NamedTuple):
@@ -190,6 +200,9 @@ INTERFACES = [
         f"{_WHOLE_LABELS}",
     ),
 ]
+
+# what the last step gets from GroupedRanker itself
+SET_HERE = {"sample_weight", *(each.name for each in INTERFACES)}
 
 # parameters about columns, of fit or of the estimator, that may count them from the left
 _ABOUT_COLUMNS = {
@@ -330,6 +343,56 @@ def last_step(estimator: Any) -> Any:
     return estimator
 
 
+def without_last_step(pipeline: Pipeline) -> Pipeline:
+    """The steps before the last, which are fitted before it."""
+    # a last step that does nothing lets memory= cache each of the others
+    idle = (pipeline.steps[-1][0], "passthrough")
+    return Pipeline([*pipeline.steps[:-1], idle], memory=pipeline.memory)
+
+
+def routing_of(estimator: Any, owner: str) -> metadata_routing.MetadataRouter:
+    """What `fit` is asked to route to the last step of `estimator`, and to the steps before it.
+
+    The last step gets weights and the library's groups from GroupedRanker, which asks for them.
+    """
+    last = last_step(estimator)
+    requests = metadata_routing.get_routing_for_object(None if isinstance(last, type) else last)
+    if hasattr(requests, "fit"):  # not a router itself
+        inner = requests.fit.requests
+        for name in [name for name in inner if name in SET_HERE or not inner[name]]:
+            del inner[name]
+    mapping = MethodMapping().add(caller="fit", callee="fit")
+    router = metadata_routing.MetadataRouter(owner=owner).add(last=requests, method_mapping=mapping)
+    has_steps = isinstance(estimator, Pipeline) and estimator.steps
+    mapping = MethodMapping().add(caller="fit", callee="fit_transform")
+    steps = without_last_step(estimator) if has_steps else None
+    return router.add(steps=steps, method_mapping=mapping)
+
+
+def route(
+    ranker: Any, grouping: Grouping | None, weight: Floats | None, fit_params: Params
+) -> tuple[Params, Params, Floats | None]:
+    """Parameters of the last step's `fit`, of the steps before it, and the last step's weights."""
+    if not sklearn.get_config()["enable_metadata_routing"]:
+        return fit_params, {}, weight
+    inner = routing_of(ranker.estimator, type(ranker).__name__)
+    requested = inner.consumes(method="fit", params=fit_params)
+    given = {name: fit_params[name] for name in requested}
+    if weight is not None:
+        given["sample_weight"] = weight
+    if grouping is not None:
+        given["groups"] = grouping.labels[grouping.row_codes()]
+    routed = metadata_routing.process_routing(ranker, "fit", **given)
+    # what is not requested can have been passed to the last step only
+    last = {name: value for name, value in fit_params.items() if name not in requested}
+    last.update(routed["last"]["fit"])
+    weight_of_search = last.pop("sample_weight", None)
+    own = BaseEstimator.get_metadata_routing(ranker).fit.requests
+    if own["sample_weight"] is False and inner.consumes(method="fit", params=["sample_weight"]):
+        weight = weight_of_search  # None where it was passed for the steps alone
+    return last, routed["steps"]["fit_transform"], weight
+
+
 def fit_transformers(
     pipeline: Pipeline, train: TrainingRows, held_out: TrainingRows | None
 ) -> tuple[TrainingRows, TrainingRows | None]:
@@ -337,13 +400,11 @@ def fit_transformers(
     samplers = [name for name, step in pipeline.steps if hasattr(step, "fit_resample")]
     if samplers:
         raise TypeError(
-            f"Step {samplers[0]!r} draws rows, which cuts queries: max_queries draws whole ones."
+            f"Step {samplers[0]!r} draws rows: samplers are not supported inside GroupedRanker, as "
+            "they cut queries. max_queries draws whole ones."
         )
-    # a last step that does nothing lets memory= cache each of the others
-    head = Pipeline(
-        [*pipeline.steps[:-1], (pipeline.steps[-1][0], "passthrough")], memory=pipeline.memory
-    )
-    train = replace(train, X=head.fit_transform(train.X, train.y))
+    head = without_last_step(pipeline)
+    train = replace(train, X=head.fit_transform(train.X, train.y, **train.metadata))
     if held_out is not None:
         held_out = replace(held_out, X=head.transform(held_out.X))
     pipeline.steps = [*head.steps[:-1], pipeline.steps[-1]]

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn import utils
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -203,7 +202,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         **fit_params
             Passed on to the inner `fit` (of a Pipeline: its last step's). Those with one
             value per row (`init_score`, `base_margin`, `baseline`, ...) are sorted and split with
-            the rows.
+            the rows. With metadata routing on, steps of a Pipeline and an inner search get what
+            they request, `groups` and `sample_weight` too.
 
         Returns
         -------
@@ -213,9 +213,10 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            If ids are needed and not found, or are sizes, missing or of another length; if
-            training cannot be stopped early; if a fit parameter cannot follow the rows or columns;
-            if the inner estimator refuses the labels.
+            If ids are needed and not found, or are sizes, missing or of another length; if those
+            in a column were changed by an encoder or a cast; if training cannot be stopped early;
+            if a fit parameter cannot follow the rows or columns; if the inner estimator refuses the
+            labels.
 
         TypeError
             If `estimator` is not an estimator.
@@ -223,10 +224,11 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Warns
         -----
         UserWarning
-            If the last queries are held out in the order of ids that are text.
+            If most queries to train on have a single document, or if a column has one id for all
+            rows; if the last queries are held out in the order of ids that are text.
         """
         self._check_parameters()
-        X, y, groups, weight = self._check_data(X, y, groups, sample_weight)
+        X, y, groups, weight = self._check_data(X, y, groups, sample_weight, fit_params)
         inner = self._clone_estimator()
         last = libraries.last_step(inner)
         self._check_groups(groups, last, fit_params)
@@ -235,10 +237,13 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self._group_columns = _rows.group_columns(X, self.group_by, self.order_by)
         self._columns = _rows.column_names(X) or []
         transforms = isinstance(inner, Pipeline) and len(inner.steps) > 1
+        grouping = None if groups is None else _rows.Grouping.of_ids(groups, len(y))
+        fit_params, metadata, weight = libraries.route(self, grouping, weight, fit_params)
         libraries.check_fit_params(
             fit_params, last, self._group_columns, self.early_stopping or transforms
         )
-        train, held_out = self._split_rows(X, y, groups, weight, fit_params, times)
+        train, held_out = self._split_rows(X, y, grouping, weight, fit_params, metadata, times)
+        self._warn_of_grouping(X, grouping, last)
         if isinstance(inner, Pipeline):
             train, held_out = libraries.fit_transformers(inner, train, held_out)
 
@@ -261,12 +266,18 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like or dataframe of shape (n_documents, n_features)
-            Features, with the same columns as in `fit`. No groups are needed.
+            Features, with the same columns as in `fit`, in their order. No groups are needed: where
+            columns have names, that of the ids may be missing.
 
         Returns
         -------
         ndarray of shape (n_documents,)
             Predictions in the order of the rows of X.
+
+        Raises
+        ------
+        ValueError
+            If X has other columns than in `fit`.
         """
         return self._call_inner("predict", X)
 
@@ -363,12 +374,12 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return classes
 
     def get_metadata_routing(self) -> Any:
-        """Get the requests for metadata: `groups`, and what the inner `fit` was set to request.
+        """Get the requests for metadata: `groups`, and what the inner estimators request in `fit`.
 
         Returns
         -------
-        MetadataRequest
-            Requests of `fit` and `score`.
+        MetadataRouter
+            Requests of `fit` and `score`, and those of the steps of a Pipeline, or of a search.
         """
         requests = super().get_metadata_routing()
         last = libraries.last_step(self.estimator)
@@ -376,12 +387,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         for name in CATBOOST_COLUMNS:
             if name not in known:
                 requests.fit.requests.pop(name, None)
-        inner = get_routing_for_object(None if isinstance(last, type) else last)
-        set_here = {"groups", "sample_weight", *(each.name for each in INTERFACES)}
-        for name, alias in inner.fit.requests.items() if hasattr(inner, "fit") else ():
-            if alias and name not in set_here:
-                requests.fit.add_request(param=name, alias=alias)
-        return requests
+        router = libraries.routing_of(self.estimator, type(self).__name__)
+        return router.add_self_request(requests)
 
     def __sklearn_tags__(self) -> utils.Tags:
         tags = super().__sklearn_tags__()
@@ -421,13 +428,15 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"validation_fraction must be a number between 0 and 1, got {part!r}.")
 
     def _check_data(
-        self, X: Any, y: Any, groups: Any, sample_weight: Any
+        self, X: Any, y: Any, groups: Any, sample_weight: Any, fit_params: Params
     ) -> tuple[Any, NDArray[Any], Any, Floats | None]:
         if X is None:
             raise ValueError("X is None: pass the features, one row per document.")
         _checks.refuse_masked(y, "y")
         groups = _rows.query_ids(X, self.group_by, groups, y)
-        _checks.refuse_reordered(X=X, y=y, groups=groups, sample_weight=sample_weight)
+        n = _rows.count_rows(X)
+        aligned = {k: v for k, v in fit_params.items() if libraries.is_aligned(k, v, n)}
+        _checks.refuse_reordered(X=X, y=y, groups=groups, sample_weight=sample_weight, **aligned)
         X, y = validate_data(self, X, y, skip_check_array=True)
         y = utils.column_or_1d(y, warn=True)
         utils.check_consistent_length(X, y)
@@ -487,18 +496,33 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 "for a single feature, X.reshape(1, -1) for a single document."
             )
         columns = self._group_columns
-        if columns and _rows.lacks_only(X, columns, self._columns, self.n_features_in_):
+        if _rows.lacks_only(X, columns, self._columns, self.n_features_in_):
             return X
         validate_data(self, X, reset=False, skip_check_array=True)
         return _rows.without_columns(X, columns)
+
+    def _warn_of_grouping(self, X: Any, grouping: _rows.Grouping | None, last: Any) -> None:
+        """Warn where ids that decide what is trained on do not seem to be those of queries."""
+        if grouping is None:
+            return
+        n_queries = len(grouping.labels)
+        if libraries.interface_of(last) or self.early_stopping or self.max_queries is not None:
+            _rows.warn_of_single_documents(int((grouping.lengths == 1).sum()), n_queries)
+        if n_queries == 1 and _rows.group_columns(X, self.group_by):
+            _checks.warn(
+                f"group_by={self.group_by!r} finds one query in all {grouping.lengths[0]} rows. If "
+                "an encoder made one value of the ids, move them to an index level, or put "
+                "GroupedRanker around the Pipeline."
+            )
 
     def _split_rows(
         self,
         X: Any,
         y: NDArray[Any],
-        groups: Any,
+        grouping: _rows.Grouping | None,
         weight: Floats | None,
         fit_params: Params,
+        metadata: Params,
         times: Any,
     ) -> tuple[TrainingRows, TrainingRows | None]:
         """Rows to train on, sorted by query, and those that are held out.
@@ -509,12 +533,11 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         names = [name for name, value in fit_params.items() if libraries.is_aligned(name, value, n)]
         aligned = {name: fit_params.pop(name) for name in names}
         features = _rows.without_columns(X, self._group_columns)
-        rows = TrainingRows(features, y, weight, np.array([n]), aligned)
+        rows = TrainingRows(features, y, weight, np.array([n]), aligned, metadata)
         for name in ("query_ids_", "_trained_queries", "best_iteration_"):  # of an earlier fit
             self.__dict__.pop(name, None)
-        if groups is None:
+        if grouping is None:
             return rows, None
-        grouping = _rows.Grouping.of_ids(groups, n)
         drawn, held_out = self._draw_queries(grouping, times)
         self._trained_queries = TrainedQueries.of(grouping, y, drawn)
         self.query_ids_ = self._trained_queries.labels

@@ -116,7 +116,7 @@ def ndcg_by_query(
     n_rows, n_queries = sum(part.n_rows for part in parts), sum(len(part.table) for part in parts)
     n_undefined = sum(part.n_undefined for part in parts)
     if n_queries == n_rows:
-        warn_of_single_documents(n_rows)
+        warn_of_single_documents(n_rows, n_rows)
     if n_undefined:
         measure.report_undefined(n_undefined, n_queries)
     return table.give_back([part.table for part in parts])
@@ -225,7 +225,7 @@ def ndcg_score(
     if not n_rows:
         raise ValueError("The table has 0 rows, and at least 1 is needed.")
     if sum(each.n_queries for each in totals) == n_rows:
-        warn_of_single_documents(n_rows)
+        warn_of_single_documents(n_rows, n_rows)
     return float(Totals.of_parts(totals).means(measure)[0])
 
 

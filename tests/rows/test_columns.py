@@ -1,5 +1,7 @@
 """columns.py on every container of X: pandas, Polars, PyArrow, arrays, sparse matrices, lists."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -266,18 +268,81 @@ def test_which_columns_are_those_of_ids():
 @everything
 def test_lacks_only(name):
     keys, names = (["q"], NAMES) if name in TABLES else ([0], [])
-    assert lacks_only(made(name, ROWS[:, 1:], NAMES[1:]), keys, names, 3)
     assert not lacks_only(made(name), keys, names, 3)
+    assert not lacks_only(made(name), [], names, 3)
     assert not lacks_only(made(name, ROWS[:, 2:], NAMES[2:]), keys, names, 3)
+    features = made(name, ROWS[:, 1:], NAMES[1:])
     if name in TABLES:
+        assert lacks_only(features, keys, names, 3)
         assert not lacks_only(made(name, ROWS[:, :2], NAMES[:2]), keys, names, 3)
-        assert not lacks_only(made(name, ROWS[:, 1:], ["b", "a"]), keys, names, 3)
+        with pytest.raises(ValueError, match="Column 0 is 'b', and was 'a'"):
+            lacks_only(made(name, ROWS[:, 1:], ["b", "a"]), keys, names, 3)
+        return
+    with pytest.raises(ValueError, match="X has 2 features.*column 0, which holds query ids"):
+        lacks_only(features, keys, names, 3)
 
 
-def test_lacks_only_counts_where_one_side_has_no_names():
-    assert lacks_only(ROWS[:, 1:], ["q"], NAMES, 3)
-    assert lacks_only(made("pandas", ROWS[:, 1:], ["a", "b"]), [0], [], 3)
+def test_lacks_only_where_one_side_has_no_names():
+    for X, keys, names in (
+        (ROWS[:, 1:], ["q"], NAMES), (made("pandas", ROWS[:, 1:], ["a", "b"]), [0], []),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match="X has 2 features"):
+            lacks_only(X, keys, names, 3)
     assert not lacks_only(ROWS[:, 0], ["q"], NAMES, 3)
+
+
+def floats(kind, values):
+    """A column of such floats, and a table that has it."""
+    if kind.startswith("float"):  # of an array
+        return np.c_[np.array(values, dtype=kind), np.zeros(len(values))].astype(kind), 0
+    column = {
+        "pandas": lambda: pd.Series(values, dtype="float64"),
+        "pandas float32": lambda: pd.Series(values, dtype="float32"),
+        "pandas Float64": lambda: pd.Series(values, dtype="Float64"),
+        "pandas arrow": lambda: pd.Series(values, dtype=pd.ArrowDtype(pa.float32())),
+    }
+    if kind in column:
+        return pd.DataFrame({"q": column[kind](), "a": 0.0}), "q"
+    if kind.startswith("polars"):
+        dtype = pl.Float32 if "32" in kind else pl.Float64
+        return pl.DataFrame({"q": pl.Series(values, dtype=dtype)}), "q"
+    return pa.table({"q": pa.array(values, pa.float32() if "32" in kind else pa.float64())}), "q"
+
+
+FLOATS = {
+    "float16": 11, "float32": 24, "float64": 53, "pandas": 53, "pandas float32": 24,
+    "pandas Float64": 53, "pandas arrow": 24, "polars": 53, "polars float32": 24, "pyarrow": 53,
+    "pyarrow float32": 24,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", FLOATS)
+def test_ids_that_an_encoder_or_a_cast_changed_are_refused(kind):
+    top = 2.0 ** FLOATS[kind]
+    for values, words in (
+        ([1, 2.5, 2.25, 3], "with fractions, 2 such ids, the first at index 1"),
+        ([1, 2, -top, top], "cannot tell from the next, 2 such ids, the first at index 2"),
+    ):
+        X, key = floats(kind, values)
+        for group_by in (key, [key]):
+            with pytest.raises(ValueError, match=f"group_by={key!r} finds numbers .*{words}"):
+                query_ids(X, group_by)
+        np.testing.assert_array_equal(query_ids(X, partial(column, key=key)), values)
+    whole = [1.0, 0, -3, top - 1]
+    np.testing.assert_array_equal(query_ids(floats(kind, whole)[0], key), whole)
+
+
+def test_what_no_encoder_touches_is_not_checked_for_fractions():
+    X = pd.DataFrame({"a": [0.0, 1]}, index=pd.Index([0.5, 1.5], name="q"))
+    np.testing.assert_array_equal(query_ids(X, "q"), [0.5, 1.5])
+    assert query_ids(X, None, [0.5, 1.5]) == [0.5, 1.5]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "pandas Float64", "polars", "pyarrow", "float64"])
+def test_missing_ids_are_no_fractions(kind):
+    missing = np.nan if kind in ("pandas", "float64") else None
+    X, key = floats(kind, [1.0, missing, 2.0])
+    assert len(query_ids(X, key)) == 3
 
 
 def test_insert_zeros():

@@ -12,14 +12,23 @@ import pyarrow as pa
 import pytest
 import sklearn
 from scipy import sparse
-from sklearn.base import BaseEstimator, RegressorMixin, clone, is_classifier, is_regressor
+from sklearn.base import (
+    BaseEstimator,
+    RegressorMixin,
+    TransformerMixin,
+    clone,
+    is_classifier,
+    is_regressor,
+)
 from sklearn.compose import make_column_transformer
+from sklearn.decomposition import PCA
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     RandomForestRegressor,
     StackingRegressor,
 )
+from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import RFECV
 from sklearn.inspection import partial_dependence
@@ -35,7 +44,7 @@ from sklearn.model_selection import (
     validation_curve,
 )
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OrdinalEncoder, StandardScaler, TargetEncoder
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -196,6 +205,16 @@ def test_row_aligned_fit_parameters_follow(data):
     assert fitted.estimator_.given_["feature_name"] == names
 
 
+def test_fit_parameters_with_rows_in_another_order_are_refused(data):
+    X, y, query = data
+    start = pd.Series(range(len(y)), index=X.index)
+    words = "X and init_score have the same labels in their index, in another order"
+    with pytest.raises(ValueError, match=words):
+        GroupedRanker(Sizes()).fit(X, y, groups=query, init_score=start[::-1])
+    others = start.set_axis(start.index[::-1] + 1000)  # tells nothing about the order
+    GroupedRanker(Sizes()).fit(X, y, groups=query, init_score=others)
+
+
 def tables(X, query):
     """X with its ids, group_by, and what the inner estimator may see."""
     named = X.assign(q=query)[["a", "q", "b", "c"]]
@@ -347,6 +366,111 @@ def test_memory_of_a_pipeline_caches_every_step(data, tmp_path, monkeypatch):
     np.testing.assert_array_equal(first.predict(X), second.predict(X))
 
 
+class Weighted(TransformerMixin, BaseEstimator):
+    """Remembers the rows and the metadata that `fit` was given."""
+
+    def fit(self, X, y=None, sample_weight=None, groups=None, note=None):
+        self.given_ = {"X": X, "sample_weight": sample_weight, "groups": groups, "note": note}
+        return self
+
+    def transform(self, X):
+        return X
+
+
+def test_steps_inside_get_what_they_request(data, routing):
+    X, y, query = data
+    order, *_ = sorted_by_hand(query)
+    weight, note = np.random.default_rng(0).random((2, len(y)))
+    text = np.char.mod("q%03d", query)
+    step = Weighted().set_fit_request(sample_weight=True, groups=True, note="remark")
+    ranker = GroupedRanker(make_pipeline(step, Qid())).set_fit_request(sample_weight=True)
+    expected = {"sample_weight": weight, "groups": text, "note": note}
+    for fit in (ranker.fit, make_pipeline(FunctionTransformer(), ranker).fit):
+        fitted = fit(X, y, sample_weight=weight, groups=text, remark=note)
+        inner = fitted.estimator_ if fitted is ranker else fitted[-1].estimator_
+        for name, values in expected.items():
+            np.testing.assert_array_equal(inner[0].given_[name], values[order])
+        assert len(inner[-1].given_["sample_weight"]) == len(np.unique(query))
+        assert "groups" not in inner[-1].given_
+
+
+def test_weights_inside_and_rows_that_are_held_out(routing, thirty_queries):
+    lightgbm = pytest.importorskip("lightgbm")
+    X, y, query = thirty_queries
+    weight = np.random.default_rng(0).random(len(y))
+    inner = make_pipeline(
+        StandardScaler().set_fit_request(sample_weight=True),
+        lightgbm.LGBMRanker(n_estimators=3, verbose=-1),
+    )
+    ranker = GroupedRanker(inner, early_stopping=True, validation="last", validation_fraction=0.2)
+    ranker.fit(X, y, weight, groups=query)
+    trained = query < 24
+    expected = np.average(X[trained], axis=0, weights=weight[trained])
+    np.testing.assert_allclose(ranker.estimator_[0].mean_, expected, rtol=1e-12)
+
+
+def test_weights_for_a_step_alone(data, routing):
+    X, y, query = data
+    weight = np.random.default_rng(0).random(len(y))
+    step = StandardScaler().set_fit_request(sample_weight=True)
+    ranker = GroupedRanker(make_pipeline(step, Sizes())).set_fit_request(sample_weight=False)
+    inner = make_pipeline(ranker).fit(X, y, sample_weight=weight, groups=query)[0].estimator_
+    assert "sample_weight" not in inner[-1].given_
+    np.testing.assert_allclose(inner[0].mean_, np.average(X, axis=0, weights=weight), rtol=1e-12)
+
+
+def test_weights_for_a_search_alone(data, routing):
+    X, y, query = data
+    order, *_ = sorted_by_hand(query)
+    weight = np.random.default_rng(0).random(len(y))
+    search = GridSearchCV(
+        Ridge().set_fit_request(sample_weight=True), {"alpha": [1]}, cv=GroupKFold(3),
+        scoring=make_ndcg_scorer(**NO_WARNING).set_score_request(sample_weight=False),
+    )  # fmt: skip
+    ranker = GroupedRanker(search).set_fit_request(sample_weight=False)
+    fitted = make_pipeline(ranker).fit(X, y, sample_weight=weight, groups=query)
+    expected = Ridge(alpha=1).fit(X.iloc[order], y[order], weight[order]).predict(X)
+    np.testing.assert_allclose(fitted.predict(X), expected, rtol=1e-12)
+
+
+def test_weights_that_a_step_has_not_requested(data, routing):
+    X, y, query = data
+    ranker = GroupedRanker(make_pipeline(StandardScaler(), Ridge()))
+    with pytest.raises(UnsetMetadataPassedError, match="StandardScaler"):
+        ranker.fit(X, y, sample_weight=np.ones(len(y)), groups=query)
+    ranker.set_params(
+        estimator__standardscaler=StandardScaler().set_fit_request(sample_weight=False)
+    )
+    assert ranker.fit(X, y, sample_weight=np.ones(len(y)), groups=query)
+    assert ranker.estimator[0].get_metadata_routing().fit.requests == {"sample_weight": False}
+
+
+@pytest.mark.parametrize("group_by", [None, "q", ["u", "d"]])
+def test_a_search_inside_gets_the_groups(group_by, routing, thirty_queries):
+    X, y, query = thirty_queries
+    table = X.assign(q=query, u=query // 5, d=query % 5).set_index(["q", "u", "d"])
+    order, *_ = sorted_by_hand(query)
+    search = GridSearchCV(
+        Ridge(), {"alpha": [1, 10, 100]}, scoring=make_ndcg_scorer(**NO_WARNING), cv=GroupKFold(3)
+    )
+    expected = clone(search).fit(X.iloc[order], y[order], groups=query[order]).cv_results_
+    inner = GroupedRanker(search, group_by=group_by)
+    given = {} if group_by else {"groups": query}
+    for ranker in (inner, make_pipeline(inner)):
+        fitted = ranker.fit(table if group_by else X, y, **given)
+        found = getattr(fitted, "steps", [("", fitted)])[-1][1].estimator_.cv_results_
+        np.testing.assert_allclose(found["mean_test_score"], expected["mean_test_score"])
+
+
+def test_fit_parameters_that_nothing_requests_go_to_the_last_step(data, routing):
+    """CatBoost and others cannot request them."""
+    X, y, query = data
+    order, *_ = sorted_by_hand(query)
+    fitted = GroupedRanker(make_pipeline(FunctionTransformer(), Sizes()))
+    fitted.fit(X, y, groups=query, init_score=np.arange(len(y)))
+    np.testing.assert_array_equal(fitted.estimator_[-1].given_["init_score"], order)
+
+
 class Sampler(BaseEstimator):
     def fit_resample(self, X, y):
         return X[::2], y[::2]
@@ -355,7 +479,7 @@ class Sampler(BaseEstimator):
 def test_samplers_are_refused(data):
     X, y, query = data
     inner = Pipeline([("scale", StandardScaler()), ("thin", Sampler()), ("ridge", Ridge())])
-    words = "Step 'thin' draws rows.*max_queries draws whole ones"
+    words = "Step 'thin' draws rows: samplers are not supported.*max_queries draws whole ones"
     with pytest.raises(TypeError, match=words):
         GroupedRanker(inner).fit(X, y, groups=query)
 
@@ -465,9 +589,8 @@ def test_routed_weights_need_no_request_of_the_inner_estimator(data):
         pipeline = make_pipeline(FunctionTransformer(), ranker)
         pipeline.fit(X, y, groups=query, sample_weight=weight)
         assert len(pipeline[-1].estimator_.given_["sample_weight"]) == len(np.unique(query))
-        assert GroupedRanker(Ridge()).get_metadata_routing().fit.requests == {
-            "groups": True, "sample_weight": None,
-        }  # fmt: skip
+        asked = ["groups", "sample_weight", "cat_features"]
+        assert GroupedRanker(Ridge()).get_metadata_routing().consumes("fit", asked) == {"groups"}
 
 
 def test_nested_and_cross_val_predict(data):
@@ -508,7 +631,7 @@ X_, Y_, Q_ = (
     np.array([0, 1, 2, 0, 1, 0]),
     np.array([1, 1, 2, 2, 3, 3]),
 )
-FRAME = pd.DataFrame(X_, columns=["a", "q"])
+FRAME = pd.DataFrame({"a": X_[:, 0], "q": Q_})
 BAD = {
     "groups missing": (Sizes(), {}, X_, {}, "groups is missing, and Sizes.fit.*group_by"),
     "sizes": (Qid(), {}, X_, {"groups": [2, 2, 2]}, r"groups must have one id.*np\.repeat"),
@@ -882,6 +1005,90 @@ def test_no_cutoff_by_default(thirty_queries):
     assert ranker.score(X, y, groups=query) == expected
 
 
+# --- ids that are not those of queries
+
+
+@pytest.mark.parametrize(
+    ("ids", "words"),
+    [
+        (lambda query: np.arange(len(query)), "Each of the {n} queries has a single document"),
+        (lambda query: np.where(query < 25, 1000 + np.arange(len(query)), query),
+         r"{single} of the {queries} queries \({share:.0%}\) have a single document"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("inner", [Sizes(), make_pipeline(FunctionTransformer(), Qid())])
+def test_queries_of_one_document_are_not_trained_on_silently(ids, words, inner, thirty_queries):
+    X, y, query = thirty_queries
+    ids = ids(query)
+    single = np.count_nonzero(np.unique(ids, return_counts=True)[1] == 1)
+    queries = len(np.unique(ids))
+    words = words.format(n=len(y), single=single, queries=queries, share=single / queries)
+    with pytest.warns(UserWarning, match=words):
+        GroupedRanker(inner).fit(X, y, groups=ids)
+    with pytest.warns(UserWarning, match=words):
+        GroupedRanker(Ridge(), max_queries=5).fit(X, y, groups=ids)
+    GroupedRanker(Ridge()).fit(X, y, groups=ids)  # trains on the same rows with any ids
+
+
+def test_a_few_queries_of_one_document_are_ordinary(thirty_queries):
+    X, y, query = thirty_queries
+    ids = np.concatenate([[1000, 1001, 1002], query[3:]])
+    GroupedRanker(Sizes()).fit(X, y, groups=ids)
+
+
+def test_a_column_number_behind_steps_that_make_other_columns(thirty_queries):
+    X, y, query = thirty_queries
+    with pytest.raises(ValueError, match="group_by=0 finds numbers with fractions.*index level"):
+        make_pipeline(PCA(3), GroupedRanker(Sizes(), group_by=0)).fit(np.c_[query, X], y)
+
+
+def encoded(encoder, X, query):
+    """A Pipeline that encodes the column of ids, and the rows with them as text."""
+    steps = make_column_transformer(
+        (encoder, ["q"]), remainder="passthrough", verbose_feature_names_out=False
+    ).set_output(transform="pandas")
+    return make_pipeline(steps, GroupedRanker(Ridge(), group_by="q")), X.assign(
+        q=np.char.mod("q%03d", query)
+    )
+
+
+def test_encoders_in_front_of_the_ids(thirty_queries):
+    X, y, query = thirty_queries
+    train = query < 15
+    pipeline, rows = encoded(TargetEncoder(target_type="continuous"), X, query)
+    with pytest.raises(ValueError, match="group_by='q' finds numbers with fractions"):
+        pipeline.fit(rows[train], y[train])
+
+    unknown = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
+    pipeline, rows = encoded(unknown, X, query)
+    pipeline.fit(rows[train], y[train])
+    n, longest = np.count_nonzero(~train), np.bincount(query[train]).max()
+    words = f"{n} of the {n} rows that are scored have one id, -1.0, .*of training has {longest}:"
+    with pytest.warns(UserWarning, match=words):
+        pipeline.score(rows[~train], y[~train])
+    with pytest.warns(UserWarning, match=words):
+        make_ndcg_scorer()(pipeline[-1], X[~train], y[~train], groups=np.full(n, -1.0))
+
+    constant = FunctionTransformer(lambda ids: ids.assign(q=0))
+    pipeline, rows = encoded(constant, X, query)
+    with pytest.warns(UserWarning, match=f"group_by='q' finds one query in all {len(y)} rows"):
+        pipeline.fit(rows, y)
+
+
+def test_long_queries_are_ordinary(thirty_queries):
+    """Training on sampled documents, scoring whole catalogues, and a fold of one query."""
+    X, y, query = thirty_queries
+    y = y + 1
+    ranker = GroupedRanker(Ridge()).fit(X[query >= 2], y[query >= 2], groups=query[query >= 2])
+    n_long = 40 * np.bincount(query).max()
+    rows = np.random.default_rng(0).integers(0, len(y), (3, n_long))
+    ranker.score(X.iloc[rows.ravel()], y[rows.ravel()], groups=np.repeat([-1, -2, -3], n_long))
+    ranker.score(X[query == 0], y[query == 0], groups=query[query == 0])
+    few = query >= 25  # too few to say how long queries are
+    ranker = GroupedRanker(Ridge()).fit(X[few], y[few], groups=query[few])
+    ranker.score(X.iloc[rows[0]], y[rows[0]], groups=np.full(n_long, -1))
+
+
 # --- serving
 
 
@@ -906,9 +1113,13 @@ def test_predict_takes_tables_with_or_without_the_group_column(index, thirty_que
     with_ids, without, group_by = list(with_and_without_ids(X, query))[index]
     ranker = GroupedRanker(LogisticRegression(), group_by=group_by).fit(with_ids, y)
     for method in ("predict", "predict_proba", "decision_function"):
-        np.testing.assert_array_equal(
-            getattr(ranker, method)(with_ids), getattr(ranker, method)(without)
-        )
+        expected = getattr(ranker.estimator_, method)(without)
+        np.testing.assert_array_equal(getattr(ranker, method)(with_ids), expected)
+        if hasattr(without, "columns"):
+            np.testing.assert_array_equal(getattr(ranker, method)(without), expected)
+            continue
+        with pytest.raises(ValueError, match=f"X has 3 features.*expecting 4.*column {group_by},"):
+            getattr(ranker, method)(without)
     with pytest.raises(ValueError, match="features|feature names"):
         ranker.predict(X[["a"]] if hasattr(without, "columns") else X.to_numpy()[:, :1])
 
@@ -965,21 +1176,43 @@ def test_partial_dependence_takes_a_ranker_of_lightgbm(thirty_queries):
     assert partial_dependence(ranker, X, ["a"])["average"].shape[1] > 1
 
 
-def test_rows_without_the_group_column_in_other_containers(thirty_queries):
+def test_without_names_no_column_may_be_missing(thirty_queries):
+    """The ids would be taken for a feature where another column is missing."""
     X, y, query = thirty_queries
     ranker = GroupedRanker(Ridge(), group_by=0).fit(np.c_[query, X], y)
-    expected = ranker.predict(X.to_numpy())
-    np.testing.assert_allclose(ranker.predict(X.to_numpy().tolist()), expected, rtol=1e-12)
-    with pytest.warns(UserWarning, match="X has feature names"):
-        np.testing.assert_allclose(ranker.predict(X), expected, rtol=1e-12)
+    named = GroupedRanker(Ridge(), group_by="q").fit(X.assign(q=query), y)
+    lacking = np.c_[query, X][:, :-1]
+    for each, rows in (
+        (ranker, lacking), (ranker, lacking.tolist()), (ranker, sparse.csr_array(lacking)),
+        (ranker, X), (named, X.to_numpy()),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=r"X has 3 features.*expecting 4.*holds query ids"):
+            each.predict(rows)
+        with pytest.raises(ValueError, match="X has 3 features"):
+            each.score(rows, y)
 
 
-def test_rows_without_names_and_without_the_group_column(thirty_queries):
+NUMBERS = {"a": 0, "b": 1, "c": 2, "q": 3}
+FRAMES = {
+    "pandas": lambda frame: frame,
+    "pandas, numbers": lambda frame: frame.rename(columns=NUMBERS),
+    "polars": lambda frame: pl.DataFrame(frame.to_dict("list")),
+    "pyarrow": lambda frame: pa.table(frame.to_dict("list")),
+}
+
+
+@pytest.mark.parametrize("name", FRAMES)
+@pytest.mark.parametrize(
+    ("order", "place", "found", "was"),
+    [("bac", 0, "b", "a"), ("qabc", 0, "q", "a"), ("acbq", 1, "c", "b")],
+)
+def test_columns_in_another_order_are_refused(name, order, place, found, was, thirty_queries):
     X, y, query = thirty_queries
-    ranker = GroupedRanker(Ridge(), group_by="q").fit(X.assign(q=query), y)
-    expected = ranker.predict(X)
-    with pytest.warns(UserWarning, match="X does not have valid feature names"):
-        np.testing.assert_allclose(ranker.predict(X.to_numpy()), expected, rtol=1e-12)
+    table, number = X.assign(q=query), NUMBERS if "numbers" in name else {}
+    ranker = GroupedRanker(Ridge(), group_by=number.get("q", "q")).fit(FRAMES[name](table), y)
+    words = f"Column {place} is {number.get(found, found)!r}, and was {number.get(was, was)!r}"
+    with pytest.raises(ValueError, match=f"(?s)must be in the same order.*{words}"):
+        ranker.predict(FRAMES[name](table[list(order)]))
 
 
 def test_a_feature_has_to_be_left(thirty_queries):

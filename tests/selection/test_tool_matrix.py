@@ -252,7 +252,7 @@ def test_rfecv_drops_columns_so_a_column_number_finds_another_one():
 def test_ridge_classifier_cv_without_cv_finds_predictions_by_a_column_number():
     with case("column") as c:
         scorer = clone(c.scorer).set_params(group_by=0, response_method="predict")
-        with pytest.warns(UserWarning, match="single document"):
+        with pytest.raises(ValueError, match="group_by=0 finds numbers with fractions"):
             RidgeClassifierCV(scoring=scorer).fit(c.X, c.y)
 
 
