@@ -93,6 +93,11 @@ class Grouping:
         """Whether the rows are already sorted by query."""
         return self.codes is None and bool((self.starts[1:] > self.starts[:-1]).all())
 
+    @property
+    def n_single(self) -> int:
+        """How many queries have one row."""
+        return int(np.count_nonzero(self.lengths == 1))
+
     def gather(self, values: NDArray[Item]) -> NDArray[Item]:
         """Values with each query's together, in the order in which they were."""
         if self.codes is None:
@@ -124,13 +129,13 @@ class Grouping:
         mean = self._sum(weight) / self.lengths
         if kept is None:
             return mean
-        n_kept = self._sum(kept)
+        _, n_kept = self.keep(kept)
         return np.where(n_kept > 0, self._sum(weight * kept) / np.maximum(n_kept, 1), mean)
 
-    def _sum(self, gathered: NDArray[Any]) -> Floats:
+    def _sum(self, gathered: Floats) -> Floats:
         by_place = np.argsort(self.starts)  # the runs fill the rows without a gap
         sums = np.empty(len(self.starts))
-        sums[by_place] = np.add.reduceat(gathered, self.starts[by_place], dtype=np.float64)
+        sums[by_place] = _kernels.sums_of_runs(gathered, self.starts[by_place])
         return sums
 
 
@@ -154,14 +159,17 @@ def _shown(label: Any) -> str:
     return repr(label.item() if isinstance(label, np.generic) else label)
 
 
-def warn_of_single_documents(n_queries: int) -> None:
-    """Warn where every query has one row: probably the ids are those of rows."""
-    if n_queries > 1:
-        warn(
-            f"Each of the {n_queries} queries has a single document, which has nothing to be "
-            "ranked against. groups must have one id per query, the same for all of its rows, not "
-            "one id per row."
-        )
+def warn_of_single_documents(n_single: int, n_queries: int) -> None:
+    """Warn where more than half of the queries have one row: probably the ids are too fine."""
+    if n_queries < 2 or 2 * n_single <= n_queries:
+        return
+    found = f"Each of the {n_queries} queries has"
+    if n_single < n_queries:
+        found = f"{n_single} of the {n_queries} queries ({100 * n_single // n_queries}%) have"
+    warn(
+        f"{found} a single document, which has nothing to be ranked against. groups must have one "
+        "id per query, the same for all of its rows, not one id per row."
+    )
 
 
 def _as_python(labels: NDArray[Any]) -> list[Any]:

@@ -45,10 +45,12 @@ _WRONG = {
 class Sums(NamedTuple):
     """Sums over the queries of a part, or what is wrong with its rows.
 
-    `wrong` has, by argument, the number of wrong rows, and the query of the first.
+    `n_single` counts queries of one document. `wrong` has, by argument, the number of wrong rows,
+    and the query of the first.
     """
 
     n_rows: int
+    n_single: int = 0
     totals: Totals | None = None
     wrong: Wrong | None = None
 
@@ -57,6 +59,7 @@ class Results(NamedTuple):
     """The results of the queries of a part, as a table of its engine."""
 
     n_rows: int
+    n_single: int
     n_undefined: int
     table: Any
 
@@ -68,11 +71,12 @@ def sum_part(rows: Any, columns: Columns, options: Options) -> Sums:
         return Sums(0)
     arrays = _arrays(table, columns)
     try:
-        return Sums(len(table), read_batch(measure, *arrays, sort=False).totals())
+        queries = read_batch(measure, *arrays, sort=False)
+        return Sums(len(table), queries.grouping.n_single, queries.totals())
     except ValueError:
         wrong = _examples(_wrong_rows(table, columns, measure, *arrays), table, columns)
         if wrong:
-            return Sums(len(table), None, wrong)
+            return Sums(len(table), wrong=wrong)
         raise
 
 
@@ -85,7 +89,7 @@ def score_part(rows: Any, columns: Columns, options: Options, is_lazy: bool = Fa
     table, measure = nw.from_native(rows, eager_only=True), Measure(**options)
     keys = table.select(columns["groups"])
     if not len(table):
-        return Results(0, 0, _with_results(keys, [[]] * len(RESULTS)))
+        return Results(0, 0, 0, _with_results(keys, [[]] * len(RESULTS)))
     relevance, score, ids, _ = arrays = _arrays(table, columns)
     wrong = _wrong_rows(table, columns, measure, *arrays)
     if wrong["groups"].any():
@@ -113,7 +117,8 @@ def score_part(rows: Any, columns: Columns, options: Options, is_lazy: bool = Fa
     ]
     n_documents = np.bincount(codes, weights=judged).astype(np.int64)
     keys = nw.maybe_reset_index(keys[first_rows(codes)])
-    return Results(len(table), n_undefined, _with_results(keys, [n_documents, *results]))
+    n_single = queries.grouping.n_single
+    return Results(len(table), n_single, n_undefined, _with_results(keys, [n_documents, *results]))
 
 
 def refuse_wrong_rows(parts: Iterable[Wrong | None], keys: list[str]) -> None:
