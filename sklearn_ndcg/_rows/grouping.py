@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -93,7 +94,7 @@ class Grouping:
         """Whether the rows are already sorted by query."""
         return self.codes is None and bool((self.starts[1:] > self.starts[:-1]).all())
 
-    @property
+    @cached_property
     def n_single(self) -> int:
         """How many queries have one row."""
         return int(np.count_nonzero(self.lengths == 1))

@@ -223,7 +223,7 @@ def ndcg_score(
     if not n_rows:
         raise ValueError("The table has 0 rows, and at least 1 is needed.")
     totals = Totals.of_parts([part.totals for part in parts if part.totals])
-    warn_of_single_documents(sum(part.n_single for part in parts), totals.n_queries)
+    warn_of_single_documents(totals.n_single, totals.n_queries)
     return float(totals.means(measure)[0])
 
 

@@ -45,12 +45,10 @@ _WRONG = {
 class Sums(NamedTuple):
     """Sums over the queries of a part, or what is wrong with its rows.
 
-    `n_single` counts queries of one document. `wrong` has, by argument, the number of wrong rows,
-    and the query of the first.
+    `wrong` has, by argument, the number of wrong rows, and the query of the first.
     """
 
     n_rows: int
-    n_single: int = 0
     totals: Totals | None = None
     wrong: Wrong | None = None
 
@@ -71,12 +69,11 @@ def sum_part(rows: Any, columns: Columns, options: Options) -> Sums:
         return Sums(0)
     arrays = _arrays(table, columns)
     try:
-        queries = read_batch(measure, *arrays, sort=False)
-        return Sums(len(table), queries.grouping.n_single, queries.totals())
+        return Sums(len(table), read_batch(measure, *arrays, sort=False).totals())
     except ValueError:
         wrong = _examples(_wrong_rows(table, columns, measure, *arrays), table, columns)
         if wrong:
-            return Sums(len(table), wrong=wrong)
+            return Sums(len(table), None, wrong)
         raise
 
 
