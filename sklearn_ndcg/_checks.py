@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from inspect import currentframe
-from itertools import combinations
+from itertools import combinations, takewhile
 from numbers import Integral, Real
 from typing import Any, Literal, TypeGuard
 
@@ -31,6 +31,8 @@ Ties = Literal["average", "stable", "worst", "best"]
 Unjudged = Literal["raise", "zero", "omit"]
 NamedUndefined = Literal["warn", "omit", "raise"]
 Undefined = NamedUndefined | float
+
+_IDS = ("groups", "clusters", "segments")  # arguments that may be lists of columns
 
 EQUAL = 1e-12  # differences up to this are rounding errors
 
@@ -84,7 +86,10 @@ def refuse_masked(values: Any, name: str) -> None:
 
 def count_of(mask: NDArray[np.bool_], what: str, plural: str = "") -> str:
     """How many values a mask selects, and where the first is: "3 NaN, the first at index 5"."""
-    place = tuple(int(i) for i in np.argwhere(mask)[0])
+    places = np.argwhere(mask)
+    if not len(places):
+        raise RuntimeError("The input changed while it was read: another thread writes to it.")
+    place = tuple(places[0].tolist())
     index = place if len(place) > 1 else place[0]
     n = np.count_nonzero(mask)
     return f"{n} {plural if plural and n > 1 else what}, the first at index {index}"
@@ -96,11 +101,10 @@ def refuse_reordered(**arguments: Any) -> None:
     Rows are matched by position, so such arguments would be matched wrongly. Indexes with other
     labels say nothing about the order.
     """
+    columns = [column for argument in arguments.items() for column in _columns(*argument)]
     for axis in ("index", "columns"):
         labelled = [
-            (name, getattr(values, axis))
-            for name, values in arguments.items()
-            if hasattr(getattr(values, axis, None), "equals")
+            (name, getattr(values, axis)) for name, values in columns if _has_labels(values, axis)
         ]
         for (first_name, first), (name, labels) in combinations(labelled, 2):
             if _is_reordered(first, labels):
@@ -110,6 +114,39 @@ def refuse_reordered(**arguments: Any) -> None:
                     f"together as they are. If not, put them in one order: where labels are "
                     f"unique, {name}.reindex({axis}={first_name}.{axis}) does."
                 )
+
+
+def refuse_other_labels(y_true: Any, y_score: Any, groups: Any) -> None:
+    """Raise where pandas ids have labels that `y_true` and `y_score`, which share theirs, lack."""
+    if not (_has_labels(y_true) and _has_labels(y_score) and y_true.index.equals(y_score.index)):
+        return
+    for name, ids in _columns("groups", groups):
+        if not _has_labels(ids):
+            continue
+        labels, others = y_true.index, ids.index
+        if (labels.shape, labels.nlevels) != (others.shape, others.nlevels):
+            continue
+        wrong = np.zeros(len(labels), dtype=bool) if others.equals(labels) else ~others.isin(labels)
+        if wrong.any():
+            raise ValueError(
+                f"{name} has other labels in its index than y_true and y_score, which share "
+                f"theirs: {count_of(wrong, 'row', 'rows')}. Rows are matched by position. Take the "
+                f"ids of the same rows, or pass {name}.to_numpy() if they belong together as they "
+                "are."
+            )
+
+
+def _has_labels(values: Any, axis: str = "index") -> bool:
+    return hasattr(getattr(values, axis, None), "equals")
+
+
+def _columns(name: str, values: Any) -> list[tuple[str, Any]]:
+    """An argument and its name, or, where it is a list of columns of ids, those of each."""
+    if name not in _IDS or not isinstance(values, list | tuple):
+        return [(name, values)]
+    # one id per row has no shape, or an empty one
+    columns = takewhile(lambda each: isinstance(each, list) or getattr(each, "shape", ()), values)
+    return [(f"{name}[{place}]", each) for place, each in enumerate(columns)]
 
 
 def _is_reordered(labels: Any, others: Any) -> bool:

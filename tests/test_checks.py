@@ -213,6 +213,9 @@ def test_count_of_names_the_count_and_the_first_place():
     assert _checks.count_of(np.array([False, True, True]), "bad") == "2 bad, the first at index 1"
     rows = np.array([[False, False], [False, True]])
     assert _checks.count_of(rows, "bad") == "1 bad, the first at index (1, 1)"
+    # what a check found is gone again
+    with pytest.raises(RuntimeError, match="changed while it was read"):
+        _checks.count_of(np.zeros(3, dtype=bool), "bad")
 
 
 SAME_LABELS = {

@@ -475,7 +475,7 @@ def _compare_pool(
         arguments["clusters"] = np.repeat(codes, pool.n_rows)
     if options.get("sample_weight") is not None:
         by_query = pool.per_query(options["sample_weight"], "sample_weight", in_order)
-        weight = _metrics.numeric(by_query, "sample_weight")
+        weight = _metrics.row_weights(by_query, n)
         options["sample_weight"] = np.repeat(weight, pool.n_rows)
     groups = np.repeat(grouping.row_codes(), pool.n_rows)
     result = compare_rankers(pool.y_true, pool.y_scores, groups=groups, **arguments, **options)

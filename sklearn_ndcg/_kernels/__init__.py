@@ -17,7 +17,7 @@ import numpy as np
 from sklearn_ndcg._checks import Floats, Ints
 from sklearn_ndcg._kernels import numpy_kernels
 from sklearn_ndcg._kernels.numpy_kernels import TieRule, as_grades
-from sklearn_ndcg._kernels.sums import exact_sum, weighted_means, weighted_sums
+from sklearn_ndcg._kernels.sums import exact_sum, sums_of_runs, weighted_means, weighted_sums
 from sklearn_ndcg._kernels.threads import map_queries, map_rows
 
 

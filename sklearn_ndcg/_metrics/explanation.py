@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, check_choice, name_of
-from sklearn_ndcg._metrics.inputs import read_queries
+from sklearn_ndcg._metrics.inputs import read_batch, read_queries
 from sklearn_ndcg._metrics.measure import CONVENTIONS, Measure, NDCGChoicesAtK, measure_and_data
 from sklearn_ndcg._metrics.queries import Queries, count_of_queries
 from sklearn_ndcg._metrics.tables import Table
@@ -199,7 +199,7 @@ def explain_difference(
     Warns
     -----
     UserWarning
-        If every query has a single document.
+        As in `ndcg_score`.
 
     See Also
     --------
@@ -240,7 +240,7 @@ def explain_difference(
             continue
         measure = replace(queries.measure, **{choice: after})
         if choice in ("gain", "unjudged"):
-            queries = read_queries(measure, y_true, y_score, groups, sample_weight)
+            queries = read_batch(measure, y_true, y_score, groups, sample_weight)
         queries = replace(queries, measure=measure)
         stations.append(queries)
         changes.append(Change(choice, before, after))

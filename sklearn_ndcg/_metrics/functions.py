@@ -119,7 +119,7 @@ def dcg_score(
     Warns
     -----
     UserWarning
-        If every query has a single document.
+        If more than half of the queries have a single document, or the ids are the relevance.
 
     See Also
     --------
@@ -258,7 +258,7 @@ def ndcg_score(
         If there are queries without a relevant document and `undefined` is "warn".
 
     UserWarning
-        If every query has a single document.
+        If more than half of the queries have a single document, or the ids are the relevance.
 
     See Also
     --------
@@ -652,6 +652,7 @@ def quantile_grades(
     """
     _checks.refuse_reordered(y=y, groups=groups)
     values = numeric(y, "y")
+    values = values.ravel() if values.shape[1:] == (1,) else values
     if values.ndim != 1:
         raise ValueError(f"y must be 1-D, one value per row, got shape {values.shape}.")
     if values.dtype.kind == "f" and np.isnan(values).any():

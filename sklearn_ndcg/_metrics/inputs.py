@@ -16,6 +16,8 @@ from sklearn_ndcg._metrics.measure import Measure
 from sklearn_ndcg._metrics.queries import LARGEST_WEIGHT, Queries, refuse_zero_weight
 from sklearn_ndcg._rows import Grouping, warn_of_single_documents
 
+_FEW = 16  # queries that are looked at before all are
+
 
 def read_queries(
     measure: Measure,
@@ -30,11 +32,42 @@ def read_queries(
     Queries are in the order of their ids, or, where only a mean is wanted, in any order.
     """
     queries = read_batch(measure, y_true, y_score, groups, sample_weight, sort)
-    if len(queries.shape) == 1 and len(queries) == queries.shape[0]:
-        warn_of_single_documents(len(queries), len(queries))
+    if len(queries.shape) == 1:
+        _warn_of_wrong_ids(queries)
     if queries.weight is not None:
         refuse_zero_weight(queries.weight.max())
     return queries
+
+
+def _warn_of_wrong_ids(queries: Queries) -> None:
+    """Warn where the ids are probably not those of queries."""
+    n_single, n_queries = queries.grouping.n_single, len(queries)
+    if 2 * n_single > n_queries:
+        # right lists of one document have few rows; some of them missed a relevant one
+        if n_single == n_queries or _all_retrieved(queries):
+            warn_of_single_documents(n_single, n_queries)
+    elif n_queries > 1 and _all_orders_are_equal(queries):
+        _checks.warn(
+            f"None of the {n_queries} queries has documents of different relevance, so that any "
+            "order of them is as good as another. groups must have the query id of each row, not "
+            "its relevance."
+        )
+
+
+def _all_orders_are_equal(queries: Queries) -> bool:
+    """Whether documents differ in gain, and never within a query."""
+    gain = queries.gain
+    for query in range(min(_FEW, len(queries))):  # in ordinary data one of these has two gains
+        start, length = queries.starts[query], queries.lengths[query]
+        if (gain[start : start + length] != gain[start : start + 1]).any():
+            return False
+    changes = np.flatnonzero(gain[1:] != gain[:-1]) + 1
+    between = len(changes) > 0 and bool(np.isin(changes, queries.starts).all())
+    return between and _all_retrieved(queries)
+
+
+def _all_retrieved(queries: Queries) -> bool:
+    return bool(queries.score.min(initial=np.inf) > -np.inf)
 
 
 def read_batch(
@@ -49,6 +82,7 @@ def read_batch(
     _checks.refuse_reordered(
         y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight
     )
+    _checks.refuse_other_labels(y_true, y_score, groups)
     relevance = numeric(y_true, "y_true")
     if groups is not None and relevance.shape[1:] == (1,):
         relevance = relevance.ravel()
@@ -124,6 +158,8 @@ def _exact_integers(values: Any) -> Any:
         return values
     _refuse_text(values)
     array = np.asarray(values)
+    if array.dtype.kind in "SUT" and array.size:
+        _refuse_text(array.flat[0])
     if array.dtype.kind == "O" and array.ndim:
         cells = [_nan_if_missing(cell) for cell in array.ravel().tolist()]
         _refuse_text(cells, 1)
@@ -138,7 +174,10 @@ def _exact_integers(values: Any) -> Any:
 def _refuse_text(values: Any, depth: int = 2) -> None:
     """Raise for text before NumPy makes an array of it, as wide as the longest."""
     if isinstance(values, str | bytes):
-        raise TypeError(f"it holds text, the first {values[:40]!r}.")
+        raise TypeError(
+            f"it holds text, the first {values[:40]!r}. Convert it to numbers: words of relevance "
+            "with a dict from word to grade (LabelEncoder numbers them alphabetically)."
+        )
     if isinstance(values, list | tuple) and depth:
         if any(issubclass(kind, str | bytes | list | tuple) for kind in set(map(type, values))):
             for each in values:
@@ -159,7 +198,8 @@ def _check_groups(shape: tuple[int, ...], groups: object) -> None:
             raise ValueError(
                 "y_true is 1-D and groups is missing, so it is not known which documents compete "
                 "with which. Pass groups= with one query id per row, or, if all rows are a single "
-                "ranking, pass [y_true], [y_score]."
+                "ranking, pass [y_true], [y_score]. Inside XGBoost pass custom_metric to "
+                "xgb.train, not eval_metric to XGBRanker."
             )
     elif groups is not None:
         raise ValueError(
@@ -180,10 +220,13 @@ def _where_judged(relevance: NDArray[Any], unjudged: str) -> NDArray[np.bool_] |
         return None
     missing: NDArray[np.bool_] = np.isnan(relevance)
     if unjudged == "raise" and missing.any():
+        padding = ""
+        if missing.ndim == 2 and (missing[:, 1:] >= missing[:, :-1]).all():
+            padding = " If they pad rows to one length, pass unjudged='omit' and scores of -inf."
         raise ValueError(
-            f"y_true must not be NaN, found {_checks.count_of(missing, 'NaN')}. If these documents "
-            "are unjudged, pass unjudged='zero' to count them as not relevant or unjudged='omit' "
-            "to take them out of the ranking."
+            f"y_true must not be NaN, found {_checks.count_of(missing, 'NaN')}.{padding} If these "
+            "documents are unjudged, pass unjudged='zero' to count them as not relevant or "
+            "unjudged='omit' to take them out of the ranking."
         )
     if np.isinf(relevance).any():
         found = _checks.count_of(np.isinf(relevance), "infinite")
@@ -260,6 +303,7 @@ def _gains(
         )
     if low < 0 and measure.normalized:
         wrong = gain < 0
+        found = _checks.count_of(wrong.reshape(relevance.shape), "negative")
         reason = (
             "ndcg_score should not be used on negative y_true values"
             if values[wrong].min() < 0
@@ -267,8 +311,8 @@ def _gains(
         )
         raise ValueError(
             f"{reason}: gain is {gain[wrong][0]} where y_true is {values[wrong][0]}, with "
-            f"{_checks.count_of(wrong.reshape(relevance.shape), 'negative')}. Shift the grades, or "
-            "pass a gain that clips them, for example gain=functools.partial(numpy.maximum, 0)."
+            f"{found}. Shift the grades, or pass a gain that clips them, for example "
+            "gain=functools.partial(numpy.maximum, 0)."
         )
     return gain, np.empty(0)
 

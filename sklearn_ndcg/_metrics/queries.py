@@ -33,6 +33,7 @@ class Totals(NamedTuple):
     largest_weight: float
     n_queries: int
     n_undefined: int
+    n_single: int = 0  # queries of one document
 
     @classmethod
     def of_parts(cls, parts: Sequence[Totals]) -> Totals:
@@ -41,8 +42,9 @@ class Totals(NamedTuple):
         scales = [part.largest_weight / (largest or 1) for part in parts]
         sums = [[*part.total, part.weight] for part in parts]
         *total, weight = map(fsum, np.transpose(np.multiply(sums, np.c_[scales])))
-        n_queries, n_undefined = np.sum([part[3:] for part in parts], axis=0).tolist()
-        return cls(np.array(total), weight, largest, n_queries, n_undefined)
+        return cls(
+            np.array(total), weight, largest, *np.sum([part[3:] for part in parts], axis=0).tolist()
+        )
 
     def means(self, measure: Measure) -> Floats:
         """The mean over queries at each cutoff, with the warning where some are undefined."""
@@ -108,7 +110,8 @@ class Queries:
         with np.errstate(over="ignore"):
             total = weighted_sums(values[scored].T, weight[scored])
         largest = 1.0 if self.weight is None else float(self.weight.max())
-        return Totals(total, exact_sum(weight[scored]), largest, len(self), n_undefined)
+        counts = len(self), n_undefined, self.grouping.n_single
+        return Totals(total, exact_sum(weight[scored]), largest, *counts)
 
     def _values(self) -> tuple[Floats, int]:
         """Values as in `values`, and how many queries are undefined."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -121,6 +122,11 @@ class Grouping:
         """Whether the rows are already sorted by query."""
         return self.codes is None and bool((self.starts[1:] > self.starts[:-1]).all())
 
+    @cached_property
+    def n_single(self) -> int:
+        """How many queries have one row."""
+        return int(np.count_nonzero(self.lengths == 1))
+
     def gather(self, values: NDArray[Item]) -> NDArray[Item]:
         """Values with each query's together, in the order in which they were."""
         if self.codes is None:
@@ -158,13 +164,13 @@ class Grouping:
         mean = self._sum(weight) / self.lengths
         if kept is None:
             return mean
-        n_kept = self._sum(kept)
+        _, n_kept = self.keep(kept)
         return np.where(n_kept > 0, self._sum(weight * kept) / np.maximum(n_kept, 1), mean)
 
-    def _sum(self, gathered: NDArray[Any]) -> Floats:
+    def _sum(self, gathered: Floats) -> Floats:
         by_place = np.argsort(self.starts)  # the runs fill the rows without a gap
         sums = np.empty(len(self.starts))
-        sums[by_place] = np.add.reduceat(gathered, self.starts[by_place], dtype=np.float64)
+        sums[by_place] = _kernels.sums_of_runs(gathered, self.starts[by_place])
         return sums
 
 
@@ -189,15 +195,16 @@ def _shown(label: Any) -> str:
 
 
 def warn_of_single_documents(n_single: int, n_queries: int) -> None:
-    """Warn where most queries have one row: probably the ids are not those of queries."""
-    if n_queries > 1 and 2 * n_single > n_queries:
-        share = f"Each of the {n_queries} queries has"
-        if n_single < n_queries:
-            share = f"{n_single} of the {n_queries} queries ({n_single / n_queries:.0%}) have"
-        warn(
-            f"{share} a single document, which has nothing to be ranked against. groups must have "
-            "one id per query, the same for all of its rows, not one id per row."
-        )
+    """Warn where more than half of the queries have one row: probably the ids are too fine."""
+    if n_queries < 2 or 2 * n_single <= n_queries:
+        return
+    found = f"Each of the {n_queries} queries has"
+    if n_single < n_queries:
+        found = f"{n_single} of the {n_queries} queries ({100 * n_single // n_queries}%) have"
+    warn(
+        f"{found} a single document, which has nothing to be ranked against. groups must have one "
+        "id per query, the same for all of its rows, not one id per row."
+    )
 
 
 def _warn_of_text_for_time(labels: NDArray[Any], asked_by: str) -> None:

@@ -217,7 +217,7 @@ def columns_of_ids(groups: Any, n_rows: int) -> list[Any] | None:
     if hasattr(groups, "column_names"):  # pyarrow, whose names may be repeated
         return list(groups.columns)
     shape = None if hasattr(groups, "tocsr") else getattr(groups, "shape", None)
-    if not isinstance(shape, tuple) or len(shape) != 2 or shape[1] < 2:
+    if not isinstance(shape, tuple) or len(shape) != 2 or shape[1] < 1:
         return None
     names = column_names(groups)
     if names is not None and not hasattr(groups, "iloc"):

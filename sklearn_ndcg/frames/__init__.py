@@ -113,10 +113,9 @@ def ndcg_by_query(
         table.task = partial(table.task, is_lazy=True)
         return table.lazily()
     parts = list(table.run())
-    n_rows, n_queries = sum(part.n_rows for part in parts), sum(len(part.table) for part in parts)
+    n_queries = sum(len(part.table) for part in parts)
     n_undefined = sum(part.n_undefined for part in parts)
-    if n_queries == n_rows:
-        warn_of_single_documents(n_rows, n_rows)
+    warn_of_single_documents(sum(part.n_single for part in parts), n_queries)
     if n_undefined:
         measure.report_undefined(n_undefined, n_queries)
     return table.give_back([part.table for part in parts])
@@ -221,12 +220,11 @@ def ndcg_score(
     parts = list(table.run())
     refuse_wrong_rows([part.wrong for part in parts], table.keys)
     n_rows = sum(part.n_rows for part in parts)
-    totals = [part.totals for part in parts if part.totals]
     if not n_rows:
         raise ValueError("The table has 0 rows, and at least 1 is needed.")
-    if sum(each.n_queries for each in totals) == n_rows:
-        warn_of_single_documents(n_rows, n_rows)
-    return float(Totals.of_parts(totals).means(measure)[0])
+    totals = Totals.of_parts([part.totals for part in parts if part.totals])
+    warn_of_single_documents(totals.n_single, totals.n_queries)
+    return float(totals.means(measure)[0])
 
 
 def _open(

@@ -57,6 +57,7 @@ class Results(NamedTuple):
     """The results of the queries of a part, as a table of its engine."""
 
     n_rows: int
+    n_single: int
     n_undefined: int
     table: Any
 
@@ -85,7 +86,7 @@ def score_part(rows: Any, columns: Columns, options: Options, is_lazy: bool = Fa
     table, measure = nw.from_native(rows, eager_only=True), Measure(**options)
     keys = table.select(columns["groups"])
     if not len(table):
-        return Results(0, 0, _with_results(keys, [[]] * len(RESULTS)))
+        return Results(0, 0, 0, _with_results(keys, [[]] * len(RESULTS)))
     relevance, score, ids, _ = arrays = _arrays(table, columns)
     wrong = _wrong_rows(table, columns, measure, *arrays)
     if wrong["groups"].any():
@@ -118,7 +119,8 @@ def score_part(rows: Any, columns: Columns, options: Options, is_lazy: bool = Fa
         raise TypeError(
             f"groups must be columns whose rows can be selected, for example string: {error}"
         ) from error
-    return Results(len(table), n_undefined, _with_results(keys, [n_documents, *results]))
+    n_single = queries.grouping.n_single
+    return Results(len(table), n_single, n_undefined, _with_results(keys, [n_documents, *results]))
 
 
 def refuse_wrong_rows(parts: Iterable[Wrong | None], keys: list[str]) -> None:

@@ -184,6 +184,9 @@ def test_ids_that_are_unique_per_row(engine):
         warnings.simplefilter("error", UserWarning)
         assert ndcg_score(pairs, **COLUMNS) == pytest.approx((1 + 1 / np.log2(3)) / 2)
         assert ndcg_score(single, **COLUMNS) == 1
+    most = engine({"q": [1, 2, 2, 3, 4], "y": [1] * 5, "s": [0.5] * 5})
+    with pytest.warns(UserWarning, match=r"3 of the 4 queries \(75%\) have a single document"):
+        ndcg_score(most, **COLUMNS)
 
 
 INVALID = {

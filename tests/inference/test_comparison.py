@@ -597,6 +597,7 @@ BAD = {
     "cluster None": ((TRUTH, LISTS), {"clusters": {"u": 1, "v": None}}, ValueError, "clusters must not hold missing ids"),
     "weight missing": ((TRUTH, LISTS), {"sample_weight": {"v": 1}}, ValueError, "sample_weight must have an entry.*'u'"),
     "weight text": ((TRUTH, LISTS), {"sample_weight": {"u": "1", "v": "2"}}, TypeError, "sample_weight must be an array of numbers"),
+    "weights below 0": ((TRUTH, LISTS), {"sample_weight": {"u": -1, "v": -1}}, ValueError, "sample_weight must be.*found -1.0: 2 such weights, the first at index 0"),
     "weights": ((list(TRUTH.values()), {n: list(each.values()) for n, each in LISTS.items()}), {"sample_weight": [1]}, ValueError, "sample_weight must have one value for each of the 2 queries, got 1"),
     "empty": (({}, {"a": {"u": []}, "b": {"u": []}}), {}, ValueError, "query 'u' has neither a list nor"),
     "nothing": (({}, {"a": {}, "b": {}}), {}, ValueError, "There is no query to score"),

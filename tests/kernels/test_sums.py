@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sklearn_ndcg._kernels import exact_sum, weighted_means, weighted_sums
+from sklearn_ndcg._kernels import exact_sum, sums_of_runs, weighted_means, weighted_sums
 from sklearn_ndcg._kernels.sums import _FEW
 
 
@@ -48,3 +48,16 @@ def test_weighted_sums_and_means_of_rows_are_those_of_fractions(n):
     assert weighted_means(values, weight).tolist() == expected
     order = rng.permutation(n)
     assert weighted_means(values[:, order], weight[order]).tolist() == expected
+
+
+@pytest.mark.parametrize("largest", [1.0, 1e300, 1e-310])
+def test_sums_of_runs_are_those_of_fractions_in_any_order(largest):
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(1, 40, 50)
+    starts = np.cumsum(lengths) - lengths
+    values = largest * rng.random(lengths.sum()) ** 3
+    runs = np.split(values, starts[1:])
+    expected = [float(sum(map(Fraction, run.tolist()))) for run in runs]
+    for _ in range(20):
+        shuffled = np.concatenate([rng.permutation(run) for run in runs])
+        assert sums_of_runs(shuffled, starts).tolist() == expected

@@ -55,6 +55,7 @@ def test_the_curve_names_the_query_whose_sum_is_too_large():
             function(y, np.zeros(len(y)), groups=groups)
 
 
+@pytest.mark.filterwarnings("ignore:2 of the 3 queries")  # have a single document
 def test_a_query_with_all_documents_omitted_keeps_its_place():
     y_true, y_score = [np.nan, 1, 0, np.nan], [1, 2, 1, 2]
     options = {"groups": [1, 2, 2, 3], "unjudged": "omit"}
@@ -89,6 +90,21 @@ def test_weight_of_a_query_is_the_mean_of_its_rows(order):
     assert got == pytest.approx(expected, rel=1e-15)
     dense = y_true.reshape(3, 2), y_score.reshape(3, 2)
     assert ndcg_score(*dense, sample_weight=[2, 5, 0]) == pytest.approx(expected, rel=1e-15)
+
+
+@pytest.mark.parametrize("unjudged", ["zero", "omit"])
+def test_weights_that_vary_in_a_query_give_the_same_bits_in_any_order(unjudged):
+    rng = np.random.default_rng(0)
+    groups, y_true = rng.integers(0, 9, 300), rng.integers(0, 4, 300).astype(float)
+    y_true[::7], y_score, weight = np.nan, rng.random(300), rng.lognormal(0, 3, 300)
+    found = set()
+    for _ in range(50):
+        order = rng.permutation(300)
+        rows = y_true[order], y_score[order]
+        found.add(
+            ndcg_score(*rows, groups=groups[order], unjudged=unjudged, sample_weight=weight[order])
+        )
+    assert len(found) == 1
 
 
 @pytest.mark.xfail(strict=True, reason="left as it is, see docs/testing.md")

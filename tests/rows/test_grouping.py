@@ -6,12 +6,22 @@ from collections import UserList, deque
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from helpers import IDS, S, Y
+from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold
 
-from sklearn_ndcg import GroupedRanker, check_group_splits, ndcg_samples, ndcg_score
+from sklearn_ndcg import (
+    GroupedRanker,
+    QuerySplitter,
+    check_group_splits,
+    make_ndcg_scorer,
+    ndcg_samples,
+    ndcg_score,
+    quantile_grades,
+)
 from sklearn_ndcg._rows.grouping import shown_labels
 
 
@@ -87,10 +97,78 @@ def test_ids_that_are_unique_per_row_warn():
     rows = np.arange(len(Y))
     with pytest.warns(UserWarning, match="Each of the 8 queries has a single document"):
         ndcg_score(Y, S, groups=rows, undefined="omit")
-    with warnings.catch_warnings():  # two rows share an id, or there is one row
-        warnings.simplefilter("error")
+    with pytest.warns(UserWarning, match=r"6 of the 7 queries \(85%\) have a single document"):
         ndcg_score(Y, S, groups=np.maximum(rows, 1), undefined="omit")
+    half, lists = np.array([0, 0, 0, 1, 1, 1, 2, 3]), np.array([0, 0, 1, 2, 3, 4, 5, 6])
+    not_retrieved = np.r_[-np.inf, S[1:]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ndcg_score(Y, S, groups=half, undefined="omit")
         ndcg_score([1], [0.5], groups=["a"])
+        # lists of one document, with a row for the relevant one that the first missed
+        ndcg_score(Y, not_retrieved, groups=lists, undefined="omit")
+
+
+def test_relevance_as_ids_warns():
+    words = "None of the 4 queries has documents of different relevance"
+    relevance, score = np.repeat([3, 0, 1, 2], 30), np.random.default_rng(0).random(120)
+    for y in (relevance, relevance / 2, np.random.default_rng(1).permutation(relevance)):
+        with pytest.warns(UserWarning, match=words):
+            ndcg_score(y, score, groups=y, undefined="omit")
+        with pytest.warns(UserWarning, match=words):
+            make_ndcg_scorer(group_by=lambda X, y=y: y, undefined="omit")(
+                DummyRegressor().fit(score[:, np.newaxis], y), score[:, np.newaxis], y
+            )
+    many, rare = np.repeat(np.arange(60), 2), np.repeat(np.arange(60) == 7, 2)
+    late = np.r_[np.repeat(np.arange(59), 2), 0, 1]  # only the last query has two
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ndcg_score(late, score, groups=many, undefined="omit")
+        ndcg_score(rare, score, groups=many, undefined="omit")
+        ndcg_score(np.ones(120), score, groups=many)  # labels of one value; the ids may be right
+        ndcg_score(np.zeros(120), score, groups=many, undefined=0.0)
+        ndcg_score([1, 1], [0.5, 0.2], groups=["a", "a"])
+        # documents that were not retrieved make a difference
+        ndcg_score(many, np.where(many == 5, -np.inf, score), groups=many, undefined="omit")
+
+
+def test_a_column_of_ids_is_that_column():
+    expected = ndcg_score(Y, S, groups=IDS)
+    table = {"query": IDS}
+    for groups in (np.c_[IDS], pd.DataFrame(table), pl.DataFrame(table), pa.table(table)):
+        assert ndcg_score(Y, S, groups=groups) == expected
+        ranker = GroupedRanker(Ridge()).fit(S[:, np.newaxis], Y, groups=groups)
+        assert ranker.query_ids_.tolist() == sorted(set(IDS))
+    assert ndcg_score(np.c_[Y], np.c_[S], groups=np.c_[IDS]) == expected
+    grades = quantile_grades(pd.DataFrame({"y": S}), groups=pd.DataFrame(table))
+    assert grades.tolist() == quantile_grades(S, groups=IDS).tolist()
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_reordered_column_among_several_is_refused(place):
+    X = pd.DataFrame({"query": IDS, "day": np.arange(8) % 2, "a": S})
+    columns = [X["query"], X["day"]]
+    columns[place] = columns[place].sort_values(ascending=False, kind="stable")
+    words = rf"groups\[{place}\].*have the same labels.*in another order"
+    with pytest.raises(ValueError, match=words):
+        ndcg_score(pd.Series(Y), S, groups=columns)
+    with pytest.raises(ValueError, match=words):
+        make_ndcg_scorer(group_by=lambda X: columns)(DummyRegressor().fit(X, Y), X, Y)
+    with pytest.raises(ValueError, match=words):
+        next(QuerySplitter(KFold(2), group_by=lambda X: columns).split(X, Y))
+
+
+def test_labels_of_groups_do_not_matter_where_the_others_share_none():
+    expected = ndcg_score(Y, S, groups=IDS)
+    y, s, groups = pd.Series(Y), pd.Series(S), pd.Series(IDS, index=range(100, 108))
+    levels = pd.MultiIndex.from_arrays([IDS, np.arange(8)])
+    assert ndcg_score(y, S, groups=groups) == expected
+    assert ndcg_score(Y, s, groups=groups) == expected
+    assert ndcg_score(y, s.set_axis(range(50, 58)), groups=groups) == expected
+    assert ndcg_score(y, s, groups=groups.set_axis(levels)) == expected
+    assert ndcg_score(y, s, groups=groups.set_axis(y.index.astype(float))) == expected
+    with pytest.raises(ValueError, match="look like group sizes"):
+        ndcg_score(y, s, groups=pd.Series([4, 4], index=["a", "b"]))
 
 
 @pytest.mark.parametrize("index", [list("abcdefgh"), IDS, [1, "a", 2, "b", 3, "c", 4, "d"]])
