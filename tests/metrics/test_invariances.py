@@ -15,7 +15,9 @@ from sklearn_ndcg import dcg_samples, dcg_score, ndcg_curve, ndcg_samples, ndcg_
 
 # the drawn data may have queries of a single document only, and queries without relevant ones
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:.* queries .*ha.* a single document", "ignore:NDCG is undefined"
+    "ignore:.* queries .*ha.* a single document",
+    "ignore:None of the . queries",
+    "ignore:NDCG is undefined",
 )
 
 

@@ -44,6 +44,7 @@ def test_curve_of_one_long_and_many_short_queries():
         assert curve[k - 1] == pytest.approx(ndcg_score(y_true, y_score, **options), rel=1e-13)
 
 
+@pytest.mark.filterwarnings("ignore:None of the 31 queries")
 def test_the_curve_names_the_query_whose_sum_is_too_large():
     lengths = np.random.default_rng(0).integers(1, 9, 31)
     lengths[7] = 5

@@ -136,7 +136,8 @@ def test_a_ranker_trained_by_user_and_scored_by_session_is_no_leak(data, trained
     X, y, query = data
     X = X.assign(user=query, session=np.arange(len(y)) // 3)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("ignore")  # sessions that are cut have a single document
+        warnings.simplefilter("error", QueryLeakWarning)
         cross_validate(
             GroupedRanker(Ridge(), group_by=trained), X, y, cv=QuerySplitter(3, group_by=trained),
             scoring=make_ndcg_scorer(group_by=scored, **NO_WARNING), error_score="raise",
@@ -184,6 +185,7 @@ WRAPPERS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:.*have a single document")  # of cut queries
 @pytest.mark.parametrize("name", WRAPPERS)
 def test_rankers_are_found_inside_of_other_estimators(name, data):
     X, y, query = data
@@ -201,7 +203,8 @@ def test_rankers_are_found_inside_of_other_estimators(name, data):
 
     with pytest.warns(QueryLeakWarning, match="QuerySplitter") as caught:
         cross_validated(KFold(4, shuffle=True, random_state=0))
-    assert len(caught) == 4  # one per fold, none for its training rows
+    leaks = [each for each in caught if each.category is QueryLeakWarning]
+    assert len(leaks) == 4  # one per fold, none for its training rows
     with warnings.catch_warnings():
         warnings.simplefilter("error", QueryLeakWarning)
         cross_validated(list(GroupKFold(4).split(X, y, query)))

@@ -1013,7 +1013,7 @@ def test_no_cutoff_by_default(thirty_queries):
     [
         (lambda query: np.arange(len(query)), "Each of the {n} queries has a single document"),
         (lambda query: np.where(query < 25, 1000 + np.arange(len(query)), query),
-         r"{single} of the {queries} queries \({share:.0%}\) have a single document"),
+         r"{single} of the {queries} queries \({share}%\) have a single document"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("inner", [Sizes(), make_pipeline(FunctionTransformer(), Qid())])
@@ -1022,7 +1022,7 @@ def test_queries_of_one_document_are_not_trained_on_silently(ids, words, inner, 
     ids = ids(query)
     single = np.count_nonzero(np.unique(ids, return_counts=True)[1] == 1)
     queries = len(np.unique(ids))
-    words = words.format(n=len(y), single=single, queries=queries, share=single / queries)
+    words = words.format(n=len(y), single=single, queries=queries, share=100 * single // queries)
     with pytest.warns(UserWarning, match=words):
         GroupedRanker(inner).fit(X, y, groups=ids)
     with pytest.warns(UserWarning, match=words):

@@ -230,6 +230,7 @@ def test_routed_search_fits_splits_and_scores_by_query(data, routing):
         search.score(X, y)
 
 
+@pytest.mark.filterwarnings("ignore:.*have a single document")  # of short sessions
 def test_an_alias_for_groups(data, routing):
     X, y, query = data
     zero = {"undefined": 0}
@@ -540,6 +541,7 @@ def cross_validated(X, y, scorer, cv, **given):
     return cross_val_score(Ridge(), X, y, scoring=scorer, cv=cv, error_score="raise", **given)
 
 
+@pytest.mark.filterwarnings("ignore:.*have a single document")  # of cut queries
 @pytest.mark.parametrize("shuffle", [False, True])
 def test_a_split_of_rows_is_refused(data, shuffle):
     X, y, query = data
@@ -554,6 +556,7 @@ def test_a_split_of_rows_is_refused(data, shuffle):
         search.fit(X, y)
 
 
+@pytest.mark.filterwarnings("ignore:.*have a single document")  # of cut queries
 def test_routed_groups_are_guarded_too(data, routing):
     X, y, query = data
     scorer = make_ndcg_scorer(all_groups=query)
@@ -562,6 +565,7 @@ def test_routed_groups_are_guarded_too(data, routing):
         cross_validated(X, y, scorer, KFold(4), params={"groups": query})
 
 
+@pytest.mark.filterwarnings("ignore:.*have a single document")  # of cut queries
 def test_halving_by_rows_is_refused(data):
     X, y, query = data
     X = X.set_index(pd.Index(query, name="q"))

@@ -97,6 +97,7 @@ def test_matrix_would_notice_a_wrong_number(monkeypatch):
         )
 
 
+@pytest.mark.filterwarnings("ignore:.*have a single document")  # of cut queries
 @pytest.mark.parametrize(
     "cv", [QuerySplitter(KFold(4, shuffle=True, random_state=1), group_by="query"), KFold(4)]
 )
