@@ -78,7 +78,7 @@ class Grouping:
         for column in columns[1:]:
             _, codes = unique_ids(codes * len(column.labels) + column.row_codes(), sort=True)
         rows = first_rows(codes)
-        parts = [_as_python(column.labels[column.row_codes()[rows]]) for column in columns]
+        parts = [as_python(column.labels[column.row_codes()[rows]]) for column in columns]
         labels = np.fromiter(zip(*parts, strict=True), dtype=object, count=len(rows))
         return replace(cls.of_ids(codes, len(codes)), labels=labels)
 
@@ -164,6 +164,6 @@ def warn_of_single_documents(n_queries: int) -> None:
         )
 
 
-def _as_python(labels: NDArray[Any]) -> list[Any]:
+def as_python(labels: NDArray[Any]) -> list[Any]:
     """Labels as Python objects, except dates, as `tolist` makes integers of some."""
     return list(labels) if labels.dtype.kind in "mM" else labels.tolist()

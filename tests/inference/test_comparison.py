@@ -23,6 +23,11 @@ from sklearn_ndcg import (
 # SciPy's name for it
 RNG = "rng" if "rng" in signature(stats.bootstrap).parameters else "random_state"
 Y, S = matrices()
+# lists drawn at random are judged, and answered, in part
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Of the first documents"),
+    pytest.mark.filterwarnings("ignore:.* of the judged queries"),
+]
 
 
 def test_t_test_is_that_of_scipy():

@@ -1,0 +1,56 @@
+"""How much of what rankers return is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sklearn_ndcg._checks import Floats
+from sklearn_ndcg._metrics.inputs import numeric, read_batch, with_scores
+from sklearn_ndcg._metrics.measure import Measure
+
+
+class Judged(NamedTuple):
+    """Counts of the first k documents that each ranker (row) returns for each query (column).
+
+    `has_judgements` says which queries have a judged document at all. The others are not counted,
+    as in trec_eval.
+    """
+
+    n_returned: Floats
+    n_judged: Floats
+    has_judgements: NDArray[np.bool_]
+
+    @classmethod
+    def of(
+        cls, measure: Measure, y_true: ArrayLike, y_scores: Iterable[ArrayLike], groups: object
+    ) -> Judged | None:
+        """Count them; None where every document is judged and returned. Ties are averaged."""
+        judged = ~np.isnan(numeric(y_true, "y_true"))
+        scores = [numeric(y_score, "y_score") for y_score in y_scores]
+        if judged.all() and all(score.min() > -np.inf for score in scores):
+            return None
+        count = Measure(k=measure.k, normalized=False, discount="none")
+        first = read_batch(count, judged, scores[0], groups)  # type: ignore[arg-type]
+        rankers = [with_scores(first, score) for score in scores]
+        n_judged = np.array([each.values()[:, 0] for each in rankers])
+        every = np.ones_like(first.gain)
+        n_returned = np.array([replace(each, gain=every).values()[:, 0] for each in rankers])
+        return cls(n_returned, n_judged, first.dcg_and_ideal()[1][:, 0] > 0)
+
+    def take(self, queries: NDArray[np.bool_]) -> Judged:
+        """The counts of some queries."""
+        returned, judged, known = self
+        return Judged(returned[:, queries], judged[:, queries], known[queries])
+
+    def shares(self) -> tuple[Floats, Floats]:
+        """For each ranker the mean share that is judged, and the share of queries it answers."""
+        n_returned, n_judged, known = self.take(self.has_judgements)
+        answered = n_returned > 0
+        share = np.divide(n_judged, n_returned, where=answered, out=np.zeros(answered.shape))
+        n_queries = np.maximum(answered.sum(axis=1), 1)
+        return share.sum(axis=1) / n_queries, answered.sum(axis=1) / max(len(known), 1)
