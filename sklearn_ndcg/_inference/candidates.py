@@ -142,16 +142,24 @@ def compare_candidates(
     >>> search = GridSearchCV(
     ...     Ridge(),
     ...     {"alpha": [1, 1000, 1000000], "positive": [False]},
-    ...     scoring=make_ndcg_scorer(k=5, group_by="query"),
+    ...     scoring=make_ndcg_scorer(k=5, group_by="query", undefined="omit"),
     ...     cv=QuerySplitter(5, group_by="query"),
     ... ).fit(X, y)
-    >>> compare_candidates(search, X, y, margin=0.01, random_state=0).ndcg
+    >>> found = compare_candidates(search, X, y, margin=0.01, random_state=0)
+    >>> found.to_frame()[["difference", "pvalue", "verdict"]].round(3)
+                           difference  pvalue    verdict
+    first         second
+    alpha=1000000 alpha=1      -0.003     1.0  undecided
+    alpha=1000    alpha=1      -0.005     1.0  undecided
     """
     scorer = _scorer_of(search)
     candidates = _best_candidates(search, n_candidates)
+    ids: Any = query_ids(X, scorer.group_by, groups)
+    if ids is None:
+        raise ValueError("groups is missing: pass the ids that were passed to search.fit.")
     splits = _splits(search, X, y, groups)
     n_rows = count_rows(X)
-    queries = Grouping.of_ids(query_ids(X, scorer.group_by, groups), n_rows)
+    queries = Grouping.of_ids(ids, n_rows)
     code = queries.row_codes()
     if get_config()["enable_metadata_routing"] and groups is not None:
         fit_params["groups"] = groups
@@ -173,7 +181,7 @@ def compare_candidates(
 
     rows = np.concatenate([test for _, test in splits])
     fold = np.repeat(np.arange(len(splits)), [len(test) for _, test in splits])
-    ids: Any = queries.labels[code[rows]]
+    ids = queries.labels[code[rows]]
     data: dict[str, Any] = {"clusters": clusters, "segments": segments}
     for name, of_row in data.items():
         if of_row is not None:

@@ -110,9 +110,10 @@ def compare_rankers(
     -----
     UserWarning
         If there are fewer than 10 queries or clusters, or their weights make them worth fewer than
-        10, as in `ndcg_interval`; also in a segment. If the shares of judged documents (NaN in
-        `y_true` is unjudged) of two rankers differ by more than 0.1, or one answers fewer queries
-        than another.
+        10, as in `ndcg_interval`; also in a segment. If the shares of judged documents of two
+        rankers differ by more than 0.1 (documents with NaN in `y_true` are unjudged; it is not
+        asked where every judged document is relevant). If a ranker answers fewer queries than
+        another.
 
     See Also
     --------
@@ -172,7 +173,8 @@ def compare_rankers(
     how = _How(pairs, test, confidence_level, margin, n_resamples)
     sample, parts = Sample.read(measure, y_true, scores, data, clusters, segments)
     result = how.compare(sample, list(scores), generator)
-    _warn_of_unjudged(result)
+    if result.has_not_relevant:
+        _warn_of_unjudged(result)
     _warn_of_unanswered(result)
     small = [name for name, part in parts.items() if part.is_small()]
     if small:
@@ -403,12 +405,11 @@ def compare_runs(
     >>> from sklearn_ndcg import compare_runs
     >>> qrels = {f"q{i:02}": {"a": i % 3, "b": 2, "c": 1} for i in range(20)}
     >>> bm25 = {query: {"a": 3.1, "c": 2.5, "b": 0.5} for query in qrels}
-    >>> dense = {query: {"b": 0.9, "d": 0.8, "a": 0.7} for query in qrels}
+    >>> dense = {query: {"b": 0.9, "c": 0.8, "a": 0.7} for query in qrels}
     >>> result = compare_runs(qrels, {"bm25": bm25, "dense": dense}, k=3, test="t")
     >>> result.largest_differences(1)
     query    bm25   dense  bm25 - dense
-    q02    0.9652  0.7975       +0.1677
-    q18    0.6199  0.7602       -0.1403
+    q18    0.6199  1.0000       -0.3801
     """
     _metrics.measure_and_data("compare_runs", options, ListOptions)
     _check_rankers("qrels", qrels, "runs", runs, "run")
@@ -449,6 +450,7 @@ class _How(NamedTuple):
             pairs=self.pairs,
             **self._tested(differences, sample, generator),
             judged=judged,
+            has_not_relevant=sample.judged is None or sample.judged.has_not_relevant,
             answered=answered,
             by_segment={},
             note="",

@@ -225,9 +225,9 @@ def ndcg_by_segment(
     >>> segments = np.where(is_new, "new user", "old user")
     >>> ndcg_by_segment(y_true, y_score, segments=segments, k=10, random_state=0)
     segment     NDCG  0.95 interval (BCa)  standard error  queries  left out
-    new user  0.7276  [0.7009, 0.7535]             0.0135       50         0
-    old user  0.8381  [0.8242, 0.8508]             0.0068      150         0
-    all       0.8105  [0.7964, 0.8235]             0.0069      200         0
+    new user  0.7586  [0.7342, 0.7808]             0.0119       50         0
+    old user  0.8371  [0.8237, 0.8491]             0.0065      150         0
+    all       0.8175  [0.8048, 0.8291]             0.0061      200         0
     """
     check_level(confidence_level)
     check_choice("method", method, get_args(Method))

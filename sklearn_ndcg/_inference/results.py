@@ -167,8 +167,13 @@ class SegmentTable:
     ['AT', 'BE', 'CH', 'DE']
     >>> bool(table.ndcg @ table.n_queries / 200 - table.overall.ndcg < 1e-12)
     True
-    >>> table.to_frame().round(3).loc["BE", "ndcg"]
-    0.838
+    >>> table.to_frame().round(3)[["ndcg", "low", "high"]]
+              ndcg    low   high
+    segment
+    AT       0.860  0.838  0.882
+    BE       0.837  0.815  0.859
+    CH       0.848  0.828  0.867
+    DE       0.826  0.800  0.853
     """
 
     segments: list[Any]
@@ -277,6 +282,10 @@ class Comparison:
         For each ranker the share of the first `k` documents that it returned which are judged, a
         mean over queries that have a judged document: Judged@k.
 
+    has_not_relevant : bool
+        Whether some judged document is not relevant. If none is, as in lists of what users liked,
+        nothing tells unjudged from not relevant, and `judged` is not printed.
+
     answered : dict of float
         For each ranker the share of these queries for which it returned a document.
 
@@ -349,6 +358,7 @@ class Comparison:
     noninferiority_pvalue: Floats | None
     verdict: list[str] | None
     judged: dict[Any, float]
+    has_not_relevant: bool
     answered: dict[Any, float]
     by_segment: dict[Any, Comparison]
     note: str
@@ -525,9 +535,9 @@ class Comparison:
 
     def _means(self) -> Table:
         columns = {"NDCG": {name: f"{value:.4f}" for name, value in self.ndcg.items()}}
-        for name in ("judged", "answered"):
+        for name, asked in (("judged", self.has_not_relevant), ("answered", True)):
             shares = getattr(self, name)
-            if min(shares.values()) < 1:
+            if asked and min(shares.values()) < 1:
                 columns[name] = {ranker: f"{share:.1%}" for ranker, share in shares.items()}
         rows = [[str(name), *(each[name] for each in columns.values())] for name in self.ndcg]
         return Table(["", *columns], rows)

@@ -21,7 +21,8 @@ from sklearn_ndcg._kernels import weighted_means
 Method = Literal["BCa", "percentile", "t"]
 Test = Literal["permutation", "t"]
 
-_CHUNK = 1 << 18  # queries or signs that are drawn at a time: 2 MB, which a cache holds
+_CHUNK = 1 << 18  # queries that are drawn at a time: 2 MB, which a cache holds
+_SIGNS = 1 << 21  # signs that are drawn at a time
 _ROUNDING = 1e-14  # of one value, and of a mean of them: the kernels differ by less than 1e-15
 
 
@@ -109,7 +110,7 @@ def bootstrap_means(
         total = n * weight[0] if equal else weight[drawn].sum(axis=1)
         return np.asarray(weighted[drawn].sum(axis=1) / total)
 
-    return _in_chunks(means, n_resamples, n)
+    return _in_chunks(means, n_resamples, _CHUNK // n)
 
 
 def bca_levels(
@@ -179,7 +180,7 @@ def permutation_pvalues(
         sums, near = np.split(flipped.astype(np.float64) @ columns, 2, axis=1)
         return np.concatenate([sums <= near, sums >= -near], axis=1)
 
-    found = _in_chunks(sides, 2**n if exact else n_resamples, n)
+    found = _in_chunks(sides, 2**n if exact else n_resamples, _SIGNS // n)
     above, below = np.split(found.sum(axis=0), 2)
     more = 0 if exact else 1  # the data are one of the assignments
     return np.asarray(np.minimum(1, 2 * (np.minimum(above, below) + more) / (len(found) + more)))
@@ -228,11 +229,9 @@ def smallest_effect(n: int, units: float, power: float, alpha: float) -> float:
     return float(brentq(lambda effect: power_of_t(effect, n, units, alpha) - power, 0, high))
 
 
-def _in_chunks(
-    draw: Callable[[int], NDArray[Any]], n_resamples: int, n_queries: int
-) -> NDArray[Any]:
-    """Results of `draw` for all resamples, of which few are drawn at a time."""
-    step = max(1, _CHUNK // n_queries)
+def _in_chunks(draw: Callable[[int], NDArray[Any]], n_resamples: int, step: int) -> NDArray[Any]:
+    """Results of `draw` for all resamples, of which `step` are drawn at a time, at least one."""
+    step = max(1, step)
     return np.concatenate([draw(min(step, n_resamples - at)) for at in range(0, n_resamples, step)])
 
 

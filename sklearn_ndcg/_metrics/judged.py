@@ -17,20 +17,23 @@ from sklearn_ndcg._metrics.measure import Measure
 class Judged(NamedTuple):
     """Counts of the first k documents that each ranker (row) returns for each query (column).
 
-    `has_judgements` says which queries have a judged document at all. The others are not counted,
-    as in trec_eval.
+    `has_judgements` says which queries have a judged document at all; the others are not counted.
+    Where `has_not_relevant` is false, every judged document is relevant, as in a list of what a
+    user liked, and nothing tells unjudged from not relevant.
     """
 
     n_returned: Floats
     n_judged: Floats
     has_judgements: NDArray[np.bool_]
+    has_not_relevant: bool
 
     @classmethod
     def of(
         cls, measure: Measure, y_true: ArrayLike, y_scores: Iterable[ArrayLike], groups: object
     ) -> Judged | None:
         """Count them; None where every document is judged and returned. Ties are averaged."""
-        judged = ~np.isnan(numeric(y_true, "y_true"))
+        relevance = numeric(y_true, "y_true")
+        judged = ~np.isnan(relevance)
         scores = [numeric(y_score, "y_score") for y_score in y_scores]
         if judged.all() and all(score.min() > -np.inf for score in scores):
             return None
@@ -40,16 +43,17 @@ class Judged(NamedTuple):
         n_judged = np.array([each.values()[:, 0] for each in rankers])
         every = np.ones_like(first.gain)
         n_returned = np.array([replace(each, gain=every).values()[:, 0] for each in rankers])
-        return cls(n_returned, n_judged, first.dcg_and_ideal()[1][:, 0] > 0)
+        has_judgements = first.dcg_and_ideal()[1][:, 0] > 0
+        return cls(n_returned, n_judged, has_judgements, bool((relevance <= 0).any()))
 
     def take(self, queries: NDArray[np.bool_]) -> Judged:
         """The counts of some queries."""
-        returned, judged, known = self
-        return Judged(returned[:, queries], judged[:, queries], known[queries])
+        returned, judged, known, has_not_relevant = self
+        return Judged(returned[:, queries], judged[:, queries], known[queries], has_not_relevant)
 
     def shares(self) -> tuple[Floats, Floats]:
         """For each ranker the mean share that is judged, and the share of queries it answers."""
-        n_returned, n_judged, known = self.take(self.has_judgements)
+        n_returned, n_judged, known, _ = self.take(self.has_judgements)
         answered = n_returned > 0
         share = np.divide(n_judged, n_returned, where=answered, out=np.zeros(answered.shape))
         n_queries = np.maximum(answered.sum(axis=1), 1)
