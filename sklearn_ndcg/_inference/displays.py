@@ -733,10 +733,12 @@ class SegmentDisplay:
         self.points_ = ax.errorbar(self.values, places, xerr=lengths, fmt="o", capsize=3)
         text = f"all queries: {self.overall:.4f}"
         self.line_ = ax.axvline(self.overall, color="k", linewidth=1, label=text)
+        if np.nanmin(self.interval) < 0:  # differences: on which side of 0?
+            ax.axvline(0, color="0.7", linewidth=1, zorder=0)
         ax.set_yticks(places, [_label(each) for each in self.segments])
         ax.invert_yaxis()
         ax.set_xlabel(self.label)
-        ax.legend()
+        ax.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 

@@ -20,7 +20,7 @@ from sklearn_ndcg._checks import (
 )
 from sklearn_ndcg._inference.statistics import by_cluster, effective_number
 from sklearn_ndcg._metrics import Judged, Measure, Queries, read_queries, with_scores
-from sklearn_ndcg._rows import Grouping, as_python, first_rows, shown_labels
+from sklearn_ndcg._rows import Grouping, as_python, shown_labels
 
 _LEAST = 10  # queries or clusters; below it a warning says that an interval is unreliable
 
@@ -168,19 +168,18 @@ def _labels_of_queries(
     codes = grouping.row_codes()
     if len(queries.shape) == 2:
         return grouping.labels, codes
-    query = queries.grouping.row_codes()
-    first = codes[first_rows(query)]
-    elsewhere = codes != first[query]
-    if elsewhere.any():
-        row = int(elsewhere.argmax())
-        label = shown_labels(queries.grouping.labels[query[row]][np.newaxis])
-        both = shown_labels(grouping.labels[[first[query[row]], codes[row]]])
+    low, high = queries.grouping.extremes(codes)
+    several = np.flatnonzero(low < high)
+    if len(several):
+        first = several[:1]
+        both = shown_labels(grouping.labels[[low[first[0]], high[first[0]]]])
         raise ValueError(
-            f"{name} must hold whole queries, but {len(np.unique(query[elsewhere]))} queries "
-            f"have rows in several, the first {label}, in {name} {both}. Pass larger {name}; "
-            f"or, if its rows in each are a query of their own, groups=[groups, {name}]."
+            f"{name} must hold whole queries, but {len(several)} queries have rows in several, "
+            f"the first {shown_labels(queries.grouping.labels[first])}, in {name} {both}. Pass "
+            f"larger {name}; or, if its rows in each are a query of their own, groups=[groups, "
+            f"{name}]."
         )
-    return grouping.labels, first
+    return grouping.labels, low
 
 
 def generator_of(random_state: Any, n_resamples: object) -> np.random.Generator:

@@ -127,11 +127,19 @@ class Grouping:
         n_kept = self._sum(kept)
         return np.where(n_kept > 0, self._sum(weight * kept) / np.maximum(n_kept, 1), mean)
 
+    def extremes(self, values: NDArray[Item]) -> tuple[NDArray[Item], NDArray[Item]]:
+        """The lowest and the highest of the values of each query's rows."""
+        gathered = self.gather(values)
+        return self._reduce(np.minimum, gathered), self._reduce(np.maximum, gathered)
+
     def _sum(self, gathered: NDArray[Any]) -> Floats:
+        return self._reduce(np.add, gathered.astype(np.float64, copy=False))
+
+    def _reduce(self, operation: np.ufunc, gathered: NDArray[Any]) -> NDArray[Any]:
         by_place = np.argsort(self.starts)  # the runs fill the rows without a gap
-        sums = np.empty(len(self.starts))
-        sums[by_place] = np.add.reduceat(gathered, self.starts[by_place], dtype=np.float64)
-        return sums
+        reduced = np.empty(len(self.starts), dtype=gathered.dtype)
+        reduced[by_place] = operation.reduceat(gathered, self.starts[by_place])
+        return reduced
 
 
 def codes_of_runs(starts: Ints, lengths: Ints) -> Ints:
