@@ -1,11 +1,11 @@
 """
-=======================================
-Better for all users, worse for new ones
-=======================================
+===================================
+Better overall, worse for new users
+===================================
 
 A mean over all users hides who is served worse. Here one recommender of films is better than
 another by that mean, and worse for users who have rated only two films. The ratings are those of
-MovieLens, so nothing is simulated.
+MovieLens; nothing is simulated.
 
 Every user was once new. Their ratings are in order of time, so each user can be asked for again as
 they were after 2, 5, 10, 20, 50 and 100 ratings. A query is a user at one of these moments, the
@@ -100,8 +100,7 @@ print(result)
 
 # %%
 # By the mean over all queries, neighbours are better, and so they are from five ratings on. After
-# two ratings they are worse: two films say little about a taste. A mean over more of the moments
-# with many ratings would hide this even better.
+# two ratings they are worse: two films say little about a taste.
 
 parts = result.by_segment
 worse = [n for n, part in parts.items() if part.verdict == ["worse"]]
@@ -111,8 +110,8 @@ print(f"neighbours are {result.verdict[0]} overall, worse after {worse}, better 
 # %%
 # Segments with intervals
 # -----------------------
-# The dashes of the picture are 0.95 intervals, each for its segment alone. The line is the mean
-# over all queries.
+# Each interval is for its segment alone. The solid line is the mean over all queries; at the dashed
+# line the two are equally good.
 
 by_segment, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
 SegmentDisplay.from_comparison(result, ax=ax)
@@ -122,8 +121,8 @@ ax.set(ylabel="Ratings so far", title="Neighbours less popularity, 671 users")
 # %%
 # New users only
 # --------------
-# The comparison of a segment is a comparison like any other. Neighbours do find better lists for
-# some new users, but they lose more with others.
+# The comparison of a segment is a comparison like any other, so its queries can be drawn too.
+# Neighbours find better lists for many new users, but lose more with others.
 
 new_users, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
 DifferenceDisplay.from_comparison(parts[2], ax=ax)
