@@ -110,13 +110,11 @@ print(f"neighbours are {result.verdict[0]} overall, worse after {worse}, better 
 # %%
 # Segments with intervals
 # -----------------------
-# Each interval is for its segment alone. The solid line is the mean over all queries; at the dashed
-# line the two are equally good.
+# Each interval is for its segment alone. The black line is the mean over all queries.
 
 by_segment, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
 SegmentDisplay.from_comparison(result, ax=ax)
-ax.axvline(0, color="k", linewidth=1, linestyle="--")
-ax.set(ylabel="Ratings so far", title="Neighbours less popularity, 671 users")
+ax.set_ylabel("Ratings so far")
 
 # %%
 # New users only
