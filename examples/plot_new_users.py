@@ -55,7 +55,7 @@ likes = as_matrix(is_liked)
 # ----------------
 # The first lists the films that most users like. The second lists those that 50 neighbours like:
 # the users whose liked films have most in common with what this user has liked so far. Both know
-# four fifths of the users, and list films for the last fifth, which the user has not rated yet.
+# four fifths of the users; to each of the others they show films that the user has not rated yet.
 #
 # The truth of a query is all that the user rates later: 1 for a liked film, 0 for another. (With 0
 # the comparison knows which films were rated at all, and prints how much of each list was:
