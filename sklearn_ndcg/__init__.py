@@ -14,9 +14,13 @@ from sklearn_ndcg._inference import (
     NDCGDisplay,
     NDCGInterval,
     QueryDifferences,
+    SegmentDisplay,
+    SegmentTable,
+    compare_candidates,
     compare_lists,
     compare_rankers,
     compare_runs,
+    ndcg_by_segment,
     ndcg_interval,
 )
 from sklearn_ndcg._lists import from_lists, from_trec
@@ -90,8 +94,9 @@ def show_versions() -> None:
 __all__ = [
     "CONVENTIONS", "Comparison", "DifferenceDisplay", "Explanation", "GroupedRanker",
     "GroupedScorer", "NDCGDisplay", "NDCGInterval", "QueryDifferences", "QueryLeakWarning",
-    "QuerySplitter", "check_group_splits", "compare_lists", "compare_rankers", "compare_runs",
-    "dcg_samples", "dcg_score", "explain_difference", "from_lists", "from_trec",
-    "jarvelin_kekalainen", "make_dcg_scorer", "make_ndcg_scorer", "ndcg_curve", "ndcg_interval",
-    "ndcg_samples", "ndcg_score", "one_ranking", "quantile_grades", "show_versions",
+    "QuerySplitter", "SegmentDisplay", "SegmentTable", "check_group_splits", "compare_candidates",
+    "compare_lists", "compare_rankers", "compare_runs", "dcg_samples", "dcg_score",
+    "explain_difference", "from_lists", "from_trec", "jarvelin_kekalainen", "make_dcg_scorer",
+    "make_ndcg_scorer", "ndcg_by_segment", "ndcg_curve", "ndcg_interval", "ndcg_samples",
+    "ndcg_score", "one_ranking", "quantile_grades", "show_versions",
 ]  # fmt: skip

@@ -5,24 +5,30 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any, Literal, Unpack, get_args
+from typing import Any, Literal, NamedTuple, Unpack, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from sklearn_ndcg import _lists, _metrics
-from sklearn_ndcg._checks import EQUAL, Floats, check_choice, naming_ranker, warn
+from sklearn_ndcg._checks import EQUAL, Floats, check_choice, is_number, naming_ranker, warn
 from sklearn_ndcg._inference import statistics
 from sklearn_ndcg._inference.results import Comparison, ConfidenceInterval, query_differences
-from sklearn_ndcg._inference.sample import Sample, generator_of, read_rankers
-from sklearn_ndcg._inference.statistics import COMPARISON_LEVEL, Test
+from sklearn_ndcg._inference.sample import Sample, check_level, generator_of
+from sklearn_ndcg._inference.statistics import Test
 from sklearn_ndcg._lists import Unanswered
-from sklearn_ndcg._metrics import ListOptions, NDCGOptions
+from sklearn_ndcg._metrics import Judged, ListOptions, NDCGOptions
 from sklearn_ndcg._rows import Grouping, column_names
 
 Unjudged = Literal["zero", "omit"]
 _COUNTED = {1: "one ranker", 2: "two rankers"}
+_UNJUDGED_MEANS = {
+    "zero": "It may be better than it looks, as what nobody judged counts as not relevant.",
+    "omit": "It may be worse than it looks, as what nobody judged is taken out of its lists.",
+    "raise": "",
+}
+_JUDGED_ALIKE = 0.1  # shares of judged documents that differ by so little are taken as alike
 
 
 def compare_rankers(
@@ -31,6 +37,9 @@ def compare_rankers(
     *,
     baseline: Any = None,
     test: Test = "permutation",
+    confidence_level: float = 0.95,
+    margin: float | None = None,
+    segments: ArrayLike | None = None,
     n_resamples: int = 9999,
     random_state: Any = None,
     clusters: ArrayLike | None = None,
@@ -53,9 +62,22 @@ def compare_rankers(
         Compare each other ranker with this one, rather than all with all.
 
     test : {"permutation", "t"}, default="permutation"
-        Fisher's randomisation: which of the two rankers a query's value belongs to is as good as
-        random if they are equal. All assignments are tried if there are at most `n_resamples` of
+        Fisher's randomisation: under the null hypothesis the two values of a query are exchangeable
+        between the rankers. All assignments are tried if there are at most `n_resamples` of
         them. Or the paired test of Student's t, with weights as in `ndcg_interval`.
+
+    confidence_level : float, default=0.95
+        Of the intervals of the differences, between 0 and 1.
+
+    margin : float, default=None
+        The loss of NDCG that does not matter, between 0 and 1. Each pair then has a verdict:
+        "better", "not worse", "worse" or "undecided", see `Comparison`; "not worse" is wrong in
+        at most ``(1 - confidence_level) / 2`` of the cases in which the first ranker is worse by
+        the margin.
+
+    segments : array-like of shape (n_documents,) or (n_queries,), or several columns, default=None
+        The segment of each row, as in `ndcg_by_segment`: the rankers are compared in each segment
+        as well, each on its own, see `Comparison.by_segment`.
 
     n_resamples : int, default=9999
         Random assignments, if not all are tried; not used by ``test="t"``.
@@ -93,7 +115,10 @@ def compare_rankers(
     -----
     UserWarning
         If there are fewer than 10 queries or clusters, or their weights make them worth fewer than
-        10, as in `ndcg_interval`.
+        10, as in `ndcg_interval`; also in a segment. If the shares of judged documents of two
+        rankers differ by more than 0.1 (documents with NaN in `y_true` are unjudged; it is not
+        asked where every judged document is relevant). If a ranker answers fewer queries than
+        another.
 
     See Also
     --------
@@ -143,30 +168,27 @@ def compare_rankers(
     98     0.3429  0.6932       -0.3504
     96     0.4660  0.8657       -0.3996
     """
-    check_choice("test", test, get_args(Test))
-    generator = generator_of(random_state, n_resamples)
     scores = scores_by_name(y_scores, "y_scores", least=2)
     pairs = _pairs(list(scores), baseline)
     measure, data = _metrics.measure_and_data("compare_rankers", {"undefined": "omit", **options})
-    rankers = read_rankers(measure, y_true, scores, **data)
-    sample = Sample.of(rankers, y_true, clusters)
-    by_name = dict(zip(scores, sample.values, strict=True))
-    differences = np.array([query_differences(by_name[one], by_name[two]) for one, two in pairs])
-    means = statistics.mean_and_error(sample.values, sample.weight)[0].tolist()
-    return Comparison(
-        ndcg=dict(zip(scores, means, strict=True)),
-        pairs=pairs,
-        **_tested(differences, sample, test, n_resamples, generator),
-        wins=(differences > 0).sum(axis=1),
-        ties=(differences == 0).sum(axis=1),
-        losses=(differences < 0).sum(axis=1),
-        values=by_name,
-        labels=sample.labels,
-        n_queries=sample.n_queries,
-        n_clusters=sample.n_clusters,
-        n_left_out=sample.n_left_out,
-        test=test,
-    )
+    check_choice("test", test, get_args(Test))
+    check_level(confidence_level)
+    _check_margin(margin)
+    generator = generator_of(random_state, n_resamples)
+    how = _How(pairs, test, confidence_level, margin, n_resamples)
+    sample, parts = Sample.read(measure, y_true, scores, data, clusters, segments)
+    result = how.compare(sample, list(scores), generator)
+    if sample.judged is not None:
+        if result.has_not_relevant:
+            _warn_of_unjudged(result, measure.unjudged)
+        _warn_of_unanswered(result, sample.judged)
+    _warn_of_small_segments(parts)
+    by_segment = {
+        name: how.compare(part, list(scores), generator_of(random_state, n_resamples))
+        for name, part in parts.items()
+        if part.n_clusters > 1
+    }
+    return replace(result, by_segment=by_segment)
 
 
 def compare_lists(
@@ -177,6 +199,9 @@ def compare_lists(
     unjudged: Unjudged = "zero",
     baseline: Any = None,
     test: Test = "permutation",
+    confidence_level: float = 0.95,
+    margin: float | None = None,
+    segments: Any = None,
     n_resamples: int = 9999,
     random_state: Any = None,
     clusters: Any = None,
@@ -212,6 +237,15 @@ def compare_lists(
     test : {"permutation", "t"}, default="permutation"
         The test of a difference, see `compare_rankers`.
 
+    confidence_level : float, default=0.95
+        Of the intervals, see `compare_rankers`.
+
+    margin : float, default=None
+        The loss that does not matter, see `compare_rankers`.
+
+    segments : mapping or array-like of shape (n_queries,), default=None
+        The segment of each query, in the form of `clusters`, see `compare_rankers`.
+
     n_resamples : int, default=9999
         Number of permutations; not used by ``test="t"``.
 
@@ -242,7 +276,7 @@ def compare_lists(
     Warns
     -----
     UserWarning
-        As `compare_rankers`, and if a ranker answers none of the judged queries.
+        As `compare_rankers`.
 
     See Also
     --------
@@ -273,11 +307,11 @@ def compare_lists(
     for name, each in recommended.items():
         with naming_ranker(name):
             truths, lists[name] = _lists.truths_and_lists(relevant, each)
-        _warn_if_no_query_in_common(name, truths, lists[name])
     pool = _lists.pool_lists(truths, lists, unanswered, _lists.read_list)
     return _compare_pool(
-        pool, clusters, not isinstance(relevant, Mapping), options, unjudged=unjudged,
-        baseline=baseline, test=test, n_resamples=n_resamples, random_state=random_state,
+        pool, not isinstance(relevant, Mapping), options, unjudged=unjudged, baseline=baseline,
+        test=test, confidence_level=confidence_level, margin=margin, segments=segments,
+        n_resamples=n_resamples, random_state=random_state, clusters=clusters,
     )  # fmt: skip
 
 
@@ -289,6 +323,9 @@ def compare_runs(
     unjudged: Unjudged = "zero",
     baseline: Any = None,
     test: Test = "permutation",
+    confidence_level: float = 0.95,
+    margin: float | None = None,
+    segments: Any = None,
     n_resamples: int = 9999,
     random_state: Any = None,
     clusters: Any = None,
@@ -320,6 +357,15 @@ def compare_runs(
     test : {"permutation", "t"}, default="permutation"
         The test of a difference, see `compare_rankers`.
 
+    confidence_level : float, default=0.95
+        Of the intervals, see `compare_rankers`.
+
+    margin : float, default=None
+        The loss that does not matter, see `compare_rankers`.
+
+    segments : mapping from query to a segment id, default=None
+        The segment of each query, in the form of `clusters`, see `compare_rankers`.
+
     n_resamples : int, default=9999
         Number of permutations; not used by ``test="t"``.
 
@@ -347,7 +393,7 @@ def compare_runs(
     Warns
     -----
     UserWarning
-        As `compare_rankers`, and if a ranker answers none of the judged queries.
+        As `compare_rankers`.
 
     See Also
     --------
@@ -359,12 +405,11 @@ def compare_runs(
     >>> from sklearn_ndcg import compare_runs
     >>> qrels = {f"q{i:02}": {"a": i % 3, "b": 2, "c": 1} for i in range(20)}
     >>> bm25 = {query: {"a": 3.1, "c": 2.5, "b": 0.5} for query in qrels}
-    >>> dense = {query: {"b": 0.9, "d": 0.8, "a": 0.7} for query in qrels}
+    >>> dense = {query: {"b": 0.9, "c": 0.8, "a": 0.7} for query in qrels}
     >>> result = compare_runs(qrels, {"bm25": bm25, "dense": dense}, k=3, test="t")
     >>> result.largest_differences(1)
     query    bm25   dense  bm25 - dense
-    q02    0.9652  0.7975       +0.1677
-    q18    0.6199  0.7602       -0.1403
+    q18    0.6199  1.0000       -0.3801
     """
     _metrics.measure_and_data("compare_runs", options, ListOptions)
     _check_rankers("qrels", qrels, "runs", runs, "run")
@@ -373,52 +418,149 @@ def compare_runs(
     for name, run in runs.items():
         with naming_ranker(name):
             ranked[name] = _lists.ranked_run(truths, fractions, run)
-        _warn_if_no_query_in_common(name, truths, ranked[name])
     pool = _lists.pool_lists(truths, ranked, unanswered, _lists.read_run)
     return _compare_pool(
-        pool, clusters, False, options, unjudged=unjudged, baseline=baseline, test=test,
-        n_resamples=n_resamples, random_state=random_state,
+        pool, False, options, unjudged=unjudged, baseline=baseline, test=test,
+        confidence_level=confidence_level, margin=margin, segments=segments,
+        n_resamples=n_resamples, random_state=random_state, clusters=clusters,
     )  # fmt: skip
 
 
-def _warn_if_no_query_in_common(
-    name: Any, truths: Mapping[Any, Any], answered: Iterable[Any]
-) -> None:
-    """Warn where a ranker answers no query that has a truth: its queries have other names."""
-    if truths and truths.keys().isdisjoint(answered):
-        warn(
-            f"{name!r} answers none of the {len(truths)} queries whose relevant documents are "
-            f"known, the first {next(iter(truths))!r}. Name the queries alike in both."
+class _How(NamedTuple):
+    """How rankers are compared: the arguments of `compare_rankers`, checked where they are used."""
+
+    pairs: list[tuple[Any, Any]]
+    test: Test
+    level: float
+    margin: float | None
+    n_resamples: int
+
+    def compare(
+        self, sample: Sample, names: list[Any], generator: np.random.Generator
+    ) -> Comparison:
+        """Compare rankers on the queries of a sample."""
+        by_name = dict(zip(names, sample.values, strict=True))
+        differences = np.array(
+            [query_differences(by_name[one], by_name[two]) for one, two in self.pairs]
+        )
+        means = statistics.mean_and_error(sample.values, sample.weight)[0].tolist()
+        judged, answered = (dict(zip(names, each, strict=True)) for each in sample.shares())
+        return Comparison(
+            ndcg=dict(zip(names, means, strict=True)),
+            pairs=self.pairs,
+            **self._tested(differences, sample, generator),
+            judged=judged,
+            has_not_relevant=sample.judged is None or sample.judged.has_not_relevant,
+            answered=answered,
+            by_segment={},
+            note="",
+            wins=(differences > 0).sum(axis=1),
+            ties=(differences == 0).sum(axis=1),
+            losses=(differences < 0).sum(axis=1),
+            values=by_name,
+            labels=sample.labels,
+            n_queries=sample.n_queries,
+            n_clusters=sample.n_clusters,
+            n_left_out=sample.n_left_out,
+            test=self.test,
+        )
+
+    def _tested(
+        self, differences: Floats, sample: Sample, generator: np.random.Generator
+    ) -> dict[str, Any]:
+        """Mean differences of pairs (rows), how sure they are, and their p-values."""
+        difference, error, effect = statistics.mean_and_error(differences, sample.weight)
+        differences, weight = sample.by_independent_unit(differences)
+        if sample.clusters is not None:
+            differences[np.abs(differences) < EQUAL] = 0
+            difference, error, _ = statistics.mean_and_error(differences, weight)
+        degrees = statistics.degrees_of_freedom(weight)
+        if self.test == "t":
+            statistic = _over(difference, error)
+            pvalue = 2 * stats.t.sf(np.abs(statistic), degrees)
+        elif self.test == "permutation":
+            statistic = difference
+            pvalue = statistics.permutation_pvalues(
+                differences, weight, self.n_resamples, generator
+            )
+        half = error * stats.t.ppf((1 + self.level) / 2, degrees)
+        interval = ConfidenceInterval(difference - half, difference + half)
+        noninferiority = verdict = None
+        if self.margin is not None:
+            noninferiority = stats.t.sf(_over(difference + self.margin, error), degrees)
+            verdict = [_verdict(*bounds, self.margin) for bounds in zip(*interval, strict=True)]
+        return {
+            "difference": difference,
+            "confidence_level": float(self.level),
+            "confidence_interval": interval,
+            "standard_error": error,
+            "df": degrees,
+            "effect_size": effect,
+            "statistic": statistic,
+            "pvalue": statistics.holm(pvalue),
+            "uncorrected_pvalue": pvalue,
+            "margin": self.margin,
+            "noninferiority_pvalue": noninferiority,
+            "verdict": verdict,
+        }
+
+
+def _check_margin(margin: object) -> None:
+    if margin is not None and (not is_number(margin) or not 0 < float(margin) < 1):
+        raise ValueError(
+            f"margin must be a number between 0 and 1, the loss of NDCG that does not matter, got "
+            f"{margin!r}."
         )
 
 
-def _tested(
-    differences: Floats, sample: Sample, test: Test, n_resamples: int, generator: Any
-) -> dict[str, Any]:
-    """Mean differences of pairs (rows), how sure they are, and their p-values."""
-    difference, error, effect = statistics.mean_and_error(differences, sample.weight)
-    differences, weight = sample.by_independent_unit(differences)
-    if sample.clusters is not None:
-        differences[np.abs(differences) < EQUAL] = 0
-        difference, error, _ = statistics.mean_and_error(differences, weight)
-    degrees = statistics.degrees_of_freedom(weight)
-    if test == "t":
-        with np.errstate(divide="ignore", invalid="ignore"):
-            statistic = np.where(difference == 0, 0, difference / error)
-        pvalue = 2 * stats.t.sf(np.abs(statistic), degrees)
-    elif test == "permutation":
-        statistic = difference
-        pvalue = statistics.permutation_pvalues(differences, weight, n_resamples, generator)
-    half = error * stats.t.ppf((1 + COMPARISON_LEVEL) / 2, degrees)
-    return {
-        "difference": difference,
-        "confidence_interval": ConfidenceInterval(difference - half, difference + half),
-        "standard_error": error,
-        "effect_size": effect,
-        "statistic": statistic,
-        "pvalue": statistics.holm(pvalue),
-        "uncorrected_pvalue": pvalue,
-    }
+def _over(difference: Floats, error: Floats) -> Floats:
+    """Student's t: 0 for a difference of 0, infinite for another one that does not vary."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.where(difference == 0, 0, difference / error))
+
+
+def _verdict(low: float, high: float, margin: float) -> str:
+    """What the interval of a difference says, see `Comparison`."""
+    if low > 0:
+        return "better"
+    if low > -margin:
+        return "not worse"
+    return "worse" if high < 0 else "undecided"
+
+
+def _warn_of_small_segments(parts: Mapping[Any, Sample]) -> None:
+    small = [name for name, part in parts.items() if part.is_small()]
+    if small:
+        warn(
+            f"{len(small)} of the {len(parts)} segments, the first {small[0]!r}, have too few "
+            "queries: their intervals and tests are unreliable, and those of fewer than two "
+            "queries are left out."
+        )
+
+
+def _warn_of_unjudged(result: Comparison, unjudged: str) -> None:
+    """Warn where one ranker returned many more unjudged documents than another."""
+    fewest, most = (pick(result.judged, key=result.judged.__getitem__) for pick in (min, max))
+    least, largest = result.judged[fewest], result.judged[most]
+    if largest - least > _JUDGED_ALIKE:
+        warn(
+            f"Of the first documents that {fewest!r} returned, {least:.0%} are judged, and "
+            f"{largest:.0%} of those of {most!r}. {_UNJUDGED_MEANS[unjudged]} Judge what it "
+            "returned; or, if none of its ids is found, write them as the truth does."
+        )
+
+
+def _warn_of_unanswered(result: Comparison, judged: Judged) -> None:
+    """Warn where a ranker answers fewer queries than another, or none."""
+    answers = dict(zip(result.answered, judged.n_answered(), strict=True))
+    fewest = min(answers, key=answers.__getitem__)
+    if answers[fewest] < max(answers.values()) or not answers[fewest]:
+        warn(
+            f"{fewest!r} answers {answers[fewest]} of the {judged.n_queries} judged queries, "
+            f"others up to {max(answers.values())}: a query without an answer counts as 0. If it "
+            "was not asked all of them, compare with unanswered='omit'; if it was, check that "
+            "queries are named alike."
+        )
 
 
 def scores_by_name(y_scores: Any, argument: str, least: int) -> dict[Any, ArrayLike]:
@@ -464,20 +606,27 @@ def _check_rankers(truth: str, truths: Any, argument: str, rankers: Any, each: s
 
 
 def _compare_pool(
-    pool: _lists.Pool, clusters: Any, in_order: bool, options: ListOptions, **arguments: Any
+    pool: _lists.Pool, in_order: bool, options: ListOptions, **arguments: Any
 ) -> Comparison:
     check_choice("unjudged", arguments["unjudged"], get_args(Unjudged))
     n = len(pool.queries)
     grouping = Grouping.of_ids(pool.labels(), n)
-    if clusters is not None:
-        by_query = pool.per_query(clusters, "clusters", in_order)
-        codes = Grouping.of_ids(by_query, n, name="clusters").row_codes()
-        arguments["clusters"] = np.repeat(codes, pool.n_rows)
+    for name in ("clusters", "segments"):
+        if arguments[name] is not None:
+            by_query = pool.per_query(arguments[name], name, in_order)
+            ids = Grouping.of_ids(by_query, n, name=name)
+            arguments[name] = ids.labels[np.repeat(ids.row_codes(), pool.n_rows)]
     if options.get("sample_weight") is not None:
         by_query = pool.per_query(options["sample_weight"], "sample_weight", in_order)
         weight = _metrics.row_weights(by_query, n)
         options["sample_weight"] = np.repeat(weight, pool.n_rows)
     groups = np.repeat(grouping.row_codes(), pool.n_rows)
     result = compare_rankers(pool.y_true, pool.y_scores, groups=groups, **arguments, **options)
-    n_left_out = result.n_left_out + pool.n_omitted
-    return replace(result, labels=grouping.labels[result.labels], n_left_out=n_left_out)
+    result = _renamed(result, grouping.labels)
+    return replace(result, n_left_out=result.n_left_out + pool.n_omitted)
+
+
+def _renamed(result: Comparison, names: NDArray[Any]) -> Comparison:
+    """The comparison with the ids of the queries instead of their numbers."""
+    by_segment = {name: _renamed(each, names) for name, each in result.by_segment.items()}
+    return replace(result, labels=names[result.labels], by_segment=by_segment)

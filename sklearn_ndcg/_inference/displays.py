@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
@@ -14,9 +14,8 @@ from sklearn_ndcg import _checks, _metrics
 from sklearn_ndcg._checks import Floats
 from sklearn_ndcg._inference.comparison import scores_by_name
 from sklearn_ndcg._inference.interval import curve_interval
-from sklearn_ndcg._inference.results import Comparison, query_differences
+from sklearn_ndcg._inference.results import Comparison, SegmentTable, query_differences
 from sklearn_ndcg._inference.sample import read_rankers
-from sklearn_ndcg._inference.statistics import COMPARISON_LEVEL
 from sklearn_ndcg._metrics import CurveOptions, Measure, NDCGChoices, Queries, measure_and_data
 from sklearn_ndcg._rows import column_names, take_rows
 from sklearn_ndcg._selection import ResponseMethod, make_ndcg_scorer
@@ -459,6 +458,9 @@ class DifferenceDisplay:
     names : tuple of two names
         The rankers.
 
+    confidence_level : float, default=0.95
+        The level of the interval.
+
     Attributes
     ----------
     better_, worse_ : matplotlib Artist
@@ -501,6 +503,7 @@ class DifferenceDisplay:
     mean: float
     interval: tuple[float, float]
     names: tuple[Any, Any]
+    confidence_level: float = 0.95
 
     @classmethod
     def from_comparison(
@@ -530,14 +533,8 @@ class DifferenceDisplay:
         ValueError
             If `pair` is not one of the pairs, or is None and there are several.
         """
-        pairs = comparison.pairs
-        if pair is None and len(pairs) == 1:
-            pair = pairs[0]
-        signs = {each: (place, 1) for place, each in enumerate(pairs)}
-        signs |= {(second, first): (place, -1) for place, (first, second) in enumerate(pairs)}
-        if pair not in signs:
-            raise ValueError(f"pair must be one of {pairs}, got {pair!r}.")
-        place, sign = signs[pair]
+        place, sign = _place_and_sign(comparison, pair)
+        pair = comparison.pairs[place][::sign]
         first, second = (comparison.values[name] for name in pair)
         low, high = sorted(sign * float(bound[place]) for bound in comparison.confidence_interval)
         return cls(
@@ -545,6 +542,7 @@ class DifferenceDisplay:
             mean=sign * float(comparison.difference[place]),
             interval=(low, high),
             names=pair,
+            confidence_level=comparison.confidence_level,
         ).plot(ax)
 
     def plot(self, ax: Any = None) -> DifferenceDisplay:
@@ -571,14 +569,193 @@ class DifferenceDisplay:
             for side, name, color in ((1, first, "C0"), (-1, second, "C1"))
         )  # fmt: skip
         self.line_ = ax.axhline(self.mean, color="k", linewidth=1, label=f"mean {self.mean:+.4f}")
-        label = f"{COMPARISON_LEVEL} interval of the mean"
-        self.band_ = ax.axhspan(*self.interval, color="k", alpha=0.2, linewidth=0, label=label)
+        label = f"{self.confidence_level:.6g} interval of the mean"
+        # behind the areas, whose colours it would change
+        self.band_ = ax.axhspan(*self.interval, color="0.8", linewidth=0, label=label, zorder=0)
         ax.set_xlabel("Queries, sorted by difference")
         ax.set_ylabel(f"Difference of NDCG, {first} - {second}")
         ax.margins(x=0)
         ax.legend()
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class SegmentDisplay:
+    """A number of each segment with its interval, and that of all queries.
+
+    Made by `from_table`, of NDCG, or `from_comparison`, of differences; the constructor takes what
+    they have.
+
+    Parameters
+    ----------
+    segments : list of length n_segments
+        The segments, from the top down.
+
+    values : ndarray of shape (n_segments,)
+        The number of each segment.
+
+    interval : ndarray of shape (2, n_segments)
+        Bounds of each number.
+
+    overall : float
+        The number of all queries.
+
+    label : str
+        What the numbers are, for the axis.
+
+    Attributes
+    ----------
+    points_ : matplotlib Artist
+        The numbers and their intervals.
+
+    line_ : matplotlib Artist
+        The number of all queries.
+
+    ax_ : matplotlib Axes
+        Where it was drawn.
+
+    figure_ : matplotlib Figure
+        The figure it was drawn on.
+
+    See Also
+    --------
+    ndcg_by_segment : The numbers.
+    compare_rankers : With `segments`, differences in each segment.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> import numpy as np
+    >>> from sklearn_ndcg import SegmentDisplay, ndcg_by_segment
+    >>> rng = np.random.default_rng(0)
+    >>> y_true = rng.integers(0, 5, size=(60, 20))
+    >>> y_score = y_true + rng.normal(scale=2, size=y_true.shape)
+    >>> device = np.array(["phone", "tablet", "laptop"])[np.arange(60) % 3]
+    >>> table = ndcg_by_segment(y_true, y_score, segments=device, method="t")
+    >>> display = SegmentDisplay.from_table(table)
+    >>> [text.get_text() for text in display.ax_.get_yticklabels()]
+    ['laptop (20 queries)', 'phone (20 queries)', 'tablet (20 queries)']
+    """
+
+    segments: list[Any]
+    values: Floats
+    interval: Floats
+    overall: float
+    label: str
+
+    @classmethod
+    def from_table(cls, table: SegmentTable, *, ax: Any = None) -> SegmentDisplay:
+        """Plot the NDCG of each segment.
+
+        Parameters
+        ----------
+        table : SegmentTable
+            What `ndcg_by_segment` returned.
+
+        ax : matplotlib Axes, default=None
+            Where to draw. None makes a new figure.
+
+        Returns
+        -------
+        SegmentDisplay
+            What was drawn.
+        """
+        level = table.overall.confidence_level
+        return cls(
+            segments=_with_counts(table.segments, table.n_queries),
+            values=table.ndcg,
+            interval=np.array(table.confidence_interval),
+            overall=table.overall.ndcg,
+            label=f"NDCG with {level:.6g} interval",
+        ).plot(ax)
+
+    @classmethod
+    def from_comparison(
+        cls, comparison: Comparison, *, pair: tuple[Any, Any] | None = None, ax: Any = None
+    ) -> SegmentDisplay:
+        """Plot the difference of two rankers in each segment.
+
+        Parameters
+        ----------
+        comparison : Comparison
+            What `compare_rankers` and the like returned, with `segments`.
+
+        pair : tuple of two names, default=None
+            One of ``comparison.pairs``. None takes the only one.
+
+        ax : matplotlib Axes, default=None
+            Where to draw. None makes a new figure.
+
+        Returns
+        -------
+        SegmentDisplay
+            What was drawn.
+
+        Raises
+        ------
+        ValueError
+            If the comparison has no segments; if `pair` is not one of the pairs, or is None and
+            there are several.
+        """
+        parts = comparison.by_segment
+        if not parts:
+            raise ValueError("comparison has no segments: pass segments= to what makes it.")
+        place, sign = _place_and_sign(comparison, pair)
+        first, second = map(_label, comparison.pairs[place][::sign])
+        level = comparison.confidence_level
+        return cls(
+            segments=_with_counts(list(parts), [each.n_queries for each in parts.values()]),
+            values=sign * np.array([each.difference[place] for each in parts.values()]),
+            interval=np.sort(sign * np.array([
+                [bound[place] for bound in each.confidence_interval] for each in parts.values()
+            ]).T, axis=0),
+            overall=sign * float(comparison.difference[place]),
+            label=f"Difference of NDCG, {first} - {second}, with {level:.6g} interval",
+        ).plot(ax)  # fmt: skip
+
+    def plot(self, ax: Any = None) -> SegmentDisplay:
+        """Draw the segments.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw. None makes a new figure.
+
+        Returns
+        -------
+        SegmentDisplay
+            What was drawn.
+        """
+        ax = _axes(ax)
+        places = np.arange(len(self.segments))
+        lengths = np.abs(self.interval - self.values)
+        self.points_ = ax.errorbar(self.values, places, xerr=lengths, fmt="o", capsize=3)
+        self.line_ = ax.axvline(self.overall, color="k", linewidth=1)
+        if np.nanmin(self.interval) < 0:  # differences: on which side of 0?
+            ax.axvline(0, color="0.7", linewidth=1, zorder=0)
+        ax.set_yticks(places, [_label(each) for each in self.segments])
+        ax.invert_yaxis()
+        ax.set_xlabel(f"{self.label}\n(line: all queries, {self.overall:.4f})")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def _with_counts(segments: list[Any], n_queries: Iterable[int]) -> list[str]:
+    return [f"{name} ({n} queries)" for name, n in zip(segments, n_queries, strict=True)]
+
+
+def _place_and_sign(comparison: Comparison, pair: tuple[Any, Any] | None) -> tuple[int, int]:
+    """The place of a pair, or of the only one; the sign is -1 for its names the other way round."""
+    pairs = comparison.pairs
+    if pair is None and len(pairs) == 1:
+        return 0, 1
+    signs = {each: (place, 1) for place, each in enumerate(pairs)}
+    signs |= {each[::-1]: (place, -1) for place, each in enumerate(pairs)}
+    if pair not in signs:
+        raise ValueError(f"pair must be one of {pairs}, got {pair!r}.")
+    return signs[pair]
 
 
 def _axes(ax: Any) -> Any:

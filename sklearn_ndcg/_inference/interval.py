@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import chain
 from typing import Any, Unpack, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from sklearn_ndcg._checks import EQUAL, Floats, Ints, check_choice, is_number, warn
+from sklearn_ndcg import _kernels
+from sklearn_ndcg._checks import EQUAL, Floats, Ints, check_choice, warn
 from sklearn_ndcg._inference import statistics
-from sklearn_ndcg._inference.results import ConfidenceInterval, NDCGInterval
-from sklearn_ndcg._inference.sample import Sample, check_sample_size, generator_of, scored_weights
+from sklearn_ndcg._inference.results import ConfidenceInterval, NDCGInterval, SegmentTable
+from sklearn_ndcg._inference.sample import (
+    Sample,
+    check_level,
+    check_sample_size,
+    generator_of,
+    scored_weights,
+)
 from sklearn_ndcg._inference.statistics import Method
-from sklearn_ndcg._kernels import weighted_means
-from sklearn_ndcg._metrics import NDCGOptions, Queries, measure_and_data, read_queries
+from sklearn_ndcg._metrics import NDCGOptions, Queries, measure_and_data
 
 
 def ndcg_interval(
@@ -123,16 +131,165 @@ def ndcg_interval(
     >>> ndcg_interval(y_true, y_score, k=10, clusters=user, random_state=0).standard_error
     0.0053...
     """
-    tails = _tails(confidence_level)
+    check_level(confidence_level)
     check_choice("method", method, get_args(Method))
     generator = generator_of(random_state, n_resamples)
     measure, data = measure_and_data("ndcg_interval", options)
-    sample = Sample.of([read_queries(measure, y_true, y_score, **data)], y_true, clusters)
-    value = float(statistics.mean_and_error(sample.values, sample.weight)[0][0])
-    bounds, error = _bounds_and_error(value, sample, tails, method, n_resamples, generator)
+    sample, _ = Sample.read(measure, y_true, {None: y_score}, data, clusters)
+    _warn_if_equal(sample)
+    return _interval(sample, confidence_level, method, n_resamples, generator)
+
+
+def ndcg_by_segment(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    segments: ArrayLike,
+    confidence_level: float = 0.95,
+    n_resamples: int = 9999,
+    method: Method = "BCa",
+    random_state: Any = None,
+    clusters: ArrayLike | None = None,
+    **options: Unpack[NDCGOptions],
+) -> SegmentTable:
+    """NDCG of each segment of the queries, and of all, with confidence intervals.
+
+    A segment is a set of whole queries: those of new users, of a country, of a day. Its row is what
+    `ndcg_interval` gives for the rows of its queries alone.
+
+    Parameters
+    ----------
+    y_true, y_score : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Relevance and predicted scores, as in `ndcg_score`.
+
+    segments : array-like of shape (n_documents,) or (n_queries,), or several columns
+        The segment of each row, of any kind that `groups` takes. With several columns each distinct
+        row of them is a segment.
+
+    confidence_level : float, default=0.95
+        Between 0 and 1, of each interval alone: of 20 intervals at 0.95 one misses, on average.
+
+    n_resamples : int, default=9999
+        Bootstrap resamples of the queries of each segment; not used by ``method="t"``.
+
+    method : {"BCa", "percentile", "t"}, default="BCa"
+        As in `ndcg_interval`.
+
+    random_state : int, RandomState, Generator or None, default=None
+        Source of the resamples.
+
+    clusters : array-like of shape (n_documents,) or (n_queries,), default=None
+        Where queries depend on each other, as in `ndcg_interval`.
+
+    **options
+        The options of `ndcg_score`: `groups`, `k`, `gain`, `discount`, `ties`, `ignore_ties`,
+        `unjudged`, `undefined` and `sample_weight`.
+
+    Returns
+    -------
+    SegmentTable
+        Prints as a table. See `SegmentTable` for its attributes.
+
+    Raises
+    ------
+    ValueError
+        As in `ndcg_interval`, and if a query has rows in several segments.
+
+    TypeError
+        If an option is unknown.
+
+    Warns
+    -----
+    UserWarning
+        If a segment has so few queries that its interval says little, or none that can be scored;
+        with fewer than two its interval is nan.
+
+    UndefinedMetricWarning
+        As `ndcg_score`.
+
+    See Also
+    --------
+    compare_rankers : With `segments` the comparison of rankers in each segment.
+    SegmentDisplay : A picture of the table.
+    frames.ndcg_score : NDCG of tables that are larger than memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_ndcg import ndcg_by_segment
+    >>> rng = np.random.default_rng(0)
+    >>> y_true = rng.integers(0, 5, size=(200, 20))
+    >>> is_new = np.arange(200) % 4 == 0
+    >>> noise = np.where(is_new, 4, 2)[:, np.newaxis]
+    >>> y_score = y_true + noise * rng.normal(size=y_true.shape)
+    >>> segments = np.where(is_new, "new user", "old user")
+    >>> ndcg_by_segment(y_true, y_score, segments=segments, k=10, random_state=0)
+    segment     NDCG  0.95 interval (BCa)  standard error  queries  left out
+    new user  0.7586  [0.7342, 0.7808]             0.0119       50         0
+    old user  0.8371  [0.8237, 0.8491]             0.0065      150         0
+    all       0.8175  [0.8048, 0.8291]             0.0061      200         0
+    """
+    check_level(confidence_level)
+    check_choice("method", method, get_args(Method))
+    first = generator_of(random_state, n_resamples)
+    measure, data = measure_and_data("ndcg_by_segment", options)
+    sample, parts = Sample.read(measure, y_true, {None: y_score}, data, clusters, segments)
+    _warn_if_equal(sample)
+    _warn_of_weak_segments(parts)
+    samples = [sample, *parts.values()]
+    generators = [first, *(generator_of(random_state, n_resamples) for _ in parts)]
+    if generators[-1] is first:  # threads must not draw from the same one
+        generators = first.spawn(len(samples))
+    how = confidence_level, method, n_resamples
+
+    def intervals(some: slice) -> list[NDCGInterval]:
+        pairs = zip(samples[some], generators[some], strict=True)
+        return [_interval(each, *how, generator) for each, generator in pairs]
+
+    n_drawn = np.array([each.n_queries for each in samples]) * n_resamples
+    overall, *found = chain(*_kernels.map_queries(intervals, n_drawn, int(n_drawn.sum())))
+    names = ("ndcg", "standard_error", "n_queries", "n_left_out", "judged")
+    low, high = np.array([each.confidence_interval for each in found]).T
+    return SegmentTable(
+        segments=list(parts), confidence_interval=ConfidenceInterval(low, high), overall=overall,
+        **{name: np.array([getattr(each, name) for each in found]) for name in names},
+    )  # fmt: skip
+
+
+def _warn_if_equal(sample: Sample) -> None:
+    values, weight = sample.by_independent_unit(sample.values)
+    if np.ptp(values) < EQUAL:
+        each = "queries" if sample.clusters is None else "clusters"
+        warn(
+            f"All {len(weight)} {each} have the NDCG {values[0, 0]:.4g}: the interval is a point, "
+            f"which says nothing about other {each}."
+        )
+
+
+def _warn_of_weak_segments(parts: Mapping[Any, Sample]) -> None:
+    """Warn of the segments whose intervals `ndcg_interval` would warn of, in one sentence."""
+    weak = [name for name, each in parts.items() if each.is_small() or np.ptp(each.values) < EQUAL]
+    if weak:
+        warn(
+            f"{len(weak)} of the {len(parts)} segments, the first {weak[0]!r}, have too few "
+            "queries, or queries of one value only: their intervals are unreliable."
+        )
+
+
+def _interval(
+    sample: Sample, level: float, method: Method, n_resamples: int, generator: Any
+) -> NDCGInterval:
+    """The mean of a sample with its interval, which is nan for fewer than two queries."""
+    value, error, bounds = np.nan, np.nan, np.full(2, np.nan)
+    if sample.n_queries:
+        value = float(statistics.mean_and_error(sample.values, sample.weight)[0][0])
+    if sample.n_clusters > 1:
+        tails = _tails(level)
+        bounds, error = _bounds_and_error(value, sample, tails, method, n_resamples, generator)
+    (judged,), _ = sample.shares()
     return NDCGInterval(
         value, ConfidenceInterval(*bounds.tolist()), error, sample.n_queries, sample.n_clusters,
-        sample.n_left_out, float(confidence_level), method,
+        sample.n_left_out, float(level), method, judged,
     )  # fmt: skip
 
 
@@ -143,11 +300,6 @@ def _bounds_and_error(
     values, weight = sample.by_independent_unit(sample.values)
     error = float(statistics.mean_and_error(values, weight)[1][0])
     if np.ptp(values) < EQUAL:
-        each = "clusters" if clustered else "queries"
-        warn(
-            f"All {len(weight)} {each} have the NDCG {value:.4g}: the interval is a point, "
-            f"which says nothing about other {each}."
-        )
         return np.array([value, value]), error
     if method == "t":
         return value + error * stats.t.ppf(tails, statistics.degrees_of_freedom(weight)), error
@@ -170,7 +322,7 @@ def curve_interval(queries: Queries, cutoffs: Ints, confidence_level: float) -> 
     check_sample_size(weight, len(scored))
     weights = np.zeros((2, len(queries)))
     weights[:, scored] = weight, statistics.jackknife_factors(weight) ** 2
-    center = float(weighted_means(last[np.newaxis, scored], weight)[0])
+    center = float(_kernels.weighted_means(last[np.newaxis, scored], weight)[0])
     (first, second), _ = queries.curve_moments(cutoffs, weights, center)
     distance, error = statistics.mean_and_error_of_moments(first, second, weights[:, scored])
     mean = center + distance
@@ -180,8 +332,7 @@ def curve_interval(queries: Queries, cutoffs: Ints, confidence_level: float) -> 
     return np.asarray(np.clip([mean - half, mean + half], low, high))
 
 
-def _tails(confidence_level: object) -> Floats:
+def _tails(level: float) -> Floats:
     """Levels of both bounds of an interval."""
-    if not is_number(confidence_level) or not 0 < float(confidence_level) < 1 - 2**-52:
-        raise ValueError(f"confidence_level must be between 0 and 1, got {confidence_level!r}.")
-    return np.array([1 - float(confidence_level), 1 + float(confidence_level)]) / 2
+    check_level(level)
+    return np.array([1 - float(level), 1 + float(level)]) / 2

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import EQUAL, Floats, Ints
-from sklearn_ndcg._inference.statistics import COMPARISON_LEVEL, Method, Test
+from sklearn_ndcg._inference import statistics
+from sklearn_ndcg._inference.statistics import Method, Test
 from sklearn_ndcg._metrics import Table
 from sklearn_ndcg._rows import shown_labels
 
+FrameOf = Literal["pairs", "rankers", "queries"]
 _PANDAS = ("pandas", "to_frame needs pandas", "pandas>=2.2")
+_PAIR_COLUMNS = (
+    "standard_error", "effect_size", "statistic", "pvalue", "uncorrected_pvalue",
+    "noninferiority_pvalue", "verdict", "wins", "ties", "losses",
+)  # fmt: skip
 
 
 class ConfidenceInterval(NamedTuple):
@@ -64,9 +70,14 @@ class NDCGInterval:
     method : str
         How it was found: "BCa", "percentile" or "t".
 
+    judged : float
+        The share of the first `k` returned documents that are judged, a mean over queries with a
+        judged document: Judged@k. 1.0 unless `y_true` has NaN.
+
     See Also
     --------
     ndcg_interval : Makes it.
+    ndcg_by_segment : Intervals of segments of the queries.
     Comparison : The differences of several rankers on the same queries.
 
     Examples
@@ -90,28 +101,140 @@ class NDCGInterval:
     n_left_out: int
     confidence_level: float
     method: Method
+    judged: float
 
     def __repr__(self) -> str:
         low, high = self.confidence_interval
         return (
-            f"NDCG {self.ndcg:.4f}, {self.confidence_level:.6g} interval [{low:.4f}, {high:.4f}] "
+            f"NDCG {self.ndcg:.4f}, {self.confidence_level:.6g} interval {_interval(low, high)} "
             f"({self.method}), standard error {self.standard_error:.4f}, {_counts(self)}"
         )
 
     def _repr_html_(self) -> str:
         low, high = self.confidence_interval
-        level = f"{self.confidence_level:.6g} interval ({self.method})"
-        row = [f"{self.ndcg:.4f}", f"[{low:.4f}, {high:.4f}]", f"{self.standard_error:.4f}"]
-        header = ["NDCG", level, "standard error", "from"]
+        row = [f"{self.ndcg:.4f}", _interval(low, high), f"{self.standard_error:.4f}"]
+        header = ["NDCG", _level(self), "standard error", "from"]
         return Table(header, [[*row, _counts(self)]]).html()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SegmentTable:
+    """NDCG of each segment of the queries, with intervals: the result of `ndcg_by_segment`.
+
+    It prints as a table, with all queries in the last row. Every array is in the order of
+    `segments`.
+
+    Attributes
+    ----------
+    segments : list of length n_segments
+        The ids of the segments, sorted; tuples where `segments` had several columns.
+
+    ndcg : ndarray of shape (n_segments,)
+        The NDCG of each segment; nan where none of its queries can be scored.
+
+    confidence_interval : ConfidenceInterval
+        Bounds of each NDCG: `low` and `high`, each of shape (n_segments,); nan where fewer than two
+        queries can be scored.
+
+    standard_error : ndarray of shape (n_segments,)
+        The standard error of each NDCG, as in `NDCGInterval`.
+
+    n_queries : ndarray of int of shape (n_segments,)
+        Number of queries that were scored.
+
+    n_left_out : ndarray of int of shape (n_segments,)
+        Number of queries that were left out: undefined under ``undefined="omit"``, or of weight 0.
+
+    judged : ndarray of shape (n_segments,)
+        The share of the first `k` returned documents that are judged, as in `NDCGInterval`.
+
+    overall : NDCGInterval
+        The NDCG of all queries: what `ndcg_interval` returns.
+
+    See Also
+    --------
+    ndcg_by_segment : Makes it.
+    SegmentDisplay : A picture of it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_ndcg import SegmentTable, ndcg_by_segment
+    >>> rng = np.random.default_rng(0)
+    >>> y_true = rng.integers(0, 5, size=(200, 20))
+    >>> y_score = y_true + rng.normal(scale=2, size=y_true.shape)
+    >>> country = np.array(["AT", "BE", "CH", "DE"])[np.arange(200) % 4]
+    >>> table: SegmentTable = ndcg_by_segment(y_true, y_score, segments=country, method="t", k=10)
+    >>> table.segments
+    ['AT', 'BE', 'CH', 'DE']
+    >>> bool(table.ndcg @ table.n_queries / 200 - table.overall.ndcg < 1e-12)
+    True
+    >>> table.to_frame().round(3)[["ndcg", "low", "high"]]
+              ndcg    low   high
+    segment
+    AT       0.860  0.838  0.882
+    BE       0.837  0.815  0.859
+    CH       0.848  0.828  0.867
+    DE       0.826  0.800  0.853
+    """
+
+    segments: list[Any]
+    ndcg: Floats
+    confidence_interval: ConfidenceInterval
+    standard_error: Floats
+    n_queries: NDArray[np.intp]
+    n_left_out: NDArray[np.intp]
+    judged: Floats
+    overall: NDCGInterval
+
+    def __repr__(self) -> str:
+        return self._table().text()
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
+
+    def to_frame(self) -> Any:
+        """Get the table as a pandas DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per segment, without that of all queries.
+        """
+        pandas = _checks.import_optional(*_PANDAS)
+        index = pandas.Index(self.segments, name="segment", tupleize_cols=False)
+        low, high = self.confidence_interval
+        columns = {"ndcg": self.ndcg, "low": low, "high": high}
+        for name in ("standard_error", "n_queries", "n_left_out", "judged"):
+            columns[name] = getattr(self, name)
+        return pandas.DataFrame(columns, index=index)
+
+    def _table(self) -> Table:
+        whole = self.overall
+        header = ["segment", "NDCG", _level(whole), "standard error", "queries", "left out"]
+        ends = [*zip(*self.confidence_interval, strict=True), whole.confidence_interval]
+        columns = [
+            [*map(_query, self.segments), "all"],
+            [f"{each:.4f}" for each in (*self.ndcg, whole.ndcg)],
+            [_interval(*bounds) for bounds in ends],
+            [f"{each:.4f}" for each in (*self.standard_error, whole.standard_error)],
+            [str(each) for each in (*self.n_queries, whole.n_queries)],
+            [str(each) for each in (*self.n_left_out, whole.n_left_out)],
+        ]
+        if whole.judged < 1:
+            header.append("judged")
+            columns.append([f"{each:.1%}" for each in (*self.judged, whole.judged)])
+        rows = [list(row) for row in zip(*columns, strict=True)]
+        return Table(header, rows, left=(0, 2))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """Differences of rankers on the same queries, and how sure they are.
 
-    The result of `compare_rankers`, `compare_lists` and `compare_runs`. It prints as two tables,
-    the means of the rankers and the differences of the pairs.
+    The result of `compare_rankers`, `compare_lists`, `compare_runs` and `compare_candidates`. It
+    prints as tables: the means of the rankers, the differences of the pairs, and those of each
+    segment.
 
     Attributes
     ----------
@@ -125,12 +248,17 @@ class Comparison:
     difference : ndarray of shape (n_pairs,)
         NDCG of the first less that of the second, a mean over queries.
 
+    confidence_level : float
+        The level of the intervals.
+
     confidence_interval : ConfidenceInterval
-        Bounds of the difference at the level 0.95, of Student's t: `low` and `high`, each of shape
-        (n_pairs,).
+        Bounds of the difference, of Student's t: `low` and `high`, each of shape (n_pairs,).
 
     standard_error : ndarray of shape (n_pairs,)
         The standard error of the difference.
+
+    df : float
+        The degrees of freedom of Student's t.
 
     effect_size : ndarray of shape (n_pairs,)
         Mean over standard deviation of the differences of the queries, both weighted.
@@ -143,6 +271,35 @@ class Comparison:
 
     uncorrected_pvalue : ndarray of shape (n_pairs,)
         Two-sided p-value of each pair alone, without a correction.
+
+    margin : float or None
+        The loss that does not matter.
+
+    noninferiority_pvalue : ndarray of shape (n_pairs,) or None
+        One-sided p-value, of Student's t and of each pair alone, of the hypothesis that the first
+        is worse than the second by the margin or more. None without a margin.
+
+    verdict : list of str of length n_pairs, or None
+        By the interval of the difference: "better" where it lies above 0, "not worse" where it lies
+        above ``-margin``, "worse" where it lies below 0 and reaches the margin, "undecided"
+        otherwise. None without a margin.
+
+    judged : dict of float
+        For each ranker the share of the first `k` documents that it returned which are judged, a
+        mean over queries that have a judged document: Judged@k.
+
+    has_not_relevant : bool
+        Whether some judged document is not relevant. If none is, as in lists of what users liked,
+        nothing tells unjudged from not relevant, and `judged` is not printed.
+
+    answered : dict of float
+        For each ranker the share of these queries for which it returned a document.
+
+    by_segment : dict of Comparison
+        The comparison in each segment, by its id; empty without `segments`.
+
+    note : str
+        What else to know, printed below the tables.
 
     wins, ties, losses : ndarray of int of shape (n_pairs,)
         Numbers of queries in which the first is better, equal or worse.
@@ -195,12 +352,22 @@ class Comparison:
     ndcg: dict[Any, float]
     pairs: list[tuple[Any, Any]]
     difference: Floats
+    confidence_level: float
     confidence_interval: ConfidenceInterval
     standard_error: Floats
+    df: float
     effect_size: Floats
     statistic: Floats
     pvalue: Floats
     uncorrected_pvalue: Floats
+    margin: float | None
+    noninferiority_pvalue: Floats | None
+    verdict: list[str] | None
+    judged: dict[Any, float]
+    has_not_relevant: bool
+    answered: dict[Any, float]
+    by_segment: dict[Any, Comparison]
+    note: str
     wins: NDArray[np.intp]
     ties: NDArray[np.intp]
     losses: NDArray[np.intp]
@@ -212,10 +379,93 @@ class Comparison:
     test: Test
 
     def __repr__(self) -> str:
-        return f"{_counts(self)}\n{self._means().text()}\n\n{self._differences().text()}"
+        tables = "\n\n".join(table.text() for table in self._tables())
+        return f"{_counts(self)}\n{tables}" + f"\n\n{self.note}" * bool(self.note)
 
     def _repr_html_(self) -> str:
-        return f"<p>{_counts(self)}</p>{self._means().html()}{self._differences().html()}"
+        tables = "".join(table.html() for table in self._tables())
+        return f"<p>{_counts(self)}</p>{tables}" + f"<p>{self.note}</p>" * bool(self.note)
+
+    def n_queries_needed(
+        self, difference: float, *, power: float = 0.8, alpha: float = 0.05
+    ) -> NDArray[np.intp]:
+        """Number of queries in which the t test would find such a difference.
+
+        From the differences of these queries: how much they vary, and how far clusters or uneven
+        weights make them worth fewer. A new test needs as many queries of the same kind.
+
+        Parameters
+        ----------
+        difference : float
+            The difference of NDCG to find, other than 0; its sign does not matter.
+
+        power : float, default=0.8
+            The probability of finding it, between `alpha` and 1.
+
+        alpha : float, default=0.05
+            Level of the two-sided test, of one pair.
+
+        Returns
+        -------
+        ndarray of int of shape (n_pairs,)
+            The number of queries for each pair.
+
+        Raises
+        ------
+        ValueError
+            If an argument is not as described.
+
+        References
+        ----------
+        Sakai, T. (2016). Topic set size design. Information Retrieval Journal, 19(3), 256-283.
+        """
+        if not _checks.is_number(difference) or not 0 < abs(float(difference)) < np.inf:
+            raise ValueError(f"difference must be a number other than 0, got {difference!r}.")
+        deviation, units = self._deviation_and_units(power, alpha)
+        return np.array(
+            [
+                statistics.smallest_sample(abs(float(difference)) / each, units, power, alpha)
+                for each in deviation
+            ]
+        )
+
+    def detectable_difference(self, *, power: float = 0.8, alpha: float = 0.05) -> Floats:
+        """Smallest difference that the t test would find in so many queries as these.
+
+        Parameters
+        ----------
+        power : float, default=0.8
+            The probability of finding it, between `alpha` and 1.
+
+        alpha : float, default=0.05
+            Level of the two-sided test, of one pair.
+
+        Returns
+        -------
+        ndarray of shape (n_pairs,)
+            The difference of NDCG for each pair.
+
+        Raises
+        ------
+        ValueError
+            If an argument is not as described.
+        """
+        deviation, units = self._deviation_and_units(power, alpha)
+        effect = statistics.smallest_effect(self.n_queries, units, power, alpha)
+        return np.asarray(effect * deviation)
+
+    def _deviation_and_units(self, power: object, alpha: object) -> tuple[Floats, float]:
+        """Standard deviation of the differences, and independent units per query."""
+        for name, value, least in (("alpha", alpha, 0), ("power", power, alpha)):
+            if not _checks.is_number(value) or not least < value < 1:  # type: ignore[operator]
+                raise ValueError(f"{name} must be a number between {least} and 1, got {value!r}.")
+        if not self.standard_error.all():
+            pair = self.pairs[int(self.standard_error.argmin())]
+            raise ValueError(
+                f"The differences of {pair[0]!r} and {pair[1]!r} are the same in every query, so "
+                "that these queries do not tell how much they vary."
+            )
+        return self.standard_error * np.sqrt(self.n_queries), (self.df + 1) / self.n_queries
 
     def largest_differences(self, n: int = 5) -> QueryDifferences:
         """The queries that differ most: for each pair the `n` largest gains and losses.
@@ -246,38 +496,73 @@ class Comparison:
             chosen.append(np.concatenate([gains[:n], losses[max(len(losses) - n, 0) :]]))
         return QueryDifferences(self, chosen)
 
-    def to_frame(self) -> Any:
-        """Get the pairs as a pandas DataFrame.
+    def to_frame(self, of: FrameOf = "pairs") -> Any:
+        """Get the pairs, the rankers or the queries as a pandas DataFrame.
+
+        Parameters
+        ----------
+        of : {"pairs", "rankers", "queries"}, default="pairs"
+            What has a row: a pair, with a column for each of the arrays over pairs; a ranker, with
+            its `ndcg`, `judged` and `answered`; or a query, with the NDCG of each ranker.
 
         Returns
         -------
         pandas.DataFrame
-            One row per pair, with a column for each of the arrays over pairs.
+            Indexed by the names of the pairs or rankers, or by the ids of the queries.
         """
+        _checks.check_choice("of", of, get_args(FrameOf))
         pandas = _checks.import_optional(*_PANDAS)
-        low, high = self.confidence_interval
+        if of == "queries":
+            index = pandas.Index(self.labels, name="query", tupleize_cols=False)
+            return pandas.DataFrame(self.values, index=index)
+        if of == "rankers":
+            columns = {name: getattr(self, name) for name in ("ndcg", "judged", "answered")}
+            return pandas.DataFrame(columns).rename_axis("ranker").reindex(list(self.ndcg))
+        columns = {"difference": self.difference}
+        columns["low"], columns["high"] = self.confidence_interval
+        for name in _PAIR_COLUMNS:
+            if getattr(self, name) is not None:
+                columns[name] = getattr(self, name)
         index = pandas.MultiIndex.from_tuples(self.pairs, names=["first", "second"])
-        columns = {"difference": self.difference, "low": low, "high": high}
-        names = ["standard_error", "effect_size", "statistic", "pvalue", "uncorrected_pvalue"]
-        for name in [*names, "wins", "ties", "losses"]:
-            columns[name] = getattr(self, name)
         return pandas.DataFrame(columns, index=index)
 
-    def _means(self) -> Table:
-        rows = [[str(name), f"{value:.4f}"] for name, value in self.ndcg.items()]
-        return Table(["", "NDCG"], rows)
+    def _tables(self) -> list[Table]:
+        segments = {name: each._rows() for name, each in self.by_segment.items()}
+        tables = [self._means(), Table(self._header(), self._rows(), left=(0, 2, 5, 6))]
+        if segments:
+            rows = [
+                [_query(name), str(self.by_segment[name].n_queries), *row]
+                for name, rows in segments.items()
+                for row in rows
+            ]
+            header = ["segment", "queries", *self._header()]
+            tables.append(Table(header, rows, left=(0, 2, 4, 7, 8)))
+        return tables
 
-    def _differences(self) -> Table:
+    def _means(self) -> Table:
+        columns = {"NDCG": {name: f"{value:.4f}" for name, value in self.ndcg.items()}}
+        for name, asked in (("judged", self.has_not_relevant), ("answered", True)):
+            shares = getattr(self, name)
+            if asked and min(shares.values()) < 1:
+                columns[name] = {ranker: f"{share:.1%}" for ranker, share in shares.items()}
+        rows = [[str(name), *(each[name] for each in columns.values())] for name in self.ndcg]
+        return Table(["", *columns], rows)
+
+    def _header(self) -> list[str]:
+        header = ["", "difference", f"{self.confidence_level:.6g} interval",
+                  f"p ({self.test}, Holm)", "effect", "wins/ties/losses"]  # fmt: skip
+        return header if self.margin is None else [*header, f"verdict (margin {self.margin:g})"]
+
+    def _rows(self) -> list[list[str]]:
         low, high = self.confidence_interval
-        header = ["", "difference", f"{COMPARISON_LEVEL} interval", f"p ({self.test}, Holm)",
-                  "effect", "wins/ties/losses"]  # fmt: skip
         rows = [
             [f"{first} - {second}", f"{self.difference[i]:+.4f}",
              f"[{low[i]:+.4f}, {high[i]:+.4f}]", f"{self.pvalue[i]:.4f}",
              f"{self.effect_size[i]:+.2f}", f"{self.wins[i]}/{self.ties[i]}/{self.losses[i]}"]
             for i, (first, second) in enumerate(self.pairs)
         ]  # fmt: skip
-        return Table(header, rows, left=(0, 2, 5))
+        verdicts = [[]] * len(rows) if self.verdict is None else [[each] for each in self.verdict]
+        return [[*row, *verdict] for row, verdict in zip(rows, verdicts, strict=True)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -369,8 +654,18 @@ def _query(label: Any) -> str:
     return label if isinstance(label, str) else shown_labels(np.fromiter([label], object, 1))
 
 
+def _interval(low: float, high: float) -> str:
+    return f"[{low:.4f}, {high:.4f}]"
+
+
+def _level(result: NDCGInterval) -> str:
+    return f"{result.confidence_level:.6g} interval ({result.method})"
+
+
 def _counts(result: NDCGInterval | Comparison) -> str:
     """How many queries a result is from."""
     clusters = f" in {result.n_clusters} clusters" if result.n_clusters < result.n_queries else ""
     left_out = f", {result.n_left_out} left out" if result.n_left_out else ""
-    return f"{result.n_queries} queries{clusters}{left_out}"
+    share = result.judged if isinstance(result, NDCGInterval) else 1
+    judged = f", {share:.1%} judged" if share < 1 else ""
+    return f"{result.n_queries} queries{clusters}{left_out}{judged}"

@@ -9,10 +9,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_ndcg._checks import Floats, Ints, is_integer, naming_ranker, refuse_reordered, warn
+from sklearn_ndcg._checks import (
+    Floats,
+    Ints,
+    is_integer,
+    is_number,
+    naming_ranker,
+    refuse_reordered,
+    warn,
+)
 from sklearn_ndcg._inference.statistics import by_cluster, effective_number
-from sklearn_ndcg._metrics import Measure, Queries, read_queries, with_scores
-from sklearn_ndcg._rows import Grouping, first_rows, shown_labels
+from sklearn_ndcg._metrics import Judged, Measure, Queries, read_queries, with_scores
+from sklearn_ndcg._rows import Grouping, as_python, shown_labels
 
 _LEAST = 10  # queries or clusters; below it a warning says that an interval is unreliable
 
@@ -21,6 +29,8 @@ class Sample(NamedTuple):
     """NDCG of each ranker (row) and scored query (column), with the weights of these queries.
 
     `clusters` has the number of each query's cluster, or is None where all are independent.
+    `judged` has the counts of judged documents, also of queries that are left out; it is None where
+    every document is judged and returned.
     """
 
     values: Floats
@@ -28,25 +38,55 @@ class Sample(NamedTuple):
     labels: NDArray[Any]
     clusters: Ints | None
     n_left_out: int
+    judged: Judged | None
 
     @classmethod
-    def of(cls, rankers: list[Queries], y_true: ArrayLike, clusters: ArrayLike | None) -> Sample:
-        """The queries that can be scored, for each ranker."""
+    def read(
+        cls,
+        measure: Measure,
+        y_true: ArrayLike,
+        y_scores: Mapping[Any, ArrayLike],
+        data: Mapping[str, Any],
+        clusters: ArrayLike | None,
+        segments: ArrayLike | None = None,
+    ) -> tuple[Sample, dict[Any, Sample]]:
+        """The queries that can be scored, for each ranker; and those of each segment."""
+        rankers = read_rankers(measure, y_true, y_scores, **data)
         queries = rankers[0]
         values = np.array([ranker.values()[:, 0] for ranker in rankers])
-        weight, scored = scored_weights(values[0], queries.weight)
-        codes = None
+        weight = np.zeros(len(queries))
+        scored_weight, scored = scored_weights(values[0], queries.weight)
+        weight[scored] = scored_weight
+        cluster = None
         if clusters is not None:
-            refuse_reordered(y_true=y_true, clusters=clusters)
-            of_query = _clusters_of_queries(queries, clusters)[scored]
-            found, codes = np.unique(of_query, return_inverse=True)
-            codes = None if len(found) == len(weight) else codes
-        labels = queries.grouping.labels[scored]
-        sample = cls(values[:, scored], weight, labels, codes, int((~scored).sum()))
+            cluster = _labels_of_queries(queries, y_true, clusters, "clusters")[1]
+        judged = Judged.of(measure, y_true, y_scores.values(), data["groups"])
+        every = cls(values, weight, queries.grouping.labels, cluster, 0, judged)
+        sample = every._part(np.ones(len(queries), dtype=bool))
         units = sample.by_independent_unit(sample.values)[1]
-        n_queries = len(scored) if codes is None else sample.n_queries
-        check_sample_size(units, n_queries, codes is not None)
-        return sample
+        clustered = sample.clusters is not None
+        check_sample_size(units, sample.n_queries if clustered else len(queries), clustered)
+        if segments is None:
+            return sample, {}
+        names, segment = _labels_of_queries(queries, y_true, segments, "segments")
+        parts = [every._part(segment == number) for number in range(len(names))]
+        return sample, dict(zip(as_python(names), parts, strict=True))
+
+    def _part(self, members: NDArray[np.bool_]) -> Sample:
+        """Those of some queries that have a weight, as a sample of their own."""
+        scored = members & (self.weight > 0)
+        weight, clusters = self.weight[scored], None
+        if self.clusters is not None:
+            found, clusters = np.unique(self.clusters[scored], return_inverse=True)
+            clusters = None if len(found) == len(weight) else clusters
+        return Sample(
+            self.values[:, scored],
+            weight / weight.max() if len(weight) else weight,
+            self.labels[scored],
+            clusters,
+            int(np.count_nonzero(members & ~scored)),
+            None if self.judged is None else self.judged.take(members),
+        )
 
     @property
     def n_queries(self) -> int:
@@ -61,6 +101,18 @@ class Sample(NamedTuple):
         if self.clusters is None:
             return values, self.weight
         return by_cluster(values, self.weight, self.clusters)
+
+    def is_small(self) -> bool:
+        """Whether there are too few queries, or clusters, for an interval to be relied on."""
+        units = self.by_independent_unit(self.values)[1]
+        return len(units) < 2 or _is_too_few(effective_number(units))
+
+    def shares(self) -> tuple[list[float], list[float]]:
+        """Of each ranker: how much of what it returns is judged, how many queries it answers."""
+        if self.judged is None:
+            return [1.0] * len(self.values), [1.0] * len(self.values)
+        judged, answered = self.judged.shares()
+        return judged.tolist(), answered.tolist()
 
 
 def read_rankers(
@@ -94,34 +146,40 @@ def check_sample_size(weight: Floats, n_queries: int, clustered: bool = False) -
             f"At least 2 scored {each} are needed to estimate how NDCG varies over {each}; found "
             f"{n} of {n_queries} queries."
         )
-    worth = round(effective_number(weight), 6)
-    if worth < _LEAST:
+    worth = effective_number(weight)
+    if _is_too_few(worth):
         counted = f"{n} clusters of {n_queries} queries" if clustered else f"{n} queries"
-        if worth < n:
+        if round(worth, 6) < n:
             uneven = "uneven sizes" if clustered else "uneven weights"
             counted += f" with {uneven} have an effective number of {worth:.3g} (Kish)"
         warn(f"{counted}: intervals and tests are unreliable below {_LEAST}.")
 
 
-def _clusters_of_queries(queries: Queries, clusters: ArrayLike) -> Ints:
-    """The number of each query's cluster, which holds all of its rows."""
-    grouping = Grouping.of_ids(clusters, queries.shape[0], name="clusters")
+def _is_too_few(effective: float) -> bool:
+    return round(effective, 6) < _LEAST
+
+
+def _labels_of_queries(
+    queries: Queries, y_true: ArrayLike, ids: ArrayLike, name: str
+) -> tuple[NDArray[Any], Ints]:
+    """Labels of what queries belong to, a cluster or a segment, and the place of each query's."""
+    refuse_reordered(**{"y_true": y_true, name: ids})
+    grouping = Grouping.of_ids(ids, queries.shape[0], name=name)
     codes = grouping.row_codes()
     if len(queries.shape) == 2:
-        return codes
-    query = queries.grouping.row_codes()
-    first = codes[first_rows(query)]
-    elsewhere = codes != first[query]
-    if elsewhere.any():
-        row = int(elsewhere.argmax())
-        label = shown_labels(queries.grouping.labels[query[row]][np.newaxis])
-        both = shown_labels(grouping.labels[[first[query[row]], codes[row]]])
+        return grouping.labels, codes
+    low, high = queries.grouping.extremes(codes)
+    several = np.flatnonzero(low < high)
+    if len(several):
+        first = several[:1]
+        both = shown_labels(grouping.labels[[low[first[0]], high[first[0]]]])
         raise ValueError(
-            f"clusters must hold whole queries, but {len(np.unique(query[elsewhere]))} queries "
-            f"have rows in several, the first {label}, in clusters {both}. Pass larger clusters; "
-            "or, if its rows in each cluster are a query of their own, groups=[groups, clusters]."
+            f"{name} must hold whole queries, but {len(several)} queries have rows in several, "
+            f"the first {shown_labels(queries.grouping.labels[first])}, in {name} {both}. Pass "
+            f"larger {name}; or, if its rows in each are a query of their own, groups=[groups, "
+            f"{name}]."
         )
-    return first
+    return grouping.labels, low
 
 
 def generator_of(random_state: Any, n_resamples: object) -> np.random.Generator:
@@ -137,3 +195,9 @@ def generator_of(random_state: Any, n_resamples: object) -> np.random.Generator:
             f"random_state must be an int, a RandomState, a Generator or None, got "
             f"{random_state!r}."
         ) from error
+
+
+def check_level(confidence_level: object) -> None:
+    """Raise unless this is the level of an interval."""
+    if not is_number(confidence_level) or not 0 < float(confidence_level) < 1 - 2**-52:
+        raise ValueError(f"confidence_level must be between 0 and 1, got {confidence_level!r}.")

@@ -12,7 +12,8 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri, stdtrit
+from scipy.optimize import brentq
+from scipy.special import nctdtr, ndtr, ndtri, stdtrit
 
 from sklearn_ndcg._checks import Floats, Ints
 from sklearn_ndcg._kernels import weighted_means
@@ -20,8 +21,8 @@ from sklearn_ndcg._kernels import weighted_means
 Method = Literal["BCa", "percentile", "t"]
 Test = Literal["permutation", "t"]
 
-COMPARISON_LEVEL = 0.95  # of the intervals of differences
-_CHUNK = 1 << 21  # queries or signs that are drawn at a time: 16 MB
+_CHUNK = 1 << 18  # queries that are drawn at a time: 2 MB, which a cache holds
+_SIGNS = 1 << 21  # signs that are drawn at a time
 _ROUNDING = 1e-14  # of one value, and of a mean of them: the kernels differ by less than 1e-15
 
 
@@ -109,7 +110,7 @@ def bootstrap_means(
         total = n * weight[0] if equal else weight[drawn].sum(axis=1)
         return np.asarray(weighted[drawn].sum(axis=1) / total)
 
-    return _in_chunks(means, n_resamples, n)
+    return _in_chunks(means, n_resamples, _CHUNK // n)
 
 
 def bca_levels(
@@ -179,7 +180,7 @@ def permutation_pvalues(
         sums, near = np.split(flipped.astype(np.float64) @ columns, 2, axis=1)
         return np.concatenate([sums <= near, sums >= -near], axis=1)
 
-    found = _in_chunks(sides, 2**n if exact else n_resamples, n)
+    found = _in_chunks(sides, 2**n if exact else n_resamples, _SIGNS // n)
     above, below = np.split(found.sum(axis=0), 2)
     more = 0 if exact else 1  # the data are one of the assignments
     return np.asarray(np.minimum(1, 2 * (np.minimum(above, below) + more) / (len(found) + more)))
@@ -194,11 +195,43 @@ def holm(pvalue: Floats) -> Floats:
     return corrected
 
 
-def _in_chunks(
-    draw: Callable[[int], NDArray[Any]], n_resamples: int, n_queries: int
-) -> NDArray[Any]:
-    """Results of `draw` for all resamples, of which few are drawn at a time."""
-    step = max(1, _CHUNK // n_queries)
+def power_of_t(effect: float, n: float, units: float, alpha: float) -> float:
+    """Power of the two-sided t test to find an effect in `n` queries.
+
+    `effect` is the mean difference over the standard deviation of the differences. `units` are the
+    independent units per query: less than 1 where queries come in clusters or weights differ.
+    """
+    degrees, shift = units * n - 1, effect * np.sqrt(n)
+    critical = stdtrit(degrees, 1 - alpha / 2)
+    missed = nctdtr(degrees, shift, critical)
+    wrong_side = np.nan_to_num(nctdtr(degrees, shift, -critical))  # nan where it is nearly 0
+    return float(1 - missed + wrong_side)
+
+
+def smallest_sample(effect: float, units: float, power: float, alpha: float) -> int:
+    """The smallest number of queries in which the t test finds an effect with such a power."""
+    least = int(np.ceil(2 / units))  # two independent units
+    low, high = least - 1, least
+    while power_of_t(effect, high, units, alpha) < power:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        enough = power_of_t(effect, middle, units, alpha) >= power
+        low, high = (low, middle) if enough else (middle, high)
+    return high
+
+
+def smallest_effect(n: int, units: float, power: float, alpha: float) -> float:
+    """The smallest effect that the t test finds in `n` queries with such a power."""
+    high = 1 / np.sqrt(n)
+    while power_of_t(high, n, units, alpha) < power:
+        high *= 2
+    return float(brentq(lambda effect: power_of_t(effect, n, units, alpha) - power, 0, high))
+
+
+def _in_chunks(draw: Callable[[int], NDArray[Any]], n_resamples: int, step: int) -> NDArray[Any]:
+    """Results of `draw` for all resamples, of which `step` are drawn at a time, at least one."""
+    step = max(1, step)
     return np.concatenate([draw(min(step, n_resamples - at)) for at in range(0, n_resamples, step)])
 
 

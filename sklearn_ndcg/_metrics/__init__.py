@@ -16,6 +16,7 @@ from sklearn_ndcg._metrics.inputs import (
     row_weights,
     with_scores,
 )
+from sklearn_ndcg._metrics.judged import Judged
 from sklearn_ndcg._metrics.measure import (
     CONVENTIONS,
     DISCOUNTS,

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, check_choice, name_of
 from sklearn_ndcg._metrics.inputs import read_batch, read_queries
+from sklearn_ndcg._metrics.judged import Judged
 from sklearn_ndcg._metrics.measure import CONVENTIONS, Measure, NDCGChoicesAtK, measure_and_data
 from sklearn_ndcg._metrics.queries import Queries, count_of_queries
 from sklearn_ndcg._metrics.tables import Table
@@ -71,6 +72,10 @@ class Explanation:
     are_places : bool
         Whether the scores are places in ranked lists, as from `from_lists` and `from_trec`.
 
+    judged : float
+        The share of the first `k` documents that are judged, a mean over queries, with the cutoff
+        of `second`; 1.0 unless `y_true` has NaN.
+
     See Also
     --------
     explain_difference : Makes it.
@@ -100,9 +105,10 @@ class Explanation:
     shares: Floats
     n_tied: int
     are_places: bool
+    judged: float
 
     def __repr__(self) -> str:
-        lines = [count_of_queries(len(self.labels)), "  NDCG   change"]
+        lines = [self._counts(), "  NDCG   change"]
         for number, change, what, effect in self._rows():
             lines.append(f"{number:>6}  {change:>7}  {what}")
             if effect:
@@ -112,7 +118,11 @@ class Explanation:
     def _repr_html_(self) -> str:
         table = Table(["NDCG", "change", "", "effect"], self._rows(), left=(2, 3))
         places = f"<p>{_PLACES}</p>" if self.are_places else ""
-        return f"<p>{count_of_queries(len(self.labels))}</p>{table.html()}{places}"
+        return f"<p>{self._counts()}</p>{table.html()}{places}"
+
+    def _counts(self) -> str:
+        judged = f", {self.judged:.1%} judged" if self.judged < 1 else ""
+        return count_of_queries(len(self.labels)) + judged
 
     def _rows(self) -> list[list[str]]:
         """Start, steps and end: the NDCG, what a step adds to it, what it changes, its effect."""
@@ -250,12 +260,14 @@ def explain_difference(
     values = [each.values() for each in stations]
     ndcg = [each.means(start)[0] for each in map(Queries.totals_of, stations, values)]
     by_query = np.hstack(values).T
+    judged = Judged.of(end, y_true, [y_score], groups)
     weights = [np.ones(len(each)) if each.weight is None else each.weight for each in stations]
     return Explanation(
         first if isinstance(first, str) else "first",
         second if isinstance(second, str) else "second",
         changes, np.array(ndcg), np.diff(ndcg), queries.grouping.labels, by_query,
         _shares(by_query, np.array(weights)), *_ties_and_places(queries),
+        1.0 if judged is None else float(judged.shares()[0][0]),
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from sklearn_ndcg._rows.columns import (
 )
 from sklearn_ndcg._rows.grouping import (
     Grouping,
+    as_python,
     codes_of_runs,
     shown_labels,
     warn_of_single_documents,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
@@ -89,7 +90,7 @@ class Grouping:
         for column in columns[1:]:
             _, codes = unique_ids(codes * len(column.labels) + column.row_codes(), sort=True)
         rows = first_rows(codes)
-        parts = [_as_python(column.labels[column.row_codes()[rows]]) for column in columns]
+        parts = [as_python(column.labels[column.row_codes()[rows]]) for column in columns]
         labels = np.fromiter(zip(*parts, strict=True), dtype=object, count=len(rows))
         return replace(cls.of_ids(codes, len(codes)), labels=labels)
 
@@ -167,11 +168,24 @@ class Grouping:
         _, n_kept = self.keep(kept)
         return np.where(n_kept > 0, self._sum(weight * kept) / np.maximum(n_kept, 1), mean)
 
+    def extremes(self, values: NDArray[Item]) -> tuple[NDArray[Item], NDArray[Item]]:
+        """The lowest and the highest of the values of each query's rows."""
+        gathered = self.gather(values)
+        low, high = (
+            self._reduce(operation.reduceat, gathered) for operation in (np.minimum, np.maximum)
+        )
+        return low, high
+
     def _sum(self, gathered: Floats) -> Floats:
+        return self._reduce(_kernels.sums_of_runs, gathered)
+
+    def _reduce(
+        self, reduce: Callable[[NDArray[Item], Ints], NDArray[Item]], gathered: NDArray[Item]
+    ) -> NDArray[Item]:
         by_place = np.argsort(self.starts)  # the runs fill the rows without a gap
-        sums = np.empty(len(self.starts))
-        sums[by_place] = _kernels.sums_of_runs(gathered, self.starts[by_place])
-        return sums
+        reduced = np.empty(len(self.starts), dtype=gathered.dtype)
+        reduced[by_place] = reduce(gathered, self.starts[by_place])
+        return reduced
 
 
 def codes_of_runs(starts: Ints, lengths: Ints) -> Ints:
@@ -221,6 +235,6 @@ def _warn_of_text_for_time(labels: NDArray[Any], asked_by: str) -> None:
     )
 
 
-def _as_python(labels: NDArray[Any]) -> list[Any]:
+def as_python(labels: NDArray[Any]) -> list[Any]:
     """Labels as Python objects, except dates, as `tolist` makes integers of some."""
     return list(labels) if labels.dtype.kind in "mM" else labels.tolist()

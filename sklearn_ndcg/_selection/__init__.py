@@ -8,5 +8,6 @@ from sklearn_ndcg._selection.scorers import (
     make_dcg_scorer,
     make_ndcg_scorer,
     one_ranking,
+    scorer_at,
 )
 from sklearn_ndcg._selection.splitters import QuerySplitter, check_group_splits

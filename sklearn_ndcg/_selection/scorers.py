@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Unpack, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.metadata_routing import UNUSED
 
@@ -589,6 +589,17 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
                 f"whose gains are {gains.tolist()}."
             )
         return _without_rounding_errors(proba, gains)
+
+
+def scorer_at(scorer: GroupedScorer, name: Any) -> GroupedScorer:
+    """The scorer of a single cutoff: of several, that whose score is called `name`."""
+    measure = scorer._measure()
+    if not measure.has_several_cutoffs:
+        return scorer
+    cutoffs = dict(zip(scorer._names(measure), measure.cutoffs, strict=True))
+    _checks.check_choice("refit", name, tuple(cutoffs))
+    single: GroupedScorer = clone(scorer).set_params(k=cutoffs[name])
+    return single
 
 
 def _without_rounding_errors(proba: _checks.Floats, gains: _checks.Floats) -> _checks.Floats:

@@ -17,12 +17,19 @@ from sklearn_ndcg import (
     compare_runs,
     from_lists,
     from_trec,
+    ndcg_interval,
     ndcg_samples,
 )
+from sklearn_ndcg._inference import comparison
 
 # SciPy's name for it
 RNG = "rng" if "rng" in signature(stats.bootstrap).parameters else "random_state"
 Y, S = matrices()
+# lists drawn at random are judged, and answered, in part
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Of the first documents"),
+    pytest.mark.filterwarnings("ignore:.* judged queries"),
+]
 
 
 def test_t_test_is_that_of_scipy():
@@ -656,7 +663,7 @@ def test_few_queries_warn_at_the_line_of_the_user():
 def test_lists_of_queries_with_other_names_are_warned_of():
     truth = {f"u{i}": {"a": 1, "b": 0} for i in range(12)}
     lists = {"one": {i: ["a", "b"] for i in truth}, "other": {i.upper(): ["a"] for i in truth}}
-    message = "'other' answers none of the 12 queries .*the first 'u0'. Name the queries alike"
+    message = "'other' answers 0 of the 12 judged queries, .* check that queries are named alike"
     with pytest.warns(UserWarning, match=message):
         compare_lists(truth, lists, test="t")
     runs = {
@@ -665,3 +672,209 @@ def test_lists_of_queries_with_other_names_are_warned_of():
     }
     with pytest.warns(UserWarning, match=message):
         compare_runs(truth, runs, test="t")
+
+
+def test_a_ranker_that_answers_half_of_the_queries_is_said():
+    truth = {i: {"a": 2, "b": 1} for i in range(20)}
+    whole, half = ({i: ["a", "b"] for i in range(0, 20, step)} for step in (1, 2))
+    with pytest.warns(
+        UserWarning, match="'half' answers 10 of the 20 judged queries, others up to 20"
+    ):
+        found = compare_lists(truth, {"whole": whole, "half": half}, test="t")
+    assert found.answered == {"whole": 1.0, "half": 0.5}
+    assert found.judged == {"whole": 1.0, "half": 1.0}
+    assert repr(found).splitlines()[1].split() == ["NDCG", "answered"]
+    found = compare_lists(truth, {"whole": whole, "half": half}, test="t", unanswered="omit")
+    assert found.answered == {"whole": 1.0, "half": 1.0}
+
+
+@pytest.mark.parametrize("k", [1, 5, None])
+def test_judged_is_that_of_ir_measures(k):
+    measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
+    rng = np.random.default_rng(0)
+    documents = [f"d{i}" for i in range(40)]
+
+    def some(low, high):
+        return rng.choice(documents, rng.integers(low, high), replace=False).tolist()
+
+    qrels = {f"q{i}": {each: int(rng.integers(0, 3)) for each in some(1, 20)} for i in range(30)}
+    qrels["q0"] = {"d0": 0}  # judged, and undefined
+    runs = {
+        name: {f"q{i}": {each: rng.random() for each in some(1, 30)} for i in range(first, 35)}
+        for name, first in (("one", 0), ("other", 3))
+    }
+    found = compare_runs(qrels, runs, k=k, test="t")
+    judged = measures.Judged if k is None else measures.Judged @ k
+    for name, run in runs.items():
+        # its mean counts queries without an answer as 0
+        answered = {query: qrels[query] for query in qrels if query in run}
+        expected = measures.calc_aggregate([judged], answered, run)[judged]
+        assert found.answered[name] == len(answered) / 30
+        assert found.judged[name] == pytest.approx(expected, abs=1e-12)
+        rows = from_trec(qrels, run, unanswered="omit", unjudged="nan")
+        options = {"groups": rows[2], "k": k, "unjudged": "zero", "undefined": 0}
+        alone = ndcg_interval(*rows[:2], method="t", **options)
+        assert alone.judged == pytest.approx(expected, abs=1e-12)
+        assert f"{expected:.1%} judged" in repr(alone)
+
+
+def test_a_ranker_of_unjudged_documents_is_warned_of():
+    """A pool judged from two rankers does not have what the third returns."""
+    rng = np.random.default_rng(0)
+    truth = {q: {i: int(rng.integers(0, 3)) for i in range(20)} for q in range(30)}
+    old, new = ({q: (rng.permutation(20) + shift).tolist() for q in truth} for shift in (0, 17))
+    with pytest.warns(UserWarning, match="'new' returned, 1[0-9]% are .* be better") as caught:
+        found = compare_lists(truth, {"old": old, "new": new}, k=10, test="t")
+    with pytest.warns(UserWarning, match="'new' returned, .* may be worse than it looks"):
+        compare_lists(truth, {"old": old, "new": new}, k=10, test="t", unjudged="omit")
+    assert caught[0].filename == __file__
+    expected = np.mean([sum(i < 20 for i in ids[:10]) / 10 for ids in new.values()])
+    assert found.judged == {"old": 1.0, "new": pytest.approx(expected)}
+    assert "judged" in repr(found)
+
+
+def test_what_users_liked_tells_nothing_of_judgements():
+    """All that they did not like is not relevant, so that a hit rate is no share of judgements."""
+    liked = [{i % 8, (i + 3) % 8} for i in range(30)]
+    lists = {"one": [[0, 1, 2, 3]] * 30, "two": [[i % 8, (i + 3) % 8] for i in range(30)]}
+    found = compare_lists(liked, lists, test="t")
+    assert found.judged["two"] == 1
+    assert found.judged["one"] < 0.6
+    assert not found.has_not_relevant
+    assert "judged" not in repr(found)
+
+
+def test_verdicts_are_those_of_the_interval():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 5, (200, 20))
+    noise = {"best": 1, "same": 1, "near": 1.05, "far": 4}
+    scores = {name: y + rng.normal(0, scale, y.shape) for name, scale in noise.items()}
+    margin, level = 0.01, 0.9
+    found = compare_rankers(y, scores, test="t", margin=margin, confidence_level=level, k=10)
+    values = {name: ndcg_samples(y, each, k=10) for name, each in scores.items()}
+    for i, (first, second) in enumerate(found.pairs):
+        differences = values[first] - values[second]
+        expected = stats.ttest_1samp(differences, -margin, alternative="greater")
+        assert found.noninferiority_pvalue[i] == pytest.approx(expected.pvalue, rel=1e-9)
+        low, high = stats.ttest_1samp(differences, 0).confidence_interval(level)
+        assert found.confidence_interval.low[i] == pytest.approx(low, rel=1e-9)
+        assert found.df == 199
+        verdict = (
+            "better" if low > 0 else "not worse" if low > -margin
+            else "worse" if high < 0 else "undecided"
+        )  # fmt: skip
+        assert found.verdict[i] == verdict
+        is_not_worse = expected.pvalue < (1 - level) / 2
+        assert is_not_worse == (verdict in ("better", "not worse"))
+    swapped = compare_rankers(
+        y, dict(reversed(scores.items())), test="t", margin=margin, confidence_level=level, k=10
+    )
+    assert {"better", "not worse", "worse"} <= {*found.verdict, *swapped.verdict}
+    few = compare_rankers(y[:12], {n: s[:12] for n, s in scores.items()}, margin=margin, k=10)
+    assert "undecided" in few.verdict
+    assert "verdict (margin 0.01)" in repr(found)
+    assert found.to_frame()["verdict"].tolist() == found.verdict
+
+
+def test_equal_rankers_are_not_worse():
+    found = compare_rankers(Y, {"a": S, "b": S}, margin=0.01)
+    assert found.verdict == ["not worse"]
+    assert found.noninferiority_pvalue.tolist() == [0]
+    assert compare_rankers(Y, {"a": S, "b": S}).verdict is None
+
+
+@pytest.mark.parametrize("margin", [0, -0.1, 1, "0.1", np.nan, True])
+def test_bad_margins(margin):
+    with pytest.raises(ValueError, match="margin must be a number between 0 and 1"):
+        compare_rankers(Y, {"a": S, "b": -S}, margin=margin)
+
+
+@pytest.mark.parametrize("level", [0, 1, 95, "0.9"])
+def test_bad_levels(level):
+    with pytest.raises(ValueError, match="confidence_level must be between 0 and 1"):
+        compare_rankers(Y, {"a": S, "b": -S}, confidence_level=level)
+
+
+@pytest.mark.parametrize("test", ["t", "permutation"])
+@pytest.mark.parametrize("clustered", [False, True])
+def test_each_segment_is_compared_as_alone(test, clustered):
+    y, s = matrices(60)
+    segment = np.array(["new", "old", "older"])[np.arange(60) % 3]
+    scores = {"a": s, "b": -s, "c": np.roll(s, 1, axis=0)}
+    cluster = np.arange(60) // 4 if clustered else None
+    options = {"test": test, "random_state": 0, "k": 5, "n_resamples": 99}
+    found = compare_rankers(y, scores, segments=segment, clusters=cluster, **options)
+    assert list(found.by_segment) == ["new", "old", "older"]
+    for name, part in found.by_segment.items():
+        rows = segment == name
+        alone = compare_rankers(
+            y[rows], {n: each[rows] for n, each in scores.items()},
+            clusters=None if cluster is None else cluster[rows], **options,
+        )  # fmt: skip
+        assert part.labels.tolist() == np.flatnonzero(rows).tolist()
+        assert repr(part) == repr(alone)
+    text = repr(found).splitlines()
+    assert [line.split()[:2] for line in text[-9::3]] == [
+        ["new", "20"],
+        ["old", "20"],
+        ["older", "20"],
+    ]
+    assert "<th" in found._repr_html_()
+
+
+def test_segments_of_lists_and_runs_are_given_per_query():
+    truth = {f"q{i}": {"a": 2, "b": 1, "c": 0} for i in range(40)}
+    rng = np.random.default_rng(0)
+    lists = {n: {q: rng.permutation(["a", "b", "c"]).tolist() for q in truth} for n in "xy"}
+    segment = {q: i % 2 for i, q in enumerate(truth)}
+    found = compare_lists(truth, lists, segments=segment, test="t")
+    odd = [q for q in truth if segment[q]]
+    alone = compare_lists(
+        {q: truth[q] for q in odd}, {n: {q: each[q] for q in odd} for n, each in lists.items()},
+        test="t",
+    )  # fmt: skip
+    assert repr(found.by_segment[1]) == repr(alone)
+    assert found.by_segment[1].labels.tolist() == sorted(odd)
+    runs = {
+        n: {q: {d: -float(i) for i, d in enumerate(ids)} for q, ids in each.items()}
+        for n, each in lists.items()
+    }
+    assert repr(compare_runs(truth, runs, segments=segment, test="t")) == repr(found)
+
+
+def test_segments_of_few_queries():
+    y, s = matrices(40)
+    segment = np.r_[np.zeros(20), np.ones(15), np.full(4, 2), 3].astype(int)
+    message = "2 of the 4 segments, the first 2, have too few queries"
+    with pytest.warns(UserWarning, match=message):
+        found = compare_rankers(y, {"a": s, "b": -s}, segments=segment, test="t")
+    assert list(found.by_segment) == [0, 1, 2]
+    with pytest.raises(ValueError, match=r"segments must hold whole queries, but 40 queries"):
+        compare_rankers(
+            y.ravel(), {"a": s.ravel(), "b": -s.ravel()}, groups=np.repeat(np.arange(40), 12),
+            segments=np.tile(np.arange(12), 40),
+        )  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("clustered", [False, True])
+@pytest.mark.parametrize("n_queries", [20, 50, 100, 500])
+def test_verdicts_at_the_margin_are_wrong_as_often_as_they_say(n_queries, clustered):
+    """The first is worse by the margin, so "not worse" is wrong: 2.5% at the level 0.95."""
+    rng, margin, n_sets = np.random.default_rng(0), 0.05, 20_000
+    n_clusters = max(n_queries // 5, 10)
+    cluster = np.arange(n_queries) % n_clusters if clustered else None
+    how = comparison._How([("first", "second")], "t", 0.95, margin, 2)
+    wrong = 0
+    for _ in range(n_sets):
+        values = np.array([rng.beta(1, 0.5, n_queries), rng.beta(4, 2, n_queries)])
+        if clustered:  # half of the queries have the values of their cluster
+            common = np.array([rng.beta(1, 0.5, n_clusters), rng.beta(4, 2, n_clusters)])
+            values = np.where(rng.random(n_queries) < 0.5, common[:, cluster], values)
+        values[1] += margin
+        labels, weight = np.arange(n_queries), np.ones(n_queries)
+        sample = comparison.Sample(values, weight, labels, cluster, 0, None)
+        (verdict,) = how.compare(sample, ["first", "second"], rng).verdict
+        wrong += verdict in ("better", "not worse")
+    print(f"{n_queries} queries, clustered {clustered}: {wrong / n_sets:.4f} wrong at 0.025")
+    assert 0.015 <= wrong / n_sets <= 0.04  # skewness, for few queries

@@ -16,9 +16,11 @@ from sklearn.model_selection import GroupKFold, cross_validate
 from sklearn_ndcg import (
     DifferenceDisplay,
     NDCGDisplay,
+    SegmentDisplay,
     compare_rankers,
     from_lists,
     make_ndcg_scorer,
+    ndcg_by_segment,
     ndcg_curve,
     ndcg_interval,
     ndcg_samples,
@@ -372,6 +374,60 @@ def test_a_pair_the_other_way_round_has_the_other_sign():
     assert back.mean == -forth.mean != 0
     assert back.interval == (-forth.interval[1], -forth.interval[0])
     np.testing.assert_array_equal(back.differences, -forth.differences[::-1])
+
+
+def test_the_band_does_not_change_the_colours_of_the_areas():
+    """The band is drawn first and is opaque; a pixel of an area inside it has the area's colour."""
+    y, good = matrices(30)
+    comparison = compare_rankers(y, {"a": good, "b": -good}, confidence_level=0.9, test="t")
+    display = DifferenceDisplay.from_comparison(comparison)
+    assert display.band_.get_zorder() < display.worse_.get_zorder()
+    assert display.ax_.get_legend().get_texts()[-1].get_text() == "0.9 interval of the mean"
+    display.figure_.canvas.draw()
+    pixels = np.asarray(display.figure_.canvas.buffer_rgba())[..., :3]
+    low = display.interval[0]
+    assert low > 0
+    x, y = display.ax_.transData.transform((0.5, 0.8 * low + 0.2 * display.interval[1])).astype(int)
+    assert pixels[pixels.shape[0] - y, x].tolist() == [31, 119, 180]  # C0
+
+
+def test_a_picture_of_segments():
+    y, s = matrices(90)
+    segment = np.array(["_new", "old", "$"])[np.arange(90) % 3]
+    table = ndcg_by_segment(y, s, segments=segment, method="t", k=5)
+    display = SegmentDisplay.from_table(table)
+    line, caps, _ = display.points_
+    assert line.get_xdata().tolist() == table.ndcg.tolist()
+    ends = sorted(np.concatenate([cap.get_xdata() for cap in caps]))
+    assert ends == pytest.approx(sorted(np.concatenate(table.confidence_interval)))
+    assert display.line_.get_xdata() == [table.overall.ndcg] * 2
+    names = [
+        text._preprocess_math(text.get_text())[0].strip() for text in display.ax_.get_yticklabels()
+    ]
+    assert names == ["$ (30 queries)", "_new (30 queries)", "old (30 queries)"]
+    assert display.ax_.yaxis_inverted()
+    label = f"NDCG with 0.95 interval\n(line: all queries, {table.overall.ndcg:.4f})"
+    assert display.ax_.get_xlabel() == label
+
+
+def test_a_picture_of_differences_by_segment():
+    y, s = matrices(60)
+    scores = {"a": s, "b": -s, "c": np.roll(s, 1, axis=0)}
+    options = {"segments": np.arange(60) % 2, "test": "t", "confidence_level": 0.9}
+    found = compare_rankers(y, scores, **options)
+    display = SegmentDisplay.from_comparison(found, pair=("b", "c"))
+    place = found.pairs.index(("b", "c"))
+    expected = [found.by_segment[each].difference[place] for each in (0, 1)]
+    assert display.values.tolist() == expected
+    assert display.overall == found.difference[place]
+    assert display.ax_.get_xlabel().startswith("Difference of NDCG, b - c, with 0.9 interval")
+    back = SegmentDisplay.from_comparison(found, pair=("c", "b"))
+    assert back.values.tolist() == [-each for each in expected]
+    np.testing.assert_array_equal(back.interval, -display.interval[::-1])
+    with pytest.raises(ValueError, match="pair must be one of"):
+        SegmentDisplay.from_comparison(found)
+    with pytest.raises(ValueError, match="comparison has no segments: pass segments="):
+        SegmentDisplay.from_comparison(compare_rankers(y, scores, test="t"))
 
 
 def test_the_pair_of_a_comparison():

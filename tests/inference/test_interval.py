@@ -1,14 +1,16 @@
 """Intervals of a mean, compared with SciPy and statsmodels."""
 
+import warnings
 from fractions import Fraction
 from inspect import signature
 
 import numpy as np
+import pandas as pd
 import pytest
 from helpers import assert_same, matrices, users
 from scipy import stats
 
-from sklearn_ndcg import ndcg_interval, ndcg_samples, ndcg_score
+from sklearn_ndcg import ndcg_by_segment, ndcg_interval, ndcg_samples, ndcg_score
 
 Y, S = matrices()
 # SciPy's name for it
@@ -299,3 +301,113 @@ def test_two_resamples_are_enough_to_ask_for():
     y, s = matrices(30)
     low, high = ndcg_interval(y, s, method="percentile", n_resamples=2).confidence_interval
     assert 0 < low <= high < 1
+
+
+@pytest.mark.parametrize("method", ["BCa", "percentile", "t"])
+@pytest.mark.parametrize("clustered", [False, True])
+def test_each_segment_has_the_interval_of_its_queries_alone(method, clustered):
+    y, s = matrices(90)
+    y[:7] = 0  # undefined
+    segment = np.array(["b", "a", "c"])[np.arange(90) % 3]
+    cluster = np.arange(90) // 5 if clustered else None
+    weight = np.arange(90) % 4
+    options = {"method": method, "n_resamples": 99, "random_state": 0, "undefined": "omit"}
+    found = ndcg_by_segment(
+        y, s, segments=segment, clusters=cluster, sample_weight=weight, **options
+    )
+    assert found.segments == ["a", "b", "c"]
+    whole = ndcg_interval(y, s, clusters=cluster, sample_weight=weight, **options)
+    assert repr(found.overall) == repr(whole)
+    for i, name in enumerate(found.segments):
+        rows = segment == name
+        alone = ndcg_interval(
+            y[rows], s[rows], clusters=None if cluster is None else cluster[rows],
+            sample_weight=weight[rows], **options,
+        )  # fmt: skip
+        assert found.ndcg[i] == pytest.approx(alone.ndcg, abs=1e-15)
+        assert found.confidence_interval.low[i] == pytest.approx(alone.confidence_interval.low)
+        assert found.confidence_interval.high[i] == pytest.approx(alone.confidence_interval.high)
+        assert found.standard_error[i] == pytest.approx(alone.standard_error)
+        assert found.n_queries[i] == alone.n_queries
+        assert found.n_left_out[i] == alone.n_left_out
+
+
+def test_segments_of_rows_in_any_order_and_of_several_columns():
+    y, s = matrices(80)
+    order = np.random.default_rng(0).permutation(y.size)
+    query = np.repeat(np.arange(80), 12)
+    country, age = np.array(["AT", "CH"])[query % 2], query % 4 // 2
+    rows = {"groups": query[order], "method": "t"}
+    table = pd.DataFrame({"country": country, "age": age}).iloc[order]
+    found = ndcg_by_segment(y.ravel()[order], s.ravel()[order], segments=table, **rows)
+    assert found.segments == [("AT", 0), ("AT", 1), ("CH", 0), ("CH", 1)]
+    single = ndcg_by_segment(y, s, segments=np.arange(80) % 4, method="t")
+    assert found.ndcg.tolist() == pytest.approx(single.ndcg[[0, 2, 1, 3]].tolist())
+    assert found.to_frame().index.tolist() == found.segments
+    dates = np.array(["2024-01-01", "2024-01-02"], dtype="datetime64[D]")[np.arange(80) % 2]
+    assert ndcg_by_segment(y, s, segments=dates, method="t").segments == sorted(set(dates))
+
+
+def test_threads_do_not_share_a_generator(monkeypatch):
+    y, s = matrices(90)
+    segment = np.arange(90) % 3
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    tables = [
+        ndcg_by_segment(y, s, segments=segment, random_state=np.random.default_rng(0))
+        for _ in range(3)
+    ]
+    assert len({repr(each) for each in tables}) == 1
+
+
+def test_segments_without_enough_queries():
+    y, s = matrices(45)
+    y[40] = y[44] = 0
+    segment = np.r_[np.zeros(20), np.ones(20), 2, np.full(3, 3), 4].astype(int)
+    with pytest.warns(
+        UserWarning, match="3 of the 5 segments, the first 2, have too few"
+    ) as caught:
+        found = ndcg_by_segment(y, s, segments=segment, undefined="omit", random_state=0)
+    assert caught[0].filename == __file__
+    assert len(caught) == 1
+    assert found.n_queries.tolist() == [20, 20, 0, 3, 0]
+    assert found.n_left_out.tolist() == [0, 0, 1, 0, 1]
+    assert np.isnan(found.ndcg).tolist() == [False, False, True, False, True]
+    assert np.isnan(found.confidence_interval.low).tolist() == [False, False, True, False, True]
+    assert "nan" in repr(found)
+
+
+def test_a_query_in_two_segments_is_refused():
+    y, s = matrices()
+    message = "segments must hold whole queries, but 40 queries have rows in several, the first 0"
+    with pytest.raises(ValueError, match=message):
+        ndcg_by_segment(
+            y.ravel(), s.ravel(), groups=np.repeat(np.arange(40), 12),
+            segments=np.tile(np.arange(12), 40),
+        )  # fmt: skip
+    with pytest.raises(ValueError, match="segments must not hold missing ids, found 40"):
+        ndcg_by_segment(y, s, segments=np.full(40, np.nan))
+    with pytest.raises(TypeError, match="ndcg_by_segment has no option 'segment'"):
+        ndcg_by_segment(y, s, segments=np.arange(40), segment=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_queries", [100, 1000])
+def test_intervals_of_segments_cover_the_mean(n_queries):
+    """Four segments of uneven size; two documents have any NDCG from 1 / log2(3) to 1."""
+    rng, n_sets, least = np.random.default_rng(0), 2000, 1 / np.log2(3)
+    segment = np.repeat(np.arange(4), np.array([1, 2, 3, 4]) * n_queries // 10)
+    mean_value = least + (1 - least) * 4 / 6
+    covered = np.zeros(4)
+    for seed in range(n_sets):
+        value = least + (1 - least) * rng.beta(4, 2, n_queries)
+        y = np.column_stack([(value - least) / (1 - value * least), np.ones(n_queries)])
+        s = np.tile([2, 1], (n_queries, 1))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of few queries
+            low, high = ndcg_by_segment(
+                y, s, segments=segment, random_state=seed, n_resamples=999
+            ).confidence_interval
+        covered += (low <= mean_value) & (mean_value <= high)
+    print(f"{n_queries} queries in segments of 10 to 40%:", 100 * covered / n_sets)
+    assert (covered / n_sets > (0.85 if n_queries == 100 else 0.93)).all()
+    assert (covered / n_sets < 0.97).all()

@@ -16,27 +16,32 @@ from sklearn_ndcg import (
     GroupedScorer,
     NDCGInterval,
     QueryDifferences,
+    SegmentTable,
+    compare_candidates,
     compare_lists,
     compare_rankers,
     compare_runs,
     explain_difference,
     make_dcg_scorer,
     make_ndcg_scorer,
+    ndcg_by_segment,
     ndcg_interval,
     ndcg_score,
 )
 
 Y, S = matrices(30)
-COMPARED = compare_rankers(Y, {"a": S, "b": -S}, test="t")
+COMPARED = compare_rankers(Y, {"a": S, "b": -S}, test="t", margin=0.1)
 RESULTS = {
     NDCGInterval: ndcg_interval(Y, S, method="t"),
+    SegmentTable: ndcg_by_segment(Y, S, segments=np.arange(30) % 2, method="t"),
     Comparison: COMPARED,
     QueryDifferences: COMPARED.largest_differences(2),
     Explanation: explain_difference(Y, S, "sklearn", "lightgbm"),
 }
 MAKERS = {
     NDCGInterval: [ndcg_interval],
-    Comparison: [compare_rankers, compare_lists, compare_runs],
+    SegmentTable: [ndcg_by_segment],
+    Comparison: [compare_rankers, compare_lists, compare_runs, compare_candidates],
     QueryDifferences: [Comparison.largest_differences],
     Explanation: [explain_difference],
     GroupedScorer: [make_ndcg_scorer, make_dcg_scorer],
@@ -70,7 +75,7 @@ def test_help_of_a_result_describes_each_attribute(kind):
 @pytest.mark.parametrize("kind", RESULTS)
 def test_shapes_are_as_described(kind):
     result, attributes = RESULTS[kind], kind.__doc__
-    sizes = {"n_queries": 30, "n_pairs": 1, "n_steps": 3}
+    sizes = {"n_queries": 30, "n_pairs": 1, "n_segments": 2, "n_steps": 3}
     shapes = re.findall(r"^    (\w[\w, ]*) : ndarray .*of shape \((.*)\)", attributes, re.M)
     for names, shape in shapes:
         expected = [

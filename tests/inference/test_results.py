@@ -138,3 +138,89 @@ def test_results_cannot_be_changed():
     ):  # fmt: skip
         with pytest.raises(FrozenInstanceError):
             setattr(result, name, 0)
+
+
+def test_the_queries_that_are_needed_are_those_of_statsmodels():
+    power_of = pytest.importorskip("statsmodels.stats.power").TTestPower()
+    y, scores = three_rankers()
+    found = compare_rankers(y, scores, test="t")
+    for power, alpha, difference in ((0.8, 0.05, 0.01), (0.9, 0.01, -0.1), (0.5, 0.05, 0.2)):
+        needed = found.n_queries_needed(difference, power=power, alpha=alpha)
+        assert needed.dtype.kind == "i"
+        for i, (first, second) in enumerate(found.pairs):
+            deviation = np.std(found.values[first] - found.values[second], ddof=1)
+            effect = abs(difference) / deviation
+            theirs = power_of.solve_power(effect, power=power, alpha=alpha)
+            assert needed[i] == max(2, int(np.ceil(theirs)))
+        detectable = found.detectable_difference(power=power, alpha=alpha)
+        for i, (first, second) in enumerate(found.pairs):
+            deviation = np.std(found.values[first] - found.values[second], ddof=1)
+            reached = power_of.power(detectable[i] / deviation, 40, alpha)
+            assert reached == pytest.approx(power, abs=1e-9)
+    # what so many queries detect takes so many queries
+    at = found.detectable_difference()
+    assert [found.n_queries_needed(1.0001 * d)[i] for i, d in enumerate(at)] == [40, 40, 40]
+
+
+def test_clusters_need_more_queries():
+    """As many as their design effect says: queries of a user that are all alike are one."""
+    y, s = matrices(40)
+    y, s = np.repeat(y, 5, axis=0), np.repeat(s, 5, axis=0)
+    user = np.repeat(np.arange(40), 5)
+    alone = compare_rankers(y[::5], {"a": s[::5], "b": -s[::5]}, test="t")
+    clustered = compare_rankers(y, {"a": s, "b": -s}, clusters=user, test="t")
+    assert clustered.df == alone.df == 39
+    needed = alone.n_queries_needed(0.05)[0]
+    assert 5 * (needed - 1) < clustered.n_queries_needed(0.05)[0] <= 5 * needed
+    assert clustered.detectable_difference() == pytest.approx(alone.detectable_difference())
+
+
+@pytest.mark.parametrize("case", [
+    ({"difference": 0}, "difference must be a number other than 0, got 0"),
+    ({"difference": "0.1"}, "difference must be a number"),
+    ({"difference": np.inf}, "difference must be a number"),
+    ({"difference": 0.1, "power": 1}, "power must be a number between 0.05 and 1, got 1"),
+    ({"difference": 0.1, "power": 0.01}, "power must be a number between 0.05 and 1"),
+    ({"difference": 0.1, "alpha": 0}, "alpha must be a number between 0 and 1, got 0"),
+])  # fmt: skip
+def test_bad_sample_sizes(case):
+    arguments, message = case
+    found = compare_rankers(Y, {"a": S, "b": -S}, test="t")
+    with pytest.raises(ValueError, match=message):
+        found.n_queries_needed(**arguments)
+
+
+def test_equal_rankers_do_not_tell_how_differences_vary():
+    found = compare_rankers(Y, {"a": S, "b": S}, test="t")
+    for call in (found.detectable_difference, lambda: found.n_queries_needed(0.1)):
+        with pytest.raises(
+            ValueError, match="The differences of 'a' and 'b' are the same in every"
+        ):
+            call()
+
+
+def test_frames_of_rankers_and_queries():
+    y, scores = three_rankers()
+    names = [f"q{i:02}" for i in range(40)]
+    data = {name: each.ravel() for name, each in scores.items()}
+    found = compare_rankers(y.ravel(), data, groups=np.repeat(names, 12), test="t", k=10)
+    rankers = found.to_frame("rankers")
+    assert rankers.index.tolist() == ["good", "poor", "other"]
+    assert rankers["ndcg"].tolist() == list(found.ndcg.values())
+    assert rankers[["judged", "answered"]].eq(1).all(axis=None)
+    queries = found.to_frame("queries")
+    assert queries.index.tolist() == names
+    assert queries.mean().to_dict() == pytest.approx(found.ndcg, abs=1e-15)
+    with pytest.raises(ValueError, match="of must be one of 'pairs', 'rankers', 'queries'; got"):
+        found.to_frame("segments")
+
+
+def test_explanations_say_how_much_was_judged():
+    y, s = matrices(20)
+    y = y.astype(float)
+    y[np.argsort(np.argsort(-s, axis=1), axis=1) < 2] = np.nan  # the first two of each query
+    first, second = {"unjudged": "zero"}, {"unjudged": "omit", "k": 8}
+    found = explain_difference(y, s, first, second)
+    assert found.judged == 6 / 8
+    assert repr(found).startswith("20 queries, 75.0% judged\n")
+    assert explain_difference(*matrices(20), "sklearn", "lightgbm").judged == 1
