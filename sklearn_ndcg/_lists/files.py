@@ -51,11 +51,11 @@ def read_trec(path: FilePath, name: str) -> Iterator[tuple[str, str, float]]:
                 continue
             if len(fields) != len(layout.fields) or len(line) == _LONGEST:
                 raise ValueError
-            if fields[0] != last:
-                last, query = fields[0], fields[0].decode()
             document, value = fields[layout.document].decode(), float(fields[layout.value])
             if value != value:  # noqa: PLR0124  (nan)
                 raise ValueError
+            if fields[0] != last:
+                last, query = fields[0], fields[0].decode()
         except ValueError as error:
             if not fields or fields[0][:1] == b"#":  # a comment
                 continue

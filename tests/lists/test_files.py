@@ -171,6 +171,7 @@ LAYOUT = r"run must have 6 fields \(query Q0 document rank score name\), got "
         (QRELS, RUN.replace(" c ", " ç ").encode("latin-1"), "run, line 2: run must be UTF-8: .*0xe7"),
         (QRELS.replace("q2", "ü").encode("latin-1"), RUN, "qrels, line 3: qrels must be UTF-8: .*0xfc"),
         (QRELS, "", r"run is empty: .*run has no line of data"),
+        (QRELS, "# a b c d e\n", "run is empty"),
         ("\n# nothing\n", RUN, r"qrels is empty: .*qrels has no line of data"),
         (BEIR.partition("\n")[0], RUN, "qrels is empty"),
         (QRELS, gzip.compress(b""), "run is empty"),
