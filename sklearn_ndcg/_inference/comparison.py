@@ -17,7 +17,7 @@ from sklearn_ndcg._inference import statistics
 from sklearn_ndcg._inference.results import Comparison, ConfidenceInterval, query_differences
 from sklearn_ndcg._inference.sample import Sample, check_level, generator_of
 from sklearn_ndcg._inference.statistics import Test
-from sklearn_ndcg._lists import Unanswered
+from sklearn_ndcg._lists import Duplicates, FilePath, Unanswered
 from sklearn_ndcg._metrics import Judged, ListOptions, NDCGOptions
 from sklearn_ndcg._rows import Grouping, column_names
 
@@ -197,6 +197,7 @@ def compare_lists(
     *,
     unanswered: Unanswered = "zero",
     unjudged: Unjudged = "zero",
+    duplicates: Duplicates = "raise",
     baseline: Any = None,
     test: Test = "permutation",
     confidence_level: float = 0.95,
@@ -230,6 +231,10 @@ def compare_lists(
     unjudged : {"zero", "omit"}, default="zero"
         What was recommended and is not in the truth, or has the grade NaN there, gains nothing,
         even if 0 has a gain in `gain`; or is taken out, so that the places after it close up.
+
+    duplicates : {"raise", "omit", "zero"}, default="raise"
+        An id that is twice in a list is an error; or its later places are removed; or they stay and
+        gain nothing, as in `from_lists`.
 
     baseline : hashable, default=None
         The ranker that all others are compared with. None compares all pairs.
@@ -302,12 +307,13 @@ def compare_lists(
     near - popular     +0.2456  [+0.0968, +0.3943]                 0.0014   +0.62  22/0/8
     """
     _metrics.measure_and_data("compare_lists", options, ListOptions)
+    _lists.check_duplicates(duplicates, unjudged)
     _check_rankers("relevant", relevant, "recommended", recommended, "lists")
     lists = {}
     for name, each in recommended.items():
         with naming_ranker(name):
             truths, lists[name] = _lists.truths_and_lists(relevant, each)
-    pool = _lists.pool_lists(truths, lists, unanswered, _lists.read_list)
+    pool = _lists.pool_lists(truths, lists, unanswered, duplicates, _lists.read_list)
     return _compare_pool(
         pool, not isinstance(relevant, Mapping), options, unjudged=unjudged, baseline=baseline,
         test=test, confidence_level=confidence_level, margin=margin, segments=segments,
@@ -316,11 +322,12 @@ def compare_lists(
 
 
 def compare_runs(
-    qrels: Mapping[str, Mapping[str, float]] | Iterable[Any],
+    qrels: FilePath | Mapping[str, Mapping[str, float]] | Iterable[Any],
     runs: Mapping[Any, Any],
     *,
     unanswered: Unanswered = "zero",
     unjudged: Unjudged = "zero",
+    duplicates: Duplicates = "raise",
     baseline: Any = None,
     test: Test = "permutation",
     confidence_level: float = 0.95,
@@ -338,10 +345,10 @@ def compare_runs(
 
     Parameters
     ----------
-    qrels : mapping or iterable of records
+    qrels : path, mapping or iterable of records
         Judgements, as in `from_trec`.
 
-    runs : mapping from name to mapping or iterable of records
+    runs : mapping from name to path, mapping or iterable of records
         Two runs or more, each as in `from_trec`.
 
     unanswered : {"zero", "omit"}, default="zero"
@@ -350,6 +357,10 @@ def compare_runs(
 
     unjudged : {"zero", "omit"}, default="zero"
         As in `compare_lists`; ``"omit"`` is trec_eval's ``-J``.
+
+    duplicates : {"raise", "omit", "zero"}, default="raise"
+        A document that is twice in a query of a run is an error; or its places after the best are
+        removed; or they stay and gain nothing, as in `from_trec`.
 
     baseline : hashable, default=None
         The ranker that all others are compared with. None compares all pairs.
@@ -412,13 +423,14 @@ def compare_runs(
     q18    0.6199  1.0000       -0.3801
     """
     _metrics.measure_and_data("compare_runs", options, ListOptions)
+    _lists.check_duplicates(duplicates, unjudged)
     _check_rankers("qrels", qrels, "runs", runs, "run")
-    truths, fractions = _lists.judgements(qrels)
+    truths, fractions = _lists.judgements(qrels, duplicates)
     ranked = {}
     for name, run in runs.items():
         with naming_ranker(name):
-            ranked[name] = _lists.ranked_run(truths, fractions, run)
-    pool = _lists.pool_lists(truths, ranked, unanswered, _lists.read_run)
+            ranked[name] = _lists.ranked_run(truths, fractions, run, duplicates)
+    pool = _lists.pool_lists(truths, ranked, unanswered, duplicates, _lists.read_run)
     return _compare_pool(
         pool, False, options, unjudged=unjudged, baseline=baseline, test=test,
         confidence_level=confidence_level, margin=margin, segments=segments,

@@ -17,7 +17,7 @@ from sklearn_ndcg._lists.reading import ByQuery, as_floats, read_truth, refuse_u
 _WIDEST = 64  # characters of ids that are repeated in an array of text; longer ones are shared
 
 Unanswered = Literal["zero", "omit"]
-Reader = Callable[[Any, Any], Mapping[Any, Any]]
+Reader = Callable[[Any, Any, str], Mapping[Any, Any]]
 
 
 @dataclass
@@ -108,7 +108,7 @@ class _Ranker:
 
 
 def pool_lists(
-    truths: ByQuery, lists: Mapping[Any, ByQuery], unanswered: str, read: Reader
+    truths: ByQuery, lists: Mapping[Any, ByQuery], unanswered: str, duplicates: str, read: Reader
 ) -> Pool:
     """Bring the lists of all rankers into the same rows.
 
@@ -121,11 +121,12 @@ def pool_lists(
     grades: list[Any] = []
     n_graded = []
     for query in queries:
-        truth = read_truth(truths[query], query) if query in truths else {}
+        truth = read_truth(truths[query], query, duplicates) if query in truths else {}
         graded = dict(zip(truth, count(len(grades)), strict=False))
         for name, ranker in rankers.items():
             try:
-                listed = read(ranker.lists[query], query) if query in ranker.lists else {}
+                is_answered = query in ranker.lists
+                listed = read(ranker.lists[query], query, duplicates) if is_answered else {}
             except (TypeError, ValueError):
                 with _noting(name, rankers):
                     raise
@@ -178,7 +179,7 @@ def _noting(name: Any, rankers: Collection[Any]) -> AbstractContextManager[None]
     return naming_ranker(name) if len(rankers) > 1 else nullcontext()
 
 
-def read_run(documents: Mapping[Any, Any], _: Any) -> Mapping[Any, Any]:
+def read_run(documents: Mapping[Any, Any], _: Any, __: str) -> Mapping[Any, Any]:
     """The documents of one query of a ranked run, which were checked before."""
     return documents
 

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set, ValuesView
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set, ValuesView
 from itertools import chain
 from numbers import Number
-from typing import Any
+from os import PathLike
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ndcg._checks import Floats, is_missing, is_number
+from sklearn_ndcg._checks import Floats, check_choice, is_missing, is_number
+from sklearn_ndcg._lists.files import read_trec
 
 ByQuery = Mapping[Any, Any]
+Duplicates = Literal["raise", "omit", "zero"]
+
+# Whether the later places of an id stay in its list; None: they are an error.
+_LATER_PLACES_STAY = {"raise": None, "omit": False, "zero": True}
 
 _NEVER_MISSING = {str, int, bytes, tuple, frozenset, np.str_, np.int64, np.int32}  # types of ids
 _TEXT = str | bytes | bytearray  # sequences that are not lists of ids
@@ -26,6 +32,29 @@ _SWAPPED_HINT = (
     "It is in no order: are relevant and recommended swapped? For a dict of scores pass "
     "sorted(scores, key=scores.get, reverse=True)."
 )
+_TWICE_IN_LIST = (
+    'Pass duplicates="omit" to remove the later places of an id, or duplicates="zero" to keep '
+    "them without a gain."
+)
+_TWICE_HINTS = {
+    "recommended": _TWICE_IN_LIST,
+    "run": _TWICE_IN_LIST,
+    "relevant": (
+        'Pass duplicates="omit" to count each id once, or collections.Counter(ids) if the count is '
+        "the grade."
+    ),
+    "qrels": 'Pass duplicates="omit" to count it once.',
+}
+
+
+def check_duplicates(duplicates: str, unjudged: str) -> None:
+    """Raise unless this is a choice, and one that goes with what is done to the unjudged."""
+    check_choice("duplicates", duplicates, tuple(_LATER_PLACES_STAY))
+    if (duplicates, unjudged) == ("zero", "omit"):
+        raise ValueError(
+            'duplicates="zero" keeps the later places of an id, and unjudged="omit" takes out '
+            'whatever has no judgement of its own: pass duplicates="omit" with it.'
+        )
 
 
 def truths_and_lists(relevant: Any, recommended: Any) -> tuple[ByQuery, ByQuery]:
@@ -60,8 +89,8 @@ def _by_query(queries: Any, name: str, entry: str) -> ByQuery:
     )
 
 
-def read_list(documents: Any, query: Any) -> dict[Any, int]:
-    """The ids of one list, checked, as the keys of a dict."""
+def read_list(documents: Any, query: Any, duplicates: str) -> dict[Any, int]:
+    """The ids of one list, checked, as the keys of a dict, with an object for each later place."""
     ids = documents if type(documents) is list else _values(documents, Sequence)
     if ids is None:
         hint = _SWAPPED_HINT if isinstance(documents, Mapping | Set) else _LIST_HINT
@@ -69,10 +98,14 @@ def read_list(documents: Any, query: Any) -> dict[Any, int]:
             "recommended must have a list of ids, best first, for each query, got "
             f"{type(documents).__name__} for query {query!r}. {hint}"
         )
-    return _distinct(ids, "recommended", query)
+    distinct = _distinct(ids, "recommended", query, duplicates)
+    if len(distinct) == len(ids) or not _LATER_PLACES_STAY[duplicates]:
+        return distinct
+    first = dict(zip(distinct, distinct, strict=True))
+    return dict.fromkeys((first.pop(each, object()) for each in ids), 1)
 
 
-def read_truth(truth: Any, query: Any) -> Mapping[Any, Any]:
+def read_truth(truth: Any, query: Any, duplicates: str) -> Mapping[Any, Any]:
     """What is relevant to one query, checked: id to grade."""
     if isinstance(truth, Mapping):
         _check_ids(truth, "relevant", query)
@@ -85,8 +118,7 @@ def read_truth(truth: Any, query: Any) -> Mapping[Any, Any]:
             "ids, .to_dict() of a Series of grades whose index has each id once, dict(zip(ids, "
             "grades)) of two columns, .ravel() of an array, list() of another iterable."
         )
-    hint = " Pass set(ids), or collections.Counter(ids) if the count is the grade."
-    return _distinct(ids, "relevant", query, hint)
+    return _distinct(ids, "relevant", query, duplicates)
 
 
 def _values(given: Any, kinds: Any) -> Any:
@@ -98,16 +130,18 @@ def _values(given: Any, kinds: Any) -> Any:
     return given if isinstance(given, kinds) else None
 
 
-def _distinct(ids: Collection[Any], name: str, query: Any, hint: str = "") -> dict[Any, int]:
+def _distinct(ids: Collection[Any], name: str, query: Any, duplicates: str) -> dict[Any, int]:
     """Ids, checked, as the keys of a dict, each with the grade 1."""
     _check_ids(ids, name, query)
     try:
         distinct = dict.fromkeys(ids, 1)
     except TypeError as error:
         raise TypeError(f"{name} has ids in query {query!r}: {error}.") from error
-    if len(distinct) < len(ids):
+    if len(distinct) < len(ids) and _LATER_PLACES_STAY[duplicates] is None:
         [(twice, count)] = Counter(ids).most_common(1)
-        raise ValueError(f"{name} has the id {twice!r} {count} times in query {query!r}.{hint}")
+        raise ValueError(
+            f"{name} has the id {twice!r} {count} times in query {query!r}. {_TWICE_HINTS[name]}"
+        )
     return distinct
 
 
@@ -135,12 +169,12 @@ def _check_ids(ids: Iterable[Any], name: str, query: Any) -> None:
         )
 
 
-def judgements(qrels: Any) -> tuple[dict[str, dict[str, float]], list[float]]:
+def judgements(qrels: Any, duplicates: str) -> tuple[dict[str, dict[str, float]], list[float]]:
     """Judgements by query, and those that are not whole numbers.
 
     Documents of negative relevance are unjudged: NaN.
     """
-    nested = _nested(qrels, "qrels", "relevance")
+    nested = _nested(qrels, "qrels", "relevance", duplicates)
     if not nested:
         raise ValueError("qrels has no query: it must have the judgements of at least one.")
     relevance = _numbers(nested, "qrels", lambda values: ~np.isfinite(values))
@@ -151,10 +185,11 @@ def judgements(qrels: Any) -> tuple[dict[str, dict[str, float]], list[float]]:
 
 
 def ranked_run(
-    relevant: Mapping[str, Mapping[str, float]], fractions: list[float], run: Any
+    relevant: Mapping[str, Mapping[str, float]], fractions: list[float], run: Any, duplicates: str
 ) -> dict[str, Mapping[str, Any]]:
     """The documents of each query that was judged, as keys, best first as trec_eval has them."""
-    ranked = {q: found for q, found in _nested(run, "run", "score").items() if q in relevant}
+    nested = _nested(run, "run", "score", duplicates)
+    ranked = {query: found for query, found in nested.items() if query in relevant}
     scores = _numbers(ranked, "run", np.isnan)
     with np.errstate(over="ignore"):
         rounded = scores.astype(np.float32)
@@ -176,9 +211,26 @@ def ranked_run(
     return ranked
 
 
-def _nested(records: Any, name: str, field: str) -> Mapping[str, Mapping[str, Any]]:
-    """Records as a mapping from query to a mapping from document."""
-    queries = records if isinstance(records, Mapping) else _by_id(records, name, field)
+class _LaterPlace(str):
+    """The id of a document in a later place: it is sorted as text, and equals no other id."""
+
+    __slots__ = ()
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+
+def _nested(
+    records: Any, name: str, field: str, duplicates: str
+) -> Mapping[str, Mapping[str, Any]]:
+    """A file or records as a mapping from query to a mapping from document."""
+    queries: Mapping[str, Mapping[str, Any]]
+    if isinstance(records, str | PathLike):
+        queries = _by_id(read_trec(records, name), name, duplicates)
+    else:
+        is_nested = isinstance(records, Mapping)
+        queries = records if is_nested else _by_record(records, name, field, duplicates)
     for query, documents in queries.items():
         if not isinstance(documents, Mapping):
             raise TypeError(
@@ -196,28 +248,56 @@ def _nested(records: Any, name: str, field: str) -> Mapping[str, Mapping[str, An
     return queries
 
 
-def _by_id(records: Any, name: str, field: str) -> dict[str, dict[str, Any]]:
+def _by_record(records: Any, name: str, field: str, duplicates: str) -> dict[Any, dict[Any, Any]]:
     """Records as a dict from query to a dict from document."""
-    queries: dict[str, Any] = {}
     record = None
-    try:
+
+    def values() -> Iterator[tuple[Any, Any, Any]]:
+        nonlocal record
         rows = records.itertuples(index=False) if hasattr(records, "itertuples") else records
         for record in rows:
-            documents = queries.setdefault(record.query_id, {})
-            if record.doc_id in documents:
-                raise ValueError(
-                    f"{name} has document {record.doc_id!r} twice in query {record.query_id!r}."
-                )
-            documents[record.doc_id] = getattr(record, field)
+            yield record.query_id, record.doc_id, getattr(record, field)
+
+    try:
+        return _by_id(values(), name, duplicates)
     except (AttributeError, TypeError) as error:
         other = "score" if field == "relevance" else "relevance"
         swapped = hasattr(record, other) and not hasattr(record, field)
         raise TypeError(
-            f"{name} must be a mapping {{query: {{document: {field}}}}}, or records with query_id, "
-            f"doc_id and {field}, got {type(records).__name__}: {error}."
+            f"{name} must be a path, a mapping {{query: {{document: {field}}}}}, or records with "
+            f"query_id, doc_id and {field}, got {type(records).__name__}: {error}."
             + (" qrels and run look swapped: judgements come first." if swapped else "")
         ) from error
+
+
+def _by_id(
+    rows: Iterable[tuple[Any, Any, Any]], name: str, duplicates: str
+) -> dict[Any, dict[Any, Any]]:
+    """Rows of query, document and value as a dict from query to a dict from document."""
+    queries: dict[Any, Any] = {}
+    for query, document, value in rows:
+        documents = queries.setdefault(query, {})
+        if document in documents:
+            _add_again(documents, document, value, query, name, duplicates)
+        else:
+            documents[document] = value
     return queries
+
+
+def _add_again(
+    documents: dict[Any, Any], document: Any, value: Any, query: Any, name: str, duplicates: str
+) -> None:
+    """Add a document that the query has already."""
+    first, stays = documents[document], _LATER_PLACES_STAY[duplicates]
+    twice = f"{name} has document {document!r} twice in query {query!r}"
+    if name == "qrels" and first != value:
+        raise ValueError(f"{twice}, with the relevance {first} and {value}: keep one of them.")
+    if stays is None:
+        raise ValueError(f"{twice}. {_TWICE_HINTS[name]}")
+    if value > first:
+        documents[document], value = value, first
+    if stays and name == "run":
+        documents[_LaterPlace(document)] = value
 
 
 def as_floats(

@@ -18,7 +18,7 @@ LISTS = {
 
 def test_rankers_have_the_same_rows():
     """First those of the truth, then as many as the longest list needs for other documents."""
-    pool = pool_lists(TRUTHS, LISTS, "zero", read_list)
+    pool = pool_lists(TRUTHS, LISTS, "zero", "raise", read_list)
     assert pool.queries == ["q", "r", "s"]
     assert pool.n_rows.tolist() == [4, 2, 1]
     nan = np.nan  # unjudged
@@ -30,7 +30,7 @@ def test_rankers_have_the_same_rows():
 
 
 def test_queries_that_a_ranker_did_not_answer_are_omitted():
-    pool = pool_lists(TRUTHS, LISTS, "omit", read_list)
+    pool = pool_lists(TRUTHS, LISTS, "omit", "raise", read_list)
     assert (pool.queries, pool.n_omitted) == (["q"], 2)
 
 
@@ -38,8 +38,8 @@ def test_runs_and_lists_of_the_same_documents_are_the_same_pool():
     runs = {
         name: {q: dict.fromkeys(ids) for q, ids in each.items()} for name, each in LISTS.items()
     }
-    found = pool_lists(TRUTHS, runs, "zero", read_run)
-    expected = pool_lists(TRUTHS, LISTS, "zero", read_list)
+    found = pool_lists(TRUTHS, runs, "zero", "raise", read_run)
+    expected = pool_lists(TRUTHS, LISTS, "zero", "raise", read_list)
     assert np.array_equal(found.y_true, expected.y_true, equal_nan=True)
     for name in LISTS:
         assert found.y_scores[name].tolist() == expected.y_scores[name].tolist()
@@ -49,15 +49,15 @@ def test_runs_and_lists_of_the_same_documents_are_the_same_pool():
 def test_an_error_names_the_ranker_if_there_are_several(lists):
     truths = {"u": ["x"]}
     with pytest.raises((ValueError, TypeError)) as caught:
-        pool_lists(truths, {"good": {"u": ["x"]}, "bad": lists}, "zero", read_list)
+        pool_lists(truths, {"good": {"u": ["x"]}, "bad": lists}, "zero", "raise", read_list)
     assert caught.value.__notes__ == ["While comparing the ranker 'bad'."]
     with pytest.raises((ValueError, TypeError)) as caught:
-        pool_lists(truths, {"bad": lists}, "zero", read_list)
+        pool_lists(truths, {"bad": lists}, "zero", "raise", read_list)
     assert not hasattr(caught.value, "__notes__")
 
 
 def test_values_per_query():
-    pool = pool_lists(TRUTHS, LISTS, "zero", read_list)
+    pool = pool_lists(TRUTHS, LISTS, "zero", "raise", read_list)
     assert pool.per_query({"s": 3, "r": 2, "q": 1, "t": 4}, "clusters", False) == [1, 2, 3]
     with pytest.raises(ValueError, match="clusters must have an entry.* 2 are missing.*'q'"):
         pool.per_query({"r": 2}, "clusters", False)

@@ -26,22 +26,22 @@ def test_truths_and_lists_are_mappings_from_query():
 
 
 def test_a_list_and_a_truth_are_read_in_order():
-    assert [*read_list(np.array([3, 1, 2]), "q")] == [3, 1, 2]
-    assert read_truth(["b", "a"], "q") == {"b": 1, "a": 1}
+    assert [*read_list(np.array([3, 1, 2]), "q", "raise")] == [3, 1, 2]
+    assert read_truth(["b", "a"], "q", "raise") == {"b": 1, "a": 1}
     graded = {"a": 0.5}
-    assert read_truth(graded, "q") is graded
+    assert read_truth(graded, "q", "raise") is graded
 
 
 def test_judgements_are_grades_by_query():
     qrels = {"q": {"a": 2, "b": -1}, "r": {"a": 0.5}}
-    relevant, fractions = judgements(qrels)
+    relevant, fractions = judgements(qrels, "raise")
     assert np.isnan(relevant["q"].pop("b"))  # unjudged
     assert (relevant, fractions) == ({"q": {"a": 2}, "r": {"a": 0.5}}, [0.5])
 
 
 def test_a_run_is_ranked_by_score_and_then_by_id_descending():
     run = {"q": {"a": 1.0, "c": 2.5, "b": 1.0}, "nobody judged it": {"a": 1.0}}
-    ranked = ranked_run({"q": {"a": 1}}, [], run)
+    ranked = ranked_run({"q": {"a": 1}}, [], run, "raise")
     assert {query: [*documents] for query, documents in ranked.items()} == {"q": ["c", "b", "a"]}
 
 
@@ -67,7 +67,12 @@ def test_ids_of_unlike_types_are_refused():
 @pytest.mark.parametrize(
     ("lists", "truth", "error", "message"),
     [
-        ({"q": ["a", "b", "a"]}, {"q": ["a"]}, ValueError, "the id 'a' 2 times in query 'q'"),
+        (
+            {"q": ["a", "b", "a"]},
+            {"q": ["a"]},
+            ValueError,
+            "the id 'a' 2 times in query 'q'. Pass duplicates=\"omit\" .* or duplicates=\"zero\"",
+        ),
         ({"q": []}, {"q": []}, ValueError, "query 'q' has neither a list nor anything relevant"),
         ({}, {"q": []}, ValueError, "query 'q' has neither"),
         ({}, {}, ValueError, "no query to score"),
@@ -272,7 +277,7 @@ def test_relevance_in_the_place_of_lists_is_noticed():
 
 def test_grades_as_ids_and_ratings_twice():
     # five stars for three items: as ids they would be a single relevant document
-    message = r"relevant has the id 5 3 times in query 'u'\. Pass set\(ids\), or .*Counter\(ids\)"
+    message = r"the id 5 3 times in query 'u'\. Pass duplicates=\"omit\" .* or .*Counter\(ids\)"
     with pytest.raises(ValueError, match=message):
         from_lists({"u": [5, 5, 4, 5]}, {"u": [1, 5]})
     clicks = ["A", "B", "A"]
@@ -342,7 +347,7 @@ Record = namedtuple("Record", ["query_id", "doc_id", "score"])
         ({"q": {"a": 1}}, {"q": ["a"]}, TypeError, "run must have a mapping from document to score"),
         ({"q": {"a": 1}}, [("q", "a", 1)], TypeError, "records with query_id, doc_id and score"),
         ({"q": {"a": 1}}, 3, TypeError, "records with query_id, doc_id and score, got int"),
-        ({"q": {"a": 1}}, [Record("q", "a", 1)] * 2, ValueError, "run has document 'a' twice in query 'q'"),
+        ({"q": {"a": 1}}, [Record("q", "a", 1)] * 2, ValueError, "run has document 'a' twice in query 'q'. Pass duplicates=\"omit\" .* or duplicates=\"zero\""),
         ([Record("q", "a", 1)], {"q": {"a": 1}}, TypeError, "qrels must be.*'relevance'"),
     ],
 )  # fmt: skip

@@ -1,0 +1,221 @@
+"""TREC files: read as other readers do, or refused with file and line."""
+
+import gzip
+import os
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers import per_query
+
+from sklearn_ndcg import CONVENTIONS, compare_runs, from_trec
+from sklearn_ndcg._lists.files import read_trec
+
+QRELS = "q1 0 a 2\nq1 0 b 1\nq2 0 a 1\n"
+RUN = "q1 Q0 a 1 0.9 bm25\nq1 Q0 c 2 0.4 bm25\nq2 Q0 b 1 1e-3 bm25\n"
+BEIR = "query-id\tcorpus-id\tscore\nq1\ta\t2\nq1\tb\t1\nq2\ta\t1\n"
+
+
+def write(path, content):
+    """Write text or bytes, compressed if the name says so; return the path."""
+    content = content if isinstance(content, bytes) else content.encode()
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+    return path
+
+
+def drawn(seed):
+    """Lines of judgements and of a run, in the formats that are found in the wild."""
+    rng = np.random.default_rng(seed)
+    space = [" ", "  ", "\t", " \t "]
+    end = ["\n", " \n", "\r\n", "\t\n"]
+    scores = [
+        "1e-3",
+        "-2.5E+1",
+        "7",
+        "007.50",
+        "-0",
+        "3.",
+        ".5",
+        "inf",
+        "-inf",
+        "1.0000000001",
+        "1",
+    ]
+
+    def line(*fields):
+        gaps = [*rng.choice(space, len(fields) - 1), rng.choice(end)]
+        return rng.choice(["", " "]) + "".join(map("".join, zip(fields, gaps, strict=True)))
+
+    queries = [f"{q:03}" for q in range(12)]
+    documents = [f"FR94-{d}ä" for d in range(30)]
+    judged = [(q, d) for q in queries[:-1] for d in rng.choice(documents, 12, replace=False)]
+    found = [(q, d) for q in queries[1:] for d in rng.choice(documents, 20, replace=False)]
+    grades = rng.integers(-1, 4, len(judged))
+    grades[::12] = 1  # trec_eval never returns if all judgements of a query are negative
+    # judgements by document, so that the lines of a query are not together
+    lines = sorted((d, line(q, "0", d, str(y))) for (q, d), y in zip(judged, grades, strict=True))
+    qrels = "".join(each for _, each in lines)
+    run = "".join(
+        line(q, "Q0", d, str(i), rng.choice([*scores, repr(rng.normal())]), "run")
+        for i, (q, d) in enumerate(found)
+    )
+    return qrels, run.rstrip()  # without the end of the last line
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_files_are_read_as_by_pytrec_eval_and_ir_measures(seed, suffix, tmp_path):
+    pytrec_eval, ir_measures = map(pytest.importorskip, ("pytrec_eval", "ir_measures"))
+    texts = drawn(seed)
+    paths = [
+        write(tmp_path / f"{name}{suffix}", text)
+        for name, text in zip(("qrels", "run"), texts, strict=True)
+    ]
+    qrels, run = (
+        {q: dict(each) for q, each in parse(text.splitlines()).items()}
+        for parse, text in zip((pytrec_eval.parse_qrel, pytrec_eval.parse_run), texts, strict=True)
+    )
+    records = [*ir_measures.read_trec_qrels(texts[0])], [*ir_measures.read_trec_run(texts[1])]
+    expected = from_trec(qrels, run)
+    for given in (paths, map(str, paths), records):
+        for ours, theirs in zip(from_trec(*given), expected, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+    values = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.5"}).evaluate(run)
+    rows = from_trec(*paths, unanswered="omit")
+    assert per_query(rows, k=5, **CONVENTIONS["trec_eval"]) == pytest.approx(
+        {query: each["ndcg_cut_5"] for query, each in values.items()}, abs=1e-12
+    )
+
+
+@pytest.mark.slow
+def test_files_of_trec_eval_give_the_numbers_that_it_prints():
+    """`TREC_EVAL` is a clone of https://github.com/usnistgov/trec_eval."""
+    if "TREC_EVAL" not in os.environ:
+        pytest.skip("TREC_EVAL is not set")
+    folder = Path(os.environ["TREC_EVAL"]) / "test"
+    printed = [line.split() for line in (folder / "out.test.aq").read_text().splitlines()]
+    cutoffs = {"ndcg": None} | {f"ndcg_cut_{k}": k for k in (5, 10, 15, 20, 30, 100, 200, 500)}
+    for qrels in ("qrels.test", "qrels.test.with-comments"):
+        rows = from_trec(folder / qrels, folder / "results.test", unanswered="omit")
+        for measure, k in cutoffs.items():
+            found = per_query(rows, k=k, **CONVENTIONS["trec_eval"])
+            found["all"] = np.mean(list(found.values()))
+            expected = {q: float(value) for name, q, value in printed if name == measure}
+            assert len(expected) > 3
+            assert found == pytest.approx(expected, abs=0.00005 + 1e-12)
+    with pytest.raises(ValueError, match=r"results.trunc, line 1: run must have 6 fields.*got 9"):
+        from_trec(folder / "qrels.test", folder / "results.trunc")
+
+
+@pytest.mark.filterwarnings("ignore:2 queries")
+def test_runs_that_are_files_are_compared(tmp_path):
+    qrels, one = write(tmp_path / "qrels", QRELS), write(tmp_path / "one.gz", RUN)
+    two = write(tmp_path / "two", "q1 Q0 b 1 2 x\nq2 Q0 a 1 2 x\n")
+    result = compare_runs(qrels, {"one": one, "two": str(two)}, test="t")
+    run = {"q1": {"a": 0.9, "c": 0.4}, "q2": {"b": 1e-3}}
+    other = {"q1": {"b": 2}, "q2": {"a": 2}}
+    truth = {"q1": {"a": 2, "b": 1}, "q2": {"a": 1}}
+    assert repr(result) == repr(compare_runs(truth, {"one": run, "two": other}, test="t"))
+    with pytest.raises(ValueError, match=r"judgements come first") as caught:
+        compare_runs(qrels, {"one": one, "judgements": qrels})
+    assert caught.value.__notes__ == ["While comparing the ranker 'judgements'."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        BEIR,
+        BEIR.replace("\n", "\r\n"),
+        "\ufeff" + BEIR,
+        QRELS,
+        "\ufeff" + QRELS,
+        "# by assessors\n# a b c\n\n" + QRELS + "\n# the end\n \n",
+        QRELS.replace(" ", "\v"),
+    ],
+)
+def test_judgements_of_other_forms(text, tmp_path):
+    found = [*read_trec(write(tmp_path / "qrels", text), "qrels")]
+    assert found == [("q1", "a", 2), ("q1", "b", 1), ("q2", "a", 1)]
+
+
+def test_ids_keep_the_spaces_of_unicode_and_number_signs(tmp_path):
+    """As in trec_eval, whose separators are those of ASCII."""
+    text = "#1 Q0 東\u3000京 1 2 x\n#1 Q0 a\u00a0b\x85c\x1cd 2 1 x\n"
+    found = [*read_trec(write(tmp_path / "run", text), "run")]
+    assert found == [("#1", "東\u3000京", 2), ("#1", "a\u00a0b\x85c\x1cd", 1)]
+
+
+LONG = "".join(f"q1 Q0 {d} 1 {-d} x\n" for d in range(100_000))
+LAYOUT = r"run must have 6 fields \(query Q0 document rank score name\), got "
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run", "message"),
+    [
+        (QRELS, QRELS, f"run, line 1: {LAYOUT}4: 'q1 0 a 2'. Lines of judgements have 4: judgements come first"),
+        (QRELS, BEIR, f"run, line 1: {LAYOUT}3: .* Lines of BEIR's judgements have 3"),
+        (RUN, QRELS, r"qrels, line 1: qrels must have 4 fields \(query 0 document relevance\), got 6: 'q1 Q0 a 1 0.9 bm25'. Lines of a run have 6: judgements come first"),
+        (QRELS, RUN.replace(" bm25", ""), f"run, line 1: {LAYOUT}5: .*The name of the run may be missing"),
+        (QRELS, RUN + "q2 Q0 c 2 0.1\n", f"run, line 4: {LAYOUT}5"),
+        (QRELS, "\n" + RUN + "q2 Q0\n", f"run, line 5: {LAYOUT}2"),
+        (QRELS, RUN.replace("bm25\nq2", "bm25q2"), f"run, line 2: {LAYOUT}11: 'q1 Q0 c 2 0.4 bm25q2 Q0 b"),
+        (BEIR.partition("\n")[2], RUN, r"qrels, line 1: .* got 3: .* Lines of BEIR have 3, below the header query-id corpus-id score"),
+        (BEIR + "q2\tb c\t1\n", RUN, r"qrels, line 5: qrels must have 3 fields \(query-id corpus-id score\), got 4"),
+        (BEIR + BEIR, RUN, "qrels, line 5: qrels must have a number as score, got 'score'"),
+        (QRELS, RUN.replace("0.4", "high"), "run, line 2: run must have a number as score, got 'high'"),
+        (QRELS, RUN.replace("0.4", "nan"), "run, line 2: run must have a number as score, got 'nan'"),
+        (QRELS.replace(" 2", " x"), RUN, "qrels, line 1: qrels must have a number as relevance, got 'x'"),
+        (QRELS.replace(" 2", " inf"), RUN, "qrels must not have inf, found in query 'q1'"),
+        (QRELS, RUN.encode("utf-16"), "run, line 1: "),
+        (QRELS, RUN.replace(" c ", " ç ").encode("latin-1"), "run, line 2: run must be UTF-8: .*0xe7"),
+        (QRELS.replace("q2", "ü").encode("latin-1"), RUN, "qrels, line 3: qrels must be UTF-8: .*0xfc"),
+        (QRELS, "", r"run is empty: .*run has no line of data"),
+        (QRELS, "# a b c d e\n", "run is empty"),
+        ("\n# nothing\n", RUN, r"qrels is empty: .*qrels has no line of data"),
+        (BEIR.partition("\n")[0], RUN, "qrels is empty"),
+        (QRELS, gzip.compress(b"", mtime=0), "run is empty"),
+        (QRELS, gzip.compress(LONG.encode(), mtime=0)[:-20], "run is damaged or cut off: "),
+        (QRELS, gzip.compress(RUN.encode(), mtime=0)[:9], "run is damaged or cut off: "),
+        (QRELS, gzip.compress(RUN.encode(), mtime=0)[:12] + b"\xff" * 40, "run is damaged or cut off: "),
+        (QRELS, gzip.compress(RUN.encode(), mtime=0)[:-8] + b"\0" * 8, "run is damaged or cut off: CRC"),
+    ],
+)  # fmt: skip
+def test_bad_files(qrels, run, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        from_trec(write(tmp_path / "qrels", qrels), write(tmp_path / "run", run))
+
+
+def test_files_that_are_not_there(tmp_path):
+    qrels = write(tmp_path / "qrels", QRELS)
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        from_trec(qrels, tmp_path / "nowhere")
+    with pytest.raises((IsADirectoryError, PermissionError)):
+        from_trec(tmp_path, qrels)
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_a_file_without_line_ends_is_refused_before_it_fills_the_memory(compressed, tmp_path):
+    qrels, run = write(tmp_path / "qrels", QRELS), tmp_path / "run"
+    if compressed:
+        with gzip.open(run, "wb", compresslevel=1) as file:
+            for _ in range(64):
+                file.write(bytes(2**20))
+    else:
+        run.touch()
+        os.truncate(run, 2**31)  # takes no space on the disk
+    tracemalloc.start()
+    try:
+        with pytest.raises(
+            ValueError, match="run, line 1: run must not have lines of 1,048,576 bytes or more"
+        ):
+            from_trec(qrels, run)
+        assert tracemalloc.get_traced_memory()[1] < 16 * 2**20
+    finally:
+        tracemalloc.stop()
+
+
+def test_long_lines_are_read(tmp_path):
+    document = "d" * 100_000
+    found = [*read_trec(write(tmp_path / "qrels", f"q 0 {document} 1\n"), "qrels")]
+    assert found == [("q", document, 1)]
