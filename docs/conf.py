@@ -55,7 +55,8 @@ html_static_path = ["_static"]
 html_favicon = "_static/favicon.svg"
 html_css_files = ["site.css"]
 html_show_sourcelink = False
-html_sidebars = {"index": [], "how_to": [], "other_tools": [], "errors": []}  # pages without pages below them
+# pages without pages below them
+html_sidebars = {"index": [], "how_to": [], "other_tools": [], "errors": []}
 html_theme_options = {
     "navbar_align": "left",
     "header_links_before_dropdown": 7,
