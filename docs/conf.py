@@ -55,10 +55,11 @@ html_static_path = ["_static"]
 html_favicon = "_static/favicon.svg"
 html_css_files = ["site.css"]
 html_show_sourcelink = False
-html_sidebars = {"index": [], "how_to": [], "errors": []}  # pages without pages below them
+# pages without pages below them
+html_sidebars = {"index": [], "how_to": [], "other_tools": [], "errors": []}
 html_theme_options = {
     "navbar_align": "left",
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 7,
     "show_toc_level": 2,
     "footer_start": ["copyright"],
     "footer_end": [],
