@@ -72,8 +72,8 @@ def compare_rankers(
     margin : float, default=None
         The loss of NDCG that does not matter, between 0 and 1. Each pair then has a verdict:
         "better", "not worse", "worse" or "undecided", see `Comparison`; "not worse" is wrong in
-        at most ``(1 - confidence_level) / 2`` of the cases in which the first ranker is worse by
-        the margin.
+        about ``(1 - confidence_level) / 2`` of the cases in which the first ranker is worse by the
+        margin.
 
     segments : array-like of shape (n_documents,) or (n_queries,), or several columns, default=None
         The segment of each row, as in `ndcg_by_segment`: the rankers are compared in each segment

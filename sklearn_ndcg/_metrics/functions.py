@@ -57,7 +57,7 @@ def dcg_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+    y_true : array-like or sparse matrix of shape (n_documents,) or (n_queries, n_documents)
         Relevance of each document: any finite number, negative ones included. NaN marks an unjudged
         document, see `unjudged`.
 
@@ -191,9 +191,10 @@ def ndcg_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+    y_true : array-like or sparse matrix of shape (n_documents,) or (n_queries, n_documents)
         Relevance of each document: any finite number whose gain is >= 0. NaN marks an unjudged
-        document, see `unjudged`.
+        document, see `unjudged`. What a sparse matrix does not store is 0; grades from 0 to 255
+        take one byte per document then, other numbers eight.
 
     y_score : array-like of the shape of `y_true`
         Predicted scores; a larger score is an earlier rank. ``-inf`` means "judged but not
@@ -333,7 +334,7 @@ def dcg_samples(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+    y_true : array-like or sparse matrix of shape (n_documents,) or (n_queries, n_documents)
         Relevance of each document: any finite number, negative ones included. NaN marks an unjudged
         document, see `unjudged`.
 
@@ -420,7 +421,7 @@ def ndcg_samples(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+    y_true : array-like or sparse matrix of shape (n_documents,) or (n_queries, n_documents)
         Relevance of each document: any finite number whose gain is >= 0. NaN marks an unjudged
         document, see `unjudged`.
 
@@ -522,7 +523,7 @@ def ndcg_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+    y_true : array-like or sparse matrix of shape (n_documents,) or (n_queries, n_documents)
         Relevance of each document: any finite number whose gain is >= 0. NaN marks an unjudged
         document, see `unjudged`.
 

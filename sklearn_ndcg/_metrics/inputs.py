@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.utils import check_array
 
 from sklearn_ndcg import _checks, _kernels
@@ -129,7 +130,8 @@ def numeric(values: Any, name: str, only_order: bool = False) -> NDArray[Any]:
     array = np.ma.getdata(values) if np.ma.isMaskedArray(values) else values
     if type(array) is not np.ndarray or array.dtype.kind not in "biuf":
         try:
-            exact = _exact_integers(_checks.to_host(array))
+            dense = _dense(array, name) if sparse.issparse(array) else array
+            exact = _exact_integers(_checks.to_host(dense))
             array = check_array(
                 exact, ensure_2d=False, ensure_all_finite=False, ensure_min_samples=0,
                 ensure_min_features=0, input_name=name,
@@ -150,6 +152,22 @@ def numeric(values: Any, name: str, only_order: bool = False) -> NDArray[Any]:
     if array.dtype.kind == "b":  # any byte but 0 is True, in a view of other bytes too
         array = array.view(np.uint8) != 0
     return array
+
+
+def _dense(matrix: Any, name: str) -> NDArray[Any]:
+    """A sparse matrix of relevance as an array, of one byte per document where grades fit."""
+    if name != "y_true":
+        raise TypeError(
+            f"only y_true may be sparse. Pass {name}.toarray(), where what is not stored is 0. For "
+            "documents that were not retrieved, whose score is -inf, pass lists of ids to "
+            "from_lists."
+        )
+    rows = sparse.csr_array(matrix, copy=True)
+    rows.sum_duplicates()  # which bytes could not hold
+    if rows.dtype.kind in "iuf":
+        grades = _kernels.as_grades(rows.data)
+        rows.data = rows.data if grades is None else grades
+    return np.asarray(rows.toarray())
 
 
 def _exact_integers(values: Any) -> Any:
@@ -243,8 +261,9 @@ def _scores(y_score: ArrayLike, shape: tuple[int, ...]) -> Floats:
         hint = ""
         if len(shape) == 1 and score.ndim == 2:
             hint = (
-                " One score per document is needed: for a classifier's probabilities that is "
-                "predict_proba(X)[:, 1], or the expected gain, as in make_ndcg_scorer."
+                " One score per document is needed. For a classifier's probabilities that is the "
+                "expected gain: np.round(y_score @ gain, 10), where gain is classes_ (after "
+                "cross_val_predict np.unique(y)), or 2.0**classes_ - 1 for gain='exponential'."
             )
         raise ValueError(
             f"y_true and y_score must have the same shape, got {shape} and {score.shape}.{hint}"

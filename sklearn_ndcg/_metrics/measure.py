@@ -365,9 +365,10 @@ def check_cutoff(k: Any) -> Cutoff:
         return "retrieved"
     if _checks.is_integer(k) and k >= 1:
         return int(k)
+    several = " For several cutoffs call it in a loop; ndcg_curve and scorers take a list."
     raise ValueError(
         f"k must be an integer >= 1, None for all documents or 'retrieved' for each list's own "
-        f"length, got {k!r}."
+        f"length, got {k!r}.{several if np.iterable(k) and not isinstance(k, str) else ''}"
     )
 
 

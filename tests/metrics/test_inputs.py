@@ -1,5 +1,6 @@
 """Input of every kind, and bad input: each case with the words of its error message."""
 
+import tracemalloc
 import warnings
 from decimal import Decimal
 from fractions import Fraction
@@ -12,12 +13,15 @@ import pyarrow as pa
 import pytest
 from helpers import graded_rows
 from scipy import sparse
+from sklearn import metrics
 
 from sklearn_ndcg import (
     compare_rankers,
     dcg_samples,
     dcg_score,
+    explain_difference,
     jarvelin_kekalainen,
+    make_ndcg_scorer,
     ndcg_curve,
     ndcg_interval,
     ndcg_samples,
@@ -42,7 +46,7 @@ DATA = {
     "1-D without groups": (Y, S, {}, r"y_true is 1-D.*groups=.*\[y_true\], \[y_score\]"),
     "different lengths": (Y, S[:3], {"groups": G}, r"same shape, got \(4,\) and \(3,\)"),
     "different widths": ([Y], [S[:3]], {}, r"same shape, got \(1, 4\) and \(1, 3\)"),
-    "probabilities": (Y, np.ones((4, 2)), {"groups": G}, r"\(4, 2\).*predict_proba\(X\)\[:, 1\]"),
+    "probabilities": (Y, np.ones((4, 2)), {"groups": G}, r"\(4, 2\).*np.round\(y_score @ gain, 10\).*classes_"),
     "one 2-D, one 1-D": ([Y], S, {}, r"same shape, got \(1, 4\) and \(4,\)"),
     "2-D with groups": ([Y], [S], {"groups": [1]}, r"groups goes with 1-D.*\(1, 4\)"),
     "table with groups": (np.c_[Y, Y], np.c_[S, S], {"groups": G}, r"\(4, 2\).*multilabel.*pass that column"),
@@ -75,7 +79,10 @@ DATA = {
     "set": (Y, set(S), {"groups": G}, "y_score must be an array of numbers, got set"),
     "generator": (Y, (s for s in S), {"groups": G}, "y_score must be.*numbers, got generator"),
     "unreadable": (Unreadable(), S, {"groups": G}, "y_true must be.*Unreadable.*requires grad"),
-    "sparse": (sparse.csr_array(np.ones((2, 3))), np.ones((2, 3)), {}, "y_true.*csr_array.*[Ss]parse"),
+    "sparse scores": (np.ones((2, 3)), sparse.csr_array(np.ones((2, 3))), {},
+                      r"y_score.*csr_array.*only y_true may be sparse.*y_score\.toarray\(\).*from_lists"),
+    "sparse and complex": (sparse.csr_array(np.ones((2, 3)) * 1j), np.ones((2, 3)), {}, "y_true must be.*numbers.*[Cc]omplex"),
+    "sparse and NaN": (sparse.csr_array([[0, 1, 0], [0, 0, NAN]]), np.ones((2, 3)), {}, r"1 NaN, the first at index \(1, 2\)"),
     "np.matrix": (np.ones((2, 3)).view(np.matrix), np.ones((2, 3)), {}, "y_true.*matrix"),
     "masked": (np.ma.array(Y, mask=[0, 1, 0, 0]), S, {"groups": G}, "y_true is a masked.*1 masked.*index 1"),
     "masked scores": (Y, np.ma.array(S, mask=[1, 1, 0, 0]), {"groups": G}, "y_score.*2 masked"),
@@ -181,7 +188,9 @@ CALLS = {
     "k float": (partial(ndcg_samples, Y, S, **good, k=5.0), "k must be.*got 5.0"),
     "k bool": (partial(ndcg_score, Y, S, **good, k=True), "k must be.*got True"),
     "k text": (partial(dcg_samples, Y, S, **good, k="all"), "k must be.*'retrieved'.*'all'"),
-    "k list": (partial(ndcg_score, Y, S, **good, k=[1, 2]), r"k must be.*\[1, 2\]"),
+    "k list": (partial(ndcg_score, Y, S, **good, k=[1, 2]), r"k must be.*\[1, 2\].*several cutoffs.*loop"),
+    "k list of a comparison": (partial(compare_rankers, Y, {"a": S, "b": S}, **good, k=[1, 2]),
+                               r"k must be.*\[1, 2\].*several cutoffs.*loop"),
     "curve of one": (partial(ndcg_curve, Y, S, **good, k=3), r"k must be a 1-D array.*k=\[1, 5, 10\]"),
     "curve of zero": (partial(ndcg_curve, Y, S, **good, k=[0, 1]), "k must be a 1-D array"),
     "curve of none": (partial(ndcg_curve, Y, S, **good, k=[]), "k must be a 1-D array"),
@@ -398,6 +407,86 @@ def test_missing_relevance_of_nullable_booleans():
     np.testing.assert_array_equal(found, ndcg_samples([1, 0], [1, 3], groups=[1, 1]))
 
 
+# --- sparse relevance: the values of the dense matrix, to the last bit
+
+
+@pytest.mark.parametrize("kind", [bool, np.uint8, np.int8, np.int64, np.float32, np.float64])
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"])
+def test_sparse_relevance_has_the_value_of_the_dense(form, kind):
+    rng = np.random.default_rng(0)
+    dense = rng.poisson(0.3, (40, 30)).astype(kind)
+    dense = dense / np.float32(2) if np.dtype(kind).kind == "f" else dense
+    score = rng.integers(0, 6, dense.shape).astype(float)  # ties
+    score[rng.random(dense.shape) < 0.1] = -INF
+    for each in (getattr(sparse, f"{form}_array")(dense), getattr(sparse, f"{form}_matrix")(dense)):
+        for k in (None, 1, 5, "retrieved"):
+            for options in ({}, {"ties": "worst"}, {"gain": "exponential"}, {"discount": "none"}):
+                for function in (ndcg_samples, dcg_samples):
+                    found = function(each, score, k=k, **options)
+                    np.testing.assert_array_equal(found, function(dense, score, k=k, **options))
+        weight = rng.random(40)
+        for function in (ndcg_score, dcg_score, ndcg_curve):
+            found, expected = (function(y, score, sample_weight=weight) for y in (each, dense))
+            np.testing.assert_array_equal(found, expected)
+        finite = np.maximum(score, -1)
+        assert ndcg_score(each, finite) == pytest.approx(
+            metrics.ndcg_score(dense, finite), abs=1e-12
+        )
+
+
+def test_sparse_relevance_in_intervals_comparisons_and_scorers():
+    rng = np.random.default_rng(0)
+    dense = rng.poisson(0.5, (40, 20))
+    scores = {"a": rng.normal(size=dense.shape), "b": rng.normal(size=dense.shape)}
+
+    class Model:
+        def predict(self, X):
+            return scores["a"]
+
+    def results(y_true):
+        yield ndcg_interval(y_true, scores["a"], random_state=0, k=5)
+        yield compare_rankers(y_true, scores, random_state=0, k=5)
+        yield explain_difference(y_true, scores["a"], "sklearn", "lightgbm")
+        yield make_ndcg_scorer(k=5, response_method="predict")(Model(), np.ones((40, 2)), y_true)
+
+    assert list(map(repr, results(sparse.csr_array(dense)))) == list(map(repr, results(dense)))
+
+
+def test_sparse_relevance_that_is_stored_twice_is_added():
+    places = [0, 0, 0, 1], [2, 2, 0, 1]
+    twice = sparse.coo_array(([200, 100, 0, 1], places), shape=(2, 3))
+    unsummed = sparse.csr_array(([200, 100, 0, 1], [2, 2, 0, 1], [0, 3, 4]), shape=(2, 3))
+    unsummed.has_canonical_format = False
+    for y_true in (twice, unsummed):
+        found = ndcg_samples(y_true, [[1, 2, 3], [3, 2, 1]])
+        np.testing.assert_array_equal(found, [1, 1 / np.log2(3)])
+        assert dcg_score(y_true, [[1, 2, 3], [1, 2, 3]], k=1) == 150
+        assert y_true.nnz == 4  # not changed
+
+
+def test_sparse_relevance_of_nothing_and_of_unjudged_documents():
+    nothing = sparse.csr_array((2, 3))
+    assert ndcg_score(nothing, np.ones((2, 3)), undefined=0.5) == 0.5
+    unjudged = sparse.csr_array([[NAN, 0, 1], [0, 2, 0]])
+    expected = ndcg_samples(unjudged.toarray(), [[3, 2, 1]] * 2, unjudged="omit")
+    found = ndcg_samples(unjudged, [[3, 2, 1]] * 2, unjudged="omit")
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_sparse_grades_take_a_byte_per_document():
+    rng = np.random.default_rng(0)
+    dense = rng.binomial(4, 0.01, size=(500, 2000)).astype(float)
+    score, peaks = rng.random(dense.shape), []
+    for y_true in (dense[:2], dense, sparse.csr_array(dense)):  # the first makes what is made once
+        tracemalloc.start()
+        try:
+            ndcg_score(y_true, score[: y_true.shape[0]], k=10)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+    assert peaks[2] < peaks[1] + dense.size  # a dense copy has 8 bytes per document
+
+
 # --- what is refused by every function
 
 
@@ -405,10 +494,6 @@ SMALL = np.array([[1.0, 0, 2], [0, 1, 0]])
 
 
 REFUSED = {
-    "csr": sparse.csr_matrix(SMALL),
-    "csc": sparse.csc_matrix(SMALL),
-    "coo array": sparse.coo_array(SMALL),
-    "csr of booleans": sparse.csr_matrix(SMALL > 0),
     "generator": (row for row in SMALL),
     "map": map(list, SMALL),
     "iterator": iter(SMALL),
