@@ -84,7 +84,7 @@ def sum_part(rows: Any, columns: Columns, options: Options) -> Sums:
             return Sums(len(table), [queries.totals()])
         query = queries.grouping.row_codes()
         first = first_rows(query)
-        elsewhere = _in_another(table, columns["segments"], query, first)
+        elsewhere = _in_another(table, columns, query, first)
     except ValueError:
         wrong = _examples(_wrong_rows(table, columns, measure, *arrays), table, columns)
         if wrong:
@@ -192,17 +192,19 @@ def _grouping(table: Any, names: list[str], sort: bool) -> Grouping:
     return Grouping.of_ids(_ids(table, names), len(table), sort=sort, name="segments")
 
 
-def _in_another(table: Any, names: list[str], query: Ints, first: Ints) -> NDArray[np.bool_]:
+def _in_another(table: Any, columns: Columns, query: Ints, first: Ints) -> NDArray[np.bool_]:
     """Which rows are in another segment than the first row of their query."""
-    keys = map(nw.to_native, map(_exact, _keys(table, names)))
-    each = [encode_ids(key, len(table), "segments")[0] for key in keys]
+    names = [name for name in columns["segments"] if name not in columns["groups"]]
+    each = [encode_ids(_ids(table, [name]), len(table), "segments")[0] for name in names]
+    compared = [(ids, ids[first]) for ids in each]
 
     def in_one(part: slice) -> bool:
-        return all((ids[part] == ids[first[query[part]]]).all() for ids in each)
+        return all((ids[part] == of_query[query[part]]).all() for ids, of_query in compared)
 
     if all(map_rows(in_one, len(table))):
         return np.zeros(len(table), dtype=bool)
-    codes = _grouping(table, names, sort=False).row_codes()  # equal ids may have several codes
+    # equal segments may have several ids here, as categories may
+    codes = _grouping(table, columns["segments"], sort=False).row_codes()
     return np.asarray(codes != codes[first][query])
 
 
