@@ -166,7 +166,7 @@ TABLES = {
 
 @pytest.mark.parametrize("engine", ["pandas", "polars", "polars lazy"])
 @pytest.mark.parametrize("name", TABLES)
-@pytest.mark.parametrize("function", ["ndcg_score", "ndcg_by_query"])
+@pytest.mark.parametrize("function", ["ndcg_score", "ndcg_by_query", "ndcg_by_segment"])
 def test_tables(function, name, engine):
     pytest.importorskip("narwhals", reason="the extra `frames` is not installed")
     pl = pytest.importorskip("polars")
@@ -174,11 +174,12 @@ def test_tables(function, name, engine):
 
     columns, words = TABLES[name]
     make = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "polars lazy": pl.LazyFrame}[engine]
-    table, function = make(columns), getattr(frames, function)
+    table, names = make(columns), NAMES | ({"segments": "q"} if "segment" in function else {})
+    function = getattr(frames, function)
     if function is frames.ndcg_by_query and engine == "polars lazy":
-        function(table, **NAMES)  # nothing is computed, so there is nothing to warn of
+        function(table, **names)  # nothing is computed, so there is nothing to warn of
     else:
-        check_line(lambda: function(table, **NAMES), words)
+        check_line(lambda: function(table, **names), words)
 
 
 def test_a_warning_names_the_line_in_a_module_of_the_user(tmp_path):

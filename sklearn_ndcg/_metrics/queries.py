@@ -84,9 +84,9 @@ class Queries:
 
     def values(self) -> Floats:
         """The measure of every query at every cutoff, shape (n_queries, n_cutoffs)."""
-        values, n_undefined = self._values()
-        if n_undefined:
-            self.measure.report_undefined(n_undefined, len(self))
+        values, undefined = self._values()
+        if undefined.any():
+            self.measure.report_undefined(int(undefined.sum()), len(self))
         return values
 
     def means(self) -> Floats:
@@ -103,25 +103,42 @@ class Queries:
         found = [self.for_measure(k=block).totals() for block in blocks]
         return found[0]._replace(total=np.concatenate([each.total for each in found]))
 
-    def totals_of(self, values: Floats, n_undefined: int = 0) -> Totals:
-        """Sums of such values of each query, of which some are nan and left out."""
+    def totals_by(self, codes: Ints) -> list[Totals]:
+        """`totals` of the queries of each code, of which all up to the largest occur."""
+        found, ends = self._values(), np.cumsum(np.bincount(codes))
+        parts = np.split(np.argsort(codes, kind="stable"), ends[:-1])
+        return [self.totals_of(*found, part) for part in parts]
+
+    def totals_of(
+        self,
+        values: Floats,
+        undefined: NDArray[np.bool_] | None = None,
+        part: Ints | slice = slice(None),
+    ) -> Totals:
+        """Sums of such values of each query, of which some are nan and left out.
+
+        `undefined` says which queries are, if any; `part`, which to sum.
+        """
+        values = values[part]
         scored = ~np.isnan(values[:, 0])
-        weight = self._weights()
+        weight = self._weights(part)
         with np.errstate(over="ignore"):
             total = weighted_sums(values[scored].T, weight[scored])
-        largest = 1.0 if self.weight is None else float(self.weight.max())
-        counts = len(self), n_undefined, self.grouping.n_single
-        return Totals(total, exact_sum(weight[scored]), largest, *counts)
+        largest = 1.0 if self.weight is None else float(self.weight[part].max())
+        n_undefined = 0 if undefined is None else int(np.count_nonzero(undefined[part]))
+        n_single = int(np.count_nonzero(self.grouping.lengths[part] == 1))
+        return Totals(total, exact_sum(weight[scored]), largest, len(values), n_undefined, n_single)
 
-    def _values(self) -> tuple[Floats, int]:
-        """Values as in `values`, and how many queries are undefined."""
+    def _values(self) -> tuple[Floats, NDArray[np.bool_]]:
+        """Values as in `values`, and which queries are undefined."""
         if not self.measure.normalized:
             cutoffs, column = self._distinct_cutoffs()
-            return self._dcg(cutoffs, self.measure.discounts(cutoffs[-1]))[:, column], 0
+            dcg = self._dcg(cutoffs, self.measure.discounts(cutoffs[-1]))[:, column]
+            return dcg, np.zeros(len(self), dtype=bool)
         ndcg = self.ndcg(*self.dcg_and_ideal())
         undefined = np.isnan(ndcg[:, 0])
         ndcg[undefined] = self.measure.undefined_rule.value
-        return ndcg, int(np.count_nonzero(undefined))
+        return ndcg, undefined
 
     def dcg_and_ideal(self) -> tuple[Floats, Floats]:
         """DCG and ideal DCG of every query at every cutoff, each (n_queries, n_cutoffs)."""
@@ -229,11 +246,12 @@ class Queries:
     def _longest(self) -> int:
         return max(1, int(self.lengths.max()))
 
-    def _weights(self) -> Floats:
-        """Weights of the queries, the largest 1, so that no sum of them is too large."""
+    def _weights(self, part: Ints | slice = slice(None)) -> Floats:
+        """Weights of some queries, the largest 1, so that no sum of them is too large."""
         if self.weight is None:
-            return np.ones(len(self))
-        return np.asarray(self.weight / (self.weight.max() or 1))
+            return np.ones(len(self.starts[part]))
+        weight = self.weight[part]
+        return np.asarray(weight / (weight.max() or 1))
 
     def _distinct_cutoffs(self) -> tuple[Ints, Ints | slice]:
         """The distinct ranks to cut at, no deeper than any query, and which is that of each k."""

@@ -18,4 +18,4 @@ from sklearn_ndcg._rows.grouping import (
     shown_labels,
     warn_of_single_documents,
 )
-from sklearn_ndcg._rows.ids import first_rows
+from sklearn_ndcg._rows.ids import encode_ids, first_rows

@@ -24,6 +24,7 @@ LabelsAt = Callable[[Ints], Iterable[Any]]  # the labels of some rows
 _NOUNS = {"order_by": "value"}  # what errors call the values of an argument, if not ids
 _HASH_OF_IDENTITY: Any = object.__hash__
 _MANY_TUPLES = 500  # of so many it is seen whether their hashes collide
+_ROWS_AT_ONCE = 1 << 16  # whose numbers stay in the cache, too
 _HASHED_AT_ONCE = 1 << 14  # rows of text: they stay in the processor's cache
 
 
@@ -401,5 +402,8 @@ def _unique_by_table(ids: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
 def first_rows(codes: Ints) -> Ints:
     """The first row of each code, of which all up to the largest occur."""
     rows = np.empty(codes.max() + 1, dtype=np.intp)
-    rows[codes[::-1]] = np.arange(len(codes))[::-1]  # of several rows the last written stays
+    for end in range(len(codes), 0, -_ROWS_AT_ONCE):
+        start = max(0, end - _ROWS_AT_ONCE)
+        # of several rows the last written stays
+        rows[codes[start:end][::-1]] = np.arange(start, end)[::-1]
     return rows

@@ -82,7 +82,8 @@ class Engine:
 
         The number is a multiple of `wanted`, so that no core waits for another.
         """
-        dtypes = [self.table.collect_schema()[key] for key in self.keys]
+        schema, ids = self.table.collect_schema(), {*self.keys, *self.columns.get("segments", ())}
+        dtypes = map(schema.__getitem__, ids)
         n_texts = sum(not (dtype.is_numeric() or dtype.is_temporal()) for dtype in dtypes)
         n_bytes = n_rows * (_BYTES_PER_ROW + _BYTES_PER_TEXT * n_texts)
         n_fitting = ceil(n_bytes / (self.memory * 2**20))
@@ -191,6 +192,9 @@ class Polars(Passes):
         empty = sys.modules["polars"].DataFrame(schema=self.native.collect_schema())
         register = import_module("polars.io.plugins").register_io_source
         return register(results, schema=self.task(empty).table.schema)
+
+    def give_back(self, tables: list[Any]) -> Any:
+        return super().give_back(tables).lazy()
 
 
 class DuckDB(Passes):
@@ -311,8 +315,11 @@ class Spark(Partitions):
         types = import_module("pyspark.sql.types")
         kinds = [types.LongType(), *[types.DoubleType()] * 3]
         fields = [self.native.schema[key] for key in self.keys]
-        fields += map(types.StructField, RESULTS, kinds)
+        fields += map(types.StructField, RESULTS["groups"], kinds)
         return self.mapped(lambda rows: run(rows).table.to_batches(), n, types.StructType(fields))
+
+    def give_back(self, tables: list[Any]) -> Any:
+        return self.native.sparkSession.createDataFrame(super().give_back(tables))
 
 
 class Dask(Partitions):
@@ -351,6 +358,9 @@ class Dask(Partitions):
     def scored(self, run: Task, n: int | None) -> Any:
         parts, empty = self.shuffled(n), run(self.native).table
         return parts.map_partitions(lambda rows: run(rows).table, meta=empty)
+
+    def give_back(self, tables: list[Any]) -> Any:
+        return import_module("dask.dataframe").from_pandas(super().give_back(tables), npartitions=1)
 
 
 # By package and class. A table that is not here is an eager one of any library that Narwhals knows.
@@ -412,14 +422,15 @@ def _check_columns(schema: Any, columns: Columns) -> None:
                     f"{', '.join(map(str, schema))}."
                 )
             dtype = schema[name]
-            if argument != "groups" and not (dtype.is_numeric() or dtype == nw.Boolean):
+            if argument not in RESULTS and not (dtype.is_numeric() or dtype == nw.Boolean):
                 raise TypeError(f"{argument}={name!r} must be a column of numbers, is {dtype}.")
-    keys = columns["groups"]
-    if len(set(keys)) < len(keys) or {key.lower() for key in keys} & set(RESULTS):
-        raise ValueError(
-            f"groups must name different columns, and none called {', '.join(RESULTS)} in any case "
-            f"of letters, as the results are; got {keys}."
-        )
+    for argument, results in RESULTS.items():
+        keys = columns.get(argument, [])
+        if len(set(keys)) < len(keys) or {key.lower() for key in keys} & set(results):
+            raise ValueError(
+                f"{argument} must name different columns, and none called {', '.join(results)} in "
+                f"any case of letters, as the results are; got {keys}."
+            )
 
 
 def _hash_of(columns: Iterator[Any]) -> Any:

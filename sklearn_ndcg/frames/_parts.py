@@ -6,16 +6,17 @@ by argument, and `options` those of a `Measure`: plain data, which go to the wor
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ndcg._checks import import_optional
+from sklearn_ndcg._checks import Ints, import_optional
+from sklearn_ndcg._kernels import map_rows
 from sklearn_ndcg._metrics import LARGEST_WEIGHT, Measure, Queries, Totals, read_batch
-from sklearn_ndcg._rows import first_rows, shown_labels
+from sklearn_ndcg._rows import Grouping, encode_ids, first_rows, shown_labels
 
 _NEEDS = "sklearn_ndcg.frames needs Narwhals, which is the extra `frames`"
 nw = import_optional("narwhals.stable.v2", _NEEDS, "narwhals>=2.10")
@@ -25,13 +26,20 @@ Options = Mapping[str, Any]
 Masks = Mapping[str, NDArray[np.bool_]]
 Wrong = Mapping[str, tuple[int, str]]
 
-RESULTS = {
-    "n_documents": nw.Int64(), "dcg": nw.Float64(), "ideal_dcg": nw.Float64(), "ndcg": nw.Float64()
-}  # fmt: skip
+_REAL = nw.Float64()
+RESULTS: Mapping[str, Mapping[str, Any]] = {  # beside the columns that an argument names
+    "groups": {"n_documents": nw.Int64(), "dcg": _REAL, "ideal_dcg": _REAL, "ndcg": _REAL},
+    "segments": {"n_queries": nw.Int64(), "n_undefined": nw.Int64(), "ndcg": _REAL},
+}
 _NOT_IN_NUMPY = (nw.Decimal, nw.Int128, nw.UInt128)
 _WRONG = {
     "groups": "groups must not be missing, found {rows} with a missing id, in {keys}. Leave these "
     "rows out, or give them an id.",
+    "segments": "segments must not be missing, found {rows} with a missing one, in {keys}. Leave "
+    "these rows out, or give them a segment.",
+    "several segments": "segments must hold whole queries, but {queries} rows in several, "
+    "{query}. Pass larger segments; or, if its rows in each are a query of their own, pass the "
+    "columns of segments in groups, too.",
     "y_true": "y_true must be finite, found {rows} where it is null, NaN or infinite, {query}. If "
     "null or NaN stands for unjudged documents, pass unjudged='zero' to count them as not relevant "
     "or unjudged='omit' to take them out of the ranking.",
@@ -43,13 +51,15 @@ _WRONG = {
 
 
 class Sums(NamedTuple):
-    """Sums over the queries of a part, or what is wrong with its rows.
+    """Sums over the queries of each segment of a part, or what is wrong with its rows.
 
-    `wrong` has, by argument, the number of wrong rows, and the query of the first.
+    `segments` is a table with the row of each segment, or None where all queries are one. `wrong`
+    has, by argument, the number of wrong rows, and the query of the first.
     """
 
     n_rows: int
-    totals: Totals | None = None
+    totals: Sequence[Totals] = ()
+    segments: Any = None
     wrong: Wrong | None = None
 
 
@@ -63,18 +73,45 @@ class Results(NamedTuple):
 
 
 def sum_part(rows: Any, columns: Columns, options: Options) -> Sums:
-    """The sums that a mean is made of."""
+    """The sums that means are made of."""
     table, measure = nw.from_native(rows, eager_only=True), Measure(**options)
     if not len(table):
         return Sums(0)
     arrays = _arrays(table, columns)
     try:
-        return Sums(len(table), read_batch(measure, *arrays, sort=False).totals())
+        queries = read_batch(measure, *arrays, sort=False)
+        if "segments" not in columns:
+            return Sums(len(table), [queries.totals()])
+        query = queries.grouping.row_codes()
+        first = first_rows(query)
+        elsewhere = _in_another(table, columns, query, first)
     except ValueError:
         wrong = _examples(_wrong_rows(table, columns, measure, *arrays), table, columns)
         if wrong:
-            return Sums(len(table), None, wrong)
+            return Sums(len(table), wrong=wrong)
         raise
+    if elsewhere.any():
+        several = np.isin(np.arange(len(table)), first[query[elsewhere]])
+        return Sums(len(table), wrong=_examples({"several segments": several}, table, columns))
+    keys = _rows_of(table, "segments", columns, first)
+    codes = _grouping(keys, columns["segments"], sort=False).row_codes()
+    segments = _rows_of(keys, "segments", columns, first_rows(codes)).to_native()
+    return Sums(len(table), queries.totals_by(codes), segments)
+
+
+def segments_table(parts: Iterable[Sums], columns: Columns) -> Any:
+    """The results of the segments of all parts as a native table, in the order of segments."""
+    parts = [part for part in parts if part.totals]
+    keys = nw.concat([nw.from_native(part.segments, eager_only=True) for part in parts])
+    codes = _grouping(keys, columns["segments"], sort=True).row_codes()
+    totals: list[list[Totals]] = [[] for _ in range(codes.max() + 1)]
+    for code, each in zip(codes, (each for part in parts for each in part.totals), strict=True):
+        totals[code].append(each)
+    sums = [Totals.of_parts(each) for each in totals]
+    ndcg = [float(each.total[0] / each.weight) if each.weight else None for each in sums]
+    counts = [each.n_queries for each in sums], [each.n_undefined for each in sums]
+    keys = _rows_of(keys, "segments", columns, first_rows(codes))
+    return _with_results(keys, [*counts, ndcg], "segments")
 
 
 def score_part(rows: Any, columns: Columns, options: Options, is_lazy: bool = False) -> Results:
@@ -86,11 +123,11 @@ def score_part(rows: Any, columns: Columns, options: Options, is_lazy: bool = Fa
     table, measure = nw.from_native(rows, eager_only=True), Measure(**options)
     keys = table.select(columns["groups"])
     if not len(table):
-        return Results(0, 0, 0, _with_results(keys, [[]] * len(RESULTS)))
+        return Results(0, 0, 0, _with_results(keys, [[]] * 4, "groups"))
     relevance, score, ids, _ = arrays = _arrays(table, columns)
     wrong = _wrong_rows(table, columns, measure, *arrays)
     if wrong["groups"].any():
-        refuse_wrong_rows([_examples(wrong, table, columns)], keys.columns)
+        refuse_wrong_rows([_examples(wrong, table, columns)], columns)
     judged = ~np.isnan(relevance) if measure.unjudged == "omit" else None
     invalid = wrong["y_true"] | wrong["y_score"]
     if invalid.any():  # any rows may stand for those of a query that is null
@@ -113,40 +150,72 @@ def score_part(rows: Any, columns: Columns, options: Options, is_lazy: bool = Fa
         for null, values in ((is_null, dcg), (is_null, ideal), (no_ndcg, ndcg))
     ]
     n_documents = np.bincount(codes, weights=judged).astype(np.int64)
-    try:
-        keys = nw.maybe_reset_index(keys[first_rows(codes)])
-    except NotImplementedError as error:  # such as Arrow's string_view
-        raise TypeError(
-            f"groups must be columns whose rows can be selected, for example string: {error}"
-        ) from error
-    n_single = queries.grouping.n_single
-    return Results(len(table), n_single, n_undefined, _with_results(keys, [n_documents, *results]))
+    keys = _rows_of(table, "groups", columns, first_rows(codes))
+    found = _with_results(keys, [n_documents, *results], "groups")
+    return Results(len(table), queries.grouping.n_single, n_undefined, found)
 
 
-def refuse_wrong_rows(parts: Iterable[Wrong | None], keys: list[str]) -> None:
+def refuse_wrong_rows(parts: Iterable[Wrong | None], columns: Columns) -> None:
     """Raise where parts have wrong rows, with their number in all of them."""
     for argument, message in _WRONG.items():
         found = [part[argument] for part in parts if part and argument in part]
         if found:
             n, query = sum(count for count, _ in found), f"for example in query {found[0][1]}"
             rows = f"{n:,} row{'s' * (n > 1)}"
-            raise ValueError(message.format(rows=rows, keys=", ".join(keys), query=query))
+            queries = f"{n:,} quer{'ies have' if n > 1 else 'y has'}"
+            keys = ", ".join(columns.get(argument, ()))
+            raise ValueError(message.format(rows=rows, queries=queries, keys=keys, query=query))
 
 
 def _arrays(table: Any, columns: Columns) -> tuple[NDArray[Any], NDArray[Any], Any, Any]:
     """Relevance, score, native ids, and weights if there are any."""
-    keys, weights = list(map(_exact, _keys(table, columns))), columns.get("sample_weight")
-    # native ids: of text Narwhals would make arrays of a fixed width, without NULs at the end
-    ids = nw.to_native(keys[0] if len(keys) == 1 else table.select(keys))
-    score = _exact(table[columns["y_score"][0]])
+    score, weights = _exact(table[columns["y_score"][0]]), columns.get("sample_weight")
     weight = None if weights is None else _numbers(table[weights[0]])
+    ids = _ids(table, columns["groups"])
     return _numbers(table[columns["y_true"][0]]), _numbers(score), ids, weight
 
 
-def _keys(table: Any, columns: Columns) -> list[Any]:
+def _ids(table: Any, names: list[str]) -> Any:
+    """Native ids: of text Narwhals would make arrays of a fixed width, without NULs at the end."""
+    keys = list(map(_exact, _keys(table, names)))
+    return nw.to_native(keys[0] if len(keys) == 1 else table.select(keys))
+
+
+def _keys(table: Any, names: list[str]) -> list[Any]:
     """The columns of ids, NaN as null: in a float column of Arrow it would be an id like others."""
-    keys = map(table.get_column, columns["groups"])
+    keys = map(table.get_column, names)
     return [key.fill_nan(None) if key.dtype.is_float() else key for key in keys]
+
+
+def _grouping(table: Any, names: list[str], sort: bool) -> Grouping:
+    """Which rows are one segment."""
+    return Grouping.of_ids(_ids(table, names), len(table), sort=sort, name="segments")
+
+
+def _in_another(table: Any, columns: Columns, query: Ints, first: Ints) -> NDArray[np.bool_]:
+    """Which rows are in another segment than the first row of their query."""
+    names = [name for name in columns["segments"] if name not in columns["groups"]]
+    each = [encode_ids(_ids(table, [name]), len(table), "segments")[0] for name in names]
+    compared = [(ids, ids[first]) for ids in each]
+
+    def in_one(part: slice) -> bool:
+        return all((ids[part] == of_query[query[part]]).all() for ids, of_query in compared)
+
+    if all(map_rows(in_one, len(table))):
+        return np.zeros(len(table), dtype=bool)
+    # equal segments may have several ids here, as categories may
+    codes = _grouping(table, columns["segments"], sort=False).row_codes()
+    return np.asarray(codes != codes[first][query])
+
+
+def _rows_of(table: Any, argument: str, columns: Columns, rows: Ints) -> Any:
+    """The columns of an argument in some rows."""
+    try:
+        return nw.maybe_reset_index(table.select(columns[argument])[rows])
+    except NotImplementedError as error:  # such as Arrow's string_view
+        raise TypeError(
+            f"{argument} must be columns whose rows can be selected, for example string: {error}"
+        ) from error
 
 
 def _exact(column: Any) -> Any:
@@ -166,9 +235,12 @@ def _wrong_rows(
     table: Any, columns: Columns, measure: Measure, relevance: Any, score: Any, _: Any, weight: Any
 ) -> Masks:
     """By argument, which rows cannot be scored, whatever the gain is."""
-    missing = np.any([key.is_null().to_numpy() for key in _keys(table, columns)], axis=0)
-    no_relevance = np.isinf(relevance) | (np.isnan(relevance) & (measure.unjudged == "raise"))
-    wrong = {"groups": missing, "y_true": no_relevance, "y_score": ~(score < np.inf)}
+    wrong = {
+        argument: np.any([key.is_null().to_numpy() for key in _keys(table, columns[argument])], 0)
+        for argument in columns.keys() & RESULTS
+    }
+    wrong["y_true"] = np.isinf(relevance) | (np.isnan(relevance) & (measure.unjudged == "raise"))
+    wrong["y_score"] = ~(score < np.inf)
     if weight is not None:
         wrong["sample_weight"] = ~((weight >= 0) & (weight <= LARGEST_WEIGHT))
     return wrong
@@ -185,8 +257,8 @@ def _examples(wrong: Masks, table: Any, columns: Columns) -> Wrong:
     return found
 
 
-def _with_results(keys: Any, columns: list[Any]) -> Any:
-    """The keys and the results of each query, as a native table."""
-    named = dict(zip(RESULTS, columns, strict=True))
-    results = nw.from_dict(named, RESULTS, backend=nw.get_native_namespace(keys))
+def _with_results(keys: Any, columns: Sequence[Any], argument: str) -> Any:
+    """Keys and results beside them, as a native table."""
+    named = dict(zip(RESULTS[argument], columns, strict=True))
+    results = nw.from_dict(named, RESULTS[argument], backend=nw.get_native_namespace(keys))
     return keys.with_columns(*results.iter_columns()).to_native()

@@ -1,4 +1,4 @@
-"""A Spark session and a Dask cluster that the tests of this folder share."""
+"""Engines of tables, a Spark session and a Dask cluster that the tests of this folder share."""
 
 import os
 import shutil
@@ -6,6 +6,11 @@ import sys
 import warnings
 
 import pytest
+
+EAGER = ["pandas", "polars", "pyarrow"]
+AT_ONCE = ["duckdb", "ibis"]
+LAZY = ["polars lazy", "pyspark", "dask"]
+ENGINES = [*EAGER, *AT_ONCE, *LAZY]
 
 
 @pytest.fixture(scope="session")
@@ -39,3 +44,31 @@ def client():
     # tests that do not ask for it compute in threads
     with cluster, distributed.Client(cluster, set_as_default=False) as connected:
         yield connected
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request):
+    """A function that makes a table of the engine from columns."""
+    name = request.param
+    library = pytest.importorskip("dask.dataframe" if name == "dask" else name.split()[0])
+    session = request.getfixturevalue("spark") if name == "pyspark" else None
+
+    def make(columns):
+        arrow = pytest.importorskip("pyarrow").table(columns)
+        made = {
+            "pyarrow": lambda: arrow,
+            "pandas": arrow.to_pandas,
+            "polars": lambda: library.from_arrow(arrow),
+            "polars lazy": lambda: library.from_arrow(arrow).lazy(),
+            "duckdb": lambda: library.from_arrow(arrow),
+            "ibis": lambda: library.memtable(arrow),
+            "dask": lambda: library.from_pandas(arrow.to_pandas(), npartitions=2),
+            "pyspark": lambda: session.createDataFrame(arrow),
+        }
+        return made[name]()
+
+    make.name = name
+    make.is_lazy = name in LAZY
+    make.has_order = name not in {"pyspark", "dask"}
+    make.error = Exception if name == "pyspark" else ValueError  # which wraps those of workers
+    return make

@@ -21,38 +21,6 @@ from sklearn_ndcg._metrics import NDCGChoices  # noqa: E402
 from sklearn_ndcg.frames import ndcg_by_query, ndcg_score  # noqa: E402
 
 COLUMNS = {"y_true": "y", "y_score": "s", "groups": "q"}
-EAGER = ["pandas", "polars", "pyarrow"]
-AT_ONCE = ["duckdb", "ibis"]
-LAZY = ["polars lazy", "pyspark", "dask"]
-ENGINES = [*EAGER, *AT_ONCE, *LAZY]
-
-
-@pytest.fixture(params=ENGINES)
-def engine(request):
-    """A function that makes a table of the engine from columns."""
-    name = request.param
-    library = pytest.importorskip("dask.dataframe" if name == "dask" else name.split()[0])
-    session = request.getfixturevalue("spark") if name == "pyspark" else None
-
-    def make(columns):
-        arrow = pa.table(columns)
-        made = {
-            "pyarrow": lambda: arrow,
-            "pandas": arrow.to_pandas,
-            "polars": lambda: library.from_arrow(arrow),
-            "polars lazy": lambda: library.from_arrow(arrow).lazy(),
-            "duckdb": lambda: library.from_arrow(arrow),
-            "ibis": lambda: library.memtable(arrow),
-            "dask": lambda: library.from_pandas(arrow.to_pandas(), npartitions=2),
-            "pyspark": lambda: session.createDataFrame(arrow),
-        }
-        return made[name]()
-
-    make.name = name
-    make.is_lazy = name in LAZY
-    make.has_order = name not in {"pyspark", "dask"}
-    make.error = Exception if name == "pyspark" else ValueError  # which wraps those of workers
-    return make
 
 
 def rows(frame):
