@@ -32,7 +32,7 @@ Unjudged = Literal["raise", "zero", "omit"]
 NamedUndefined = Literal["warn", "omit", "raise"]
 Undefined = NamedUndefined | float
 
-_IDS = ("groups", "clusters", "segments")  # arguments that may be lists of columns
+_IDS = ("groups", "clusters", "segments", "all_groups")  # arguments that may be lists of columns
 
 EQUAL = 1e-12  # differences up to this are rounding errors
 
@@ -101,6 +101,8 @@ def refuse_reordered(**arguments: Any) -> None:
     Rows are matched by position, so such arguments would be matched wrongly. Indexes with other
     labels say nothing about the order.
     """
+    if not any(hasattr(each, "iloc") or isinstance(each, list) for each in arguments.values()):
+        return
     columns = [column for argument in arguments.items() for column in _columns(*argument)]
     for axis in ("index", "columns"):
         labelled = [
@@ -127,7 +129,8 @@ def refuse_other_labels(y_true: Any, y_score: Any, groups: Any) -> None:
         if (labels.shape, labels.nlevels) != (others.shape, others.nlevels):
             continue
         wrong = np.zeros(len(labels), dtype=bool) if others.equals(labels) else ~others.isin(labels)
-        if wrong.any():
+        # rows that share a label, such as the query, are not known by it
+        if wrong.any() and labels.is_unique:
             raise ValueError(
                 f"{name} has other labels in its index than y_true and y_score, which share "
                 f"theirs: {count_of(wrong, 'row', 'rows')}. Rows are matched by position. Take the "

@@ -179,7 +179,7 @@ def compare_rankers(
     sample, parts = Sample.read(measure, y_true, scores, data, clusters, segments)
     result = how.compare(sample, list(scores), generator)
     if sample.judged is not None:
-        if result.has_not_relevant:
+        if result.has_not_relevant or not min(result.judged.values()):
             _warn_of_unjudged(result, measure.unjudged)
         _warn_of_unanswered(result, sample.judged)
     _warn_of_small_segments(parts)
@@ -567,9 +567,10 @@ def _warn_of_unanswered(result: Comparison, judged: Judged) -> None:
     answers = dict(zip(result.answered, judged.n_answered(), strict=True))
     fewest = min(answers, key=answers.__getitem__)
     if answers[fewest] < max(answers.values()) or not answers[fewest]:
+        others = f", others up to {max(answers.values())}" * bool(max(answers.values()))
         warn(
-            f"{fewest!r} answers {answers[fewest]} of the {judged.n_queries} judged queries, "
-            f"others up to {max(answers.values())}: a query without an answer counts as 0. If it "
+            f"{fewest!r} answers {answers[fewest]} of the {judged.n_queries} judged queries"
+            f"{others}: a query without an answer counts as 0. If it "
             "was not asked all of them, compare with unanswered='omit'; if it was, check that "
             "queries are named alike."
         )

@@ -5,7 +5,7 @@ from sklearn_ndcg._rows.columns import (
     count_rows,
     group_columns,
     insert_zeros,
-    lacks_only,
+    lacking,
     order_values,
     query_ids,
     take_rows,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable
+from contextlib import suppress
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -43,6 +45,7 @@ def query_ids(X: Any, group_by: Any, groups: Any = None, y: Any = None) -> Any:
 
 def _refuse_changed_ids(ids: Any, key: Any) -> None:
     """Raise where the numbers in a column show that an encoder or a cast has changed ids."""
+    ids = _floats_of_objects(ids)
     dtype = getattr(ids, "dtype", getattr(ids, "type", None))
     kind = str(dtype).lower().partition("[")[0].rpartition(".")[2]  # float[pyarrow], torch.float32
     if kind not in _INEXACT_FROM:
@@ -75,7 +78,7 @@ def order_values(X: Any, order_by: Any, y: Any = None) -> Any:
     if not isinstance(order_by, Hashable):
         raise ValueError(
             "order_by must name one column or index level of X, or be a callable on X, got "
-            f"{order_by!r}."
+            f"{order_by!r:.60}."
         )
     return column(X, order_by, y, "order_by")
 
@@ -85,6 +88,16 @@ def _returned(X: Any, function: Any, name: str, what: str) -> Any:
     if values is None:
         raise ValueError(f"{name}={function!r} returned None instead of {what}.")
     return values
+
+
+def _floats_of_objects(ids: Any) -> Any:
+    """Numbers in an array of objects, or in categories; anything else as it is."""
+    dtype: Any = getattr(ids, "dtype", None)
+    ids = np.asarray(dtype.categories) if hasattr(dtype, "ordered") else ids
+    if getattr(ids, "dtype", None) == "O" and len(ids) and isinstance(next(iter(ids)), Real):
+        with suppress(TypeError, ValueError):
+            return np.asarray(ids, dtype=np.float64)
+    return ids
 
 
 def column(X: Any, key: Any, y: Any = None, name: str = "group_by") -> Any:
@@ -188,29 +201,30 @@ def without_columns(X: Any, keys: list[Any]) -> Any:
     return kept if hasattr(X, "shape") else np.array(kept.tolist())
 
 
-def lacks_only(X: Any, keys: list[Any], names: list[Any], n_columns: int) -> bool:
-    """Whether X has all columns but those of `keys`, known by the `names` that they had in `fit`.
+def lacking(X: Any, keys: list[Any], names: list[Any], n_columns: int) -> list[Any]:
+    """Those of `keys` that X lacks, where it has all other columns in the order of `names`.
 
     Raises where they are in another order, or where X lacks columns and cannot say which.
     """
-    found, features = column_names(X), [name for name in names if name not in keys]
+    found = column_names(X)
     if found and names:
-        for expected in (names, features):
-            if found != expected and Counter(found) == Counter(expected):
-                place = next(i for i, name in enumerate(found) if name != expected[i])
-                raise ValueError(
-                    "The feature names should match those that were passed during fit.\n"
-                    "Feature names must be in the same order as they were in fit.\n"
-                    f"Column {place} is {found[place]!r}, and was {expected[place]!r}."
-                )
-        return bool(keys) and found == features
+        missing = [key for key in keys if key not in found]
+        expected = [name for name in names if name not in missing]
+        if found != expected and Counter(found) == Counter(expected):
+            place = next(i for i, name in enumerate(found) if name != expected[i])
+            raise ValueError(
+                "The feature names should match those that were passed during fit.\n"
+                "Feature names must be in the same order as they were in fit.\n"
+                f"Column {place} is {found[place]!r}, and was {expected[place]!r}."
+            )
+        return missing if found == expected else []
     if keys and np.shape(X if hasattr(X, "shape") else X[:1])[1:] == (n_columns - len(keys),):
         raise ValueError(
             f"X has {n_columns - len(keys)} features, but GroupedRanker is expecting {n_columns} "
-            f"features as input, with the column {', '.join(map(repr, keys))}, which holds query "
-            "ids. Only a table whose columns have names, in fit too, may lack it."
+            f"features as input, with column {', '.join(map(repr, keys))} for the ids or their order. To "
+            "leave these out, pass tables with column names, to fit too."
         )
-    return False
+    return []
 
 
 def insert_zeros(values: Any, keys: list[Any], names: list[Any], n_columns: int) -> Any:

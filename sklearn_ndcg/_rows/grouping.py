@@ -29,6 +29,9 @@ Item = TypeVar("Item", bound=np.generic)
 _DATE = re.compile(r"\d{4}([-/.](0[1-9]|1[0-2])(?!\d)|[-/.]?[QW]\d|\d{4}T)")
 
 
+_DAY_FIRST = re.compile(r"\d{1,2}[-/. ](\d{1,2}|\w{3,9})[-/. ]\d{2,4}\b")
+
+
 @dataclass(frozen=True, eq=False)
 class Grouping:
     """The queries of some rows: query q has the label ``labels[q]`` and ``lengths[q]`` rows.
@@ -109,6 +112,8 @@ class Grouping:
         by_value = Grouping.of_ids(in_library_order(values), len(codes), name="order_by")
         smallest = np.full(n_queries, len(by_value.labels))
         np.minimum.at(smallest, codes, by_value.row_codes())
+        if asked_by:
+            _warn_of_dates_that_sort_otherwise(by_value.labels, asked_by)
         order = np.argsort(smallest, kind="stable")
         return order, by_value.labels[smallest[order]]
 
@@ -217,7 +222,8 @@ def warn_of_single_documents(n_single: int, n_queries: int) -> None:
         found = f"{n_single} of the {n_queries} queries ({100 * n_single // n_queries}%) have"
     warn(
         f"{found} a single document, which has nothing to be ranked against. groups must have one "
-        "id per query, the same for all of its rows, not one id per row."
+        "id per query, the same for all of its rows, not one id per row. If it has, a tool has cut "
+        "the queries: QuerySplitter keeps them whole."
     )
 
 
@@ -233,6 +239,19 @@ def _warn_of_text_for_time(labels: NDArray[Any], asked_by: str) -> None:
         f"no date ({shown_labels(labels)}). Say with order_by= which column or index level of X "
         "has the time; name the ids there if their order is meant."
     )
+
+
+def _warn_of_dates_that_sort_otherwise(values: NDArray[Any], asked_by: str) -> None:
+    """Warn where the text of `order_by` is dates with the day first, or numbers of any width."""
+    if not isinstance(values[0], str):
+        return
+    day_first = all(map(_DAY_FIRST.match, values))
+    if day_first or (all(map(str.isdecimal, values)) and len(set(map(len, values))) > 1):
+        warn(
+            f"{asked_by} takes the order of order_by for that of time, and its values are text "
+            f"({shown_labels(values)}), which sorts by its first characters. Make dates of them, "
+            "with pandas.to_datetime, or numbers."
+        )
 
 
 def as_python(labels: NDArray[Any]) -> list[Any]:

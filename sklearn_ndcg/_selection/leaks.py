@@ -5,15 +5,18 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from sklearn_ndcg._checks import Floats, Ints, to_host, warn
+from sklearn_ndcg._checks import Floats, Ints, refuse_reordered, to_host, warn
 from sklearn_ndcg._rows import Grouping, count_rows, shown_labels
 from sklearn_ndcg._selection.libraries import last_step
+
+_MOST_MEMBERS = 1000  # of a list, that are looked at: it may be of other things than models
 
 
 class QueryLeakWarning(UserWarning):
@@ -103,10 +106,12 @@ class WholeQueries:
         """Count the rows of each id, in any container that `groups` takes."""
         first = ids[0] if isinstance(ids, list | tuple) and ids else None
         is_column = isinstance(first, list) or len(getattr(first, "shape", ())) == 1
+        is_column |= hasattr(first, "to_pylist")  # PyArrow's, which have no shape
         has_rows = np.iterable(ids) and hasattr(ids, "__len__")
         n_rows = count_rows(first if is_column else ids) if has_rows else 0
         if n_rows == 0:
             raise ValueError(f"all_groups must be the query ids of all rows, got {ids!r}.")
+        refuse_reordered(all_groups=ids)
         grouping = Grouping.of_ids(ids, n_rows, name="all_groups")
         return cls(grouping.labels, grouping.lengths)
 
@@ -188,10 +193,10 @@ def _fitted_parts(estimator: Any) -> list[Any]:
 
 def _members(value: Any) -> Iterable[Any]:
     if isinstance(value, np.ndarray):
-        return value.ravel().tolist() if value.dtype.kind == "O" else ()
+        return value.flat[:_MOST_MEMBERS].tolist() if value.dtype.kind == "O" else ()
     if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list | tuple) else (value,)
+        return islice(value.values(), _MOST_MEMBERS)
+    return value[:_MOST_MEMBERS] if isinstance(value, list | tuple) else (value,)
 
 
 def _find(wanted: NDArray[Any], labels: NDArray[Any]) -> tuple[Ints, NDArray[np.bool_]]:

@@ -496,10 +496,10 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 "for a single feature, X.reshape(1, -1) for a single document."
             )
         columns = self._group_columns
-        if _rows.lacks_only(X, columns, self._columns, self.n_features_in_):
-            return X
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return _rows.without_columns(X, columns)
+        missing = _rows.lacking(X, columns, self._columns, self.n_features_in_)
+        if not missing:
+            validate_data(self, X, reset=False, skip_check_array=True)
+        return _rows.without_columns(X, [key for key in columns if key not in missing])
 
     def _warn_of_grouping(self, X: Any, grouping: _rows.Grouping | None, last: Any) -> None:
         """Warn where ids that decide what is trained on do not seem to be those of queries."""

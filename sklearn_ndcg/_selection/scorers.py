@@ -22,7 +22,7 @@ Response = Literal["predict_proba", "decision_function", "predict"]
 ResponseMethod = Literal["auto"] | Response | Sequence[Response]
 Metric = Literal["ndcg", "dcg"]
 
-_PREFIX = re.compile(r"^(.+?)(_at_|@|_)?\{k\}.*")  # its first group is "ndcg" in "ndcg_at_{k}"
+_PREFIX = re.compile(r"^(.+?)(_at_|[\W_]*)\{k\}.*")  # its first group is "ndcg" in "ndcg_at_{k}"
 _CHOICES: dict[str, Any] = {"ndcg": NDCGChoices, "dcg": DCGChoices}
 _OPTION_OF_THE_OTHER = {"ndcg": "log_base", "dcg": "undefined"}  # which the metric lacks
 

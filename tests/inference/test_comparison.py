@@ -688,6 +688,14 @@ def test_a_ranker_that_answers_half_of_the_queries_is_said():
     assert found.answered == {"whole": 1.0, "half": 1.0}
 
 
+def test_documents_that_match_nothing_are_warned_of():
+    liked = {u: {f"d{u % 7}", f"d{u % 5}"} for u in range(20)}
+    good = {u: sorted(each) for u, each in liked.items()}
+    bad = {u: [f"item {each}" for each in found] for u, found in good.items()}
+    with pytest.warns(UserWarning, match="'bad' returned, 0% are judged.* if none of its ids"):
+        compare_lists(liked, {"good": good, "bad": bad}, test="t")
+
+
 @pytest.mark.parametrize("k", [1, 5, None])
 def test_judged_is_that_of_ir_measures(k):
     measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")

@@ -15,7 +15,7 @@ from sklearn_ndcg._rows.columns import (
     count_rows,
     group_columns,
     insert_zeros,
-    lacks_only,
+    lacking,
     query_ids,
     take_rows,
     without_columns,
@@ -266,29 +266,31 @@ def test_which_columns_are_those_of_ids():
 
 
 @everything
-def test_lacks_only(name):
+def test_lacking(name):
     keys, names = (["q"], NAMES) if name in TABLES else ([0], [])
-    assert not lacks_only(made(name), keys, names, 3)
-    assert not lacks_only(made(name), [], names, 3)
-    assert not lacks_only(made(name, ROWS[:, 2:], NAMES[2:]), keys, names, 3)
+    assert not lacking(made(name), keys, names, 3)
+    assert not lacking(made(name), [], names, 3)
+    assert not lacking(made(name, ROWS[:, 2:], NAMES[2:]), keys, names, 3)
     features = made(name, ROWS[:, 1:], NAMES[1:])
     if name in TABLES:
-        assert lacks_only(features, keys, names, 3)
-        assert not lacks_only(made(name, ROWS[:, :2], NAMES[:2]), keys, names, 3)
+        assert lacking(features, keys, names, 3)
+        assert not lacking(made(name, ROWS[:, :2], NAMES[:2]), keys, names, 3)
         with pytest.raises(ValueError, match="Column 0 is 'b', and was 'a'"):
-            lacks_only(made(name, ROWS[:, 1:], ["b", "a"]), keys, names, 3)
+            lacking(made(name, ROWS[:, 1:], ["b", "a"]), keys, names, 3)
         return
-    with pytest.raises(ValueError, match="X has 2 features.*column 0, which holds query ids"):
-        lacks_only(features, keys, names, 3)
+    with pytest.raises(
+        ValueError, match="X has 2 features.*with column 0 for the ids or their order"
+    ):
+        lacking(features, keys, names, 3)
 
 
-def test_lacks_only_where_one_side_has_no_names():
+def test_lacking_where_one_side_has_no_names():
     for X, keys, names in (
         (ROWS[:, 1:], ["q"], NAMES), (made("pandas", ROWS[:, 1:], ["a", "b"]), [0], []),
     ):  # fmt: skip
         with pytest.raises(ValueError, match="X has 2 features"):
-            lacks_only(X, keys, names, 3)
-    assert not lacks_only(ROWS[:, 0], ["q"], NAMES, 3)
+            lacking(X, keys, names, 3)
+    assert not lacking(ROWS[:, 0], ["q"], NAMES, 3)
 
 
 def floats(kind, values):
@@ -402,3 +404,17 @@ def test_compound_ids_and_tables_of_scores_are_read_by_the_same_names():
         np.testing.assert_array_equal(by_pair, expected)
         result = compare_rankers(y, make(scores, ["one", "two"]), groups=query, n_resamples=99)
         assert list(result.ndcg) == ["one", "two"]
+
+
+@pytest.mark.parametrize("kind", ["objects", "categories", "list"])
+def test_changed_ids_are_seen_among_objects(kind):
+    ids = np.array([0.5, 0.5, 1.25])
+    X = {
+        "objects": np.array([[each, "text"] for each in ids], dtype=object),
+        "categories": pd.DataFrame({0: pd.Categorical(ids)}),
+        "list": [[each, "text"] for each in ids.tolist()],
+    }[kind]
+    with pytest.raises(ValueError, match="group_by=0 finds numbers with fractions"):
+        query_ids(X, 0)
+    named = np.array([["a", 1], ["b", 2]], dtype=object)
+    assert query_ids(named, 0).tolist() == ["a", "b"]

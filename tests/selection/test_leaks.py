@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import sklearn
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -319,3 +320,35 @@ def test_a_column_of_labels_is_compared_too(data):
         found = scorer(ranker, X[cut], y[cut][:, None], groups=query[cut])
     with pytest.warns(QueryLeakWarning):
         assert scorer(ranker, X[cut], y[cut], groups=query[cut]) == found
+
+
+def test_a_model_with_a_million_members_is_not_walked(data):
+    X, y, query = data
+
+    class Item:
+        seen = 0
+
+        @property
+        def best_estimator_(self):
+            Item.seen += 1
+            raise AttributeError
+
+        def fit(self):
+            """Look like a model."""
+
+    class Recommender(RegressorMixin, BaseEstimator):
+        factors_ = None
+
+        def predict(self, X):
+            return np.zeros(len(X))
+
+    model = Recommender()
+    model.factors_ = {number: Item() for number in range(5000)}
+    make_ndcg_scorer(**NO_WARNING)(model, X, y, groups=query)
+    assert Item.seen <= 1000
+    model.ranker_ = GroupedRanker(Ridge()).fit(X[:60], y[:60], groups=query[:60])
+
+
+@pytest.mark.parametrize("columns", [[pa.array([1, 1, 2]), pa.array([1, 1, 1])]])
+def test_columns_of_arrow_are_ids_of_all_rows(columns):
+    assert len(make_ndcg_scorer(all_groups=columns).all_groups.labels) == 2

@@ -1118,7 +1118,7 @@ def test_predict_takes_tables_with_or_without_the_group_column(index, thirty_que
         if hasattr(without, "columns"):
             np.testing.assert_array_equal(getattr(ranker, method)(without), expected)
             continue
-        with pytest.raises(ValueError, match=f"X has 3 features.*expecting 4.*column {group_by},"):
+        with pytest.raises(ValueError, match=f"X has 3 features.*expecting 4.*column {group_by} "):
             getattr(ranker, method)(without)
     with pytest.raises(ValueError, match="features|feature names"):
         ranker.predict(X[["a"]] if hasattr(without, "columns") else X.to_numpy()[:, :1])
@@ -1186,7 +1186,9 @@ def test_without_names_no_column_may_be_missing(thirty_queries):
         (ranker, lacking), (ranker, lacking.tolist()), (ranker, sparse.csr_array(lacking)),
         (ranker, X), (named, X.to_numpy()),
     ):  # fmt: skip
-        with pytest.raises(ValueError, match=r"X has 3 features.*expecting 4.*holds query ids"):
+        with pytest.raises(
+            ValueError, match=r"X has 3 features.*expecting 4.*for the ids or their order"
+        ):
             each.predict(rows)
         with pytest.raises(ValueError, match="X has 3 features"):
             each.score(rows, y)
@@ -1302,3 +1304,12 @@ def test_columns_of_one_name_and_dates_in_compound_ids(thirty_queries):
     warnings.filterwarnings("ignore", "NDCG is undefined")
     with pytest.warns(QueryLeakWarning, match=r"\(\(0, 2012-03-0\d\), "):
         ranker.score(X[60:], y[60:], groups=[query[60:] // 5, days[60:]])
+
+
+@pytest.mark.parametrize("missing", [["query"], ["when"], ["query", "when"], []])
+def test_a_table_may_lack_ids_or_their_order(missing, thirty_queries):
+    X, y, query = thirty_queries
+    X = pd.DataFrame(X).rename(columns=str).assign(query=query, when=query[::-1])
+    ranker = GroupedRanker(Ridge(), group_by="query", order_by="when").fit(X, y)
+    found = ranker.predict(X.drop(columns=missing))
+    assert found.tolist() == ranker.predict(X).tolist()

@@ -451,7 +451,7 @@ def test_ordinary_folds_never_raise(data):
 NAMES = {
     None: ["ndcg@1", "ndcg", "ndcg@retrieved"],
     "ndcg_at_{k}": ["ndcg_at_1", "ndcg", "ndcg_at_retrieved"],
-    "test-{k}": ["test-1", "test-", "test-retrieved"],
+    "test-{k}": ["test-1", "test", "test-retrieved"],
     "NDCG@{k} of days": ["NDCG@1 of days", "NDCG", "NDCG@retrieved of days"],
     "gain_{k}": ["gain_1", "gain", "gain_retrieved"],
     "n{k}_at_{k}": ["n1_at_1", "n", "nretrieved_at_retrieved"],

@@ -638,3 +638,13 @@ def test_check_group_splits_bad_input(data):
 def test_a_query_of_one_row_on_both_sides_is_named():
     with pytest.raises(ValueError, match=r"fold 0 cuts 1 \('a'\)"):
         check_group_splits([(range(3), [0])], np.zeros((3, 1)), groups=["a", "b", "b"])
+
+
+@pytest.mark.parametrize("texts", [["15.04.2024", "1.5.2024", "02.01.2024"], ["7", "14", "105"]])
+def test_text_of_order_by_that_sorts_otherwise_warns(texts):
+    X = pd.DataFrame({"query": ["a", "b", "c"], "day": texts})
+    splitter = QuerySplitter(TimeSeriesSplit(2), group_by="query", order_by="day")
+    with pytest.warns(UserWarning, match="TimeSeriesSplit takes the order of order_by for that of"):
+        list(splitter.split(X))
+    X["day"] = ["2024-04-15", "2024-05-01", "2024-01-02"]
+    list(splitter.split(X))
