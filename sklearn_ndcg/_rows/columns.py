@@ -221,8 +221,8 @@ def lacking(X: Any, keys: list[Any], names: list[Any], n_columns: int) -> list[A
     if keys and np.shape(X if hasattr(X, "shape") else X[:1])[1:] == (n_columns - len(keys),):
         raise ValueError(
             f"X has {n_columns - len(keys)} features, but GroupedRanker is expecting {n_columns} "
-            f"features as input, with column {', '.join(map(repr, keys))} for the ids or their order. To "
-            "leave these out, pass tables with column names, to fit too."
+            f"features as input, with column {', '.join(map(repr, keys))} for the ids or their "
+            "order. To leave these out, pass tables with column names, to fit too."
         )
     return []
 
