@@ -9,10 +9,11 @@ LightGBM gets, so the predictions of both are asserted to be equal, bit for bit.
 turns, and the faster of each counts.
 
 Early stopping by a scorer is compared with that by the library's own NDCG@10, for LightGBM and
-XGBoost on a fifth of the queries, in seconds of one CPU: the faster of each, of fits that take turns.
+XGBoost on a fifth of the queries, in seconds of CPU: the faster of each, of fits that take turns.
 
-The exit status is 1 if GroupedRanker adds 15% or more, or the scorer 10% or more. Its memory is shown as a multiple of the
-size of X: the peak memory that a fit of an estimator that learns nothing allocates.
+The exit status is 1 if GroupedRanker adds 15% or more, or the scorer 10% or more. Memory is shown
+as a multiple of the size of X: the peak memory that a fit of an estimator that learns nothing
+allocates.
 """
 
 import argparse
@@ -22,9 +23,9 @@ from importlib.metadata import version
 from time import perf_counter, process_time
 
 import numpy as np
+import xgboost
 from lightgbm import LGBMRanker
 from sklearn.base import BaseEstimator
-from xgboost import XGBRanker
 
 from sklearn_ndcg import GroupedRanker, make_ndcg_scorer
 
@@ -103,8 +104,8 @@ def main():
     order = np.argsort(ids, kind="stable")
     sizes = np.unique(ids, return_counts=True)[1]
     X_sorted, y_sorted = X[order], y[order]
-    packages = "sklearn-ndcg", "lightgbm", "xgboost", "scikit-learn", "numpy"
-    print(", ".join(f"{name} {version(name)}" for name in packages))
+    packages = "sklearn-ndcg", "lightgbm", "scikit-learn", "numpy"
+    print(", ".join(f"{name} {version(name)}" for name in packages), "xgboost", xgboost.__version__)
     print(f"{len(sizes):,} queries, {len(y):,} rows, {X.shape[1]} features", flush=True)
 
     bare = LGBMRanker(n_estimators=100, random_state=0, deterministic=True, n_jobs=2, verbose=-1)
@@ -129,7 +130,7 @@ def main():
     some = np.isin(ids, np.unique(ids)[: len(sizes) // 5])
     libraries = (
         LGBMRanker(n_estimators=100, random_state=0, n_jobs=1, verbose=-1),
-        XGBRanker(n_estimators=100, random_state=0, n_jobs=1),
+        xgboost.XGBRanker(n_estimators=100, random_state=0, n_jobs=1),
     )
     print(f"\n{some.sum():,} rows, 100 rounds")
     added = [added_by_scoring(library, X[some], y[some], ids[some]) for library in libraries]

@@ -375,7 +375,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise AttributeError(f"{name} is about the Pipeline's columns, not those of X.")
         inner = libraries.last_step(self.estimator_)
         values = np.asarray(getattr(inner, name))
-        if values.dtype.kind == "O":  # None of CatBoost's rankers: the default needs their data
+        # CatBoost's are None in rankers, and those of all rounds in a model that was cut
+        if hasattr(inner, "get_feature_importance"):
             values = np.asarray(inner.get_feature_importance(type="PredictionValuesChange"))
         return _rows.insert_zeros(values, self._group_columns, self._columns, self.n_features_in_)
 

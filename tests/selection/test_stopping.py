@@ -231,6 +231,17 @@ def test_a_baseline_of_catboost_is_refused(data):
         ranker.fit(X, y, groups=query, baseline=np.zeros(len(y)))
 
 
+@pytest.mark.parametrize("kind", ["Ranker", "Regressor", "Classifier"])
+def test_importances_of_catboost_are_those_of_the_rounds_that_are_kept(data, kind):
+    X, y, query = data
+    ranker = stop(catboost(kind).set_params(learning_rate=0.1), X, y, query)
+    held = held_out_rows(query)
+    best = catboost(kind).set_params(learning_rate=0.1, iterations=ranker.best_iteration_ + 1)
+    bare = fit_bare(catboost, kind, best, X[~held], y[~held], query[~held])
+    expected = bare.get_feature_importance(type="PredictionValuesChange")
+    np.testing.assert_allclose(ranker.feature_importances_, expected)
+
+
 @every_model
 def test_pipelines_searches_copies_and_pickles(data, library, kind):
     X, y, query = data
