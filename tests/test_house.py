@@ -29,7 +29,7 @@ WINGS = ["_checks", "_kernels", "_rows", "_lists", "_metrics", "frames", "_selec
 DOORS = {"__init__", *(f"{wing}.__init__" for wing in WINGS if wing != "frames")}
 # optional: imported inside a function or a try
 OPTIONAL = {
-    "_selection.libraries": {"catboost", "lightgbm"},
+    "_selection.stopping": {"catboost", "lightgbm", "xgboost", "xgboost.callback"},
 }
 
 

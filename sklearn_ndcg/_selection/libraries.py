@@ -1,4 +1,4 @@
-"""How LightGBM, XGBoost, CatBoost and Pipelines are fitted: groups, weights, early stopping.
+"""How LightGBM, XGBoost, CatBoost and Pipelines are fitted: groups, weights, fit parameters.
 
 A library is known by the name that its `fit` has for groups; `INTERFACES` has an entry for each.
 """
@@ -83,85 +83,8 @@ class LibraryInterface(NamedTuple):
     groups: Callable[[TrainingRows], Any]
     weight_name: str
     weight: Callable[[TrainingRows], Any]
-    early_stopping_params: Callable[..., Params]
-    early_stopping_needs: str  # a fit parameter by which the library is known for certain
     labels: str  # which ones the library takes
 
-
-def _lightgbm_early_stopping(
-    ranker: Any, held_out: TrainingRows, k: int, n_iter_no_change: int, params: Params
-) -> Params:
-    from lightgbm import early_stopping  # noqa: PLC0415
-
-    given = ranker.get_params()
-    _refuse_given(given, _LIGHTGBM_STOPPING)
-    if given.get("metric") not in {None, "", "ndcg"}:
-        _refuse_given(given, {"metric"})
-    if "dart" in {given.get(name) for name in ("boosting_type", "boosting", "boost")}:
-        raise ValueError("early_stopping=True: LightGBM cannot stop with boosting_type='dart'.")
-    ranker.set_params(metric="ndcg")
-    X = np.asarray(held_out.X) if isinstance(held_out.X, list) else held_out.X
-    evaluated: Params = {"eval_set": [(X, held_out.y)]}
-    if "eval_X" in signature(ranker.fit).parameters:  # LightGBM 4.7, where eval_set is deprecated
-        evaluated = {"eval_X": (X,), "eval_y": (held_out.y,)}
-    if held_out.weight is not None:
-        evaluated["eval_sample_weight"] = [held_out.weight]
-    if "init_score" in held_out.aligned:
-        evaluated["eval_init_score"] = [held_out.aligned["init_score"]]
-    stop = early_stopping(n_iter_no_change, verbose=False)
-    return {
-        **evaluated,
-        "eval_group": [held_out.lengths],
-        "eval_at": [k],
-        "callbacks": [*(params.pop("callbacks", None) or []), stop],
-    }
-
-
-def _xgboost_early_stopping(
-    ranker: Any, held_out: TrainingRows, k: int, n_iter_no_change: int, params: Params
-) -> Params:
-    _refuse_given(ranker.get_params(), {"early_stopping_rounds", "eval_metric", "callbacks"})
-    ranker.set_params(early_stopping_rounds=n_iter_no_change, eval_metric=f"ndcg@{k}")
-    evaluated: Params = {
-        "eval_set": [(held_out.X, held_out.y)],
-        "eval_qid": [held_out.query_numbers],
-    }
-    if held_out.weight is not None:
-        evaluated["sample_weight_eval_set"] = [held_out.weight_per_query]
-    if "base_margin" in held_out.aligned:
-        evaluated["base_margin_eval_set"] = [held_out.aligned["base_margin"]]
-    return evaluated
-
-
-def _catboost_early_stopping(
-    ranker: Any, held_out: TrainingRows, k: int, n_iter_no_change: int, params: Params
-) -> Params:
-    from catboost import Pool  # noqa: PLC0415
-
-    given = ranker.get_params()
-    stopping = {"early_stopping_rounds", "eval_metric", "od_type", "od_wait", "use_best_model"}
-    _refuse_given(given, stopping)
-    ranker.set_params(eval_metric=f"NDCG:top={k}")
-    columns = {name: params.get(name, given.get(name)) for name in CATBOOST_COLUMNS}
-    aligned = {"group_weight": held_out.query_weight_per_row, **held_out.aligned}
-    pool = Pool(held_out.X, held_out.y, group_id=held_out.query_numbers, **columns, **aligned)
-    return {"eval_set": pool, "early_stopping_rounds": n_iter_no_change, "use_best_model": True}
-
-
-def _refuse_given(given: Params, names: set[str]) -> None:
-    found = sorted(name for name in names if given.get(name) is not None)
-    if found:
-        raise ValueError(
-            f"early_stopping=True uses k and n_iter_no_change to decide when to stop: leave "
-            f"{', '.join(found)} out of the estimator."
-        )
-
-
-# LightGBM's names for the cutoffs and the rounds, as parameters of the estimator
-_LIGHTGBM_STOPPING = {
-    "early_stopping", "early_stopping_round", "early_stopping_rounds", "eval_at", "map_at",
-    "map_eval_at", "n_iter_no_change", "ndcg_at", "ndcg_eval_at",
-}  # fmt: skip
 
 _WHOLE_LABELS = "quantile_grades makes whole labels of any target."
 
@@ -174,8 +97,6 @@ INTERFACES = [
         groups=lambda rows: rows.query_numbers,
         weight_name="sample_weight",
         weight=lambda rows: rows.weight_per_query,
-        early_stopping_params=_xgboost_early_stopping,
-        early_stopping_needs="eval_qid",
         labels="XGBoost takes whole labels from 0 to 31 unless ndcg_exp_gain=False is set (linear "
         f"gain of any label); {_WHOLE_LABELS}",
     ),
@@ -184,8 +105,6 @@ INTERFACES = [
         groups=lambda rows: rows.query_numbers,
         weight_name="group_weight",
         weight=lambda rows: rows.query_weight_per_row,
-        early_stopping_params=_catboost_early_stopping,
-        early_stopping_needs="use_best_model",
         labels="CatBoost takes any finite label.",
     ),
     LibraryInterface(
@@ -193,8 +112,6 @@ INTERFACES = [
         groups=lambda rows: rows.lengths,
         weight_name="sample_weight",
         weight=lambda rows: rows.weight,
-        early_stopping_params=_lightgbm_early_stopping,
-        early_stopping_needs="eval_at",
         labels="LightGBM takes whole labels from 0 to 30, higher whole ones where label_gain has a "
         "gain for each (label_gain=list(range(101)) is linear gain up to 100); "
         f"{_WHOLE_LABELS}",
@@ -258,25 +175,11 @@ def params_of_fit(last: Any, train: TrainingRows, params: Params) -> Params:
         if _names_not_taken(last, [name]):
             raise ValueError(f"{type(last).__name__}.fit does not take sample_weight.")
         added[name] = train.weight if interface is None else interface.weight(train)
-    return _added_once(added, params)
+    return added_once(added, params)
 
 
-def params_of_early_stopping(
-    last: Any, held_out: TrainingRows, k: int | None, n_iter_no_change: int, params: Params
-) -> Params:
-    """The parameters with those of early stopping added; sets parameters of `last` too."""
-    interface = interface_of(last)
-    if interface is None or interface.early_stopping_needs not in signature(last.fit).parameters:
-        raise ValueError(
-            "early_stopping=True needs a ranker of LightGBM, XGBoost or CatBoost; "
-            f"{type(last).__name__} cannot be stopped by the NDCG of held-out queries."
-        )
-    k = int(held_out.lengths.max()) if k is None else k
-    added = interface.early_stopping_params(last, held_out, k, n_iter_no_change, params)
-    return _added_once(added, params)
-
-
-def _added_once(added: Params, params: Params) -> Params:
+def added_once(added: Params, params: Params) -> Params:
+    """Both, where nothing of what is added was passed by the user."""
     twice = sorted(set(added).intersection(params))
     if twice:
         raise ValueError(

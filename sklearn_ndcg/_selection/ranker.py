@@ -21,7 +21,8 @@ from sklearn_ndcg._metrics import row_weights
 from sklearn_ndcg._selection import libraries
 from sklearn_ndcg._selection.leaks import TrainedQueries
 from sklearn_ndcg._selection.libraries import CATBOOST_COLUMNS, INTERFACES, Params, TrainingRows
-from sklearn_ndcg._selection.scorers import make_ndcg_scorer
+from sklearn_ndcg._selection.scorers import GroupedScorer, make_ndcg_scorer
+from sklearn_ndcg._selection.stopping import check_scoring, fit_until_best
 
 Validation = Literal["random", "last"]
 
@@ -58,7 +59,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         the features too.
 
     k : int or None, default=None
-        Cutoff of `score` and of early stopping. None counts whole lists.
+        Cutoff of `score` and of early stopping without `scoring`. None counts whole lists.
 
     max_queries : int or None, default=None
         Train on at most so many queries, whole ones, drawn by `random_state`. As the resource of
@@ -66,10 +67,19 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         halving search also refits its best estimator with the last number of them.
 
     early_stopping : bool, default=False
-        Whether to hold out a fraction of the queries and to stop when the library's own NDCG@k on
-        them has not improved for `n_iter_no_change` rounds. Its own gain applies: exponential in
-        LightGBM (unless `label_gain` says otherwise) and XGBoost (unless ``ndcg_exp_gain=False``),
-        linear in CatBoost.
+        Whether to hold out a fraction of the queries and to stop when `scoring`, or the library's
+        own NDCG@k, on them has not improved for `n_iter_no_change` rounds. The library's own gain
+        is exponential in LightGBM (unless `label_gain` says otherwise) and XGBoost (unless
+        ``ndcg_exp_gain=False``), linear in CatBoost.
+
+    scoring : GroupedScorer, default=None
+        What early stopping goes by, made by `make_ndcg_scorer` or `make_dcg_scorer` with a single
+        cutoff; not used without `early_stopping`. For rankers, regressors and classifiers of
+        LightGBM, XGBoost and CatBoost, and for what has `staged_predict` and `n_estimators` or
+        `max_iter`, such as `HistGradientBoostingRegressor`. CatBoost and the latter fit all of
+        their rounds first; the latter are then fitted again with the best number of them. The
+        queries are those of the ranker. None is the library's own NDCG@k, for rankers of LightGBM,
+        XGBoost and CatBoost only.
 
     validation : {"random", "last"}, default="random"
         Which queries are held out: drawn by `random_state`, or the last by `order_by`, such as the
@@ -79,7 +89,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         The fraction of queries to hold out, between 0 and 1; at least one query.
 
     n_iter_no_change : int, default=10
-        Rounds without improvement before training stops.
+        Rounds without improvement before training stops, where it does not need all rounds.
 
     random_state : int, RandomState instance or None, default=None
         Draws the queries of `max_queries` and those held out. With None every fit draws others, so
@@ -91,8 +101,10 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         The fitted clone of `estimator`.
 
     best_iteration_ : int
-        The best round, as the library counts (LightGBM from 1, XGBoost and CatBoost from 0). Only
-        with `early_stopping`.
+        The best round, as the library counts (XGBoost and CatBoost from 0, others from 1). With
+        `scoring` it is the first with the highest score of the held-out queries, of all rounds, or
+        in LightGBM and XGBoost of those before `n_iter_no_change` without a higher score. Only with
+        `early_stopping`.
 
     query_ids_ : ndarray
         Sorted ids of the queries that it was trained on, those held out included. Scoring other
@@ -158,6 +170,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         k: int | None = None,
         max_queries: int | None = None,
         early_stopping: bool = False,
+        scoring: GroupedScorer | None = None,
         validation: Validation = "random",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
@@ -169,6 +182,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.k = k
         self.max_queries = max_queries
         self.early_stopping = early_stopping
+        self.scoring = scoring
         self.validation = validation
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
@@ -219,13 +233,16 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             labels.
 
         TypeError
-            If `estimator` is not an estimator.
+            If `estimator` is not an estimator; if `scoring` is not a `GroupedScorer`.
 
         Warns
         -----
         UserWarning
             If most queries to train on have a single document, or if a column has one id for all
             rows; if the last queries are held out in the order of ids that are text.
+
+        UndefinedMetricWarning
+            If `scoring` warns of held-out queries without a relevant document.
         """
         self._check_parameters()
         X, y, groups, weight = self._check_data(X, y, groups, sample_weight, fit_params)
@@ -248,16 +265,12 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             train, held_out = libraries.fit_transformers(inner, train, held_out)
 
         params = libraries.params_of_fit(last, train, {**fit_params, **train.aligned})
-        if held_out is not None:
-            params = libraries.params_of_early_stopping(
-                last, held_out, self.k, self.n_iter_no_change, params
-            )
         with libraries.explaining_label_errors(last, y):
-            last.fit(train.X, train.y, **params)
+            if held_out is None:
+                last.fit(train.X, train.y, **params)
+            else:
+                self.best_iteration_ = fit_until_best(self, last, train, held_out, params)
         self.estimator_ = inner
-        if held_out is not None:
-            name = "best_iteration_" if hasattr(last, "best_iteration_") else "best_iteration"
-            self.best_iteration_ = int(getattr(last, name))
         return self
 
     def predict(self, X: Any) -> Any:
@@ -362,7 +375,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise AttributeError(f"{name} is about the Pipeline's columns, not those of X.")
         inner = libraries.last_step(self.estimator_)
         values = np.asarray(getattr(inner, name))
-        if values.dtype.kind == "O":  # None of CatBoost's rankers: the default needs their data
+        # CatBoost's are None in rankers, and those of all rounds in a model that was cut
+        if hasattr(inner, "get_feature_importance"):
             values = np.asarray(inner.get_feature_importance(type="PredictionValuesChange"))
         return _rows.insert_zeros(values, self._group_columns, self._columns, self.n_features_in_)
 
@@ -423,6 +437,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         _checks.check_choice("validation", self.validation, get_args(Validation))
         if not isinstance(self.early_stopping, bool | np.bool_):
             raise ValueError(f"early_stopping must be True or False, got {self.early_stopping!r}.")
+        check_scoring(self.scoring, self.group_by)
         part: Any = self.validation_fraction
         if not _checks.is_number(part) or not 0 < part < 1:
             raise ValueError(f"validation_fraction must be a number between 0 and 1, got {part!r}.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Literal, Unpack, get_args
 
 import numpy as np
@@ -14,7 +14,15 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff
-from sklearn_ndcg._metrics import DCGChoices, Measure, NDCGChoices, measure_and_data, read_queries
+from sklearn_ndcg._metrics import (
+    DCGChoices,
+    Measure,
+    NDCGChoices,
+    measure_and_data,
+    read_batch,
+    read_queries,
+    with_scores,
+)
 from sklearn_ndcg._rows import count_rows, query_ids
 from sklearn_ndcg._selection.leaks import WholeQueries, warn_of_leak
 
@@ -498,9 +506,8 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"{type(estimator).__name__} gives the scorer of its early stopping binned "
                 f"features, in which group_by={self.group_by!r} finds bins instead of query ids. "
-                "Set scoring='loss' or early_stopping=False in the estimator and pass this scorer "
-                "to the search around it; rankers stop early by NDCG in "
-                "GroupedRanker(ranker, early_stopping=True)."
+                "Set scoring='loss' or early_stopping=False in the estimator. To stop early by "
+                "this scorer pass it to GroupedRanker(estimator, early_stopping=True, scoring=...)."
             )
 
     def _accept_sample_weight(self) -> bool:
@@ -589,6 +596,50 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
                 f"whose gains are {gains.tolist()}."
             )
         return _without_rounding_errors(proba, gains)
+
+
+class HeldOutScore:
+    """What a scorer gives for the same rows again and again, which are read once."""
+
+    def __init__(self, scorer: GroupedScorer, y: Any, groups: Any, weight: Any) -> None:
+        self._scorer = scorer
+        measure = scorer._measure()
+        queries = read_batch(measure, y, np.zeros(len(y)), groups, weight, sort=False)
+        if np.isnan(queries.means()[0]):  # which warns or raises where the scorer does, once
+            raise ValueError(
+                f"scoring is nan, as none of the {len(queries)} held-out queries has a relevant "
+                "document: hold out more of them by validation_fraction, or choose another value "
+                "of undefined."
+            )
+        self._queries = queries.without_warning()
+
+    def of_rounds(self, estimator: Any, classes: Any) -> Callable[[Any], float]:
+        """The score of what a booster predicts in its metric: probabilities in a classifier."""
+        method = self._scorer._method(estimator, 1)
+        if method == "predict" and not is_classifier(estimator):
+            return self._of
+        if method != "predict_proba":
+            raise ValueError(
+                f"early_stopping=True scores the probabilities of {type(estimator).__name__}, and "
+                f"scoring has response_method={self._scorer.response_method!r}: leave that out."
+            )
+
+        def of_probabilities(predicted: Any) -> float:
+            both = np.column_stack([1 - predicted, predicted]) if predicted.ndim == 1 else predicted
+            return self._of(self._scorer._expected_gain(both, classes))
+
+        return of_probabilities
+
+    def best_stage(self, estimator: Any, X: Any) -> int:
+        """The first stage of a fitted estimator whose score is the highest."""
+        name = self._scorer._method(estimator, 1)
+        staged = getattr(estimator, f"staged_{name}")(X)
+        if name == "predict_proba":
+            staged = (self._scorer._expected_gain(each, estimator.classes_) for each in staged)
+        return int(np.argmax([self._of(each) for each in staged]))
+
+    def _of(self, y_score: Any) -> float:
+        return float(with_scores(self._queries, y_score).means()[0])
 
 
 def scorer_at(scorer: GroupedScorer, name: Any) -> GroupedScorer:

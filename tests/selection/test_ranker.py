@@ -662,9 +662,9 @@ BAD = {
     "early stopping, one query": (
         Sizes(), {"early_stopping": True}, X_, {"groups": [1] * 6}, "hold out 1 of 1 queries"),
     "early stopping, not supported": (
-        Ridge(), {"early_stopping": True}, X_, {"groups": Q_}, "needs a ranker of.*Ridge cannot"),
+        Ridge(), {"early_stopping": True}, X_, {"groups": Q_}, "ranker of.*Ridge is not one.*Pass scoring="),
     "early stopping, unknown library": (
-        Sizes(), {"early_stopping": True}, X_, {"groups": Q_}, "needs a ranker of.*Sizes cannot"),
+        Sizes(), {"early_stopping": True}, X_, {"groups": Q_}, "ranker of.*Sizes is not one.*Pass scoring="),
     "early stopping, no groups": (Ridge(), {"early_stopping": True}, X_, {}, "groups is missing"),
     "unknown parameter": (Ridge(), {}, X_, {"nonsense": 1}, "Ridge.fit does not take nonsense"),
     "pairs": (GroupId(), {}, X_, {"groups": Q_, "pairs": [(0, 1)]}, "pairs cannot be passed"),
