@@ -36,7 +36,7 @@ from sklearn_ndcg import (
 
 mpl.use("agg")
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:(. quer|All . queries|Each of the|NDCG is undefined)"
+    "ignore:(. quer|All . queries|.* a single document|None of the . queries|NDCG is undefined)"
 )
 ENGINES = ["pandas", "polars", "lazy", "arrow", "dataset", "duckdb"]
 ENGINES += ["ibis"] if find_spec("ibis") else []

@@ -179,8 +179,7 @@ def compare_rankers(
     sample, parts = Sample.read(measure, y_true, scores, data, clusters, segments)
     result = how.compare(sample, list(scores), generator)
     if sample.judged is not None:
-        if result.has_not_relevant or not min(result.judged.values()):
-            _warn_of_unjudged(result, measure.unjudged)
+        _warn_of_unjudged(result, measure.unjudged)
         _warn_of_unanswered(result, sample.judged)
     _warn_of_small_segments(parts)
     by_segment = {
@@ -554,11 +553,18 @@ def _warn_of_unjudged(result: Comparison, unjudged: str) -> None:
     """Warn where one ranker returned many more unjudged documents than another."""
     fewest, most = (pick(result.judged, key=result.judged.__getitem__) for pick in (min, max))
     least, largest = result.judged[fewest], result.judged[most]
-    if largest - least > _JUDGED_ALIKE:
+    if not least < largest:
+        return
+    if not least:
+        warn(
+            f"The truth has none of the first documents that {fewest!r} returned, and "
+            f"{largest:.0%} of those of {most!r}. Are their ids written as in the truth?"
+        )
+    elif result.has_not_relevant and largest - least > _JUDGED_ALIKE:
         warn(
             f"Of the first documents that {fewest!r} returned, {least:.0%} are judged, and "
             f"{largest:.0%} of those of {most!r}. {_UNJUDGED_MEANS[unjudged]} Judge what it "
-            "returned; or, if none of its ids is found, write them as the truth does."
+            "returned."
         )
 
 

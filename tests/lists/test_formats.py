@@ -289,6 +289,7 @@ TWICE = {
 }  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:.* none of the first documents that 'two'")
 @pytest.mark.parametrize("case", TWICE)
 def test_ids_twice_as_other_projects_expect_them(case):
     """Their examples and expected values; the last ones are the formula, where they omit."""
