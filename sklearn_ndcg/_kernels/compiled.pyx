@@ -13,7 +13,7 @@ import os
 
 import numpy as np
 
-from sklearn_ndcg._kernels.threads import check_interrupt
+from sklearn_ndcg._kernels.threads import check_interrupt, map_rows
 
 # so that nobody can choose ids that all fall into one slot
 cdef unsigned long long SEED = int.from_bytes(os.urandom(8), "little")
@@ -231,20 +231,36 @@ cdef int ideal_of_query(
     return 0
 
 
-def gather_by_group(
-    const item[::1] values, const Py_ssize_t[::1] codes, const Py_ssize_t[::1] counts
+def count_codes(const Py_ssize_t[::1] codes, Py_ssize_t n_codes):
+    """How often each code occurs."""
+    counts = np.zeros(n_codes, dtype=np.intp)
+    cdef Py_ssize_t[::1] count = counts
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(codes.shape[0]):
+            count[codes[i]] += 1
+    return counts
+
+
+def gather_by_group(values, codes, places):
+    """``values[np.argsort(codes, kind="stable")]`` in linear time; `places` as in `places_of`."""
+    out = np.empty_like(values)
+    map_rows(
+        lambda part: _scatter(values[part], codes[part], places[part.start].copy(), out),
+        len(values), len(places),
+    )
+    return out
+
+
+def _scatter(
+    const item[::1] values, const Py_ssize_t[::1] codes, Py_ssize_t[::1] next_place, item[::1] out
 ):
-    """``values[np.argsort(codes, kind="stable")]`` in linear time; `counts` are those of codes."""
-    cdef Py_ssize_t[::1] next_place = np.cumsum(counts) - counts
     cdef Py_ssize_t i, code
-    result = np.empty_like(values)
-    cdef item[::1] out = result
     with nogil:
         for i in range(values.shape[0]):
             code = codes[i]
             out[next_place[code]] = values[i]
             next_place[code] += 1
-    return result
 
 
 cdef inline size_t slot_of(unsigned long long id, size_t mask) noexcept nogil:

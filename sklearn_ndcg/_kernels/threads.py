@@ -55,13 +55,23 @@ def count_threads(n_rows: int) -> int:
     return 1 if parent_process() is not None else min(joblib.cpu_count(), most)
 
 
-def map_rows(call: Callable[[slice], Result], n_rows: int) -> list[Result]:
+def count_parts(n_rows: int) -> int:
+    """Into how many parts a pass over the rows is divided."""
+    n_threads = _threads_of_pass(n_rows)
+    return n_threads * _PARTS if n_threads > 1 else 1
+
+
+def map_rows(call: Callable[[slice], Result], n_rows: int, n_parts: int = 0) -> list[Result]:
     """Results of `call`, a pass over `n_rows` rows, on parts of them in order."""
-    n_threads = count_threads(n_rows // 4)  # a pass takes a row a quarter of a kernel's time
-    if n_threads == 1:
-        return [call(slice(None))]
-    n_parts = n_threads * _PARTS
-    return _run(call, [n_rows * i // n_parts for i in range(n_parts + 1)], n_threads)
+    n_parts = n_parts or count_parts(n_rows)
+    if n_parts == 1:
+        return [call(slice(0, n_rows))]
+    ends = [n_rows * i // n_parts for i in range(n_parts + 1)]
+    return _run(call, ends, _threads_of_pass(n_rows))
+
+
+def _threads_of_pass(n_rows: int) -> int:
+    return count_threads(n_rows // 4)  # a pass takes a row a quarter of a kernel's time
 
 
 def map_queries(call: Callable[[slice], Result], lengths: Ints, n_rows: int) -> list[Result]:

@@ -56,8 +56,10 @@ def unique_ids(ids: NDArray[Any], sort: bool) -> tuple[NDArray[Any], Ints]:
 
     Without `sort` the distinct ids may come in any order.
     """
-    if ids.dtype.kind in "biu" and int(ids.max()) - int(ids.min()) <= 2 * len(ids):
-        return _unique_by_table(ids)
+    if ids.dtype.kind in "biu":
+        low, high = ids.min(), ids.max()
+        if int(high) - int(low) <= 2 * len(ids):
+            return _unique_by_table(ids, low, int(high) - int(low) + 1)
     if ids.dtype.kind in "SU":
         found, codes = _unique_text(ids)
     elif ids.dtype.kind == "f" and ids.dtype.itemsize != 8:
@@ -388,14 +390,25 @@ def _refuse_unsortable(label: Any, name: str) -> None:
         )
 
 
-def _unique_by_table(ids: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
-    """Distinct integers and the place of each row's, by a table from the lowest to the highest."""
-    low = ids.min().astype(np.int64)
-    place = ids.astype(np.int64, copy=False) - low  # wraps around and back for large uint64
-    seen = np.zeros(place.max() + 1, dtype=bool)
-    seen[place] = True
+def _unique_by_table(ids: NDArray[Any], low: Any, size: int) -> tuple[NDArray[Any], Ints]:
+    """Distinct integers and the place of each row's, by a table of so many from the lowest on."""
+    low, place = low.astype(np.int64), np.empty(len(ids), dtype=np.intp)
+    seen = np.zeros(size, dtype=bool)
+
+    def find(part: slice) -> None:
+        # wraps around and back for large uint64
+        place[part] = ids[part].astype(np.int64, copy=False) - low
+        seen[place[part]] = True
+
+    def number(part: slice) -> None:
+        place[part] = numbers[place[part]]
+
+    _kernels.map_rows(find, len(ids))
     found = (np.flatnonzero(seen) + low).astype(ids.dtype)
-    return found, place if len(found) == len(seen) else (np.cumsum(seen) - 1)[place]
+    if len(found) < size:
+        numbers = np.cumsum(seen) - 1
+        _kernels.map_rows(number, len(ids))
+    return found, place
 
 
 def first_rows(codes: Ints) -> Ints:

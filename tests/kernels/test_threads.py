@@ -16,12 +16,14 @@ from joblib import Parallel, delayed
 
 from sklearn_ndcg import _kernels, dcg_samples, ndcg_curve, ndcg_samples, ndcg_score
 from sklearn_ndcg._kernels import threads
+from sklearn_ndcg._rows import Grouping
 
 MANY = 1 << 24  # rows, which pay for any number of threads here
 RNG = np.random.default_rng(0)
 LENGTHS = np.clip(RNG.lognormal(np.log(87), 0.85, 9000), 1, 1251).astype(int)
 N = LENGTHS.sum()
 GROUPS = np.repeat(np.arange(len(LENGTHS)), LENGTHS)
+SCATTERED = RNG.permutation(GROUPS)
 Y, S = RNG.integers(0, 5, N).astype(float), RNG.normal(size=N)
 main_thread_only = pytest.mark.skipif(
     threading.current_thread() is not threading.main_thread(), reason="not in the main thread"
@@ -54,6 +56,12 @@ def no_thread_is_left():
         lambda: dcg_samples(Y - 0.5, S, groups=GROUPS, k=3),
         lambda: ndcg_samples(Y[:900_000].reshape(-1, 90), S[:900_000].reshape(-1, 90), k=10),
         lambda: ndcg_samples(Y, S, groups=GROUPS % 50),
+        lambda: ndcg_samples(Y, S.round(1), groups=SCATTERED, k=7, ties="stable"),
+        lambda: ndcg_samples(Y - 0.5, S.astype("f4"), groups=3 * SCATTERED, gain=np.square),
+        lambda: ndcg_samples(np.where(S < -1, np.nan, Y), S, groups=SCATTERED, unjudged="omit"),
+        lambda: np.array([ndcg_score(Y, S, groups=SCATTERED, sample_weight=S**2, k=10)]),
+        lambda: ndcg_samples(Y, S, groups=np.arange(N) // 2 * 7919 % N),  # more ids than one part
+        lambda: Grouping.of_ids(SCATTERED, N).row_order(),
         lambda: ndcg_samples(Y, S, groups=np.where(GROUPS < 8000, 0, GROUPS)),
         lambda: np.array(ndcg_curve(Y, S, groups=GROUPS, k=[1, 5, 100])[1]),
         lambda: np.array([ndcg_score(Y, S, groups=GROUPS, k=10)]),
@@ -67,6 +75,16 @@ def test_the_number_of_threads_changes_no_bit(call, monkeypatch):
         monkeypatch.setenv("OMP_NUM_THREADS", n_threads)
         found.append(call().tobytes())
     assert len(set(found)) == 1
+
+
+@main_thread_only
+@compiled
+def test_scattered_rows_are_gathered_in_parts(monkeypatch):
+    monkeypatch.setattr(threads, "_LEAST_ROWS", 1 << 15)
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    assert len(Grouping.of_ids(SCATTERED, N).places) == 3 * threads._PARTS
+    # as many places for each part as there are ids would be more than one for each row
+    assert len(Grouping.of_ids(np.arange(N) // 2 * 7919 % N, N).places) == 1
 
 
 @main_thread_only
