@@ -313,6 +313,55 @@ def factorize(const long long[::1] ids):
     return found[:n_found].copy(), codes
 
 
+cdef extern from "Python.h":  # of borrowed objects: counting references writes to each
+    ctypedef struct PyObject
+    ctypedef struct PyTypeObject:
+        pass
+    PyTypeObject PyBytes_Type, PyFloat_Type, PyLong_Type, PyUnicode_Type
+    int Py_EQ
+    PyTypeObject* Py_TYPE(PyObject*)
+    Py_hash_t PyObject_Hash(PyObject*) except? -1
+    int PyObject_RichCompareBool(PyObject*, PyObject*, int) except -1
+
+
+cdef inline bint is_plain(PyObject* each) noexcept:
+    """Whether this is text or a number, which run no Python code that may delete an object."""
+    cdef PyTypeObject* kind = Py_TYPE(each)
+    return (
+        kind == &PyUnicode_Type or kind == &PyBytes_Type or kind == &PyLong_Type
+        or kind == &PyFloat_Type
+    )
+
+
+def factorize_objects(const Py_ssize_t[::1] addresses):
+    """The codes of objects, equal ones have one; or None.
+
+    That is where not all are text, bytes, int or float, or two that differ have one hash.
+    """
+    cdef Py_ssize_t i, n = addresses.shape[0], n_found = 0
+    cdef PyObject* each
+    hashes = np.empty(n, dtype=np.int64)
+    cdef long long[::1] hash_of_row = hashes
+    for i in range(n):
+        each = <PyObject*> addresses[i]
+        if not is_plain(each):
+            return None
+        hash_of_row[i] = PyObject_Hash(each)
+    found, codes = factorize(hashes)
+    cdef const Py_ssize_t[::1] code_of_row = codes
+    cdef Py_ssize_t[::1] address_of_code = np.empty(len(found), dtype=np.intp)
+    for i in range(n):
+        each = <PyObject*> addresses[i]
+        if code_of_row[i] == n_found:
+            address_of_code[n_found] = addresses[i]
+            n_found += 1
+        elif not is_plain(each) or not PyObject_RichCompareBool(
+            <PyObject*> address_of_code[code_of_row[i]], each, Py_EQ
+        ):
+            return None
+    return codes
+
+
 def dcg(
     const graded[::1] gain,
     const real[::1] score,

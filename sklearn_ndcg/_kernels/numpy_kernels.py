@@ -82,6 +82,11 @@ def factorize(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], Ints]:
     return np.unique(ids, return_inverse=True)
 
 
+def factorize_objects(addresses: Ints) -> None:
+    """None: NumPy sees no object by its address."""
+    del addresses
+
+
 def dcg(
     gain: Floats | Grades,
     score: Floats,
