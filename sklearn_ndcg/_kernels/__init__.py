@@ -34,9 +34,11 @@ def places_of(codes: Ints, n_codes: int) -> tuple[Ints, Places]:
     For each part of the rows, named by its first row, these are the places of the first row of each
     code in it, so that threads can gather the parts at once.
     """
-    n_parts = 1 if backend is numpy_kernels else count_parts(len(codes))
-    if n_parts * n_codes > len(codes):  # the places would take more memory than the codes
-        n_parts = 1
+    n_parts = count_parts(len(codes))
+    # the places of several parts might take more memory than the codes
+    if n_parts == 1 or n_parts * n_codes > len(codes) or backend is numpy_kernels:
+        lengths = backend.count_codes(codes, n_codes)
+        return lengths, {0: np.cumsum(lengths) - lengths}
 
     def count(part: slice) -> tuple[int, Ints]:
         return part.start, backend.count_codes(codes[part], n_codes)

@@ -28,6 +28,7 @@ Result = TypeVar("Result")
 
 # fewer rows than these take a thread less time than it takes to start
 _LEAST_ROWS = 1 << 17
+_PASSES = 4  # over a row take as long as a kernel
 _PARTS = 4  # for each thread: one that is slowed down by other processes takes fewer of them
 _thread_state = threading.local()
 
@@ -73,7 +74,7 @@ def _openmp() -> ThreadpoolController:
 
 def count_parts(n_rows: int) -> int:
     """Into how many parts a pass over the rows is divided."""
-    n_threads = _threads_of_pass(n_rows)
+    n_threads = count_threads(n_rows // _PASSES)
     return n_threads * _PARTS if n_threads > 1 else 1
 
 
@@ -83,11 +84,7 @@ def map_rows(call: Callable[[slice], Result], n_rows: int, n_parts: int = 0) -> 
     if n_parts == 1:
         return [call(slice(0, n_rows))]
     ends = [n_rows * i // n_parts for i in range(n_parts + 1)]
-    return _run(call, ends, _threads_of_pass(n_rows))
-
-
-def _threads_of_pass(n_rows: int) -> int:
-    return count_threads(n_rows // 4)  # a pass takes a row a quarter of a kernel's time
+    return _run(call, ends, count_threads(n_rows // _PASSES))
 
 
 def map_queries(call: Callable[[slice], Result], lengths: Ints, n_rows: int) -> list[Result]:

@@ -198,8 +198,11 @@ class Grouping:
 
 def _ascends(ids: NDArray[Any]) -> bool:
     """Whether no id is below that of the row before; ids in any order show it in the first rows."""
-    blocks = (ids[at : at + _BLOCK + 1] for at in range(0, len(ids), _BLOCK))
-    return not any((block[1:] < block[:-1]).any() for block in blocks)
+    for at in range(0, len(ids), _BLOCK):
+        block = ids[at : at + _BLOCK + 1]
+        if (block[1:] < block[:-1]).any():
+            return False
+    return True
 
 
 def codes_of_runs(starts: Ints, lengths: Ints) -> Ints:
