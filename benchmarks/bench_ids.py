@@ -35,11 +35,17 @@ def kinds(codes):
     days = np.datetime64("1970-01-01", "ns") + codes * np.timedelta64(86_400, "s")
     strings, dictionary = pa.array(text), pa.array(text).dictionary_encode()
     string = pl.Series(text.tolist())
+    objects = {
+        "own str objects": own_objects(text, lambda word: word[:1] + word[1:]),
+        "own bytes objects": own_objects(text, str.encode),
+        "own int objects": own_objects(hashed, int),
+    }
     return {
         "hashed int64": (hashed, partial(pd.factorize, hashed)),
         "datetime64": (days, partial(pd.factorize, days)),
         "pandas str": (pd.Series(text, dtype="str"), pd.Series(text, dtype="str").factorize),
         "object array": (text, partial(pd.factorize, text)),
+        **{name: (ids, partial(pd.factorize, ids)) for name, ids in objects.items()},
         "text array": (words[codes], lambda: pd.factorize(words[codes].astype(object))),
         "pandas category": (pd.Series(text).astype("category"), None),
         "pandas period": (p := pd.PeriodIndex(days, freq="D"), p.factorize),
@@ -48,6 +54,11 @@ def kinds(codes):
         "Polars String": (string, lambda: string.cast(pl.Categorical)),
         "Polars Categorical": (string.cast(pl.Categorical), None),
     }
+
+
+def own_objects(values, make):
+    """An array in which each row has an object of its own, as in a list that was parsed."""
+    return np.fromiter(map(make, values.tolist()), dtype=object, count=len(values))
 
 
 def best_of_turns(calls):

@@ -8,6 +8,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import pytest
 import sklearn
 from helpers import graded_rows
+from threadpoolctl import threadpool_limits
 
 from sklearn_ndcg import _kernels
 
@@ -59,3 +60,10 @@ def kernels(request, monkeypatch):
     module = pytest.importorskip(name, reason="they were not built")
     monkeypatch.setattr(_kernels, "backend", module)
     return module
+
+
+@pytest.fixture
+def openmp_threads():
+    """Let OpenMP, which was started with one thread above, use any number of them."""
+    with threadpool_limits(1000, user_api="openmp"):
+        yield

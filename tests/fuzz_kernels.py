@@ -98,10 +98,17 @@ def test_ids(provider):
     found, codes = compiled.factorize(ids)
     np.testing.assert_array_equal(np.sort(found), np.unique(ids))
     np.testing.assert_array_equal(found[codes], ids)
+    objects = ids.tolist()
+    addresses = np.fromiter(map(id, objects), dtype=np.intp, count=n)
+    if len(set(map(hash, objects))) == len(found):
+        np.testing.assert_array_equal(compiled.factorize_objects(addresses), codes)
+    else:
+        assert compiled.factorize_objects(addresses) is None
     values = values_of(provider, n, provider.PickValueInList(DTYPES))
-    counts = np.bincount(codes)
     slow, fast = (
-        module.gather_by_group(values, codes, counts) for module in (numpy_kernels, compiled)
+        module.gather_by_group(values, codes, {0: np.cumsum(counts) - counts})
+        for module in (numpy_kernels, compiled)
+        for counts in [module.count_codes(codes, len(found))]
     )
     np.testing.assert_array_equal(fast, slow)
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from sklearn_ndcg._checks import Floats, Ints
 from sklearn_ndcg._kernels import numpy_kernels
-from sklearn_ndcg._kernels.numpy_kernels import TieRule, as_grades
+from sklearn_ndcg._kernels.numpy_kernels import Places, TieRule, as_grades
 from sklearn_ndcg._kernels.sums import exact_sum, sums_of_runs, weighted_means, weighted_sums
-from sklearn_ndcg._kernels.threads import map_queries, map_rows
+from sklearn_ndcg._kernels.threads import count_parts, map_queries, map_rows
 
 
 def in_threads(call: Callable[[slice], Floats], lengths: Ints, n_rows: int) -> Floats:
@@ -26,6 +26,27 @@ def in_threads(call: Callable[[slice], Floats], lengths: Ints, n_rows: int) -> F
     if backend is numpy_kernels:
         return call(slice(None))
     return np.concatenate(map_queries(call, lengths, n_rows))
+
+
+def places_of(codes: Ints, n_codes: int) -> tuple[Ints, Places]:
+    """How often each code occurs, and the places to which `gather_by_group` moves the rows.
+
+    For each part of the rows, named by its first row, these are the places of the first row of each
+    code in it, so that threads can gather the parts at once.
+    """
+    n_parts = count_parts(len(codes))
+    # the places of several parts might take more memory than the codes
+    if n_parts == 1 or n_parts * n_codes > len(codes) or backend is numpy_kernels:
+        lengths = backend.count_codes(codes, n_codes)
+        return lengths, {0: np.cumsum(lengths) - lengths}
+
+    def count(part: slice) -> tuple[int, Ints]:
+        return part.start, backend.count_codes(codes[part], n_codes)
+
+    counts = dict(map_rows(count, len(codes), n_parts))
+    by_code = np.stack(list(counts.values()), axis=1)
+    places = np.cumsum(by_code).reshape(by_code.shape) - by_code
+    return by_code.sum(axis=1), dict(zip(counts, np.ascontiguousarray(places.T), strict=True))
 
 
 def _choose_backend() -> ModuleType:

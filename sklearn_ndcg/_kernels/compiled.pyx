@@ -13,7 +13,7 @@ import os
 
 import numpy as np
 
-from sklearn_ndcg._kernels.threads import check_interrupt
+from sklearn_ndcg._kernels.threads import check_interrupt, map_rows
 
 # so that nobody can choose ids that all fall into one slot
 cdef unsigned long long SEED = int.from_bytes(os.urandom(8), "little")
@@ -231,20 +231,36 @@ cdef int ideal_of_query(
     return 0
 
 
-def gather_by_group(
-    const item[::1] values, const Py_ssize_t[::1] codes, const Py_ssize_t[::1] counts
+def count_codes(const Py_ssize_t[::1] codes, Py_ssize_t n_codes):
+    """How often each code occurs."""
+    counts = np.zeros(n_codes, dtype=np.intp)
+    cdef Py_ssize_t[::1] count = counts
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(codes.shape[0]):
+            count[codes[i]] += 1
+    return counts
+
+
+def gather_by_group(values, codes, places):
+    """``values[np.argsort(codes, kind="stable")]`` in linear time; `places` as in `places_of`."""
+    out = np.empty_like(values)
+    map_rows(
+        lambda part: _scatter(values[part], codes[part], places[part.start].copy(), out),
+        len(values), len(places),
+    )
+    return out
+
+
+def _scatter(
+    const item[::1] values, const Py_ssize_t[::1] codes, Py_ssize_t[::1] next_place, item[::1] out
 ):
-    """``values[np.argsort(codes, kind="stable")]`` in linear time; `counts` are those of codes."""
-    cdef Py_ssize_t[::1] next_place = np.cumsum(counts) - counts
     cdef Py_ssize_t i, code
-    result = np.empty_like(values)
-    cdef item[::1] out = result
     with nogil:
         for i in range(values.shape[0]):
             code = codes[i]
             out[next_place[code]] = values[i]
             next_place[code] += 1
-    return result
 
 
 cdef inline size_t slot_of(unsigned long long id, size_t mask) noexcept nogil:
@@ -295,6 +311,55 @@ def factorize(const long long[::1] ids):
             n_found += 1
         code_of_row[i] = code_in_slot[slot]
     return found[:n_found].copy(), codes
+
+
+cdef extern from "Python.h":  # of borrowed objects: counting references writes to each
+    ctypedef struct PyObject
+    ctypedef struct PyTypeObject:
+        pass
+    PyTypeObject PyBytes_Type, PyFloat_Type, PyLong_Type, PyUnicode_Type
+    int Py_EQ
+    PyTypeObject* Py_TYPE(PyObject*)
+    Py_hash_t PyObject_Hash(PyObject*) except? -1
+    int PyObject_RichCompareBool(PyObject*, PyObject*, int) except -1
+
+
+cdef inline bint is_plain(PyObject* each) noexcept:
+    """Whether this is text or a number, which run no Python code that may delete an object."""
+    cdef PyTypeObject* kind = Py_TYPE(each)
+    return (
+        kind == &PyUnicode_Type or kind == &PyBytes_Type or kind == &PyLong_Type
+        or kind == &PyFloat_Type
+    )
+
+
+def factorize_objects(const Py_ssize_t[::1] addresses):
+    """The codes of objects, equal ones have one; or None.
+
+    That is where not all are text, bytes, int or float, or two that differ have one hash.
+    """
+    cdef Py_ssize_t i, n = addresses.shape[0], n_found = 0
+    cdef PyObject* each
+    hashes = np.empty(n, dtype=np.int64)
+    cdef long long[::1] hash_of_row = hashes
+    for i in range(n):
+        each = <PyObject*> addresses[i]
+        if not is_plain(each):
+            return None
+        hash_of_row[i] = PyObject_Hash(each)
+    found, codes = factorize(hashes)
+    cdef const Py_ssize_t[::1] code_of_row = codes
+    cdef Py_ssize_t[::1] address_of_code = np.empty(len(found), dtype=np.intp)
+    for i in range(n):
+        each = <PyObject*> addresses[i]
+        if code_of_row[i] == n_found:
+            address_of_code[n_found] = addresses[i]
+            n_found += 1
+        elif not is_plain(each) or not PyObject_RichCompareBool(
+            <PyObject*> address_of_code[code_of_row[i]], each, Py_EQ
+        ):
+            return None
+    return codes
 
 
 def dcg(

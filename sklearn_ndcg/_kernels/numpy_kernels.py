@@ -20,6 +20,7 @@ from sklearn_ndcg._checks import Floats, Grades, Ints
 from sklearn_ndcg._kernels.threads import map_rows
 
 Item = TypeVar("Item", bound=np.generic)
+Places = dict[int, Ints]
 
 
 class TieRule(NamedTuple):
@@ -59,21 +60,31 @@ def _fill_grades(found: Grades, relevance: NDArray[Any]) -> bool:
     return True
 
 
-def gather_by_group(values: NDArray[Item], codes: Ints, counts: Ints) -> NDArray[Item]:
-    """``values[np.argsort(codes, kind="stable")]`` in linear time; `counts` are those of codes.
+def count_codes(codes: Ints, n_codes: int) -> Ints:
+    """How often each code occurs."""
+    return np.bincount(codes, minlength=n_codes)
+
+
+def gather_by_group(values: NDArray[Item], codes: Ints, places: Places) -> NDArray[Item]:
+    """``values[np.argsort(codes, kind="stable")]`` in linear time; `places` as in `places_of`.
 
     `values` are uint8, float32, float64 or intp.
     """
     n = len(values)
     codes = codes.astype(np.int32 if n < 2**31 else np.int64)
     ends = np.arange(n + 1, dtype=codes.dtype)
-    one_per_row: Any = sparse.csr_matrix((values, codes, ends), shape=(n, len(counts)))
+    one_per_row: Any = sparse.csr_matrix((values, codes, ends), shape=(n, len(places[0])))
     return np.asarray(one_per_row.tocsc().data)  # the transpose sorts by counting
 
 
 def factorize(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], Ints]:
     """Distinct ids in any order, and the place of each row's id among them."""
     return np.unique(ids, return_inverse=True)
+
+
+def factorize_objects(addresses: Ints) -> None:
+    """None: NumPy sees no object by its address."""
+    del addresses
 
 
 def dcg(

@@ -12,12 +12,15 @@ import time
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from itertools import count, pairwise
 from multiprocessing import parent_process
 from typing import Any, TypeVar
 
-import joblib  # scikit-learn depends on it
+import joblib  # scikit-learn depends on it, and on threadpoolctl
 import numpy as np
+from joblib.parallel import get_active_backend
+from threadpoolctl import ThreadpoolController
 
 from sklearn_ndcg._checks import Ints
 
@@ -25,6 +28,7 @@ Result = TypeVar("Result")
 
 # fewer rows than these take a thread less time than it takes to start
 _LEAST_ROWS = 1 << 17
+_PASSES = 4  # over a row take as long as a kernel
 _PARTS = 4  # for each thread: one that is slowed down by other processes takes fewer of them
 _thread_state = threading.local()
 
@@ -43,25 +47,44 @@ def count_threads(n_rows: int) -> int:
     """How many threads to use, counted as libraries that use OpenMP do.
 
     That is OMP_NUM_THREADS, as joblib and Dask set it for their workers, or the CPUs of this
-    process. A caller that is not the main thread, or is a worker process without that variable, is
-    one of several already.
+    process; no more than `joblib.parallel_config` and `threadpoolctl.threadpool_limits` allow. A
+    caller that is not the main thread, or is a worker process without that variable, is one of
+    several already.
     """
     most = n_rows // _LEAST_ROWS
     if most < 2 or threading.current_thread() is not threading.main_thread():
         return 1
     first_level = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     if first_level.isdecimal() and int(first_level) > 0:
-        return min(int(first_level), most)
-    return 1 if parent_process() is not None else min(joblib.cpu_count(), most)
+        most = min(int(first_level), most)
+    else:
+        most = 1 if parent_process() is not None else min(joblib.cpu_count(), most)
+    joblib_backend, n_jobs = get_active_backend()
+    if n_jobs is not None:
+        most = min(joblib_backend.effective_n_jobs(n_jobs), most)
+    allowed = [library["num_threads"] or most for library in _openmp().info()]
+    return min(max(allowed, default=most), most)
 
 
-def map_rows(call: Callable[[slice], Result], n_rows: int) -> list[Result]:
+@cache
+def _openmp() -> ThreadpoolController:
+    """The OpenMP libraries of this process, one of them scikit-learn's; found once, in 3 ms."""
+    return ThreadpoolController().select(user_api="openmp")
+
+
+def count_parts(n_rows: int) -> int:
+    """Into how many parts a pass over the rows is divided."""
+    n_threads = count_threads(n_rows // _PASSES)
+    return n_threads * _PARTS if n_threads > 1 else 1
+
+
+def map_rows(call: Callable[[slice], Result], n_rows: int, n_parts: int = 0) -> list[Result]:
     """Results of `call`, a pass over `n_rows` rows, on parts of them in order."""
-    n_threads = count_threads(n_rows // 4)  # a pass takes a row a quarter of a kernel's time
-    if n_threads == 1:
-        return [call(slice(None))]
-    n_parts = n_threads * _PARTS
-    return _run(call, [n_rows * i // n_parts for i in range(n_parts + 1)], n_threads)
+    n_parts = n_parts or count_parts(n_rows)
+    if n_parts == 1:
+        return [call(slice(0, n_rows))]
+    ends = [n_rows * i // n_parts for i in range(n_parts + 1)]
+    return _run(call, ends, count_threads(n_rows // _PASSES))
 
 
 def map_queries(call: Callable[[slice], Result], lengths: Ints, n_rows: int) -> list[Result]:

@@ -25,6 +25,8 @@ from sklearn_ndcg._rows.ids import (
 
 Item = TypeVar("Item", bound=np.generic)
 
+_BLOCK = 1 << 16  # rows that are compared at a time
+
 # Text that sorts by time as it is: a year, and its month, quarter or week.
 _DATE = re.compile(r"\d{4}([-/.](0[1-9]|1[0-2])(?!\d)|[-/.]?[QW]\d|\d{4}T)")
 
@@ -37,14 +39,21 @@ class Grouping:
     """The queries of some rows: query q has the label ``labels[q]`` and ``lengths[q]`` rows.
 
     Its rows are the run ``starts[q] : starts[q] + lengths[q]`` of any array that `gather` returns.
-    `codes` has the place of each row's query among the labels; it is None where every query's rows
-    are contiguous already.
+    `codes` has the place of each row's query among the labels, and `places` says where each goes;
+    they are None where every query's rows are contiguous already.
     """
 
     labels: NDArray[Any]
     starts: Ints
     lengths: Ints
-    codes: Ints | None
+    codes: Ints | None = None
+    places: _kernels.Places | None = None
+
+    @classmethod
+    def of_codes(cls, labels: NDArray[Any], codes: Ints) -> Grouping:
+        """Group rows by the place of each row's query among the labels."""
+        lengths, places = _kernels.places_of(codes, len(labels))
+        return cls(labels, places[0], lengths, codes, places)
 
     @classmethod
     def of_ids(
@@ -65,13 +74,13 @@ class Grouping:
         ids, labels_at = encode_ids(groups, n_rows, name)
         changes = ids[1:] != ids[:-1]
         # where few neighbouring rows share a query, each row is a run of its own
-        scattered = 2 * np.count_nonzero(changes) > n_rows and bool((ids[1:] < ids[:-1]).any())
+        scattered = 2 * np.count_nonzero(changes) > n_rows and not _ascends(ids)
         starts = None if scattered else np.concatenate(([0], np.flatnonzero(changes) + 1))
         del changes
         run_ids = ids if starts is None else ids[starts]
-        is_sorted = run_ids.dtype.kind not in "SU" and bool((run_ids[1:] > run_ids[:-1]).all())
-        if starts is not None and labels_at is None and is_sorted:
-            return cls(run_ids, starts, np.diff(starts, append=n_rows), None)
+        may_be_sorted = labels_at is None and ids.dtype.kind not in "SU"
+        if starts is not None and may_be_sorted and (run_ids[1:] > run_ids[:-1]).all():
+            return cls(run_ids, starts, np.diff(starts, append=n_rows))
         labels, codes = unique_ids(run_ids, sort)
         if labels_at is not None:
             rows = first_rows(codes)
@@ -82,10 +91,9 @@ class Grouping:
             lengths = np.diff(starts, append=n_rows)
             if len(labels) == len(starts):
                 by_label = np.argsort(codes)
-                return cls(labels, starts[by_label], lengths[by_label], None)
+                return cls(labels, starts[by_label], lengths[by_label])
             codes = np.repeat(codes, lengths)
-        lengths = np.bincount(codes, minlength=len(labels))
-        return cls(labels, np.cumsum(lengths) - lengths, lengths, codes)
+        return cls.of_codes(labels, codes)
 
     @classmethod
     def _of_columns(cls, columns: list[Grouping]) -> Grouping:
@@ -121,7 +129,7 @@ class Grouping:
     def of_matrix(cls, n_queries: int, n_documents: int) -> Grouping:
         """Group the entries of a matrix by its rows."""
         labels = np.arange(n_queries)
-        return cls(labels, labels * n_documents, np.full(n_queries, n_documents), None)
+        return cls(labels, labels * n_documents, np.full(n_queries, n_documents))
 
     @property
     def is_in_order(self) -> bool:
@@ -137,7 +145,7 @@ class Grouping:
         """Values with each query's together, in the order in which they were."""
         if self.codes is None:
             return values
-        return np.asarray(_kernels.backend.gather_by_group(values, self.codes, self.lengths))
+        return np.asarray(_kernels.backend.gather_by_group(values, self.codes, self.places))
 
     def row_codes(self) -> Ints:
         """The place of each row's query among the labels."""
@@ -147,8 +155,8 @@ class Grouping:
 
     def row_order(self) -> Ints:
         """Row numbers sorted by query, as ``np.argsort(groups, kind="stable")``."""
-        codes = self.row_codes()
-        return replace(self, codes=codes).gather(np.arange(len(codes)))
+        by_code = self if self.codes is not None else self.of_codes(self.labels, self.row_codes())
+        return by_code.gather(np.arange(self.lengths.sum()))
 
     def places_of(self, queries: Ints) -> Ints:
         """The places of some queries' rows among the gathered ones, one query after the other."""
@@ -191,6 +199,15 @@ class Grouping:
         reduced = np.empty(len(self.starts), dtype=gathered.dtype)
         reduced[by_place] = reduce(gathered, self.starts[by_place])
         return reduced
+
+
+def _ascends(ids: NDArray[Any]) -> bool:
+    """Whether no id is below that of the row before; ids in any order show it in the first rows."""
+    for at in range(0, len(ids), _BLOCK):
+        block = ids[at : at + _BLOCK + 1]
+        if (block[1:] < block[:-1]).any():
+            return False
+    return True
 
 
 def codes_of_runs(starts: Ints, lengths: Ints) -> Ints:

@@ -57,8 +57,10 @@ def unique_ids(ids: NDArray[Any], sort: bool) -> tuple[NDArray[Any], Ints]:
 
     Without `sort` the distinct ids may come in any order.
     """
-    if ids.dtype.kind in "biu" and int(ids.max()) - int(ids.min()) <= 2 * len(ids):
-        return _unique_by_table(ids)
+    if ids.dtype.kind in "biu":
+        low, high = ids.min(), ids.max()
+        if int(high) - int(low) <= 2 * len(ids):
+            return _unique_by_table(ids, low, int(high) - int(low) + 1)
     if ids.dtype.kind in "SU":
         found, codes = _unique_text(ids)
     elif ids.dtype.kind == "f" and ids.dtype.itemsize != 8:
@@ -277,8 +279,33 @@ def _sizes_hint(groups: Any, n_rows: int) -> str:
 
 def _encode_objects(ids: NDArray[Any], name: str) -> tuple[NDArray[Any], LabelsAt]:
     """Codes of Python objects, one for all that are equal."""
-    same = _number_pointers(ids)
-    listed = ids.tolist() if same is None else ids[first_rows(same)].tolist()
+    same = _number_addresses(ids)
+    objects = ids if same is None else ids[first_rows(same)]
+    numbers = _kernels.backend.factorize_objects(_addresses(objects))
+    if numbers is not None:  # of text or numbers
+        seen = objects[first_rows(numbers)].tolist()
+        codes = _mark_missing(numbers, seen)
+    else:
+        codes, seen = _number_any(objects.tolist(), name)
+    codes = codes if same is None else codes[same]
+    return codes, lambda rows: [seen[code] for code in codes[rows]]
+
+
+def _addresses(ids: NDArray[Any]) -> Ints:
+    return np.ndarray(ids.shape, np.intp, buffer=np.ascontiguousarray(ids))
+
+
+def _number_addresses(ids: NDArray[Any]) -> Ints | None:
+    """Numbers of the objects in an array, one for each; None where most rows have their own."""
+    addresses = _addresses(ids)
+    some = addresses[: max(1, len(ids) // 8)]
+    if 2 * len(_kernels.backend.factorize(some)[0]) > len(some):
+        return None
+    return np.asarray(_kernels.backend.factorize(addresses)[1])
+
+
+def _number_any(listed: list[Any], name: str) -> tuple[Ints, list[Any]]:
+    """Numbers of objects of any type, negative where one is missing, and their labels."""
     try:
         try:
             codes, seen = _number(listed)
@@ -286,20 +313,9 @@ def _encode_objects(ids: NDArray[Any], name: str) -> tuple[NDArray[Any], LabelsA
             seen = []
         if set(map(type, seen)) != {str} and (not seen or any(map(_holds_array, seen))):
             codes, seen = _number([_value_of_array(label) for label in listed])
-        codes = _mark_missing(codes, seen)
+        return _mark_missing(codes, seen), seen
     except (TypeError, RecursionError) as error:
         raise TypeError(f"{name} must be ids that can be hashed and sorted: {error}") from error
-    codes = codes if same is None else codes[same]
-    return codes, lambda rows: [seen[code] for code in codes[rows]]
-
-
-def _number_pointers(ids: NDArray[Any]) -> Ints | None:
-    """Numbers of the objects in an array, one for each; None where most rows have their own."""
-    pointers = np.ndarray(ids.shape, np.intp, buffer=np.ascontiguousarray(ids))
-    some = pointers[: max(1, len(ids) // 8)]
-    if 2 * len(_kernels.backend.factorize(some)[0]) > len(some):
-        return None
-    return np.asarray(_kernels.backend.factorize(pointers)[1])
 
 
 def _number(listed: Sequence[Any]) -> tuple[Ints, list[Any]]:
@@ -389,14 +405,25 @@ def _refuse_unsortable(label: Any, name: str) -> None:
         )
 
 
-def _unique_by_table(ids: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
-    """Distinct integers and the place of each row's, by a table from the lowest to the highest."""
-    low = ids.min().astype(np.int64)
-    place = ids.astype(np.int64, copy=False) - low  # wraps around and back for large uint64
-    seen = np.zeros(place.max() + 1, dtype=bool)
-    seen[place] = True
+def _unique_by_table(ids: NDArray[Any], low: Any, size: int) -> tuple[NDArray[Any], Ints]:
+    """Distinct integers and the place of each row's, by a table of so many from the lowest on."""
+    low, place = low.astype(np.int64), np.empty(len(ids), dtype=np.intp)
+    seen = np.zeros(size, dtype=bool)
+
+    def find(part: slice) -> None:
+        # wraps around and back for large uint64
+        place[part] = ids[part].astype(np.int64, copy=False) - low
+        seen[place[part]] = True
+
+    def number(part: slice) -> None:
+        place[part] = numbers[place[part]]
+
+    _kernels.map_rows(find, len(ids))
     found = (np.flatnonzero(seen) + low).astype(ids.dtype)
-    return found, place if len(found) == len(seen) else (np.cumsum(seen) - 1)[place]
+    if len(found) < size:
+        numbers = np.cumsum(seen) - 1
+        _kernels.map_rows(number, len(ids))
+    return found, place
 
 
 def first_rows(codes: Ints) -> Ints:

@@ -55,7 +55,7 @@ class TrainingRows:
         if self.weight is None:
             return None
         starts = np.cumsum(self.lengths) - self.lengths
-        return Grouping(np.arange(len(starts)), starts, self.lengths, None).mean_weight(self.weight)
+        return Grouping(np.arange(len(starts)), starts, self.lengths).mean_weight(self.weight)
 
     @property
     def query_weight_per_row(self) -> Floats | None:

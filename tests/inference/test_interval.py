@@ -348,6 +348,7 @@ def test_segments_of_rows_in_any_order_and_of_several_columns():
     assert ndcg_by_segment(y, s, segments=dates, method="t").segments == sorted(set(dates))
 
 
+@pytest.mark.usefixtures("openmp_threads")
 def test_threads_do_not_share_a_generator(monkeypatch):
     y, s = matrices(90)
     segment = np.arange(90) % 3

@@ -12,17 +12,21 @@ import joblib
 import numpy as np
 import pytest
 from helpers import run_python
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, parallel_config
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from sklearn_ndcg import _kernels, dcg_samples, ndcg_curve, ndcg_samples, ndcg_score
 from sklearn_ndcg._kernels import threads
+from sklearn_ndcg._rows import Grouping
 
 MANY = 1 << 24  # rows, which pay for any number of threads here
 RNG = np.random.default_rng(0)
 LENGTHS = np.clip(RNG.lognormal(np.log(87), 0.85, 9000), 1, 1251).astype(int)
 N = LENGTHS.sum()
 GROUPS = np.repeat(np.arange(len(LENGTHS)), LENGTHS)
+SCATTERED = RNG.permutation(GROUPS)
 Y, S = RNG.integers(0, 5, N).astype(float), RNG.normal(size=N)
+pytestmark = pytest.mark.usefixtures("openmp_threads")
 main_thread_only = pytest.mark.skipif(
     threading.current_thread() is not threading.main_thread(), reason="not in the main thread"
 )
@@ -54,6 +58,12 @@ def no_thread_is_left():
         lambda: dcg_samples(Y - 0.5, S, groups=GROUPS, k=3),
         lambda: ndcg_samples(Y[:900_000].reshape(-1, 90), S[:900_000].reshape(-1, 90), k=10),
         lambda: ndcg_samples(Y, S, groups=GROUPS % 50),
+        lambda: ndcg_samples(Y, S.round(1), groups=SCATTERED, k=7, ties="stable"),
+        lambda: ndcg_samples(Y - 0.5, S.astype("f4"), groups=3 * SCATTERED, gain=np.square),
+        lambda: ndcg_samples(np.where(S < -1, np.nan, Y), S, groups=SCATTERED, unjudged="omit"),
+        lambda: np.array([ndcg_score(Y, S, groups=SCATTERED, sample_weight=S**2, k=10)]),
+        lambda: ndcg_samples(Y, S, groups=np.arange(N) % (N // 2)),  # more ids than one part
+        lambda: Grouping.of_ids(SCATTERED, N).row_order(),
         lambda: ndcg_samples(Y, S, groups=np.where(GROUPS < 8000, 0, GROUPS)),
         lambda: np.array(ndcg_curve(Y, S, groups=GROUPS, k=[1, 5, 100])[1]),
         lambda: np.array([ndcg_score(Y, S, groups=GROUPS, k=10)]),
@@ -67,6 +77,16 @@ def test_the_number_of_threads_changes_no_bit(call, monkeypatch):
         monkeypatch.setenv("OMP_NUM_THREADS", n_threads)
         found.append(call().tobytes())
     assert len(set(found)) == 1
+
+
+@main_thread_only
+@compiled
+def test_scattered_rows_are_gathered_in_parts(monkeypatch):
+    monkeypatch.setattr(threads, "_LEAST_ROWS", 1 << 15)
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    assert len(Grouping.of_ids(SCATTERED, N).places) == 3 * threads._PARTS
+    # as many places for each part as there are ids would be more than one for each row
+    assert len(Grouping.of_ids(np.arange(N) % (N // 2), N).places) == 1
 
 
 @main_thread_only
@@ -118,6 +138,48 @@ def test_a_caller_in_a_thread_takes_one(monkeypatch):
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(threads.count_threads, MANY).result() == 1
     assert Parallel(2, backend="threading")([delayed(threads.count_threads)(MANY)] * 2) == [1, 1]
+
+
+@main_thread_only
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+def test_threadpoolctl_limits_threads_while_it_is_active(n_threads, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    with threadpool_limits(n_threads):
+        assert threads.count_threads(MANY) == n_threads
+    with threadpool_limits(n_threads, user_api="openmp"):
+        assert threads.count_threads(MANY) == n_threads
+    with threadpool_limits(n_threads, user_api="blas"):
+        assert threads.count_threads(MANY) == 7
+    assert threads.count_threads(MANY) == 7
+
+
+@main_thread_only
+def test_joblib_limits_threads_while_its_configuration_is_active(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    with parallel_config(n_jobs=1):
+        assert threads.count_threads(MANY) == 1
+        with parallel_config("threading", n_jobs=3):
+            assert threads.count_threads(MANY) == 3
+    for without_limit in ({}, {"n_jobs": None}, {"verbose": 0}, {"n_jobs": 100}):
+        with parallel_config(**without_limit):
+            assert threads.count_threads(MANY) == 7
+    # as in a search with n_jobs=None, which runs in this thread
+    assert Parallel()([delayed(threads.count_threads)(MANY)]) == [7]
+
+
+def test_workers_of_joblib_have_as_many_threads_as_it_says(monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    for n_threads in (1, 3):
+        with parallel_config("loky", n_jobs=2, inner_max_num_threads=n_threads):
+            found = Parallel()([delayed(threads.count_threads)(MANY)] * 2)
+        assert found == [n_threads] * 2
+
+
+def test_openmp_of_scikit_learn_is_known():
+    known = {library["filepath"] for library in threads._openmp().info()}
+    loaded = {each["filepath"] for each in threadpool_info() if each["user_api"] == "openmp"}
+    assert known
+    assert known <= loaded
 
 
 def test_workers_of_joblib_share_the_cpus(monkeypatch):

@@ -303,6 +303,72 @@ def test_objects_are_compared_by_value_however_often_one_occurs():
         assert Grouping.of_ids(ids[::-1], 400).row_codes().tolist() == [4, 3, 2, 1, 0] * 80
 
 
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["b", "a\0", "", "ä", "a", "日本"],
+        [b"b", b"a\0", b"", b"a"],
+        [3, -(2**70), 2**70, 0, 7],
+        [3.5, -0.0, float("inf"), 1e300],
+        [2, 1.5, True, -7.0],
+        [-1, 5, -2],  # which have one hash, as the next ones
+        [0, 2**61 - 1, 1, 2**61],
+        [2.0**70, 2**70 + 1, 3],
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("sort", [True, False])
+def test_objects_of_their_own_are_found_as_in_a_dict(labels, sort):
+    codes = np.random.default_rng(0).permutation(
+        np.r_[: len(labels), RNG.integers(0, len(labels), 300)]
+    )
+    rows = [copy_of(labels[code]) for code in codes]
+    grouping = Grouping.of_ids(rows, len(rows), sort=sort)
+    assert sorted(grouping.labels) == sorted(dict.fromkeys(rows))
+    assert [grouping.labels[code] for code in grouping.row_codes()] == rows
+
+
+def copy_of(label):
+    """An equal label, for numbers of another type now and then."""
+    if isinstance(label, str | bytes):
+        return label[:1] + label[1:]
+    other = [
+        each
+        for each in (label, float(label), int(label) if label % 1 == 0 else label)
+        if each == label
+    ]
+    return other[RNG.integers(len(other))]
+
+
+def addresses(objects):
+    return np.fromiter(map(id, objects), dtype=np.intp, count=len(objects))
+
+
+class Shouting(str):
+    """Text that is equal whatever its case."""
+
+    __slots__ = ()
+
+    def __eq__(self, other):
+        return self.lower() == other.lower()
+
+    def __hash__(self):
+        return hash(self.lower())
+
+
+@pytest.mark.skipif(compiled is None, reason="the compiled kernels were not built")
+def test_only_text_and_numbers_are_compared_by_the_compiled_kernels():
+    for plain in (["a", "b"], [b"a", b"b"], [1, 2.5], ["a", 1]):
+        rows = [plain[i % 2] for i in range(9)]
+        assert compiled.factorize_objects(addresses(rows)).tolist() == [i % 2 for i in range(9)]
+    for other in (None, True, (1, 2), np.float64(3), Shouting("a"), np.str_("a"), pd.NA):
+        rows = ["a", 5, other]
+        assert compiled.factorize_objects(addresses(rows)) is None
+    assert compiled.factorize_objects(addresses([-1, -2])) is None
+    ids = np.array([Shouting("a"), Shouting("b"), Shouting("A")] * 3, dtype=object)
+    assert Grouping.of_ids(ids, 9).row_codes().tolist() == [0, 1, 0] * 3
+
+
 def test_labels_that_cannot_be_sorted_are_refused_where_no_order_is_needed():
     y, s = np.ones(4), np.arange(4.0)
     for ids in ([1, "a", 1, "a"], [1j, 2j, 1j, 2j], [(1, "a"), (1, 2), (2, 1), (1, 2)]):
