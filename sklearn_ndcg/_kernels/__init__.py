@@ -35,18 +35,19 @@ def places_of(codes: Ints, n_codes: int) -> tuple[Ints, Places]:
     code in it, so that threads can gather the parts at once.
     """
     n_parts = count_parts(len(codes))
-    # the places of several parts might take more memory than the codes
-    if n_parts == 1 or n_parts * n_codes > len(codes) or backend is numpy_kernels:
-        lengths = backend.count_codes(codes, n_codes)
-        return lengths, {0: np.cumsum(lengths) - lengths}
+    if backend is numpy_kernels or n_parts * n_codes > len(codes):
+        n_parts = 1  # or the places would take more memory than the codes
 
     def count(part: slice) -> tuple[int, Ints]:
         return part.start, backend.count_codes(codes[part], n_codes)
 
     counts = dict(map_rows(count, len(codes), n_parts))
-    by_code = np.stack(list(counts.values()), axis=1)
-    places = np.cumsum(by_code).reshape(by_code.shape) - by_code
-    return by_code.sum(axis=1), dict(zip(counts, np.ascontiguousarray(places.T), strict=True))
+    lengths: Ints = sum(counts.values(), start=np.zeros(n_codes, dtype=np.intp))
+    place, places = np.cumsum(lengths) - lengths, {}
+    for first, n_rows in counts.items():
+        places[first] = place
+        place = place + n_rows
+    return lengths, places
 
 
 def _choose_backend() -> ModuleType:

@@ -74,17 +74,21 @@ def _openmp() -> ThreadpoolController:
 
 def count_parts(n_rows: int) -> int:
     """Into how many parts a pass over the rows is divided."""
-    n_threads = count_threads(n_rows // _PASSES)
+    return _parts_for(count_threads(n_rows // _PASSES))
+
+
+def _parts_for(n_threads: int) -> int:
     return n_threads * _PARTS if n_threads > 1 else 1
 
 
 def map_rows(call: Callable[[slice], Result], n_rows: int, n_parts: int = 0) -> list[Result]:
     """Results of `call`, a pass over `n_rows` rows, on parts of them in order."""
-    n_parts = n_parts or count_parts(n_rows)
+    n_threads = count_threads(n_rows // _PASSES)
+    n_parts = n_parts or _parts_for(n_threads)
     if n_parts == 1:
         return [call(slice(0, n_rows))]
     ends = [n_rows * i // n_parts for i in range(n_parts + 1)]
-    return _run(call, ends, count_threads(n_rows // _PASSES))
+    return _run(call, ends, n_threads)
 
 
 def map_queries(call: Callable[[slice], Result], lengths: Ints, n_rows: int) -> list[Result]:

@@ -58,7 +58,8 @@ def unique_ids(ids: NDArray[Any], sort: bool) -> tuple[NDArray[Any], Ints]:
     Without `sort` the distinct ids may come in any order.
     """
     if ids.dtype.kind in "biu":
-        low, high = ids.min(), ids.max()
+        parts = _kernels.map_rows(lambda part: (ids[part].min(), ids[part].max()), len(ids))
+        low, high = min(low for low, _ in parts), max(high for _, high in parts)
         if int(high) - int(low) <= 2 * len(ids):
             return _unique_by_table(ids, low, int(high) - int(low) + 1)
     if ids.dtype.kind in "SU":
