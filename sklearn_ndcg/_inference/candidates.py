@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike
 from sklearn import get_config
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import check_cv, cross_validate
+from sklearn.utils.metadata_routing import get_routing_for_object
 
-from sklearn_ndcg._checks import Floats, Ints, is_integer, warn
+from sklearn_ndcg._checks import Floats, Ints, is_integer, refuse_reordered, warn
 from sklearn_ndcg._inference.comparison import compare_rankers
 from sklearn_ndcg._inference.results import Comparison
 from sklearn_ndcg._inference.statistics import Test
@@ -23,6 +24,7 @@ from sklearn_ndcg._metrics import NDCGChoicesAtK
 from sklearn_ndcg._rows import Grouping, count_rows, query_ids, take_rows
 from sklearn_ndcg._selection import GroupedScorer, scorer_at
 
+_NOT_SET = object()  # of a parameter that only other candidates have
 _NOTE = (
     "{best} was chosen as the best on these data, so part of its lead is luck. Queries that the "
     "search has not seen, or a nested cross-validation, say how good it is."
@@ -94,7 +96,8 @@ def compare_candidates(
 
     clusters : array-like of shape (n_documents,), default=None
         Where queries depend on each other, see `compare_rankers`. Without it a query that is in
-        several test parts, as in repeated cross-validation, is a cluster.
+        several test parts, as in repeated cross-validation, is a cluster. It is counted as often as
+        it is tested, in `n_queries_needed` too, and its label is (id, number of the split).
 
     n_jobs : int, default=None
         How many fits run at a time, as in `cross_validate`.
@@ -103,7 +106,8 @@ def compare_candidates(
         Shows the progress of the fits, as in `cross_validate`.
 
     **fit_params
-        What else was passed to ``search.fit``.
+        What else was passed to ``search.fit``. The options of NDCG are those of the scorer, and
+        weights count if it requests them.
 
     Returns
     -------
@@ -155,10 +159,9 @@ def compare_candidates(
     """
     scorer = _scorer_of(search)
     candidates = _best_candidates(search, n_candidates)
-    ids = _query_ids(X, scorer, groups)
+    refuse_reordered(X=X, y=y, clusters=clusters, segments=segments)
+    ids, weight = _ids_and_weight(search, scorer, X, fit_params, groups)
     splits = _splits(search, X, y, groups)
-    if groups is not None and get_config()["enable_metadata_routing"]:
-        fit_params["groups"] = groups
     out_of_fold = partial(
         _scores_out_of_fold, search.estimator, scorer, X, y, ids, splits, params=fit_params,
         n_jobs=n_jobs, verbose=verbose,
@@ -166,7 +169,7 @@ def compare_candidates(
     scores = {name: out_of_fold(candidate) for name, candidate in candidates.items()}
     best = next(iter(candidates))
     choices: Any = {name: getattr(scorer, name) for name in NDCGChoicesAtK.__annotations__}
-    rows, data = _tested_rows(splits, count_rows(X), ids, clusters, segments)
+    rows, data = _tested_rows(splits, count_rows(X), ids, clusters, segments, weight)
     result = compare_rankers(
         take_rows(y, rows), scores, baseline=best if baseline is None else baseline, test=test,
         confidence_level=confidence_level, margin=margin, n_resamples=n_resamples,
@@ -181,7 +184,7 @@ def _scores_out_of_fold(
 ) -> Floats:  # fmt: skip
     """Scores of the rows of all test parts by a candidate that is fitted to the training parts."""
     quiet = clone(scorer)  # in each fold: compare_rankers warns once
-    if scorer.undefined == "warn":
+    if scorer.undefined in ("warn", "omit"):
         quiet.set_params(undefined=0.0)
     fitted = cross_validate(
         clone(estimator).set_params(**clone(candidate, safe=False)), X, y, scoring=quiet,
@@ -196,9 +199,10 @@ def _scores_out_of_fold(
 
 
 def _tested_rows(
-    splits: list[tuple[Ints, Ints]], n_rows: int, ids: Any, clusters: Any, segments: Any
-) -> tuple[Ints, dict[str, Any]]:
-    """The rows of all test parts, and what queries, clusters and segments they belong to."""
+    splits: list[tuple[Ints, Ints]], n_rows: int, ids: Any, clusters: Any, segments: Any,
+    weight: Any,
+) -> tuple[Ints, dict[str, Any]]:  # fmt: skip
+    """The rows of all test parts, what they belong to, and their weights."""
     rows = np.concatenate([test for _, test in splits])
     fold = np.repeat(np.arange(len(splits)), [len(test) for _, test in splits])
     data = {"groups": ids, "clusters": clusters, "segments": segments}
@@ -206,7 +210,10 @@ def _tested_rows(
         if of_row is not None:
             grouping = Grouping.of_ids(of_row, n_rows, name=name)
             data[name] = grouping.labels[grouping.row_codes()[rows]]
+    data["sample_weight"] = None if weight is None else take_rows(np.asarray(weight), rows)
     query = Grouping.of_ids(data["groups"], len(rows))
+    if len(query.labels) == 1:  # with one_ranking each fold is a query
+        return rows, data | {"groups": fold}
     each = Grouping.of_ids([data["groups"], fold], len(rows))
     if len(each.labels) > len(query.labels):  # queries that are tested several times
         if clusters is None:
@@ -218,42 +225,61 @@ def _tested_rows(
 def _scorer_of(search: Any) -> GroupedScorer:
     """The scorer that the search chose the best candidate by, of a single cutoff."""
     if not hasattr(search, "scorer_"):
-        raise ValueError(f"search must be a fitted search, with scorer_, got {search!r}.")
+        raise ValueError(f"search must be a fitted search; {type(search).__name__} is not fitted.")
     scorer, name = search.scorer_, getattr(search, "refit", None)
     if isinstance(scorer, Mapping):
         scorer = scorer.get(name)
     if not isinstance(scorer, GroupedScorer) or scorer.metric != "ndcg":
         raise TypeError(
-            "The scorer by which the search chose its best candidate must be from make_ndcg_scorer "
-            f"(refit= names it where there are several), got {scorer!r}."
+            "The search must choose its best candidate by a scorer from make_ndcg_scorer: pass it "
+            f"scoring=make_ndcg_scorer(k=...), and refit= its name if there are several; got "
+            f"{scorer!r}."
         )
     return scorer_at(scorer, name)
 
 
-def _query_ids(X: Any, scorer: GroupedScorer, groups: Any) -> Any:
-    ids = query_ids(X, scorer.group_by, groups)
+def _ids_and_weight(
+    search: Any, scorer: GroupedScorer, X: Any, fit_params: dict[str, Any], groups: Any
+) -> tuple[Any, Any]:
+    """The ids and the weights that the scorer gets; adds the groups to what the fits are given."""
+    routed: dict[str, Any] = {}
+    if get_config()["enable_metadata_routing"]:
+        requests = scorer.get_metadata_routing().score.requests
+        inner = get_routing_for_object(search.estimator).consumes(method="fit", params=["groups"])
+        if groups is not None and (inner or requests.get("groups") is True):
+            fit_params["groups"] = groups
+        for name, asked in requests.items():
+            routed[name] = fit_params.get(name if asked is True else asked)
+    ids = query_ids(X, scorer.group_by, routed.get("groups", groups))
     if ids is None:
         raise ValueError("groups is missing: pass the ids that were passed to search.fit.")
-    return ids
+    return ids, routed.get("sample_weight")
 
 
 def _best_candidates(search: Any, n_candidates: int) -> dict[str, dict[str, Any]]:
     """Parameters of the best candidates, best first, by a name that says how they differ."""
     if not is_integer(n_candidates) or n_candidates < 2:
         raise ValueError(f"n_candidates must be an integer >= 2, got {n_candidates!r}.")
-    found: list[dict[str, Any]] = []
+    found: dict[str, dict[str, Any]] = {}
     for params in _ranked_params(search):
-        if len(found) < n_candidates and params not in found:
-            found.append(params)
+        if len(found) < n_candidates:
+            found.setdefault(repr(params), params)
     if len(found) < 2:
         raise ValueError(f"search must have at least two candidates, found {len(found)}.")
+    candidates = list(found.values())
     differing = [
-        name for name in found[0] if any(each.get(name) != found[0][name] for each in found)
+        name
+        for name in dict.fromkeys(chain(*candidates))
+        if len({repr(each.get(name, _NOT_SET)) for each in candidates}) > 1
     ]
-    names = [", ".join(f"{name}={_shown(each.get(name))}" for name in differing) for each in found]
-    if len(set(names)) < len(names):  # values that print alike
-        names = [f"{name} ({place})" for place, name in enumerate(names, start=1)]
-    return dict(zip(names, found, strict=True))
+    names = [
+        ", ".join(f"{name}={_shown(each[name])}" for name in differing if name in each)
+        for each in candidates
+    ]
+    for place, name in enumerate(names):
+        if names.count(name) > 1:  # values that print alike
+            names[place] = f"{name} ({place + 1})"
+    return dict(zip(names, candidates, strict=True))
 
 
 def _shown(value: Any) -> str:
@@ -266,16 +292,19 @@ def _ranked_params(search: Any) -> list[dict[str, Any]]:
         trials = [trial for trial in search.trials_ if trial.value is not None]
         return [trial.params for trial in sorted(trials, key=lambda trial: -trial.value)]
     results, refit = search.cv_results_, getattr(search, "refit", None)
-    rank = results.get(f"rank_test_{refit}", results.get("rank_test_score"))
+    key = refit if f"rank_test_{refit}" in results else "score"
+    rank, scored = results[f"rank_test_{key}"], np.isfinite(results[f"mean_test_{key}"])
     # candidates of a halving search had more and more resources, and the last had the most
     order = np.lexsort([rank, -np.asarray(results.get("iter", np.zeros(len(rank))))])
     best = search.best_params_
     same = {name: best[name] for name in {getattr(search, "resource", None)} & best.keys()}
-    return [best, *({**results["params"][place], **same} for place in order)]
+    return [best, *({**results["params"][place], **same} for place in order if scored[place])]
 
 
 def _splits(search: Any, X: Any, y: Any, groups: Any) -> list[tuple[Ints, Ints]]:
     """The splits of the search, as row numbers."""
+    if isinstance(search.cv, Iterator):
+        raise ValueError("cv of the search is an iterator, which fit has used up: pass list(cv).")
     splitter = check_cv(search.cv, y, classifier=is_classifier(search.estimator))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)

@@ -553,7 +553,7 @@ def _warn_of_unjudged(result: Comparison, unjudged: str) -> None:
     """Warn where one ranker returned many more unjudged documents than another."""
     fewest, most = (pick(result.judged, key=result.judged.__getitem__) for pick in (min, max))
     least, largest = result.judged[fewest], result.judged[most]
-    if not least < largest:
+    if least == largest or not result.answered[fewest]:
         return
     if not least:
         warn(

@@ -231,6 +231,8 @@ def ndcg_by_segment(
     """
     check_level(confidence_level)
     check_choice("method", method, get_args(Method))
+    if segments is None:
+        raise ValueError("segments is None: pass one id per row, or several columns of ids.")
     first = generator_of(random_state, n_resamples)
     measure, data = measure_and_data("ndcg_by_segment", options)
     sample, parts = Sample.read(measure, y_true, {None: y_score}, data, clusters, segments)
@@ -282,7 +284,7 @@ def _interval(
     """The mean of a sample with its interval, which is nan for fewer than two queries."""
     value, error, bounds = np.nan, np.nan, np.full(2, np.nan)
     if sample.n_queries:
-        value = float(statistics.mean_and_error(sample.values, sample.weight)[0][0])
+        value = float(_kernels.weighted_means(sample.values, sample.weight)[0])
     if sample.n_clusters > 1:
         tails = _tails(level)
         bounds, error = _bounds_and_error(value, sample, tails, method, n_resamples, generator)

@@ -408,7 +408,7 @@ class Comparison:
         Returns
         -------
         ndarray of int of shape (n_pairs,)
-            The number of queries for each pair.
+            The number of queries for each pair: two, the least, where the differences do not vary.
 
         Raises
         ------
@@ -422,12 +422,9 @@ class Comparison:
         if not _checks.is_number(difference) or not 0 < abs(float(difference)) < np.inf:
             raise ValueError(f"difference must be a number other than 0, got {difference!r}.")
         deviation, units = self._deviation_and_units(power, alpha)
-        return np.array(
-            [
-                statistics.smallest_sample(abs(float(difference)) / each, units, power, alpha)
-                for each in deviation
-            ]
-        )
+        with np.errstate(divide="ignore"):
+            effects = abs(float(difference)) / deviation
+        return np.array([statistics.smallest_sample(each, units, power, alpha) for each in effects])
 
     def detectable_difference(self, *, power: float = 0.8, alpha: float = 0.05) -> Floats:
         """Smallest difference that the t test would find in so many queries as these.
@@ -459,12 +456,6 @@ class Comparison:
         for name, value, least in (("alpha", alpha, 0), ("power", power, alpha)):
             if not _checks.is_number(value) or not least < value < 1:  # type: ignore[operator]
                 raise ValueError(f"{name} must be a number between {least} and 1, got {value!r}.")
-        if not self.standard_error.all():
-            pair = self.pairs[int(self.standard_error.argmin())]
-            raise ValueError(
-                f"The differences of {pair[0]!r} and {pair[1]!r} are the same in every query, so "
-                "that these queries do not tell how much they vary."
-            )
         return self.standard_error * np.sqrt(self.n_queries), (self.df + 1) / self.n_queries
 
     def largest_differences(self, n: int = 5) -> QueryDifferences:
@@ -516,8 +507,11 @@ class Comparison:
             index = pandas.Index(self.labels, name="query", tupleize_cols=False)
             return pandas.DataFrame(self.values, index=index)
         if of == "rankers":
-            columns = {name: getattr(self, name) for name in ("ndcg", "judged", "answered")}
-            return pandas.DataFrame(columns).rename_axis("ranker").reindex(list(self.ndcg))
+            index = pandas.Index(list(self.ndcg), name="ranker", tupleize_cols=False)
+            names = ("ndcg", "judged", "answered")
+            return pandas.DataFrame(
+                {name: list(getattr(self, name).values()) for name in names}, index=index
+            )
         columns = {"difference": self.difference}
         columns["low"], columns["high"] = self.confidence_interval
         for name in _PAIR_COLUMNS:

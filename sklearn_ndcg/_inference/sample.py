@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from sklearn_ndcg._checks import (
 )
 from sklearn_ndcg._inference.statistics import by_cluster, effective_number
 from sklearn_ndcg._metrics import Judged, Measure, Queries, read_queries, with_scores
-from sklearn_ndcg._rows import Grouping, as_python, shown_labels
+from sklearn_ndcg._rows import Grouping, as_python, first_rows, shown_labels, take_rows
 
 _LEAST = 10  # queries or clusters; below it a warning says that an interval is unreliable
 
@@ -166,6 +167,9 @@ def _labels_of_queries(
     refuse_reordered(**{"y_true": y_true, name: ids})
     grouping = Grouping.of_ids(ids, queries.shape[0], name=name)
     codes = grouping.row_codes()
+    if getattr(getattr(ids, "dtype", None), "tz", None) is not None:  # labels are in UTC
+        local = np.fromiter(take_rows(ids, first_rows(codes)), object, len(grouping.labels))
+        grouping = replace(grouping, labels=local)
     if len(queries.shape) == 2:
         return grouping.labels, codes
     low, high = queries.grouping.extremes(codes)

@@ -211,6 +211,8 @@ def power_of_t(effect: float, n: float, units: float, alpha: float) -> float:
 def smallest_sample(effect: float, units: float, power: float, alpha: float) -> int:
     """The smallest number of queries in which the t test finds an effect with such a power."""
     least = int(np.ceil(2 / units))  # two independent units
+    if not np.isfinite(effect):
+        return least
     low, high = least - 1, least
     while power_of_t(effect, high, units, alpha) < power:
         low, high = high, 2 * high

@@ -51,6 +51,8 @@ def read_trec(path: FilePath, name: str) -> Iterator[tuple[str, str, float]]:
                 continue
             if len(fields) != len(layout.fields) or len(line) == _LONGEST:
                 raise ValueError
+            if fields[0] == b"#":
+                raise ValueError
             document, value = fields[layout.document].decode(), float(fields[layout.value])
             if value != value:  # noqa: PLR0124  (nan)
                 raise ValueError

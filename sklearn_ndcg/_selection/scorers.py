@@ -648,7 +648,7 @@ def scorer_at(scorer: GroupedScorer, name: Any) -> GroupedScorer:
     if not measure.has_several_cutoffs:
         return scorer
     cutoffs = dict(zip(scorer._names(measure), measure.cutoffs, strict=True))
-    _checks.check_choice("refit", name, tuple(cutoffs))
+    _checks.check_choice("refit of the search", name, tuple(cutoffs))
     single: GroupedScorer = clone(scorer).set_params(k=cutoffs[name])
     return single
 

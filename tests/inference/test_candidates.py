@@ -31,6 +31,7 @@ from sklearn_ndcg import (
     make_ndcg_scorer,
     ndcg_samples,
     ndcg_score,
+    one_ranking,
 )
 
 X, Y, QUERY = graded_rows(60, (4, 12))
@@ -182,6 +183,55 @@ def test_undefined_queries_are_warned_of_once():
     assert found.n_queries == 60
 
 
+def test_weights_that_the_scorer_requests_count():
+    weight = QUERY % 3
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer = make_ndcg_scorer(k=5).set_score_request(sample_weight=True)
+        estimator = Ridge().set_fit_request(sample_weight=False)
+        search = grid(scoring=scorer, cv=GroupKFold(4), estimator=estimator)
+        search.fit(X, Y, groups=QUERY, sample_weight=weight)
+        found = compare_candidates(search, X, Y, groups=QUERY, sample_weight=weight, test="t")
+    assert found.n_left_out == 20
+    for alpha in ALPHAS["alpha"]:
+        values = by_hand(alpha, GroupKFold(4), X)
+        expected = np.average(values, weights=np.arange(60) % 3)
+        assert found.ndcg[f"alpha={alpha}"] == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_scorer_may_request_the_ids_under_another_name():
+    half = QUERY * 2 + np.arange(len(QUERY)) % 2
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer = make_ndcg_scorer(k=5, undefined=0.0).set_score_request(groups="session")
+        search = grid(scoring=scorer, cv=GroupKFold(4)).fit(X, Y, groups=QUERY, session=half)
+        found = compare_candidates(search, X, Y, groups=QUERY, session=half, test="t")
+    assert found.labels.tolist() == sorted(set(half.tolist()))
+
+
+@pytest.mark.filterwarnings("ignore:4 queries")
+def test_with_one_ranking_each_fold_is_a_query():
+    search = grid(scoring=make_ndcg_scorer(group_by=one_ranking, k=5)).fit(INDEXED, Y)
+    found = compare_candidates(search, INDEXED, Y, test="t")
+    assert (found.n_queries, found.n_clusters) == (4, 4)
+    best = search.best_params_["alpha"]
+    assert found.ndcg[f"alpha={best}"] == pytest.approx(search.best_score_, abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+@pytest.mark.filterwarnings("ignore:One or more of the test scores")
+def test_candidates_that_failed_are_left_out():
+    search = grid(param_grid={"alpha": [1, 300, -1]}, error_score=np.nan).fit(INDEXED, Y)
+    assert sorted(compare_candidates(search, INDEXED, Y, test="t").ndcg) == ["alpha=1", "alpha=300"]
+
+
+def test_names_have_the_parameters_of_each_grid():
+    spaces = [{"alpha": [1.0]}, {"tol": [0.1, 0.2], "alpha": [300.0]}]
+    search = grid(param_grid=spaces).fit(INDEXED, Y)
+    names = set(compare_candidates(search, INDEXED, Y, test="t").ndcg)
+    assert names == {"alpha=1", "alpha=300, tol=0.1", "alpha=300, tol=0.2"}
+    arrays = {"alpha": [np.array(1.0), np.array(300.0)]}
+    assert len(compare_candidates(grid(param_grid=arrays).fit(INDEXED, Y), INDEXED, Y).ndcg) == 2
+
+
 def test_names_of_values_that_print_alike():
     search = grid(estimator=GroupedRanker(Ridge(), group_by="query"), param_grid={
         "estimator": [Ridge(1.0), Ridge(100)], "estimator__alpha": [1.00001, 1.00002],
@@ -191,8 +241,8 @@ def test_names_of_values_that_print_alike():
 
 
 BAD = {
-    "not fitted": (grid, {}, ValueError, "search must be a fitted search"),
-    "no search": (Ridge, {}, ValueError, "search must be a fitted search"),
+    "not fitted": (grid, {}, ValueError, "search must be a fitted search; .* is not fitted"),
+    "no search": (Ridge, {}, ValueError, "search must be a fitted search; .* is not fitted"),
     "one candidate": (
         lambda: grid(param_grid={"alpha": [1]}).fit(INDEXED, Y), {}, ValueError,
         "search must have at least two candidates, found 1",
@@ -203,20 +253,28 @@ BAD = {
     ),
     "scorer": (
         lambda: grid(scoring="r2").fit(INDEXED, Y), {}, TypeError,
-        "must be from make_ndcg_scorer",
+        "by a scorer from make_ndcg_scorer",
     ),
     "dcg": (
         lambda: grid(scoring=make_dcg_scorer(group_by="query")).fit(INDEXED, Y), {}, TypeError,
-        "must be from make_ndcg_scorer",
+        "by a scorer from make_ndcg_scorer",
     ),
     "function": (
         lambda: grid(scoring=make_scorer(ndcg_score), error_score=0.0, param_grid=ALPHAS),
-        {}, ValueError, "search must be a fitted search",
+        {}, ValueError, "search must be a fitted search; .* is not fitted",
     ),
     "refit": (
         lambda: grid(
             scoring=make_ndcg_scorer(k=[1, 5], group_by="query"), refit=False
-        ).fit(INDEXED, Y), {}, ValueError, "refit must be one of 'ndcg@1', 'ndcg@5'; got False",
+        ).fit(INDEXED, Y), {}, ValueError, "refit of the search must be one of 'ndcg@1', 'ndcg@5'; got False",
+    ),
+    "iterator": (
+        lambda: grid(cv=CV.split(INDEXED, Y)).fit(INDEXED, Y), {}, ValueError,
+        r"cv of the search is an iterator, which fit has used up: pass list\(cv\)",
+    ),
+    "reordered": (
+        lambda: grid().fit(INDEXED, Y), {"segments": INDEXED["a"].sort_index(ascending=False)},
+        ValueError, "X and segments have the same labels in their index, in another order",
     ),
     "baseline": (
         lambda: grid().fit(INDEXED, Y), {"baseline": "alpha=2"}, ValueError,

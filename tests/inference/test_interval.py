@@ -346,6 +346,9 @@ def test_segments_of_rows_in_any_order_and_of_several_columns():
     assert found.to_frame().index.tolist() == found.segments
     dates = np.array(["2024-01-01", "2024-01-02"], dtype="datetime64[D]")[np.arange(80) % 2]
     assert ndcg_by_segment(y, s, segments=dates, method="t").segments == sorted(set(dates))
+    days = pd.date_range("2020-01-01", periods=2, tz="Europe/Vienna")
+    found = ndcg_by_segment(y, s, segments=days[np.arange(80) % 2], method="t")
+    assert found.segments == list(days)
 
 
 @pytest.mark.usefixtures("openmp_threads")
@@ -361,19 +364,19 @@ def test_threads_do_not_share_a_generator(monkeypatch):
 
 
 def test_segments_without_enough_queries():
-    y, s = matrices(45)
+    y, s = matrices(46)
     y[40] = y[44] = 0
-    segment = np.r_[np.zeros(20), np.ones(20), 2, np.full(3, 3), 4].astype(int)
+    segment = np.r_[np.zeros(20), np.ones(20), 2, np.full(3, 3), 4, 5].astype(int)
     with pytest.warns(
-        UserWarning, match="3 of the 5 segments, the first 2, have too few"
+        UserWarning, match="4 of the 6 segments, the first 2, have too few"
     ) as caught:
         found = ndcg_by_segment(y, s, segments=segment, undefined="omit", random_state=0)
     assert caught[0].filename == __file__
     assert len(caught) == 1
-    assert found.n_queries.tolist() == [20, 20, 0, 3, 0]
-    assert found.n_left_out.tolist() == [0, 0, 1, 0, 1]
-    assert np.isnan(found.ndcg).tolist() == [False, False, True, False, True]
-    assert np.isnan(found.confidence_interval.low).tolist() == [False, False, True, False, True]
+    assert found.n_queries.tolist() == [20, 20, 0, 3, 0, 1]
+    assert found.n_left_out.tolist() == [0, 0, 1, 0, 1, 0]
+    assert np.isnan(found.ndcg).tolist() == [False, False, True, False, True, False]
+    assert np.flatnonzero(np.isnan(found.confidence_interval.low)).tolist() == [2, 4, 5]
     assert "nan" in repr(found)
 
 
@@ -385,6 +388,8 @@ def test_a_query_in_two_segments_is_refused():
             y.ravel(), s.ravel(), groups=np.repeat(np.arange(40), 12),
             segments=np.tile(np.arange(12), 40),
         )  # fmt: skip
+    with pytest.raises(ValueError, match="segments is None: pass one id per row"):
+        ndcg_by_segment(y, s, segments=None)
     with pytest.raises(ValueError, match="segments must not hold missing ids, found 40"):
         ndcg_by_segment(y, s, segments=np.full(40, np.nan))
     with pytest.raises(TypeError, match="ndcg_by_segment has no option 'segment'"):

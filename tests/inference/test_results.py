@@ -190,13 +190,17 @@ def test_bad_sample_sizes(case):
         found.n_queries_needed(**arguments)
 
 
-def test_equal_rankers_do_not_tell_how_differences_vary():
-    found = compare_rankers(Y, {"a": S, "b": S}, test="t")
-    for call in (found.detectable_difference, lambda: found.n_queries_needed(0.1)):
-        with pytest.raises(
-            ValueError, match="The differences of 'a' and 'b' are the same in every"
-        ):
-            call()
+def test_differences_that_do_not_vary_need_the_least_queries():
+    found = compare_rankers(Y, {"a": S, "b": S, "c": -S}, test="t")
+    assert found.n_queries_needed(0.1)[0] == 2
+    assert found.detectable_difference()[0] == 0
+    alone = compare_rankers(Y, {"a": S, "c": -S}, test="t")
+    assert found.n_queries_needed(0.1)[1] == alone.n_queries_needed(0.1)[0] > 2
+
+
+def test_names_of_rankers_may_be_tuples():
+    found = compare_rankers(Y, {("a", 1): S, ("b", 2): -S}, test="t")
+    assert found.to_frame("rankers").index.tolist() == [("a", 1), ("b", 2)]
 
 
 def test_frames_of_rankers_and_queries():
