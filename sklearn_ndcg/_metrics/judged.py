@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,8 +41,8 @@ class Judged(NamedTuple):
         first = read_batch(count, judged, scores[0], groups)  # type: ignore[arg-type]
         rankers = [with_scores(first, score) for score in scores]
         n_judged = np.array([each.values()[:, 0] for each in rankers])
-        every = np.ones_like(first.gain)
-        n_returned = np.array([replace(each, gain=every).values()[:, 0] for each in rankers])
+        ones: Any = {"gain": np.ones(len(first.gain)), "gain_table": np.empty(0)}
+        n_returned = np.array([replace(each, **ones).values()[:, 0] for each in rankers])
         has_judgements = first.dcg_and_ideal()[1][:, 0] > 0
         return cls(n_returned, n_judged, has_judgements, bool((relevance <= 0).any()))
 
