@@ -4,6 +4,7 @@ import re
 import tempfile
 import warnings
 from collections import deque
+from contextlib import suppress
 from fractions import Fraction
 from math import fsum, isinf, isnan, nan
 
@@ -37,7 +38,8 @@ from sklearn_ndcg import (
 
 # the drawn data may have queries of a single document only
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:.* queries .*ha.* a single document", "ignore:None of the . queries"
+    "ignore:.* queries .*ha.* a single document",
+    "ignore:None of the . queries",
 )
 
 INF = np.inf
@@ -56,6 +58,8 @@ def outcome(call, *names):
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", DOCUMENTED)
         warnings.filterwarnings("ignore", "invalid value encountered in cast", module=r"pandas\.")
+        # NumPy before 2.2, of ids that are drawn
+        warnings.filterwarnings("ignore", "The truth value of an empty array")
         try:
             return call()
         except (TypeError, ValueError) as error:
@@ -489,7 +493,8 @@ def test_from_trec_of_anything(data):
         )
         for _ in range(2)
     )
-    outcome(lambda: from_trec(qrels, run), "qrels", "run", "query", "recommended", "relevant")
+    with suppress(OSError):  # text is the path of a file
+        outcome(lambda: from_trec(qrels, run), "qrels", "run", "query", "recommended", "relevant")
 
 
 LEVELS = [0.95, 0.5, 1e-9, 0, 1, -1, nan, None, "0.95", True, 10**400]

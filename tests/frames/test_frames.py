@@ -608,7 +608,7 @@ def test_relevance_beyond_the_exponents_of_float64(engine):
 
 
 def test_keys_whose_rows_arrow_cannot_select():
-    views = pa.array(["u", "u", "v", "v"]).cast(pa.string_view())
+    views = pa.array(["u", "u", "v", "v"], type=pa.string_view())
     table = pa.table({"q": views, "y": [1, 0, 1, 0], "s": [1, 2, 3, 4]})
     for frame in (table, table.to_pandas(types_mapper=pd.ArrowDtype)):
         assert ndcg_score(frame, **COLUMNS) == pytest.approx(1 / np.log2(3))

@@ -97,7 +97,7 @@ def test_the_names_and_kinds_of_the_columns(engine):
 
 
 KINDS = {
-    "text": lambda q: [f"day {each % 11}" + "\0" * (each % 2) for each in q],
+    "text": lambda q: [f"day {each % 11}" + "x" * (each % 2) for each in q],
     "date": lambda q: [datetime.date(2026, 1, 1) + datetime.timedelta(int(d)) for d in q % 9],
     "timestamp": lambda q: (q % 9).astype("M8[us]"),
     "zoned": lambda q: pa.array((q % 9).astype("M8[us]"), pa.timestamp("us", "Europe/Paris")),

@@ -39,7 +39,9 @@ from sklearn_ndcg import (
 )
 
 # the drawn data may have queries of a single document only
-pytestmark = pytest.mark.filterwarnings("ignore:.* queries .*ha.* a single document")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.* queries .*ha.* a single document", "ignore:None of the . queries"
+)
 # Run by hand (`slow`): large frameworks, and libraries that pin old versions.
 BY_HAND = {
     "torchmetrics", "rax", "rankereval", "recommenders", "rectools", "replay", "ir_evaluation",

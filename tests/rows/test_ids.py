@@ -57,7 +57,7 @@ TEXT = {
     "category index": lambda v: pd.CategoricalIndex(categories(v, ordered=False)),
     "Categorical": lambda v: categories(v, ordered=False),
     "pandas arrow view": lambda v: pd.Series(
-        pd.arrays.ArrowExtensionArray(pa.array(v).cast(pa.string_view()))
+        pd.arrays.ArrowExtensionArray(pa.array(v, type=pa.string_view()))
     ),
     "arrow": pa.array,
     "arrow large": lambda v: pa.array(v, type=pa.large_string()),

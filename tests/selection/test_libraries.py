@@ -391,6 +391,7 @@ def test_labels_are_taken_after_what_the_error_proposes(data):
 # --- what the guide says about searches
 
 
+@pytest.mark.filterwarnings("ignore:.*have a single document")  # of cut queries
 def test_halving_by_rounds_is_safe_and_by_rows_is_not(data):
     X, y, query = data
     X = X.set_index(pd.Index(query, name="q"))

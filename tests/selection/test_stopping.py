@@ -188,7 +188,7 @@ def test_best_iteration_is_the_argmax_over_staged_predictions(data, library, kin
     assert ranker.best_iteration_ == best + FIRST[library]
     if library not in STOPS:
         assert best == np.argmax(scores)
-    assert best > 0
+    assert best > 0 or library is histogram  # where old versions of it need one round
     name = "predict_proba" if kind == "Classifier" else "predict"
     response = getattr(ranker, name)(X[held])
     if kind == "Classifier":
