@@ -82,8 +82,8 @@ def compare_candidates(
         Of the intervals, see `compare_rankers`.
 
     margin : float, default=None
-        The loss that does not matter, see `compare_rankers`: it tells which cheaper candidates
-        are not worse than the best.
+        The loss of NDCG that you accept, see `compare_rankers`. With it, a cheaper candidate may
+        turn out not to be worse than the best.
 
     segments : array-like of shape (n_documents,), default=None
         The segment of each row, see `compare_rankers`.

@@ -211,7 +211,7 @@ def ndcg_by_segment(
     --------
     compare_rankers : With `segments` the comparison of rankers in each segment.
     SegmentDisplay : A picture of the table.
-    frames.ndcg_score : NDCG of tables that are larger than memory.
+    frames.ndcg_by_segment : Segments of tables that are larger than memory.
 
     Examples
     --------

@@ -49,9 +49,8 @@ def read_trec(path: FilePath, name: str) -> Iterator[tuple[str, str, float]]:
             if number == 1 and name == "qrels" and fields == [*map(str.encode, _BEIR.fields)]:
                 layout = _BEIR
                 continue
-            if len(fields) != len(layout.fields) or len(line) == _LONGEST:
-                raise ValueError
-            if fields[0] == b"#":
+            is_whole = len(fields) == len(layout.fields) and len(line) < _LONGEST
+            if not is_whole or fields[0] == b"#":
                 raise ValueError
             document, value = fields[layout.document].decode(), float(fields[layout.value])
             if value != value:  # noqa: PLR0124  (nan)

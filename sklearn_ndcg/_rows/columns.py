@@ -153,7 +153,7 @@ def _array_column(X: Any, key: Any, name: str) -> Any:
             "set_output(transform='pandas'), groupedranker__groups as a fit parameter, or "
             "GroupedRanker around the Pipeline."
         )
-    # pairs of features and target are no rows: the last column would be the target
+    # a list of (features, target) pairs is not a table: its last column would be the target
     is_nested = is_list and any(np.ndim(cell) for row in X[:1] if np.iterable(row) for cell in row)
     if is_nested or not (is_list or hasattr(X, "shape") or hasattr(X, "__array__")):
         kind = type(X).__name__ + " of nested rows" * is_nested

@@ -111,15 +111,13 @@ class Grouping:
         None is the order of labels, with a warning where `asked_by` takes it for that of time and
         it cannot be.
         """
-        n_queries = len(self.labels)
         if values is None:
             if asked_by:
                 _warn_of_text_for_time(self.labels, asked_by)
-            return np.arange(n_queries), self.labels
-        codes = self.row_codes()
-        by_value = Grouping.of_ids(in_library_order(values), len(codes), name="order_by")
-        smallest = np.full(n_queries, len(by_value.labels))
-        np.minimum.at(smallest, codes, by_value.row_codes())
+            return np.arange(len(self.labels)), self.labels
+        n_rows = int(self.lengths.sum())
+        by_value = Grouping.of_ids(in_library_order(values), n_rows, name="order_by")
+        smallest, _ = self.extremes(by_value.row_codes())
         if asked_by:
             _warn_of_dates_that_sort_otherwise(by_value.labels, asked_by)
         order = np.argsort(smallest, kind="stable")

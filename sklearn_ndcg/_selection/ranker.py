@@ -522,7 +522,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             return
         n_queries = len(grouping.labels)
         if libraries.interface_of(last) or self.early_stopping or self.max_queries is not None:
-            _rows.warn_of_single_documents(int((grouping.lengths == 1).sum()), n_queries)
+            _rows.warn_of_single_documents(grouping.n_single, n_queries)
         if n_queries == 1 and _rows.group_columns(X, self.group_by):
             _checks.warn(
                 f"group_by={self.group_by!r} finds one query in all {grouping.lengths[0]} rows. If "
