@@ -78,16 +78,21 @@ def children():
     return sum(seconds[each] for each in below), peaks
 
 
-def write_files(folder, n_rows):
-    """Write Parquet files of queries with 1 to about 250 rows, 100 on average."""
+def write_files(folder, n_rows, is_skewed):
+    """Write Parquet files of queries with 1 to about 250 rows, 100 on average.
+
+    If they are skewed, a single query has one row of 20 in addition to its own.
+    """
     import duckdb  # noqa: PLC0415
 
     n_ids = max(n_rows // 100, 1)
+    query = f"least(hash(i) % {n_ids}, hash(i, 1) % {n_ids})::bigint"
+    query = f"if(i % 20 = 0, 7, {query})" if is_skewed else query
     connection = duckdb.connect(config={"preserve_insertion_order": False, "memory_limit": "2GB"})
     for number in range(N_FILES):
         first, end = n_rows * number // N_FILES, n_rows * (number + 1) // N_FILES
         connection.sql(f"""
-            select least(hash(i) % {n_ids}, hash(i, 1) % {n_ids})::bigint as query,
+            select {query} as query,
                    date '2026-01-01' + (query % 365)::int as day,
                    least(hash(i, 2) % 5, hash(i, 3) % 5)::tinyint as grade,
                    grade + round(sqrt(-2 * ln((hash(i, 4) % 1000000 + 1) / 1e6)), 2) as score
@@ -148,11 +153,12 @@ def in_dask(files):
 
 
 def in_dask_cluster(files):
-    """Score a DataFrame of Dask on two workers."""
+    """Score a DataFrame of Dask on two workers of 2 GB."""
     import dask.dataframe as dd  # noqa: PLC0415
     from distributed import Client, LocalCluster  # noqa: PLC0415
 
-    Client(LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None))
+    workers = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": "2GB"}
+    Client(LocalCluster(**workers, dashboard_address=None))
     return by_frames(lambda: dd.read_parquet(f"{files}/*.parquet"))
 
 
@@ -402,13 +408,14 @@ def main():
         choices=WAYS,
         default=[each for each in WAYS if each not in ON_A_CLUSTER],
     )
+    parser.add_argument("--skewed", action="store_true", help="5%% of all rows in one query")
     parser.add_argument("--quick", action="store_true", help="200,000 rows, as a smoke test")
     parser.add_argument("--directory", help="where to write files, a temporary directory otherwise")
     parser.add_argument("--files", help=argparse.SUPPRESS)
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.measure == "write":
-        write_files(Path(arguments.files), arguments.rows)
+        write_files(Path(arguments.files), arguments.rows, arguments.skewed)
     elif arguments.measure == "sample":
         print(sample(arguments.files))
     elif arguments.measure:
@@ -417,7 +424,8 @@ def main():
         return 0
     n_rows = 200_000 if arguments.quick else arguments.rows
     with TemporaryDirectory(prefix="sklearn_ndcg_", dir=arguments.directory) as files:
-        in_a_process("--measure", "write", "--files", files, "--rows", str(n_rows))
+        skewed = ["--skewed"] * arguments.skewed
+        in_a_process("--measure", "write", "--files", files, "--rows", str(n_rows), *skewed)
         size = sum(file.stat().st_size for file in Path(files).iterdir())
         print(f"{n_rows:,} rows in {N_FILES} Parquet files of {size / 1e6:,.0f} MB")
         found = compare(arguments.ways, arguments.runs, files)

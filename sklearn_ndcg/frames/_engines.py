@@ -23,6 +23,7 @@ from sklearn_ndcg.frames._parts import RESULTS, Columns, nw
 # About twice what a row was measured to take, as Arrow and as arrays: the rest is for the engine.
 _BYTES_PER_ROW = 144
 _BYTES_PER_TEXT = 64  # in addition, for each key that is not a number
+_MOVED = 4  # how many times as much a row takes while a worker of Dask hands it to the others
 _N_CODES = 2**31  # hashes of keys are taken modulo this, so that no sum of them overflows
 _KEEPS_ORDER = "select current_setting('preserve_insertion_order')"  # in DuckDB
 
@@ -323,31 +324,37 @@ class Spark(Partitions):
 
 
 class Dask(Partitions):
-    """A DataFrame of Dask."""
+    """A DataFrame of Dask.
+
+    Workers hold whole partitions of the table while they hand its rows to each other, so large ones
+    are divided first.
+    """
 
     def select(self, native: Any) -> Any:
         self.frame = native
         return super().select(import_module("dask.dataframe.dispatch").make_meta(native))
 
     def counts(self) -> tuple[int, int]:
-        n_rows = len(self.frame)
-        return n_rows, self.n_parts(n_rows, self.frame.npartitions)
+        n_rows, n_partitions = len(self.frame), self.frame.npartitions
+        self.n_moved = max(n_partitions, self.n_parts(_MOVED * n_rows, n_partitions))
+        return n_rows, self.n_parts(n_rows, n_partitions)
 
     def shuffled(self, n: int | None) -> Any:
-        """The table in n partitions of whole queries."""
+        """The table in n partitions of whole queries; in Dask's number of them if n is None."""
         keys, name = self.keys, self.code_name
+        rows = self.frame if n is None else self.frame.repartition(npartitions=self.n_moved)
 
-        def with_codes(rows: Any) -> Any:  # Dask's own hash tells equal decimals and zeros apart
-            pandas, values = import_module("pandas"), rows[keys].copy()
+        def with_codes(part: Any) -> Any:  # Dask's own hash tells equal decimals and zeros apart
+            pandas, values = import_module("pandas"), part[keys].copy()
             for key in keys:
                 if pandas.api.types.is_float_dtype(values[key].dtype):
                     values[key] += 0.0
                 elif values[key].dtype == object:
                     values[key] = [hash(each) if isinstance(each, Number) else str(each)
                                    for each in values[key]]  # fmt: skip
-            return rows.assign(**{name: pandas.util.hash_pandas_object(values, index=False)})
+            return part.assign(**{name: pandas.util.hash_pandas_object(values, index=False)})
 
-        coded = self.frame[self.names].map_partitions(with_codes, meta=with_codes(self.native))
+        coded = rows[self.names].map_partitions(with_codes, meta=with_codes(self.native))
         return coded.shuffle(on=name, npartitions=n, ignore_index=True)
 
     def each(self, n: int) -> Iterator[Any]:
