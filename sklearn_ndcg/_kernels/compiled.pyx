@@ -242,6 +242,14 @@ def count_codes(const Py_ssize_t[::1] codes, Py_ssize_t n_codes):
     return counts
 
 
+def mark_codes(const Py_ssize_t[::1] codes, char[::1] seen):
+    """``seen[codes] = True``."""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(codes.shape[0]):
+            seen[codes[i]] = 1
+
+
 def gather_by_group(values, codes, places):
     """``values[np.argsort(codes, kind="stable")]`` in linear time; `places` as in `places_of`."""
     out = np.empty_like(values)

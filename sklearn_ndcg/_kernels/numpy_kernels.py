@@ -65,6 +65,11 @@ def count_codes(codes: Ints, n_codes: int) -> Ints:
     return np.bincount(codes, minlength=n_codes)
 
 
+def mark_codes(codes: Ints, seen: NDArray[np.int8]) -> None:
+    """``seen[codes] = True``."""
+    seen[codes] = True
+
+
 def gather_by_group(values: NDArray[Item], codes: Ints, places: Places) -> NDArray[Item]:
     """``values[np.argsort(codes, kind="stable")]`` in linear time; `places` as in `places_of`.
 

@@ -409,12 +409,12 @@ def _refuse_unsortable(label: Any, name: str) -> None:
 def _unique_by_table(ids: NDArray[Any], low: Any, size: int) -> tuple[NDArray[Any], Ints]:
     """Distinct integers and the place of each row's, by a table of so many from the lowest on."""
     low, place = low.astype(np.int64), np.empty(len(ids), dtype=np.intp)
-    seen = np.zeros(size, dtype=bool)
+    seen = np.zeros(size, dtype=np.int8)
 
     def find(part: slice) -> None:
         # wraps around and back for large uint64
-        place[part] = ids[part].astype(np.int64, copy=False) - low
-        seen[place[part]] = True
+        np.subtract(ids[part].astype(np.int64, copy=False), low, out=place[part])
+        _kernels.backend.mark_codes(place[part], seen)
 
     def number(part: slice) -> None:
         place[part] = numbers[place[part]]

@@ -23,7 +23,6 @@ from sklearn_ndcg.frames._parts import RESULTS, Columns, nw
 # About twice what a row was measured to take, as Arrow and as arrays: the rest is for the engine.
 _BYTES_PER_ROW = 144
 _BYTES_PER_TEXT = 64  # in addition, for each key that is not a number
-_MOVED = 4  # how many times as much a row takes while a worker of Dask hands it to the others
 _N_CODES = 2**31  # hashes of keys are taken modulo this, so that no sum of them overflows
 _KEEPS_ORDER = "select current_setting('preserve_insertion_order')"  # in DuckDB
 
@@ -39,6 +38,7 @@ class Engine:
 
     is_lazy: ClassVar = False  # whether results by query are computed only when they are read
     is_eager: ClassVar = True  # whether the table is in memory, in an order
+    n_copies: ClassVar = 1  # of each row, in the memory of a part
     part: ClassVar = "pass"
     note: ClassVar = (
         "This was pass {i} of {n} over the table: {n_read:,} of its {n_rows:,} rows had been "
@@ -86,7 +86,7 @@ class Engine:
         schema, ids = self.table.collect_schema(), {*self.keys, *self.columns.get("segments", ())}
         dtypes = map(schema.__getitem__, ids)
         n_texts = sum(not (dtype.is_numeric() or dtype.is_temporal()) for dtype in dtypes)
-        n_bytes = n_rows * (_BYTES_PER_ROW + _BYTES_PER_TEXT * n_texts)
+        n_bytes = n_rows * self.n_copies * (_BYTES_PER_ROW + _BYTES_PER_TEXT * n_texts)
         n_fitting = ceil(n_bytes / (self.memory * 2**20))
         n: int = wanted * max(1, ceil(n_fitting / wanted))
         return max(1, min(n_rows, n))
@@ -326,23 +326,24 @@ class Spark(Partitions):
 class Dask(Partitions):
     """A DataFrame of Dask.
 
-    Workers hold whole partitions of the table while they hand its rows to each other, so large ones
-    are divided first.
+    Its workers hold several copies of the rows that they hand to each other, so large partitions
+    are divided before the shuffle.
     """
+
+    n_copies = 4
 
     def select(self, native: Any) -> Any:
         self.frame = native
         return super().select(import_module("dask.dataframe.dispatch").make_meta(native))
 
     def counts(self) -> tuple[int, int]:
-        n_rows, n_partitions = len(self.frame), self.frame.npartitions
-        self.n_moved = max(n_partitions, self.n_parts(_MOVED * n_rows, n_partitions))
-        return n_rows, self.n_parts(n_rows, n_partitions)
+        n_rows = len(self.frame)
+        return n_rows, self.n_parts(n_rows, self.frame.npartitions)
 
     def shuffled(self, n: int | None) -> Any:
         """The table in n partitions of whole queries; in Dask's number of them if n is None."""
         keys, name = self.keys, self.code_name
-        rows = self.frame if n is None else self.frame.repartition(npartitions=self.n_moved)
+        rows = self.frame if n is None else self.frame.repartition(npartitions=n)
 
         def with_codes(part: Any) -> Any:  # Dask's own hash tells equal decimals and zeros apart
             pandas, values = import_module("pandas"), part[keys].copy()

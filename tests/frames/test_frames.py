@@ -491,6 +491,24 @@ def test_dask_computes_nothing_until_it_is_asked():
     assert sorted(seen) == [0, 1]
 
 
+def test_dask_divides_large_partitions_before_the_shuffle(monkeypatch):
+    dask, handed_over = pytest.importorskip("dask"), []
+    hashes = pd.util.hash_pandas_object
+
+    def spy(rows, *args, **options):
+        handed_over.append(len(rows))
+        return hashes(rows, *args, **options)
+
+    monkeypatch.setattr(pd.util, "hash_pandas_object", spy)
+    columns = data()
+    frame = pytest.importorskip("dask.dataframe").from_pandas(pd.DataFrame(columns), npartitions=1)
+    options = {"undefined": 0, "working_memory": len(columns["q"]) * 144 / 2**20}
+    with dask.config.set(scheduler="synchronous"):
+        found = ndcg_score(frame, **COLUMNS, **options)
+    assert found == pytest.approx(ndcg_score(pd.DataFrame(columns), **COLUMNS, undefined=0))
+    assert max(handed_over) <= np.ceil(len(columns["q"]) / 4)
+
+
 def test_results_of_duckdb_live_on_the_connection_of_the_relation():
     duckdb = pytest.importorskip("duckdb")
     connection = duckdb.connect()

@@ -48,6 +48,9 @@ def test_gathered_rows_are_those_of_a_stable_sort(kernels, dtype):
     codes[codes == 7] = 8  # a group without rows
     counts = kernels.count_codes(codes, 41)
     np.testing.assert_array_equal(counts, np.bincount(codes, minlength=41))
+    seen = np.zeros(41, dtype=np.int8)
+    kernels.mark_codes(codes, seen)
+    np.testing.assert_array_equal(seen, counts > 0)
     found = kernels.gather_by_group(values, codes, {0: np.cumsum(counts) - counts})
     assert found.dtype == dtype
     np.testing.assert_array_equal(found, values[np.argsort(codes, kind="stable")])
