@@ -1,7 +1,7 @@
 """Whose NDCG is this? What each library does, found by running it beside `ndcg_score`.
 
-``python tests/whose_ndcg.py`` rewrites docs/whose_ndcg.md and the short table of README.md. Rows of
-libraries that are not installed stay as they are: see CONTRIBUTING.md for how to install them all.
+``python tests/whose_ndcg.py`` rewrites the tables of docs/whose_ndcg.md. Rows of libraries that
+are not installed stay as they are: see CONTRIBUTING.md for how to install them all.
 """
 
 import contextlib
@@ -15,14 +15,11 @@ from pathlib import Path
 
 import numpy as np
 from peers import PEERS, as_given, in_single_precision, last_first
-from sklearn import metrics
 
-from sklearn_ndcg import CONVENTIONS, ndcg_samples
+from sklearn_ndcg import ndcg_samples
 
-ROOT = Path(__file__).parents[1]
-PAGE, README = ROOT / "docs" / "whose_ndcg.md", ROOT / "README.md"
-COLUMNS = ["gain", "discount", "ties", "no relevant document", "one document", "scores", "example"]
-SHORT = ["gain", "ties", "no relevant document", "example"]
+PAGE = Path(__file__).parents[1] / "docs" / "whose_ndcg.md"
+COLUMNS = ["gain", "ties", "no relevant document", "scores", "example"]
 
 # The example: a tie, a query without a relevant document, two scores that are one in float32.
 GRADES = np.array([3, 0, 2, 1, 0, 0, 0, 0, 0, 1, 0, 2])
@@ -124,23 +121,16 @@ def same(found, expected):
     return found is not None and abs(found - expected) < 1e-6
 
 
-def alone(peer):
-    """What the library says of a query with a single document, a relevant one."""
-    if peer.library == "sklearn":  # the peer stands in for it there
-        peer = peer._replace(compute=lambda y, s, *_: lambda: metrics.ndcg_score([y], [s]))
-    return mean_or_error(peer, *rows(([1], [0.5])), k=K)
-
-
 def shown(number):
     return "error" if number is None else f"{number:.4f}".rstrip("0").rstrip(".")
 
 
 def row(peer):
     """The cells of a library's row, in the order of COLUMNS."""
-    *choices, precision = explain(peer)
+    gain, _, *choices = explain(peer)  # the discount is told in the text
     examples = {shown(mean_or_error(peer, GRADES, SCORES, QUERIES, k=K)) for _ in range(_CALLS)}
     example = examples.pop() if len(examples) == 1 else "varies"
-    return [*choices, shown(alone(peer)), precision, example]
+    return [gain, *choices, example]
 
 
 def label(peer):
@@ -195,31 +185,12 @@ def updated(page):
         cells[label(peer)] = row(peer)
     named = [[f"`{p.convention}`", label(p), *cells[label(p)]] for p in PEERS if p.convention]
     others = [[label(p), *cells[label(p)]] for p in PEERS if not p.convention]
-    keywords = [
-        [f"`{name}`", *(f"`{option!r}`" for option in options.values())]
-        for name, options in CONVENTIONS.items()
-    ]
-    options = [f"`{option}`" for option in next(iter(CONVENTIONS.values()))]
-    page = write(page, "keywords", table(["name", *options], keywords))
     page = write(page, "example", table(["query", "relevance", "scores"], example_rows()))
-    page = write(page, "named", table(["name", "library", *COLUMNS], named))
+    page = write(page, "whose ndcg", table(["name", "library", *COLUMNS], named))
     page = write(page, "others", table(["library", *COLUMNS], others))
     old = re.search(r"<!-- versions -->(.*?)<!--", page, flags=re.DOTALL)[1]
     return write(page, "versions", versions(old))
 
 
-def updated_readme(readme, page):
-    """README.md with its short table, from the rows of docs/whose_ndcg.md."""
-    cells = found_rows(page)
-    places = [COLUMNS.index(name) for name in SHORT]
-    lines = [
-        [f"`{p.convention}`", label(p), *(cells[label(p)][place] for place in places)]
-        for p in PEERS
-        if p.convention
-    ]
-    return write(readme, "whose ndcg", table(["name", "library", *SHORT], lines))
-
-
 if __name__ == "__main__":
     PAGE.write_text(updated(PAGE.read_text()))
-    README.write_text(updated_readme(README.read_text(), PAGE.read_text()))

@@ -1,4 +1,4 @@
-"""CONVENTIONS compared with the installed libraries, and the pages that list them."""
+"""CONVENTIONS compared with the installed libraries, and the page that lists them."""
 
 import copy
 import pickle
@@ -10,12 +10,12 @@ from helpers import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from peers import PEERS, as_given
+from sklearn import metrics
 from whose_ndcg import (
     COLUMNS,
     GRADES,
     PAGE,
     QUERIES,
-    README,
     SCORES,
     UNDEFINED,
     K,
@@ -26,7 +26,6 @@ from whose_ndcg import (
     row,
     shown,
     updated,
-    updated_readme,
 )
 
 from sklearn_ndcg import (
@@ -140,6 +139,8 @@ def test_agreement_would_notice_another_definition(peer):
 @pytest.mark.parametrize("peer", EVERY_PEER)
 def test_page_says_what_the_library_does(peer):
     assert found_rows(PAGE.read_text())[label(peer)] == row(peer)
+    discount = "reciprocal" if peer.convention == "catboost-position" else "log"
+    assert explain(peer)[1] in (discount, "-")  # the page tells it in its text
 
 
 @pytest.mark.parametrize("peer", NAMED)
@@ -153,7 +154,7 @@ def test_what_a_library_does_is_what_its_convention_says(peer):
     }
 
 
-def test_pages_are_what_the_generator_writes(monkeypatch):
+def test_page_is_what_the_generator_writes(monkeypatch):
     # except the rows of libraries that are not installed, and the versions of those that are
     page = PAGE.read_text()
     light = [peer for peer in PEERS if peer.library not in BY_HAND]
@@ -161,7 +162,6 @@ def test_pages_are_what_the_generator_writes(monkeypatch):
     old, new = (text.split("<!-- versions -->") for text in (page, updated(page)))
     assert new[0] == old[0]
     assert new[1].split("<!--", 1)[1] == old[1].split("<!--", 1)[1]
-    assert updated_readme(README.read_text(), page) == README.read_text()
     assert list(CONVENTIONS) == list(dict.fromkeys(p.convention for p in PEERS if p.convention))
 
 
@@ -467,6 +467,11 @@ def test_one_relevant_document_is_a_perfect_list(peer, score, grade):
     data = np.array([grade]), np.array([score]), np.array([0])
     assert peer.value(*data) == pytest.approx(1, abs=1e-6)
     assert_is(peer.value(*data), ours(peer, data, None), peer.tolerance)
+
+
+def test_scikit_learn_refuses_a_query_of_one_document():
+    with pytest.raises(ValueError, match="more than 1 document"):
+        metrics.ndcg_score([[1]], [[0.5]])
 
 
 @drawn
