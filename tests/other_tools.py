@@ -797,21 +797,21 @@ SCORED = {
     "`OptunaSearchCV`": Tool("optuna-integration", optuna_search, ""),
     "`OptunaSearchCV(subsample=0.5)`": Tool(
         "optuna-integration", partial(optuna_search, subsample=0.5),
-        "it draws rows: leave `subsample=1.0`",
+        "draws rows: leave `subsample=1.0`",
     ),
     "scikit-optimize `BayesSearchCV`": Tool("scikit-optimize", bayes_search, ""),
     "sklearn-genetic-opt `GASearchCV`": Tool(
         "sklearn-genetic-opt", genetic_search, '`error_score="raise"`'
     ),
     "sklearn-genetic-opt `GAFeatureSelectionCV`": Tool(
-        "sklearn-genetic-opt", genetic_selection, "it makes arrays of X and y"
+        "sklearn-genetic-opt", genetic_selection, "makes arrays of X and y"
     ),
     "hyperopt: `fmin` of `cross_val_score`": Tool("hyperopt", hyperopt_fmin, ""),
     "TPOT": Tool("TPOT", tpot, "`scorers=[scorer], processes=False`; `cv` is not a list"),
     "hyperactive `SklearnCvExperiment`": Tool("hyperactive", hyperactive, ""),
     "dask-ml `GridSearchCV(iid=False)`": Tool("dask-ml", dask_search, ""),
     "dask-ml `GridSearchCV`": Tool(
-        "dask-ml", partial(dask_search, iid=True), "it weights folds by rows: `iid=False`"
+        "dask-ml", partial(dask_search, iid=True), "weights folds by rows: use `iid=False`"
     ),
     "mlxtend `SequentialFeatureSelector`": Tool(
         "mlxtend", mlxtend_sequential, "`cv=list(splitter.split(X, y))`"
@@ -826,7 +826,7 @@ SCORED = {
         "feature-engine", recursive_elimination, ""
     ),
     "feature-engine `SelectByShuffling`": Tool(
-        "feature-engine", select_by_shuffling, "it resets the index"
+        "feature-engine", select_by_shuffling, "resets the index"
     ),
     "felimination `PermutationImportanceRFECV`": Tool("felimination", felimination, ""),
     "probatus `ShapRFECV`": Tool(
@@ -839,28 +839,28 @@ SCORED = {
     ),
     "eli5 `PermutationImportance`": Tool("eli5", eli5_importance, '`cv="prefit"`'),
     "rfpimp `importances`": Tool(
-        "rfpimp", rfpimp, "`n_samples=-1`: by default it draws 5000 rows, if there are more"
+        "rfpimp", rfpimp, "`n_samples=-1`; the default draws 5000 rows"
     ),
     "skore `CrossValidationReport`": Tool(
         "skore", skore_report, '`report.metrics.add(scorer, name="ndcg")`'
     ),
     "deepchecks `TrainTestPerformance`": Tool(
         "deepchecks", deepchecks_performance,
-        "the index must not repeat: `(query, document)`; it tries the scorer on five rows first: "
-        "ignore \"single document\", and no `all_groups`",
+        "the index must be unique: `(query, document)`; ignore \"single document\", and leave out "
+        "`all_groups`: it first scores five rows",
     ),
     "mlflow `autolog` of `GridSearchCV`": Tool("mlflow", mlflow_autolog, ""),
     "imbalanced-learn: `RandomUnderSampler`, `GroupedRanker`": Tool(
         "imbalanced-learn",
         partial(imblearn_sampler, sampler="RandomUnderSampler", sampling_strategy="majority"),
-        "in imbalanced-learn's Pipeline",
+        "in its own Pipeline",
     ),
     "imbalanced-learn: `RandomOverSampler`, `GroupedRanker`": Tool(
         "imbalanced-learn", partial(imblearn_sampler, sampler="RandomOverSampler"),
-        "in imbalanced-learn's Pipeline; drawn rows lose the index",
+        "in its own Pipeline; drawn rows lose the index",
     ),
     "category_encoders in front of `GroupedRanker`": Tool(
-        "category_encoders", category_encoder, "it encodes the id column too"
+        "category_encoders", category_encoder, "also encodes a column of ids"
     ),
     "skrub `TableVectorizer` inside `GroupedRanker`": Tool(
         "skrub", skrub_vectorizer, "`GroupedRanker(make_pipeline(TableVectorizer(), model))`"
@@ -877,8 +877,8 @@ OTHERS = {
     ),
     'FLAML, `task="regression"`': Tool(
         "FLAML", flaml_regression,
-        '`fit(..., groups=ids, split_type="group", metric=loss)`, the ids in a column of `X_val`; '
-        "by default queries are cut",
+        '`fit(..., groups=ids, split_type="group", metric=loss)`; `loss` gets ids as a column of '
+        "`X_val`; by default queries are cut",
     ),
     "BorutaPy": Tool(
         "Boruta", boruta,
@@ -887,8 +887,8 @@ OTHERS = {
     ),
     "dalex `model_parts`": Tool(
         "dalex", dalex_parts,
-        "`loss_function=lambda y, score: 1 - ndcg_score(y, score, groups=ids), N=None`; by default "
-        "it shuffles the rows; an index that repeats is refused",
+        "`loss_function=lambda y, score: 1 - ndcg_score(y, score, groups=ids), N=None`, as it "
+        "shuffles rows otherwise; the index must be unique",
     ),
     "shap `TreeExplainer`": Tool(
         "shap", shap_values, "`TreeExplainer(ranker.estimator_)`, X without the id column"
@@ -921,6 +921,7 @@ OTHERS = {
 }  # fmt: skip
 
 SHOWN = ["index of X", "index of X and y", "column", "routed"]
+LABELS = {"yes": "", "yes, with a warning": "with a warning: ", "wrong": "wrong: "}
 
 
 @contextlib.contextmanager
@@ -940,7 +941,7 @@ def quiet():
 
 
 def outcome(row, way, guarded=False):
-    """What the page says in one cell, found by running it, and why."""
+    """How one way of showing the ids works out, found by running it, and why."""
     try:
         with quiet() as caught, case(way, guarded=guarded) as c:
             got, expected = SCORED[row].run(c)
@@ -954,6 +955,15 @@ def outcome(row, way, guarded=False):
         return "yes, with a warning" if caught else "yes", why
     said = caught or np.isnan(got).any()
     return "no" if said else "wrong", why
+
+
+def cell(outcomes):
+    """What the page says about a tool: the ways that work, and those that are wrong in silence."""
+    found = []
+    for result, label in LABELS.items():
+        ways = ", ".join(way for way in SHOWN if outcomes[way] == result)
+        found += [label + ways.replace("index of X, index of X and y", "index")] * bool(ways)
+    return "; ".join(found) or "none"
 
 
 def is_right(row):
@@ -976,7 +986,7 @@ def rewrite():
         if not installed(tool.package):
             continue
         if row in SCORED:
-            cells = [outcome(row, way)[0] for way in SHOWN]
+            cells = [cell({way: outcome(row, way)[0] for way in SHOWN})]
         else:
             assert is_right(row), row
             cells = []

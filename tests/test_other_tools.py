@@ -15,6 +15,7 @@ from other_tools import (
     WAYS,
     by_hand,
     case,
+    cell,
     installed,
     is_right,
     outcome,
@@ -48,7 +49,7 @@ def test_every_tool_is_installed_by_a_session():
 @pytest.mark.parametrize("row", those_installed(SCORED))
 def test_a_scorer_is_right_where_the_page_says_so(row):
     cells = {way: outcome(row, way) for way in WAYS}
-    assert [cells[way][0] for way in SHOWN] == rows_of_the_page()[row][1:5], cells
+    assert cell({way: cells[way][0] for way in SHOWN}) == rows_of_the_page()[row][1], cells
     assert cells["callable"][0] == cells["index of X"][0], cells
 
 
@@ -79,3 +80,22 @@ def test_xgbranker_weights_the_queries_of_a_metric_by_their_sizes():
     found = ranker.evals_result()["validation_0"]["metric"][-1]
     assert found == pytest.approx(np.average(values, weights=sizes), abs=1e-6)
     assert abs(found - np.mean(values)) > 0.001
+
+
+def test_a_feval_of_lightgbm_finds_the_sizes_of_the_queries():
+    lightgbm = pytest.importorskip("lightgbm")
+    with case() as c:
+        rows = np.argsort(c.query, kind="stable")
+        X, y, query = c.X.to_numpy()[rows], c.y[rows], c.query[rows]
+    found = []
+
+    def feval(y_score, data):
+        found.append(np.repeat(np.arange(len(data.get_group())), data.get_group()))
+        return "ndcg", by_hand(data.get_label(), y_score, found[-1]), True
+
+    data = lightgbm.Dataset(X, y, group=np.bincount(query))
+    params = {"objective": "lambdarank", "metric": "None", "num_threads": 1, "verbose": -1}
+    booster = lightgbm.train(params, data, 3, valid_sets=[data], feval=feval)
+    np.testing.assert_array_equal(found[-1], query)
+    expected = by_hand(y, booster.predict(X), query)
+    assert booster.best_score["training"]["ndcg"] == pytest.approx(expected, abs=1e-9)

@@ -36,15 +36,16 @@ from sklearn_ndcg import QuerySplitter, make_ndcg_scorer
 PAGE = Path(__file__).parents[2] / "docs" / "tools.md"
 
 
-def lines_of_the_page():
-    """The rows of the table, by tool."""
-    lines = [line for line in PAGE.read_text().splitlines() if line.startswith("|")]
-    return {line.split(" | ")[0].strip("| "): line for line in lines}
+def cells_of(text):
+    """The cells of a table, by tool and way. Tools whose cells are equal may share a row."""
+    lines = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("|")]
+    (_, *ways), _, *rows = lines
+    cells = [(tool, row) for tools, *row in rows for tool in tools.split(", ")]
+    return {(tool, way): cell for tool, row in cells for way, cell in zip(ways, row, strict=True)}
 
 
 def documented():
-    rows = [line.strip("| ").split(" | ") for line in list(lines_of_the_page().values())[2:]]
-    return {(tool, way): cell for tool, *row in rows for way, cell in zip(WAYS, row, strict=True)}
+    return cells_of(PAGE.read_text())
 
 
 def test_the_page_has_every_cell():
@@ -187,11 +188,10 @@ def test_several_cutoffs_take_one_predict_per_fold(monkeypatch):
 
 
 def test_table_is_what_the_page_shows(monkeypatch):
-    """Its cells, of which each has a test of its own above, are put together as on the page."""
-    cells, lines = documented(), lines_of_the_page()
+    """Each cell has a test of its own above; here the table is put together from them."""
+    cells = documented()
     monkeypatch.setattr("tool_matrix.outcome", lambda row, way: cells[row, way])
-    other_versions = set(TOOLS) - set(ROWS)
-    assert table() == "\n".join(line for tool, line in lines.items() if tool not in other_versions)
+    assert cells_of(table()) == {key: cell for key, cell in cells.items() if key[0] in ROWS}
 
 
 def test_permutation_test_score_across_queries_finds_skill_in_noise():
@@ -209,7 +209,6 @@ def test_permutation_importance_with_max_samples_cuts_queries():
     assert cut < 0.6 * whole
     assert importance < -0.01
     text = " ".join(PAGE.read_text().split())
-    assert f"from {whole:.1f} to {cut:.1f} documents" in text
     assert f"importance of {importance:.3f}" in text
 
 
