@@ -23,8 +23,8 @@ _CHOICES = ("unjudged", "gain", "discount", "ties", "undefined", "k")
 _MOST = 3  # queries that are shown for each step
 
 _PLACES = (
-    "The scores are places in lists, as from_lists and from_trec return them: equal scores were put\n"
-    "in an order before, which the choice for ties does not change."
+    "The scores are places in lists, as from_lists and from_trec return them: equal scores were\n"
+    "put in an order before, which the choice for ties does not change."
 )
 
 

@@ -264,7 +264,7 @@ def _warn_of_dates_that_sort_otherwise(values: NDArray[Any], asked_by: str) -> N
     if day_first or (all(map(str.isdecimal, values)) and len(set(map(len, values))) > 1):
         warn(
             f"{asked_by} needs the order of time, but the values of order_by are text "
-            f"({shown_labels(values)}), which sorts by its first characters. Convert them to dates, "
+            f"({shown_labels(values)}), which sorts by its first characters. Convert it to dates, "
             "with pandas.to_datetime, or to numbers."
         )
 
