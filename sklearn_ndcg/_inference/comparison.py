@@ -550,7 +550,7 @@ def _warn_of_small_segments(parts: Mapping[Any, Sample]) -> None:
 
 
 def _warn_of_unjudged(result: Comparison, unjudged: str) -> None:
-    """Warn where one ranker returned many more unjudged documents than another."""
+    """Warn if one ranker returned many more unjudged documents than another."""
     fewest, most = (pick(result.judged, key=result.judged.__getitem__) for pick in (min, max))
     least, largest = result.judged[fewest], result.judged[most]
     if least == largest or not result.answered[fewest]:
@@ -569,7 +569,7 @@ def _warn_of_unjudged(result: Comparison, unjudged: str) -> None:
 
 
 def _warn_of_unanswered(result: Comparison, judged: Judged) -> None:
-    """Warn where a ranker answers fewer queries than another, or none."""
+    """Warn if a ranker answers fewer queries than another, or none."""
     answers = dict(zip(result.answered, judged.n_answered(), strict=True))
     fewest = min(answers, key=answers.__getitem__)
     if answers[fewest] < max(answers.values()) or not answers[fewest]:

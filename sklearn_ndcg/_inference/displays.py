@@ -356,7 +356,7 @@ class NDCGDisplay:
         Raises
         ------
         ValueError
-            If a list does not have an entry for each curve, or there is no chance level to draw.
+            If a list does not have an entry for each curve, or the display has no chance level.
         """
         if plot_chance_level and self.chance_level is None:
             raise ValueError("plot_chance_level=True, but the display has no chance_level.")

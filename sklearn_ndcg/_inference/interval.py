@@ -66,8 +66,8 @@ def ndcg_interval(
         the user of each session, or a block of days. A cluster holds whole queries. The sample then
         consists of clusters: they are resampled whole, and t has the standard error of leaving out
         each cluster in turn (CRV3) and one degree of freedom less than the effective number of
-        clusters. If clusters have uneven sizes, bootstrap intervals are widened as much as that of
-        t, and BCa takes the skewness of all clusters, as the jackknife follows the largest ones.
+        clusters. If clusters have uneven sizes, bootstrap intervals are widened as t is, and BCa
+        takes the skewness of all clusters, as the jackknife follows the largest ones.
 
     **options
         The options of `ndcg_score`: `groups`, `k`, `gain`, `discount`, `ties`, `ignore_ties`,
@@ -210,7 +210,7 @@ def ndcg_by_segment(
     See Also
     --------
     compare_rankers : With `segments`, compares rankers within each segment.
-    SegmentDisplay : A picture of the table.
+    SegmentDisplay : A plot of the table.
     frames.ndcg_by_segment : Segments of tables that are larger than memory.
 
     Examples

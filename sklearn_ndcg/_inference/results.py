@@ -127,13 +127,13 @@ class SegmentTable:
     Attributes
     ----------
     segments : list of length n_segments
-        The ids of the segments, sorted; tuples where `segments` had several columns.
+        The ids of the segments, sorted; tuples if `segments` had several columns.
 
     ndcg : ndarray of shape (n_segments,)
-        The NDCG of each segment; nan where none of its queries can be scored.
+        The NDCG of each segment; nan if none of its queries can be scored.
 
     confidence_interval : ConfidenceInterval
-        Bounds of each NDCG: `low` and `high`, each of shape (n_segments,); nan where fewer than two
+        Bounds of each NDCG: `low` and `high`, each of shape (n_segments,); nan if fewer than two
         queries can be scored.
 
     standard_error : ndarray of shape (n_segments,)
@@ -154,7 +154,7 @@ class SegmentTable:
     See Also
     --------
     ndcg_by_segment : Makes it.
-    SegmentDisplay : A picture of it.
+    SegmentDisplay : A plot of it.
 
     Examples
     --------
@@ -328,7 +328,7 @@ class Comparison:
     compare_rankers : Makes it from scores.
     compare_lists : Makes it from ranked lists.
     compare_runs : Makes it from TREC runs.
-    DifferenceDisplay : A picture of the differences of one pair.
+    DifferenceDisplay : A plot of the differences of one pair.
 
     Examples
     --------
@@ -577,7 +577,7 @@ class QueryDifferences:
     See Also
     --------
     Comparison : The numbers of all queries.
-    DifferenceDisplay : A picture of the differences of all queries.
+    DifferenceDisplay : A plot of the differences of all queries.
 
     Examples
     --------

@@ -29,8 +29,8 @@ _LEAST = 10  # queries or clusters; below it a warning says that an interval is 
 class Sample(NamedTuple):
     """NDCG of each ranker (row) and scored query (column), with the weights of these queries.
 
-    `clusters` has the number of each query's cluster, or is None where all are independent.
-    `judged` has the counts of judged documents, also of queries that are left out; it is None where
+    `clusters` has the number of each query's cluster, or is None if all are independent.
+    `judged` has the counts of judged documents, also of queries that are left out; it is None if
     every document is judged and returned.
     """
 

@@ -32,7 +32,7 @@ def effective_number(weight: Floats) -> float:
 
 
 def degrees_of_freedom(weight: Floats) -> float:
-    """Degrees of freedom of Student's t; n - 1 where weights are equal."""
+    """Degrees of freedom of Student's t; n - 1 if weights are equal."""
     return max(effective_number(weight) - 1, 1)
 
 
@@ -175,7 +175,7 @@ def permutation_pvalues(
         else:
             bits = np.frombuffer(generator.bytes(count * -(-n // 8)), dtype=np.uint8)
             flipped = np.unpackbits(~bits.reshape(count, -1), axis=1, count=n)
-        # A sum exceeds the observed one where the terms that change sign add up to less than 0.
+        # A sum exceeds the observed one if the terms that change sign add up to less than 0.
         # The others cancel, so that a large one among them costs no digits.
         sums, near = np.split(flipped.astype(np.float64) @ columns, 2, axis=1)
         return np.concatenate([sums <= near, sums >= -near], axis=1)
@@ -199,7 +199,7 @@ def power_of_t(effect: float, n: float, units: float, alpha: float) -> float:
     """Power of the two-sided t test to find an effect in `n` queries.
 
     `effect` is the mean difference over the standard deviation of the differences. `units` are the
-    independent units per query: less than 1 where queries come in clusters or weights differ.
+    independent units per query: less than 1 if queries come in clusters or weights differ.
     """
     degrees, shift = units * n - 1, effect * np.sqrt(n)
     critical = stdtrit(degrees, 1 - alpha / 2)

@@ -110,7 +110,7 @@ cdef int check_interrupt_now() except -1 with gil:
 
 
 cdef inline int check_interrupt_now_and_then(Py_ssize_t i) except -1 nogil:
-    """Raise where the call was interrupted, in a loop over `i`."""
+    """Raise if the call was interrupted, in a loop over `i`."""
     return check_interrupt_now() if i % PATIENCE == PATIENCE - 1 else 0
 
 

@@ -34,7 +34,7 @@ _thread_state = threading.local()
 
 
 def check_interrupt() -> None:
-    """Raise where the call was interrupted; the kernels call this every few million rows.
+    """Raise if the call was interrupted; the kernels call this every few million rows.
 
     In the main thread Python itself raises KeyboardInterrupt.
     """
@@ -146,7 +146,7 @@ def _run(call: Callable[[slice], Result], ends: list[int], n_threads: int) -> li
 
 
 def _wait_for_end_of(running: list[weakref.ref[Any]]) -> None:
-    """Wait for threads, each of which holds the only reference to an object until it ends.
+    """Wait for threads; each holds the only reference to an object until it ends.
 
     `threading.Thread` would wait forever for a thread that could not start for lack of memory.
     """

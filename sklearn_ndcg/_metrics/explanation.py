@@ -45,7 +45,7 @@ class Explanation:
     Attributes
     ----------
     first, second : str
-        Names of the conventions; "first" and "second" where they were mappings.
+        Names of the conventions; "first" and "second" if they were mappings.
 
     changes : list of (choice, before, after)
         What each of the n_steps steps changes: the option of `ndcg_score` and its two values.
@@ -60,7 +60,7 @@ class Explanation:
         The ids of the queries, sorted; for 2-D input the numbers of the rows.
 
     values : ndarray of shape (n_steps + 1, n_queries)
-        The NDCG of each query before the first step and after each of them; nan where the query is
+        The NDCG of each query before the first step and after each of them; nan if the query is
         left out.
 
     shares : ndarray of shape (n_steps, n_queries)
@@ -136,7 +136,7 @@ class Explanation:
         return [[start, "", self.first, ""], *steps, [end, "", self.second, ""]]
 
     def _effect(self, step: int) -> str:
-        """How many queries a step changes, and those that make most of it."""
+        """How many queries a step changes, and which of them change most."""
         if self.changes[step].choice == "ties" and not self.n_tied:
             return "no effect: no two documents of a query have equal scores"
         before, after = self.values[step : step + 2]

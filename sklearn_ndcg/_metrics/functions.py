@@ -96,12 +96,12 @@ def dcg_score(
         scikit-learn the order is unspecified. Cannot be combined with another `ties`.
 
     unjudged : {"raise", "zero", "omit"}, default="raise"
-        What NaN in `y_true` means: an error, a gain of 0, or a document that is taken out before
+        What NaN in `y_true` means: an error, a gain of 0, or a document that is removed before
         ranking (the condensed list of Sakai 2007).
 
     sample_weight : array-like of shape (n_queries,) or (n_documents,), default=None
         Weights >= 0. For 2-D input one per query; with `groups` one per row, and the weight of a
-        query is the mean over its rows (without those that ``unjudged="omit"`` takes out).
+        query is the mean over its rows (without those that ``unjudged="omit"`` removes).
 
     Returns
     -------
@@ -123,7 +123,7 @@ def dcg_score(
 
     See Also
     --------
-    ndcg_score : The DCG divided by that of the best order, between 0 and 1.
+    ndcg_score : The DCG divided by the DCG of the best order, between 0 and 1.
     dcg_samples : The DCG of each query.
 
     Notes
@@ -228,7 +228,7 @@ def ndcg_score(
         scikit-learn the order is unspecified. Cannot be combined with another `ties`.
 
     unjudged : {"raise", "zero", "omit"}, default="raise"
-        What NaN in `y_true` means: an error, a gain of 0, or a document that is taken out before
+        What NaN in `y_true` means: an error, a gain of 0, or a document that is removed before
         ranking (the condensed list of Sakai 2007).
 
     undefined : {"warn", "omit", "raise"} or float, default="warn"
@@ -238,7 +238,7 @@ def ndcg_score(
 
     sample_weight : array-like of shape (n_queries,) or (n_documents,), default=None
         Weights >= 0. For 2-D input one per query; with `groups` one per row, and the weight of a
-        query is the mean over its rows (without those that ``unjudged="omit"`` takes out).
+        query is the mean over its rows (without those that ``unjudged="omit"`` removes).
 
     Returns
     -------
@@ -256,7 +256,7 @@ def ndcg_score(
     Warns
     -----
     UndefinedMetricWarning
-        If there are queries without a relevant document and `undefined` is "warn".
+        If queries have no relevant document and `undefined` is "warn".
 
     UserWarning
         If more than half of the queries have a single document, or `groups` looks like relevance.
@@ -373,7 +373,7 @@ def dcg_samples(
         scikit-learn the order is unspecified. Cannot be combined with another `ties`.
 
     unjudged : {"raise", "zero", "omit"}, default="raise"
-        What NaN in `y_true` means: an error, a gain of 0, or a document that is taken out before
+        What NaN in `y_true` means: an error, a gain of 0, or a document that is removed before
         ranking (the condensed list of Sakai 2007).
 
     Returns
@@ -457,7 +457,7 @@ def ndcg_samples(
         scikit-learn the order is unspecified. Cannot be combined with another `ties`.
 
     unjudged : {"raise", "zero", "omit"}, default="raise"
-        What NaN in `y_true` means: an error, a gain of 0, or a document that is taken out before
+        What NaN in `y_true` means: an error, a gain of 0, or a document that is removed before
         ranking (the condensed list of Sakai 2007).
 
     undefined : {"warn", "omit", "raise"} or float, default="warn"
@@ -557,7 +557,7 @@ def ndcg_curve(
         scikit-learn the order is unspecified. Cannot be combined with another `ties`.
 
     unjudged : {"raise", "zero", "omit"}, default="raise"
-        What NaN in `y_true` means: an error, a gain of 0, or a document that is taken out before
+        What NaN in `y_true` means: an error, a gain of 0, or a document that is removed before
         ranking (the condensed list of Sakai 2007).
 
     undefined : {"warn", "omit", "raise"} or float, default="warn"
@@ -567,7 +567,7 @@ def ndcg_curve(
 
     sample_weight : array-like of shape (n_queries,) or (n_documents,), default=None
         Weights >= 0. For 2-D input one per query; with `groups` one per row, and the weight of a
-        query is the mean over its rows (without those that ``unjudged="omit"`` takes out).
+        query is the mean over its rows (without those that ``unjudged="omit"`` removes).
 
     Returns
     -------

@@ -41,7 +41,7 @@ def read_queries(
 
 
 def _warn_of_wrong_ids(queries: Queries) -> None:
-    """Warn where the ids are probably not those of queries."""
+    """Warn if the ids are probably not query ids."""
     n_single, n_queries = queries.grouping.n_single, len(queries)
     if 2 * n_single > n_queries:
         # lists that really have one document miss some relevant ones, which were not retrieved
@@ -116,7 +116,7 @@ def read_batch(
 
 
 def with_scores(queries: Queries, y_score: ArrayLike) -> Queries:
-    """These rows with other scores; they are not grouped anew."""
+    """These rows with other scores, without grouping them again."""
     score = queries.grouping.gather(_scores(y_score, queries.shape))
     return replace(queries, score=score if queries.kept is None else score[queries.kept])
 

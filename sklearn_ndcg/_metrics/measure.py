@@ -283,7 +283,7 @@ class Measure:
         return grades, gains
 
     def _look_up(self, relevance: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-        """The entry of a table of gains for each relevance, and where there is none."""
+        """The entry of a table of gains for each relevance, and where entries are missing."""
         grades, gains = self._gain_of_grade
         place = np.minimum(np.searchsorted(grades, relevance), len(grades) - 1)
         return gains[place], grades[place] != relevance
@@ -313,7 +313,7 @@ class Measure:
 class jarvelin_kekalainen:  # noqa: N801  (a discount: used and shown like a function)
     """Discount of Järvelin and Kekäläinen: none before rank `b`, log base `b` after.
 
-    Rank `r` is discounted by 1 where `r < b` and by ``1 / log_b(r)`` from there on, so that
+    Rank `r` is discounted by 1 if `r < b` and by ``1 / log_b(r)`` from there on, so that
     with the default base the first two ranks count in full.
 
     Parameters

@@ -156,7 +156,7 @@ class Queries:
 
     @staticmethod
     def ndcg(dcg: Floats, ideal: Floats) -> Floats:
-        """DCG over ideal DCG, nan where a query has no relevant document."""
+        """DCG over ideal DCG, nan if a query has no relevant document."""
         values = np.full(ideal.shape, np.nan)
         np.divide(dcg, ideal, out=values, where=ideal > 0)
         return np.asarray(np.minimum(values, 1))  # rounding must not exceed 1

@@ -209,7 +209,7 @@ def _ascends(ids: NDArray[Any]) -> bool:
 
 
 def codes_of_runs(starts: Ints, lengths: Ints) -> Ints:
-    """The number of each row's run, where the runs fill the rows without a gap."""
+    """The number of each row's run, if the runs fill the rows without a gap."""
     by_place = np.argsort(starts, kind="stable")  # an empty run starts where the next one does
     return np.repeat(by_place, lengths[by_place])
 

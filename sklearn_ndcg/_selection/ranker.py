@@ -210,7 +210,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             Weights >= 0, one per row. XGBoost and CatBoost get one per query: the mean of its rows.
 
         groups : array-like of shape (n_documents,), default=None
-            The query id of each row, in any order. Ignored where `group_by` is set.
+            The query id of each row, in any order. Ignored if `group_by` is set.
 
         **fit_params
             Passed to the inner `fit`; in a Pipeline, to the last step's. Those with one value per
@@ -347,14 +347,14 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             Weights; a query weighs the mean of its rows.
 
         groups : array-like of shape (n_documents,), default=None
-            The query id of each row. Ignored where `group_by` says where in X they are.
+            The query id of each row. Ignored if `group_by` says where in X they are.
 
         Returns
         -------
         float
             ``ndcg_score(y, scores, groups=groups, k=k)``.
         """
-        self._features(X)  # raises where X is not as in fit
+        self._features(X)  # raises if X is not as in fit
         groups = _rows.query_ids(X, self.group_by, groups, y)  # before y loses its index
         scorer = make_ndcg_scorer(k=self.k)
         y = utils.column_or_1d(y, warn=True)
@@ -498,7 +498,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise
 
     def _call_inner(self, method: str, X: Any) -> Any:
-        features = self._features(X)  # first, as it raises where nothing is fitted
+        features = self._features(X)  # first, as it raises if nothing is fitted
         return getattr(self.estimator_, method)(features)
 
     def _features(self, X: Any) -> Any:

@@ -343,7 +343,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         self.ignore_ties = ignore_ties
         self.unjudged = unjudged
         self.undefined = undefined
-        # both raise where a parameter is not valid
+        # both raise if a parameter is not valid
         self._names(self._measure())
         self._methods()
 
@@ -407,7 +407,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         *,
         groups: ArrayLike | None = None,
     ) -> float | dict[str, float]:
-        """Score `estimator` on X and y; a dict of scores where `k` is a list.
+        """Score `estimator` on X and y; a dict of scores if `k` is a list.
 
         Parameters
         ----------
@@ -424,7 +424,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
             Weights; a query weighs the mean of its rows.
 
         groups : array-like of shape (n_documents,), default=None
-            The query id of each row. Ignored where `group_by` says where in X they are.
+            The query id of each row. Ignored if `group_by` says where in X they are.
 
         Returns
         -------
@@ -469,7 +469,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
             Relevance.
 
         groups : array-like of shape (n_documents,) or None
-            The query id of each row. Ignored where `group_by` says where in X they are.
+            The query id of each row. Ignored if `group_by` says where in X they are.
 
         Returns
         -------
@@ -477,7 +477,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
             The scores, as `response_method` says.
 
         groups : array-like of shape (n_documents,) or None
-            The query ids; None where each row is a query.
+            The query ids; None if each row is a query.
         """
         self._refuse_binned(estimator, X)
         groups = query_ids(X, self.group_by, groups, y)
@@ -605,7 +605,7 @@ class HeldOutScore:
         self._scorer = scorer
         measure = scorer._measure()
         queries = read_batch(measure, y, np.zeros(len(y)), groups, weight, sort=False)
-        if np.isnan(queries.means()[0]):  # which warns or raises where the scorer does, once
+        if np.isnan(queries.means()[0]):  # which warns or raises if the scorer does, once
             raise ValueError(
                 f"scoring is nan, as none of the {len(queries)} held-out queries has a relevant "
                 "document: hold out more of them by validation_fraction, or choose another value "

@@ -186,7 +186,7 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
         return params
 
     def set_params(self, **params: Any) -> QuerySplitter:
-        """Set parameters; ``cv__n_splits`` and the like on a copy of `cv`.
+        """Set parameters; those of `cv`, such as ``cv__n_splits``, on a copy of it.
 
         Parameters
         ----------
@@ -279,7 +279,7 @@ def _refuse_iterator(cv: Any) -> None:
 
 
 def _highest(y: Any, query_of_row: Ints) -> Any:
-    """The highest relevance of each query, without NaN; None where y has no order."""
+    """The highest relevance of each query, without NaN; None if y has no order."""
     if y is None:
         return None
     y = np.asarray(y)
@@ -333,7 +333,7 @@ def check_group_splits(
         The rows.
 
     y : array-like of shape (n_documents,), default=None
-        The target, where the splitter needs it.
+        The target, if the splitter needs it.
 
     groups : array-like of shape (n_documents,)
         The query id of each row.

@@ -75,7 +75,7 @@ def ndcg_by_query(
     Returns
     -------
     frame
-        The columns of `groups`, `n_documents` (judged, where the unjudged are omitted), `dcg`,
+        The columns of `groups`, `n_documents` (judged, if the unjudged are omitted), `dcg`,
         `ideal_dcg` and `ndcg`. An eager table is sorted by id, others are in any order. A query
         with an invalid row (NaN or null score or relevance, a score of inf) has nulls. DuckDB and
         Ibis compute the results at once, and return a relation or table in memory.
@@ -198,7 +198,7 @@ def ndcg_by_segment(
     Warns
     -----
     UndefinedMetricWarning
-        If there are queries without a relevant document and `undefined` is "warn".
+        If queries have no relevant document and `undefined` is "warn".
 
     See Also
     --------
@@ -293,7 +293,7 @@ def ndcg_score(
         As in `ndcg_by_query`.
 
     ValueError
-        As in `ndcg_by_query`; and if there are invalid rows: how many, and in which query. An error
+        As in `ndcg_by_query`; and if rows are invalid: how many, and in which query. An error
         during a pass has a note that says how many rows were scored.
 
     ImportError
@@ -305,7 +305,7 @@ def ndcg_score(
     Warns
     -----
     UndefinedMetricWarning
-        If there are queries without a relevant document and `undefined` is "warn".
+        If queries have no relevant document and `undefined` is "warn".
 
     See Also
     --------

@@ -35,8 +35,8 @@ _NOT_IN_NUMPY = (nw.Decimal, nw.Int128, nw.UInt128)
 _WRONG = {
     "groups": "groups ({keys}) has {rows} with a missing id. Leave these rows out, or give them an "
     "id.",
-    "segments": "segments ({keys}) has {rows} with a missing segment. Leave these rows out, or give "
-    "them a segment.",
+    "segments": "segments ({keys}) has {rows} with a missing segment. Leave these rows out, or "
+    "give them a segment.",
     "several segments": "segments must hold whole queries, but {queries} rows in several, "
     "{query}. Pass larger segments, or make a query of its rows in each of them: pass the columns "
     "of segments in groups, too.",
@@ -168,7 +168,7 @@ def refuse_wrong_rows(parts: Iterable[Wrong | None], columns: Columns) -> None:
 
 
 def _arrays(table: Any, columns: Columns) -> tuple[NDArray[Any], NDArray[Any], Any, Any]:
-    """Relevance, score, native ids, and weights if there are any."""
+    """Relevance, scores, native ids, and weights or None."""
     score, weights = _exact(table[columns["y_score"][0]]), columns.get("sample_weight")
     weight = None if weights is None else _numbers(table[weights[0]])
     ids = _ids(table, columns["groups"])
