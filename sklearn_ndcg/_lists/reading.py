@@ -165,7 +165,8 @@ def _check_ids(ids: Iterable[Any], name: str, query: Any) -> None:
     if missing:
         raise ValueError(
             f"{name} has {len(missing)} missing id{'s' * (len(missing) > 1)} (None or NaN) in "
-            f"query {query!r}, the first at index {missing[0]}: leave missing ids out."
+            f"query {query!r}, {'the first ' * (len(missing) > 1)}at index {missing[0]}: leave "
+            "missing ids out."
         )
 
 

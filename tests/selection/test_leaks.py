@@ -1,4 +1,4 @@
-"""QueryLeakWarning: queries that are scored after training on other rows of theirs."""
+"""QueryLeakWarning: queries are scored after training on their other rows."""
 
 import warnings
 
@@ -99,7 +99,7 @@ def test_scoring_the_training_rows_or_other_queries_is_no_leak(data):
         ranker.score(X[query < 5], y[query < 5], groups=query[query < 5])  # some of them, whole
     half = known & (np.arange(len(y)) % 2 == 0)
     warnings.filterwarnings("ignore", "NDCG is undefined")
-    with pytest.warns(QueryLeakWarning, match=r"queries.*trained on with other rows \(\d+, "):
+    with pytest.warns(QueryLeakWarning, match=r"Other rows of .* scored queries were trained on \(\d+, "):
         ranker.score(X[half], y[half], groups=query[half])
 
 
@@ -212,7 +212,7 @@ def test_rankers_are_found_inside_of_other_estimators(name, data):
 
 
 class Wrapper(RegressorMixin, BaseEstimator):
-    """A user's own; `estimator` has been fitted to other rows before."""
+    """A user's estimator, whose `estimator` was fitted to other rows before."""
 
     def __init__(self, estimator):
         self.estimator = estimator
