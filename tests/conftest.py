@@ -23,7 +23,7 @@ else:
 
 
 def pytest_configure(config):
-    """Give whole files to the workers of pytest-xdist, so that each file starts its servers once."""
+    """Give whole files to pytest-xdist's workers, so that each file starts its servers once."""
     if config.getoption("dist", "no") == "load":
         config.option.dist = "loadfile"
 

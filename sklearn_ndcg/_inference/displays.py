@@ -774,7 +774,7 @@ def _read_options(options: DisplayOptions) -> tuple[dict[str, Any], Measure, Arr
 
 
 def _label(name: object) -> str:
-    """A name as one line of text that is neither a formula nor, by a "_", hidden from a legend."""
+    """A name as one line, not read as a formula, nor hidden from a legend by a leading "_"."""
     text = " ".join(str(name).splitlines()).replace("$", r"\$")
     return f" {text}" if text.startswith("_") else text
 

@@ -180,7 +180,7 @@ def _labels_of_queries(
         raise ValueError(
             f"{name} must hold whole queries, but {len(several)} queries have rows in several, "
             f"the first {shown_labels(queries.grouping.labels[first])}, in {name} {both}. Pass "
-            f"larger {name}, or make a query of its rows in each of them by groups=[groups, "
+            f"larger {name}, or score its rows in each of them as a query, with groups=[groups, "
             f"{name}]."
         )
     return grouping.labels, low

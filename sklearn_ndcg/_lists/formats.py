@@ -95,7 +95,7 @@ def from_lists(
 
     Condensed lists (``unjudged="omit"``) need documents that were judged 0: if all judged documents
     are relevant, as in a collection, any order of them is perfect. They also need long lists, as
-    none of ten documents may be judged.
+    perhaps none of ten documents is judged.
 
     Examples
     --------

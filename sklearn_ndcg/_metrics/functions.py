@@ -265,7 +265,7 @@ def ndcg_score(
     --------
     ndcg_samples : The NDCG of each query.
     ndcg_curve : NDCG at many cutoffs in one pass.
-    make_ndcg_scorer : The same for GridSearchCV and cross_val_score.
+    make_ndcg_scorer : The same for `GridSearchCV` and `cross_val_score`.
 
     Notes
     -----

@@ -63,7 +63,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     max_queries : int or None, default=None
         Train on at most this number of whole queries, drawn by `random_state`. As the resource of
         `HalvingGridSearchCV`, or in `validation_curve`, it grows training sets by whole queries. A
-        halving search also refits its best estimator with its last value.
+        halving search refits its best estimator with the last value of it, too.
 
     early_stopping : bool, default=False
         Whether to hold out a fraction of the queries and to stop when their score, by `scoring` or

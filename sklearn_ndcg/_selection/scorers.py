@@ -44,7 +44,7 @@ def make_ndcg_scorer(
     all_groups: Any = None,
     **options: Unpack[NDCGChoices],
 ) -> GroupedScorer:
-    """Make a scorer of NDCG per query, for GridSearchCV, cross_val_score and similar tools.
+    """Make a scorer of NDCG per query, for `GridSearchCV`, `cross_val_score` and similar tools.
 
     The query id of each row comes from one of two places. With metadata routing on, the ids are the
     `groups` that you pass to the tool (``search.fit(X, y, groups=q)``), which go to the splitter
@@ -57,8 +57,8 @@ def make_ndcg_scorer(
     ----------
     k : int, None, "retrieved" or list of these, default=None
         Cutoff as in `ndcg_score`. A list gives a dict of scores, ``{"ndcg@1": ..., "ndcg@5": ...}``
-        (None: ``"ndcg"``), from one call of `predict`: for cross_validate,
-        GridSearchCV and RandomizedSearchCV (with ``refit="ndcg@5"``) and permutation_importance.
+        (None: ``"ndcg"``), from one call of `predict`: for `cross_validate`, `GridSearchCV` and
+        `RandomizedSearchCV` (with ``refit="ndcg@5"``) and `permutation_importance`.
 
     group_by : str, int, callable or list of names, default=None
         Where the query ids are: a column of X (pandas, polars, pyarrow; a number for arrays), a
@@ -118,7 +118,7 @@ def make_ndcg_scorer(
 
     See Also
     --------
-    check_group_splits : Check that a splitter keeps queries whole, as GroupKFold does.
+    check_group_splits : Check that a splitter keeps queries whole, as `GroupKFold` does.
 
     Examples
     --------

@@ -319,10 +319,9 @@ def check_group_splits(
 ) -> None:
     """Check that no split cuts a query in two.
 
-    KFold and similar splitters split rows: the documents of a query land on both sides, and a model
-    that has seen most of them is scored on the few others. GroupKFold,
-    GroupShuffleSplit, StratifiedGroupKFold, LeaveOneGroupOut and LeavePGroupsOut keep queries
-    whole.
+    `KFold` and similar splitters split rows: the documents of a query land on both sides, and a
+    model that has seen most of them is scored on the few others. `GroupKFold`, `GroupShuffleSplit`,
+    `StratifiedGroupKFold`, `LeaveOneGroupOut` and `LeavePGroupsOut` keep queries whole.
 
     Parameters
     ----------
