@@ -60,8 +60,8 @@ def compare_candidates(
     Parameters
     ----------
     search : GridSearchCV, RandomizedSearchCV, HalvingGridSearchCV or similar
-        A fitted search whose scorer is from `make_ndcg_scorer`; also `OptunaSearchCV`, and any other
-        search with `estimator`, `cv`, `scorer_` and `cv_results_`.
+        A fitted search whose scorer is from `make_ndcg_scorer`; also `OptunaSearchCV`, and any
+        other search with `estimator`, `cv`, `scorer_` and `cv_results_`.
 
     X, y : array-like
         The data that the search was fitted to.
