@@ -5,7 +5,8 @@
 
 LightGBM fits 100 rounds to a million sorted rows, with the sizes of 10,000 queries. GroupedRanker
 gets the same rows shuffled, with string ids. A stable sort gives the rows that LightGBM gets, so
-the predictions of both must be equal, bit for bit. The fits take turns, and the faster of each counts.
+the predictions of both must be equal, bit for bit. The fits take turns, and the faster of each
+counts.
 
 Early stopping by a scorer is compared with early stopping by the library's own NDCG@10, for
 LightGBM and XGBoost on a fifth of the queries, in seconds of CPU: again in turns, and the fastest

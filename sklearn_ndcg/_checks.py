@@ -92,7 +92,8 @@ def count_of(mask: NDArray[np.bool_], what: str, plural: str = "") -> str:
     place = tuple(places[0].tolist())
     index = place if len(place) > 1 else place[0]
     n = np.count_nonzero(mask)
-    return f"{n} {plural if plural and n > 1 else what}, {'the first ' * (n > 1)}at index {index}"
+    where = "the first at index" if n > 1 else "at index"
+    return f"{n} {plural if plural and n > 1 else what}, {where} {index}"
 
 
 def refuse_reordered(**arguments: Any) -> None:

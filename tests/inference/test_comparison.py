@@ -182,7 +182,9 @@ def test_frames_of_other_kinds_are_refused_by_name():
     polars = pytest.importorskip("polars", reason="polars is not installed")
     with pytest.raises(TypeError, match=r"got LazyFrame: collect\(\) it first\."):
         compare_rankers([[1, 0]], polars.LazyFrame({"a": [1.0], "b": [2.0]}))
-    with pytest.raises(ValueError, match="at least two rankers with different names, got \\['a'\\]"):
+    with pytest.raises(
+        ValueError, match="at least two rankers with different names, got \\['a'\\]"
+    ):
         compare_rankers([[1, 0]], polars.DataFrame({"a": [1.0, 2.0]}))
     arrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     twice = arrow.Table.from_arrays([arrow.array([1.0]), arrow.array([2.0])], names=["a", "a"])
@@ -276,7 +278,7 @@ def test_one_cluster_per_query_is_none_in_a_comparison(test):
     assert_same(compare_rankers(y, scores, clusters=names[query], **options), expected)
 
 
-@pytest.mark.filterwarnings("ignore:10 clusters")
+@pytest.mark.filterwarnings("ignore:40 queries in 10 clusters")
 def test_signs_change_by_cluster():
     y, scores = three_rankers()
     c, weight = users(40, 10), np.random.default_rng(0).integers(1, 4, 40)

@@ -401,7 +401,7 @@ def test_what_duplicates_may_be(call):
         ValueError, match="duplicates must be one of 'raise', 'omit', 'zero'; got 'first'"
     ):
         call(duplicates="first")
-    with pytest.raises(ValueError, match=r'unjudged="omit" takes out.* pass duplicates="omit"'):
+    with pytest.raises(ValueError, match=r'unjudged="omit" removes these.* pass duplicates="omit"'):
         call(duplicates="zero", unjudged="omit")
 
 

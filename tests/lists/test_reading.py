@@ -56,9 +56,7 @@ def test_an_error_in_grades_names_the_query():
 def test_ids_of_unlike_types_are_refused():
     refuse_unlike_ids({"q": ["b"]}, {"q": [1, "a"], "r": None})  # text is in both
     refuse_unlike_ids({np.float32(2): [2.5]}, {1: [1]})  # all are numbers
-    with pytest.raises(
-        TypeError, match="queries .* type str, those in recommended of type number"
-    ):
+    with pytest.raises(TypeError, match="queries .* type str, those in recommended of type number"):
         refuse_unlike_ids({"1": ["a"]}, {1: ["a"]})
     with pytest.raises(TypeError, match="documents .* type tuple, .* of type number, str"):
         refuse_unlike_ids({1: [("a",)]}, {1: [1, "a"]})
@@ -305,9 +303,7 @@ def test_a_mask_is_not_ids(kind):
 @pytest.mark.parametrize("missing", [None, np.nan, float("nan"), pd.NA, pd.NaT, np.float32("nan")])
 def test_a_missing_id_is_not_a_document(missing):
     # left joins and padded lists make such ids
-    message = (
-        r"{} has 2 missing ids \(None or NaN\) in query 'b', the first at index 1"
-    )
+    message = r"{} has 2 missing ids \(None or NaN\) in query 'b', the first at index 1"
     with pytest.raises(ValueError, match=message.format("relevant")):
         from_lists({"a": ["x"], "b": ["x", missing, missing]}, {"a": ["x"], "b": ["x"]})
     with pytest.raises(ValueError, match=message.format("recommended")):
@@ -414,7 +410,7 @@ def test_the_way_out_for_graded_judgements_and_whole_scores():
     qrels, run = {"q": {"a": 1, "b": 0.5, "c": 0.5}}, {"q": {"a": 1, "b": 2, "c": 2}}
     with pytest.raises(ValueError, match="the first 0.5, and all of run are") as caught:
         from_trec(qrels, run)
-    way = str(caught.value).split("in order: ")[1].rstrip(".")
+    way = str(caught.value).split("from_lists: ")[1].rstrip(".")
     lists = {query: eval(way, {"scores": scores}) for query, scores in run.items()}  # noqa: S307
     assert lists == {"q": ["c", "b", "a"]}
     expected = (0.5 + 0.5 / log2(3) + 1 / 2) / ideal([1, 0.5, 0.5])

@@ -156,4 +156,6 @@ def test_a_metric_inside_xgboost_gets_all_queries_by_custom_metric_only():
     )  # fmt: skip
     values = sklearn_ndcg.ndcg_samples(y, model.predict(data), groups=groups)
     assert abs(values.mean() - np.average(values, weights=sizes)) > 1e-3  # XGBRanker's mean
-    assert found["rows"]["mine"][-1] == pytest.approx(values.mean(), abs=1e-5)  # as XGBoost prints it
+    assert found["rows"]["mine"][-1] == pytest.approx(
+        values.mean(), abs=1e-5
+    )  # as XGBoost prints it

@@ -185,9 +185,7 @@ def test_missing_ids_are_refused_with_their_place(name):
     elif isinstance(column, pa.Array):
         tables = [pa.table({"a": column, "b": range(20)})]
     for ids in (column, [np.zeros(20), column], *tables):
-        with pytest.raises(
-            ValueError, match="groups has 2 missing ids, the first at index 3"
-        ):
+        with pytest.raises(ValueError, match="groups has 2 missing ids, the first at index 3"):
             Grouping.of_ids(ids, 20)
 
 

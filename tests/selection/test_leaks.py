@@ -99,7 +99,9 @@ def test_scoring_the_training_rows_or_other_queries_is_no_leak(data):
         ranker.score(X[query < 5], y[query < 5], groups=query[query < 5])  # some of them, whole
     half = known & (np.arange(len(y)) % 2 == 0)
     warnings.filterwarnings("ignore", "NDCG is undefined")
-    with pytest.warns(QueryLeakWarning, match=r"Other rows of .* scored queries were trained on \(\d+, "):
+    with pytest.warns(
+        QueryLeakWarning, match=r"Other rows of .* scored queries were trained on \(\d+, "
+    ):
         ranker.score(X[half], y[half], groups=query[half])
 
 

@@ -103,7 +103,9 @@ def test_the_order_of_queries_does_not_matter(data, library):
     X, y, query = data
     expected = GroupedRanker(LIBRARIES[library]()).fit(X, y, groups=query).predict(X)
     rng = np.random.default_rng(1)
-    shuffled = np.argsort(rng.permutation(40)[query], kind="stable")  # rows of a query keep their order
+    shuffled = np.argsort(
+        rng.permutation(40)[query], kind="stable"
+    )  # rows of a query keep their order
     again = GroupedRanker(LIBRARIES[library]()).fit(
         X.iloc[shuffled], y[shuffled], groups=query[shuffled]
     )

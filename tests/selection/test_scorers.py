@@ -552,7 +552,9 @@ def test_a_split_of_rows_is_refused(data, shuffle):
     np.testing.assert_array_equal(guarded, plain)
     kfold = KFold(4, shuffle=shuffle, random_state=0 if shuffle else None)
     search = GridSearchCV(Ridge(), {"alpha": [1]}, scoring=scorer, cv=kfold, error_score="raise")
-    with pytest.raises(ValueError, match=r"have fewer or more rows than in all_groups.*QuerySplitter"):
+    with pytest.raises(
+        ValueError, match=r"have fewer or more rows than in all_groups.*QuerySplitter"
+    ):
         search.fit(X, y)
 
 
