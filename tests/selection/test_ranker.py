@@ -978,7 +978,9 @@ def test_the_last_queries_are_not_those_of_the_last_text(thirty_queries):
         early_stopping=True, validation="last", random_state=0,
     )  # fmt: skip
     table = X.assign(q=np.char.add("q", query.astype(str)), when=query)
-    with pytest.warns(UserWarning, match=r"^validation='last' takes .* no date \('q0'.*order_by="):
+    with pytest.warns(
+        UserWarning, match=r"^validation='last' needs .* does not look like dates \('q0'.*order_by="
+    ):
         clone(stopping).fit(table, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

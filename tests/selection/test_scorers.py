@@ -530,9 +530,7 @@ def test_whole_queries_are_scored_and_parts_refused(container, text, data):
     wrong_type = np.char.add("x", query.astype(str)) if not text else np.arange(len(y)) // 5
     numbers, texts = r"of type int\d* \(0, 1, 2, \.\.\.\)", r"of type str \('[qx]\d+', .*\)"
     here, there = (numbers, texts) if text else (texts, numbers)
-    words = (
-        rf"^None of the queries .* is in all_groups. Their ids are {here}, .* all_groups {there}"
-    )
+    words = rf"^None of the scored queries is in all_groups. Their ids are {here}, .* all_groups {there}"
     with pytest.raises(ValueError, match=words):
         scorer(FirstColumn(), X, y, groups=wrong_type)
 
@@ -591,7 +589,9 @@ def test_compound_ids_are_guarded(data):
         whole = np.isin(query, [1, 5, 7])
         expected = ndcg_score(y[whole], X["a"][whole], groups=query[whole])
         assert scorer(FirstColumn(), X[whole], y[whole]) == expected
-        with pytest.raises(ValueError, match=r"^1 of the 20 queries .* first, \(0, 0\), has"):
+        with pytest.raises(
+            ValueError, match=r"^1 of the 20 scored queries .* first, \(0, 0\), has"
+        ):
             scorer(FirstColumn(), X[np.arange(len(y)) != np.argmin(query)],
                    y[np.arange(len(y)) != np.argmin(query)])  # fmt: skip
 
@@ -980,7 +980,7 @@ def test_a_fold_without_any_relevant_document_warns():
     scorer = make_ndcg_scorer(k=[1, 3], group_by="query", undefined="omit")
     splits = list(GroupKFold(3).split(X, y, query // 10))
     with pytest.warns(
-        UndefinedMetricWarning, match="The score is nan.*ranks all of its candidates"
+        UndefinedMetricWarning, match="The score is nan.*all candidates are ranked first"
     ):
         scores = cross_validate(Ridge(), X, y, scoring=scorer, cv=splits)
     assert np.isnan(scores["test_ndcg@1"]).sum() == 1
@@ -1066,7 +1066,7 @@ def test_a_notebook_shows_what_is_measured():
 @pytest.mark.parametrize("metric", [ndcg_score, dcg_score, ndcg_samples, dcg_samples, ndcg_curve])
 def test_a_metric_as_scoring_is_refused_with_the_scorer_to_use(metric, data):
     X, y, _ = data
-    words = f"{metric.__name__} is a metric.*LinearRegression.*make_{metric.__name__.split('_')[0]}_scorer"
+    words = f"{metric.__name__} takes y_true.*LinearRegression.*make_{metric.__name__.split('_')[0]}_scorer"
     with pytest.raises(TypeError, match=words):
         cross_val_score(LinearRegression(), X, y, scoring=metric, error_score="raise")
 
@@ -1084,7 +1084,7 @@ BAD = {
     "no k": ({"k": []}, ValueError, "k must list different cutoffs"),
     "a k twice": ({"k": [5, 1, 5]}, ValueError, "k must list different cutoffs"),
     "option": ({"log_base": 3}, TypeError, "no option 'log_base'.*gain, "),
-    "groups": ({"groups": [1, 2]}, TypeError, "make_ndcg_scorer takes no groups.*group_by="),
+    "groups": ({"groups": [1, 2]}, TypeError, "make_ndcg_scorer does not take groups.*group_by="),
     "metric": ({"metric": "ndcg"}, TypeError, "no option 'metric'"),
     "name": ({"name": 5}, ValueError, "name must be text.*got 5"),
     "name of several": (
