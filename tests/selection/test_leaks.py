@@ -74,7 +74,7 @@ def test_a_search_over_split_queries_warns_and_one_over_whole_queries_does_not(
             cv=KFold(3, shuffle=True, random_state=0), error_score="raise",
             return_train_score=train_score,
         )  # fmt: skip
-        with pytest.warns(QueryLeakWarning, match=r"of the \d+ queries.*QuerySplitter") as caught:
+        with pytest.warns(QueryLeakWarning, match=r"of the \d+ scored queries.*QuerySplitter") as caught:
             search.fit(X, y, **metadata)
         assert len(caught) == 3  # one per fold, none for its training rows
         assert caught[0].filename == __file__
@@ -153,7 +153,7 @@ def test_other_rows_whose_labels_add_up_to_1_more_are_a_leak():
     ranker = GroupedRanker(Ridge()).fit(X, y, groups=query)
     others = y.copy()
     others[3] = 1  # as many rows of query 0, but not those
-    with pytest.warns(QueryLeakWarning, match=r"1 of the 6 queries.*\(0\)"):
+    with pytest.warns(QueryLeakWarning, match=r"1 of the 6 scored queries.*\(0\)"):
         ranker.score(X, others, groups=query)
 
 
@@ -238,7 +238,7 @@ def test_only_what_was_fitted_inside_counts(data):
         warnings.simplefilter("error", QueryLeakWarning)
         scorer(model, X[cut], y[cut])
     cut = first & (np.arange(len(y)) % 3 == 0)
-    with pytest.warns(QueryLeakWarning, match=r"of the \d+ queries"):
+    with pytest.warns(QueryLeakWarning, match=r"of the \d+ scored queries"):
         scorer(model, X[cut], y[cut])
 
 
