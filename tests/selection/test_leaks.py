@@ -74,7 +74,9 @@ def test_a_search_over_split_queries_warns_and_one_over_whole_queries_does_not(
             cv=KFold(3, shuffle=True, random_state=0), error_score="raise",
             return_train_score=train_score,
         )  # fmt: skip
-        with pytest.warns(QueryLeakWarning, match=r"of the \d+ scored queries.*QuerySplitter") as caught:
+        with pytest.warns(
+            QueryLeakWarning, match=r"of the \d+ scored queries.*QuerySplitter"
+        ) as caught:
             search.fit(X, y, **metadata)
         assert len(caught) == 3  # one per fold, none for its training rows
         assert caught[0].filename == __file__

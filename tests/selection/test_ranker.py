@@ -633,7 +633,7 @@ X_, Y_, Q_ = (
 )
 FRAME = pd.DataFrame({"a": X_[:, 0], "q": Q_})
 BAD = {
-    "groups missing": (Sizes(), {}, X_, {}, "groups is missing, and Sizes.fit.*group_by"),
+    "groups missing": (Sizes(), {}, X_, {}, "groups is missing, but Sizes.fit.*group_by"),
     "sizes": (Qid(), {}, X_, {"groups": [2, 2, 2]}, r"groups must have one id.*np\.repeat"),
     "NaN ids": (Qid(), {}, X_, {"groups": [1, 1, 2, 2, np.nan, 3]}, "groups.*1 missing id.*index 4"),
     "wrong length": (Qid(), {}, X_, {"groups": [1, 2]}, "groups must have one id.*6 rows.*got 2"),

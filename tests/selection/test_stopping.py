@@ -414,7 +414,7 @@ def test_what_is_refused(data, case):
         (lightgbm, "Regressor", {"boosting_type": "dart"}, "boosting_type='dart'"),
         (lightgbm, "Regressor", {"metric": "l2"}, "leave metric"),
         (lightgbm, "Ranker", {"metric": ["ndcg"]}, "leave metric"),
-        (xgboost, "Regressor", {"booster": "dart"}, "booster='gbtree' only"),
+        (xgboost, "Regressor", {"booster": "dart"}, "only with booster='gbtree'"),
         (xgboost, "Regressor", {"early_stopping_rounds": 3}, "leave early_stopping_rounds"),
         (catboost, "Regressor", {"od_wait": 3}, "leave od_wait"),
     ],
