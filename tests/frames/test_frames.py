@@ -406,7 +406,9 @@ def test_a_table_whose_columns_are_numbers():
 def test_a_key_that_is_named_like_a_column_of_the_result(engine):
     for name in ("dcg", "NDCG"):  # SQL ignores case
         frame = engine({name: [1], "y": [1], "s": [1.0]})
-        with pytest.raises(ValueError, match="none called n_documents, dcg.* in any case"):
+        with pytest.raises(
+            ValueError, match="name of a result, n_documents, dcg.* in lower or upper case"
+        ):
             ndcg_by_query(frame, y_true="y", y_score="s", groups=name)
 
 
