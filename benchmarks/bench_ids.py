@@ -4,9 +4,10 @@
     python benchmarks/bench_ids.py     # about two minutes
     python benchmarks/bench_ids.py --quick
 
-Each kind of id is compared with what its own library takes to find the groups, plus what we take on
-dense integers in the same order. All values are asserted to be those of dense integers. The exit
-status is 1 if a promise is broken: 1.5 times that sum, and twice the inputs as extra memory.
+For each kind of id, our time is compared with the time that its own library takes to find the
+groups plus the time that we take on dense integers in the same order. All values must equal those
+of dense integers. The exit status is 1 if a promise is broken: at most 1.5 times that sum, and
+twice the inputs as extra memory.
 """
 
 import argparse
@@ -28,7 +29,7 @@ ROUNDS = 7
 
 
 def kinds(codes):
-    """Ids of every kind with the same queries, each with its own library's way to find them."""
+    """Ids of every kind with the same queries, and how their own library finds the groups."""
     n = codes.max() + 1
     words = np.array([f"q{each:07d}" for each in np.random.default_rng(1).permutation(n)])
     text, hashed = words.astype(object)[codes], (codes * 0x61C8864680B583EB) % 2**62
@@ -57,12 +58,12 @@ def kinds(codes):
 
 
 def own_objects(values, make):
-    """An array in which each row has an object of its own, as in a list that was parsed."""
+    """An array in which each row has its own object, as in a parsed list."""
     return np.fromiter(map(make, values.tolist()), dtype=object, count=len(values))
 
 
 def best_of_turns(calls):
-    """The least seconds of each call; they take turns, so that load affects all of them."""
+    """The shortest time of each call in seconds; calls take turns, so that load affects all."""
     times = [[] for _ in calls]
     for _ in range(ROUNDS):
         for call, each in zip(calls, times, strict=True):
@@ -92,7 +93,7 @@ def compare_time(order, codes, y_true, y_score):
 
 
 def compare_memory(codes, y_true, y_score):
-    """Print the extra memory of a call, in sizes of its inputs; return the largest."""
+    """Print the extra memory of calls as multiples of their inputs; return the largest."""
     largest = 0
     print(f"\nratio     MB   extra memory, {len(y_true):,} rows scattered")
     for name, (ids, _) in kinds(codes).items():
@@ -100,7 +101,7 @@ def compare_memory(codes, y_true, y_score):
         inputs = y_true.nbytes + y_score.nbytes + size
         ndcg_score(y_true[:1000], y_score[:1000], groups=ids[:1000], undefined=0)
         gc.collect()
-        Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+        Path("/proc/self/clear_refs").write_text("5")  # resets the peak
         before = memory("VmRSS")
         ndcg_score(y_true, y_score, groups=ids, k=10, undefined=0)
         extra = memory("VmHWM") - before
@@ -116,7 +117,7 @@ def memory(what):
 
 
 def main():
-    """Print all tables and check what is promised."""
+    """Print all tables and check the promises."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a twentieth of the data, unchecked")
     quick = parser.parse_args().quick

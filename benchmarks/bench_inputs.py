@@ -4,11 +4,11 @@
     python benchmarks/bench_inputs.py            # about two minutes
     python benchmarks/bench_inputs.py --quick    # a tenth of the data
 
-`sklearn_ndcg.frames` is compared with a query written by hand in the engine's own language, which
-averages over ties in the same way. `from_lists` and `ndcg_score` together are compared with ranx
-and pytrec_eval, each from the same dicts to the answer, and with the time to build these dicts.
-`compare_runs` and `compare_lists` are compared with ranx, for three runs and a paired t test. As in
-`bench_ndcg.py`, all values are asserted to agree, and the exit status is 1 if a promise is broken.
+`sklearn_ndcg.frames` is compared with a query in the engine's own language that averages over ties
+in the same way. `from_lists` and `ndcg_score` together are compared with ranx and pytrec_eval, from
+the same dicts to the result, and with the time to build these dicts. `compare_runs` and
+`compare_lists` are compared with ranx, for three runs and a paired t test. As in `bench_ndcg.py`,
+all values must agree, and the exit status is 1 if a promise is broken.
 """
 
 import argparse
@@ -71,7 +71,7 @@ def by_hand(frame):
 
 
 def compare_tables(n_queries):
-    """Return our time in Polars and in DuckDB, as a multiple of that of a query by hand."""
+    """Return our time in Polars and in DuckDB, as a multiple of the time of a query by hand."""
     y, s, q = ragged(n_queries)
     rows = pl.DataFrame({"q": q, "y": y, "s": s.round(2)})
     value = ndcg_score(y, s.round(2), groups=q, k=10, undefined=0.0)
@@ -132,7 +132,7 @@ def time_lists(n_users):
 
 
 def time_comparisons(n_queries):
-    """Return the times to compare three runs, as multiples of that of `compare_runs`."""
+    """Return the times to compare three runs, as multiples of `compare_runs`'s time."""
     rng = np.random.default_rng(0)
     items = [f"item-{i}" for i in range(20_000)]
     judged = rng.integers(0, 20_000, (n_queries, 30)).tolist()
@@ -152,7 +152,7 @@ def time_comparisons(n_queries):
     def ours(function, *data, **options):
         return lambda: np.array([*function(*data, k=10, **options).ndcg.values()])
 
-    few = list(qrels)[:10]  # compiles ranx
+    few = list(qrels)[:10]  # to compile ranx
     by_ranx({q: qrels[q] for q in few}, {n: {q: run[q] for q in few} for n, run in runs.items()})
     means = ours(compare_runs, qrels, runs, test="t")()
     return compare(

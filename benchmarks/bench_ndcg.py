@@ -5,10 +5,10 @@
     python benchmarks/bench_ndcg.py --quick    # a tenth of the data, to see that it runs
 
 The ratios of a table are relative to its first row; they depend less on the machine than seconds
-do. The calls of a table take turns, and the median of their times is used, so that a change in the
-load of the machine affects all of them. Peers get their data beforehand, in the form they need;
-our functions get arrays, and check them. All values are first asserted to agree: ours with a loop
-over scikit-learn (over every tenth query, if the loop is not timed itself), and each peer with the
+do. The calls of a table take turns, so that a change in the machine's load affects all of them, and
+the median of their times counts. Peers get their data in advance, in the form that they need; our
+functions get arrays, and check them. First all values must agree: ours with a loop over
+scikit-learn (over every tenth query, if the loop itself is not timed), and each peer's with the
 `CONVENTIONS` of its name.
 
 At the end, the promises of the package are checked. The exit status is 1 if one of them is broken.
@@ -41,13 +41,13 @@ from peers import PEERS, Peer, scikit_learn
 GRADES = (0.52, 0.32, 0.13, 0.02, 0.01)  # shares of the grades 0 to 4 in MSLR-WEB30K
 CUTOFFS = (1, 2, 3, 5, 10, 20, 30, 50, 100, 200)
 ROUNDS = 5
-SLOW = 5  # seconds; a call that takes longer is not repeated: its check is its time
+SLOW = 5  # seconds; a slower call is not repeated: the time of its check counts
 WITH_THREADS = ("lightgbm", "xgboost", "catboost")
 BY_DICTS = ("pytrec_eval", "ir_measures", "ranx", "torchmetrics")  # or by a loop: small data only
 
 
 def polars(y_true, y_score, groups, k):
-    """Write NDCG without ties as Polars users do: window functions, the engine's own threads."""
+    """Compute NDCG without ties as Polars users would, with window functions and its threads."""
     import polars as pl  # noqa: PLC0415
 
     frame = pl.DataFrame({"y": y_true, "s": y_score, "q": groups}).lazy()
@@ -79,12 +79,12 @@ def ragged(n_queries):
 
 
 def compare(title, *contestants):
-    """Print the times of calls, each given as (name, call, expected[, tolerance]), and ratios."""
+    """Print times and ratios of calls, each given as (name, call, expected[, tolerance])."""
     times = {name: [checked_seconds(name, *rest)] for name, *rest in contestants}
     for name, *rest in contestants * ROUNDS:
         if times[name][0] < SLOW:
             times[name].append(checked_seconds(name, *rest))
-    # the first call warms up, and counts only if it is the only one
+    # the first call warms up, and only counts if it is the only one
     typical = {name: median(each[1:] or each) for name, each in times.items()}
     ratios = {name: each / typical[contestants[0][0]] for name, each in typical.items()}
     print(f"\n   ratio   seconds   {title}")
@@ -118,7 +118,7 @@ def on_numpy(call):
 
 
 def on_threads(n_threads, call):
-    """Run a call of ours on so many threads at most."""
+    """Run one of our calls on at most this number of threads."""
 
     def run():
         os.environ["OMP_NUM_THREADS"] = str(n_threads)  # which other libraries read when they load
@@ -177,7 +177,7 @@ def compare_ours(data, shuffled):
 def compare_peers(data, left_out=(), n_threads=2):
     """Return each library's time as a multiple of ours, on ragged queries, k=10."""
     y, s, ids = data
-    # some libraries take no other scores, and no other relevance
+    # some libraries take only such scores and relevance
     y, s = y.astype(int), s.astype(np.float32).astype(float)
     ours = partial(ndcg_samples, y, s, groups=ids, k=10)
     contestants = [("sklearn_ndcg", on_threads(n_threads, ours), ours())]
@@ -231,7 +231,7 @@ def compare_small():
 
 
 def compare_threads(data):
-    """Return the time of two callers at once, each with its own data, as a multiple of one's."""
+    """Return the time of two simultaneous callers with their own data, as a multiple of one's."""
     y, s, ids = data
     first = partial(ndcg_samples, y, s, groups=ids, k=10)
     second = partial(ndcg_samples, y.copy(), -s, groups=ids.copy(), k=10)

@@ -4,16 +4,16 @@
     python benchmarks/bench_ranker.py --quick    # a tenth of the data, to see that it runs
 
 LightGBM fits 100 rounds to a million sorted rows, with the sizes of 10,000 queries. GroupedRanker
-gets the same rows shuffled, with string ids. It sorts them stably, which gives the rows that
-LightGBM gets, so the predictions of both are asserted to be equal, bit for bit. The fits take
-turns, and the faster of each counts.
+gets the same rows shuffled, with string ids. A stable sort gives the rows that LightGBM gets, so
+the predictions of both must be equal, bit for bit. The fits take turns, and the faster of each
+counts.
 
-Early stopping by a scorer is compared with that by the library's own NDCG@10, for LightGBM and
-XGBoost on a fifth of the queries, in seconds of CPU: the faster of each, of fits that take turns.
+Early stopping by a scorer is compared with early stopping by the library's own NDCG@10, for
+LightGBM and XGBoost on a fifth of the queries, in seconds of CPU: again in turns, and the fastest
+of each counts.
 
-The exit status is 1 if GroupedRanker adds 15% or more, or the scorer 10% or more. Memory is shown
-as a multiple of the size of X: the peak memory that a fit of an estimator that learns nothing
-allocates.
+The exit status is 1 if GroupedRanker adds 15% or more, or the scorer 10% or more. Memory is the
+peak that a fit allocates with an estimator that learns nothing, as a multiple of the size of X.
 """
 
 import argparse
@@ -73,7 +73,7 @@ def extra_memory(X, y, ids):
 
 
 def added_by_scoring(library, X, y, ids):
-    """Print and return what early stopping by a scorer adds to that by the library's own NDCG."""
+    """Print and return the extra time of stopping by a scorer instead of the library's NDCG."""
     scorer = make_ndcg_scorer(k=10, gain="exponential", undefined=1.0)
     seconds = {None: [], scorer: []}
     for _ in range(STOPPING_ROUNDS):

@@ -7,13 +7,13 @@
     python benchmarks/bench_scale.py --quick               # 200,000 rows, as a smoke test
 
 DuckDB writes Parquet files in which the rows of a query are scattered over all files. Each way of
-scoring them runs in a process of its own, whose peak memory is given in addition to that after its
-imports; the ways take turns. Spark and Dask have two cores and workers of their own: the memory is
-then that of all processes together, and seconds of CPU are those of all. "by query" are tables of
-results, of which the mean is taken; "by segment" are tables of days, and "by query and day" the
-means by day of a table by query. "by hand" is a query with window functions in the engine's own
-language, which averages over ties in the same way. All values are asserted to agree, and the NDCG
-of about 1,000 queries with that of the kernels. The exit status is 1 if a promise is broken.
+scoring them runs in its own process, and the ways take turns; memory is the peak above the memory
+after the imports. Spark and Dask have two cores and their own workers: memory and seconds of CPU
+are then sums over all processes. "by query" is the mean of a table of results, "by segment" a table
+of days, and "by query and day" the means by day of a table by query. "by hand" is a query with
+window functions in the engine's own language, which averages over ties in the same way. All values
+must agree, and the NDCG of about 1,000 queries with the kernels. The exit status is 1 if a promise
+is broken.
 """
 
 import argparse
@@ -51,7 +51,7 @@ SQL = """
 def peak_memory():
     """Return the peak memory of this process, in MB."""
     status = Path("/proc/self/status")
-    if status.exists():  # elsewhere the peak may be that of the process which started this one
+    if status.exists():  # elsewhere the peak may be the parent process's
         return int(re.search(r"VmHWM:\s+(\d+)", status.read_text())[1]) / 1e6 * 1024
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (1e6 if sys.platform == "darwin" else 1e6 / 1024)
@@ -353,7 +353,7 @@ def in_a_process(*arguments):
 
 
 def compare(ways, n_runs, files):
-    """Run the ways in turns; print and return what each took."""
+    """Run the ways in turns; print and return their times and memory."""
     print(f"{'way':24} {'seconds':>8} {'of CPU':>8} {'MB':>7}  NDCG")
     found = {way: [] for way in ways}
     for _ in range(n_runs):
@@ -368,7 +368,7 @@ def compare(ways, n_runs, files):
 
 
 def promises(found):
-    """Yield each promise about what was found, and whether it was kept."""
+    """Yield each promise, and whether it was kept."""
     for engine in ("polars", "duckdb"):
         if engine in found:
             peak = max(row[3] for row in found[engine])

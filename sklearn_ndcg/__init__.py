@@ -62,10 +62,10 @@ __version__ = version("sklearn-ndcg")
 
 
 def show_versions() -> None:
-    """Print what a bug report should tell: which kernels compute, from where, and all versions.
+    """Print what a bug report needs: the kernels in use, the package's folder and all versions.
 
-    Python that is started inside a clone imports the source there, not the installed package, and
-    the source has no compiled kernels. The second line then says so.
+    If you start Python inside a clone, it imports the source instead of the installed package,
+    without compiled kernels. The second line then says so.
 
     Examples
     --------

@@ -36,16 +36,16 @@ _IDS = ("groups", "clusters", "segments", "all_groups")  # arguments that may be
 
 EQUAL = 1e-12  # differences up to this are rounding errors
 
-# A warning points at the first line outside of these: the tools between it and the user.
+# Warnings point at the first line outside these folders: the user's.
 _TOOLS = tuple(os.path.dirname(file) + os.sep for file in (__file__, sklearn.__file__))
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the line of the user: the first that is not ours, scikit-learn's or joblib's."""
+    """Warn at the user's line: the first outside this package, scikit-learn and joblib."""
     frame, level = currentframe(), 1
     while frame is not None and _is_tool(frame.f_code.co_filename):
         frame, level = frame.f_back, level + 1
-    # in a worker process there may be no such line
+    # a worker process may not have such a line
     warnings.warn(message, category, stacklevel=2 if frame is None else level)
 
 
@@ -72,33 +72,34 @@ def import_optional(module: str, needs: str, requirement: str) -> Any:
 
 
 def refuse_masked(values: Any, name: str) -> None:
-    """Raise where a masked array hides values; others are let through."""
+    """Raise if a masked array hides values."""
     # pandas' nullable arrays have a mask too, which np.ma would take for its own
     if not np.ma.isMaskedArray(values):
         return
     masked = np.ma.getmaskarray(values)
     if masked.any():
         raise ValueError(
-            f"{name} is a masked array with {count_of(masked, 'masked')}: fill them in, or leave "
-            "their rows out."
+            f"{name} is a masked array with {count_of(masked, 'masked value', 'masked values')}. "
+            "Fill in masked values, or leave their rows out."
         )
 
 
 def count_of(mask: NDArray[np.bool_], what: str, plural: str = "") -> str:
-    """How many values a mask selects, and where the first is: "3 NaN, the first at index 5"."""
+    """How many values a mask selects, and where: "3 NaN, the first at index 5"."""
     places = np.argwhere(mask)
     if not len(places):
         raise RuntimeError("The input changed while it was read: another thread writes to it.")
     place = tuple(places[0].tolist())
     index = place if len(place) > 1 else place[0]
     n = np.count_nonzero(mask)
-    return f"{n} {plural if plural and n > 1 else what}, the first at index {index}"
+    where = "the first at index" if n > 1 else "at index"
+    return f"{n} {plural if plural and n > 1 else what}, {where} {index}"
 
 
 def refuse_reordered(**arguments: Any) -> None:
-    """Raise where pandas objects have the same labels in another order.
+    """Raise if pandas objects have the same labels in different orders.
 
-    Rows are matched by position, so such arguments would be matched wrongly. Indexes with other
+    Rows are matched by position, so such arguments would be matched wrongly. Indexes with different
     labels say nothing about the order.
     """
     if not any(hasattr(each, "iloc") or isinstance(each, list) for each in arguments.values()):
@@ -111,15 +112,15 @@ def refuse_reordered(**arguments: Any) -> None:
         for (first_name, first), (name, labels) in combinations(labelled, 2):
             if _is_reordered(first, labels):
                 raise ValueError(
-                    f"{first_name} and {name} have the same labels in their {axis}, in another "
-                    f"order, and are matched by position. Pass {name}.to_numpy() if they belong "
-                    f"together as they are. If not, put them in one order: where labels are "
-                    f"unique, {name}.reindex({axis}={first_name}.{axis}) does."
+                    f"{first_name} and {name} have the same labels in their {axis}, but in "
+                    f"another order, and are matched by position. Pass {name}.to_numpy() if they "
+                    "belong together as they are. If not, reorder one of them: "
+                    f"{name}.reindex({axis}={first_name}.{axis}) does it if labels are unique."
                 )
 
 
 def refuse_other_labels(y_true: Any, y_score: Any, groups: Any) -> None:
-    """Raise where pandas ids have labels that `y_true` and `y_score`, which share theirs, lack."""
+    """Raise if pandas ids have labels that the common index of `y_true` and `y_score` lacks."""
     if not (_has_labels(y_true) and _has_labels(y_score) and y_true.index.equals(y_score.index)):
         return
     for name, ids in _columns("groups", groups):
@@ -129,13 +130,12 @@ def refuse_other_labels(y_true: Any, y_score: Any, groups: Any) -> None:
         if (labels.shape, labels.nlevels) != (others.shape, others.nlevels):
             continue
         wrong = np.zeros(len(labels), dtype=bool) if others.equals(labels) else ~others.isin(labels)
-        # rows that share a label, such as the query, are not known by it
+        # a label that several rows share, such as the query, does not identify a row
         if wrong.any() and labels.is_unique:
             raise ValueError(
-                f"{name} has other labels in its index than y_true and y_score, which share "
-                f"theirs: {count_of(wrong, 'row', 'rows')}. Rows are matched by position. Take the "
-                f"ids of the same rows, or pass {name}.to_numpy() if they belong together as they "
-                "are."
+                f"{name} has labels in its index that the index of y_true and y_score lacks: "
+                f"{count_of(wrong, 'row', 'rows')}. Rows are matched by position. Pass the ids of "
+                f"the same rows, or {name}.to_numpy() if they belong together as they are."
             )
 
 
@@ -144,7 +144,7 @@ def _has_labels(values: Any, axis: str = "index") -> bool:
 
 
 def _columns(name: str, values: Any) -> list[tuple[str, Any]]:
-    """An argument and its name, or, where it is a list of columns of ids, those of each."""
+    """An argument and its name; a list of columns of ids is split into columns."""
     if name not in _IDS or not isinstance(values, list | tuple):
         return [(name, values)]
     # one id per row has no shape, or an empty one
@@ -177,12 +177,12 @@ def check_choice(name: str, value: object, choices: tuple[str, ...], more: str =
 
 
 def is_integer(value: object) -> TypeGuard[int]:
-    """Whether `value` is an integer, Python's or NumPy's, and no bool."""
+    """Whether `value` is an integer of Python or NumPy, but not a bool."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Whether `value` is a real number that a float can hold, and no bool."""
+    """Whether `value` is a real number that a float can hold, but not a bool."""
     if not isinstance(value, Real) or isinstance(value, bool):
         return False
     try:
@@ -210,7 +210,7 @@ def is_missing(label: Any) -> bool:
 
 
 def to_host(values: Any) -> Any:
-    """Arrays of the array API, on any device, as NumPy arrays; anything else as it is."""
+    """Arrays of the array API, on any device, as NumPy arrays; anything else unchanged."""
     if isinstance(values, np.ndarray):
         return values
     if hasattr(values, "detach"):  # a torch tensor, which may require grad

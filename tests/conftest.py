@@ -2,7 +2,7 @@
 
 import os
 
-# Small data do not need threads, and threads that wait for work use the cores of the other worker.
+# Small data need no threads, and waiting threads use the cores of the other worker.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
@@ -14,16 +14,16 @@ from sklearn_ndcg import _kernels
 
 try:
     from hypothesis import Phase, settings
-except ImportError:  # tests that draw their data need it, the others run without
+except ImportError:  # only tests that draw their data need it
     pass
 else:
-    # for mutants: any failure will do, the simplest one takes long to find
+    # for mutants: any failure will do, and the simplest one takes long to find
     phases = [Phase.explicit, Phase.generate]
     settings.register_profile("mutants", phases=phases, database=None, deadline=None)
 
 
 def pytest_configure(config):
-    """Give whole files to the workers of pytest-xdist: what a file starts, it starts once."""
+    """Give whole files to pytest-xdist's workers, so that each file starts its servers once."""
     if config.getoption("dist", "no") == "load":
         config.option.dist = "loadfile"
 
@@ -42,7 +42,7 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture
 def data():
-    """X, y and query of 20 queries, in each of which a document is relevant."""
+    """X, y and query of 20 queries that all have a relevant document."""
     return graded_rows()
 
 

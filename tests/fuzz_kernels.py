@@ -1,4 +1,4 @@
-"""Coverage-guided fuzzing of the kernels: bytes become queries and ids, and both twins must agree.
+"""Coverage-guided fuzzing: bytes become queries and ids, and both kernels must agree on them.
 
     nox -s fuzz                # an hour, under AddressSanitizer
     nox -s fuzz -- 600         # ten minutes
@@ -30,7 +30,7 @@ LENGTHS = [0, 1, 2, 3, 8, 17, 64, 300, 2000, 20_000]
 
 
 def values_of(provider, n, dtype):
-    """`n` finite numbers, those of the bytes and, where there are too few, others close to them."""
+    """`n` finite numbers, from the bytes and, if these are too few, numbers close to them."""
     few = provider.ConsumeIntInRange(1, min(n, 400) or 1)
     size = few * np.dtype(dtype).itemsize
     found = np.frombuffer(provider.ConsumeBytes(size).ljust(size, b"\0"), dtype=dtype)
@@ -71,7 +71,7 @@ def queries_of(provider):
 
 
 def test_queries(provider):
-    """Compare DCG, and ideal DCG at the cutoffs of all queries and at those of each."""
+    """Compare DCG, and ideal DCG at common cutoffs and at cutoffs of each query."""
     gain, score, *rows, discount, cutoffs, table = queries_of(provider)
     ties = provider.PickValueInList(list(TIES.values()))
     own = np.maximum(np.minimum(cutoffs[::-1], rows[1][:, np.newaxis]), 1)
@@ -114,7 +114,7 @@ def test_ids(provider):
 
 
 def test_one(data):
-    """Run one of the two on what the bytes mean."""
+    """Run one of the two comparisons on the bytes."""
     provider = atheris.FuzzedDataProvider(data)
     (test_ids if provider.ConsumeIntInRange(0, 4) == 0 else test_queries)(provider)
 

@@ -19,7 +19,7 @@ IDS = np.array([5, 5, 5, 5, 6, 6, 6, 6])
 def graded_rows(
     n_queries=20, lengths=(2, 8), n_columns=3, n_grades=4, all_relevant=True, seed=0
 ):  # fmt: skip
-    """Return X, a pandas table, y, which depends on column "a", and query; in no order.
+    """Return X, a pandas table, y, which depends on column "a", and query, in random order.
 
     Each query has a number of documents between the two lengths, both included, and at least one
     relevant document if `all_relevant`.
@@ -56,7 +56,7 @@ def ideal(gains):
 
 
 def ragged_rows(seed, n_queries=60, longest=40):
-    """Return y_true, y_score and groups of queries of different lengths, with ties, in no order."""
+    """Return y_true, y_score and groups of queries of different lengths, with ties, shuffled."""
     rng = np.random.default_rng(seed)
     lengths = rng.integers(1, longest, n_queries)
     groups = rng.permutation(np.repeat(rng.permutation(n_queries), lengths))
@@ -80,7 +80,7 @@ def three_rankers(n_queries=40, seed=0):
 
 
 def users(n_queries=40, n_users=14):
-    """Numbers of users for queries, one query at least for each, and others at random."""
+    """The user of each query: at least one query for each user, and others at random."""
     rng = np.random.default_rng(3)
     extra = rng.integers(0, n_users, n_queries - n_users)
     return rng.permutation(np.r_[np.arange(n_users), extra])

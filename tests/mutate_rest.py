@@ -1,12 +1,12 @@
-"""Change the code that mutmut does not in one place at a time, and see that a test fails.
+"""Change code that mutmut does not change, one place at a time, and see that a test fails.
 
     python -P tests/mutate_rest.py kernels --number 60 --seed 0
     python -P tests/mutate_rest.py modules
 
-That is the compiled kernels, and of the modules what is outside of functions or in decorated ones.
-A mutant is tried in a copy of the repository. One of the kernels survives if their tests pass, and
-pass again under AddressSanitizer and UndefinedBehaviorSanitizer; another one if the tests of its
-wing pass.
+This is the code of the compiled kernels, and the code of modules outside functions or in decorated
+functions. A mutant is tried in a copy of the repository. A mutant of the kernels survives if their
+tests pass, and pass again under AddressSanitizer and UndefinedBehaviorSanitizer; a mutant of a
+module survives if the tests of its wing pass.
 """
 
 import argparse
@@ -26,7 +26,7 @@ PACKAGE = Path("sklearn_ndcg")
 COMPILED = PACKAGE / "_kernels"
 KERNEL_TESTS = ["kernels/test_compiled.py", "kernels/test_numpy_kernels.py"]
 KERNEL_TESTS += ["rows/test_ids.py", "metrics/test_functions.py", "kernels/test_threads.py"]
-SECONDS = 900  # after which a mutant loops for ever
+SECONDS = 900  # after this time a mutant is taken to loop for ever
 CHANGES = [  # what is found, and what takes its place
     (r" <= ", " < "), (r" >= ", " > "), (r" < (?![A-Za-z_ ]*>)", " <= "), (r"(?<!-) > ", " >= "),
     (r" == ", " != "), (r" \+ 1\b", ""), (r" - 1\b", ""), (r" \+= ", " -= "), (r" \* 2\b", ""),
@@ -55,7 +55,7 @@ def mutants(path):
 
 
 def lines_of_functions(text):
-    """Lines of the functions that mutmut changes: those without decorators, but for methods."""
+    """Lines of the functions that mutmut changes: undecorated ones, and class or static methods."""
     functions = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.FunctionDef)]
     methods = {"classmethod", "staticmethod"}
     plain = [n for n in functions if {ast.unparse(d) for d in n.decorator_list} <= methods]
@@ -99,7 +99,7 @@ def fate_of_kernels(folder, sanitizers):
 
 
 def fate_of_tests(folder, tests, environment):
-    """Whether one of the tests of a copy fails."""
+    """Whether a test fails in a copy."""
     options = ["-qx", "-p", "no:cacheprovider", "--hypothesis-profile=mutants"]
     code = run(
         folder, ["-m", "pytest", *options, *(f"tests/{each}" for each in tests)], environment

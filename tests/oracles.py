@@ -1,4 +1,4 @@
-"""NDCG computed slowly and in another way, for comparison with the library."""
+"""NDCG computed in slow and simple ways, for comparison with the library."""
 
 from fractions import Fraction
 from itertools import pairwise, permutations
@@ -12,7 +12,7 @@ def log_discount(rank):
 
 
 def exact_dcg(gains, scores, k=None, discount=log_discount, ties="average"):
-    """DCG by going through every order that the scores allow."""
+    """DCG as a mean over every order that the scores allow."""
     retrieved = [i for i, score in enumerate(scores) if score != -np.inf]
     k = len(gains) if k is None else k
     weights = [Fraction(discount(rank)) for rank in range(1, len(gains) + 1)]
@@ -58,7 +58,7 @@ def loop_ndcg(y_true, y_score, groups, k=None):
 
 
 def exact_pvalue(differences, weight):
-    """Two-sided p of all assignments of signs, by fractions."""
+    """Two-sided p-value over all assignments of signs, in fractions."""
     terms = [Fraction(d) * Fraction(w) for d, w in zip(differences, weight, strict=True)]
     sums = [Fraction(0)]
     for term in terms:  # of the terms that change sign

@@ -1,8 +1,8 @@
-"""Other libraries' NDCG, all behind one call, to compare with, to tabulate and to time.
+"""Other libraries' NDCG behind one interface, to compare, to tabulate and to time.
 
-A peer takes rows whose queries lie together, with ids 0, 1, 2, ..., gets ready what its users have
-ready, and returns the call that computes NDCG: the value of each query or, of a peer that gives no
-more, their mean. `k` is None for all documents.
+A peer takes rows sorted by query, with ids 0, 1, 2, ..., prepares the input that its users have,
+and returns the call that computes NDCG: the value of each query or, if the library gives only that,
+their mean. `k` is None for all documents.
 """
 
 from collections.abc import Callable
@@ -35,7 +35,7 @@ def lightgbm(y_true, y_score, groups, k, n_threads=1):
     params = {"objective": "none", "metric": "ndcg", "eval_at": [k or len(y_true)], "verbose": -1}
     params |= {"feature_pre_filter": False, "num_threads": n_threads}
     rows = np.arange(len(y_true))[:, None]
-    # without trees, scores are the initial ones
+    # without trees, predictions are the initial scores
     data = lightgbm.Dataset(
         rows, label=y_true, group=np.bincount(groups), init_score=y_score, params=params
     )
@@ -185,7 +185,7 @@ def evidently(y_true, y_score, groups, k, **options):
     )
     k = k or int(np.bincount(groups).max())
     report = Report([NDCG(k=k, **options)])
-    # its values are of the cutoffs 1, 2, ...
+    # its values are for the cutoffs 1, 2, ...
     return lambda: report.run(rows, None).dict()["metrics"][0]["value"]["value"][k - 1]
 
 
@@ -198,7 +198,7 @@ def tensorflow_ranking(y_true, y_score, groups, k, weights=None):
 
 
 def padded(y_true, y_score, groups):
-    """Scores and relevance as matrices in float32, and a relevance of -1 where there is no row."""
+    """Scores and relevance as matrices in float32, with a relevance of -1 for missing rows."""
     place = np.arange(len(groups)) - np.searchsorted(groups, groups)
     shape = groups[-1] + 1, place.max() + 1
     score, relevance = np.zeros(shape, np.float32), np.full(shape, -1, np.float32)
@@ -249,7 +249,7 @@ def last_first_in_single_precision(y_true, y_score, groups):
 
 
 def in_the_order_of_ranx(y_true, y_score, groups):
-    """ranx's own order of each query as scores, for it shuffles ties of more than 15 documents."""
+    """ranx's own order of each query as scores, as it shuffles ties of more than 15 documents."""
     import ranx
 
     run = ranx.Run(nested(groups, y_score.astype(float).tolist()))
@@ -260,16 +260,16 @@ def in_the_order_of_ranx(y_true, y_score, groups):
 
 
 class Peer(NamedTuple):
-    """A library's NDCG, and what makes it that of a convention."""
+    """A library's NDCG, with the settings of a convention."""
 
     library: str
     call: str
     compute: Callable
     convention: str | None = None
-    rows: Callable = as_given  # what ndcg_score is to be given of the rows
+    rows: Callable = as_given  # the rows for ndcg_score
     takes_fractions: bool = False  # as relevance
     tolerance: float = 1e-12
-    since: tuple = ()  # the version from which it can be fed without training
+    since: tuple = ()  # the first version that works without training
 
     @property
     def installed(self):

@@ -177,7 +177,7 @@ def test_tables(function, name, engine):
     table, names = make(columns), NAMES | ({"segments": "q"} if "segment" in function else {})
     function = getattr(frames, function)
     if function is frames.ndcg_by_query and engine == "polars lazy":
-        function(table, **names)  # nothing is computed, so there is nothing to warn of
+        function(table, **names)  # nothing is computed, so nothing warns
     else:
         check_line(lambda: function(table, **names), words)
 
@@ -199,7 +199,7 @@ def test_a_warning_names_the_line_in_a_module_of_the_user(tmp_path):
 def test_masked_values_are_refused_with_their_place(hidden):
     values = np.ma.array([1, 2, 3, 4], mask=hidden)
     message = (
-        f"x is a masked array with {sum(hidden)} masked, the first at index {hidden.index(1)}:"
+        rf"x is a masked array with {sum(hidden)} masked values?, .*at index {hidden.index(1)}\. F"
     )
     with pytest.raises(ValueError, match=message):
         _checks.refuse_masked(values, "x")
@@ -213,8 +213,8 @@ def test_arrays_that_hide_nothing_are_let_through():
 def test_count_of_names_the_count_and_the_first_place():
     assert _checks.count_of(np.array([False, True, True]), "bad") == "2 bad, the first at index 1"
     rows = np.array([[False, False], [False, True]])
-    assert _checks.count_of(rows, "bad") == "1 bad, the first at index (1, 1)"
-    # what a check found is gone again
+    assert _checks.count_of(rows, "bad") == "1 bad, at index (1, 1)"
+    # the input may change after a check
     with pytest.raises(RuntimeError, match="changed while it was read"):
         _checks.count_of(np.zeros(3, dtype=bool), "bad")
 
@@ -245,7 +245,7 @@ def test_the_same_labels_in_another_order_are_refused(case, axis):
     first, other = (
         pd.DataFrame(np.ones((len(each), len(each))), **{axis: each}) for each in SAME_LABELS[case]
     )
-    message = f"a and b have the same labels in their {axis}, in another order"
+    message = f"a and b have the same labels in their {axis}, but in another order"
     with pytest.raises(ValueError, match=message):
         _checks.refuse_reordered(a=first, none=None, array=np.ones(3), b=other)
     _checks.refuse_reordered(a=first, b=other.to_numpy())

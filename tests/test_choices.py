@@ -1,4 +1,4 @@
-"""Choices are rows of tables: a new row works everywhere, and an unknown name works nowhere."""
+"""Choices are rows of tables: a new row works everywhere, and an unknown name is refused."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -67,7 +67,7 @@ ENTRIES = {
 
 @pytest.fixture(params=["ties", "gain", "discount", "undefined", "convention"])
 def new_row(request, monkeypatch):
-    """Options that choose a row that was just added, and others of the same meaning."""
+    """Options that choose a newly added row, and other options with the same meaning."""
     if request.param == "ties":
         monkeypatch.setitem(TIES, "pessimistic", TieRule(by_gain=-1))
         return {"ties": "pessimistic"}, {"ties": "worst"}
@@ -90,7 +90,7 @@ def new_row(request, monkeypatch):
 def test_a_new_row_works_everywhere(entry, new_row, kernels):
     added, same = new_row
     plain = ENTRIES[entry]()
-    if "undefined" in added and entry != "explanation":  # which warns of nothing
+    if "undefined" in added and entry != "explanation":  # which does not warn
         with pytest.warns(UndefinedMetricWarning, match="is set to 1.0 there") as caught:
             ENTRIES[entry](**added)
         assert len(caught) == 1

@@ -1,4 +1,4 @@
-"""Every way into the package gives one number: that of a loop over queries and all orders."""
+"""Every public function gives the same number as a loop over queries and all orders."""
 
 from importlib.util import find_spec
 from math import fsum, isnan, nan

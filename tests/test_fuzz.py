@@ -1,4 +1,4 @@
-"""Any input: the value that a plain oracle gives too, or an error that names an argument."""
+"""Any input gives the value of a plain oracle, or an error that names an argument."""
 
 import re
 import tempfile
@@ -36,7 +36,7 @@ from sklearn_ndcg import (
     quantile_grades,
 )
 
-# the drawn data may have queries of a single document only
+# drawn data may have only queries with a single document
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.* queries .*ha.* a single document",
     "ignore:None of the . queries",
@@ -80,7 +80,7 @@ def frozen(values):
     return array
 
 
-# of floats, none of which is changed
+# containers of floats, which do not change them
 CONTAINERS = {
     "list": list,
     "tuple": tuple,
@@ -253,7 +253,7 @@ def test_weights(table, data):
 @fuzz
 @given(st.integers(1, 4), st.integers(2, 5), st.data())
 def test_matrices(n, width, data):
-    """Two dimensions are the groups of their rows, in every frame."""
+    """2-D input equals its rows with groups, in every frame."""
     cells = [st.lists(st.sampled_from(each), min_size=n * width, max_size=n * width)
              for each in (NUMBERS, SCORES)]  # fmt: skip
     y, s = (np.array(data.draw(each)).reshape(n, width) for each in cells)
@@ -300,7 +300,7 @@ METRICS = {
 
 
 def column(draw, n):
-    """Mostly sane numbers, with some of anything, in something."""
+    """Mostly valid numbers, with some other values, in any container."""
     elements = (
         st.sampled_from(SANE) if draw(st.booleans()) else st.sampled_from(SANE * 9 + ANYTHING)
     )
@@ -310,7 +310,7 @@ def column(draw, n):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return make(values)
-    except Exception:  # what the container does not take
+    except Exception:  # the container does not take the values
         return values
 
 
@@ -374,8 +374,8 @@ def test_quantile_grades_of_anything(data):
     assert found is None or ((found >= 0) & (found < n_grades)).all()
 
 
-# no lists or arrays as grades: test_reading.py has them; test_pool.py has keys that end in NUL or
-# are huge
+# without lists or arrays as grades, which test_reading.py has, and without huge keys and keys that
+# end in NUL, which test_pool.py has
 ID = st.sampled_from(
     [0, 1, 2, -1, 2**80, "a", "b", "ü", "", "\ud800", "x" * 99, b"a", None, nan, 0.5, -0.0, (1, "a"),
      (), frozenset([1]), Fraction(1, 3), np.int64(7), np.str_("a"), pd.Timestamp(0)]

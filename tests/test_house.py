@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = Path(sklearn_ndcg.__file__).parent
 # A wing imports only from those below it, and only what their `__init__` lists.
 WINGS = ["_checks", "_kernels", "_rows", "_lists", "_metrics", "frames", "_selection", "_inference"]
-# Doors hold imports only, except that of the public `frames`.
+# These files hold only imports; `frames/__init__.py` holds public functions.
 DOORS = {"__init__", *(f"{wing}.__init__" for wing in WINGS if wing != "frames")}
 # optional: imported inside a function or a try
 OPTIONAL = {
@@ -34,7 +34,7 @@ OPTIONAL = {
 
 
 def modules():
-    """Dotted names of all modules, without that of the package."""
+    """Dotted names of all modules, without the name of the package."""
     found = [path.relative_to(PACKAGE).with_suffix("") for path in PACKAGE.rglob("*.py")]
     return sorted(".".join(each.parts) for each in found)
 
@@ -86,7 +86,7 @@ def test_no_module_imports_itself_by_way_of_others():
         found = imports_of_the_package(module)
         targets = {each if each in names else each.rpartition(".")[0] for each in found}
         graph[module.removesuffix(".__init__")] = targets & names
-    TopologicalSorter(graph).prepare()  # raises where there is a circle
+    TopologicalSorter(graph).prepare()  # raises for cycles
 
 
 def file_that_tests(module):
@@ -121,7 +121,7 @@ def test_only_public_names_of_dependencies_are_imported(module):
             known = {"__future__", "joblib", "numpy", "scipy", "sklearn", "threadpoolctl"}
             assert top in known | sys.stdlib_module_names
             private = [part for part in [*source.split("."), name] if part.startswith("_")]
-            is_public = source in {"__future__", "_thread"}  # the manual of Python describes both
+            is_public = source in {"__future__", "_thread"}  # both are in Python's manual
             assert is_public or not private, f"{module} imports {source}.{name}"
 
 
@@ -221,7 +221,7 @@ def documented_names():
         for name in set(module.__all__) - {"CONVENTIONS"}:
             public = getattr(module, name)
             yield f"{module.__name__}.{name}"
-            for method in vars(public):  # of a function, private names only
+            for method in vars(public):  # functions have only private ones
                 value = None if method.startswith("_") else getattr(public, method, None)
                 if (isfunction(value) or ismethod(value)) and "sklearn_ndcg" in value.__module__:
                     yield f"{module.__name__}.{name}.{method}"

@@ -1,4 +1,4 @@
-"""How sure a number is: intervals, comparisons, and their pictures."""
+"""Confidence intervals, comparisons, and their plots."""
 
 from sklearn_ndcg._inference.candidates import compare_candidates
 from sklearn_ndcg._inference.comparison import compare_lists, compare_rankers, compare_runs

@@ -24,10 +24,10 @@ from sklearn_ndcg._metrics import NDCGChoicesAtK
 from sklearn_ndcg._rows import Grouping, count_rows, query_ids, take_rows
 from sklearn_ndcg._selection import GroupedScorer, scorer_at
 
-_NOT_SET = object()  # of a parameter that only other candidates have
+_NOT_SET = object()  # stands for a parameter that a candidate does not have
 _NOTE = (
-    "{best} was chosen as the best on these data, so part of its lead is luck. Queries that the "
-    "search has not seen, or a nested cross-validation, say how good it is."
+    "{best} was chosen as the best on these data, so part of its lead is luck. To see how good it "
+    "is, use queries that the search has not seen, or nested cross-validation."
 )
 
 
@@ -52,16 +52,16 @@ def compare_candidates(
 ) -> Comparison:
     """Compare the best candidates of a fitted search, query by query.
 
-    A search ranks its candidates by a mean over folds, and the standard deviation of folds does not
-    say whether the first is better than the second. This fits the best candidates again on the
-    splits of the search, scores each query of the test parts by the measure of its scorer, and
-    compares the others with the best, as `compare_rankers` does.
+    A search ranks its candidates by a mean over folds, and the standard deviation over folds does
+    not say whether the first is better than the second. This function fits the best candidates
+    again on the splits of the search, scores each query of the test parts as the search's scorer
+    does, and compares the other candidates with the best, as `compare_rankers` does.
 
     Parameters
     ----------
-    search : GridSearchCV, RandomizedSearchCV, HalvingGridSearchCV or the like
-        A fitted search whose scorer is from `make_ndcg_scorer`; also OptunaSearchCV, and any other
-        with `estimator`, `cv`, `scorer_` and `cv_results_`.
+    search : GridSearchCV, RandomizedSearchCV, HalvingGridSearchCV or similar
+        A fitted search whose scorer is from `make_ndcg_scorer`; also `OptunaSearchCV`, and any
+        other search with `estimator`, `cv`, `scorer_` and `cv_results_`.
 
     X, y : array-like
         The data that the search was fitted to.
@@ -79,7 +79,7 @@ def compare_candidates(
         The test of a difference, see `compare_rankers`.
 
     confidence_level : float, default=0.95
-        Of the intervals, see `compare_rankers`.
+        Level of the intervals, see `compare_rankers`.
 
     margin : float, default=None
         The loss of NDCG that you accept, see `compare_rankers`. With it, a cheaper candidate may
@@ -95,9 +95,10 @@ def compare_candidates(
         Source of the permutations.
 
     clusters : array-like of shape (n_documents,), default=None
-        Where queries depend on each other, see `compare_rankers`. Without it a query that is in
-        several test parts, as in repeated cross-validation, is a cluster. It is counted as often as
-        it is tested, in `n_queries_needed` too, and its label is (id, number of the split).
+        The cluster of each row, if queries depend on each other, see `compare_rankers`. Without it,
+        a query that is in several test parts, as in repeated cross-validation, is a cluster. It
+        counts once per test part, also in `n_queries_needed`, with labels (id, number of the
+        split).
 
     n_jobs : int, default=None
         How many fits run at a time, as in `cross_validate`.
@@ -106,8 +107,8 @@ def compare_candidates(
         Shows the progress of the fits, as in `cross_validate`.
 
     **fit_params
-        What else was passed to ``search.fit``. The options of NDCG are those of the scorer, and
-        weights count if it requests them.
+        What else was passed to ``search.fit``. The options of NDCG are taken from the scorer, and
+        weights are used if it requests them.
 
     Returns
     -------
@@ -121,13 +122,13 @@ def compare_candidates(
         the rows belong to; or as in `compare_rankers`.
 
     TypeError
-        If the scorer of the search is not one of NDCG per query.
+        If the scorer of the search is not from `make_ndcg_scorer`.
 
     Warns
     -----
     UserWarning
-        If the splits are drawn anew each time, so that these are not those of the search; or as in
-        `compare_rankers`.
+        If `cv` draws different splits each time, so that these are not the splits of the search; or
+        as in `compare_rankers`.
 
     See Also
     --------
@@ -182,8 +183,8 @@ def _scores_out_of_fold(
     estimator: Any, scorer: GroupedScorer, X: Any, y: Any, ids: Any, splits: Any,
     candidate: dict[str, Any], **fits: Any,
 ) -> Floats:  # fmt: skip
-    """Scores of the rows of all test parts by a candidate that is fitted to the training parts."""
-    quiet = clone(scorer)  # in each fold: compare_rankers warns once
+    """Scores of the rows of all test parts, by a candidate fitted to the training parts."""
+    quiet = clone(scorer)  # compare_rankers warns, once for all folds
     if scorer.undefined in ("warn", "omit"):
         quiet.set_params(undefined=0.0)
     fitted = cross_validate(
@@ -202,7 +203,7 @@ def _tested_rows(
     splits: list[tuple[Ints, Ints]], n_rows: int, ids: Any, clusters: Any, segments: Any,
     weight: Any,
 ) -> tuple[Ints, dict[str, Any]]:  # fmt: skip
-    """The rows of all test parts, what they belong to, and their weights."""
+    """The rows of all test parts, with their queries, clusters, segments and weights."""
     rows = np.concatenate([test for _, test in splits])
     fold = np.repeat(np.arange(len(splits)), [len(test) for _, test in splits])
     data = {"groups": ids, "clusters": clusters, "segments": segments}
@@ -223,7 +224,7 @@ def _tested_rows(
 
 
 def _scorer_of(search: Any) -> GroupedScorer:
-    """The scorer that the search chose the best candidate by, of a single cutoff."""
+    """The scorer, with a single cutoff, by which the search chose its best candidate."""
     if not hasattr(search, "scorer_"):
         raise ValueError(f"search must be a fitted search; {type(search).__name__} is not fitted.")
     scorer, name = search.scorer_, getattr(search, "refit", None)
@@ -231,9 +232,9 @@ def _scorer_of(search: Any) -> GroupedScorer:
         scorer = scorer.get(name)
     if not isinstance(scorer, GroupedScorer) or scorer.metric != "ndcg":
         raise TypeError(
-            "The search must choose its best candidate by a scorer from make_ndcg_scorer: pass it "
-            f"scoring=make_ndcg_scorer(k=...), and refit= its name if there are several; got "
-            f"{scorer!r}."
+            "search must choose its best candidate by a scorer from make_ndcg_scorer: pass it "
+            "scoring=make_ndcg_scorer(k=...) and, with several scorers, refit= the name of that "
+            f"one; got {scorer!r}."
         )
     return scorer_at(scorer, name)
 
@@ -241,7 +242,7 @@ def _scorer_of(search: Any) -> GroupedScorer:
 def _ids_and_weight(
     search: Any, scorer: GroupedScorer, X: Any, fit_params: dict[str, Any], groups: Any
 ) -> tuple[Any, Any]:
-    """The ids and the weights that the scorer gets; adds the groups to what the fits are given."""
+    """The ids and weights for the scorer; adds `groups` to `fit_params` if fits need them."""
     routed: dict[str, Any] = {}
     if get_config()["enable_metadata_routing"]:
         requests = scorer.get_metadata_routing().score.requests
@@ -294,7 +295,7 @@ def _ranked_params(search: Any) -> list[dict[str, Any]]:
     results, refit = search.cv_results_, getattr(search, "refit", None)
     key = refit if f"rank_test_{refit}" in results else "score"
     rank, scored = results[f"rank_test_{key}"], np.isfinite(results[f"mean_test_{key}"])
-    # candidates of a halving search had more and more resources, and the last had the most
+    # in a halving search the candidates of the last iteration had the most resources
     order = np.lexsort([rank, -np.asarray(results.get("iter", np.zeros(len(rank))))])
     best = search.best_params_
     same = {name: best[name] for name in {getattr(search, "resource", None)} & best.keys()}
@@ -311,8 +312,8 @@ def _splits(search: Any, X: Any, y: Any, groups: Any) -> list[tuple[Ints, Ints]]
         splits, again = (list(splitter.split(X, y, groups)) for _ in range(2))
     if not all(map(np.array_equal, chain(*splits), chain(*again))):
         warn(
-            "cv draws other splits each time, so these are not those of the search: give the "
-            "splitter a random_state."
+            "cv draws different splits each time, so these are not the splits of the search: give "
+            "the splitter a random_state."
         )
     rows = np.arange(count_rows(X))
     return [(rows[train], rows[test]) for train, test in splits]

@@ -24,11 +24,11 @@ from sklearn_ndcg._rows import Grouping, column_names
 Unjudged = Literal["zero", "omit"]
 _COUNTED = {1: "one ranker", 2: "two rankers"}
 _UNJUDGED_MEANS = {
-    "zero": "It may be better than it looks, as what nobody judged counts as not relevant.",
-    "omit": "It may be worse than it looks, as what nobody judged is taken out of its lists.",
+    "zero": "The former may be better than it looks, as unjudged documents count as not relevant.",
+    "omit": "The former may be worse than it looks, as unjudged documents are removed.",
     "raise": "",
 }
-_JUDGED_ALIKE = 0.1  # shares of judged documents that differ by so little are taken as alike
+_JUDGED_ALIKE = 0.1  # no warning up to this difference between the shares of judged documents
 
 
 def compare_rankers(
@@ -47,7 +47,7 @@ def compare_rankers(
 ) -> Comparison:
     """Compare rankers on the same queries: which is better, by how much, and how sure that is.
 
-    Paired by query: for each pair of rankers the differences of their NDCG, query by query.
+    The comparison is paired: it takes the difference in NDCG between two rankers for each query.
 
     Parameters
     ----------
@@ -56,18 +56,18 @@ def compare_rankers(
 
     y_scores : mapping from name to array-like of the shape of `y_true`
         The scores of two rankers or more; or a DataFrame (pandas, Polars, PyArrow) with a column
-        for each.
+        for each ranker.
 
     baseline : a name in `y_scores`, default=None
-        Compare each other ranker with this one, rather than all with all.
+        The ranker that all others are compared with. None compares all pairs.
 
     test : {"permutation", "t"}, default="permutation"
-        Fisher's randomisation: under the null hypothesis the two values of a query are exchangeable
-        between the rankers. All assignments are tried if there are at most `n_resamples` of
-        them. Or the paired test of Student's t, with weights as in `ndcg_interval`.
+        "permutation" is Fisher's randomisation test: the two values of a query are exchangeable
+        under the null hypothesis. All assignments of values to rankers are tried if their number is
+        at most `n_resamples`. "t" is Student's paired t test, weighted as in `ndcg_interval`.
 
     confidence_level : float, default=0.95
-        Of the intervals of the differences, between 0 and 1.
+        Level of the intervals of the differences, between 0 and 1.
 
     margin : float, default=None
         The loss of NDCG that does not matter, between 0 and 1. Each pair then has a verdict:
@@ -76,25 +76,25 @@ def compare_rankers(
         margin.
 
     segments : array-like of shape (n_documents,) or (n_queries,), or several columns, default=None
-        The segment of each row, as in `ndcg_by_segment`: the rankers are compared in each segment
-        as well, each on its own, see `Comparison.by_segment`.
+        The segment of each row, as in `ndcg_by_segment`: the rankers are also compared within each
+        segment, see `Comparison`.
 
     n_resamples : int, default=9999
-        Random assignments, if not all are tried; not used by ``test="t"``.
+        Number of random assignments, if not all are tried; not used by ``test="t"``.
 
     random_state : int, RandomState, Generator or None, default=None
-        Source of the assignments.
+        Source of the random assignments.
 
     clusters : array-like of shape (n_documents,) or (n_queries,), default=None
-        Where queries depend on each other, one cluster id per row, as in `ndcg_interval`. The
-        differences of one cluster change their signs together, and t has the error and the degrees
+        One cluster id per row, if queries depend on each other, as in `ndcg_interval`. The
+        differences in a cluster change sign together, and t has the standard error and the degrees
         of freedom of `ndcg_interval`.
 
     **options
         The options of `ndcg_score`: `groups`, `k`, `gain`, `discount`, `ties`, `ignore_ties`,
         `unjudged`, `sample_weight` and `undefined`, which is "omit" by default: queries without a
-        relevant document say nothing about which ranker is better. A number counts for all rankers
-        alike, so that the differences of these queries are 0 and the interval becomes narrower.
+        relevant document say nothing about which ranker is better. With a number their
+        differences are 0, which makes the interval narrower.
 
     Returns
     -------
@@ -116,8 +116,8 @@ def compare_rankers(
     UserWarning
         If there are fewer than 10 queries or clusters, or their weights make them worth fewer than
         10, as in `ndcg_interval`; also in a segment. If the shares of judged documents of two
-        rankers differ by more than 0.1 (documents with NaN in `y_true` are unjudged; it is not
-        asked where every judged document is relevant). If a ranker answers fewer queries than
+        rankers differ by more than 0.1 (documents with NaN in `y_true` are unjudged; not checked
+        if every judged document is relevant). If a ranker answers fewer queries than
         another.
 
     See Also
@@ -209,9 +209,9 @@ def compare_lists(
 ) -> Comparison:
     """Compare rankers by the ranked lists of ids that they return.
 
-    As `compare_rankers`, for the input of `from_lists`. The documents of a query are all that any
-    ranker returned, and all that is relevant; a ranker that did not return one has it nowhere in
-    its list.
+    Like `compare_rankers`, for the input of `from_lists`. The documents of a query are those that
+    any ranker returned and those that are relevant; a ranker has not retrieved those that are not
+    in its list.
 
     Parameters
     ----------
@@ -223,17 +223,17 @@ def compare_lists(
         `from_lists`.
 
     unanswered : {"zero", "omit"}, default="zero"
-        A query without a list has an NDCG of 0 for the rankers that have none for it; or it is left
-        out, if one ranker has none for it, as the comparison is of the same queries for all. (An
-        empty list is a list.)
+        With "zero" a query has an NDCG of 0 for a ranker without a list for it; with "omit" it is
+        left out for all rankers if one has no list for it. (An empty list is a list.)
 
     unjudged : {"zero", "omit"}, default="zero"
-        What was recommended and is not in the truth, or has the grade NaN there, gains nothing,
-        even if 0 has a gain in `gain`; or is taken out, so that the places after it close up.
+        Recommended documents that are not in the truth, or have the grade NaN there, get no gain
+        with "zero", even if `gain` gives one to 0; with "omit" they are removed, and later ones
+        move up.
 
     duplicates : {"raise", "omit", "zero"}, default="raise"
-        An id that is twice in a list is an error; or its later places are removed; or they stay and
-        gain nothing, as in `from_lists`.
+        An id that is twice in a list is an error; or its later places are removed; or they stay but
+        get no gain, as in `from_lists`.
 
     baseline : hashable, default=None
         The ranker that all others are compared with. None compares all pairs.
@@ -242,7 +242,7 @@ def compare_lists(
         The test of a difference, see `compare_rankers`.
 
     confidence_level : float, default=0.95
-        Of the intervals, see `compare_rankers`.
+        Level of the intervals, see `compare_rankers`.
 
     margin : float, default=None
         The loss that does not matter, see `compare_rankers`.
@@ -275,12 +275,12 @@ def compare_lists(
     Raises
     ------
     ValueError, TypeError
-        As `from_lists` and `compare_rankers`, with a note which ranker it was.
+        As in `from_lists` and `compare_rankers`, with a note that names the ranker.
 
     Warns
     -----
     UserWarning
-        As `compare_rankers`.
+        As in `compare_rankers`.
 
     See Also
     --------
@@ -339,8 +339,8 @@ def compare_runs(
 ) -> Comparison:
     """Compare the runs of a TREC evaluation.
 
-    As `compare_rankers`, for the input of `from_trec`. The documents of a query are all that were
-    judged, and all of any run.
+    Like `compare_rankers`, for the input of `from_trec`. The documents of a query are those that
+    were judged and those in any run.
 
     Parameters
     ----------
@@ -352,14 +352,14 @@ def compare_runs(
 
     unanswered : {"zero", "omit"}, default="zero"
         A query with judgements has an NDCG of 0 for the runs that lack it (trec_eval's ``-c``, and
-        ir_measures); or it is left out for all, if one run lacks it.
+        ir_measures); or it is left out for all runs if one lacks it.
 
     unjudged : {"zero", "omit"}, default="zero"
         As in `compare_lists`; ``"omit"`` is trec_eval's ``-J``.
 
     duplicates : {"raise", "omit", "zero"}, default="raise"
-        A document that is twice in a query of a run is an error; or its places after the best are
-        removed; or they stay and gain nothing, as in `from_trec`.
+        A document that is twice in a query of a run is an error; or only its best place is kept; or
+        its other places stay but get no gain, as in `from_trec`.
 
     baseline : hashable, default=None
         The ranker that all others are compared with. None compares all pairs.
@@ -368,7 +368,7 @@ def compare_runs(
         The test of a difference, see `compare_rankers`.
 
     confidence_level : float, default=0.95
-        Of the intervals, see `compare_rankers`.
+        Level of the intervals, see `compare_rankers`.
 
     margin : float, default=None
         The loss that does not matter, see `compare_rankers`.
@@ -398,12 +398,12 @@ def compare_runs(
     Raises
     ------
     ValueError, TypeError
-        As `from_trec` and `compare_rankers`, with a note which run it was.
+        As in `from_trec` and `compare_rankers`, with a note that names the run.
 
     Warns
     -----
     UserWarning
-        As `compare_rankers`.
+        As in `compare_rankers`.
 
     See Also
     --------
@@ -525,7 +525,7 @@ def _check_margin(margin: object) -> None:
 
 
 def _over(difference: Floats, error: Floats) -> Floats:
-    """Student's t: 0 for a difference of 0, infinite for another one that does not vary."""
+    """Student's t: 0 for a difference of 0, infinite for any other that does not vary."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.where(difference == 0, 0, difference / error))
 
@@ -544,41 +544,40 @@ def _warn_of_small_segments(parts: Mapping[Any, Sample]) -> None:
     if small:
         warn(
             f"{len(small)} of the {len(parts)} segments, the first {small[0]!r}, have too few "
-            "queries: their intervals and tests are unreliable, and those of fewer than two "
+            "queries: their intervals and tests are unreliable, and segments with fewer than two "
             "queries are left out."
         )
 
 
 def _warn_of_unjudged(result: Comparison, unjudged: str) -> None:
-    """Warn where one ranker returned many more unjudged documents than another."""
+    """Warn if one ranker returned many more unjudged documents than another."""
     fewest, most = (pick(result.judged, key=result.judged.__getitem__) for pick in (min, max))
     least, largest = result.judged[fewest], result.judged[most]
     if least == largest or not result.answered[fewest]:
         return
     if not least:
         warn(
-            f"The truth has none of the first documents that {fewest!r} returned, and "
-            f"{largest:.0%} of those of {most!r}. Are their ids written as in the truth?"
+            f"The truth has none of the first documents that {fewest!r} returned, but "
+            f"{largest:.0%} of those that {most!r} returned. Does {fewest!r} write ids as the "
+            "truth does?"
         )
     elif result.has_not_relevant and largest - least > _JUDGED_ALIKE:
         warn(
-            f"Of the first documents that {fewest!r} returned, {least:.0%} are judged, and "
-            f"{largest:.0%} of those of {most!r}. {_UNJUDGED_MEANS[unjudged]} Judge what it "
-            "returned."
+            f"Of the first documents that {fewest!r} returned, {least:.0%} are judged, compared "
+            f"with {largest:.0%} for {most!r}. {_UNJUDGED_MEANS[unjudged]} Judge what it returned."
         )
 
 
 def _warn_of_unanswered(result: Comparison, judged: Judged) -> None:
-    """Warn where a ranker answers fewer queries than another, or none."""
+    """Warn if a ranker answers fewer queries than another, or none."""
     answers = dict(zip(result.answered, judged.n_answered(), strict=True))
     fewest = min(answers, key=answers.__getitem__)
     if answers[fewest] < max(answers.values()) or not answers[fewest]:
         others = f", others up to {max(answers.values())}" * bool(max(answers.values()))
         warn(
             f"{fewest!r} answers {answers[fewest]} of the {judged.n_queries} judged queries"
-            f"{others}: a query without an answer counts as 0. If it "
-            "was not asked all of them, compare with unanswered='omit'; if it was, check that "
-            "queries are named alike."
+            f"{others}: a query without an answer counts as 0. If it was not asked all of them, "
+            "pass unanswered='omit'; if it was, check that its query ids are those of the truth."
         )
 
 
@@ -596,7 +595,7 @@ def scores_by_name(y_scores: Any, argument: str, least: int) -> dict[Any, ArrayL
         )
     if len(columns) < least or len(set(columns)) < len(columns):
         raise ValueError(
-            f"{argument} must have at least {_COUNTED[least]} of different names, got {columns}."
+            f"{argument} must have at least {_COUNTED[least]} with different names, got {columns}."
         )
     return {name: y_scores[name] for name in columns}
 
@@ -610,7 +609,7 @@ def _pairs(names: list[Any], baseline: Any) -> list[tuple[Any, Any]]:
 
 
 def _check_rankers(truth: str, truths: Any, argument: str, rankers: Any, each: str) -> None:
-    """Raise unless `rankers` has several, and `truths` has none."""
+    """Raise for fewer than two rankers, and for rankers that were passed as `truths`."""
     first = next(iter(truths.values()), None) if isinstance(truths, Mapping) else None
     grades = first.values() if isinstance(first, Mapping) else ()
     if any(np.iterable(grade) and not isinstance(grade, str) for grade in grades):

@@ -1,4 +1,4 @@
-"""Curves of NDCG@k and differences of rankers as pictures; matplotlib is imported to draw."""
+"""Plots of NDCG@k and of differences between rankers; matplotlib is imported only to draw."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class DisplayOptions(NDCGChoices, total=False):
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class NDCGDisplay:
-    """NDCG as a function of the cutoff, with its band and the level of chance.
+    """NDCG as a function of the cutoff, with a confidence band and the chance level.
 
     Made by `from_predictions`, `from_estimator` or `from_cv_results`; the constructor takes what
-    they have computed.
+    they computed.
 
     Parameters
     ----------
@@ -55,23 +55,23 @@ class NDCGDisplay:
         then a curve of its own. Otherwise several rows are folds, whose mean is the curve.
 
     chance_level : ndarray of shape (n_cutoffs,), default=None
-        The expected NDCG of a random order of the documents that were retrieved; the mean of
-        several rankers or folds.
+        The expected NDCG of a random order of the retrieved documents, a mean over rankers or
+        folds.
 
     Attributes
     ----------
     line_ : matplotlib Artist or list of matplotlib Artist
-        The curve; the mean over folds where there are several. A list of the curves where each has
-        a name, or an entry of `curve_kwargs`, of its own.
+        The curve, or the mean over several folds; a list if each curve has its own name or its own
+        entry of `curve_kwargs`.
 
     fold_lines_ : list of matplotlib Artist
         The curves of the folds, if `line_` is their mean.
 
     band_ : matplotlib Artist, list of matplotlib Artist or None
-        The interval; a list where `line_` is one.
+        The interval; a list if `line_` is one.
 
     chance_level_ : matplotlib Artist or None
-        The line of a random order.
+        The line of the chance level.
 
     ax_ : matplotlib Axes
         Where it was drawn.
@@ -122,27 +122,27 @@ class NDCGDisplay:
         groups: ArrayLike | None = None,
         **options: Unpack[DisplayOptions],
     ) -> NDCGDisplay:
-        """Plot the curve of given scores, or those of several rankers.
+        """Plot the curve of predicted scores, or a curve for each of several rankers.
 
         Parameters
         ----------
         y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
             Relevance, as in `ndcg_score`.
 
-        y_score : array-like of the shape of `y_true`, or mapping from name to such
+        y_score : array-like of the shape of `y_true`, or mapping from name to array-like
             Predicted scores, as in `ndcg_score`. A mapping has the scores of several rankers, and
-            a curve is drawn for each. Where `y_true` is 1-D, a DataFrame has a column for each.
+            a curve is drawn for each. If `y_true` is 1-D, a DataFrame may have a column for each.
 
         k : int or array-like of int of shape (n_cutoffs,), default=None
-            Cutoffs; an int stands for every cutoff from 1 to it, at most to the longest query. None
-            is every cutoff from 1 to the longest query.
+            Cutoffs. An int means every cutoff from 1 to that number, at most to the length of the
+            longest query; None means every cutoff up to that length.
 
         confidence_level : float or None, default=0.95
-            Of the band around the curve: at each cutoff the interval of Student's t over queries.
-            None draws no band.
+            Level of the band around the curve: at each cutoff, the interval of Student's t over
+            queries. None draws no band.
 
         name : str, default=None
-            The model's name, for the legend. Several rankers have names already.
+            The model's name, for the legend. Not for several rankers, which have names already.
 
         groups : array-like of shape (n_documents,), default=None
             The query id of each row, as in `ndcg_score`.
@@ -150,7 +150,7 @@ class NDCGDisplay:
         **options
             The other options of `ndcg_curve`: `gain`, `sample_weight` and so on; and how to draw:
             `ax`, `curve_kwargs`, `plot_chance_level`, `chance_level_kwargs` and `despine`, as in
-            `plot`. The chance level of several rankers is the mean of theirs.
+            `plot`. The chance level of several rankers is their mean.
 
         Returns
         -------
@@ -160,8 +160,8 @@ class NDCGDisplay:
         several = isinstance(y_score, Mapping) or (column_names(y_score) and np.ndim(y_true) == 1)
         if isinstance(name, list | tuple) or (several and name is not None):
             raise ValueError(
-                f"name is of one ranker, got {name!r}. Several have their names in y_score, as a "
-                "mapping from name to scores: leave name out."
+                f"name must be for one ranker, got {name!r}. For several pass y_score as a mapping "
+                "from name to scores, and leave name out."
             )
         rankers: Any = scores_by_name(y_score, "y_score", 1) if several else {None: y_score}
         drawing, measure, sample_weight = _read_options(options)
@@ -208,14 +208,14 @@ class NDCGDisplay:
             The methods of the estimator to take scores from, as in `make_ndcg_scorer`.
 
         k : int or array-like of int of shape (n_cutoffs,), default=None
-            Cutoffs; an int stands for every cutoff from 1 to it, at most to the longest query. None
-            is every cutoff from 1 to the longest query.
+            Cutoffs. An int means every cutoff from 1 to that number, at most to the length of the
+            longest query; None means every cutoff up to that length.
 
         confidence_level : float or None, default=0.95
-            Of the band around the curve. None draws no band.
+            Level of the band around the curve. None draws no band.
 
         name : str, default=None
-            The model's name; None takes that of its class.
+            The model's name. None is the name of its class.
 
         **options
             `ax`, `curve_kwargs`, `plot_chance_level`, `chance_level_kwargs` and `despine`, as in
@@ -249,9 +249,9 @@ class NDCGDisplay:
     ) -> NDCGDisplay:
         """Plot a curve for each fold of a cross-validation, and their mean.
 
-        The legend shows mean and standard deviation of the folds at the last cutoff. With a list
-        for `name` or `curve_kwargs`, each fold is a curve of its own, without their mean; the
-        legend has the names, or the NDCG of each fold at the last cutoff.
+        The legend shows the mean and the standard deviation over folds at the last cutoff. With a
+        list for `name` or `curve_kwargs`, each fold has its own curve, and the mean is not drawn;
+        the legend has the names, or the NDCG of each fold at the last cutoff.
 
         Parameters
         ----------
@@ -274,8 +274,8 @@ class NDCGDisplay:
             The methods of the estimator to take scores from, as in `make_ndcg_scorer`.
 
         k : int or array-like of int of shape (n_cutoffs,), default=None
-            Cutoffs; an int stands for every cutoff from 1 to it, at most to the longest query. None
-            is every cutoff from 1 to the longest query.
+            Cutoffs. An int means every cutoff from 1 to that number, at most to the length of the
+            longest query; None means every cutoff up to that length.
 
         name : str or list of str, default=None
             The model's name; or a name for each fold.
@@ -309,9 +309,9 @@ class NDCGDisplay:
             found.append(cls._of_queries(queries, k, confidence_level=None))
         if n_nan := sum(bool(np.isnan(fold.ndcg).any()) for fold in found):
             _checks.warn(
-                f"The curves of {n_nan} of {len(found)} folds are nan, and so is their mean: they "
-                "have no query with a relevant document, and undefined='omit' leaves such "
-                "queries out. Use fewer folds, or another value of undefined.",
+                f"The curves of {n_nan} of {len(found)} folds are nan, and so is the mean: these "
+                "folds have no query with a relevant document, and undefined='omit' leaves out all "
+                "their queries. Use fewer folds, or another value of undefined.",
                 UndefinedMetricWarning,
             )
         return cls._joined(found, name).plot(**drawing)
@@ -334,7 +334,7 @@ class NDCGDisplay:
             Where to draw. None makes a new figure.
 
         name : str or list of str, default=None
-            The model's name, or one for each curve; None takes that of the display.
+            The model's name, or one for each curve. None takes the name of the display.
 
         curve_kwargs : dict or list of dict, default=None
             Keyword arguments of matplotlib's `plot` for the curve, or for each of several.
@@ -356,7 +356,7 @@ class NDCGDisplay:
         Raises
         ------
         ValueError
-            If a list does not have an entry for each curve, or there is no chance level to draw.
+            If a list does not have an entry for each curve, or the display has no chance level.
         """
         if plot_chance_level and self.chance_level is None:
             raise ValueError("plot_chance_level=True, but the display has no chance_level.")
@@ -398,7 +398,7 @@ class NDCGDisplay:
         return ax.fill_between(self.k, *interval, color=line.get_color(), alpha=0.2, lw=0)
 
     def _with_values(self, name: Any, curves: Floats, folds: Floats) -> list[str]:
-        """The name with the NDCG of each curve at the last cutoff, and the spread of a mean."""
+        """The name with the NDCG of each curve at the last cutoff; for a mean, with its spread."""
         spread = f" +/- {folds[:, -1].std():.3f}" if len(curves) < len(folds) else ""
         values = [f"NDCG@{self.k[-1]} = {curve[-1]:.3f}{spread}" for curve in curves]
         return [f"{name} ({value})" if name else value for value in values]
@@ -412,7 +412,7 @@ class NDCGDisplay:
         elif k is not None and np.ndim(k) == 1:
             k = np.unique(np.asarray(k))
         cutoffs, ndcg = queries.mean_curve(_metrics.check_curve_cutoffs(k))
-        queries = queries.without_warning()  # the curve has warned of undefined queries
+        queries = queries.without_warning()  # the curve has already warned
         interval = None
         if confidence_level is not None:
             interval = curve_interval(queries, cutoffs, confidence_level)
@@ -421,7 +421,7 @@ class NDCGDisplay:
 
     @classmethod
     def _joined(cls, displays: list[NDCGDisplay], name: Any) -> NDCGDisplay:
-        """Several curves as one display; without k, folds end flat after their longest query."""
+        """Several curves as one display; a curve stays flat after its longest query."""
         longest = max((each.k for each in displays), key=len)
 
         def padded(curve: Any) -> Floats:
@@ -439,7 +439,7 @@ class NDCGDisplay:
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class DifferenceDisplay:
-    """Differences of two rankers, query by query, from the largest gain to the largest loss.
+    """Differences between two rankers, query by query, from the largest gain to the largest loss.
 
     Made by `from_comparison`; the constructor takes what it has computed. The areas show what a
     mean hides: many small differences, or a few large ones that cancel.
@@ -447,10 +447,10 @@ class DifferenceDisplay:
     Parameters
     ----------
     differences : ndarray of shape (n_queries,)
-        NDCG of the first ranker less that of the second, falling.
+        NDCG of the first ranker minus NDCG of the second, descending.
 
     mean : float
-        Their mean, weighted where the comparison was.
+        Their mean, weighted if the comparison was.
 
     interval : tuple of two floats
         Bounds of the mean.
@@ -464,8 +464,7 @@ class DifferenceDisplay:
     Attributes
     ----------
     better_, worse_ : matplotlib Artist
-        The areas of the queries in which the first ranker is better, and of those in which the
-        second is.
+        The areas of the queries in which the first ranker is better, and in which it is worse.
 
     line_, band_ : matplotlib Artist
         The mean, and its interval.
@@ -509,7 +508,7 @@ class DifferenceDisplay:
     def from_comparison(
         cls, comparison: Comparison, *, pair: tuple[Any, Any] | None = None, ax: Any = None
     ) -> DifferenceDisplay:
-        """Plot the differences of two rankers: all queries, sorted, with the mean and its interval.
+        """Plot the differences between two rankers, sorted, with their mean and its interval.
 
         Parameters
         ----------
@@ -517,8 +516,8 @@ class DifferenceDisplay:
             What `compare_rankers`, `compare_lists` or `compare_runs` returned.
 
         pair : tuple of two names, default=None
-            One of ``comparison.pairs``, or its names the other way round, which turns the sign of
-            each difference. None takes the only one.
+            One of ``comparison.pairs``, or its names in reverse order, which changes the sign of
+            each difference. None takes the only pair.
 
         ax : matplotlib Axes, default=None
             Where to draw. None makes a new figure.
@@ -582,10 +581,10 @@ class DifferenceDisplay:
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class SegmentDisplay:
-    """A number of each segment with its interval, and that of all queries.
+    """A value for each segment with its interval, and the value for all queries.
 
-    Made by `from_table`, of NDCG, or `from_comparison`, of differences; the constructor takes what
-    they have.
+    Made by `from_table`, for NDCG, or by `from_comparison`, for differences; the constructor takes
+    what they computed.
 
     Parameters
     ----------
@@ -593,24 +592,24 @@ class SegmentDisplay:
         The segments, from the top down.
 
     values : ndarray of shape (n_segments,)
-        The number of each segment.
+        The value for each segment.
 
     interval : ndarray of shape (2, n_segments)
-        Bounds of each number.
+        Bounds of each value.
 
     overall : float
-        The number of all queries.
+        The value for all queries.
 
     label : str
-        What the numbers are, for the axis.
+        What the values are, for the axis.
 
     Attributes
     ----------
     points_ : matplotlib Artist
-        The numbers and their intervals.
+        The values and their intervals.
 
     line_ : matplotlib Artist
-        The number of all queries.
+        The value for all queries.
 
     ax_ : matplotlib Axes
         Where it was drawn.
@@ -621,7 +620,7 @@ class SegmentDisplay:
     See Also
     --------
     ndcg_by_segment : The numbers.
-    compare_rankers : With `segments`, differences in each segment.
+    compare_rankers : With `segments`, compares rankers within each segment.
 
     Examples
     --------
@@ -675,15 +674,15 @@ class SegmentDisplay:
     def from_comparison(
         cls, comparison: Comparison, *, pair: tuple[Any, Any] | None = None, ax: Any = None
     ) -> SegmentDisplay:
-        """Plot the difference of two rankers in each segment.
+        """Plot the difference between two rankers in each segment.
 
         Parameters
         ----------
         comparison : Comparison
-            What `compare_rankers` and the like returned, with `segments`.
+            What `compare_rankers`, `compare_lists` or `compare_runs` returned, with `segments`.
 
         pair : tuple of two names, default=None
-            One of ``comparison.pairs``. None takes the only one.
+            One of ``comparison.pairs``. None takes the only pair.
 
         ax : matplotlib Axes, default=None
             Where to draw. None makes a new figure.
@@ -701,7 +700,7 @@ class SegmentDisplay:
         """
         parts = comparison.by_segment
         if not parts:
-            raise ValueError("comparison has no segments: pass segments= to what makes it.")
+            raise ValueError("comparison has no segments: pass segments= when you compare.")
         place, sign = _place_and_sign(comparison, pair)
         first, second = map(_label, comparison.pairs[place][::sign])
         level = comparison.confidence_level
@@ -733,7 +732,7 @@ class SegmentDisplay:
         lengths = np.abs(self.interval - self.values)
         self.points_ = ax.errorbar(self.values, places, xerr=lengths, fmt="o", capsize=3)
         self.line_ = ax.axvline(self.overall, color="k", linewidth=1)
-        if np.nanmin(self.interval) < 0:  # differences: on which side of 0?
+        if np.nanmin(self.interval) < 0:  # shows on which side of 0 a difference is
             ax.axvline(0, color="0.7", linewidth=1, zorder=0)
         ax.set_yticks(places, [_label(each) for each in self.segments])
         ax.invert_yaxis()
@@ -747,7 +746,7 @@ def _with_counts(segments: list[Any], n_queries: Iterable[int]) -> list[str]:
 
 
 def _place_and_sign(comparison: Comparison, pair: tuple[Any, Any] | None) -> tuple[int, int]:
-    """The place of a pair, or of the only one; the sign is -1 for its names the other way round."""
+    """The place of a pair, or of the only one; the sign is -1 for names in reverse order."""
     pairs = comparison.pairs
     if pair is None and len(pairs) == 1:
         return 0, 1
@@ -759,7 +758,7 @@ def _place_and_sign(comparison: Comparison, pair: tuple[Any, Any] | None) -> tup
 
 
 def _axes(ax: Any) -> Any:
-    """The axes to draw on, of a new figure where there are none."""
+    """The given axes, or those of a new figure."""
     needs = "Drawing needs matplotlib, which is the extra `plot`"
     plt = _checks.import_optional("matplotlib.pyplot", needs, "matplotlib>=3.8")
     return plt.subplots()[1] if ax is None else ax
@@ -775,7 +774,7 @@ def _read_options(options: DisplayOptions) -> tuple[dict[str, Any], Measure, Arr
 
 
 def _label(name: object) -> str:
-    """A name as one line of text: without formulas, and not hidden from a legend by a "_"."""
+    """A name as one line, not read as a formula, nor hidden from a legend by a leading "_"."""
     text = " ".join(str(name).splitlines()).replace("$", r"\$")
     return f" {text}" if text.startswith("_") else text
 

@@ -1,4 +1,4 @@
-"""How sure an NDCG is: intervals over queries."""
+"""Confidence intervals of NDCG over queries."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def ndcg_interval(
 ) -> NDCGInterval:
     """NDCG with a confidence interval over queries.
 
-    The queries are taken as a sample of those that could have been asked, and the interval says how
-    much NDCG varies with the sample. (It does not say how much the model varies with its training
+    The queries are a sample of those that could have been asked, and the interval shows how much
+    NDCG varies from sample to sample. (It does not show how much the model varies with its training
     data.)
 
     Parameters
@@ -48,26 +48,26 @@ def ndcg_interval(
         Relevance and predicted scores, as in `ndcg_score`.
 
     confidence_level : float, default=0.95
-        Between 0 and 1.
+        Level of the interval, between 0 and 1.
 
     n_resamples : int, default=9999
-        Bootstrap resamples of the queries; not used by ``method="t"``.
+        Number of bootstrap resamples of the queries; not used by ``method="t"``.
 
     method : {"BCa", "percentile", "t"}, default="BCa"
         The bias-corrected and accelerated bootstrap (Efron 1987), the percentile bootstrap, or
-        the interval of Student's t. Where weights differ, t has the jackknife's standard error
+        the interval of Student's t. If weights differ, t has the jackknife's standard error
         and one degree of freedom less than Kish's effective number of queries, at least 1.
 
     random_state : int, RandomState, Generator or None, default=None
         Source of the resamples.
 
     clusters : array-like of shape (n_documents,) or (n_queries,), default=None
-        Where queries depend on each other, one cluster id per row, of any kind that `groups` takes:
-        the user of each session, or a block of days. A cluster holds whole queries. Clusters are
-        then the sample: they are resampled whole, and t has the error of leaving out each cluster
-        in turn (CRV3) and one degree of freedom less than the effective number of clusters. For
-        clusters of uneven size the bootstraps are as much wider as t is, and BCa takes the skewness
-        of all clusters, where that of the jackknife is the skewness of the largest.
+        One cluster id per row, of any kind that `groups` takes, if queries depend on each other:
+        the user of each session, or a block of days. A cluster holds whole queries. The sample then
+        consists of clusters: they are resampled whole, and t has the standard error of leaving out
+        each cluster in turn (CRV3) and one degree of freedom less than the effective number of
+        clusters. If clusters have uneven sizes, bootstrap intervals are widened as t is, and BCa
+        takes the skewness of all clusters, as the jackknife follows the largest ones.
 
     **options
         The options of `ndcg_score`: `groups`, `k`, `gain`, `discount`, `ties`, `ignore_ties`,
@@ -91,11 +91,11 @@ def ndcg_interval(
     -----
     UserWarning
         If there are fewer than 10 queries, or their weights are so uneven that they are worth
-        fewer than 10 (Kish 1965), or all of them have the same value. With `clusters`, the same of
-        them.
+        fewer than 10 (Kish 1965), or all of them have the same value; with `clusters`, the same for
+        clusters.
 
     UndefinedMetricWarning
-        As `ndcg_score`.
+        As in `ndcg_score`.
 
     See Also
     --------
@@ -154,8 +154,8 @@ def ndcg_by_segment(
 ) -> SegmentTable:
     """NDCG of each segment of the queries, and of all, with confidence intervals.
 
-    A segment is a set of whole queries: those of new users, of a country, of a day. Its row is what
-    `ndcg_interval` gives for the rows of its queries alone.
+    A segment is a set of whole queries: those of new users, of a country, of a day. Its row has
+    what `ndcg_interval` returns for its queries alone.
 
     Parameters
     ----------
@@ -164,13 +164,13 @@ def ndcg_by_segment(
 
     segments : array-like of shape (n_documents,) or (n_queries,), or several columns
         The segment of each row, of any kind that `groups` takes. With several columns each distinct
-        row of them is a segment.
+        combination is a segment.
 
     confidence_level : float, default=0.95
-        Between 0 and 1, of each interval alone: of 20 intervals at 0.95 one misses, on average.
+        Level of each interval, between 0 and 1. At 0.95 one of 20 intervals is wrong, on average.
 
     n_resamples : int, default=9999
-        Bootstrap resamples of the queries of each segment; not used by ``method="t"``.
+        Number of bootstrap resamples of each segment; not used by ``method="t"``.
 
     method : {"BCa", "percentile", "t"}, default="BCa"
         As in `ndcg_interval`.
@@ -179,7 +179,7 @@ def ndcg_by_segment(
         Source of the resamples.
 
     clusters : array-like of shape (n_documents,) or (n_queries,), default=None
-        Where queries depend on each other, as in `ndcg_interval`.
+        One cluster id per row, if queries depend on each other, as in `ndcg_interval`.
 
     **options
         The options of `ndcg_score`: `groups`, `k`, `gain`, `discount`, `ties`, `ignore_ties`,
@@ -201,16 +201,16 @@ def ndcg_by_segment(
     Warns
     -----
     UserWarning
-        If a segment has so few queries that its interval says little, or none that can be scored;
-        with fewer than two its interval is nan.
+        If a segment has too few queries for a reliable interval, or none that can be scored; with
+        fewer than two its interval is nan.
 
     UndefinedMetricWarning
-        As `ndcg_score`.
+        As in `ndcg_score`.
 
     See Also
     --------
-    compare_rankers : With `segments` the comparison of rankers in each segment.
-    SegmentDisplay : A picture of the table.
+    compare_rankers : With `segments`, compares rankers within each segment.
+    SegmentDisplay : A plot of the table.
     frames.ndcg_by_segment : Segments of tables that are larger than memory.
 
     Examples
@@ -269,12 +269,12 @@ def _warn_if_equal(sample: Sample) -> None:
 
 
 def _warn_of_weak_segments(parts: Mapping[Any, Sample]) -> None:
-    """Warn of the segments whose intervals `ndcg_interval` would warn of, in one sentence."""
+    """Warn once of all segments for which `ndcg_interval` would warn."""
     weak = [name for name, each in parts.items() if each.is_small() or np.ptp(each.values) < EQUAL]
     if weak:
         warn(
             f"{len(weak)} of the {len(parts)} segments, the first {weak[0]!r}, have too few "
-            "queries, or queries of one value only: their intervals are unreliable."
+            "queries, or only queries of the same value: their intervals are unreliable."
         )
 
 

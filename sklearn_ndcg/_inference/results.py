@@ -1,4 +1,4 @@
-"""What intervals and comparisons give back: numbers that print as text and as HTML tables."""
+"""Results of intervals and comparisons, which print as text and as HTML tables."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ class NDCGInterval:
         Its bounds, `low` and `high`.
 
     standard_error : float
-        The standard error of `ndcg`: the standard deviation of the resampled means, or that of
-        Student's t where ``method="t"`` or where all values are equal.
+        The standard error of `ndcg`: the standard deviation of the resampled means, or the error of
+        Student's t if ``method="t"`` or all values are equal.
 
     n_queries : int
         Number of queries that were scored.
 
     n_clusters : int
-        Number of clusters that these queries lie in; `n_queries` without `clusters`.
+        Number of clusters of these queries; `n_queries` without `clusters`.
 
     n_left_out : int
         Number of queries that were left out: undefined under ``undefined="omit"``, or of weight 0.
@@ -68,7 +68,7 @@ class NDCGInterval:
         The level of the interval.
 
     method : str
-        How it was found: "BCa", "percentile" or "t".
+        How the interval was computed: "BCa", "percentile" or "t".
 
     judged : float
         The share of the first `k` returned documents that are judged, a mean over queries with a
@@ -127,13 +127,13 @@ class SegmentTable:
     Attributes
     ----------
     segments : list of length n_segments
-        The ids of the segments, sorted; tuples where `segments` had several columns.
+        The ids of the segments, sorted; tuples if `segments` had several columns.
 
     ndcg : ndarray of shape (n_segments,)
-        The NDCG of each segment; nan where none of its queries can be scored.
+        The NDCG of each segment; nan if none of its queries can be scored.
 
     confidence_interval : ConfidenceInterval
-        Bounds of each NDCG: `low` and `high`, each of shape (n_segments,); nan where fewer than two
+        Bounds of each NDCG: `low` and `high`, each of shape (n_segments,); nan if fewer than two
         queries can be scored.
 
     standard_error : ndarray of shape (n_segments,)
@@ -154,7 +154,7 @@ class SegmentTable:
     See Also
     --------
     ndcg_by_segment : Makes it.
-    SegmentDisplay : A picture of it.
+    SegmentDisplay : A plot of it.
 
     Examples
     --------
@@ -199,7 +199,7 @@ class SegmentTable:
         Returns
         -------
         pandas.DataFrame
-            One row per segment, without that of all queries.
+            One row per segment, without the row of all queries.
         """
         pandas = _checks.import_optional(*_PANDAS)
         index = pandas.Index(self.segments, name="segment", tupleize_cols=False)
@@ -230,11 +230,11 @@ class SegmentTable:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """Differences of rankers on the same queries, and how sure they are.
+    """Differences between rankers on the same queries, and how sure they are.
 
     The result of `compare_rankers`, `compare_lists`, `compare_runs` and `compare_candidates`. It
-    prints as tables: the means of the rankers, the differences of the pairs, and those of each
-    segment.
+    prints as tables: the means of the rankers, the differences of the pairs, and the differences in
+    each segment.
 
     Attributes
     ----------
@@ -246,13 +246,13 @@ class Comparison:
         pairs is in this order.
 
     difference : ndarray of shape (n_pairs,)
-        NDCG of the first less that of the second, a mean over queries.
+        NDCG of the first minus NDCG of the second, a mean over queries.
 
     confidence_level : float
         The level of the intervals.
 
     confidence_interval : ConfidenceInterval
-        Bounds of the difference, of Student's t: `low` and `high`, each of shape (n_pairs,).
+        Bounds of the difference, by Student's t: `low` and `high`, each of shape (n_pairs,).
 
     standard_error : ndarray of shape (n_pairs,)
         The standard error of the difference.
@@ -261,10 +261,10 @@ class Comparison:
         The degrees of freedom of Student's t.
 
     effect_size : ndarray of shape (n_pairs,)
-        Mean over standard deviation of the differences of the queries, both weighted.
+        Mean of the queries' differences divided by their standard deviation, both weighted.
 
     statistic : ndarray of shape (n_pairs,)
-        What is tested: the difference, or t where ``test="t"``.
+        The test statistic: the difference, or t if ``test="t"``.
 
     pvalue : ndarray of shape (n_pairs,)
         Two-sided p-value, with Holm's correction for the number of pairs.
@@ -276,24 +276,24 @@ class Comparison:
         The loss that does not matter.
 
     noninferiority_pvalue : ndarray of shape (n_pairs,) or None
-        One-sided p-value, of Student's t and of each pair alone, of the hypothesis that the first
+        One-sided p-value, by Student's t and for each pair alone, of the hypothesis that the first
         is worse than the second by the margin or more. None without a margin.
 
     verdict : list of str of length n_pairs, or None
-        By the interval of the difference: "better" where it lies above 0, "not worse" where it lies
-        above ``-margin``, "worse" where it lies below 0 and reaches the margin, "undecided"
-        otherwise. None without a margin.
+        "better" if the interval of the difference lies above 0, "not worse" if it lies above
+        ``-margin``, "worse" if it lies below 0 and reaches the margin, "undecided" otherwise. None
+        without a margin.
 
     judged : dict of float
-        For each ranker the share of the first `k` documents that it returned which are judged, a
-        mean over queries that have a judged document: Judged@k.
+        For each ranker the judged share of the first `k` documents that it returned, a mean over
+        queries that have a judged document: Judged@k.
 
     has_not_relevant : bool
-        Whether some judged document is not relevant. If none is, as in lists of what users liked,
-        nothing tells unjudged from not relevant, and `judged` is not printed.
+        Whether some judged document is not relevant. If all are relevant, as in lists of what users
+        liked, unjudged may just mean not relevant, and `judged` is not printed.
 
     answered : dict of float
-        For each ranker the share of these queries for which it returned a document.
+        For each ranker the share of these queries with a returned document.
 
     by_segment : dict of Comparison
         The comparison in each segment, by its id; empty without `segments`.
@@ -314,7 +314,7 @@ class Comparison:
         Number of queries that were scored.
 
     n_clusters : int
-        Number of clusters that these queries lie in; `n_queries` without `clusters`.
+        Number of clusters of these queries; `n_queries` without `clusters`.
 
     n_left_out : int
         Number of queries that were left out: undefined under ``undefined="omit"``, of weight 0, or
@@ -328,7 +328,7 @@ class Comparison:
     compare_rankers : Makes it from scores.
     compare_lists : Makes it from ranked lists.
     compare_runs : Makes it from TREC runs.
-    DifferenceDisplay : A picture of the differences of one pair.
+    DifferenceDisplay : A plot of the differences of one pair.
 
     Examples
     --------
@@ -389,10 +389,10 @@ class Comparison:
     def n_queries_needed(
         self, difference: float, *, power: float = 0.8, alpha: float = 0.05
     ) -> NDArray[np.intp]:
-        """Number of queries in which the t test would find such a difference.
+        """Number of queries that the t test needs to find a difference.
 
-        From the differences of these queries: how much they vary, and how far clusters or uneven
-        weights make them worth fewer. A new test needs as many queries of the same kind.
+        It follows from how much the differences of these queries vary, and from how far clusters or
+        uneven weights reduce their effective number. A new test needs queries of the same kind.
 
         Parameters
         ----------
@@ -408,7 +408,7 @@ class Comparison:
         Returns
         -------
         ndarray of int of shape (n_pairs,)
-            The number of queries for each pair: two, the least, where the differences do not vary.
+            The number of queries for each pair; two, the least, if the differences do not vary.
 
         Raises
         ------
@@ -427,7 +427,7 @@ class Comparison:
         return np.array([statistics.smallest_sample(each, units, power, alpha) for each in effects])
 
     def detectable_difference(self, *, power: float = 0.8, alpha: float = 0.05) -> Floats:
-        """Smallest difference that the t test would find in so many queries as these.
+        """Smallest difference that the t test would find with this number of queries.
 
         Parameters
         ----------
@@ -464,7 +464,7 @@ class Comparison:
         Parameters
         ----------
         n : int, default=5
-            Number of queries in which the first of a pair is better, and of those in which the
+            Number of queries in which the first of a pair is better, and as many in which the
             second is; fewer if fewer differ.
 
         Returns
@@ -493,8 +493,8 @@ class Comparison:
         Parameters
         ----------
         of : {"pairs", "rankers", "queries"}, default="pairs"
-            What has a row: a pair, with a column for each of the arrays over pairs; a ranker, with
-            its `ndcg`, `judged` and `answered`; or a query, with the NDCG of each ranker.
+            What each row is: a pair, with a column for each array over pairs; a ranker, with its
+            `ndcg`, `judged` and `answered`; or a query, with the NDCG of each ranker.
 
         Returns
         -------
@@ -571,13 +571,13 @@ class QueryDifferences:
         The comparison that the queries are from.
 
     chosen : list of ndarray of int
-        For each of the pairs the places of its queries in ``comparison.labels``, from the largest
-        gain to the largest loss.
+        For each pair the places of its queries in ``comparison.labels``, from the largest gain to
+        the largest loss.
 
     See Also
     --------
     Comparison : The numbers of all queries.
-    DifferenceDisplay : A picture of the differences of all queries.
+    DifferenceDisplay : A plot of the differences of all queries.
 
     Examples
     --------
@@ -637,14 +637,14 @@ class QueryDifferences:
 
 
 def query_differences(first: Floats, second: Floats) -> Floats:
-    """Differences of values, 0 where they differ by rounding."""
+    """Differences of values, 0 where they differ only by rounding."""
     differences = first - second
     differences[np.abs(differences) < EQUAL] = 0
     return differences
 
 
 def _query(label: Any) -> str:
-    """A label in a table: text as it is."""
+    """A label in a table: text without quotes."""
     return label if isinstance(label, str) else shown_labels(np.fromiter([label], object, 1))
 
 

@@ -1,4 +1,4 @@
-"""Queries as a sample: their values and weights, and what is independent of each other."""
+"""Queries as a sample: their values, weights and independent units."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _LEAST = 10  # queries or clusters; below it a warning says that an interval is 
 class Sample(NamedTuple):
     """NDCG of each ranker (row) and scored query (column), with the weights of these queries.
 
-    `clusters` has the number of each query's cluster, or is None where all are independent.
-    `judged` has the counts of judged documents, also of queries that are left out; it is None where
+    `clusters` has the number of each query's cluster, or is None if all are independent.
+    `judged` has the counts of judged documents, also of queries that are left out; it is None if
     every document is judged and returned.
     """
 
@@ -74,7 +74,7 @@ class Sample(NamedTuple):
         return sample, dict(zip(as_python(names), parts, strict=True))
 
     def _part(self, members: NDArray[np.bool_]) -> Sample:
-        """Those of some queries that have a weight, as a sample of their own."""
+        """The queries that are members and have a weight, as a sample of their own."""
         scored = members & (self.weight > 0)
         weight, clusters = self.weight[scored], None
         if self.clusters is not None:
@@ -98,18 +98,18 @@ class Sample(NamedTuple):
         return self.n_queries if self.clusters is None else int(self.clusters.max()) + 1
 
     def by_independent_unit(self, values: Floats) -> tuple[Floats, Floats]:
-        """Values and weights of what is independent of each other: queries, or their clusters."""
+        """Values and weights of the independent units: queries, or their clusters."""
         if self.clusters is None:
             return values, self.weight
         return by_cluster(values, self.weight, self.clusters)
 
     def is_small(self) -> bool:
-        """Whether there are too few queries, or clusters, for an interval to be relied on."""
+        """Whether queries, or clusters, are too few for a reliable interval."""
         units = self.by_independent_unit(self.values)[1]
         return len(units) < 2 or _is_too_few(effective_number(units))
 
     def shares(self) -> tuple[list[float], list[float]]:
-        """Of each ranker: how much of what it returns is judged, how many queries it answers."""
+        """For each ranker, the shares of judged documents and of answered queries."""
         if self.judged is None:
             return [1.0] * len(self.values), [1.0] * len(self.values)
         judged, answered = self.judged.shares()
@@ -119,7 +119,7 @@ class Sample(NamedTuple):
 def read_rankers(
     measure: Measure, y_true: ArrayLike, y_scores: Mapping[Any, ArrayLike], **data: Any
 ) -> list[Queries]:
-    """Queries with the scores of each ranker, which are grouped once and warn once."""
+    """Queries with the scores of each ranker; rows are grouped once, and warnings come once."""
     found: list[Queries] = []
     for name, y_score in y_scores.items():
         with naming_ranker(name) if len(y_scores) > 1 else nullcontext():
@@ -132,7 +132,7 @@ def read_rankers(
 
 
 def scored_weights(values: Floats, weight: Floats | None) -> tuple[Floats, NDArray[np.bool_]]:
-    """Weights of the queries that have a value and a weight, and which these are."""
+    """Weights of the queries that have a value and a weight, and a mask of these queries."""
     weight = np.ones(len(values)) if weight is None else weight
     scored = ~np.isnan(values) & (weight > 0)
     weight = weight[scored]
@@ -140,20 +140,20 @@ def scored_weights(values: Floats, weight: Floats | None) -> tuple[Floats, NDArr
 
 
 def check_sample_size(weight: Floats, n_queries: int, clustered: bool = False) -> None:
-    """Raise or warn where a sample of so many queries or clusters is too small."""
+    """Raise or warn if the sample has too few queries or clusters."""
     n, each = len(weight), "clusters" if clustered else "queries"
     if n < 2:
         raise ValueError(
             f"At least 2 scored {each} are needed to estimate how NDCG varies over {each}; found "
-            f"{n} of {n_queries} queries."
+            f"{n} among {n_queries} queries."
         )
     worth = effective_number(weight)
     if _is_too_few(worth):
-        counted = f"{n} clusters of {n_queries} queries" if clustered else f"{n} queries"
+        counted = f"{n_queries} queries in {n} clusters" if clustered else f"{n} queries"
         if round(worth, 6) < n:
             uneven = "uneven sizes" if clustered else "uneven weights"
             counted += f" with {uneven} have an effective number of {worth:.3g} (Kish)"
-        warn(f"{counted}: intervals and tests are unreliable below {_LEAST}.")
+        warn(f"{counted}: intervals and tests are unreliable below {_LEAST} {each}.")
 
 
 def _is_too_few(effective: float) -> bool:
@@ -163,7 +163,7 @@ def _is_too_few(effective: float) -> bool:
 def _labels_of_queries(
     queries: Queries, y_true: ArrayLike, ids: ArrayLike, name: str
 ) -> tuple[NDArray[Any], Ints]:
-    """Labels of what queries belong to, a cluster or a segment, and the place of each query's."""
+    """Labels of clusters or segments, and the place of each query's cluster or segment."""
     refuse_reordered(**{"y_true": y_true, name: ids})
     grouping = Grouping.of_ids(ids, queries.shape[0], name=name)
     codes = grouping.row_codes()
@@ -180,14 +180,14 @@ def _labels_of_queries(
         raise ValueError(
             f"{name} must hold whole queries, but {len(several)} queries have rows in several, "
             f"the first {shown_labels(queries.grouping.labels[first])}, in {name} {both}. Pass "
-            f"larger {name}; or, if its rows in each are a query of their own, groups=[groups, "
+            f"larger {name}, or score its rows in each of them as a query, with groups=[groups, "
             f"{name}]."
         )
     return grouping.labels, low
 
 
 def generator_of(random_state: Any, n_resamples: object) -> np.random.Generator:
-    """The generator that draws `n_resamples` resamples, which are checked as well."""
+    """The generator of `random_state`; checks `n_resamples` too."""
     if not is_integer(n_resamples) or n_resamples < 2:
         raise ValueError(f"n_resamples must be an integer >= 2, got {n_resamples!r}.")
     if isinstance(random_state, np.random.RandomState):
@@ -202,6 +202,6 @@ def generator_of(random_state: Any, n_resamples: object) -> np.random.Generator:
 
 
 def check_level(confidence_level: object) -> None:
-    """Raise unless this is the level of an interval."""
+    """Raise unless the level is between 0 and 1."""
     if not is_number(confidence_level) or not 0 < float(confidence_level) < 1 - 2**-52:
         raise ValueError(f"confidence_level must be between 0 and 1, got {confidence_level!r}.")

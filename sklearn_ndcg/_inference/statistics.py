@@ -1,8 +1,8 @@
-"""Means over queries and how sure they are: arrays in, arrays out.
+"""Means over queries, their errors and tests: arrays in, arrays out.
 
 `values` have a row for each ranker or pair and a column for each query; `weight` has a weight for
-each query, of which the largest is 1. Where queries depend on each other, the columns are clusters
-of them: the mean over queries is the mean over clusters, weighted by the sums of their weights.
+each query, the largest 1. If queries depend on each other, the columns are clusters: the mean over
+queries is the mean over clusters, weighted by the sums of their weights.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from sklearn_ndcg._kernels import weighted_means
 Method = Literal["BCa", "percentile", "t"]
 Test = Literal["permutation", "t"]
 
-_CHUNK = 1 << 18  # queries that are drawn at a time: 2 MB, which a cache holds
+_CHUNK = 1 << 18  # queries that are drawn at a time: 2 MB, which fit a cache
 _SIGNS = 1 << 21  # signs that are drawn at a time
-_ROUNDING = 1e-14  # of one value, and of a mean of them: the kernels differ by less than 1e-15
+_ROUNDING = 1e-14  # error of a value or a mean; the kernels differ by less than 1e-15
 
 
 def effective_number(weight: Floats) -> float:
@@ -32,7 +32,7 @@ def effective_number(weight: Floats) -> float:
 
 
 def degrees_of_freedom(weight: Floats) -> float:
-    """Degrees of freedom of Student's t; n - 1 where weights are equal."""
+    """Degrees of freedom of Student's t; n - 1 if weights are equal."""
     return max(effective_number(weight) - 1, 1)
 
 
@@ -47,8 +47,8 @@ def mean_and_error(values: Floats, weight: Floats) -> tuple[Floats, Floats, Floa
     """Weighted mean of each row, its standard error, and mean over standard deviation."""
     total = weight.sum()
     means = weighted_means(values, weight)
-    # the jackknife: how far the mean moves where a query is left out. With equal weights it is
-    # s / sqrt(n), with others the least wrong of those in docs/evidence.md
+    # the jackknife: how far the mean moves if a query is left out. With equal weights it is
+    # s / sqrt(n); with others it is the least wrong of the errors in docs/design/evidence.md
     moves = (values - _means_of_others(values, weight)) * weight / total
     squares = ((values - means[:, np.newaxis]) ** 2 * weight).sum(axis=1)
     errors, deviations = _errors_and_deviations((moves**2).sum(axis=1), squares, weight)
@@ -77,7 +77,7 @@ def jackknife_factors(weight: Floats) -> Floats:
 
     Leaving a value out moves the mean by this factor times the distance between them.
     """
-    # beyond a million `_errors_and_deviations` has an error from all values
+    # for larger factors `_errors_and_deviations` takes the error from all values
     return np.minimum(weight / np.maximum(_sums_of_others(weight), 1e-300), 1e6)
 
 
@@ -86,14 +86,14 @@ def _errors_and_deviations(
 ) -> tuple[Floats, Floats]:
     """Standard errors of means by the jackknife, and standard deviations of the values.
 
-    From the summed squares of how far the mean moves where a value is left out, and the weighted
-    summed squares of the distances from the mean.
+    `squared_moves` sums the squares of how far the mean moves if a value is left out, `squares` the
+    weighted squares of the distances from the mean.
     """
     n, effective = len(weight), effective_number(weight)
     errors = np.sqrt(squared_moves * (n - 1) / n)
     deviations = np.sqrt(squares * weight.sum() / (weight * _sums_of_others(weight)).sum())
     if effective < 2:
-        # one query decides, and by luck it may lie near the mean of the others: use them all
+        # one query dominates, and by luck it may lie near the mean of the others: use all values
         errors = np.maximum(errors, deviations / np.sqrt(effective))
     return errors, deviations
 
@@ -116,10 +116,10 @@ def bootstrap_means(
 def bca_levels(
     tails: Floats, value: float, means: Floats, values: Floats, weight: Floats, pooled: bool = False
 ) -> Floats:
-    """Levels of the quantiles that BCa takes: with bias-correction and acceleration.
+    """Levels of the quantiles that BCa takes, with bias-correction and acceleration.
 
-    The acceleration is the skewness of the mean. It is estimated by the jackknife, or from the
-    skewness of all values, `pooled`: the jackknife follows the few that are heavy.
+    The acceleration is the skewness of the mean, estimated by the jackknife or, if `pooled`, from
+    all values, as the jackknife follows the few with large weights.
     """
     beyond = means - value
     beyond[np.abs(beyond) <= _ROUNDING * np.abs(values).max()] = 0  # equal but for rounding
@@ -142,7 +142,7 @@ def bca_levels(
     slowed = 1 - acceleration * shifted
     with np.errstate(divide="ignore"):
         levels = ndtr(bias + shifted / slowed)
-    # far out the formula runs through a pole and comes back on the other side
+    # beyond its pole the formula has the wrong sign
     return np.asarray(np.where(slowed > 0, levels, shifted > 0))
 
 
@@ -175,7 +175,7 @@ def permutation_pvalues(
         else:
             bits = np.frombuffer(generator.bytes(count * -(-n // 8)), dtype=np.uint8)
             flipped = np.unpackbits(~bits.reshape(count, -1), axis=1, count=n)
-        # A sum exceeds the observed one where the terms that change sign add up to less than 0.
+        # A sum exceeds the observed one if the terms that change sign add up to less than 0.
         # The others cancel, so that a large one among them costs no digits.
         sums, near = np.split(flipped.astype(np.float64) @ columns, 2, axis=1)
         return np.concatenate([sums <= near, sums >= -near], axis=1)
@@ -199,7 +199,7 @@ def power_of_t(effect: float, n: float, units: float, alpha: float) -> float:
     """Power of the two-sided t test to find an effect in `n` queries.
 
     `effect` is the mean difference over the standard deviation of the differences. `units` are the
-    independent units per query: less than 1 where queries come in clusters or weights differ.
+    independent units per query: less than 1 if queries come in clusters or weights differ.
     """
     degrees, shift = units * n - 1, effect * np.sqrt(n)
     critical = stdtrit(degrees, 1 - alpha / 2)
@@ -209,7 +209,7 @@ def power_of_t(effect: float, n: float, units: float, alpha: float) -> float:
 
 
 def smallest_sample(effect: float, units: float, power: float, alpha: float) -> int:
-    """The smallest number of queries in which the t test finds an effect with such a power."""
+    """The smallest number of queries in which the t test finds an effect with this power."""
     least = int(np.ceil(2 / units))  # two independent units
     if not np.isfinite(effect):
         return least
@@ -224,7 +224,7 @@ def smallest_sample(effect: float, units: float, power: float, alpha: float) -> 
 
 
 def smallest_effect(n: int, units: float, power: float, alpha: float) -> float:
-    """The smallest effect that the t test finds in `n` queries with such a power."""
+    """The smallest effect that the t test finds in `n` queries with this power."""
     high = 1 / np.sqrt(n)
     while power_of_t(high, n, units, alpha) < power:
         high *= 2
@@ -232,7 +232,7 @@ def smallest_effect(n: int, units: float, power: float, alpha: float) -> float:
 
 
 def _in_chunks(draw: Callable[[int], NDArray[Any]], n_resamples: int, step: int) -> NDArray[Any]:
-    """Results of `draw` for all resamples, of which `step` are drawn at a time, at least one."""
+    """Results of `draw` for all resamples, drawn `step` at a time, or one if that is 0."""
     step = max(1, step)
     return np.concatenate([draw(min(step, n_resamples - at)) for at in range(0, n_resamples, step)])
 
@@ -245,7 +245,7 @@ def _means_of_others(values: Floats, weight: Floats) -> Floats:
 def _sums_of_others(terms: Floats) -> Floats:
     """For each term the sum of all others in its row.
 
-    Not by a difference, which would lose all digits where one term is much larger than the rest.
+    A difference from the total would lose all digits if one term is much larger than the rest.
     """
     sums = np.zeros_like(terms)
     sums[..., 1:] = np.cumsum(terms[..., :-1], axis=-1)

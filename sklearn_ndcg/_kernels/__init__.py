@@ -1,8 +1,8 @@
 """Arrays in, arrays out: DCG of many queries, threads, exact sums. Nothing is checked here.
 
-`backend` has the compiled kernels if they were built, else those in NumPy, which have the same
-functions. The environment variable SKLEARN_NDCG_KERNELS chooses "numpy" or "compiled", for tests
-and bug reports.
+`backend` is the module of the compiled kernels if they were built, otherwise the one of the NumPy
+kernels, with the same functions. The environment variable SKLEARN_NDCG_KERNELS chooses "numpy" or
+"compiled", for tests and bug reports.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ def in_threads(call: Callable[[slice], Floats], lengths: Ints, n_rows: int) -> F
 def places_of(codes: Ints, n_codes: int) -> tuple[Ints, Places]:
     """How often each code occurs, and the places to which `gather_by_group` moves the rows.
 
-    For each part of the rows, named by its first row, these are the places of the first row of each
-    code in it, so that threads can gather the parts at once.
+    For each part of the rows (the key is its first row), these are the places of the part's first
+    row of each code, so that threads can gather the parts at once.
     """
     n_parts = count_parts(len(codes))
     if backend is numpy_kernels or n_parts * n_codes > len(codes):
-        n_parts = 1  # or the places would take more memory than the codes
+        n_parts = 1  # otherwise the places would take more memory than the codes
 
     def count(part: slice) -> tuple[int, Ints]:
         return part.start, backend.count_codes(codes[part], n_codes)

@@ -28,7 +28,7 @@ ctypedef fused graded:  # gains, or grades whose gains are in a table
 
 cdef enum:
     GRADES = 256  # of a byte
-    PARTS = 16  # of a query, whose highest scores bound the score at a small cutoff from below
+    PARTS = 16  # of a query: their highest scores bound the score at a small cutoff from below
     PATIENCE = 1 << 21  # documents, after which the kernels check whether the call was interrupted
 
 ctypedef fused item:
@@ -45,7 +45,7 @@ cdef struct Sum:  # compensated
 
 
 cdef inline void add(Sum* s, double term) noexcept nogil:
-    # the error of a sum without asking which term is larger (Knuth 1969)
+    # the rounding error of a sum, whichever term is larger (Knuth 1969)
     cdef double total = s.total + term
     cdef double added = total - s.total
     s.rest += (s.total - (total - added)) + (term - added)
@@ -59,8 +59,8 @@ cdef inline double total_of(Sum* s) noexcept nogil:
 
 cdef struct Ranks:
     const double* discount
-    const double* before  # sum of the discounts of all earlier ranks, and what it rounds off:
-    const double* rest  # with both, differences of such sums are as good as sums
+    const double* before  # sums of the discounts of all earlier ranks
+    const double* rest  # their rounding errors, without which differences of sums lose digits
     const Py_ssize_t* cutoffs
     Py_ssize_t n_cutoffs
 
@@ -88,7 +88,7 @@ cdef void add_terms(
             if ranks.discount[end - 1] > 1e-12 * ranks.before[end]:
                 weight = ranks.before[end] - ranks.before[first]
                 add(s, gain * (weight + (ranks.rest[end] - ranks.rest[first])))
-            else:  # discounts so steep that the sums have lost them
+            else:  # discounts too small for the digits of the sums
                 for rank in range(first, end):
                     add(s, gain * ranks.discount[rank])
         first = end
@@ -110,7 +110,7 @@ cdef int check_interrupt_now() except -1 with gil:
 
 
 cdef inline int check_interrupt_now_and_then(Py_ssize_t i) except -1 nogil:
-    """Raise where the call was interrupted, in a loop over `i`."""
+    """Raise if the call was interrupted, in a loop over `i`."""
     return check_interrupt_now() if i % PATIENCE == PATIENCE - 1 else 0
 
 
@@ -216,7 +216,7 @@ cdef int ideal_of_query(
             add_term(ranks, ranked[i].score, i, &s, &at, out)
     else:
         memset(counts, 0, 2 * n_grades * sizeof(Py_ssize_t))
-        for i in range(0, n - 1, 2):  # two counts, as consecutive updates of one would wait for each other
+        for i in range(0, n - 1, 2):  # two counts, so that updates do not wait for each other
             counts[gain[i]] += 1
             counts[n_grades + gain[i + 1]] += 1
         if n % 2:
@@ -321,7 +321,7 @@ def factorize(const long long[::1] ids):
     return found[:n_found].copy(), codes
 
 
-cdef extern from "Python.h":  # of borrowed objects: counting references writes to each
+cdef extern from "Python.h":  # borrowed objects, as counting references would write to each
     ctypedef struct PyObject
     ctypedef struct PyTypeObject:
         pass
@@ -333,7 +333,7 @@ cdef extern from "Python.h":  # of borrowed objects: counting references writes 
 
 
 cdef inline bint is_plain(PyObject* each) noexcept:
-    """Whether this is text or a number, which run no Python code that may delete an object."""
+    """Whether this is text or a number: comparing these runs no Python code."""
     cdef PyTypeObject* kind = Py_TYPE(each)
     return (
         kind == &PyUnicode_Type or kind == &PyBytes_Type or kind == &PyLong_Type
@@ -342,9 +342,9 @@ cdef inline bint is_plain(PyObject* each) noexcept:
 
 
 def factorize_objects(const Py_ssize_t[::1] addresses):
-    """The codes of objects, equal ones have one; or None.
+    """Codes of objects, the same for equal ones.
 
-    That is where not all are text, bytes, int or float, or two that differ have one hash.
+    None if not all are text, bytes, int or float, or if different ones have the same hash.
     """
     cdef Py_ssize_t i, n = addresses.shape[0], n_found = 0
     cdef PyObject* each
@@ -384,7 +384,7 @@ def dcg(
     cdef Py_ssize_t q, n_done = 0
     cdef int by_gain
     cdef bint averages
-    by_gain, averages = ties  # which fails for a rule that says more
+    by_gain, averages = ties  # fails for a rule with more fields
     cdef double[GRADES] gains
     result = np.zeros((len(starts), len(cutoffs)))
     cdef double[:, ::1] out = result
@@ -439,7 +439,7 @@ def ideal_dcg(
             if not lengths[q]:
                 continue
             for column in range(ends.shape[1] if per_query else 1):
-                if per_query:  # a query's cutoffs are in no order
+                if per_query:  # the cutoffs of a query may be in any order
                     ranks.cutoffs = &ends[q, column]
                 ideal_of_query(
                     &gain[starts[q]], lengths[q], &ranks, gains, &by_gain[0], table.shape[0],
@@ -460,7 +460,7 @@ cdef void fill(double* gains, const double[::1] table):
 
 
 cdef _running_sums(const double[::1] discount):
-    """Sums of the discounts before each rank, and the rests that they round off."""
+    """Sums of the discounts before each rank, and their rounding errors."""
     cdef double[:, ::1] sums = np.zeros((2, discount.shape[0] + 1))
     cdef Py_ssize_t rank
     cdef Sum s = Sum(0, 0)

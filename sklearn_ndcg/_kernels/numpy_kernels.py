@@ -1,4 +1,4 @@
-"""DCG and ideal DCG of many queries at once: nothing checked, float64 out.
+"""DCG and ideal DCG of many queries at once, without checks, in float64.
 
 A query is the run of rows ``starts[q] : starts[q] + lengths[q]`` of `gain` and `score`. `gain` is
 float64, or grades of uint8 whose gains are in `table`; `score` is float64 or float32. Queries of
@@ -24,7 +24,7 @@ Places = dict[int, Ints]
 
 
 class TieRule(NamedTuple):
-    """How documents of equal scores are ordered: by gain, or as in the input; or all orders count.
+    """How documents with equal scores are ordered: by gain, as in the input, or in all orders.
 
     `by_gain` is 1 for the highest gain first, -1 for the lowest, 0 for the order of the input.
     """
@@ -38,7 +38,7 @@ class TieRule(NamedTuple):
         return not (self.by_gain or self.averages)
 
 
-_DOCUMENTS_PER_BLOCK = 1 << 16  # the few temporaries of a block stay in a core's cache
+_DOCUMENTS_PER_BLOCK = 1 << 16  # the temporary arrays of a block fit a core's cache
 
 
 def as_grades(relevance: NDArray[Any]) -> Grades | None:
@@ -88,7 +88,7 @@ def factorize(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], Ints]:
 
 
 def factorize_objects(addresses: Ints) -> None:
-    """None: NumPy sees no object by its address."""
+    """None: NumPy cannot read objects by their addresses."""
     del addresses
 
 
@@ -158,8 +158,8 @@ def _blocks(
 
 
 def _rank_gains(gain: Floats, score: Floats, ties: TieRule) -> Floats:
-    """Gain at each rank, largest score first; the expected gain where all orders count."""
-    by_gain, averages = ties  # which fails for a rule that says more
+    """Gain at each rank, largest score first; the expected gain if all orders count."""
+    by_gain, averages = ties  # fails for a rule with more fields
     descending = -score
     if by_gain:
         order = np.lexsort((-by_gain * gain, descending))

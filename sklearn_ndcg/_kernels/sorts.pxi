@@ -1,6 +1,6 @@
-# Stable sorts of documents by descending score, included by compiled.pyx. The rank of a document
-# among few is the number of those with a higher score, counted without a branch; runs of so few are
-# merged.
+# Stable sorts of documents by descending score, included by compiled.pyx. In a short run, the place
+# of a document is the number of documents with a higher score, counted without a branch; short runs
+# are merged.
 
 cdef enum:
     RUN = 32  # documents that are sorted by counting; longer runs are merged
@@ -38,8 +38,8 @@ cdef void sort_by_insertion(Document* documents, Py_ssize_t n) noexcept nogil:
 cdef void sort_by_counting(const Document* source, Document* target, Py_ssize_t n) noexcept nogil:
     """Sort at most RUN documents: the place of each is the number of those with a higher score.
 
-    Scores are compared as float32, of which a processor takes at least four at once. Documents
-    that this ties are put right at the end.
+    Scores are compared as float32, at least four at once. Documents that are tied by the rounding
+    are put right at the end.
     """
     cdef Document copy[RUN]
     cdef float score[RUN + LANES]
@@ -68,7 +68,7 @@ cdef void sort_by_counting(const Document* source, Document* target, Py_ssize_t 
 
 
 cdef void merge(const Document* source, Document* target, Py_ssize_t n) noexcept nogil:
-    """Merge two halves, branch-free and from both ends: neither end waits for the other."""
+    """Merge two halves without branches, from both ends at once."""
     cdef Py_ssize_t half = n // 2, left = 0, right = half, last_left = half - 1, last_right = n - 1
     cdef Py_ssize_t i, take
     if source[half - 1].score >= source[half].score:
@@ -106,7 +106,7 @@ cdef int sort_by_merging(
 
 
 cdef int sort(Document* documents, Document* spare, Py_ssize_t n) except -1 nogil:
-    """Sort by descending score, stably; many documents by way of buckets of equal width."""
+    """Sort by descending score, stably; many documents first go into buckets of equal width."""
     cdef Py_ssize_t ends[BUCKETS]
     cdef Py_ssize_t i, bucket, start = 0, stop, n_buckets = min(n // 8, <Py_ssize_t> BUCKETS)
     cdef double score, scale = 0, low = INFINITY, high = -INFINITY

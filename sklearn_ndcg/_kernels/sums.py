@@ -1,4 +1,4 @@
-"""Sums and means that are the same to the last bit in any order."""
+"""Sums and means that do not depend on the order of the values, to the last bit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from sklearn_ndcg._checks import Floats, Ints
 
-_FEW = 512  # values, which math.fsum adds in less time than NumPy
+_FEW = 512  # up to so many values, math.fsum is faster than NumPy
 
 
 def weighted_means(values: Floats, weight: Floats) -> Floats:
@@ -42,14 +42,14 @@ def exact_sum(values: Floats) -> float:
         part = (large + rest) - large
         rest = rest - part
         parts.append(float(part.sum()))
-    with np.errstate(over="ignore"):  # infinite, as a sum of few values
+    with np.errstate(over="ignore"):  # infinite, as above
         return float(np.ldexp(math.fsum(parts), exponent))
 
 
 def sums_of_runs(values: Floats, starts: Ints) -> Floats:
     """Sums of the runs that begin at `starts`, the same to the last bit in any order of each.
 
-    Equal values have one order only. Others are split as in `exact_sum`; what is left after two
+    Values are split as in `exact_sum`, unless those of each run are equal; what is left after two
     parts is below 1e-20 of the largest value.
     """
     if (np.maximum.reduceat(values, starts) == np.minimum.reduceat(values, starts)).all():

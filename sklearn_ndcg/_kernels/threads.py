@@ -1,6 +1,6 @@
-"""Work on rows in several threads, where it releases the GIL and there is enough of it.
+"""Work on rows in several threads, if it releases the GIL and the rows are many.
 
-Each call starts its threads and ends them, so that none is left that a fork would break.
+Each call starts and ends its own threads, so that a fork never meets a running one.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from sklearn_ndcg._checks import Ints
 
 Result = TypeVar("Result")
 
-# fewer rows than these take a thread less time than it takes to start
+# a thread needs less time for fewer rows than it takes to start
 _LEAST_ROWS = 1 << 17
-_PASSES = 4  # over a row take as long as a kernel
-_PARTS = 4  # for each thread: one that is slowed down by other processes takes fewer of them
+_PASSES = 4  # this many simple passes take as long as a kernel
+_PARTS = 4  # per thread, so that a thread that other processes slow down takes fewer of them
 _thread_state = threading.local()
 
 
 def check_interrupt() -> None:
-    """Raise where the call was interrupted; the kernels call this every few million rows.
+    """Raise if the call was interrupted; the kernels call this every few million rows.
 
-    In the main thread Python raises KeyboardInterrupt by itself, here as anywhere.
+    In the main thread Python itself raises KeyboardInterrupt.
     """
     stop = getattr(_thread_state, "stop", None)
     if stop is not None and stop.is_set():
@@ -47,9 +47,9 @@ def count_threads(n_rows: int) -> int:
     """How many threads to use, counted as libraries that use OpenMP do.
 
     That is OMP_NUM_THREADS, as joblib and Dask set it for their workers, or the CPUs of this
-    process; no more than `joblib.parallel_config` and `threadpoolctl.threadpool_limits` allow. A
-    caller that is not the main thread, or is a worker process without that variable, is one of
-    several already.
+    process; no more than `joblib.parallel_config` and `threadpoolctl.threadpool_limits` allow. It
+    is 1 outside the main thread, and in a worker process without that variable: other threads or
+    processes probably use the other CPUs.
     """
     most = n_rows // _LEAST_ROWS
     if most < 2 or threading.current_thread() is not threading.main_thread():
@@ -68,7 +68,7 @@ def count_threads(n_rows: int) -> int:
 
 @cache
 def _openmp() -> ThreadpoolController:
-    """The OpenMP libraries of this process, one of them scikit-learn's; found once, in 3 ms."""
+    """The OpenMP libraries of this process, including scikit-learn's; found once, in 3 ms."""
     return ThreadpoolController().select(user_api="openmp")
 
 
@@ -82,7 +82,7 @@ def _parts_for(n_threads: int) -> int:
 
 
 def map_rows(call: Callable[[slice], Result], n_rows: int, n_parts: int = 0) -> list[Result]:
-    """Results of `call`, a pass over `n_rows` rows, on parts of them in order."""
+    """Results of `call`, a pass over `n_rows` rows, on parts of them, in order."""
     n_threads = count_threads(n_rows // _PASSES)
     n_parts = n_parts or _parts_for(n_threads)
     if n_parts == 1:
@@ -92,7 +92,7 @@ def map_rows(call: Callable[[slice], Result], n_rows: int, n_parts: int = 0) -> 
 
 
 def map_queries(call: Callable[[slice], Result], lengths: Ints, n_rows: int) -> list[Result]:
-    """Results of `call` on parts of the queries, which have about as many rows each."""
+    """Results of `call` on parts of the queries with about equal numbers of rows."""
     n_threads = count_threads(n_rows)
     if n_threads == 1:
         return [call(slice(None))]
@@ -103,7 +103,7 @@ def map_queries(call: Callable[[slice], Result], lengths: Ints, n_rows: int) -> 
 
 
 def _run(call: Callable[[slice], Result], ends: list[int], n_threads: int) -> list[Result]:
-    """`call` on each part, by this thread and others, each of which takes the next one."""
+    """Results of `call` on each part; this thread and others take one part after another."""
     results: dict[int, Result] = {}
     errors: list[BaseException] = []
     parts, lock, stop = iter(pairwise(ends)), threading.Lock(), threading.Event()
@@ -117,7 +117,7 @@ def _run(call: Callable[[slice], Result], ends: list[int], n_threads: int) -> li
             results[first] = call(slice(first, last))
 
     def help_out(token: Any) -> None:
-        del token  # or the traceback of an error would keep it
+        del token  # otherwise the traceback of an error would keep it
         try:
             _thread_state.stop = stop
             work()
@@ -127,7 +127,7 @@ def _run(call: Callable[[slice], Result], ends: list[int], n_threads: int) -> li
     tokens = [threading.Lock() for _ in range(min(n_threads, len(ends) - 1) - 1)]
     running = [weakref.ref(token) for token in tokens]
     try:
-        # no memory, no more threads here, or Python is ending: fewer threads will do
+        # without memory, at the limit of threads or at Python's end, fewer threads will do
         with suppress(RuntimeError, MemoryError):
             while tokens:
                 _thread.start_new_thread(help_out, (tokens.pop(),))
@@ -141,16 +141,16 @@ def _run(call: Callable[[slice], Result], ends: list[int], n_threads: int) -> li
     if not errors and len(results) < len(ends) - 1:
         errors.append(MemoryError("A thread has ended before it was done."))
     if errors:
-        raise errors.pop(0)  # not in a circle with its own traceback
+        raise errors.pop(0)  # avoids a reference cycle with its own traceback
     return [results[first] for first in ends[:-1]]
 
 
 def _wait_for_end_of(running: list[weakref.ref[Any]]) -> None:
-    """Wait for threads, each of which alone holds an object, from before its start to its end.
+    """Wait for threads; each holds the only reference to an object until it ends.
 
-    `threading.Thread` would wait forever for one that found no memory to start with.
+    `threading.Thread` would wait forever for a thread that could not start for lack of memory.
     """
     for attempt in count():
         if all(each() is None for each in running):
             return
-        time.sleep(0 if attempt < 200 else 1e-4)  # the shortest sleep is as long as a start
+        time.sleep(0 if attempt < 200 else 1e-4)  # a real sleep takes as long as starting a thread

@@ -44,7 +44,7 @@ def read_trec(path: FilePath, name: str) -> Iterator[tuple[str, str, float]]:
     """Query, document and value of each line of a run or of judgements."""
     layout, query, last = _LAYOUTS[name], "", b""
     for number, line in enumerate(_lines(path), 1):
-        fields = line.split()  # bytes, as ids may have the other spaces of Unicode
+        fields = line.split()  # as bytes, as ids may contain Unicode's other spaces
         try:
             if number == 1 and name == "qrels" and fields == [*map(str.encode, _BEIR.fields)]:
                 layout = _BEIR

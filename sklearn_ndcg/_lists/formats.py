@@ -26,11 +26,11 @@ def from_lists(
     unjudged: Unjudged = "zero",
     duplicates: Duplicates = "raise",
 ) -> RowArrays:
-    """Turn what is relevant, and ranked lists of ids, into rows for `ndcg_score`.
+    """Turn relevant ids, and ranked lists of ids, into rows for `ndcg_score`.
 
-    A row for each document that was recommended or is relevant: what is relevant and was not
-    recommended gets the score ``-inf``, and counts in the ideal. Scores follow the places in the
-    lists and are all distinct, so that no rule for ties can change their order.
+    Each document that was recommended or is relevant gets a row. Relevant documents that were not
+    recommended get the score ``-inf``, and count in the ideal. Scores follow the places in the
+    lists, without ties.
 
     Parameters
     ----------
@@ -41,23 +41,23 @@ def from_lists(
         ``to_dict()`` or its ``tolist()``.
 
     recommended : mapping or sequence of n_queries sequences
-        The list of ids of each query, best first. A mapping if `relevant` is one, with the same
-        keys; otherwise of its length.
+        The list of ids of each query, best first. A mapping with the same keys if `relevant` is a
+        mapping; otherwise a sequence of the same length.
 
     unanswered : {"zero", "omit"}, default="zero"
         A query in `relevant` without a list has an NDCG of 0, or is left out. (An empty list is
         a list.)
 
     unjudged : {"zero", "omit", "nan"}, default="zero"
-        What was recommended and is not in the truth, or has the grade NaN there, has the relevance
-        0; or is taken out, so that the places after it close up; or has the relevance NaN, for a
-        gain that is not 0 for relevance 0: see `unjudged` of `ndcg_score`.
+        Recommended documents that are not in the truth, or have the grade NaN there, get the
+        relevance 0; or are removed, and later ones move up; or get the relevance NaN, for a gain
+        that is not 0 for relevance 0, see `unjudged` in `ndcg_score`.
 
     duplicates : {"raise", "omit", "zero"}, default="raise"
-        An id that is twice in a list, as it may be where lists were merged or chunks bear the id
-        of their document, is an error; or its later places are removed, so that the places after
-        them close up; or they stay, as documents that nobody judged, and gain nothing. An id that
-        is twice in a collection of relevant ids is an error, or counts once.
+        An id that is twice in a list, for example if lists were merged or chunks have the id of
+        their document, is an error; or its later places are removed, and later documents move up;
+        or they stay as unjudged documents without a gain. An id that is twice in a collection of
+        relevant ids is an error, or counts once.
 
     Returns
     -------
@@ -74,14 +74,12 @@ def from_lists(
     ------
     ValueError
         If an id is twice in a list or in a truth and ``duplicates="raise"``, if
-        ``duplicates="zero"`` meets ``unjudged="omit"``, which would take out what it keeps, if an
-        id is missing, if a query has neither list nor truth and so no row to show it, or if there
-        is no row at all.
+        ``duplicates="zero"`` is combined with ``unjudged="omit"``, if an id is missing, if a query
+        has neither a list nor anything relevant, or if no query is left.
 
     TypeError
-        If lists or truths are of another form, ids cannot be hashed or are bool, or grades are not
-        numbers; also if nothing that was recommended is in the truth, and the ids are of other
-        types.
+        If lists or truths have another form, ids cannot be hashed or are bool, or grades are not
+        numbers; also if no recommended id is in the truth because the ids have different types.
 
     See Also
     --------
@@ -91,13 +89,13 @@ def from_lists(
 
     Notes
     -----
-    A query that has a list and no truth is one without a relevant document: its NDCG is undefined,
-    see `undefined` of `ndcg_score`. If ``unjudged="omit"`` leaves nothing of it, one row of
-    relevance 0 that was not recommended keeps its place.
+    A query that has a list but no truth has no relevant document: its NDCG is undefined, see
+    `undefined` in `ndcg_score`. If ``unjudged="omit"`` removes all its documents, one row with the
+    relevance 0 and the score ``-inf`` takes their place.
 
-    Condensed lists (``unjudged="omit"``) need judgements of 0: with a collection as truth all that
-    was judged is relevant, and any order of it is perfect. They also need long lists, as what is
-    left of ten documents may be none.
+    Condensed lists (``unjudged="omit"``) need documents that were judged 0: if all judged documents
+    are relevant, as in a collection, any order of them is perfect. They also need long lists, as
+    perhaps none of ten documents is judged.
 
     Examples
     --------
@@ -143,8 +141,7 @@ def from_trec(
 
     The documents of a query are ordered as trec_eval orders them: by score, rounded to float32,
     and then by document id, descending. With ``CONVENTIONS["trec_eval"]`` (or the defaults, since
-    nothing is tied any more) `ndcg_samples` gives trec_eval's ``ndcg``, with `k` its
-    ``ndcg_cut``.
+    no scores are tied) `ndcg_samples` gives trec_eval's ``ndcg``, and with `k` its ``ndcg_cut``.
 
     Parameters
     ----------
@@ -163,15 +160,15 @@ def from_trec(
         ir_measures), or is left out (trec_eval's default).
 
     unjudged : {"zero", "omit", "nan"}, default="zero"
-        Unjudged documents have the relevance 0; or are taken out, so that the places after them
-        close up, as with trec_eval's ``-J``; or have the relevance NaN, to which
-        ``ndcg_score(..., unjudged="zero")`` gives no gain even if 0 has one in its `gain`.
+        Unjudged documents get the relevance 0; or are removed, and later ones move up, as with
+        trec_eval's ``-J``; or get the relevance NaN, to which
+        ``ndcg_score(..., unjudged="zero")`` gives no gain even if its `gain` gives one to 0.
 
     duplicates : {"raise", "omit", "zero"}, default="raise"
-        A document that is twice in a query of a run is an error, as in trec_eval; or its places
-        after the best are removed, so that the places after them close up; or they stay, as
-        documents that nobody judged, and gain nothing. A document that is twice in `qrels` is an
-        error, or counts once; with two relevances it is always an error.
+        A document that is twice in a query of a run is an error, as in trec_eval; or only its best
+        place is kept, and later documents move up; or its other places stay as unjudged documents
+        without a gain. A document that is twice in `qrels` is an error, or counts once; with two
+        relevances it is always an error.
 
     Returns
     -------
@@ -187,10 +184,10 @@ def from_trec(
     Raises
     ------
     ValueError
-        If a file has a line of other fields or without a number, is not UTF-8, is damaged or empty,
-        if a document is twice in a query, if ``duplicates="zero"`` meets ``unjudged="omit"``, a
-        number is NaN, no query is left, or `qrels` and `run` look swapped: relevance that is not
-        whole, and scores that all are.
+        If a line of a file has other fields or no number, if a file is not UTF-8, damaged or empty,
+        if a document is twice in a query, if ``duplicates="zero"`` is combined with
+        ``unjudged="omit"``, if a number is NaN, if no query is left, or if `qrels` and `run` look
+        swapped: some relevance is not a whole number, but all scores are.
 
     TypeError
         If records lack a field, ids are not text, or relevance or scores are not numbers.
@@ -257,13 +254,13 @@ def _rows(
     duplicates: str,
     read: Reader,
 ) -> RowArrays:
-    """The pool of one ranker, with the rows of each query in the order of its list."""
+    """Rows of one ranker, those of each query in the order of its list."""
     check_choice("unjudged", unjudged, get_args(Unjudged))
     pool = pool_lists(truths, {"ranker": lists}, unanswered, duplicates, read)
     [y_score] = pool.y_scores.values()
     query = np.repeat(np.arange(len(pool.n_rows)), pool.n_rows)
     starts = np.cumsum(pool.n_rows) - pool.n_rows
-    # one key, which is faster than np.lexsort; what is not in the list comes last
+    # a single key is faster than np.lexsort; documents that are not in the list come last
     order = np.argsort(starts[query] + np.minimum(-y_score, pool.n_rows[query]), kind="stable")
     y_true, y_score = pool.y_true[order], y_score[order]
     if unjudged == "omit":
@@ -274,9 +271,9 @@ def _rows(
 
 
 def _condensed(y_true: Floats, y_score: Floats, query: Ints) -> tuple[Floats, Floats, Ints]:
-    """The judged rows; those in a list take the places from the first on.
+    """The judged rows; those in a list take its first places.
 
-    A query of which nothing is left keeps one row, neither relevant nor in the list.
+    A query without judged rows keeps one row, neither relevant nor in the list.
     """
     judged = ~np.isnan(y_true)
     emptied = np.searchsorted(query, np.flatnonzero(np.bincount(query, judged) == 0))

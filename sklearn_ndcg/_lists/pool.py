@@ -1,4 +1,4 @@
-"""The ranked lists of one ranker or several, brought to the same rows."""
+"""The ranked lists of one or several rankers, brought to the same rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn_ndcg._checks import Floats, Ints, check_choice, naming_ranker
 from sklearn_ndcg._lists.reading import ByQuery, as_floats, read_truth, refuse_unlike_ids
 
-_WIDEST = 64  # characters of ids that are repeated in an array of text; longer ones are shared
+_WIDEST = 64  # characters of ids in an array of text; longer ids are shared objects
 
 Unanswered = Literal["zero", "omit"]
 Reader = Callable[[Any, Any, str], Mapping[Any, Any]]
@@ -70,9 +70,9 @@ class Pool:
 
 @dataclass
 class _Ranker:
-    """The lists of one ranker, and what they have of the truths.
+    """The lists of one ranker, and their hits: documents that are in the truth.
 
-    `places` are those of hits in their lists, `graded` those among all grades.
+    `places` are the places of hits in their lists, `graded` their places among all grades.
     """
 
     lists: ByQuery
@@ -94,7 +94,7 @@ class _Ranker:
         return np.array(self.lengths, dtype=np.intp) - np.array(self.n_hits, dtype=np.intp)
 
     def scores(self, n: int, graded_rows: Ints, first_others: Ints) -> Floats:
-        """The score of each row; what is not in the truth takes the rows after it."""
+        """The score of each row; documents that are not in the truth take the rows after it."""
         lengths = np.array(self.lengths)
         starts = np.cumsum(lengths) - lengths
         score = np.repeat(starts, lengths) - np.arange(lengths.sum()) - 1.0
@@ -162,7 +162,7 @@ def _queries_to_score(
     n_omitted = len(every) - len(queries)
     if not queries:
         omitted = f": all {n_omitted} lack a list and are omitted" if n_omitted else ""
-        raise ValueError(f"There is no query to score{omitted}.")
+        raise ValueError(f"No query is left to score{omitted}.")
     return queries, n_omitted
 
 
@@ -175,16 +175,16 @@ def _places(hits: Set[Any], listed: Collection[Any]) -> dict[Any, int]:
 
 
 def _noting(name: Any, rankers: Collection[Any]) -> AbstractContextManager[None]:
-    """Say in which ranker an error was found, if there are several."""
+    """Name the ranker in which an error was found, unless it is the only one."""
     return naming_ranker(name) if len(rankers) > 1 else nullcontext()
 
 
 def read_run(documents: Mapping[Any, Any], _: Any, __: str) -> Mapping[Any, Any]:
-    """The documents of one query of a ranked run, which were checked before."""
+    """The documents of one query of a ranked run, which are already checked."""
     return documents
 
 
 def _runs(starts: Ints, lengths: Ints) -> Ints:
-    """The numbers of all rows of runs, one run after another."""
+    """The row numbers of all runs, one run after another."""
     before = np.cumsum(lengths) - lengths
     return np.repeat(starts - before, lengths) + np.arange(lengths.sum())

@@ -1,4 +1,4 @@
-"""Ranked lists and TREC runs, checked, one query at a time."""
+"""Read and check ranked lists and TREC runs, one query at a time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sklearn_ndcg._lists.files import read_trec
 ByQuery = Mapping[Any, Any]
 Duplicates = Literal["raise", "omit", "zero"]
 
-# Whether the later places of an id stay in its list; None: they are an error.
+# Whether later places of an id stay in its list; with None they are an error.
 _LATER_PLACES_STAY = {"raise": None, "omit": False, "zero": True}
 
 _NEVER_MISSING = {str, int, bytes, tuple, frozenset, np.str_, np.int64, np.int32}  # types of ids
@@ -29,7 +29,7 @@ _LIST_HINT = (
     ".ravel() of an array, list() of another iterable."
 )
 _SWAPPED_HINT = (
-    "It is in no order: are relevant and recommended swapped? For a dict of scores pass "
+    "It has no order: are relevant and recommended swapped? For a dict of scores pass "
     "sorted(scores, key=scores.get, reverse=True)."
 )
 _TWICE_IN_LIST = (
@@ -48,17 +48,17 @@ _TWICE_HINTS = {
 
 
 def check_duplicates(duplicates: str, unjudged: str) -> None:
-    """Raise unless this is a choice, and one that goes with what is done to the unjudged."""
+    """Raise unless `duplicates` is one of the choices, and can be combined with `unjudged`."""
     check_choice("duplicates", duplicates, tuple(_LATER_PLACES_STAY))
     if (duplicates, unjudged) == ("zero", "omit"):
         raise ValueError(
-            'duplicates="zero" keeps the later places of an id, and unjudged="omit" takes out '
-            'whatever has no judgement of its own: pass duplicates="omit" with it.'
+            'duplicates="zero" keeps the later places of an id as unjudged documents, and '
+            'unjudged="omit" removes these: pass duplicates="omit" with it.'
         )
 
 
 def truths_and_lists(relevant: Any, recommended: Any) -> tuple[ByQuery, ByQuery]:
-    """Truths and lists, each as a mapping from query; numbers are the queries of sequences."""
+    """Truths and lists, each as a mapping from query; the queries of sequences are numbered."""
     truths = _by_query(relevant, "relevant", "dict(zip(rows['id'], rows['grade']))")
     lists = _by_query(recommended, "recommended", "list(rows['id'])")
     if isinstance(relevant, Mapping) != isinstance(recommended, Mapping):
@@ -75,7 +75,7 @@ def truths_and_lists(relevant: Any, recommended: Any) -> tuple[ByQuery, ByQuery]
 
 
 def _by_query(queries: Any, name: str, entry: str) -> ByQuery:
-    """Lists or truths by query, numbered where they are a sequence."""
+    """Lists or truths by query."""
     if isinstance(queries, Mapping):
         return queries
     is_array = isinstance(queries, np.ndarray) and queries.ndim
@@ -90,7 +90,7 @@ def _by_query(queries: Any, name: str, entry: str) -> ByQuery:
 
 
 def read_list(documents: Any, query: Any, duplicates: str) -> dict[Any, int]:
-    """The ids of one list, checked, as the keys of a dict, with an object for each later place."""
+    """The checked ids of one list as keys of a dict, in later places new objects instead."""
     ids = documents if type(documents) is list else _values(documents, Sequence)
     if ids is None:
         hint = _SWAPPED_HINT if isinstance(documents, Mapping | Set) else _LIST_HINT
@@ -106,7 +106,7 @@ def read_list(documents: Any, query: Any, duplicates: str) -> dict[Any, int]:
 
 
 def read_truth(truth: Any, query: Any, duplicates: str) -> Mapping[Any, Any]:
-    """What is relevant to one query, checked: id to grade."""
+    """The checked truth of one query: a mapping from id to grade."""
     if isinstance(truth, Mapping):
         _check_ids(truth, "relevant", query)
         return truth
@@ -122,7 +122,7 @@ def read_truth(truth: Any, query: Any, duplicates: str) -> Mapping[Any, Any]:
 
 
 def _values(given: Any, kinds: Any) -> Any:
-    """Ids in one of these kinds, or in an array of one dimension without labels; else None."""
+    """Ids in a container of these kinds, or in a 1-D array without labels; otherwise None."""
     if isinstance(given, _TEXT):
         return None
     if hasattr(given, "tolist") and hasattr(given, "ndim") and not hasattr(given, "to_dict"):
@@ -131,7 +131,7 @@ def _values(given: Any, kinds: Any) -> Any:
 
 
 def _distinct(ids: Collection[Any], name: str, query: Any, duplicates: str) -> dict[Any, int]:
-    """Ids, checked, as the keys of a dict, each with the grade 1."""
+    """Checked ids as keys of a dict, each with the grade 1."""
     _check_ids(ids, name, query)
     try:
         distinct = dict.fromkeys(ids, 1)
@@ -146,7 +146,7 @@ def _distinct(ids: Collection[Any], name: str, query: Any, duplicates: str) -> d
 
 
 def _check_ids(ids: Iterable[Any], name: str, query: Any) -> None:
-    """Raise for values that are ids only by mistake."""
+    """Raise for values that cannot be meant as ids."""
     kinds = set(map(type, ids)) - _NEVER_MISSING
     if not kinds:
         return
@@ -158,14 +158,15 @@ def _check_ids(ids: Iterable[Any], name: str, query: Any) -> None:
             )
         if issubclass(kind, bool | np.bool_):
             raise TypeError(
-                f"{name} has True or False among its ids in query {query!r}. Where they are a "
-                "mask, pass the ids that it selects."
+                f"{name} has True or False among its ids in query {query!r}. If they are a mask, "
+                "pass the ids that it selects."
             )
     missing = [place for place, each in enumerate(ids) if is_missing(each)]
     if missing:
         raise ValueError(
-            f"{name} must not have missing ids (None, NaN), found {len(missing)} in query "
-            f"{query!r}, the first at index {missing[0]}: leave them out."
+            f"{name} has {len(missing)} missing id{'s' * (len(missing) > 1)} (None or NaN) in "
+            f"query {query!r}, {'the first ' * (len(missing) > 1)}at index {missing[0]}: leave "
+            "missing ids out."
         )
 
 
@@ -187,14 +188,14 @@ def judgements(qrels: Any, duplicates: str) -> tuple[dict[str, dict[str, float]]
 def ranked_run(
     relevant: Mapping[str, Mapping[str, float]], fractions: list[float], run: Any, duplicates: str
 ) -> dict[str, Mapping[str, Any]]:
-    """The documents of each query that was judged, as keys, best first as trec_eval has them."""
+    """The documents of each judged query as keys, ordered as trec_eval orders them."""
     nested = _nested(run, "run", "score", duplicates)
     ranked = {query: found for query, found in nested.items() if query in relevant}
     scores = _numbers(ranked, "run", np.isnan)
     with np.errstate(over="ignore"):
         rounded = scores.astype(np.float32)
     queries, ends = list(ranked), np.cumsum(list(map(len, ranked.values())), dtype=np.intp)
-    unsorted = np.flatnonzero(rounded[1:] >= rounded[:-1]) + 1  # if they are of one query
+    unsorted = np.flatnonzero(rounded[1:] >= rounded[:-1]) + 1  # or at the start of a query
     unsorted = unsorted[~np.isin(unsorted, ends)]
     for i in np.unique(np.searchsorted(ends, unsorted, side="right")).tolist():
         documents = ranked[queries[i]]
@@ -205,7 +206,7 @@ def ranked_run(
         raise ValueError(
             f"qrels and run look swapped: {len(fractions)} values of qrels are not whole numbers, "
             f"the first {fractions[0]}, and all of run are. Pass from_trec(qrels, run), judgements "
-            "first. If they are, from_lists takes each query's documents in order: "
+            "first. If they are not swapped, pass each query's documents in order to from_lists: "
             "sorted(scores, key=lambda document: (scores[document], document), reverse=True)."
         )
     return ranked
@@ -238,12 +239,12 @@ def _nested(
                 f"{type(documents).__name__} for query {query!r}."
             )
         try:
-            "".join([query, *documents])  # which refuses all but text, and faster than a loop
+            "".join([query, *documents])  # refuses everything but text, faster than a loop
         except TypeError as error:
             wrong = next(each for each in (query, *documents) if not isinstance(each, str))
             raise TypeError(
-                f"{name} must have ids of text, which trec_eval compares, got {wrong!r} in query "
-                f"{query!r}: convert them with str()."
+                f"{name} must have text as ids, as trec_eval does, got {wrong!r} in query "
+                f"{query!r}: convert ids with str()."
             ) from error
     return queries
 
@@ -287,7 +288,7 @@ def _by_id(
 def _add_again(
     documents: dict[Any, Any], document: Any, value: Any, query: Any, name: str, duplicates: str
 ) -> None:
-    """Add a document that the query has already."""
+    """Add a document that the query already has."""
     first, stays = documents[document], _LATER_PLACES_STAY[duplicates]
     twice = f"{name} has document {document!r} twice in query {query!r}"
     if name == "qrels" and first != value:
@@ -303,7 +304,7 @@ def _add_again(
 def as_floats(
     values: list[Any], queries: list[Any], lengths: list[int], name: str, refused: Any = np.isinf
 ) -> Floats:
-    """Values of the rows of queries as floats, checked; `refused` selects those that are wrong."""
+    """The values of queries' documents as checked floats; `refused` selects wrong ones."""
 
     def query_of(at: int) -> Any:
         return queries[int(np.searchsorted(np.cumsum(lengths), at, side="right"))]
@@ -334,13 +335,13 @@ def _numbers(nested: Mapping[str, Mapping[str, Any]], name: str, refused: Any) -
 
 
 def _fractional(values: Floats) -> NDArray[np.bool_]:
-    """Where values are not whole numbers: no grades, but scores."""
+    """Which values are not whole numbers, and so are scores rather than grades."""
     return ~np.isfinite(values) | np.not_equal(values, np.floor(values))
 
 
 def refuse_unlike_ids(truths: ByQuery, lists: ByQuery) -> None:
-    """Raise where nothing is in common because ids are of different types."""
-    # a query that was omitted may have anything in place of a list
+    """Raise if truths and lists have nothing in common because their ids have different types."""
+    # an omitted query may have anything in place of a list
     relevant, listed = (
         chain.from_iterable(each for each in side.values() if isinstance(each, Iterable))
         for side in (truths, lists)
@@ -349,9 +350,9 @@ def refuse_unlike_ids(truths: ByQuery, lists: ByQuery) -> None:
         judged, returned = (set(map(_kind, ids)) for ids in sides)
         if judged and returned and not judged & returned:
             raise TypeError(
-                f"The {what} of relevant are of the type {', '.join(sorted(judged))}, those of "
-                f"recommended of the type {', '.join(sorted(returned))}, and none is in both: "
-                "convert one of them."
+                f"The {what} in relevant are of type {', '.join(sorted(judged))}, those in "
+                f"recommended of type {', '.join(sorted(returned))}, and none is in both: convert "
+                "one of them."
             )
 
 

@@ -1,4 +1,4 @@
-"""What NDCG means, and its value: measures, checked input, the metric functions."""
+"""Measures, checked input and the metric functions."""
 
 from sklearn_ndcg._metrics.explanation import Explanation, explain_difference
 from sklearn_ndcg._metrics.functions import (

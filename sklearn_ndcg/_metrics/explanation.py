@@ -1,4 +1,4 @@
-"""Why two conventions give two numbers: the way from one to the other, choice by choice."""
+"""Why two conventions give different numbers, choice by choice."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from sklearn_ndcg._rows import codes_of_runs, shown_labels
 
 # In the order of the steps.
 _CHOICES = ("unjudged", "gain", "discount", "ties", "undefined", "k")
-_MOST = 3  # queries that are shown of each step
+_MOST = 3  # queries that are shown for each step
 
 _PLACES = (
-    "The scores are places in lists, as from_lists and from_trec return them: documents of equal\n"
-    "score are in an order already, so no rule for ties can change it."
+    "The scores are places in lists, as from_lists and from_trec return them: equal scores were\n"
+    "put in an order before, which the choice for ties does not change."
 )
 
 
 class Change(NamedTuple):
-    """One choice that differs: its name in `ndcg_score`, and both of its values."""
+    """One choice that differs: its name in `ndcg_score` and its two values."""
 
     choice: str
     before: Any
@@ -45,10 +45,10 @@ class Explanation:
     Attributes
     ----------
     first, second : str
-        Names of the conventions; "first" and "second" where they were mappings.
+        Names of the conventions; "first" and "second" if they were mappings.
 
     changes : list of (choice, before, after)
-        What each of the n_steps steps changes: the option of `ndcg_score`, and both of its values.
+        What each of the n_steps steps changes: the option of `ndcg_score` and its two values.
 
     ndcg : ndarray of shape (n_steps + 1,)
         The NDCG before the first step and after each of them.
@@ -60,7 +60,7 @@ class Explanation:
         The ids of the queries, sorted; for 2-D input the numbers of the rows.
 
     values : ndarray of shape (n_steps + 1, n_queries)
-        The NDCG of each query before the first step and after each of them; nan where the query is
+        The NDCG of each query before the first step and after each of them; nan if the query is
         left out.
 
     shares : ndarray of shape (n_steps, n_queries)
@@ -136,7 +136,7 @@ class Explanation:
         return [[start, "", self.first, ""], *steps, [end, "", self.second, ""]]
 
     def _effect(self, step: int) -> str:
-        """How many queries a step changes, and those that make most of it."""
+        """How many queries a step changes, and which of them change most."""
         if self.changes[step].choice == "ties" and not self.n_tied:
             return "no effect: no two documents of a query have equal scores"
         before, after = self.values[step : step + 2]
@@ -144,7 +144,7 @@ class Explanation:
             same = (np.abs(after - before) < EQUAL) | (np.isnan(before) & np.isnan(after))
         if same.all():
             return "no effect"
-        # the queries that push the mean where it goes come first
+        # queries that change in the direction of the mean come first
         towards = self.shares[step] * (np.sign(self.difference[step]) or 1)
         most = np.flatnonzero(~same)
         most = most[np.argsort(-towards[most], kind="stable")][:_MOST]
@@ -170,9 +170,8 @@ def explain_difference(
 
     The choices in which they differ are changed one at a time: unjudged documents, gain, discount,
     ties, queries without a relevant document, cutoff. For each step the result shows the NDCG after
-    it, the difference that it makes, how many queries change, and the queries that make most of the
-    difference. The choices interact: in another order the steps would make other differences,
-    which add up to the same.
+    it, the difference that it makes, how many queries change, and the queries that change most. The
+    choices interact: in another order the steps would make other differences, with the same sum.
 
     Parameters
     ----------
@@ -181,14 +180,14 @@ def explain_difference(
 
     first, second : str or mapping
         A name in `CONVENTIONS`, or options of `ndcg_score`: `k`, `gain`, `discount`, `ties`,
-        `ignore_ties`, `unjudged` and `undefined`. What a mapping leaves out is as in
-        `ndcg_score` by default.
+        `ignore_ties`, `unjudged` and `undefined`. Options that a mapping leaves out have the
+        defaults of `ndcg_score`.
 
     groups : array-like of shape (n_documents,), default=None
         The query id of each row, as in `ndcg_score`.
 
     k : int, None or "retrieved", default=None
-        Cutoff of both, except where a mapping has its own.
+        Cutoff of both, unless a mapping has its own.
 
     sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
         Weights, as in `ndcg_score`.
@@ -255,7 +254,7 @@ def explain_difference(
         stations.append(queries)
         changes.append(Change(choice, before, after))
     for at, each in enumerate(stations[1:-1], start=1):
-        if each.measure.undefined_rule.raises:  # which is meant for both ends only
+        if each.measure.undefined_rule.raises:  # only the two ends may raise
             stations[at] = each.for_measure(undefined="omit")
     values = [each.values() for each in stations]
     ndcg = [each.means(start)[0] for each in map(Queries.totals_of, stations, values)]
@@ -272,7 +271,7 @@ def explain_difference(
 
 
 def _measure(name: str, convention: Any, k: Any) -> Measure:
-    """What `first` or `second` stands for."""
+    """The measure of `first` or `second`."""
     if isinstance(convention, str):
         check_choice(name, convention, tuple(CONVENTIONS), "or a mapping of options of ndcg_score")
         convention = CONVENTIONS[convention]
@@ -286,7 +285,7 @@ def _measure(name: str, convention: Any, k: Any) -> Measure:
     except (TypeError, ValueError) as error:
         error.add_note(f"In the convention passed as `{name}`.")
         raise
-    # the same choice may be spelled in two ways, one of which warns
+    # the same choice may be written in two ways, and one of them warns
     ties = "stable" if measure.ignore_ties else measure.ties
     return replace(measure.without_warning(), ties=ties, ignore_ties=False)
 
@@ -299,7 +298,8 @@ def _plain(value: Any) -> Any:
 def _shares(values: Floats, weights: Floats) -> Floats:
     """What each query adds to the difference of the weighted means at each step; nan is left out.
 
-    A mean goes from all queries before the step to those that stay, and from these to all after it.
+    The mean changes in two parts: from all queries before the step to those that stay, and from
+    these to all queries after it.
     """
     weights, values = np.where(np.isnan(values), 0, weights), np.nan_to_num(values)
     shares = np.empty((len(values) - 1, values.shape[1]))
@@ -320,7 +320,7 @@ def _shares(values: Floats, weights: Floats) -> Floats:
 def _ties_and_places(queries: Queries) -> tuple[int, bool]:
     """How many queries have equal scores, and whether all scores are places -1, -2, ... in lists.
 
-    Documents that were not retrieved have neither.
+    Documents that were not retrieved are left out.
     """
     query = codes_of_runs(queries.starts, queries.lengths)
     retrieved = queries.score > -np.inf

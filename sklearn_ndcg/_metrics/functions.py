@@ -19,14 +19,14 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def _not_a_scorer(metric: Function) -> Function:
-    """Explain to whoever passes a metric as `scoring` that a scorer is needed."""
+    """Explain to users who pass a metric as `scoring` that a scorer is needed."""
 
     @wraps(metric)
     def checked(*arguments: Any, **options: Any) -> Any:
         if len(arguments) > 2 and hasattr(arguments[0], "fit"):
             raise TypeError(
-                f"{metric.__name__} is a metric of y_true and y_score, and was called as a scorer, "
-                f"with {type(arguments[0]).__name__}, X and y. Pass "
+                f"{metric.__name__} takes y_true and y_score, but was called like a scorer, with "
+                f"{type(arguments[0]).__name__}, X and y. Pass "
                 f"scoring=make_{metric.__name__.split('_')[0]}_scorer(...), which takes the same "
                 "options."
             )
@@ -62,7 +62,7 @@ def dcg_score(
         document, see `unjudged`.
 
     y_score : array-like of the shape of `y_true`
-        Predicted scores; a larger score is an earlier rank. ``-inf`` means "judged but not
+        Predicted scores; a larger score means an earlier rank. ``-inf`` means "judged but not
         retrieved": such a document adds nothing to the DCG.
 
     groups : array-like of shape (n_documents,), default=None
@@ -92,16 +92,16 @@ def dcg_score(
         input, lowest gain first, or highest gain first.
 
     ignore_ties : bool, default=False
-        The caller's assurance that there are no ties. If there are, the order of the input decides,
-        where scikit-learn's is unspecified. Cannot be combined with another `ties`.
+        Whether to assume that no scores are tied. If some are, the order of the input decides; in
+        scikit-learn the order is unspecified. Cannot be combined with another `ties`.
 
     unjudged : {"raise", "zero", "omit"}, default="raise"
-        What NaN in `y_true` means: an error, a gain of 0, or a document that is taken out before
+        What NaN in `y_true` means: an error, a gain of 0, or a document that is removed before
         ranking (the condensed list of Sakai 2007).
 
     sample_weight : array-like of shape (n_queries,) or (n_documents,), default=None
-        Weights >= 0. For 2-D input one per query; with `groups` one per row, and a query weighs the
-        mean of its rows (without those that ``unjudged="omit"`` takes out).
+        Weights >= 0. For 2-D input one per query; with `groups` one per row, and the weight of a
+        query is the mean over its rows (without those that ``unjudged="omit"`` removes).
 
     Returns
     -------
@@ -119,11 +119,11 @@ def dcg_score(
     Warns
     -----
     UserWarning
-        If more than half of the queries have a single document, or the ids are the relevance.
+        If more than half of the queries have a single document, or `groups` looks like relevance.
 
     See Also
     --------
-    ndcg_score : The DCG divided by that of the best order, between 0 and 1.
+    ndcg_score : The DCG divided by the DCG of the best order, between 0 and 1.
     dcg_samples : The DCG of each query.
 
     Notes
@@ -136,8 +136,8 @@ def dcg_score(
         \mathrm{DCG@}k = \sum_{r=1}^{\min(k, n)} g(y_{\pi(r)}) \, d(r), \qquad
         g(y) = y, \qquad d(r) = \frac{1}{\log_2(r + 1)}
 
-    by default. Under ``ties="average"`` each document counts with the mean gain of those that have
-    its score.
+    by default. With ``ties="average"`` each document counts with the mean gain of all documents
+    that have its score.
 
     References
     ----------
@@ -193,11 +193,11 @@ def ndcg_score(
     ----------
     y_true : array-like or sparse matrix of shape (n_documents,) or (n_queries, n_documents)
         Relevance of each document: any finite number whose gain is >= 0. NaN marks an unjudged
-        document, see `unjudged`. What a sparse matrix does not store is 0; grades from 0 to 255
-        take one byte per document then, other numbers eight.
+        document, see `unjudged`. Entries that a sparse matrix does not store are 0; its documents
+        take one byte each if all grades are from 0 to 255, otherwise eight.
 
     y_score : array-like of the shape of `y_true`
-        Predicted scores; a larger score is an earlier rank. ``-inf`` means "judged but not
+        Predicted scores; a larger score means an earlier rank. ``-inf`` means "judged but not
         retrieved": such a document adds nothing to the DCG and counts in the ideal. Note that a
         log-probability of zero is ``-inf``.
 
@@ -224,26 +224,26 @@ def ndcg_score(
         input, lowest gain first, or highest gain first.
 
     ignore_ties : bool, default=False
-        The caller's assurance that there are no ties. If there are, the order of the input decides,
-        where scikit-learn's is unspecified. Cannot be combined with another `ties`.
+        Whether to assume that no scores are tied. If some are, the order of the input decides; in
+        scikit-learn the order is unspecified. Cannot be combined with another `ties`.
 
     unjudged : {"raise", "zero", "omit"}, default="raise"
-        What NaN in `y_true` means: an error, a gain of 0, or a document that is taken out before
+        What NaN in `y_true` means: an error, a gain of 0, or a document that is removed before
         ranking (the condensed list of Sakai 2007).
 
     undefined : {"warn", "omit", "raise"} or float, default="warn"
-        What a query without any relevant document counts as, where NDCG is 0 / 0. "warn" is 0.0
+        The value of a query without a relevant document, where NDCG is 0 / 0. "warn" is 0.0
         with an `UndefinedMetricWarning` that counts such queries, "omit" leaves them out of the
         mean, and "raise" is an error.
 
     sample_weight : array-like of shape (n_queries,) or (n_documents,), default=None
-        Weights >= 0. For 2-D input one per query; with `groups` one per row, and a query weighs the
-        mean of its rows (without those that ``unjudged="omit"`` takes out).
+        Weights >= 0. For 2-D input one per query; with `groups` one per row, and the weight of a
+        query is the mean over its rows (without those that ``unjudged="omit"`` removes).
 
     Returns
     -------
     float
-        Mean over queries, in [0, 1]; nan only if every query of any weight was left out.
+        Mean over queries, in [0, 1]; nan only if every query with a weight was left out.
 
     Raises
     ------
@@ -256,16 +256,16 @@ def ndcg_score(
     Warns
     -----
     UndefinedMetricWarning
-        If there are queries without a relevant document and `undefined` is "warn".
+        If queries have no relevant document and `undefined` is "warn".
 
     UserWarning
-        If more than half of the queries have a single document, or the ids are the relevance.
+        If more than half of the queries have a single document, or `groups` looks like relevance.
 
     See Also
     --------
     ndcg_samples : The NDCG of each query.
     ndcg_curve : NDCG at many cutoffs in one pass.
-    make_ndcg_scorer : The same for GridSearchCV and cross_val_score.
+    make_ndcg_scorer : The same for `GridSearchCV` and `cross_val_score`.
 
     Notes
     -----
@@ -278,8 +278,8 @@ def ndcg_score(
         {\sum_{r=1}^{\min(k, n)} g(y_{\pi^*(r)}) \, d(r)}, \qquad
         g(y) = y, \qquad d(r) = \frac{1}{\log_2(r + 1)}
 
-    by default. Under ``ties="average"`` each document counts with the mean gain of those that have
-    its score.
+    by default. With ``ties="average"`` each document counts with the mean gain of all documents
+    that have its score.
 
     References
     ----------
@@ -302,8 +302,8 @@ def ndcg_score(
     >>> ndcg_score(y_true, y_score, groups=groups)
     0.8154...
 
-    All five rows ranked as one list would be another question, with another answer. You have to
-    ask for it:
+    To rank all five rows as one list is another question, with another answer. You have to ask for
+    it:
 
     >>> ndcg_score([y_true], [y_score])
     0.9220...
@@ -339,7 +339,7 @@ def dcg_samples(
         document, see `unjudged`.
 
     y_score : array-like of the shape of `y_true`
-        Predicted scores; a larger score is an earlier rank. ``-inf`` means "judged but not
+        Predicted scores; a larger score means an earlier rank. ``-inf`` means "judged but not
         retrieved": such a document adds nothing to the DCG.
 
     groups : array-like of shape (n_documents,), default=None
@@ -369,17 +369,17 @@ def dcg_samples(
         input, lowest gain first, or highest gain first.
 
     ignore_ties : bool, default=False
-        The caller's assurance that there are no ties. If there are, the order of the input decides,
-        where scikit-learn's is unspecified. Cannot be combined with another `ties`.
+        Whether to assume that no scores are tied. If some are, the order of the input decides; in
+        scikit-learn the order is unspecified. Cannot be combined with another `ties`.
 
     unjudged : {"raise", "zero", "omit"}, default="raise"
-        What NaN in `y_true` means: an error, a gain of 0, or a document that is taken out before
+        What NaN in `y_true` means: an error, a gain of 0, or a document that is removed before
         ranking (the condensed list of Sakai 2007).
 
     Returns
     -------
     ndarray of shape (n_queries,)
-        In the order of ``np.unique(groups)``, for 2-D input in that of its rows.
+        In the order of ``np.unique(groups)``; for 2-D input in the order of its rows.
 
     Raises
     ------
@@ -426,7 +426,7 @@ def ndcg_samples(
         document, see `unjudged`.
 
     y_score : array-like of the shape of `y_true`
-        Predicted scores; a larger score is an earlier rank. ``-inf`` means "judged but not
+        Predicted scores; a larger score means an earlier rank. ``-inf`` means "judged but not
         retrieved": such a document adds nothing to the DCG and counts in the ideal. Note that a
         log-probability of zero is ``-inf``.
 
@@ -453,24 +453,24 @@ def ndcg_samples(
         input, lowest gain first, or highest gain first.
 
     ignore_ties : bool, default=False
-        The caller's assurance that there are no ties. If there are, the order of the input decides,
-        where scikit-learn's is unspecified. Cannot be combined with another `ties`.
+        Whether to assume that no scores are tied. If some are, the order of the input decides; in
+        scikit-learn the order is unspecified. Cannot be combined with another `ties`.
 
     unjudged : {"raise", "zero", "omit"}, default="raise"
-        What NaN in `y_true` means: an error, a gain of 0, or a document that is taken out before
+        What NaN in `y_true` means: an error, a gain of 0, or a document that is removed before
         ranking (the condensed list of Sakai 2007).
 
     undefined : {"warn", "omit", "raise"} or float, default="warn"
-        What a query without any relevant document counts as, where NDCG is 0 / 0. "warn" is 0.0
-        with an `UndefinedMetricWarning` that counts such queries, "omit" leaves them out of the
-        mean, and "raise" is an error.
+        The value of a query without a relevant document, where NDCG is 0 / 0. "warn" is 0.0
+        with an `UndefinedMetricWarning` that counts such queries, "omit" is nan, and "raise" is an
+        error.
 
     Returns
     -------
     ndarray of shape (n_queries,)
-        In [0, 1] where defined, in the order of ``np.unique(groups)``, for 2-D input in that of its
-        rows. So ``dict(zip(np.unique(groups), values))`` has the value of each id. For several
-        columns of ids see `frames.ndcg_by_query`.
+        In [0, 1] where defined, in the order of ``np.unique(groups)``; for 2-D input in the order
+        of its rows. So ``dict(zip(np.unique(groups), values))`` has the value of each id. For
+        several columns of ids see `frames.ndcg_by_query`.
 
     Raises
     ------
@@ -486,7 +486,7 @@ def ndcg_samples(
     --------
     ndcg_score : The mean of these.
     frames.ndcg_by_query : The same as a table, with the ids beside the values.
-    compare_rankers : Two rankers or more; has values per query, and their ids as `labels`.
+    compare_rankers : Compares two rankers or more; its result has their values per query.
 
     Examples
     --------
@@ -528,7 +528,7 @@ def ndcg_curve(
         document, see `unjudged`.
 
     y_score : array-like of the shape of `y_true`
-        Predicted scores; a larger score is an earlier rank. ``-inf`` means "judged but not
+        Predicted scores; a larger score means an earlier rank. ``-inf`` means "judged but not
         retrieved": such a document adds nothing to the DCG and counts in the ideal. Note that a
         log-probability of zero is ``-inf``.
 
@@ -553,21 +553,21 @@ def ndcg_curve(
         input, lowest gain first, or highest gain first.
 
     ignore_ties : bool, default=False
-        The caller's assurance that there are no ties. If there are, the order of the input decides,
-        where scikit-learn's is unspecified. Cannot be combined with another `ties`.
+        Whether to assume that no scores are tied. If some are, the order of the input decides; in
+        scikit-learn the order is unspecified. Cannot be combined with another `ties`.
 
     unjudged : {"raise", "zero", "omit"}, default="raise"
-        What NaN in `y_true` means: an error, a gain of 0, or a document that is taken out before
+        What NaN in `y_true` means: an error, a gain of 0, or a document that is removed before
         ranking (the condensed list of Sakai 2007).
 
     undefined : {"warn", "omit", "raise"} or float, default="warn"
-        What a query without any relevant document counts as, where NDCG is 0 / 0. "warn" is 0.0
+        The value of a query without a relevant document, where NDCG is 0 / 0. "warn" is 0.0
         with an `UndefinedMetricWarning` that counts such queries, "omit" leaves them out of the
         mean, and "raise" is an error.
 
     sample_weight : array-like of shape (n_queries,) or (n_documents,), default=None
-        Weights >= 0. For 2-D input one per query; with `groups` one per row, and a query weighs the
-        mean of its rows (without those that ``unjudged="omit"`` takes out).
+        Weights >= 0. For 2-D input one per query; with `groups` one per row, and the weight of a
+        query is the mean over its rows (without those that ``unjudged="omit"`` removes).
 
     Returns
     -------
@@ -575,7 +575,7 @@ def ndcg_curve(
         The cutoffs, as given.
 
     ndcg : ndarray of shape (n_cutoffs,)
-        ``ndcg_score`` at each of them.
+        `ndcg_score` at each of them.
 
     Raises
     ------
@@ -612,9 +612,9 @@ def quantile_grades(
 ) -> NDArray[np.int64]:
     """Turn a continuous target into grades by its quantiles within each group.
 
-    A value's grade is the share of its group's values that are smaller, in steps of
-    ``1 / n_grades``: equal values share a grade, and the lowest value's is 0. Without equal values
-    the grades are equally frequent, as far as the group's size divides.
+    The grade of a value is the share of smaller values in its group, in steps of ``1 / n_grades``:
+    equal values have the same grade, and the lowest value has the grade 0. Without equal values the
+    grades are equally frequent, as far as the size of the group allows.
 
     Parameters
     ----------
@@ -658,7 +658,7 @@ def quantile_grades(
         raise ValueError(f"y must be 1-D, one value per row, got shape {values.shape}.")
     if values.dtype.kind == "f" and np.isnan(values).any():
         missing = _checks.count_of(np.isnan(values), "NaN")
-        raise ValueError(f"y must not be NaN, found {missing}: leave those rows out.")
+        raise ValueError(f"y has {missing}: leave rows with NaN out.")
     if not _checks.is_integer(n_grades) or not 2 <= n_grades < 2**31:
         raise ValueError(f"n_grades must be an integer from 2 to 2**31 - 1, got {n_grades!r}.")
     n = len(values)

@@ -1,4 +1,4 @@
-"""From any accepted input to checked rows, with the errors about relevance, scores, weights."""
+"""From any accepted input to checked rows, with the errors about relevance, scores and weights."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sklearn_ndcg._metrics.measure import Measure
 from sklearn_ndcg._metrics.queries import LARGEST_WEIGHT, Queries, refuse_zero_weight
 from sklearn_ndcg._rows import Grouping, warn_of_single_documents
 
-_FEW = 16  # queries that are looked at before all are
+_FEW = 16  # queries to look at before all others
 
 
 def read_queries(
@@ -30,7 +30,7 @@ def read_queries(
 ) -> Queries:
     """Check all input for `measure` and bring it into rows of whole queries.
 
-    Queries are in the order of their ids, or, where only a mean is wanted, in any order.
+    Queries are in the order of their ids, or, without `sort`, in any order.
     """
     queries = read_batch(measure, y_true, y_score, groups, sample_weight, sort)
     if len(queries.shape) == 1:
@@ -41,16 +41,16 @@ def read_queries(
 
 
 def _warn_of_wrong_ids(queries: Queries) -> None:
-    """Warn where the ids are probably not those of queries."""
+    """Warn if the ids are probably not query ids."""
     n_single, n_queries = queries.grouping.n_single, len(queries)
     if 2 * n_single > n_queries:
-        # right lists of one document have few rows; some of them missed a relevant one
+        # lists that really have one document miss some relevant ones, which were not retrieved
         if n_single == n_queries or _all_retrieved(queries):
             warn_of_single_documents(n_single, n_queries)
     elif n_queries > 1 and _all_orders_are_equal(queries):
         _checks.warn(
-            f"None of the {n_queries} queries has documents of different relevance, so that any "
-            "order of them is as good as another. groups must have the query id of each row, not "
+            f"None of the {n_queries} queries has documents of different relevance, so any order "
+            "of them is as good as any other. groups must have the query id of each row, not "
             "its relevance."
         )
 
@@ -58,7 +58,7 @@ def _warn_of_wrong_ids(queries: Queries) -> None:
 def _all_orders_are_equal(queries: Queries) -> bool:
     """Whether documents differ in gain, and never within a query."""
     gain = queries.gain
-    for query in range(min(_FEW, len(queries))):  # in ordinary data one of these has two gains
+    for query in range(min(_FEW, len(queries))):  # in ordinary data one of them has two gains
         start, length = queries.starts[query], queries.lengths[query]
         if (gain[start : start + length] != gain[start : start + 1]).any():
             return False
@@ -99,7 +99,7 @@ def read_batch(
         grouping = Grouping.of_ids(groups, len(relevance), sort=sort)
     gain: Any
     gain, gain_table = _gains(relevance, grades, judged, measure)
-    gain = grouping.gather(gain)  # before the scores: what it was made of is freed
+    gain = grouping.gather(gain)  # before the scores, so that the first gain is freed
     score = grouping.gather(score)
     kept = None
     if judged is not None and measure.unjudged == "omit":
@@ -116,15 +116,15 @@ def read_batch(
 
 
 def with_scores(queries: Queries, y_score: ArrayLike) -> Queries:
-    """These rows with other scores; they are not grouped anew."""
+    """These rows with other scores, without grouping them again."""
     score = queries.grouping.gather(_scores(y_score, queries.shape))
     return replace(queries, score=score if queries.kept is None else score[queries.kept])
 
 
 def numeric(values: Any, name: str, only_order: bool = False) -> NDArray[Any]:
-    """`values` as an array of bool, int or float, not copied where it is one already.
+    """`values` as an array of bool, int or float, without a copy if possible.
 
-    If only their order matters, places stand for objects that floats would tie.
+    With `only_order`, objects that floats would tie are replaced by their ranks.
     """
     _checks.refuse_masked(values, name)
     array = np.ma.getdata(values) if np.ma.isMaskedArray(values) else values
@@ -155,15 +155,14 @@ def numeric(values: Any, name: str, only_order: bool = False) -> NDArray[Any]:
 
 
 def _dense(matrix: Any, name: str) -> NDArray[Any]:
-    """A sparse matrix of relevance as an array, of one byte per document where grades fit."""
+    """A sparse matrix of relevance as an array, with one byte per document if grades fit."""
     if name != "y_true":
         raise TypeError(
-            f"only y_true may be sparse. Pass {name}.toarray(), where what is not stored is 0. For "
-            "documents that were not retrieved, whose score is -inf, pass lists of ids to "
-            "from_lists."
+            f"only y_true may be sparse. Pass {name}.toarray(), in which entries that are not "
+            "stored are 0. If they were not retrieved, pass lists of ids to from_lists instead."
         )
     rows = sparse.csr_array(matrix, copy=True)
-    rows.sum_duplicates()  # which bytes could not hold
+    rows.sum_duplicates()  # before values become bytes, which may not hold the sums
     if rows.dtype.kind in "iuf":
         grades = _kernels.as_grades(rows.data)
         rows.data = rows.data if grades is None else grades
@@ -193,8 +192,8 @@ def _refuse_text(values: Any, depth: int = 2) -> None:
     """Raise for text before NumPy makes an array of it, as wide as the longest."""
     if isinstance(values, str | bytes):
         raise TypeError(
-            f"it holds text, the first {values[:40]!r}. Convert it to numbers: words of relevance "
-            "with a dict from word to grade (LabelEncoder numbers them alphabetically)."
+            f"it holds text, the first {values[:40]!r}. Convert it to numbers, words with a dict "
+            "from word to grade (LabelEncoder would number them alphabetically)."
         )
     if isinstance(values, list | tuple) and depth:
         if any(issubclass(kind, str | bytes | list | tuple) for kind in set(map(type, values))):
@@ -210,7 +209,7 @@ def _nan_if_missing(value: Any) -> Any:
 
 
 def _check_groups(shape: tuple[int, ...], groups: object) -> None:
-    """Raise unless `groups` is given for the documents of a column, and for these only."""
+    """Raise unless `groups` is given for 1-D input, and only for it."""
     if len(shape) == 1:
         if groups is None:
             raise ValueError(
@@ -221,7 +220,7 @@ def _check_groups(shape: tuple[int, ...], groups: object) -> None:
             )
     elif groups is not None:
         raise ValueError(
-            f"groups goes with 1-D y_true and y_score, one id per row, and y_true has shape "
+            f"groups goes with 1-D y_true and y_score, one id per row, but y_true has shape "
             f"{shape}. If each of its rows is a query, as with multilabel targets, leave groups "
             "out. If it is a table that holds the target, pass that column."
         )
@@ -233,7 +232,7 @@ def _check_groups(shape: tuple[int, ...], groups: object) -> None:
 
 
 def _where_judged(relevance: NDArray[Any], unjudged: str) -> NDArray[np.bool_] | None:
-    """Which rows have a relevance, or None where all have one; shape (n_rows,)."""
+    """Which rows have a relevance, or None if all have one; shape (n_rows,)."""
     if np.isfinite([relevance.min(), relevance.max()]).all():
         return None
     missing: NDArray[np.bool_] = np.isnan(relevance)
@@ -242,18 +241,18 @@ def _where_judged(relevance: NDArray[Any], unjudged: str) -> NDArray[np.bool_] |
         if missing.ndim == 2 and (missing[:, 1:] >= missing[:, :-1]).all():
             padding = " If they pad rows to one length, pass unjudged='omit' and scores of -inf."
         raise ValueError(
-            f"y_true must not be NaN, found {_checks.count_of(missing, 'NaN')}.{padding} If these "
-            "documents are unjudged, pass unjudged='zero' to count them as not relevant or "
-            "unjudged='omit' to take them out of the ranking."
+            f"y_true has {_checks.count_of(missing, 'NaN')}.{padding} If NaN means unjudged, pass "
+            "unjudged='zero' to count these documents as not relevant or unjudged='omit' to take "
+            "them out of the ranking."
         )
     if np.isinf(relevance).any():
-        found = _checks.count_of(np.isinf(relevance), "infinite")
-        raise ValueError(f"y_true must be finite, found {found}.")
+        found = _checks.count_of(np.isinf(relevance), "infinite value", "infinite values")
+        raise ValueError(f"y_true must be finite, but has {found}.")
     return ~missing.ravel()
 
 
 def _scores(y_score: ArrayLike, shape: tuple[int, ...]) -> Floats:
-    """Checked scores of documents in such a shape, as one column of floats."""
+    """Checked scores, which must have this shape, as one column of floats."""
     score = numeric(y_score, "y_score", only_order=True)
     if len(shape) == 1 and score.shape[1:] == (1,):
         score = score.ravel()
@@ -278,7 +277,7 @@ def _scores(y_score: ArrayLike, shape: tuple[int, ...]) -> Floats:
 
 
 def _as_float(score: NDArray[Any]) -> Floats:
-    """Scores as float64 or float32, in the very same order and with the very same ties."""
+    """Scores as float64 or float32, in the same order and with the same ties."""
     if score.dtype == np.float32:
         return score
     with np.errstate(over="ignore"):
@@ -299,7 +298,7 @@ def _gains(
     judged: NDArray[np.bool_] | None,
     measure: Measure,
 ) -> tuple[Floats | Grades, Floats]:
-    """Gain of each row, 0 where it is unjudged; or its grade, and a table of gains by grade."""
+    """Gain of each row, 0 if it is unjudged; or its grade, with a table of gains by grade."""
     if grades is not None:
         gain_table = measure.gain_table(int(grades.max()))
         if gain_table is not None:
@@ -322,15 +321,15 @@ def _gains(
         )
     if low < 0 and measure.normalized:
         wrong = gain < 0
-        found = _checks.count_of(wrong.reshape(relevance.shape), "negative")
+        found = _checks.count_of(wrong.reshape(relevance.shape), "document", "documents")
         reason = (
             "ndcg_score should not be used on negative y_true values"
             if values[wrong].min() < 0
             else "NDCG is not defined for negative gain"
         )
         raise ValueError(
-            f"{reason}: gain is {gain[wrong][0]} where y_true is {values[wrong][0]}, with "
-            f"{found}. Shift the grades, or pass a gain that clips them, for example "
+            f"{reason}: gain is {gain[wrong][0]} where y_true is {values[wrong][0]}. Gain is "
+            f"negative for {found}. Shift the grades, or pass a gain that clips them, for example "
             "gain=functools.partial(numpy.maximum, 0)."
         )
     return gain, np.empty(0)

@@ -17,9 +17,9 @@ from sklearn_ndcg._metrics.measure import Measure
 class Judged(NamedTuple):
     """Counts of the first k documents that each ranker (row) returns for each query (column).
 
-    `has_judgements` says which queries have a judged document at all; the others are not counted.
-    Where `has_not_relevant` is false, every judged document is relevant, as in a list of what a
-    user liked, and nothing tells unjudged from not relevant.
+    `has_judgements` says which queries have a judged document; the others are not counted. If
+    `has_not_relevant` is false, every judged document is relevant, as in a list of what a user
+    liked, and unjudged may just mean not relevant.
     """
 
     n_returned: Floats
@@ -31,7 +31,7 @@ class Judged(NamedTuple):
     def of(
         cls, measure: Measure, y_true: ArrayLike, y_scores: Iterable[ArrayLike], groups: object
     ) -> Judged | None:
-        """Count them; None where every document is judged and returned. Ties are averaged."""
+        """Count, averaging over ties; None if every document is judged and returned."""
         relevance = numeric(y_true, "y_true")
         judged = ~np.isnan(relevance)
         scores = [numeric(y_score, "y_score") for y_score in y_scores]
@@ -57,12 +57,12 @@ class Judged(NamedTuple):
         return int(np.count_nonzero(self.has_judgements))
 
     def n_answered(self) -> list[int]:
-        """For how many of these queries each ranker returned a document."""
+        """The number of these queries for which each ranker returned a document."""
         found: list[int] = (self.take(self.has_judgements).n_returned > 0).sum(axis=1).tolist()
         return found
 
     def shares(self) -> tuple[Floats, Floats]:
-        """For each ranker the mean share that is judged, and the share of queries it answers."""
+        """For each ranker, the mean judged share, and the share of queries that it answers."""
         n_returned, n_judged, _, _ = self.take(self.has_judgements)
         n_answered = np.array(self.n_answered())
         share = np.divide(n_judged, n_returned, where=n_returned > 0, out=np.zeros_like(n_judged))

@@ -1,4 +1,4 @@
-"""What NDCG can mean: gains, discounts, ties, and what to do where it is undefined."""
+"""What NDCG can mean: gains, discounts, ties, and values where it is undefined."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ CONVENTIONS: Mapping[str, dict[str, Any]] = _Conventions(
 
 
 def _exponential(relevance: Floats) -> Floats:
-    with np.errstate(over="ignore"):  # an infinite gain is refused, with its place
+    with np.errstate(over="ignore"):  # infinite gains are refused later
         gain = np.exp2(relevance)
     gain -= 1
     small = (np.abs(relevance) < 1) & (relevance != 0)
-    if small.any():  # without the cancellation near 0
+    if small.any():  # avoids cancellation near 0
         gain[small] = np.expm1(relevance[small] * np.log(2))
     return gain
 
@@ -78,7 +78,7 @@ def _logarithmic(ranks: NDArray[Any], base: float = 2) -> Floats:
 
 
 class UndefinedRule(NamedTuple):
-    """What a query without a relevant document counts as, nan if it is left out."""
+    """The value of a query without a relevant document; nan if it is left out."""
 
     value: float
     warns: bool = False
@@ -109,7 +109,7 @@ UNDEFINED = {
     "raise": UndefinedRule(np.nan, raises=True),
 }
 _FLOAT = np.dtype(np.float64)
-_LARGEST_UNDEFINED = 1e100  # whose cubes and sums, as in intervals, are still float64
+_LARGEST_UNDEFINED = 1e100  # its cubes and their sums, as in intervals, still fit a float64
 
 
 class _RankingChoices(TypedDict, total=False):
@@ -124,13 +124,13 @@ class _Choices(_RankingChoices, total=False):
 
 
 class DCGChoices(_Choices, total=False):
-    """What a DCG means, beside its cutoff: keyword arguments of `dcg_score`."""
+    """What a DCG means, except its cutoff: keyword arguments of `dcg_score`."""
 
     log_base: float
 
 
 class NDCGChoices(_Choices, total=False):
-    """What an NDCG means, beside its cutoff: keyword arguments of `ndcg_score`."""
+    """What an NDCG means, except its cutoff: keyword arguments of `ndcg_score`."""
 
     undefined: Undefined
 
@@ -142,7 +142,7 @@ class NDCGChoicesAtK(NDCGChoices, total=False):
 
 
 class ListOptions(_RankingChoices, total=False):
-    """Keyword arguments of `ndcg_score` for lists, which are judged before they become rows."""
+    """Keyword arguments of `ndcg_score` that functions for lists and runs share."""
 
     undefined: Undefined
     k: Cutoff
@@ -150,7 +150,7 @@ class ListOptions(_RankingChoices, total=False):
 
 
 class CurveOptions(NDCGChoices, total=False):
-    """Keyword arguments of `ndcg_curve`, beside the cutoffs."""
+    """Keyword arguments of `ndcg_curve`, except the cutoffs."""
 
     groups: ArrayLike | None
     sample_weight: ArrayLike | None
@@ -162,7 +162,7 @@ class NDCGOptions(NDCGChoicesAtK, CurveOptions, total=False):
 
 @dataclass(frozen=True)
 class Measure:
-    """What a number means: all the choices that turn ranked relevance into it, checked.
+    """All choices that turn ranked relevance into a number, checked.
 
     `k` is one cutoff or a list of them; `normalized` says whether the DCG is divided by the ideal
     one. The other fields are the options of `ndcg_score` and `dcg_score`.
@@ -190,15 +190,15 @@ class Measure:
             raise ValueError(f"ignore_ties must be True or False, got {self.ignore_ties!r}.")
         if self.ignore_ties and self.ties != "average":
             raise ValueError(
-                f"ignore_ties=True says that there are no ties, ties={self.ties!r} says what to do "
-                "with them: leave one of the two out."
+                f"ignore_ties=True assumes that no scores are tied, and ties={self.ties!r} says "
+                "how ties are ordered: leave one of the two out."
             )
         _checks.check_choice("unjudged", self.unjudged, _UNJUDGED)
         _check_undefined(self.undefined)
 
     @cached_property
     def cutoffs(self) -> list[Cutoff]:
-        """The cutoffs that `k` lists, or the one that it is."""
+        """The cutoffs in `k`, as a list."""
         if not self.has_several_cutoffs:
             return [check_cutoff(self.k)]
         cutoffs = [check_cutoff(k) for k in self.k]
@@ -223,12 +223,12 @@ class Measure:
         return UNDEFINED[value] if isinstance(value, str) else UndefinedRule(float(value))
 
     def without_warning(self) -> Measure:
-        """A measure that has the value of undefined queries as a number, and does not warn."""
+        """The same measure without a warning: with the value of undefined queries as a number."""
         value, warns, _ = self.undefined_rule
         return replace(self, undefined=value) if warns else self
 
     def report_undefined(self, count: int, n_queries: int) -> None:
-        """Warn of undefined queries, or raise, where that was asked for."""
+        """Warn of undefined queries, or raise, if `undefined` says so."""
         those = f"{count} of {n_queries} queries, which have no relevant document"
         value, warns, raises = self.undefined_rule
         if warns:
@@ -240,12 +240,12 @@ class Measure:
             )
         if raises:
             raise ValueError(
-                f"NDCG is undefined for {those}. Leave them out, as undefined='omit' does, or pass "
-                "undefined= a number that they count as."
+                f"NDCG is undefined for {those}. Pass undefined='omit' to leave them out of the "
+                "mean, or a number as their value."
             )
 
     def gains(self, relevance: Floats, source: str = "y_true") -> Floats:
-        """Gain of each relevance in `source`, which is never written to."""
+        """Gain of each relevance in `source`; `relevance` is not changed."""
         if isinstance(self.gain, str):
             return _result_of(GAINS[self.gain], "gain", "relevance", relevance)
         if callable(self.gain):
@@ -283,7 +283,7 @@ class Measure:
         return grades, gains
 
     def _look_up(self, relevance: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-        """The entry of a table of gains for each relevance, and where there is none."""
+        """The entry of a table of gains for each relevance, and where entries are missing."""
         grades, gains = self._gain_of_grade
         place = np.minimum(np.searchsorted(grades, relevance), len(grades) - 1)
         return gains[place], grades[place] != relevance
@@ -297,7 +297,7 @@ class Measure:
             discounts = _result_of(named, "discount", "ranks", ranks.astype(np.float64))
         else:
             discounts = _result_of(self.discount, "discount", "ranks", ranks.copy())
-        falls = discounts[1:] <= discounts[:-1]  # which NaN does not
+        falls = discounts[1:] <= discounts[:-1]  # false for NaN
         if not (0 < discounts[0] < np.inf and discounts[-1] >= 0 and falls.all()):
             wrong = ~np.isfinite(discounts) | (discounts < 0)
             wrong |= np.r_[discounts[0] == 0, discounts[1:] > discounts[:-1]]
@@ -313,7 +313,7 @@ class Measure:
 class jarvelin_kekalainen:  # noqa: N801  (a discount: used and shown like a function)
     """Discount of Järvelin and Kekäläinen: none before rank `b`, log base `b` after.
 
-    Rank `r` is discounted by 1 where `r < b` and by ``1 / log_b(r)`` from there on, so that
+    Rank `r` is discounted by 1 if `r < b` and by ``1 / log_b(r)`` from there on, so that
     with the default base the first two ranks count in full.
 
     Parameters
@@ -391,9 +391,9 @@ def check_curve_cutoffs(k: Any) -> Ints | None:
 def measure_and_data(
     caller: str, options: Mapping[str, Any], kind: Any = NDCGOptions
 ) -> tuple[Measure, dict[str, Any]]:
-    """The measure that options of a metric ask for, and those of them that are data.
+    """The measure that the options of a metric define, and the options that are data.
 
-    `kind` is the `TypedDict` of all options that `caller` has.
+    `kind` is the `TypedDict` of all options of `caller`.
     """
     unknown = ", ".join(repr(name) for name in options if name not in kind.__annotations__)
     if unknown:
@@ -465,5 +465,5 @@ def _result_of(function: Callable[[Any], ArrayLike], name: str, of: str, values:
             f"{_checks.name_of(function)} returned an array of shape {result.shape}, dtype "
             f"{result.dtype}."
         )
-    with np.errstate(over="ignore"):  # what a float64 does not hold is refused, with its place
+    with np.errstate(over="ignore"):  # numbers beyond float64 are refused later
         return result.astype(np.float64, copy=False)

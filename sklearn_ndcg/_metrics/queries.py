@@ -1,4 +1,4 @@
-"""Checked rows of whole queries, and the numbers of the measure that they were read for."""
+"""Checked rows of whole queries, and the values of a measure on them."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from sklearn_ndcg._kernels import exact_sum, weighted_sums
 from sklearn_ndcg._metrics.measure import Measure
 from sklearn_ndcg._rows import Grouping, shown_labels
 
-LARGEST_WEIGHT = 1e300  # sums of so large weights are still float64
-_VALUES_AT_A_TIME = 1 << 22  # values of queries at cutoffs that are held at a time: 32 MB
+LARGEST_WEIGHT = 1e300  # sums of such weights still fit a float64
+_VALUES_AT_A_TIME = 1 << 22  # values of queries at cutoffs, which take 32 MB
 
 
 class Totals(NamedTuple):
-    """Weighted sums over some queries, of which every mean is made.
+    """Weighted sums over some queries, from which means are computed.
 
-    `total` has a sum for each cutoff. The largest weight of a query counts as 1 in the sums.
-    Undefined queries count with their value, and not at all where that is nan.
+    `total` has a sum for each cutoff. In the sums weights are scaled so that the largest is 1.
+    Undefined queries count with their value, and not at all if it is nan.
     """
 
     total: Floats
@@ -47,7 +47,7 @@ class Totals(NamedTuple):
         )
 
     def means(self, measure: Measure) -> Floats:
-        """The mean over queries at each cutoff, with the warning where some are undefined."""
+        """The mean over queries at each cutoff, with a warning if some are undefined."""
         refuse_zero_weight(self.largest_weight)
         if self.n_undefined:
             measure.report_undefined(self.n_undefined, self.n_queries)
@@ -64,8 +64,8 @@ class Queries:
     """Rows in which query q is the run ``starts[q] : starts[q] + lengths[q]``.
 
     Made by `read_queries`, for one measure. `gain` is float64, or grades of one byte whose
-    gains are in `gain_table`. `kept` says which of the gathered rows these are, where unjudged ones
-    were omitted; `shape` is that of `y_true`. `weight` has one weight per query.
+    gains are in `gain_table`. `kept` says which of the gathered rows these are, if unjudged ones
+    were omitted; `shape` is the shape of `y_true`. `weight` has one weight per query.
     """
 
     measure: Measure
@@ -94,7 +94,7 @@ class Queries:
         return self.totals().means(self.measure)
 
     def totals(self) -> Totals:
-        """What a mean over these and other queries is made of."""
+        """Sums from which a mean over these and other queries is computed."""
         cutoffs = self.measure.cutoffs
         step = max(1, _VALUES_AT_A_TIME // len(self))
         if len(cutoffs) <= step:
@@ -104,7 +104,7 @@ class Queries:
         return found[0]._replace(total=np.concatenate([each.total for each in found]))
 
     def totals_by(self, codes: Ints) -> list[Totals]:
-        """`totals` of the queries of each code, of which all up to the largest occur."""
+        """`totals` of the queries of each code; every code up to the largest must occur."""
         found, ends = self._values(), np.cumsum(np.bincount(codes))
         parts = np.split(np.argsort(codes, kind="stable"), ends[:-1])
         return [self.totals_of(*found, part) for part in parts]
@@ -115,9 +115,9 @@ class Queries:
         undefined: NDArray[np.bool_] | None = None,
         part: Ints | slice = slice(None),
     ) -> Totals:
-        """Sums of such values of each query, of which some are nan and left out.
+        """Sums of given values of the queries, without nan.
 
-        `undefined` says which queries are, if any; `part`, which to sum.
+        `undefined` says which queries are undefined, `part` which to sum.
         """
         values = values[part]
         scored = ~np.isnan(values[:, 0])
@@ -156,13 +156,13 @@ class Queries:
 
     @staticmethod
     def ndcg(dcg: Floats, ideal: Floats) -> Floats:
-        """DCG over ideal DCG, nan where a query has no relevant document."""
+        """DCG over ideal DCG, nan if a query has no relevant document."""
         values = np.full(ideal.shape, np.nan)
         np.divide(dcg, ideal, out=values, where=ideal > 0)
-        return np.asarray(np.minimum(values, 1))  # rounding must not put anything above perfect
+        return np.asarray(np.minimum(values, 1))  # rounding must not exceed 1
 
     def for_measure(self, **choices: Any) -> Queries:
-        """These rows for a measure with other choices, but for gain and unjudged documents."""
+        """These rows for a measure with other choices, except `gain` and `unjudged`."""
         return replace(self, measure=replace(self.measure, **choices))
 
     def without_warning(self) -> Queries:
@@ -170,9 +170,9 @@ class Queries:
         return replace(self, measure=self.measure.without_warning())
 
     def in_random_order(self) -> Queries:
-        """These rows with the retrieved documents tied, so that a mean is that over all orders.
+        """These rows with all retrieved documents tied, to average over all their orders.
 
-        Documents that were not retrieved stay so, as no order of a list adds one to it.
+        Documents that were not retrieved stay so.
         """
         tied = np.where(self.score == -np.inf, -np.inf, 0.0)
         return replace(self.for_measure(ties="average", ignore_ties=False), score=tied)
@@ -180,7 +180,7 @@ class Queries:
     def mean_curve(self, k: Ints | None) -> tuple[Ints, Floats]:
         """Cutoffs, by default all, and the mean NDCG at each.
 
-        Queries times cutoffs are never held in memory as a whole.
+        Values of all queries at all cutoffs are never in memory at once.
         """
         k = np.arange(1, self._longest + 1) if k is None else k
         cutoffs, column = np.unique(k, return_inverse=True)
@@ -199,7 +199,7 @@ class Queries:
         """Sums over queries of weight times powers of ``ndcg - center``, and which are undefined.
 
         The sums have the shape (n_powers, n_weights, n_cutoffs); `weights` has a row for each kind
-        of weight. Undefined queries count with their value, and not at all where that is nan.
+        of weight. Undefined queries count with their value, and not at all if it is nan.
         """
         discount = self.measure.discounts(min(cutoffs[-1], self._longest))
         undefined = np.zeros(len(self), dtype=bool)
@@ -212,7 +212,7 @@ class Queries:
             values = self.ndcg(dcg, ideal)
             undefined[part] = np.isnan(values[:, 0])
             defined = ~undefined[part]
-            # along rows of memory NumPy sums in pairs, so that no digit is lost over many queries
+            # NumPy sums contiguous rows pairwise, so that no digit is lost over many queries
             distance = np.ascontiguousarray(values[defined].T) - center
             weight_of = weights[:, part[defined]]
             for place in np.ndindex(sums.shape[:2]):
@@ -247,18 +247,18 @@ class Queries:
         return max(1, int(self.lengths.max()))
 
     def _weights(self, part: Ints | slice = slice(None)) -> Floats:
-        """Weights of some queries, the largest 1, so that no sum of them is too large."""
+        """Weights of some queries, scaled so that the largest is 1 and no sum is too large."""
         if self.weight is None:
             return np.ones(len(self.starts[part]))
         weight = self.weight[part]
         return np.asarray(weight / (weight.max() or 1))
 
     def _distinct_cutoffs(self) -> tuple[Ints, Ints | slice]:
-        """The distinct ranks to cut at, no deeper than any query, and which is that of each k."""
+        """The distinct cutoffs, none beyond the longest query, and the place of each k in them."""
         # documents that were not retrieved add nothing to a DCG, so "retrieved" need not cut it
         ends = [min(k, self._longest) if isinstance(k, int) else self._longest
                 for k in self.measure.cutoffs]  # fmt: skip
-        if len(ends) == 1:  # a tenth of the time of a small call
+        if len(ends) == 1:  # saves a tenth of the time of a small call
             return np.array(ends, dtype=np.intp), slice(None)
         return np.unique(np.array(ends, dtype=np.intp), return_inverse=True)
 
@@ -281,9 +281,9 @@ class Queries:
         return self._of_kernel(ideal, part)
 
     def _of_kernel(self, kernel: Callable[[slice], Floats], part: Ints | None) -> Floats:
-        """What a kernel makes of all queries; raises where a sum is too large.
+        """Values of a kernel for all queries; raises if a sum is too large.
 
-        `part` are the numbers of these queries, if they are not all.
+        `part` has the numbers of these queries, if they are not all.
         """
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             values = _kernels.in_threads(kernel, self.lengths, len(self.gain))
@@ -300,11 +300,11 @@ class Queries:
 
 
 def count_of_queries(n: int) -> str:
-    """A number of queries in words."""
+    """A number of queries as text: "1 query", "2 queries"."""
     return f"{n} {'query' if n == 1 else 'queries'}"
 
 
 def refuse_zero_weight(largest: float) -> None:
-    """Raise where the largest weight of a query is 0."""
+    """Raise if the largest weight of a query is 0."""
     if not largest:
         raise ValueError("sample_weight is 0 for every query: nothing is left to average over.")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Table(NamedTuple):
-    """Header and rows of cells; the columns in `left` are aligned there, others on the right."""
+    """Header and rows of cells; columns in `left` are aligned left, others right."""
 
     header: list[str]
     rows: list[list[str]]

@@ -1,4 +1,4 @@
-"""Which rows are one query: ids of any kind, columns of any table."""
+"""Which rows belong to one query: ids of any kind, columns of any table."""
 
 from sklearn_ndcg._rows.columns import (
     column_names,

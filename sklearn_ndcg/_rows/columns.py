@@ -12,7 +12,7 @@ import numpy as np
 
 from sklearn_ndcg._checks import Ints, count_of, is_integer, to_host
 
-# from here on, a number of this type may stand for several whole numbers
+# from this number on, one number of the type may stand for several integers
 _INEXACT_FROM = {
     "float16": 2**11, "halffloat": 2**11,
     "float32": 2**24, "float": 2**24,
@@ -21,10 +21,10 @@ _INEXACT_FROM = {
 
 
 def query_ids(X: Any, group_by: Any, groups: Any = None, y: Any = None) -> Any:
-    """The ids that `group_by` finds: columns, index levels, or what a callable makes of X.
+    """The ids that `group_by` finds: columns, index levels, or what a callable returns for X.
 
-    Where it is None they are `groups`, which are ignored otherwise. Levels of the index of `y` are
-    found where X has no names, as a tool made an array of it.
+    If it is None they are `groups`, which are ignored otherwise. If a tool has turned X into an
+    array, levels are found in the index of `y`.
     """
     if group_by is None:
         return groups
@@ -34,7 +34,7 @@ def query_ids(X: Any, group_by: Any, groups: Any = None, y: Any = None) -> Any:
     if not keys or any(callable(key) or not isinstance(key, Hashable) for key in keys):
         raise ValueError(
             f"group_by must name columns or index levels of X, or be a callable on X, got "
-            f"{group_by!r}; ids themselves are passed as groups."
+            f"{group_by!r}; pass ids themselves as groups."
         )
     found = [column(X, key, y) for key in keys]
     for key, ids in zip(keys, found, strict=True):
@@ -44,32 +44,32 @@ def query_ids(X: Any, group_by: Any, groups: Any = None, y: Any = None) -> Any:
 
 
 def _refuse_changed_ids(ids: Any, key: Any) -> None:
-    """Raise where the numbers in a column show that an encoder or a cast has changed ids."""
+    """Raise if the numbers in a column show that an encoder or a cast has changed ids."""
     ids = _floats_of_objects(ids)
     dtype = getattr(ids, "dtype", getattr(ids, "type", None))
     kind = str(dtype).lower().partition("[")[0].rpartition(".")[2]  # float[pyarrow], torch.float32
     if kind not in _INEXACT_FROM:
         return
-    # pandas tells NaN from missing in some of its columns
+    # some columns of pandas distinguish NaN from missing
     extension = hasattr(ids, "iloc") and not isinstance(dtype, np.dtype)
     numbers = ids.to_numpy(np.float64, na_value=np.nan) if extension else np.asarray(to_host(ids))
     for changed, what in (
         (np.floor(numbers) < numbers, "with fractions"),
-        (np.abs(numbers) >= _INEXACT_FROM[kind], f"that {kind} cannot tell from the next"),
+        (np.abs(numbers) >= _INEXACT_FROM[kind], f"too large for {kind} to tell apart"),
     ):
         if changed.any():
             raise ValueError(
                 f"group_by={key!r} finds numbers {what}, {count_of(changed, 'such id', 'such ids')}"
-                ": an encoder, a scaler or a cast has changed the ids, so that queries are mixed. "
+                ": an encoder, a scaler or a cast has changed the ids, which mixes queries up. "
                 "In a Pipeline move the ids to an index level, or put GroupedRanker around the "
                 "Pipeline. If these are the ids, pass a callable that returns them."
             )
 
 
 def order_values(X: Any, order_by: Any, y: Any = None) -> Any:
-    """The values of the rows that `order_by` finds: a column, an index level, or what is made of X.
+    """The values of rows by `order_by`: a column, an index level, or what a callable returns for X.
 
-    None where it is None.
+    None if it is None.
     """
     if order_by is None:
         return None
@@ -91,7 +91,7 @@ def _returned(X: Any, function: Any, name: str, what: str) -> Any:
 
 
 def _floats_of_objects(ids: Any) -> Any:
-    """Numbers in an array of objects, or in categories; anything else as it is."""
+    """Numbers in an array of objects, or in categories; anything else unchanged."""
     dtype: Any = getattr(ids, "dtype", None)
     ids = np.asarray(dtype.categories) if hasattr(dtype, "ordered") else ids
     if getattr(ids, "dtype", None) == "O" and len(ids) and isinstance(next(iter(ids)), Real):
@@ -103,7 +103,7 @@ def _floats_of_objects(ids: Any) -> Any:
 def column(X: Any, key: Any, y: Any = None, name: str = "group_by") -> Any:
     """The column of X, or level of its pandas index, that `key` names; an int for arrays.
 
-    Where X has no names it may be a level of the index of `y`. Errors call the argument `name`.
+    If X has no names it may be a level of the index of `y`. `name` is the argument, for errors.
     """
     names, levels = column_names(X), _index_levels(X)
     if names is None:
@@ -119,7 +119,7 @@ def column(X: Any, key: Any, y: Any = None, name: str = "group_by") -> Any:
 
 
 def column_names(X: Any) -> list[Any] | None:
-    """Names of the columns; [] where X has only an index, as a Series; None for arrays."""
+    """Names of the columns; [] if X has only an index, like a Series; None for arrays."""
     names = getattr(X, "columns", [] if _index_levels(X) else None)
     names = getattr(X, "column_names", names)  # pyarrow, whose `columns` are the data
     return names if names is None else list(names)
@@ -134,37 +134,37 @@ def _array_column(X: Any, key: Any, name: str) -> Any:
     is_list = isinstance(X, list | tuple)
     if is_list and X and isinstance(X[0], dict):
         raise ValueError(
-            f"{name}={key!r} names a column, and X is a list of dicts, which has none: pass a "
+            f"{name}={key!r} names a column, but X is a list of dicts, without columns: pass a "
             f"callable, {name}=lambda X: [row[{key!r}] for row in X], or make a DataFrame of X."
         )
     if not is_integer(key) and name == "order_by":
         raise ValueError(
-            f"order_by={key!r} is a name, but X arrived as {type(X).__name__}, which has none:"
-            " pass the number of a column or a callable on X, or split before X becomes an array, "
-            "with cv=list(splitter.split(X, y, groups))."
+            f"order_by={key!r} is a name, but X arrived as {type(X).__name__}, without names: pass "
+            "the number of a column or a callable on X, or split before X becomes an array, with "
+            "cv=list(splitter.split(X, y, groups))."
         )
     if not is_integer(key):
         raise ValueError(
-            f"{name}={key!r} is a name, but X arrived as {type(X).__name__}, which has none: "
+            f"{name}={key!r} is a name, but X arrived as {type(X).__name__}, without names: "
             "RFECV, SequentialFeatureSelector, RidgeCV, LogisticRegressionCV, the steps of a "
             "Pipeline and, for polars and pyarrow, permutation_importance turn X into an array. "
-            "Ways out: an index level in a pandas y too, which some of them keep; groups, with "
-            "sklearn.set_config(enable_metadata_routing=True); in a Pipeline an index level and "
-            "set_output(transform='pandas'), groupedranker__groups as a fit parameter, or "
-            "GroupedRanker around the Pipeline."
+            "Ways out: put the ids in the index of a pandas y too, which some of them keep; pass "
+            "groups, with sklearn.set_config(enable_metadata_routing=True); in a Pipeline use an "
+            "index level and set_output(transform='pandas'), pass groupedranker__groups to fit, or "
+            "put GroupedRanker around the Pipeline."
         )
     # a list of (features, target) pairs is not a table: its last column would be the target
     is_nested = is_list and any(np.ndim(cell) for row in X[:1] if np.iterable(row) for cell in row)
     if is_nested or not (is_list or hasattr(X, "shape") or hasattr(X, "__array__")):
         kind = type(X).__name__ + " of nested rows" * is_nested
         raise ValueError(
-            f"{name}={key} is the number of a column, but X is a {kind}, which has none: pass "
-            "an array, or a callable that finds the values in it."
+            f"{name}={key} is the number of a column, but X is a {kind}, without columns: pass "
+            "an array, or a callable that finds the values in X."
         )
     matrix = _matrix(X)
     if len(matrix.shape) != 2 or not -matrix.shape[1] <= key < matrix.shape[1]:
         raise ValueError(f"{name}={key} is not a column of X, which has shape {matrix.shape}.")
-    if hasattr(matrix, "toarray"):  # a list, as SciPy before 1.13 slices no column alone
+    if hasattr(matrix, "toarray"):  # [key], as SciPy before 1.13 cannot slice a single column
         return matrix[:, [key]].toarray().ravel()
     return matrix[:, key]
 
@@ -177,7 +177,7 @@ def _matrix(X: Any) -> Any:
 
 
 def group_columns(X: Any, group_by: Any, order_by: Any = None) -> list[Any]:
-    """The columns of X that `group_by` and `order_by` name; no index levels, none of a callable."""
+    """The columns of X that `group_by` and `order_by` name, without index levels."""
     keys = dict.fromkeys([*(group_by if isinstance(group_by, list) else [group_by]), order_by])
     if column_names(X) is None:  # names are then levels of y
         return [key for key in keys if is_integer(key)]
@@ -193,7 +193,7 @@ def without_columns(X: Any, keys: list[Any]) -> Any:
     table = _matrix(X)
     if table.shape[1] == len(keys):
         raise ValueError(
-            f"group_by and order_by name {keys!r}, all columns of X: no feature is left."
+            f"group_by and order_by name all columns of X, {keys!r}: no feature is left."
         )
     if column_names(X) is not None:
         return X.drop(columns=keys) if hasattr(X, "iloc") else X.drop(keys)
@@ -202,9 +202,9 @@ def without_columns(X: Any, keys: list[Any]) -> Any:
 
 
 def lacking(X: Any, keys: list[Any], names: list[Any], n_columns: int) -> list[Any]:
-    """Those of `keys` that X lacks, where it has all other columns in the order of `names`.
+    """Those of `keys` that X lacks, if it has all other columns in the order of `names`.
 
-    Raises where they are in another order, or where X lacks columns and cannot say which.
+    Raises if they are in another order, or if X lacks columns and has no names to show which.
     """
     found = column_names(X)
     if found and names:
@@ -228,7 +228,7 @@ def lacking(X: Any, keys: list[Any], names: list[Any], n_columns: int) -> list[A
 
 
 def insert_zeros(values: Any, keys: list[Any], names: list[Any], n_columns: int) -> Any:
-    """One value per column, with 0 for those of `keys`, along the last axis."""
+    """One value per column, with 0 for the columns in `keys`, along the last axis."""
     places = [names.index(key) if key in names else key for key in keys]
     aligned = np.zeros((*values.shape[:-1], n_columns), dtype=values.dtype)
     aligned[..., np.delete(np.arange(n_columns), places)] = values

@@ -1,4 +1,4 @@
-"""Which rows are one query: ids of any kind, brought to labels in order and runs of rows."""
+"""Which rows belong to one query: ids of any kind become sorted labels and runs of rows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Item = TypeVar("Item", bound=np.generic)
 
 _BLOCK = 1 << 16  # rows that are compared at a time
 
-# Text that sorts by time as it is: a year, and its month, quarter or week.
+# Text that sorts by time: a year with its month, quarter or week.
 _DATE = re.compile(r"\d{4}([-/.](0[1-9]|1[0-2])(?!\d)|[-/.]?[QW]\d|\d{4}T)")
 
 
@@ -39,8 +39,8 @@ class Grouping:
     """The queries of some rows: query q has the label ``labels[q]`` and ``lengths[q]`` rows.
 
     Its rows are the run ``starts[q] : starts[q] + lengths[q]`` of any array that `gather` returns.
-    `codes` has the place of each row's query among the labels, and `places` says where each goes;
-    they are None where every query's rows are contiguous already.
+    `codes` has the place of each row's query among the labels, and `places` says where rows go;
+    they are None if the rows of every query are contiguous already.
     """
 
     labels: NDArray[Any]
@@ -61,11 +61,11 @@ class Grouping:
     ) -> Grouping:
         """Group rows by their ids, one id per row.
 
-        With several columns of ids each distinct row of them is a query. Labels are sorted; without
-        `sort` they may be in any order, which takes less time. Errors call the argument `name`.
+        With several columns of ids each distinct combination is a query. Labels are sorted; without
+        `sort` they may be in any order, which is faster. `name` is the argument, for errors.
         """
         if n_rows == 0:
-            raise ValueError("There are 0 rows, and at least 1 is needed.")
+            raise ValueError("Found 0 rows, but at least 1 is needed.")
         columns = columns_of_ids(groups, n_rows)
         if columns is not None:
             several = len(columns) > 1
@@ -73,7 +73,7 @@ class Grouping:
             return cls._of_columns(each) if several else each[0]
         ids, labels_at = encode_ids(groups, n_rows, name)
         changes = ids[1:] != ids[:-1]
-        # where few neighbouring rows share a query, each row is a run of its own
+        # if few neighbouring rows share a query, each row is a run of its own
         scattered = 2 * np.count_nonzero(changes) > n_rows and not _ascends(ids)
         starts = None if scattered else np.concatenate(([0], np.flatnonzero(changes) + 1))
         del changes
@@ -106,10 +106,10 @@ class Grouping:
         return replace(cls.of_ids(codes, len(codes)), labels=labels)
 
     def in_order(self, values: Any, asked_by: str = "") -> tuple[Ints, NDArray[Any]]:
-        """The queries by the smallest value of their rows, and these values; equal ones by label.
+        """The queries in the order of their smallest values, and these values; ties by label.
 
-        None is the order of labels, with a warning where `asked_by` takes it for that of time and
-        it cannot be.
+        If `values` is None, queries are in the order of labels, with a warning if `asked_by` needs
+        the order of time and labels do not look like it.
         """
         if values is None:
             if asked_by:
@@ -140,7 +140,7 @@ class Grouping:
         return int(np.count_nonzero(self.lengths == 1))
 
     def gather(self, values: NDArray[Item]) -> NDArray[Item]:
-        """Values with each query's together, in the order in which they were."""
+        """Values in the order of queries; those of one query keep their order."""
         if self.codes is None:
             return values
         return np.asarray(_kernels.backend.gather_by_group(values, self.codes, self.places))
@@ -157,7 +157,7 @@ class Grouping:
         return by_code.gather(np.arange(self.lengths.sum()))
 
     def places_of(self, queries: Ints) -> Ints:
-        """The places of some queries' rows among the gathered ones, one query after the other."""
+        """The places of some queries' rows among the gathered rows, query by query."""
         lengths = self.lengths[queries]
         shifts = self.starts[queries] - np.cumsum(lengths) + lengths
         return np.arange(lengths.sum()) + np.repeat(shifts, lengths)
@@ -169,7 +169,7 @@ class Grouping:
         return starts, n_before[self.starts + self.lengths] - starts
 
     def mean_weight(self, weight: Floats, kept: NDArray[np.bool_] | None = None) -> Floats:
-        """Each query's mean weight over its kept rows; over all of them where none is kept.
+        """Each query's mean weight over its kept rows, or over all its rows if none is kept.
 
         `weight` and `kept` are gathered.
         """
@@ -200,7 +200,7 @@ class Grouping:
 
 
 def _ascends(ids: NDArray[Any]) -> bool:
-    """Whether no id is below that of the row before; ids in any order show it in the first rows."""
+    """Whether ids never fall from row to row, checked in blocks to stop early."""
     for at in range(0, len(ids), _BLOCK):
         block = ids[at : at + _BLOCK + 1]
         if (block[1:] < block[:-1]).any():
@@ -209,13 +209,13 @@ def _ascends(ids: NDArray[Any]) -> bool:
 
 
 def codes_of_runs(starts: Ints, lengths: Ints) -> Ints:
-    """The number of each row's run, where the runs fill the rows without a gap."""
+    """The number of each row's run, if the runs fill the rows without a gap."""
     by_place = np.argsort(starts, kind="stable")  # an empty run starts where the next one does
     return np.repeat(by_place, lengths[by_place])
 
 
 def shown_labels(labels: NDArray[Any], most: int = 3) -> str:
-    """The first labels, as a person writes them: 'a', 'b', 'c', ..."""
+    """The first labels as text: 'a', 'b', 'c', ..."""
     shown = ", ".join(_shown(label) for label in labels[:most])
     return shown + ", ..." * (len(labels) > most)
 
@@ -229,46 +229,46 @@ def _shown(label: Any) -> str:
 
 
 def warn_of_single_documents(n_single: int, n_queries: int) -> None:
-    """Warn where more than half of the queries have one row: probably the ids are too fine."""
+    """Warn if more than half of the queries have one row: probably these are not query ids."""
     if n_queries < 2 or 2 * n_single <= n_queries:
         return
     found = f"Each of the {n_queries} queries has"
     if n_single < n_queries:
         found = f"{n_single} of the {n_queries} queries ({100 * n_single // n_queries}%) have"
     warn(
-        f"{found} a single document, which has nothing to be ranked against. groups must have one "
-        "id per query, the same for all of its rows, not one id per row. If it has, a tool has cut "
-        "the queries: QuerySplitter keeps them whole."
+        f"{found} a single document, which has nothing to be ranked against. All rows of a query "
+        "must have the same id in groups. If they have, a tool has cut the queries: QuerySplitter "
+        "keeps them whole."
     )
 
 
 def _warn_of_text_for_time(labels: NDArray[Any], asked_by: str) -> None:
-    """Warn where labels are text that does not sort by time: no dates, no numbers of one width."""
+    """Warn if labels are text that may not sort by time: neither dates nor numbers of one width."""
     texts = [label[0] if isinstance(label, tuple) else label for label in labels]
     if not isinstance(texts[0], str) or all(map(_DATE.match, texts)):
         return
     if len(set(map(len, texts))) == 1 and all(map(str.isdecimal, texts)):
         return
     warn(
-        f"{asked_by} takes the order of the ids for the order of time, and they are text that is "
-        f"no date ({shown_labels(labels)}). Say with order_by= which column or index level of X "
-        "has the time; name the ids there if their order is meant."
+        f"{asked_by} needs the order of time and takes the order of the ids, which are text that "
+        f"does not look like dates ({shown_labels(labels)}). Pass order_by= the column or index "
+        "level of X that has the time, or that of the ids if their order is right."
     )
 
 
 def _warn_of_dates_that_sort_otherwise(values: NDArray[Any], asked_by: str) -> None:
-    """Warn where the text of `order_by` is dates with the day first, or numbers of any width."""
+    """Warn if `order_by` has text: dates with the day first, or numbers of several widths."""
     if not isinstance(values[0], str):
         return
     day_first = all(map(_DAY_FIRST.match, values))
     if day_first or (all(map(str.isdecimal, values)) and len(set(map(len, values))) > 1):
         warn(
-            f"{asked_by} takes the order of order_by for that of time, and its values are text "
-            f"({shown_labels(values)}), which sorts by its first characters. Make dates of them, "
-            "with pandas.to_datetime, or numbers."
+            f"{asked_by} needs the order of time, but the values of order_by are text "
+            f"({shown_labels(values)}), which sorts by its first characters. Convert it to dates, "
+            "with pandas.to_datetime, or to numbers."
         )
 
 
 def as_python(labels: NDArray[Any]) -> list[Any]:
-    """Labels as Python objects, except dates, as `tolist` makes integers of some."""
+    """Labels as Python objects, except dates, some of which `tolist` would make integers."""
     return list(labels) if labels.dtype.kind in "mM" else labels.tolist()

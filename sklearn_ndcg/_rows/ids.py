@@ -1,7 +1,6 @@
-"""Ids of queries, whatever holds them, as numbers that NumPy compares, and their labels.
+"""Ids of queries in any container, as codes that NumPy compares, and their labels.
 
-The library that holds a column also encodes it, where it is one of pandas, Polars or Arrow: none of
-them is imported.
+Columns of pandas, Polars and Arrow are encoded by their own libraries, which are not imported here.
 """
 
 from __future__ import annotations
@@ -23,16 +22,16 @@ LabelsAt = Callable[[Ints], Iterable[Any]]  # the labels of some rows
 
 _NOUNS = {"order_by": "value"}  # what errors call the values of an argument, if not ids
 _HASH_OF_IDENTITY: Any = object.__hash__
-_MANY_TUPLES = 500  # of so many it is seen whether their hashes collide
-_ROWS_AT_ONCE = 1 << 16  # whose numbers stay in the cache, too
-_HASHED_AT_ONCE = 1 << 14  # rows of text: they stay in the processor's cache
+_MANY_TUPLES = 500  # from this number on, it is checked whether hashes of tuples collide
+_ROWS_AT_ONCE = 1 << 16  # their numbers fit the processor's cache
+_HASHED_AT_ONCE = 1 << 14  # rows of text that fit the processor's cache
 
 
 def encode_ids(groups: Any, n_rows: int, name: str) -> tuple[NDArray[Any], LabelsAt | None]:
-    """Each row's id, or, with a function that has the labels of rows, a code for it.
+    """The id of each row; or a code for it, with a function that returns the labels of rows.
 
-    Rows of one code have one label; two codes may have the same label. `name` is that of the
-    argument, for errors.
+    Rows with one code have one label; two codes may have the same label. `name` is the argument,
+    for errors.
     """
     refuse_masked(groups, name)
     try:
@@ -53,7 +52,7 @@ def encode_ids(groups: Any, n_rows: int, name: str) -> tuple[NDArray[Any], Label
 
 
 def unique_ids(ids: NDArray[Any], sort: bool) -> tuple[NDArray[Any], Ints]:
-    """``np.unique(ids, return_inverse=True)``, in time that grows with the rows only.
+    """``np.unique(ids, return_inverse=True)``, in linear time.
 
     Without `sort` the distinct ids may come in any order.
     """
@@ -69,7 +68,7 @@ def unique_ids(ids: NDArray[Any], sort: bool) -> tuple[NDArray[Any], Ints]:
     else:
         wide = np.ascontiguousarray(ids, dtype=np.int64 if ids.dtype.itemsize < 8 else None)
         if ids.dtype.kind == "f":
-            wide = wide + 0.0  # one zero
+            wide = wide + 0.0  # -0.0 becomes 0.0
         found, codes = _kernels.backend.factorize(wide.view(np.int64))
         found = found.view(wide.dtype).astype(ids.dtype, copy=False)
     if not sort:
@@ -79,7 +78,7 @@ def unique_ids(ids: NDArray[Any], sort: bool) -> tuple[NDArray[Any], Ints]:
 
 
 def unique_labels(labels: Iterable[Any], sort: bool, name: str) -> tuple[NDArray[Any], Ints]:
-    """Distinct labels, sorted if `sort`, and the place among them of each that is given."""
+    """Distinct labels, sorted if `sort`, and the place of each given label among them."""
     listed = list(labels)
     kinds = set(map(type, listed))
     if kinds != {str}:
@@ -87,7 +86,7 @@ def unique_labels(labels: Iterable[Any], sort: bool, name: str) -> tuple[NDArray
             _refuse_unsortable(label, name)
     codes, found = _number(listed)
     try:
-        # labels that cannot be sorted are refused in any order
+        # labels that cannot be sorted are refused without `sort`, too
         if sort or len(kinds) > 1 or tuple in kinds:
             order = sorted(range(len(found)), key=found.__getitem__)
             found, codes = [found[i] for i in order], first_rows(np.array(order))[codes]
@@ -103,29 +102,29 @@ def unique_labels(labels: Iterable[Any], sort: bool, name: str) -> tuple[NDArray
 
 
 def _readable(groups: Any) -> Any:
-    """Sequences and arrays of the array API as NumPy arrays; columns of libraries as they are."""
+    """Sequences and arrays of the array API as NumPy arrays; columns of libraries unchanged."""
     if isinstance(groups, Sequence) and not isinstance(groups, str | bytes | range):
         # np.asarray would turn [1, "1", nan] into text
         return np.fromiter(groups, dtype=object, count=len(groups))
     groups = to_host(groups)
     dtype: Any = getattr(groups, "dtype", None)
     if getattr(dtype, "tz", None):
-        # a time zone makes objects of dates, slowly, and changes nothing about their order
+        # dates with a time zone would become objects, slowly; the order is the same without it
         return np.asarray(groups, dtype=f"M8[{dtype.unit}]")
     if isinstance(groups, np.ndarray):
         return groups.astype(object) if groups.dtype.kind == "T" else groups
-    if str(dtype).endswith("_view[pyarrow]"):  # pandas makes no NumPy array of it
+    if str(dtype).endswith("_view[pyarrow]"):  # pandas cannot convert it to NumPy
         return np.fromiter(groups, dtype=object, count=len(groups))
     if getattr(dtype, "kind", "") == "f" and hasattr(groups, "to_numpy"):
-        # pandas tells NaN from missing in some of its columns, and factorizes NaN
+        # some columns of pandas distinguish NaN from missing, and factorize NaN
         return groups.to_numpy(dtype=np.float64, na_value=np.nan)
     return groups
 
 
 def _encode_column(column: Any) -> tuple[NDArray[Any], LabelsAt] | None:
-    """Codes of a library's own column, negative where an id is missing, and labels of rows.
+    """Codes of a column of pandas, Polars or Arrow, negative where an id is missing, and labels.
 
-    None for what is not such a column, and for numbers, dates and objects, which NumPy reads.
+    None for anything else, and for numbers, dates and objects, which NumPy reads.
     """
     if hasattr(column, "to_physical"):
         return _encode_polars(column)
@@ -142,9 +141,9 @@ def _encode_pandas(column: Any) -> tuple[NDArray[Any], LabelsAt] | None:
     if isinstance(dtype, np.dtype) or getattr(dtype, "storage", "") == "python":
         return None
     column = getattr(column, "array", column)
-    if hasattr(column, "freq"):  # periods, which are numbers; NaT is that of dates
+    if hasattr(column, "freq"):  # periods are numbers, and their NaT is the NaT of dates
         return np.asarray(column.astype(np.int64)).view("M8[s]"), column.take
-    if hasattr(column, "closed"):  # intervals, whose own factorization is by objects
+    if hasattr(column, "closed"):  # intervals, which pandas would factorize as objects
         (_, left), (ends, right) = (
             unique_ids(np.asarray(_readable(each)), sort=True)
             for each in (column.left, column.right)
@@ -192,7 +191,7 @@ def _encode_arrow(column: Any) -> tuple[NDArray[Any], LabelsAt] | None:
 
 
 def in_library_order(values: Any) -> Any:
-    """The values, where they are categories their places in the order that the library gives them.
+    """The values; for categories, their places in the library's order.
 
     (As ids, categories sort by name.)
     """
@@ -215,7 +214,7 @@ def _mark_missing(codes: Ints, labels: Iterable[Any]) -> Ints:
 
 
 def columns_of_ids(groups: Any, n_rows: int) -> list[Any] | None:
-    """The columns of compound ids; None where there is one id per row."""
+    """The columns of compound ids; None for one id per row."""
     if isinstance(groups, list | tuple):
         return list(groups) if groups and all(_is_column(each, n_rows) for each in groups) else None
     if hasattr(groups, "column_names"):  # pyarrow, whose names may be repeated
@@ -258,7 +257,7 @@ def _refuse_missing(missing: NDArray[np.bool_], name: str) -> None:
     if missing.any():
         what = f"missing {_noun(name)}"
         found = count_of(missing, what, f"{what}s")
-        raise ValueError(f"{name} must not hold {what}s, found {found}.")
+        raise ValueError(f"{name} has {found}. Fill in {what}s, or leave their rows out.")
 
 
 def _noun(name: str) -> str:
@@ -273,13 +272,13 @@ def _sizes_hint(groups: Any, n_rows: int) -> str:
     if sizes.sum() != n_rows or (sizes < 0).any():
         return ""
     return (
-        f" These look like group sizes, as they add up to {n_rows}. Ids are made from sizes by "
+        f" These look like group sizes, as they add up to {n_rows}. To turn sizes into ids: "
         "groups = np.repeat(np.arange(len(sizes)), sizes)."
     )
 
 
 def _encode_objects(ids: NDArray[Any], name: str) -> tuple[NDArray[Any], LabelsAt]:
-    """Codes of Python objects, one for all that are equal."""
+    """Codes of Python objects, the same for equal ones."""
     same = _number_addresses(ids)
     objects = ids if same is None else ids[first_rows(same)]
     numbers = _kernels.backend.factorize_objects(_addresses(objects))
@@ -297,7 +296,7 @@ def _addresses(ids: NDArray[Any]) -> Ints:
 
 
 def _number_addresses(ids: NDArray[Any]) -> Ints | None:
-    """Numbers of the objects in an array, one for each; None where most rows have their own."""
+    """The number of each row's object, by its address; None if most rows have their own."""
     addresses = _addresses(ids)
     some = addresses[: max(1, len(ids) // 8)]
     if 2 * len(_kernels.backend.factorize(some)[0]) > len(some):
@@ -320,7 +319,7 @@ def _number_any(listed: list[Any], name: str) -> tuple[Ints, list[Any]]:
 
 
 def _number(listed: Sequence[Any]) -> tuple[Ints, list[Any]]:
-    """Numbers of labels, and these labels."""
+    """The number of each label, and the distinct labels."""
     if len(listed) > _MANY_TUPLES and isinstance(listed[0], tuple) and _hashes_collide(listed):
         return _number_tuples(listed)
     number_of: defaultdict[Any, int] = defaultdict()
@@ -330,7 +329,7 @@ def _number(listed: Sequence[Any]) -> tuple[Ints, list[Any]]:
 
 
 def _hashes_collide(listed: Sequence[Any]) -> bool:
-    """Whether some of these tuples, all of one length, have one hash: (-1, -2) and (-2, -1) do."""
+    """Whether tuples, all of one length, have the same hash, as (-1, -2) and (-2, -1) do."""
     some = set(listed[:: len(listed) // _MANY_TUPLES])
     if len(set(map(hash, some))) == len(some):
         return False
@@ -353,13 +352,13 @@ def _unique_text(ids: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
     found = ids[first_rows(codes)]
     for first in range(0, len(ids), _HASHED_AT_ONCE):
         rows = slice(first, first + _HASHED_AT_ONCE)
-        if (found[codes[rows]] != ids[rows]).any():  # two texts have one hash
+        if (found[codes[rows]] != ids[rows]).any():  # two texts have the same hash
             return np.unique(ids, return_inverse=True)
     return found, codes
 
 
 def _hash_text(ids: NDArray[Any]) -> Ints:
-    """Sums of the characters, each times a random number of its place."""
+    """Sums of the characters, each times a random number for its place."""
     size = ids.dtype.itemsize
     characters = ids.view(np.uint32 if size % 4 == 0 else np.uint8).reshape(len(ids), -1)
     factors = np.frombuffer(os.urandom(8 * characters.shape[1]), dtype=np.uint64) | np.uint64(1)
@@ -378,7 +377,7 @@ def _holds_array(label: Any) -> bool:
 
 
 def _value_of_array(label: Any) -> Any:
-    """The value of a 0-d array or tensor, which may be equal to nothing but itself."""
+    """The value of a 0-d array or tensor, as a tensor may only be equal to itself."""
     if isinstance(label, tuple):
         return tuple(map(_value_of_array, label))
     if not _holds_array(label):
@@ -390,13 +389,13 @@ def _value_of_array(label: Any) -> Any:
 
 
 def _refuse_unsortable(label: Any, name: str) -> None:
-    """Raise for what has no order, or one that does not say which ids are equal."""
+    """Raise for labels that cannot be sorted, or are only equal to themselves."""
     if isinstance(label, tuple):
         for part in label:
             _refuse_unsortable(part, name)
     elif isinstance(label, frozenset):
         raise TypeError(
-            f"{name} must be ids that can be sorted, and of sets only subsets come first: pass "
+            f"{name} must be ids that can be sorted, and sets cannot: pass "
             f"[tuple(sorted(id)) for id in {name}]."
         )
     elif type(label).__hash__ is _HASH_OF_IDENTITY:
@@ -407,7 +406,7 @@ def _refuse_unsortable(label: Any, name: str) -> None:
 
 
 def _unique_by_table(ids: NDArray[Any], low: Any, size: int) -> tuple[NDArray[Any], Ints]:
-    """Distinct integers and the place of each row's, by a table of so many from the lowest on."""
+    """Distinct integers and the place of each row's, by a table of all `size` from `low` on."""
     low, place = low.astype(np.int64), np.empty(len(ids), dtype=np.intp)
     seen = np.zeros(size, dtype=np.int8)
 
@@ -428,10 +427,10 @@ def _unique_by_table(ids: NDArray[Any], low: Any, size: int) -> tuple[NDArray[An
 
 
 def first_rows(codes: Ints) -> Ints:
-    """The first row of each code, of which all up to the largest occur."""
+    """The first row of each code; every code up to the largest must occur."""
     rows = np.empty(codes.max() + 1, dtype=np.intp)
     for end in range(len(codes), 0, -_ROWS_AT_ONCE):
         start = max(0, end - _ROWS_AT_ONCE)
-        # of several rows the last written stays
+        # the last write stays, so rows are written in reverse
         rows[codes[start:end][::-1]] = np.arange(start, end)[::-1]
     return rows

@@ -1,4 +1,4 @@
-"""Queries of which other rows were trained on, or not all rows are scored."""
+"""Detect queries whose other rows were trained on, and queries that are scored only in part."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from sklearn_ndcg._checks import Floats, Ints, refuse_reordered, to_host, warn
 from sklearn_ndcg._rows import Grouping, count_rows, shown_labels
 from sklearn_ndcg._selection.libraries import last_step
 
-_MOST_MEMBERS = 1000  # of a list, that are looked at: it may be of other things than models
+_MOST_MEMBERS = 1000  # of a list that are checked, as it may hold other things than models
 
 
 class QueryLeakWarning(UserWarning):
-    """Queries are scored that the model was trained on with other rows.
+    """A model is scored on queries whose other rows it was trained on.
 
-    Given by the scorers and by `GroupedRanker.score` where a fitted `GroupedRanker` is scored:
-    alone, as the last step of a Pipeline or inside another estimator. Scoring the training rows
-    themselves is not a leak.
+    Scorers and `GroupedRanker.score` warn if they score a fitted `GroupedRanker`: alone, as the
+    last step of a Pipeline or inside another estimator. Scoring the training rows themselves is not
+    a leak.
 
-    Rows are recognised by their number and their labels, so there is no warning where as many other
-    rows of a query have the same labels. Other estimators may draw rows or encode labels: inside
-    them the warning needs more trained than scored rows, of the query and of all queries together.
-    There is none where ranker and scorer find the ids by different `group_by`.
+    Rows are recognised by their number and labels, so the warning is missing if as many other rows
+    of a query have the same labels. Other estimators may draw rows or encode labels: inside them
+    the warning needs more trained than scored rows, of the query and of all queries together. It is
+    also missing if ranker and scorer have different `group_by`.
 
     Examples
     --------
@@ -61,36 +61,36 @@ class TrainedQueries:
         return cls(grouping.labels[trained], grouping.lengths[trained], sums, rows)
 
     def leaked(self, grouping: Grouping, y: Any, is_direct: bool) -> NDArray[np.bool_]:
-        """Which queries are scored after training on other rows of theirs.
+        """Which queries are scored after training on other rows of them.
 
-        `is_direct` says that the ranker was given the rows and labels that the user passed.
+        `is_direct` says whether the ranker was given the user's rows and labels.
         """
         place, leaked = _find(grouping.labels, self.labels)
-        if len(self.labels) == 1:  # no id tells anything, as with `one_ranking`
+        if len(self.labels) == 1:  # a single id says nothing, as with `one_ranking`
             leaked[:] = False
         trained, scored = self.lengths[place], grouping.lengths
-        if not is_direct:  # a bootstrap has more rows of some queries than there are, not of all
+        if not is_direct:  # a bootstrap repeats rows of some queries, but not of all together
             leaked &= (trained > scored) & (trained[leaked].sum() > scored.sum())
             return leaked
         values = _numbers(y)
         sums = _checksums(grouping, values)
         leaked &= (trained != scored) | ~np.isclose(self.checksums[place], sums, 1e-9, 1e-9)
-        # permutation_importance permutes a column of ids: the rows are those of training
+        # permutation_importance may permute a column of ids: these are the training rows
         if leaked.any() and zlib.crc32(values.tobytes()) == self.checksum_of_rows:
             leaked[:] = False
         return leaked
 
     def warn_of_merged(self, grouping: Grouping) -> None:
-        """Warn where one id has most of the rows, and far more than any query of training."""
+        """Warn if one id has most of the rows, and far more than any training query."""
         longest = int(np.argmax(grouping.lengths))
         n, n_rows, n_trained = grouping.lengths[longest], grouping.lengths.sum(), self.lengths.max()
         if len(self.labels) >= 10 and 2 * n > n_rows and n > 5 * n_trained:
             warn(
-                f"{n} of the {n_rows} rows that are scored have one id, "
-                f"{shown_labels(grouping.labels[[longest]])}, and the longest of the "
-                f"{len(self.labels)} queries of training has {n_trained}: an encoder may have made "
-                "one value of all ids that are new to it. Move the ids to an index level, or put "
-                "GroupedRanker around the Pipeline."
+                f"{n} of the {n_rows} scored rows have the id "
+                f"{shown_labels(grouping.labels[[longest]])}, but the longest of the "
+                f"{len(self.labels)} training queries has {n_trained} rows: an encoder may have "
+                "given one value to all ids that are new to it. Move the ids to an index level, or "
+                "put GroupedRanker around the Pipeline."
             )
 
 
@@ -119,11 +119,11 @@ class WholeQueries:
         return f"<ids of {len(self.labels):,} queries>"
 
     def refuse_parts(self, grouping: Grouping) -> None:
-        """Raise where a query is not known, or has another number of rows."""
+        """Raise if a query is not known, or has another number of rows."""
         place, known = _find(grouping.labels, self.labels)
         if not known.any():
             raise ValueError(
-                "None of the queries that are scored is in all_groups. Their ids are "
+                "None of the scored queries is in all_groups. Their ids are "
                 f"{_shown_type(grouping.labels)}, those in all_groups {_shown_type(self.labels)}."
             )
         expected = np.where(known, self.lengths[place], 0)
@@ -131,18 +131,19 @@ class WholeQueries:
         if len(cut):
             first = cut[np.argsort(grouping.labels[cut])[0]]
             raise ValueError(
-                f"{len(cut)} of the {len(expected)} queries that are scored have other rows than "
-                f"in all_groups. The first, {shown_labels(grouping.labels[[first]])}, has "
+                f"{len(cut)} of the {len(expected)} scored queries have fewer or more rows than in "
+                f"all_groups. The first, {shown_labels(grouping.labels[[first]])}, has "
                 f"{grouping.lengths[first]} here and {expected[first]} there. Split whole queries, "
-                "with QuerySplitter or GroupKFold, and let the tool draw no rows: subsample=1.0, "
-                "resource='max_queries'. all_groups must have the ids of all rows that are split."
+                "with QuerySplitter or GroupKFold, and do not let the tool draw rows: "
+                "subsample=1.0, resource='max_queries'. all_groups must have the ids of all rows "
+                "that are split."
             )
 
 
 def warn_of_leak(estimator: Any, group_by: Any, grouping: Grouping, y: Any) -> None:
-    """Warn where a fitted ranker in `estimator` is scored on queries it was trained on.
+    """Warn if a fitted ranker in `estimator` is scored on queries that it was trained on.
 
-    `group_by` is that of the scorer. Where the ranker has another, its ids may be of another kind.
+    A ranker with another `group_by` than the scorer's is not checked: its ids may differ.
     """
     leaked = np.zeros(len(grouping.labels), dtype=bool)
     for ranker, is_direct in _fitted_rankers(estimator):
@@ -152,9 +153,9 @@ def warn_of_leak(estimator: Any, group_by: Any, grouping: Grouping, y: Any) -> N
     if leaked.any():
         labels = np.sort(grouping.labels[leaked])
         warn(
-            f"{len(labels)} of the {len(leaked)} queries that are scored were trained "
-            f"on with other rows ({shown_labels(labels)}), so that the score may be too good. "
-            "Split whole queries: QuerySplitter does it with any splitter, and GroupKFold too.",
+            f"Other rows of {len(labels)} of the {len(leaked)} scored queries were trained on "
+            f"({shown_labels(labels)}), so the score may be too good. Split whole queries, with "
+            "QuerySplitter around any splitter, or with GroupKFold.",
             QueryLeakWarning,
         )
 
@@ -169,7 +170,7 @@ def _fitted_rankers(estimator: Any) -> Iterator[tuple[Any, bool]]:
         seen.add(id(each))
         if isinstance(getattr(each, "_trained_queries", None), TrainedQueries):
             yield each, is_direct
-        elif type(each) not in leaves:  # of the trees of a forest only one is looked into
+        elif type(each) not in leaves:  # look into only one tree of a forest
             outer = last_step(getattr(each, "best_estimator_", each))
             inner = _fitted_parts(each) if outer is each else [outer]
             if not inner:
@@ -214,7 +215,7 @@ def _shown_type(labels: NDArray[Any]) -> str:
 
 
 def _numbers(y: Any) -> NDArray[np.float32]:
-    """Labels as they are known again: in float32, as y may have been of another type in fit."""
+    """Labels to recognise, in float32, as y may have had another type in fit."""
     try:
         with np.errstate(over="ignore"):
             return np.ravel(np.asarray(to_host(y)).astype(np.float32))

@@ -1,6 +1,6 @@
 """How LightGBM, XGBoost, CatBoost and Pipelines are fitted: groups, weights, fit parameters.
 
-A library is known by the name that its `fit` has for groups; `INTERFACES` has an entry for each.
+A library is recognised by its `fit`'s parameter for groups; `INTERFACES` has an entry for each.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ CATBOOST_COLUMNS = ("cat_features", "text_features", "embedding_features")
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """Rows of whole queries, side by side, in the order of their ids; weights one per row.
+    """Rows sorted by query, with one weight per row.
 
     `aligned` are further fit parameters with a value for each row, and `metadata` is what is routed
     to the steps before the last.
@@ -64,7 +64,7 @@ class TrainingRows:
         return None if weight is None else np.repeat(weight, self.lengths)
 
     def take_queries(self, queries: NDArray[np.bool_], lengths: Ints, order: Ints) -> TrainingRows:
-        """The rows of some queries, of all whose `lengths` and `order` of rows are given."""
+        """The rows of some queries; `lengths` and the `order` of rows are those of all queries."""
         rows = order[np.repeat(queries, lengths)]
         aligned = {name: take_rows(value, rows) for name, value in self.aligned.items()}
         metadata = {
@@ -77,16 +77,16 @@ class TrainingRows:
 
 
 class LibraryInterface(NamedTuple):
-    """The name that `fit` has for groups, and what else goes with it."""
+    """The name of `fit`'s parameter for groups, and what goes with it."""
 
     name: str
     groups: Callable[[TrainingRows], Any]
     weight_name: str
     weight: Callable[[TrainingRows], Any]
-    labels: str  # which ones the library takes
+    labels: str  # which labels the library takes
 
 
-_WHOLE_LABELS = "quantile_grades makes whole labels of any target."
+_WHOLE_LABELS = "quantile_grades turns any target into integer labels."
 
 # The order matters: XGBoost has `qid` and `group`, and `qid` has to be found first. LightGBM takes
 # one weight per row, XGBoost one per query; CatBoost's ranking losses ignore row weights silently
@@ -97,8 +97,8 @@ INTERFACES = [
         groups=lambda rows: rows.query_numbers,
         weight_name="sample_weight",
         weight=lambda rows: rows.weight_per_query,
-        labels="XGBoost takes whole labels from 0 to 31 unless ndcg_exp_gain=False is set (linear "
-        f"gain of any label); {_WHOLE_LABELS}",
+        labels="XGBoost takes integer labels from 0 to 31, or any labels with ndcg_exp_gain=False "
+        f"(linear gain); {_WHOLE_LABELS}",
     ),
     LibraryInterface(
         name="group_id",
@@ -112,7 +112,7 @@ INTERFACES = [
         groups=lambda rows: rows.lengths,
         weight_name="sample_weight",
         weight=lambda rows: rows.weight,
-        labels="LightGBM takes whole labels from 0 to 30, higher whole ones where label_gain has a "
+        labels="LightGBM takes integer labels from 0 to 30, and higher ones if label_gain has a "
         "gain for each (label_gain=list(range(101)) is linear gain up to 100); "
         f"{_WHOLE_LABELS}",
     ),
@@ -121,7 +121,7 @@ INTERFACES = [
 # what the last step gets from GroupedRanker itself
 SET_HERE = {"sample_weight", *(each.name for each in INTERFACES)}
 
-# parameters about columns, of fit or of the estimator, that may count them from the left
+# parameters of fit or of the estimator that may refer to columns by number
 _ABOUT_COLUMNS = {
     "cat_column", "cat_feature", "cat_features", "categorical_column", "categorical_feature",
     "categorical_features", "embedding_features", "feature_weights", "ignored_features",
@@ -141,7 +141,7 @@ def check_fit_params(
 ) -> None:
     """Raise for fit parameters that cannot follow the rows and columns of the last step.
 
-    `dropped` are the columns that are taken out of X; `rows_are_transformed` says whether rows are
+    `dropped` are the columns that are removed from X; `rows_are_transformed` says whether rows are
     held out or transformed by the steps of a Pipeline.
     """
     unknown = _names_not_taken(last, fit_params)
@@ -153,7 +153,7 @@ def check_fit_params(
     evaluates = sorted(name for name in fit_params if name.startswith("eval_"))
     if evaluates and (rows_are_transformed or dropped):
         raise ValueError(
-            f"{', '.join(evaluates)} cannot be passed: early_stopping=True does without it, and "
+            f"{', '.join(evaluates)} cannot be passed: early_stopping=True does not need it, and "
             "the steps of a Pipeline and the removal of a group column are not applied to it."
         )
     parameters = last.get_params() if hasattr(last, "get_params") else {}
@@ -161,8 +161,9 @@ def check_fit_params(
         value = fit_params.get(name, parameters.get(name))
         if _counts_columns(value):
             raise ValueError(
-                f"{name}={value!r} counts columns, and the column {', '.join(map(repr, dropped))} "
-                "is taken out of X: name the columns instead, or move the ids to an index level."
+                f"{name}={value!r} refers to columns by number, but the column "
+                f"{', '.join(map(repr, dropped))} is removed from X: name the columns instead, or "
+                "move the ids to an index level."
             )
 
 
@@ -179,7 +180,7 @@ def params_of_fit(last: Any, train: TrainingRows, params: Params) -> Params:
 
 
 def added_once(added: Params, params: Params) -> Params:
-    """Both, where nothing of what is added was passed by the user."""
+    """Both together; raises if the user passed something that is added."""
     twice = sorted(set(added).intersection(params))
     if twice:
         raise ValueError(
@@ -207,7 +208,7 @@ def is_aligned(name: str, value: Any, n_rows: int) -> bool:
 
 
 def _counts_columns(value: Any) -> bool:
-    """Whether there is, or may be, a number in what may be names of columns."""
+    """Whether a value refers, or may refer, to columns by number."""
     if isinstance(value, dict):
         return _counts_columns(list(value))
     if isinstance(value, str):  # "0,3" or "(0,1)", but neither "from_dtype" nor "name:a,b2"
@@ -219,7 +220,7 @@ def _counts_columns(value: Any) -> bool:
 
 @contextmanager
 def explaining_label_errors(last: Any, y: NDArray[Any]) -> Iterator[None]:
-    """Say which labels the library takes, where its `fit` refuses them."""
+    """Say which labels the library takes, if its `fit` refuses some."""
     try:
         yield
     except Exception as error:
@@ -227,8 +228,8 @@ def explaining_label_errors(last: Any, y: NDArray[Any]) -> Iterator[None]:
         if interface is None or not _is_about_labels(error, y):
             raise
         raise ValueError(
-            f"{type(last).__name__} was not fitted to labels from {y.min()} to {y.max()}. "
-            f"{interface.labels} It said: {str(error).strip().splitlines()[0]}"
+            f"{type(last).__name__} refused labels from {y.min()} to {y.max()}. "
+            f"{interface.labels} Its error: {str(error).strip().splitlines()[0]}"
         ) from error
 
 
@@ -247,16 +248,16 @@ def last_step(estimator: Any) -> Any:
 
 
 def without_last_step(pipeline: Pipeline) -> Pipeline:
-    """The steps before the last, which are fitted before it."""
+    """A Pipeline of the steps before the last."""
     # a last step that does nothing lets memory= cache each of the others
     idle = (pipeline.steps[-1][0], "passthrough")
     return Pipeline([*pipeline.steps[:-1], idle], memory=pipeline.memory)
 
 
 def routing_of(estimator: Any, owner: str) -> metadata_routing.MetadataRouter:
-    """What `fit` is asked to route to the last step of `estimator`, and to the steps before it.
+    """The requests of `fit` by the last step of `estimator`, and by the steps before it.
 
-    The last step gets weights and the library's groups from GroupedRanker, which asks for them.
+    Weights and the library's groups are not among them: GroupedRanker passes these itself.
     """
     last = last_step(estimator)
     requests = metadata_routing.get_routing_for_object(None if isinstance(last, type) else last)
@@ -286,20 +287,20 @@ def route(
     if grouping is not None:
         given["groups"] = grouping.labels[grouping.row_codes()]
     routed = metadata_routing.process_routing(ranker, "fit", **given)
-    # what is not requested can have been passed to the last step only
+    # parameters that no step requests are meant for the last step
     last = {name: value for name, value in fit_params.items() if name not in requested}
     last.update(routed["last"]["fit"])
     weight_of_search = last.pop("sample_weight", None)
     own = BaseEstimator.get_metadata_routing(ranker).fit.requests
     if own["sample_weight"] is False and inner.consumes(method="fit", params=["sample_weight"]):
-        weight = weight_of_search  # None where it was passed for the steps alone
+        weight = weight_of_search  # None if it was passed for the steps alone
     return last, routed["steps"]["fit_transform"], weight
 
 
 def fit_transformers(
     pipeline: Pipeline, train: TrainingRows, held_out: TrainingRows | None
 ) -> tuple[TrainingRows, TrainingRows | None]:
-    """Fit the steps before the last, on rows to train on alone, and transform all rows."""
+    """Fit the steps before the last on the training rows only, and transform all rows."""
     samplers = [name for name, step in pipeline.steps if hasattr(step, "fit_resample")]
     if samplers:
         raise TypeError(

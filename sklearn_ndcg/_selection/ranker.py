@@ -28,19 +28,19 @@ Validation = Literal["random", "last"]
 
 
 def _inner_has(name: str) -> Callable[[Any], bool]:
-    # getattr raises where there is no such method
+    # getattr raises if the method is missing
     return lambda ranker: bool(getattr(getattr(ranker, "estimator_", ranker.estimator), name))
 
 
 class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Let any ranker be tuned like a regressor: one query id per row, in any order.
+    """Tune any ranker like a regressor: with one query id per row, in any order.
 
     Each library takes queries in its own form: LightGBM as sizes, which no splitter can slice,
     XGBoost as ids in ascending order, CatBoost as `group_id`; and metadata can be routed only to
     the first two. This meta-estimator takes ids as scikit-learn does, sorts the rows by them (the
-    rows of a query keep their order) and passes them to the inner `fit` in the form of the
-    parameter that it has: `qid`, `group_id` or `group`, in this order. An estimator without such a
-    parameter, such as any regressor or classifier, is fitted as it is and needs no ids.
+    rows of a query keep their order) and passes them to the inner `fit` as `qid`, `group_id` or
+    `group`, the first parameter that it has. An estimator without such a parameter, such as a
+    regressor or classifier, is fitted as usual and needs no ids.
 
     Parameters
     ----------
@@ -48,52 +48,51 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         The ranker. In a Pipeline the last step gets the groups.
 
     group_by : str, int, callable or list of names, default=None
-        Where in X the query ids are, as in `make_ndcg_scorer`: a column, which the
-        inner estimator then does not get, not in `predict` either; a level of a pandas index, which
-        is not a feature; or a callable on X. Takes precedence over `groups`. With None, pass
-        `groups` to `fit`.
+        Where in X the query ids are, as in `make_ndcg_scorer`: a column, which is removed from the
+        features in `fit` and `predict`; a level of a pandas index; or a callable on X. Takes
+        precedence over `groups`. With None, pass `groups` to `fit`.
 
     order_by : str, int or callable, default=None
         What orders the queries for ``validation="last"``, by the smallest value of their rows, as
-        in `QuerySplitter`. None is the order of their ids. A column that it names is taken out of
-        the features too.
+        in `QuerySplitter`. None is the order of their ids. A column is removed from the features
+        too.
 
     k : int or None, default=None
         Cutoff of `score` and of early stopping without `scoring`. None counts whole lists.
 
     max_queries : int or None, default=None
-        Train on at most so many queries, whole ones, drawn by `random_state`. As the resource of
-        `HalvingGridSearchCV`, or in `validation_curve`, training sets grow by whole queries. A
-        halving search also refits its best estimator with the last number of them.
+        Train on at most this number of whole queries, drawn by `random_state`. As the resource of
+        `HalvingGridSearchCV`, or in `validation_curve`, it grows training sets by whole queries. A
+        halving search refits its best estimator with the last value of it, too.
 
     early_stopping : bool, default=False
-        Whether to hold out a fraction of the queries and to stop when `scoring`, or the library's
-        own NDCG@k, on them has not improved for `n_iter_no_change` rounds. The library's own gain
+        Whether to hold out a fraction of the queries and to stop when their score, by `scoring` or
+        the library's own NDCG@k, has not improved for `n_iter_no_change` rounds. The library's gain
         is exponential in LightGBM (unless `label_gain` says otherwise) and XGBoost (unless
         ``ndcg_exp_gain=False``), linear in CatBoost.
 
     scoring : GroupedScorer, default=None
-        What early stopping goes by, made by `make_ndcg_scorer` or `make_dcg_scorer` with a single
-        cutoff; not used without `early_stopping`. For rankers, regressors and classifiers of
-        LightGBM, XGBoost and CatBoost, and for what has `staged_predict` and `n_estimators` or
-        `max_iter`, such as `HistGradientBoostingRegressor`. CatBoost and the latter fit all of
-        their rounds first; the latter are then fitted again with the best number of them. The
-        queries are those of the ranker. None is the library's own NDCG@k, for rankers of LightGBM,
-        XGBoost and CatBoost only.
+        The scorer for early stopping, from `make_ndcg_scorer` or `make_dcg_scorer` with a single
+        cutoff; not used without `early_stopping`. It uses the query ids of the ranker. It works
+        with rankers, regressors and classifiers of LightGBM, XGBoost and CatBoost, and with other
+        estimators that have `staged_predict` and `n_estimators` or `max_iter`, such as
+        `HistGradientBoostingRegressor`. CatBoost and these others fit all rounds first; the others
+        are then fitted again, up to the best round. None is the library's own NDCG@k, only for
+        rankers of LightGBM, XGBoost and CatBoost.
 
     validation : {"random", "last"}, default="random"
-        Which queries are held out: drawn by `random_state`, or the last by `order_by`, such as the
-        latest days, so that training is on earlier ones only.
+        Which queries are held out: some drawn by `random_state`, or the last by `order_by`, such as
+        the latest days, so that training uses earlier ones only.
 
     validation_fraction : float, default=0.1
         The fraction of queries to hold out, between 0 and 1; at least one query.
 
     n_iter_no_change : int, default=10
-        Rounds without improvement before training stops, where it does not need all rounds.
+        Rounds without improvement before training stops, unless all rounds are fitted.
 
     random_state : int, RandomState instance or None, default=None
-        Draws the queries of `max_queries` and those held out. With None every fit draws others, so
-        that the candidates of one search stop on different queries: pass an int.
+        Draws the queries for `max_queries` and those to hold out. With None every fit draws
+        different queries, so that the candidates of one search stop on different ones: pass an int.
 
     Attributes
     ----------
@@ -102,30 +101,30 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     best_iteration_ : int
         The best round, as the library counts (XGBoost and CatBoost from 0, others from 1). With
-        `scoring` it is the first with the highest score of the held-out queries, of all rounds, or
-        in LightGBM and XGBoost of those before `n_iter_no_change` without a higher score. Only with
+        `scoring` it is the first round with the highest score on the held-out queries, among all
+        rounds or, in LightGBM and XGBoost, those before training stopped. Only with
         `early_stopping`.
 
     query_ids_ : ndarray
-        Sorted ids of the queries that it was trained on, those held out included. Scoring other
-        rows of these queries gives a `QueryLeakWarning`.
+        Sorted ids of the training queries, including those held out. Scoring other rows of these
+        queries gives a `QueryLeakWarning`.
 
     feature_importances_, coef_ : ndarray
-        Those of the inner estimator, where it has them, in the order of `feature_names_in_`; 0 for
+        Those of the inner estimator, if it has them, in the order of `feature_names_in_`; 0 for
         columns of `group_by` and `order_by`. Not for a Pipeline that transforms the columns.
 
     classes_ : ndarray
-        Those of the inner estimator, where it has them.
+        Those of the inner estimator, if it has them.
 
     n_features_in_ : int
-        Number of columns of X in `fit`, those of `group_by` and `order_by` included.
+        Number of columns of X in `fit`, including those of `group_by` and `order_by`.
 
     feature_names_in_ : ndarray
-        Names of the columns of X in `fit`, those of `group_by` and `order_by` included.
+        Names of the columns of X in `fit`, including those of `group_by` and `order_by`.
 
     See Also
     --------
-    make_ndcg_scorer : NDCG per query for the search around this.
+    make_ndcg_scorer : Makes a scorer by query for searches.
 
     Examples
     --------
@@ -211,13 +210,13 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             Weights >= 0, one per row. XGBoost and CatBoost get one per query: the mean of its rows.
 
         groups : array-like of shape (n_documents,), default=None
-            The query id of each row, in any order. Ignored where `group_by` is set.
+            The query id of each row, in any order. Ignored if `group_by` is set.
 
         **fit_params
-            Passed on to the inner `fit` (of a Pipeline: its last step's). Those with one
-            value per row (`init_score`, `base_margin`, `baseline`, ...) are sorted and split with
-            the rows. With metadata routing on, steps of a Pipeline and an inner search get what
-            they request, `groups` and `sample_weight` too.
+            Passed to the inner `fit`; in a Pipeline, to the last step's. Those with one value per
+            row (`init_score`, `base_margin`, `baseline`, ...) are sorted and split with the rows.
+            With metadata routing on, steps of a Pipeline and an inner search get what they request,
+            also `groups` and `sample_weight`.
 
         Returns
         -------
@@ -227,8 +226,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            If ids are needed and not found, or are sizes, missing or of another length; if those
-            in a column were changed by an encoder or a cast; if training cannot be stopped early;
+            If ids are needed but not found, or are sizes, missing or of another length; if an
+            encoder or a cast has changed the ids in a column; if training cannot be stopped early;
             if a fit parameter cannot follow the rows or columns; if the inner estimator refuses the
             labels.
 
@@ -238,8 +237,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Warns
         -----
         UserWarning
-            If most queries to train on have a single document, or if a column has one id for all
-            rows; if the last queries are held out in the order of ids that are text.
+            If most training queries have a single document, if a column has one id for all rows, or
+            if the last queries are held out in the order of text ids.
 
         UndefinedMetricWarning
             If `scoring` warns of held-out queries without a relevant document.
@@ -279,8 +278,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like or dataframe of shape (n_documents, n_features)
-            Features, with the same columns as in `fit`, in their order. No groups are needed: where
-            columns have names, that of the ids may be missing.
+            Features, with the same columns as in `fit`, in the same order. If columns have names,
+            those of `group_by` and `order_by` may be missing.
 
         Returns
         -------
@@ -348,14 +347,14 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             Weights; a query weighs the mean of its rows.
 
         groups : array-like of shape (n_documents,), default=None
-            The query id of each row. Ignored where `group_by` says where in X they are.
+            The query id of each row. Ignored if `group_by` says where in X they are.
 
         Returns
         -------
         float
             ``ndcg_score(y, scores, groups=groups, k=k)``.
         """
-        self._features(X)  # raises where X is not as in fit
+        self._features(X)  # raises if X is not as in fit
         groups = _rows.query_ids(X, self.group_by, groups, y)  # before y loses its index
         scorer = make_ndcg_scorer(k=self.k)
         y = utils.column_or_1d(y, warn=True)
@@ -412,7 +411,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             tags.classifier_tags = inner.classifier_tags
             tags.input_tags = inner.input_tags
             tags.non_deterministic = inner.non_deterministic
-        # LightGBM's and XGBoost's rankers say nothing
+        # rankers of LightGBM and XGBoost have no estimator type
         tags.estimator_type = tags.estimator_type or "regressor"
         if tags.estimator_type == "regressor":
             # an NDCG needs relevance >= 0
@@ -422,7 +421,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         estimator = libraries.last_step(self.estimator)
-        # a stacked or voting estimator has its predict only once it is fitted, its class always
+        # stacked and voting estimators have predict only when fitted, but their class always has it
         predicts = hasattr(type(estimator), "predict") or hasattr(estimator, "predict")
         if not hasattr(estimator, "fit") or not predicts or isinstance(estimator, type | Pipeline):
             raise TypeError(
@@ -461,8 +460,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             missing = y != y  # noqa: PLR0124  (NaN and NaT)
         if missing.any():
             raise ValueError(
-                f"y must not be NaN, found {_checks.count_of(missing, 'NaN')}. Leave those rows "
-                "out, or set their relevance to 0 if they are not relevant."
+                f"y has {_checks.count_of(missing, 'NaN')}. Leave rows with NaN out, or set their "
+                "relevance to 0 if they are not relevant."
             )
         weight = None if sample_weight is None else row_weights(sample_weight, len(y))
         if weight is not None and not weight.any():
@@ -473,8 +472,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         misnamed = [each.name for each in INTERFACES if each.name in fit_params]
         if groups is None and misnamed:
             raise ValueError(
-                f"{', '.join(misnamed)} was passed and groups was not: pass groups=, one id per "
-                "row, for any ranker. Ids are made from sizes by np.repeat(np.arange(len(sizes)), "
+                f"{', '.join(misnamed)} was passed instead of groups: pass groups=, one id per "
+                "row, to any ranker. To turn sizes into ids: np.repeat(np.arange(len(sizes)), "
                 "sizes)."
             )
         interface = libraries.interface_of(last)
@@ -482,10 +481,10 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             return
         what = f"{type(last).__name__}.fit" if interface else "early_stopping=True"
         raise ValueError(
-            f"groups is missing, and {what} needs to know the queries. Pass groups=, one id "
+            f"groups is missing, but {what} needs to know the queries. Pass groups=, one id "
             "per row, or say with group_by= where in X they are. A search passes groups on if "
-            "sklearn.set_config(enable_metadata_routing=True) is set; a Pipeline takes them as "
-            "groupedranker__groups=, the name of the step in front."
+            "sklearn.set_config(enable_metadata_routing=True) is set; a Pipeline takes them with "
+            "the name of the step, as groupedranker__groups=."
         )
 
     def _clone_estimator(self) -> Any:
@@ -499,7 +498,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise
 
     def _call_inner(self, method: str, X: Any) -> Any:
-        features = self._features(X)  # first, as it raises where nothing is fitted
+        features = self._features(X)  # first, as it raises if nothing is fitted
         return getattr(self.estimator_, method)(features)
 
     def _features(self, X: Any) -> Any:
@@ -517,7 +516,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return _rows.without_columns(X, [key for key in columns if key not in missing])
 
     def _warn_of_grouping(self, X: Any, grouping: _rows.Grouping | None, last: Any) -> None:
-        """Warn where ids that decide what is trained on do not seem to be those of queries."""
+        """Warn if ids that affect training do not look like query ids."""
         if grouping is None:
             return
         n_queries = len(grouping.labels)
@@ -525,8 +524,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             _rows.warn_of_single_documents(grouping.n_single, n_queries)
         if n_queries == 1 and _rows.group_columns(X, self.group_by):
             _checks.warn(
-                f"group_by={self.group_by!r} finds one query in all {grouping.lengths[0]} rows. If "
-                "an encoder made one value of the ids, move them to an index level, or put "
+                f"group_by={self.group_by!r} finds a single query in all {grouping.lengths[0]} "
+                "rows. If an encoder gave all ids one value, move them to an index level, or put "
                 "GroupedRanker around the Pipeline."
             )
 
@@ -540,9 +539,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         metadata: Params,
         times: Any,
     ) -> tuple[TrainingRows, TrainingRows | None]:
-        """Rows to train on, sorted by query, and those that are held out.
+        """Training rows, sorted by query, and held-out rows.
 
-        What has a value for each row is moved from `fit_params` to them.
+        Parameters with a value for each row are moved from `fit_params` to these.
         """
         n = len(y)
         names = [name for name, value in fit_params.items() if libraries.is_aligned(name, value, n)]
@@ -567,7 +566,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def _draw_queries(
         self, grouping: _rows.Grouping, times: Any
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Which queries are used at all, and which of these are held out from training."""
+        """Which queries are used, and which of these are held out from training."""
         n_queries = len(grouping.labels)
         generator = utils.check_random_state(self.random_state)
         drawn, held_out = np.ones(n_queries, dtype=bool), np.zeros(n_queries, dtype=bool)
@@ -580,7 +579,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if n_held_out >= n_drawn:
             raise ValueError(
                 f"early_stopping=True would hold out {n_held_out} of {n_drawn} queries and leave "
-                "none to train on: more queries are needed, or a smaller validation_fraction."
+                "none to train on: pass more queries, or a smaller validation_fraction."
             )
         orders: dict[str, Callable[[], Ints]] = {
             "random": lambda: np.flatnonzero(drawn)[generator.permutation(n_drawn)],

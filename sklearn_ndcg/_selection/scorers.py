@@ -44,7 +44,7 @@ def make_ndcg_scorer(
     all_groups: Any = None,
     **options: Unpack[NDCGChoices],
 ) -> GroupedScorer:
-    """Make a scorer of NDCG per query, for GridSearchCV, cross_val_score and similar tools.
+    """Make a scorer of NDCG per query, for `GridSearchCV`, `cross_val_score` and similar tools.
 
     The query id of each row comes from one of two places. With metadata routing on, the ids are the
     `groups` that you pass to the tool (``search.fit(X, y, groups=q)``), which go to the splitter
@@ -57,32 +57,32 @@ def make_ndcg_scorer(
     ----------
     k : int, None, "retrieved" or list of these, default=None
         Cutoff as in `ndcg_score`. A list gives a dict of scores, ``{"ndcg@1": ..., "ndcg@5": ...}``
-        (None: ``"ndcg"``), from one call of `predict`: for cross_validate,
-        GridSearchCV and RandomizedSearchCV (with ``refit="ndcg@5"``) and permutation_importance.
+        (None: ``"ndcg"``), from one call of `predict`: for `cross_validate`, `GridSearchCV` and
+        `RandomizedSearchCV` (with ``refit="ndcg@5"``) and `permutation_importance`.
 
     group_by : str, int, callable or list of names, default=None
         Where the query ids are: a column of X (pandas, polars, pyarrow; a number for arrays), a
         level of a pandas index (recommended: it is not a feature, and slicing keeps it), or a
         callable that is given X and returns one id per row. With a list of columns or levels each
-        distinct row of them is a query. A level is taken from the index of y where a tool has made
-        an array of X. Takes precedence over routed `groups`. `one_ranking` says that all rows are
+        distinct combination is a query. If a tool has turned X into an array, a level is taken from
+        the index of y. Takes precedence over routed `groups`. Pass `one_ranking` if all rows are
         one ranking.
 
     response_method : str or sequence of str, default="auto"
-        The methods of the estimator to take scores from, the first that it has. "auto" takes a
+        Scores come from the first of these methods that the estimator has. "auto" takes a
         classifier's probabilities as the expected gain, ``predict_proba(X) @ gain(classes_)``,
-        rounded to 40 bits so that documents of equal expected gain tie; or a binary classifier's
-        `decision_function` if it has none; and `predict` of anything else.
+        rounded to 40 bits so that documents of equal expected gain tie; without probabilities, a
+        binary classifier's `decision_function`; and `predict` of other estimators.
 
     name : str, default=None
-        How the keys of a dict are spelled, with ``{k}`` in the place of the cutoff:
-        ``"ndcg_at_{k}"`` for tools that refuse "@", as MLflow does. None is ``"ndcg@{k}"``. The key
-        of the cutoff None is what stands before the separator, ``"ndcg"``. For a single `k` it is
-        the scorer's `__name__`, with which curve displays label their axis.
+        How the keys of a dict are written, with ``{k}`` for the cutoff: ``"ndcg_at_{k}"`` for tools
+        that refuse "@", such as MLflow. None is ``"ndcg@{k}"``. The key of the cutoff None is the
+        part before the separator, ``"ndcg"``. For a single `k`, `name` is the scorer's `__name__`,
+        which labels the axis of curve displays.
 
     all_groups : array-like of shape (n_all_documents,), default=None
         The ids of all rows that will be split. A fold that has only part of a query is then an
-        error. It guards tools that draw rows themselves: ``cv=4`` for an ordinary estimator,
+        error. This guards against tools that draw rows: ``cv=4`` for an ordinary estimator,
         ``OptunaSearchCV(subsample=0.3)``, halving by rows.
 
     **options
@@ -93,8 +93,8 @@ def make_ndcg_scorer(
     -------
     GroupedScorer
         A callable ``scorer(estimator, X, y, sample_weight=None, *, groups=None)`` that returns a
-        float, larger is better, or a dict for a list `k`. A new object every time:
-        `set_score_request` on it, say ``set_score_request(groups="session")``, changes no other.
+        float, larger is better, or a dict for a list `k`. Each call makes a new scorer, so that
+        ``set_score_request(groups="session")``, for example, does not change others.
 
     Raises
     ------
@@ -102,23 +102,23 @@ def make_ndcg_scorer(
         If an option is not a keyword argument of `ndcg_score`.
 
     ValueError
-        If the value of an option is not one that `ndcg_score` takes; in a search, where
-        ``error_score="raise"`` shows it, if no ids are found, or not all rows of a query of
-        `all_groups`; and in the early stopping of
-        `HistGradientBoosting`, which gives a scorer bins instead of the columns of X.
+        If an option has a value that `ndcg_score` does not take. While scoring (searches show it
+        with ``error_score="raise"``), if no ids are found, if a query does not have all its rows in
+        `all_groups`, and in the early stopping of `HistGradientBoosting`, which gives a scorer bins
+        instead of the columns of X.
 
     Warns
     -----
     QueryLeakWarning
-        If a `GroupedRanker` is scored on queries that it was trained on with other rows.
+        If a `GroupedRanker` is scored on queries whose other rows it was trained on.
 
     UndefinedMetricWarning
-        As in `ndcg_score`; and where the score is nan, as ``undefined="omit"`` left out
-        every query of a fold.
+        As in `ndcg_score`; and if the score is nan because ``undefined="omit"`` left out every
+        query of a fold.
 
     See Also
     --------
-    check_group_splits : Check that a splitter keeps queries whole, as GroupKFold does.
+    check_group_splits : Check that a splitter keeps queries whole, as `GroupKFold` does.
 
     Examples
     --------
@@ -168,10 +168,10 @@ def make_dcg_scorer(
         Where in X the query ids are: a column, an index level, or what a callable returns.
 
     response_method : str or sequence of str, default="auto"
-        The methods of the estimator to take scores from, the first that it has.
+        Scores come from the first of these methods that the estimator has.
 
     name : str, default=None
-        How the keys of a dict are spelled: ``"dcg_at_{k}"``. None is ``"dcg@{k}"``.
+        How the keys of a dict are written: ``"dcg_at_{k}"``. None is ``"dcg@{k}"``.
 
     all_groups : array-like of shape (n_all_documents,), default=None
         The ids of all rows that will be split; part of a query is then an error.
@@ -208,7 +208,7 @@ def make_dcg_scorer(
 def _make(metric: Metric, options: Any, **parameters: Any) -> GroupedScorer:
     if "groups" in options:
         raise TypeError(
-            f"make_{metric}_scorer takes no groups, as a scorer is given only some of the rows: "
+            f"make_{metric}_scorer does not take groups, as a scorer gets only some of the rows: "
             "say with group_by= where in X the ids are, or pass groups to the tool, with metadata "
             "routing on."
         )
@@ -217,7 +217,7 @@ def _make(metric: Metric, options: Any, **parameters: Any) -> GroupedScorer:
 
 
 def one_ranking(X: Any) -> NDArray[np.intp]:
-    """A `group_by` for rows that are all one ranking.
+    """Give every row the same id: a `group_by` for rows that are one ranking.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     metric : {"ndcg", "dcg"}
-        What is computed of each query.
+        What is computed for each query.
 
     k : int, None, "retrieved" or list of these, default=None
         Cutoff as in `ndcg_score`; a list gives a dict, ``{"ndcg@1": ..., "ndcg@5": ...}``.
@@ -261,10 +261,10 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         Where in X the query ids are: a column, an index level, or what a callable returns.
 
     response_method : str or sequence of str, default="auto"
-        The methods of the estimator to take scores from, the first that it has.
+        Scores come from the first of these methods that the estimator has.
 
     name : str, default=None
-        How the keys of a dict are spelled: ``"ndcg_at_{k}"``. None is ``"ndcg@{k}"``.
+        How the keys of a dict are written: ``"ndcg_at_{k}"``. None is ``"ndcg@{k}"``.
 
     all_groups : array-like of shape (n_all_documents,), default=None
         The ids of all rows that will be split; part of a query is then an error.
@@ -282,17 +282,17 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         Order of documents with equal scores.
 
     ignore_ties : bool, default=False
-        The caller's assurance that there are no ties.
+        Whether to assume that no scores are tied.
 
     unjudged : {"raise", "zero", "omit"}, default="raise"
         What NaN in `y` means.
 
     undefined : {"warn", "omit", "raise"} or float, default="warn"
-        What a query without any relevant document counts as; for NDCG only.
+        The value of a query without a relevant document; for NDCG only.
 
     See Also
     --------
-    make_ndcg_scorer : Makes one, and says more about its parameters.
+    make_ndcg_scorer : Makes one, and explains its parameters.
     ndcg_score : The options of the metric.
 
     Examples
@@ -309,7 +309,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
     {'ndcg_at_1': 0.5, 'ndcg_at_3': 0.82}
     """
 
-    _repr_html_ = _repr_mimebundle_ = None  # as an estimator it would show as "not fitted"
+    _repr_html_ = _repr_mimebundle_ = None  # otherwise notebooks would show it as "not fitted"
     # `groups` is requested from the start; `estimator` is an argument of `score`, not metadata
     __metadata_request__score: ClassVar = {"estimator": UNUSED, "groups": True}
 
@@ -343,7 +343,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         self.ignore_ties = ignore_ties
         self.unjudged = unjudged
         self.undefined = undefined
-        # both raise where a parameter is not valid
+        # both raise if a parameter is not valid
         self._names(self._measure())
         self._methods()
 
@@ -365,7 +365,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         return params
 
     def set_params(self, **params: Any) -> GroupedScorer:
-        """Set parameters, all of them or, where one is refused, none.
+        """Set parameters; if one is refused, none is set.
 
         Parameters
         ----------
@@ -395,7 +395,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
 
     @all_groups.setter
     def all_groups(self, ids: Any) -> None:
-        counted = ids is None or isinstance(ids, WholeQueries)  # by what is cloned
+        counted = ids is None or isinstance(ids, WholeQueries)  # in a clone
         self._all_groups = ids if counted else WholeQueries.of(ids)
 
     def score(
@@ -407,7 +407,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         *,
         groups: ArrayLike | None = None,
     ) -> float | dict[str, float]:
-        """Score `estimator` on X and y; a dict of scores where `k` is a list.
+        """Score `estimator` on X and y; a dict of scores if `k` is a list.
 
         Parameters
         ----------
@@ -418,13 +418,13 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
             The rows to score.
 
         y : array-like of shape (n_documents,)
-            Relevance. With several columns each row is a query, and needs no id.
+            Relevance. With several columns each row is a query and does not need an id.
 
         sample_weight : array-like of shape (n_documents,), default=None
             Weights; a query weighs the mean of its rows.
 
         groups : array-like of shape (n_documents,), default=None
-            The query id of each row. Ignored where `group_by` says where in X they are.
+            The query id of each row. Ignored if `group_by` says where in X they are.
 
         Returns
         -------
@@ -442,9 +442,9 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         if np.isnan(means[0]):
             _checks.warn(
                 "The score is nan, as no query of the fold has a relevant document and "
-                "undefined='omit' leaves such queries out. A search then has nan for the "
-                "mean over folds and ranks all of its candidates first, whatever error_score is. "
-                "Use fewer or stratified folds, or another value of undefined.",
+                "undefined='omit' leaves such queries out. In a search the mean over folds is then "
+                "nan, and all candidates are ranked first, whatever error_score is. Use fewer or "
+                "stratified folds, or another value of undefined.",
                 UndefinedMetricWarning,
             )
         scores = dict(zip(self._names(measure), means, strict=True))
@@ -469,7 +469,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
             Relevance.
 
         groups : array-like of shape (n_documents,) or None
-            The query id of each row. Ignored where `group_by` says where in X they are.
+            The query id of each row. Ignored if `group_by` says where in X they are.
 
         Returns
         -------
@@ -477,7 +477,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
             The scores, as `response_method` says.
 
         groups : array-like of shape (n_documents,) or None
-            The query ids; None where each row is a query.
+            The query ids; None if each row is a query.
         """
         self._refuse_binned(estimator, X)
         groups = query_ids(X, self.group_by, groups, y)
@@ -496,9 +496,9 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         return self._response(estimator, X, y_ndim), groups
 
     def _refuse_binned(self, estimator: Any, X: Any) -> None:
-        """Raise in the early stopping of HistGradientBoosting, whose X are bins.
+        """Raise in the early stopping of HistGradientBoosting, which passes bins as X.
 
-        Its scores are a list while it is fitted, and an array afterwards.
+        Its `train_score_` is a list while it is fitted, and an array afterwards.
         """
         reads_ids = self.group_by is not None and self.group_by is not one_ranking
         fitting = isinstance(getattr(estimator, "train_score_", None), list)
@@ -523,7 +523,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         return Measure(k=self.k, normalized=self.metric == "ndcg", **options)
 
     def _names(self, measure: Measure) -> list[str]:
-        """What the score at each cutoff is called."""
+        """The name of the score at each cutoff."""
         name: Any = f"{self.metric}@{{k}}" if self.name is None else self.name
         if not isinstance(name, str) or (measure.has_several_cutoffs and not _PREFIX.search(name)):
             raise ValueError(
@@ -571,7 +571,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
             methods = ["predict_proba", "decision_function"] if binary else ["predict_proba"]
             what = (
                 "is a classifier with neither predict_proba nor a decision_function of one score "
-                "per row: there is no score to rank by. Give it probabilities, as "
+                "per row, so documents cannot be ranked. Give it probabilities, as "
                 "CalibratedClassifierCV does, or pass response_method='predict'."
             )
         for method in methods:
@@ -599,13 +599,13 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
 
 
 class HeldOutScore:
-    """What a scorer gives for the same rows again and again, which are read once."""
+    """The score of the same rows again and again; they are read once."""
 
     def __init__(self, scorer: GroupedScorer, y: Any, groups: Any, weight: Any) -> None:
         self._scorer = scorer
         measure = scorer._measure()
         queries = read_batch(measure, y, np.zeros(len(y)), groups, weight, sort=False)
-        if np.isnan(queries.means()[0]):  # which warns or raises where the scorer does, once
+        if np.isnan(queries.means()[0]):  # which warns or raises if the scorer does, once
             raise ValueError(
                 f"scoring is nan, as none of the {len(queries)} held-out queries has a relevant "
                 "document: hold out more of them by validation_fraction, or choose another value "
@@ -614,7 +614,7 @@ class HeldOutScore:
         self._queries = queries.without_warning()
 
     def of_rounds(self, estimator: Any, classes: Any) -> Callable[[Any], float]:
-        """The score of what a booster predicts in its metric: probabilities in a classifier."""
+        """A function from a booster's predictions, probabilities in a classifier, to the score."""
         method = self._scorer._method(estimator, 1)
         if method == "predict" and not is_classifier(estimator):
             return self._of
@@ -643,7 +643,7 @@ class HeldOutScore:
 
 
 def scorer_at(scorer: GroupedScorer, name: Any) -> GroupedScorer:
-    """The scorer of a single cutoff: of several, that whose score is called `name`."""
+    """The scorer with a single cutoff; if it has several, with the one that is called `name`."""
     measure = scorer._measure()
     if not measure.has_several_cutoffs:
         return scorer
@@ -654,14 +654,14 @@ def scorer_at(scorer: GroupedScorer, name: Any) -> GroupedScorer:
 
 
 def _without_rounding_errors(proba: _checks.Floats, gains: _checks.Floats) -> _checks.Floats:
-    """Mean gains to 40 bits, so that those which are equal in exact arithmetic tie.
+    """Mean gains to 40 bits, so that gains which are equal in exact arithmetic tie.
 
-    Sums of probabilities times gains differ in their last bits, by their order and the machine.
+    Sums of probabilities times gains differ in their last bits, with their order and the machine.
     """
     means, highest = (proba * gains).sum(axis=1), gains.max()
     if gains.min() < 0:  # terms can cancel out, so relative to the largest of them
         return _to_40_bits(means, np.abs(gains).max())
-    # Close to the highest gain it is what is missing that has the digits.
+    # Close to the highest gain, the difference from it is rounded, as it has more digits.
     single = np.count_nonzero(gains) <= 1
     missing = highest - means if single else (proba * (highest - gains)).sum(axis=1)
     close = (missing < highest / 1024) & (proba.dtype == np.float64)

@@ -24,16 +24,16 @@ from sklearn_ndcg._rows import (
     shown_labels,
 )
 
-# Splitters named so take the order of samples for that of time.
+# Splitters with such names take the order of samples as the order of time.
 _IN_TIME = re.compile("Time|Walk|Purged|Gap")
 
 
 class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
     """Apply any splitter to queries instead of rows, so that every query stays whole.
 
-    scikit-learn's splitters by group have no repeated, no shuffled and sized, and no time-ordered
-    form. This one hands the queries to the splitter that you give, one sample per query, and
-    returns the rows of the queries in each of its parts.
+    Many splitters of scikit-learn, such as `RepeatedKFold` and `TimeSeriesSplit`, have no form that
+    takes groups. This one passes the queries to any such splitter, one sample per query, and
+    returns the rows of the queries in each part.
 
     Parameters
     ----------
@@ -41,19 +41,20 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
         How to split the queries: the number of folds of `KFold` (None is 5), any splitter of
         scikit-learn that needs no groups itself (`KFold`, `RepeatedKFold`, `ShuffleSplit`,
         `TimeSeriesSplit`, `LeaveOneOut`, `StratifiedKFold`, `PredefinedSplit` and so on), or a list
-        of splits of query numbers. To splitters that stratify, the class of a query is its highest
+        of splits of query numbers. For splitters that stratify, the class of a query is its highest
         relevance.
 
     group_by : str, int, callable or list of these, default=None
-        Where in X the query ids are, as in `make_ndcg_scorer`. No `groups` are needed then; they
-        are ignored if they are passed. With None, pass `groups` to the tool.
+        Where in X the query ids are, as in `make_ndcg_scorer`. Takes precedence over `groups`. With
+        None, pass `groups` to the tool.
 
     order_by : str, int or callable, default=None
         What orders the queries for the splitter: a column of X, a level of its pandas index, or a
-        callable on X that returns one value per row. Queries come by the smallest value of their
-        rows, so that `TimeSeriesSplit` trains on earlier ones; ties, and None, by their ids. Ids
-        sort as they are: "10" before "9", and categories by name, where `order_by` takes their own
-        order. Splitters that read the index of X find these values there, if pandas is in use.
+        callable on X that returns one value per row. Queries are sorted by the smallest value of
+        their rows, so that `TimeSeriesSplit` trains on earlier ones; ties, and all queries with
+        None, by their ids. Text ids sort as text, "10" before "9"; categories sort by name as ids,
+        and in their own order by `order_by`. Splitters that read the index of X find these values
+        there, if pandas is in use.
 
     See Also
     --------
@@ -82,7 +83,7 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
     array([3, 5])
     """
 
-    _repr_html_ = _repr_mimebundle_ = None  # as an estimator it would show as "not fitted"
+    _repr_html_ = _repr_mimebundle_ = None  # otherwise notebooks would show it as "not fitted"
     __metadata_request__split: ClassVar = {"groups": True}
 
     def __init__(self, cv: Any = 5, *, group_by: Any = None, order_by: Any = None) -> None:
@@ -109,14 +110,15 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
         Yields
         ------
         train, test : ndarray
-            Row numbers of the training part, query by query in the order of the splitter, so that
-            the first of them are whole queries but for the last; and of the test part, ascending.
+            Row numbers. Those of the training part come query by query in the order of the
+            splitter, so that its first rows are whole queries, except the last of them; those of
+            the test part ascend.
 
         Raises
         ------
         ValueError
-            If ids or values to order by are not found, are missing or do not fit X; if `cv` does
-            not index the queries, has a part without any, or several test parts.
+            If ids or values to order by are not found, are missing or do not fit X; if the indices
+            of `cv` do not fit the queries, or it has an empty part or several test parts.
 
         TypeError
             If `cv` is an iterator, which the first call would use up, or splits y alone.
@@ -124,7 +126,7 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
         Warns
         -----
         UserWarning
-            If a splitter that is named for time gets queries in the order of ids that are text.
+            If a splitter in time, such as `TimeSeriesSplit`, gets queries in the order of text ids.
         """
         splitter = self._splitter()
         grouping, order, samples = self._samples(X, y, groups)
@@ -160,7 +162,7 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
             return int(splitter.get_n_splits())
         except (TypeError, ValueError) as error:
             if X is None:
-                raise ValueError(f"X is None, and cv needs to know the queries: {error}") from error
+                raise ValueError(f"X is None, but cv needs to know the queries: {error}") from error
         *_, samples = self._samples(X, y, groups)
         return int(splitter.get_n_splits(*samples))
 
@@ -170,7 +172,7 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
         Parameters
         ----------
         deep : bool, default=True
-            Whether those of `cv` are included, as ``cv__n_splits``.
+            Whether to include the parameters of `cv`, as ``cv__n_splits``.
 
         Returns
         -------
@@ -184,7 +186,7 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
         return params
 
     def set_params(self, **params: Any) -> QuerySplitter:
-        """Set parameters; ``cv__n_splits`` and the like on a copy of `cv`.
+        """Set parameters; those of `cv`, such as ``cv__n_splits``, on a copy of it.
 
         Parameters
         ----------
@@ -209,10 +211,10 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
 
     @property
     def _cv(self) -> Any:
-        """The `KFold` that a number of folds stands for; any other `cv` as it is."""
+        """`KFold` for a number of folds; any other `cv` unchanged."""
         return check_cv(self.cv) if self.cv is None or is_integer(self.cv) else self.cv
 
-    # What scikit-learn's tools ask of a splitter. What `cv` lacks is missing here too.
+    # Attributes that scikit-learn's tools read. Those that `cv` lacks are missing here too.
     @property
     def n_splits(self) -> Any:
         return self._cv.n_splits if hasattr(self._cv, "split") else self.get_n_splits()
@@ -277,7 +279,7 @@ def _refuse_iterator(cv: Any) -> None:
 
 
 def _highest(y: Any, query_of_row: Ints) -> Any:
-    """The highest relevance of each query, without NaN; None where y has no order."""
+    """The highest relevance of each query, without NaN; None if y has no order."""
     if y is None:
         return None
     y = np.asarray(y)
@@ -306,7 +308,7 @@ def _chosen(part: Any, n: int, what: str, fold: int, name: str) -> Ints:
     try:
         chosen = np.arange(n)[np.asarray(part) if len(part) else []]
     except IndexError as error:
-        raise ValueError(f"cv: fold {fold} does not index {n} {what}: {error}") from error
+        raise ValueError(f"cv: fold {fold} does not fit {n} {what}: {error}") from error
     if not len(chosen):
         raise ValueError(f"cv: the {name} part of fold {fold} has none of the {n} {what}.")
     return chosen
@@ -317,10 +319,9 @@ def check_group_splits(
 ) -> None:
     """Check that no split cuts a query in two.
 
-    KFold and similar splitters deal out rows: the documents of one query land on both sides, and
-    what is scored is a few leftovers of each query, by a model that has seen the rest. GroupKFold,
-    GroupShuffleSplit, StratifiedGroupKFold, LeaveOneGroupOut and LeavePGroupsOut keep queries
-    whole.
+    `KFold` and similar splitters split rows: the documents of a query land on both sides, and a
+    model that has seen most of them is scored on the few others. `GroupKFold`, `GroupShuffleSplit`,
+    `StratifiedGroupKFold`, `LeaveOneGroupOut` and `LeavePGroupsOut` keep queries whole.
 
     Parameters
     ----------
@@ -331,7 +332,7 @@ def check_group_splits(
         The rows.
 
     y : array-like of shape (n_documents,), default=None
-        The target, where the splitter needs it.
+        The target, if the splitter needs it.
 
     groups : array-like of shape (n_documents,)
         The query id of each row.
@@ -340,8 +341,8 @@ def check_group_splits(
     ------
     ValueError
         If a query has some but not all of its rows in the training part or in the test part of a
-        split, or rows in both: names the folds and queries. Also if `groups` is missing or does
-        not fit X, or if `cv` has no splits or does not fit X.
+        split, or rows in both; the message names folds and queries. Also if `groups` is missing or
+        does not fit X, or if `cv` has no splits or does not fit X.
 
     TypeError
         If `cv` is an iterator, which the check would use up.

@@ -1,6 +1,6 @@
-"""Early stopping on held-out queries, by the NDCG of the library itself or by a scorer.
+"""Early stopping on held-out queries, by the library's own NDCG or by a scorer.
 
-A library is known by a parameter that its `fit` has; `LIBRARIES` has an entry for each.
+A library is recognised by a parameter of its `fit`; `LIBRARIES` has an entry for each.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sklearn_ndcg._selection.scorers import GroupedScorer, HeldOutScore
 
 
 class Rule(NamedTuple):
-    """When to stop: by `score`, or, where it is None, by the library's own NDCG@k."""
+    """When to stop: by `score`, or, if it is None, by the library's own NDCG@k."""
 
     k: int
     n_iter_no_change: int
@@ -32,7 +32,7 @@ class Rule(NamedTuple):
 
 
 def check_scoring(scoring: Any, group_by: Any) -> None:
-    """Raise unless `scoring` is None, or a scorer of one cutoff and of the ranker's queries."""
+    """Raise unless `scoring` is None, or a scorer with one cutoff and the ranker's queries."""
     if scoring is None:
         return
     if not isinstance(scoring, GroupedScorer):
@@ -52,15 +52,15 @@ def check_scoring(scoring: Any, group_by: Any) -> None:
 def fit_until_best(
     ranker: Any, last: Any, train: TrainingRows, held_out: TrainingRows, params: Params
 ) -> int:
-    """Fit `last` with as many rounds as are best for the held-out queries; return the best."""
+    """Fit `last` with the number of rounds that is best on the held-out queries; return it."""
     taken = signature(last.fit).parameters
     fit = next((fit for name, fit in LIBRARIES.items() if name in taken), None)
     scoring = ranker.scoring
     if scoring is None and (fit is None or interface_of(last) is None):
         raise ValueError(
             "early_stopping=True without scoring needs a ranker of LightGBM, XGBoost or CatBoost, "
-            f"and {type(last).__name__} is not one. Pass scoring=make_ndcg_scorer(k=...), for "
-            "their regressors and classifiers too, and for estimators with staged_predict."
+            f"but {type(last).__name__} is not one. Pass scoring=make_ndcg_scorer(k=...), which "
+            "also works for their regressors and classifiers, and estimators with staged_predict."
         )
     if fit is None and not hasattr(last, "staged_predict"):
         raise ValueError(
@@ -120,13 +120,13 @@ def _fit_xgboost(
     if rule.score is not None:
         if given.get("booster") not in (None, "gbtree"):
             raise ValueError(
-                "early_stopping=True: XGBoost stops by scoring with booster='gbtree' only, got "
+                "early_stopping=True: XGBoost can stop by scoring only with booster='gbtree', got "
                 f"booster={given['booster']!r}."
             )
         of_round = rule.score.of_rounds(last, np.unique(train.y))
         last.set_params(callbacks=[_xgboost_callback(given, held_out.X, margin, of_round, rule)])
         last.fit(train.X, train.y, **params)
-        last.set_params(callbacks=None)  # which has the held-out rows
+        last.set_params(callbacks=None)  # the callback holds the held-out rows
         return int(last.best_iteration)
     last.set_params(early_stopping_rounds=rule.n_iter_no_change, eval_metric=f"ndcg@{rule.k}")
     added: Params = {
@@ -144,7 +144,7 @@ def _fit_xgboost(
 def _xgboost_callback(
     given: Params, X: Any, margin: Any, of_round: Callable[[Any], float], rule: Rule
 ) -> Any:
-    """A callback that stops by the score of X, as XGBRanker calls a metric for each query."""
+    """A callback that stops by the score of X; XGBRanker would call a metric for each query."""
     from xgboost import DMatrix  # noqa: PLC0415
     from xgboost.callback import EarlyStopping  # noqa: PLC0415
 
@@ -193,7 +193,7 @@ def _fit_catboost(
 def _fit_twice(
     last: Any, train: TrainingRows, held_out: TrainingRows, rule: Rule, params: Params
 ) -> int:
-    """Fit all rounds, and then, by `staged_predict` of that fit, those up to the best."""
+    """Fit all rounds, find the best one by `staged_predict`, and fit again up to it."""
     given = last.get_params()
     rounds = next((name for name in ("max_iter", "n_estimators") if name in given), None)
     own = next((name for name in ("early_stopping", "n_iter_no_change") if name in given), "")

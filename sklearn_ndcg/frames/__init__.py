@@ -1,6 +1,6 @@
-"""NDCG of a table where it lives, also of one that is larger than memory, or on a cluster.
+"""NDCG of tables, also of tables that are larger than memory or on a cluster.
 
-For pandas, Polars, PyArrow, DuckDB, Ibis, PySpark and Dask, by way of Narwhals: the extra `frames`.
+For pandas, Polars, PyArrow, DuckDB, Ibis, PySpark and Dask, through Narwhals: the extra `frames`.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ def ndcg_by_query(
 ) -> Any:
     """DCG, ideal DCG and NDCG of every query in a table, as a table of the same engine.
 
-    The engine hands over the rows of whole queries, in passes or in partitions as in `ndcg_score`,
-    and they are scored as arrays are. A LazyFrame of Polars and a DataFrame of PySpark or Dask give
-    one whose values are computed when it is collected.
+    The engine gives the rows of whole queries, in passes or partitions as in `ndcg_score`, and they
+    are scored as arrays are. For a LazyFrame of Polars or a DataFrame of PySpark or Dask, values
+    are computed when the result is collected.
 
     Parameters
     ----------
     frame : DataFrame, LazyFrame, relation, table or dataset
-        One row per document, of any engine above, or a Narwhals frame around one. DuckDB reads a
-        dataset of PyArrow, and the result is a relation of DuckDB.
+        One row per document, in any engine of this module, or a Narwhals frame around one. DuckDB
+        reads datasets of PyArrow, so their result is a relation of DuckDB.
 
     y_true, y_score : str
         The columns of relevance and of predicted scores. NaN and null in `y_true` are unjudged.
@@ -61,8 +61,9 @@ def ndcg_by_query(
         Cutoff, as in `sklearn_ndcg.ndcg_score`.
 
     working_memory : float, default=None
-        As in `ndcg_score`. PySpark and Dask count the rows at once if it is given; if not, the
-        partitions are those of Spark's `spark.sql.shuffle.partitions` and of the Dask DataFrame.
+        As in `ndcg_score`. If it is given, PySpark and Dask count the rows at once; if not, the
+        number of partitions is Spark's `spark.sql.shuffle.partitions` or that of the Dask
+        DataFrame.
 
     verbose : bool, default=False
         Whether to print a line after each pass, or the number of partitions.
@@ -74,10 +75,10 @@ def ndcg_by_query(
     Returns
     -------
     frame
-        The columns of `groups`, `n_documents` (judged, where the unjudged are omitted), `dcg`,
-        `ideal_dcg` and `ndcg`. An eager table is in the order of the ids, others in none. A query
+        The columns of `groups`, `n_documents` (judged, if the unjudged are omitted), `dcg`,
+        `ideal_dcg` and `ndcg`. An eager table is sorted by id, others are in any order. A query
         with an invalid row (NaN or null score or relevance, a score of inf) has nulls. DuckDB and
-        Ibis compute the results at once, and give back a relation or table of them in memory.
+        Ibis compute the results at once, and return a relation or table in memory.
 
     Raises
     ------
@@ -85,9 +86,9 @@ def ndcg_by_query(
         If `frame` is not a table, an option is unknown, or a column does not hold numbers.
 
     ValueError
-        If a column is missing, ``ties="stable"`` meets an engine without an order of rows, an id
-        has a null or NaN, or a gain is negative, infinite or not in the table of gains. What
-        concerns the data is raised when they are read.
+        If a column is missing, ``ties="stable"`` needs an order of rows that the engine does not
+        keep, an id has a null or NaN, or a gain is negative, infinite or not in the table of gains.
+        Errors in the data are raised when the data are read.
 
     RuntimeError
         As in `ndcg_score`.
@@ -95,8 +96,8 @@ def ndcg_by_query(
     Warns
     -----
     UndefinedMetricWarning
-        As in `sklearn_ndcg.ndcg_samples`, where the results are computed at once. Lazy ones have 0
-        for undefined queries under ``undefined="warn"``, and `ndcg_score` warns.
+        As in `sklearn_ndcg.ndcg_samples`, if the results are computed at once. Lazy results do not
+        warn: with ``undefined="warn"`` undefined queries have 0.
 
     See Also
     --------
@@ -143,13 +144,13 @@ def ndcg_by_segment(
 ) -> Any:
     """NDCG of each segment of a table, such as a day or a country, as a table of the same engine.
 
-    The rows are read as in `ndcg_score`, in the same passes or partitions, and sums by segment are
-    all that is kept. So many segments take little more memory than one.
+    The rows are read as in `ndcg_score`, in the same passes or partitions. Only sums by segment are
+    kept, so that many segments take little more memory than one.
 
     Parameters
     ----------
     frame : DataFrame, LazyFrame, relation, table or dataset
-        One row per document, of any engine above, or a Narwhals frame around one.
+        One row per document, in any engine of this module, or a Narwhals frame around one.
 
     y_true, y_score : str
         The columns of relevance and of predicted scores. NaN and null in `y_true` are unjudged.
@@ -158,8 +159,8 @@ def ndcg_by_segment(
         The column of query ids, or several that make up the id.
 
     segments : str or list of str
-        The column of segments, or several that make up the segment. All rows of a query are in
-        one segment.
+        The column of segments, or several that make up the segment. All rows of a query must be
+        in one segment.
 
     k : int, None or "retrieved", default=None
         Cutoff, as in `sklearn_ndcg.ndcg_score`.
@@ -180,8 +181,8 @@ def ndcg_by_segment(
     -------
     frame
         The columns of `segments`, in their order, and `n_queries`, `n_undefined` and `ndcg`: the
-        mean over the queries of a segment, null where none of them counts. It is computed at once
-        in any engine, and a lazy table holds the result.
+        mean over the queries of a segment, null if none of them counts. It is computed at once in
+        any engine, even if the result is a lazy table.
 
     Raises
     ------
@@ -197,7 +198,7 @@ def ndcg_by_segment(
     Warns
     -----
     UndefinedMetricWarning
-        If there are queries without a relevant document and `undefined` is "warn".
+        If queries have no relevant document and `undefined` is "warn".
 
     See Also
     --------
@@ -241,17 +242,17 @@ def ndcg_score(
     verbose: bool = False,
     **options: Unpack[NDCGChoices],
 ) -> float:
-    """NDCG of a table, averaged over queries, in bounded memory where the table is lazy.
+    """NDCG of a table, averaged over queries, in bounded memory if the table is lazy.
 
-    An engine on this machine (Polars, DuckDB, Ibis, datasets of PyArrow) hands over its rows in
-    passes, each with some of the queries, by a hash of their ids. A cluster (PySpark, Dask) moves
-    its rows into partitions of whole queries, and its workers score them. Sums are all that is
-    kept, and they are added exactly.
+    An engine on this machine (Polars, DuckDB, Ibis, datasets of PyArrow) gives its rows in passes,
+    each with some of the queries, chosen by a hash of their ids. A cluster (PySpark, Dask) moves
+    its rows into partitions of whole queries, and its workers score them. Only sums are kept, and
+    they are added exactly.
 
     Parameters
     ----------
     frame : DataFrame, LazyFrame, relation, table or dataset
-        One row per document, of any engine above, or a Narwhals frame around one.
+        One row per document, in any engine of this module, or a Narwhals frame around one.
 
     y_true, y_score : str
         The columns of relevance and of predicted scores. NaN and null in `y_true` are unjudged.
@@ -267,24 +268,24 @@ def ndcg_score(
 
     working_memory : float, default=None
         About how many MiB a pass or a partition may take, which gives their number: one pass if all
-        rows fit, one partition at least for each core of Spark and each partition of Dask. By
-        default the `working_memory` of `sklearn.get_config`, 1024 unless it was set. The documents
-        of a query are always together, however many they are.
+        rows fit, at least one partition for each core of Spark or each partition of Dask. None is
+        the `working_memory` of `sklearn.get_config`, 1024 unless it was set. The documents of a
+        query are always together, however many they are.
 
     verbose : bool, default=False
         Whether to print a line for each pass or partition.
 
     **options
         `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and `undefined` of
-        `sklearn_ndcg.ndcg_score`. A callable reaches the workers of Spark and Dask by cloudpickle:
-        one of a script or a notebook by its code, one of a module by its name, so that the workers
-        need the module. ``ties="stable"`` and `ignore_ties` take the order in which the engine
-        gives the rows; Spark and Dask have none.
+        `sklearn_ndcg.ndcg_score`. A callable is sent to the workers of Spark and Dask by
+        cloudpickle: by its code from a script or notebook, by its name from a module, which the
+        workers then need. ``ties="stable"`` and `ignore_ties` need an engine that keeps the order
+        of rows, which Spark and Dask do not.
 
     Returns
     -------
     float
-        Mean over queries, in [0, 1]; nan only where every query of any weight was left out.
+        Mean over queries, in [0, 1]; nan only if every query with a weight was left out.
 
     Raises
     ------
@@ -292,19 +293,19 @@ def ndcg_score(
         As in `ndcg_by_query`.
 
     ValueError
-        As in `ndcg_by_query`; and if there are invalid rows: how many, and in which query. An error
-        during a pass has a note that says how far it came.
+        As in `ndcg_by_query`; and if rows are invalid: how many, and in which query. An error
+        during a pass has a note that says how many rows were scored.
 
     ImportError
         If a worker has no sklearn_ndcg, or another version.
 
     RuntimeError
-        If the passes had other rows than the table: it changed, or is drawn at random.
+        If the passes read other rows than were counted, as the table changes or is random.
 
     Warns
     -----
     UndefinedMetricWarning
-        If there are queries without a relevant document and `undefined` is "warn".
+        If queries have no relevant document and `undefined` is "warn".
 
     See Also
     --------
@@ -328,13 +329,13 @@ def ndcg_score(
 
 
 def _sums(caller: str, *given: Any) -> tuple[float, list[Sums], Any]:
-    """The mean of a table, which is checked and warned about, the sums of its parts, its engine."""
+    """The mean of a table, checked and with warnings; the sums of its parts; and its engine."""
     measure, table = _open(caller, sum_part, *given)
     parts = list(table.run())
     refuse_wrong_rows([part.wrong for part in parts], table.columns)
     totals = [each for part in parts for each in part.totals]
     if not totals:
-        raise ValueError("The table has 0 rows, and at least 1 is needed.")
+        raise ValueError("The table has 0 rows, but at least 1 is needed.")
     whole = Totals.of_parts(totals)
     warn_of_single_documents(whole.n_single, whole.n_queries)
     return float(whole.means(measure)[0]), parts, table
@@ -344,11 +345,11 @@ def _open(
     caller: str, task: Any, frame: Any, names: dict[str, Any], options: dict[str, Any],
     memory: Any, verbose: bool,
 ) -> tuple[Measure, Any]:  # fmt: skip
-    """The measure, and the engine of a table, whose parts are given to the task."""
+    """The measure, and the engine of a table, which gives its parts to the task."""
     measure, _ = measure_and_data(caller, options, NDCGChoicesAtK)
     if memory is not None and not (is_number(memory) and 0 < memory < inf):
         raise ValueError(
-            "working_memory must be a number of MiB above 0, or None for that of "
+            "working_memory must be a number of MiB above 0, or None for the setting of "
             f"sklearn.get_config(), got {memory!r}."
         )
     columns = {}
@@ -361,8 +362,8 @@ def _open(
     table = open_table(frame, part_task, caller, memory, verbose)
     if measure.tie_rule.uses_order and not table.keeps_order():
         raise ValueError(
-            "ties='stable' and ignore_ties=True take the order of the rows, and this engine gives "
-            "them in any. Pass ties='average', 'worst' or 'best', or read the same files with "
-            "Polars, or with DuckDB and preserve_insertion_order=true."
+            "ties='stable' and ignore_ties=True need the order of the rows, which this engine does "
+            "not keep. Pass ties='average', 'worst' or 'best', or read the same files with Polars, "
+            "or with DuckDB and preserve_insertion_order=true."
         )
     return measure, table

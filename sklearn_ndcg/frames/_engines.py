@@ -1,7 +1,7 @@
-"""Engines: whatever holds the rows of a table hands over whole queries.
+"""Engines hold the rows of a table and give whole queries.
 
 An engine on this machine gives them in passes, by a hash of the keys; one on a cluster in
-partitions, after a shuffle by the keys. An engine is imported only once a table of it is given.
+partitions, after a shuffle by the keys. An engine is imported only if it is given a table.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _BYTES_PER_TEXT = 64  # in addition, for each key that is not a number
 _N_CODES = 2**31  # hashes of keys are taken modulo this, so that no sum of them overflows
 _KEEPS_ORDER = "select current_setting('preserve_insertion_order')"  # in DuckDB
 
-Task = Callable[[Any], Any]  # a function of `_parts`, given all but the rows of a part
+Task = Callable[[Any], Any]  # a function of `_parts` that only needs the rows of a part
 
 
 class Engine:
     """An eager table, which is a single part, and the base of other engines.
 
-    `caller` is the public function, which gives each part to `task`; `memory` is what a part may
-    take, in MiB.
+    `caller` is the name of the public function, `task` scores a part, and `memory` is what a part
+    may take, in MiB.
     """
 
     is_lazy: ClassVar = False  # whether results by query are computed only when they are read
@@ -55,21 +55,21 @@ class Engine:
         self.names = list(dict.fromkeys(name for names in self.columns.values() for name in names))
         self.table = self.select(native)
         self.native = self.table.to_native()
-        self.code_name = max(self.names, key=len) + "_"  # which no column has
+        self.code_name = max(self.names, key=len) + "_"  # not the name of any column
 
     def keeps_order(self) -> bool:
-        """Whether rows come in the order of the table. Only an eager one says so by default."""
+        """Whether rows come in the order of the table: by default only if it is eager."""
         return self.is_eager
 
     def select(self, native: Any) -> Any:
-        """The columns that are needed, checked, as a Narwhals frame."""
+        """The needed columns, checked, as a Narwhals frame."""
         try:
             table: Any = nw.from_native(native, eager_only=self.is_eager)
         except TypeError as error:
             raise TypeError(
                 "frame must be a table of pandas, Polars, PyArrow, DuckDB, Ibis, PySpark or Dask, "
-                f"got {type(native).__name__}. For arrays there is sklearn_ndcg.ndcg_score, for a "
-                "Parquet file polars.scan_parquet(path) or duckdb.read_parquet(path)."
+                f"got {type(native).__name__}. For arrays use sklearn_ndcg.ndcg_score; read a "
+                "Parquet file with polars.scan_parquet(path) or duckdb.read_parquet(path)."
             ) from error
         _check_columns(table.collect_schema(), self.columns)
         return table.select(self.names)
@@ -79,7 +79,7 @@ class Engine:
         return len(self.table), 1
 
     def n_parts(self, n_rows: int, wanted: int = 1) -> int:
-        """How many parts to make of so many rows: as many as fit the memory, `wanted` at least.
+        """How many parts to make of the rows, so that each fits the memory: at least `wanted`.
 
         The number is a multiple of `wanted`, so that no core waits for another.
         """
@@ -92,11 +92,11 @@ class Engine:
         return max(1, min(n_rows, n))
 
     def each(self, n: int) -> Iterator[Any]:
-        """What the task makes of each of n parts, or its error."""
+        """The task's result for each of n parts, or its error."""
         yield self.task(self.native)
 
     def run(self) -> Iterator[Any]:
-        """What the task makes of each part."""
+        """The task's result for each part."""
         (n_rows, n), i, n_read, start = self.counts(), 0, 0, perf_counter()
         try:
             for i, part in enumerate(self.each(n), 1):
@@ -118,18 +118,18 @@ class Engine:
 
     def give_back(self, tables: list[Any]) -> Any:
         """The results of all parts as a table of the engine."""
-        [table] = tables  # an engine with several joins them
+        [table] = tables  # engines with several parts override this
         return table
 
 
 class Passes(Engine):
     """A lazy table on this machine, which is read in passes.
 
-    An engine may override `select`, which gives the columns that are needed as a lazy frame of
-    Narwhals. It defines ``coded(native, columns, name)``, which adds an integer column of that name
-    to what `select` gave: codes from 0 to `_N_CODES` - 1, equal where the given columns are, which
-    are the keys or all columns. It says by `keeps_order` whether it reads rows in their order,
-    filtered or not, and by `give_back` what the tables of results of all passes become.
+    An engine may override `select`, which returns the needed columns as a lazy frame of Narwhals.
+    It defines ``coded(native, columns, name)``, which adds an integer column of that name: codes
+    from 0 to `_N_CODES` - 1, equal for equal values in the given columns, the keys or all columns.
+    Its `keeps_order` says whether it reads rows in their order, filtered or not, and its
+    `give_back` joins the tables of results of all passes.
     """
 
     is_eager = False
@@ -140,7 +140,7 @@ class Passes(Engine):
         return n_rows, self.n_parts(n_rows)
 
     def checked(self, table: Any) -> Any:
-        """The table with hashes of whole rows, whose sum tells whether a pass had other ones."""
+        """The table with hashes of whole rows; their sum shows whether passes read other rows."""
         return nw.from_native(self.coded(table.to_native(), self.names, self.code_name))
 
     def each(self, n: int) -> Iterator[Any]:
@@ -172,7 +172,7 @@ class Polars(Passes):
     def coded(self, native: Any, columns: list[str], name: str) -> Any:
         polars, schema = sys.modules["polars"], native.collect_schema()
         code = _hash_of(
-            # the numbers of categories may differ from file to file
+            # the codes of categories may differ from file to file
             polars.col(each).cast(polars.String if kind == polars.Categorical else kind)
             for each, kind in ((each, schema[each]) for each in columns)
         )
@@ -210,7 +210,7 @@ class DuckDB(Passes):
 
     def give_back(self, tables: list[Any]) -> Any:
         sklearn_ndcg_results = import_module("pyarrow").concat_tables(tables)  # noqa: F841
-        # which is found by name, on the connection of the relation
+        # DuckDB finds this variable by its name, on the connection of the relation
         return self.native.query("sklearn_ndcg_rows", "select * from sklearn_ndcg_results")
 
 
@@ -234,8 +234,8 @@ class Ibis(Passes):
         backend = native.get_backend()
         if not backend.has_operation(import_module("ibis.expr.operations").Hash):
             raise ValueError(
-                f"Ibis has no hash on {backend.name}, by which rows are divided into passes: raise "
-                "working_memory until one pass is enough, or have DuckDB or Polars read the rows."
+                f"Ibis has no hash on {backend.name}, which divides rows into passes: raise "
+                "working_memory until one pass is enough, or read the rows with DuckDB or Polars."
             )
         code = _hash_of(native[each] for each in columns)  # a signed number
         return native.mutate(**{name: (code % _N_CODES + _N_CODES) % _N_CODES})
@@ -247,11 +247,11 @@ class Ibis(Passes):
 class Partitions(Engine):
     """A lazy table on a cluster, whose workers score the partitions of a shuffle by the keys.
 
-    An engine may override `select`, whose frame of Narwhals may be one without rows. It defines
+    An engine may override `select`, which may return a frame of Narwhals without rows. It defines
     `counts`; ``each(n)``, which shuffles the rows into n partitions, equal keys into the same one,
-    and gives what the task makes of each on a worker, or its error; and ``scored(run, n)``, the
-    tables of results of all partitions as one lazy table, where None stands for the engine's own
-    number of partitions.
+    and gives the task's result for each, from a worker, or its error; and ``scored(run, n)``, the
+    results of all partitions as one lazy table. There None is the engine's own number of
+    partitions.
     """
 
     is_eager = False
@@ -264,7 +264,7 @@ class Partitions(Engine):
     scored: Callable[[Task, int | None], Any]  # the results by query, lazily
 
     def lazily(self) -> Any:
-        """A table of the engine; rows are counted only if there is a limit for their memory."""
+        """A lazy table of the engine; rows are counted only if memory is limited."""
         n = self.counts()[1] if self.has_limit else None
         if self.verbose:
             print(f"[{self.caller}] {n or 'the default number of'} partitions")
@@ -277,7 +277,7 @@ class Spark(Partitions):
     def select(self, native: Any) -> Any:
         for name in self.names:
             if "." in name or "`" in name:
-                raise ValueError(f"PySpark maps no column with a dot or backtick: rename {name!r}.")
+                raise ValueError(f"PySpark maps no names with a dot or backtick: rename {name!r}.")
         return super().select(native)
 
     def counts(self) -> tuple[int, int]:
@@ -289,7 +289,7 @@ class Spark(Partitions):
         return n_rows, self.n_parts(n_rows, getattr(context, "defaultParallelism", wanted))
 
     def mapped(self, function: Task, n: int | None, schema: Any) -> Any:
-        """What a function makes of each partition of whole queries, as batches of Arrow."""
+        """A function's results for partitions of whole queries, as batches of Arrow."""
 
         def of_batches(batches: Iterator[Any]) -> Iterator[Any]:
             listed = list(batches)
@@ -326,8 +326,8 @@ class Spark(Partitions):
 class Dask(Partitions):
     """A DataFrame of Dask.
 
-    Its workers hold several copies of the rows that they hand to each other, so large partitions
-    are divided before the shuffle.
+    Its workers hold several copies of the rows that they exchange, so large partitions are divided
+    before the shuffle.
     """
 
     n_copies = 4
@@ -371,7 +371,7 @@ class Dask(Partitions):
         return import_module("dask.dataframe").from_pandas(super().give_back(tables), npartitions=1)
 
 
-# By package and class. A table that is not here is an eager one of any library that Narwhals knows.
+# By package and class. Any other table that Narwhals knows is eager.
 ENGINES: dict[str, type[Engine]] = {
     "polars.LazyFrame": Polars,
     "duckdb.DuckDBPyRelation": DuckDB,
@@ -383,7 +383,7 @@ ENGINES: dict[str, type[Engine]] = {
 
 
 def open_table(frame: Any, *arguments: Any) -> Any:
-    """The engine that hands over the rows of a table."""
+    """The engine of a table."""
     native = nw.to_native(frame, pass_through=True)
     names = (
         f"{kind.__module__.split('.')[0].removeprefix('_')}.{kind.__name__}"
@@ -393,7 +393,7 @@ def open_table(frame: Any, *arguments: Any) -> Any:
 
 
 def _on_worker(task: partial[Any]) -> Task:
-    """A task that is sent by value, as it is a function inside a function: so it always starts."""
+    """A task that is sent by value, as an inner function, so that it starts on any worker."""
     name, arguments = task.func.__name__, task.keywords
     expected = import_module("sklearn_ndcg").__version__
 
@@ -426,21 +426,21 @@ def _check_columns(schema: Any, columns: Columns) -> None:
         for name in names:
             if name not in schema:
                 raise ValueError(
-                    f"{argument}={name!r} is not a column of the table, which has "
+                    f"{argument}={name!r} is not a column of the table, whose columns are "
                     f"{', '.join(map(str, schema))}."
                 )
             dtype = schema[name]
             if argument not in RESULTS and not (dtype.is_numeric() or dtype == nw.Boolean):
-                raise TypeError(f"{argument}={name!r} must be a column of numbers, is {dtype}.")
+                raise TypeError(f"{argument}={name!r} must be a column of numbers, not {dtype}.")
     for argument, results in RESULTS.items():
         keys = columns.get(argument, [])
         if len(set(keys)) < len(keys) or {key.lower() for key in keys} & set(results):
             raise ValueError(
-                f"{argument} must name different columns, and none called {', '.join(results)} in "
-                f"any case of letters, as the results are; got {keys}."
+                f"{argument} must name different columns, and none may have the name of a result, "
+                f"{', '.join(results)}, in lower or upper case; got {keys}."
             )
 
 
 def _hash_of(columns: Iterator[Any]) -> Any:
-    # hashed again, or equal keys would all have the code 0
+    # hashed again, as otherwise equal keys would all have the code 0
     return reduce(lambda code, other: code.hash() ^ other, (each.hash() for each in columns))

@@ -33,13 +33,13 @@ RESULTS: Mapping[str, Mapping[str, Any]] = {  # beside the columns that an argum
 }
 _NOT_IN_NUMPY = (nw.Decimal, nw.Int128, nw.UInt128)
 _WRONG = {
-    "groups": "groups must not be missing, found {rows} with a missing id, in {keys}. Leave these "
-    "rows out, or give them an id.",
-    "segments": "segments must not be missing, found {rows} with a missing one, in {keys}. Leave "
-    "these rows out, or give them a segment.",
+    "groups": "groups ({keys}) has {rows} with a missing id. Leave these rows out, or give them an "
+    "id.",
+    "segments": "segments ({keys}) has {rows} with a missing segment. Leave these rows out, or "
+    "give them a segment.",
     "several segments": "segments must hold whole queries, but {queries} rows in several, "
-    "{query}. Pass larger segments; or, if its rows in each are a query of their own, pass the "
-    "columns of segments in groups, too.",
+    "{query}. Pass larger segments, or score its rows in each of them as a query: pass the columns "
+    "of segments in groups, too.",
     "y_true": "y_true must be finite, found {rows} where it is null, NaN or infinite, {query}. If "
     "null or NaN stands for unjudged documents, pass unjudged='zero' to count them as not relevant "
     "or unjudged='omit' to take them out of the ranking.",
@@ -53,8 +53,8 @@ _WRONG = {
 class Sums(NamedTuple):
     """Sums over the queries of each segment of a part, or what is wrong with its rows.
 
-    `segments` is a table with the row of each segment, or None where all queries are one. `wrong`
-    has, by argument, the number of wrong rows, and the query of the first.
+    `segments` is a table with a row for each segment, or None if all queries are one segment.
+    `wrong` has, by argument, the number of wrong rows and the query of the first.
     """
 
     n_rows: int
@@ -73,7 +73,7 @@ class Results(NamedTuple):
 
 
 def sum_part(rows: Any, columns: Columns, options: Options) -> Sums:
-    """The sums that means are made of."""
+    """The sums from which means are computed."""
     table, measure = nw.from_native(rows, eager_only=True), Measure(**options)
     if not len(table):
         return Sums(0)
@@ -115,10 +115,10 @@ def segments_table(parts: Iterable[Sums], columns: Columns) -> Any:
 
 
 def score_part(rows: Any, columns: Columns, options: Options, is_lazy: bool = False) -> Results:
-    """The results of each query, in the order of the ids; nulls where a query has a wrong row.
+    """The results of each query, sorted by id; nulls if a query has a wrong row.
 
-    A lazy result is put together by its engine, so undefined queries that are an error are one
-    here. Else the caller counts them in all parts.
+    The engine joins a lazy result itself, so undefined queries that are an error raise here.
+    Otherwise the caller counts them in all parts.
     """
     table, measure = nw.from_native(rows, eager_only=True), Measure(**options)
     keys = table.select(columns["groups"])
@@ -130,7 +130,7 @@ def score_part(rows: Any, columns: Columns, options: Options, is_lazy: bool = Fa
         refuse_wrong_rows([_examples(wrong, table, columns)], columns)
     judged = ~np.isnan(relevance) if measure.unjudged == "omit" else None
     invalid = wrong["y_true"] | wrong["y_score"]
-    if invalid.any():  # any rows may stand for those of a query that is null
+    if invalid.any():  # any valid values will do, as the results of these queries are null
         if measure.unjudged == "raise":
             measure = replace(measure, unjudged="zero")
         relevance, score = np.where(invalid, np.nan, relevance), np.where(invalid, 0, score)
@@ -156,7 +156,7 @@ def score_part(rows: Any, columns: Columns, options: Options, is_lazy: bool = Fa
 
 
 def refuse_wrong_rows(parts: Iterable[Wrong | None], columns: Columns) -> None:
-    """Raise where parts have wrong rows, with their number in all of them."""
+    """Raise if parts have wrong rows, with their number in all parts."""
     for argument, message in _WRONG.items():
         found = [part[argument] for part in parts if part and argument in part]
         if found:
@@ -168,7 +168,7 @@ def refuse_wrong_rows(parts: Iterable[Wrong | None], columns: Columns) -> None:
 
 
 def _arrays(table: Any, columns: Columns) -> tuple[NDArray[Any], NDArray[Any], Any, Any]:
-    """Relevance, score, native ids, and weights if there are any."""
+    """Relevance, scores, native ids, and weights or None."""
     score, weights = _exact(table[columns["y_score"][0]]), columns.get("sample_weight")
     weight = None if weights is None else _numbers(table[weights[0]])
     ids = _ids(table, columns["groups"])
@@ -176,19 +176,19 @@ def _arrays(table: Any, columns: Columns) -> tuple[NDArray[Any], NDArray[Any], A
 
 
 def _ids(table: Any, names: list[str]) -> Any:
-    """Native ids: of text Narwhals would make arrays of a fixed width, without NULs at the end."""
+    """Native ids, as Narwhals would turn text into fixed-width arrays without NULs at the end."""
     keys = list(map(_exact, _keys(table, names)))
     return nw.to_native(keys[0] if len(keys) == 1 else table.select(keys))
 
 
 def _keys(table: Any, names: list[str]) -> list[Any]:
-    """The columns of ids, NaN as null: in a float column of Arrow it would be an id like others."""
+    """The columns of ids, NaN as null, as in Arrow NaN would be an id like others."""
     keys = map(table.get_column, names)
     return [key.fill_nan(None) if key.dtype.is_float() else key for key in keys]
 
 
 def _grouping(table: Any, names: list[str], sort: bool) -> Grouping:
-    """Which rows are one segment."""
+    """Which rows belong to one segment."""
     return Grouping.of_ids(_ids(table, names), len(table), sort=sort, name="segments")
 
 
@@ -203,7 +203,7 @@ def _in_another(table: Any, columns: Columns, query: Ints, first: Ints) -> NDArr
 
     if all(map_rows(in_one, len(table))):
         return np.zeros(len(table), dtype=bool)
-    # equal segments may have several ids here, as categories may
+    # equal segments may have several codes here, for example as categories
     codes = _grouping(table, columns["segments"], sort=False).row_codes()
     return np.asarray(codes != codes[first][query])
 
@@ -219,7 +219,7 @@ def _rows_of(table: Any, argument: str, columns: Columns, rows: Ints) -> Any:
 
 
 def _exact(column: Any) -> Any:
-    """A column to compare: its ranks where an array of floats would make distinct values equal."""
+    """A column to compare: its ranks if an array of floats would make distinct values equal."""
     is_rounded = column.dtype.is_integer() and column.null_count()
     return column.rank("dense") if is_rounded or column.dtype in _NOT_IN_NUMPY else column
 

@@ -70,5 +70,5 @@ def engine(request):
     make.name = name
     make.is_lazy = name in LAZY
     make.has_order = name not in {"pyspark", "dask"}
-    make.error = Exception if name == "pyspark" else ValueError  # which wraps those of workers
+    make.error = Exception if name == "pyspark" else ValueError  # Spark wraps workers' errors
     return make

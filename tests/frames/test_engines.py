@@ -63,7 +63,7 @@ def scan(request, tmp_path):
 
 
 def memory_of(n_passes, n_rows=N_ROWS):
-    """A working memory with which so many rows are read in about so many passes."""
+    """A working memory with which the rows are read in about this number of passes."""
     return n_rows * 144 / 2**20 / (n_passes - 0.5)
 
 
@@ -227,7 +227,7 @@ def test_undefined_queries_of_all_passes_are_in_one_error(scan):
     assert str(caught.value) == str(expected.value)
     with pytest.raises(Exception, match="NDCG is undefined for") as caught:
         by_query(ndcg_by_query(scan(columns, "by query"), **given))
-    is_lazy = scan.engine in {"polars", "dask"}  # so that the first part that has some raises
+    is_lazy = scan.engine in {"polars", "dask"}  # the first part with some raises
     assert (str(expected.value) in str(caught.value)) is not is_lazy
 
 
@@ -305,11 +305,11 @@ def test_missing_ids_are_refused_by_name(scan):
     columns = data()
     columns["day"] = [None if i in {7, 2000} else i % 3 for i in range(N_ROWS)]
     given = COLUMNS | {"groups": ["q", "day"], "working_memory": memory_of(7)}
-    with pytest.raises(ValueError, match="missing, found 2 rows with a missing id, in q, day"):
+    with pytest.raises(ValueError, match=r"groups \(q, day\) has 2 rows with a missing id"):
         ndcg_score(scan(columns), **given)
     columns["q"] = np.where(columns["q"] == columns["q"][0], np.nan, columns["q"])
     n = np.isnan(columns["q"]).sum()
-    with pytest.raises(ValueError, match=f"must not be missing, found {n} rows"):
+    with pytest.raises(ValueError, match=f"has {n} rows with a missing"):
         ndcg_score(scan(columns, "nan"), **COLUMNS, working_memory=memory_of(7))
 
 
@@ -363,7 +363,7 @@ def test_a_table_that_changes_while_it_is_read():
 
 def test_rows_that_change_and_stay_as_many():
     pl = pytest.importorskip("polars")
-    ids = iter(range(100))  # of the table when it is counted, and in each pass
+    ids = iter(range(100))  # of the table when rows are counted, and in each pass
 
     def scan(rows):
         return rows.with_columns(q=(rows["i"] + next(ids)) % 50)

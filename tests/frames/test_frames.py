@@ -34,7 +34,7 @@ def rows(frame):
 
 
 def same(found, expected):
-    """Rows that are equal but for rounding."""
+    """Rows that are equal except for rounding."""
     flat = [[value for row in each for value in row] for each in (found, expected)]
     return flat[0] == pytest.approx(flat[1], abs=1e-12)
 
@@ -199,7 +199,7 @@ def test_a_relevance_without_a_gain_is_an_error_in_every_engine(engine, case):
     frame = engine({"q": [1, 1, 2], "s": [0.0, 1, 2]} | columns)
     with pytest.raises(ValueError, match=message):
         ndcg_score(frame, **COLUMNS, **options)
-    if engine.name != "pyspark" or case == "too large":  # which tries again, and is slow
+    if engine.name != "pyspark" or case == "too large":  # Spark tries again, which is slow
         with pytest.raises(engine.error, match=message):
             rows(ndcg_by_query(frame, **COLUMNS, **options))
 
@@ -233,7 +233,7 @@ def test_unjudged(engine, unjudged, first):
     found = rows(ndcg_by_query(engine(columns), **COLUMNS, unjudged=unjudged, undefined=0.0))
     n = (1, 0) if unjudged == "omit" else (2, 2)
     assert same(found, [(1, n[0], first, 1, first), (2, n[1], 0, 0, 0)])
-    weight = 1 if unjudged == "omit" else 2  # omitted rows are out of the weight too
+    weight = 1 if unjudged == "omit" else 2  # omitted rows do not count in the weight
     options = {"unjudged": unjudged, "undefined": 0.0, "sample_weight": "w"}
     mean = ndcg_score(engine(columns), **COLUMNS, **options)
     assert mean == pytest.approx(first * weight / (weight + 1))
@@ -250,7 +250,7 @@ def test_columns_may_have_any_name(engine):
                     function(engine(columns), **given)
             continue
         if names[0] != "gain" and engine.name == "duckdb" and version("duckdb") < "2":
-            continue  # which refuses such names
+            continue  # this engine refuses such names
         found = ndcg_by_query(engine(columns), **given)
         assert same(rows(found), [(1, 2, 1 / np.log2(3), 1, 1 / np.log2(3)), (2, 1, 1, 1, 1)])
 
@@ -260,7 +260,7 @@ def test_scores_keep_their_order(engine):
     large = {"q": [1, 1], "y": [1, 0], "s": [2**53 + 1, 2**53]}
     assert ndcg_score(engine(large), **COLUMNS, ties="worst") == 1
     unsigned = {"q": [1, 1], "y": [0, 1], "s": pa.array([0, 2**64 - 1], pa.uint64())}
-    if engine.name != "pyspark":  # which has no unsigned integers
+    if engine.name != "pyspark":  # Spark has no unsigned integers
         for ties in ("average", "worst", "best"):
             assert ndcg_score(engine(unsigned), **COLUMNS, ties=ties) == 1
     zeros = {"q": [1, 1], "y": [1, 0], "s": [-0.0, 0.0]}
@@ -341,7 +341,7 @@ def test_undefined_queries_warn(engine):
 
 def test_null_in_a_key(engine):
     frame = engine({"q": ["a", None, "b"], "y": [1, 1, 1], "s": [1, 2, 3]})
-    message = "groups must not be missing, found 1 row with a missing id, in q"
+    message = r"groups \(q\) has 1 row with a missing id"
     with pytest.raises(ValueError, match=message):
         ndcg_score(frame, **COLUMNS)
     with pytest.raises(engine.error, match=message):
@@ -365,7 +365,7 @@ BAD = {
     "expression": ({"y_true": nw.col("y")}, TypeError, "y_true must name a column, got"),
     "key that is an expression": ({"groups": [nw.col("q")]}, TypeError, "groups must name a col"),
     "same key": ({"groups": ["q", "q"]}, ValueError, "different columns"),
-    "text": ({"y_true": "t"}, TypeError, "y_true='t' must be a column of numbers, is String"),
+    "text": ({"y_true": "t"}, TypeError, "y_true='t' must be a column of numbers, not String"),
     "option": ({"log_base": 2}, TypeError, "has no option 'log_base'"),
     "value": ({"ties": "none"}, ValueError, "ties must be one of"),
     "cutoff": ({"k": 0}, ValueError, "k must be an integer >= 1"),
@@ -406,7 +406,9 @@ def test_a_table_whose_columns_are_numbers():
 def test_a_key_that_is_named_like_a_column_of_the_result(engine):
     for name in ("dcg", "NDCG"):  # SQL ignores case
         frame = engine({name: [1], "y": [1], "s": [1.0]})
-        with pytest.raises(ValueError, match="none called n_documents, dcg.* in any case"):
+        with pytest.raises(
+            ValueError, match="name of a result, n_documents, dcg.* in lower or upper case"
+        ):
             ndcg_by_query(frame, y_true="y", y_score="s", groups=name)
 
 
@@ -519,7 +521,7 @@ def test_results_of_duckdb_live_on_the_connection_of_the_relation():
     found = ndcg_by_query(relation, **COLUMNS, working_memory=0.005)
     joined = found.join(connection.table("names"), "q").project("name, ndcg").order("name")
     assert [name for name, _ in joined.fetchall()] == [f"query {i}" for i in range(7)]
-    assert joined.fetchall() == joined.fetchall()  # as often as one likes
+    assert joined.fetchall() == joined.fetchall()  # can be read again
 
 
 def test_a_lazy_result_of_polars_is_filtered_sliced_and_joined():

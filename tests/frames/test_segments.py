@@ -129,7 +129,7 @@ def test_segments_of_any_kind(engine, kind):
             time = pd.Timestamp(value)
             return time.tz_localize("UTC") if time.tzinfo is None else time.tz_convert("UTC")
         value = value + 0.0 if kind == "float" else value  # one zero
-        return str(value) if engine.name == "dask" else value  # it makes text of objects
+        return str(value) if engine.name == "dask" else value  # Dask turns objects into text
 
     frame = engine(columns)
     for n in (1, 3):
@@ -190,12 +190,12 @@ def test_missing_segments_are_refused(engine):
     n = int(np.sum(columns["q"] == 7))
     columns["country"] = np.zeros(len(columns["q"]))
     given = GIVEN | {"segments": ["country", "day"], "undefined": 0}
-    message = f"segments must not be missing, found {n} rows with a missing one, in country, day"
+    message = rf"segments \(country, day\) has {n} rows with a missing segment"
     for parts in (1, 3):
         with pytest.raises(ValueError, match=message):
             ndcg_by_segment(engine(columns), **given, working_memory=memory_of(parts, columns))
     columns["day"] = np.where(columns["q"] == 7, np.nan, 1.5)
-    with pytest.raises(ValueError, match=f"segments must not be missing, found {n} rows"):
+    with pytest.raises(ValueError, match=f"segments .* has {n} rows with a missing segment"):
         ndcg_by_segment(engine(columns), **GIVEN, undefined=0)
 
 
@@ -215,7 +215,7 @@ def test_wrong_scores_and_weights_are_errors_as_in_a_mean(engine):
 def test_names_of_columns_are_checked():
     frame = pd.DataFrame(data()).assign(NDCG=1)
     for names in (["day", "day"], "NDCG"):
-        with pytest.raises(ValueError, match="segments must name different columns, and none call"):
+        with pytest.raises(ValueError, match="segments must name different columns, and none may"):
             ndcg_by_segment(frame, **GIVEN | {"segments": names})
     with pytest.raises(ValueError, match="segments='week' is not a column of the table"):
         ndcg_by_segment(frame, **GIVEN | {"segments": "week"})

@@ -161,7 +161,7 @@ def test_splits_that_are_drawn_anew_are_warned_of():
     for cv in (GroupShuffleSplit(3), KFold(3, shuffle=True), ShuffleSplit(3)):
         splitter = cv if "Group" in type(cv).__name__ else QuerySplitter(cv, group_by="query")
         search = grid(cv=splitter).fit(INDEXED, Y, groups=QUERY)
-        with pytest.warns(UserWarning, match="cv draws other splits each time") as caught:
+        with pytest.warns(UserWarning, match="cv draws different splits each time") as caught:
             compare_candidates(search, INDEXED, Y, groups=QUERY, test="t")
         assert caught[0].filename == __file__
 
@@ -274,7 +274,7 @@ BAD = {
     ),
     "reordered": (
         lambda: grid().fit(INDEXED, Y), {"segments": INDEXED["a"].sort_index(ascending=False)},
-        ValueError, "X and segments have the same labels in their index, in another order",
+        ValueError, "X and segments have the same labels in their index, but in another order",
     ),
     "baseline": (
         lambda: grid().fit(INDEXED, Y), {"baseline": "alpha=2"}, ValueError,

@@ -1,4 +1,4 @@
-"""Comparisons, against SciPy and exact arithmetic; lists and runs, each ranker as alone."""
+"""Comparisons, against SciPy and exact arithmetic; lists and runs, against each ranker alone."""
 
 from fractions import Fraction
 from inspect import signature
@@ -25,7 +25,7 @@ from sklearn_ndcg._inference import comparison
 # SciPy's name for it
 RNG = "rng" if "rng" in signature(stats.bootstrap).parameters else "random_state"
 Y, S = matrices()
-# lists drawn at random are judged, and answered, in part
+# lists drawn at random are only partly judged and answered
 pytestmark = [
     pytest.mark.filterwarnings("ignore:(Of|.* none of) the first documents"),
     pytest.mark.filterwarnings("ignore:.* judged queries"),
@@ -69,7 +69,7 @@ def difference(a, b, axis=-1):
 @pytest.mark.filterwarnings("ignore:. queries")
 def test_exact_permutation_test_is_that_of_scipy(n_queries):
     for seed in range(5):
-        # no grades and no near-equal rankers: SciPy would take equal sums for different ones
+        # without grades and nearly equal rankers, for which SciPy would take equal sums as different
         rng = np.random.default_rng(seed)
         y = rng.random((n_queries, 12))
         scores = {str(noise): y + rng.normal(0, noise, y.shape) for noise in (0.1, 0.5, 3)}
@@ -95,7 +95,7 @@ def test_random_permutation_test_is_near_that_of_scipy():
         assert pvalue == pytest.approx(theirs.pvalue, abs=error)
 
 
-# 1 / rank of each of them is a whole number of 1 / 720720
+# 1 / rank of each is a multiple of 1 / 720720
 NEAR_RANKS = [
     (840, 858),
     (910, 924),
@@ -182,7 +182,9 @@ def test_frames_of_other_kinds_are_refused_by_name():
     polars = pytest.importorskip("polars", reason="polars is not installed")
     with pytest.raises(TypeError, match=r"got LazyFrame: collect\(\) it first\."):
         compare_rankers([[1, 0]], polars.LazyFrame({"a": [1.0], "b": [2.0]}))
-    with pytest.raises(ValueError, match="at least two rankers of different names, got \\['a'\\]"):
+    with pytest.raises(
+        ValueError, match="at least two rankers with different names, got \\['a'\\]"
+    ):
         compare_rankers([[1, 0]], polars.DataFrame({"a": [1.0, 2.0]}))
     arrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     twice = arrow.Table.from_arrays([arrow.array([1.0]), arrow.array([2.0])], names=["a", "a"])
@@ -198,14 +200,14 @@ def test_undefined_queries_do_not_tell_rankers_apart():
         found = compare_rankers(y, scores, test="t", **options)
         assert (found.n_queries, found.n_left_out) == (37, 3)
         assert found.pvalue == pytest.approx(expected.pvalue)
-    for number in (0.0, 1.0):  # counts for all rankers alike
+    for number in (0.0, 1.0):  # the same for all rankers
         found = compare_rankers(y, scores, test="t", undefined=number)
         assert (found.n_queries, found.n_left_out) == (40, 0)
         assert found.difference == pytest.approx(expected.difference * 37 / 40)
 
 
 BAD_COMPARISON = {
-    "one": ({"a": S}, {}, ValueError, "at least two rankers of different names, got \\['a'\\]"),
+    "one": ({"a": S}, {}, ValueError, "at least two rankers with different names, got \\['a'\\]"),
     "none": ({}, {}, ValueError, r"at least two rankers.* got \[\]"),
     "list": ([S, S], {}, TypeError, "y_scores must be a mapping from the name.*got list"),
     "baseline": (
@@ -276,7 +278,7 @@ def test_one_cluster_per_query_is_none_in_a_comparison(test):
     assert_same(compare_rankers(y, scores, clusters=names[query], **options), expected)
 
 
-@pytest.mark.filterwarnings("ignore:10 clusters")
+@pytest.mark.filterwarnings("ignore:40 queries in 10 clusters")
 def test_signs_change_by_cluster():
     y, scores = three_rankers()
     c, weight = users(40, 10), np.random.default_rng(0).integers(1, 4, 40)
@@ -289,7 +291,7 @@ def test_signs_change_by_cluster():
 
 
 def test_dependent_queries_are_no_evidence():
-    """Each user's one session, 25 times: as sure as without the copies, not five times surer."""
+    """25 copies of each user's session: as sure as without copies, not five times surer."""
     y, scores = three_rankers(12)
     once = compare_rankers(y, scores, random_state=0)
     many = {name: np.repeat(s, 25, axis=0) for name, s in scores.items()}
@@ -316,7 +318,7 @@ N_QUERIES = 30
 
 
 def truths_and_lists(seed=0, n_rankers=3):
-    """Grades, and lists of which some are empty, some missing; keys in different orders."""
+    """Grades, and lists, some empty and some missing; keys in different orders."""
     rng = np.random.default_rng(seed)
     relevant, rankers = {}, {f"ranker {i}": {} for i in range(n_rankers)}
     for query in rng.permutation(N_QUERIES).tolist():
@@ -382,7 +384,7 @@ def by_hand(rankers, relevant):
 @pytest.mark.parametrize("options", [{"test": "t"}, {"random_state": 3, "baseline": "ranker 1"}])
 @pytest.mark.parametrize("gain", ["linear", {0: 1, 1: 2, 2: 3, 3: 5}])
 def test_the_rows_are_the_union_of_all_lists_and_the_truth(options, gain):
-    """What nobody judged has no gain, also where documents of grade 0 have one."""
+    """Unjudged documents have no gain, even if documents of grade 0 have one."""
     relevant, rankers = truths_and_lists()
     rankers = {name: {q: each[q] for q in each if q != "q07"} for name, each in rankers.items()}
     frame = by_hand(rankers, relevant)
@@ -412,7 +414,7 @@ def test_a_query_that_only_some_rankers_answered():
     assert omit.labels.tolist() == [f"q{i:02}" for i in range(2, 14)]
     assert omit.values["poor"] == pytest.approx([0, *[second] * 11])  # an empty list is an answer
     assert (omit.n_queries, omit.n_left_out) == (12, 2)
-    with pytest.raises(ValueError, match="no query to score: all 14 lack a list"):
+    with pytest.raises(ValueError, match="No query is left to score: all 14 lack a list"):
         compare_lists(relevant, {"a": {"q00": ["a"]}, "b": {"q01": ["a"]}}, unanswered="omit")
 
 
@@ -601,13 +603,13 @@ BAD = {
     "clusters in a list": ((TRUTH, LISTS), {"clusters": [1, 2]}, TypeError, "clusters must be a mapping from query, as the lists or runs are, got list"),
     "clusters in a Series": ((TRUTH, LISTS), {"clusters": pd.Series({"u": 1, "v": 1})}, TypeError, r"Pass clusters.to_dict\(\)"),
     "cluster missing": ((TRUTH, LISTS), {"clusters": {"u": 1}}, ValueError, "clusters must have an entry for each query, and 1 are missing, the first 'v'"),
-    "cluster None": ((TRUTH, LISTS), {"clusters": {"u": 1, "v": None}}, ValueError, "clusters must not hold missing ids"),
+    "cluster None": ((TRUTH, LISTS), {"clusters": {"u": 1, "v": None}}, ValueError, "clusters has 1 missing id"),
     "weight missing": ((TRUTH, LISTS), {"sample_weight": {"v": 1}}, ValueError, "sample_weight must have an entry.*'u'"),
     "weight text": ((TRUTH, LISTS), {"sample_weight": {"u": "1", "v": "2"}}, TypeError, "sample_weight must be an array of numbers"),
     "weights below 0": ((TRUTH, LISTS), {"sample_weight": {"u": -1, "v": -1}}, ValueError, "sample_weight must be.*found -1.0: 2 such weights, the first at index 0"),
     "weights": ((list(TRUTH.values()), {n: list(each.values()) for n, each in LISTS.items()}), {"sample_weight": [1]}, ValueError, "sample_weight must have one value for each of the 2 queries, got 1"),
     "empty": (({}, {"a": {"u": []}, "b": {"u": []}}), {}, ValueError, "query 'u' has neither a list nor"),
-    "nothing": (({}, {"a": {}, "b": {}}), {}, ValueError, "There is no query to score"),
+    "nothing": (({}, {"a": {}, "b": {}}), {}, ValueError, "No query is left to score"),
 }  # fmt: skip
 
 
@@ -620,9 +622,9 @@ def test_bad_lists(case):
 
 BAD_LISTS = {
     "twice": ({"u": ["x", "x"], "v": []}, ValueError, "has the id 'x' 2 times in query 'u'"),
-    "missing": ({"u": [None], "v": []}, ValueError, "recommended must not have missing ids"),
+    "missing": ({"u": [None], "v": []}, ValueError, "recommended has 1 missing id"),
     "set": ({"u": {"x"}, "v": []}, TypeError, "recommended must have a list of ids"),
-    "kind": ({"u": [1], "v": [2]}, TypeError, "those of recommended of the type number"),
+    "kind": ({"u": [1], "v": [2]}, TypeError, "those in recommended of type number"),
 }
 
 
@@ -663,7 +665,7 @@ def test_few_queries_warn_at_the_line_of_the_user():
 def test_lists_of_queries_with_other_names_are_warned_of():
     truth = {f"u{i}": {"a": 1, "b": 0} for i in range(12)}
     lists = {"one": {i: ["a", "b"] for i in truth}, "other": {i.upper(): ["a"] for i in truth}}
-    message = "'other' answers 0 of the 12 judged queries, .* check that queries are named alike"
+    message = "'other' answers 0 of the 12 judged queries, .* check that its query ids are those"
     with pytest.warns(UserWarning, match=message):
         compare_lists(truth, lists, test="t")
     runs = {
@@ -729,7 +731,7 @@ def test_judged_is_that_of_ir_measures(k):
 
 
 def test_a_ranker_of_unjudged_documents_is_warned_of():
-    """A pool judged from two rankers does not have what the third returns."""
+    """A pool that was judged from two rankers lacks documents of the third."""
     rng = np.random.default_rng(0)
     truth = {q: {i: int(rng.integers(0, 3)) for i in range(20)} for q in range(30)}
     old, new = ({q: (rng.permutation(20) + shift).tolist() for q in truth} for shift in (0, 17))
@@ -744,7 +746,7 @@ def test_a_ranker_of_unjudged_documents_is_warned_of():
 
 
 def test_what_users_liked_tells_nothing_of_judgements():
-    """All that they did not like is not relevant, so that a hit rate is no share of judgements."""
+    """What users did not like is not relevant, so a hit rate is not a share of judgements."""
     liked = [{i % 8, (i + 3) % 8} for i in range(30)]
     lists = {"one": [[0, 1, 2, 3]] * 30, "two": [[i % 8, (i + 3) % 8] for i in range(30)]}
     found = compare_lists(liked, lists, test="t")

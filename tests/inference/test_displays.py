@@ -576,9 +576,9 @@ def test_undefined_queries_are_warned_of_once_for_all_rankers():
 def test_bad_rankers():
     y, s = matrices(30)
     for scores, name, message in (
-        ({}, None, "y_score must have at least one ranker of different names, got []"),
-        ({"a": s, "b": s}, "model", "name is of one ranker, got 'model'"),
-        (s, ["a"], "name is of one ranker, got ['a']. Several have their names in y_score, as a"),
+        ({}, None, "y_score must have at least one ranker with different names, got []"),
+        ({"a": s, "b": s}, "model", "name must be for one ranker, got 'model'"),
+        (s, ["a"], "name must be for one ranker, got ['a']. For several pass y_score as a"),
     ):
         with pytest.raises(ValueError, match=re.escape(message)):
             NDCGDisplay.from_predictions(y, scores, name=name)
@@ -681,7 +681,7 @@ def test_despine_removes_the_spines_above_and_on_the_right(despine):
 
 
 def drawn_texts(display):
-    """What a reader sees: the texts of a legend after formulas and escapes, and whether drawn."""
+    """What a reader sees: the texts of a legend, with formulas and escapes drawn."""
     display.figure_.canvas.draw()
     return [text._preprocess_math(text.get_text()) for text in display.ax_.get_legend().get_texts()]
 

@@ -119,7 +119,7 @@ def test_queries_of_one_value_warn():
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.filterwarnings("ignore:8 queries")
 def test_rounding_does_not_decide_the_bias_of_bca(seed, kernels):
-    """Values of few rational numbers, whose means are often equal: ties counted by fractions."""
+    """Few different rational values, so that means are often equal: ties are counted exactly."""
     rng = np.random.default_rng(seed)
     y, s = rng.integers(0, 5, (8, 5)), rng.random((8, 5))
     y[:, 0] = 1 + rng.integers(0, 4, 8)
@@ -135,7 +135,7 @@ def test_rounding_does_not_decide_the_bias_of_bca(seed, kernels):
     sums = [sum(values[i] for i in each) for each in drawn.tolist()]
     total = sum(values)
     below = sum(each < total for each in sums) + Fraction(sum(each == total for each in sums), 2)
-    assert total in sums  # or the test says nothing
+    assert total in sums  # otherwise the test says nothing
     bias = stats.norm.ppf(float(below / 999))
     others = [(total - each) / 7 for each in values]
     skew = np.array([float(sum(others) / 8 - each) for each in others])
@@ -272,7 +272,7 @@ def test_clusters_are_resampled_as_scipy_resamples_their_means(method, even):
     )  # fmt: skip
     found = ndcg_interval(y, s, clusters=c, method=method, n_resamples=999, random_state=1)
     assert found.standard_error == pytest.approx(theirs.standard_error, rel=1e-12)
-    # normal quantiles, as far out as those of t, and as the jackknife is above the bootstrap
+    # normal quantiles, widened to those of t and by the ratio of jackknife to bootstrap
     by_t = ndcg_interval(y, s, clusters=c, method="t")
     share = weight / weight.sum()
     degrees = 1 / (share**2).sum() - 1
@@ -390,7 +390,7 @@ def test_a_query_in_two_segments_is_refused():
         )  # fmt: skip
     with pytest.raises(ValueError, match="segments is None: pass one id per row"):
         ndcg_by_segment(y, s, segments=None)
-    with pytest.raises(ValueError, match="segments must not hold missing ids, found 40"):
+    with pytest.raises(ValueError, match="segments has 40 missing ids"):
         ndcg_by_segment(y, s, segments=np.full(40, np.nan))
     with pytest.raises(TypeError, match="ndcg_by_segment has no option 'segment'"):
         ndcg_by_segment(y, s, segments=np.arange(40), segment=1)
@@ -409,7 +409,7 @@ def test_intervals_of_segments_cover_the_mean(n_queries):
         y = np.column_stack([(value - least) / (1 - value * least), np.ones(n_queries)])
         s = np.tile([2, 1], (n_queries, 1))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of few queries
+            warnings.simplefilter("ignore")  # few queries
             low, high = ndcg_by_segment(
                 y, s, segments=segment, random_state=seed, n_resamples=999
             ).confidence_interval

@@ -1,4 +1,4 @@
-"""Results are public: exported, described by their attributes, and the same words in each."""
+"""Results are public: exported, described by their attributes, with the same words in each."""
 
 import re
 from dataclasses import fields, is_dataclass
@@ -65,7 +65,7 @@ def test_help_of_a_result_describes_each_attribute(kind):
     doc = cleandoc(kind.__doc__)
     assert "\nSee Also\n--------" in doc
     assert "\nExamples\n--------" in doc
-    assert "\nParameters\n" not in doc  # nobody makes one
+    assert "\nParameters\n" not in doc  # users do not create it
     attributes = doc.split("\nAttributes\n----------\n")[1].split("\nSee Also\n")[0]
     headings = re.findall(r"^(\w.*) : \S", attributes, re.M)
     described = [name for heading in headings for name in heading.split(", ")]

@@ -157,13 +157,13 @@ def test_the_queries_that_are_needed_are_those_of_statsmodels():
             deviation = np.std(found.values[first] - found.values[second], ddof=1)
             reached = power_of.power(detectable[i] / deviation, 40, alpha)
             assert reached == pytest.approx(power, abs=1e-9)
-    # what so many queries detect takes so many queries
+    # the difference that n queries detect needs n queries
     at = found.detectable_difference()
     assert [found.n_queries_needed(1.0001 * d)[i] for i, d in enumerate(at)] == [40, 40, 40]
 
 
 def test_clusters_need_more_queries():
-    """As many as their design effect says: queries of a user that are all alike are one."""
+    """As many as the design effect says: equal queries of a user count as one."""
     y, s = matrices(40)
     y, s = np.repeat(y, 5, axis=0), np.repeat(s, 5, axis=0)
     user = np.repeat(np.arange(40), 5)

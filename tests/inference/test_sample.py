@@ -1,4 +1,4 @@
-"""Queries as a sample: their weights and clusters count alike in intervals and comparisons."""
+"""Queries as a sample: weights and clusters count the same in intervals and comparisons."""
 
 from fractions import Fraction
 
@@ -112,7 +112,7 @@ def test_queries_that_are_worth_few_by_their_weights_warn():
     with pytest.warns(UserWarning, match=message) as found:
         compare_rankers(y, {"a": s, "b": -s}, sample_weight=weight)
     assert found[0].filename == __file__
-    # nine queries of equal weight are worth nine, ten are enough, also if their weights round
+    # nine queries of equal weight are too few, ten are enough, also if their weights round
     with pytest.warns(UserWarning, match="9 queries"):
         ndcg_interval(*matrices(9), sample_weight=np.full(9, 0.1))
     ndcg_interval(*matrices(10), sample_weight=np.full(10, 0.1))
@@ -174,7 +174,7 @@ def test_student_s_t_by_cluster_is_that_of_statsmodels(weighted):
         assert found.uncorrected_pvalue[i] == pytest.approx(p, rel=1e-9)
         low, _ = stats.t.interval(0.95, degrees, center, error)
         assert found.confidence_interval.low[i] == pytest.approx(low, rel=1e-10)
-        # effect and wins are of queries, which is what they describe
+        # effect and wins describe queries
         deviation = np.sqrt(np.cov(d, aweights=weight))
         assert found.effect_size[i] == pytest.approx(center / deviation, rel=1e-11)
         assert found.wins[i] + found.ties[i] + found.losses[i] == 60
@@ -220,11 +220,11 @@ def test_omitted_rows_have_clusters_too():
 
 def test_few_clusters_warn():
     y, s = matrices()
-    message = "8 clusters of 40 queries: intervals and tests"
+    message = "40 queries in 8 clusters: intervals and tests .* below 10 clusters"
     with pytest.warns(UserWarning, match=message) as caught:
         ndcg_interval(y, s, clusters=np.arange(40) % 8)
     assert caught[0].filename == __file__
-    message = "12 clusters of 40 queries with uneven sizes have an effective number of 1.88"
+    message = "40 queries in 12 clusters with uneven sizes have an effective number of 1.88"
     with pytest.warns(UserWarning, match=message):
         compare_rankers(y, {"a": s, "b": -s}, clusters=np.maximum(np.arange(40) - 28, 0))
 
@@ -239,9 +239,9 @@ BAD_CLUSTERS = {
     "missing": (
         np.where(np.arange(480) < 12, np.nan, 1),
         ValueError,
-        "clusters must not hold missing ids, found 12",
+        "clusters has 12 missing ids",
     ),
-    "none": ([None] * 480, ValueError, "clusters must not hold missing ids"),
+    "none": ([None] * 480, ValueError, "clusters has 480 missing ids"),
     "mixed": ([1, "a"] * 240, TypeError, "clusters must be ids of one type"),
     "query in two": (
         np.r_[np.zeros(30), np.ones(450)].astype(int),
@@ -256,7 +256,7 @@ BAD_CLUSTERS = {
     "one": (
         np.zeros(480),
         ValueError,
-        "At least 2 scored clusters are needed.*found 1 of 40 queries",
+        "At least 2 scored clusters are needed.*found 1 among 40 queries",
     ),
 }
 

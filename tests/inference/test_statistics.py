@@ -61,7 +61,7 @@ def test_coverage_of_the_bca_interval(n_queries):
 @pytest.mark.slow
 @pytest.mark.parametrize("n_queries", [20, 100])
 def test_false_positives_of_student_s_t_where_weights_are_uneven(n_queries):
-    """The table in docs/evidence.md: our error and degrees of freedom, and alternatives."""
+    """The table in docs/design/evidence.md: our error and degrees of freedom, and alternatives."""
     rng, n_sets = np.random.default_rng(0), 20_000
     for sigma in (0, 1, 2, 3, "10,000 to 1"):
         positives = np.zeros(5)
@@ -88,7 +88,7 @@ def test_false_positives_of_student_s_t_where_weights_are_uneven(n_queries):
 @pytest.mark.slow
 @pytest.mark.parametrize("n_queries", [20, 100])
 def test_coverage_where_weights_are_uneven(n_queries):
-    """The other table in docs/evidence.md."""
+    """The other table in docs/design/evidence.md."""
     rng, n_sets, tails = np.random.default_rng(0), 4000, np.array([0.025, 0.975])
     for sigma in range(4):
         covered = np.zeros(3)
@@ -133,7 +133,7 @@ SIZES = {
 @pytest.mark.slow
 @pytest.mark.parametrize("sizes", SIZES)
 def test_coverage_by_cluster(sizes):
-    """A table in docs/evidence.md: half of the queries have the value of their cluster."""
+    """A table in docs/design/evidence.md: half of the queries have the value of their cluster."""
     rng, n_sets, tails = np.random.default_rng(0), 10_000, np.array([0.025, 0.975])
     covered = np.zeros(6)
     for _ in range(n_sets):
@@ -215,6 +215,6 @@ def test_the_data_are_one_of_the_random_assignments():
 
 @pytest.mark.parametrize("weight", [[1, 5, 5, 5], [5, 1, 1, 5], [1, 1, 1, 1]])
 def test_means_of_resamples_are_weighted(weight):
-    """Whatever is drawn, the mean of ones is 1."""
+    """The mean of ones is 1, whatever is drawn."""
     means = bootstrap_means(np.ones(4), np.array(weight) / 5, 200, np.random.default_rng(0))
     np.testing.assert_allclose(means, 1, rtol=1e-15)

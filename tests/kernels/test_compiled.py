@@ -70,7 +70,7 @@ def test_both_kernels_agree(data, ties, single):
             score = score.astype(np.float32)
         score[score == np.inf] = np.finfo(np.float32).max
     unit = np.abs(table[gain] if gain.dtype == np.uint8 else gain).max() or 1
-    own = np.maximum(np.minimum(cutoffs[::-1], lengths[:, np.newaxis]), 1)  # in no order
+    own = np.maximum(np.minimum(cutoffs[::-1], lengths[:, np.newaxis]), 1)  # not sorted
     slow, fast = (
         np.hstack(
             [
@@ -124,7 +124,7 @@ def test_the_sum_of_a_long_query_loses_no_digit():
         return compiled.dcg(gain, score, *rows, TIES["average"], np.empty(0))[0, 0]
 
     assert dcg(np.arange(N, 0, -1.0)) == pytest.approx(fsum(gain * discount), rel=3e-16)
-    # all tied except the first ones, whose sums of discounts must not enter those of the others
+    # all tied except the first ones, whose discounts must not enter the sums of the others
     score = (np.arange(N) < 10).astype(float)
     expected = [fsum(gain[part]) * fsum(discount[part]) for part in (slice(10), slice(10, N))]
     expected[0], expected[1] = expected[0] / 10, expected[1] / (N - 10)

@@ -84,14 +84,14 @@ def exact_ideals(gains, discounts):
 
 
 def error(found, expected):
-    """Largest relative error of values, nan where one of them is."""
+    """Largest relative error of values, nan if one of them is nan."""
     pairs = zip(np.atleast_1d(found).tolist(), expected, strict=True)
     errors = [abs(mp.mpf(v) - exact) / exact if exact else abs(v) for v, exact in pairs]
     return np.max(np.array(errors, dtype=float))
 
 
 def hold_on_both_twins(monkeypatch, errors):
-    """Hold what `errors` returns to the limit on the NumPy kernels and on the compiled ones.
+    """Check that what `errors` returns is below the limit, on both kernels.
 
     The exact values, which take much longer, are computed once.
     """
@@ -102,7 +102,7 @@ def hold_on_both_twins(monkeypatch, errors):
 
 
 def hold(*errors):
-    """Print the largest error, for ``pytest -rP``, and hold it to the limit."""
+    """Print the largest error, for ``pytest -rP``, and check that it is below the limit."""
     worst = np.max(errors)
     print(f"largest relative error {worst:.2g}")
     assert worst < LIMIT

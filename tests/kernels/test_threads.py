@@ -40,7 +40,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="for signals and forks")
 def no_thread_is_left():
     before = _thread._count()
     yield
-    deadline = time.monotonic() + 1  # a thread counts for a moment after its last line
+    deadline = time.monotonic() + 1  # a thread still counts for a moment after its last line
     while _thread._count() > before and time.monotonic() < deadline:
         time.sleep(0.001)
     assert _thread._count() <= before
@@ -85,7 +85,7 @@ def test_scattered_rows_are_gathered_in_parts(monkeypatch):
     monkeypatch.setattr(threads, "_LEAST_ROWS", 1 << 15)
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     assert len(Grouping.of_ids(SCATTERED, N).places) == 3 * threads._PARTS
-    # as many places for each part as there are ids would be more than one for each row
+    # places for each id in each part would be more than the rows
     assert len(Grouping.of_ids(np.arange(N) % (N // 2), N).places) == 1
 
 
@@ -185,7 +185,7 @@ def test_openmp_of_scikit_learn_is_known():
 def test_workers_of_joblib_share_the_cpus(monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     count = delayed(threads.count_threads)
-    # a number of workers that no other test uses, as their environment is that of their start
+    # a number of workers that no other test uses, as workers keep the environment of their start
     share = max(joblib.cpu_count() // 3, 1)
     assert Parallel(3, backend="loky")([count(MANY)] * 3) == [share] * 3
     assert Parallel(2, backend="multiprocessing")([count(MANY)] * 2) == [1, 1]

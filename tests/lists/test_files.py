@@ -25,7 +25,7 @@ def write(path, content):
 
 
 def drawn(seed):
-    """Lines of judgements and of a run, in the formats that are found in the wild."""
+    """Lines of judgements and of a run, in formats that are in use."""
     rng = np.random.default_rng(seed)
     space = [" ", "  ", "\t", " \t "]
     end = ["\n", " \n", "\r\n", "\t\n"]
@@ -140,7 +140,7 @@ def test_judgements_of_other_forms(text, tmp_path):
 
 
 def test_ids_keep_the_spaces_of_unicode_and_number_signs(tmp_path):
-    """As in trec_eval, whose separators are those of ASCII."""
+    """As in trec_eval, which separates by ASCII white space."""
     text = "#1 Q0 東\u3000京 1 2 x\n#1 Q0 a\u00a0b\x85c\x1cd 2 1 x\n"
     found = [*read_trec(write(tmp_path / "run", text), "run")]
     assert found == [("#1", "東\u3000京", 2), ("#1", "a\u00a0b\x85c\x1cd", 1)]

@@ -175,11 +175,11 @@ def test_the_order_of_trec_eval():
         return -y_score[y_true > 0][0]
 
     assert place({"a": 1, "b": 1}) == 2  # by id, descending
-    assert place({"a": 1 + 1e-9, "b": 1}) == 2  # which float32 does not tell apart
+    assert place({"a": 1 + 1e-9, "b": 1}) == 2  # equal in float32
     assert place({"a": 1 + 1e-6, "b": 1}) == 1
     assert place({"a": 9, "10": 9}) == 1  # ids are text
     assert place({"a": 1e300, "b": np.inf}) == 2
-    assert place({"a": -np.inf, "b": 0}) == 2  # retrieved nevertheless
+    assert place({"a": -np.inf, "b": 0}) == 2  # retrieved all the same
 
 
 def test_negative_judgements_count_as_zero():
@@ -255,7 +255,7 @@ def test_a_gain_of_documents_that_were_judged_0_is_that_of_ir_measures(seed, k):
     rows = from_trec(qrels, run, unjudged="nan")
     ours = per_query(rows, k=k, gain=GAINS, unjudged="zero", undefined=0.0)
     assert ours == pytest.approx(expected, abs=1e-12)
-    # if the unjudged are not told from those judged 0, they have a gain too
+    # if unjudged documents count as judged 0, they have a gain too
     others = per_query(from_trec(qrels, run), k=k, gain=GAINS, undefined=0.0)
     assert max(abs(others[query] - expected[query]) for query in expected) > 0.01
 
@@ -292,7 +292,7 @@ TWICE = {
 @pytest.mark.filterwarnings("ignore:.* none of the first documents that 'two'")
 @pytest.mark.parametrize("case", TWICE)
 def test_ids_twice_as_other_projects_expect_them(case):
-    """Their examples and expected values; the last ones are the formula, where they omit."""
+    """Their examples and expected values; the last ones are formulas."""
     truth, listed, k, omitted, zero = TWICE[case]
     for duplicates, expected in (("omit", omitted), ("zero", zero)):
         rows = from_lists([truth], [listed], duplicates=duplicates)
@@ -305,7 +305,7 @@ def test_ids_twice_as_other_projects_expect_them(case):
 
 
 def ndcg_with_repeats(truth, listed, k, duplicates):
-    """The definition: a document gains in its first place only."""
+    """The definition: a document has a gain only in its first place."""
     if duplicates == "omit":
         listed = list(dict.fromkeys(listed))
     k = {"retrieved": len(listed), None: 10**6}.get(k, k)
@@ -377,7 +377,7 @@ def test_a_document_that_was_judged_twice():
 
 
 def test_the_best_place_of_a_document_is_its_first():
-    """Also if it is not that of its first record, and if other documents are tied with it."""
+    """Also if it is not in the first record, and if other documents are tied with it."""
     run = [Scored("q", "a", 1), Scored("q", "b", 2), Scored("q", "a", 2), Scored("q", "a", 0)]
     qrels = {"q": {"a": 1, "b": 3}}
     y_true, y_score, _ = from_trec(qrels, run, duplicates="omit")
@@ -401,7 +401,7 @@ def test_what_duplicates_may_be(call):
         ValueError, match="duplicates must be one of 'raise', 'omit', 'zero'; got 'first'"
     ):
         call(duplicates="first")
-    with pytest.raises(ValueError, match=r'unjudged="omit" takes out.* pass duplicates="omit"'):
+    with pytest.raises(ValueError, match=r'unjudged="omit" removes these.* pass duplicates="omit"'):
         call(duplicates="zero", unjudged="omit")
 
 

@@ -17,7 +17,7 @@ LISTS = {
 
 
 def test_rankers_have_the_same_rows():
-    """First those of the truth, then as many as the longest list needs for other documents."""
+    """First the rows of the truth, then as many as the longest list needs for other documents."""
     pool = pool_lists(TRUTHS, LISTS, "zero", "raise", read_list)
     assert pool.queries == ["q", "r", "s"]
     assert pool.n_rows.tolist() == [4, 2, 1]
@@ -82,7 +82,7 @@ def test_queries_of_any_type(keys, kind):
 
 
 def test_nothing_left():
-    with pytest.raises(ValueError, match="no query to score"):
+    with pytest.raises(ValueError, match="No query is left to score"):
         from_lists({"q": ["a"]}, {}, unanswered="omit")
 
 

@@ -1,4 +1,4 @@
-"""On 2-D input: the values of scikit-learn's functions, and scikit-learn's own tests of them."""
+"""2-D input: the values of scikit-learn's functions, and scikit-learn's own tests of them."""
 
 import warnings
 
@@ -106,7 +106,7 @@ def test_drawn_matrices(data, k, metric):
 
 
 def their_tests():
-    """scikit-learn's tests of the two functions, each argument of its parametrization."""
+    """scikit-learn's tests of the two functions, with each of their parameters."""
     for name in sorted(vars(upstream)):
         if name.startswith("test_") and "dcg" in name and name != "test_dcg_ties":
             marks = getattr(getattr(upstream, name), "pytestmark", [])
@@ -155,5 +155,7 @@ def test_a_metric_inside_xgboost_gets_all_queries_by_custom_metric_only():
         evals_result=found, verbose_eval=False,
     )  # fmt: skip
     values = sklearn_ndcg.ndcg_samples(y, model.predict(data), groups=groups)
-    assert abs(values.mean() - np.average(values, weights=sizes)) > 1e-3  # what XGBRanker has
-    assert found["rows"]["mine"][-1] == pytest.approx(values.mean(), abs=1e-5)  # as it prints it
+    assert abs(values.mean() - np.average(values, weights=sizes)) > 1e-3  # XGBRanker's mean
+    assert found["rows"]["mine"][-1] == pytest.approx(
+        values.mean(), abs=1e-5
+    )  # as XGBoost prints it

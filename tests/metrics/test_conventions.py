@@ -37,7 +37,7 @@ from sklearn_ndcg import (
     ndcg_score,
 )
 
-# the drawn data may have queries of a single document only
+# drawn data may have only queries with a single document
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.* queries .*ha.* a single document", "ignore:None of the . queries"
 )
@@ -208,8 +208,7 @@ def test_pickles_and_copies():
     assert type(CONVENTIONS["lightgbm"]) is dict
 
 
-# What data must be like for a keyword to make no difference, and data where it makes one but
-# no other keyword does.
+# Data in which a keyword makes no difference, and data in which only this keyword makes one.
 NO_DIFFERENCE = {
     "gain": {"binary": True},
     "ties": {"score_kind": "distinct"},
@@ -264,7 +263,7 @@ def installed_peer(library, convention):
 
 
 def comparable(**options):
-    """The installed libraries, except those of float32, whose conventions have these options."""
+    """The installed libraries whose conventions have these options, except those in float32."""
     peers = [
         peer
         for peer in PEERS
@@ -334,7 +333,7 @@ def test_libraries_of_one_definition_agree_on_ties_and_undefined_queries(options
 
 
 def tied_rows():
-    """Queries with ties, of which some have no relevant document, short enough for ranx."""
+    """Queries with ties, some without a relevant document, short enough for ranx."""
     rng = np.random.default_rng(7)
     groups = np.repeat(np.arange(30), rng.integers(2, 15, 30))
     y_true = rng.integers(0, 4, len(groups)) * (groups % 5 > 0)
@@ -513,7 +512,7 @@ def test_ranx_shuffles_ties_of_more_than_fifteen_documents():
     peer = installed_peer("ranx", "ranx")
     y_true, groups = np.arange(60) % 5, np.zeros(60, dtype=int)
     rows = y_true, np.ones(60), groups
-    plain = peer._replace(rows=as_given)  # in the order of the input, which does up to fifteen
+    plain = peer._replace(rows=as_given)  # the order of the input, which suffices up to fifteen
     assert abs(peer.value(*rows) - ours(plain, rows, None)) > 1e-3
     assert_is(peer.value(*rows), ours(peer, rows, None), 1e-12)
     few = [column[:15] for column in rows]

@@ -34,7 +34,7 @@ def rows(seed=0):
 
 
 def weights(groups, weighted):
-    """One weight per row, of which some are 0."""
+    """One weight per row; some are 0."""
     if weighted is None:
         return None
     n = len(groups)
@@ -157,7 +157,7 @@ def test_shares_add_up_where_judged_documents_carry_the_weight():
 
 
 def test_shares_add_up_where_no_query_stays():
-    """All queries of the one mean are left out of the other."""
+    """All queries of one mean are left out of the other."""
     y_true, y_score = [[1, 0, 0], [2, 0, 0]], [[1, 2, 3], [1, 3, 2]]
     first, second = ({"gain": gain, "undefined": "omit"} for gain in ([0, 1, 0], [0, 0, 1]))
     found = explain_difference(y_true, y_score, first, second, sample_weight=[1, 2])

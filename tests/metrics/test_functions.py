@@ -122,7 +122,7 @@ def test_perfect_and_all_tied_rankings_do_not_exceed_one(ties):
     np.testing.assert_allclose(got, 1, rtol=1e-15)
 
 
-# --- well-known worked examples of the literature, as formulas
+# --- well-known examples from the literature, as formulas
 
 
 def test_worked_example_1():
@@ -228,7 +228,7 @@ def test_unjudged_documents():
         assert ndcg_score(y_true, y_score, **options) == pytest.approx(dcg / ideal, rel=1e-15)
         dense = ndcg_score([y_true], [y_score], unjudged=unjudged)
         assert dense == pytest.approx(dcg / ideal, rel=1e-15)
-    # the gain is 0, not that of grade 0
+    # the gain is 0, not the gain of grade 0
     shifted = {"groups": groups, "gain": lambda y: y + 1, "unjudged": "zero"}
     expected = 3 / log2(3) + 1 / 2 + 2 / log2(6)
     assert dcg_score(y_true, y_score, **shifted) == pytest.approx(expected, rel=1e-15)
@@ -363,13 +363,13 @@ def test_quantile_grades_of_huge_integers():
 def test_values_and_groups_in_another_order_are_not_graded():
     rows = pd.DataFrame({"y": [0.3, 0.1, 0.2, 0.4], "day": [2, 1, 2, 1]})
     assert quantile_grades(rows["y"], groups=rows["day"], n_grades=2).tolist() == [1, 0, 0, 1]
-    with pytest.raises(ValueError, match="y and groups have the same labels in their index, in an"):
+    with pytest.raises(ValueError, match="y and groups have the same labels in their index, but"):
         quantile_grades(rows["y"], groups=rows["day"].sort_values(), n_grades=2)
 
 
 BAD = {
     "matrix": ([[1, 2]], {}, r"y must be 1-D.*\(1, 2\)"),
-    "NaN": ([1, np.nan], {}, "y must not be NaN, found 1.*index 1"),
+    "NaN": ([1, np.nan], {}, "y has 1 NaN, at index 1: leave"),
     "text": (["a"], {}, "y must be an array of numbers"),
     "one grade": ([1, 2], {"n_grades": 1}, "n_grades must be an integer from 2"),
     "half a grade": ([1, 2], {"n_grades": 2.5}, "n_grades must be"),

@@ -1,4 +1,4 @@
-"""Input of every kind, and bad input: each case with the words of its error message."""
+"""Input of every kind, and bad input: each case with a part of its error message."""
 
 import tracemalloc
 import warnings
@@ -41,7 +41,7 @@ class Unreadable:
         raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
 
 
-# y_true, y_score, options, words of the message; for all five functions
+# y_true, y_score, options, a part of the message; for all five functions
 DATA = {
     "1-D without groups": (Y, S, {}, r"y_true is 1-D.*groups=.*\[y_true\], \[y_score\]"),
     "different lengths": (Y, S[:3], {"groups": G}, r"same shape, got \(4,\) and \(3,\)"),
@@ -64,9 +64,9 @@ DATA = {
     "padding": ([[1, 0, 2], [1, NAN, NAN]], np.ones((2, 3)), {},
                 r"2 NaN, the first at index \(1, 1\). If they pad rows.*unjudged='omit' and scores of -inf"),
     "other labels in groups": (pd.Series(Y), pd.Series(S), {"groups": pd.Series(G, [2, 3, 4, 5])},
-                               r"groups has other labels.*share.*2 rows, the first at index 2.*to_numpy\(\)"),
+                               r"groups has labels.* lacks: 2 rows, the first at index 2.*to_numpy\(\)"),
     "other labels in a column": (pd.Series(Y), pd.Series(S), {"groups": [G, pd.Series(G, [0, 1, 2, 9])]},
-                                 r"groups\[1\] has other labels.*1 row, the first at index 3"),
+                                 r"groups\[1\] has labels.* lacks: 1 row, at index 3"),
     "text scores": (Y, ["1", "2", "3", "4"], {"groups": G}, "y_score must be an array of numbers"),
     "bytes": (np.array([b"1", b"2", b"3", b"4"]), S, {"groups": G}, "y_true must be an array of"),
     "complex": (np.array(Y) * 1j, S, {"groups": G}, "y_true must be.*numbers"),
@@ -82,31 +82,31 @@ DATA = {
     "sparse scores": (np.ones((2, 3)), sparse.csr_array(np.ones((2, 3))), {},
                       r"y_score.*csr_array.*only y_true may be sparse.*y_score\.toarray\(\).*from_lists"),
     "sparse and complex": (sparse.csr_array(np.ones((2, 3)) * 1j), np.ones((2, 3)), {}, "y_true must be.*numbers.*[Cc]omplex"),
-    "sparse and NaN": (sparse.csr_array([[0, 1, 0], [0, 0, NAN]]), np.ones((2, 3)), {}, r"1 NaN, the first at index \(1, 2\)"),
+    "sparse and NaN": (sparse.csr_array([[0, 1, 0], [0, 0, NAN]]), np.ones((2, 3)), {}, r"1 NaN, at index \(1, 2\)"),
     "np.matrix": (np.ones((2, 3)).view(np.matrix), np.ones((2, 3)), {}, "y_true.*matrix"),
-    "masked": (np.ma.array(Y, mask=[0, 1, 0, 0]), S, {"groups": G}, "y_true is a masked.*1 masked.*index 1"),
+    "masked": (np.ma.array(Y, mask=[0, 1, 0, 0]), S, {"groups": G}, "y_true is a masked.*1 masked value, at index 1"),
     "masked scores": (Y, np.ma.array(S, mask=[1, 1, 0, 0]), {"groups": G}, "y_score.*2 masked"),
     "NaN relevance": ([1, NAN, NAN, 0], S, {"groups": G},
-                      "y_true must not be NaN, found 2 NaN, the first at index 1.*'zero'.*'omit'"),
-    "NaN in a matrix": ([[1, 0], [0, NAN]], np.ones((2, 2)), {}, r"1 NaN, the first at index \(1, 1\)"),
+                      "y_true has 2 NaN, the first at index 1.*'zero'.*'omit'"),
+    "NaN in a matrix": ([[1, 0], [0, NAN]], np.ones((2, 2)), {}, r"1 NaN, at index \(1, 1\)"),
     "missing relevance": (pd.Series([1, None, 0, 0], dtype="Int64"), S, {"groups": G}, "y_true.*1 NaN"),
     "null relevance": (pl.Series([1, None, 0, 0]), S, {"groups": G}, "y_true.*1 NaN"),
     "infinite relevance": ([1, INF, 0, 0], S, {"groups": G}, "y_true must be finite.*index 1"),
     "-inf relevance": ([1, 0, -INF, 0], S, {"groups": G}, "y_true must be finite.*index 2"),
     "inf beside NaN": ([NAN, INF, 0, 0], S, {"groups": G, "unjudged": "omit"}, "y_true must be finite"),
     "NaN score": (Y, [NAN, 1, NAN, 1], {"groups": G}, "y_score.*found 2 NaN or .inf.*index 0"),
-    "+inf score": (Y, [1, 2, 3, INF], {"groups": G}, "y_score.*1 NaN or .inf, the first at index 3"),
+    "+inf score": (Y, [1, 2, 3, INF], {"groups": G}, "y_score.*1 NaN or .inf, at index 3"),
     "missing score": (Y, pd.Series([1, None, 2, 3], dtype="Int64"), {"groups": G}, "y_score.*NaN"),
     "overflow": ([1e308] * 4, S, {"groups": [1] * 4}, "y_true.*more than a float64 holds.*first 1"),
     "exponential overflow": ([1, 1024, 0, 0], S, {"groups": G, "gain": "exponential"},
                              r"gain must be finite.*index 1.*y_true is 1024"),
     "groups of another length": (Y, S, {"groups": [1, 2]}, "groups must have one id.*4 rows.*got 2"),
     "sizes": (Y, S, {"groups": [3, 1]}, r"got 2.*look like group sizes.*np\.repeat\(np\.arange"),
-    "NaN id": (Y, S, {"groups": [1, NAN, NAN, 2]}, "groups must not hold missing ids, found 2.*index 1"),
+    "NaN id": (Y, S, {"groups": [1, NAN, NAN, 2]}, "groups has 2 missing ids, the first at index 1"),
     "NaN id in an array": (Y, S, {"groups": np.array([1, NAN, 1, 2])}, "groups.*1 missing id.*index 1"),
     "None id": (Y, S, {"groups": ["a", None, "a", "b"]}, "groups.*1 missing id.*index 1"),
     "pandas NA id": (Y, S, {"groups": pd.array(["a", "b", None, "b"], dtype="string")},
-                     "groups.*1 missing id, the first at index 2"),
+                     "groups.*1 missing id, at index 2"),
     "NA integer id": (Y, S, {"groups": pd.array([1, None, 2, 2], dtype="Int64")}, "groups.*1 missing"),
     "polars null id": (Y, S, {"groups": pl.Series(["a", None, "b", "b"])}, "groups.*1 missing id"),
     "missing category": (Y, S, {"groups": pd.Categorical(["a", None, "b", "b"])}, "groups.*1 missing"),
@@ -137,7 +137,7 @@ DATA = {
     "keys that are one float": (Y, S, {"groups": G, "gain": {2**53: 1, 2**53 + 1: 5}}, "keys of gain must differ"),
     "discount of 0": (Y, S, {"groups": G, "discount": lambda r: r * 0}, "above 0 at rank 1.*0.0 at rank 1"),
     "too many ids": (Y, S, {"groups": [*G, 2]}, "groups must have one id for each of the 4 rows, got 5"),
-    "list with None": ([1, None, 0, 0], S, {"groups": G}, "y_true.*1 NaN, the first at index 1"),
+    "list with None": ([1, None, 0, 0], S, {"groups": G}, "y_true.*1 NaN, at index 1"),
     "set of ids": (Y, S, {"groups": set(G)}, "groups must be 1-D.*got set"),
     "nested gain": (Y, S, {"groups": G, "gain": [[0, 1]]}, "gain must be finite numbers"),
     "gain keys": (Y, S, {"groups": G, "gain": {"a": 1}}, "keys of gain must be finite numbers"),
@@ -206,7 +206,7 @@ CALLS = {
     "log_base elsewhere": (partial(dcg_score, Y, S, **good, log_base=3, discount="none"),
                            "log_base=3 is the base of discount='log'"),
     "negative relevance": (partial(ndcg_score, [1, -1, -2, 0], S, **good),
-                           "should not be used on negative y_true values.*-1.0.*2 negative.*index 1"),
+                           "should not be used on negative y_true values.*-1.0.*2 documents.*index 1"),
     "negative exponential": (partial(ndcg_score, [1, -1, 0, 0], S, **good, gain="exponential"),
                              "negative y_true values: gain is -0.5"),
     "negative gain": (partial(ndcg_score, Y, S, **good, gain=[-1, 0, 1]),
@@ -477,7 +477,7 @@ def test_sparse_grades_take_a_byte_per_document():
     rng = np.random.default_rng(0)
     dense = rng.binomial(4, 0.01, size=(500, 2000)).astype(float)
     score, peaks = rng.random(dense.shape), []
-    for y_true in (dense[:2], dense, sparse.csr_array(dense)):  # the first makes what is made once
+    for y_true in (dense[:2], dense, sparse.csr_array(dense)):  # the first call fills caches
         tracemalloc.start()
         try:
             ndcg_score(y_true, score[: y_true.shape[0]], k=10)
@@ -589,7 +589,7 @@ def test_scores_that_float64_ties_keep_their_order(exact, sign):
         assert ndcg_score(y_true, given, groups=groups) == expected
     matrix = np.array(scores, dtype=object).reshape(3, 20)
     assert ndcg_score(y_true.reshape(3, 20), matrix) == expected
-    with pytest.raises(ValueError, match="found 1 NaN or \\+inf, the first at index 1"):
+    with pytest.raises(ValueError, match="found 1 NaN or \\+inf, at index 1"):
         ndcg_score([1, 0, 2], [scores[0], None, scores[1]], groups=[1, 1, 1])
 
 

@@ -1,4 +1,4 @@
-"""Changes that must not matter, tested over one list of metrics."""
+"""Changes that must not matter, tested on one list of metrics."""
 
 from functools import partial
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sklearn_ndcg import dcg_samples, dcg_score, ndcg_curve, ndcg_samples, ndcg_score
 
-# the drawn data may have queries of a single document only, and queries without relevant ones
+# drawn data may have only queries with a single document, and queries without relevant documents
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.* queries .*ha.* a single document",
     "ignore:None of the . queries",
@@ -265,7 +265,7 @@ def test_duck_arrays():
 
 
 def test_arrays_on_another_device():
-    """They are brought to the processor by `cpu`, as torch's are, or by NumPy."""
+    """They are copied to the host by `cpu`, as in torch, or by NumPy."""
 
     class Tensor:
         def __init__(self, values):

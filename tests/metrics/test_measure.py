@@ -1,4 +1,4 @@
-"""Gains and discounts are what their formulas say, and a row of a table is all that a new one takes."""
+"""Gains and discounts equal their formulas, and a new one only needs a row in a table."""
 
 from math import log
 
@@ -17,7 +17,7 @@ from sklearn_ndcg._metrics.measure import DISCOUNTS, Measure
 
 @pytest.mark.parametrize("gain", ["linear", "exponential"])
 def test_the_base_of_the_logarithm_cancels(gain):
-    """Some texts say that it does not cancel for exponential gain."""
+    """Some texts say that the base does not cancel with exponential gain."""
     y_true, y_score, groups = ragged_rows(4)
     natural = {"gain": gain, "discount": lambda ranks: 1 / np.log(ranks + 1)}
     options = {"groups": groups, "k": 10, "undefined": 0}
@@ -69,7 +69,7 @@ def test_exponential_gain_keeps_its_digits():
 
 
 def test_ideal_is_ordered_by_gain():
-    """If gain decreases with the grade, the best order is that of the gain."""
+    """If gain decreases with the grade, the best order is by gain."""
     y_true, y_score = [[0, 1, 2]], [[3, 2, 1]]
     assert ndcg_score(y_true, y_score, gain=[5, 2, 0]) == 1
     assert ndcg_score(y_true, y_score, gain={0: 5, 1: 2, 2: 0}, k=2) == 1

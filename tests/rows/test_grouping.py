@@ -26,7 +26,7 @@ from sklearn_ndcg._rows.grouping import shown_labels
 
 
 class Tensor:
-    """A 0-d tensor like those of torch: equal by value, hashed by identity."""
+    """A 0-d tensor as in torch: equal by value, hashed by identity."""
 
     def __init__(self, value):
         self.value = value
@@ -105,7 +105,7 @@ def test_ids_that_are_unique_per_row_warn():
         warnings.simplefilter("error")
         ndcg_score(Y, S, groups=half, undefined="omit")
         ndcg_score([1], [0.5], groups=["a"])
-        # lists of one document, with a row for the relevant one that the first missed
+        # lists of one document; the first misses a relevant one, which has a row
         ndcg_score(Y, not_retrieved, groups=lists, undefined="omit")
 
 
@@ -150,7 +150,7 @@ def test_a_reordered_column_among_several_is_refused(place):
     X = pd.DataFrame({"query": IDS, "day": np.arange(8) % 2, "a": S})
     columns = [X["query"], X["day"]]
     columns[place] = columns[place].sort_values(ascending=False, kind="stable")
-    words = rf"groups\[{place}\].*have the same labels.*in another order"
+    words = rf"groups\[{place}\].*have the same labels.*but in another order"
     with pytest.raises(ValueError, match=words):
         ndcg_score(pd.Series(Y), S, groups=columns)
     with pytest.raises(ValueError, match=words):

@@ -1,4 +1,4 @@
-"""QueryLeakWarning: queries that are scored after training on other rows of theirs."""
+"""QueryLeakWarning: queries are scored after training on their other rows."""
 
 import warnings
 
@@ -74,7 +74,9 @@ def test_a_search_over_split_queries_warns_and_one_over_whole_queries_does_not(
             cv=KFold(3, shuffle=True, random_state=0), error_score="raise",
             return_train_score=train_score,
         )  # fmt: skip
-        with pytest.warns(QueryLeakWarning, match=r"of the \d+ queries.*QuerySplitter") as caught:
+        with pytest.warns(
+            QueryLeakWarning, match=r"of the \d+ scored queries.*QuerySplitter"
+        ) as caught:
             search.fit(X, y, **metadata)
         assert len(caught) == 3  # one per fold, none for its training rows
         assert caught[0].filename == __file__
@@ -99,7 +101,9 @@ def test_scoring_the_training_rows_or_other_queries_is_no_leak(data):
         ranker.score(X[query < 5], y[query < 5], groups=query[query < 5])  # some of them, whole
     half = known & (np.arange(len(y)) % 2 == 0)
     warnings.filterwarnings("ignore", "NDCG is undefined")
-    with pytest.warns(QueryLeakWarning, match=r"queries.*trained on with other rows \(\d+, "):
+    with pytest.warns(
+        QueryLeakWarning, match=r"Other rows of .* scored queries were trained on \(\d+, "
+    ):
         ranker.score(X[half], y[half], groups=query[half])
 
 
@@ -151,7 +155,7 @@ def test_other_rows_whose_labels_add_up_to_1_more_are_a_leak():
     ranker = GroupedRanker(Ridge()).fit(X, y, groups=query)
     others = y.copy()
     others[3] = 1  # as many rows of query 0, but not those
-    with pytest.warns(QueryLeakWarning, match=r"1 of the 6 queries.*\(0\)"):
+    with pytest.warns(QueryLeakWarning, match=r"1 of the 6 scored queries.*\(0\)"):
         ranker.score(X, others, groups=query)
 
 
@@ -212,7 +216,7 @@ def test_rankers_are_found_inside_of_other_estimators(name, data):
 
 
 class Wrapper(RegressorMixin, BaseEstimator):
-    """A user's own; `estimator` has been fitted to other rows before."""
+    """A user's estimator, whose `estimator` was fitted to other rows before."""
 
     def __init__(self, estimator):
         self.estimator = estimator
@@ -236,7 +240,7 @@ def test_only_what_was_fitted_inside_counts(data):
         warnings.simplefilter("error", QueryLeakWarning)
         scorer(model, X[cut], y[cut])
     cut = first & (np.arange(len(y)) % 3 == 0)
-    with pytest.warns(QueryLeakWarning, match=r"of the \d+ queries"):
+    with pytest.warns(QueryLeakWarning, match=r"of the \d+ scored queries"):
         scorer(model, X[cut], y[cut])
 
 

@@ -103,7 +103,9 @@ def test_the_order_of_queries_does_not_matter(data, library):
     X, y, query = data
     expected = GroupedRanker(LIBRARIES[library]()).fit(X, y, groups=query).predict(X)
     rng = np.random.default_rng(1)
-    shuffled = np.argsort(rng.permutation(40)[query], kind="stable")  # rows in a query keep theirs
+    shuffled = np.argsort(
+        rng.permutation(40)[query], kind="stable"
+    )  # rows of a query keep their order
     again = GroupedRanker(LIBRARIES[library]()).fit(
         X.iloc[shuffled], y[shuffled], groups=query[shuffled]
     )
@@ -112,7 +114,7 @@ def test_the_order_of_queries_does_not_matter(data, library):
 
 @every_library
 def test_order_of_rows_inside_a_query_matters_to_the_library(data, library):
-    """The first round is all ties. The libraries do this, not we; the guide says so."""
+    """In the first round all scores are tied. This is a choice of the libraries."""
     X, y, query = data
     order = np.argsort(query, kind="stable")
     reverse = order[::-1]
@@ -179,7 +181,7 @@ def held_out(query, fraction, seed):
 @pytest.mark.parametrize("weighted", [False, True])
 @every_library
 def test_early_stopping_uses_the_held_out_queries(data, library, weighted):
-    """At every round the value that the library records is our NDCG of the held-out queries."""
+    """In every round the library records our NDCG of the held-out queries."""
     X, y, query = data
     weight = 1.0 + query % 3 if weighted else None
     patience = 4
@@ -197,7 +199,7 @@ def test_early_stopping_uses_the_held_out_queries(data, library, weighted):
     # an undefined query adds 1 to LightGBM's and XGBoost's sum, unweighted: those are not compared
     relevant = {q for q in query[rows] if y[query == q].any()}
     assert weighted is False or len(relevant) == len(set(query[rows])) or library == "catboost"
-    # LightGBM and CatBoost keep no trees after the best: the same fit without stopping does
+    # LightGBM and CatBoost keep no trees after the best: compare a fit without stopping
     rest = ~np.isin(np.arange(len(y)), rows)
     weight_of_rest = None if weight is None else weight[rest]
     bare = LIBRARIES[library](**{ROUNDS[library]: 60})
@@ -356,8 +358,8 @@ def test_lists_of_lists(data, library):
 
 @pytest.mark.parametrize(
     ("library", "remedy"),
-    [("lightgbm", "LightGBM takes whole labels.*label_gain.*quantile_grades"),
-     ("xgboost", "XGBoost takes whole labels.*ndcg_exp_gain=False.*quantile_grades")],
+    [("lightgbm", "LightGBM takes integer labels.*label_gain.*quantile_grades"),
+     ("xgboost", "XGBoost takes integer labels.*ndcg_exp_gain=False.*quantile_grades")],
 )  # fmt: skip
 def test_labels_that_are_refused(data, library, remedy):
     X, y, query = data

@@ -194,7 +194,7 @@ def here():
     ],
 )
 def test_surroundings_change_nothing(name, here, tmp_path):
-    """There is no warning either, and no need to write a file."""
+    """It does not warn either, and does not write a file."""
     switches, variables, read_only = SURROUNDINGS[name]
     nowhere = "/proc" if sys.platform == "linux" else str(tmp_path)
     script = tmp_path / "script.py"

@@ -1,4 +1,4 @@
-"""GroupedRanker around scikit-learn's own estimators, and around ones that record what they are given."""
+"""GroupedRanker around scikit-learn's estimators, and around some that record what they are given."""
 
 import pickle
 import warnings
@@ -81,7 +81,7 @@ def expected_failures(ranker):
 
 
 class OneRanking:
-    """As `one_ranking`, with a repr without an address, which pytest-xdist needs."""
+    """Like `one_ranking`, but with a repr without an address, as pytest-xdist needs."""
 
     def __call__(self, X):
         return one_ranking(X)
@@ -208,10 +208,10 @@ def test_row_aligned_fit_parameters_follow(data):
 def test_fit_parameters_with_rows_in_another_order_are_refused(data):
     X, y, query = data
     start = pd.Series(range(len(y)), index=X.index)
-    words = "X and init_score have the same labels in their index, in another order"
+    words = "X and init_score have the same labels in their index, but in another order"
     with pytest.raises(ValueError, match=words):
         GroupedRanker(Sizes()).fit(X, y, groups=query, init_score=start[::-1])
-    others = start.set_axis(start.index[::-1] + 1000)  # tells nothing about the order
+    others = start.set_axis(start.index[::-1] + 1000)  # says nothing about the order
     GroupedRanker(Sizes()).fit(X, y, groups=query, init_score=others)
 
 
@@ -633,7 +633,7 @@ X_, Y_, Q_ = (
 )
 FRAME = pd.DataFrame({"a": X_[:, 0], "q": Q_})
 BAD = {
-    "groups missing": (Sizes(), {}, X_, {}, "groups is missing, and Sizes.fit.*group_by"),
+    "groups missing": (Sizes(), {}, X_, {}, "groups is missing, but Sizes.fit.*group_by"),
     "sizes": (Qid(), {}, X_, {"groups": [2, 2, 2]}, r"groups must have one id.*np\.repeat"),
     "NaN ids": (Qid(), {}, X_, {"groups": [1, 1, 2, 2, np.nan, 3]}, "groups.*1 missing id.*index 4"),
     "wrong length": (Qid(), {}, X_, {"groups": [1, 2]}, "groups must have one id.*6 rows.*got 2"),
@@ -648,7 +648,7 @@ BAD = {
     "no X": (Ridge(), {}, None, {}, "X is None"),
     "masked y": (Ridge(), {}, X_, {"y": np.ma.array(Y_, mask=Y_ > 1)}, "y is a masked array"),
     "no weight": (Qid(), {}, X_, {"groups": Q_, "sample_weight": [0] * 6}, "at least one non-zero"),
-    "ids as group_by": (Qid(), {"group_by": Q_}, X_, {}, "group_by must name columns.*passed as groups"),
+    "ids as group_by": (Qid(), {"group_by": Q_}, X_, {}, "group_by must name columns.*pass ids themselves as groups"),
     "the parameter of the library": (Qid(), {}, X_, {"groups": Q_, "qid": Q_}, "qid is set by GroupedRanker"),
     "weights twice": (
         GroupId(), {}, X_, {"groups": Q_, "sample_weight": [1] * 6, "group_weight": [2] * 6},
@@ -669,9 +669,9 @@ BAD = {
     "unknown parameter": (Ridge(), {}, X_, {"nonsense": 1}, "Ridge.fit does not take nonsense"),
     "pairs": (GroupId(), {}, X_, {"groups": Q_, "pairs": [(0, 1)]}, "pairs cannot be passed"),
     "counted columns": (
-        GroupId(), {"group_by": "q"}, FRAME, {"cat_features": [0]}, r"cat_features=\[0\] counts columns"),
+        GroupId(), {"group_by": "q"}, FRAME, {"cat_features": [0]}, r"cat_features=\[0\] refers to columns by number"),
     "counted columns, in the estimator": (
-        Sizes(categorical_feature=[0]), {"group_by": "q"}, FRAME, {}, "counts columns.*'q' is taken out"),
+        Sizes(categorical_feature=[0]), {"group_by": "q"}, FRAME, {}, "columns by number.*'q' is removed from X"),
     "weights of another length": (Qid(), {}, X_, {"groups": Q_, "sample_weight": [1, 2]}, "each of the 6 rows"),
     "negative weights": (Qid(), {}, X_, {"groups": Q_, "sample_weight": [-1] * 6}, "found -1"),
     "2-D y": (Ridge(), {}, X_, {"y": np.c_[Y_, Y_]}, "y should be a 1d array"),
@@ -727,7 +727,7 @@ def test_parameters_that_count_columns(name, value, counts):
 
     ranker = GroupedRanker(Inner(), group_by="q")
     if counts:
-        with pytest.raises(ValueError, match=f"{name}=.*counts columns, and the column 'q'"):
+        with pytest.raises(ValueError, match=f"{name}=.*columns by number, but the column 'q'"):
             ranker.fit(FRAME, Y_)
     else:
         ranker.fit(FRAME, Y_)
@@ -825,7 +825,7 @@ def test_a_weight_passed_by_place_weighs(data):
         by_place.fit(X, y, weight, query)
 
 
-# --- mistakes that would train on other data than was meant
+# --- mistakes that would train on wrong data
 
 
 @pytest.mark.parametrize("inner", [Ridge(), LogisticRegression(), Qid()])
@@ -834,7 +834,7 @@ def test_missing_labels_are_refused_for_every_ranker(inner, labels, data):
     X, y, query = data
     y = pd.Series(y).astype(labels)
     y[[5, 9]] = pd.NA if labels == "Int64" else np.nan
-    with pytest.raises(ValueError, match="y must not be NaN, found 2 NaN, the first at index 5"):
+    with pytest.raises(ValueError, match="y has 2 NaN, the first at index 5"):
         GroupedRanker(inner).fit(X, y, groups=query)
 
 
@@ -853,7 +853,7 @@ def test_a_stacked_regressor_is_an_estimator(data):
 def test_the_library_s_parameter_for_groups_is_refused(name, data):
     X, y, query = data
     ids = query if name != "group" else np.bincount(query)
-    with pytest.raises(ValueError, match=f"{name} was passed and groups was not.*np.repeat"):
+    with pytest.raises(ValueError, match=f"{name} was passed instead of groups.*np.repeat"):
         GroupedRanker(Qid()).fit(X, y, **{name: ids})
 
 
@@ -963,7 +963,7 @@ def test_columns_to_order_by_are_not_features(thirty_queries):
     by_place = GroupedRanker(Ridge(), group_by=-1, order_by=0)
     by_place.fit(np.c_[-query, X, query], y)
     np.testing.assert_allclose(by_place.coef_, [0, *plain.estimator_.coef_, 0])
-    with pytest.raises(ValueError, match="all columns of X: no feature is left"):
+    with pytest.raises(ValueError, match="name all columns of X.*: no feature is left"):
         GroupedRanker(Ridge(), group_by="q", order_by="when").fit(table[["q", "when"]], y)
     with pytest.raises(ValueError, match="order_by='day' names none of the columns"):
         GroupedRanker(Ridge(), order_by="day").fit(table, y)
@@ -978,7 +978,9 @@ def test_the_last_queries_are_not_those_of_the_last_text(thirty_queries):
         early_stopping=True, validation="last", random_state=0,
     )  # fmt: skip
     table = X.assign(q=np.char.add("q", query.astype(str)), when=query)
-    with pytest.warns(UserWarning, match=r"^validation='last' takes .* no date \('q0'.*order_by="):
+    with pytest.warns(
+        UserWarning, match=r"^validation='last' needs .* does not look like dates \('q0'.*order_by="
+    ):
         clone(stopping).fit(table, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -1005,7 +1007,7 @@ def test_no_cutoff_by_default(thirty_queries):
     assert ranker.score(X, y, groups=query) == expected
 
 
-# --- ids that are not those of queries
+# --- ids that are not query ids
 
 
 @pytest.mark.parametrize(
@@ -1027,7 +1029,7 @@ def test_queries_of_one_document_are_not_trained_on_silently(ids, words, inner, 
         GroupedRanker(inner).fit(X, y, groups=ids)
     with pytest.warns(UserWarning, match=words):
         GroupedRanker(Ridge(), max_queries=5).fit(X, y, groups=ids)
-    GroupedRanker(Ridge()).fit(X, y, groups=ids)  # trains on the same rows with any ids
+    GroupedRanker(Ridge()).fit(X, y, groups=ids)  # training rows do not depend on the ids
 
 
 def test_a_few_queries_of_one_document_are_ordinary(thirty_queries):
@@ -1063,7 +1065,7 @@ def test_encoders_in_front_of_the_ids(thirty_queries):
     pipeline, rows = encoded(unknown, X, query)
     pipeline.fit(rows[train], y[train])
     n, longest = np.count_nonzero(~train), np.bincount(query[train]).max()
-    words = f"{n} of the {n} rows that are scored have one id, -1.0, .*of training has {longest}:"
+    words = f"{n} of the {n} scored rows have the id -1.0, .* training queries has {longest} rows:"
     with pytest.warns(UserWarning, match=words):
         pipeline.score(rows[~train], y[~train])
     with pytest.warns(UserWarning, match=words):
@@ -1071,7 +1073,7 @@ def test_encoders_in_front_of_the_ids(thirty_queries):
 
     constant = FunctionTransformer(lambda ids: ids.assign(q=0))
     pipeline, rows = encoded(constant, X, query)
-    with pytest.warns(UserWarning, match=f"group_by='q' finds one query in all {len(y)} rows"):
+    with pytest.warns(UserWarning, match=f"group_by='q' finds a single query in all {len(y)} rows"):
         pipeline.fit(rows, y)
 
 
@@ -1177,7 +1179,7 @@ def test_partial_dependence_takes_a_ranker_of_lightgbm(thirty_queries):
 
 
 def test_without_names_no_column_may_be_missing(thirty_queries):
-    """The ids would be taken for a feature where another column is missing."""
+    """The ids would be taken for a feature if another column is missing."""
     X, y, query = thirty_queries
     ranker = GroupedRanker(Ridge(), group_by=0).fit(np.c_[query, X], y)
     named = GroupedRanker(Ridge(), group_by="q").fit(X.assign(q=query), y)
@@ -1219,7 +1221,7 @@ def test_columns_in_another_order_are_refused(name, order, place, found, was, th
 
 def test_a_feature_has_to_be_left(thirty_queries):
     _, y, query = thirty_queries
-    with pytest.raises(ValueError, match="all columns of X: no feature is left"):
+    with pytest.raises(ValueError, match="name all columns of X.*: no feature is left"):
         GroupedRanker(Ridge(), group_by=["q"]).fit(pd.DataFrame({"q": query}), y)
 
 
@@ -1278,7 +1280,7 @@ def test_several_columns_or_levels_of_a_table(thirty_queries):
 
 
 def test_missing_parts_of_compound_ids_are_refused():
-    with pytest.raises(ValueError, match="groups must not hold missing ids, found 1 missing id"):
+    with pytest.raises(ValueError, match="groups has 1 missing id, at"):
         ndcg_score([1, 0], [1, 2], groups=[np.array([1.0, np.nan]), np.array([1, 1])])
     with pytest.raises(ValueError, match="group_by must name columns"):
         make_ndcg_scorer(group_by=[])(Ridge(), pd.DataFrame({"a": [1]}), [1])

@@ -40,7 +40,7 @@ N_QUERIES = 24
 
 @pytest.fixture(name="days")
 def _days():
-    """Shuffled rows of days, whose ids sort otherwise than they appear."""
+    """Shuffled rows of days, whose ids are not in the order of their first rows."""
     rng = np.random.default_rng(0)
     each = np.datetime64("2012-03-01") + np.arange(N_QUERIES)
     query = rng.permutation(np.repeat(each, rng.integers(1, 8, N_QUERIES)))
@@ -287,7 +287,7 @@ def test_enums_of_polars_come_in_their_order():
     tests = [int(t[0]) for _, t in QuerySplitter(3, group_by="q", order_by="level").split(by_text)]
     assert tests == [1, 0, 2]
     missing = X.with_columns(pl.Series("level", ["low", None, "mid"], dtype=levels.dtype))
-    with pytest.raises(ValueError, match="1 missing value, the first at index 1"):
+    with pytest.raises(ValueError, match="1 missing value, at index 1"):
         next(QuerySplitter(2, group_by="q", order_by="level").split(missing))
 
 
@@ -310,7 +310,7 @@ def test_text_is_no_order_in_time(order_by):
             list(splitter.split(X))
     if not order_by:
         with pytest.warns(
-            UserWarning, match=r"TimeSeriesSplit .* no date \('0.*order_by="
+            UserWarning, match=r"TimeSeriesSplit .* does not look like dates \('0.*order_by="
         ) as caught:
             list(splitter.split(X))
         assert [each.filename for each in caught] == [__file__]
@@ -359,9 +359,9 @@ def test_bad_values_to_order_by():
         "nothing": (lambda X: None, X, "order_by=.* returned None instead of values"),
         "too few": (lambda X: X["when"].to_numpy()[1:], X, "order_by must have one value for each"),
         "reordered": (lambda X: X["when"].sort_values(), X, "X and order_by have the same labels"),
-        "NaT": (lambda X: X["when"].where(X.index != 2), X, "order_by must not hold missing values, found 1 missing value, the first at index 2"),
+        "NaT": (lambda X: X["when"].where(X.index != 2), X, "order_by has 1 missing value, at index 2. Fill in missing values"),
         "NaN": (lambda X: X["a"].where(X.index < 5), X, rf"{len(X) - 5} missing values.*index 5"),
-        "None": (lambda X: [None, *"b" * (len(X) - 1)], X, "1 missing value, the first at index 0"),
+        "None": (lambda X: [None, *"b" * (len(X) - 1)], X, "1 missing value, at index 0"),
         "no category": (lambda X: pd.Categorical(X["q"].where(X.index != 4)), X, "value.*index 4"),
     }  # fmt: skip
     for order_by, table, words in wrong.values():
@@ -417,7 +417,7 @@ def test_it_is_a_cross_validator_whose_split_takes_groups():
 
 
 class Purged:
-    """Purges as k-folds of labelled spans do: by the index of X."""
+    """Purges by the index of X, as k-folds of labelled spans do."""
 
     def __init__(self, ends):
         self.ends = ends
@@ -507,8 +507,8 @@ WRONG = {
     "group splitter": (QuerySplitter(GroupKFold(3)), {"groups": 1}, ValueError, "GroupKFold splits by group itself"),
     "no training part": (QuerySplitter([([], [0])]), {"groups": 1}, ValueError, "the training part of fold 0 has none of the 24 queries"),
     "no test part": (QuerySplitter([([0], np.zeros(24, bool))]), {"groups": 1}, ValueError, "the test part of fold 0 has none"),
-    "queries beyond": (QuerySplitter([([0], [24])]), {"groups": 1}, ValueError, "fold 0 does not index 24 queries"),
-    "rows": (QuerySplitter(PredefinedSplit(np.arange(100) % 2)), {"groups": 1}, ValueError, "does not index 24"),
+    "queries beyond": (QuerySplitter([([0], [24])]), {"groups": 1}, ValueError, "fold 0 does not fit 24 queries"),
+    "rows": (QuerySplitter(PredefinedSplit(np.arange(100) % 2)), {"groups": 1}, ValueError, "does not fit 24"),
     "too few queries": (QuerySplitter(25), {"groups": 1}, ValueError, "n_splits=25"),
     "no such level": (QuerySplitter(3, group_by="week"), {}, ValueError, "group_by='week' names none"),
 }  # fmt: skip
@@ -629,7 +629,7 @@ def test_check_group_splits_bad_input(data):
         check_group_splits(KFold(2), X, groups=query[1:])
     with pytest.raises(TypeError, match=r"iterator.*list\(cv\)"):
         check_group_splits(GroupKFold(2).split(X, y, query), X, groups=query)
-    with pytest.raises(ValueError, match="cv: fold 0 does not index 105 rows.*999"):
+    with pytest.raises(ValueError, match="cv: fold 0 does not fit 105 rows.*999"):
         check_group_splits([([0, 999], [1])], X, groups=query)
     with pytest.raises(ValueError, match="Expected.*cv"):  # scikit-learn's own
         check_group_splits("five", X, groups=query)
@@ -644,7 +644,9 @@ def test_a_query_of_one_row_on_both_sides_is_named():
 def test_text_of_order_by_that_sorts_otherwise_warns(texts):
     X = pd.DataFrame({"query": ["a", "b", "c"], "day": texts})
     splitter = QuerySplitter(TimeSeriesSplit(2), group_by="query", order_by="day")
-    with pytest.warns(UserWarning, match="TimeSeriesSplit takes the order of order_by for that of"):
+    with pytest.warns(
+        UserWarning, match="TimeSeriesSplit needs the order of time, but the values of"
+    ):
         list(splitter.split(X))
     X["day"] = ["2024-04-15", "2024-05-01", "2024-01-02"]
     list(splitter.split(X))

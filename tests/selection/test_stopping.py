@@ -1,4 +1,4 @@
-"""Early stopping by a scorer, and the staged predictions that it is the best of."""
+"""Early stopping by a scorer, compared with all staged predictions."""
 
 import pickle
 import warnings
@@ -150,7 +150,7 @@ def falling(X):
 
 
 def best_of(scores, patience):
-    """The first of the highest, as a library finds it that waits so many rounds."""
+    """The first highest score, as a library finds it that waits for a number of rounds."""
     best = 0
     for n, score in enumerate(scores):
         if score > scores[best]:
@@ -188,7 +188,7 @@ def test_best_iteration_is_the_argmax_over_staged_predictions(data, library, kin
     assert ranker.best_iteration_ == best + FIRST[library]
     if library not in STOPS:
         assert best == np.argmax(scores)
-    assert best > 0 or library is histogram  # where old versions of it need one round
+    assert best > 0 or library is histogram  # old versions of it need one round
     name = "predict_proba" if kind == "Classifier" else "predict"
     response = getattr(ranker, name)(X[held])
     if kind == "Classifier":
@@ -224,7 +224,7 @@ def test_margins_of_the_held_out_rows_count(data, library):
 
 
 def test_a_baseline_of_catboost_is_refused(data):
-    """Its staged_predict ends the process where the rows have one."""
+    """Its staged_predict ends the process if the rows have one."""
     X, y, query = data
     ranker = GroupedRanker(catboost("Regressor"), early_stopping=True, scoring=NDCG)
     with pytest.raises(ValueError, match="does not take a baseline"):
@@ -262,13 +262,13 @@ def test_pipelines_searches_copies_and_pickles(data, library, kind):
     again = pickle.loads(pickle.dumps(fitted))  # noqa: S301
     np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
     assert repr(again.scoring) == repr(ranker.scoring)
-    if library not in {histogram, adaboost}:  # which have no random_state here
+    if library not in {histogram, adaboost}:  # they have no random_state here
         np.testing.assert_array_equal(clone(ranker).fit(X, y).predict(X), fitted.predict(X))
 
 
 @every_model
 def test_the_fitted_model_does_not_keep_the_held_out_rows(data, library, kind):
-    """A pickle of it is not larger than that of a model which has never seen them."""
+    """A pickle of the model is not larger than that of a model that has never seen them."""
     X, y, query = data
     stopped = stop(library(kind), X, y, query).estimator_
     held = held_out_rows(query)
@@ -310,7 +310,7 @@ def test_both_fits_draw_the_same_without_a_random_state(data, library):
 
 
 def test_hist_gradient_boosting_holds_out_no_rows_of_its_own(data):
-    """Its default does from 10,001 rows on; True is refused."""
+    """By default it does so from 10,001 rows on; True is refused."""
     X, y, query = data
     X, y = pd.concat([X] * 30), np.tile(y, 30)
     query = (query + 60 * np.arange(30)[:, np.newaxis]).ravel()
@@ -414,7 +414,7 @@ def test_what_is_refused(data, case):
         (lightgbm, "Regressor", {"boosting_type": "dart"}, "boosting_type='dart'"),
         (lightgbm, "Regressor", {"metric": "l2"}, "leave metric"),
         (lightgbm, "Ranker", {"metric": ["ndcg"]}, "leave metric"),
-        (xgboost, "Regressor", {"booster": "dart"}, "booster='gbtree' only"),
+        (xgboost, "Regressor", {"booster": "dart"}, "only with booster='gbtree'"),
         (xgboost, "Regressor", {"early_stopping_rounds": 3}, "leave early_stopping_rounds"),
         (catboost, "Regressor", {"od_wait": 3}, "leave od_wait"),
     ],

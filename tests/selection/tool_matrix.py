@@ -1,4 +1,4 @@
-"""Which scikit-learn tool scores by query in which way: each is run and compared by hand.
+"""Which scikit-learn tools score by query, and how: each is run and compared with a loop.
 
 ``python tests/selection/tool_matrix.py`` prints the table of docs/tools.md, and the numbers of its
 notes.
@@ -69,7 +69,7 @@ class Case(NamedTuple):
     scorer: object
     metadata: dict
     cv: object  # what the tool gets
-    splits: list  # the same, for the computation by hand
+    splits: list  # the same, for the computation in a loop
 
 
 def routed(X, query):
@@ -113,7 +113,7 @@ def case(way):
 
 
 def splits_by_hand(cv, query):
-    """The rows of the queries in each part, those of training query by query; ids in order."""
+    """The rows of the queries in each part; training rows come query by query, sorted by id."""
     ids = np.unique(query)
     rows = [np.flatnonzero(query == each) for each in ids]
     return [
@@ -160,7 +160,7 @@ def left_out_by_hand(estimator, c):
 
 
 class ByHand:
-    """A scorer of pandas' X, the ids in its index or a column, that looks for parts of queries."""
+    """A scorer for pandas, with ids in the index or a column, that looks for parts of queries."""
 
     def __init__(self, query):
         self.sizes = dict(zip(*np.unique(query, return_counts=True), strict=True))
@@ -236,7 +236,7 @@ def halving_random_search(c):
 
 
 def halving_search_by_rows(c):
-    """The same search by hand has the ids in the index, and tells what a scorer sees of them."""
+    """The same search in a loop has the ids in the index, and shows what a scorer sees of them."""
 
     def scores(X, scoring, cv, metadata):
         search = HalvingGridSearchCV(
@@ -463,7 +463,7 @@ def nested(c):
 
 
 def ridge_cv(c, cv=None):
-    """It keeps the best score only, so each alpha is fitted alone."""
+    """It keeps only the best score, so each alpha is fitted alone."""
     got = [
         RidgeCV(alphas=[alpha], scoring=c.scorer, cv=cv).fit(c.X, c.y, **c.metadata).best_score_
         for alpha in ALPHAS
@@ -478,7 +478,7 @@ def ridge_cv_in_folds(c):
 
 
 def ridge_classifier_cv(c, cv=None):
-    """It has no probabilities, so its classes are scored; it makes sample weights of its own."""
+    """It has no probabilities, so its classes are scored; it makes its own sample weights."""
     scorer = clone(c.scorer).set_params(response_method="predict")
     if c.metadata:
         scorer.set_score_request(sample_weight=False)
@@ -597,7 +597,7 @@ TOOLS = {
 SINCE = {"LogisticRegressionCV (since 1.8)": (1, 8), "ScoringMonitor (since 1.9)": (1, 9)}
 BEFORE = {"LogisticRegressionCV (before 1.8)": (1, 8)}
 ROWS = [row for row in TOOLS if SINCE.get(row, VERSION) <= VERSION < BEFORE.get(row, (99,))]
-NO_SCORER = {"cross_val_predict", "nested CV"}  # rows of what has no such parameter
+NO_SCORER = {"cross_val_predict", "nested CV"}  # rows without a scoring parameter
 NO_SPLITTER = {
     "permutation_importance",
     "permutation_importance(max_samples=0.4)",
@@ -610,7 +610,7 @@ NO_SPLITTER = {
     "get_scorer",
 }
 
-# words of an error's message, and the cell that they make
+# parts of error messages, and the cells that they make
 REFUSALS = {
     "got no groups": "no: no groups",
     "X arrived as ndarray": "no: X is an array",
@@ -627,7 +627,7 @@ def tool_of(row):
 def takes_scorer(function):
     try:
         parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):  # not every class written in C has one
+    except (TypeError, ValueError):  # some classes in C have no signature
         return False
     return not {"scoring", "scorer", "scorers"}.isdisjoint(parameters)
 
@@ -636,12 +636,12 @@ def takes_scorer(function):
 def tools_of_scikit_learn():
     """Names of all public functions, classes and methods of classes that take a scorer."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # some of what was experimental once is empty now
+        warnings.simplefilter("ignore")  # some formerly experimental modules are empty now
         for module in pkgutil.iter_modules(sklearn.experimental.__path__, "sklearn.experimental."):
             if ".enable_" in module.name:
                 importlib.import_module(module.name)
     public = [*all_estimators(), *all_functions(), *all_displays()]
-    for name in sklearn.__all__:  # callbacks are none of these
+    for name in sklearn.__all__:  # not callbacks
         module = getattr(sklearn, name, None) or importlib.import_module(f"sklearn.{name}")
         if isinstance(module, ModuleType):
             public += inspect.getmembers(module, inspect.isclass)
