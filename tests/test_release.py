@@ -37,7 +37,7 @@ def test_no_address_is_a_placeholder():
     addresses = list(PROJECT.get("urls", {}).values())
     for page in (path for pattern in PAGES for path in ROOT.glob(pattern)):
         addresses += re.findall(r"https?://[^\s)\]\"'`]+", page.read_text())
-    assert len(addresses) > 5
+    assert addresses
     assert not [each for each in addresses if is_placeholder(each)]
 
 
