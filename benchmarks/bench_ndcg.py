@@ -23,7 +23,7 @@ import tracemalloc
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from importlib.metadata import version
+from importlib.metadata import packages_distributions, version
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
@@ -278,9 +278,9 @@ def print_machine():
         processor = found[1]
     print(f"{processor}, {os.cpu_count()} cores")
     show_versions()
-    names = {"xgboost": "xgboost-cpu", "pytrec_eval": "pytrec-eval-terrier"}
+    names = packages_distributions()  # XGBoost may be xgboost or xgboost-cpu
     libraries = dict.fromkeys(peer.library for peer in PEERS_TIMED if peer.library != "sklearn")
-    print(", ".join(f"{each} {version(names.get(each, each))}" for each in libraries))
+    print(", ".join(f"{each} {version(names[each][0])}" for each in libraries))
 
 
 def main():

@@ -36,7 +36,6 @@ CONSTANTS = [(r"\bTrue\b", "False"), (r"\bFalse\b", "True"), (r" = (?=\d)", " = 
 NO_CODE = r"\s*(#|@|cdef enum|ctypedef|def |const |from |import )"
 SANITIZERS = "-fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all"
 NOT_COPIED = [".git", "docs", "*.so", "build", ".hypothesis", ".nox", "mutants"]
-COMPILE = "import setuptools; setuptools.setup(script_args=['-q', 'build_ext', '--inplace'])"
 
 
 def mutants(path):
@@ -86,7 +85,7 @@ def fate_of_kernels(folder, sanitizers):
     for each in folder.glob(f"{COMPILED}/compiled*.[sc]*"):
         each.unlink()
     flags = {"CFLAGS": f"-O1 {sanitizers}", "LDFLAGS": sanitizers}
-    run(folder, ["-c", COMPILE], flags)
+    run(folder, ["setup.py", "-q", "build_ext", "--inplace"], flags)
     if not [*folder.glob(f"{COMPILED}/compiled*.so")]:
         return "does not compile"
     environment = {"SKLEARN_NDCG_KERNELS": "compiled"}
