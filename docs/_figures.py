@@ -90,7 +90,7 @@ def difference_display(ax):
 
 def segment_display(ax):
     """The difference of two rankers by segment."""
-    segments = np.repeat(["phone", "tablet", "desktop"], 100)
+    segments = np.repeat(["desktop", "phone", "tablet"], [150, 120, 30])
     result = compare_rankers(*two_rankers(), segments=segments, random_state=0)
     SegmentDisplay.from_comparison(result, ax=ax)
 
@@ -105,7 +105,7 @@ def flow(ax, *rows):
             ax.text(*place, text, ha="center", va="center", bbox=box)
             for above in range(len(rows[y - 1]) if y else 0):
                 start = (above + 0.5) / len(rows[y - 1]), 1 - (y - 0.25) / len(rows)
-                end = place[0], 1 - (y + 0.2) / len(rows)
+                end = place[0], 1 - (y + 0.24) / len(rows)
                 ax.annotate("", end, start, arrowprops={"arrowstyle": "->"})
 
 
@@ -153,8 +153,10 @@ def front(axes):
 
 def draw_all(folder):
     """Write an SVG of each picture, for each background, into `folder`."""
-    for draw in (gains, discounts, ties, ndcg_display, difference_display, segment_display):
+    for draw in (gains, discounts, ties):
         save(folder, draw)
+    for draw in (ndcg_display, difference_display, segment_display):
+        save(folder, draw, figsize=(8, 4.2))
     for draw in (three_libraries, larger_than_memory):
         save(folder, draw, figsize=(4.8, 2.9))
 

@@ -87,11 +87,11 @@ sphinx_gallery_conf = {
 _LIBRARIES = {
     "sklearn": (
         "https://scikit-learn.org/stable/", "modules/generated",
-        "base compose ensemble inspection linear_model metrics model_selection pipeline svm",
+        ".base .compose .ensemble .inspection .linear_model .metrics .model_selection .pipeline",
     ),
     "numpy": ("https://numpy.org/doc/stable/", "reference/generated", ""),
     "pandas": ("https://pandas.pydata.org/docs/", "reference/api", ""),
-    "scipy": ("https://docs.scipy.org/doc/scipy/", "reference/generated", "sparse stats"),
+    "scipy": ("https://docs.scipy.org/doc/scipy/", "reference/generated", ".sparse .stats"),
 }  # fmt: skip
 _LABELS = """\
 metadata_routing std:label 1 metadata_routing.html#metadata-routing -
@@ -106,10 +106,11 @@ intersphinx_timeout = 10
 
 def public_names(library):
     """Yield the full names of a library's public functions and classes, and their kinds."""
-    for module in [library, *(f"{library}.{part}" for part in _LIBRARIES[library][2].split())]:
-        for name, value in vars(import_module(module)).items():
-            if callable(value) and name in import_module(module).__all__:
-                yield f"{module}.{name}", "class" if isinstance(value, type) else "function"
+    for module in [library + part for part in _LIBRARIES[library][2].split(" ")]:
+        public = vars(import_module(module))
+        for name in public.get("__all__", public):
+            if callable(public.get(name)) and not name.startswith("_"):
+                yield f"{module}.{name}", "class" if isinstance(public[name], type) else "function"
 
 
 # Names that become links wherever they stand. Whose `ndcg_score` is meant, only a reader can tell.
