@@ -9,7 +9,9 @@ import zlib
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 from docutils import nodes
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401  its classes are linked
 from sphinx import addnodes
 
 import sklearn_ndcg
@@ -53,9 +55,9 @@ html_static_path = ["_static"]
 html_favicon = "_static/favicon.svg"
 html_css_files = ["site.css"]
 html_show_sourcelink = False
-# pages without pages below them
+# pages without pages below them, and examples, whose code is wide
 _ALONE = "index guide tuning how_to evidence whose_ndcg scale tools other_tools errors"
-html_sidebars = dict.fromkeys(_ALONE.split(), [])
+html_sidebars = {page: [] for page in [*_ALONE.split(), "generated/examples/*"]}
 html_theme_options = {
     "navbar_align": "left",
     "header_links_before_dropdown": 8,
@@ -98,19 +100,18 @@ metadata_routing std:label 1 metadata_routing.html#metadata-routing -
 meta-estimator std:term 1 glossary.html#term-meta-estimator -
 """
 intersphinx_mapping = {
-    name: (address, (None, f"generated/{name}.inv"))
-    for name, (address, *_) in _LIBRARIES.items()
+    name: (address, (None, f"generated/{name}.inv")) for name, (address, *_) in _LIBRARIES.items()
 }
 intersphinx_timeout = 10
 
 
 def public_names(library):
-    """Yield the full names of a library's public functions and classes, and their kinds."""
+    """Yield the full names of a library's functions and classes, and their kinds."""
     for module in [library + part for part in _LIBRARIES[library][2].split(" ")]:
-        public = vars(import_module(module))
-        for name in public.get("__all__", public):
-            if callable(public.get(name)) and not name.startswith("_"):
-                yield f"{module}.{name}", "class" if isinstance(public[name], type) else "function"
+        for name, value in vars(import_module(module)).items():
+            public = str(getattr(value, "__module__", None)).startswith(module)
+            if callable(value) and public and np.generic not in getattr(value, "__mro__", ()):
+                yield f"{module}.{name}", "class" if isinstance(value, type) else "function"
 
 
 # Names that become links wherever they stand. Whose `ndcg_score` is meant, only a reader can tell.
@@ -151,20 +152,21 @@ def link_names(app, doctree):
         if full.startswith("sklearn."):  # the others are found without help
             node["reftarget"] = full
     for text in list(doctree.findall(nodes.Text)) if page != "index" else []:  # cards are links
-        above = text.parent
+        node = text.parent if isinstance(text.parent, nodes.literal) else text
+        # "Comparison" is a name where it stands alone, and a word in a sentence
+        alone = text in _LINKED or node is not text
+        words = [str(text)] if alone else re.split(r"\b([A-Za-z]+[A-Z_]\w*)\b", text)
+        above = node.parent
         while above and not isinstance(above, _NOT_LINKED):
             above = above.parent
-        # "Comparison" is a name where it stands alone, and a word in a sentence
-        split = text not in _LINKED and not isinstance(text.parent, nodes.literal)
-        words = re.split(r"\b([A-Za-z]+[A-Z_]\w*)\b", text) if split else [str(text)]
         if above or _LINKED.keys().isdisjoint(words):
             continue
-        parts = [nodes.Text(word) for word in words]
+        parent, parts = node.parent, [node] if alone else [nodes.Text(word) for word in words]
         for place, word in enumerate(words):
             if word in _LINKED and not page.endswith(_LINKED[word]):
                 target = {"refdomain": "py", "reftype": "obj", "reftarget": _LINKED[word]}
                 parts[place] = addnodes.pending_xref("", parts[place], refdoc=page, **target)
-        text.parent.replace(text, parts)
+        parent.replace(node, parts)
 
 
 def setup(app):
