@@ -91,7 +91,7 @@ _, ax = plt.subplots(figsize=(6.4, 2.8), layout="constrained")
 bars = ax.barh(steps, explanation.difference, left=ndcg[:-1])
 ax.bar_label(bars, [f"{step:+.4f}" for step in explanation.difference], padding=4)
 ax.invert_yaxis()
-ax.set(xlim=(ndcg.min() - 0.02, ndcg.max() + 0.01), xlabel="NDCG")
+ax.set(xlim=(ndcg.min() - 0.03, ndcg.max() + 0.01), xlabel="NDCG")
 ax.set(title=f"From sklearn, {ndcg[0]:.4f}, to XGBoost, {ndcg[-1]:.4f}")
 
 # %%
