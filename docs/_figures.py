@@ -1,7 +1,7 @@
-"""The figures of guide.md and README.md, for light and dark backgrounds.
+"""The pictures of the pages, for light and dark backgrounds.
 
-Those of the guide are drawn when the site is built. ``python docs/_figures.py`` draws that of
-README.md and the front page, from the numbers in README.md.
+They are drawn when the site is built, except that of README.md and the front page, which
+``python docs/_figures.py`` draws, from the numbers that the pages print.
 """
 
 import re
@@ -13,7 +13,14 @@ matplotlib.use("agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from sklearn_ndcg import jarvelin_kekalainen, ndcg_score
+from sklearn_ndcg import (
+    DifferenceDisplay,
+    NDCGDisplay,
+    SegmentDisplay,
+    compare_rankers,
+    jarvelin_kekalainen,
+    ndcg_score,
+)
 
 GROUNDS = {
     "light": {"ink": "#222832", "lines": ["#0072b2", "#b34700", "#00795a", "#9c4a83"]},
@@ -63,13 +70,64 @@ def ties(ax):
     ax.legend()
 
 
+def two_rankers():
+    """Draw grades of 300 queries, and the scores of two rankers."""
+    rng = np.random.default_rng(0)
+    y_true = rng.integers(0, 4, size=(300, 10))
+    noise = rng.normal(size=(2, *y_true.shape))
+    return y_true, {"new": y_true + 2 * noise[0], "old": y_true + 3 * noise[1]}
+
+
+def ndcg_display(ax):
+    """Curves of two rankers, with bands."""
+    NDCGDisplay.from_predictions(*two_rankers(), ax=ax, plot_chance_level=True)
+
+
+def difference_display(ax):
+    """The differences of two rankers, query by query."""
+    DifferenceDisplay.from_comparison(compare_rankers(*two_rankers(), random_state=0), ax=ax)
+
+
+def segment_display(ax):
+    """The difference of two rankers by segment."""
+    segments = np.repeat(["desktop", "phone", "tablet"], [150, 120, 30])
+    result = compare_rankers(*two_rankers(), segments=segments, random_state=0)
+    SegmentDisplay.from_comparison(result, ax=ax)
+
+
+def flow(ax, *rows):
+    """Draw boxes with text, row below row, and arrows from each row to the next."""
+    ax.axis("off")
+    for y, row in enumerate(rows):
+        for x, text in enumerate(row):
+            place = (x + 0.5) / len(row), 1 - (y + 0.5) / len(rows)
+            box = {"boxstyle": "round,pad=0.5", "facecolor": "white", "edgecolor": f"C{y}"}
+            ax.text(*place, text, ha="center", va="center", bbox=box)
+            for above in range(len(rows[y - 1]) if y else 0):
+                start = (above + 0.5) / len(rows[y - 1]), 1 - (y - 0.25) / len(rows)
+                end = place[0], 1 - (y + 0.24) / len(rows)
+                ax.annotate("", end, start, arrowprops={"arrowstyle": "->"})
+
+
+def three_libraries(ax):
+    """Show what tune_gbdt_rankers.py does; the site does not run it."""
+    flow(ax, ["LightGBM", "XGBoost", "CatBoost"], ["GroupedRanker"], ["GridSearchCV, NDCG@10"])
+
+
+def larger_than_memory(ax):
+    """Show what duckdb_parquet.py does; the site does not run it."""
+    flow(ax, ["Parquet", "Parquet", "Parquet"], ["DuckDB: 1 GB"], ["query, NDCG"])
+
+
 def front_numbers():
-    """What README.md prints: NDCG of one model, scored in three ways, and in six libraries."""
-    readme = (Path(__file__).parents[1] / "README.md").read_text()
+    """What the pages print: NDCG of one model, scored in three ways, and in six libraries."""
+    docs = Path(__file__).parent
+    pages = [docs.parent / "README.md", docs / "guide.md", docs / "whose_ndcg.md"]
+    text = "\n".join(page.read_text() for page in pages)
     ways = ("fold as one list", "queries cut by KFold", "whole queries")
-    printed = dict(re.findall(rf"^({'|'.join(ways)}) +(0\.\d\d)$", readme, re.MULTILINE))
+    printed = dict(re.findall(rf"^({'|'.join(ways)}) +(0\.\d\d)$", text, re.MULTILINE))
     libraries = ("trec_eval", "sklearn", "ranx", "catboost", "xgboost", "lightgbm")
-    table = dict(re.findall(r"^\| `(\w+)` \|.*\| (0\.\d+) \|$", readme, re.MULTILINE))
+    table = dict(re.findall(r"^\| `(\w+)` \|.*\| (0\.\d{4}) \|$", text, re.MULTILINE))
     return (
         {way: float(printed[way]) for way in ways},
         {library: round(float(table[library]), 2) for library in libraries},
@@ -94,9 +152,13 @@ def front(axes):
 
 
 def draw_all(folder):
-    """Write an SVG of each figure of the guide, for each background, into `folder`."""
+    """Write an SVG of each picture, for each background, into `folder`."""
     for draw in (gains, discounts, ties):
         save(folder, draw)
+    for draw in (ndcg_display, difference_display, segment_display):
+        save(folder, draw, figsize=(8, 4.2))
+    for draw in (three_libraries, larger_than_memory):
+        save(folder, draw, figsize=(4.8, 2.9))
 
 
 def save(folder, draw, **options):
@@ -119,4 +181,5 @@ def save(folder, draw, **options):
 
 
 if __name__ == "__main__":
-    save(Path(__file__).parent / "_static", front, ncols=2, figsize=(6.6, 2.3))
+    air = {"wspace": 0.25}
+    save(Path(__file__).parent / "_static", front, ncols=2, figsize=(7.2, 2.3), gridspec_kw=air)

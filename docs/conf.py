@@ -5,13 +5,14 @@ Everything that the build makes is in docs/generated and docs/_build.
 
 import re
 import runpy
-import shutil
-from html import escape
+import zlib
+from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 from docutils import nodes
-from matplotlib.font_manager import FontProperties
-from matplotlib.textpath import TextPath
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401  its classes are linked
+from sphinx import addnodes
 
 import sklearn_ndcg
 
@@ -28,25 +29,24 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
+    "sphinx.ext.mathjax",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "_templates", "generated/source", "**/GALLERY_HEADER.rst"]
-suppress_warnings = ["config.cache"]  # the gallery has functions in its configuration
+exclude_patterns = ["_build", "_templates"]
 smartquotes = False  # readers copy "log" from the pages
 default_role = "py:obj"  # `ndcg_score` is a link if it is documented
 myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
-html_math_renderer = "paths"  # see setup
 copybutton_prompt_text = r">>> |\.\.\. "
 copybutton_prompt_is_regexp = True
 
 autosummary_generate = True
 autodoc_typehints = "none"  # the docstrings describe the types
 numpydoc_show_class_members = False
-numpydoc_xref_param_type = False
 
 toc_object_entries_show_parents = "hide"
 html_theme = "pydata_sphinx_theme"
@@ -55,11 +55,12 @@ html_static_path = ["_static"]
 html_favicon = "_static/favicon.svg"
 html_css_files = ["site.css"]
 html_show_sourcelink = False
-# pages without pages below them
-html_sidebars = {"index": [], "how_to": [], "other_tools": [], "errors": []}
+# pages without pages below them, and examples, whose code is wide
+_ALONE = "index guide tuning how_to evidence whose_ndcg scale tools other_tools errors"
+html_sidebars = {page: [] for page in [*_ALONE.split(), "generated/examples/*"]}
 html_theme_options = {
     "navbar_align": "left",
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
     "show_toc_level": 2,
     "footer_start": ["copyright"],
     "footer_end": [],
@@ -70,13 +71,12 @@ html_theme_options = {
 # write large files.
 _RUN = ("tune_movie_ranker", "whose_ndcg", "recommender_lists", "rank_stocks", "plot_")
 sphinx_gallery_conf = {
-    "examples_dirs": str(generated / "source"),
+    "examples_dirs": "../examples",
     "gallery_dirs": "generated/examples",
-    "filename_pattern": "/(" + "|".join(_RUN) + ")",
-    "within_subsection_order": "FileNameSortKey",
+    "backreferences_dir": "generated/backreferences",
     "doc_module": ("sklearn_ndcg",),
-    "reference_url": {"sklearn_ndcg": None},
-    "default_thumb_file": str(here / "_static" / "favicon.svg"),
+    "filename_pattern": "/(" + "|".join(_RUN) + ")",
+    "capture_repr": (),
     "abort_on_example_error": False,
     "download_all_examples": False,
     "show_signature": False,
@@ -84,64 +84,95 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
 }
 
+# Other libraries: address, folder of the pages, modules. Their own inventories know more names than
+# those that are written here, for builds without internet.
+_LIBRARIES = {
+    "sklearn": (
+        "https://scikit-learn.org/stable/", "modules/generated",
+        (".base .compose .ensemble .feature_selection .inspection .linear_model .metrics "
+         ".model_selection .pipeline"),
+    ),
+    "numpy": ("https://numpy.org/doc/stable/", "reference/generated", ""),
+    "pandas": ("https://pandas.pydata.org/docs/", "reference/api", ""),
+    "scipy": ("https://docs.scipy.org/doc/scipy/", "reference/generated", ".sparse .stats"),
+}  # fmt: skip
+_LABELS = """\
+metadata_routing std:label 1 metadata_routing.html#metadata-routing -
+meta-estimator std:term 1 glossary.html#term-meta-estimator -
+"""
+intersphinx_mapping = {
+    name: (address, (None, f"generated/{name}.inv")) for name, (address, *_) in _LIBRARIES.items()
+}
+intersphinx_timeout = 10
+
+
+def public_names(library):
+    """Yield the full names of a library's functions and classes, and their kinds."""
+    for module in [library + part for part in _LIBRARIES[library][2].split(" ")]:
+        for name, value in vars(import_module(module)).items():
+            public = str(getattr(value, "__module__", None)).startswith(module)
+            if callable(value) and public and np.generic not in getattr(value, "__mro__", ()):
+                yield f"{module}.{name}", "class" if isinstance(value, type) else "function"
+
+
+# Names that become links wherever they stand. Whose `ndcg_score` is meant, only a reader can tell.
+_LINKED = {full.rpartition(".")[2]: full for full, _ in public_names("sklearn")}
+_LINKED |= {name: f"sklearn_ndcg.{name}" for name in sklearn_ndcg.__all__}
+del _LINKED["ndcg_score"], _LINKED["dcg_score"]
+_NOT_LINKED = (
+    addnodes.desc_signature, addnodes.pending_xref, nodes.FixedTextElement, nodes.math,
+    nodes.reference, nodes.strong, nodes.title,
+)  # fmt: skip
+
 
 def prepare_sources(app):
-    """Draw the figures, and copy the examples next to a header, as the gallery needs it."""
+    """Draw the figures, and write the inventories of other libraries."""
     runpy.run_path(str(here / "_figures.py"))["draw_all"](generated / "figures")
-    source = generated / "source"
-    shutil.rmtree(source, ignore_errors=True)
-    shutil.copytree(here.parent / "examples", source, ignore=shutil.ignore_patterns("__pycache__"))
-    header = (
-        "Examples\n========\n\nThe scripts of the folder ``examples``. Most were run when this "
-        "site was built, and are shown with their output.\n"
-    )
-    (source / "GALLERY_HEADER.rst").write_text(header)
-
-
-def fix_docstring(app, what, name, obj, options, lines):
-    """Replace links to scikit-learn's user guide, in inherited methods, by text."""
-    text = re.sub(r":ref:`([^`<]+) <\w+>`", r"\1 of scikit-learn", "\n".join(lines))
-    lines[:] = re.sub(r":term:`([^`<]+?)(?: <[^>]+>)?`", r"\1", text).split("\n")
+    for library, (_, folder, _) in _LIBRARIES.items():
+        lines = [f"{n} py:{kind} 1 {folder}/{n}.html#$ -\n" for n, kind in public_names(library)]
+        head = f"# Sphinx inventory version 2\n# Project: {library}\n# Version: stable\n# zlib\n"
+        body = zlib.compress("".join([*lines, _LABELS]).encode())
+        (generated / f"{library}.inv").write_bytes(head.encode() + body)
 
 
 def fix_page(app, doctree):
-    """Strip blank lines at the end of blocks, and the link of "NDCG@10", read as an address."""
+    """Strip comments for tools and blank lines at the end of blocks, and links of "NDCG@10"."""
     for node in list(doctree.findall(nodes.literal_block)):
-        node.rawsource = node.astext().rstrip()  # doctests on the pages end with a blank line
+        node.rawsource = re.sub(" *# noqa.*", "", node.astext()).rstrip()
         node[:] = [nodes.Text(node.rawsource)]
     for node in list(doctree.findall(nodes.reference)):
-        if node.get("refuri", "").startswith("mailto:NDCG"):
+        if node.get("refuri", "").startswith("mailto:NDCG"):  # read as an address
             node.replace_self(node.children)
 
 
-def as_svg(tag):
-    """Write a formula as outlines: MathML looks well only where a font for mathematics is."""
-    letters = {1: "M", 2: "L", 3: "Q", 4: "C"}  # of matplotlib's codes; 79 closes a glyph
-
-    def visit(self, node):
-        tex = " ".join(node.astext().split())
-        font = FontProperties(math_fontfamily="stix", size=100)
-        outline = TextPath((0, 0), f"${tex}$", prop=font)
-        box = outline.get_extents().padded(4)
-        path = "".join(
-            letters.get(code, "Z") + " ".join(f"{x:.0f}" for x in points if code in letters)
-            for points, code in outline.iter_segments()
-        )
-        self.body.append(
-            f'<{tag} class="formula"><svg role="img" aria-label="{escape(tex)}" '
-            f'style="height: {box.height / 85:.3f}em; vertical-align: {box.y0 / 85:.3f}em" '
-            f'viewBox="{box.x0:.0f} {-box.y1:.0f} {box.width:.0f} {box.height:.0f}">'
-            f'<path transform="scale(1 -1)" d="{path}"/></svg></{tag}>'
-        )
-        raise nodes.SkipNode
-
-    return visit, None
+def link_names(app, doctree):
+    """Link the names of this package and of scikit-learn in text, code and types."""
+    page = app.env.docname
+    for node in doctree.findall(addnodes.pending_xref):
+        full = _LINKED.get(node["reftarget"], "")
+        if full.startswith("sklearn."):  # the others are found without help
+            node["reftarget"] = full
+    for text in list(doctree.findall(nodes.Text)) if page != "index" else []:  # cards are links
+        node = text.parent if isinstance(text.parent, nodes.literal) else text
+        # "Comparison" is a name where it stands alone, and a word in a sentence
+        alone = text in _LINKED or node is not text
+        words = [str(text)] if alone else re.split(r"\b([A-Za-z]+[A-Z_]\w*)\b", text)
+        above = node.parent
+        while above and not isinstance(above, _NOT_LINKED):
+            above = above.parent
+        if above or _LINKED.keys().isdisjoint(words):
+            continue
+        parent, parts = node.parent, [node] if alone else [nodes.Text(word) for word in words]
+        for place, word in enumerate(words):
+            if word in _LINKED and not page.endswith(_LINKED[word]):
+                target = {"refdomain": "py", "reftype": "obj", "reftarget": _LINKED[word]}
+                parts[place] = addnodes.pending_xref("", parts[place], refdoc=page, **target)
+        parent.replace(node, parts)
 
 
 def setup(app):
     """Register the functions above with Sphinx."""
-    app.add_html_math_renderer("paths", as_svg("span"), as_svg("div"))
-    app.connect("autodoc-process-docstring", fix_docstring)
     app.connect("doctree-read", fix_page)
-    # before the gallery reads its sources, which it does at the default priority
+    app.connect("doctree-read", link_names)
+    # before the gallery and intersphinx read them, which they do at the default priority
     app.connect("builder-inited", prepare_sources, priority=10)

@@ -1,17 +1,18 @@
 """
-===============================
-NDCG of data bigger than memory
-===============================
+======================================
+Score Parquet files larger than memory
+======================================
 
 The scores of a model are often stored in a folder of Parquet files that do not fit into memory.
-Here DuckDB reads such a folder under a memory limit. It gives the rows of some of the queries at a
-time to the kernels of sklearn_ndcg, which compute NDCG by query, from files to files, and the mean.
-With ``--spark``, PySpark computes both from the same files.
+Here DuckDB reads such a folder under a memory limit, some queries at a time. sklearn_ndcg computes
+NDCG by query, from files to files, and the mean. With ``--spark``, PySpark does the same.
 
 DuckDB generates the files. The rows of a query are scattered over all of them, which is the hard
-case: to rank a query, an engine has to bring its rows together first. A sample of queries is
-fetched as arrays, and the kernels of sklearn_ndcg must give the same numbers.
+case: an engine has to bring them together before it can rank them. A sample of the queries is also
+loaded as arrays, and ``ndcg_samples`` must give the same numbers.
 """
+
+# sphinx_gallery_thumbnail_path = "generated/figures/larger_than_memory-light.svg"
 
 import argparse
 import resource

@@ -1,7 +1,7 @@
 """
-==============================
-Is the best candidate better?
-==============================
+================================================
+Is the best candidate of a search really better?
+================================================
 
 A search ranks its candidates by a mean over five folds, and the first of them is "the best". This
 example searches for a ranker of films and then asks, over all users: is the best candidate better
@@ -157,10 +157,9 @@ ax.set(xlabel="Difference of NDCG@10, 0.95 interval", title="Paired by user")
 # here, but better than a random order.
 
 curves, ax = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
-NDCGDisplay.from_predictions(
-    y, {"best": scores["best"], "film mean": scores["film mean"], "popularity": X["film_count"]},
-    groups=users, gain="exponential", k=20, ax=ax, plot_chance_level=True,
-)  # fmt: skip
+shown = {"best": scores["best"], "film mean": scores["film mean"], "popularity": X["film_count"]}
+options = {"groups": users, "gain": "exponential", "k": 20, "plot_chance_level": True}
+NDCGDisplay.from_predictions(y, shown, ax=ax, **options)
 ax.set_title("Films to rank, 671 users")
 
 # %%

@@ -1,7 +1,7 @@
 """
-===================================
-Better overall, worse for new users
-===================================
+====================================================
+Better overall, worse for new users: NDCG by segment
+====================================================
 
 A mean over all users hides who is served worse. Here one recommender of films is better than
 another by that mean, and worse for users who have rated only two films. The ratings are those of
@@ -92,10 +92,8 @@ for train, test in KFold(5, shuffle=True, random_state=0).split(users):
 # ---------------------------
 # A loss of 0.01 would not matter here, which is the ``margin`` of the verdicts.
 
-result = compare_lists(
-    truth, lists, k=10, baseline="popularity", segments=ratings_so_far, clusters=user_of,
-    margin=0.01, random_state=0,
-)  # fmt: skip
+options = {"k": 10, "baseline": "popularity", "margin": 0.01, "random_state": 0}
+result = compare_lists(truth, lists, segments=ratings_so_far, clusters=user_of, **options)
 print(result)
 
 # %%

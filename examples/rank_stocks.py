@@ -1,7 +1,7 @@
 """
-==========================================
-Rank 20 stocks by the returns of next week
-==========================================
+============================================================
+Validate in order of time: rank stocks by their next returns
+============================================================
 
 A day is a query, and its stocks are the documents. Their returns over the next five trading days,
 divided into five grades within the day, are the relevance. A ranking is good if the stocks at its

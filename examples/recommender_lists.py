@@ -1,7 +1,7 @@
 """
-==================================
-Lists of films, and who liked them
-==================================
+============================================
+Compare recommenders from their lists of ids
+============================================
 
 A recommender returns lists of ids, and the items that a user liked are a set of ids. ``from_lists``
 turns the two into rows for ``ndcg_score``. Here the ids are films of MovieLens. The earlier half of

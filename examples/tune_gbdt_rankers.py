@@ -12,6 +12,8 @@ history, from which features are made, and the films of the later half are ranke
 users is kept out of the search; the tuned rankers are compared on them, user by user.
 """
 
+# sphinx_gallery_thumbnail_path = "generated/figures/three_libraries-light.svg"
+
 from itertools import combinations
 from time import perf_counter
 

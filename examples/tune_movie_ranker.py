@@ -1,7 +1,7 @@
 """
-===============================
-Tune a film ranker with NDCG@10
-===============================
+==========================================================
+Tune a regressor by NDCG@10, and test it on held-out users
+==========================================================
 
 Which of the films that a person is about to watch belong at the top of their list? MovieLens has
 100,004 ratings, from half a star to five. A user is a query. The earlier half of their ratings is
@@ -207,14 +207,12 @@ print(f"{'tuned model':13} {model.mean():7.4f}\n")
 # ---------
 # The same rankings at other cutoffs. The bands are 0.95 intervals over users.
 
-figure, ax = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
+_, ax = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
 shown = {name: scores[name] for name in ("tuned model", "film mean", "popularity")}
 NDCGDisplay.from_predictions(
     y_test, shown, groups=users[test], gain="exponential", k=20, ax=ax, plot_chance_level=True
 )
 ax.set_title(f"Films to rank, {len(lead)} held-out users")
-figure.savefig("tune_movie_ranker.png", dpi=100)
-report("the same at other cutoffs, as a picture: tune_movie_ranker.png\n")
 
 # %%
 # What was found
@@ -233,3 +231,6 @@ elif mean <= 2 * error:
 else:
     verdict = f"the tuned model beats {rival}, the best baseline, and that is probably not luck"
 report(f"{verdict}\n{'':8} ({mean:+.4f} NDCG@10, standard error {error:.4f})")
+
+if plt.get_backend().lower() != "agg":
+    plt.show()

