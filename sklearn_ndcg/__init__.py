@@ -71,7 +71,7 @@ def show_versions() -> None:
     --------
     >>> import sklearn_ndcg
     >>> sklearn_ndcg.show_versions()
-    sklearn_ndcg 0.1.0, ... kernels
+    sklearn_ndcg ..., ... kernels
     imported from ...
     <BLANKLINE>
     System:

@@ -320,7 +320,7 @@ def test_an_error_in_the_gain_says_which_pass_it_was(scan):
         ndcg_score(scan(columns), **COLUMNS, gain=np.arange(5), working_memory=memory_of(7))
     [note] = caught.value.__notes__
     if scan.engine == "dask":
-        assert "3,000 rows of the table were divided into 9 partitions" in note
+        assert "3,000 rows of the table were divided into 27 partitions" in note
         return
     assert re.search(r"This was pass \d of 7 over the table: [\d,]+ of its 3,000 rows had", note)
 
