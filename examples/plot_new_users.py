@@ -7,9 +7,9 @@ A mean over all users hides who is served worse. Here one recommender of films i
 another by that mean, and worse for users who have rated only two films. The ratings are those of
 MovieLens; nothing is simulated.
 
-Every user was once new. Their ratings are in order of time, so each user can be asked for again as
-they were after 2, 5, 10, 20, 50 and 100 ratings. A query is a user at one of these moments, the
-number of ratings is its ``segments``, and all queries of a user are one of the ``clusters``.
+Every user was once new. Their ratings have dates, so each user can be served again as they were
+after 2, 5, 10, 20, 50 and 100 ratings. A query is a user at one of these moments. The number of
+ratings is the segment of the query (``segments``), and the user is its cluster (``clusters``).
 ``python examples/plot_new_users.py DIRECTORY`` saves the pictures in that directory.
 """
 
@@ -57,9 +57,9 @@ likes = as_matrix(is_liked)
 # the users whose liked films have most in common with what this user has liked so far. Both know
 # four fifths of the users; to each of the others they show films that the user has not rated yet.
 #
-# The truth of a query is all that the user rates later: 1 for a liked film, 0 for another. (With 0
-# the comparison knows which films were rated at all, and prints how much of each list was:
-# ``judged``.)
+# The truth of a query is all that the user rates later: 1 for a liked film, 0 for another. (From
+# the zeros the comparison knows which films were rated at all, and prints how much of each list
+# was: ``judged``.)
 
 n_neighbours = 50
 truth, ratings_so_far, user_of = {}, {}, {}
@@ -90,15 +90,15 @@ for train, test in KFold(5, shuffle=True, random_state=0).split(users):
 # %%
 # All users, and each segment
 # ---------------------------
-# A loss of 0.01 would not matter here, which is the ``margin`` of the verdicts.
+# A loss of 0.01 would not matter here, so it is the ``margin`` of the verdicts.
 
 options = {"k": 10, "baseline": "popularity", "margin": 0.01, "random_state": 0}
 result = compare_lists(truth, lists, segments=ratings_so_far, clusters=user_of, **options)
 print(result)
 
 # %%
-# By the mean over all queries, neighbours are better, and so they are from five ratings on. After
-# two ratings they are worse: two films say little about a taste.
+# By the mean over all queries, neighbours are better. They are also better from five ratings on,
+# but after two ratings they are worse: two films say little about a taste.
 
 parts = result.by_segment
 worse = [n for n, part in parts.items() if part.verdict == ["worse"]]

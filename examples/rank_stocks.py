@@ -203,8 +203,8 @@ print()
 # What was found
 # --------------
 # A lead counts as more than luck if its interval lies above 0. That is a low bar if several
-# rankings are tried, because the best of several is more likely to be lucky than a single one. It
-# counts as direction if it is larger than the lead upside down, interval against interval.
+# rankings are tried, because the best of several is more likely to be lucky than a single one. A
+# lead counts as direction if its interval lies above the interval of the lead upside down.
 
 
 def interval(result, name):

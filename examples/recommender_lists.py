@@ -10,7 +10,7 @@ and lists films that the user has not rated yet. A user likes a film that gets f
 the future.
 
 Four recommenders are compared, and then the choices that the score of a list depends on, one by
-one: how a user without a list counts, how a film counts that the user never rated, and whether a
+one: how a user without a list counts, how a film that the user never rated counts, and whether a
 short list is penalised. None of these choices is wrong, but each answers a different question, and
 each makes another recommender look best: one that serves few users, one that finds few films but
 orders them well, or one that lists a single film.
@@ -170,8 +170,8 @@ print(f"{'similar films minus popularity, same users':48} {len(omit):4} {show(om
 # the list moves up (a condensed list). For this the truth must also have the films that were rated
 # but not liked, with grade 0; otherwise only liked films would be left. And the lists must be long
 # (here all films), or fewer than ten films would be left. "zero" measures who finds the films that
-# users will rate and like; "omit" measures who knows which of the films that they rate they will
-# like.
+# users will rate and like; "omit" measures who knows, among the films that users will rate, those
+# that they will like.
 
 judged = {user: {film: int(grade > 0) for film, grade in of.items()} for user, of in graded.items()}
 condensed = pd.DataFrame(

@@ -128,9 +128,8 @@ for name, ranker in rankers.items():
 # Users never seen
 # ----------------
 # Scores that are all equal, with ties averaged, give exactly the expected NDCG of a random order.
-# (LightGBM counts the best iteration from 1, the others from 0. The cross-validation mean is that
-# of the best of six candidates, so it is a little too high; the held-out users were not used in
-# it.)
+# (LightGBM counts the best iteration from 1, the others from 0. The cross-validation mean belongs
+# to the best of six candidates, so it is a little too high; the held-out users took no part in it.)
 
 ndcg = pd.DataFrame(
     {name: ndcg_samples(y_test, s, groups=X_test.index, k=10) for name, s in scores.items()}

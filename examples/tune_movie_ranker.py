@@ -58,9 +58,9 @@ report(f"{by_user.ngroups} users: {len(history):,} ratings are history, {len(doc
 # --------
 # No feature uses a rating of a later half, because `make_features` does not get them. It gets only
 # what is known about a document before anybody rates it. The history of a held-out user is used
-# like all others. This is not a leak: a ranker may know the past of a user. (One simplification:
-# each user's ratings are split at their own middle, not all at the same date, so other users'
-# histories may be more recent than a document.)
+# like all others. This is not a leak: a ranker may know a user's past. (One simplification: each
+# user's ratings are split at their own middle, not all at the same date, so other users' histories
+# may be more recent than a document.)
 
 
 def shrunken_mean(values, by):

@@ -5,8 +5,8 @@ Explain why two libraries give different NDCG
 
 Two people score the same predictions, one with scikit-learn's ``ndcg_score``, one with XGBoost's
 ``ndcg``. Their numbers differ, although nobody made a mistake: the libraries mean different things.
-This example computes each library's number from the same predictions, by name. Then
-``explain_difference`` explains the difference between these two numbers, one choice at a time.
+This example computes each library's number from the same predictions. Then ``explain_difference``
+goes from scikit-learn's number to XGBoost's, one choice at a time.
 
 The predictions are very simple. MovieLens has 100,004 ratings of films. Each film gets the mean of
 its ratings in the earlier halves of the users' ratings, rounded to half stars, and the films of
