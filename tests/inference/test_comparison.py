@@ -601,7 +601,7 @@ BAD = {
     "grades that are text": (({"u": {"x": "1"}}, LISTS), {}, TypeError, "relevant must have numbers, got '1'"),
     "baseline": ((TRUTH, LISTS), {"baseline": "c"}, ValueError, "baseline must be one of the rankers"),
     "clusters in a list": ((TRUTH, LISTS), {"clusters": [1, 2]}, TypeError, "clusters must be a mapping from query, as the lists or runs are, got list"),
-    "clusters in a Series": ((TRUTH, LISTS), {"clusters": pd.Series({"u": 1, "v": 1})}, TypeError, r"Pass clusters.to_dict\(\)"),
+    "clusters in a Series": ((TRUTH, LISTS), {"clusters": pd.Series({"u": 1, "v": 1})}, TypeError, r"Pass .to_dict\(\)"),
     "cluster missing": ((TRUTH, LISTS), {"clusters": {"u": 1}}, ValueError, "clusters must have an entry for each query, and 1 are missing, the first 'v'"),
     "cluster None": ((TRUTH, LISTS), {"clusters": {"u": 1, "v": None}}, ValueError, "clusters has 1 missing id"),
     "weight missing": ((TRUTH, LISTS), {"sample_weight": {"v": 1}}, ValueError, "sample_weight must have an entry.*'u'"),
