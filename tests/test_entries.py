@@ -1,10 +1,15 @@
 """Every public function gives the same number as a loop over queries and all orders."""
 
+import gzip
+import shutil
 from importlib.util import find_spec
 from math import fsum, isnan, nan
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import duckdb
 import matplotlib as mpl
+import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -12,22 +17,27 @@ import pyarrow as pa
 import pyarrow.dataset
 import pytest
 import sklearn
-from helpers import examples
+from helpers import examples, spark_session
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.model_selection import cross_validate
+from sklearn.model_selection import GridSearchCV, KFold, cross_validate
 from test_fuzz import oracle
 
 from sklearn_ndcg import (
     GroupedRanker,
     NDCGDisplay,
+    QuerySplitter,
+    compare_candidates,
     compare_lists,
     compare_rankers,
+    compare_runs,
     frames,
     from_lists,
+    from_trec,
     make_ndcg_scorer,
+    ndcg_by_segment,
     ndcg_curve,
     ndcg_interval,
     ndcg_samples,
@@ -36,10 +46,13 @@ from sklearn_ndcg import (
 
 mpl.use("agg")
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:(. quer|All . queries|.* a single document|None of the . queries|NDCG is undefined)"
+    "ignore:(. quer|All . queries|. of the . segments|.* a single document|None of the . queries|NDCG is undefined)"
 )
 ENGINES = ["pandas", "polars", "lazy", "arrow", "dataset", "duckdb"]
 ENGINES += ["ibis"] if find_spec("ibis") else []
+CLUSTERS = ["dask"] if find_spec("dask") else []  # they keep no order of rows
+CLUSTERS += ["pyspark"] if find_spec("pyspark") and shutil.which("java") else []
+COLUMNS = {"y_true": "y", "y_score": "s", "groups": "q"}
 LABELS = {
     "integers": lambda q: q,
     "text": lambda q: np.array(["b", "a", "d", "c", "aa"], dtype=object)[q],
@@ -48,14 +61,17 @@ LABELS = {
 
 
 class Score(RegressorMixin, BaseEstimator):
-    """Predicts the column "s"; nothing is learned."""
+    """Predicts the column "s" times a factor; nothing is learned."""
+
+    def __init__(self, factor=1):
+        self.factor = factor
 
     def fit(self, X, y):
         self.is_fitted_ = True
         return self
 
     def predict(self, X):
-        return np.asarray(X["s"])
+        return self.factor * np.asarray(X["s"])
 
 
 class Entries(RuleBasedStateMachine):
@@ -90,6 +106,8 @@ class Entries(RuleBasedStateMachine):
         self.expected = fsum(v * w for v, w in kept) / fsum(w for _, w in kept)
         self.data = {"groups": self.ids, "sample_weight": self.weight}
         self.X = pd.DataFrame({"s": self.s, "q": self.ids})
+        self.time = rng.permutation(5)[self.q]
+        self.segment = np.array(["odd", "even"])[(self.q + seed) % 2]
         self.n_asked = 0
 
     def check(self, found):
@@ -114,19 +132,21 @@ class Entries(RuleBasedStateMachine):
         defined = ~np.isnan(found)
         self.check(np.average(found[defined], weights=weight[defined]))
 
-    @rule(way=st.sampled_from(["column", "level", "callable", "groups", "routed"]))
-    def scorer(self, way):
+    @rule(
+        way=st.sampled_from(["column", "level", "callable", "groups", "routed"]),
+        guarded=st.booleans(),
+    )
+    def scorer(self, way, guarded):
         X, groups = self.X, None
         group_by = {"column": "q", "level": "q", "callable": lambda X: X["q"]}.get(way)
         if way == "level":
             X = X.set_index("q")
         elif way in ("groups", "routed"):
             groups = self.ids
-        scorer = make_ndcg_scorer(group_by=group_by, **self.options)
-        if way != "routed":
-            self.check(
-                scorer(Score().fit(X, self.y), X, self.y, groups=groups, sample_weight=self.weight)
-            )
+        all_groups = self.ids if guarded else None
+        scorer = make_ndcg_scorer(group_by=group_by, all_groups=all_groups, **self.options)
+        if way != "routed":  # the weights have their place
+            self.check(scorer(Score().fit(X, self.y), X, self.y, self.weight, groups=groups))
             return
         with sklearn.config_context(enable_metadata_routing=True):
             folds = [(np.arange(2), np.arange(len(self.y)))]
@@ -147,25 +167,84 @@ class Entries(RuleBasedStateMachine):
         )
         self.check(found[f"ndcg@{self.k}"])
 
-    @rule(engine=st.sampled_from(ENGINES))
-    def table(self, engine):
+    def frame(self, engine, connection):
         weight = np.ones(len(self.y)) if self.weight is None else self.weight
-        frame = self.X.assign(y=self.y, w=weight)
-        columns = {"y_true": "y", "y_score": "s", "groups": "q", "sample_weight": "w"}
-        if engine == "duckdb":
-            with duckdb.connect() as connection:
-                relation = connection.from_df(frame)
-                passes = {"working_memory": 1e-3}
-                self.check(frames.ndcg_score(relation, **columns, **self.options, **passes))
-            return
-        made = {
+        frame = self.X.assign(y=self.y, w=weight, segment=self.segment)
+        arrow = pa.Table.from_pandas(frame)
+        return {
             "pandas": lambda: frame, "polars": lambda: pl.from_pandas(frame),
-            "lazy": lambda: pl.from_pandas(frame).lazy(),
-            "arrow": lambda: pa.Table.from_pandas(frame),
-            "dataset": lambda: pa.dataset.dataset(pa.Table.from_pandas(frame)),
-            "ibis": lambda: pytest.importorskip("ibis").memtable(pa.Table.from_pandas(frame)),
+            "lazy": lambda: pl.from_pandas(frame).lazy(), "arrow": lambda: arrow,
+            "dataset": lambda: pa.dataset.dataset(arrow),
+            "duckdb": lambda: connection.from_df(frame),
+            "ibis": lambda: pytest.importorskip("ibis").memtable(arrow),
+            "dask": lambda: pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=2),
+            "pyspark": lambda: spark_session().createDataFrame(frame),
         }[engine]()  # fmt: skip
-        self.check(frames.ndcg_score(made, **columns, **self.options))
+
+    def of_table(self, function, engine, **options):
+        """What `function` returns for a table; on a cluster rows have no order to keep."""
+        options = COLUMNS | self.options | options
+        if engine in CLUSTERS and self.ties == "stable":
+            options["ties"] = "average"
+            if not self.distinct:
+                return None
+        with duckdb.connect() as connection:
+            found = function(self.frame(engine, connection), **options)
+            found = found.compute() if hasattr(found, "compute") else found
+            return found if np.isscalar(found) else nw.from_native(found).lazy().collect()
+
+    @rule(engine=st.sampled_from(ENGINES + CLUSTERS), memory=st.sampled_from([None, 1e-3]))
+    def table(self, engine, memory):
+        found = self.of_table(frames.ndcg_score, engine, sample_weight="w", working_memory=memory)
+        if found is not None:
+            self.check(found)
+
+    @precondition(lambda self: self.weight is None)
+    @rule(engine=st.sampled_from(ENGINES + CLUSTERS), memory=st.sampled_from([None, 1e-3]))
+    def table_by_segment(self, engine, memory):
+        found = self.of_table(
+            frames.ndcg_by_segment, engine, segments="segment", working_memory=memory
+        )
+        if found is not None:
+            n = found["n_queries"].to_numpy()
+            if self.options["undefined"] == "omit":
+                n = n - found["n_undefined"].to_numpy()
+            ndcg = found["ndcg"].to_numpy()[n > 0]
+            self.check(float(np.average(ndcg, weights=n[n > 0])))
+
+    @rule()
+    def segments(self):
+        found = ndcg_by_segment(
+            self.y, self.s, segments=self.segment, method="t", **self.data, **self.options
+        )
+        self.check(found.overall.ndcg)
+        if self.weight is None:
+            scored = found.n_queries > 0
+            self.check(np.average(found.ndcg[scored], weights=found.n_queries[scored]))
+
+    @precondition(lambda self: self.weight is None and self.options["undefined"] != "omit")
+    @rule()
+    def candidates(self):
+        search = GridSearchCV(
+            Score(), {"factor": [1, -1]}, cv=QuerySplitter(KFold(2), group_by="q"),
+            scoring=make_ndcg_scorer(group_by="q", **self.options), error_score="raise",
+        ).fit(self.X, self.y)  # fmt: skip
+        found = compare_candidates(search, self.X, self.y, test="t")
+        self.check(found.ndcg["factor=1"])
+
+    @precondition(lambda self: self.weight is None and self.options["undefined"] != "omit")
+    @rule(order_by=st.sampled_from([None, "time"]), n_splits=st.integers(2, 4))
+    def splits(self, order_by, n_splits):
+        X, n_queries = self.X.assign(time=self.time), len(set(self.q.tolist()))
+        cv = QuerySplitter(min(n_splits, n_queries), group_by="q", order_by=order_by)
+        scorer, total, latest = make_ndcg_scorer(group_by="q", **self.options), 0, -1
+        for _, test in cv.split(X, self.y):
+            part, y = X.iloc[test], self.y[test]
+            total += part["q"].nunique() * scorer(Score().fit(part, y), part, y)
+            if order_by:
+                assert part["time"].min() > latest
+                latest = part["time"].max()
+        self.check(total / n_queries)
 
     def by_query(self):
         lists, truths = {}, {}
@@ -188,6 +267,27 @@ class Entries(RuleBasedStateMachine):
         reversed_lists = {query: each[::-1] for query, each in lists.items()}
         found = compare_lists(truths, {"a": lists, "b": reversed_lists}, test="t", **self.options)
         self.check(found.ndcg["a"])
+
+    @precondition(lambda self: self.distinct and self.weight is None)
+    @rule(packed=st.booleans())
+    def files(self, packed):
+        rows = list(zip(self.q.tolist(), self.y.tolist(), self.s.tolist(), strict=True))
+        qrels = "".join(f"{q} 0 d{i} {y}\n" for i, (q, y, _) in enumerate(rows))
+        run = "".join(f"{q} Q0 d{i} 1 {s} a\n" for i, (q, _, s) in enumerate(rows))
+        tsv = "query-id\tcorpus-id\tscore\n"
+        tsv += "".join(f"{q}\td{i}\t{y}\n" for i, (q, y, _) in enumerate(rows))
+        with TemporaryDirectory() as folder:
+            texts = {"qrels": qrels, "qrels.tsv": tsv, "run": run}
+            paths = {name: Path(folder, name) for name in texts}
+            for name, text in texts.items():
+                data = text.encode()
+                paths[name].write_bytes(gzip.compress(data) if packed else data)
+            for truth in (paths["qrels"], paths["qrels.tsv"]):
+                y_true, y_score, groups = from_trec(truth, paths["run"])
+                self.check(ndcg_score(y_true, y_score, groups=groups, **self.options))
+            runs = {"a": paths["run"], "b": paths["run"]}
+            found = compare_runs(paths["qrels"], runs, test="t", **self.options)
+            self.check(found.ndcg["b"])
 
     @rule()
     def interval(self):

@@ -25,7 +25,7 @@ Unjudged = Literal["zero", "omit"]
 _COUNTED = {1: "one ranker", 2: "two rankers"}
 _UNJUDGED_MEANS = {
     "zero": "The former may be better than it looks, as unjudged documents count as not relevant.",
-    "omit": "The former may be worse than it looks, as unjudged documents are removed.",
+    "omit": "The former may be better or worse than it looks, as unjudged documents are removed.",
     "raise": "",
 }
 _JUDGED_ALIKE = 0.1  # no warning up to this difference between the shares of judged documents

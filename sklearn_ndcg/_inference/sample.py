@@ -179,9 +179,9 @@ def _labels_of_queries(
         both = shown_labels(grouping.labels[[low[first[0]], high[first[0]]]])
         raise ValueError(
             f"{name} must hold whole queries, but {len(several)} queries have rows in several, "
-            f"the first {shown_labels(queries.grouping.labels[first])}, in {name} {both}. Pass "
-            f"larger {name}, or score its rows in each of them as a query, with groups=[groups, "
-            f"{name}]."
+            f"the first {shown_labels(queries.grouping.labels[first])}, in {name} {both}. Give "
+            "all of its rows the same one, for example that of its first row, or score its rows in "
+            f"each as a query, with groups=[groups, {name}]."
         )
     return grouping.labels, low
 

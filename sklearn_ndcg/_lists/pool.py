@@ -54,7 +54,8 @@ class Pool:
                 )
             return [values[query] for query in self.queries]
         if not in_order:
-            way = f" Pass {name}.to_dict()." if hasattr(values, "to_dict") else ""
+            is_table = hasattr(values, "to_dict")
+            way = " Pass .to_dict() of a Series whose index has each query once." * is_table
             raise TypeError(
                 f"{name} must be a mapping from query, as the lists or runs are, got "
                 f"{type(values).__name__}.{way}"

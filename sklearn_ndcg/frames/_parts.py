@@ -38,8 +38,8 @@ _WRONG = {
     "segments": "segments ({keys}) has {rows} with a missing segment. Leave these rows out, or "
     "give them a segment.",
     "several segments": "segments must hold whole queries, but {queries} rows in several, "
-    "{query}. Pass larger segments, or score its rows in each of them as a query: pass the columns "
-    "of segments in groups, too.",
+    "{query}. Give all of its rows the same segment, for example that of its first row, or score "
+    "its rows in each segment as a query: pass the columns of segments in groups, too.",
     "y_true": "y_true must be finite, found {rows} where it is null, NaN or infinite, {query}. If "
     "null or NaN stands for unjudged documents, pass unjudged='zero' to count them as not relevant "
     "or unjudged='omit' to take them out of the ranking.",

@@ -1,11 +1,9 @@
 """Engines of tables, a Spark session and a Dask cluster that the tests of this folder share."""
 
-import os
 import shutil
-import sys
-import warnings
 
 import pytest
+from helpers import spark_session
 
 EAGER = ["pandas", "polars", "pyarrow"]
 AT_ONCE = ["duckdb", "ibis"]
@@ -17,19 +15,8 @@ ENGINES = [*EAGER, *AT_ONCE, *LAZY]
 def spark():
     if shutil.which("java") is None:
         pytest.skip("PySpark needs Java, and there is none")
-    session = pytest.importorskip("pyspark.sql").SparkSession
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        running = (
-            session.builder.master("local[2, 2]")  # a task is tried twice
-            .config("spark.ui.enabled", "false")
-            .config("spark.driver.bindAddress", "127.0.0.1")
-            .config("spark.driver.host", "127.0.0.1")
-            .config("spark.sql.shuffle.partitions", "2")
-            .config("spark.sql.session.timeZone", "UTC")
-            .getOrCreate()
-        )
+    pytest.importorskip("pyspark")
+    running = spark_session()
     yield running
     running.stop()
 

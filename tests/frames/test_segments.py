@@ -176,7 +176,7 @@ def test_queries_of_several_segments_are_counted_in_all_parts(engine):
     frame = engine(columns | {"day": days})
     message = "segments must hold whole queries, but 3 queries have rows in several, for example in"
     for n in (1, 4):
-        with pytest.raises(ValueError, match=rf"{message} query (5|17|40)\. Pass larger segments"):
+        with pytest.raises(ValueError, match=rf"{message} query (5|17|40)\. Give all of its rows"):
             ndcg_by_segment(frame, **GIVEN, undefined=0, working_memory=memory_of(n, columns))
     found = ndcg_by_segment(frame, **GIVEN | {"groups": ["q", "day"]}, undefined=0)
     assert sum(row[1] for row in rows(found)) == N_QUERIES + 3

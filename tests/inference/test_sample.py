@@ -246,7 +246,7 @@ BAD_CLUSTERS = {
     "query in two": (
         np.r_[np.zeros(30), np.ones(450)].astype(int),
         ValueError,
-        r"clusters must hold whole queries, but 1 queries have rows in several, the first 2, in clusters 0, 1\. Pass",
+        r"clusters must hold whole queries, but 1 queries have rows in several, the first 2, in clusters 0, 1\. Give",
     ),
     "rows": (
         np.arange(480),

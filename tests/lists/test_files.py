@@ -7,7 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers import per_query
+from helpers import examples, per_query
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from sklearn_ndcg import CONVENTIONS, compare_runs, from_trec
 from sklearn_ndcg._lists.files import read_trec
@@ -78,8 +80,8 @@ def test_files_are_read_as_by_pytrec_eval_and_ir_measures(seed, suffix, tmp_path
     )
     records = [*ir_measures.read_trec_qrels(texts[0])], [*ir_measures.read_trec_run(texts[1])]
     expected = from_trec(qrels, run)
-    for given in (paths, map(str, paths), records):
-        for ours, theirs in zip(from_trec(*given), expected, strict=True):
+    for each in (paths, map(str, paths), records):
+        for ours, theirs in zip(from_trec(*each), expected, strict=True):
             np.testing.assert_array_equal(ours, theirs)
     values = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.5"}).evaluate(run)
     rows = from_trec(*paths, unanswered="omit")
@@ -219,3 +221,66 @@ def test_long_lines_are_read(tmp_path):
     document = "d" * 100_000
     found = [*read_trec(write(tmp_path / "qrels", f"q 0 {document} 1\n"), "qrels")]
     assert found == [("q", document, 1)]
+
+
+FORMS = {
+    "run": "{q} Q0 {d} 1 {v} bm25\n", "qrels": "{q} 0 {d} {v}\n", "beir": "{q}\t{d}\t{v}\n",
+}  # fmt: skip
+IDS = st.text("aä7-_", min_size=1, max_size=4)
+VALUES = st.sampled_from(["0", "1", "-2", "3.5", "1e-3", "007", "inf", ".5"])
+
+
+def damages(data):
+    """Ways to damage a file: what is left, and how many lines may be read otherwise."""
+    at = st.integers(0, len(data) - 1)
+    packed = gzip.compress(data)
+    byte = st.integers(0, 255).map(lambda each: bytes([each]))
+    return st.one_of(
+        at.map(lambda i: (data[:i], "cut")),
+        st.tuples(at, byte).map(lambda x: (data[: x[0]] + x[1] + data[x[0] + 1 :], "byte")),
+        st.tuples(at, byte).map(lambda x: (data[: x[0]] + x[1] + data[x[0] :], "byte")),
+        st.integers(0, len(packed) - 1).map(lambda i: (packed[:i], "error")),
+        st.sampled_from(["utf-16", "utf-32"]).map(
+            lambda code: (data.decode().encode(code), "error")
+        ),
+        at.map(lambda i: (data[:i] + b"x" * 2**20 + data[i:], "error")),
+        at.map(lambda i: (data[:i] + b"\xff" + data[i:], "error or ignored")),
+    )
+
+
+def n_alike(found, wanted):
+    """How many rows at the beginning are the same."""
+    same = [a == b for a, b in zip(found, wanted, strict=False)]
+    return [*same, False].index(False)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@settings(
+    max_examples=examples(300), deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)  # fmt: skip
+@given(rows=st.lists(st.tuples(IDS, IDS, VALUES), min_size=1, max_size=6), draw=st.data())
+def test_damage_is_an_error_with_its_line_or_changes_no_other_line(form, rows, draw, tmp_path):
+    text = "query-id corpus-id score\n" * (form == "beir")
+    text += "".join(FORMS[form].format(q=q, d=d, v=v) for q, d, v in rows)
+    whole = [(q, d, float(v)) for q, d, v in rows]
+    path, name = tmp_path / "file", "run" if form == "run" else "qrels"
+    path.write_bytes(text.encode())
+    assert list(read_trec(path, name)) == whole
+    damaged, kind = draw.draw(damages(text.encode()))
+    path.write_bytes(damaged)
+    found = damage = None
+    try:
+        found = list(read_trec(path, name))
+    except ValueError as error:
+        damage = error
+    if damage:
+        assert str(path) in str(damage)
+        assert type(damage) is ValueError  # not that of a decoder, which knows no line
+        return
+    assert kind != "error"
+    before = n_alike(found, whole)
+    after = n_alike(found[before:][::-1], whole[before:][::-1])
+    n_most = 1 if kind == "cut" else 2  # a new line end or comment may split, join or hide lines
+    assert len(found) - before - after <= n_most
+    assert kind == "cut" or len(whole) - before - after <= n_most

@@ -61,7 +61,7 @@ def test_values_per_query():
     assert pool.per_query({"s": 3, "r": 2, "q": 1, "t": 4}, "clusters", False) == [1, 2, 3]
     with pytest.raises(ValueError, match="clusters must have an entry.* 2 are missing.*'q'"):
         pool.per_query({"r": 2}, "clusters", False)
-    with pytest.raises(TypeError, match=r"mapping from query.*got Series\. Pass w\.to_dict\(\)"):
+    with pytest.raises(TypeError, match=r"mapping from query.*got Series\. Pass \.to_dict\(\)"):
         pool.per_query(pd.Series([1]), "w", False)
     assert pool.per_query(np.array([4, 5, 6]), "clusters", True) == [4, 5, 6]
     with pytest.raises(ValueError, match="one value for each of the 3 queries, got 1"):
