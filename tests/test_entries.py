@@ -46,7 +46,7 @@ from sklearn_ndcg import (
 
 mpl.use("agg")
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:(. quer|All . queries|. of the . segments|.* a single document|None of the . queries|NDCG is undefined)"
+    "ignore:(. quer|All . queries|Intervals of . of the . segments|.* a single document|None of the . queries|NDCG is undefined)"
 )
 ENGINES = ["pandas", "polars", "lazy", "arrow", "dataset", "duckdb"]
 ENGINES += ["ibis"] if find_spec("ibis") else []

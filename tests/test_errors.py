@@ -24,6 +24,8 @@ WAY_OUT = re.compile(
 
 def text_of(node):
     """The fixed parts of a message, in their order."""
+    if isinstance(node, ast.FunctionDef) and ast.get_docstring(node):
+        node = ast.Module(node.body[1:], [])
     parts = [each.value for each in ast.walk(node) if isinstance(each, ast.Constant)]
     return " ".join(" ".join(each for each in parts if isinstance(each, str)).split())
 

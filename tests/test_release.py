@@ -36,7 +36,7 @@ def test_placeholders_are_recognised(address):
 def test_no_address_is_a_placeholder():
     addresses = list(PROJECT.get("urls", {}).values())
     for page in (path for pattern in PAGES for path in ROOT.glob(pattern)):
-        addresses += re.findall(r"https?://[^\s)\]\"'`]+", page.read_text())
+        addresses += re.findall(r"https?://[^\s)>\]\"'`]+", page.read_text())
     assert addresses
     assert not [each for each in addresses if is_placeholder(each)]
 

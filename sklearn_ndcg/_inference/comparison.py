@@ -25,7 +25,8 @@ Unjudged = Literal["zero", "omit"]
 _COUNTED = {1: "one ranker", 2: "two rankers"}
 _UNJUDGED_MEANS = {
     "zero": "The former may be better than it looks, as unjudged documents count as not relevant.",
-    "omit": "The former may be better or worse than it looks, as unjudged documents are removed.",
+    "omit": "The former may look better than it is, or worse if its lists are short, as unjudged "
+    "documents are removed.",
     "raise": "",
 }
 _JUDGED_ALIKE = 0.1  # no warning up to this difference between the shares of judged documents
@@ -543,9 +544,9 @@ def _warn_of_small_segments(parts: Mapping[Any, Sample]) -> None:
     small = [name for name, part in parts.items() if part.is_small()]
     if small:
         warn(
-            f"{len(small)} of the {len(parts)} segments, the first {small[0]!r}, have too few "
-            "queries: their intervals and tests are unreliable, and segments with fewer than two "
-            "queries are left out."
+            f"Intervals and tests of {len(small)} of the {len(parts)} segments, the first "
+            f"{small[0]!r}, are unreliable: too few queries. Segments with fewer than two queries "
+            "are left out."
         )
 
 

@@ -16,7 +16,14 @@ from sklearn_ndcg._inference.comparison import scores_by_name
 from sklearn_ndcg._inference.interval import curve_interval
 from sklearn_ndcg._inference.results import Comparison, SegmentTable, query_differences
 from sklearn_ndcg._inference.sample import read_rankers
-from sklearn_ndcg._metrics import CurveOptions, Measure, NDCGChoices, Queries, measure_and_data
+from sklearn_ndcg._metrics import (
+    CurveOptions,
+    Measure,
+    NDCGChoices,
+    Queries,
+    count_of_queries,
+    measure_and_data,
+)
 from sklearn_ndcg._rows import column_names, take_rows
 from sklearn_ndcg._selection import ResponseMethod, make_ndcg_scorer
 
@@ -742,7 +749,7 @@ class SegmentDisplay:
 
 
 def _with_counts(segments: list[Any], n_queries: Iterable[int]) -> list[str]:
-    return [f"{name} ({n} queries)" for name, n in zip(segments, n_queries, strict=True)]
+    return [f"{name} ({count_of_queries(n)})" for name, n in zip(segments, n_queries, strict=True)]
 
 
 def _place_and_sign(comparison: Comparison, pair: tuple[Any, Any] | None) -> tuple[int, int]:

@@ -273,8 +273,8 @@ def _warn_of_weak_segments(parts: Mapping[Any, Sample]) -> None:
     weak = [name for name, each in parts.items() if each.is_small() or np.ptp(each.values) < EQUAL]
     if weak:
         warn(
-            f"{len(weak)} of the {len(parts)} segments, the first {weak[0]!r}, have too few "
-            "queries, or only queries of the same value: their intervals are unreliable."
+            f"Intervals of {len(weak)} of the {len(parts)} segments, the first {weak[0]!r}, are "
+            "unreliable: too few queries, or only queries of the same value."
         )
 
 

@@ -20,7 +20,14 @@ from sklearn_ndcg._checks import (
     warn,
 )
 from sklearn_ndcg._inference.statistics import by_cluster, effective_number
-from sklearn_ndcg._metrics import Judged, Measure, Queries, read_queries, with_scores
+from sklearn_ndcg._metrics import (
+    Judged,
+    Measure,
+    Queries,
+    count_of_queries,
+    read_queries,
+    with_scores,
+)
 from sklearn_ndcg._rows import Grouping, as_python, first_rows, shown_labels, take_rows
 
 _LEAST = 10  # queries or clusters; below it a warning says that an interval is unreliable
@@ -178,10 +185,10 @@ def _labels_of_queries(
         first = several[:1]
         both = shown_labels(grouping.labels[[low[first[0]], high[first[0]]]])
         raise ValueError(
-            f"{name} must hold whole queries, but {len(several)} queries have rows in several, "
-            f"the first {shown_labels(queries.grouping.labels[first])}, in {name} {both}. Give "
-            "all of its rows the same one, for example that of its first row, or score its rows in "
-            f"each as a query, with groups=[groups, {name}]."
+            f"{name} must hold whole queries, but rows of {count_of_queries(len(several))} are in "
+            f"several, the first {shown_labels(queries.grouping.labels[first])}, in {name} {both}. "
+            "Give all of its rows the same one, for example that of its first row, or score its "
+            f"rows in each as a query, with groups=[groups, {name}]."
         )
     return grouping.labels, low
 

@@ -49,8 +49,8 @@ class Pool:
             missing = [query for query in self.queries if query not in values]
             if missing:
                 raise ValueError(
-                    f"{name} must have an entry for each query, and {len(missing)} are missing, "
-                    f"the first {missing[0]!r}."
+                    f"{name} must have an entry for each query, but lacks {len(missing)}, for "
+                    f"example {missing[0]!r}."
                 )
             return [values[query] for query in self.queries]
         if not in_order:

@@ -204,8 +204,8 @@ def ranked_run(
         ranked[queries[i]] = dict.fromkeys(document for _, document in order)
     if fractions and any(ranked.values()) and not _fractional(scores).any():
         raise ValueError(
-            f"qrels and run look swapped: {len(fractions)} values of qrels are not whole numbers, "
-            f"the first {fractions[0]}, and all of run are. Pass from_trec(qrels, run), judgements "
+            "qrels and run look swapped: all values of run are whole numbers, but not all of "
+            f"qrels, for example {fractions[0]}. Pass from_trec(qrels, run), judgements "
             "first. If they are not swapped, pass each query's documents in order to from_lists: "
             "sorted(scores, key=lambda document: (scores[document], document), reverse=True)."
         )

@@ -34,5 +34,5 @@ from sklearn_ndcg._metrics.measure import (
     jarvelin_kekalainen,
     measure_and_data,
 )
-from sklearn_ndcg._metrics.queries import LARGEST_WEIGHT, Queries, Totals
+from sklearn_ndcg._metrics.queries import LARGEST_WEIGHT, Queries, Totals, count_of_queries
 from sklearn_ndcg._metrics.tables import Table

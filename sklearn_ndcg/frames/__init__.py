@@ -246,8 +246,7 @@ def ndcg_score(
 
     An engine on this machine (Polars, DuckDB, Ibis, datasets of PyArrow) gives its rows in passes,
     each with some of the queries, chosen by a hash of their ids. A cluster (PySpark, Dask) moves
-    its rows into partitions of whole queries, and its workers score them. Only sums are kept, and
-    they are added exactly.
+    its rows into partitions of whole queries, and its workers score them. Only sums are kept.
 
     Parameters
     ----------

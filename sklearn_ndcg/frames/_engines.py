@@ -343,7 +343,9 @@ class Dask(Partitions):
     def shuffled(self, n: int | None) -> Any:
         """The table in n partitions of whole queries; in Dask's number of them if n is None."""
         keys, name = self.keys, self.code_name
-        rows = self.frame if n is None else self.frame.repartition(npartitions=n)
+        rows = self.frame[self.names]
+        if n is not None:  # by rows, not by values of the index
+            rows = rows.clear_divisions().repartition(npartitions=n)
 
         def with_codes(part: Any) -> Any:  # Dask's own hash tells equal decimals and zeros apart
             pandas, values = import_module("pandas"), part[keys].copy()
@@ -355,7 +357,7 @@ class Dask(Partitions):
                                    for each in values[key]]  # fmt: skip
             return part.assign(**{name: pandas.util.hash_pandas_object(values, index=False)})
 
-        coded = rows[self.names].map_partitions(with_codes, meta=with_codes(self.native))
+        coded = rows.map_partitions(with_codes, meta=with_codes(self.native))
         return coded.shuffle(on=name, npartitions=n, ignore_index=True)
 
     def each(self, n: int) -> Iterator[Any]:

@@ -511,6 +511,24 @@ def test_dask_divides_large_partitions_before_the_shuffle(monkeypatch):
     assert max(handed_over) <= np.ceil(len(columns["q"]) / 4)
 
 
+@pytest.mark.parametrize("index", [[0.0, np.nan], [False, True], [7, 7], [0, 10**9]])
+def test_dask_divides_partitions_by_rows_whatever_their_index_is(index, monkeypatch):
+    frame, handed_over = pd.DataFrame(data()), []
+    hashes = pd.util.hash_pandas_object
+
+    def spy(rows, *args, **options):
+        handed_over.append(len(rows))
+        return hashes(rows, *args, **options)
+
+    frame.index = pd.Index(index).take(np.arange(len(frame)) * 2 // len(frame))
+    dask = pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=1)
+    monkeypatch.setattr(pd.util, "hash_pandas_object", spy)
+    options = COLUMNS | {"undefined": 0}
+    found = ndcg_score(dask, **options, working_memory=len(frame) * 144 / 2**20)
+    assert found == pytest.approx(ndcg_score(frame, **options))
+    assert max(handed_over) <= np.ceil(len(frame) / 4)
+
+
 def test_results_of_duckdb_live_on_the_connection_of_the_relation():
     duckdb = pytest.importorskip("duckdb")
     connection = duckdb.connect()

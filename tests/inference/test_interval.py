@@ -368,7 +368,7 @@ def test_segments_without_enough_queries():
     y[40] = y[44] = 0
     segment = np.r_[np.zeros(20), np.ones(20), 2, np.full(3, 3), 4, 5].astype(int)
     with pytest.warns(
-        UserWarning, match="4 of the 6 segments, the first 2, have too few"
+        UserWarning, match="Intervals of 4 of the 6 segments, the first 2, are unreliable"
     ) as caught:
         found = ndcg_by_segment(y, s, segments=segment, undefined="omit", random_state=0)
     assert caught[0].filename == __file__
@@ -382,7 +382,7 @@ def test_segments_without_enough_queries():
 
 def test_a_query_in_two_segments_is_refused():
     y, s = matrices()
-    message = "segments must hold whole queries, but 40 queries have rows in several, the first 0"
+    message = "segments must hold whole queries, but rows of 40 queries are in several, the first 0"
     with pytest.raises(ValueError, match=message):
         ndcg_by_segment(
             y.ravel(), s.ravel(), groups=np.repeat(np.arange(40), 12),

@@ -246,12 +246,12 @@ BAD_CLUSTERS = {
     "query in two": (
         np.r_[np.zeros(30), np.ones(450)].astype(int),
         ValueError,
-        r"clusters must hold whole queries, but 1 queries have rows in several, the first 2, in clusters 0, 1\. Give",
+        r"clusters must hold whole queries, but rows of 1 query are in several, the first 2, in clusters 0, 1\. Give",
     ),
     "rows": (
         np.arange(480),
         ValueError,
-        "but 40 queries have rows in several, the first 0, in clusters 0, 1",
+        "but rows of 40 queries are in several, the first 0, in clusters 0, 1",
     ),
     "one": (
         np.zeros(480),

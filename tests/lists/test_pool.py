@@ -59,7 +59,7 @@ def test_an_error_names_the_ranker_if_there_are_several(lists):
 def test_values_per_query():
     pool = pool_lists(TRUTHS, LISTS, "zero", "raise", read_list)
     assert pool.per_query({"s": 3, "r": 2, "q": 1, "t": 4}, "clusters", False) == [1, 2, 3]
-    with pytest.raises(ValueError, match="clusters must have an entry.* 2 are missing.*'q'"):
+    with pytest.raises(ValueError, match="clusters must have an entry.* lacks 2,.*'q'"):
         pool.per_query({"r": 2}, "clusters", False)
     with pytest.raises(TypeError, match=r"mapping from query.*got Series\. Pass \.to_dict\(\)"):
         pool.per_query(pd.Series([1]), "w", False)

@@ -362,9 +362,7 @@ def swapped_data():
 
 def test_judgements_and_run_that_are_swapped_are_refused():
     qrels, run = swapped_data()
-    message = (
-        r"qrels and run look swapped: 40 values of qrels are not whole.*from_trec\(qrels, run\)"
-    )
+    message = r"qrels and run look swapped: all values of run are whole.*from_trec\(qrels, run\)"
     with pytest.raises(ValueError, match=message):
         from_trec(run, qrels)
     as_floats = {q: {d: float(y) for d, y in each.items()} for q, each in qrels.items()}
@@ -408,7 +406,7 @@ def test_valid_judgements_are_not_taken_for_swapped(qrels, run):
 
 def test_the_way_out_for_graded_judgements_and_whole_scores():
     qrels, run = {"q": {"a": 1, "b": 0.5, "c": 0.5}}, {"q": {"a": 1, "b": 2, "c": 2}}
-    with pytest.raises(ValueError, match="the first 0.5, and all of run are") as caught:
+    with pytest.raises(ValueError, match="for example 0.5") as caught:
         from_trec(qrels, run)
     way = str(caught.value).split("from_lists: ")[1].rstrip(".")
     lists = {query: eval(way, {"scores": scores}) for query, scores in run.items()}  # noqa: S307
