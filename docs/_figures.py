@@ -1,7 +1,7 @@
 """The pictures of the pages, for light and dark backgrounds.
 
 They are drawn when the site is built, except that of README.md and the front page, which
-``python docs/_figures.py`` draws, from the numbers that the pages print.
+``python docs/_figures.py`` draws, from the numbers in README.md.
 """
 
 import re

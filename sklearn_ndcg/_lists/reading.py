@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ndcg._checks import Floats, check_choice, is_missing, is_number
+from sklearn_ndcg._checks import Floats, check_choice, count_of, is_missing, is_number
 from sklearn_ndcg._lists.files import read_trec
 
 ByQuery = Mapping[Any, Any]
@@ -161,13 +161,11 @@ def _check_ids(ids: Iterable[Any], name: str, query: Any) -> None:
                 f"{name} has True or False among its ids in query {query!r}. If they are a mask, "
                 "pass the ids that it selects."
             )
-    missing = [place for place, each in enumerate(ids) if is_missing(each)]
-    if missing:
-        raise ValueError(
-            f"{name} has {len(missing)} missing id{'s' * (len(missing) > 1)} (None or NaN) in "
-            f"query {query!r}, {'the first ' * (len(missing) > 1)}at index {missing[0]}: leave "
-            "missing ids out."
-        )
+    missing = np.array([is_missing(each) for each in ids])
+    if missing.any():
+        where = f"(None or NaN) in query {query!r}"
+        found = count_of(missing, f"missing id {where}", f"missing ids {where}")
+        raise ValueError(f"{name} has {found}: leave missing ids out.")
 
 
 def judgements(qrels: Any, duplicates: str) -> tuple[dict[str, dict[str, float]], list[float]]:

@@ -30,7 +30,6 @@ _BLOCK = 1 << 16  # rows that are compared at a time
 # Text that sorts by time: a year with its month, quarter or week.
 _DATE = re.compile(r"\d{4}([-/.](0[1-9]|1[0-2])(?!\d)|[-/.]?[QW]\d|\d{4}T)")
 
-
 _DAY_FIRST = re.compile(r"\d{1,2}[-/. ](\d{1,2}|\w{3,9})[-/. ]\d{2,4}\b")
 
 

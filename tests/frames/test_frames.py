@@ -493,38 +493,22 @@ def test_dask_computes_nothing_until_it_is_asked():
     assert sorted(seen) == [0, 1]
 
 
-def test_dask_divides_large_partitions_before_the_shuffle(monkeypatch):
-    dask, handed_over = pytest.importorskip("dask"), []
+@pytest.mark.parametrize("index", [None, [0.0, np.nan], [False, True], [7, 7], [0, 10**9]])
+def test_dask_divides_large_partitions_by_rows_before_the_shuffle(index, monkeypatch):
+    dask, frame, handed_over = pytest.importorskip("dask"), pd.DataFrame(data()), []
     hashes = pd.util.hash_pandas_object
 
     def spy(rows, *args, **options):
         handed_over.append(len(rows))
         return hashes(rows, *args, **options)
 
-    monkeypatch.setattr(pd.util, "hash_pandas_object", spy)
-    columns = data()
-    frame = pytest.importorskip("dask.dataframe").from_pandas(pd.DataFrame(columns), npartitions=1)
-    options = {"undefined": 0, "working_memory": len(columns["q"]) * 144 / 2**20}
-    with dask.config.set(scheduler="synchronous"):
-        found = ndcg_score(frame, **COLUMNS, **options)
-    assert found == pytest.approx(ndcg_score(pd.DataFrame(columns), **COLUMNS, undefined=0))
-    assert max(handed_over) <= np.ceil(len(columns["q"]) / 4)
-
-
-@pytest.mark.parametrize("index", [[0.0, np.nan], [False, True], [7, 7], [0, 10**9]])
-def test_dask_divides_partitions_by_rows_whatever_their_index_is(index, monkeypatch):
-    frame, handed_over = pd.DataFrame(data()), []
-    hashes = pd.util.hash_pandas_object
-
-    def spy(rows, *args, **options):
-        handed_over.append(len(rows))
-        return hashes(rows, *args, **options)
-
-    frame.index = pd.Index(index).take(np.arange(len(frame)) * 2 // len(frame))
-    dask = pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=1)
+    if index:
+        frame.index = pd.Index(index).take(np.arange(len(frame)) * 2 // len(frame))
+    table = pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=1)
     monkeypatch.setattr(pd.util, "hash_pandas_object", spy)
     options = COLUMNS | {"undefined": 0}
-    found = ndcg_score(dask, **options, working_memory=len(frame) * 144 / 2**20)
+    with dask.config.set(scheduler="synchronous"):
+        found = ndcg_score(table, **options, working_memory=len(frame) * 144 / 2**20)
     assert found == pytest.approx(ndcg_score(frame, **options))
     assert max(handed_over) <= np.ceil(len(frame) / 4)
 
