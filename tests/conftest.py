@@ -10,7 +10,7 @@ import sklearn
 from helpers import graded_rows
 from threadpoolctl import threadpool_limits
 
-from sklearn_ndcg import _kernels
+from sklearn_ndcg import _checks, _kernels
 
 try:
     from hypothesis import Phase, settings
@@ -20,6 +20,11 @@ else:
     # for mutants: any failure will do, and the simplest one takes long to find
     phases = [Phase.explicit, Phase.generate]
     settings.register_profile("mutants", phases=phases, database=None, deadline=None)
+
+if "MUTANT_UNDER_TEST" in os.environ:  # mutmut's frames stand between a warning and the user's line
+    import mutmut
+
+    _checks._TOOLS += (os.path.dirname(mutmut.__file__),)
 
 
 def pytest_configure(config):

@@ -24,10 +24,12 @@ def spark():
 @pytest.fixture(scope="session")
 def client():
     pytest.importorskip("dask.dataframe")
+    dask = pytest.importorskip("dask")
     distributed = pytest.importorskip("distributed")
-    cluster = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
-    )
+    with dask.config.set({"distributed.scheduler.allowed-failures": 1}):  # tried twice, as on Spark
+        cluster = distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+        )
     # tests that do not ask for it compute in threads
     with cluster, distributed.Client(cluster, set_as_default=False) as connected:
         yield connected

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 import pytest
 import sklearn
-from helpers import run_python
+from helpers import main_thread_only, run_python
 from sklearn.exceptions import UndefinedMetricWarning
 
 import sklearn_ndcg
@@ -519,6 +519,42 @@ def test_grades_scores_and_weights_of_any_kind(scan, kind):
     assert found == pytest.approx(by_arrays(plain, **given), rel=1e-14)
 
 
+@main_thread_only
+def test_an_interrupt_in_the_middle(scan):
+    columns, seen = data(), []
+
+    def gain(relevance):
+        seen.append(relevance)
+        if len(seen) == 3:
+            signal.raise_signal(signal.SIGINT)
+        return relevance
+
+    table, memory = scan(columns), memory_of(8)
+    with pytest.raises(KeyboardInterrupt):
+        ndcg_score(table, **COLUMNS, gain=gain, undefined=0.0, working_memory=memory)
+    found = ndcg_score(table, **COLUMNS, gain=gain, undefined=0.0, working_memory=memory)
+    assert found == pytest.approx(by_arrays(columns, undefined=0), rel=1e-14)
+
+
+def test_without_memory_and_disk_the_error_is_that_of_duckdb(tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    limits = {"memory_limit": "15MB", "max_temp_directory_size": "1MB", "threads": "2"}
+    connection = duckdb.connect(config={"temp_directory": str(tmp_path)} | limits)
+    # sorting these rows takes more memory, and DuckDB may write little to disk
+    rows = connection.sql(
+        "select i % 40000 q, (hash(i, 1) % 5)::tinyint y, (hash(i, 2) % 1000) / 10.0 s"
+        " from range(1000000) t(i) qualify row_number() over (order by hash(i)) > 9"
+    )
+    with pytest.raises(duckdb.OutOfMemoryException):
+        ndcg_score(rows, **COLUMNS, k=10, undefined=0.0)
+    assert list(tmp_path.rglob("duckdb_temp_storage*")) == []
+    connection.execute("set max_temp_directory_size = '2GB'; set memory_limit = '1GB'")
+    columns = {name: np.asarray(column) for name, column in rows.fetchnumpy().items()}
+    assert ndcg_score(rows, **COLUMNS, k=10, undefined=0.0) == pytest.approx(
+        by_arrays(columns, k=10), rel=1e-14
+    )
+
+
 @pytest.fixture(params=["pyspark", "dask"])
 def cluster(request):
     """A function that makes a table, whose workers are other processes, from columns."""
@@ -579,6 +615,21 @@ def test_a_worker_that_is_killed_in_the_middle(cluster, tmp_path):
                        working_memory=memory_of(4))  # fmt: skip
     assert os.path.exists(mark)
     assert found == pytest.approx(by_arrays(columns, undefined=0), rel=1e-14)
+
+
+def test_a_worker_that_is_always_killed_is_the_error_of_the_engine(cluster):
+    columns, main = data(), os.getpid()
+
+    def gain(relevance):
+        if os.getpid() != main:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return relevance
+
+    table = cluster(pa.table(columns))
+    options = COLUMNS | {"undefined": 0.0, "working_memory": memory_of(4)}
+    with pytest.raises(Exception, match=r"(?i)died|crashed|lost"):
+        ndcg_score(table, **options, gain=gain)
+    assert ndcg_score(table, **options) == pytest.approx(by_arrays(columns, undefined=0), rel=1e-14)
 
 
 def test_a_worker_with_another_version(cluster, monkeypatch):

@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 
@@ -235,10 +236,14 @@ def resident(process):
 
 
 def test_the_memory_of_a_long_search_is_flat():
-    """200 candidates in two worker processes; megabytes of all processes together."""
+    """200 candidates in two worker processes; megabytes of all processes together.
+
+    The scorer compares queries with `all_groups`, and looks for leaks inside a wrapper.
+    """
     found = run(
         WATCH
         + """
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.model_selection import GridSearchCV, GroupKFold
 
@@ -248,11 +253,12 @@ X = rng.normal(size=(len(query), 5))
 y = np.clip(np.round(X[:, 0] + rng.normal(size=len(query))), 0, 4)
 ranker = sn.GroupedRanker(HistGradientBoostingRegressor(max_iter=5), group_by=-1)
 grid = {
-    "estimator__learning_rate": np.linspace(0.01, 1, 20), "estimator__max_leaf_nodes": range(3, 13)
+    "regressor__estimator__learning_rate": np.linspace(0.01, 1, 20),
+    "regressor__estimator__max_leaf_nodes": range(3, 13),
 }
 search = GridSearchCV(
-    ranker, grid, scoring=sn.make_ndcg_scorer(k=10, group_by=-1, undefined=0),
-    cv=GroupKFold(3), n_jobs=2,
+    TransformedTargetRegressor(ranker), grid, cv=GroupKFold(3), n_jobs=2,
+    scoring=sn.make_ndcg_scorer(k=10, group_by=-1, undefined=0, all_groups=query),
 )
 megabytes, done = [], threading.Event()
 
@@ -278,12 +284,14 @@ report(candidates=len(search.cv_results_["params"]), quarters=quarters, best=sea
 
 
 def test_the_memory_of_a_million_calls_of_a_scorer_is_flat():
+    """As above, with `all_groups` and the search for leaks."""
     found = run(
         WATCH
         + """
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.compose import TransformedTargetRegressor
 
-class First(BaseEstimator):
+class First(RegressorMixin, BaseEstimator):
     def fit(self, X, y):
         return self
 
@@ -291,19 +299,55 @@ class First(BaseEstimator):
         return X[:, 0]
 
 rng = np.random.default_rng(0)
-X, y, query = rng.normal(size=(50, 2)), rng.integers(0, 4, 50), np.repeat(np.arange(5), 10)
-scorer, model, megabytes = sn.make_ndcg_scorer(k=5), First(), []
+query = np.repeat(np.arange(10), 10)
+X, y = np.c_[rng.normal(size=100), query], rng.integers(0, 4, 100)
+scorer, megabytes = sn.make_ndcg_scorer(k=5, group_by=-1, all_groups=query), []
+model = TransformedTargetRegressor(sn.GroupedRanker(First(), group_by=-1), check_inverse=False)
+model.fit(X[:50], y[:50])
+scored = X[50:], y[50:]
 for call in range(1_000_000):
-    value = scorer(model, X, y, groups=query)
+    value = scorer(model, *scored)
     if call % 100_000 == 99_999:
         megabytes.append(round(resident(os.getpid()), 2))
-report(value=value, megabytes=megabytes, seconds=seconds(), same=scorer(model, X, y, groups=query))
+report(value=value, megabytes=megabytes, seconds=seconds(), same=scorer(model, *scored))
 """,
         gigabytes=1,
-        timeout=2400,
+        timeout=5400,
     )
     assert found["same"] == found["value"]
     assert max(found["megabytes"]) < found["megabytes"][0] + 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is one of Linux")
+def test_memory_that_runs_out_anywhere_is_an_error_or_costs_nothing():
+    """Also while threads start, where a call once never returned; the next call is right."""
+    code = """
+import os, resource
+os.environ["OMP_NUM_THREADS"] = "2"
+rng = np.random.default_rng(0)
+n = 1_200_000
+rows = rng.integers(0, 5, n).astype(float), rng.random(n)
+groups = rng.integers(0, 9000, n)
+
+def score():
+    return sn.ndcg_score(*rows, groups=groups, k=10, undefined=0.0)
+
+expected, used = score(), int(open("/proc/self/statm").read().split()[0])
+more = resource.getpagesize() * used + KILOBYTES * 1024
+resource.setrlimit(resource.RLIMIT_AS, (more, resource.RLIM_INFINITY))
+try:
+    found = "right" if score() == expected else "wrong"
+except MemoryError:
+    found = "MemoryError"
+resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
+report(found=found, next=score() == expected)
+"""
+    fates = Counter()
+    for kilobytes in [*range(0, 24_000, 600), *range(24_000, 90_000, 2500)]:
+        found = run(code.replace("KILOBYTES", str(kilobytes)), gigabytes=1, timeout=60)
+        assert found["next"], kilobytes
+        fates[found["found"]] += 1
+    assert set(fates) == {"right", "MemoryError"}, fates
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals are sent to oneself there")

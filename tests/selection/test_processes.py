@@ -4,8 +4,11 @@ import json
 import multiprocessing
 import os
 import pickle
+import signal
 import subprocess
 import sys
+import threading
+import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
@@ -13,7 +16,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import graded_rows
+from helpers import graded_rows, main_thread_only
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold
@@ -103,6 +106,54 @@ def test_a_killed_worker_is_the_error_of_joblib_and_the_next_search_works():
     alone = search(2).set_params(n_jobs=1).fit(X, Y, groups=GROUPS)
     for key in ("mean_test_ndcg@1", "mean_test_ndcg@3"):
         np.testing.assert_array_equal(again.cv_results_[key], alone.cv_results_[key])
+
+
+@main_thread_only
+def test_an_interrupt_of_a_search_and_the_next_search_works(tmp_path):
+    """Ctrl-C while a worker computes the metric, and while this process does."""
+    main = os.getpid()
+
+    def search(folder, **options):
+        def gain(relevance):
+            try:
+                folder.mkdir()
+            except FileExistsError:  # once is enough
+                return relevance
+            os.kill(main, signal.SIGINT)
+            time.sleep(2 if os.getpid() != main else 0)
+            return relevance
+
+        scorer = make_ndcg_scorer(group_by="query", gain=gain, undefined=0.0)
+        return GridSearchCV(
+            GroupedRanker(Ridge(), group_by="query"), {"estimator__alpha": [1, 2]}, scoring=scorer,
+            cv=GroupKFold(3), **options,
+        )  # fmt: skip
+
+    done = tmp_path / "done"
+    done.mkdir()
+    alone = search(done).fit(X, Y, groups=GROUPS)
+    for n_jobs in (1, 2):
+        folder = tmp_path / str(n_jobs)
+        with pytest.raises(KeyboardInterrupt):
+            search(folder, n_jobs=n_jobs).fit(X, Y, groups=GROUPS)
+        again = search(folder, n_jobs=n_jobs).fit(X, Y, groups=GROUPS)
+        np.testing.assert_array_equal(
+            again.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"]
+        )
+
+
+@main_thread_only
+@pytest.mark.parametrize("call", [ndcg_interval, compare_rankers])
+def test_an_interrupt_of_resampling(call):
+    """It comes while the values of the queries are resampled, after the metric."""
+    rankers = {"a": S, "b": -S} if call is compare_rankers else S
+    options = {"groups": GROUPS, "undefined": 0.0, "random_state": 0}
+    expected = repr(call(Y, rankers, **options))
+    timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        call(Y, rankers, n_resamples=10**7, **options)
+    assert repr(call(Y, rankers, **options)) == expected
 
 
 # --- threads ---------------------------------------------------------------------------------
