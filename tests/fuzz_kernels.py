@@ -1,5 +1,7 @@
 """Coverage-guided fuzzing: bytes become queries and ids, and both kernels must agree on them.
 
+So must the compiled ones in one thread and in several.
+
     nox -s fuzz                # an hour, under AddressSanitizer
     nox -s fuzz -- 600         # ten minutes
 
@@ -13,7 +15,7 @@ import sys
 import atheris
 import numpy as np
 
-from sklearn_ndcg._kernels import compiled, numpy_kernels
+from sklearn_ndcg._kernels import compiled, in_threads, numpy_kernels, threads
 from sklearn_ndcg._metrics.measure import TIES
 
 DISCOUNTS = [
@@ -27,6 +29,7 @@ DISCOUNTS = [
 TABLES = [np.arange(256.0), np.exp2(np.arange(256)) - 1, 255.0 - np.arange(256), np.ones(256)]
 DTYPES = [np.uint8, np.float32, np.float64]
 LENGTHS = [0, 1, 2, 3, 8, 17, 64, 300, 2000, 20_000]
+threads._LEAST_ROWS = 16  # so that inputs of this size are divided among threads
 
 
 def values_of(provider, n, dtype):
@@ -85,6 +88,15 @@ def test_queries(provider):
         )
         for module in (numpy_kernels, compiled)
     )
+    starts, lengths = rows
+    divided = in_threads(
+        lambda part: compiled.dcg(
+            gain, score, starts[part], lengths[part], discount, cutoffs, ties, table
+        ),
+        lengths,
+        len(gain),
+    )
+    np.testing.assert_array_equal(divided, fast[:, : len(cutoffs)])
     unit = np.abs(table[gain] if gain.dtype == np.uint8 else gain).max() * discount.sum() or 1
     np.testing.assert_allclose(fast / unit, slow / unit, rtol=0, atol=1e-13)
 
