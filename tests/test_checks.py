@@ -293,7 +293,7 @@ def test_functions_have_names_and_other_objects_print():
 
 
 def test_missing_labels():
-    missing = [None, np.nan, pd.NaT, pd.NA, np.datetime64("NaT"), (1, None), ("a", (pd.NA,))]
+    missing = [None, np.nan, pd.NaT, pd.NA, np.datetime64("NaT", "D"), (1, None), ("a", (pd.NA,))]
     assert all(map(_checks.is_missing, missing))
     assert not any(map(_checks.is_missing, [0, "", "nan", (), (1, 2), False, pd.Timestamp(0)]))
 
