@@ -234,6 +234,7 @@ OTHER_LABELS = {
     "other numbers": ([0, 1, 2], [5, 6, 7]),
     "numbers of one range": ([0, 1, 1, 3], [0, 2, 1, 3]),
     "other counts": (["a", "a", "b"], ["a", "b", "b"]),
+    "without a hash": ([{1}, {2}], [{2}, {1}]),
     "another length": ([1, 2], [2, 1, 3]),
     "another kind": ([1, 2], ["b", "a"]),
 }

@@ -197,7 +197,7 @@ def test_several_columns_of_ids(scan, capsys):
 
 def test_names_that_sql_must_quote(scan):
     columns = data()
-    names = {"q": "the query", "y": "group", "s": "s; select 1"}
+    names = {"q": 'the "query"', "y": "group", "s": "s; select 1"}
     table = scan({names.get(name, name): values for name, values in columns.items()})
     given = {"y_true": names["y"], "y_score": names["s"], "groups": names["q"]}
     found = ndcg_score(table, **given, undefined=0, working_memory=memory_of(6))

@@ -648,6 +648,10 @@ def test_bad_runs():
         compare_runs(qrels, list(runs.values()))
     with pytest.raises(TypeError, match="qrels and runs look swapped: qrels comes first"):
         compare_runs(runs, qrels)
+    with pytest.raises(TypeError, match="^compare_runs has no option 'cutoff'"):
+        compare_runs(qrels, runs, cutoff=3)
+    with pytest.raises(TypeError, match="clusters must be a mapping from query, .* got list"):
+        compare_runs(qrels, {"a": runs["bm25"], "b": runs["bm25"]}, clusters=["u"])
     with pytest.raises(TypeError, match="got list. It comes after qrels"):
         compare_runs(qrels, list(runs))
     with pytest.raises(ValueError, match="qrels and run look swapped"):
@@ -859,6 +863,7 @@ def test_segments_of_few_queries():
     segment = np.r_[np.zeros(20), np.ones(15), np.full(4, 2), 3].astype(int)
     message = (
         "Intervals and tests of 2 of the 4 segments, the first 2, are unreliable: too few queries"
+        ". Segments with fewer than two queries are left out.$"
     )
     with pytest.warns(UserWarning, match=message):
         found = compare_rankers(y, {"a": s, "b": -s}, segments=segment, test="t")

@@ -401,6 +401,7 @@ def test_a_picture_of_segments():
     ends = sorted(np.concatenate([cap.get_xdata() for cap in caps]))
     assert ends == pytest.approx(sorted(np.concatenate(table.confidence_interval)))
     assert display.line_.get_xdata() == [table.overall.ndcg] * 2
+    assert [0, 0] not in [list(line.get_xdata()) for line in display.ax_.lines]
     names = [
         text._preprocess_math(text.get_text())[0].strip() for text in display.ax_.get_yticklabels()
     ]
@@ -420,6 +421,7 @@ def test_a_picture_of_differences_by_segment():
     expected = [found.by_segment[each].difference[place] for each in (0, 1)]
     assert display.values.tolist() == expected
     assert display.overall == found.difference[place]
+    assert [0, 0] in [list(line.get_xdata()) for line in display.ax_.lines]
     assert display.ax_.get_xlabel().startswith("Difference of NDCG, b - c, with 0.9 interval")
     back = SegmentDisplay.from_comparison(found, pair=("c", "b"))
     assert back.values.tolist() == [-each for each in expected]

@@ -133,6 +133,7 @@ def test_runs_that_are_files_are_compared(tmp_path):
         QRELS,
         "\ufeff" + QRELS,
         "# by assessors\n# a b c\n\n" + QRELS + "\n# the end\n \n",
+        "# up to 2\n" + QRELS.replace(" 0 ", " # "),
         QRELS.replace(" ", "\v"),
     ],
 )

@@ -148,3 +148,8 @@ def test_one_document_queries():
     with pytest.warns(UserWarning, match="Each of the 2 queries has a single document"):
         got = ndcg_samples([3, 0], [1, 1], groups=[1, 2], undefined="omit")
     np.testing.assert_array_equal(got, [1, np.nan])
+
+
+def test_gains_that_a_discount_makes_zero_are_no_error():
+    with np.errstate(all="raise"):
+        assert dcg_samples([[5e-324, 0, 0]], [[1, 3, 2]]) == 0

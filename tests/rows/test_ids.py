@@ -369,7 +369,12 @@ def test_only_text_and_numbers_are_compared_by_the_compiled_kernels():
 
 def test_labels_that_cannot_be_sorted_are_refused_where_no_order_is_needed():
     y, s = np.ones(4), np.arange(4.0)
-    for ids in ([1, "a", 1, "a"], [1j, 2j, 1j, 2j], [(1, "a"), (1, 2), (2, 1), (1, 2)]):
+    for ids in (
+        [1, "a", 1, "a"],
+        [1, 2, 1, "a"],
+        [1j, 2j, 1j, 2j],
+        [(1, "a"), (1, 2), (2, 1), (1, 2)],
+    ):
         with pytest.raises(TypeError, match="sorted"):
             ndcg_score(y, s, groups=np.fromiter(ids, dtype=object, count=4))
 

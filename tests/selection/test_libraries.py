@@ -488,6 +488,8 @@ def test_labels_that_a_ranker_does_not_take(y, expected):
 )  # fmt: skip
 def test_which_fit_parameters_have_a_value_per_row(value, expected):
     assert is_aligned("margin", value, 5) is expected
+    for name in ("eval_margin", "feature_margin", "cat_features", "callbacks"):
+        assert not is_aligned(name, value, 5)
 
 
 def test_a_pipeline_of_three_steps_keeps_them(data):
