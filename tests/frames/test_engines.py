@@ -426,7 +426,9 @@ def test_ibis_without_a_hash(tmp_path):
     rows = [(i % 50, i % 3, i * 7 % 11 / 2) for i in range(3000)]
     sqlite.executemany("insert into t values (?, ?, ?)", rows)
     sqlite.commit()
-    table = ibis.sqlite.connect(tmp_path / "rows.db").table("t")
+    sqlite.close()
+    connection = ibis.sqlite.connect(tmp_path / "rows.db")
+    table = connection.table("t")
     q, y, s = zip(*rows, strict=True)
     expected = sklearn_ndcg.ndcg_score(y, s, groups=q)
     assert ndcg_score(table, **COLUMNS) == pytest.approx(expected, rel=1e-14)
@@ -434,6 +436,7 @@ def test_ibis_without_a_hash(tmp_path):
         ndcg_score(table, **COLUMNS, working_memory=memory_of(3))
     with pytest.raises(ValueError, match="the order of the rows"):
         ndcg_score(table, **COLUMNS, ties="stable")
+    connection.disconnect()
 
 
 COLLATED = """

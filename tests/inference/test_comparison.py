@@ -868,6 +868,12 @@ def test_segments_of_few_queries():
     with pytest.warns(UserWarning, match=message):
         found = compare_rankers(y, {"a": s, "b": -s}, segments=segment, test="t")
     assert list(found.by_segment) == [0, 1, 2]
+    with pytest.warns(UserWarning, match=message):
+        drawn = [
+            compare_rankers(y, {"a": s, "b": -s}, segments=segment, random_state=0)
+            for _ in range(2)
+        ]
+    assert repr(drawn[0].by_segment) == repr(drawn[1].by_segment)
     with pytest.raises(
         ValueError, match=r"segments must hold whole queries, but rows of 40 queries"
     ):

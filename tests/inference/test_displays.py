@@ -292,6 +292,15 @@ def test_from_cv_results(k):
     assert display.chance_level_.get_ydata()[at] < display.line_.get_ydata()[at]
     routed = NDCGDisplay.from_cv_results(cv_results, X, y, groups=query, k=k)
     assert routed.ndcg == pytest.approx(display.ndcg)
+    weighted = NDCGDisplay.from_cv_results(
+        cv_results, X, y, groups=query, k=[5], sample_weight=query + 1
+    )
+    test = cv_results["indices"]["test"][0]
+    expected = ndcg_score(
+        y[test], cv_results["estimator"][0].predict(X.iloc[test]), groups=query[test], k=5,
+        sample_weight=query[test] + 1,
+    )  # fmt: skip
+    assert weighted.ndcg[0] == pytest.approx(expected)
 
 
 def test_bad_input():

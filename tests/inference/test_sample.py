@@ -275,6 +275,13 @@ def test_bad_clusters(case):
         )
 
 
+def test_ids_in_another_order_than_the_scores_of_the_second_ranker_are_refused():
+    groups = pd.Series(FLAT["groups"])
+    scores = {"a": S.ravel(), "b": pd.Series(S.ravel())[::-1]}
+    with pytest.raises(ValueError, match="y_score and groups have the same labels"):
+        compare_rankers(FLAT["y_true"], scores, groups=groups)
+
+
 def test_clusters_in_another_order_are_refused():
     labels = pd.Index(np.random.default_rng(0).permutation(480))
     clusters = pd.Series(users()[FLAT["groups"]], labels)

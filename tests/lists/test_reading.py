@@ -73,7 +73,7 @@ def test_ids_of_unlike_types_are_refused():
         ),
         ({"q": []}, {"q": []}, ValueError, "query 'q' has neither a list nor anything relevant"),
         ({}, {"q": []}, ValueError, "query 'q' has neither"),
-        ({}, {}, ValueError, "No query is left to score"),
+        ({}, {}, ValueError, r"No query is left to score\.$"),
         ([["a"]], {"q": ["a"]}, TypeError, "both be mappings.*dict and list"),
         ([["a"]], [["a"], ["b"]], ValueError, "same number of queries, got 2 and 1"),
         ({"q": "abc"}, {"q": ["a"]}, TypeError, "got str for query 'q'"),
