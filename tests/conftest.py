@@ -1,6 +1,8 @@
 """Fixtures that several test files use; plain functions and data are in helpers.py."""
 
 import os
+import signal
+import threading
 
 # Small data need no threads, and waiting threads use the cores of the other worker.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -72,3 +74,13 @@ def openmp_threads():
     """Let OpenMP, which was started with one thread above, use any number of them."""
     with threadpool_limits(1000, user_api="openmp"):
         yield
+
+
+@pytest.fixture
+def interrupts():
+    """Let Ctrl-C interrupt, even if pytest runs in the background of a script, which ignores it."""
+    if threading.current_thread() is not threading.main_thread():
+        pytest.skip("not in the main thread")
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

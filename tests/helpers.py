@@ -3,14 +3,12 @@
 import os
 import subprocess
 import sys
-import threading
 import warnings
 from dataclasses import fields
 from functools import cache
 from math import log2
 
 import numpy as np
-import pytest
 
 from sklearn_ndcg import ndcg_samples
 
@@ -18,10 +16,6 @@ from sklearn_ndcg import ndcg_samples
 Y = np.array([2, 0, 1, 0, 0, 3, 1, 0])
 S = np.array([0.1, 0.9, 0.4, 0.3, 0.8, 0.2, 0.7, 0.5])
 IDS = np.array([5, 5, 5, 5, 6, 6, 6, 6])
-
-main_thread_only = pytest.mark.skipif(
-    threading.current_thread() is not threading.main_thread(), reason="not in the main thread"
-)
 
 
 def graded_rows(

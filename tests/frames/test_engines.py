@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 import pytest
 import sklearn
-from helpers import main_thread_only, run_python
+from helpers import run_python
 from sklearn.exceptions import UndefinedMetricWarning
 
 import sklearn_ndcg
@@ -522,7 +522,7 @@ def test_grades_scores_and_weights_of_any_kind(scan, kind):
     assert found == pytest.approx(by_arrays(plain, **given), rel=1e-14)
 
 
-@main_thread_only
+@pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_in_the_middle(scan):
     columns, seen = data(), []
 

@@ -12,6 +12,7 @@ SCRIPT = """
 import json, os, signal, sys, tempfile, time, warnings
 from pathlib import Path
 warnings.simplefilter("ignore")
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import numpy as np
 import pandas as pd
 import pyspark

@@ -11,7 +11,7 @@ from multiprocessing import get_context
 import joblib
 import numpy as np
 import pytest
-from helpers import main_thread_only, run_python
+from helpers import run_python
 from joblib import Parallel, delayed, parallel_config
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -27,6 +27,9 @@ GROUPS = np.repeat(np.arange(len(LENGTHS)), LENGTHS)
 SCATTERED = RNG.permutation(GROUPS)
 Y, S = RNG.integers(0, 5, N).astype(float), RNG.normal(size=N)
 pytestmark = pytest.mark.usefixtures("openmp_threads")
+main_thread_only = pytest.mark.skipif(
+    threading.current_thread() is not threading.main_thread(), reason="not in the main thread"
+)
 compiled = pytest.mark.skipif(
     _kernels.backend is _kernels.numpy_kernels, reason="the NumPy kernels use one thread"
 )
@@ -358,15 +361,6 @@ def test_a_process_that_is_forked_afterwards_works(monkeypatch):
     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.fixture
-def interrupts():
-    """Let Ctrl-C interrupt, even if pytest runs in the background of a script, which ignores it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@main_thread_only
 @compiled
 @posix
 @pytest.mark.usefixtures("interrupts", "no_thread_is_left")

@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import graded_rows, main_thread_only
+from helpers import graded_rows
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold
@@ -108,7 +108,7 @@ def test_a_killed_worker_is_the_error_of_joblib_and_the_next_search_works():
         np.testing.assert_array_equal(again.cv_results_[key], alone.cv_results_[key])
 
 
-@main_thread_only
+@pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_of_a_search_and_the_next_search_works(tmp_path):
     """Ctrl-C while a worker computes the metric, and while this process does."""
     main = os.getpid()
@@ -142,7 +142,7 @@ def test_an_interrupt_of_a_search_and_the_next_search_works(tmp_path):
         )
 
 
-@main_thread_only
+@pytest.mark.usefixtures("interrupts")
 @pytest.mark.parametrize("call", [ndcg_interval, compare_rankers])
 def test_an_interrupt_of_resampling(call):
     """It comes while the values of the queries are resampled, after the metric."""
