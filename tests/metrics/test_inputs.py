@@ -211,6 +211,7 @@ CALLS = {
                              "negative y_true values: gain is -0.5"),
     "negative gain": (partial(ndcg_score, Y, S, **good, gain=[-1, 0, 1]),
                       "not defined for negative gain: gain is -1.0 where y_true is 0.0"),
+    "one negative gain": (partial(ndcg_score, [0, 1, 1, 1], S, **good, gain=[-1, 1]), " 1 document"),
     "undefined": (partial(ndcg_score, Y, S, **good, undefined="drop"),
                   "undefined must be one of 'warn', 'omit', 'raise'.*'drop'"),
     "undefined nan": (partial(ndcg_score, Y, S, **good, undefined=NAN), "'omit' leaves undefined"),

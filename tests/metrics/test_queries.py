@@ -133,7 +133,10 @@ def test_undefined_queries():
         options = {"groups": groups, "undefined": undefined}
         assert ndcg_score(y_true, y_score, **options) == pytest.approx(expected, rel=1e-15)
     for entry in (ndcg_score, ndcg_samples, ndcg_curve):
-        with pytest.raises(ValueError, match=r"undefined for 1 of 2 queries.*undefined='omit'"):
+        with pytest.raises(
+            ValueError,
+            match=r"undefined for 1 of 2 queries.*undefined='omit'.*mean, or a number as",
+        ):
             entry(y_true, y_score, groups=groups, undefined="raise")
     none_left = ndcg_score([0, 0], [1, 2], groups=[1, 1], undefined="omit")
     assert np.isnan(none_left)

@@ -75,7 +75,7 @@ def test_a_search_over_split_queries_warns_and_one_over_whole_queries_does_not(
             return_train_score=train_score,
         )  # fmt: skip
         with pytest.warns(
-            QueryLeakWarning, match=r"of the \d+ scored queries.*QuerySplitter"
+            QueryLeakWarning, match=r"of the \d+ scored queries.*, with QuerySplitter around"
         ) as caught:
             search.fit(X, y, **metadata)
         assert len(caught) == 3  # one per fold, none for its training rows

@@ -645,7 +645,7 @@ BAD = {
     "a transformer": (make_pipeline(StandardScaler()), {}, X_, {}, "a Pipeline that ends in one"),
     "empty Pipeline": (Pipeline([]), {}, X_, {}, "a Pipeline that ends in one"),
     "Pipeline in a Pipeline": (make_pipeline(make_pipeline(Ridge())), {}, X_, {}, "not in another Pipeline"),
-    "no X": (Ridge(), {}, None, {}, "X is None"),
+    "no X": (Ridge(), {}, None, {}, "^X is None: pass the features"),
     "masked y": (Ridge(), {}, X_, {"y": np.ma.array(Y_, mask=Y_ > 1)}, "y is a masked array"),
     "no weight": (Qid(), {}, X_, {"groups": Q_, "sample_weight": [0] * 6}, "at least one non-zero"),
     "ids as group_by": (Qid(), {"group_by": Q_}, X_, {}, "group_by must name columns.*pass ids themselves as groups"),
@@ -666,7 +666,7 @@ BAD = {
     "early stopping, unknown library": (
         Sizes(), {"early_stopping": True}, X_, {"groups": Q_}, "ranker of.*Sizes is not one.*Pass scoring="),
     "early stopping, no groups": (Ridge(), {"early_stopping": True}, X_, {}, "groups is missing"),
-    "unknown parameter": (Ridge(), {}, X_, {"nonsense": 1}, "Ridge.fit does not take nonsense"),
+    "unknown parameter": (Ridge(), {}, X_, {"nonsense": 1, "odd": 2}, r"Ridge.fit does not take nonsense, odd\."),
     "pairs": (GroupId(), {}, X_, {"groups": Q_, "pairs": [(0, 1)]}, "pairs cannot be passed"),
     "counted columns": (
         GroupId(), {"group_by": "q"}, FRAME, {"cat_features": [0]}, r"cat_features=\[0\] refers to columns by number"),
