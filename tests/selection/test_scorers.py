@@ -970,6 +970,20 @@ def test_negative_gains_that_cancel_out_tie(scale):
     assert scorer(Given(), np.zeros((3, 1)), y) == pytest.approx(expected, abs=1e-15)
 
 
+def test_equal_gains_close_to_the_highest_tie():
+    y, scorer = [4, 0, 2], make_ndcg_scorer(group_by=one_ranking)
+    expected = ndcg_score([y], [[1, 1, 0]])
+    for part in np.logspace(-7, -4, 50):
+        # the first two rows lack twice this part of the highest gain
+        proba = [[0, 0, 0, 2 * part, 1 - 2 * part], [0, 0, part, 0, 1 - part], [0.5, 0, 0, 0, 0.5]]
+
+        class Given(Votes):
+            def predict_proba(self, X, proba=proba):
+                return np.array(proba)
+
+        assert scorer(Given(), np.zeros((3, 1)), y) == pytest.approx(expected, abs=1e-15)
+
+
 # --- a fold without any relevant document
 
 
