@@ -32,7 +32,7 @@ from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import RFECV
 from sklearn.inspection import partial_dependence
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, SGDClassifier
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -544,6 +544,14 @@ def test_methods_appear_with_the_inner_estimator(data):
             assert found == set(methods.split())
     assert not hasattr(GroupedRanker(Ridge()).fit(X, y), "classes_")
     assert not hasattr(GroupedRanker(Ridge()).fit(X, y), "best_iteration_")
+
+
+def test_the_fitted_estimator_says_which_methods_there_are(data):
+    X, y, query = data
+    search = GridSearchCV(SGDClassifier(loss="hinge"), {"loss": ["log_loss"]}, cv=2)
+    ranker = GroupedRanker(search)
+    assert not hasattr(ranker, "predict_proba")
+    assert ranker.fit(X, y > 1, groups=query).predict_proba(X).shape == (len(X), 2)
 
 
 # --- in searches
