@@ -859,7 +859,8 @@ def test_segments_of_lists_and_runs_are_given_per_query():
 
 
 def test_segments_of_few_queries():
-    (y, s), other = matrices(40), matrices(40, seed=1)[1]
+    y, s = matrices(40)
+    other = s + np.random.default_rng(0).normal(size=s.shape)
     segment = np.r_[np.zeros(20), np.ones(15), np.full(4, 2), 3].astype(int)
     message = (
         "Intervals and tests of 2 of the 4 segments, the first 2, are unreliable: too few queries"
