@@ -55,9 +55,10 @@ def test_the_curve_names_the_query_whose_sum_is_too_large():
         with pytest.raises(ValueError, match="in 1 query, the first 107: scale y_true down"):
             function(y, np.zeros(len(y)), groups=groups)
     last = np.flatnonzero(groups == 107)[3:]
-    y[last], above = 0, np.isin(np.arange(len(y)), last)  # only the ideal DCG at 3 is too large
+    y[last], s = 0, np.arange(len(y))
+    s[last] += len(y)  # only the ideal DCG is too large
     with pytest.raises(ValueError, match="in 1 query, the first 107: scale y_true down"):
-        ndcg_curve(y, above, groups=groups, k=[3])
+        ndcg_curve(y, s, groups=groups)
 
 
 @pytest.mark.filterwarnings("ignore:2 of the 3 queries")  # have a single document
