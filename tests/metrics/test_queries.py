@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers import ragged_rows
 
-from sklearn_ndcg import dcg_samples, ndcg_curve, ndcg_samples, ndcg_score
+from sklearn_ndcg import dcg_samples, dcg_score, ndcg_curve, ndcg_samples, ndcg_score
 
 
 def test_curve_equals_the_score_at_each_cutoff():
@@ -161,3 +161,10 @@ def test_one_document_queries():
 def test_gains_that_a_discount_makes_zero_are_no_error():
     with np.errstate(all="raise"):
         assert dcg_samples([[5e-324, 0, 0]], [[1, 3, 2]]) == 0
+
+
+def test_a_mean_that_is_too_large_names_y_true():
+    y = [[1.7e308, 0], [1.7e308, 0]]
+    words = "^y_true has gains whose mean over queries is more than a float64 holds: scale y_true"
+    with pytest.raises(ValueError, match=words):
+        dcg_score(y, [[1, 0], [1, 0]])
