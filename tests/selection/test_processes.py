@@ -108,6 +108,7 @@ def test_a_killed_worker_is_the_error_of_joblib_and_the_next_search_works():
         np.testing.assert_array_equal(again.cv_results_[key], alone.cv_results_[key])
 
 
+@pytest.mark.skipif(os.name != "posix", reason="os.kill interrupts only there")
 @pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_of_a_search_and_the_next_search_works(tmp_path):
     """Ctrl-C while a worker computes the metric, and while this process does."""
