@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import graded_rows
+from helpers import graded_rows, matrices
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold
@@ -146,15 +146,15 @@ def test_an_interrupt_of_a_search_and_the_next_search_works(tmp_path):
 @pytest.mark.usefixtures("interrupts")
 @pytest.mark.parametrize("call", [ndcg_interval, compare_rankers])
 def test_an_interrupt_of_resampling(call):
-    """It comes while the values of the queries are resampled, after the metric."""
-    rankers = {"a": S, "b": -S} if call is compare_rankers else S
-    options = {"groups": GROUPS, "undefined": 0.0, "random_state": 0}
-    expected = repr(call(Y, rankers, **options))
+    """It comes while the values of the queries are resampled, which takes seconds."""
+    y, s = matrices(200)
+    rankers = {"a": s, "b": -s} if call is compare_rankers else s
+    expected = repr(call(y, rankers, random_state=0))
     timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        call(Y, rankers, n_resamples=10**7, **options)
-    assert repr(call(Y, rankers, **options)) == expected
+        call(y, rankers, n_resamples=10**7, random_state=0)
+    assert repr(call(y, rankers, random_state=0)) == expected
 
 
 # --- threads ---------------------------------------------------------------------------------
