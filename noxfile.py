@@ -41,8 +41,10 @@ def free_threaded(session):
     )
     files = sorted(Path("tests").rglob("test_*.py"))
     alone = [str(each) for each in files if not any(map(each.read_text().__contains__, needed))]
-    session.run("python", "-P", "-c", "import sys, sklearn_ndcg; assert not sys._is_gil_enabled()")
-    session.run("pytest", "-q", *alone)
+    kernels = {"SKLEARN_NDCG_KERNELS": "compiled"}
+    no_gil = "import sys, sklearn_ndcg; assert not sys._is_gil_enabled()"
+    session.run("python", "-P", "-c", no_gil, env=kernels)
+    session.run("pytest", "-q", *alone, env=kernels)
 
 
 @nox.session

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# cython: initializedcheck=False
+# cython: initializedcheck=False, freethreading_compatible=True
 """The compiled version of `numpy_kernels`: the same functions, one query after the other.
 
 With a small cutoff only the documents that can reach it are kept. The sorts are in `sorts.pxi`.
