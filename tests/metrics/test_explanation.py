@@ -80,7 +80,7 @@ def test_every_number_is_that_of_ndcg_score(first, second, seed, weighted):
         assert shares.sum() == pytest.approx(difference, abs=1e-12)
 
 
-@pytest.mark.parametrize(("first", "second"), permutations(CONVENTIONS, 2))
+@pytest.mark.parametrize(("first", "second"), [*permutations(CONVENTIONS, 2)])
 def test_changes_are_what_differs_between_two_conventions(first, second, capsys):
     y_true, y_score, groups = rows()
     found = explain_difference(y_true, y_score, first, second, groups=groups, k=5)

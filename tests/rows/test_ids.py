@@ -313,7 +313,7 @@ def test_objects_are_compared_by_value_however_often_one_occurs():
         [0, 2**61 - 1, 1, 2**61],
         [2.0**70, 2**70 + 1, 3],
     ],
-    ids=str,
+    ids=["text", "bytes", "int", "float", "mixed", "same hash", "same hashes", "one float"],
 )
 @pytest.mark.parametrize("sort", [True, False])
 def test_objects_of_their_own_are_found_as_in_a_dict(labels, sort):
