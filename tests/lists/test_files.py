@@ -132,7 +132,7 @@ def test_runs_that_are_files_are_compared(tmp_path):
         "\ufeff" + BEIR,
         QRELS,
         "\ufeff" + QRELS,
-        "# by assessors\n# a b c\n\n" + QRELS + "\n# the end\n \n",
+        "#by assessors\n# a b c\n\n" + QRELS + "\n# the end\n \n",
         "# up to 2\n" + QRELS.replace(" 0 ", " # "),
         QRELS.replace(" ", "\v"),
     ],
@@ -161,7 +161,8 @@ LAYOUT = r"run must have 6 fields \(query Q0 document rank score name\), got "
         (RUN, QRELS, r"qrels, line 1: qrels must have 4 fields \(query 0 document relevance\), got 6: 'q1 Q0 a 1 0.9 bm25'. Lines of a run have 6: judgements come first"),
         (QRELS, RUN.replace(" bm25", ""), f"run, line 1: {LAYOUT}5: .*The name of the run may be missing"),
         (QRELS, RUN + "q2 Q0 c 2 0.1\n", f"run, line 4: {LAYOUT}5"),
-        (QRELS, "\n" + RUN + "q2 Q0\n", f"run, line 5: {LAYOUT}2"),
+        (QRELS, "\n" + RUN + "q2 Q0\n", f"run, line 5: {LAYOUT}2: 'q2 Q0'.$"),
+        (QRELS, "q1 " + "x" * 90, f"run, line 1: {LAYOUT}2: 'q1 {'x' * 77}'"),
         (QRELS, RUN.replace("bm25\nq2", "bm25q2"), f"run, line 2: {LAYOUT}11: 'q1 Q0 c 2 0.4 bm25q2 Q0 b"),
         (BEIR.partition("\n")[2], RUN, r"qrels, line 1: .* got 3: .* Lines of BEIR have 3, below the header query-id corpus-id score"),
         (BEIR + "q2\tb c\t1\n", RUN, r"qrels, line 5: qrels must have 3 fields \(query-id corpus-id score\), got 4"),
@@ -187,6 +188,12 @@ LAYOUT = r"run must have 6 fields \(query Q0 document rank score name\), got "
 def test_bad_files(qrels, run, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         from_trec(write(tmp_path / "qrels", qrels), write(tmp_path / "run", run))
+
+
+def test_a_number_that_is_cut_is_not_read(tmp_path):
+    text = f"q1 0 {'a' * (2**20 - 7)} 15\n"  # the longest line that is read ends in 1
+    with pytest.raises(ValueError, match="qrels, line 1: qrels must not have lines of 1,048,576"):
+        from_trec(write(tmp_path / "qrels", text), {})
 
 
 def test_files_that_are_not_there(tmp_path):
