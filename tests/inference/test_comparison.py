@@ -290,6 +290,23 @@ def test_signs_change_by_cluster():
         assert pvalue == exact_pvalue(sums, [1] * 10)
 
 
+@pytest.mark.parametrize("test", ["t", "permutation"])
+@pytest.mark.filterwarnings("ignore:40 queries in 10 clusters")
+def test_clusters_in_which_rankers_are_equal(test):
+    y, scores = three_rankers()
+    c = np.arange(40) % 10
+    same = np.where(c[:, np.newaxis] < 3, scores["good"], scores["poor"])
+    found = compare_rankers(y, {"a": scores["good"], "b": same}, clusters=c, test=test)
+    assert found.difference[0] == pytest.approx(found.ndcg["a"] - found.ndcg["b"], rel=1e-12)
+    d = ndcg_samples(y, scores["good"]) - ndcg_samples(y, same)
+    means = [d[c == each].mean() for each in range(10)]
+    if test == "t":
+        expected = stats.ttest_1samp(means, 0).pvalue
+    else:
+        expected = exact_pvalue([Fraction(each) for each in means], [1] * 10)
+    assert found.pvalue[0] == pytest.approx(expected, rel=1e-9)
+
+
 def test_dependent_queries_are_no_evidence():
     """25 copies of each user's session: as sure as without copies, not five times surer."""
     y, scores = three_rankers(12)

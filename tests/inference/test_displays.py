@@ -406,6 +406,7 @@ def test_a_picture_of_segments():
     table = ndcg_by_segment(y, s, segments=segment, method="t", k=5)
     display = SegmentDisplay.from_table(table)
     line, caps, _ = display.points_
+    assert (line.get_marker(), line.get_linestyle()) == ("o", "None")
     assert line.get_xdata().tolist() == table.ndcg.tolist()
     ends = sorted(np.concatenate([cap.get_xdata() for cap in caps]))
     assert ends == pytest.approx(sorted(np.concatenate(table.confidence_interval)))

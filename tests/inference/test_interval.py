@@ -343,7 +343,9 @@ def test_segments_of_rows_in_any_order_and_of_several_columns():
     assert found.segments == [("AT", 0), ("AT", 1), ("CH", 0), ("CH", 1)]
     single = ndcg_by_segment(y, s, segments=np.arange(80) % 4, method="t")
     assert found.ndcg.tolist() == pytest.approx(single.ndcg[[0, 2, 1, 3]].tolist())
-    assert found.to_frame().index.tolist() == found.segments
+    frame = found.to_frame()
+    assert frame.index.tolist() == found.segments
+    assert frame[["low", "high"]].to_numpy().T.tolist() == [*map(list, found.confidence_interval)]
     dates = np.array(["2024-01-01", "2024-01-02"], dtype="datetime64[D]")[np.arange(80) % 2]
     assert ndcg_by_segment(y, s, segments=dates, method="t").segments == sorted(set(dates))
     days = pd.date_range("2020-01-01", periods=2, tz="Europe/Vienna")

@@ -209,6 +209,7 @@ def test_frames_of_rankers_and_queries():
     data = {name: each.ravel() for name, each in scores.items()}
     found = compare_rankers(y.ravel(), data, groups=np.repeat(names, 12), test="t", k=10)
     rankers = found.to_frame("rankers")
+    assert rankers.index.name == "ranker"
     assert rankers.index.tolist() == ["good", "poor", "other"]
     assert rankers["ndcg"].tolist() == list(found.ndcg.values())
     assert rankers[["judged", "answered"]].eq(1).all(axis=None)

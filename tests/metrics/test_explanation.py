@@ -321,6 +321,8 @@ def test_bad_conventions(first, error, message):
         explain_difference([[1, 0]], [[1, 2]], first, "sklearn")
     if isinstance(first, dict) and "groups" not in first:
         assert caught.value.__notes__ == ["In the convention passed as `first`."]
+    with pytest.raises(error, match=message.replace("first must", "second must")):
+        explain_difference([[1, 0]], [[1, 2]], "sklearn", first)
 
 
 UNDEFINED_BETWEEN = ([[1, 0], [2, 0], [2, 1]], [[1, 2], [2, 1], [1, 2]])

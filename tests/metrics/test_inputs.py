@@ -63,6 +63,8 @@ DATA = {
     "text in an array": (np.array(list("abcd")), S, {"groups": G}, "y_true.*'a'.*dict from word to grade"),
     "padding": ([[1, 0, 2], [1, NAN, NAN]], np.ones((2, 3)), {},
                 r"2 NaN, the first at index \(1, 1\). If they pad rows.*unjudged='omit' and scores of -inf"),
+    "holes": ([[1, NAN, 2, NAN], [1, 1, 1, NAN]], np.ones((2, 4)), {},
+              r"y_true has 3 NaN, the first at index \(0, 1\)\. If NaN means unjudged"),
     "other labels in groups": (pd.Series(Y), pd.Series(S), {"groups": pd.Series(G, [2, 3, 4, 5])},
                                r"groups has labels.* lacks: 2 rows, the first at index 2.*to_numpy\(\)"),
     "other labels in a column": (pd.Series(Y), pd.Series(S), {"groups": [G, pd.Series(G, [0, 1, 2, 9])]},

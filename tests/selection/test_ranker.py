@@ -665,6 +665,7 @@ BAD = {
     "k": (Ridge(), {"k": 0}, X_, {}, "k must be an integer >= 1 or None"),
     "k retrieved": (Ridge(), {"k": "retrieved"}, X_, {}, "k must be an integer >= 1 or None"),
     "fraction": (Ridge(), {"validation_fraction": 1.0}, X_, {}, "validation_fraction must be"),
+    "no fraction": (Ridge(), {"validation_fraction": 0}, X_, {}, "validation_fraction must be"),
     "rounds": (Ridge(), {"n_iter_no_change": 0}, X_, {}, "n_iter_no_change must be"),
     "early_stopping": (Ridge(), {"early_stopping": 5}, X_, {}, "early_stopping must be True or False"),
     "early stopping, one query": (

@@ -175,7 +175,8 @@ def test_parameters_of_the_inner_splitter(days):
     assert splitter.cv.n_splits == 4
     shared = KFold(4)
     assert QuerySplitter(shared).set_params(cv__n_splits=3).cv.n_splits == 3
-    assert shared.n_splits == 4
+    other = QuerySplitter(5).set_params(cv=shared, cv__n_splits=2)
+    assert (other.cv.n_splits, shared.n_splits) == (2, 4)
     assert " ".join(repr(splitter).split()) == (
         "QuerySplitter(cv=KFold(n_splits=4, random_state=None, shuffle=False), group_by='day')"
     )

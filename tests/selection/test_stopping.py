@@ -412,11 +412,13 @@ def test_what_is_refused(data, case):
     ("library", "kind", "setting", "message"),
     [
         (lightgbm, "Regressor", {"boosting_type": "dart"}, "boosting_type='dart'"),
+        (lightgbm, "Regressor", {"boost": "dart"}, "boosting_type='dart'"),
         (lightgbm, "Regressor", {"metric": "l2"}, "leave metric"),
         (lightgbm, "Ranker", {"metric": ["ndcg"]}, "leave metric"),
         (xgboost, "Regressor", {"booster": "dart"}, "only with booster='gbtree'"),
         (xgboost, "Regressor", {"early_stopping_rounds": 3}, "leave early_stopping_rounds"),
         (catboost, "Regressor", {"od_wait": 3}, "leave od_wait"),
+        (catboost, "Regressor", {"early_stopping_rounds": 3}, "leave early_stopping_rounds"),
     ],
 )
 def test_settings_that_would_undo_it(data, library, kind, setting, message):
