@@ -159,6 +159,7 @@ def test_baseline_and_frames():
     assert found.difference[0] == pytest.approx(found.ndcg["good"] - found.ndcg["poor"])
     frame = found.to_frame()
     assert frame.loc[("good", "poor"), "pvalue"] == found.pvalue[0]
+    assert list(frame.index.names) == ["first", "second"]
     assert list(frame.columns[:3]) == ["difference", "low", "high"]
     lines = repr(found).splitlines()
     assert lines[0] == "40 queries"

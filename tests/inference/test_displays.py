@@ -690,6 +690,7 @@ def test_despine_removes_the_spines_above_and_on_the_right(despine):
         assert spines["top"].get_visible() == spines["right"].get_visible() == (not despine)
         assert spines["left"].get_visible()
         assert spines["bottom"].get_visible()
+    assert display.plot().ax_.spines["top"].get_visible()  # by default
 
 
 def drawn_texts(display):

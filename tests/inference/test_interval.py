@@ -380,6 +380,8 @@ def test_segments_without_enough_queries():
     assert np.isnan(found.ndcg).tolist() == [False, False, True, False, True, False]
     assert np.flatnonzero(np.isnan(found.confidence_interval.low)).tolist() == [2, 4, 5]
     assert "nan" in repr(found)
+    shown = [line.split()[-1] for line in repr(found).splitlines()]
+    assert shown == ["out", "0", "0", "1", "0", "1", "0", "2"]
 
 
 def test_a_query_in_two_segments_is_refused():

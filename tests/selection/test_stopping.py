@@ -419,6 +419,7 @@ def test_what_is_refused(data, case):
         (xgboost, "Regressor", {"early_stopping_rounds": 3}, "leave early_stopping_rounds"),
         (catboost, "Regressor", {"od_wait": 3}, "leave od_wait"),
         (catboost, "Regressor", {"early_stopping_rounds": 3}, "leave early_stopping_rounds"),
+        (catboost, "Regressor", {"use_best_model": True}, "leave use_best_model"),
     ],
 )
 def test_settings_that_would_undo_it(data, library, kind, setting, message):
