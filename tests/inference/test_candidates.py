@@ -10,7 +10,7 @@ from helpers import graded_rows
 from scipy.stats import loguniform
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import (
     GridSearchCV,
@@ -21,6 +21,7 @@ from sklearn.model_selection import (
     RandomizedSearchCV,
     RepeatedKFold,
     ShuffleSplit,
+    StratifiedKFold,
 )
 
 from sklearn_ndcg import (
@@ -288,3 +289,16 @@ def test_bad_input(case):
     search, arguments, kind, message = BAD[case]
     with pytest.raises(kind, match=message):
         compare_candidates(search(), INDEXED, Y, **arguments)
+
+
+def test_folds_of_an_integer_are_stratified_for_a_classifier():
+    options = {
+        "scoring": make_ndcg_scorer(group_by=one_ranking),
+        "estimator": LogisticRegression(max_iter=1000),
+        "param_grid": {"C": [1e-4, 1]},
+    }
+    found, expected = (
+        compare_candidates(grid(cv=cv, **options).fit(X, Y), X, Y, test="t")
+        for cv in (10, StratifiedKFold(10))
+    )
+    assert repr(found) == repr(expected)

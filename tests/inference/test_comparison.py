@@ -570,6 +570,9 @@ def test_records_and_frames_are_runs_too():
         for name, run in runs.items()
     }
     expected = repr(compare_runs(qrels, runs, random_state=0))
+    drawn = [compare_runs(qrels, runs, n_resamples=99, random_state=seed) for seed in (0, 0, 1)]
+    pvalues = [each.uncorrected_pvalue.tolist() for each in drawn]
+    assert pvalues[0] == pvalues[1] != pvalues[2]
     assert repr(compare_runs(iter(records), scored, random_state=0)) == expected
     frames = {name: pd.DataFrame(each) for name, each in scored.items()}
     assert repr(compare_runs(pd.DataFrame(records), frames, random_state=0)) == expected

@@ -346,6 +346,7 @@ def test_segments_of_rows_in_any_order_and_of_several_columns():
     frame = found.to_frame()
     assert frame.index.tolist() == found.segments
     assert frame[["low", "high"]].to_numpy().T.tolist() == [*map(list, found.confidence_interval)]
+    assert frame["n_queries"].tolist() == found.n_queries.tolist() == [20] * 4
     dates = np.array(["2024-01-01", "2024-01-02"], dtype="datetime64[D]")[np.arange(80) % 2]
     assert ndcg_by_segment(y, s, segments=dates, method="t").segments == sorted(set(dates))
     days = pd.date_range("2020-01-01", periods=2, tz="Europe/Vienna")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from sklearn_ndcg import _kernels
+from sklearn_ndcg._kernels.numpy_kernels import _running_sums
 from sklearn_ndcg._metrics.measure import TIES
 
 GAIN, SCORE = np.array([3.0, 1, 2, 4, 5, 9]), np.array([0.5, 0.5, 0.1, -np.inf, 2, 2])
@@ -72,3 +73,9 @@ def test_values_that_are_not_grades(value):
     relevance = np.zeros(200_000)
     relevance[-1] = value
     assert _kernels.as_grades(relevance) is None
+
+
+@pytest.mark.parametrize("n", [1, 256, 257, 1000])
+def test_running_sums_of_several_blocks(n):
+    parts = np.random.default_rng(0).random((2, n))
+    np.testing.assert_allclose(_running_sums(parts), np.cumsum(parts, axis=1), rtol=1e-13)
