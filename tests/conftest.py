@@ -66,7 +66,7 @@ def whole_sentences():
         if package in Path(found.traceback[-1].path).parents:
             assert message.endswith("."), message
             assert not re.search(r"\. (?!qrels|\w+_)[a-z]", message), message
-            assert not re.search(r"[A-Z]{3} [A-Z]{2}", message), message
+            assert not re.search(r"[A-Z]{3} [A-Z]{2}", message), message  # in capitals
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pytest, "raises", raises_sentences)
@@ -103,10 +103,15 @@ def openmp_threads():
 
 
 @pytest.fixture
-def interrupts():
-    """Let Ctrl-C interrupt, even if pytest runs in the background of a script, which ignores it."""
+def main_thread():
+    """Skip the test where pytest itself runs in another thread."""
     if threading.current_thread() is not threading.main_thread():
         pytest.skip("not in the main thread")
+
+
+@pytest.fixture
+def interrupts(main_thread):
+    """Let Ctrl-C interrupt, even if pytest runs in the background of a script, which ignores it."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

@@ -217,6 +217,19 @@ def test_with_one_ranking_each_fold_is_a_query():
     assert found.ndcg[f"alpha={best}"] == pytest.approx(search.best_score_, abs=1e-12)
 
 
+def test_folds_of_an_integer_are_stratified_for_a_classifier():
+    options = {
+        "scoring": make_ndcg_scorer(group_by=one_ranking),
+        "estimator": LogisticRegression(max_iter=1000),
+        "param_grid": {"C": [1e-4, 1]},
+    }
+    found, expected = (
+        compare_candidates(grid(cv=cv, **options).fit(X, Y), X, Y, test="t")
+        for cv in (10, StratifiedKFold(10))
+    )
+    assert repr(found) == repr(expected)
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
 @pytest.mark.filterwarnings("ignore:One or more of the test scores")
 def test_candidates_that_failed_are_left_out():
@@ -289,16 +302,3 @@ def test_bad_input(case):
     search, arguments, kind, message = BAD[case]
     with pytest.raises(kind, match=message):
         compare_candidates(search(), INDEXED, Y, **arguments)
-
-
-def test_folds_of_an_integer_are_stratified_for_a_classifier():
-    options = {
-        "scoring": make_ndcg_scorer(group_by=one_ranking),
-        "estimator": LogisticRegression(max_iter=1000),
-        "param_grid": {"C": [1e-4, 1]},
-    }
-    found, expected = (
-        compare_candidates(grid(cv=cv, **options).fit(X, Y), X, Y, test="t")
-        for cv in (10, StratifiedKFold(10))
-    )
-    assert repr(found) == repr(expected)

@@ -301,11 +301,11 @@ def test_clusters_in_which_rankers_are_equal(test):
     assert found.difference[0] == pytest.approx(found.ndcg["a"] - found.ndcg["b"], rel=1e-12)
     d = ndcg_samples(y, scores["good"]) - ndcg_samples(y, same)
     means = [d[c == each].mean() for each in range(10)]
-    if test == "t":
-        expected = stats.ttest_1samp(means, 0).pvalue
-    else:
-        expected = exact_pvalue([Fraction(each) for each in means], [1] * 10)
-    assert found.pvalue[0] == pytest.approx(expected, rel=1e-9)
+    expected = {
+        "t": stats.ttest_1samp(means, 0).pvalue,
+        "permutation": exact_pvalue([Fraction(each) for each in means], [1] * 10),
+    }
+    assert found.pvalue[0] == pytest.approx(expected[test], rel=1e-9)
 
 
 def test_dependent_queries_are_no_evidence():
@@ -561,6 +561,13 @@ def test_runs_have_the_values_of_from_trec(unjudged, gain):
         assert found.values[name] == pytest.approx(values[~np.isnan(values)], abs=1e-12)
 
 
+def test_runs_are_resampled_by_the_seed():
+    qrels, runs = judgements_and_runs(np.random.default_rng(0))
+    drawn = [compare_runs(qrels, runs, n_resamples=99, random_state=seed) for seed in (0, 0, 1)]
+    pvalues = [each.uncorrected_pvalue.tolist() for each in drawn]
+    assert pvalues[0] == pvalues[1] != pvalues[2]
+
+
 def test_records_and_frames_are_runs_too():
     ir_measures = pytest.importorskip("ir_measures")
     qrels, runs = judgements_and_runs(np.random.default_rng(0))
@@ -570,9 +577,6 @@ def test_records_and_frames_are_runs_too():
         for name, run in runs.items()
     }
     expected = repr(compare_runs(qrels, runs, random_state=0))
-    drawn = [compare_runs(qrels, runs, n_resamples=99, random_state=seed) for seed in (0, 0, 1)]
-    pvalues = [each.uncorrected_pvalue.tolist() for each in drawn]
-    assert pvalues[0] == pvalues[1] != pvalues[2]
     assert repr(compare_runs(iter(records), scored, random_state=0)) == expected
     frames = {name: pd.DataFrame(each) for name, each in scored.items()}
     assert repr(compare_runs(pd.DataFrame(records), frames, random_state=0)) == expected

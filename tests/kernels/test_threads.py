@@ -27,9 +27,7 @@ GROUPS = np.repeat(np.arange(len(LENGTHS)), LENGTHS)
 SCATTERED = RNG.permutation(GROUPS)
 Y, S = RNG.integers(0, 5, N).astype(float), RNG.normal(size=N)
 pytestmark = pytest.mark.usefixtures("openmp_threads")
-main_thread_only = pytest.mark.skipif(
-    threading.current_thread() is not threading.main_thread(), reason="not in the main thread"
-)
+main_thread_only = pytest.mark.usefixtures("main_thread")
 compiled = pytest.mark.skipif(
     _kernels.backend is _kernels.numpy_kernels, reason="the NumPy kernels use one thread"
 )
