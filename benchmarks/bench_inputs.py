@@ -25,14 +25,8 @@ import ranx
 from bench_ndcg import compare, print_machine, ragged
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_ndcg import (
-    compare_lists,
-    compare_runs,
-    frames,
-    from_lists,
-    ndcg_samples,
-    ndcg_score,
-)
+from sklearn_ndcg import frames, from_lists, ndcg_samples, ndcg_score
+from sklearn_ndcg.inference import compare_lists, compare_runs
 
 COLUMNS = {"y_true": "y", "y_score": "s", "groups": "q", "k": 10, "undefined": 0.0}
 SQL = """

@@ -13,14 +13,8 @@ matplotlib.use("agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from sklearn_ndcg import (
-    DifferenceDisplay,
-    NDCGDisplay,
-    SegmentDisplay,
-    compare_rankers,
-    jarvelin_kekalainen,
-    ndcg_score,
-)
+from sklearn_ndcg import NDCGDisplay, SegmentDisplay, jarvelin_kekalainen, ndcg_score
+from sklearn_ndcg.inference import DifferenceDisplay, compare_rankers
 
 GROUNDS = {
     "light": {"ink": "#222832", "lines": ["#0072b2", "#b34700", "#00795a", "#9c4a83"]},

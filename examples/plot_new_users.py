@@ -21,7 +21,8 @@ from scipy.sparse import csr_array
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import normalize
 
-from sklearn_ndcg import DifferenceDisplay, SegmentDisplay, compare_lists
+from sklearn_ndcg import SegmentDisplay
+from sklearn_ndcg.inference import DifferenceDisplay, compare_lists
 
 try:
     import matplotlib.pyplot as plt

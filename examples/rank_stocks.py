@@ -30,13 +30,8 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
 
-from sklearn_ndcg import (
-    check_group_splits,
-    compare_rankers,
-    dcg_score,
-    make_ndcg_scorer,
-    quantile_grades,
-)
+from sklearn_ndcg import check_group_splits, dcg_score, make_ndcg_scorer, quantile_grades
+from sklearn_ndcg.inference import compare_rankers
 
 try:
     import matplotlib.pyplot as plt

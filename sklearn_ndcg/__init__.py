@@ -1,4 +1,13 @@
-"""NDCG per query, as metrics and scorers for scikit-learn."""
+"""NDCG, the normalized discounted cumulative gain, for scikit-learn, query by query.
+
+sklearn_ndcg            Metrics (`ndcg_score`, `dcg_score`), scorers (`make_ndcg_scorer`), splits
+                        of whole queries (`QuerySplitter`), rankers that are tuned like
+                        regressors (`GroupedRanker`), ranked lists and TREC runs (`from_lists`,
+                        `from_trec`), and what other libraries mean by NDCG (`CONVENTIONS`,
+                        `explain_difference`).
+sklearn_ndcg.inference  How sure it is: confidence intervals, comparisons of rankers, plots.
+sklearn_ndcg.frames     NDCG of tables: pandas, Polars, DuckDB, Spark, Dask. The extra `frames`.
+"""
 
 from importlib import import_module
 from importlib.metadata import version
@@ -8,44 +17,27 @@ from typing import TYPE_CHECKING, Any
 import sklearn
 
 from sklearn_ndcg import _kernels
-from sklearn_ndcg._inference import (
-    Comparison,
-    DifferenceDisplay,
-    NDCGDisplay,
-    NDCGInterval,
-    QueryDifferences,
-    SegmentDisplay,
-    SegmentTable,
-    compare_candidates,
-    compare_lists,
-    compare_rankers,
-    compare_runs,
-    ndcg_by_segment,
-    ndcg_interval,
-)
-from sklearn_ndcg._lists import from_lists, from_trec
-from sklearn_ndcg._metrics import (
-    CONVENTIONS,
-    Explanation,
+from sklearn_ndcg._lists.formats import from_lists, from_trec
+from sklearn_ndcg._metrics.explanation import Explanation, explain_difference
+from sklearn_ndcg._metrics.functions import (
     dcg_samples,
     dcg_score,
-    explain_difference,
-    jarvelin_kekalainen,
     ndcg_curve,
     ndcg_samples,
     ndcg_score,
     quantile_grades,
 )
-from sklearn_ndcg._selection import (
-    GroupedRanker,
+from sklearn_ndcg._metrics.measure import CONVENTIONS, jarvelin_kekalainen
+from sklearn_ndcg._selection.leaks import QueryLeakWarning
+from sklearn_ndcg._selection.ranker import GroupedRanker
+from sklearn_ndcg._selection.scorers import (
     GroupedScorer,
-    QueryLeakWarning,
-    QuerySplitter,
-    check_group_splits,
     make_dcg_scorer,
     make_ndcg_scorer,
     one_ranking,
 )
+from sklearn_ndcg._selection.splitters import QuerySplitter, check_group_splits
+from sklearn_ndcg.inference import NDCGDisplay
 
 if TYPE_CHECKING:
     from sklearn_ndcg import frames as frames
@@ -64,9 +56,6 @@ __version__ = version("sklearn-ndcg")
 def show_versions() -> None:
     """Print what a bug report needs: the kernels in use, the package's folder and all versions.
 
-    If you start Python inside a clone, it imports the source instead of the installed package,
-    without compiled kernels. The second line then says so.
-
     Examples
     --------
     >>> import sklearn_ndcg
@@ -77,26 +66,16 @@ def show_versions() -> None:
     System:
     ...
     """
-    compiled = _kernels.backend is not _kernels.numpy_kernels
-    print(f"sklearn_ndcg {__version__}, {'compiled' if compiled else 'NumPy'} kernels")
-    folder = Path(__file__).parent
-    in_clone = (folder.parent / "pyproject.toml").exists()
-    place = f"imported from {folder}"
-    if in_clone and not {each.suffix for each in folder.glob("_kernels/*")} & {".so", ".pyd"}:
-        place += (
-            ": source, without compiled kernels. For the installed package, start Python in "
-            "another directory, or as python -P."
-        )
-    print(place)
+    kernels = "NumPy" if _kernels.backend is _kernels.numpy_kernels else "compiled"
+    print(f"sklearn_ndcg {__version__}, {kernels} kernels")
+    print(f"imported from {Path(__file__).parent}")
     sklearn.show_versions()
 
 
 __all__ = [
-    "CONVENTIONS", "Comparison", "DifferenceDisplay", "Explanation", "GroupedRanker",
-    "GroupedScorer", "NDCGDisplay", "NDCGInterval", "QueryDifferences", "QueryLeakWarning",
-    "QuerySplitter", "SegmentDisplay", "SegmentTable", "check_group_splits", "compare_candidates",
-    "compare_lists", "compare_rankers", "compare_runs", "dcg_samples", "dcg_score",
+    "CONVENTIONS", "Explanation", "GroupedRanker", "GroupedScorer", "NDCGDisplay",
+    "QueryLeakWarning", "QuerySplitter", "check_group_splits", "dcg_samples", "dcg_score",
     "explain_difference", "from_lists", "from_trec", "jarvelin_kekalainen", "make_dcg_scorer",
-    "make_ndcg_scorer", "ndcg_by_segment", "ndcg_curve", "ndcg_interval", "ndcg_samples",
-    "ndcg_score", "one_ranking", "quantile_grades", "show_versions",
+    "make_ndcg_scorer", "ndcg_curve", "ndcg_samples", "ndcg_score", "one_ranking",
+    "quantile_grades", "show_versions",
 ]  # fmt: skip

@@ -18,17 +18,16 @@ from sklearn_ndcg import (
     GroupedRanker,
     NDCGDisplay,
     _checks,
-    compare_rankers,
     dcg_samples,
     dcg_score,
     make_dcg_scorer,
     make_ndcg_scorer,
     ndcg_curve,
-    ndcg_interval,
     ndcg_samples,
     ndcg_score,
     one_ranking,
 )
+from sklearn_ndcg.inference import compare_rankers, ndcg_interval
 
 UNDEFINED = "NDCG is undefined for"
 SINGLE = "Each of the 3 queries has a single document"

@@ -13,17 +13,16 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn_ndcg import (
     CONVENTIONS,
     NDCGDisplay,
-    compare_rankers,
     explain_difference,
     make_ndcg_scorer,
     ndcg_curve,
-    ndcg_interval,
     ndcg_samples,
     ndcg_score,
 )
-from sklearn_ndcg._kernels import TieRule
+from sklearn_ndcg._kernels.numpy_kernels import TieRule
 from sklearn_ndcg._metrics import measure
 from sklearn_ndcg._metrics.measure import DISCOUNTS, GAINS, TIES, UNDEFINED, Measure, UndefinedRule
+from sklearn_ndcg.inference import compare_rankers, ndcg_interval
 
 mpl.use("agg")
 

@@ -30,18 +30,20 @@ from sklearn_ndcg import (
     NDCGDisplay,
     QuerySplitter,
     compare_candidates,
-    compare_lists,
-    compare_rankers,
-    compare_runs,
     frames,
     from_lists,
     from_trec,
     make_ndcg_scorer,
-    ndcg_by_segment,
     ndcg_curve,
-    ndcg_interval,
     ndcg_samples,
     ndcg_score,
+)
+from sklearn_ndcg.inference import (
+    compare_lists,
+    compare_rankers,
+    compare_runs,
+    ndcg_by_segment,
+    ndcg_interval,
 )
 
 mpl.use("agg")

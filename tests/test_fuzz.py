@@ -21,7 +21,6 @@ from sklearn.linear_model import Ridge
 
 from sklearn_ndcg import (
     GroupedRanker,
-    compare_rankers,
     dcg_samples,
     dcg_score,
     frames,
@@ -29,12 +28,12 @@ from sklearn_ndcg import (
     from_trec,
     make_ndcg_scorer,
     ndcg_curve,
-    ndcg_interval,
     ndcg_samples,
     ndcg_score,
     one_ranking,
     quantile_grades,
 )
+from sklearn_ndcg.inference import compare_rankers, ndcg_interval
 
 # drawn data may have only queries with a single document
 pytestmark = pytest.mark.filterwarnings(

@@ -24,7 +24,7 @@ from sklearn_ndcg._metrics import measure
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(sklearn_ndcg.__file__).parent
 # A wing imports only from those below it, and only what their `__init__` lists.
-WINGS = ["_checks", "_kernels", "_rows", "_lists", "_metrics", "frames", "_selection", "_inference"]
+WINGS = ["_checks", "_kernels", "_rows", "_lists", "_metrics", "frames", "_selection", "inference"]
 # These files hold only imports; `frames/__init__.py` holds public functions.
 DOORS = {"__init__", *(f"{wing}.__init__" for wing in WINGS if wing != "frames")}
 # optional: imported inside a function or a try
@@ -293,7 +293,7 @@ def test_options_are_keywords(module):
     """Only data come by position, so that options can be added in any order."""
     module = pytest.importorskip(module)
     functions = {name: getattr(module, name) for name in module.__all__}
-    for display in (sklearn_ndcg.NDCGDisplay, sklearn_ndcg.DifferenceDisplay):
+    for display in (sklearn_ndcg.NDCGDisplay, sklearn_ndcg.inference.DifferenceDisplay):
         functions |= dict(getmembers(display, ismethod))  # from_predictions and others
     for name in ("check_group_splits", "jarvelin_kekalainen"):
         functions.pop(name, None)

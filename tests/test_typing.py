@@ -16,7 +16,8 @@ api = pytest.importorskip("mypy.api")
 CODE = """
 import numpy as np
 import sklearn_ndcg as sn
-from sklearn_ndcg import CONVENTIONS, Comparison, GroupedScorer, NDCGInterval, ndcg_score
+from sklearn_ndcg import CONVENTIONS, GroupedScorer, ndcg_score
+from sklearn_ndcg.inference import Comparison, NDCGInterval
 
 y, s, q = np.array([1, 0]), np.array([0.2, 0.1]), ["a", "a"]
 value: float = ndcg_score(y, s, groups=q, k=10, gain="exponential", undefined="omit")

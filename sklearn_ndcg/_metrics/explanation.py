@@ -16,7 +16,7 @@ from sklearn_ndcg._metrics.judged import Judged
 from sklearn_ndcg._metrics.measure import CONVENTIONS, Measure, NDCGChoicesAtK, measure_and_data
 from sklearn_ndcg._metrics.queries import Queries, count_of_queries
 from sklearn_ndcg._metrics.tables import Table
-from sklearn_ndcg._rows import codes_of_runs, shown_labels
+from sklearn_ndcg._rows.grouping import codes_of_runs, shown_labels
 
 # In the order of the steps.
 _CHOICES = ("unjudged", "gain", "discount", "ties", "undefined", "k")

@@ -13,7 +13,7 @@ from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff, Discount, Floats, Gain, Ints, Ties, Undefined, Unjudged
 from sklearn_ndcg._metrics.inputs import numeric, read_queries
 from sklearn_ndcg._metrics.measure import Measure, check_curve_cutoffs, check_cutoff
-from sklearn_ndcg._rows import Grouping
+from sklearn_ndcg._rows.grouping import Grouping
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -11,11 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
-from sklearn_ndcg import _checks, _kernels
+from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Floats, Grades
+from sklearn_ndcg._kernels.numpy_kernels import as_grades
+from sklearn_ndcg._kernels.threads import map_rows
 from sklearn_ndcg._metrics.measure import Measure
 from sklearn_ndcg._metrics.queries import LARGEST_WEIGHT, Queries, refuse_zero_weight
-from sklearn_ndcg._rows import Grouping, warn_of_single_documents
+from sklearn_ndcg._rows.grouping import Grouping, warn_of_single_documents
 
 _FEW = 16  # queries to look at before all others
 
@@ -90,7 +92,7 @@ def read_batch(
     _check_groups(relevance.shape, groups)
     score = _scores(y_score, relevance.shape)
     weight = None if sample_weight is None else row_weights(sample_weight, len(relevance))
-    grades = _kernels.as_grades(relevance.ravel())
+    grades = as_grades(relevance.ravel())
     judged = None if grades is not None else _where_judged(relevance, measure.unjudged)
 
     if relevance.ndim == 2:
@@ -164,7 +166,7 @@ def _dense(matrix: Any, name: str) -> NDArray[Any]:
     rows = sparse.csr_array(matrix, copy=True)
     rows.sum_duplicates()  # before values become bytes, which may not hold the sums
     if rows.dtype.kind in "iuf":
-        grades = _kernels.as_grades(rows.data)
+        grades = as_grades(rows.data)
         rows.data = rows.data if grades is None else grades
     return np.asarray(rows.toarray())
 
@@ -268,7 +270,7 @@ def _scores(y_score: ArrayLike, shape: tuple[int, ...]) -> Floats:
             f"y_true and y_score must have the same shape, got {shape} and {score.shape}.{hint}"
         )
     rows = score.ravel()
-    if not all(_kernels.map_rows(lambda part: rows[part].max() < np.inf, len(rows))):
+    if not all(map_rows(lambda part: rows[part].max() < np.inf, len(rows))):
         wrong = _checks.count_of(np.isnan(score) | (score == np.inf), "NaN or +inf")
         raise ValueError(
             f"y_score must be finite, or -inf for what was not retrieved; found {wrong}."

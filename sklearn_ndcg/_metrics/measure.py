@@ -14,7 +14,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff, Discount, Floats, Gain, Ints, Ties, Undefined, Unjudged
-from sklearn_ndcg._kernels import TieRule
+from sklearn_ndcg._kernels.numpy_kernels import TieRule
 
 
 class _Conventions(Mapping[str, dict[str, Any]]):

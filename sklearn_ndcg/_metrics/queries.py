@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from sklearn_ndcg import _kernels
 from sklearn_ndcg._checks import Floats, Grades, Ints
-from sklearn_ndcg._kernels import exact_sum, weighted_sums
+from sklearn_ndcg._kernels.sums import exact_sum, weighted_sums
 from sklearn_ndcg._metrics.measure import Measure
-from sklearn_ndcg._rows import Grouping, shown_labels
+from sklearn_ndcg._rows.grouping import Grouping, shown_labels
 
 LARGEST_WEIGHT = 1e300  # sums of such weights still fit a float64
 _VALUES_AT_A_TIME = 1 << 22  # values of queries at cutoffs, which take 32 MB

@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg import _kernels
 from sklearn_ndcg._checks import Floats, Ints, warn
+from sklearn_ndcg._kernels.numpy_kernels import Places
+from sklearn_ndcg._kernels.sums import sums_of_runs
 from sklearn_ndcg._rows.ids import (
     columns_of_ids,
     encode_ids,
@@ -46,7 +48,7 @@ class Grouping:
     starts: Ints
     lengths: Ints
     codes: Ints | None = None
-    places: _kernels.Places | None = None
+    places: Places | None = None
 
     @classmethod
     def of_codes(cls, labels: NDArray[Any], codes: Ints) -> Grouping:
@@ -187,7 +189,7 @@ class Grouping:
         return low, high
 
     def _sum(self, gathered: Floats) -> Floats:
-        return self._reduce(_kernels.sums_of_runs, gathered)
+        return self._reduce(sums_of_runs, gathered)
 
     def _reduce(
         self, reduce: Callable[[NDArray[Item], Ints], NDArray[Item]], gathered: NDArray[Item]

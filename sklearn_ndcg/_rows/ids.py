@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from sklearn_ndcg import _kernels
 from sklearn_ndcg._checks import Ints, count_of, is_missing, refuse_masked, to_host
+from sklearn_ndcg._kernels.threads import map_rows
 from sklearn_ndcg._rows.columns import column_names
 
 LabelsAt = Callable[[Ints], Iterable[Any]]  # the labels of some rows
@@ -57,7 +58,7 @@ def unique_ids(ids: NDArray[Any], sort: bool) -> tuple[NDArray[Any], Ints]:
     Without `sort` the distinct ids may come in any order.
     """
     if ids.dtype.kind in "biu":
-        parts = _kernels.map_rows(lambda part: (ids[part].min(), ids[part].max()), len(ids))
+        parts = map_rows(lambda part: (ids[part].min(), ids[part].max()), len(ids))
         low, high = min(low for low, _ in parts), max(high for _, high in parts)
         if int(high) - int(low) <= 2 * len(ids):
             return _unique_by_table(ids, low, int(high) - int(low) + 1)
@@ -418,11 +419,11 @@ def _unique_by_table(ids: NDArray[Any], low: Any, size: int) -> tuple[NDArray[An
     def number(part: slice) -> None:
         place[part] = numbers[place[part]]
 
-    _kernels.map_rows(find, len(ids))
+    map_rows(find, len(ids))
     found = (np.flatnonzero(seen) + low).astype(ids.dtype)
     if len(found) < size:
         numbers = np.cumsum(seen) - 1
-        _kernels.map_rows(number, len(ids))
+        map_rows(number, len(ids))
     return found, place
 
 

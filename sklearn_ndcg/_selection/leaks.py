@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from sklearn_ndcg._checks import Floats, Ints, refuse_reordered, to_host, warn
-from sklearn_ndcg._rows import Grouping, count_rows, shown_labels
+from sklearn_ndcg._rows.columns import count_rows
+from sklearn_ndcg._rows.grouping import Grouping, shown_labels
 from sklearn_ndcg._selection.libraries import last_step
 
 _MOST_MEMBERS = 1000  # of a list that are checked, as it may hold other things than models

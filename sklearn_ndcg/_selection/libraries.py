@@ -22,7 +22,8 @@ from sklearn.utils import metadata_routing
 from sklearn.utils.metadata_routing import MethodMapping
 
 from sklearn_ndcg._checks import Floats, Ints
-from sklearn_ndcg._rows import Grouping, take_rows
+from sklearn_ndcg._rows.columns import take_rows
+from sklearn_ndcg._rows.grouping import Grouping
 
 Params = dict[str, Any]
 

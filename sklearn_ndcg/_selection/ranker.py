@@ -15,9 +15,20 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_ndcg import _checks, _rows
+from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Floats, Ints
-from sklearn_ndcg._metrics import row_weights
+from sklearn_ndcg._metrics.inputs import row_weights
+from sklearn_ndcg._rows.columns import (
+    column_names,
+    count_rows,
+    group_columns,
+    insert_zeros,
+    lacking,
+    order_values,
+    query_ids,
+    without_columns,
+)
+from sklearn_ndcg._rows.grouping import Grouping, warn_of_single_documents
 from sklearn_ndcg._selection import libraries
 from sklearn_ndcg._selection.leaks import TrainedQueries
 from sklearn_ndcg._selection.libraries import CATBOOST_COLUMNS, INTERFACES, Params, TrainingRows
@@ -248,12 +259,12 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         inner = self._clone_estimator()
         last = libraries.last_step(inner)
         self._check_groups(groups, last, fit_params)
-        times = _rows.order_values(X, self.order_by, y)
+        times = order_values(X, self.order_by, y)
         _checks.refuse_reordered(X=X, order_by=times)
-        self._group_columns = _rows.group_columns(X, self.group_by, self.order_by)
-        self._columns = _rows.column_names(X) or []
+        self._group_columns = group_columns(X, self.group_by, self.order_by)
+        self._columns = column_names(X) or []
         transforms = isinstance(inner, Pipeline) and len(inner.steps) > 1
-        grouping = None if groups is None else _rows.Grouping.of_ids(groups, len(y))
+        grouping = None if groups is None else Grouping.of_ids(groups, len(y))
         fit_params, metadata, weight = libraries.route(self, grouping, weight, fit_params)
         libraries.check_fit_params(
             fit_params, last, self._group_columns, self.early_stopping or transforms
@@ -355,7 +366,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             ``ndcg_score(y, scores, groups=groups, k=k)``.
         """
         self._features(X)  # raises if X is not as in fit
-        groups = _rows.query_ids(X, self.group_by, groups, y)  # before y loses its index
+        groups = query_ids(X, self.group_by, groups, y)  # before y loses its index
         scorer = make_ndcg_scorer(k=self.k)
         y = utils.column_or_1d(y, warn=True)
         return float(scorer(self, X, y, sample_weight, groups=groups))  # type: ignore[arg-type]
@@ -377,7 +388,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         # CatBoost's are None in rankers, and those of all rounds in a model that was cut
         if hasattr(inner, "get_feature_importance"):
             values = np.asarray(inner.get_feature_importance(type="PredictionValuesChange"))
-        return _rows.insert_zeros(values, self._group_columns, self._columns, self.n_features_in_)
+        return insert_zeros(values, self._group_columns, self._columns, self.n_features_in_)
 
     @property
     def classes_(self) -> Any:
@@ -447,8 +458,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if X is None:
             raise ValueError("X is None: pass the features, one row per document.")
         _checks.refuse_masked(y, "y")
-        groups = _rows.query_ids(X, self.group_by, groups, y)
-        n = _rows.count_rows(X)
+        groups = query_ids(X, self.group_by, groups, y)
+        n = count_rows(X)
         aligned = {k: v for k, v in fit_params.items() if libraries.is_aligned(k, v, n)}
         _checks.refuse_reordered(X=X, y=y, groups=groups, sample_weight=sample_weight, **aligned)
         X, y = validate_data(self, X, y, skip_check_array=True)
@@ -510,19 +521,19 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 "for a single feature, X.reshape(1, -1) for a single document."
             )
         columns = self._group_columns
-        missing = _rows.lacking(X, columns, self._columns, self.n_features_in_)
+        missing = lacking(X, columns, self._columns, self.n_features_in_)
         if not missing:
             validate_data(self, X, reset=False, skip_check_array=True)
-        return _rows.without_columns(X, [key for key in columns if key not in missing])
+        return without_columns(X, [key for key in columns if key not in missing])
 
-    def _warn_of_grouping(self, X: Any, grouping: _rows.Grouping | None, last: Any) -> None:
+    def _warn_of_grouping(self, X: Any, grouping: Grouping | None, last: Any) -> None:
         """Warn if ids that affect training do not look like query ids."""
         if grouping is None:
             return
         n_queries = len(grouping.labels)
         if libraries.interface_of(last) or self.early_stopping or self.max_queries is not None:
-            _rows.warn_of_single_documents(grouping.n_single, n_queries)
-        if n_queries == 1 and _rows.group_columns(X, self.group_by):
+            warn_of_single_documents(grouping.n_single, n_queries)
+        if n_queries == 1 and group_columns(X, self.group_by):
             _checks.warn(
                 f"group_by={self.group_by!r} finds a single query in all {grouping.lengths[0]} "
                 "rows. If an encoder gave all ids one value, move them to an index level, or put "
@@ -533,7 +544,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self,
         X: Any,
         y: NDArray[Any],
-        grouping: _rows.Grouping | None,
+        grouping: Grouping | None,
         weight: Floats | None,
         fit_params: Params,
         metadata: Params,
@@ -546,7 +557,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         n = len(y)
         names = [name for name, value in fit_params.items() if libraries.is_aligned(name, value, n)]
         aligned = {name: fit_params.pop(name) for name in names}
-        features = _rows.without_columns(X, self._group_columns)
+        features = without_columns(X, self._group_columns)
         rows = TrainingRows(features, y, weight, np.array([n]), aligned, metadata)
         for name in ("query_ids_", "_trained_queries", "best_iteration_"):  # of an earlier fit
             self.__dict__.pop(name, None)
@@ -564,7 +575,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return train, rows.take_queries(held_out, grouping.lengths, order) if stops else None
 
     def _draw_queries(
-        self, grouping: _rows.Grouping, times: Any
+        self, grouping: Grouping, times: Any
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Which queries are used, and which of these are held out from training."""
         n_queries = len(grouping.labels)

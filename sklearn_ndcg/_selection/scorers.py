@@ -8,22 +8,15 @@ from typing import Any, ClassVar, Literal, Unpack, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.metadata_routing import UNUSED
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff
-from sklearn_ndcg._metrics import (
-    DCGChoices,
-    Measure,
-    NDCGChoices,
-    measure_and_data,
-    read_batch,
-    read_queries,
-    with_scores,
-)
-from sklearn_ndcg._rows import count_rows, query_ids
+from sklearn_ndcg._metrics.inputs import read_batch, read_queries, with_scores
+from sklearn_ndcg._metrics.measure import DCGChoices, Measure, NDCGChoices, measure_and_data
+from sklearn_ndcg._rows.columns import count_rows, query_ids
 from sklearn_ndcg._selection.leaks import WholeQueries, warn_of_leak
 
 Response = Literal["predict_proba", "decision_function", "predict"]
@@ -640,17 +633,6 @@ class HeldOutScore:
 
     def _of(self, y_score: Any) -> float:
         return float(with_scores(self._queries, y_score).means()[0])
-
-
-def scorer_at(scorer: GroupedScorer, name: Any) -> GroupedScorer:
-    """The scorer with a single cutoff; if it has several, with the one that is called `name`."""
-    measure = scorer._measure()
-    if not measure.has_several_cutoffs:
-        return scorer
-    cutoffs = dict(zip(scorer._names(measure), measure.cutoffs, strict=True))
-    _checks.check_choice("refit of the search", name, tuple(cutoffs))
-    single: GroupedScorer = clone(scorer).set_params(k=cutoffs[name])
-    return single
 
 
 def _without_rounding_errors(proba: _checks.Floats, gains: _checks.Floats) -> _checks.Floats:

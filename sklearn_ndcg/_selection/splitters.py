@@ -16,13 +16,8 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import BaseCrossValidator, check_cv
 
 from sklearn_ndcg._checks import Ints, is_integer, refuse_reordered
-from sklearn_ndcg._rows import (
-    Grouping,
-    count_rows,
-    order_values,
-    query_ids,
-    shown_labels,
-)
+from sklearn_ndcg._rows.columns import count_rows, order_values, query_ids
+from sklearn_ndcg._rows.grouping import Grouping, shown_labels
 
 # Splitters with such names take the order of samples as the order of time.
 _IN_TIME = re.compile("Time|Walk|Purged|Gap")

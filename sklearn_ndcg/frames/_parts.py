@@ -14,9 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ndcg._checks import Ints, import_optional
-from sklearn_ndcg._kernels import map_rows
-from sklearn_ndcg._metrics import LARGEST_WEIGHT, Measure, Queries, Totals, read_batch
-from sklearn_ndcg._rows import Grouping, encode_ids, first_rows, shown_labels
+from sklearn_ndcg._kernels.threads import map_rows
+from sklearn_ndcg._metrics.inputs import read_batch
+from sklearn_ndcg._metrics.measure import Measure
+from sklearn_ndcg._metrics.queries import LARGEST_WEIGHT, Queries, Totals
+from sklearn_ndcg._rows.grouping import Grouping, shown_labels
+from sklearn_ndcg._rows.ids import encode_ids, first_rows
 
 _NEEDS = "sklearn_ndcg.frames needs Narwhals, which is the extra `frames`"
 nw = import_optional("narwhals.stable.v2", _NEEDS, "narwhals>=2.10")

@@ -7,7 +7,8 @@ import sklearn_ndcg
 
 nw = pytest.importorskip("narwhals.stable.v2", reason="the extra `frames` is not installed")
 pa = pytest.importorskip("pyarrow")
-from sklearn_ndcg._metrics import Measure, Totals  # noqa: E402
+from sklearn_ndcg._metrics.measure import Measure  # noqa: E402
+from sklearn_ndcg._metrics.queries import Totals  # noqa: E402
 from sklearn_ndcg.frames._parts import refuse_wrong_rows, score_part, sum_part  # noqa: E402
 
 COLUMNS = {"groups": ["q"], "y_true": ["y"], "y_score": ["s"], "sample_weight": ["w"]}

@@ -10,17 +10,14 @@ from helpers import assert_same, matrices, three_rankers, users
 from oracles import exact_pvalue
 from scipy import stats
 
-from sklearn_ndcg import (
-    CONVENTIONS,
+from sklearn_ndcg import CONVENTIONS, from_lists, from_trec, ndcg_samples
+from sklearn_ndcg.inference import (
     compare_lists,
     compare_rankers,
     compare_runs,
-    from_lists,
-    from_trec,
+    comparison,
     ndcg_interval,
-    ndcg_samples,
 )
-from sklearn_ndcg._inference import comparison
 
 # SciPy's name for it
 RNG = "rng" if "rng" in signature(stats.bootstrap).parameters else "random_state"

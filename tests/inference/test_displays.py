@@ -14,17 +14,19 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold, cross_validate
 
 from sklearn_ndcg import (
-    DifferenceDisplay,
     NDCGDisplay,
     SegmentDisplay,
-    compare_rankers,
     from_lists,
     make_ndcg_scorer,
-    ndcg_by_segment,
     ndcg_curve,
-    ndcg_interval,
     ndcg_samples,
     ndcg_score,
+)
+from sklearn_ndcg.inference import (
+    DifferenceDisplay,
+    compare_rankers,
+    ndcg_by_segment,
+    ndcg_interval,
 )
 
 matplotlib = pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")

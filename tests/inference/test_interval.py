@@ -10,7 +10,8 @@ import pytest
 from helpers import assert_same, matrices, users
 from scipy import stats
 
-from sklearn_ndcg import ndcg_by_segment, ndcg_interval, ndcg_samples, ndcg_score
+from sklearn_ndcg import ndcg_samples, ndcg_score
+from sklearn_ndcg.inference import ndcg_by_segment, ndcg_interval
 
 Y, S = matrices()
 # SciPy's name for it
@@ -41,7 +42,7 @@ def test_interval_is_that_of_scipy_for_the_same_resamples(method, level):
 def test_drawing_in_chunks_gives_the_same_resamples(monkeypatch):
     y, s = matrices()
     whole = ndcg_interval(y, s, n_resamples=200, random_state=1)
-    monkeypatch.setattr("sklearn_ndcg._inference.statistics._CHUNK", 130)
+    monkeypatch.setattr("sklearn_ndcg.inference._statistics._CHUNK", 130)
     assert ndcg_interval(y, s, n_resamples=200, random_state=1) == whole
 
 

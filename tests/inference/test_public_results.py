@@ -11,22 +11,24 @@ from helpers import matrices
 
 import sklearn_ndcg
 from sklearn_ndcg import (
-    Comparison,
     Explanation,
     GroupedScorer,
-    NDCGInterval,
-    QueryDifferences,
-    SegmentTable,
     compare_candidates,
-    compare_lists,
-    compare_rankers,
-    compare_runs,
     explain_difference,
     make_dcg_scorer,
     make_ndcg_scorer,
+    ndcg_score,
+)
+from sklearn_ndcg.inference import (
+    Comparison,
+    NDCGInterval,
+    QueryDifferences,
+    SegmentTable,
+    compare_lists,
+    compare_rankers,
+    compare_runs,
     ndcg_by_segment,
     ndcg_interval,
-    ndcg_score,
 )
 
 Y, S = matrices(30)
@@ -111,8 +113,8 @@ def test_options_are_typed():
 
 
 def test_the_options_of_displays_are_those_of_a_curve_and_of_plot():
-    from sklearn_ndcg._inference.displays import DisplayOptions  # noqa: PLC0415
-    from sklearn_ndcg._metrics import CurveOptions  # noqa: PLC0415
+    from sklearn_ndcg._metrics.measure import CurveOptions  # noqa: PLC0415
+    from sklearn_ndcg.inference._displays import DisplayOptions  # noqa: PLC0415
 
     plot = set(signature(sklearn_ndcg.NDCGDisplay.plot).parameters) - {"self", "name"}
     curve = set(CurveOptions.__annotations__) - {"groups"}

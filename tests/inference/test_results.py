@@ -9,7 +9,8 @@ import pytest
 from helpers import matrices, three_rankers, users
 from scipy import stats
 
-from sklearn_ndcg import compare_rankers, explain_difference, ndcg_interval, ndcg_samples
+from sklearn_ndcg import explain_difference, ndcg_samples
+from sklearn_ndcg.inference import compare_rankers, ndcg_interval
 
 Y, S = matrices()
 

@@ -8,7 +8,7 @@ import pytest
 from oracles import exact_pvalue
 from scipy import stats
 
-from sklearn_ndcg._inference.statistics import (
+from sklearn_ndcg.inference._statistics import (
     bca_levels,
     bootstrap_means,
     by_cluster,

@@ -7,14 +7,7 @@ from itertools import accumulate, groupby
 import numpy as np
 import pytest
 
-from sklearn_ndcg import (
-    _kernels,
-    dcg_samples,
-    dcg_score,
-    ndcg_curve,
-    ndcg_samples,
-    ndcg_score,
-)
+from sklearn_ndcg import _kernels, dcg_samples, dcg_score, ndcg_curve, ndcg_samples, ndcg_score
 
 try:
     from sklearn_ndcg._kernels import compiled

@@ -6,8 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sklearn_ndcg._kernels import exact_sum, sums_of_runs, weighted_means, weighted_sums
-from sklearn_ndcg._kernels.sums import _FEW
+from sklearn_ndcg._kernels.sums import _FEW, exact_sum, sums_of_runs, weighted_means, weighted_sums
 
 
 @pytest.mark.parametrize("n", [1, 2, 500, 5000, 100_000])

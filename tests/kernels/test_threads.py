@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from sklearn_ndcg import _kernels, dcg_samples, ndcg_curve, ndcg_samples, ndcg_score
 from sklearn_ndcg._kernels import threads
-from sklearn_ndcg._rows import Grouping
+from sklearn_ndcg._rows.grouping import Grouping
 
 MANY = 1 << 24  # rows, which pay for any number of threads here
 RNG = np.random.default_rng(0)

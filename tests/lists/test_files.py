@@ -11,8 +11,9 @@ from helpers import examples, per_query
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sklearn_ndcg import CONVENTIONS, compare_runs, from_trec
+from sklearn_ndcg import CONVENTIONS, from_trec
 from sklearn_ndcg._lists.files import read_trec
+from sklearn_ndcg.inference import compare_runs
 
 QRELS = "q1 0 a 2\nq1 0 b 1\nq2 0 a 1\n"
 RUN = "q1 Q0 a 1 0.9 bm25\nq1 Q0 c 2 0.4 bm25\nq2 Q0 b 1 1e-3 bm25\n"

@@ -8,15 +8,8 @@ import pandas as pd
 import pytest
 from helpers import ideal, per_query
 
-from sklearn_ndcg import (
-    CONVENTIONS,
-    compare_lists,
-    compare_runs,
-    from_lists,
-    from_trec,
-    ndcg_samples,
-    ndcg_score,
-)
+from sklearn_ndcg import CONVENTIONS, from_lists, from_trec, ndcg_samples, ndcg_score
+from sklearn_ndcg.inference import compare_lists, compare_runs
 
 
 class Judged(NamedTuple):

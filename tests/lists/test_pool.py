@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from sklearn_ndcg import from_lists, ndcg_samples
-from sklearn_ndcg._lists import pool_lists, read_list, read_run
+from sklearn_ndcg._lists.pool import pool_lists, read_run
+from sklearn_ndcg._lists.reading import read_list
 
 TRUTHS = {"q": {"a": 2, "b": 1}, "r": ["c"]}
 LISTS = {

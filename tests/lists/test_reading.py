@@ -10,8 +10,15 @@ import pytest
 from helpers import ideal, per_query
 
 from sklearn_ndcg import from_lists, from_trec
-from sklearn_ndcg._lists import judgements, ranked_run, read_list, truths_and_lists
-from sklearn_ndcg._lists.reading import as_floats, read_truth, refuse_unlike_ids
+from sklearn_ndcg._lists.reading import (
+    as_floats,
+    judgements,
+    ranked_run,
+    read_list,
+    read_truth,
+    refuse_unlike_ids,
+    truths_and_lists,
+)
 
 
 def test_truths_and_lists_are_mappings_from_query():

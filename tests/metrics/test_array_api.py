@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from helpers import IDS, S, Y, run_python
 
-from sklearn_ndcg import make_ndcg_scorer, ndcg_interval, ndcg_samples, ndcg_score, quantile_grades
+from sklearn_ndcg import make_ndcg_scorer, ndcg_samples, ndcg_score, quantile_grades
+from sklearn_ndcg.inference import ndcg_interval
 
 
 def arrays():

@@ -16,18 +16,17 @@ from scipy import sparse
 from sklearn import metrics
 
 from sklearn_ndcg import (
-    compare_rankers,
     dcg_samples,
     dcg_score,
     explain_difference,
     jarvelin_kekalainen,
     make_ndcg_scorer,
     ndcg_curve,
-    ndcg_interval,
     ndcg_samples,
     ndcg_score,
     quantile_grades,
 )
+from sklearn_ndcg.inference import compare_rankers, ndcg_interval
 
 NAN, INF = np.nan, np.inf
 LISTS = np.fromiter([[1, 0], [0, 1]], dtype=object, count=2)

@@ -5,7 +5,8 @@ from itertools import pairwise, permutations
 import numpy as np
 import pytest
 
-from sklearn_ndcg._metrics import Judged, Measure
+from sklearn_ndcg._metrics.judged import Judged
+from sklearn_ndcg._metrics.measure import Measure
 
 
 def share_of_judged(y, s, k):

@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 from helpers import in_order, ragged_rows
 
-from sklearn_ndcg import (
-    dcg_score,
-    jarvelin_kekalainen,
-    ndcg_samples,
-    ndcg_score,
-)
+from sklearn_ndcg import dcg_score, jarvelin_kekalainen, ndcg_samples, ndcg_score
 from sklearn_ndcg._metrics.measure import DISCOUNTS, Measure
 
 

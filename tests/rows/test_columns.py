@@ -393,7 +393,8 @@ def test_count_rows_of_what_only_numpy_can_read():
 
 
 def test_compound_ids_and_tables_of_scores_are_read_by_the_same_names():
-    from sklearn_ndcg import compare_rankers, ndcg_samples  # noqa: PLC0415
+    from sklearn_ndcg import ndcg_samples  # noqa: PLC0415
+    from sklearn_ndcg.inference import compare_rankers  # noqa: PLC0415
 
     rng = np.random.default_rng(0)
     y, query = rng.integers(0, 3, 60), np.repeat(np.arange(12), 5)

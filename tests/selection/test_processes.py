@@ -24,15 +24,14 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 import sklearn_ndcg
 from sklearn_ndcg import (
     GroupedRanker,
-    compare_rankers,
     dcg_score,
     make_dcg_scorer,
     make_ndcg_scorer,
     ndcg_curve,
-    ndcg_interval,
     ndcg_samples,
     quantile_grades,
 )
+from sklearn_ndcg.inference import compare_rankers, ndcg_interval
 
 X, Y, GROUPS = graded_rows(20, (5, 5), all_relevant=False)
 X = X.set_index(pd.Index(GROUPS, name="query"))

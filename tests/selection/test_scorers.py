@@ -59,8 +59,8 @@ from sklearn_ndcg import (
     ndcg_score,
     one_ranking,
 )
-from sklearn_ndcg._metrics import DCGChoices, NDCGChoices
-from sklearn_ndcg._selection import GroupedScorer
+from sklearn_ndcg._metrics.measure import DCGChoices, NDCGChoices
+from sklearn_ndcg._selection.scorers import GroupedScorer
 
 # --- where the ids come from
 

@@ -10,19 +10,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from sklearn_ndcg import _kernels
 from sklearn_ndcg._checks import EQUAL, Floats, Ints, check_choice, warn
-from sklearn_ndcg._inference import statistics
-from sklearn_ndcg._inference.results import ConfidenceInterval, NDCGInterval, SegmentTable
-from sklearn_ndcg._inference.sample import (
+from sklearn_ndcg._kernels.sums import weighted_means
+from sklearn_ndcg._kernels.threads import map_queries
+from sklearn_ndcg._metrics.measure import NDCGOptions, measure_and_data
+from sklearn_ndcg._metrics.queries import Queries
+from sklearn_ndcg.inference import _statistics as statistics
+from sklearn_ndcg.inference._results import ConfidenceInterval, NDCGInterval, SegmentTable
+from sklearn_ndcg.inference._sample import (
     Sample,
     check_level,
     check_sample_size,
     generator_of,
     scored_weights,
 )
-from sklearn_ndcg._inference.statistics import Method
-from sklearn_ndcg._metrics import NDCGOptions, Queries, measure_and_data
+from sklearn_ndcg.inference._statistics import Method
 
 
 def ndcg_interval(
@@ -118,7 +120,7 @@ def ndcg_interval(
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_ndcg import ndcg_interval
+    >>> from sklearn_ndcg.inference import ndcg_interval
     >>> rng = np.random.default_rng(0)
     >>> y_true = rng.integers(0, 5, size=(200, 20))
     >>> y_score = y_true + rng.normal(scale=2, size=y_true.shape)
@@ -210,13 +212,12 @@ def ndcg_by_segment(
     See Also
     --------
     compare_rankers : With `segments`, compares rankers within each segment.
-    SegmentDisplay : A plot of the table.
     frames.ndcg_by_segment : Segments of tables that are larger than memory.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_ndcg import ndcg_by_segment
+    >>> from sklearn_ndcg.inference import ndcg_by_segment
     >>> rng = np.random.default_rng(0)
     >>> y_true = rng.integers(0, 5, size=(200, 20))
     >>> is_new = np.arange(200) % 4 == 0
@@ -249,7 +250,7 @@ def ndcg_by_segment(
         return [_interval(each, *how, generator) for each, generator in pairs]
 
     n_drawn = np.array([each.n_queries for each in samples]) * n_resamples
-    overall, *found = chain(*_kernels.map_queries(intervals, n_drawn, int(n_drawn.sum())))
+    overall, *found = chain(*map_queries(intervals, n_drawn, int(n_drawn.sum())))
     names = ("ndcg", "standard_error", "n_queries", "n_left_out", "judged")
     low, high = np.array([each.confidence_interval for each in found]).T
     return SegmentTable(
@@ -284,7 +285,7 @@ def _interval(
     """The mean of a sample with its interval, which is nan for fewer than two queries."""
     value, error, bounds = np.nan, np.nan, np.full(2, np.nan)
     if sample.n_queries:
-        value = float(_kernels.weighted_means(sample.values, sample.weight)[0])
+        value = float(weighted_means(sample.values, sample.weight)[0])
     if sample.n_clusters > 1:
         tails = _tails(level)
         bounds, error = _bounds_and_error(value, sample, tails, method, n_resamples, generator)
@@ -324,7 +325,7 @@ def curve_interval(queries: Queries, cutoffs: Ints, confidence_level: float) -> 
     check_sample_size(weight, len(scored))
     weights = np.zeros((2, len(queries)))
     weights[:, scored] = weight, statistics.jackknife_factors(weight) ** 2
-    center = float(_kernels.weighted_means(last[np.newaxis, scored], weight)[0])
+    center = float(weighted_means(last[np.newaxis, scored], weight)[0])
     (first, second), _ = queries.curve_moments(cutoffs, weights, center)
     distance, error = statistics.mean_and_error_of_moments(first, second, weights[:, scored])
     mean = center + distance

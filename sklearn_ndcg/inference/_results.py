@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import EQUAL, Floats, Ints
-from sklearn_ndcg._inference import statistics
-from sklearn_ndcg._inference.statistics import Method, Test
-from sklearn_ndcg._metrics import Table
-from sklearn_ndcg._rows import shown_labels
+from sklearn_ndcg._metrics.tables import Table
+from sklearn_ndcg._rows.grouping import shown_labels
+from sklearn_ndcg.inference import _statistics as statistics
+from sklearn_ndcg.inference._statistics import Method, Test
 
 FrameOf = Literal["pairs", "rankers", "queries"]
 _PANDAS = ("pandas", "to_frame needs pandas", "pandas>=2.2")
@@ -83,7 +83,7 @@ class NDCGInterval:
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_ndcg import NDCGInterval, ndcg_interval
+    >>> from sklearn_ndcg.inference import NDCGInterval, ndcg_interval
     >>> rng = np.random.default_rng(0)
     >>> y_true = rng.integers(0, 5, size=(200, 20))
     >>> y_score = y_true + rng.normal(scale=2, size=y_true.shape)
@@ -154,12 +154,11 @@ class SegmentTable:
     See Also
     --------
     ndcg_by_segment : Makes it.
-    SegmentDisplay : A plot of it.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_ndcg import SegmentTable, ndcg_by_segment
+    >>> from sklearn_ndcg.inference import SegmentTable, ndcg_by_segment
     >>> rng = np.random.default_rng(0)
     >>> y_true = rng.integers(0, 5, size=(200, 20))
     >>> y_score = y_true + rng.normal(scale=2, size=y_true.shape)
@@ -232,7 +231,7 @@ class SegmentTable:
 class Comparison:
     """Differences between rankers on the same queries, and how sure they are.
 
-    The result of `compare_rankers`, `compare_lists`, `compare_runs` and `compare_candidates`. It
+    The result of `compare_rankers`, `compare_lists` and `compare_runs`. It
     prints as tables: the means of the rankers, the differences of the pairs, and the differences in
     each segment.
 
@@ -333,7 +332,7 @@ class Comparison:
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_ndcg import Comparison, compare_rankers
+    >>> from sklearn_ndcg.inference import Comparison, compare_rankers
     >>> rng = np.random.default_rng(0)
     >>> y_true = rng.integers(0, 5, size=(100, 20))
     >>> good, poor, other = (y_true + rng.normal(0, s, y_true.shape) for s in (2, 4, 4))
@@ -582,7 +581,7 @@ class QueryDifferences:
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_ndcg import compare_rankers
+    >>> from sklearn_ndcg.inference import compare_rankers
     >>> rng = np.random.default_rng(0)
     >>> y_true = rng.integers(0, 5, size=(100, 20))
     >>> scores = {name: y_true + rng.normal(0, 2, y_true.shape) for name in "ab"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
@@ -10,22 +10,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_ndcg import _checks, _metrics
+from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Floats
-from sklearn_ndcg._inference.comparison import scores_by_name
-from sklearn_ndcg._inference.interval import curve_interval
-from sklearn_ndcg._inference.results import Comparison, SegmentTable, query_differences
-from sklearn_ndcg._inference.sample import read_rankers
-from sklearn_ndcg._metrics import (
+from sklearn_ndcg._metrics.inputs import read_queries
+from sklearn_ndcg._metrics.measure import (
     CurveOptions,
     Measure,
     NDCGChoices,
-    Queries,
-    count_of_queries,
+    check_curve_cutoffs,
     measure_and_data,
 )
-from sklearn_ndcg._rows import column_names, take_rows
-from sklearn_ndcg._selection import ResponseMethod, make_ndcg_scorer
+from sklearn_ndcg._metrics.queries import Queries
+from sklearn_ndcg._rows.columns import column_names, take_rows
+from sklearn_ndcg._selection.scorers import ResponseMethod, make_ndcg_scorer
+from sklearn_ndcg.inference._comparison import scores_by_name
+from sklearn_ndcg.inference._interval import curve_interval
+from sklearn_ndcg.inference._results import Comparison, query_differences
+from sklearn_ndcg.inference._sample import read_rankers
 
 
 class DisplayOptions(NDCGChoices, total=False):
@@ -312,7 +313,7 @@ class NDCGDisplay:
         for estimator, rows in folds:
             fold: list[Any] = [each if each is None else take_rows(each, rows) for each in data]
             y_score, ids = scorer.scores_and_groups(estimator, *fold[:3])
-            queries = _metrics.read_queries(measure, fold[1], y_score, ids, fold[3])
+            queries = read_queries(measure, fold[1], y_score, ids, fold[3])
             found.append(cls._of_queries(queries, k, confidence_level=None))
         if n_nan := sum(bool(np.isnan(fold.ndcg).any()) for fold in found):
             _checks.warn(
@@ -418,7 +419,7 @@ class NDCGDisplay:
             k = range(1, min(k, queries.lengths.max(initial=1)) + 1)
         elif k is not None and np.ndim(k) == 1:
             k = np.unique(np.asarray(k))
-        cutoffs, ndcg = queries.mean_curve(_metrics.check_curve_cutoffs(k))
+        cutoffs, ndcg = queries.mean_curve(check_curve_cutoffs(k))
         queries = queries.without_warning()  # the curve has already warned
         interval = None
         if confidence_level is not None:
@@ -491,7 +492,7 @@ class DifferenceDisplay:
     >>> import matplotlib
     >>> matplotlib.use("agg")
     >>> import numpy as np
-    >>> from sklearn_ndcg import DifferenceDisplay, compare_rankers
+    >>> from sklearn_ndcg.inference import DifferenceDisplay, compare_rankers
     >>> rng = np.random.default_rng(0)
     >>> y_true = rng.integers(0, 5, size=(50, 20))
     >>> scores = {name: y_true + rng.normal(scale=2, size=y_true.shape) for name in "ab"}
@@ -584,172 +585,6 @@ class DifferenceDisplay:
         ax.legend()
         self.ax_, self.figure_ = ax, ax.figure
         return self
-
-
-@dataclass(kw_only=True, repr=False, eq=False)
-class SegmentDisplay:
-    """A value for each segment with its interval, and the value for all queries.
-
-    Made by `from_table`, for NDCG, or by `from_comparison`, for differences; the constructor takes
-    what they computed.
-
-    Parameters
-    ----------
-    segments : list of length n_segments
-        The segments, from the top down.
-
-    values : ndarray of shape (n_segments,)
-        The value for each segment.
-
-    interval : ndarray of shape (2, n_segments)
-        Bounds of each value.
-
-    overall : float
-        The value for all queries.
-
-    label : str
-        What the values are, for the axis.
-
-    Attributes
-    ----------
-    points_ : matplotlib Artist
-        The values and their intervals.
-
-    line_ : matplotlib Artist
-        The value for all queries.
-
-    ax_ : matplotlib Axes
-        Where it was drawn.
-
-    figure_ : matplotlib Figure
-        The figure it was drawn on.
-
-    See Also
-    --------
-    ndcg_by_segment : The numbers.
-    compare_rankers : With `segments`, compares rankers within each segment.
-
-    Examples
-    --------
-    >>> import matplotlib
-    >>> matplotlib.use("agg")
-    >>> import numpy as np
-    >>> from sklearn_ndcg import SegmentDisplay, ndcg_by_segment
-    >>> rng = np.random.default_rng(0)
-    >>> y_true = rng.integers(0, 5, size=(60, 20))
-    >>> y_score = y_true + rng.normal(scale=2, size=y_true.shape)
-    >>> device = np.array(["phone", "tablet", "laptop"])[np.arange(60) % 3]
-    >>> table = ndcg_by_segment(y_true, y_score, segments=device, method="t")
-    >>> display = SegmentDisplay.from_table(table)
-    >>> [text.get_text() for text in display.ax_.get_yticklabels()]
-    ['laptop (20 queries)', 'phone (20 queries)', 'tablet (20 queries)']
-    """
-
-    segments: list[Any]
-    values: Floats
-    interval: Floats
-    overall: float
-    label: str
-
-    @classmethod
-    def from_table(cls, table: SegmentTable, *, ax: Any = None) -> SegmentDisplay:
-        """Plot the NDCG of each segment.
-
-        Parameters
-        ----------
-        table : SegmentTable
-            What `ndcg_by_segment` returned.
-
-        ax : matplotlib Axes, default=None
-            Where to draw. None makes a new figure.
-
-        Returns
-        -------
-        SegmentDisplay
-            What was drawn.
-        """
-        level = table.overall.confidence_level
-        return cls(
-            segments=_with_counts(table.segments, table.n_queries),
-            values=table.ndcg,
-            interval=np.array(table.confidence_interval),
-            overall=table.overall.ndcg,
-            label=f"NDCG with {level:.6g} interval",
-        ).plot(ax)
-
-    @classmethod
-    def from_comparison(
-        cls, comparison: Comparison, *, pair: tuple[Any, Any] | None = None, ax: Any = None
-    ) -> SegmentDisplay:
-        """Plot the difference between two rankers in each segment.
-
-        Parameters
-        ----------
-        comparison : Comparison
-            What `compare_rankers`, `compare_lists` or `compare_runs` returned, with `segments`.
-
-        pair : tuple of two names, default=None
-            One of ``comparison.pairs``. None takes the only pair.
-
-        ax : matplotlib Axes, default=None
-            Where to draw. None makes a new figure.
-
-        Returns
-        -------
-        SegmentDisplay
-            What was drawn.
-
-        Raises
-        ------
-        ValueError
-            If the comparison has no segments; if `pair` is not one of the pairs, or is None and
-            there are several.
-        """
-        parts = comparison.by_segment
-        if not parts:
-            raise ValueError("comparison has no segments: pass segments= when you compare.")
-        place, sign = _place_and_sign(comparison, pair)
-        first, second = map(_label, comparison.pairs[place][::sign])
-        level = comparison.confidence_level
-        return cls(
-            segments=_with_counts(list(parts), [each.n_queries for each in parts.values()]),
-            values=sign * np.array([each.difference[place] for each in parts.values()]),
-            interval=np.sort(sign * np.array([
-                [bound[place] for bound in each.confidence_interval] for each in parts.values()
-            ]).T, axis=0),
-            overall=sign * float(comparison.difference[place]),
-            label=f"Difference of NDCG, {first} - {second}, with {level:.6g} interval",
-        ).plot(ax)  # fmt: skip
-
-    def plot(self, ax: Any = None) -> SegmentDisplay:
-        """Draw the segments.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw. None makes a new figure.
-
-        Returns
-        -------
-        SegmentDisplay
-            What was drawn.
-        """
-        ax = _axes(ax)
-        places = np.arange(len(self.segments))
-        lengths = np.abs(self.interval - self.values)
-        self.points_ = ax.errorbar(self.values, places, xerr=lengths, fmt="o", capsize=3)
-        self.line_ = ax.axvline(self.overall, color="k", linewidth=1)
-        if np.nanmin(self.interval) < 0:  # shows on which side of 0 a difference is
-            ax.axvline(0, color="0.7", linewidth=1, zorder=0)
-        ax.set_yticks(places, [_label(each) for each in self.segments])
-        ax.invert_yaxis()
-        ax.set_xlabel(f"{self.label}\n(line: all queries, {self.overall:.4f})")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
-
-
-def _with_counts(segments: list[Any], n_queries: Iterable[int]) -> list[str]:
-    return [f"{name} ({count_of_queries(n)})" for name, n in zip(segments, n_queries, strict=True)]
 
 
 def _place_and_sign(comparison: Comparison, pair: tuple[Any, Any] | None) -> tuple[int, int]:

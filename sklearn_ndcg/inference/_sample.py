@@ -19,16 +19,14 @@ from sklearn_ndcg._checks import (
     refuse_reordered,
     warn,
 )
-from sklearn_ndcg._inference.statistics import by_cluster, effective_number
-from sklearn_ndcg._metrics import (
-    Judged,
-    Measure,
-    Queries,
-    count_of_queries,
-    read_queries,
-    with_scores,
-)
-from sklearn_ndcg._rows import Grouping, as_python, first_rows, shown_labels, take_rows
+from sklearn_ndcg._metrics.inputs import read_queries, with_scores
+from sklearn_ndcg._metrics.judged import Judged
+from sklearn_ndcg._metrics.measure import Measure
+from sklearn_ndcg._metrics.queries import Queries, count_of_queries
+from sklearn_ndcg._rows.columns import take_rows
+from sklearn_ndcg._rows.grouping import Grouping, as_python, shown_labels
+from sklearn_ndcg._rows.ids import first_rows
+from sklearn_ndcg.inference._statistics import by_cluster, effective_number
 
 _LEAST = 10  # queries or clusters; below it a warning says that an interval is unreliable
 

@@ -16,7 +16,7 @@ from scipy.optimize import brentq
 from scipy.special import nctdtr, ndtr, ndtri, stdtrit
 
 from sklearn_ndcg._checks import Floats, Ints
-from sklearn_ndcg._kernels import weighted_means
+from sklearn_ndcg._kernels.sums import weighted_means
 
 Method = Literal["BCa", "percentile", "t"]
 Test = Literal["permutation", "t"]

@@ -11,15 +11,26 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from sklearn_ndcg import _lists, _metrics
 from sklearn_ndcg._checks import EQUAL, Floats, check_choice, is_number, naming_ranker, warn
-from sklearn_ndcg._inference import statistics
-from sklearn_ndcg._inference.results import Comparison, ConfidenceInterval, query_differences
-from sklearn_ndcg._inference.sample import Sample, check_level, generator_of
-from sklearn_ndcg._inference.statistics import Test
-from sklearn_ndcg._lists import Duplicates, FilePath, Unanswered
-from sklearn_ndcg._metrics import Judged, ListOptions, NDCGOptions
-from sklearn_ndcg._rows import Grouping, column_names
+from sklearn_ndcg._lists.files import FilePath
+from sklearn_ndcg._lists.pool import Pool, Unanswered, pool_lists, read_run
+from sklearn_ndcg._lists.reading import (
+    Duplicates,
+    check_duplicates,
+    judgements,
+    ranked_run,
+    read_list,
+    truths_and_lists,
+)
+from sklearn_ndcg._metrics.inputs import row_weights
+from sklearn_ndcg._metrics.judged import Judged
+from sklearn_ndcg._metrics.measure import ListOptions, NDCGOptions, measure_and_data
+from sklearn_ndcg._rows.columns import column_names
+from sklearn_ndcg._rows.grouping import Grouping
+from sklearn_ndcg.inference import _statistics as statistics
+from sklearn_ndcg.inference._results import Comparison, ConfidenceInterval, query_differences
+from sklearn_ndcg.inference._sample import Sample, check_level, generator_of
+from sklearn_ndcg.inference._statistics import Test
 
 Unjudged = Literal["zero", "omit"]
 _COUNTED = {1: "one ranker", 2: "two rankers"}
@@ -136,7 +147,7 @@ def compare_rankers(
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_ndcg import compare_rankers
+    >>> from sklearn_ndcg.inference import compare_rankers
     >>> rng = np.random.default_rng(0)
     >>> y_true = rng.integers(0, 5, size=(100, 20))
     >>> good, poor, other = (y_true + rng.normal(0, s, y_true.shape) for s in (2, 4, 4))
@@ -171,7 +182,7 @@ def compare_rankers(
     """
     scores = scores_by_name(y_scores, "y_scores", least=2)
     pairs = _pairs(list(scores), baseline)
-    measure, data = _metrics.measure_and_data("compare_rankers", {"undefined": "omit", **options})
+    measure, data = measure_and_data("compare_rankers", {"undefined": "omit", **options})
     check_choice("test", test, get_args(Test))
     check_level(confidence_level)
     _check_margin(margin)
@@ -292,7 +303,7 @@ def compare_lists(
     --------
     Two recommenders, for users who liked one to three films:
 
-    >>> from sklearn_ndcg import compare_lists
+    >>> from sklearn_ndcg.inference import compare_lists
     >>> films, users = list("ABCDEFGH"), range(30)
     >>> liked = [{films[u % 8], films[(3 * u + 1) % 8], films[(5 * u + 2) % 8]} for u in users]
     >>> popular = [films[:4] for u in users]
@@ -306,14 +317,14 @@ def compare_lists(
                     difference  0.95 interval       p (permutation, Holm)  effect  wins/ties/losses
     near - popular     +0.2456  [+0.0968, +0.3943]                 0.0014   +0.62  22/0/8
     """
-    _metrics.measure_and_data("compare_lists", options, ListOptions)
-    _lists.check_duplicates(duplicates, unjudged)
+    measure_and_data("compare_lists", options, ListOptions)
+    check_duplicates(duplicates, unjudged)
     _check_rankers("relevant", relevant, "recommended", recommended, "lists")
     lists = {}
     for name, each in recommended.items():
         with naming_ranker(name):
-            truths, lists[name] = _lists.truths_and_lists(relevant, each)
-    pool = _lists.pool_lists(truths, lists, unanswered, duplicates, _lists.read_list)
+            truths, lists[name] = truths_and_lists(relevant, each)
+    pool = pool_lists(truths, lists, unanswered, duplicates, read_list)
     return _compare_pool(
         pool, not isinstance(relevant, Mapping), options, unjudged=unjudged, baseline=baseline,
         test=test, confidence_level=confidence_level, margin=margin, segments=segments,
@@ -413,7 +424,7 @@ def compare_runs(
 
     Examples
     --------
-    >>> from sklearn_ndcg import compare_runs
+    >>> from sklearn_ndcg.inference import compare_runs
     >>> qrels = {f"q{i:02}": {"a": i % 3, "b": 2, "c": 1} for i in range(20)}
     >>> bm25 = {query: {"a": 3.1, "c": 2.5, "b": 0.5} for query in qrels}
     >>> dense = {query: {"b": 0.9, "c": 0.8, "a": 0.7} for query in qrels}
@@ -422,15 +433,15 @@ def compare_runs(
     query    bm25   dense  bm25 - dense
     q18    0.6199  1.0000       -0.3801
     """
-    _metrics.measure_and_data("compare_runs", options, ListOptions)
-    _lists.check_duplicates(duplicates, unjudged)
+    measure_and_data("compare_runs", options, ListOptions)
+    check_duplicates(duplicates, unjudged)
     _check_rankers("qrels", qrels, "runs", runs, "run")
-    truths, fractions = _lists.judgements(qrels, duplicates)
+    truths, fractions = judgements(qrels, duplicates)
     ranked = {}
     for name, run in runs.items():
         with naming_ranker(name):
-            ranked[name] = _lists.ranked_run(truths, fractions, run, duplicates)
-    pool = _lists.pool_lists(truths, ranked, unanswered, duplicates, _lists.read_run)
+            ranked[name] = ranked_run(truths, fractions, run, duplicates)
+    pool = pool_lists(truths, ranked, unanswered, duplicates, read_run)
     return _compare_pool(
         pool, False, options, unjudged=unjudged, baseline=baseline, test=test,
         confidence_level=confidence_level, margin=margin, segments=segments,
@@ -624,9 +635,7 @@ def _check_rankers(truth: str, truths: Any, argument: str, rankers: Any, each: s
         raise ValueError(f"{argument} must have at least two rankers, got {list(rankers)}.")
 
 
-def _compare_pool(
-    pool: _lists.Pool, in_order: bool, options: ListOptions, **arguments: Any
-) -> Comparison:
+def _compare_pool(pool: Pool, in_order: bool, options: ListOptions, **arguments: Any) -> Comparison:
     check_choice("unjudged", arguments["unjudged"], get_args(Unjudged))
     n = len(pool.queries)
     grouping = Grouping.of_ids(pool.labels(), n)
@@ -637,7 +646,7 @@ def _compare_pool(
             arguments[name] = ids.labels[np.repeat(ids.row_codes(), pool.n_rows)]
     if options.get("sample_weight") is not None:
         by_query = pool.per_query(options["sample_weight"], "sample_weight", in_order)
-        weight = _metrics.row_weights(by_query, n)
+        weight = row_weights(by_query, n)
         options["sample_weight"] = np.repeat(weight, pool.n_rows)
     groups = np.repeat(grouping.row_codes(), pool.n_rows)
     result = compare_rankers(pool.y_true, pool.y_scores, groups=groups, **arguments, **options)
