@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from math import isfinite, log
 from typing import Any, NamedTuple, TypedDict
@@ -112,52 +112,24 @@ _FLOAT = np.dtype(np.float64)
 _LARGEST_UNDEFINED = 1e100  # its cubes and their sums, as in intervals, still fit a float64
 
 
-class _RankingChoices(TypedDict, total=False):
+class _Options(TypedDict, total=False):
     gain: Gain
     discount: Discount
     ties: Ties
     ignore_ties: bool
-
-
-class _Choices(_RankingChoices, total=False):
     unjudged: Unjudged
 
 
-class DCGChoices(_Choices, total=False):
-    """What a DCG means, except its cutoff: keyword arguments of `dcg_score`."""
-
-    log_base: float
-
-
-class NDCGChoices(_Choices, total=False):
+class NDCGOptions(_Options, total=False):
     """What an NDCG means, except its cutoff: keyword arguments of `ndcg_score`."""
 
     undefined: Undefined
 
 
-class NDCGChoicesAtK(NDCGChoices, total=False):
-    """What an NDCG means: keyword arguments of `ndcg_score`."""
+class DCGOptions(_Options, total=False):
+    """What a DCG means, except its cutoff: keyword arguments of `dcg_score`."""
 
-    k: Cutoff
-
-
-class ListOptions(_RankingChoices, total=False):
-    """Keyword arguments of `ndcg_score` that functions for lists and runs share."""
-
-    undefined: Undefined
-    k: Cutoff
-    sample_weight: Any
-
-
-class CurveOptions(NDCGChoices, total=False):
-    """Keyword arguments of `ndcg_curve`, except the cutoffs."""
-
-    groups: ArrayLike | None
-    sample_weight: ArrayLike | None
-
-
-class NDCGOptions(NDCGChoicesAtK, CurveOptions, total=False):
-    """All keyword arguments of `ndcg_score`."""
+    log_base: float
 
 
 @dataclass(frozen=True)
@@ -178,8 +150,22 @@ class Measure:
     unjudged: Unjudged = "raise"
     undefined: Undefined = "warn"
 
+    @classmethod
+    def of(
+        cls, caller: str, options: Mapping[str, Any], k: Any = None, normalized: bool = True
+    ) -> Measure:
+        """The measure that keyword arguments of `caller` define."""
+        known = (NDCGOptions if normalized else DCGOptions).__annotations__
+        unknown = [name for name in options if name not in known]
+        if unknown:
+            raise TypeError(
+                f"{caller} has no option {', '.join(map(repr, unknown))}. Its options are "
+                f"{', '.join(known)}."
+            )
+        return cls(k=k, normalized=normalized, **options)
+
     def __post_init__(self) -> None:
-        _ = self.cutoffs  # which checks k
+        check_cutoffs(self.k)
         _check_gain(self.gain)
         if not callable(self.discount):
             more = "or a callable on the ranks 1..n"
@@ -196,20 +182,28 @@ class Measure:
         _checks.check_choice("unjudged", self.unjudged, _UNJUDGED)
         _check_undefined(self.undefined)
 
+    def __repr__(self) -> str:
+        changed = (
+            f"{field.name}={value!r}"
+            for field in fields(self)
+            if (value := getattr(self, field.name)) is not field.default
+        )
+        return f"Measure({', '.join(changed)})"
+
+    @property
+    def name(self) -> str:
+        """What the measure is called."""
+        return "ndcg" if self.normalized else "dcg"
+
     @cached_property
     def cutoffs(self) -> list[Cutoff]:
         """The cutoffs in `k`, as a list."""
-        if not self.has_several_cutoffs:
-            return [check_cutoff(self.k)]
-        cutoffs = [check_cutoff(k) for k in self.k]
-        if not cutoffs or len(set(cutoffs)) < len(cutoffs):
-            raise ValueError(f"k must list different cutoffs, at least one, got {self.k!r}.")
-        return cutoffs
+        return check_cutoffs(self.k)
 
     @property
     def has_several_cutoffs(self) -> bool:
         """Whether `k` is a list."""
-        return np.iterable(self.k) and not isinstance(self.k, str)
+        return _is_list(self.k)
 
     @property
     def tie_rule(self) -> TieRule:
@@ -227,7 +221,7 @@ class Measure:
         value, warns, _ = self.undefined_rule
         return replace(self, undefined=value) if warns else self
 
-    def report_undefined(self, count: int, n_queries: int) -> None:
+    def warn_or_raise_if_undefined(self, count: int, n_queries: int) -> None:
         """Warn of undefined queries, or raise, if `undefined` says so."""
         those = f"{count} of {n_queries} queries, which have no relevant document"
         value, warns, raises = self.undefined_rule
@@ -368,8 +362,22 @@ def check_cutoff(k: Any) -> Cutoff:
     several = " For several cutoffs call it in a loop; ndcg_curve and scorers take a list."
     raise ValueError(
         f"k must be an integer >= 1, None for all documents or 'retrieved' for each list's own "
-        f"length, got {k!r}.{several if np.iterable(k) and not isinstance(k, str) else ''}"
+        f"length, got {k!r}.{several if _is_list(k) else ''}"
     )
+
+
+def check_cutoffs(k: Any) -> list[Cutoff]:
+    """One cutoff, or several different ones, as a list."""
+    if not _is_list(k):
+        return [check_cutoff(k)]
+    cutoffs = list(map(check_cutoff, k))
+    if not cutoffs or len(set(cutoffs)) < len(cutoffs):
+        raise ValueError(f"k must list different cutoffs, at least one, got {k!r}.")
+    return cutoffs
+
+
+def _is_list(k: Any) -> bool:
+    return np.iterable(k) and not isinstance(k, str)
 
 
 def check_curve_cutoffs(k: Any) -> Ints | None:
@@ -377,7 +385,7 @@ def check_curve_cutoffs(k: Any) -> Ints | None:
     if k is None:
         return None
     try:
-        cutoffs = np.array([check_cutoff(each) for each in k], dtype=np.intp)
+        cutoffs = np.array(list(map(check_cutoff, k)), dtype=np.intp)
         if len(cutoffs):
             return cutoffs
     except (TypeError, ValueError, OverflowError):
@@ -386,23 +394,6 @@ def check_curve_cutoffs(k: Any) -> Ints | None:
         "k must be a 1-D array of integer cutoffs from 1 to 2**63 - 1, for example k=[1, 5, 10], "
         f"got {k!r}."
     )
-
-
-def measure_and_data(
-    caller: str, options: Mapping[str, Any], kind: Any = NDCGOptions
-) -> tuple[Measure, dict[str, Any]]:
-    """The measure that the options of a metric define, and the options that are data.
-
-    `kind` is the `TypedDict` of all options of `caller`.
-    """
-    unknown = ", ".join(repr(name) for name in options if name not in kind.__annotations__)
-    if unknown:
-        listed = ", ".join(kind.__annotations__)
-        raise TypeError(f"{caller} has no option {unknown}. Its options are {listed}.")
-    data: dict[str, Any] = {name: options.get(name) for name in ("groups", "sample_weight")}
-    choices = {name: value for name, value in options.items() if name not in data}
-    check_cutoff(choices.get("k"))
-    return Measure(normalized=kind is not DCGChoices, **choices), data
 
 
 def _check_gain(gain: object) -> None:
@@ -467,3 +458,34 @@ def _result_of(function: Callable[[Any], ArrayLike], name: str, of: str, values:
         )
     with np.errstate(over="ignore"):  # numbers beyond float64 are refused later
         return result.astype(np.float64, copy=False)
+
+
+# TEMPORARY, until the other wings are adapted
+NDCGChoices = NDCGOptions
+DCGChoices = DCGOptions
+
+
+class NDCGChoicesAtK(NDCGOptions, total=False):
+    k: Cutoff
+
+
+class ListOptions(_Options, total=False):
+    undefined: Undefined
+    k: Cutoff
+    sample_weight: Any
+
+
+class CurveOptions(NDCGOptions, total=False):
+    groups: Any
+    sample_weight: Any
+
+
+class AllOptions(NDCGChoicesAtK, CurveOptions, total=False):
+    pass
+
+
+def measure_and_data(caller: str, options: Any, kind: Any = AllOptions) -> Any:
+    data: dict[str, Any] = {name: options.get(name) for name in ("groups", "sample_weight")}
+    choices = {name: value for name, value in options.items() if name not in data}
+    check_cutoff(choices.get("k"))
+    return Measure(normalized=kind is not DCGOptions, **choices), data

@@ -50,7 +50,7 @@ class Totals(NamedTuple):
         """The mean over queries at each cutoff, with a warning if some are undefined."""
         refuse_zero_weight(self.largest_weight)
         if self.n_undefined:
-            measure.report_undefined(self.n_undefined, self.n_queries)
+            measure.warn_or_raise_if_undefined(self.n_undefined, self.n_queries)
         if not np.isfinite(self.total).all():
             raise ValueError(
                 "y_true has gains whose mean over queries is more than a float64 holds: scale "
@@ -86,7 +86,7 @@ class Queries:
         """The measure of every query at every cutoff, shape (n_queries, n_cutoffs)."""
         values, undefined = self._values()
         if undefined.any():
-            self.measure.report_undefined(int(undefined.sum()), len(self))
+            self.measure.warn_or_raise_if_undefined(int(undefined.sum()), len(self))
         return values
 
     def means(self) -> Floats:

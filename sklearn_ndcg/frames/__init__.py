@@ -126,7 +126,7 @@ def ndcg_by_query(
     n_undefined = sum(part.n_undefined for part in parts)
     warn_of_single_documents(sum(part.n_single for part in parts), n_queries)
     if n_undefined:
-        measure.report_undefined(n_undefined, n_queries)
+        measure.warn_or_raise_if_undefined(n_undefined, n_queries)
     return table.give_back([part.table for part in parts])
 
 

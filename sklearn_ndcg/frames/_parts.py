@@ -145,7 +145,7 @@ def score_part(rows: Any, columns: Columns, options: Options, is_lazy: bool = Fa
     undefined = np.isnan(ndcg) & ~is_null
     n_undefined = int(undefined.sum())
     if n_undefined and is_lazy and measure.undefined_rule.raises:
-        measure.report_undefined(n_undefined, len(ndcg))
+        measure.warn_or_raise_if_undefined(n_undefined, len(ndcg))
     ndcg[undefined] = measure.undefined_rule.value
     no_ndcg = is_null | np.isnan(ndcg)  # undefined queries that are omitted
     results: list[Any] = [

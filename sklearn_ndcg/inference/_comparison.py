@@ -24,7 +24,7 @@ from sklearn_ndcg._lists.reading import (
 )
 from sklearn_ndcg._metrics.inputs import row_weights
 from sklearn_ndcg._metrics.judged import Judged
-from sklearn_ndcg._metrics.measure import ListOptions, NDCGOptions, measure_and_data
+from sklearn_ndcg._metrics.measure import ListOptions, AllOptions, measure_and_data
 from sklearn_ndcg._rows.columns import column_names
 from sklearn_ndcg._rows.grouping import Grouping
 from sklearn_ndcg.inference import _statistics as statistics
@@ -55,7 +55,7 @@ def compare_rankers(
     n_resamples: int = 9999,
     random_state: Any = None,
     clusters: ArrayLike | None = None,
-    **options: Unpack[NDCGOptions],
+    **options: Unpack[AllOptions],
 ) -> Comparison:
     """Compare rankers on the same queries: which is better, by how much, and how sure that is.
 

@@ -13,7 +13,7 @@ from scipy import stats
 from sklearn_ndcg._checks import EQUAL, Floats, Ints, check_choice, warn
 from sklearn_ndcg._kernels.sums import weighted_means
 from sklearn_ndcg._kernels.threads import map_queries
-from sklearn_ndcg._metrics.measure import NDCGOptions, measure_and_data
+from sklearn_ndcg._metrics.measure import AllOptions, measure_and_data
 from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg.inference import _statistics as statistics
 from sklearn_ndcg.inference._results import ConfidenceInterval, NDCGInterval, SegmentTable
@@ -36,7 +36,7 @@ def ndcg_interval(
     method: Method = "BCa",
     random_state: Any = None,
     clusters: ArrayLike | None = None,
-    **options: Unpack[NDCGOptions],
+    **options: Unpack[AllOptions],
 ) -> NDCGInterval:
     """NDCG with a confidence interval over queries.
 
@@ -152,7 +152,7 @@ def ndcg_by_segment(
     method: Method = "BCa",
     random_state: Any = None,
     clusters: ArrayLike | None = None,
-    **options: Unpack[NDCGOptions],
+    **options: Unpack[AllOptions],
 ) -> SegmentTable:
     """NDCG of each segment of the queries, and of all, with confidence intervals.
 
