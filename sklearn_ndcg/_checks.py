@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from importlib import import_module
 from inspect import currentframe
@@ -33,6 +33,7 @@ NamedUndefined = Literal["warn", "omit", "raise"]
 Undefined = NamedUndefined | float
 
 _IDS = ("groups", "clusters", "segments", "all_groups")  # arguments that may be lists of columns
+_DATA = ("y_true", "y_score", "X", "y")  # arguments whose rows are those of the ids
 
 EQUAL = 1e-12  # differences up to this are rounding errors
 
@@ -54,13 +55,19 @@ def _is_tool(file: str) -> bool:
 
 
 @contextmanager
-def naming_ranker(ranker: Any) -> Iterator[None]:
-    """Say in which of several rankers an error was found."""
+def naming_ranker(ranker: Any, rankers: Sized) -> Iterator[None]:
+    """Say in which of several rankers errors are."""
     try:
         yield
     except (TypeError, ValueError) as error:
-        error.add_note(f"While comparing the ranker {ranker!r}.")
+        name_ranker(error, ranker, rankers)
         raise
+
+
+def name_ranker(error: Exception, ranker: Any, rankers: Sized) -> None:
+    """Say in which of several rankers an error is."""
+    if len(rankers) > 1:
+        error.add_note(f"While comparing the ranker {ranker!r}.")
 
 
 def import_optional(module: str, needs: str, requirement: str) -> Any:
@@ -78,31 +85,35 @@ def refuse_masked(values: Any, name: str) -> None:
         return
     masked = np.ma.getmaskarray(values)
     if masked.any():
+        hidden = describe_mask(masked, "masked value", "masked values")
         raise ValueError(
-            f"{name} is a masked array with {count_of(masked, 'masked value', 'masked values')}. "
-            "Fill in masked values, or leave their rows out."
+            f"{name} is a masked array with {hidden}. Fill in masked values, or leave their rows "
+            "out."
         )
 
 
-def count_of(mask: NDArray[np.bool_], what: str, plural: str = "") -> str:
+def describe_mask(mask: NDArray[np.bool_], what: str, plural: str = "") -> str:
     """How many values a mask selects, and where: "3 NaN, the first at index 5"."""
-    places = np.argwhere(mask)
-    if not len(places):
-        raise RuntimeError("The input changed while it was read: another thread writes to it.")
-    place = tuple(places[0].tolist())
-    index = place if len(place) > 1 else place[0]
     n = np.count_nonzero(mask)
+    if not n:
+        raise RuntimeError("The input changed while it was read: another thread writes to it.")
+    first = tuple(np.argwhere(mask)[0].tolist())
+    index = first if len(first) > 1 else first[0]
     where = "the first at index" if n > 1 else "at index"
     return f"{n} {plural if plural and n > 1 else what}, {where} {index}"
 
 
 def refuse_reordered(**arguments: Any) -> None:
-    """Raise if pandas objects have the same labels in different orders.
+    """Raise if labels show that the rows of pandas objects do not belong together.
 
-    Rows are matched by position, so such arguments would be matched wrongly. Indexes with different
-    labels say nothing about the order.
+    Rows are matched by position. So objects that have the same labels in different orders would be
+    matched wrongly, and so would ids of other rows than those of the data. Other indexes with
+    different labels say nothing about the order.
     """
-    if not any(hasattr(each, "iloc") or isinstance(each, list) for each in arguments.values()):
+    for values in arguments.values():
+        if hasattr(values, "iloc") or isinstance(values, list):
+            break
+    else:
         return
     columns = [column for argument in arguments.items() for column in _columns(*argument)]
     for axis in ("index", "columns"):
@@ -117,25 +128,26 @@ def refuse_reordered(**arguments: Any) -> None:
                     "belong together as they are. If not, reorder one of them: "
                     f"{name}.reindex({axis}={first_name}.{axis}) does it if labels are unique."
                 )
+    data = {name: each for name, each in arguments.items() if name in _DATA and _has_labels(each)}
+    if len(data) == 2:
+        _refuse_other_labels(data, arguments)
 
 
-def refuse_other_labels(y_true: Any, y_score: Any, groups: Any) -> None:
-    """Raise if pandas ids have labels that the common index of `y_true` and `y_score` lacks."""
-    if not (_has_labels(y_true) and _has_labels(y_score) and y_true.index.equals(y_score.index)):
+def _refuse_other_labels(data: dict[str, Any], arguments: dict[str, Any]) -> None:
+    """Raise if ids have labels that the common index of the data lacks."""
+    labels, index = (values.index for values in data.values())
+    # a label that several rows share, such as the query, does not identify a row
+    if not labels.equals(index) or not labels.is_unique:
         return
-    for name, ids in _columns("groups", groups):
-        if not _has_labels(ids):
+    for name, ids in _columns("groups", arguments.get("groups")):
+        if not _has_labels(ids) or len(ids.index) != len(labels):
             continue
-        labels, others = y_true.index, ids.index
-        if (labels.shape, labels.nlevels) != (others.shape, others.nlevels):
-            continue
-        wrong = np.zeros(len(labels), dtype=bool) if others.equals(labels) else ~others.isin(labels)
-        # a label that several rows share, such as the query, does not identify a row
-        if wrong.any() and labels.is_unique:
+        others = ids.index
+        if others.nlevels == labels.nlevels and not (known := others.isin(labels)).all():
             raise ValueError(
-                f"{name} has labels in its index that the index of y_true and y_score lacks: "
-                f"{count_of(wrong, 'row', 'rows')}. Rows are matched by position. Pass the ids of "
-                f"the same rows, or {name}.to_numpy() if they belong together as they are."
+                f"{name} has labels in its index that the index of {' and '.join(data)} lacks: "
+                f"{describe_mask(~known, 'row', 'rows')}. Rows are matched by position. Pass the "
+                f"ids of the same rows, or {name}.to_numpy() if they belong together as they are."
             )
 
 
@@ -148,8 +160,10 @@ def _columns(name: str, values: Any) -> list[tuple[str, Any]]:
     if name not in _IDS or not isinstance(values, list | tuple):
         return [(name, values)]
     # one id per row has no shape, or an empty one
-    columns = takewhile(lambda each: isinstance(each, list) or getattr(each, "shape", ()), values)
-    return [(f"{name}[{place}]", each) for place, each in enumerate(columns)]
+    columns = takewhile(
+        lambda column: isinstance(column, list) or getattr(column, "shape", ()), values
+    )
+    return [(f"{name}[{number}]", column) for number, column in enumerate(columns)]
 
 
 def _is_reordered(labels: Any, others: Any) -> bool:
@@ -159,12 +173,9 @@ def _is_reordered(labels: Any, others: Any) -> bool:
     try:
         if labels[0] not in others:
             return False
-    except TypeError:  # labels without a hash
-        return False
-    try:
         return bool(labels.sort_values().equals(others.sort_values()))
-    except TypeError:  # labels of several kinds
-        return Counter(labels) == Counter(others)
+    except TypeError:  # labels without a hash, or of several kinds
+        return Counter(map(repr, labels)) == Counter(map(repr, others))
 
 
 def check_choice(name: str, value: object, choices: tuple[str, ...], more: str = "") -> None:

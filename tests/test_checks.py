@@ -210,12 +210,12 @@ def test_arrays_that_hide_nothing_are_let_through():
 
 
 def test_count_of_names_the_count_and_the_first_place():
-    assert _checks.count_of(np.array([False, True, True]), "bad") == "2 bad, the first at index 1"
+    assert _checks.describe_mask(np.array([False, True, True]), "bad") == "2 bad, the first at index 1"
     rows = np.array([[False, False], [False, True]])
-    assert _checks.count_of(rows, "bad") == "1 bad, at index (1, 1)"
+    assert _checks.describe_mask(rows, "bad") == "1 bad, at index (1, 1)"
     # the input may change after a check
     with pytest.raises(RuntimeError, match="changed while it was read"):
-        _checks.count_of(np.zeros(3, dtype=bool), "bad")
+        _checks.describe_mask(np.zeros(3, dtype=bool), "bad")
 
 
 SAME_LABELS = {

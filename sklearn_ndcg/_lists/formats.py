@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ndcg._checks import Floats, Ints, check_choice
-from sklearn_ndcg._lists import reading
 from sklearn_ndcg._lists.files import FilePath
-from sklearn_ndcg._lists.pool import Reader, Unanswered, pool_lists, read_run
+from sklearn_ndcg._lists.pool import Pool, Unanswered, pool_lists, pool_runs
 from sklearn_ndcg._lists.reading import Duplicates
 
 RowArrays = tuple[Floats, Floats, NDArray[Any]]
@@ -29,7 +28,7 @@ def from_lists(
     """Turn relevant ids, and ranked lists of ids, into rows for `ndcg_score`.
 
     Each document that was recommended or is relevant gets a row. Relevant documents that were not
-    recommended get the score ``-inf``, and count in the ideal. Scores follow the places in the
+    recommended get the score ``-inf``, and count in the ideal. Scores follow the ranks in the
     lists, without ties.
 
     Parameters
@@ -53,11 +52,10 @@ def from_lists(
         relevance 0; or are removed, and later ones move up; or get the relevance NaN, for a gain
         that is not 0 for relevance 0, see `unjudged` in `ndcg_score`.
 
-    duplicates : {"raise", "omit", "zero"}, default="raise"
+    duplicates : {"raise", "omit"}, default="raise"
         An id that is twice in a list, for example if lists were merged or chunks have the id of
-        their document, is an error; or its later places are removed, and later documents move up;
-        or they stay as unjudged documents without a gain. An id that is twice in a collection of
-        relevant ids is an error, or counts once.
+        their document, is an error; or only its first position counts, and later documents move
+        up. An id that is twice in a collection of relevant ids is an error, or counts once.
 
     Returns
     -------
@@ -73,9 +71,8 @@ def from_lists(
     Raises
     ------
     ValueError
-        If an id is twice in a list or in a truth and ``duplicates="raise"``, if
-        ``duplicates="zero"`` is combined with ``unjudged="omit"``, if an id is missing, if a query
-        has neither a list nor anything relevant, or if no query is left.
+        If an id is twice in a list or in a truth and ``duplicates="raise"``, if an id is missing,
+        if a query has neither a list nor anything relevant, or if no query is left.
 
     TypeError
         If lists or truths have another form, ids cannot be hashed or are bool, or grades are not
@@ -118,15 +115,12 @@ def from_lists(
 
     Three chunks were found, two of them of the same document:
 
-    >>> for duplicates in ("omit", "zero"):
-    ...     rows = from_lists([{"a", "b"}], [["a", "a", "b"]], duplicates=duplicates)
-    ...     ndcg_score(*rows[:2], groups=rows[2], k=3)
+    >>> rows = from_lists([{"a", "b"}], [["a", "a", "b"]], duplicates="omit")
+    >>> ndcg_score(*rows[:2], groups=rows[2], k=3)
     1.0
-    0.9197...
     """
-    reading.check_duplicates(duplicates, unjudged)
-    truths, lists = reading.truths_and_lists(relevant, recommended)
-    return _rows(truths, lists, unanswered, unjudged, duplicates, reading.read_list)
+    check_choice("unjudged", unjudged, get_args(Unjudged))
+    return _rows(pool_lists(relevant, {None: recommended}, unanswered, duplicates), unjudged)
 
 
 def from_trec(
@@ -164,10 +158,9 @@ def from_trec(
         trec_eval's ``-J``; or get the relevance NaN, to which
         ``ndcg_score(..., unjudged="zero")`` gives no gain even if its `gain` gives one to 0.
 
-    duplicates : {"raise", "omit", "zero"}, default="raise"
+    duplicates : {"raise", "omit"}, default="raise"
         A document that is twice in a query of a run is an error, as in trec_eval; or only its best
-        place is kept, and later documents move up; or its other places stay as unjudged documents
-        without a gain. A document that is twice in `qrels` is an error, or counts once; with two
+        score counts. A document that is twice in `qrels` is an error, or counts once; with two
         relevances it is always an error.
 
     Returns
@@ -185,9 +178,8 @@ def from_trec(
     ------
     ValueError
         If a line of a file has other fields or no number, if a file is not UTF-8, damaged or empty,
-        if a document is twice in a query, if ``duplicates="zero"`` is combined with
-        ``unjudged="omit"``, if a number is NaN, if no query is left, or if `qrels` and `run` look
-        swapped: some relevance is not a whole number, but all scores are.
+        if a document is twice in a query, if a number is NaN, if no query is left, or if `qrels`
+        and `run` look swapped: some relevance is not a whole number, but all scores are.
 
     TypeError
         If records lack a field, ids are not text, or relevance or scores are not numbers.
@@ -240,23 +232,12 @@ def from_trec(
     >>> ndcg_score(y_true, y_score, groups=groups, k=10)
     0.9502...
     """
-    reading.check_duplicates(duplicates, unjudged)
-    relevant, fractions = reading.judgements(qrels, duplicates)
-    ranked = reading.ranked_run(relevant, fractions, run, duplicates)
-    return _rows(relevant, ranked, unanswered, unjudged, duplicates, read_run)
-
-
-def _rows(
-    truths: reading.ByQuery,
-    lists: reading.ByQuery,
-    unanswered: str,
-    unjudged: str,
-    duplicates: str,
-    read: Reader,
-) -> RowArrays:
-    """Rows of one ranker, those of each query in the order of its list."""
     check_choice("unjudged", unjudged, get_args(Unjudged))
-    pool = pool_lists(truths, {"ranker": lists}, unanswered, duplicates, read)
+    return _rows(pool_runs(qrels, {None: run}, unanswered, duplicates), unjudged)
+
+
+def _rows(pool: Pool, unjudged: str) -> RowArrays:
+    """Rows of one ranker, those of each query in the order of its list."""
     [y_score] = pool.y_scores.values()
     query = np.repeat(np.arange(len(pool.n_rows)), pool.n_rows)
     starts = np.cumsum(pool.n_rows) - pool.n_rows

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Set
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain, count
 from typing import Any, Literal, get_args
@@ -11,20 +10,22 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ndcg._checks import Floats, Ints, check_choice, naming_ranker
-from sklearn_ndcg._lists.reading import ByQuery, as_floats, read_truth, refuse_unlike_ids
+from sklearn_ndcg._checks import Floats, Ints, check_choice, name_ranker, naming_ranker
+from sklearn_ndcg._lists import reading
+from sklearn_ndcg._lists.reading import ByQuery
+from sklearn_ndcg._rows.grouping import Grouping
 
 _WIDEST = 64  # characters of ids in an array of text; longer ids are shared objects
 
 Unanswered = Literal["zero", "omit"]
-Reader = Callable[[Any, Any, str], Mapping[Any, Any]]
 
 
 @dataclass
 class Pool:
     """The rows of all documents that a ranker returned or that are in a truth.
 
-    `y_true` is NaN where a document is unjudged.
+    `y_true` is NaN where a document is unjudged. `in_order` says whether queries have numbers
+    rather than ids, so that values of queries may come as a sequence.
     """
 
     y_true: Floats
@@ -32,6 +33,7 @@ class Pool:
     queries: list[Any]
     n_rows: Ints
     n_omitted: int
+    in_order: bool
 
     def labels(self) -> NDArray[Any]:
         """One label per query: integers or short text, any other ids as objects."""
@@ -43,8 +45,13 @@ class Pool:
             return labels
         return np.fromiter(queries, dtype=object, count=len(queries))
 
-    def per_query(self, values: Any, name: str, in_order: bool) -> list[Any]:
-        """The value of each query: an entry of a mapping or, if `in_order`, of a sequence."""
+    def sorted_labels(self) -> tuple[NDArray[Any], Ints]:
+        """The labels, sorted, and the positions among `queries` that they come from."""
+        by_label = Grouping.of_ids(self.labels(), len(self.queries))
+        return by_label.labels, by_label.row_order()
+
+    def per_query(self, values: Any, name: str) -> list[Any]:
+        """The value of each query: an entry of a mapping or, if queries have numbers, a list's."""
         if isinstance(values, Mapping):
             missing = [query for query in self.queries if query not in values]
             if missing:
@@ -53,42 +60,66 @@ class Pool:
                     f"example {missing[0]!r}."
                 )
             return [values[query] for query in self.queries]
-        if not in_order:
+        if not self.in_order:
             is_table = hasattr(values, "to_dict")
             way = " Pass .to_dict() of a Series whose index has each query once." * is_table
             raise TypeError(
                 f"{name} must be a mapping from query, as the lists or runs are, got "
                 f"{type(values).__name__}.{way}"
             )
-        each = list(values)
-        if len(each) != len(self.queries):
+        listed = list(values)
+        if len(listed) != len(self.queries):
             raise ValueError(
                 f"{name} must have one value for each of the {len(self.queries)} queries, got "
-                f"{len(each)}."
+                f"{len(listed)}."
             )
-        return each
+        return listed
+
+
+def pool_lists(
+    relevant: Any, recommended: Mapping[Any, Any], unanswered: str, duplicates: str
+) -> Pool:
+    """Bring the ranked lists of all rankers into the same rows."""
+    reading.check_duplicates(duplicates)
+    lists = {}
+    for name, listed in recommended.items():
+        with naming_ranker(name, recommended):
+            truths, lists[name] = reading.truths_and_lists(relevant, listed)
+    in_order = not isinstance(relevant, Mapping)
+    return _pool(truths, lists, unanswered, duplicates, reading.read_list, in_order)
+
+
+def pool_runs(qrels: Any, runs: Mapping[Any, Any], unanswered: str, duplicates: str) -> Pool:
+    """Bring the TREC runs of all rankers into the same rows."""
+    reading.check_duplicates(duplicates)
+    truths, fractions = reading.judgements(qrels, duplicates)
+    ranked = {}
+    for name, run in runs.items():
+        with naming_ranker(name, runs):
+            ranked[name] = reading.ranked_run(truths, fractions, run, duplicates)
+    return _pool(truths, ranked, unanswered, duplicates, lambda documents, *_: documents, False)
 
 
 @dataclass
 class _Ranker:
     """The lists of one ranker, and their hits: documents that are in the truth.
 
-    `places` are the places of hits in their lists, `graded` their places among all grades.
+    `positions` are those of hits in their lists, `graded` the numbers of their grades.
     """
 
     lists: ByQuery
     lengths: list[int] = field(default_factory=list)
     n_hits: list[int] = field(default_factory=list)
-    places: list[int] = field(default_factory=list)
+    positions: list[int] = field(default_factory=list)
     graded: list[int] = field(default_factory=list)
 
     def add(self, listed: Mapping[Any, Any], graded: dict[Any, int]) -> None:
         """Add one list."""
-        places = _places(graded.keys() & listed.keys(), listed)
-        self.graded += map(graded.__getitem__, places)
-        self.places += places.values()
+        positions = _positions(graded.keys() & listed.keys(), listed)
+        self.graded += map(graded.__getitem__, positions)
+        self.positions += positions.values()
         self.lengths.append(len(listed))
-        self.n_hits.append(len(places))
+        self.n_hits.append(len(positions))
 
     def n_others(self) -> Ints:
         """How many documents of each list are not in the truth."""
@@ -99,38 +130,44 @@ class _Ranker:
         lengths = np.array(self.lengths)
         starts = np.cumsum(lengths) - lengths
         score = np.repeat(starts, lengths) - np.arange(lengths.sum()) - 1.0
-        places = np.repeat(starts, self.n_hits) + np.array(self.places, dtype=np.intp)
+        hits = np.repeat(starts, self.n_hits) + np.array(self.positions, dtype=np.intp)
         is_other = np.ones(len(score), dtype=bool)
-        is_other[places] = False
+        is_other[hits] = False
         scores = np.full(n, -np.inf)
-        scores[graded_rows[self.graded]] = score[places]
+        scores[graded_rows[self.graded]] = score[hits]
         scores[_runs(first_others, self.n_others())] = score[is_other]
         return scores
 
 
-def pool_lists(
-    truths: ByQuery, lists: Mapping[Any, ByQuery], unanswered: str, duplicates: str, read: Reader
+def _pool(
+    truths: ByQuery,
+    lists: Mapping[Any, ByQuery],
+    unanswered: str,
+    duplicates: str,
+    read: Callable[[Any, Any, str], Mapping[Any, Any]],
+    in_order: bool,
 ) -> Pool:
-    """Bring the lists of all rankers into the same rows.
+    """The rows of all lists, which `read` checks.
 
     The first rows of a query are those of its truth. All the others are unjudged, so it does not
     matter which document is in which row, and there are as many as the longest list needs.
     """
     check_choice("unanswered", unanswered, get_args(Unanswered))
-    rankers = {name: _Ranker(each) for name, each in lists.items()}
+    rankers = {name: _Ranker(by_query) for name, by_query in lists.items()}
     queries, n_omitted = _queries_to_score(truths, lists, unanswered)
     grades: list[Any] = []
     n_graded = []
     for query in queries:
-        truth = read_truth(truths[query], query, duplicates) if query in truths else {}
+        truth = reading.read_truth(truths[query], query, duplicates) if query in truths else {}
         graded = dict(zip(truth, count(len(grades)), strict=False))
         for name, ranker in rankers.items():
+            listed: Mapping[Any, Any] = {}
             try:
-                is_answered = query in ranker.lists
-                listed = read(ranker.lists[query], query, duplicates) if is_answered else {}
-            except (TypeError, ValueError):
-                with _noting(name, rankers):
-                    raise
+                if query in ranker.lists:
+                    listed = read(ranker.lists[query], query, duplicates)
+            except (TypeError, ValueError) as error:
+                name_ranker(error, name, rankers)
+                raise
             ranker.add(listed, graded)
         n_graded.append(len(truth))
         grades += truth.values()
@@ -142,15 +179,15 @@ def pool_lists(
             "would have no rows: leave it out."
         )
     for name, ranker in rankers.items():
-        if not ranker.places:
-            with _noting(name, rankers):
-                refuse_unlike_ids(truths, ranker.lists)
+        if not ranker.positions:
+            with naming_ranker(name, rankers):
+                reading.refuse_unlike_ids(truths, ranker.lists)
     starts = np.cumsum(n_rows) - n_rows
     rows, n = _runs(starts, lengths), int(n_rows.sum())
     y_true = np.full(n, np.nan)
-    y_true[rows] = as_floats(grades, queries, n_graded, "relevant")
-    y_scores = {name: each.scores(n, rows, starts + lengths) for name, each in rankers.items()}
-    return Pool(y_true, y_scores, queries, n_rows, n_omitted)
+    y_true[rows] = reading.as_floats(grades, queries, n_graded, "relevant")
+    y_scores = {name: ranker.scores(n, rows, starts + lengths) for name, ranker in rankers.items()}
+    return Pool(y_true, y_scores, queries, n_rows, n_omitted, in_order)
 
 
 def _queries_to_score(
@@ -167,22 +204,12 @@ def _queries_to_score(
     return queries, n_omitted
 
 
-def _places(hits: Set[Any], listed: Collection[Any]) -> dict[Any, int]:
+def _positions(hits: Set[Any], listed: Collection[Any]) -> dict[Any, int]:
     """Where in the list these ids are."""
     if len(hits) <= 4:  # list.index is faster for a few hits, one pass for many
         in_order = list(listed)
         return {document: in_order.index(document) for document in hits}
-    return {document: place for place, document in enumerate(listed) if document in hits}
-
-
-def _noting(name: Any, rankers: Collection[Any]) -> AbstractContextManager[None]:
-    """Name the ranker in which an error was found, unless it is the only one."""
-    return naming_ranker(name) if len(rankers) > 1 else nullcontext()
-
-
-def read_run(documents: Mapping[Any, Any], _: Any, __: str) -> Mapping[Any, Any]:
-    """The documents of one query of a ranked run, which are already checked."""
-    return documents
+    return {document: i for i, document in enumerate(listed) if document in hits}
 
 
 def _runs(starts: Ints, lengths: Ints) -> Ints:

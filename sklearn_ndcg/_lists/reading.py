@@ -7,19 +7,16 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, S
 from itertools import chain
 from numbers import Number
 from os import PathLike
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ndcg._checks import Floats, check_choice, count_of, is_missing, is_number
+from sklearn_ndcg._checks import Floats, check_choice, describe_mask, is_missing, is_number
 from sklearn_ndcg._lists.files import read_trec
 
 ByQuery = Mapping[Any, Any]
-Duplicates = Literal["raise", "omit", "zero"]
-
-# Whether later places of an id stay in its list; with None they are an error.
-_LATER_PLACES_STAY = {"raise": None, "omit": False, "zero": True}
+Duplicates = Literal["raise", "omit"]
 
 _NEVER_MISSING = {str, int, bytes, tuple, frozenset, np.str_, np.int64, np.int32}  # types of ids
 _TEXT = str | bytes | bytearray  # sequences that are not lists of ids
@@ -32,10 +29,7 @@ _SWAPPED_HINT = (
     "It has no order: are relevant and recommended swapped? For a dict of scores pass "
     "sorted(scores, key=scores.get, reverse=True)."
 )
-_TWICE_IN_LIST = (
-    'Pass duplicates="omit" to remove the later places of an id, or duplicates="zero" to keep '
-    "them without a gain."
-)
+_TWICE_IN_LIST = 'Pass duplicates="omit" to count the first of them only.'
 _TWICE_HINTS = {
     "recommended": _TWICE_IN_LIST,
     "run": _TWICE_IN_LIST,
@@ -47,14 +41,9 @@ _TWICE_HINTS = {
 }
 
 
-def check_duplicates(duplicates: str, unjudged: str) -> None:
-    """Raise unless `duplicates` is one of the choices, and can be combined with `unjudged`."""
-    check_choice("duplicates", duplicates, tuple(_LATER_PLACES_STAY))
-    if (duplicates, unjudged) == ("zero", "omit"):
-        raise ValueError(
-            'duplicates="zero" keeps the later places of an id as unjudged documents, and '
-            'unjudged="omit" removes these: pass duplicates="omit" with it.'
-        )
+def check_duplicates(duplicates: str) -> None:
+    """Raise unless `duplicates` is one of the choices."""
+    check_choice("duplicates", duplicates, get_args(Duplicates))
 
 
 def truths_and_lists(relevant: Any, recommended: Any) -> tuple[ByQuery, ByQuery]:
@@ -90,7 +79,7 @@ def _by_query(queries: Any, name: str, entry: str) -> ByQuery:
 
 
 def read_list(documents: Any, query: Any, duplicates: str) -> dict[Any, int]:
-    """The checked ids of one list as keys of a dict, in later places new objects instead."""
+    """The checked ids of one list as keys of a dict."""
     ids = documents if type(documents) is list else _values(documents, Sequence)
     if ids is None:
         hint = _SWAPPED_HINT if isinstance(documents, Mapping | Set) else _LIST_HINT
@@ -98,11 +87,7 @@ def read_list(documents: Any, query: Any, duplicates: str) -> dict[Any, int]:
             "recommended must have a list of ids, best first, for each query, got "
             f"{type(documents).__name__} for query {query!r}. {hint}"
         )
-    distinct = _distinct(ids, "recommended", query, duplicates)
-    if len(distinct) == len(ids) or not _LATER_PLACES_STAY[duplicates]:
-        return distinct
-    first = dict(zip(distinct, distinct, strict=True))
-    return dict.fromkeys((first.pop(each, object()) for each in ids), 1)
+    return _distinct(ids, "recommended", query, duplicates)
 
 
 def read_truth(truth: Any, query: Any, duplicates: str) -> Mapping[Any, Any]:
@@ -137,7 +122,7 @@ def _distinct(ids: Collection[Any], name: str, query: Any, duplicates: str) -> d
         distinct = dict.fromkeys(ids, 1)
     except TypeError as error:
         raise TypeError(f"{name} has ids in query {query!r}: {error}.") from error
-    if len(distinct) < len(ids) and _LATER_PLACES_STAY[duplicates] is None:
+    if len(distinct) < len(ids) and duplicates == "raise":
         [(twice, count)] = Counter(ids).most_common(1)
         raise ValueError(
             f"{name} has the id {twice!r} {count} times in query {query!r}. {_TWICE_HINTS[name]}"
@@ -164,7 +149,7 @@ def _check_ids(ids: Iterable[Any], name: str, query: Any) -> None:
     missing = np.array([is_missing(each) for each in ids])
     if missing.any():
         where = f"(None or NaN) in query {query!r}"
-        found = count_of(missing, f"missing id {where}", f"missing ids {where}")
+        found = describe_mask(missing, f"missing id {where}", f"missing ids {where}")
         raise ValueError(f"{name} has {found}: leave missing ids out.")
 
 
@@ -208,16 +193,6 @@ def ranked_run(
             "sorted(scores, key=lambda document: (scores[document], document), reverse=True)."
         )
     return ranked
-
-
-class _LaterPlace(str):
-    """The id of a document in a later place: it is sorted as text, and equals no other id."""
-
-    __slots__ = ()
-    __hash__ = object.__hash__
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
 
 
 def _nested(
@@ -287,16 +262,13 @@ def _add_again(
     documents: dict[Any, Any], document: Any, value: Any, query: Any, name: str, duplicates: str
 ) -> None:
     """Add a document that the query already has."""
-    first, stays = documents[document], _LATER_PLACES_STAY[duplicates]
+    first = documents[document]
     twice = f"{name} has document {document!r} twice in query {query!r}"
     if name == "qrels" and first != value:
         raise ValueError(f"{twice}, with the relevance {first} and {value}: keep one of them.")
-    if stays is None:
+    if duplicates == "raise":
         raise ValueError(f"{twice}. {_TWICE_HINTS[name]}")
-    if value > first:
-        documents[document], value = value, first
-    if stays and name == "run":
-        documents[_LaterPlace(document)] = value
+    documents[document] = max(first, value)
 
 
 def as_floats(

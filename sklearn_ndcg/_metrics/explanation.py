@@ -11,19 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, check_choice, name_of
-from sklearn_ndcg._metrics.inputs import read_batch, read_queries
-from sklearn_ndcg._metrics.judged import Judged
-from sklearn_ndcg._metrics.measure import CONVENTIONS, Measure, NDCGChoicesAtK, measure_and_data
+from sklearn_ndcg._metrics.measure import CONVENTIONS, Measure, check_cutoff
 from sklearn_ndcg._metrics.queries import Queries, count_of_queries
-from sklearn_ndcg._metrics.tables import Table
+from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._rows.grouping import codes_of_runs, shown_labels
 
 # In the order of the steps.
 _CHOICES = ("unjudged", "gain", "discount", "ties", "undefined", "k")
 _MOST = 3  # queries that are shown for each step
 
-_PLACES = (
-    "The scores are places in lists, as from_lists and from_trec return them: equal scores were\n"
+_RANKS_NOTE = (
+    "The scores are ranks in lists, as from_lists and from_trec return them: equal scores were\n"
     "put in an order before, which the choice for ties does not change."
 )
 
@@ -38,9 +36,9 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
-    """The way from one convention to another, step by step: the result of `explain_difference`.
+    """The steps from one convention to another: the result of `explain_difference`.
 
-    It prints as text, and as a table in a notebook. Each step changes one choice.
+    It prints as text. Each step changes one choice.
 
     Attributes
     ----------
@@ -69,8 +67,8 @@ class Explanation:
     n_tied : int
         Number of queries with documents of equal scores.
 
-    are_places : bool
-        Whether the scores are places in ranked lists, as from `from_lists` and `from_trec`.
+    scores_are_ranks : bool
+        Whether the scores are ranks in lists, as from `from_lists` and `from_trec`.
 
     judged : float
         The share of the first `k` documents that are judged, a mean over queries, with the cutoff
@@ -78,7 +76,7 @@ class Explanation:
 
     See Also
     --------
-    explain_difference : Makes it.
+    explain_difference : Computes it.
 
     Examples
     --------
@@ -104,7 +102,7 @@ class Explanation:
     values: Floats
     shares: Floats
     n_tied: int
-    are_places: bool
+    scores_are_ranks: bool
     judged: float
 
     def __repr__(self) -> str:
@@ -113,12 +111,7 @@ class Explanation:
             lines.append(f"{number:>6}  {change:>7}  {what}")
             if effect:
                 lines.append(f"{'':19}{effect}")
-        return "\n".join([*lines, _PLACES] if self.are_places else lines)
-
-    def _repr_html_(self) -> str:
-        table = Table(["NDCG", "change", "", "effect"], self._rows(), left=(2, 3))
-        places = f"<p>{_PLACES}</p>" if self.are_places else ""
-        return f"<p>{self._counts()}</p>{table.html()}{places}"
+        return "\n".join([*lines, _RANKS_NOTE] if self.scores_are_ranks else lines)
 
     def _counts(self) -> str:
         judged = f", {self.judged:.1%} judged" if self.judged < 1 else ""
@@ -195,7 +188,7 @@ def explain_difference(
     Returns
     -------
     Explanation
-        Prints as text, and as a table in a notebook. See `Explanation` for its attributes.
+        Prints as text. See `Explanation` for its attributes.
 
     Raises
     ------
@@ -241,31 +234,28 @@ def explain_difference(
     array([-0.0005,  0.0688,  0.5   , -0.0229])
     """
     start, end = _measure("first", first, k), _measure("second", second, k)
-    queries = read_queries(start, y_true, y_score, groups, sample_weight)
-    stations, changes = [queries], []
+    rankings = Rankings.of_arrays(y_true, {None: y_score}, groups, sample_weight)
+    measures, changes = [start], []
     for choice in _CHOICES:
-        before, after = getattr(queries.measure, choice), getattr(end, choice)
-        if _plain(before) == _plain(after):
-            continue
-        measure = replace(queries.measure, **{choice: after})
-        if choice in ("gain", "unjudged"):
-            queries = read_batch(measure, y_true, y_score, groups, sample_weight)
-        queries = replace(queries, measure=measure)
-        stations.append(queries)
-        changes.append(Change(choice, before, after))
-    for at, each in enumerate(stations[1:-1], start=1):
-        if each.measure.undefined_rule.raises:  # only the two ends may raise
-            stations[at] = each.for_measure(undefined="omit")
-    values = [each.values() for each in stations]
-    ndcg = [each.means(start)[0] for each in map(Queries.totals_of, stations, values)]
+        before, after = getattr(start, choice), getattr(end, choice)
+        if _plain(before) != _plain(after):
+            measures.append(replace(measures[-1], **{choice: after}))
+            changes.append(Change(choice, before, after))
+    for step, measure in enumerate(measures[1:-1], start=1):
+        if measure.undefined_rule.raises:  # only the two ends may raise
+            measures[step] = replace(measure, undefined="omit")
+    [queries] = rankings.queries(start)
+    steps = [queries, *(rankings.queries(measure, are_all=False)[0] for measure in measures[1:])]
+    values = [queries.values() for queries in steps]
+    ndcg = [totals.means(start)[0] for totals in map(Queries.totals_of, steps, values)]
     by_query = np.hstack(values).T
-    judged = Judged.of(end, y_true, [y_score], groups)
-    weights = [np.ones(len(each)) if each.weight is None else each.weight for each in stations]
+    judged = rankings.judged_counts(end)
+    weights = [np.ones(len(one)) if one.weight is None else one.weight for one in steps]
     return Explanation(
         first if isinstance(first, str) else "first",
         second if isinstance(second, str) else "second",
         changes, np.array(ndcg), np.diff(ndcg), queries.grouping.labels, by_query,
-        _shares(by_query, np.array(weights)), *_ties_and_places(queries),
+        _shares(by_query, np.array(weights)), *_ties_and_ranks(steps[-1]),
         1.0 if judged is None else float(judged.shares()[0][0]),
     )  # fmt: skip
 
@@ -280,8 +270,10 @@ def _measure(name: str, convention: Any, k: Any) -> Measure:
             f"{name} must be a name in CONVENTIONS or a mapping of options of ndcg_score, got "
             f"{type(convention).__name__}."
         )
+    options = {"k": k, **convention}
     try:
-        measure, _ = measure_and_data("explain_difference", {"k": k, **convention}, NDCGChoicesAtK)
+        cutoff = check_cutoff(options.pop("k"))
+        measure = Measure.of("explain_difference", options, k=cutoff)
     except (TypeError, ValueError) as error:
         error.add_note(f"In the convention passed as `{name}`.")
         raise
@@ -317,7 +309,7 @@ def _shares(values: Floats, weights: Floats) -> Floats:
     return shares
 
 
-def _ties_and_places(queries: Queries) -> tuple[int, bool]:
+def _ties_and_ranks(queries: Queries) -> tuple[int, bool]:
     """How many queries have equal scores, and whether all scores are places -1, -2, ... in lists.
 
     Documents that were not retrieved are left out.
@@ -329,8 +321,8 @@ def _ties_and_places(queries: Queries) -> tuple[int, bool]:
     query, score = query[order], score[order]
     tied = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
     places = (score < 0) & (score == np.floor(score)) & (-score <= queries.grouping.lengths[query])
-    are_places = len(score) > 0 and not tied.any() and bool(places.all())
-    return len(np.unique(query[1:][tied])), are_places
+    scores_are_ranks = len(score) > 0 and not tied.any() and bool(places.all())
+    return len(np.unique(query[1:][tied])), scores_are_ranks
 
 
 def _shortened(value: Any) -> str:

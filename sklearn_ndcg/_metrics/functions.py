@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -11,9 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff, Discount, Floats, Gain, Ints, Ties, Undefined, Unjudged
-from sklearn_ndcg._metrics.inputs import numeric, read_queries
+from sklearn_ndcg._metrics.inputs import as_column, numeric
 from sklearn_ndcg._metrics.measure import Measure, check_curve_cutoffs, check_cutoff
+from sklearn_ndcg._metrics.queries import Queries
+from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._rows.grouping import Grouping
+
+_OPTIONS = {option.name for option in fields(Measure) if option.init}
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -33,6 +38,18 @@ def _not_a_scorer(metric: Function) -> Function:
         return metric(*arguments, **options)
 
     return checked  # type: ignore[return-value]
+
+
+def _queries(arguments: dict[str, Any], *, normalized: bool = True, sort: bool = False) -> Queries:
+    """Checked rows and the measure, from the arguments of a metric, which all have these names."""
+    options = {name: arguments[name] for name in _OPTIONS & arguments.keys()}
+    check_cutoff(options["k"])
+    measure = Measure(normalized=normalized, **options)
+    rankings = Rankings.of_arrays(
+        arguments["y_true"], {None: arguments["y_score"]}, arguments["groups"],
+        arguments.get("sample_weight"), sort,
+    )  # fmt: skip
+    return rankings.queries(measure)[0]
 
 
 @_not_a_scorer
@@ -159,12 +176,7 @@ def dcg_score(
     >>> dcg_score([3, 2], [0.9, 0.4], groups=["q", "q"], discount="none")
     5.0
     """
-    measure = Measure(
-        k=check_cutoff(k), normalized=False, gain=gain, discount=discount, log_base=log_base,
-        ties=ties, ignore_ties=ignore_ties, unjudged=unjudged,
-    )  # fmt: skip
-    queries = read_queries(measure, y_true, y_score, groups, sample_weight, sort=False)
-    return float(queries.means()[0])
+    return float(_queries(locals(), normalized=False).means()[0])
 
 
 @_not_a_scorer
@@ -308,12 +320,7 @@ def ndcg_score(
     >>> ndcg_score([y_true], [y_score])
     0.9220...
     """
-    measure = Measure(
-        k=check_cutoff(k), gain=gain, discount=discount, ties=ties, ignore_ties=ignore_ties,
-        unjudged=unjudged, undefined=undefined,
-    )  # fmt: skip
-    queries = read_queries(measure, y_true, y_score, groups, sample_weight, sort=False)
-    return float(queries.means()[0])
+    return float(_queries(locals()).means()[0])
 
 
 @_not_a_scorer
@@ -396,11 +403,7 @@ def dcg_samples(
     >>> dcg_samples([1, 3, 2], [0.5, 0.9, 0.4], groups=["b", "a", "a"])
     array([4.2618..., 1.        ])
     """
-    measure = Measure(
-        k=check_cutoff(k), normalized=False, gain=gain, discount=discount, log_base=log_base,
-        ties=ties, ignore_ties=ignore_ties, unjudged=unjudged,
-    )  # fmt: skip
-    return read_queries(measure, y_true, y_score, groups).values()[:, 0]
+    return _queries(locals(), normalized=False, sort=True).values()[:, 0]
 
 
 @_not_a_scorer
@@ -497,11 +500,7 @@ def ndcg_samples(
     >>> ndcg_samples(y_true, y_score, groups=[7, 7, 8, 9, 9], undefined="omit")
     array([1.        ,        nan, 0.8154...])
     """
-    measure = Measure(
-        k=check_cutoff(k), gain=gain, discount=discount, ties=ties, ignore_ties=ignore_ties,
-        unjudged=unjudged, undefined=undefined,
-    )  # fmt: skip
-    return read_queries(measure, y_true, y_score, groups).values()[:, 0]
+    return _queries(locals(), sort=True).values()[:, 0]
 
 
 @_not_a_scorer
@@ -599,12 +598,8 @@ def ndcg_curve(
     >>> ndcg_curve([0, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], groups=[1, 1, 1, 1])
     (array([1, 2, 3, 4]), array([0. , 0. , 0.5, 0.5]))
     """
-    measure = Measure(
-        gain=gain, discount=discount, ties=ties, ignore_ties=ignore_ties, unjudged=unjudged,
-        undefined=undefined,
-    )  # fmt: skip
     cutoffs = check_curve_cutoffs(k)
-    return read_queries(measure, y_true, y_score, groups, sample_weight).mean_curve(cutoffs)
+    return _queries({**locals(), "k": None}, sort=True).mean_curve(cutoffs)
 
 
 def quantile_grades(
@@ -652,12 +647,11 @@ def quantile_grades(
     array([2, 0, 1, 3, 0, 0, 3, 0])
     """
     _checks.refuse_reordered(y=y, groups=groups)
-    values = numeric(y, "y")
-    values = values.ravel() if values.shape[1:] == (1,) else values
+    values = as_column(numeric(y, "y"))
     if values.ndim != 1:
         raise ValueError(f"y must be 1-D, one value per row, got shape {values.shape}.")
     if values.dtype.kind == "f" and np.isnan(values).any():
-        missing = _checks.count_of(np.isnan(values), "NaN")
+        missing = _checks.describe_mask(np.isnan(values), "NaN")
         raise ValueError(f"y has {missing}: leave rows with NaN out.")
     if not _checks.is_integer(n_grades) or not 2 <= n_grades < 2**31:
         raise ValueError(f"n_grades must be an integer from 2 to 2**31 - 1, got {n_grades!r}.")

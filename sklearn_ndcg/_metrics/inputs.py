@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,115 +11,9 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Floats, Grades
+from sklearn_ndcg._checks import Floats
 from sklearn_ndcg._kernels.numpy_kernels import as_grades
-from sklearn_ndcg._kernels.threads import map_rows
-from sklearn_ndcg._metrics.measure import Measure
-from sklearn_ndcg._metrics.queries import LARGEST_WEIGHT, Queries, refuse_zero_weight
-from sklearn_ndcg._rows.grouping import Grouping, warn_of_single_documents
-
-_FEW = 16  # queries to look at before all others
-
-
-def read_queries(
-    measure: Measure,
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    groups: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    sort: bool = True,
-) -> Queries:
-    """Check all input for `measure` and bring it into rows of whole queries.
-
-    Queries are in the order of their ids, or, without `sort`, in any order.
-    """
-    queries = read_batch(measure, y_true, y_score, groups, sample_weight, sort)
-    if len(queries.shape) == 1:
-        _warn_of_wrong_ids(queries)
-    if queries.weight is not None:
-        refuse_zero_weight(queries.weight.max())
-    return queries
-
-
-def _warn_of_wrong_ids(queries: Queries) -> None:
-    """Warn if the ids are probably not query ids."""
-    n_single, n_queries = queries.grouping.n_single, len(queries)
-    if 2 * n_single > n_queries:
-        # lists that really have one document miss some relevant ones, which were not retrieved
-        if n_single == n_queries or _all_retrieved(queries):
-            warn_of_single_documents(n_single, n_queries)
-    elif n_queries > 1 and _all_orders_are_equal(queries):
-        _checks.warn(
-            f"None of the {n_queries} queries has documents of different relevance, so any order "
-            "of them is as good as any other. groups must have the query id of each row, not "
-            "its relevance."
-        )
-
-
-def _all_orders_are_equal(queries: Queries) -> bool:
-    """Whether documents differ in gain, and never within a query."""
-    gain = queries.gain
-    for query in range(min(_FEW, len(queries))):  # in ordinary data one of them has two gains
-        start, length = queries.starts[query], queries.lengths[query]
-        if (gain[start : start + length] != gain[start : start + 1]).any():
-            return False
-    changes = np.flatnonzero(gain[1:] != gain[:-1]) + 1
-    between = len(changes) > 0 and bool(np.isin(changes, queries.starts).all())
-    return between and _all_retrieved(queries)
-
-
-def _all_retrieved(queries: Queries) -> bool:
-    return bool(queries.score.min(initial=np.inf) > -np.inf)
-
-
-def read_batch(
-    measure: Measure,
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    groups: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    sort: bool = True,
-) -> Queries:
-    """Read and check rows of some queries; checks of all queries together are left out."""
-    _checks.refuse_reordered(
-        y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight
-    )
-    _checks.refuse_other_labels(y_true, y_score, groups)
-    relevance = numeric(y_true, "y_true")
-    if groups is not None and relevance.shape[1:] == (1,):
-        relevance = relevance.ravel()
-    _check_groups(relevance.shape, groups)
-    score = _scores(y_score, relevance.shape)
-    weight = None if sample_weight is None else row_weights(sample_weight, len(relevance))
-    grades = as_grades(relevance.ravel())
-    judged = None if grades is not None else _where_judged(relevance, measure.unjudged)
-
-    if relevance.ndim == 2:
-        grouping = Grouping.of_matrix(*relevance.shape)
-    else:
-        grouping = Grouping.of_ids(groups, len(relevance), sort=sort)
-    gain: Any
-    gain, gain_table = _gains(relevance, grades, judged, measure)
-    gain = grouping.gather(gain)  # before the scores, so that the first gain is freed
-    score = grouping.gather(score)
-    kept = None
-    if judged is not None and measure.unjudged == "omit":
-        kept = grouping.gather(judged.view(np.uint8)).view(np.bool_)
-    if weight is not None and relevance.ndim == 1:
-        weight = grouping.mean_weight(grouping.gather(weight), kept)
-    starts, lengths = grouping.starts, grouping.lengths
-    if kept is not None:
-        gain, score = gain[kept], score[kept]
-        starts, lengths = grouping.keep(kept)
-    return Queries(
-        measure, grouping, relevance.shape, kept, gain, gain_table, score, starts, lengths, weight
-    )
-
-
-def with_scores(queries: Queries, y_score: ArrayLike) -> Queries:
-    """These rows with other scores, without grouping them again."""
-    score = queries.grouping.gather(_scores(y_score, queries.shape))
-    return replace(queries, score=score if queries.kept is None else score[queries.kept])
+from sklearn_ndcg._metrics.queries import LARGEST_WEIGHT
 
 
 def numeric(values: Any, name: str, only_order: bool = False) -> NDArray[Any]:
@@ -128,9 +21,10 @@ def numeric(values: Any, name: str, only_order: bool = False) -> NDArray[Any]:
 
     With `only_order`, objects that floats would tie are replaced by their ranks.
     """
-    _checks.refuse_masked(values, name)
-    array = np.ma.getdata(values) if np.ma.isMaskedArray(values) else values
+    array = values
     if type(array) is not np.ndarray or array.dtype.kind not in "biuf":
+        _checks.refuse_masked(values, name)
+        array = np.ma.getdata(values) if np.ma.isMaskedArray(values) else values
         try:
             dense = _dense(array, name) if sparse.issparse(array) else array
             exact = _exact_integers(_checks.to_host(dense))
@@ -154,6 +48,11 @@ def numeric(values: Any, name: str, only_order: bool = False) -> NDArray[Any]:
     if array.dtype.kind == "b":  # any byte but 0 is True, in a view of other bytes too
         array = array.view(np.uint8) != 0
     return array
+
+
+def as_column(values: NDArray[Any]) -> NDArray[Any]:
+    """Values of shape (n, 1) as (n,); others unchanged."""
+    return values.ravel() if values.shape[1:] == (1,) else values
 
 
 def _dense(matrix: Any, name: str) -> NDArray[Any]:
@@ -210,7 +109,7 @@ def _nan_if_missing(value: Any) -> Any:
     return np.nan if not plain and np.ndim(value) == 0 and _checks.is_missing(value) else value
 
 
-def _check_groups(shape: tuple[int, ...], groups: object) -> None:
+def check_groups(shape: tuple[int, ...], groups: object) -> None:
     """Raise unless `groups` is given for 1-D input, and only for it."""
     if len(shape) == 1:
         if groups is None:
@@ -233,31 +132,11 @@ def _check_groups(shape: tuple[int, ...], groups: object) -> None:
         )
 
 
-def _where_judged(relevance: NDArray[Any], unjudged: str) -> NDArray[np.bool_] | None:
-    """Which rows have a relevance, or None if all have one; shape (n_rows,)."""
-    if np.isfinite([relevance.min(), relevance.max()]).all():
-        return None
-    missing: NDArray[np.bool_] = np.isnan(relevance)
-    if unjudged == "raise" and missing.any():
-        padding = ""
-        if missing.ndim == 2 and (missing[:, 1:] >= missing[:, :-1]).all():
-            padding = " If they pad rows to one length, pass unjudged='omit' and scores of -inf."
-        raise ValueError(
-            f"y_true has {_checks.count_of(missing, 'NaN')}.{padding} If NaN means unjudged, pass "
-            "unjudged='zero' to count these documents as not relevant or unjudged='omit' to take "
-            "them out of the ranking."
-        )
-    if np.isinf(relevance).any():
-        found = _checks.count_of(np.isinf(relevance), "infinite value", "infinite values")
-        raise ValueError(f"y_true must be finite, but has {found}.")
-    return ~missing.ravel()
-
-
-def _scores(y_score: ArrayLike, shape: tuple[int, ...]) -> Floats:
+def scores_like(y_score: ArrayLike, shape: tuple[int, ...]) -> Floats:
     """Checked scores, which must have this shape, as one column of floats."""
     score = numeric(y_score, "y_score", only_order=True)
-    if len(shape) == 1 and score.shape[1:] == (1,):
-        score = score.ravel()
+    if len(shape) == 1:
+        score = as_column(score)
     if score.shape != shape:
         hint = ""
         if len(shape) == 1 and score.ndim == 2:
@@ -270,8 +149,8 @@ def _scores(y_score: ArrayLike, shape: tuple[int, ...]) -> Floats:
             f"y_true and y_score must have the same shape, got {shape} and {score.shape}.{hint}"
         )
     rows = score.ravel()
-    if not all(map_rows(lambda part: rows[part].max() < np.inf, len(rows))):
-        wrong = _checks.count_of(np.isnan(score) | (score == np.inf), "NaN or +inf")
+    if not rows.max() < np.inf:
+        wrong = _checks.describe_mask(np.isnan(score) | (score == np.inf), "NaN or +inf")
         raise ValueError(
             f"y_score must be finite, or -inf for what was not retrieved; found {wrong}."
         )
@@ -294,49 +173,6 @@ def _as_float(score: NDArray[Any]) -> Floats:
     return np.where(score == -np.inf, -np.inf, places)
 
 
-def _gains(
-    relevance: NDArray[Any],
-    grades: Grades | None,
-    judged: NDArray[np.bool_] | None,
-    measure: Measure,
-) -> tuple[Floats | Grades, Floats]:
-    """Gain of each row, 0 if it is unjudged; or its grade, with a table of gains by grade."""
-    if grades is not None:
-        gain_table = measure.gain_table(int(grades.max()))
-        if gain_table is not None:
-            return grades, gain_table
-    with np.errstate(over="ignore"):  # a long double may be too large: refused below
-        values = relevance.ravel().astype(np.float64, copy=False)
-    if judged is None:
-        gain = measure.gains(values)
-    else:
-        gain = np.zeros(len(values))
-        if judged.any():
-            gain[judged] = measure.gains(values[judged])
-    low, high = gain.min(), gain.max()
-    if not (low > -np.inf and high < np.inf):
-        wrong = ~np.isfinite(gain)
-        found = _checks.count_of(wrong.reshape(relevance.shape), "document", "documents")
-        raise ValueError(
-            f"gain must be finite, but is not for {found}, where y_true is {values[wrong][0]}: a "
-            "float64 ends at 2^1024."
-        )
-    if low < 0 and measure.normalized:
-        wrong = gain < 0
-        found = _checks.count_of(wrong.reshape(relevance.shape), "document", "documents")
-        reason = (
-            "ndcg_score should not be used on negative y_true values"
-            if values[wrong].min() < 0
-            else "NDCG is not defined for negative gain"
-        )
-        raise ValueError(
-            f"{reason}: gain is {gain[wrong][0]} where y_true is {values[wrong][0]}. Gain is "
-            f"negative for {found}. Shift the grades, or pass a gain that clips them, for example "
-            "gain=functools.partial(numpy.maximum, 0)."
-        )
-    return gain, np.empty(0)
-
-
 def row_weights(sample_weight: ArrayLike, n: int) -> Floats:
     """`sample_weight` as checked floats, one for each of `n` rows."""
     weight = numeric(sample_weight, "sample_weight")
@@ -351,6 +187,6 @@ def row_weights(sample_weight: ArrayLike, n: int) -> Floats:
     if wrong.any():
         raise ValueError(
             f"sample_weight must be finite and >= 0, at most 1e300, found {weight[wrong][0]}: "
-            f"{_checks.count_of(wrong, 'such weight', 'such weights')}."
+            f"{_checks.describe_mask(wrong, 'such weight', 'such weights')}."
         )
     return weight

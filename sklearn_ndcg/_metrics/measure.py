@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
-from functools import cached_property, partial
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from math import isfinite, log
 from typing import Any, NamedTuple, TypedDict
 
@@ -112,7 +112,9 @@ _FLOAT = np.dtype(np.float64)
 _LARGEST_UNDEFINED = 1e100  # its cubes and their sums, as in intervals, still fit a float64
 
 
-class _Options(TypedDict, total=False):
+class MeasureOptions(TypedDict, total=False):
+    """What a DCG means, except its cutoff and base: keyword arguments of `dcg_score`."""
+
     gain: Gain
     discount: Discount
     ties: Ties
@@ -120,16 +122,10 @@ class _Options(TypedDict, total=False):
     unjudged: Unjudged
 
 
-class NDCGOptions(_Options, total=False):
+class NDCGOptions(MeasureOptions, total=False):
     """What an NDCG means, except its cutoff: keyword arguments of `ndcg_score`."""
 
     undefined: Undefined
-
-
-class DCGOptions(_Options, total=False):
-    """What a DCG means, except its cutoff: keyword arguments of `dcg_score`."""
-
-    log_base: float
 
 
 @dataclass(frozen=True)
@@ -149,28 +145,29 @@ class Measure:
     ignore_ties: bool = False
     unjudged: Unjudged = "raise"
     undefined: Undefined = "warn"
+    cutoffs: list[Cutoff] = field(init=False, repr=False, compare=False)  # of `k`, as a list
 
     @classmethod
     def of(
-        cls, caller: str, options: Mapping[str, Any], k: Any = None, normalized: bool = True
+        cls, caller: str, options: Mapping[str, Any], kind: Any = NDCGOptions, **others: Any
     ) -> Measure:
-        """The measure that keyword arguments of `caller` define."""
-        known = (NDCGOptions if normalized else DCGOptions).__annotations__
-        unknown = [name for name in options if name not in known]
+        """The measure that `options`, those of a TypedDict, and other keyword arguments define."""
+        unknown = [name for name in options if name not in kind.__annotations__]
         if unknown:
             raise TypeError(
                 f"{caller} has no option {', '.join(map(repr, unknown))}. Its options are "
-                f"{', '.join(known)}."
+                f"{', '.join(kind.__annotations__)}."
             )
-        return cls(k=k, normalized=normalized, **options)
+        return cls(**others, **options)
 
     def __post_init__(self) -> None:
-        check_cutoffs(self.k)
+        object.__setattr__(self, "cutoffs", check_cutoffs(self.k))
         _check_gain(self.gain)
         if not callable(self.discount):
             more = "or a callable on the ranks 1..n"
             _checks.check_choice("discount", self.discount, tuple(DISCOUNTS), more)
-        _check_log_base(self.log_base, self.discount)
+        if self.log_base != 2:
+            _check_log_base(self.log_base, self.discount)
         _checks.check_choice("ties", self.ties, tuple(TIES))
         if not isinstance(self.ignore_ties, bool | np.bool_):
             raise ValueError(f"ignore_ties must be True or False, got {self.ignore_ties!r}.")
@@ -180,13 +177,14 @@ class Measure:
                 "how ties are ordered: leave one of the two out."
             )
         _checks.check_choice("unjudged", self.unjudged, _UNJUDGED)
-        _check_undefined(self.undefined)
+        if not isinstance(self.undefined, str) or self.undefined not in UNDEFINED:
+            _check_undefined(self.undefined)
 
     def __repr__(self) -> str:
         changed = (
-            f"{field.name}={value!r}"
-            for field in fields(self)
-            if (value := getattr(self, field.name)) is not field.default
+            f"{option.name}={value!r}"
+            for option in fields(self)
+            if option.repr and (value := getattr(self, option.name)) is not option.default
         )
         return f"Measure({', '.join(changed)})"
 
@@ -194,11 +192,6 @@ class Measure:
     def name(self) -> str:
         """What the measure is called."""
         return "ndcg" if self.normalized else "dcg"
-
-    @cached_property
-    def cutoffs(self) -> list[Cutoff]:
-        """The cutoffs in `k`, as a list."""
-        return check_cutoffs(self.k)
 
     @property
     def has_several_cutoffs(self) -> bool:
@@ -241,7 +234,7 @@ class Measure:
     def gains(self, relevance: Floats, source: str = "y_true") -> Floats:
         """Gain of each relevance in `source`; `relevance` is not changed."""
         if isinstance(self.gain, str):
-            return _result_of(GAINS[self.gain], "gain", "relevance", relevance)
+            return GAINS[self.gain](relevance)
         if callable(self.gain):
             return _result_of(self.gain, "gain", "relevance", relevance.copy())
         gains, unknown = self._look_up(relevance)
@@ -261,7 +254,7 @@ class Measure:
         if callable(self.gain) or isinstance(self.gain, Mapping):
             return None
         if isinstance(self.gain, str):
-            gains = self.gains(grades)
+            gains = GAINS[self.gain](grades)
         else:
             gains, unknown = self._look_up(grades)
             if unknown.any():
@@ -279,16 +272,15 @@ class Measure:
     def _look_up(self, relevance: Floats) -> tuple[Floats, NDArray[np.bool_]]:
         """The entry of a table of gains for each relevance, and where entries are missing."""
         grades, gains = self._gain_of_grade
-        place = np.minimum(np.searchsorted(grades, relevance), len(grades) - 1)
-        return gains[place], grades[place] != relevance
+        entry = np.minimum(np.searchsorted(grades, relevance), len(grades) - 1)
+        return gains[entry], grades[entry] != relevance
 
     def discounts(self, n: int) -> Floats:
         """Discounts of the ranks 1..n."""
         ranks = np.arange(1, n + 1)
         if isinstance(self.discount, str):
             base = {"base": self.log_base} if self.discount == "log" else {}
-            named = partial(DISCOUNTS[self.discount], **base)
-            discounts = _result_of(named, "discount", "ranks", ranks.astype(np.float64))
+            discounts = DISCOUNTS[self.discount](ranks.astype(np.float64), **base)
         else:
             discounts = _result_of(self.discount, "discount", "ranks", ranks.copy())
         falls = discounts[1:] <= discounts[:-1]  # false for NaN
@@ -433,8 +425,6 @@ def _check_log_base(log_base: object, discount: object) -> None:
 
 
 def _check_undefined(value: object) -> None:
-    if isinstance(value, str) and value in UNDEFINED:
-        return
     if not _checks.is_number(value) or not abs(float(value)) <= _LARGEST_UNDEFINED:
         words = ", ".join(map(repr, UNDEFINED))
         raise ValueError(
@@ -458,34 +448,3 @@ def _result_of(function: Callable[[Any], ArrayLike], name: str, of: str, values:
         )
     with np.errstate(over="ignore"):  # numbers beyond float64 are refused later
         return result.astype(np.float64, copy=False)
-
-
-# TEMPORARY, until the other wings are adapted
-NDCGChoices = NDCGOptions
-DCGChoices = DCGOptions
-
-
-class NDCGChoicesAtK(NDCGOptions, total=False):
-    k: Cutoff
-
-
-class ListOptions(_Options, total=False):
-    undefined: Undefined
-    k: Cutoff
-    sample_weight: Any
-
-
-class CurveOptions(NDCGOptions, total=False):
-    groups: Any
-    sample_weight: Any
-
-
-class AllOptions(NDCGChoicesAtK, CurveOptions, total=False):
-    pass
-
-
-def measure_and_data(caller: str, options: Any, kind: Any = AllOptions) -> Any:
-    data: dict[str, Any] = {name: options.get(name) for name in ("groups", "sample_weight")}
-    choices = {name: value for name, value in options.items() if name not in data}
-    check_cutoff(choices.get("k"))
-    return Measure(normalized=kind is not DCGOptions, **choices), data

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import fsum
@@ -63,30 +63,28 @@ class Totals(NamedTuple):
 class Queries:
     """Rows in which query q is the run ``starts[q] : starts[q] + lengths[q]``.
 
-    Made by `read_queries`, for one measure. `gain` is float64, or grades of one byte whose
-    gains are in `gain_table`. `kept` says which of the gathered rows these are, if unjudged ones
-    were omitted; `shape` is the shape of `y_true`. `weight` has one weight per query.
+    Made by `Rankings.queries`, for one ranker and one measure. `gain` is float64, or grades of one
+    byte whose gains are in `gain_table`. `weight` has one weight per query.
     """
 
     measure: Measure
     grouping: Grouping
-    shape: tuple[int, ...]
-    kept: NDArray[np.bool_] | None
     gain: Floats | Grades
     gain_table: Floats
     score: Floats
     starts: Ints
     lengths: Ints
     weight: Floats | None
+    truth: str = "y_true"  # what the user calls the relevance
 
     def __len__(self) -> int:
         return len(self.starts)
 
     def values(self) -> Floats:
         """The measure of every query at every cutoff, shape (n_queries, n_cutoffs)."""
-        values, undefined = self._values()
-        if undefined.any():
-            self.measure.warn_or_raise_if_undefined(int(undefined.sum()), len(self))
+        values, n_undefined = self._values()
+        if n_undefined:
+            self.measure.warn_or_raise_if_undefined(n_undefined, len(self))
         return values
 
     def means(self) -> Floats:
@@ -99,46 +97,29 @@ class Queries:
         step = max(1, _VALUES_AT_A_TIME // len(self))
         if len(cutoffs) <= step:
             return self.totals_of(*self._values())
-        blocks = [cutoffs[at : at + step] for at in range(0, len(cutoffs), step)]
-        found = [self.for_measure(k=block).totals() for block in blocks]
-        return found[0]._replace(total=np.concatenate([each.total for each in found]))
+        blocks = [cutoffs[start : start + step] for start in range(0, len(cutoffs), step)]
+        totals = [self.for_measure(k=block).totals() for block in blocks]
+        return totals[0]._replace(total=np.concatenate([block.total for block in totals]))
 
-    def totals_by(self, codes: Ints) -> list[Totals]:
-        """`totals` of the queries of each code; every code up to the largest must occur."""
-        found, ends = self._values(), np.cumsum(np.bincount(codes))
-        parts = np.split(np.argsort(codes, kind="stable"), ends[:-1])
-        return [self.totals_of(*found, part) for part in parts]
-
-    def totals_of(
-        self,
-        values: Floats,
-        undefined: NDArray[np.bool_] | None = None,
-        part: Ints | slice = slice(None),
-    ) -> Totals:
-        """Sums of given values of the queries, without nan.
-
-        `undefined` says which queries are undefined, `part` which to sum.
-        """
-        values = values[part]
+    def totals_of(self, values: Floats, n_undefined: int = 0) -> Totals:
+        """Sums of given values of the queries, without nan; so many of them are undefined."""
         scored = ~np.isnan(values[:, 0])
-        weight = self._weights(part)
+        weight = self._weights()[scored]
         with np.errstate(over="ignore"):
-            total = weighted_sums(values[scored].T, weight[scored])
-        largest = 1.0 if self.weight is None else float(self.weight[part].max())
-        n_undefined = 0 if undefined is None else int(np.count_nonzero(undefined[part]))
-        n_single = int(np.count_nonzero(self.grouping.lengths[part] == 1))
-        return Totals(total, exact_sum(weight[scored]), largest, len(values), n_undefined, n_single)
+            total = weighted_sums(values[scored].T, weight)
+        largest = 1.0 if self.weight is None else float(self.weight.max())
+        n_single = self.grouping.n_single
+        return Totals(total, exact_sum(weight), largest, len(values), n_undefined, n_single)
 
-    def _values(self) -> tuple[Floats, NDArray[np.bool_]]:
-        """Values as in `values`, and which queries are undefined."""
+    def _values(self) -> tuple[Floats, int]:
+        """Values as in `values`, and how many queries are undefined."""
         if not self.measure.normalized:
             cutoffs, column = self._distinct_cutoffs()
-            dcg = self._dcg(cutoffs, self.measure.discounts(cutoffs[-1]))[:, column]
-            return dcg, np.zeros(len(self), dtype=bool)
+            return self._dcg(cutoffs, self.measure.discounts(cutoffs[-1]))[:, column], 0
         ndcg = self.ndcg(*self.dcg_and_ideal())
         undefined = np.isnan(ndcg[:, 0])
         ndcg[undefined] = self.measure.undefined_rule.value
-        return ndcg, undefined
+        return ndcg, int(np.count_nonzero(undefined))
 
     def dcg_and_ideal(self) -> tuple[Floats, Floats]:
         """DCG and ideal DCG of every query at every cutoff, each (n_queries, n_cutoffs)."""
@@ -205,22 +186,20 @@ class Queries:
         undefined = np.zeros(len(self), dtype=bool)
         sums = np.zeros((len(powers), len(weights), len(cutoffs)))
         beyond = np.zeros((len(powers), len(weights), len(cutoffs) + 1))
-        for part, n_cutoffs in self._curve_blocks(cutoffs):
-            block = replace(self, starts=self.starts[part], lengths=self.lengths[part])
-            ends = cutoffs[:n_cutoffs]
-            dcg, ideal = block._dcg(ends, discount, part), block._ideal(ends, discount, part)
-            values = self.ndcg(dcg, ideal)
-            undefined[part] = np.isnan(values[:, 0])
-            defined = ~undefined[part]
+        for numbers, n_cutoffs in self._curve_blocks(cutoffs):
+            block, ends = self._take(numbers), cutoffs[:n_cutoffs]
+            values = self.ndcg(block._dcg(ends, discount), block._ideal(ends, discount))
+            undefined[numbers] = np.isnan(values[:, 0])
+            defined = ~undefined[numbers]
             # NumPy sums contiguous rows pairwise, so that no digit is lost over many queries
             distance = np.ascontiguousarray(values[defined].T) - center
-            weight_of = weights[:, part[defined]]
-            for place in np.ndindex(sums.shape[:2]):
-                power, weight = powers[place[0]], weight_of[place[1]]
-                block_sums = (distance**power * weight).sum(axis=1)
-                sums[place][:n_cutoffs] += block_sums
-                # a curve is flat from its last document on
-                beyond[place][n_cutoffs] += block_sums[-1]
+            for i, power in enumerate(powers):
+                terms = distance**power
+                for j, weight in enumerate(weights[:, numbers[defined]]):
+                    block_sums = (terms * weight).sum(axis=1)
+                    sums[i, j, :n_cutoffs] += block_sums
+                    # a curve is flat from its last document on
+                    beyond[i, j, n_cutoffs] += block_sums[-1]
         sums += np.cumsum(beyond, axis=2)[..., :-1]
         distance = np.nan_to_num(self.measure.undefined_rule.value - center)
         terms = np.array([distance**power for power in powers])[:, np.newaxis]
@@ -246,15 +225,20 @@ class Queries:
     def _longest(self) -> int:
         return max(1, int(self.lengths.max()))
 
-    def _weights(self, part: Ints | slice = slice(None)) -> Floats:
-        """Weights of some queries, scaled so that the largest is 1 and no sum is too large."""
+    def _weights(self) -> Floats:
+        """Weights of queries, scaled so that the largest is 1 and no sum is too large."""
         if self.weight is None:
-            return np.ones(len(self.starts[part]))
-        weight = self.weight[part]
-        return np.asarray(weight / (weight.max() or 1))
+            return np.ones(len(self))
+        return np.asarray(self.weight / (self.weight.max() or 1))
+
+    def _take(self, numbers: Ints) -> Queries:
+        """Some queries, without weights."""
+        grouping = replace(self.grouping, labels=self.grouping.labels[numbers])
+        starts, lengths = self.starts[numbers], self.lengths[numbers]
+        return replace(self, grouping=grouping, starts=starts, lengths=lengths, weight=None)
 
     def _distinct_cutoffs(self) -> tuple[Ints, Ints | slice]:
-        """The distinct cutoffs, none beyond the longest query, and the place of each k in them."""
+        """The distinct cutoffs, none beyond the longest query, and the index of each k in them."""
         # documents that were not retrieved add nothing to a DCG, so "retrieved" need not cut it
         ends = [min(k, self._longest) if isinstance(k, int) else self._longest
                 for k in self.measure.cutoffs]  # fmt: skip
@@ -262,41 +246,32 @@ class Queries:
             return np.array(ends, dtype=np.intp), slice(None)
         return np.unique(np.array(ends, dtype=np.intp), return_inverse=True)
 
-    def _dcg(self, cutoffs: Ints, discount: Floats, part: Ints | None = None) -> Floats:
-        def dcg(some: slice) -> Any:
-            return _kernels.backend.dcg(
-                self.gain, self.score, self.starts[some], self.lengths[some], discount, cutoffs,
+    def _dcg(self, cutoffs: Ints, discount: Floats) -> Floats:
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            dcg = _kernels.backend.dcg(
+                self.gain, self.score, self.starts, self.lengths, discount, cutoffs,
                 self.measure.tie_rule, self.gain_table,
             )  # fmt: skip
+        return self._finite(dcg)
 
-        return self._of_kernel(dcg, part)
-
-    def _ideal(self, cutoffs: Ints, discount: Floats, part: Ints | None = None) -> Floats:
-        def ideal(some: slice) -> Any:
-            ends = cutoffs if cutoffs.ndim == 1 else cutoffs[some]
-            return _kernels.backend.ideal_dcg(
-                self.gain, self.starts[some], self.lengths[some], discount, ends, self.gain_table
-            )
-
-        return self._of_kernel(ideal, part)
-
-    def _of_kernel(self, kernel: Callable[[slice], Floats], part: Ints | None) -> Floats:
-        """Values of a kernel for all queries; raises if a sum is too large.
-
-        `part` has the numbers of these queries, if they are not all.
-        """
+    def _ideal(self, cutoffs: Ints, discount: Floats) -> Floats:
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            values = _kernels.in_threads(kernel, self.lengths, len(self.gain))
-        wrong = np.flatnonzero(~np.isfinite(values).all(axis=1))
-        if len(wrong):
-            queries = np.sort(wrong if part is None else part[wrong])
-            raise ValueError(
-                "y_true has gains that, times discount, add up to more than a float64 holds in "
-                f"{count_of_queries(len(wrong))}, the first "
-                f"{shown_labels(self.grouping.labels[queries], 1)}: scale y_true down, or pass a "
-                "gain that does."
+            ideal = _kernels.backend.ideal_dcg(
+                self.gain, self.starts, self.lengths, discount, cutoffs, self.gain_table
             )
-        return values
+        return self._finite(ideal)
+
+    def _finite(self, sums: Floats) -> Floats:
+        """The sums of the queries; raises if one is too large."""
+        wrong = ~np.isfinite(sums).all(axis=1)
+        if wrong.any():
+            raise ValueError(
+                f"{self.truth} has gains that, times discount, add up to more than a float64 holds "
+                f"in {count_of_queries(np.count_nonzero(wrong))}, the first "
+                f"{shown_labels(self.grouping.labels[wrong], 1)}: scale {self.truth} down, or pass "
+                "a gain that does."
+            )
+        return sums
 
 
 def count_of_queries(n: int) -> str:

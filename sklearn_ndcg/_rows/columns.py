@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_ndcg._checks import Ints, count_of, is_integer, to_host
+from sklearn_ndcg._checks import Ints, describe_mask, is_integer, to_host
 
 # from this number on, one number of the type may stand for several integers
 _INEXACT_FROM = {
@@ -59,7 +59,7 @@ def _refuse_changed_ids(ids: Any, key: Any) -> None:
     ):
         if changed.any():
             raise ValueError(
-                f"group_by={key!r} finds numbers {what}, {count_of(changed, 'such id', 'such ids')}"
+                f"group_by={key!r} finds numbers {what}, {describe_mask(changed, 'such id', 'such ids')}"
                 ": an encoder, a scaler or a cast has changed the ids, which mixes queries up. "
                 "In a Pipeline move the ids to an index level, or put GroupedRanker around the "
                 "Pipeline. If these are the ids, pass a callable that returns them."

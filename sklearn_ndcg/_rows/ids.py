@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ndcg import _kernels
-from sklearn_ndcg._checks import Ints, count_of, is_missing, refuse_masked, to_host
+from sklearn_ndcg._checks import Ints, describe_mask, is_missing, refuse_masked, to_host
 from sklearn_ndcg._kernels.threads import map_rows
 from sklearn_ndcg._rows.columns import column_names
 
@@ -257,7 +257,7 @@ def _check_shape(ids: NDArray[Any], groups: Any, n_rows: int, name: str) -> None
 def _refuse_missing(missing: NDArray[np.bool_], name: str) -> None:
     if missing.any():
         what = f"missing {_noun(name)}"
-        found = count_of(missing, what, f"{what}s")
+        found = describe_mask(missing, what, f"{what}s")
         raise ValueError(f"{name} has {found}. Fill in {what}s, or leave their rows out.")
 
 

@@ -471,7 +471,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             missing = y != y  # noqa: PLR0124  (NaN and NaT)
         if missing.any():
             raise ValueError(
-                f"y has {_checks.count_of(missing, 'NaN')}. Leave rows with NaN out, or set their "
+                f"y has {_checks.describe_mask(missing, 'NaN')}. Leave rows with NaN out, or set their "
                 "relevance to 0 if they are not relevant."
             )
         weight = None if sample_weight is None else row_weights(sample_weight, len(y))

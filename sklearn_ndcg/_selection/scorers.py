@@ -14,8 +14,8 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff
-from sklearn_ndcg._metrics.inputs import read_batch, read_queries, with_scores
-from sklearn_ndcg._metrics.measure import DCGChoices, Measure, NDCGChoices, measure_and_data
+from sklearn_ndcg._shim import read_batch, read_queries, with_scores
+from sklearn_ndcg._shim import DCGChoices, Measure, NDCGChoices, measure_and_data
 from sklearn_ndcg._rows.columns import count_rows, query_ids
 from sklearn_ndcg._selection.leaks import WholeQueries, warn_of_leak
 
@@ -427,7 +427,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         measure = self._measure()
         y_score, groups = self.scores_and_groups(estimator, X, y, groups)
         queries = read_queries(measure, y, y_score, groups, sample_weight, sort=False)
-        if len(queries.shape) == 1:
+        if np.ndim(y) == 1:
             if self.all_groups is not None:
                 self.all_groups.refuse_parts(queries.grouping)
             warn_of_leak(estimator, self.group_by, queries.grouping, y)

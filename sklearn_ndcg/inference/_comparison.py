@@ -3,36 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations
-from typing import Any, Literal, NamedTuple, Unpack, get_args
+from typing import Any, NamedTuple, Unpack, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
-from sklearn_ndcg._checks import EQUAL, Floats, check_choice, is_number, naming_ranker, warn
-from sklearn_ndcg._lists.files import FilePath
-from sklearn_ndcg._lists.pool import Pool, Unanswered, pool_lists, read_run
-from sklearn_ndcg._lists.reading import (
-    Duplicates,
-    check_duplicates,
-    judgements,
-    ranked_run,
-    read_list,
-    truths_and_lists,
+from sklearn_ndcg._checks import (
+    EQUAL,
+    Cutoff,
+    Floats,
+    check_choice,
+    is_number,
+    refuse_reordered,
+    warn,
 )
-from sklearn_ndcg._metrics.inputs import row_weights
-from sklearn_ndcg._metrics.judged import Judged
-from sklearn_ndcg._metrics.measure import ListOptions, AllOptions, measure_and_data
+from sklearn_ndcg._lists.files import FilePath
+from sklearn_ndcg._lists.pool import Unanswered, pool_lists, pool_runs
+from sklearn_ndcg._lists.reading import Duplicates
+from sklearn_ndcg._metrics.measure import Measure, NDCGOptions, check_cutoff
+from sklearn_ndcg._metrics.rankings import JudgedCounts, Rankings
 from sklearn_ndcg._rows.columns import column_names
-from sklearn_ndcg._rows.grouping import Grouping
 from sklearn_ndcg.inference import _statistics as statistics
 from sklearn_ndcg.inference._results import Comparison, ConfidenceInterval, query_differences
-from sklearn_ndcg.inference._sample import Sample, check_level, generator_of
+from sklearn_ndcg.inference._sample import (
+    Sample,
+    check_level,
+    generator_of,
+    warn_of_weak_segments,
+)
 from sklearn_ndcg.inference._statistics import Test
 
-Unjudged = Literal["zero", "omit"]
 _COUNTED = {1: "one ranker", 2: "two rankers"}
 _UNJUDGED_MEANS = {
     "zero": "The former may be better than it looks, as unjudged documents count as not relevant.",
@@ -47,6 +49,9 @@ def compare_rankers(
     y_true: ArrayLike,
     y_scores: Mapping[Any, ArrayLike],
     *,
+    groups: ArrayLike | None = None,
+    k: Cutoff = None,
+    sample_weight: ArrayLike | None = None,
     baseline: Any = None,
     test: Test = "permutation",
     confidence_level: float = 0.95,
@@ -55,7 +60,7 @@ def compare_rankers(
     n_resamples: int = 9999,
     random_state: Any = None,
     clusters: ArrayLike | None = None,
-    **options: Unpack[AllOptions],
+    **options: Unpack[NDCGOptions],
 ) -> Comparison:
     """Compare rankers on the same queries: which is better, by how much, and how sure that is.
 
@@ -70,11 +75,20 @@ def compare_rankers(
         The scores of two rankers or more; or a DataFrame (pandas, Polars, PyArrow) with a column
         for each ranker.
 
+    groups : array-like of shape (n_documents,), default=None
+        The query id of each row, as in `ndcg_score`.
+
+    k : int, None or "retrieved", default=None
+        Cutoff, as in `ndcg_score`.
+
+    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
+        Weights, as in `ndcg_score`.
+
     baseline : a name in `y_scores`, default=None
         The ranker that all others are compared with. None compares all pairs.
 
     test : {"permutation", "t"}, default="permutation"
-        "permutation" is Fisher's randomisation test: the two values of a query are exchangeable
+        "permutation" is Fisher's randomization test: the two values of a query are exchangeable
         under the null hypothesis. All assignments of values to rankers are tried if their number is
         at most `n_resamples`. "t" is Student's paired t test, weighted as in `ndcg_interval`.
 
@@ -103,10 +117,10 @@ def compare_rankers(
         of freedom of `ndcg_interval`.
 
     **options
-        The options of `ndcg_score`: `groups`, `k`, `gain`, `discount`, `ties`, `ignore_ties`,
-        `unjudged`, `sample_weight` and `undefined`, which is "omit" by default: queries without a
-        relevant document say nothing about which ranker is better. With a number their
-        differences are 0, which makes the interval narrower.
+        Further options of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and
+        `undefined`, which is "omit" by default: queries without a relevant document say nothing
+        about which ranker is better. With a number their differences are 0, which makes the
+        interval narrower.
 
     Returns
     -------
@@ -181,33 +195,18 @@ def compare_rankers(
     96     0.4660  0.8657       -0.3996
     """
     scores = scores_by_name(y_scores, "y_scores", least=2)
-    pairs = _pairs(list(scores), baseline)
-    measure, data = measure_and_data("compare_rankers", {"undefined": "omit", **options})
-    check_choice("test", test, get_args(Test))
-    check_level(confidence_level)
-    _check_margin(margin)
-    generator = generator_of(random_state, n_resamples)
-    how = _How(pairs, test, confidence_level, margin, n_resamples)
-    sample, parts = Sample.read(measure, y_true, scores, data, clusters, segments)
-    result = how.compare(sample, list(scores), generator)
-    if sample.judged is not None:
-        _warn_of_unjudged(result, measure.unjudged)
-        _warn_of_unanswered(result, sample.judged)
-    _warn_of_small_segments(parts)
-    by_segment = {
-        name: how.compare(part, list(scores), generator_of(random_state, n_resamples))
-        for name, part in parts.items()
-        if part.n_clusters > 1
-    }
-    return replace(result, by_segment=by_segment)
+    refuse_reordered(y_true=y_true, clusters=clusters, segments=segments)
+    rankings = Rankings.of_arrays(y_true, scores, groups, sample_weight)
+    return _compare("compare_rankers", rankings, locals())
 
 
 def compare_lists(
     relevant: Mapping[Any, Any] | Sequence[Any],
     recommended: Mapping[Any, Any],
     *,
+    k: Cutoff = None,
+    sample_weight: Any = None,
     unanswered: Unanswered = "zero",
-    unjudged: Unjudged = "zero",
     duplicates: Duplicates = "raise",
     baseline: Any = None,
     test: Test = "permutation",
@@ -217,7 +216,7 @@ def compare_lists(
     n_resamples: int = 9999,
     random_state: Any = None,
     clusters: Any = None,
-    **options: Unpack[ListOptions],
+    **options: Unpack[NDCGOptions],
 ) -> Comparison:
     """Compare rankers by the ranked lists of ids that they return.
 
@@ -234,18 +233,19 @@ def compare_lists(
         The lists of two rankers or more: for each ranker the list of each query, best first, as in
         `from_lists`.
 
+    k : int, None or "retrieved", default=None
+        Cutoff, as in `ndcg_score`.
+
+    sample_weight : mapping or array-like of shape (n_queries,), default=None
+        A weight for each query, in the form of `clusters`.
+
     unanswered : {"zero", "omit"}, default="zero"
         With "zero" a query has an NDCG of 0 for a ranker without a list for it; with "omit" it is
         left out for all rankers if one has no list for it. (An empty list is a list.)
 
-    unjudged : {"zero", "omit"}, default="zero"
-        Recommended documents that are not in the truth, or have the grade NaN there, get no gain
-        with "zero", even if `gain` gives one to 0; with "omit" they are removed, and later ones
-        move up.
-
-    duplicates : {"raise", "omit", "zero"}, default="raise"
-        An id that is twice in a list is an error; or its later places are removed; or they stay but
-        get no gain, as in `from_lists`.
+    duplicates : {"raise", "omit"}, default="raise"
+        An id that is twice in a list is an error; or only its first position counts, as in
+        `from_lists`.
 
     baseline : hashable, default=None
         The ranker that all others are compared with. None compares all pairs.
@@ -273,9 +273,11 @@ def compare_lists(
         mappings, otherwise in their order.
 
     **options
-        The options of `ndcg_score`: `k`, `gain`, `discount`, `ties`, `ignore_ties`, `undefined`,
-        which is "omit" by default, as in `compare_rankers`, and `sample_weight`, a weight for each
-        query in the form of `clusters`.
+        Further options of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`, `undefined`,
+        which is "omit" by default, as in `compare_rankers`, and `unjudged`, which is "zero" by
+        default or "omit": recommended documents that are not in the truth, or have the grade NaN
+        there, get no gain, even if `gain` gives one to 0; or they are removed, and later ones move
+        up.
 
     Returns
     -------
@@ -317,27 +319,19 @@ def compare_lists(
                     difference  0.95 interval       p (permutation, Holm)  effect  wins/ties/losses
     near - popular     +0.2456  [+0.0968, +0.3943]                 0.0014   +0.62  22/0/8
     """
-    measure_and_data("compare_lists", options, ListOptions)
-    check_duplicates(duplicates, unjudged)
     _check_rankers("relevant", relevant, "recommended", recommended, "lists")
-    lists = {}
-    for name, each in recommended.items():
-        with naming_ranker(name):
-            truths, lists[name] = truths_and_lists(relevant, each)
-    pool = pool_lists(truths, lists, unanswered, duplicates, read_list)
-    return _compare_pool(
-        pool, not isinstance(relevant, Mapping), options, unjudged=unjudged, baseline=baseline,
-        test=test, confidence_level=confidence_level, margin=margin, segments=segments,
-        n_resamples=n_resamples, random_state=random_state, clusters=clusters,
-    )  # fmt: skip
+    pool = pool_lists(relevant, recommended, unanswered, duplicates)
+    rankings = Rankings.of_pool(pool, "relevant", sample_weight)
+    return _compare("compare_lists", rankings, locals())
 
 
 def compare_runs(
     qrels: FilePath | Mapping[str, Mapping[str, float]] | Iterable[Any],
     runs: Mapping[Any, Any],
     *,
+    k: Cutoff = None,
+    sample_weight: Any = None,
     unanswered: Unanswered = "zero",
-    unjudged: Unjudged = "zero",
     duplicates: Duplicates = "raise",
     baseline: Any = None,
     test: Test = "permutation",
@@ -347,7 +341,7 @@ def compare_runs(
     n_resamples: int = 9999,
     random_state: Any = None,
     clusters: Any = None,
-    **options: Unpack[ListOptions],
+    **options: Unpack[NDCGOptions],
 ) -> Comparison:
     """Compare the runs of a TREC evaluation.
 
@@ -362,16 +356,19 @@ def compare_runs(
     runs : mapping from name to path, mapping or iterable of records
         Two runs or more, each as in `from_trec`.
 
+    k : int, None or "retrieved", default=None
+        Cutoff, as in `ndcg_score`.
+
+    sample_weight : mapping or array-like of shape (n_queries,), default=None
+        A weight for each query, in the form of `clusters`.
+
     unanswered : {"zero", "omit"}, default="zero"
         A query with judgements has an NDCG of 0 for the runs that lack it (trec_eval's ``-c``, and
         ir_measures); or it is left out for all runs if one lacks it.
 
-    unjudged : {"zero", "omit"}, default="zero"
-        As in `compare_lists`; ``"omit"`` is trec_eval's ``-J``.
-
-    duplicates : {"raise", "omit", "zero"}, default="raise"
-        A document that is twice in a query of a run is an error; or only its best place is kept; or
-        its other places stay but get no gain, as in `from_trec`.
+    duplicates : {"raise", "omit"}, default="raise"
+        A document that is twice in a query of a run is an error; or only its best score counts, as
+        in `from_trec`.
 
     baseline : hashable, default=None
         The ranker that all others are compared with. None compares all pairs.
@@ -398,7 +395,7 @@ def compare_runs(
         See `compare_rankers`: the topic of several variants of a query, for example.
 
     **options
-        As in `compare_lists`.
+        As in `compare_lists`; ``unjudged="omit"`` is trec_eval's ``-J``.
 
     Returns
     -------
@@ -433,59 +430,78 @@ def compare_runs(
     query    bm25   dense  bm25 - dense
     q18    0.6199  1.0000       -0.3801
     """
-    measure_and_data("compare_runs", options, ListOptions)
-    check_duplicates(duplicates, unjudged)
     _check_rankers("qrels", qrels, "runs", runs, "run")
-    truths, fractions = judgements(qrels, duplicates)
-    ranked = {}
-    for name, run in runs.items():
-        with naming_ranker(name):
-            ranked[name] = ranked_run(truths, fractions, run, duplicates)
-    pool = pool_lists(truths, ranked, unanswered, duplicates, read_run)
-    return _compare_pool(
-        pool, False, options, unjudged=unjudged, baseline=baseline, test=test,
-        confidence_level=confidence_level, margin=margin, segments=segments,
-        n_resamples=n_resamples, random_state=random_state, clusters=clusters,
+    pool = pool_runs(qrels, runs, unanswered, duplicates)
+    rankings = Rankings.of_pool(pool, "qrels", sample_weight)
+    return _compare("compare_runs", rankings, locals())
+
+
+def _compare(caller: str, rankings: Rankings, arguments: dict[str, Any]) -> Comparison:
+    """Compare rankers as the arguments of `caller` say; the three functions share their names."""
+    options = {"undefined": "omit", **arguments["options"]}
+    if rankings.pool is not None:
+        check_choice("unjudged", options.setdefault("unjudged", "zero"), ("zero", "omit"))
+    measure = Measure.of(caller, options, k=check_cutoff(arguments["k"]))
+    names, seed = list(rankings.scores), arguments["random_state"]
+    design = _Design(
+        names, _pairs(names, arguments["baseline"]),
+        **{name: arguments[name] for name in ("test", "confidence_level", "margin", "n_resamples")},
     )  # fmt: skip
+    check_choice("test", design.test, get_args(Test))
+    check_level(design.confidence_level)
+    _check_margin(design.margin)
+    generator = generator_of(seed, design.n_resamples)
+    sample, segments = Sample.of(rankings, measure, arguments["clusters"], arguments["segments"])
+    result = design.compare(sample, generator)
+    if sample.judged is not None:
+        _warn_of_unjudged(result, measure.unjudged)
+        _warn_of_unanswered(result, sample.judged)
+    warn_of_weak_segments(segments)
+    for name, members in segments.items():
+        if members.n_clusters > 1:
+            generator = generator_of(seed, design.n_resamples)
+            result.by_segment[name] = design.compare(members, generator)
+    return result
 
 
-class _How(NamedTuple):
-    """How rankers are compared: the arguments of `compare_rankers`, checked where they are used."""
+class _Design(NamedTuple):
+    """How rankers are compared: arguments of `compare_rankers`."""
 
+    names: list[Any]
     pairs: list[tuple[Any, Any]]
     test: Test
-    level: float
+    confidence_level: float
     margin: float | None
     n_resamples: int
 
-    def compare(
-        self, sample: Sample, names: list[Any], generator: np.random.Generator
-    ) -> Comparison:
+    def compare(self, sample: Sample, generator: np.random.Generator) -> Comparison:
         """Compare rankers on the queries of a sample."""
-        by_name = dict(zip(names, sample.values, strict=True))
+        values = dict(zip(self.names, sample.values, strict=True))
         differences = np.array(
-            [query_differences(by_name[one], by_name[two]) for one, two in self.pairs]
+            [query_differences(values[first], values[second]) for first, second in self.pairs]
         )
         means = statistics.mean_and_error(sample.values, sample.weight)[0].tolist()
-        judged, answered = (dict(zip(names, each, strict=True)) for each in sample.shares())
+        judged, answered = sample.shares()
+        nonrelevant = sample.judged is None or sample.judged.has_judged_nonrelevant
         return Comparison(
-            ndcg=dict(zip(names, means, strict=True)),
+            ndcg=dict(zip(self.names, means, strict=True)),
             pairs=self.pairs,
             **self._tested(differences, sample, generator),
-            judged=judged,
-            has_not_relevant=sample.judged is None or sample.judged.has_not_relevant,
-            answered=answered,
+            test=self.test,
+            confidence_level=float(self.confidence_level),
+            margin=self.margin,
+            judged=dict(zip(self.names, judged, strict=True)),
+            answered=dict(zip(self.names, answered, strict=True)),
+            has_judged_nonrelevant=nonrelevant,
             by_segment={},
-            note="",
             wins=(differences > 0).sum(axis=1),
             ties=(differences == 0).sum(axis=1),
             losses=(differences < 0).sum(axis=1),
-            values=by_name,
+            values=values,
             labels=sample.labels,
             n_queries=sample.n_queries,
             n_clusters=sample.n_clusters,
             n_left_out=sample.n_left_out,
-            test=self.test,
         )
 
     def _tested(
@@ -493,28 +509,27 @@ class _How(NamedTuple):
     ) -> dict[str, Any]:
         """Mean differences of pairs (rows), how sure they are, and their p-values."""
         difference, error, effect = statistics.mean_and_error(differences, sample.weight)
-        differences, weight = sample.by_independent_unit(differences)
+        differences, weight = sample.cluster_means(differences)
         if sample.clusters is not None:
             differences[np.abs(differences) < EQUAL] = 0
             difference, error, _ = statistics.mean_and_error(differences, weight)
         degrees = statistics.degrees_of_freedom(weight)
         if self.test == "t":
-            statistic = _over(difference, error)
+            statistic = _t_statistic(difference, error)
             pvalue = 2 * stats.t.sf(np.abs(statistic), degrees)
         elif self.test == "permutation":
             statistic = difference
             pvalue = statistics.permutation_pvalues(
                 differences, weight, self.n_resamples, generator
             )
-        half = error * stats.t.ppf((1 + self.level) / 2, degrees)
+        half = error * stats.t.ppf((1 + self.confidence_level) / 2, degrees)
         interval = ConfidenceInterval(difference - half, difference + half)
         noninferiority = verdict = None
         if self.margin is not None:
-            noninferiority = stats.t.sf(_over(difference + self.margin, error), degrees)
+            noninferiority = stats.t.sf(_t_statistic(difference + self.margin, error), degrees)
             verdict = [_verdict(*bounds, self.margin) for bounds in zip(*interval, strict=True)]
         return {
             "difference": difference,
-            "confidence_level": float(self.level),
             "confidence_interval": interval,
             "standard_error": error,
             "df": degrees,
@@ -522,7 +537,6 @@ class _How(NamedTuple):
             "statistic": statistic,
             "pvalue": statistics.holm(pvalue),
             "uncorrected_pvalue": pvalue,
-            "margin": self.margin,
             "noninferiority_pvalue": noninferiority,
             "verdict": verdict,
         }
@@ -536,7 +550,7 @@ def _check_margin(margin: object) -> None:
         )
 
 
-def _over(difference: Floats, error: Floats) -> Floats:
+def _t_statistic(difference: Floats, error: Floats) -> Floats:
     """Student's t: 0 for a difference of 0, infinite for any other that does not vary."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.where(difference == 0, 0, difference / error))
@@ -551,16 +565,6 @@ def _verdict(low: float, high: float, margin: float) -> str:
     return "worse" if high < 0 else "undecided"
 
 
-def _warn_of_small_segments(parts: Mapping[Any, Sample]) -> None:
-    small = [name for name, part in parts.items() if part.is_small()]
-    if small:
-        warn(
-            f"Intervals and tests of {len(small)} of the {len(parts)} segments, the first "
-            f"{small[0]!r}, are unreliable: too few queries. Segments with fewer than two queries "
-            "are left out."
-        )
-
-
 def _warn_of_unjudged(result: Comparison, unjudged: str) -> None:
     """Warn if one ranker returned many more unjudged documents than another."""
     fewest, most = (pick(result.judged, key=result.judged.__getitem__) for pick in (min, max))
@@ -573,23 +577,25 @@ def _warn_of_unjudged(result: Comparison, unjudged: str) -> None:
             f"{largest:.0%} of those that {most!r} returned. Does {fewest!r} write ids as the "
             "truth does?"
         )
-    elif result.has_not_relevant and largest - least > _JUDGED_ALIKE:
+    elif result.has_judged_nonrelevant and largest - least > _JUDGED_ALIKE:
         warn(
             f"Of the first documents that {fewest!r} returned, {least:.0%} are judged, compared "
-            f"with {largest:.0%} for {most!r}. {_UNJUDGED_MEANS[unjudged]} Judge what it returned."
+            f"with {largest:.0%} for {most!r}. {_UNJUDGED_MEANS[unjudged]} Consider "
+            "judging its results."
         )
 
 
-def _warn_of_unanswered(result: Comparison, judged: Judged) -> None:
+def _warn_of_unanswered(result: Comparison, judged: JudgedCounts) -> None:
     """Warn if a ranker answers fewer queries than another, or none."""
     answers = dict(zip(result.answered, judged.n_answered(), strict=True))
     fewest = min(answers, key=answers.__getitem__)
     if answers[fewest] < max(answers.values()) or not answers[fewest]:
-        others = f", others up to {max(answers.values())}" * bool(max(answers.values()))
+        most = max(answers.values())
+        others = f"; another ranker has {most}" if most else ""
         warn(
-            f"{fewest!r} answers {answers[fewest]} of the {judged.n_queries} judged queries"
-            f"{others}: a query without an answer counts as 0. If it was not asked all of them, "
-            "pass unanswered='omit'; if it was, check that its query ids are those of the truth."
+            f"{fewest!r} has lists for {answers[fewest]} of the {judged.n_queries} judged queries"
+            f"{others}: a query without a list counts as 0. If it was not asked all of them, pass "
+            "unanswered='omit'; if it was, check that its query ids are those of the truth."
         )
 
 
@@ -633,28 +639,3 @@ def _check_rankers(truth: str, truths: Any, argument: str, rankers: Any, each: s
         )
     if len(rankers) < 2:
         raise ValueError(f"{argument} must have at least two rankers, got {list(rankers)}.")
-
-
-def _compare_pool(pool: Pool, in_order: bool, options: ListOptions, **arguments: Any) -> Comparison:
-    check_choice("unjudged", arguments["unjudged"], get_args(Unjudged))
-    n = len(pool.queries)
-    grouping = Grouping.of_ids(pool.labels(), n)
-    for name in ("clusters", "segments"):
-        if arguments[name] is not None:
-            by_query = pool.per_query(arguments[name], name, in_order)
-            ids = Grouping.of_ids(by_query, n, name=name)
-            arguments[name] = ids.labels[np.repeat(ids.row_codes(), pool.n_rows)]
-    if options.get("sample_weight") is not None:
-        by_query = pool.per_query(options["sample_weight"], "sample_weight", in_order)
-        weight = row_weights(by_query, n)
-        options["sample_weight"] = np.repeat(weight, pool.n_rows)
-    groups = np.repeat(grouping.row_codes(), pool.n_rows)
-    result = compare_rankers(pool.y_true, pool.y_scores, groups=groups, **arguments, **options)
-    result = _renamed(result, grouping.labels)
-    return replace(result, n_left_out=result.n_left_out + pool.n_omitted)
-
-
-def _renamed(result: Comparison, names: NDArray[Any]) -> Comparison:
-    """The comparison with the ids of the queries instead of their numbers."""
-    by_segment = {name: _renamed(each, names) for name, each in result.by_segment.items()}
-    return replace(result, labels=names[result.labels], by_segment=by_segment)

@@ -12,24 +12,17 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Floats
-from sklearn_ndcg._metrics.inputs import read_queries
-from sklearn_ndcg._metrics.measure import (
-    CurveOptions,
-    Measure,
-    NDCGChoices,
-    check_curve_cutoffs,
-    measure_and_data,
-)
+from sklearn_ndcg._metrics.measure import Measure, NDCGOptions, check_curve_cutoffs
 from sklearn_ndcg._metrics.queries import Queries
+from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._rows.columns import column_names, take_rows
 from sklearn_ndcg._selection.scorers import ResponseMethod, make_ndcg_scorer
 from sklearn_ndcg.inference._comparison import scores_by_name
 from sklearn_ndcg.inference._interval import curve_interval
 from sklearn_ndcg.inference._results import Comparison, query_differences
-from sklearn_ndcg.inference._sample import read_rankers
 
 
-class DisplayOptions(NDCGChoices, total=False):
+class DisplayOptions(NDCGOptions, total=False):
     """Keyword arguments that the constructors of `NDCGDisplay` share."""
 
     sample_weight: ArrayLike | None
@@ -38,6 +31,9 @@ class DisplayOptions(NDCGChoices, total=False):
     plot_chance_level: bool
     chance_level_kwargs: dict[str, Any] | None
     despine: bool
+
+
+_DRAWING = {"ax", "curve_kwargs", "plot_chance_level", "chance_level_kwargs", "despine"}
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -172,10 +168,12 @@ class NDCGDisplay:
                 "from name to scores, and leave name out."
             )
         rankers: Any = scores_by_name(y_score, "y_score", 1) if several else {None: y_score}
-        drawing, measure, sample_weight = _read_options(options)
-        queries = read_rankers(measure, y_true, rankers, groups=groups, sample_weight=sample_weight)
-        found = [cls._of_queries(each, k, confidence_level) for each in queries]
-        joined = cls._joined(found, list(rankers)) if several else replace(found[0], name=name)
+        measure, sample_weight, drawing = _split_options(options)
+        rankings = Rankings.of_arrays(y_true, rankers, groups, sample_weight)
+        curves = [
+            cls._of_queries(queries, k, confidence_level) for queries in rankings.queries(measure)
+        ]
+        joined = cls._joined(curves, list(rankers)) if several else replace(curves[0], name=name)
         return joined.plot(**drawing)
 
     @classmethod
@@ -303,26 +301,28 @@ class NDCGDisplay:
                 f"cv_results must have 'estimator' and 'indices', got {sorted(cv_results)}: call "
                 "cross_validate with return_estimator=True and return_indices=True."
             )
-        drawing, measure, sample_weight = _read_options(options)
+        measure, sample_weight, drawing = _split_options(options)
         data = (X, y, groups, sample_weight)
         scorer = make_ndcg_scorer(group_by=group_by, response_method=response_method)
-        found = []
+        curves = []
         if not len(cv_results["estimator"]):
             raise ValueError("cv_results has no fold: 'estimator' is empty.")
         folds = zip(cv_results["estimator"], cv_results["indices"]["test"], strict=True)
         for estimator, rows in folds:
-            fold: list[Any] = [each if each is None else take_rows(each, rows) for each in data]
-            y_score, ids = scorer.scores_and_groups(estimator, *fold[:3])
-            queries = read_queries(measure, fold[1], y_score, ids, fold[3])
-            found.append(cls._of_queries(queries, k, confidence_level=None))
-        if n_nan := sum(bool(np.isnan(fold.ndcg).any()) for fold in found):
+            X_test, y_test, ids, weight = (
+                None if values is None else take_rows(values, rows) for values in data
+            )
+            y_score, ids = scorer.scores_and_groups(estimator, X_test, y_test, ids)
+            rankings = Rankings.of_arrays(y_test, {None: y_score}, ids, weight)
+            curves.append(cls._of_queries(rankings.queries(measure)[0], k, confidence_level=None))
+        if n_nan := sum(bool(np.isnan(curve.ndcg).any()) for curve in curves):
             _checks.warn(
-                f"The curves of {n_nan} of {len(found)} folds are nan, and so is the mean: these "
+                f"The curves of {n_nan} of {len(curves)} folds are nan, and so is the mean: these "
                 "folds have no query with a relevant document, and undefined='omit' leaves out all "
                 "their queries. Use fewer folds, or another value of undefined.",
                 UndefinedMetricWarning,
             )
-        return cls._joined(found, name).plot(**drawing)
+        return cls._joined(curves, name).plot(**drawing)
 
     def plot(
         self,
@@ -606,13 +606,12 @@ def _axes(ax: Any) -> Any:
     return plt.subplots()[1] if ax is None else ax
 
 
-def _read_options(options: DisplayOptions) -> tuple[dict[str, Any], Measure, ArrayLike | None]:
-    """How to draw, what to draw, and the weights of the rows."""
+def _split_options(options: DisplayOptions) -> tuple[Measure, ArrayLike | None, dict[str, Any]]:
+    """What to draw, the weights of the rows, and how to draw."""
     others: dict[str, Any] = dict(options)
-    names = others.keys() & (DisplayOptions.__annotations__.keys() - CurveOptions.__annotations__)
-    drawing = {name: others.pop(name) for name in names}
-    measure, data = measure_and_data("NDCGDisplay (see from_predictions)", others, DisplayOptions)
-    return drawing, measure, data["sample_weight"]
+    drawing = {name: others.pop(name) for name in _DRAWING & others.keys()}
+    sample_weight = others.pop("sample_weight", None)
+    return Measure.of("NDCGDisplay", others, DisplayOptions), sample_weight, drawing
 
 
 def _label(name: object) -> str:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import chain
 from typing import Any, Unpack, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from sklearn_ndcg._checks import EQUAL, Floats, Ints, check_choice, warn
+from sklearn_ndcg._checks import (
+    EQUAL,
+    Cutoff,
+    Floats,
+    Ints,
+    check_choice,
+    refuse_reordered,
+    warn,
+)
 from sklearn_ndcg._kernels.sums import weighted_means
-from sklearn_ndcg._kernels.threads import map_queries
-from sklearn_ndcg._metrics.measure import AllOptions, measure_and_data
+from sklearn_ndcg._metrics.measure import Measure, NDCGOptions, check_cutoff
 from sklearn_ndcg._metrics.queries import Queries
+from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg.inference import _statistics as statistics
 from sklearn_ndcg.inference._results import ConfidenceInterval, NDCGInterval, SegmentTable
 from sklearn_ndcg.inference._sample import (
@@ -23,6 +29,7 @@ from sklearn_ndcg.inference._sample import (
     check_sample_size,
     generator_of,
     scored_weights,
+    warn_of_weak_segments,
 )
 from sklearn_ndcg.inference._statistics import Method
 
@@ -31,12 +38,15 @@ def ndcg_interval(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
+    groups: ArrayLike | None = None,
+    k: Cutoff = None,
+    sample_weight: ArrayLike | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 9999,
     method: Method = "BCa",
     random_state: Any = None,
     clusters: ArrayLike | None = None,
-    **options: Unpack[AllOptions],
+    **options: Unpack[NDCGOptions],
 ) -> NDCGInterval:
     """NDCG with a confidence interval over queries.
 
@@ -48,6 +58,15 @@ def ndcg_interval(
     ----------
     y_true, y_score : array-like of shape (n_documents,) or (n_queries, n_documents)
         Relevance and predicted scores, as in `ndcg_score`.
+
+    groups : array-like of shape (n_documents,), default=None
+        The query id of each row, as in `ndcg_score`.
+
+    k : int, None or "retrieved", default=None
+        Cutoff, as in `ndcg_score`.
+
+    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
+        Weights, as in `ndcg_score`. A resampled query keeps its weight.
 
     confidence_level : float, default=0.95
         Level of the interval, between 0 and 1.
@@ -72,8 +91,8 @@ def ndcg_interval(
         takes the skewness of all clusters, as the jackknife follows the largest ones.
 
     **options
-        The options of `ndcg_score`: `groups`, `k`, `gain`, `discount`, `ties`, `ignore_ties`,
-        `unjudged`, `undefined` and `sample_weight`. A resampled query keeps its weight.
+        Further options of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and
+        `undefined`.
 
     Returns
     -------
@@ -136,8 +155,10 @@ def ndcg_interval(
     check_level(confidence_level)
     check_choice("method", method, get_args(Method))
     generator = generator_of(random_state, n_resamples)
-    measure, data = measure_and_data("ndcg_interval", options)
-    sample, _ = Sample.read(measure, y_true, {None: y_score}, data, clusters)
+    refuse_reordered(y_true=y_true, clusters=clusters)
+    measure = Measure.of("ndcg_interval", options, k=check_cutoff(k))
+    rankings = Rankings.of_arrays(y_true, {None: y_score}, groups, sample_weight)
+    sample, _ = Sample.of(rankings, measure, clusters)
     _warn_if_equal(sample)
     return _interval(sample, confidence_level, method, n_resamples, generator)
 
@@ -146,13 +167,16 @@ def ndcg_by_segment(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
+    groups: ArrayLike | None = None,
+    k: Cutoff = None,
+    sample_weight: ArrayLike | None = None,
     segments: ArrayLike,
     confidence_level: float = 0.95,
     n_resamples: int = 9999,
     method: Method = "BCa",
     random_state: Any = None,
     clusters: ArrayLike | None = None,
-    **options: Unpack[AllOptions],
+    **options: Unpack[NDCGOptions],
 ) -> SegmentTable:
     """NDCG of each segment of the queries, and of all, with confidence intervals.
 
@@ -169,7 +193,8 @@ def ndcg_by_segment(
         combination is a segment.
 
     confidence_level : float, default=0.95
-        Level of each interval, between 0 and 1. At 0.95 one of 20 intervals is wrong, on average.
+        Level of each interval, between 0 and 1. At 0.95 one of 20
+        intervals misses its true value, on average.
 
     n_resamples : int, default=9999
         Number of bootstrap resamples of each segment; not used by ``method="t"``.
@@ -212,7 +237,7 @@ def ndcg_by_segment(
     See Also
     --------
     compare_rankers : With `segments`, compares rankers within each segment.
-    frames.ndcg_by_segment : Segments of tables that are larger than memory.
+    frames.ndcg_by_query : Results of queries of tables, which the table's engine averages.
 
     Examples
     --------
@@ -235,47 +260,34 @@ def ndcg_by_segment(
     if segments is None:
         raise ValueError("segments is None: pass one id per row, or several columns of ids.")
     first = generator_of(random_state, n_resamples)
-    measure, data = measure_and_data("ndcg_by_segment", options)
-    sample, parts = Sample.read(measure, y_true, {None: y_score}, data, clusters, segments)
+    refuse_reordered(y_true=y_true, clusters=clusters, segments=segments)
+    measure = Measure.of("ndcg_by_segment", options, k=check_cutoff(k))
+    rankings = Rankings.of_arrays(y_true, {None: y_score}, groups, sample_weight)
+    sample, samples = Sample.of(rankings, measure, clusters, segments)
     _warn_if_equal(sample)
-    _warn_of_weak_segments(parts)
-    samples = [sample, *parts.values()]
-    generators = [first, *(generator_of(random_state, n_resamples) for _ in parts)]
-    if generators[-1] is first:  # threads must not draw from the same one
-        generators = first.spawn(len(samples))
-    how = confidence_level, method, n_resamples
-
-    def intervals(some: slice) -> list[NDCGInterval]:
-        pairs = zip(samples[some], generators[some], strict=True)
-        return [_interval(each, *how, generator) for each, generator in pairs]
-
-    n_drawn = np.array([each.n_queries for each in samples]) * n_resamples
-    overall, *found = chain(*map_queries(intervals, n_drawn, int(n_drawn.sum())))
+    warn_of_weak_segments(samples)
+    generators = [first, *(generator_of(random_state, n_resamples) for _ in samples)]
+    if generators[-1] is first:  # segments must not depend on the number of draws before
+        generators = first.spawn(len(generators))
+    overall, *intervals = [
+        _interval(drawn, confidence_level, method, n_resamples, generator)
+        for drawn, generator in zip([sample, *samples.values()], generators, strict=True)
+    ]
     names = ("ndcg", "standard_error", "n_queries", "n_left_out", "judged")
-    low, high = np.array([each.confidence_interval for each in found]).T
+    low, high = np.array([interval.confidence_interval for interval in intervals]).T
     return SegmentTable(
-        segments=list(parts), confidence_interval=ConfidenceInterval(low, high), overall=overall,
-        **{name: np.array([getattr(each, name) for each in found]) for name in names},
+        segments=list(samples), confidence_interval=ConfidenceInterval(low, high), overall=overall,
+        **{name: np.array([getattr(each, name) for each in intervals]) for name in names},
     )  # fmt: skip
 
 
 def _warn_if_equal(sample: Sample) -> None:
-    values, weight = sample.by_independent_unit(sample.values)
+    values, weight = sample.cluster_means(sample.values)
     if np.ptp(values) < EQUAL:
-        each = "queries" if sample.clusters is None else "clusters"
+        units = "queries" if sample.clusters is None else "clusters"
         warn(
-            f"All {len(weight)} {each} have the NDCG {values[0, 0]:.4g}: the interval is a point, "
-            f"which says nothing about other {each}."
-        )
-
-
-def _warn_of_weak_segments(parts: Mapping[Any, Sample]) -> None:
-    """Warn once of all segments for which `ndcg_interval` would warn."""
-    weak = [name for name, each in parts.items() if each.is_small() or np.ptp(each.values) < EQUAL]
-    if weak:
-        warn(
-            f"Intervals of {len(weak)} of the {len(parts)} segments, the first {weak[0]!r}, are "
-            "unreliable: too few queries, or only queries of the same value."
+            f"All {len(weight)} {units} have the NDCG {values[0, 0]:.4g}: the interval is a point, "
+            f"which says nothing about other {units}."
         )
 
 
@@ -291,8 +303,9 @@ def _interval(
         bounds, error = _bounds_and_error(value, sample, tails, method, n_resamples, generator)
     (judged,), _ = sample.shares()
     return NDCGInterval(
-        value, ConfidenceInterval(*bounds.tolist()), error, sample.n_queries, sample.n_clusters,
-        sample.n_left_out, float(level), method, judged,
+        ndcg=value, confidence_interval=ConfidenceInterval(*bounds.tolist()), standard_error=error,
+        n_queries=sample.n_queries, n_clusters=sample.n_clusters, n_left_out=sample.n_left_out,
+        confidence_level=float(level), method=method, judged=judged,
     )  # fmt: skip
 
 
@@ -300,7 +313,7 @@ def _bounds_and_error(
     value: float, sample: Sample, tails: Floats, method: Method, n_resamples: int, generator: Any
 ) -> tuple[Floats, float]:
     clustered = sample.clusters is not None
-    values, weight = sample.by_independent_unit(sample.values)
+    values, weight = sample.cluster_means(sample.values)
     error = float(statistics.mean_and_error(values, weight)[1][0])
     if np.ptp(values) < EQUAL:
         return np.array([value, value]), error

@@ -1,4 +1,4 @@
-"""Results of intervals and comparisons, which print as text and as HTML tables."""
+"""Results of intervals and comparisons, which print as tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import EQUAL, Floats, Ints
 from sklearn_ndcg._metrics.tables import Table
 from sklearn_ndcg._rows.grouping import shown_labels
-from sklearn_ndcg.inference import _statistics as statistics
 from sklearn_ndcg.inference._statistics import Method, Test
 
 FrameOf = Literal["pairs", "rankers", "queries"]
@@ -22,6 +21,13 @@ _PAIR_COLUMNS = (
     "standard_error", "effect_size", "statistic", "pvalue", "uncorrected_pvalue",
     "noninferiority_pvalue", "verdict", "wins", "ties", "losses",
 )  # fmt: skip
+
+
+class _Result:
+    """Takes attributes, which only the library computes, by name."""
+
+    def __init__(self, **attributes: Any) -> None:
+        self.__dict__.update(attributes)
 
 
 class ConfidenceInterval(NamedTuple):
@@ -37,11 +43,11 @@ class ConfidenceInterval(NamedTuple):
     high: Any
 
 
-@dataclass(frozen=True, repr=False)
-class NDCGInterval:
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class NDCGInterval(_Result):
     """NDCG with a confidence interval over queries: the result of `ndcg_interval`.
 
-    It prints as one line, and as a table in a notebook.
+    It prints as one line.
 
     Attributes
     ----------
@@ -76,7 +82,7 @@ class NDCGInterval:
 
     See Also
     --------
-    ndcg_interval : Makes it.
+    ndcg_interval : Computes it.
     ndcg_by_segment : Intervals of segments of the queries.
     Comparison : The differences of several rankers on the same queries.
 
@@ -110,15 +116,9 @@ class NDCGInterval:
             f"({self.method}), standard error {self.standard_error:.4f}, {_counts(self)}"
         )
 
-    def _repr_html_(self) -> str:
-        low, high = self.confidence_interval
-        row = [f"{self.ndcg:.4f}", _interval(low, high), f"{self.standard_error:.4f}"]
-        header = ["NDCG", _level(self), "standard error", "from"]
-        return Table(header, [[*row, _counts(self)]]).html()
 
-
-@dataclass(frozen=True, eq=False, repr=False)
-class SegmentTable:
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class SegmentTable(_Result):
     """NDCG of each segment of the queries, with intervals: the result of `ndcg_by_segment`.
 
     It prints as a table, with all queries in the last row. Every array is in the order of
@@ -153,7 +153,7 @@ class SegmentTable:
 
     See Also
     --------
-    ndcg_by_segment : Makes it.
+    ndcg_by_segment : Computes it.
 
     Examples
     --------
@@ -166,7 +166,7 @@ class SegmentTable:
     >>> table: SegmentTable = ndcg_by_segment(y_true, y_score, segments=country, method="t", k=10)
     >>> table.segments
     ['AT', 'BE', 'CH', 'DE']
-    >>> bool(table.ndcg @ table.n_queries / 200 - table.overall.ndcg < 1e-12)
+    >>> bool(abs(table.ndcg @ table.n_queries / 200 - table.overall.ndcg) < 1e-12)
     True
     >>> table.to_frame().round(3)[["ndcg", "low", "high"]]
               ndcg    low   high
@@ -187,10 +187,7 @@ class SegmentTable:
     overall: NDCGInterval
 
     def __repr__(self) -> str:
-        return self._table().text()
-
-    def _repr_html_(self) -> str:
-        return self._table().html()
+        return str(self._table())
 
     def to_frame(self) -> Any:
         """Get the table as a pandas DataFrame.
@@ -227,8 +224,8 @@ class SegmentTable:
         return Table(header, rows, left=(0, 2))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Comparison(_Result):
     """Differences between rankers on the same queries, and how sure they are.
 
     The result of `compare_rankers`, `compare_lists` and `compare_runs`. It
@@ -287,7 +284,7 @@ class Comparison:
         For each ranker the judged share of the first `k` documents that it returned, a mean over
         queries that have a judged document: Judged@k.
 
-    has_not_relevant : bool
+    has_judged_nonrelevant : bool
         Whether some judged document is not relevant. If all are relevant, as in lists of what users
         liked, unjudged may just mean not relevant, and `judged` is not printed.
 
@@ -296,9 +293,6 @@ class Comparison:
 
     by_segment : dict of Comparison
         The comparison in each segment, by its id; empty without `segments`.
-
-    note : str
-        What else to know, printed below the tables.
 
     wins, ties, losses : ndarray of int of shape (n_pairs,)
         Numbers of queries in which the first is better, equal or worse.
@@ -324,9 +318,9 @@ class Comparison:
 
     See Also
     --------
-    compare_rankers : Makes it from scores.
-    compare_lists : Makes it from ranked lists.
-    compare_runs : Makes it from TREC runs.
+    compare_rankers : Computes it from scores.
+    compare_lists : Computes it from ranked lists.
+    compare_runs : Computes it from TREC runs.
     DifferenceDisplay : A plot of the differences of one pair.
 
     Examples
@@ -363,10 +357,9 @@ class Comparison:
     noninferiority_pvalue: Floats | None
     verdict: list[str] | None
     judged: dict[Any, float]
-    has_not_relevant: bool
+    has_judged_nonrelevant: bool
     answered: dict[Any, float]
     by_segment: dict[Any, Comparison]
-    note: str
     wins: NDArray[np.intp]
     ties: NDArray[np.intp]
     losses: NDArray[np.intp]
@@ -378,84 +371,8 @@ class Comparison:
     test: Test
 
     def __repr__(self) -> str:
-        tables = "\n\n".join(table.text() for table in self._tables())
-        return f"{_counts(self)}\n{tables}" + f"\n\n{self.note}" * bool(self.note)
-
-    def _repr_html_(self) -> str:
-        tables = "".join(table.html() for table in self._tables())
-        return f"<p>{_counts(self)}</p>{tables}" + f"<p>{self.note}</p>" * bool(self.note)
-
-    def n_queries_needed(
-        self, difference: float, *, power: float = 0.8, alpha: float = 0.05
-    ) -> NDArray[np.intp]:
-        """Number of queries that the t test needs to find a difference.
-
-        It follows from how much the differences of these queries vary, and from how far clusters or
-        uneven weights reduce their effective number. A new test needs queries of the same kind.
-
-        Parameters
-        ----------
-        difference : float
-            The difference of NDCG to find, other than 0; its sign does not matter.
-
-        power : float, default=0.8
-            The probability of finding it, between `alpha` and 1.
-
-        alpha : float, default=0.05
-            Level of the two-sided test, of one pair.
-
-        Returns
-        -------
-        ndarray of int of shape (n_pairs,)
-            The number of queries for each pair; two, the least, if the differences do not vary.
-
-        Raises
-        ------
-        ValueError
-            If an argument is not as described.
-
-        References
-        ----------
-        Sakai, T. (2016). Topic set size design. Information Retrieval Journal, 19(3), 256-283.
-        """
-        if not _checks.is_number(difference) or not 0 < abs(float(difference)) < np.inf:
-            raise ValueError(f"difference must be a number other than 0, got {difference!r}.")
-        deviation, units = self._deviation_and_units(power, alpha)
-        with np.errstate(divide="ignore"):
-            effects = abs(float(difference)) / deviation
-        return np.array([statistics.smallest_sample(each, units, power, alpha) for each in effects])
-
-    def detectable_difference(self, *, power: float = 0.8, alpha: float = 0.05) -> Floats:
-        """Smallest difference that the t test would find with this number of queries.
-
-        Parameters
-        ----------
-        power : float, default=0.8
-            The probability of finding it, between `alpha` and 1.
-
-        alpha : float, default=0.05
-            Level of the two-sided test, of one pair.
-
-        Returns
-        -------
-        ndarray of shape (n_pairs,)
-            The difference of NDCG for each pair.
-
-        Raises
-        ------
-        ValueError
-            If an argument is not as described.
-        """
-        deviation, units = self._deviation_and_units(power, alpha)
-        effect = statistics.smallest_effect(self.n_queries, units, power, alpha)
-        return np.asarray(effect * deviation)
-
-    def _deviation_and_units(self, power: object, alpha: object) -> tuple[Floats, float]:
-        """Standard deviation of the differences, and independent units per query."""
-        for name, value, least in (("alpha", alpha, 0), ("power", power, alpha)):
-            if not _checks.is_number(value) or not least < value < 1:  # type: ignore[operator]
-                raise ValueError(f"{name} must be a number between {least} and 1, got {value!r}.")
-        return self.standard_error * np.sqrt(self.n_queries), (self.df + 1) / self.n_queries
+        tables = "\n\n".join(str(table) for table in self._tables())
+        return f"{_counts(self)}\n{tables}"
 
     def largest_differences(self, n: int = 5) -> QueryDifferences:
         """The queries that differ most: for each pair the `n` largest gains and losses.
@@ -484,7 +401,7 @@ class Comparison:
             falling = np.argsort(-difference, kind="stable")
             gains, losses = (falling[difference[falling] * side > 0] for side in (1, -1))
             chosen.append(np.concatenate([gains[:n], losses[max(len(losses) - n, 0) :]]))
-        return QueryDifferences(self, chosen)
+        return QueryDifferences(comparison=self, chosen=chosen)
 
     def to_frame(self, of: FrameOf = "pairs") -> Any:
         """Get the pairs, the rankers or the queries as a pandas DataFrame.
@@ -534,7 +451,7 @@ class Comparison:
 
     def _means(self) -> Table:
         columns = {"NDCG": {name: f"{value:.4f}" for name, value in self.ndcg.items()}}
-        for name, asked in (("judged", self.has_not_relevant), ("answered", True)):
+        for name, asked in (("judged", self.has_judged_nonrelevant), ("answered", True)):
             shares = getattr(self, name)
             if asked and min(shares.values()) < 1:
                 columns[name] = {ranker: f"{share:.1%}" for ranker, share in shares.items()}
@@ -558,8 +475,8 @@ class Comparison:
         return [[*row, *verdict] for row, verdict in zip(rows, verdicts, strict=True)]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class QueryDifferences:
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class QueryDifferences(_Result):
     """The queries in which rankers differ most: the result of `Comparison.largest_differences`.
 
     It prints as a table for each pair, from the largest gain to the largest loss.
@@ -600,10 +517,7 @@ class QueryDifferences:
     chosen: list[Ints]
 
     def __repr__(self) -> str:
-        return "\n\n".join(table.text() for table in self._tables())
-
-    def _repr_html_(self) -> str:
-        return "".join(table.html() for table in self._tables())
+        return "\n\n".join(str(table) for table in self._tables())
 
     def to_frame(self) -> Any:
         """Get the queries as a pandas DataFrame.

@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import nullcontext
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from sklearn_ndcg._checks import (
-    Floats,
-    Ints,
-    is_integer,
-    is_number,
-    naming_ranker,
-    refuse_reordered,
-    warn,
-)
-from sklearn_ndcg._metrics.inputs import read_queries, with_scores
-from sklearn_ndcg._metrics.judged import Judged
+from sklearn_ndcg._checks import EQUAL, Floats, Ints, is_integer, is_number, warn
 from sklearn_ndcg._metrics.measure import Measure
-from sklearn_ndcg._metrics.queries import Queries, count_of_queries
-from sklearn_ndcg._rows.columns import take_rows
-from sklearn_ndcg._rows.grouping import Grouping, as_python, shown_labels
-from sklearn_ndcg._rows.ids import first_rows
+from sklearn_ndcg._metrics.rankings import JudgedCounts, Rankings
+from sklearn_ndcg._rows.grouping import as_python
 from sklearn_ndcg.inference._statistics import by_cluster, effective_number
 
 _LEAST = 10  # queries or clusters; below it a warning says that an interval is unreliable
@@ -44,47 +30,42 @@ class Sample(NamedTuple):
     labels: NDArray[Any]
     clusters: Ints | None
     n_left_out: int
-    judged: Judged | None
+    judged: JudgedCounts | None
 
     @classmethod
-    def read(
-        cls,
-        measure: Measure,
-        y_true: ArrayLike,
-        y_scores: Mapping[Any, ArrayLike],
-        data: Mapping[str, Any],
-        clusters: ArrayLike | None,
-        segments: ArrayLike | None = None,
+    def of(
+        cls, rankings: Rankings, measure: Measure, clusters: Any = None, segments: Any = None
     ) -> tuple[Sample, dict[Any, Sample]]:
-        """The queries that can be scored, for each ranker; and those of each segment."""
-        rankers = read_rankers(measure, y_true, y_scores, **data)
-        queries = rankers[0]
-        values = np.array([ranker.values()[:, 0] for ranker in rankers])
-        weight = np.zeros(len(queries))
-        scored_weight, scored = scored_weights(values[0], queries.weight)
+        """The queries that can be scored, and those of each segment."""
+        rankers = rankings.queries(measure)
+        values = np.array([queries.values()[:, 0] for queries in rankers])
+        weight = np.zeros(len(rankers[0]))
+        scored_weight, scored = scored_weights(values[0], rankers[0].weight)
         weight[scored] = scored_weight
-        cluster = None
+        cluster_of = None
         if clusters is not None:
-            cluster = _labels_of_queries(queries, y_true, clusters, "clusters")[1]
-        judged = Judged.of(measure, y_true, y_scores.values(), data["groups"])
-        every = cls(values, weight, queries.grouping.labels, cluster, 0, judged)
-        sample = every._part(np.ones(len(queries), dtype=bool))
-        units = sample.by_independent_unit(sample.values)[1]
+            cluster_of = rankings.labels_of_queries(clusters, "clusters")[1]
+        labels, judged = rankings.grouping.labels, rankings.judged_counts(measure)
+        every = cls(values, weight, labels, cluster_of, 0, judged)
+        sample = every._take(np.ones(len(weight), dtype=bool))
         clustered = sample.clusters is not None
-        check_sample_size(units, sample.n_queries if clustered else len(queries), clustered)
+        n_queries = sample.n_queries if clustered else len(weight)
+        check_sample_size(sample.unit_weights(), n_queries, clustered)
+        if rankings.pool is not None:
+            sample = sample._replace(n_left_out=sample.n_left_out + rankings.pool.n_omitted)
         if segments is None:
             return sample, {}
-        names, segment = _labels_of_queries(queries, y_true, segments, "segments")
-        parts = [every._part(segment == number) for number in range(len(names))]
-        return sample, dict(zip(as_python(names), parts, strict=True))
+        names, segment_of = rankings.labels_of_queries(segments, "segments")
+        members = [every._take(segment_of == segment) for segment in range(len(names))]
+        return sample, dict(zip(as_python(names), members, strict=True))
 
-    def _part(self, members: NDArray[np.bool_]) -> Sample:
+    def _take(self, members: NDArray[np.bool_]) -> Sample:
         """The queries that are members and have a weight, as a sample of their own."""
         scored = members & (self.weight > 0)
         weight, clusters = self.weight[scored], None
         if self.clusters is not None:
-            found, clusters = np.unique(self.clusters[scored], return_inverse=True)
-            clusters = None if len(found) == len(weight) else clusters
+            distinct, clusters = np.unique(self.clusters[scored], return_inverse=True)
+            clusters = None if len(distinct) == len(weight) else clusters
         return Sample(
             self.values[:, scored],
             weight / weight.max() if len(weight) else weight,
@@ -102,16 +83,15 @@ class Sample(NamedTuple):
     def n_clusters(self) -> int:
         return self.n_queries if self.clusters is None else int(self.clusters.max()) + 1
 
-    def by_independent_unit(self, values: Floats) -> tuple[Floats, Floats]:
-        """Values and weights of the independent units: queries, or their clusters."""
+    def cluster_means(self, values: Floats) -> tuple[Floats, Floats]:
+        """Means and weights of the clusters; without clusters, those of the queries."""
         if self.clusters is None:
             return values, self.weight
         return by_cluster(values, self.weight, self.clusters)
 
-    def is_small(self) -> bool:
-        """Whether queries, or clusters, are too few for a reliable interval."""
-        units = self.by_independent_unit(self.values)[1]
-        return len(units) < 2 or _is_too_few(effective_number(units))
+    def unit_weights(self) -> Floats:
+        """Weights of the independent units: queries, or their clusters."""
+        return self.cluster_means(self.values)[1]
 
     def shares(self) -> tuple[list[float], list[float]]:
         """For each ranker, the shares of judged documents and of answered queries."""
@@ -119,21 +99,6 @@ class Sample(NamedTuple):
             return [1.0] * len(self.values), [1.0] * len(self.values)
         judged, answered = self.judged.shares()
         return judged.tolist(), answered.tolist()
-
-
-def read_rankers(
-    measure: Measure, y_true: ArrayLike, y_scores: Mapping[Any, ArrayLike], **data: Any
-) -> list[Queries]:
-    """Queries with the scores of each ranker; rows are grouped once, and warnings come once."""
-    found: list[Queries] = []
-    for name, y_score in y_scores.items():
-        with naming_ranker(name) if len(y_scores) > 1 else nullcontext():
-            if found:
-                refuse_reordered(y_true=y_true, y_score=y_score, **data)
-                found.append(with_scores(found[0].without_warning(), y_score))
-            else:
-                found.append(read_queries(measure, y_true, y_score, **data))
-    return found
 
 
 def scored_weights(values: Floats, weight: Floats | None) -> tuple[Floats, NDArray[np.bool_]]:
@@ -146,49 +111,39 @@ def scored_weights(values: Floats, weight: Floats | None) -> tuple[Floats, NDArr
 
 def check_sample_size(weight: Floats, n_queries: int, clustered: bool = False) -> None:
     """Raise or warn if the sample has too few queries or clusters."""
-    n, each = len(weight), "clusters" if clustered else "queries"
+    n, units = len(weight), "clusters" if clustered else "queries"
     if n < 2:
         raise ValueError(
-            f"At least 2 scored {each} are needed to estimate how NDCG varies over {each}; found "
+            f"At least 2 scored {units} are needed to estimate how NDCG varies over {units}; found "
             f"{n} among {n_queries} queries."
         )
-    worth = effective_number(weight)
-    if _is_too_few(worth):
+    if _are_too_few(weight):
         counted = f"{n_queries} queries in {n} clusters" if clustered else f"{n} queries"
+        worth = effective_number(weight)
         if round(worth, 6) < n:
             uneven = "uneven sizes" if clustered else "uneven weights"
             counted += f" with {uneven} have an effective number of {worth:.3g} (Kish)"
-        warn(f"{counted}: intervals and tests are unreliable below {_LEAST} {each}.")
+        warn(f"{counted}: intervals and tests are unreliable below {_LEAST} {units}.")
 
 
-def _is_too_few(effective: float) -> bool:
-    return round(effective, 6) < _LEAST
-
-
-def _labels_of_queries(
-    queries: Queries, y_true: ArrayLike, ids: ArrayLike, name: str
-) -> tuple[NDArray[Any], Ints]:
-    """Labels of clusters or segments, and the place of each query's cluster or segment."""
-    refuse_reordered(**{"y_true": y_true, name: ids})
-    grouping = Grouping.of_ids(ids, queries.shape[0], name=name)
-    codes = grouping.row_codes()
-    if getattr(getattr(ids, "dtype", None), "tz", None) is not None:  # labels are in UTC
-        local = np.fromiter(take_rows(ids, first_rows(codes)), object, len(grouping.labels))
-        grouping = replace(grouping, labels=local)
-    if len(queries.shape) == 2:
-        return grouping.labels, codes
-    low, high = queries.grouping.extremes(codes)
-    several = np.flatnonzero(low < high)
-    if len(several):
-        first = several[:1]
-        both = shown_labels(grouping.labels[[low[first[0]], high[first[0]]]])
-        raise ValueError(
-            f"{name} must hold whole queries, but rows of {count_of_queries(len(several))} are in "
-            f"several, the first {shown_labels(queries.grouping.labels[first])}, in {name} {both}. "
-            "Give all of its rows the same one, for example that of its first row, or score its "
-            f"rows in each as a query, with groups=[groups, {name}]."
+def warn_of_weak_segments(segments: Mapping[Any, Sample]) -> None:
+    """Warn once of all segments with too few queries, or queries of one value."""
+    weak = [
+        name
+        for name, sample in segments.items()
+        if _are_too_few(sample.unit_weights()) or np.ptp(sample.values) < EQUAL
+    ]
+    if weak:
+        warn(
+            f"Intervals of {len(weak)} of the {len(segments)} segments, the first {weak[0]!r}, are "
+            "unreliable: too few queries, or only queries of the same value. A segment of fewer "
+            "than two queries has none."
         )
-    return grouping.labels, low
+
+
+def _are_too_few(weight: Floats) -> bool:
+    """Whether queries or clusters with these weights are too few for a reliable interval."""
+    return len(weight) < 2 or round(effective_number(weight), 6) < _LEAST
 
 
 def generator_of(random_state: Any, n_resamples: object) -> np.random.Generator:

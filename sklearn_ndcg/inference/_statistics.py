@@ -12,8 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
-from scipy.special import nctdtr, ndtr, ndtri, stdtrit
+from scipy.special import ndtr, ndtri, stdtrit
 
 from sklearn_ndcg._checks import Floats, Ints
 from sklearn_ndcg._kernels.sums import weighted_means
@@ -193,42 +192,6 @@ def holm(pvalue: Floats) -> Floats:
     corrected = np.empty_like(pvalue)
     corrected[order] = np.minimum(np.maximum.accumulate(steps), 1)
     return corrected
-
-
-def power_of_t(effect: float, n: float, units: float, alpha: float) -> float:
-    """Power of the two-sided t test to find an effect in `n` queries.
-
-    `effect` is the mean difference over the standard deviation of the differences. `units` are the
-    independent units per query: less than 1 if queries come in clusters or weights differ.
-    """
-    degrees, shift = units * n - 1, effect * np.sqrt(n)
-    critical = stdtrit(degrees, 1 - alpha / 2)
-    missed = nctdtr(degrees, shift, critical)
-    wrong_side = np.nan_to_num(nctdtr(degrees, shift, -critical))  # nan where it is nearly 0
-    return float(1 - missed + wrong_side)
-
-
-def smallest_sample(effect: float, units: float, power: float, alpha: float) -> int:
-    """The smallest number of queries in which the t test finds an effect with this power."""
-    least = int(np.ceil(2 / units))  # two independent units
-    if not np.isfinite(effect):
-        return least
-    low, high = least - 1, least
-    while power_of_t(effect, high, units, alpha) < power:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        enough = power_of_t(effect, middle, units, alpha) >= power
-        low, high = (low, middle) if enough else (middle, high)
-    return high
-
-
-def smallest_effect(n: int, units: float, power: float, alpha: float) -> float:
-    """The smallest effect that the t test finds in `n` queries with this power."""
-    high = 1 / np.sqrt(n)
-    while power_of_t(high, n, units, alpha) < power:
-        high *= 2
-    return float(brentq(lambda effect: power_of_t(effect, n, units, alpha) - power, 0, high))
 
 
 def _in_chunks(draw: Callable[[int], NDArray[Any]], n_resamples: int, step: int) -> NDArray[Any]:

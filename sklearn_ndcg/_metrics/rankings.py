@@ -1,0 +1,322 @@
+"""Documents of whole queries with the scores of one or several rankers, from any input."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sklearn_ndcg import _checks
+from sklearn_ndcg._checks import Floats, Grades, Ints
+from sklearn_ndcg._kernels.numpy_kernels import as_grades
+from sklearn_ndcg._lists.pool import Pool
+from sklearn_ndcg._metrics.inputs import as_column, check_groups, numeric, row_weights, scores_like
+from sklearn_ndcg._metrics.measure import Measure
+from sklearn_ndcg._metrics.queries import Queries, count_of_queries, refuse_zero_weight
+from sklearn_ndcg._rows.columns import take_rows
+from sklearn_ndcg._rows.grouping import Grouping, shown_labels, warn_of_single_documents
+from sklearn_ndcg._rows.ids import first_rows
+
+_FEW = 16  # queries to look at before all others
+
+
+class JudgedCounts(NamedTuple):
+    """Counts of the first k documents that each ranker (row) returns for each query (column).
+
+    `has_judgements` says which queries have a judged document; the others are not counted. If
+    `has_judged_nonrelevant` is false, every judged document is relevant, as in a list of what a
+    user liked, and unjudged may just mean not relevant.
+    """
+
+    n_returned: Floats
+    n_judged: Floats
+    has_judgements: NDArray[np.bool_]
+    has_judged_nonrelevant: bool
+
+    def take(self, queries: NDArray[np.bool_]) -> JudgedCounts:
+        """The counts of some queries."""
+        returned, judged, known, nonrelevant = self
+        return JudgedCounts(returned[:, queries], judged[:, queries], known[queries], nonrelevant)
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries that have a judged document."""
+        return int(np.count_nonzero(self.has_judgements))
+
+    def n_answered(self) -> list[int]:
+        """The number of these queries for which each ranker returned a document."""
+        answered = self.n_returned[:, self.has_judgements] > 0
+        return list(map(int, answered.sum(axis=1)))
+
+    def shares(self) -> tuple[Floats, Floats]:
+        """For each ranker, the mean judged share, and the share of queries that it answers."""
+        n_returned, n_judged, *_ = self.take(self.has_judgements)
+        n_answered = np.array(self.n_answered())
+        share = np.divide(n_judged, n_returned, where=n_returned > 0, out=np.zeros_like(n_judged))
+        return share.sum(axis=1) / np.maximum(n_answered, 1), n_answered / max(self.n_queries, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Rankings:
+    """Checked rows: the relevance of documents, and the scores that rankers gave them.
+
+    `relevance` is uint8 if all of it are grades from 0 to 255. `judged` says which rows have one;
+    it is None if all have. `scores` has a column for each ranker. `weight` is of rows, or of the
+    queries of a matrix. `shape` is that of the relevance as it was passed, which errors call
+    `truth`. Rows that were made of ranked lists come with the `pool` of these.
+    """
+
+    relevance: NDArray[Any]
+    judged: NDArray[np.bool_] | None
+    scores: Mapping[Any, Floats]
+    grouping: Grouping
+    weight: Floats | None
+    shape: tuple[int, ...]
+    truth: str = "y_true"
+    pool: Pool | None = None
+
+    @classmethod
+    def of_arrays(
+        cls,
+        y_true: ArrayLike,
+        y_scores: Mapping[Any, ArrayLike],
+        groups: Any = None,
+        sample_weight: ArrayLike | None = None,
+        sort: bool = True,
+    ) -> Rankings:
+        """Read and check arrays; without `sort`, queries may be in any order."""
+        relevance = numeric(y_true, "y_true")
+        if groups is not None:
+            relevance = as_column(relevance)
+        shape = relevance.shape
+        check_groups(shape, groups)
+        scores = {}
+        for name, y_score in y_scores.items():
+            with _checks.naming_ranker(name, y_scores):
+                _checks.refuse_reordered(
+                    y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight
+                )
+                scores[name] = scores_like(y_score, shape)
+        weight = None if sample_weight is None else row_weights(sample_weight, len(relevance))
+        relevance, judged = _with_judged(relevance, "y_true")
+        if len(shape) == 2:
+            grouping = Grouping.of_matrix(*shape)
+        else:
+            grouping = Grouping.of_ids(groups, len(relevance), sort=sort)
+        return cls(relevance, judged, scores, grouping, weight, shape)
+
+    @classmethod
+    def of_pool(cls, pool: Pool, truth: str, sample_weight: Any = None) -> Rankings:
+        """The rows of ranked lists, whose judgements errors call `truth`."""
+        weight = None
+        if sample_weight is not None:
+            by_query = pool.per_query(sample_weight, "sample_weight")
+            weight = np.repeat(row_weights(by_query, len(by_query)), pool.n_rows)
+        relevance, judged = _with_judged(pool.y_true, truth)
+        labels, order = pool.sorted_labels()
+        starts = np.cumsum(pool.n_rows) - pool.n_rows
+        grouping = Grouping(labels, starts[order], pool.n_rows[order])
+        shape = pool.y_true.shape
+        return cls(relevance, judged, pool.y_scores, grouping, weight, shape, truth, pool)
+
+    def with_scores(self, y_score: ArrayLike) -> Rankings:
+        """The same rows, scored by another ranker."""
+        return replace(self, scores={None: scores_like(y_score, self.shape)})
+
+    def queries(self, measure: Measure, are_all: bool = True) -> list[Queries]:
+        """What each ranker's measure is computed from; only the first warns of undefined queries.
+
+        If these rows are all that is scored, it is checked that ids look like ids of queries, and
+        that weights are not all 0.
+        """
+        if self.judged is not None and measure.unjudged == "raise":
+            self._refuse_unjudged(~self.judged)
+        grouping, weight, kept = self.grouping, self.weight, None
+        starts, lengths = grouping.starts, grouping.lengths
+        gain, gain_table = self._gains(measure)
+        gain = grouping.gather(gain)  # before the scores, so that the first gain is freed
+        if self.judged is not None and measure.unjudged == "omit":
+            kept = grouping.gather(self.judged.view(np.uint8)).view(np.bool_)
+            starts, lengths = grouping.keep(kept)
+            gain = gain[kept]
+        if weight is not None and len(self.shape) == 1:
+            weight = grouping.mean_weight(grouping.gather(weight), kept)
+        scores = map(grouping.gather, self.scores.values())
+        first, *others = scores if kept is None else (score[kept] for score in scores)
+        queries = [
+            Queries(measure, grouping, gain, gain_table, first, starts, lengths, weight, self.truth)
+        ]
+        if others:
+            quiet = queries[0].without_warning()
+            queries += [replace(quiet, score=score) for score in others]
+        if are_all and weight is not None:
+            refuse_zero_weight(weight.max())
+        if are_all and len(self.shape) == 1:
+            _warn_of_wrong_ids(queries[0])
+        return queries
+
+    def judged_counts(self, measure: Measure) -> JudgedCounts | None:
+        """How much of what rankers return is judged; None if all is judged, and returned."""
+        if self.judged is None and all(s.min() > -np.inf for s in self.scores.values()):
+            return None
+        ones = np.ones(len(self.relevance), dtype=np.uint8)
+        judged = ones if self.judged is None else self.judged.view(np.uint8)
+        rule, scores = measure.tie_rule, self.scores
+        if rule.by_gain:  # what is then still tied has the same gain
+            gain, table = self._gains(measure)
+            gain = rule.by_gain * (table[gain] if gain.dtype == np.uint8 else gain)
+            scores = {name: _ranks_within_ties(score, gain) for name, score in scores.items()}
+        ties = "stable" if rule.uses_order else "average"
+        count = Measure(k=measure.k, normalized=False, discount="none", ties=ties)
+        rows = replace(self, judged=None, weight=None, scores=scores)
+        returned = replace(rows, relevance=ones).queries(count, are_all=False)
+        counted = replace(rows, relevance=judged).queries(count, are_all=False)
+        return JudgedCounts(
+            np.array([queries.values()[:, 0] for queries in returned]),
+            np.array([queries.values()[:, 0] for queries in counted]),
+            counted[0].dcg_and_ideal()[1][:, 0] > 0,
+            bool((self.relevance <= 0).any()),
+        )
+
+    def labels_of_queries(self, ids: Any, name: str) -> tuple[NDArray[Any], Ints]:
+        """Sorted labels of clusters or segments, and the position in them of each query's."""
+        if self.pool is not None:
+            by_query = Grouping.of_ids(
+                self.pool.per_query(ids, name), len(self.pool.queries), name=name
+            )
+            return by_query.labels, by_query.row_codes()[self.pool.sorted_labels()[1]]
+        by_row = Grouping.of_ids(ids, self.shape[0], name=name)
+        labels, codes = by_row.labels, by_row.row_codes()
+        if getattr(getattr(ids, "dtype", None), "tz", None) is not None:  # labels are in UTC
+            labels = np.fromiter(take_rows(ids, first_rows(codes)), object, len(labels))
+        if len(self.shape) == 2:
+            return labels, codes
+        low, high = self.grouping.extremes(codes)
+        several = np.flatnonzero(low < high)
+        if len(several):
+            query, noun = several[:1], name.removesuffix("s")
+            one, other = (shown_labels(labels[[code[query[0]]]]) for code in (low, high))
+            has = "has" if len(several) == 1 else "have"
+            raise ValueError(
+                f"{count_of_queries(len(several))} {has} rows in more than one {noun}: query "
+                f"{shown_labels(self.grouping.labels[query])} is in {name} {one} and {other}. Give "
+                f"all rows of a query the same {noun}, for example that of its first row, or score "
+                f"its rows in each {noun} as a query, with groups=[groups, {name}]."
+            )
+        return labels, low
+
+    def _gains(self, measure: Measure) -> tuple[Floats | Grades, Floats]:
+        """Gain of each row, 0 if it is unjudged; or its grade, with a table of gains by grade."""
+        if self.relevance.dtype == np.uint8:
+            gain_table = measure.gain_table(int(self.relevance.max()))
+            if gain_table is not None:
+                return self.relevance, gain_table
+        with np.errstate(over="ignore"):  # a long double may be too large: refused below
+            values = self.relevance.astype(np.float64, copy=False)
+        if self.judged is None:
+            gain = measure.gains(values, self.truth)
+        else:
+            gain = np.zeros(len(values))
+            if self.judged.any():
+                gain[self.judged] = measure.gains(values[self.judged], self.truth)
+        low, high = gain.min(), gain.max()
+        if not (low > -np.inf and high < np.inf):
+            wrong = ~np.isfinite(gain)
+            raise ValueError(
+                f"gain must be finite, but is not for {self._rows(wrong)}, where {self.truth} is "
+                f"{values[wrong][0]}: a float64 ends at 2^1024."
+            )
+        if low < 0 and measure.normalized:
+            wrong = gain < 0
+            reason = (
+                f"ndcg_score should not be used on negative {self.truth} values"
+                if values[wrong].min() < 0
+                else "NDCG is not defined for negative gain"
+            )
+            raise ValueError(
+                f"{reason}: gain is {gain[wrong][0]} where {self.truth} is {values[wrong][0]}, and "
+                f"negative for {self._rows(wrong)}. Shift the grades, or pass a gain that clips "
+                "them, for example gain=functools.partial(numpy.maximum, 0)."
+            )
+        return gain, np.empty(0)
+
+    def _refuse_unjudged(self, missing: NDArray[np.bool_]) -> None:
+        matrix, padding = missing.reshape(self.shape), ""
+        if matrix.ndim == 2 and (matrix[:, 1:] >= matrix[:, :-1]).all():
+            padding = " If they pad rows to one length, pass unjudged='omit' and scores of -inf."
+        raise ValueError(
+            f"{self.truth} has {self._rows(missing, 'NaN', 'NaN')}.{padding} If NaN means "
+            "unjudged, pass unjudged='zero' to count these documents as not relevant or "
+            "unjudged='omit' to take them out of the ranking."
+        )
+
+    def _rows(
+        self, mask: NDArray[np.bool_], what: str = "document", plural: str = "documents"
+    ) -> str:
+        """How many rows a mask selects, and the first: its index, or the query of its list."""
+        if self.pool is None:
+            return _checks.describe_mask(mask.reshape(self.shape), what, plural)
+        n, row = np.count_nonzero(mask), int(mask.argmax())
+        query = self.pool.queries[np.searchsorted(np.cumsum(self.pool.n_rows), row, side="right")]
+        where = "the first in query" if n > 1 else "in query"
+        return f"{n} {plural if n > 1 else what}, {where} {query!r}"
+
+
+def _with_judged(
+    relevance: NDArray[Any], name: str
+) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+    """Relevance as one column, as grades if possible, and which rows have one; None if all have."""
+    rows = relevance.ravel()
+    grades = as_grades(rows)
+    if grades is not None:
+        return grades, None
+    if np.isfinite([rows.min(), rows.max()]).all():
+        return rows, None
+    if np.isinf(rows).any():
+        infinite = _checks.describe_mask(np.isinf(relevance), "infinite value", "infinite values")
+        raise ValueError(f"{name} must be finite, but has {infinite}.")
+    return rows, ~np.isnan(rows)
+
+
+def _ranks_within_ties(score: Floats, gain: Floats) -> Floats:
+    """Numbers in the order of scores, and of gain where scores are equal; -inf stays."""
+    order = np.lexsort((gain, score))
+    score, gain = score[order], gain[order]
+    is_next = np.r_[True, (score[1:] > score[:-1]) | (gain[1:] != gain[:-1])]
+    ranks = np.empty(len(order))
+    ranks[order] = np.where(score > -np.inf, np.cumsum(is_next), -np.inf)
+    return ranks
+
+
+def _warn_of_wrong_ids(queries: Queries) -> None:
+    """Warn if the ids are probably not query ids."""
+    n_single, n_queries = queries.grouping.n_single, len(queries)
+    if 2 * n_single > n_queries:
+        # genuine one-document lists leave relevant documents unretrieved
+        if n_single == n_queries or _all_retrieved(queries):
+            warn_of_single_documents(n_single, n_queries)
+    elif n_queries > 1 and _all_orders_are_equal(queries):
+        _checks.warn(
+            f"None of the {n_queries} queries has documents of different relevance, so any order "
+            "of them is as good as any other. groups must have the query id of each row, not "
+            "its relevance."
+        )
+
+
+def _all_orders_are_equal(queries: Queries) -> bool:
+    """Whether documents differ in gain, and never within a query."""
+    gain = queries.gain
+    for query in range(min(_FEW, len(queries))):  # in ordinary data one of them has two gains
+        start, length = queries.starts[query], queries.lengths[query]
+        if (gain[start : start + length] != gain[start : start + 1]).any():
+            return False
+    changes = np.flatnonzero(gain[1:] != gain[:-1]) + 1
+    between = len(changes) > 0 and bool(np.isin(changes, queries.starts).all())
+    return between and _all_retrieved(queries)
+
+
+def _all_retrieved(queries: Queries) -> bool:
+    return bool(queries.score.min(initial=np.inf) > -np.inf)
