@@ -13,9 +13,9 @@ from typing import Any, Unpack
 import numpy as np
 
 from sklearn_ndcg._checks import Cutoff, is_number
-from sklearn_ndcg._shim import Measure, NDCGChoices, NDCGChoicesAtK, measure_and_data
 from sklearn_ndcg._metrics.queries import Totals
 from sklearn_ndcg._rows.grouping import warn_of_single_documents
+from sklearn_ndcg._shim import Measure, NDCGChoices, NDCGChoicesAtK, measure_and_data
 from sklearn_ndcg.frames._engines import open_table
 from sklearn_ndcg.frames._parts import (
     RESULTS,

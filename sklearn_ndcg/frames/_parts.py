@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from sklearn_ndcg._checks import Ints, import_optional
 from sklearn_ndcg._kernels.threads import map_rows
-from sklearn_ndcg._shim import read_batch, read_queries, with_scores
 from sklearn_ndcg._metrics.measure import Measure
 from sklearn_ndcg._metrics.queries import LARGEST_WEIGHT, Queries, Totals
 from sklearn_ndcg._rows.grouping import Grouping, shown_labels
 from sklearn_ndcg._rows.ids import encode_ids, first_rows
+from sklearn_ndcg._shim import read_batch
 
 _NEEDS = "sklearn_ndcg.frames needs Narwhals, which is the extra `frames`"
 nw = import_optional("narwhals.stable.v2", _NEEDS, "narwhals>=2.10")
