@@ -196,7 +196,7 @@ def _queries_to_score(
     """All queries, or those that all rankers answered, and how many were omitted."""
     every = list(dict.fromkeys(chain(*lists.values(), truths)))
     needed: Any = {"zero": (), "omit": lists.values()}[unanswered]
-    queries = [query for query in every if all(query in each for each in needed)]
+    queries = [query for query in every if all(query in answered for answered in needed)]
     n_omitted = len(every) - len(queries)
     if not queries:
         omitted = f": all {n_omitted} lack a list and are omitted" if n_omitted else ""

@@ -106,13 +106,13 @@ def read_truth(truth: Any, query: Any, duplicates: str) -> Mapping[Any, Any]:
     return _distinct(ids, "relevant", query, duplicates)
 
 
-def _values(given: Any, kinds: Any) -> Any:
+def _values(ids: Any, kinds: Any) -> Any:
     """Ids in a container of these kinds, or in a 1-D array without labels; otherwise None."""
-    if isinstance(given, _TEXT):
+    if isinstance(ids, _TEXT):
         return None
-    if hasattr(given, "tolist") and hasattr(given, "ndim") and not hasattr(given, "to_dict"):
-        return given.tolist() if given.ndim == 1 else None
-    return given if isinstance(given, kinds) else None
+    if hasattr(ids, "tolist") and hasattr(ids, "ndim") and not hasattr(ids, "to_dict"):
+        return ids.tolist() if ids.ndim == 1 else None
+    return ids if isinstance(ids, kinds) else None
 
 
 def _distinct(ids: Collection[Any], name: str, query: Any, duplicates: str) -> dict[Any, int]:
@@ -146,11 +146,11 @@ def _check_ids(ids: Iterable[Any], name: str, query: Any) -> None:
                 f"{name} has True or False among its ids in query {query!r}. If they are a mask, "
                 "pass the ids that it selects."
             )
-    missing = np.array([is_missing(each) for each in ids])
+    missing = np.array([is_missing(document) for document in ids])
     if missing.any():
         where = f"(None or NaN) in query {query!r}"
-        found = describe_mask(missing, f"missing id {where}", f"missing ids {where}")
-        raise ValueError(f"{name} has {found}: leave missing ids out.")
+        which = describe_mask(missing, f"missing id {where}", f"missing ids {where}")
+        raise ValueError(f"{name} has {which}: leave missing ids out.")
 
 
 def judgements(qrels: Any, duplicates: str) -> tuple[dict[str, dict[str, float]], list[float]]:
@@ -173,7 +173,7 @@ def ranked_run(
 ) -> dict[str, Mapping[str, Any]]:
     """The documents of each judged query as keys, ordered as trec_eval orders them."""
     nested = _nested(run, "run", "score", duplicates)
-    ranked = {query: found for query, found in nested.items() if query in relevant}
+    ranked = {query: listed for query, listed in nested.items() if query in relevant}
     scores = _numbers(ranked, "run", np.isnan)
     with np.errstate(over="ignore"):
         rounded = scores.astype(np.float32)
@@ -214,7 +214,7 @@ def _nested(
         try:
             "".join([query, *documents])  # refuses everything but text, faster than a loop
         except TypeError as error:
-            wrong = next(each for each in (query, *documents) if not isinstance(each, str))
+            wrong = next(label for label in (query, *documents) if not isinstance(label, str))
             raise TypeError(
                 f"{name} must have text as ids, as trec_eval does, got {wrong!r} in query "
                 f"{query!r}: convert ids with str()."
@@ -313,7 +313,7 @@ def refuse_unlike_ids(truths: ByQuery, lists: ByQuery) -> None:
     """Raise if truths and lists have nothing in common because their ids have different types."""
     # an omitted query may have anything in place of a list
     relevant, listed = (
-        chain.from_iterable(each for each in side.values() if isinstance(each, Iterable))
+        chain.from_iterable(ids for ids in side.values() if isinstance(ids, Iterable))
         for side in (truths, lists)
     )
     for what, *sides in (("queries", truths, lists), ("documents", relevant, listed)):

@@ -311,7 +311,7 @@ def _shares(values: Floats, weights: Floats) -> Floats:
 
 
 def _ties_and_ranks(queries: Queries) -> tuple[int, bool]:
-    """How many queries have equal scores, and whether all scores are places -1, -2, ... in lists.
+    """How many queries have equal scores, and whether all scores are ranks -1, -2, ... in lists.
 
     Documents that were not retrieved are left out.
     """
@@ -321,8 +321,8 @@ def _ties_and_ranks(queries: Queries) -> tuple[int, bool]:
     order = np.lexsort((score, query))
     query, score = query[order], score[order]
     tied = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
-    places = (score < 0) & (score == np.floor(score)) & (-score <= queries.grouping.lengths[query])
-    scores_are_ranks = len(score) > 0 and not tied.any() and bool(places.all())
+    ranks = (score < 0) & (score == np.floor(score)) & (-score <= queries.grouping.lengths[query])
+    scores_are_ranks = len(score) > 0 and not tied.any() and bool(ranks.all())
     return len(np.unique(query[1:][tied])), scores_are_ranks
 
 

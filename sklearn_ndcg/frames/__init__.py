@@ -336,7 +336,7 @@ def _sums(caller: str, *given: Any) -> tuple[float, list[Sums], Any]:
     totals = [each for part in parts for each in part.totals]
     if not totals:
         raise ValueError("The table has 0 rows, but at least 1 is needed.")
-    whole = Totals.of_parts(totals)
+    whole = Totals.of_batches(totals)
     warn_of_single_documents(whole.n_single, whole.n_queries)
     return float(whole.means(measure)[0]), parts, table
 

@@ -110,7 +110,7 @@ def segments_table(parts: Iterable[Sums], columns: Columns) -> Any:
     totals: list[list[Totals]] = [[] for _ in range(codes.max() + 1)]
     for code, each in zip(codes, (each for part in parts for each in part.totals), strict=True):
         totals[code].append(each)
-    sums = [Totals.of_parts(each) for each in totals]
+    sums = [Totals.of_batches(each) for each in totals]
     ndcg = [float(each.total[0] / each.weight) if each.weight else None for each in sums]
     counts = [each.n_queries for each in sums], [each.n_undefined for each in sums]
     keys = _rows_of(keys, "segments", columns, first_rows(codes))

@@ -179,8 +179,8 @@ def ndcg_by_segment(
         combination is a segment.
 
     confidence_level : float, default=0.95
-        Level of each interval, between 0 and 1. At 0.95 one of 20
-        intervals misses its true value, on average.
+        Level of each interval, between 0 and 1. At 0.95 one of 20 intervals misses its true value,
+        on average.
 
     n_resamples : int, default=9999
         Number of bootstrap resamples of each segment; not used by ``method="t"``.
@@ -263,7 +263,7 @@ def ndcg_by_segment(
     low, high = np.array([interval.confidence_interval for interval in intervals]).T
     return SegmentTable(
         segments=list(samples), confidence_interval=ConfidenceInterval(low, high), overall=overall,
-        **{name: np.array([getattr(each, name) for each in intervals]) for name in names},
+        **{name: np.array([getattr(row, name) for row in intervals]) for name in names},
     )  # fmt: skip
 
 
