@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import chain, count
+from itertools import chain, count, repeat
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -110,7 +111,7 @@ def pool_lists(
                 raise
             ids = ids[:k]
             ranker.lengths.append(len(ids))
-            ranker.judged += map(number_of.get, ids)
+            ranker.judged.extend(map(number_of.get, ids, repeat(-1)))
         n_judged.append(len(truth))
         grades += truth.values()
     n_others = [ranker.n_others() for ranker in rankers.values()]
@@ -121,7 +122,7 @@ def pool_lists(
             "would have no rows: leave it out."
         )
     for name, ranker in rankers.items():
-        if not any(number is not None for number in ranker.judged):
+        if max(ranker.judged, default=-1) < 0:
             with naming_ranker(name, rankers):
                 reading.refuse_unlike_ids(truths, lists[name])
     starts = np.cumsum(n_rows) - n_rows
@@ -149,28 +150,26 @@ def pool_runs(
 class _Ranker:
     """The lists of one ranker: their lengths, and the numbers of their documents' grades.
 
-    A document that is not in the truth has None.
+    The number is -1 for a document that is not in the truth.
     """
 
     lengths: list[int] = field(default_factory=list)
-    judged: list[int | None] = field(default_factory=list)
+    judged: array[int] = field(default_factory=lambda: array("q"))
 
     def n_others(self) -> Ints:
         """How many documents of each list are not in the truth."""
-        others = np.isnan(np.array(self.judged, dtype=np.float64))
-        n_before = np.r_[0, np.cumsum(others)]
+        n_before = np.r_[0, np.cumsum(np.array(self.judged) < 0)]
         ends = np.cumsum(self.lengths, dtype=np.intp)
-        return n_before[ends] - n_before[ends - self.lengths]
+        return np.asarray(n_before[ends] - n_before[ends - self.lengths])
 
     def scores(self, n: int, graded_rows: Ints, first_others: Ints) -> Floats:
         """The score of each row; documents that are not in the truth take the rows after it."""
-        ends = np.cumsum(self.lengths, dtype=np.intp)
-        score = np.repeat(ends - self.lengths, self.lengths) - np.arange(len(self.judged)) - 1.0
-        number = np.array(self.judged, dtype=np.float64)
-        is_hit = ~np.isnan(number)
+        number, ends = np.array(self.judged), np.cumsum(self.lengths, dtype=np.intp)
+        score = np.repeat(ends - self.lengths, self.lengths) - np.arange(len(number)) - 1.0
+        is_judged = number >= 0
         scores = np.full(n, -np.inf)
-        scores[graded_rows[number[is_hit].astype(np.intp)]] = score[is_hit]
-        scores[_runs(first_others, self.n_others())] = score[~is_hit]
+        scores[graded_rows[number[is_judged]]] = score[is_judged]
+        scores[_runs(first_others, self.n_others())] = score[~is_judged]
         return scores
 
 
