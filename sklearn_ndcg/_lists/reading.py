@@ -227,7 +227,9 @@ def _of_records(records: Any, name: str, field: str, duplicates: str) -> dict[An
         return _by_query_and_document(values, name, duplicates)
     except (AttributeError, TypeError) as error:
         other = "score" if field == "relevance" else "relevance"
-        swapped = getattr(error, "name", "") == field and hasattr(error.obj, other)
+        swapped = getattr(error, "name", "") == field and hasattr(
+            getattr(error, "obj", None), other
+        )
         raise TypeError(
             f"{name} must be a path, a mapping {{query: {{document: {field}}}}}, or records with "
             f"query_id, doc_id and {field}, got {type(records).__name__}: {error}."

@@ -21,7 +21,7 @@ def numeric(values: Any, name: str, only_order: bool = False) -> NDArray[Any]:
 
     With `only_order`, objects that floats would tie are replaced by their ranks.
     """
-    array = values
+    array: NDArray[Any] = values
     if type(array) is not np.ndarray or array.dtype.kind not in "biuf":
         _checks.refuse_masked(values, name)
         array = np.ma.getdata(values) if np.ma.isMaskedArray(values) else values

@@ -266,7 +266,7 @@ class Queries:
         if wrong.any():
             raise ValueError(
                 f"{self.truth} has gains that, times discount, add up to more than a float64 holds "
-                f"in {count_of_queries(np.count_nonzero(wrong))}, the first "
+                f"in {count_of_queries(int(wrong.sum()))}, the first "
                 f"{shown_labels(self.grouping.labels[wrong], 1)}: scale {self.truth} down, or pass "
                 "a gain that does."
             )

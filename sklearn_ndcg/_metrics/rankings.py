@@ -136,6 +136,7 @@ class Rankings:
             self._refuse_unjudged(~self.judged)
         grouping, weight, kept = self.grouping, self.weight, None
         starts, lengths = grouping.starts, grouping.lengths
+        gain: Any
         gain, gain_table = self._gains(measure)
         gain = grouping.gather(gain)  # before the scores, so that the first gain is freed
         if self.judged is not None and measure.unjudged == "omit":
@@ -167,9 +168,9 @@ class Rankings:
         rule, scores = measure.tie_rule, self.scores
         if rule.by_gain:  # what is then still tied has the same gain
             gain, table = self._gains(measure)
-            gain = rule.by_gain * (table[gain] if gain.dtype == np.uint8 else gain)
-            scores = {name: _ranks_within_ties(score, gain) for name, score in scores.items()}
-        ties = "stable" if rule.uses_order else "average"
+            by_gain = rule.by_gain * (table[gain] if gain.dtype == np.uint8 else gain)
+            scores = {name: _ranks_within_ties(score, by_gain) for name, score in scores.items()}
+        ties: Any = "stable" if rule.uses_order else "average"
         count = Measure(k=measure.k, normalized=False, discount="none", ties=ties)
         rows = replace(self, judged=None, weight=None, scores=scores)
         returned = replace(rows, relevance=ones).queries(count, are_all=False)

@@ -309,9 +309,8 @@ class NDCGDisplay:
             raise ValueError("cv_results has no fold: 'estimator' is empty.")
         folds = zip(cv_results["estimator"], cv_results["indices"]["test"], strict=True)
         for estimator, rows in folds:
-            X_test, y_test, ids, weight = (
-                None if values is None else take_rows(values, rows) for values in data
-            )
+            fold: Any = (None if values is None else take_rows(values, rows) for values in data)
+            X_test, y_test, ids, weight = fold
             y_score, ids = scorer.scores_and_groups(estimator, X_test, y_test, ids)
             rankings = Rankings.of_arrays(y_test, {None: y_score}, ids, weight)
             curves.append(cls._of_queries(rankings.queries(measure)[0], k, confidence_level=None))
