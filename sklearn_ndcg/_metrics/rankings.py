@@ -167,8 +167,7 @@ class Rankings:
         judged = ones if self.judged is None else self.judged.view(np.uint8)
         rule, scores = measure.tie_rule, self.scores
         if rule.by_gain:  # what is then still tied has the same gain
-            gain, table = self._gains(measure)
-            by_gain = rule.by_gain * (table[gain] if gain.dtype == np.uint8 else gain)
+            by_gain = rule.by_gain * self.gains(measure)
             scores = {name: _ranks_within_ties(score, by_gain) for name, score in scores.items()}
         ties: Any = "stable" if rule.uses_order else "average"
         count = Measure(k=measure.k, normalized=False, discount="none", ties=ties)
@@ -208,6 +207,11 @@ class Rankings:
                 f"its rows in each {noun} as a query, with groups=[groups, {name}]."
             )
         return labels, low
+
+    def gains(self, measure: Measure) -> Floats:
+        """The gain of each row, 0 if it is unjudged."""
+        gain, table = self._gains(measure)
+        return np.asarray(table[gain] if gain.dtype == np.uint8 else gain)
 
     def _gains(self, measure: Measure) -> tuple[Floats | Grades, Floats]:
         """Gain of each row, 0 if it is unjudged; or its grade, with a table of gains by grade."""
