@@ -29,11 +29,10 @@ def _not_a_scorer(metric: Function) -> Function:
     @wraps(metric)
     def checked(*arguments: Any, **options: Any) -> Any:
         if len(arguments) > 2 and hasattr(arguments[0], "fit"):
+            scorer = f"make_{metric.__name__.split('_')[0]}_scorer"
             raise TypeError(
                 f"{metric.__name__} takes y_true and y_score, but was called like a scorer, with "
-                f"{type(arguments[0]).__name__}, X and y. Pass "
-                f"scoring=make_{metric.__name__.split('_')[0]}_scorer(...), which takes the same "
-                "options."
+                f"an estimator. Pass scoring={scorer}(...), which takes the same options."
             )
         return metric(*arguments, **options)
 

@@ -16,7 +16,7 @@ from sklearn_ndcg._lists.files import FilePath
 from sklearn_ndcg._lists.pool import Unanswered, pool_lists, pool_runs
 from sklearn_ndcg._lists.reading import Duplicates
 from sklearn_ndcg._metrics.measure import Measure, NDCGOptions, check_cutoff
-from sklearn_ndcg._metrics.rankings import JudgedCounts, Rankings
+from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
 from sklearn_ndcg._rows.columns import column_names
 from sklearn_ndcg.inference import _sample, _statistics
 from sklearn_ndcg.inference._results import Comparison, ConfidenceInterval, query_differences
@@ -573,17 +573,17 @@ def _warn_of_unjudged(result: Comparison, unjudged: str) -> None:
         )
 
 
-def _warn_of_unanswered(result: Comparison, judged: JudgedCounts) -> None:
+def _warn_of_unanswered(result: Comparison, judged: JudgedShares) -> None:
     """Warn if a ranker answers fewer queries than another, or none."""
-    answers = dict(zip(result.answered, judged.n_answered(), strict=True))
-    fewest = min(answers, key=answers.__getitem__)
-    if answers[fewest] < max(answers.values()) or not answers[fewest]:
-        most = max(answers.values())
+    n_answered, n_judged = judged.n_answered(), np.count_nonzero(judged.has_judgements)
+    least, most = n_answered.min(), n_answered.max()
+    if least < most or not most:
+        fewest = list(result.answered)[n_answered.argmin()]
         others = f"; another ranker has {most}" if most else ""
         _checks.warn(
-            f"{fewest!r} has lists for {answers[fewest]} of the {judged.n_queries} judged queries"
-            f"{others}: a query without a list counts as 0. If it was not asked all of them, pass "
-            "unanswered='omit'; if it was, check that its query ids are those of the truth."
+            f"{fewest!r} has lists for {least} of the {n_judged} judged queries{others}: a query "
+            "without a list counts as 0. If it was not asked all of them, pass unanswered='omit'; "
+            "if it was, check that its query ids are those of the truth."
         )
 
 
