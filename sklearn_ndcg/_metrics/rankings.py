@@ -42,11 +42,11 @@ class JudgedShares(NamedTuple):
 
     def n_answered(self) -> NDArray[np.intp]:
         """For how many of the queries with judgements each ranker returned a document."""
-        return np.count_nonzero(~np.isnan(self.share[:, self.has_judgements]), axis=1)
+        return np.asarray((~np.isnan(self.share[:, self.has_judgements])).sum(axis=1))
 
     def means(self) -> tuple[list[float], list[float]]:
         """For each ranker, the mean judged share, and the share of queries that it answers."""
-        n_answered, n = self.n_answered(), max(np.count_nonzero(self.has_judgements), 1)
+        n_answered, n = self.n_answered(), max(int(self.has_judgements.sum()), 1)
         totals = np.nan_to_num(self.share[:, self.has_judgements]).sum(axis=1)
         return (totals / np.maximum(n_answered, 1)).tolist(), (n_answered / n).tolist()
 
