@@ -186,7 +186,7 @@ class Measure:
         changed = (
             f"{field.name}={value!r}"
             for field in fields(self)
-            if (value := getattr(self, field.name)) is not field.default
+            if repr(value := getattr(self, field.name)) != repr(field.default)
         )
         return f"Measure({', '.join(changed)})"
 
