@@ -33,54 +33,45 @@ def _inner_has(name: str) -> Callable[[Any], bool]:
 class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Tune any ranker like a regressor: with one query id per row, in any order.
 
-    Each library takes queries in its own form: LightGBM as sizes, which no splitter can slice,
-    XGBoost as ids in ascending order, CatBoost as `group_id`; and metadata can be routed only to
-    the first two. This meta-estimator takes ids as scikit-learn does, sorts the rows by them (the
-    rows of a query keep their order) and passes them to the inner `fit` as `qid`, `group_id` or
-    `group`, the first parameter that it has. An estimator without such a parameter, such as a
-    regressor or classifier, is fitted as usual and needs no ids.
+    Rows are sorted by id (those of a query keep their order) before the inner `fit`, which gets the
+    queries in the form of its library, as `qid`, `group_id` or `group`, the first parameter that it
+    has. An estimator without such a parameter is fitted as usual and needs no ids.
 
     Parameters
     ----------
     estimator : estimator or Pipeline
-        The ranker. In a Pipeline the last step gets the groups.
+        The ranker, regressor or classifier; in a Pipeline, the last step.
 
     group_by : str, int, callable or list of names, default=None
-        Where in X the query ids are, as in `make_ndcg_scorer`: a column, which is removed from the
-        features in `fit` and `predict`; a level of a pandas index; or a callable on X. Takes
-        precedence over `groups`. With None, pass `groups` to `fit`.
+        Where in X the query ids are, as in `make_ndcg_scorer`: a column, which is not used as a
+        feature, a level of a pandas index or a callable on X. None: pass `groups` to `fit`.
 
     order_by : str, int or callable, default=None
-        What orders the queries for ``validation="last"``, by the smallest value of their rows, as
-        in `QuerySplitter`. None is the order of their ids. A column is removed from the features
-        too.
+        What orders the queries for ``validation="last"``, as in `QuerySplitter`: a column, which is
+        not used as a feature, an index level or a callable on X. None is the order of the ids.
 
     k : int or None, default=None
         Cutoff of `score` and of early stopping without `scoring`. None counts whole lists.
 
     max_queries : int or None, default=None
-        Train on at most this number of whole queries, drawn by `random_state`. As the resource of
-        `HalvingGridSearchCV`, or in `validation_curve`, it grows training sets by whole queries. A
-        halving search refits its best estimator with the last value of it, too.
+        The number of whole queries, drawn by `random_state`, to train on: the resource of a
+        `HalvingGridSearchCV`, which refits with its last value, or of a `validation_curve`.
 
     early_stopping : bool, default=False
-        Whether to hold out a fraction of the queries and to stop when their score, by `scoring` or
-        the library's own NDCG@k, has not improved for `n_iter_no_change` rounds. The library's gain
-        is exponential in LightGBM (unless `label_gain` says otherwise) and XGBoost (unless
-        ``ndcg_exp_gain=False``), linear in CatBoost.
+        Whether to hold out queries and to stop when their score, by `scoring` or the library's own
+        NDCG@k, has not improved for `n_iter_no_change` rounds. The library's gain is exponential in
+        LightGBM (without `label_gain`) and XGBoost (without ``ndcg_exp_gain=False``), linear in
+        CatBoost.
 
     scoring : GroupedScorer, default=None
         The scorer for early stopping, from `make_ndcg_scorer` or `make_dcg_scorer` with a single
-        cutoff; not used without `early_stopping`. It uses the query ids of the ranker. It works
-        with rankers, regressors and classifiers of LightGBM, XGBoost and CatBoost, and with other
-        estimators that have `staged_predict` and `n_estimators` or `max_iter`, such as
-        `HistGradientBoostingRegressor`. CatBoost and these others fit all rounds first; the others
-        are then fitted again, up to the best round. None is the library's own NDCG@k, only for
-        rankers of LightGBM, XGBoost and CatBoost.
+        cutoff; it uses the ranker's ids. For any estimator of LightGBM, XGBoost and CatBoost, and
+        others with `staged_predict` and `n_estimators` or `max_iter`, such as
+        `HistGradientBoostingRegressor`. CatBoost and these fit all rounds first; these are then
+        fitted again, up to the best. None is the library's NDCG@k, for rankers of the three.
 
     validation : {"random", "last"}, default="random"
-        Which queries are held out: some drawn by `random_state`, or the last by `order_by`, such as
-        the latest days, so that training uses earlier ones only.
+        Which queries are held out: drawn by `random_state`, or the last ones by `order_by`.
 
     validation_fraction : float, default=0.1
         The fraction of queries to hold out, between 0 and 1; at least one query.
@@ -89,8 +80,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Rounds without improvement before training stops, unless all rounds are fitted.
 
     random_state : int, RandomState instance or None, default=None
-        Draws the queries for `max_queries` and those to hold out. With None every fit draws
-        different queries, so that the candidates of one search stop on different ones: pass an int.
+        Draws queries. None draws others in every fit, and so for every candidate of a search.
 
     Attributes
     ----------
@@ -98,57 +88,37 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         The fitted clone of `estimator`.
 
     best_iteration_ : int
-        The best round, as the library counts (XGBoost and CatBoost from 0, others from 1). With
-        `scoring` it is the first round with the highest score on the held-out queries, among all
-        rounds or, in LightGBM and XGBoost, those before training stopped. Only with
-        `early_stopping`.
+        With `early_stopping`, the first best round, as the library counts (XGBoost and CatBoost
+        from 0, others from 1).
 
     query_ids_ : ndarray
         Sorted ids of the training queries, including those held out. Scoring other rows of these
-        queries gives a `QueryLeakWarning`.
+        queries gives a `QueryLeakWarning`; `trained_queries_` has what it compares.
 
-    feature_importances_, coef_ : ndarray
-        Those of the inner estimator, if it has them, in the order of `feature_names_in_`; 0 for
-        columns of `group_by` and `order_by`. Not for a Pipeline that transforms the columns.
+    feature_importances_, coef_, classes_ : ndarray
+        Those of the inner estimator, if it has them. The first two have a 0 for columns of
+        `group_by` and `order_by`, and are missing for a Pipeline that transforms columns.
 
-    classes_ : ndarray
-        Those of the inner estimator, if it has them.
-
-    n_features_in_ : int
-        Number of columns of X in `fit`, including those of `group_by` and `order_by`.
-
-    feature_names_in_ : ndarray
-        Names of the columns of X in `fit`, including those of `group_by` and `order_by`.
-
-    See Also
-    --------
-    make_ndcg_scorer : Makes a scorer by query for searches.
+    n_features_in_, feature_names_in_ : int, ndarray
+        Number and names of the columns of X in `fit`, with those of `group_by` and `order_by`.
 
     Examples
     --------
-    A search over a LightGBM ranker, like any other search:
+    A search over a ranker, such as `lightgbm.LGBMRanker`, is like any other search:
 
     >>> import numpy as np
-    >>> import pandas as pd
     >>> from sklearn.linear_model import Ridge
-    >>> from sklearn.model_selection import GridSearchCV, GroupKFold
-    >>> from sklearn_ndcg import GroupedRanker, make_ndcg_scorer
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn_ndcg import GroupedRanker, QuerySplitter, make_ndcg_scorer
     >>> rng = np.random.default_rng(0)
-    >>> query = rng.permutation(np.repeat(np.arange(30), 8))
-    >>> X = pd.DataFrame(rng.normal(size=(240, 2)), columns=["a", "b"]).assign(query=query)
-    >>> y = np.clip(np.round(X["a"] + rng.normal(size=240)), 0, 3)
-    >>> try:
-    ...     from lightgbm import LGBMRanker
-    ...     ranker, grid = LGBMRanker(verbose=-1), {"estimator__num_leaves": [3, 7]}
-    ... except ImportError:
-    ...     ranker, grid = Ridge(), {"estimator__alpha": [1, 10]}
+    >>> X = np.c_[np.repeat(np.arange(30), 8), rng.normal(size=(240, 2))]  # ids in column 0
+    >>> y = np.clip(np.round(X[:, 1] + rng.normal(size=240)), 0, 3)
     >>> search = GridSearchCV(
-    ...     GroupedRanker(ranker, group_by="query"),
-    ...     grid,
-    ...     scoring=make_ndcg_scorer(k=5, group_by="query", undefined="omit"),
-    ...     cv=GroupKFold(n_splits=3),
+    ...     GroupedRanker(Ridge(), group_by=0), {"estimator__alpha": [1, 10]},
+    ...     scoring=make_ndcg_scorer(k=5, group_by=0, undefined="omit"),
+    ...     cv=QuerySplitter(3, group_by=0),
     ... )
-    >>> bool(search.fit(X, y, groups=query).best_score_ > 0.6)
+    >>> bool(search.fit(X, y).best_score_ > 0.6)
     True
     """
 
@@ -222,23 +192,16 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
         Raises
         ------
-        ValueError
-            If ids are needed but not found, or are sizes, missing or of another length; if an
-            encoder or a cast has changed the ids in a column; if training cannot be stopped early;
-            if a fit parameter cannot follow the rows or columns; if the inner estimator refuses the
-            labels.
-
-        TypeError
-            If `estimator` is not an estimator; if `scoring` is not a `GroupedScorer`.
+        TypeError, ValueError
+            If a parameter is not valid; if ids are needed but missing, are sizes or were changed by
+            an encoder or a cast; if training cannot be stopped early; if a fit parameter cannot
+            follow the rows or columns; if the inner estimator refuses the labels.
 
         Warns
         -----
-        UserWarning
-            If most training queries have a single document, if a column has one id for all rows, or
-            if the last queries are held out in the order of text ids.
-
-        UndefinedMetricWarning
-            If `scoring` warns of held-out queries without a relevant document.
+        UserWarning, UndefinedMetricWarning
+            If ids do not look like query ids, if text ids order the queries in time, or if
+            `scoring` warns of held-out queries.
         """
         self._check_parameters()
         X, y, groups, times, weight = self._read_data(X, y, groups, sample_weight, fit_params)
@@ -275,18 +238,13 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like or dataframe of shape (n_documents, n_features)
-            Features, with the same columns as in `fit`, in the same order. If columns have names,
-            those of `group_by` and `order_by` may be missing.
+            Features, with the columns of `fit` in the same order; a ValueError otherwise. Named
+            columns of `group_by` and `order_by` may be missing.
 
         Returns
         -------
         ndarray of shape (n_documents,)
             Predictions in the order of the rows of X.
-
-        Raises
-        ------
-        ValueError
-            If X has other columns than in `fit`.
         """
         return self._call_inner("predict", X)
 
@@ -334,17 +292,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like or dataframe of shape (n_documents, n_features)
-            As in `predict`.
-
-        y : array-like of shape (n_documents,)
-            Relevance.
-
-        sample_weight : array-like of shape (n_documents,), default=None
-            Weights; a query weighs the mean of its rows.
-
-        groups : array-like of shape (n_documents,), default=None
-            The query id of each row. Ignored if `group_by` says where in X they are.
+        X, y, sample_weight, groups : array-like
+            As in `fit`; X as in `predict`. A query weighs the mean of its rows.
 
         Returns
         -------

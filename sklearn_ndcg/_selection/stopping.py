@@ -26,7 +26,7 @@ class HeldOut:
         self.rows = rows
         self.scoring = ranker.scoring
         self.k = int(rows.lengths.max()) if ranker.k is None else ranker.k
-        self.n_iter_no_change = ranker.n_iter_no_change
+        self.patience = ranker.n_iter_no_change
         if self.scoring is None:
             return
         measure, ids, unscored = self.scoring.measure, rows.query_numbers, np.zeros(len(rows.y))
@@ -135,7 +135,7 @@ def _fit_lightgbm(last: Any, train: TrainingRows, held_out: HeldOut, params: Par
     else:
         score_round = held_out.round_scorer(last, np.unique(train.y))
         added["eval_metric"] = lambda _, predicted: ("score", score_round(predicted), True)
-    stop = early_stopping(held_out.n_iter_no_change, verbose=False)
+    stop = early_stopping(held_out.patience, verbose=False)
     added["callbacks"] = [*(params.pop("callbacks", None) or []), stop]
     last.fit(train.X, train.y, **libraries.added_once(added, params))
     return int(last.best_iteration_)
@@ -146,8 +146,7 @@ def _fit_xgboost(last: Any, train: TrainingRows, held_out: HeldOut, params: Para
     _refuse_settings(settings, {"early_stopping_rounds", "eval_metric", "callbacks"})
     margin = rows.params.get("base_margin")
     if held_out.scoring is None:
-        rounds, metric = held_out.n_iter_no_change, f"ndcg@{held_out.k}"
-        last.set_params(early_stopping_rounds=rounds, eval_metric=metric)
+        last.set_params(early_stopping_rounds=held_out.patience, eval_metric=f"ndcg@{held_out.k}")
         added: Params = {"eval_set": [(rows.X, rows.y)], "eval_qid": [rows.query_numbers]}
         if rows.weight is not None:
             added["sample_weight_eval_set"] = [rows.weight_per_query]
@@ -184,7 +183,7 @@ def _xgboost_callback(
             log: Any = {"held out": {"score": [score_round(model.predict(matrix))]}}
             return bool(super().after_iteration(model, epoch, log))
 
-    return StopByScore(rounds=held_out.n_iter_no_change, maximize=True)
+    return StopByScore(rounds=held_out.patience, maximize=True)
 
 
 def _fit_catboost(last: Any, train: TrainingRows, held_out: HeldOut, params: Params) -> int:
@@ -210,11 +209,7 @@ def _fit_catboost(last: Any, train: TrainingRows, held_out: HeldOut, params: Par
     taken = signature(Pool).parameters
     options |= {name: value for name, value in rows.params.items() if name in taken}
     pool = Pool(rows.X, rows.y, group_id=rows.query_numbers, **options)
-    added = {
-        "eval_set": pool,
-        "early_stopping_rounds": held_out.n_iter_no_change,
-        "use_best_model": True,
-    }
+    added = {"eval_set": pool, "early_stopping_rounds": held_out.patience, "use_best_model": True}
     last.fit(train.X, train.y, **libraries.added_once(added, params))
     return int(last.best_iteration_)
 
