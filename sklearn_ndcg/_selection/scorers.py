@@ -41,7 +41,7 @@ def make_ndcg_scorer(
     as well; the scorer's request for them is preset. With routing off, scikit-learn's default,
     `group_by` says where in X they are.
 
-    A scorer without ids refuses to score: a fold is never taken for a single query by accident.
+    A scorer without ids raises an error: a fold is never taken for a single query by accident.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def make_ndcg_scorer(
     group_by : str, int, callable or list of names, default=None
         Where the query ids are: a column of X (pandas, polars, pyarrow; a number for arrays), a
         level of a pandas index (recommended: it is not a feature, and slicing keeps it), or a
-        callable that is given X and returns one id per row. With a list of columns or levels each
+        callable that gets X and returns one id per row. With a list of columns or levels each
         distinct combination is a query. If a tool has turned X into an array, a level is taken from
         the index of y. Takes precedence over routed `groups`. Pass `one_ranking` if all rows are
         one ranking.
@@ -71,7 +71,7 @@ def make_ndcg_scorer(
         which labels the axis of curve displays.
 
     all_groups : array-like of shape (n_all_documents,), default=None
-        The ids of all rows that will be split. A fold that has only part of a query is then an
+        The ids of all rows that will be split. A fold with only some rows of a query then raises an
         error. This guards against tools that draw rows: ``cv=4`` for an ordinary estimator,
         ``OptunaSearchCV(subsample=0.3)``, halving by rows.
 
@@ -132,13 +132,10 @@ def make_ndcg_scorer(
     >>> round(float(search.fit(X, y, groups=query).best_score_), 3)
     0.839
     """
-    _refuse_groups("make_ndcg_scorer", options)
+    measure = _measure_of("make_ndcg_scorer", options, k)
+    sizes = leaks.QuerySizes.of(all_groups)
     return GroupedScorer(
-        Measure.of("make_ndcg_scorer", options, k),
-        group_by=group_by,
-        response_method=response_method,
-        name=name,
-        all_groups=leaks.QuerySizes.of(all_groups),
+        measure, group_by=group_by, response_method=response_method, name=name, all_groups=sizes
     )
 
 
@@ -168,7 +165,7 @@ def make_dcg_scorer(
         How the keys of a dict are written: ``"dcg_at_{k}"``. None is ``"dcg@{k}"``.
 
     all_groups : array-like of shape (n_all_documents,), default=None
-        The ids of all rows that will be split; part of a query is then an error.
+        The ids of all rows that will be split; a cut query then raises an error.
 
     **options
         Further keyword arguments of `dcg_score`: `gain`, `discount`, `log_base`, `ties`,
@@ -194,23 +191,23 @@ def make_dcg_scorer(
     GroupedScorer(group_by='query',
               measure=Measure(k=10, normalized=False, gain='exponential'))
     """
-    _refuse_groups("make_dcg_scorer", options)
+    measure = _measure_of("make_dcg_scorer", options, k, normalized=False)
+    sizes = leaks.QuerySizes.of(all_groups)
     return GroupedScorer(
-        Measure.of("make_dcg_scorer", options, k, normalized=False),
-        group_by=group_by,
-        response_method=response_method,
-        name=name,
-        all_groups=leaks.QuerySizes.of(all_groups),
+        measure, group_by=group_by, response_method=response_method, name=name, all_groups=sizes
     )
 
 
-def _refuse_groups(caller: str, options: Mapping[str, Any]) -> None:
+def _measure_of(
+    caller: str, options: Mapping[str, Any], k: Any, normalized: bool = True
+) -> Measure:
     if "groups" in options:
         raise TypeError(
             f"{caller} does not take groups, as a scorer gets only some of the rows. Pass "
             "group_by, which says where in X the ids are, or pass groups to the tool, with "
             "metadata routing on."
         )
+    return Measure.of(caller, options, k, normalized)
 
 
 def one_ranking(X: Any) -> NDArray[np.intp]:
@@ -261,7 +258,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         How the keys of a dict are written: ``"ndcg_at_{k}"``. None is ``"ndcg@{k}"``.
 
     all_groups : array-like of shape (n_all_documents,), default=None
-        The ids of all rows that will be split; part of a query is then an error.
+        The ids of all rows that will be split; a cut query then raises an error.
 
     See Also
     --------

@@ -91,8 +91,7 @@ def fit_until_best(
     """Fit `last` with the number of rounds that is best on the held-out rows; return it."""
     taken = signature(last.fit).parameters
     fit = next((fit for name, fit in LIBRARIES.items() if name in taken), None)
-    scoring = ranker.scoring
-    if scoring is None and (fit is None or libraries.interface_of(last) is None):
+    if ranker.scoring is None and (fit is None or libraries.interface_of(last) is None):
         raise ValueError(
             "early_stopping=True without scoring needs a ranker of LightGBM, XGBoost or CatBoost, "
             f"but {type(last).__name__} is not one. Pass scoring=make_ndcg_scorer(k=...), which "
