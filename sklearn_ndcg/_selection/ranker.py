@@ -80,7 +80,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Rounds without improvement before training stops, unless all rounds are fitted.
 
     random_state : int, RandomState instance or None, default=None
-        Draws queries. None draws others in every fit, and so for every candidate of a search.
+        Draws queries. With None the candidates of a search get different ones: pass an int.
 
     Attributes
     ----------
