@@ -32,7 +32,8 @@ def _not_a_scorer(metric: Function) -> Function:
             scorer = f"make_{metric.__name__.split('_')[0]}_scorer"
             raise TypeError(
                 f"{metric.__name__} takes y_true and y_score, but was called like a scorer, with "
-                f"an estimator. Pass scoring={scorer}(...), which takes the same options."
+                f"{type(arguments[0]).__name__}, X and y. Pass scoring={scorer}(...), which takes "
+                "the same options."
             )
         return metric(*arguments, **options)
 

@@ -140,7 +140,7 @@ class Measure:
         changed = (
             f"{option.name}={value!r}"
             for option in fields(self)
-            if option.repr and (value := getattr(self, option.name)) is not option.default
+            if option.repr and repr(value := getattr(self, option.name)) != repr(option.default)
         )
         return f"Measure({', '.join(changed)})"
 

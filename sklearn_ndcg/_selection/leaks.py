@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from sklearn_ndcg._checks import Floats, Ints, refuse_reordered, to_host, warn
+from sklearn_ndcg import _checks
+from sklearn_ndcg._checks import Floats, Ints
+from sklearn_ndcg._rows import ids
 from sklearn_ndcg._rows.columns import count_rows
 from sklearn_ndcg._rows.grouping import Grouping, shown_labels
 from sklearn_ndcg._selection.libraries import last_step
@@ -27,10 +29,10 @@ class QueryLeakWarning(UserWarning):
     last step of a Pipeline or inside another estimator. Scoring the training rows themselves is not
     a leak.
 
-    Rows are recognised by their number and labels, so the warning is missing if as many other rows
-    of a query have the same labels. Other estimators may draw rows or encode labels: inside them
-    the warning needs more trained than scored rows, of the query and of all queries together. It is
-    also missing if ranker and scorer have different `group_by`.
+    Rows are recognised by their number and labels, so there is no warning if the scored rows of a
+    query equal its training rows in number and labels. Other estimators may draw rows or encode
+    labels: inside them the warning needs more trained than scored rows, of the query and of all
+    queries together. There is also none if ranker and scorer have different `group_by`.
 
     Examples
     --------
@@ -55,38 +57,38 @@ class TrainedQueries:
     checksum_of_rows: int
 
     @classmethod
-    def of(cls, grouping: Grouping, y: Any, trained: NDArray[np.bool_]) -> TrainedQueries:
-        """Remember the queries that the mask `trained` selects; `y` has a label for each row."""
+    def of(cls, grouping: Grouping, y: Any, trained: Ints) -> TrainedQueries:
+        """Remember the queries with the numbers `trained`; `y` has a label for each row."""
         values = _numbers(y)
         sums, rows = _checksums(grouping, values)[trained], zlib.crc32(values.tobytes())
         return cls(grouping.labels[trained], grouping.lengths[trained], sums, rows)
 
-    def leaked(self, grouping: Grouping, y: Any, is_direct: bool) -> NDArray[np.bool_]:
+    def leaked(self, grouping: Grouping, y: Any, gets_user_rows: bool) -> NDArray[np.bool_]:
         """Which queries are scored after training on other rows of them.
 
-        `is_direct` says whether the ranker was given the user's rows and labels.
+        `gets_user_rows` says whether the ranker got the user's rows and labels as they are.
         """
-        place, leaked = _find(grouping.labels, self.labels)
+        index, leaked = _find(grouping.labels, self.labels)
         if len(self.labels) == 1:  # a single id says nothing, as with `one_ranking`
             leaked[:] = False
-        trained, scored = self.lengths[place], grouping.lengths
-        if not is_direct:  # a bootstrap repeats rows of some queries, but not of all together
+        trained, scored = self.lengths[index], grouping.lengths
+        if not gets_user_rows:  # a bootstrap repeats rows of some queries, but not of all together
             leaked &= (trained > scored) & (trained[leaked].sum() > scored.sum())
             return leaked
         values = _numbers(y)
         sums = _checksums(grouping, values)
-        leaked &= (trained != scored) | ~np.isclose(self.checksums[place], sums, 1e-9, 1e-9)
+        leaked &= (trained != scored) | ~np.isclose(self.checksums[index], sums, 1e-9, 1e-9)
         # permutation_importance may permute a column of ids: these are the training rows
         if leaked.any() and zlib.crc32(values.tobytes()) == self.checksum_of_rows:
             leaked[:] = False
         return leaked
 
-    def warn_of_merged(self, grouping: Grouping) -> None:
+    def warn_if_ids_collapsed(self, grouping: Grouping) -> None:
         """Warn if one id has most of the rows, and far more than any training query."""
         longest = int(np.argmax(grouping.lengths))
         n, n_rows, n_trained = grouping.lengths[longest], grouping.lengths.sum(), self.lengths.max()
         if len(self.labels) >= 10 and 2 * n > n_rows and n > 5 * n_trained:
-            warn(
+            _checks.warn(
                 f"{n} of the {n_rows} scored rows have the id "
                 f"{shown_labels(grouping.labels[[longest]])}, but the longest of the "
                 f"{len(self.labels)} training queries has {n_trained} rows: an encoder may have "
@@ -96,48 +98,51 @@ class TrainedQueries:
 
 
 @dataclass(frozen=True, eq=False)
-class WholeQueries:
+class QuerySizes:
     """The number of rows of each query, to detect folds that have only some of them."""
 
     labels: NDArray[Any]
     lengths: Ints
 
     @classmethod
-    def of(cls, ids: Any) -> WholeQueries:
-        """Count the rows of each id, in any container that `groups` takes."""
-        first = ids[0] if isinstance(ids, list | tuple) and ids else None
-        is_column = isinstance(first, list) or len(getattr(first, "shape", ())) == 1
-        is_column |= hasattr(first, "to_pylist")  # PyArrow's, which have no shape
-        has_rows = np.iterable(ids) and hasattr(ids, "__len__")
-        n_rows = count_rows(first if is_column else ids) if has_rows else 0
+    def of(cls, all_groups: Any) -> QuerySizes | None:
+        """Count the rows of each id, unless they are counted already; None for None."""
+        if all_groups is None or isinstance(all_groups, QuerySizes):
+            return all_groups
+        listed = isinstance(all_groups, list | tuple) and len(all_groups) > 0
+        columns = ids.columns_of_ids(all_groups, np.size(all_groups[0])) if listed else None
+        has_rows = np.iterable(all_groups) and hasattr(all_groups, "__len__")
+        n_rows = count_rows(columns[0] if columns else all_groups) if has_rows else 0
         if n_rows == 0:
-            raise ValueError(f"all_groups must be the query ids of all rows, got {ids!r}.")
-        refuse_reordered(all_groups=ids)
-        grouping = Grouping.of_ids(ids, n_rows, name="all_groups")
+            raise ValueError(f"all_groups must be the query ids of all rows, got {all_groups!r}.")
+        _checks.refuse_reordered(all_groups=all_groups)
+        grouping = Grouping.of_ids(all_groups, n_rows, name="all_groups")
         return cls(grouping.labels, grouping.lengths)
 
     def __repr__(self) -> str:
         return f"<ids of {len(self.labels):,} queries>"
 
-    def refuse_parts(self, grouping: Grouping) -> None:
+    def refuse_incomplete(self, grouping: Grouping) -> None:
         """Raise if a query is not known, or has another number of rows."""
-        place, known = _find(grouping.labels, self.labels)
+        index, known = _find(grouping.labels, self.labels)
         if not known.any():
             raise ValueError(
                 "None of the scored queries is in all_groups. Their ids are "
                 f"{_shown_type(grouping.labels)}, those in all_groups {_shown_type(self.labels)}."
             )
-        expected = np.where(known, self.lengths[place], 0)
-        cut = np.flatnonzero(expected != grouping.lengths)
-        if len(cut):
-            first = cut[np.argsort(grouping.labels[cut])[0]]
+        expected = np.where(known, self.lengths[index], 0)
+        wrong = np.flatnonzero(expected != grouping.lengths)
+        if len(wrong):
+            first = wrong[np.argsort(grouping.labels[wrong])[0]]
+            n_rows = grouping.lengths[first]
+            are, rows = "is" if len(wrong) == 1 else "are", "row" if n_rows == 1 else "rows"
+            where = "" if n_rows < expected[first] else " in all_groups"
             raise ValueError(
-                f"{len(cut)} of the {len(expected)} scored queries have fewer or more rows than in "
-                f"all_groups. The first, {shown_labels(grouping.labels[[first]])}, has "
-                f"{grouping.lengths[first]} here and {expected[first]} there. Split whole queries, "
-                "with QuerySplitter or GroupKFold, and do not let the tool draw rows: "
-                "subsample=1.0, resource='max_queries'. all_groups must have the ids of all rows "
-                "that are split."
+                f"{len(wrong)} of {len(expected)} scored queries {are} not complete{where}: query "
+                f"{shown_labels(grouping.labels[[first]])} has {n_rows} {rows} here and "
+                f"{expected[first]} in all_groups. Split whole queries, with QuerySplitter or "
+                "GroupKFold, and do not let the tool draw rows: subsample=1.0, "
+                "resource='max_queries'. all_groups must have the ids of all rows that are split."
             )
 
 
@@ -147,16 +152,16 @@ def warn_of_leak(estimator: Any, group_by: Any, grouping: Grouping, y: Any) -> N
     A ranker with another `group_by` than the scorer's is not checked: its ids may differ.
     """
     leaked = np.zeros(len(grouping.labels), dtype=bool)
-    for ranker, is_direct in _fitted_rankers(estimator):
+    for ranker, gets_user_rows in _fitted_rankers(estimator):
         if group_by is None or ranker.group_by is None or group_by == ranker.group_by:
-            ranker._trained_queries.warn_of_merged(grouping)
-            leaked |= ranker._trained_queries.leaked(grouping, y, is_direct)
+            ranker.trained_queries_.warn_if_ids_collapsed(grouping)
+            leaked |= ranker.trained_queries_.leaked(grouping, y, gets_user_rows)
     if leaked.any():
         labels = np.sort(grouping.labels[leaked])
-        warn(
-            f"Other rows of {len(labels)} of the {len(leaked)} scored queries were trained on "
-            f"({shown_labels(labels)}), so the score may be too good. Split whole queries, with "
-            "QuerySplitter around any splitter, or with GroupKFold.",
+        _checks.warn(
+            f"The model was trained on other rows of {len(labels)} of the {len(leaked)} scored "
+            f"queries ({shown_labels(labels)}), so the score may be too good. Split whole queries, "
+            "with QuerySplitter around any splitter, or with GroupKFold.",
             QueryLeakWarning,
         )
 
@@ -165,31 +170,31 @@ def _fitted_rankers(estimator: Any) -> Iterator[tuple[Any, bool]]:
     """Fitted rankers in an estimator, and whether only Pipelines and searches are around them."""
     pending, seen, leaves = [(estimator, True)], set(), set()
     while pending:
-        each, is_direct = pending.pop()
-        if id(each) in seen:
+        model, gets_user_rows = pending.pop()
+        if id(model) in seen:
             continue
-        seen.add(id(each))
-        if isinstance(getattr(each, "_trained_queries", None), TrainedQueries):
-            yield each, is_direct
-        elif type(each) not in leaves:  # look into only one tree of a forest
-            outer = last_step(getattr(each, "best_estimator_", each))
-            inner = _fitted_parts(each) if outer is each else [outer]
+        seen.add(id(model))
+        if isinstance(getattr(model, "trained_queries_", None), TrainedQueries):
+            yield model, gets_user_rows
+        elif type(model) not in leaves:  # look into only one tree of a forest
+            outer = last_step(getattr(model, "best_estimator_", model))
+            inner = _fitted_models(model) if outer is model else [outer]
             if not inner:
-                leaves.add(type(each))
-            pending += [(part, is_direct and part is outer) for part in inner]
+                leaves.add(type(model))
+            pending += [(member, gets_user_rows and member is outer) for member in inner]
 
 
-def _fitted_parts(estimator: Any) -> list[Any]:
+def _fitted_models(estimator: Any) -> list[Any]:
     """The models in fitted attributes, and in lists, tuples, dicts and arrays of them."""
     # learners of skrub keep their model in a plan
     owner = getattr(getattr(estimator, "data_op", None), "_skrub_impl", estimator)
     suffix = "_" if isinstance(owner, BaseEstimator) else ""  # others have no parameters
-    parts: list[Any] = []
-    for name, value in getattr(owner, "__dict__", {}).items():
-        if name.endswith(suffix) and not name.startswith("_"):
-            parts += _members(value)
     return [
-        part for part in parts if hasattr(type(part), "fit") or hasattr(type(part), "predict_proba")
+        member
+        for name, value in getattr(owner, "__dict__", {}).items()
+        if name.endswith(suffix) and not name.startswith("_")
+        for member in _members(value)
+        if hasattr(type(member), "fit") or hasattr(type(member), "predict_proba")
     ]
 
 
@@ -202,10 +207,10 @@ def _members(value: Any) -> Iterable[Any]:
 
 
 def _find(wanted: NDArray[Any], labels: NDArray[Any]) -> tuple[Ints, NDArray[np.bool_]]:
-    """The place of each wanted label among sorted labels, and whether it is one of them."""
+    """The index of each wanted label among sorted labels, and whether it is one of them."""
     try:
-        place = np.minimum(np.searchsorted(labels, wanted), len(labels) - 1)
-        return place, np.asarray(labels[place] == wanted)
+        index = np.minimum(np.searchsorted(labels, wanted), len(labels) - 1)
+        return index, np.asarray(labels[index] == wanted)
     except TypeError:  # ids of another type
         return np.zeros(len(wanted), dtype=np.intp), np.zeros(len(wanted), dtype=bool)
 
@@ -219,7 +224,7 @@ def _numbers(y: Any) -> NDArray[np.float32]:
     """Labels to recognise, in float32, as y may have had another type in fit."""
     try:
         with np.errstate(over="ignore"):
-            return np.ravel(np.asarray(to_host(y)).astype(np.float32))
+            return np.ravel(np.asarray(_checks.to_host(y)).astype(np.float32))
     except (TypeError, ValueError):  # text, and missing values of pandas
         return np.zeros(np.shape(y)[0], dtype=np.float32)
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import sklearn
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import metadata_routing
 from sklearn.utils.metadata_routing import MethodMapping
@@ -27,22 +27,22 @@ from sklearn_ndcg._rows.grouping import Grouping
 
 Params = dict[str, Any]
 
+# of CatBoost, which cannot request them itself
 CATBOOST_COLUMNS = ("cat_features", "text_features", "embedding_features")
 
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """Rows sorted by query, with one weight per row.
+    """Rows sorted by query, with one weight per row, and what is passed to `fit` with them.
 
-    `aligned` are further fit parameters with a value for each row, and `metadata` is what is routed
-    to the steps before the last.
+    `params` are for the last step, `metadata` for the steps before it.
     """
 
     X: Any
     y: NDArray[Any]
     weight: Floats | None
     lengths: Ints
-    aligned: Params
+    params: Params
     metadata: Params
 
     @property
@@ -64,17 +64,20 @@ class TrainingRows:
         weight = self.weight_per_query
         return None if weight is None else np.repeat(weight, self.lengths)
 
-    def take_queries(self, queries: NDArray[np.bool_], lengths: Ints, order: Ints) -> TrainingRows:
-        """The rows of some queries; `lengths` and the `order` of rows are those of all queries."""
-        rows = order[np.repeat(queries, lengths)]
-        aligned = {name: take_rows(value, rows) for name, value in self.aligned.items()}
-        metadata = {
-            name: take_rows(value, rows) if is_aligned(name, value, len(order)) else value
-            for name, value in self.metadata.items()
-        }
+    def take(self, rows: Ints, lengths: Ints) -> TrainingRows:
+        """Some of the rows, of queries of these lengths, and the values that belong to them."""
+
+        def take_aligned(params: Params) -> Params:
+            return {
+                name: take_rows(value, rows) if is_aligned(name, value, len(self.y)) else value
+                for name, value in params.items()
+            }
+
         weight = None if self.weight is None else self.weight[rows]
-        X, y = take_rows(self.X, rows), self.y[rows]
-        return TrainingRows(X, y, weight, lengths[queries], aligned, metadata)
+        params, metadata = take_aligned(self.params), take_aligned(self.metadata)
+        return TrainingRows(
+            take_rows(self.X, rows), self.y[rows], weight, lengths, params, metadata
+        )
 
 
 class LibraryInterface(NamedTuple):
@@ -120,7 +123,7 @@ INTERFACES = [
 ]
 
 # what the last step gets from GroupedRanker itself
-SET_HERE = {"sample_weight", *(each.name for each in INTERFACES)}
+SET_HERE = {"sample_weight", *(interface.name for interface in INTERFACES)}
 
 # parameters of fit or of the estimator that may refer to columns by number
 _ABOUT_COLUMNS = {
@@ -168,7 +171,7 @@ def check_fit_params(
             )
 
 
-def params_of_fit(last: Any, train: TrainingRows, params: Params) -> Params:
+def params_of_fit(last: Any, train: TrainingRows) -> Params:
     """The parameters of the last step's `fit`, with groups and weights added."""
     interface = interface_of(last)
     added: Params = {} if interface is None else {interface.name: interface.groups(train)}
@@ -177,7 +180,7 @@ def params_of_fit(last: Any, train: TrainingRows, params: Params) -> Params:
         if _names_not_taken(last, [name]):
             raise ValueError(f"{type(last).__name__}.fit does not take sample_weight.")
         added[name] = train.weight if interface is None else interface.weight(train)
-    return added_once(added, params)
+    return added_once(added, train.params)
 
 
 def added_once(added: Params, params: Params) -> Params:
@@ -193,7 +196,7 @@ def added_once(added: Params, params: Params) -> Params:
 
 def _names_not_taken(estimator: Any, names: Iterable[str]) -> list[str]:
     taken = signature(estimator.fit).parameters
-    takes_any = any(each.kind is Parameter.VAR_KEYWORD for each in taken.values())
+    takes_any = any(param.kind is Parameter.VAR_KEYWORD for param in taken.values())
     return [] if takes_any else sorted(set(names) - set(taken))
 
 
@@ -215,7 +218,7 @@ def _counts_columns(value: Any) -> bool:
     if isinstance(value, str):  # "0,3" or "(0,1)", but neither "from_dtype" nor "name:a,b2"
         return bool(re.search(r"(?<!\w)\d+(?!\w)", value))
     if np.iterable(value):
-        return any(_counts_columns(each) for each in value if not isinstance(each, str))
+        return any(_counts_columns(item) for item in value if not isinstance(item, str))
     return isinstance(value, Number | np.bool_)
 
 
@@ -228,9 +231,10 @@ def explaining_label_errors(last: Any, y: NDArray[Any]) -> Iterator[None]:
         interface = interface_of(last)
         if interface is None or not _is_about_labels(error, y):
             raise
+        said = " ".join(str(error).partition("Stack trace:")[0].split())  # XGBoost adds a trace
         raise ValueError(
             f"{type(last).__name__} refused labels from {y.min()} to {y.max()}. "
-            f"{interface.labels} Its error: {str(error).strip().splitlines()[0]}"
+            f"{interface.labels} Its error: {said}"
         ) from error
 
 
@@ -238,7 +242,7 @@ def _is_about_labels(error: Exception, y: NDArray[Any]) -> bool:
     if y.dtype.kind not in "iuf" or not np.isfinite(y).all():
         return False
     unusual = bool(((y < 0) | (y > 30) | (y != np.floor(y))).any())
-    return unusual and any(each in str(error).lower() for each in ("label", "relevance"))
+    return unusual and any(word in str(error).lower() for word in ("label", "relevance"))
 
 
 def last_step(estimator: Any) -> Any:
@@ -246,6 +250,27 @@ def last_step(estimator: Any) -> Any:
     if isinstance(estimator, Pipeline):
         return estimator.steps[-1][1] if estimator.steps else None
     return estimator
+
+
+def clone_estimator(estimator: Any) -> Any:
+    """A clone; the error says which lists of CatBoost cannot be cloned."""
+    try:
+        return clone(estimator)
+    except RuntimeError as error:
+        settings: Params = getattr(last_step(estimator), "get_params", dict)()
+        lists = [name for name in CATBOOST_COLUMNS if isinstance(settings.get(name), list)]
+        if lists:
+            error.add_note(f"{', '.join(lists)} is a list: pass a tuple, or pass it to fit.")
+        raise
+
+
+def fitted_array(model: Any, name: str) -> NDArray[Any]:
+    """`feature_importances_` or `coef_` of a fitted estimator."""
+    values = getattr(model, name)  # raises if it is missing
+    # CatBoost's are None in rankers, and those of all rounds in a model that was cut
+    if hasattr(model, "get_feature_importance"):
+        values = model.get_feature_importance(type="PredictionValuesChange")
+    return np.asarray(values)
 
 
 def without_last_step(pipeline: Pipeline) -> Pipeline:
@@ -274,6 +299,15 @@ def routing_of(estimator: Any, owner: str) -> metadata_routing.MetadataRouter:
     return router.add(steps=steps, method_mapping=mapping)
 
 
+def router_of(ranker: Any, requests: Any) -> metadata_routing.MetadataRouter:
+    """The ranker's own `requests`, and those of the inner estimators."""
+    last = last_step(ranker.estimator)
+    taken = signature(last.fit).parameters if hasattr(last, "fit") else {}
+    for name in set(CATBOOST_COLUMNS).difference(taken):
+        requests.fit.requests.pop(name, None)
+    return routing_of(ranker.estimator, type(ranker).__name__).add_self_request(requests)
+
+
 def route(
     ranker: Any, grouping: Grouping | None, weight: Floats | None, fit_params: Params
 ) -> tuple[Params, Params, Floats | None]:
@@ -282,12 +316,12 @@ def route(
         return fit_params, {}, weight
     inner = routing_of(ranker.estimator, type(ranker).__name__)
     requested = inner.consumes(method="fit", params=fit_params)
-    given = {name: fit_params[name] for name in requested}
+    passed = {name: fit_params[name] for name in requested}
     if weight is not None:
-        given["sample_weight"] = weight
+        passed["sample_weight"] = weight
     if grouping is not None:
-        given["groups"] = grouping.labels[grouping.row_codes()]
-    routed = metadata_routing.process_routing(ranker, "fit", **given)
+        passed["groups"] = grouping.labels[grouping.row_codes()]
+    routed = metadata_routing.process_routing(ranker, "fit", **passed)
     # parameters that no step requests are meant for the last step
     last = {name: value for name, value in fit_params.items() if name not in requested}
     last.update(routed["last"]["fit"])

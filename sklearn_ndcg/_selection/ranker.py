@@ -4,36 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from inspect import signature
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import utils
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Floats, Ints
-from sklearn_ndcg._metrics.inputs import row_weights
-from sklearn_ndcg._rows.columns import (
-    column_names,
-    count_rows,
-    group_columns,
-    insert_zeros,
-    lacking,
-    order_values,
-    query_ids,
-    without_columns,
-)
+from sklearn_ndcg._metrics import inputs
+from sklearn_ndcg._rows import columns
 from sklearn_ndcg._rows.grouping import Grouping, warn_of_single_documents
-from sklearn_ndcg._selection import libraries
-from sklearn_ndcg._selection.leaks import TrainedQueries
-from sklearn_ndcg._selection.libraries import CATBOOST_COLUMNS, INTERFACES, Params, TrainingRows
-from sklearn_ndcg._selection.scorers import GroupedScorer, make_ndcg_scorer
-from sklearn_ndcg._selection.stopping import check_scoring, fit_until_best
+from sklearn_ndcg._selection import leaks, libraries, scorers, stopping
+from sklearn_ndcg._selection.libraries import CATBOOST_COLUMNS, Params, TrainingRows
 
 Validation = Literal["random", "last"]
 
@@ -46,54 +33,45 @@ def _inner_has(name: str) -> Callable[[Any], bool]:
 class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Tune any ranker like a regressor: with one query id per row, in any order.
 
-    Each library takes queries in its own form: LightGBM as sizes, which no splitter can slice,
-    XGBoost as ids in ascending order, CatBoost as `group_id`; and metadata can be routed only to
-    the first two. This meta-estimator takes ids as scikit-learn does, sorts the rows by them (the
-    rows of a query keep their order) and passes them to the inner `fit` as `qid`, `group_id` or
-    `group`, the first parameter that it has. An estimator without such a parameter, such as a
-    regressor or classifier, is fitted as usual and needs no ids.
+    Rows are sorted by id (those of a query keep their order) before the inner `fit`, which gets the
+    queries in the form of its library, as `qid`, `group_id` or `group`, the first parameter that it
+    has. An estimator without such a parameter is fitted as usual and needs no ids.
 
     Parameters
     ----------
     estimator : estimator or Pipeline
-        The ranker. In a Pipeline the last step gets the groups.
+        The ranker, regressor or classifier; in a Pipeline, the last step.
 
     group_by : str, int, callable or list of names, default=None
-        Where in X the query ids are, as in `make_ndcg_scorer`: a column, which is removed from the
-        features in `fit` and `predict`; a level of a pandas index; or a callable on X. Takes
-        precedence over `groups`. With None, pass `groups` to `fit`.
+        Where in X the query ids are, as in `make_ndcg_scorer`: a column, which is not used as a
+        feature, a level of a pandas index or a callable on X. None: pass `groups` to `fit`.
 
     order_by : str, int or callable, default=None
-        What orders the queries for ``validation="last"``, by the smallest value of their rows, as
-        in `QuerySplitter`. None is the order of their ids. A column is removed from the features
-        too.
+        What orders the queries for ``validation="last"``, as in `QuerySplitter`: a column, which is
+        not used as a feature, an index level or a callable on X. None is the order of the ids.
 
     k : int or None, default=None
         Cutoff of `score` and of early stopping without `scoring`. None counts whole lists.
 
     max_queries : int or None, default=None
-        Train on at most this number of whole queries, drawn by `random_state`. As the resource of
-        `HalvingGridSearchCV`, or in `validation_curve`, it grows training sets by whole queries. A
-        halving search refits its best estimator with the last value of it, too.
+        The number of whole queries, drawn by `random_state`, to train on: the resource of a
+        `HalvingGridSearchCV`, which refits with its last value, or of a `validation_curve`.
 
     early_stopping : bool, default=False
-        Whether to hold out a fraction of the queries and to stop when their score, by `scoring` or
-        the library's own NDCG@k, has not improved for `n_iter_no_change` rounds. The library's gain
-        is exponential in LightGBM (unless `label_gain` says otherwise) and XGBoost (unless
-        ``ndcg_exp_gain=False``), linear in CatBoost.
+        Whether to hold out queries and to stop when their score, by `scoring` or the library's own
+        NDCG@k, has not improved for `n_iter_no_change` rounds. The library's gain is exponential in
+        LightGBM (without `label_gain`) and XGBoost (without ``ndcg_exp_gain=False``), linear in
+        CatBoost.
 
     scoring : GroupedScorer, default=None
         The scorer for early stopping, from `make_ndcg_scorer` or `make_dcg_scorer` with a single
-        cutoff; not used without `early_stopping`. It uses the query ids of the ranker. It works
-        with rankers, regressors and classifiers of LightGBM, XGBoost and CatBoost, and with other
-        estimators that have `staged_predict` and `n_estimators` or `max_iter`, such as
-        `HistGradientBoostingRegressor`. CatBoost and these others fit all rounds first; the others
-        are then fitted again, up to the best round. None is the library's own NDCG@k, only for
-        rankers of LightGBM, XGBoost and CatBoost.
+        cutoff; it uses the ranker's ids. For any estimator of LightGBM, XGBoost and CatBoost, and
+        others with `staged_predict` and `n_estimators` or `max_iter`, such as
+        `HistGradientBoostingRegressor`. CatBoost and these fit all rounds first; these are then
+        fitted again, up to the best. None is the library's NDCG@k, for rankers of the three.
 
     validation : {"random", "last"}, default="random"
-        Which queries are held out: some drawn by `random_state`, or the last by `order_by`, such as
-        the latest days, so that training uses earlier ones only.
+        Which queries are held out: drawn by `random_state`, or the last ones by `order_by`.
 
     validation_fraction : float, default=0.1
         The fraction of queries to hold out, between 0 and 1; at least one query.
@@ -102,8 +80,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Rounds without improvement before training stops, unless all rounds are fitted.
 
     random_state : int, RandomState instance or None, default=None
-        Draws the queries for `max_queries` and those to hold out. With None every fit draws
-        different queries, so that the candidates of one search stop on different ones: pass an int.
+        Draws queries. With None the candidates of a search get different ones: pass an int.
 
     Attributes
     ----------
@@ -111,64 +88,43 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         The fitted clone of `estimator`.
 
     best_iteration_ : int
-        The best round, as the library counts (XGBoost and CatBoost from 0, others from 1). With
-        `scoring` it is the first round with the highest score on the held-out queries, among all
-        rounds or, in LightGBM and XGBoost, those before training stopped. Only with
-        `early_stopping`.
+        With `early_stopping`, the first best round, as the library counts (XGBoost and CatBoost
+        from 0, others from 1).
 
     query_ids_ : ndarray
         Sorted ids of the training queries, including those held out. Scoring other rows of these
-        queries gives a `QueryLeakWarning`.
+        queries gives a `QueryLeakWarning`; `trained_queries_` has what it compares.
 
-    feature_importances_, coef_ : ndarray
-        Those of the inner estimator, if it has them, in the order of `feature_names_in_`; 0 for
-        columns of `group_by` and `order_by`. Not for a Pipeline that transforms the columns.
+    feature_importances_, coef_, classes_ : ndarray
+        Those of the inner estimator, if it has them. The first two have a 0 for columns of
+        `group_by` and `order_by`, and are missing for a Pipeline that transforms columns.
 
-    classes_ : ndarray
-        Those of the inner estimator, if it has them.
-
-    n_features_in_ : int
-        Number of columns of X in `fit`, including those of `group_by` and `order_by`.
-
-    feature_names_in_ : ndarray
-        Names of the columns of X in `fit`, including those of `group_by` and `order_by`.
-
-    See Also
-    --------
-    make_ndcg_scorer : Makes a scorer by query for searches.
+    n_features_in_, feature_names_in_ : int, ndarray
+        Number and names of the columns of X in `fit`, with those of `group_by` and `order_by`.
 
     Examples
     --------
-    A search over a LightGBM ranker, like any other search:
+    A search over a ranker, such as `lightgbm.LGBMRanker`, is like any other search:
 
     >>> import numpy as np
-    >>> import pandas as pd
     >>> from sklearn.linear_model import Ridge
-    >>> from sklearn.model_selection import GridSearchCV, GroupKFold
-    >>> from sklearn_ndcg import GroupedRanker, make_ndcg_scorer
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn_ndcg import GroupedRanker, QuerySplitter, make_ndcg_scorer
     >>> rng = np.random.default_rng(0)
-    >>> query = rng.permutation(np.repeat(np.arange(30), 8))
-    >>> X = pd.DataFrame(rng.normal(size=(240, 2)), columns=["a", "b"]).assign(query=query)
-    >>> y = np.clip(np.round(X["a"] + rng.normal(size=240)), 0, 3)
-    >>> try:
-    ...     from lightgbm import LGBMRanker
-    ...     ranker, grid = LGBMRanker(verbose=-1), {"estimator__num_leaves": [3, 7]}
-    ... except ImportError:
-    ...     ranker, grid = Ridge(), {"estimator__alpha": [1, 10]}
+    >>> X = np.c_[np.repeat(np.arange(30), 8), rng.normal(size=(240, 2))]  # ids in column 0
+    >>> y = np.clip(np.round(X[:, 1] + rng.normal(size=240)), 0, 3)
     >>> search = GridSearchCV(
-    ...     GroupedRanker(ranker, group_by="query"),
-    ...     grid,
-    ...     scoring=make_ndcg_scorer(k=5, group_by="query", undefined="omit"),
-    ...     cv=GroupKFold(n_splits=3),
+    ...     GroupedRanker(Ridge(), group_by=0), {"estimator__alpha": [1, 10]},
+    ...     scoring=make_ndcg_scorer(k=5, group_by=0, undefined="omit"),
+    ...     cv=QuerySplitter(3, group_by=0),
     ... )
-    >>> bool(search.fit(X, y, groups=query).best_score_ > 0.6)
+    >>> bool(search.fit(X, y).best_score_ > 0.6)
     True
     """
 
     best_iteration_: int
 
-    # CatBoost's can be requested here, as CatBoost has no requests of its own
-    __metadata_request__fit: ClassVar = {"groups": True} | dict.fromkeys(CATBOOST_COLUMNS)
+    __metadata_request__fit: ClassVar = {"groups": True, **dict.fromkeys(CATBOOST_COLUMNS)}
     __metadata_request__score: ClassVar = {"groups": True}
 
     def __init__(
@@ -180,7 +136,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         k: int | None = None,
         max_queries: int | None = None,
         early_stopping: bool = False,
-        scoring: GroupedScorer | None = None,
+        scoring: scorers.GroupedScorer | None = None,
         validation: Validation = "random",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
@@ -236,50 +192,43 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
         Raises
         ------
-        ValueError
-            If ids are needed but not found, or are sizes, missing or of another length; if an
-            encoder or a cast has changed the ids in a column; if training cannot be stopped early;
-            if a fit parameter cannot follow the rows or columns; if the inner estimator refuses the
-            labels.
-
-        TypeError
-            If `estimator` is not an estimator; if `scoring` is not a `GroupedScorer`.
+        TypeError, ValueError
+            If a parameter is not valid; if ids are needed but missing, are sizes or were changed by
+            an encoder or a cast; if training cannot be stopped early; if a fit parameter cannot
+            follow the rows or columns; if the inner estimator refuses the labels.
 
         Warns
         -----
-        UserWarning
-            If most training queries have a single document, if a column has one id for all rows, or
-            if the last queries are held out in the order of text ids.
-
-        UndefinedMetricWarning
-            If `scoring` warns of held-out queries without a relevant document.
+        UserWarning, UndefinedMetricWarning
+            If ids do not look like query ids, if text ids order the queries in time, or if
+            `scoring` warns of held-out queries.
         """
         self._check_parameters()
-        X, y, groups, weight = self._check_data(X, y, groups, sample_weight, fit_params)
-        inner = self._clone_estimator()
+        X, y, groups, times, weight = self._read_data(X, y, groups, sample_weight, fit_params)
+        inner = libraries.clone_estimator(self.estimator)
         last = libraries.last_step(inner)
         self._check_groups(groups, last, fit_params)
-        times = order_values(X, self.order_by, y)
-        _checks.refuse_reordered(X=X, order_by=times)
-        self._group_columns = group_columns(X, self.group_by, self.order_by)
-        self._columns = column_names(X) or []
-        transforms = isinstance(inner, Pipeline) and len(inner.steps) > 1
+        self._group_columns = columns.group_columns(X, self.group_by, self.order_by)
+        self._columns = columns.column_names(X) or []
         grouping = None if groups is None else Grouping.of_ids(groups, len(y))
-        fit_params, metadata, weight = libraries.route(self, grouping, weight, fit_params)
+        params, metadata, weight = libraries.route(self, grouping, weight, fit_params)
+        transforms = isinstance(inner, Pipeline) and len(inner.steps) > 1
         libraries.check_fit_params(
-            fit_params, last, self._group_columns, self.early_stopping or transforms
+            params, last, self._group_columns, self.early_stopping or transforms
         )
-        train, held_out = self._split_rows(X, y, grouping, weight, fit_params, metadata, times)
+        features = columns.without_columns(X, self._group_columns)
+        rows = TrainingRows(features, y, weight, np.array([len(y)]), params, metadata)
+        train, held_out = self._split_rows(rows, grouping, times)
         self._warn_of_grouping(X, grouping, last)
         if isinstance(inner, Pipeline):
             train, held_out = libraries.fit_transformers(inner, train, held_out)
 
-        params = libraries.params_of_fit(last, train, {**fit_params, **train.aligned})
+        params = libraries.params_of_fit(last, train)
         with libraries.explaining_label_errors(last, y):
             if held_out is None:
                 last.fit(train.X, train.y, **params)
             else:
-                self.best_iteration_ = fit_until_best(self, last, train, held_out, params)
+                self.best_iteration_ = stopping.fit_until_best(self, last, train, held_out, params)
         self.estimator_ = inner
         return self
 
@@ -289,18 +238,13 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like or dataframe of shape (n_documents, n_features)
-            Features, with the same columns as in `fit`, in the same order. If columns have names,
-            those of `group_by` and `order_by` may be missing.
+            Features, with the columns of `fit` in the same order; a ValueError otherwise. Named
+            columns of `group_by` and `order_by` may be missing.
 
         Returns
         -------
         ndarray of shape (n_documents,)
             Predictions in the order of the rows of X.
-
-        Raises
-        ------
-        ValueError
-            If X has other columns than in `fit`.
         """
         return self._call_inner("predict", X)
 
@@ -348,17 +292,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like or dataframe of shape (n_documents, n_features)
-            As in `predict`.
-
-        y : array-like of shape (n_documents,)
-            Relevance.
-
-        sample_weight : array-like of shape (n_documents,), default=None
-            Weights; a query weighs the mean of its rows.
-
-        groups : array-like of shape (n_documents,), default=None
-            The query id of each row. Ignored if `group_by` says where in X they are.
+        X, y, sample_weight, groups : array-like
+            As in `fit`; X as in `predict`. A query weighs the mean of its rows.
 
         Returns
         -------
@@ -366,8 +301,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             ``ndcg_score(y, scores, groups=groups, k=k)``.
         """
         self._features(X)  # raises if X is not as in fit
-        groups = query_ids(X, self.group_by, groups, y)  # before y loses its index
-        scorer = make_ndcg_scorer(k=self.k)
+        groups = columns.query_ids(X, self.group_by, groups, y)  # before y loses its index
+        scorer = scorers.make_ndcg_scorer(k=self.k)
         y = utils.column_or_1d(y, warn=True)
         return float(scorer(self, X, y, sample_weight, groups=groups))  # type: ignore[arg-type]
 
@@ -383,17 +318,13 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """An array of the inner estimator, with 0 for the group columns."""
         if isinstance(self.estimator_, Pipeline) and len(self.estimator_.steps) > 1:
             raise AttributeError(f"{name} is about the Pipeline's columns, not those of X.")
-        inner = libraries.last_step(self.estimator_)
-        values = np.asarray(getattr(inner, name))
-        # CatBoost's are None in rankers, and those of all rounds in a model that was cut
-        if hasattr(inner, "get_feature_importance"):
-            values = np.asarray(inner.get_feature_importance(type="PredictionValuesChange"))
-        return insert_zeros(values, self._group_columns, self._columns, self.n_features_in_)
+        values = libraries.fitted_array(libraries.last_step(self.estimator_), name)
+        return columns.insert_zeros(values, self._group_columns, self._columns, self.n_features_in_)
 
     @property
     def classes_(self) -> Any:
         classes = self.estimator_.classes_
-        if np.size(classes) == 0:  # CatBoost's rankers have the attribute, and no classes
+        if np.size(classes) == 0:  # some rankers have the attribute, but no classes
             raise AttributeError(f"{type(self.estimator_).__name__} has no classes.")
         return classes
 
@@ -405,23 +336,14 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         MetadataRouter
             Requests of `fit` and `score`, and those of the steps of a Pipeline, or of a search.
         """
-        requests = super().get_metadata_routing()
-        last = libraries.last_step(self.estimator)
-        known = signature(last.fit).parameters if hasattr(last, "fit") else {}
-        for name in CATBOOST_COLUMNS:
-            if name not in known:
-                requests.fit.requests.pop(name, None)
-        router = libraries.routing_of(self.estimator, type(self).__name__)
-        return router.add_self_request(requests)
+        return libraries.router_of(self, super().get_metadata_routing())
 
     def __sklearn_tags__(self) -> utils.Tags:
         tags = super().__sklearn_tags__()
         if hasattr(self.estimator, "__sklearn_tags__") and not isinstance(self.estimator, type):
             inner = utils.get_tags(self.estimator)
-            tags.estimator_type = inner.estimator_type
-            tags.classifier_tags = inner.classifier_tags
-            tags.input_tags = inner.input_tags
-            tags.non_deterministic = inner.non_deterministic
+            for name in ("estimator_type", "classifier_tags", "input_tags", "non_deterministic"):
+                setattr(tags, name, getattr(inner, name))
         # rankers of LightGBM and XGBoost have no estimator type
         tags.estimator_type = tags.estimator_type or "regressor"
         if tags.estimator_type == "regressor":
@@ -439,29 +361,30 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 "estimator must be an estimator with fit and predict, or a Pipeline that ends in "
                 f"one (not in another Pipeline), got {estimator!r}."
             )
-        for name, or_none in (("k", True), ("max_queries", True), ("n_iter_no_change", False)):
+        for name in ("k", "max_queries", "n_iter_no_change"):
             value: Any = getattr(self, name)
+            or_none = "" if name == "n_iter_no_change" else " or None"
             if not (or_none if value is None else _checks.is_integer(value) and value >= 1):
-                needed = "an integer >= 1" + " or None" * or_none
-                raise ValueError(f"{name} must be {needed}, got {value!r}.")
+                raise ValueError(f"{name} must be an integer >= 1{or_none}, got {value!r}.")
         _checks.check_choice("validation", self.validation, get_args(Validation))
         if not isinstance(self.early_stopping, bool | np.bool_):
             raise ValueError(f"early_stopping must be True or False, got {self.early_stopping!r}.")
-        check_scoring(self.scoring, self.group_by)
-        part: Any = self.validation_fraction
-        if not _checks.is_number(part) or not 0 < part < 1:
-            raise ValueError(f"validation_fraction must be a number between 0 and 1, got {part!r}.")
+        stopping.check_scoring(self.scoring, self.group_by)
+        held: Any = self.validation_fraction
+        if not _checks.is_number(held) or not 0 < held < 1:
+            raise ValueError(f"validation_fraction must be a number between 0 and 1, got {held!r}.")
 
-    def _check_data(
+    def _read_data(
         self, X: Any, y: Any, groups: Any, sample_weight: Any, fit_params: Params
-    ) -> tuple[Any, NDArray[Any], Any, Floats | None]:
+    ) -> tuple[Any, NDArray[Any], Any, Any, Floats | None]:
+        """X and y, checked; ids and values to order by, as they are; and weights, checked."""
         if X is None:
             raise ValueError("X is None: pass the features, one row per document.")
         _checks.refuse_masked(y, "y")
-        groups = query_ids(X, self.group_by, groups, y)
-        n = count_rows(X)
-        aligned = {k: v for k, v in fit_params.items() if libraries.is_aligned(k, v, n)}
-        _checks.refuse_reordered(X=X, y=y, groups=groups, sample_weight=sample_weight, **aligned)
+        groups = columns.query_ids(X, self.group_by, groups, y)
+        times = columns.order_values(X, self.order_by, y)
+        rows = {"X": X, "y": y, "groups": groups, "sample_weight": sample_weight, "order_by": times}
+        _checks.refuse_reordered(**rows | fit_params)
         X, y = validate_data(self, X, y, skip_check_array=True)
         y = utils.column_or_1d(y, warn=True)
         utils.check_consistent_length(X, y)
@@ -471,16 +394,17 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             missing = y != y  # noqa: PLR0124  (NaN and NaT)
         if missing.any():
             raise ValueError(
-                f"y has {_checks.describe_mask(missing, 'NaN')}. Leave rows with NaN out, or set their "
-                "relevance to 0 if they are not relevant."
+                f"y has {_checks.describe_mask(missing, 'NaN')}. Leave rows with NaN out, or set "
+                "their relevance to 0 if they are not relevant."
             )
-        weight = None if sample_weight is None else row_weights(sample_weight, len(y))
+        weight = None if sample_weight is None else inputs.row_weights(sample_weight, len(y))
         if weight is not None and not weight.any():
             raise ValueError("Sample weights must contain at least one non-zero number.")
-        return X, y, groups, weight
+        return X, y, groups, times, weight
 
     def _check_groups(self, groups: Any, last: Any, fit_params: Params) -> None:
-        misnamed = [each.name for each in INTERFACES if each.name in fit_params]
+        names = [interface.name for interface in libraries.INTERFACES]
+        misnamed = [name for name in names if name in fit_params]
         if groups is None and misnamed:
             raise ValueError(
                 f"{', '.join(misnamed)} was passed instead of groups: pass groups=, one id per "
@@ -493,20 +417,10 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         what = f"{type(last).__name__}.fit" if interface else "early_stopping=True"
         raise ValueError(
             f"groups is missing, but {what} needs to know the queries. Pass groups=, one id "
-            "per row, or say with group_by= where in X they are. A search passes groups on if "
+            "per row, or group_by, which says where in X they are. A search passes groups on if "
             "sklearn.set_config(enable_metadata_routing=True) is set; a Pipeline takes them with "
             "the name of the step, as groupedranker__groups=."
         )
-
-    def _clone_estimator(self) -> Any:
-        try:
-            return clone(self.estimator)
-        except RuntimeError as error:
-            given: Params = getattr(libraries.last_step(self.estimator), "get_params", dict)()
-            lists = [name for name in CATBOOST_COLUMNS if isinstance(given.get(name), list)]
-            if lists:
-                error.add_note(f"{', '.join(lists)} is a list: pass a tuple, or pass it to fit.")
-            raise
 
     def _call_inner(self, method: str, X: Any) -> Any:
         features = self._features(X)  # first, as it raises if nothing is fitted
@@ -520,11 +434,11 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 "X must be 2-D, one row per document, got 1-D. Reshape your data: X.reshape(-1, 1) "
                 "for a single feature, X.reshape(1, -1) for a single document."
             )
-        columns = self._group_columns
-        missing = lacking(X, columns, self._columns, self.n_features_in_)
+        keys = self._group_columns
+        missing = columns.lacking(X, keys, self._columns, self.n_features_in_)
         if not missing:
             validate_data(self, X, reset=False, skip_check_array=True)
-        return without_columns(X, [key for key in columns if key not in missing])
+        return columns.without_columns(X, [key for key in keys if key not in missing])
 
     def _warn_of_grouping(self, X: Any, grouping: Grouping | None, last: Any) -> None:
         """Warn if ids that affect training do not look like query ids."""
@@ -533,7 +447,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         n_queries = len(grouping.labels)
         if libraries.interface_of(last) or self.early_stopping or self.max_queries is not None:
             warn_of_single_documents(grouping.n_single, n_queries)
-        if n_queries == 1 and group_columns(X, self.group_by):
+        if n_queries == 1 and columns.group_columns(X, self.group_by):
             _checks.warn(
                 f"group_by={self.group_by!r} finds a single query in all {grouping.lengths[0]} "
                 "rows. If an encoder gave all ids one value, move them to an index level, or put "
@@ -541,61 +455,44 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             )
 
     def _split_rows(
-        self,
-        X: Any,
-        y: NDArray[Any],
-        grouping: Grouping | None,
-        weight: Floats | None,
-        fit_params: Params,
-        metadata: Params,
-        times: Any,
+        self, rows: TrainingRows, grouping: Grouping | None, times: Any
     ) -> tuple[TrainingRows, TrainingRows | None]:
-        """Training rows, sorted by query, and held-out rows.
-
-        Parameters with a value for each row are moved from `fit_params` to these.
-        """
-        n = len(y)
-        names = [name for name, value in fit_params.items() if libraries.is_aligned(name, value, n)]
-        aligned = {name: fit_params.pop(name) for name in names}
-        features = without_columns(X, self._group_columns)
-        rows = TrainingRows(features, y, weight, np.array([n]), aligned, metadata)
-        for name in ("query_ids_", "_trained_queries", "best_iteration_"):  # of an earlier fit
+        """Training rows, sorted by query, and held-out rows."""
+        for name in ("query_ids_", "trained_queries_", "best_iteration_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         if grouping is None:
             return rows, None
-        drawn, held_out = self._draw_queries(grouping, times)
-        self._trained_queries = TrainedQueries.of(grouping, y, drawn)
-        self.query_ids_ = self._trained_queries.labels
-        if not self.early_stopping and drawn.all() and grouping.is_in_order:  # nothing is copied
-            return replace(rows, lengths=grouping.lengths), None
-
-        order = grouping.row_order()
-        train = rows.take_queries(drawn & ~held_out, grouping.lengths, order)
-        stops = self.early_stopping
-        return train, rows.take_queries(held_out, grouping.lengths, order) if stops else None
-
-    def _draw_queries(
-        self, grouping: Grouping, times: Any
-    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Which queries are used, and which of these are held out from training."""
-        n_queries = len(grouping.labels)
-        generator = utils.check_random_state(self.random_state)
-        drawn, held_out = np.ones(n_queries, dtype=bool), np.zeros(n_queries, dtype=bool)
-        if self.max_queries is not None and self.max_queries < n_queries:
-            drawn[generator.permutation(n_queries)[self.max_queries :]] = False
+        trained, held_out = self._draw_queries(grouping, times)
+        known = np.union1d(trained, held_out)
+        self.trained_queries_ = leaks.TrainedQueries.of(grouping, rows.y, known)
+        self.query_ids_ = self.trained_queries_.labels
+        lengths = grouping.lengths
+        if len(trained) == len(lengths) and grouping.is_in_order:  # nothing is copied
+            return replace(rows, lengths=lengths), None
+        numbers = grouping.gather(np.arange(len(rows.y)))
+        train = rows.take(numbers[grouping.places_of(trained)], lengths[trained])
         if not self.early_stopping:
-            return drawn, held_out
-        n_drawn = int(drawn.sum())
-        n_held_out = max(1, round(self.validation_fraction * n_drawn))
-        if n_held_out >= n_drawn:
+            return train, None
+        return train, rows.take(numbers[grouping.places_of(held_out)], lengths[held_out])
+
+    def _draw_queries(self, grouping: Grouping, times: Any) -> tuple[Ints, Ints]:
+        """The numbers of the queries to train on, and of those to hold out, both ascending."""
+        queries = np.arange(len(grouping.labels))
+        generator = utils.check_random_state(self.random_state)
+        if self.max_queries is not None and self.max_queries < len(queries):
+            queries = np.sort(generator.permutation(len(queries))[: self.max_queries])
+        if not self.early_stopping:
+            return queries, queries[:0]
+        n_held_out = max(1, round(self.validation_fraction * len(queries)))
+        if n_held_out >= len(queries):
             raise ValueError(
-                f"early_stopping=True would hold out {n_held_out} of {n_drawn} queries and leave "
-                "none to train on: pass more queries, or a smaller validation_fraction."
+                f"early_stopping=True would hold out {n_held_out} of {len(queries)} queries and "
+                "leave none to train on: pass more queries, or a smaller validation_fraction."
             )
-        orders: dict[str, Callable[[], Ints]] = {
-            "random": lambda: np.flatnonzero(drawn)[generator.permutation(n_drawn)],
-            "last": lambda: grouping.in_order(times, "validation='last'")[0][::-1],
-        }
-        order = orders[self.validation]()
-        held_out[order[drawn[order]][:n_held_out]] = True
-        return drawn, held_out
+        match self.validation:
+            case "random":
+                held_out = generator.permutation(queries)[:n_held_out]
+            case "last":
+                order, _ = grouping.in_order(times, "validation='last'")
+                held_out = order[np.isin(order, queries)][-n_held_out:]
+        return np.setdiff1d(queries, held_out), np.sort(held_out)

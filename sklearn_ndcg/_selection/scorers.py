@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, Unpack, get_args
 
 import numpy as np
@@ -13,26 +13,16 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.metadata_routing import UNUSED
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Cutoff
-from sklearn_ndcg._rows.columns import count_rows, query_ids
-from sklearn_ndcg._selection.leaks import WholeQueries, warn_of_leak
-from sklearn_ndcg._shim import (
-    DCGChoices,
-    Measure,
-    NDCGChoices,
-    measure_and_data,
-    read_batch,
-    read_queries,
-    with_scores,
-)
+from sklearn_ndcg._checks import Cutoff, Floats
+from sklearn_ndcg._metrics.measure import Measure, MeasureOptions, NDCGOptions
+from sklearn_ndcg._metrics.rankings import Rankings
+from sklearn_ndcg._rows import columns
+from sklearn_ndcg._selection import leaks
 
 Response = Literal["predict_proba", "decision_function", "predict"]
 ResponseMethod = Literal["auto"] | Response | Sequence[Response]
-Metric = Literal["ndcg", "dcg"]
 
 _PREFIX = re.compile(r"^(.+?)(_at_|[\W_]*)\{k\}.*")  # its first group is "ndcg" in "ndcg_at_{k}"
-_CHOICES: dict[str, Any] = {"ndcg": NDCGChoices, "dcg": DCGChoices}
-_OPTION_OF_THE_OTHER = {"ndcg": "log_base", "dcg": "undefined"}  # which the metric lacks
 
 
 def make_ndcg_scorer(
@@ -42,7 +32,7 @@ def make_ndcg_scorer(
     response_method: ResponseMethod = "auto",
     name: str | None = None,
     all_groups: Any = None,
-    **options: Unpack[NDCGChoices],
+    **options: Unpack[NDCGOptions],
 ) -> GroupedScorer:
     """Make a scorer of NDCG per query, for `GridSearchCV`, `cross_val_score` and similar tools.
 
@@ -51,7 +41,7 @@ def make_ndcg_scorer(
     as well; the scorer's request for them is preset. With routing off, scikit-learn's default,
     `group_by` says where in X they are.
 
-    A scorer without ids refuses to score: a fold is never taken for a single query by accident.
+    A scorer without ids raises an error: a fold is never taken for a single query by accident.
 
     Parameters
     ----------
@@ -63,7 +53,7 @@ def make_ndcg_scorer(
     group_by : str, int, callable or list of names, default=None
         Where the query ids are: a column of X (pandas, polars, pyarrow; a number for arrays), a
         level of a pandas index (recommended: it is not a feature, and slicing keeps it), or a
-        callable that is given X and returns one id per row. With a list of columns or levels each
+        callable that gets X and returns one id per row. With a list of columns or levels each
         distinct combination is a query. If a tool has turned X into an array, a level is taken from
         the index of y. Takes precedence over routed `groups`. Pass `one_ranking` if all rows are
         one ranking.
@@ -81,7 +71,7 @@ def make_ndcg_scorer(
         which labels the axis of curve displays.
 
     all_groups : array-like of shape (n_all_documents,), default=None
-        The ids of all rows that will be split. A fold that has only part of a query is then an
+        The ids of all rows that will be split. A fold with only some rows of a query then raises an
         error. This guards against tools that draw rows: ``cv=4`` for an ordinary estimator,
         ``OptunaSearchCV(subsample=0.3)``, halving by rows.
 
@@ -142,10 +132,12 @@ def make_ndcg_scorer(
     >>> round(float(search.fit(X, y, groups=query).best_score_), 3)
     0.839
     """
-    return _make(
-        "ndcg", options, k=k, group_by=group_by, response_method=response_method, name=name,
-        all_groups=all_groups,
-    )  # fmt: skip
+    _refuse_groups("make_ndcg_scorer", options)
+    measure = Measure.of("make_ndcg_scorer", options, k=k)
+    sizes = leaks.QuerySizes.of(all_groups)
+    return GroupedScorer(
+        measure, group_by=group_by, response_method=response_method, name=name, all_groups=sizes
+    )
 
 
 def make_dcg_scorer(
@@ -155,7 +147,8 @@ def make_dcg_scorer(
     response_method: ResponseMethod = "auto",
     name: str | None = None,
     all_groups: Any = None,
-    **options: Unpack[DCGChoices],
+    log_base: float = 2,
+    **options: Unpack[MeasureOptions],
 ) -> GroupedScorer:
     """Make a scorer of DCG per query: `make_ndcg_scorer` without the division by the ideal.
 
@@ -174,11 +167,14 @@ def make_dcg_scorer(
         How the keys of a dict are written: ``"dcg_at_{k}"``. None is ``"dcg@{k}"``.
 
     all_groups : array-like of shape (n_all_documents,), default=None
-        The ids of all rows that will be split; part of a query is then an error.
+        The ids of all rows that will be split; a cut query then raises an error.
+
+    log_base : float, default=2
+        Base of the logarithm of ``discount="log"``.
 
     **options
-        Further keyword arguments of `dcg_score`: `gain`, `discount`, `log_base`, `ties`,
-        `ignore_ties`, `unjudged`.
+        Further keyword arguments of `dcg_score`: `gain`, `discount`, `ties`, `ignore_ties`,
+        `unjudged`.
 
     Returns
     -------
@@ -197,23 +193,25 @@ def make_dcg_scorer(
     --------
     >>> from sklearn_ndcg import make_dcg_scorer
     >>> make_dcg_scorer(k=10, group_by="query", gain="exponential")
-    GroupedScorer(gain='exponential', group_by='query', k=10, metric='dcg')
+    GroupedScorer(group_by='query',
+              measure=Measure(k=10, normalized=False, gain='exponential'))
     """
-    return _make(
-        "dcg", options, k=k, group_by=group_by, response_method=response_method, name=name,
-        all_groups=all_groups,
-    )  # fmt: skip
+    _refuse_groups("make_dcg_scorer", options)
+    others: Any = {"k": k, "normalized": False, "log_base": log_base}
+    measure = Measure.of("make_dcg_scorer", options, MeasureOptions, **others)
+    sizes = leaks.QuerySizes.of(all_groups)
+    return GroupedScorer(
+        measure, group_by=group_by, response_method=response_method, name=name, all_groups=sizes
+    )
 
 
-def _make(metric: Metric, options: Any, **parameters: Any) -> GroupedScorer:
+def _refuse_groups(caller: str, options: Mapping[str, Any]) -> None:
     if "groups" in options:
         raise TypeError(
-            f"make_{metric}_scorer does not take groups, as a scorer gets only some of the rows: "
-            "say with group_by= where in X the ids are, or pass groups to the tool, with metadata "
-            "routing on."
+            f"{caller} does not take groups, as a scorer gets only some of the rows. Pass "
+            "group_by, which says where in X the ids are, or pass groups to the tool, with "
+            "metadata routing on."
         )
-    measure_and_data(f"make_{metric}_scorer", options, _CHOICES[metric])
-    return GroupedScorer(metric, **parameters, **options)
 
 
 def one_ranking(X: Any) -> NDArray[np.intp]:
@@ -240,7 +238,7 @@ def one_ranking(X: Any) -> NDArray[np.intp]:
     >>> score(Oldest(), np.array([[3], [1], [2]]), [1, 0, 0])
     1.0
     """
-    return np.zeros(count_rows(X), dtype=np.intp)
+    return np.zeros(columns.count_rows(X), dtype=np.intp)
 
 
 class GroupedScorer(BaseEstimator):  # type: ignore[misc]
@@ -251,11 +249,8 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    metric : {"ndcg", "dcg"}
-        What is computed for each query.
-
-    k : int, None, "retrieved" or list of these, default=None
-        Cutoff as in `ndcg_score`; a list gives a dict, ``{"ndcg@1": ..., "ndcg@5": ...}``.
+    measure : Measure
+        What is computed for each query, and at which cutoffs.
 
     group_by : str, int, callable or list of names, default=None
         Where in X the query ids are: a column, an index level, or what a callable returns.
@@ -267,33 +262,12 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         How the keys of a dict are written: ``"ndcg_at_{k}"``. None is ``"ndcg@{k}"``.
 
     all_groups : array-like of shape (n_all_documents,), default=None
-        The ids of all rows that will be split; part of a query is then an error.
-
-    gain : {"linear", "exponential"}, table or callable, default="linear"
-        Gain of a relevance.
-
-    discount : {"log", "reciprocal", "none"} or callable, default="log"
-        Weight of a rank.
-
-    log_base : float, default=2
-        Base of the logarithm of ``discount="log"``; for DCG only.
-
-    ties : {"average", "stable", "worst", "best"}, default="average"
-        Order of documents with equal scores.
-
-    ignore_ties : bool, default=False
-        Whether to assume that no scores are tied.
-
-    unjudged : {"raise", "zero", "omit"}, default="raise"
-        What NaN in `y` means.
-
-    undefined : {"warn", "omit", "raise"} or float, default="warn"
-        The value of a query without a relevant document; for NDCG only.
+        The ids of all rows that will be split; a cut query then raises an error.
 
     See Also
     --------
-    make_ndcg_scorer : Makes one, and explains its parameters.
-    ndcg_score : The options of the metric.
+    make_ndcg_scorer : Makes a scorer from the options of `ndcg_score`.
+    make_dcg_scorer : Makes a scorer from the options of `dcg_score`.
 
     Examples
     --------
@@ -302,7 +276,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
     >>> from sklearn_ndcg import make_ndcg_scorer
     >>> scorer = make_ndcg_scorer(k=[1, 3], name="ndcg_at_{k}")
     >>> scorer
-    GroupedScorer(k=[1, 3], metric='ndcg', name='ndcg_at_{k}')
+    GroupedScorer(measure=Measure(k=[1, 3]), name='ndcg_at_{k}')
     >>> X, y, query = np.zeros((4, 1)), [1, 0, 0, 1], ["a", "a", "b", "b"]
     >>> scores = scorer(DummyRegressor().fit(X, y), X, y, groups=query)
     >>> {name: round(score, 2) for name, score in scores.items()}
@@ -315,88 +289,26 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        metric: Metric,
+        measure: Measure,
         *,
-        k: Cutoff | Sequence[Cutoff] = None,
         group_by: Any = None,
         response_method: ResponseMethod = "auto",
         name: str | None = None,
         all_groups: Any = None,
-        gain: _checks.Gain = "linear",
-        discount: _checks.Discount = "log",
-        log_base: float = 2,
-        ties: _checks.Ties = "average",
-        ignore_ties: bool = False,
-        unjudged: _checks.Unjudged = "raise",
-        undefined: _checks.Undefined = "warn",
     ) -> None:
-        self.metric = metric
-        self.k = k
+        self.measure = measure
         self.group_by = group_by
         self.response_method = response_method
         self.name = name
         self.all_groups = all_groups
-        self.gain = gain
-        self.discount = discount
-        self.log_base = log_base
-        self.ties = ties
-        self.ignore_ties = ignore_ties
-        self.unjudged = unjudged
-        self.undefined = undefined
         # both raise if a parameter is not valid
-        self._names(self._measure())
-        self._methods()
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Get the parameters by name: those of the scorer, and the options of its metric.
-
-        Parameters
-        ----------
-        deep : bool, default=True
-            As in scikit-learn; no parameter has parameters of its own.
-
-        Returns
-        -------
-        dict
-            Values by name, without `undefined` for DCG and without `log_base` for NDCG.
-        """
-        params: dict[str, Any] = super().get_params(deep=deep)
-        del params[_OPTION_OF_THE_OTHER[self.metric]]
-        return params
-
-    def set_params(self, **params: Any) -> GroupedScorer:
-        """Set parameters; if one is refused, none is set.
-
-        Parameters
-        ----------
-        **params : dict
-            Values by name.
-
-        Returns
-        -------
-        GroupedScorer
-            This scorer.
-        """
-        valid = self.get_params()
-        for name in params.keys() - valid.keys():
-            raise ValueError(f"{self!r} has no parameter {name!r}, only {', '.join(valid)}.")
-        self.__dict__.update(type(self)(**valid | params).__dict__)
-        return self
+        self._names()
+        _methods(response_method)
 
     @property
     def __name__(self) -> str:
         # what scikit-learn's curve displays label their axis with
-        return ", ".join(self._names(self._measure()))
-
-    @property
-    def all_groups(self) -> WholeQueries | None:
-        """The number of rows of each query, counted from the ids that it is set to."""
-        return self._all_groups
-
-    @all_groups.setter
-    def all_groups(self, ids: Any) -> None:
-        counted = ids is None or isinstance(ids, WholeQueries)  # in a clone
-        self._all_groups = ids if counted else WholeQueries.of(ids)
+        return ", ".join(self._names())
 
     def score(
         self,
@@ -407,7 +319,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         *,
         groups: ArrayLike | None = None,
     ) -> float | dict[str, float]:
-        """Score `estimator` on X and y; a dict of scores if `k` is a list.
+        """Score `estimator` on X and y.
 
         Parameters
         ----------
@@ -429,15 +341,16 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         float or dict
-            The score, or a score for each cutoff.
+            The score, or the score at each of several cutoffs, by name.
         """
-        measure = self._measure()
         y_score, groups = self.scores_and_groups(estimator, X, y, groups)
-        queries = read_queries(measure, y, y_score, groups, sample_weight, sort=False)
-        if np.ndim(y) == 1:
-            if self.all_groups is not None:
-                self.all_groups.refuse_parts(queries.grouping)
-            warn_of_leak(estimator, self.group_by, queries.grouping, y)
+        rankings = Rankings.of_arrays(y, {None: y_score}, groups, sample_weight, sort=False)
+        [queries] = rankings.queries(self.measure)
+        if len(rankings.shape) == 1:
+            sizes = leaks.QuerySizes.of(self.all_groups)
+            if sizes is not None:
+                sizes.refuse_incomplete(rankings.grouping)
+            leaks.warn_of_leak(estimator, self.group_by, rankings.grouping, y)
         means = queries.means().tolist()
         if np.isnan(means[0]):
             _checks.warn(
@@ -447,8 +360,8 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
                 "stratified folds, or another value of undefined.",
                 UndefinedMetricWarning,
             )
-        scores = dict(zip(self._names(measure), means, strict=True))
-        return scores if measure.has_several_cutoffs else float(means[0])
+        scores = dict(zip(self._names(), means, strict=True))
+        return scores if self.measure.has_several_cutoffs else means[0]
 
     __call__ = score
 
@@ -480,7 +393,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
             The query ids; None if each row is a query.
         """
         self._refuse_binned(estimator, X)
-        groups = query_ids(X, self.group_by, groups, y)
+        groups = columns.query_ids(X, self.group_by, groups, y)
         _checks.refuse_reordered(X=X, y=y, groups=groups)
         shape = np.shape(y)
         # with ids, labels of shape (n_documents, 1) are a column
@@ -489,9 +402,9 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 "The scorer got no groups, so it is not known which rows are one query. With "
                 "metadata routing on (sklearn.set_config(enable_metadata_routing=True)) pass "
-                "groups to the tool; with routing off say where in X they are, with group_by= a "
-                "column, a level of a pandas index or a callable; group_by=one_ranking if all "
-                "rows are one ranking."
+                "groups to the tool; with routing off pass group_by, which takes a column of X, a "
+                "level of its pandas index or a callable. If all rows are one ranking, pass "
+                "group_by=one_ranking."
             )
         return self._response(estimator, X, y_ndim), groups
 
@@ -514,17 +427,10 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         # scikit-learn 1.7 and later ask this of every scorer in a dict, with routing off
         return True
 
-    def _measure(self) -> Measure:
-        _checks.check_choice("metric", self.metric, tuple(_CHOICES))
-        other = _OPTION_OF_THE_OTHER[self.metric]
-        if getattr(self, other) != getattr(Measure, other):
-            raise TypeError(f"{other} is not an option of metric={self.metric!r}: leave it out.")
-        options = {name: getattr(self, name) for name in _CHOICES[self.metric].__annotations__}
-        return Measure(k=self.k, normalized=self.metric == "ndcg", **options)
-
-    def _names(self, measure: Measure) -> list[str]:
+    def _names(self) -> list[str]:
         """The name of the score at each cutoff."""
-        name: Any = f"{self.metric}@{{k}}" if self.name is None else self.name
+        measure = self.measure
+        name: Any = f"{measure.name}@{{k}}" if self.name is None else self.name
         if not isinstance(name, str) or (measure.has_several_cutoffs and not _PREFIX.search(name)):
             raise ValueError(
                 "name must be text, for several cutoffs with '{k}' after their common name, as in "
@@ -533,116 +439,76 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         prefix = _PREFIX.sub(r"\1", name)
         return [prefix if k is None else name.replace("{k}", str(k)) for k in measure.cutoffs]
 
-    def _methods(self) -> list[str]:
-        given: Any = self.response_method
-        methods = list(given) if isinstance(given, list | tuple) else [given]
-        known = get_args(Response)
-        if methods != ["auto"] and (not methods or any(each not in known for each in methods)):
-            raise ValueError(
-                f"response_method must be 'auto', or one or a list of {', '.join(known)}; got "
-                f"{given!r}."
-            )
-        return methods
-
     def _response(self, estimator: Any, X: Any, y_ndim: int) -> Any:
         """Scores of the rows from the estimator's method, in the shape of y."""
-        method = self._method(estimator, y_ndim)
+        method = method_of(estimator, self.response_method, y_ndim)
         response = getattr(estimator, method)(X)
         if method == "predict_proba":
             classes = getattr(estimator, "classes_", None)
             if isinstance(response, list):  # multilabel: an array for each label
-                each = zip(response, classes, strict=True)  # type: ignore[arg-type]
-                return np.column_stack([self._expected_gain(p, c) for p, c in each])
+                labels = zip(response, classes, strict=True)  # type: ignore[arg-type]
+                return np.column_stack([expected_gain(self.measure, *label) for label in labels])
             if y_ndim == 1:
-                return self._expected_gain(response, classes)
+                return expected_gain(self.measure, response, classes)
         if y_ndim == 1 and np.ndim(response) == 2 and np.shape(response)[1] == 1:
             return np.ravel(response)
         return response
 
-    def _method(self, estimator: Any, y_ndim: int) -> str:
-        methods = self._methods()
-        what = f"has no such method: response_method={self.response_method!r}."
-        if methods == ["auto"]:
-            classes = getattr(estimator, "classes_", ())
-            has_tags = hasattr(estimator, "__sklearn_tags__")  # as those of scikit-learn have
-            if not (is_classifier(estimator) if has_tags else np.size(classes) > 0):
-                return "predict"
-            binary = y_ndim == 2 or len(classes) == 2
-            methods = ["predict_proba", "decision_function"] if binary else ["predict_proba"]
-            what = (
-                "is a classifier with neither predict_proba nor a decision_function of one score "
-                "per row, so documents cannot be ranked. Give it probabilities, as "
-                "CalibratedClassifierCV does, or pass response_method='predict'."
-            )
-        for method in methods:
-            if hasattr(estimator, method):
-                return method
-        raise ValueError(f"{type(estimator).__name__} {what}")
 
-    def _expected_gain(self, proba: Any, classes: Any) -> _checks.Floats:
-        """Mean gain of each row under its class probabilities."""
-        grades = np.asarray(classes)
-        if grades.dtype.kind not in "biuf":
-            raise ValueError(
-                f"The classes {grades.tolist()} are not numbers, so probabilities of them have no "
-                "expected gain. Encode y as grades, or choose the scores with response_method."
-            )
-        gains = self._measure().gains(grades.astype(np.float64), "classes_")
-        proba = np.asarray(proba)
-        if proba.ndim != 2 or proba.shape[1:] != gains.shape or not np.isfinite(gains).all():
-            raise ValueError(
-                "The expected gain needs a probability and a finite gain for each class; "
-                f"predict_proba returned shape {proba.shape} for the classes {grades.tolist()}, "
-                f"whose gains are {gains.tolist()}."
-            )
-        return _without_rounding_errors(proba, gains)
+def _methods(response_method: Any) -> list[str]:
+    """`response_method` as a list."""
+    methods = response_method if isinstance(response_method, list | tuple) else [response_method]
+    known = get_args(Response)
+    if list(methods) != ["auto"] and not (methods and all(method in known for method in methods)):
+        raise ValueError(
+            f"response_method must be 'auto', or one or a list of {', '.join(known)}; got "
+            f"{response_method!r}."
+        )
+    return list(methods)
 
 
-class HeldOutScore:
-    """The score of the same rows again and again; they are read once."""
-
-    def __init__(self, scorer: GroupedScorer, y: Any, groups: Any, weight: Any) -> None:
-        self._scorer = scorer
-        measure = scorer._measure()
-        queries = read_batch(measure, y, np.zeros(len(y)), groups, weight, sort=False)
-        if np.isnan(queries.means()[0]):  # which warns or raises if the scorer does, once
-            raise ValueError(
-                f"scoring is nan, as none of the {len(queries)} held-out queries has a relevant "
-                "document: hold out more of them by validation_fraction, or choose another value "
-                "of undefined."
-            )
-        self._queries = queries.without_warning()
-
-    def of_rounds(self, estimator: Any, classes: Any) -> Callable[[Any], float]:
-        """A function from a booster's predictions, probabilities in a classifier, to the score."""
-        method = self._scorer._method(estimator, 1)
-        if method == "predict" and not is_classifier(estimator):
-            return self._of
-        if method != "predict_proba":
-            raise ValueError(
-                f"early_stopping=True scores the probabilities of {type(estimator).__name__}, and "
-                f"scoring has response_method={self._scorer.response_method!r}: leave that out."
-            )
-
-        def of_probabilities(predicted: Any) -> float:
-            both = np.column_stack([1 - predicted, predicted]) if predicted.ndim == 1 else predicted
-            return self._of(self._scorer._expected_gain(both, classes))
-
-        return of_probabilities
-
-    def best_stage(self, estimator: Any, X: Any) -> int:
-        """The first stage of a fitted estimator whose score is the highest."""
-        name = self._scorer._method(estimator, 1)
-        staged = getattr(estimator, f"staged_{name}")(X)
-        if name == "predict_proba":
-            staged = (self._scorer._expected_gain(each, estimator.classes_) for each in staged)
-        return int(np.argmax([self._of(each) for each in staged]))
-
-    def _of(self, y_score: Any) -> float:
-        return float(with_scores(self._queries, y_score).means()[0])
+def method_of(estimator: Any, response_method: ResponseMethod, y_ndim: int = 1) -> str:
+    """The name of the estimator's method that gives scores for y of `y_ndim` dimensions."""
+    methods = _methods(response_method)
+    problem = f"has no such method: response_method={response_method!r}."
+    if methods == ["auto"]:
+        classes = getattr(estimator, "classes_", ())
+        has_tags = hasattr(estimator, "__sklearn_tags__")  # as those of scikit-learn have
+        if not (is_classifier(estimator) if has_tags else np.size(classes) > 0):
+            return "predict"
+        binary = y_ndim == 2 or len(classes) == 2
+        methods = ["predict_proba", "decision_function"] if binary else ["predict_proba"]
+        problem = (
+            "is a classifier with neither predict_proba nor a decision_function of one score "
+            "per row, so documents cannot be ranked. Give it probabilities, as "
+            "CalibratedClassifierCV does, or pass response_method='predict'."
+        )
+    for method in methods:
+        if hasattr(estimator, method):
+            return method
+    raise ValueError(f"{type(estimator).__name__} {problem}")
 
 
-def _without_rounding_errors(proba: _checks.Floats, gains: _checks.Floats) -> _checks.Floats:
+def expected_gain(measure: Measure, proba: Any, classes: Any) -> Floats:
+    """Mean gain of each row under its class probabilities."""
+    grades = np.asarray(classes)
+    if grades.dtype.kind not in "biuf":
+        raise ValueError(
+            f"The classes {grades.tolist()} are not numbers, so probabilities of them have no "
+            "expected gain. Encode y as grades, or choose the scores with response_method."
+        )
+    gains = measure.gains(grades.astype(np.float64), "classes_")
+    proba = np.asarray(proba)
+    if proba.ndim != 2 or proba.shape[1:] != gains.shape or not np.isfinite(gains).all():
+        raise ValueError(
+            "The expected gain needs a probability and a finite gain for each class; "
+            f"predict_proba returned shape {proba.shape} for the classes {grades.tolist()}, "
+            f"whose gains are {gains.tolist()}."
+        )
+    return _without_rounding_errors(proba, gains)
+
+
+def _without_rounding_errors(proba: Floats, gains: Floats) -> Floats:
     """Mean gains to 40 bits, so that gains which are equal in exact arithmetic tie.
 
     Sums of probabilities times gains differ in their last bits, with their order and the machine.
@@ -657,7 +523,7 @@ def _without_rounding_errors(proba: _checks.Floats, gains: _checks.Floats) -> _c
     return np.where(close, highest - _to_40_bits(missing, missing), _to_40_bits(means, means))
 
 
-def _to_40_bits(values: _checks.Floats, unit: Any) -> _checks.Floats:
+def _to_40_bits(values: Floats, unit: Any) -> Floats:
     """Values rounded to 40 bits below the highest bit of the unit."""
     _, exponent = np.frexp(unit)
     return np.asarray(np.ldexp(np.round(np.ldexp(values, 40 - exponent)), exponent - 40))

@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import BaseCrossValidator, check_cv
 
-from sklearn_ndcg._checks import Ints, is_integer, refuse_reordered
-from sklearn_ndcg._rows.columns import count_rows, order_values, query_ids
+from sklearn_ndcg import _checks
+from sklearn_ndcg._checks import Ints
+from sklearn_ndcg._rows import columns
 from sklearn_ndcg._rows.grouping import Grouping, shown_labels
 
 # Splitters with such names take the order of samples as the order of time.
@@ -28,7 +29,7 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
 
     Many splitters of scikit-learn, such as `RepeatedKFold` and `TimeSeriesSplit`, have no form that
     takes groups. This one passes the queries to any such splitter, one sample per query, and
-    returns the rows of the queries in each part.
+    returns the rows of the training and the test queries.
 
     Parameters
     ----------
@@ -48,8 +49,8 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
         callable on X that returns one value per row. Queries are sorted by the smallest value of
         their rows, so that `TimeSeriesSplit` trains on earlier ones; ties, and all queries with
         None, by their ids. Text ids sort as text, "10" before "9"; categories sort by name as ids,
-        and in their own order by `order_by`. Splitters that read the index of X find these values
-        there, if pandas is in use.
+        and in their own order by `order_by`. If X is a pandas object, splitters that read its index
+        find these values there.
 
     See Also
     --------
@@ -105,15 +106,15 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
         Yields
         ------
         train, test : ndarray
-            Row numbers. Those of the training part come query by query in the order of the
-            splitter, so that its first rows are whole queries, except the last of them; those of
-            the test part ascend.
+            Row numbers. Those of the training set come query by query in the order of the splitter,
+            so that its first rows are whole queries, except the last of them; those of the test set
+            ascend.
 
         Raises
         ------
         ValueError
             If ids or values to order by are not found, are missing or do not fit X; if the indices
-            of `cv` do not fit the queries, or it has an empty part or several test parts.
+            of `cv` do not fit the queries, or a set is empty or there are several test sets.
 
         TypeError
             If `cv` is an iterator, which the first call would use up, or splits y alone.
@@ -125,7 +126,7 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
         """
         splitter = self._splitter()
         grouping, order, samples = self._samples(X, y, groups)
-        n, rows = len(order), grouping.gather(np.arange(count_rows(X)))
+        n, rows = len(order), grouping.gather(np.arange(columns.count_rows(X)))
         for fold, (train, test) in enumerate(splitter.split(*samples)):
             trained = order[_chosen(train, n, "queries", fold, "training")]
             tested = order[_chosen(test, n, "queries", fold, "test")]
@@ -207,7 +208,7 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
     @property
     def _cv(self) -> Any:
         """`KFold` for a number of folds; any other `cv` unchanged."""
-        return check_cv(self.cv) if self.cv is None or is_integer(self.cv) else self.cv
+        return check_cv(self.cv) if self.cv is None or _checks.is_integer(self.cv) else self.cv
 
     # Attributes that scikit-learn's tools read. Those that `cv` lacks are missing here too.
     @property
@@ -244,28 +245,24 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
 
     def _samples(self, X: Any, y: Any, groups: Any) -> tuple[Grouping, Ints, tuple[Any, Any]]:
         """The queries, their order, and the splitter's X and y, one sample per query."""
-        groups = query_ids(X, self.group_by, groups, y)
+        groups = columns.query_ids(X, self.group_by, groups, y)
         if groups is None:
             raise ValueError(
                 "QuerySplitter got no groups, so it is not known which rows are one query. Pass "
-                "groups, one id per row, to the tool, or say with group_by= where in X they are."
+                "groups, one id per row, to the tool, or group_by, which says where in X they are."
             )
-        values = order_values(X, self.order_by, y)
-        refuse_reordered(X=X, y=y, groups=groups, order_by=values)
-        grouping = Grouping.of_ids(groups, count_rows(X))
-        in_time = any(_IN_TIME.search(each.__name__) for each in type(self.cv).mro())
-        order, labels = grouping.in_order(values, type(self.cv).__name__ * in_time)
-        query_of_row = np.argsort(order)[grouping.row_codes()]
-        return grouping, order, (_with_index(labels), _highest(y, query_of_row))
-
-
-def _with_index(labels: NDArray[Any]) -> Any:
-    """One sample per label; in pandas, if it is in use, as some splitters read their index."""
-    samples = np.zeros((len(labels), 1))
-    if "pandas" not in sys.modules:
-        return samples
-    index = labels.astype(np.float64) if labels.dtype.kind == "f" else labels  # no index of float16
-    return sys.modules["pandas"].DataFrame(samples, index=index)
+        values = columns.order_values(X, self.order_by, y)
+        _checks.refuse_reordered(X=X, y=y, groups=groups, order_by=values)
+        grouping = Grouping.of_ids(groups, columns.count_rows(X))
+        in_time = any(_IN_TIME.search(kind.__name__) for kind in type(self.cv).mro())
+        order, labels = grouping.in_order(values, type(self.cv).__name__ if in_time else "")
+        samples = np.zeros((len(order), 1))
+        if hasattr(X, "iloc"):  # some splitters read the index
+            if labels.dtype.kind == "f":  # an index cannot hold float16
+                labels = labels.astype(np.float64)
+            samples = sys.modules["pandas"].DataFrame(samples, index=labels)
+        highest = _highest(y, grouping)
+        return grouping, order, (samples, None if highest is None else highest[order])
 
 
 def _refuse_iterator(cv: Any) -> None:
@@ -273,12 +270,11 @@ def _refuse_iterator(cv: Any) -> None:
         raise TypeError(f"cv is an iterator, which works only once: pass list(cv), got {cv!r}.")
 
 
-def _highest(y: Any, query_of_row: Ints) -> Any:
+def _highest(y: Any, grouping: Grouping) -> Any:
     """The highest relevance of each query, without NaN; None if y has no order."""
     if y is None:
         return None
-    y = np.asarray(y)
-    n_rows = len(query_of_row)
+    y, n_rows = np.asarray(y), grouping.lengths.sum()
     if len(y) != n_rows:
         raise ValueError(f"y must have one value for each of the {n_rows} rows, got {len(y)}.")
     y = y.ravel() if y.shape[1:] == (1,) else y
@@ -288,25 +284,24 @@ def _highest(y: Any, query_of_row: Ints) -> Any:
         classes, codes = np.unique(y, return_inverse=True)
     except TypeError:  # None among them
         return None
-    places = np.full(query_of_row.max() + 1, -1)  # NaN is the last of the classes, and the lowest
-    np.maximum.at(places, query_of_row, np.where(y == y, codes, -1))  # noqa: PLR0124
-    return classes[places]
+    codes[y != y] = -1  # noqa: PLR0124  (NaN is the last of the classes, and the lowest)
+    return classes[grouping.extremes(codes)[1]]
 
 
-def _chosen(part: Any, n: int, what: str, fold: int, name: str) -> Ints:
-    """The numbers of the queries or rows, of n, in one part of a split."""
-    if len(part) and np.ndim(next(iter(part))):
+def _chosen(chosen: Any, n: int, what: str, fold: int, name: str) -> Ints:
+    """The numbers of the queries or rows, of n, in the training or the test set of a split."""
+    if len(chosen) and np.ndim(next(iter(chosen))):
         raise ValueError(
-            f"cv: fold {fold} has {len(part)} {name} parts instead of one. Pass a list of splits: "
-            f"[(train, np.concatenate(parts)) for train, parts in cv.split(np.zeros(({n}, 1)))]."
+            f"cv: fold {fold} has {len(chosen)} {name} sets instead of one. Pass a list of splits: "
+            f"[(train, np.concatenate(sets)) for train, sets in cv.split(np.zeros(({n}, 1)))]."
         )
     try:
-        chosen = np.arange(n)[np.asarray(part) if len(part) else []]
+        numbers = np.arange(n)[np.asarray(chosen) if len(chosen) else []]
     except IndexError as error:
         raise ValueError(f"cv: fold {fold} does not fit {n} {what}: {error}") from error
-    if not len(chosen):
-        raise ValueError(f"cv: the {name} part of fold {fold} has none of the {n} {what}.")
-    return chosen
+    if not len(numbers):
+        raise ValueError(f"cv: the {name} set of fold {fold} has none of the {n} {what}.")
+    return numbers
 
 
 def check_group_splits(
@@ -335,7 +330,7 @@ def check_group_splits(
     Raises
     ------
     ValueError
-        If a query has some but not all of its rows in the training part or in the test part of a
+        If a query has some but not all of its rows in the training set or in the test set of a
         split, or rows in both; the message names folds and queries. Also if `groups` is missing or
         does not fit X, or if `cv` has no splits or does not fit X.
 
@@ -357,33 +352,32 @@ def check_group_splits(
         missing = "groups" if groups is None else "X"
         raise ValueError(f"{missing} is missing: pass X and one query id per row.")
     _refuse_iterator(cv)
-    refuse_reordered(X=X, y=y, groups=groups)
-    grouping = Grouping.of_ids(groups, count_rows(X))
+    _checks.refuse_reordered(X=X, y=y, groups=groups)
+    grouping = Grouping.of_ids(groups, columns.count_rows(X))
     with warnings.catch_warnings():
         # that KFold ignores groups is what the error below is about
         warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
-        splits = enumerate(check_cv(cv, y).split(X, y, groups))
-        cuts = [grouping.labels[_is_cut(grouping, parts, fold)] for fold, parts in splits]
-    if not cuts:
+        splits = list(check_cv(cv, y).split(X, y, groups))
+    if not splits:
         raise ValueError("cv has no splits.")
-    found = [
-        f"fold {i} cuts {len(cut)} ({shown_labels(cut)})" for i, cut in enumerate(cuts) if len(cut)
-    ]
-    if found:
+    cuts = []
+    for fold, split in enumerate(splits):
+        labels = grouping.labels[_is_cut(grouping, split, fold)]
+        if len(labels):
+            cuts.append(f"fold {fold} cuts {len(labels)} ({shown_labels(labels)})")
+    if cuts:
         raise ValueError(
-            f"cv cuts queries in two: {', '.join(found)}. Use a splitter that keeps them whole: "
+            f"cv cuts queries in two: {', '.join(cuts)}. Use a splitter that keeps them whole: "
             "QuerySplitter(cv), which splits queries instead of rows, in the order of their ids, "
             "or GroupKFold; and pass it the ids as groups."
         )
 
 
-def _is_cut(grouping: Grouping, parts: Any, fold: int) -> NDArray[np.bool_]:
-    """Which queries have some but not all of their rows in a part, or rows in both."""
+def _is_cut(grouping: Grouping, split: Any, fold: int) -> NDArray[np.bool_]:
+    """Which queries have some but not all of their rows in one set of a split, or rows in both."""
     codes, n_queries = grouping.row_codes(), len(grouping.labels)
-    inside = [
-        np.bincount(_chosen(part, len(codes), "rows", fold, name), minlength=len(codes)) > 0
-        for name, part in zip(("training", "test"), parts, strict=True)
-    ]
-    counts = np.array([np.bincount(codes[rows], minlength=n_queries) for rows in inside])
+    sets = zip(("training", "test"), split, strict=True)
+    chosen = [np.unique(_chosen(rows, len(codes), "rows", fold, name)) for name, rows in sets]
+    counts = np.array([np.bincount(codes[rows], minlength=n_queries) for rows in chosen])
     some = (counts > 0) & (counts < grouping.lengths)
     return np.asarray(some.any(axis=0) | (counts > 0).all(axis=0))

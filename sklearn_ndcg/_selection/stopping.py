@@ -6,42 +6,80 @@ A library is recognised by a parameter of its `fit`; `LIBRARIES` has an entry fo
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from inspect import signature
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state
 
-from sklearn_ndcg._selection.libraries import (
-    CATBOOST_COLUMNS,
-    Params,
-    TrainingRows,
-    added_once,
-    interface_of,
-)
-from sklearn_ndcg._selection.scorers import GroupedScorer, HeldOutScore
+from sklearn_ndcg._metrics.rankings import Rankings
+from sklearn_ndcg._selection import libraries, scorers
+from sklearn_ndcg._selection.libraries import Params, TrainingRows
 
 
-class Rule(NamedTuple):
-    """When to stop: by `score`, or, if it is None, by the library's own NDCG@k."""
+class HeldOut:
+    """Held-out rows, and what is to be highest on them: `scoring`, or the library's NDCG@k."""
 
-    k: int
-    n_iter_no_change: int
-    score: HeldOutScore | None
+    def __init__(self, ranker: Any, rows: TrainingRows) -> None:
+        self.rows = rows
+        self.scoring = ranker.scoring
+        self.k = int(rows.lengths.max()) if ranker.k is None else ranker.k
+        self.patience = ranker.n_iter_no_change
+        if self.scoring is None:
+            return
+        unscored = {None: np.zeros(len(rows.y))}
+        self._rankings = Rankings.of_arrays(rows.y, unscored, rows.query_numbers, rows.weight)
+        # which warns or raises if the scorer does, once
+        if np.isnan(self._rankings.queries(self.scoring.measure, are_all=False)[0].means()[0]):
+            raise ValueError(
+                f"scoring is nan, as none of the {len(rows.lengths)} held-out queries has a "
+                "relevant document: hold out more of them by validation_fraction, or choose "
+                "another value of undefined."
+            )
+
+    def round_scorer(self, estimator: Any, classes: Any) -> Callable[[Any], float]:
+        """A function from a booster's predictions, probabilities in a classifier, to the score."""
+        method = scorers.method_of(estimator, self.scoring.response_method)
+        if method != "predict_proba" and (method != "predict" or is_classifier(estimator)):
+            raise ValueError(
+                f"early_stopping=True scores the probabilities of {type(estimator).__name__}, and "
+                f"scoring has response_method={self.scoring.response_method!r}: leave that out."
+            )
+        return partial(self._score, method, classes)
+
+    def best_stage(self, estimator: Any, X: Any) -> int:
+        """The first stage of a fitted estimator whose score is the highest."""
+        method = scorers.method_of(estimator, self.scoring.response_method)
+        stages = getattr(estimator, f"staged_{method}")(X)
+        classes = getattr(estimator, "classes_", None)
+        return int(np.argmax([self._score(method, classes, response) for response in stages]))
+
+    def _score(self, method: str, classes: Any, response: Any) -> float:
+        """The score of what `method` returned for the rows."""
+        if method == "predict_proba":
+            if response.ndim == 1:  # of the second of two classes
+                response = np.column_stack([1 - response, response])
+            response = scorers.expected_gain(self.scoring.measure, response, classes)
+        measure = self.scoring.measure.without_warning()
+        [queries] = self._rankings.with_scores(response).queries(measure, are_all=False)
+        return float(queries.means()[0])
 
 
 def check_scoring(scoring: Any, group_by: Any) -> None:
     """Raise unless `scoring` is None, or a scorer with one cutoff and the ranker's queries."""
     if scoring is None:
         return
-    if not isinstance(scoring, GroupedScorer):
+    if not isinstance(scoring, scorers.GroupedScorer):
         raise TypeError(
             "scoring must be None or what make_ndcg_scorer or make_dcg_scorer returns, got "
             f"{scoring!r}."
         )
-    if not (scoring.k is None or isinstance(scoring.k, str | int | np.integer)):
-        raise ValueError(f"scoring must have a single cutoff to stop by, got k={scoring.k!r}.")
+    if scoring.measure.has_several_cutoffs:
+        raise ValueError(
+            f"scoring must have a single cutoff to stop by, got k={scoring.measure.k!r}."
+        )
     if None not in (scoring.group_by, group_by) and scoring.group_by != group_by:
         raise ValueError(
             f"scoring has group_by={scoring.group_by!r}, but whole queries of "
@@ -50,13 +88,12 @@ def check_scoring(scoring: Any, group_by: Any) -> None:
 
 
 def fit_until_best(
-    ranker: Any, last: Any, train: TrainingRows, held_out: TrainingRows, params: Params
+    ranker: Any, last: Any, train: TrainingRows, rows: TrainingRows, params: Params
 ) -> int:
-    """Fit `last` with the number of rounds that is best on the held-out queries; return it."""
+    """Fit `last` with the number of rounds that is best on the held-out rows; return it."""
     taken = signature(last.fit).parameters
     fit = next((fit for name, fit in LIBRARIES.items() if name in taken), None)
-    scoring = ranker.scoring
-    if scoring is None and (fit is None or interface_of(last) is None):
+    if ranker.scoring is None and (fit is None or libraries.interface_of(last) is None):
         raise ValueError(
             "early_stopping=True without scoring needs a ranker of LightGBM, XGBoost or CatBoost, "
             f"but {type(last).__name__} is not one. Pass scoring=make_ndcg_scorer(k=...), which "
@@ -68,157 +105,144 @@ def fit_until_best(
             f"staged_predict: {type(last).__name__} cannot be stopped by the score of held-out "
             "queries."
         )
-    rows = held_out.y, held_out.query_numbers, held_out.weight
-    score = None if scoring is None else HeldOutScore(scoring, *rows)
-    k = int(held_out.lengths.max()) if ranker.k is None else ranker.k
-    rule = Rule(k, ranker.n_iter_no_change, score)
-    return int((fit or _fit_twice)(last, train, held_out, rule, params))
+    return int((fit or _fit_twice)(last, train, HeldOut(ranker, rows), params))
 
 
-def _fit_lightgbm(
-    last: Any, train: TrainingRows, held_out: TrainingRows, rule: Rule, params: Params
-) -> int:
+def _fit_lightgbm(last: Any, train: TrainingRows, held_out: HeldOut, params: Params) -> int:
     from lightgbm import early_stopping  # noqa: PLC0415
 
-    given = last.get_params()
-    _refuse_given(given, _LIGHTGBM_STOPPING)
-    metric = "ndcg" if rule.score is None else "None"
-    if given.get("metric") not in (None, "", metric):
-        _refuse_given(given, {"metric"})
-    if "dart" in {given.get(name) for name in ("boosting_type", "boosting", "boost")}:
+    rows, settings = held_out.rows, last.get_params()
+    metric = "ndcg" if held_out.scoring is None else "None"
+    _refuse_settings(settings, _LIGHTGBM_STOPPING)
+    if settings.get("metric") not in (None, "", metric):
+        _refuse_settings(settings, {"metric"})
+    if "dart" in {settings.get(name) for name in ("boosting_type", "boosting", "boost")}:
         raise ValueError("early_stopping=True: LightGBM cannot stop with boosting_type='dart'.")
     last.set_params(metric=metric)
-    X = np.asarray(held_out.X) if isinstance(held_out.X, list) else held_out.X
+    X = np.asarray(rows.X) if isinstance(rows.X, list) else rows.X
     # the scorer has its own labels, and the classifier refuses those that it is not trained on
-    y = held_out.y if rule.score is None else np.resize(train.y, len(held_out.y))
+    y = rows.y if held_out.scoring is None else np.resize(train.y, len(rows.y))
     added: Params = {"eval_set": [(X, y)]}
     if "eval_X" in signature(last.fit).parameters:  # LightGBM 4.7, where eval_set is deprecated
         added = {"eval_X": (X,), "eval_y": (y,)}
-    if "init_score" in held_out.aligned:
-        added["eval_init_score"] = [held_out.aligned["init_score"]]
-    if interface_of(last):
-        added["eval_group"] = [held_out.lengths]
-    if rule.score is None:
-        added["eval_at"] = [rule.k]
-        if held_out.weight is not None:
-            added["eval_sample_weight"] = [held_out.weight]
+    if rows.params.get("init_score") is not None:
+        added["eval_init_score"] = [rows.params["init_score"]]
+    if libraries.interface_of(last):
+        added["eval_group"] = [rows.lengths]
+    if held_out.scoring is None:
+        added["eval_at"] = [held_out.k]
+        if rows.weight is not None:
+            added["eval_sample_weight"] = [rows.weight]
     else:
-        of_round = rule.score.of_rounds(last, np.unique(train.y))
-        added["eval_metric"] = lambda _, predicted: ("score", of_round(predicted), True)
-    stop = early_stopping(rule.n_iter_no_change, verbose=False)
+        score_round = held_out.round_scorer(last, np.unique(train.y))
+        added["eval_metric"] = lambda _, predicted: ("score", score_round(predicted), True)
+    stop = early_stopping(held_out.patience, verbose=False)
     added["callbacks"] = [*(params.pop("callbacks", None) or []), stop]
-    last.fit(train.X, train.y, **added_once(added, params))
+    last.fit(train.X, train.y, **libraries.added_once(added, params))
     return int(last.best_iteration_)
 
 
-def _fit_xgboost(
-    last: Any, train: TrainingRows, held_out: TrainingRows, rule: Rule, params: Params
-) -> int:
-    given = last.get_params()
-    _refuse_given(given, {"early_stopping_rounds", "eval_metric", "callbacks"})
-    margin = held_out.aligned.get("base_margin")
-    if rule.score is not None:
-        if given.get("booster") not in (None, "gbtree"):
-            raise ValueError(
-                "early_stopping=True: XGBoost can stop by scoring only with booster='gbtree', got "
-                f"booster={given['booster']!r}."
-            )
-        of_round = rule.score.of_rounds(last, np.unique(train.y))
-        last.set_params(callbacks=[_xgboost_callback(given, held_out.X, margin, of_round, rule)])
-        last.fit(train.X, train.y, **params)
-        last.set_params(callbacks=None)  # the callback holds the held-out rows
+def _fit_xgboost(last: Any, train: TrainingRows, held_out: HeldOut, params: Params) -> int:
+    rows, settings = held_out.rows, last.get_params()
+    _refuse_settings(settings, {"early_stopping_rounds", "eval_metric", "callbacks"})
+    margin = rows.params.get("base_margin")
+    if held_out.scoring is None:
+        last.set_params(early_stopping_rounds=held_out.patience, eval_metric=f"ndcg@{held_out.k}")
+        added: Params = {"eval_set": [(rows.X, rows.y)], "eval_qid": [rows.query_numbers]}
+        if rows.weight is not None:
+            added["sample_weight_eval_set"] = [rows.weight_per_query]
+        if margin is not None:
+            added["base_margin_eval_set"] = [margin]
+        last.fit(train.X, train.y, **libraries.added_once(added, params))
         return int(last.best_iteration)
-    last.set_params(early_stopping_rounds=rule.n_iter_no_change, eval_metric=f"ndcg@{rule.k}")
-    added: Params = {
-        "eval_set": [(held_out.X, held_out.y)],
-        "eval_qid": [held_out.query_numbers],
-    }
-    if held_out.weight is not None:
-        added["sample_weight_eval_set"] = [held_out.weight_per_query]
-    if margin is not None:
-        added["base_margin_eval_set"] = [margin]
-    last.fit(train.X, train.y, **added_once(added, params))
+    if settings.get("booster") not in (None, "gbtree"):
+        raise ValueError(
+            "early_stopping=True: XGBoost can stop by scoring only with booster='gbtree', got "
+            f"booster={settings['booster']!r}."
+        )
+    score_round = held_out.round_scorer(last, np.unique(train.y))
+    last.set_params(callbacks=[_xgboost_callback(settings, margin, held_out, score_round)])
+    last.fit(train.X, train.y, **params)
+    last.set_params(callbacks=None)  # the callback holds the held-out rows
     return int(last.best_iteration)
 
 
 def _xgboost_callback(
-    given: Params, X: Any, margin: Any, of_round: Callable[[Any], float], rule: Rule
+    settings: Params, margin: Any, held_out: HeldOut, score_round: Callable[[Any], float]
 ) -> Any:
-    """A callback that stops by the score of X; XGBRanker would call a metric for each query."""
+    """A callback that stops by the score; XGBRanker would call a metric for each query."""
     from xgboost import DMatrix  # noqa: PLC0415
     from xgboost.callback import EarlyStopping  # noqa: PLC0415
 
     names = "missing", "feature_types", "enable_categorical"
-    options = {name: given[name] for name in names}
+    options = {name: settings[name] for name in names}
     # a Booster keeps its predictions of a DMatrix, and adds only those of new trees
-    matrix = DMatrix(X, base_margin=margin, nthread=given["n_jobs"], **options)
+    matrix = DMatrix(held_out.rows.X, base_margin=margin, nthread=settings["n_jobs"], **options)
 
     class StopByScore(EarlyStopping):
         def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-            log: Any = {"held out": {"score": [of_round(model.predict(matrix))]}}
+            log: Any = {"held out": {"score": [score_round(model.predict(matrix))]}}
             return bool(super().after_iteration(model, epoch, log))
 
-    return StopByScore(rounds=rule.n_iter_no_change, maximize=True)
+    return StopByScore(rounds=held_out.patience, maximize=True)
 
 
-def _fit_catboost(
-    last: Any, train: TrainingRows, held_out: TrainingRows, rule: Rule, params: Params
-) -> int:
+def _fit_catboost(last: Any, train: TrainingRows, held_out: HeldOut, params: Params) -> int:
     from catboost import Pool  # noqa: PLC0415
 
-    given = last.get_params()
+    rows, settings = held_out.rows, last.get_params()
     stopping = {"early_stopping_rounds", "eval_metric", "od_type", "od_wait", "use_best_model"}
-    _refuse_given(given, stopping)
-    if rule.score is not None:
+    _refuse_settings(settings, stopping)
+    if held_out.scoring is not None:
         # a metric object would keep the model from being pickled, so all rounds are fitted
-        if "baseline" in held_out.aligned:
+        if rows.params.get("baseline") is not None:
             raise ValueError(
                 "early_stopping=True: CatBoost's staged_predict, which scoring needs, does not "
                 "take a baseline."
             )
         last.fit(train.X, train.y, **params)
-        best = rule.score.best_stage(last, held_out.X)
+        best = held_out.best_stage(last, rows.X)
         last.shrink(best + 1)
         return best
-    last.set_params(eval_metric=f"NDCG:top={rule.k}")
-    columns = {name: params.get(name, given.get(name)) for name in CATBOOST_COLUMNS}
-    aligned = {"group_weight": held_out.query_weight_per_row, **held_out.aligned}
-    pool = Pool(held_out.X, held_out.y, group_id=held_out.query_numbers, **columns, **aligned)
-    rounds = rule.n_iter_no_change
-    added = {"eval_set": pool, "early_stopping_rounds": rounds, "use_best_model": True}
-    last.fit(train.X, train.y, **added_once(added, params))
+    last.set_params(eval_metric=f"NDCG:top={held_out.k}")
+    options = {name: settings.get(name) for name in libraries.CATBOOST_COLUMNS}
+    options["group_weight"] = rows.query_weight_per_row
+    taken = signature(Pool).parameters
+    options |= {name: value for name, value in rows.params.items() if name in taken}
+    pool = Pool(rows.X, rows.y, group_id=rows.query_numbers, **options)
+    added = {"eval_set": pool, "early_stopping_rounds": held_out.patience, "use_best_model": True}
+    last.fit(train.X, train.y, **libraries.added_once(added, params))
     return int(last.best_iteration_)
 
 
-def _fit_twice(
-    last: Any, train: TrainingRows, held_out: TrainingRows, rule: Rule, params: Params
-) -> int:
+def _fit_twice(last: Any, train: TrainingRows, held_out: HeldOut, params: Params) -> int:
     """Fit all rounds, find the best one by `staged_predict`, and fit again up to it."""
-    given = last.get_params()
-    rounds = next((name for name in ("max_iter", "n_estimators") if name in given), None)
-    own = next((name for name in ("early_stopping", "n_iter_no_change") if name in given), "")
-    if given.get(own) not in (None, False, "auto"):
-        _refuse_given(given, {own})
-    if rounds is None or rule.score is None:
+    settings = last.get_params()
+    rounds = next((name for name in ("max_iter", "n_estimators") if name in settings), None)
+    own = next((name for name in ("early_stopping", "n_iter_no_change") if name in settings), "")
+    if settings.get(own) not in (None, False, "auto"):
+        _refuse_settings(settings, {own})
+    if rounds is None:
         raise ValueError(
             f"early_stopping=True: {type(last).__name__} has neither max_iter nor n_estimators."
         )
     if own == "early_stopping":  # "auto" would hold out rows of the training queries
         last.set_params(early_stopping=False)
-    if "random_state" in given and given["random_state"] is None:  # both fits must draw the same
+    if "random_state" in settings and settings["random_state"] is None:  # both fits draw the same
         last.set_params(random_state=check_random_state(None).randint(2**31 - 1))
     full = clone(last).fit(train.X, train.y, **params)
-    best = rule.score.best_stage(full, held_out.X) + 1
+    best = held_out.best_stage(full, held_out.rows.X) + 1
     last.set_params(**{rounds: best}).fit(train.X, train.y, **params)
     return best
 
 
-def _refuse_given(given: Params, names: set[str]) -> None:
-    found = sorted(name for name in names if given.get(name) is not None)
-    if found:
+def _refuse_settings(settings: Params, names: set[str]) -> None:
+    """Raise if the estimator has settings that would stop training themselves."""
+    refused = sorted(name for name in names if settings.get(name) is not None)
+    if refused:
         raise ValueError(
             "early_stopping=True decides when to stop by k or scoring, and n_iter_no_change: leave "
-            f"{', '.join(found)} out of the estimator."
+            f"{', '.join(refused)} out of the estimator."
         )
 
 
@@ -229,7 +253,7 @@ _LIGHTGBM_STOPPING = {
 }  # fmt: skip
 
 # how to fit an estimator whose `fit` has a parameter of this name
-LIBRARIES: dict[str, Callable[[Any, TrainingRows, TrainingRows, Rule, Params], int]] = {
+LIBRARIES: dict[str, Callable[[Any, TrainingRows, HeldOut, Params], int]] = {
     "base_margin_eval_set": _fit_xgboost,
     "use_best_model": _fit_catboost,
     "eval_init_score": _fit_lightgbm,

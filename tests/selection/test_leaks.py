@@ -102,7 +102,7 @@ def test_scoring_the_training_rows_or_other_queries_is_no_leak(data):
     half = known & (np.arange(len(y)) % 2 == 0)
     warnings.filterwarnings("ignore", "NDCG is undefined")
     with pytest.warns(
-        QueryLeakWarning, match=r"Other rows of .* scored queries were trained on \(\d+, "
+        QueryLeakWarning, match=r"^The model was trained on other rows of .* scored queries \(\d+, "
     ):
         ranker.score(X[half], y[half], groups=query[half])
 
@@ -268,9 +268,9 @@ def test_a_learner_of_skrub_is_looked_into(data):
 def test_the_trees_of_a_forest_are_not_looked_into_one_by_one(data, monkeypatch):
     X, y, query = data
     looked_into = []
-    of_estimator = leaks._fitted_parts
+    fitted_models = leaks._fitted_models
     monkeypatch.setattr(
-        leaks, "_fitted_parts", lambda each: looked_into.append(each) or of_estimator(each)
+        leaks, "_fitted_models", lambda model: looked_into.append(model) or fitted_models(model)
     )
     forest = RandomForestRegressor(50, random_state=0).fit(X, y)
     make_ndcg_scorer(**NO_WARNING)(forest, X, y, groups=query)
@@ -313,7 +313,8 @@ def test_equal_halves_with_the_same_labels_cannot_be_told():
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # as the documentation of QueryLeakWarning says
         ranker.score(X[~half], y[~half], groups=query[~half])
-    assert "have the same labels" in " ".join(QueryLeakWarning.__doc__.split())
+    documented = " ".join(QueryLeakWarning.__doc__.split())
+    assert "scored rows of a query equal its training rows in number and labels" in documented
 
 
 def test_a_column_of_labels_is_compared_too(data):

@@ -370,6 +370,18 @@ def test_labels_that_are_refused(data, library, remedy):
     ranker.fit(X, quantile_grades(y + 0.5, groups=query), groups=query)
 
 
+@pytest.mark.parametrize(
+    ("library", "end"),
+    [("lightgbm", "please set the label_gain parameter"),  # after a line break
+     ("xgboost", "label must be either 0 or positive integer.")],  # before a stack trace
+)  # fmt: skip
+def test_the_error_of_the_library_is_shown_to_its_end(data, library, end):
+    X, y, query = data
+    with pytest.raises(ValueError, match="labels from") as caught:
+        GroupedRanker(LIBRARIES[library]()).fit(X, y + 0.5, groups=query)
+    assert str(caught.value).endswith(end)
+
+
 @every_library
 def test_errors_about_other_things_stay_as_they_are(data, library):
     X, y, query = data

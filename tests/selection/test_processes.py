@@ -182,7 +182,7 @@ import json, pickle
 import numpy as np
 import sklearn_ndcg as sn
 from sklearn.linear_model import Ridge
-from sklearn_ndcg import frames
+from sklearn_ndcg import frames, inference
 import polars as pl
 
 films = ["Alien", "Brazil", "Große Freiheit", "Ёлки", "千と千尋の神隠し"] * 4
@@ -192,7 +192,7 @@ found = {
     "samples": sn.ndcg_samples(y, s, groups=groups, ties="worst").tolist(),
     "curve": sn.ndcg_curve(y, s, groups=groups)[1].tolist(),
     "text ids": sn.dcg_samples(range(20), range(20), groups=films).tolist(),
-    "interval": repr(sn.ndcg_interval(np.eye(12), np.tril(np.ones((12, 12))), random_state=1)),
+    "interval": repr(inference.ndcg_interval(np.eye(12), np.tril(np.ones((12, 12))), random_state=1)),
     "frame": sorted(  # Polars adds up in any order
         tuple(round(value, 12) if isinstance(value, float) else value for value in row)
         for row in frames.ndcg_by_query(

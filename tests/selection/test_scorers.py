@@ -3,7 +3,6 @@
 import pickle
 from copy import deepcopy
 from fractions import Fraction
-from inspect import signature
 from typing import Unpack, get_type_hints
 
 import numpy as np
@@ -59,8 +58,7 @@ from sklearn_ndcg import (
     ndcg_score,
     one_ranking,
 )
-from sklearn_ndcg._metrics.measure import DCGChoices, NDCGChoices
-from sklearn_ndcg._selection.scorers import GroupedScorer
+from sklearn_ndcg._metrics.measure import MeasureOptions, Measure, NDCGOptions
 
 # --- where the ids come from
 
@@ -259,6 +257,8 @@ def test_requests_merge_and_are_not_shared(routing):
     fresh = make_ndcg_scorer().get_metadata_routing().score.requests
     assert fresh == {"groups": True, "sample_weight": None}
     assert clone(scorer).get_metadata_routing().score.requests == requests
+    scorer.set_params(measure=Measure(k=3))
+    assert scorer.get_metadata_routing().score.requests == requests
 
 
 def test_routed_weights(data, routing):
@@ -305,35 +305,50 @@ def test_copies_score_alike(data, scorer, copied):
 
 def test_repr_shows_the_options():
     assert [" ".join(repr(scorer).split()) for scorer in SCORERS] == [
-        "GroupedScorer(metric='ndcg')",
-        "GroupedScorer(gain={0: 0, 1: 3, 2: 7, 3: 9}, group_by='q', k=[1, None], metric='ndcg')",
+        "GroupedScorer(measure=Measure())",
         (
-            "GroupedScorer(discount=jarvelin_kekalainen(b=3), "
-            f"group_by={one_ranking!r}, k=5, metric='dcg')"
+            "GroupedScorer(group_by='q', "
+            "measure=Measure(k=[1, None], gain={0: 0, 1: 3, 2: 7, 3: 9}))"
         ),
         (
-            "GroupedScorer(k='retrieved', metric='ndcg', "
+            f"GroupedScorer(group_by={one_ranking!r}, "
+            "measure=Measure(k=5, normalized=False, discount=jarvelin_kekalainen(b=3)))"
+        ),
+        (
+            "GroupedScorer(measure=Measure(k='retrieved'), "
             "response_method=['decision_function', 'predict'])"
         ),
     ]
     search = GridSearchCV(Ridge(), {"alpha": [1]}, scoring=make_ndcg_scorer(k=5))
-    assert "scoring=GroupedScorer(k=5, metric='ndcg')" in repr(search)
-    assert "GroupedScorer(k=5" in search._repr_html_()
+    assert "scoring=GroupedScorer(measure=Measure(k=5))" in repr(search)
+    assert "GroupedScorer(measure=Measure(k=5))" in search._repr_html_()
 
 
 def test_parameters_can_be_read_and_set():
     scorer = make_ndcg_scorer(k=5, gain="exponential")
     assert scorer.get_params() == {
-        "metric": "ndcg", "k": 5, "group_by": None, "response_method": "auto", "name": None,
-        "all_groups": None,
-        "gain": "exponential", "discount": "log", "ties": "average", "ignore_ties": False,
-        "unjudged": "raise", "undefined": "warn",
+        "measure": Measure(k=5, gain="exponential"), "group_by": None, "response_method": "auto",
+        "name": None, "all_groups": None,
     }  # fmt: skip
     y, s, groups = np.array([1, 0, 2]), np.array([3.0, 2, 1]), [1, 1, 1]
-    got = scorer.set_params(gain="linear", k=1)(FirstColumn(), s, y, groups=groups)
+    got = scorer.set_params(measure=Measure(k=1))(FirstColumn(), s, y, groups=groups)
     assert got == ndcg_score(y, s, groups=groups, k=1)
-    with pytest.raises(ValueError, match="gain must be one of"):
-        scorer.set_params(gain="exp")(FirstColumn(), s, y, groups=groups)
+    with pytest.raises(ValueError, match="Invalid parameter 'gain'"):
+        scorer.set_params(gain="linear")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("name", 5, "name must be text"),
+        ("response_method", "transform", "response_method must be"),
+        ("all_groups", [], "all_groups must be the query ids of all rows"),
+    ],
+)
+def test_parameters_that_are_set_are_checked_when_scoring(name, value, words):
+    scorer = make_ndcg_scorer().set_params(**{name: value})
+    with pytest.raises(ValueError, match=words):
+        scorer(FirstColumn(), np.array([3.0, 2]), [1, 0], groups=[1, 1])
 
 
 def test_two_workers(data):
@@ -517,15 +532,18 @@ def test_whole_queries_are_scored_and_parts_refused(container, text, data):
     n_rows, n_queries = np.sum(query == first), len(np.unique(query))
     some = np.delete(np.arange(len(y)), np.flatnonzero(query == first)[0])
     words = (
-        rf"^1 of the {n_queries} scored queries have fewer or more rows than in all_groups\. The "
-        rf"first, {first!r}, has {n_rows - 1} here and {n_rows} there\. Split whole queries, with "
-        "QuerySplitter or GroupKFold"
+        rf"^1 of {n_queries} scored queries is not complete: query {first!r} has {n_rows - 1} "
+        rf"rows? here and {n_rows} in all_groups\. Split whole queries, with QuerySplitter or "
+        "GroupKFold"
     )
     with pytest.raises(ValueError, match=words):
         scorer(FirstColumn(), X.iloc[some], y[some], groups=query[some])
     others = query.copy()
     others[query == first] = "other" if text else 10**6
-    with pytest.raises(ValueError, match=rf"^1 of .* has {n_rows} here and 0 there"):
+    words = (
+        rf"^1 of {n_queries} .* is not complete in all_groups: .* has {n_rows} rows here and 0 in "
+    )
+    with pytest.raises(ValueError, match=words):
         scorer(FirstColumn(), X, y, groups=others)
     wrong_type = np.char.add("x", query.astype(str)) if not text else np.arange(len(y)) // 5
     numbers, texts = r"of type int\d* \(0, 1, 2, \.\.\.\)", r"of type str \('[qx]\d+', .*\)"
@@ -550,9 +568,7 @@ def test_a_split_of_rows_is_refused(data, shuffle):
     np.testing.assert_array_equal(guarded, plain)
     kfold = KFold(4, shuffle=shuffle, random_state=0 if shuffle else None)
     search = GridSearchCV(Ridge(), {"alpha": [1]}, scoring=scorer, cv=kfold, error_score="raise")
-    with pytest.raises(
-        ValueError, match=r"have fewer or more rows than in all_groups.*QuerySplitter"
-    ):
+    with pytest.raises(ValueError, match=r"scored queries are not complete.*QuerySplitter"):
         search.fit(X, y)
 
 
@@ -561,7 +577,7 @@ def test_routed_groups_are_guarded_too(data, routing):
     X, y, query = data
     scorer = make_ndcg_scorer(all_groups=query)
     assert np.isfinite(cross_validated(X, y, scorer, GroupKFold(4), params={"groups": query})).all()
-    with pytest.raises(ValueError, match="have fewer or more rows than in all_groups"):
+    with pytest.raises(ValueError, match="scored queries are not complete"):
         cross_validated(X, y, scorer, KFold(4), params={"groups": query})
 
 
@@ -574,7 +590,7 @@ def test_halving_by_rows_is_refused(data):
         Ridge(), {"alpha": [1, 2, 3]}, scoring=scorer, cv=QuerySplitter(2, group_by="q"),
         min_resources=30, random_state=0, error_score="raise",
     )  # fmt: skip
-    with pytest.raises(ValueError, match="have fewer or more rows than in all_groups"):
+    with pytest.raises(ValueError, match="scored queries are not complete"):
         search.fit(X, y)
 
 
@@ -590,7 +606,7 @@ def test_compound_ids_are_guarded(data):
         expected = ndcg_score(y[whole], X["a"][whole], groups=query[whole])
         assert scorer(FirstColumn(), X[whole], y[whole]) == expected
         with pytest.raises(
-            ValueError, match=r"^1 of the 20 scored queries .* first, \(0, 0\), has"
+            ValueError, match=r"^1 of 20 scored queries is not complete: query \(0, 0\) has"
         ):
             scorer(FirstColumn(), X[np.arange(len(y)) != np.argmin(query)],
                    y[np.arange(len(y)) != np.argmin(query)])  # fmt: skip
@@ -599,15 +615,19 @@ def test_compound_ids_are_guarded(data):
 def test_all_groups_are_shown_in_short_and_survive_copies(data):
     X, y, query = data
     scorer = make_ndcg_scorer(k=3, all_groups=np.arange(1_000_000) // 4)
-    shown = "GroupedScorer(all_groups=<ids of 250,000 queries>, k=3, metric='ndcg')"
+    shown = "GroupedScorer(all_groups=<ids of 250,000 queries>, measure=Measure(k=3))"
     assert repr(scorer) == shown
     search = GridSearchCV(Ridge(), {"alpha": [1]}, scoring=scorer)
     assert shown in " ".join(repr(search).split())
-    scorer = make_ndcg_scorer().set_params(all_groups=query)
-    for copied in (clone(scorer), deepcopy(scorer), pickle.loads(pickle.dumps(scorer))):  # noqa: S301
-        assert repr(copied) == "GroupedScorer(all_groups=<ids of 20 queries>, metric='ndcg')"
+    scorer = make_ndcg_scorer(all_groups=query)
+    shown = "GroupedScorer(all_groups=<ids of 20 queries>, measure=Measure())"
+    assert " ".join(repr(scorer).split()) == shown
+    later = make_ndcg_scorer().set_params(all_groups=query)
+    copies = clone(scorer), deepcopy(scorer), pickle.loads(pickle.dumps(scorer))  # noqa: S301
+    assert {repr(copied) for copied in copies} == {repr(scorer)}
+    for copied in (*copies, later, clone(later)):
         assert 0 < copied(FirstColumn(), X, y, groups=query) < 1
-        with pytest.raises(ValueError, match="more rows than in all_groups"):
+        with pytest.raises(ValueError, match="scored queries is not complete"):
             copied(FirstColumn(), X[:-1], y[:-1], groups=query[:-1])
     assert scorer.set_params(all_groups=None).all_groups is None
 
@@ -1003,77 +1023,12 @@ def test_a_fold_without_any_relevant_document_warns():
 # --- parameters, and how a scorer is shown
 
 
-def test_every_option_is_a_parameter_from_the_start():
-    changed = make_ndcg_scorer().set_params(gain="exponential", undefined=0.0, k=5)
-    given = make_ndcg_scorer(gain="exponential", undefined=0.0, k=5)
-    assert changed.get_params() == given.get_params()
-    assert (
-        repr(changed)
-        == repr(given)
-        == ("GroupedScorer(gain='exponential', k=5, metric='ndcg', undefined=0.0)")
-    )
-
-
-def test_set_params_names_the_options_of_the_metric(routing):
-    scorer = make_dcg_scorer(k=5, log_base=3).set_score_request(groups="session")
-    with pytest.raises(ValueError, match="has no parameter 'undefined', only ") as caught:
-        scorer.set_params(undefined=1)
-    listed = str(caught.value).split(", only ")[1].rstrip(".").split(", ")
-    assert listed == list(scorer.get_params())
-    assert "log_base" in listed
-    assert "undefined" not in listed
-    with pytest.raises(ValueError, match="has no parameter 'log_base'"):
-        make_ndcg_scorer().set_params(log_base=3)
-    with pytest.raises(TypeError, match="^log_base is not an option of metric='ndcg'"):
-        scorer.set_params(metric="ndcg", k=1)
-    with pytest.raises(ValueError, match="gain must be one of"):
-        scorer.set_params(k=1, gain="exp")
-    assert (scorer.metric, scorer.k) == ("dcg", 5)  # as before
-    assert scorer.set_params(metric="ndcg", log_base=2) is scorer
-    assert repr(scorer) == "GroupedScorer(k=5, metric='ndcg')"
-    assert scorer.get_metadata_routing().score.requests["groups"] == "session"
-
-
-@pytest.mark.parametrize(
-    ("metric", "options"),
-    [
-        ("dcg", {"undefined": "omit"}),
-        ("dcg", {"undefined": "banana"}),
-        ("dcg", {"undefined": 0.0}),
-        ("dcg", {"undefined": np.nan}),
-        ("ndcg", {"log_base": 3}),
-        ("ndcg", {"log_base": "banana"}),
-    ],
-)
-def test_an_option_of_the_other_metric_is_refused(metric, options):
-    [name] = options
-    with pytest.raises(TypeError, match=f"^{name} is not an option of metric='{metric}'"):
-        GroupedScorer(metric, **options)
-    scorer = GroupedScorer(metric)
-    setattr(scorer, name, options[name])
-    with pytest.raises(TypeError, match=f"^{name} is not an option"):
-        scorer(FirstColumn(), [[1.0], [2.0]], [0, 1], groups=[1, 1])
-
-
-def test_the_defaults_of_both_metrics_are_those_of_the_measure():
-    for metric, choices, others in (
-        ("ndcg", NDCGChoices, DCGChoices), ("dcg", DCGChoices, NDCGChoices),
-    ):  # fmt: skip
-        assert repr(GroupedScorer(metric, log_base=2, undefined="warn")) == (
-            f"GroupedScorer(metric='{metric}')"
-        )
-        lacks = {*others.__annotations__} - {*choices.__annotations__}
-        assert lacks == {*signature(GroupedScorer).parameters} - {
-            *GroupedScorer(metric).get_params()
-        }
-
-
 def test_a_notebook_shows_what_is_measured():
     scorer = make_ndcg_scorer(k=[1, 10], group_by="query", gain="exponential")
     # a notebook shows the repr if neither of these is a method
     assert not callable(scorer._repr_html_)
     assert not callable(scorer._repr_mimebundle_)
-    for words in ("metric='ndcg'", "k=[1, 10]", "gain='exponential'", "group_by='query'"):
+    for words in ("measure=Measure(k=[1, 10], gain='exponential')", "group_by='query'"):
         assert words in repr(scorer)
 
 
@@ -1098,7 +1053,11 @@ BAD = {
     "no k": ({"k": []}, ValueError, "k must list different cutoffs"),
     "a k twice": ({"k": [5, 1, 5]}, ValueError, "k must list different cutoffs"),
     "option": ({"log_base": 3}, TypeError, "no option 'log_base'.*gain, "),
-    "groups": ({"groups": [1, 2]}, TypeError, "make_ndcg_scorer does not take groups.*group_by="),
+    "groups": (
+        {"groups": [1, 2]},
+        TypeError,
+        "make_ndcg_scorer does not take groups.*Pass group_by, which",
+    ),
     "metric": ({"metric": "ndcg"}, TypeError, "no option 'metric'"),
     "name": ({"name": 5}, ValueError, "name must be text.*got 5"),
     "name of several": (
@@ -1122,19 +1081,13 @@ def test_bad_parameters(name):
 
 
 def test_editors_are_told_the_options_of_each_metric():
-    for make, choices in ((make_ndcg_scorer, NDCGChoices), (make_dcg_scorer, DCGChoices)):
-        assert get_type_hints(make)["options"] == Unpack[choices]
+    for make, options in ((make_ndcg_scorer, NDCGOptions), (make_dcg_scorer, MeasureOptions)):
+        assert get_type_hints(make)["options"] == Unpack[options]
 
 
 def test_the_docstring_of_the_scorer_names_its_parameters_in_order():
     validation = pytest.importorskip("numpydoc.validate")
     assert not validation.validate("sklearn_ndcg.GroupedScorer")["errors"]
-
-
-def test_there_are_two_metrics():
-    with pytest.raises(ValueError, match=r"metric must be one of 'ndcg', 'dcg'; got 'map'"):
-        GroupedScorer("map")
-    assert repr(GroupedScorer("dcg", k=5)) == repr(make_dcg_scorer(k=5))
 
 
 def test_a_dcg_scorer_has_no_undefined_queries_to_replace():

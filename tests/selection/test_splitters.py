@@ -1,7 +1,6 @@
 """QuerySplitter, which applies any splitter to queries, and check_group_splits."""
 
 import pickle
-import sys
 import warnings
 
 import numpy as np
@@ -373,7 +372,7 @@ def test_bad_values_to_order_by():
 # --- learning curves
 
 
-def test_the_first_rows_of_a_training_part_are_whole_queries(days):
+def test_the_first_rows_of_a_training_set_are_whole_queries(days):
     X, y, _ = days
     sizes = X.index.value_counts()
     cut = []
@@ -454,14 +453,13 @@ def test_a_splitter_finds_the_values_of_the_queries_in_the_index(days):
 )  # fmt: skip
 def test_any_id_can_be_an_index(ids):
     splits = [([0], [0])]
-    for found in QuerySplitter(splits).split(np.zeros((3, 1)), groups=ids):
+    for found in QuerySplitter(splits).split(pd.DataFrame(np.zeros((3, 1))), groups=ids):
         assert len(found) == 2
 
 
-def test_without_pandas_a_splitter_gets_an_array(days, monkeypatch):
+def test_without_pandas_a_splitter_gets_an_array(days):
     X, y, _ = days
     splitter = QuerySplitter(Purged(None))
-    monkeypatch.delitem(sys.modules, "pandas")
     with pytest.raises(AttributeError, match="ndarray.*index"):
         next(splitter.split(X.to_numpy(), y, np.arange(len(y))))
 
@@ -485,11 +483,11 @@ class SplitsSeries:
 
 def test_other_splitters_are_told_the_way_out(days):
     X, y, query = days
-    with pytest.raises(ValueError, match=r"fold 0 has 2 test parts.*list of splits: \[") as several:
+    with pytest.raises(ValueError, match=r"fold 0 has 2 test sets.*list of splits: \[") as several:
         list(QuerySplitter(SeveralTests(), group_by="day").split(X, y))
     with pytest.raises(TypeError, match=r"SplitsSeries\.split takes y alone.*list\(") as series:
         list(QuerySplitter(SplitsSeries(), group_by="day").split(X, y))
-    with pytest.raises(ValueError, match="fold 0 has 2 test parts"):
+    with pytest.raises(ValueError, match="fold 0 has 2 test sets"):
         check_group_splits(SeveralTests(), X, y, query)
     # the lines that the errors show
     line = str(several.value).split("splits: ")[1].removesuffix(".")
@@ -503,11 +501,11 @@ def test_other_splitters_are_told_the_way_out(days):
 
 
 WRONG = {
-    "no groups": (QuerySplitter(3), {}, ValueError, "got no groups.*group_by="),
+    "no groups": (QuerySplitter(3), {}, ValueError, "got no groups.*group_by, which says where in X"),
     "iterator": (QuerySplitter(iter([])), {"groups": 1}, TypeError, "cv is an iterator.*list"),
     "group splitter": (QuerySplitter(GroupKFold(3)), {"groups": 1}, ValueError, "GroupKFold splits by group itself"),
-    "no training part": (QuerySplitter([([], [0])]), {"groups": 1}, ValueError, "the training part of fold 0 has none of the 24 queries"),
-    "no test part": (QuerySplitter([([0], np.zeros(24, bool))]), {"groups": 1}, ValueError, "the test part of fold 0 has none"),
+    "no training set": (QuerySplitter([([], [0])]), {"groups": 1}, ValueError, "the training set of fold 0 has none of the 24 queries"),
+    "no test set": (QuerySplitter([([0], np.zeros(24, bool))]), {"groups": 1}, ValueError, "the test set of fold 0 has none"),
     "queries beyond": (QuerySplitter([([0], [24])]), {"groups": 1}, ValueError, "fold 0 does not fit 24 queries"),
     "rows": (QuerySplitter(PredefinedSplit(np.arange(100) % 2)), {"groups": 1}, ValueError, "does not fit 24"),
     "too few queries": (QuerySplitter(25), {"groups": 1}, ValueError, "n_splits=25"),

@@ -252,12 +252,12 @@ def test_pipelines_searches_copies_and_pickles(data, library, kind):
         scoring=make_ndcg_scorer(k=K, group_by="q", undefined="omit"), random_state=0,
     )  # fmt: skip
     search = GridSearchCV(
-        ranker, {"scoring__k": [1, K]}, scoring=make_ndcg_scorer(group_by="q", undefined=0.0),
-        cv=GroupKFold(2), error_score="raise", refit=False,
+        ranker, {"scoring": [make_ndcg_scorer(k=1, undefined="omit"), ranker.scoring]},
+        scoring=make_ndcg_scorer(group_by="q", undefined=0.0), cv=GroupKFold(2),
+        error_score="raise", refit=False,
     )  # fmt: skip
     assert len(search.fit(X, y, groups=query).cv_results_["mean_test_score"]) == 2
-    assert ranker.get_params()["scoring__gain"] == "linear"
-    assert ranker.scoring.k == K
+    assert ranker.get_params()["scoring__measure"] == ranker.scoring.measure
     fitted = ranker.fit(X, y)
     again = pickle.loads(pickle.dumps(fitted))  # noqa: S301
     np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
@@ -365,10 +365,10 @@ def test_undefined_queries_are_reported_once(data, library):
         stop(library("Ranker"), X, y, query, scoring=scoring)
     assert [each.category for each in caught] == [UndefinedMetricWarning]
     with pytest.raises(ValueError, match="NDCG is undefined for"):
-        stop(library("Ranker"), X, y, query, scoring=scoring.set_params(undefined="raise"))
+        stop(library("Ranker"), X, y, query, scoring=make_ndcg_scorer(k=K, undefined="raise"))
     y[held_out_rows(query)] = 0
     with pytest.raises(ValueError, match="none of the 18 held-out queries has a relevant document"):
-        stop(library("Ranker"), X, y, query, scoring=scoring.set_params(undefined="omit"))
+        stop(library("Ranker"), X, y, query, scoring=make_ndcg_scorer(k=K, undefined="omit"))
 
 
 def test_scoring_is_used_by_early_stopping_only(data):

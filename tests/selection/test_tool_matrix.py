@@ -1,6 +1,7 @@
 """The table of docs/tools.md, cell by cell: tests/selection/tool_matrix.py runs each."""
 
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -234,7 +235,8 @@ def test_logistic_regression_cv_hands_over_minus_one_for_the_lower_of_two_grades
 
 def test_ridge_classifier_cv_without_cv_hands_over_a_single_grade_of_two():
     with case("routed") as c:
-        scorer = clone(c.scorer).set_params(response_method="predict", undefined=0.25)
+        measure = replace(c.scorer.measure, undefined=0.25)
+        scorer = clone(c.scorer).set_params(response_method="predict", measure=measure)
         scorer.set_score_request(sample_weight=False)
         model = RidgeClassifierCV(scoring=scorer).fit(c.X, c.y > 1, **c.metadata)
     assert model.best_score_ == 0.25

@@ -9,6 +9,7 @@ import inspect
 import pkgutil
 import warnings
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from types import ModuleType
 from typing import NamedTuple
@@ -293,7 +294,7 @@ def learning_curve_(c):
 
 
 def learning_curve_by_hand(c, sizes):
-    """Its cell is "yes" if no training part has parts of more than one query."""
+    """Its cell is "yes" if no training set cuts more than one query."""
     train_expected, test_expected, most_cut = [], [], 0
     lengths = np.bincount(c.query)
     for size in sizes:
@@ -540,7 +541,7 @@ def scoring_monitor(c, scoring=None):
     """
     from sklearn.callback import ScoringMonitor  # noqa: PLC0415  # scikit-learn 1.9
 
-    several = clone(c.scorer).set_params(k=[K])
+    several = clone(c.scorer).set_params(measure=replace(c.scorer.measure, k=[K]))
     monitor = ScoringMonitor(scoring=several if scoring is None else scoring)
     LogisticRegression(max_iter=4).set_callbacks(monitor).fit(c.X, c.y)
     name = "score" if isinstance(scoring, dict) else f"ndcg@{K}"
