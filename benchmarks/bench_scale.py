@@ -9,11 +9,10 @@
 DuckDB writes Parquet files in which the rows of a query are scattered over all files. Each way of
 scoring them runs in its own process, and the ways take turns; memory is the peak above the memory
 after the imports. Spark and Dask have two cores and their own workers: memory and seconds of CPU
-are then sums over all processes. "by query" is the mean of a table of results, "by segment" a table
-of days, and "by query and day" the means by day of a table by query. "by hand" is a query with
-window functions in the engine's own language, which averages over ties in the same way. All values
-must agree, and the NDCG of about 1,000 queries with the kernels. The exit status is 1 if a promise
-is broken.
+are then sums over all processes. "by query" is the mean of a table of results, and "by query and
+day" that of its means by day. "by hand" is a query with window functions in the engine's own
+language, which averages over ties in the same way. All values must agree, and the NDCG of about
+1,000 queries with the kernels. The exit status is 1 if a promise is broken.
 """
 
 import argparse
@@ -209,21 +208,8 @@ def duckdb_by_query(files):
     return run
 
 
-def polars_by_segment(files):
-    """Take the mean of a LazyFrame of days."""
-    import polars as pl  # noqa: PLC0415
-
-    from sklearn_ndcg import frames  # noqa: PLC0415
-
-    def run():
-        table = pl.scan_parquet(f"{files}/*.parquet")
-        return mean_of_days(frames.ndcg_by_segment(table, **COLUMNS, **OPTIONS, segments="day"))
-
-    return run
-
-
 def polars_by_query_and_day(files):
-    """Take the mean of days, which are the means of results by query."""
+    """Take the mean of a LazyFrame of days, whose values are the means of results by query."""
     import polars as pl  # noqa: PLC0415
 
     from sklearn_ndcg import frames  # noqa: PLC0415
@@ -233,28 +219,8 @@ def polars_by_query_and_day(files):
         table = pl.scan_parquet(f"{files}/*.parquet")
         by_query = frames.ndcg_by_query(table, **columns, **OPTIONS)
         days = by_query.group_by("day").agg(pl.len().alias("n_queries"), pl.col("ndcg").mean())
-        return mean_of_days(days)
-
-    return run
-
-
-def mean_of_days(days):
-    """Return the mean over all queries from a LazyFrame of days."""
-    rows = days.select("n_queries", "ndcg").collect().to_numpy()
-    return float(rows.prod(axis=1).sum() / rows[:, 0].sum())
-
-
-def duckdb_by_segment(files):
-    """Take the mean of a relation of days."""
-    import duckdb  # noqa: PLC0415
-    import pyarrow as pa  # noqa: F401, PLC0415
-
-    from sklearn_ndcg import frames  # noqa: PLC0415
-
-    def run():
-        table = duckdb.read_parquet(f"{files}/*.parquet")
-        days = frames.ndcg_by_segment(table, **COLUMNS, **OPTIONS, segments="day")
-        return days.aggregate("sum(ndcg * n_queries) / sum(n_queries)").fetchall()[0][0]
+        rows = days.select("n_queries", "ndcg").collect().to_numpy()
+        return float(rows.prod(axis=1).sum() / rows[:, 0].sum())
 
     return run
 
@@ -299,8 +265,6 @@ WAYS = {
     "dataset": in_a_dataset,
     "polars-by-query": polars_by_query,
     "duckdb-by-query": duckdb_by_query,
-    "polars-by-segment": polars_by_segment,
-    "duckdb-by-segment": duckdb_by_segment,
     "polars-by-query-and-day": polars_by_query_and_day,
     "polars-by-hand": polars_by_hand,
     "duckdb-by-hand": duckdb_by_hand,
@@ -381,12 +345,6 @@ def promises(found):
                 f"{by_hand / ours:8.1f} >= 3     CPU seconds in {engine}, by hand / frames",
                 by_hand / ours >= 3,
             )
-        if engine in found and f"{engine}-by-segment" in found:
-            ours, mean = (
-                min(row[2] for row in found[way]) for way in (f"{engine}-by-segment", engine)
-            )
-            ratio = ours / mean
-            yield f"{ratio:8.2f} <= 1.2   CPU seconds in {engine}, by segment / mean", ratio <= 1.2
     if "dask" in found and "polars" in found:
         ours, others = (min(row[1] for row in found[way]) for way in ("dask", "polars"))
         ratio = ours / others

@@ -103,12 +103,6 @@ class Queries:
         found = [self.for_measure(k=block).totals() for block in blocks]
         return found[0]._replace(total=np.concatenate([each.total for each in found]))
 
-    def totals_by(self, codes: Ints) -> list[Totals]:
-        """`totals` of the queries of each code; every code up to the largest must occur."""
-        found, ends = self._values(), np.cumsum(np.bincount(codes))
-        parts = np.split(np.argsort(codes, kind="stable"), ends[:-1])
-        return [self.totals_of(*found, part) for part in parts]
-
     def totals_of(
         self,
         values: Floats,

@@ -17,16 +17,9 @@ from sklearn_ndcg._metrics.measure import Measure, NDCGChoices, NDCGChoicesAtK, 
 from sklearn_ndcg._metrics.queries import Totals
 from sklearn_ndcg._rows.grouping import warn_of_single_documents
 from sklearn_ndcg.frames._engines import open_table
-from sklearn_ndcg.frames._parts import (
-    RESULTS,
-    Sums,
-    refuse_wrong_rows,
-    score_part,
-    segments_table,
-    sum_part,
-)
+from sklearn_ndcg.frames._parts import refuse_wrong_rows, score_part, sum_part
 
-__all__ = ["ndcg_by_query", "ndcg_by_segment", "ndcg_score"]
+__all__ = ["ndcg_by_query", "ndcg_score"]
 
 
 def ndcg_by_query(
@@ -130,107 +123,6 @@ def ndcg_by_query(
     return table.give_back([part.table for part in parts])
 
 
-def ndcg_by_segment(
-    frame: Any,
-    *,
-    y_true: str,
-    y_score: str,
-    groups: str | Sequence[str],
-    segments: str | Sequence[str],
-    k: Cutoff = None,
-    sample_weight: str | None = None,
-    working_memory: float | None = None,
-    verbose: bool = False,
-    **options: Unpack[NDCGChoices],
-) -> Any:
-    """NDCG of each segment of a table, such as a day or a country, as a table of the same engine.
-
-    The rows are read as in `ndcg_score`, in the same passes or partitions. Only sums by segment are
-    kept, so that many segments take little more memory than one.
-
-    Parameters
-    ----------
-    frame : DataFrame, LazyFrame, relation, table or dataset
-        One row per document, in any engine of this module, or a Narwhals frame around one.
-
-    y_true, y_score : str
-        The columns of relevance and of predicted scores. NaN and null in `y_true` are unjudged.
-
-    groups : str or list of str
-        The column of query ids, or several that make up the id.
-
-    segments : str or list of str
-        The column of segments, or several that make up the segment. All rows of a query must be
-        in one segment.
-
-    k : int, None or "retrieved", default=None
-        Cutoff, as in `sklearn_ndcg.ndcg_score`.
-
-    sample_weight : str, default=None
-        The column of weights, as in `ndcg_score`.
-
-    working_memory : float, default=None
-        About how many MiB a pass or a partition may take, as in `ndcg_score`.
-
-    verbose : bool, default=False
-        Whether to print a line for each pass or partition.
-
-    **options
-        `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and `undefined`, as in `ndcg_score`.
-
-    Returns
-    -------
-    frame
-        The columns of `segments`, in their order, and `n_queries`, `n_undefined` and `ndcg`: the
-        mean over the queries of a segment, null if none of them counts. It is computed at once in
-        any engine, even if the result is a lazy table.
-
-    Raises
-    ------
-    TypeError
-        As in `ndcg_by_query`.
-
-    ValueError
-        As in `ndcg_score`; and if a segment is missing, or a query has rows in several.
-
-    ImportError, RuntimeError
-        As in `ndcg_score`.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        If queries have no relevant document and `undefined` is "warn".
-
-    See Also
-    --------
-    ndcg_score : The mean over all queries.
-    ndcg_by_query : The NDCG of each query.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from sklearn_ndcg.frames import ndcg_by_segment
-    >>> rows = pl.LazyFrame(
-    ...     {
-    ...         "day": ["Tue", "Tue", "Mon", "Mon", "Tue", "Tue"],
-    ...         "query": ["b", "b", "a", "a", "c", "c"],
-    ...         "grade": [1, 0, 3, 2, 0, 0],
-    ...         "score": [0.5, 0.2, 0.4, 0.9, 0.1, 0.3],
-    ...     }
-    ... )
-    >>> columns = {"y_true": "grade", "y_score": "score", "groups": "query"}
-    >>> found = ndcg_by_segment(rows, **columns, segments="day", undefined="omit")
-    >>> found.collect().rows()
-    [('Mon', 1, 0, 0.9134...), ('Tue', 2, 1, 1.0)]
-    """
-    columns = {"groups": groups, "y_true": y_true, "y_score": y_score, "segments": segments}
-    if sample_weight is not None:
-        columns["sample_weight"] = sample_weight
-    given = (frame, columns, {"k": k, **options}, working_memory, verbose)
-    _, parts, table = _sums("ndcg_by_segment", *given)
-    return table.give_back([segments_table(parts, table.columns)])
-
-
 def ndcg_score(
     frame: Any,
     *,
@@ -325,20 +217,15 @@ def ndcg_score(
     if sample_weight is not None:
         columns["sample_weight"] = sample_weight
     given = (frame, columns, {"k": k, **options}, working_memory, verbose)
-    return _sums("ndcg_score", *given)[0]
-
-
-def _sums(caller: str, *given: Any) -> tuple[float, list[Sums], Any]:
-    """The mean of a table, checked and with warnings; the sums of its parts; and its engine."""
-    measure, table = _open(caller, sum_part, *given)
+    measure, table = _open("ndcg_score", sum_part, *given)
     parts = list(table.run())
     refuse_wrong_rows([part.wrong for part in parts], table.columns)
-    totals = [each for part in parts for each in part.totals]
+    totals = [part.totals for part in parts if part.totals is not None]
     if not totals:
         raise ValueError("The table has 0 rows, but at least 1 is needed.")
     whole = Totals.of_parts(totals)
     warn_of_single_documents(whole.n_single, whole.n_queries)
-    return float(whole.means(measure)[0]), parts, table
+    return float(whole.means(measure)[0])
 
 
 def _open(
@@ -354,7 +241,7 @@ def _open(
         )
     columns = {}
     for argument, name in names.items():
-        is_list = argument in RESULTS and np.iterable(name) and not isinstance(name, str)
+        is_list = argument == "groups" and np.iterable(name) and not isinstance(name, str)
         columns[argument] = list(name) if is_list else [name]
         if not columns[argument] or not all(isinstance(each, str) for each in columns[argument]):
             raise TypeError(f"{argument} must name a column, got {name!r}.")

@@ -83,8 +83,8 @@ class Engine:
 
         The number is a multiple of `wanted`, so that no core waits for another.
         """
-        schema, ids = self.table.collect_schema(), {*self.keys, *self.columns.get("segments", ())}
-        dtypes = map(schema.__getitem__, ids)
+        schema = self.table.collect_schema()
+        dtypes = [schema[key] for key in self.keys]
         n_texts = sum(not (dtype.is_numeric() or dtype.is_temporal()) for dtype in dtypes)
         n_bytes = n_rows * self.n_copies * (_BYTES_PER_ROW + _BYTES_PER_TEXT * n_texts)
         n_fitting = ceil(n_bytes / (self.memory * 2**20))
@@ -316,7 +316,7 @@ class Spark(Partitions):
         types = import_module("pyspark.sql.types")
         kinds = [types.LongType(), *[types.DoubleType()] * 3]
         fields = [self.native.schema[key] for key in self.keys]
-        fields += map(types.StructField, RESULTS["groups"], kinds)
+        fields += map(types.StructField, RESULTS, kinds)
         return self.mapped(lambda rows: run(rows).table.to_batches(), n, types.StructType(fields))
 
     def give_back(self, tables: list[Any]) -> Any:
@@ -432,15 +432,14 @@ def _check_columns(schema: Any, columns: Columns) -> None:
                     f"{', '.join(map(str, schema))}."
                 )
             dtype = schema[name]
-            if argument not in RESULTS and not (dtype.is_numeric() or dtype == nw.Boolean):
+            if argument != "groups" and not (dtype.is_numeric() or dtype == nw.Boolean):
                 raise TypeError(f"{argument}={name!r} must be a column of numbers, not {dtype}.")
-    for argument, results in RESULTS.items():
-        keys = columns.get(argument, [])
-        if len(set(keys)) < len(keys) or {key.lower() for key in keys} & set(results):
-            raise ValueError(
-                f"{argument} must name different columns, and none may have the name of a result, "
-                f"{', '.join(results)}, in lower or upper case; got {keys}."
-            )
+    keys = columns["groups"]
+    if len(set(keys)) < len(keys) or {key.lower() for key in keys} & set(RESULTS):
+        raise ValueError(
+            "groups must name different columns, and none may have the name of a result, "
+            f"{', '.join(RESULTS)}, in lower or upper case; got {keys}."
+        )
 
 
 def _hash_of(columns: Iterator[Any]) -> Any:

@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ndcg._checks import Ints, import_optional
-from sklearn_ndcg._kernels.threads import map_rows
 from sklearn_ndcg._metrics.inputs import read_batch
 from sklearn_ndcg._metrics.measure import Measure
 from sklearn_ndcg._metrics.queries import LARGEST_WEIGHT, Queries, Totals
-from sklearn_ndcg._rows.grouping import Grouping, shown_labels
-from sklearn_ndcg._rows.ids import encode_ids, first_rows
+from sklearn_ndcg._rows.grouping import shown_labels
+from sklearn_ndcg._rows.ids import first_rows
 
 _NEEDS = "sklearn_ndcg.frames needs Narwhals, which is the extra `frames`"
 nw = import_optional("narwhals.stable.v2", _NEEDS, "narwhals>=2.10")
@@ -30,19 +29,11 @@ Masks = Mapping[str, NDArray[np.bool_]]
 Wrong = Mapping[str, tuple[int, str]]
 
 _REAL = nw.Float64()
-RESULTS: Mapping[str, Mapping[str, Any]] = {  # beside the columns that an argument names
-    "groups": {"n_documents": nw.Int64(), "dcg": _REAL, "ideal_dcg": _REAL, "ndcg": _REAL},
-    "segments": {"n_queries": nw.Int64(), "n_undefined": nw.Int64(), "ndcg": _REAL},
-}
+RESULTS = {"n_documents": nw.Int64(), "dcg": _REAL, "ideal_dcg": _REAL, "ndcg": _REAL}
 _NOT_IN_NUMPY = (nw.Decimal, nw.Int128, nw.UInt128)
 _WRONG = {
     "groups": "groups ({keys}) has {rows} with a missing id. Leave these rows out, or give them an "
     "id.",
-    "segments": "segments ({keys}) has {rows} with a missing segment. Leave these rows out, or "
-    "give them a segment.",
-    "several segments": "segments must hold whole queries, but {queries} rows in several, "
-    "{query}. Give all of its rows the same segment, for example that of its first row, or score "
-    "its rows in each segment as a query: pass the columns of segments in groups, too.",
     "y_true": "y_true must be finite, found {rows} where it is null, NaN or infinite, {query}. If "
     "null or NaN stands for unjudged documents, pass unjudged='zero' to count them as not relevant "
     "or unjudged='omit' to take them out of the ranking.",
@@ -54,15 +45,13 @@ _WRONG = {
 
 
 class Sums(NamedTuple):
-    """Sums over the queries of each segment of a part, or what is wrong with its rows.
+    """Sums over the queries of a part, or what is wrong with its rows.
 
-    `segments` is a table with a row for each segment, or None if all queries are one segment.
     `wrong` has, by argument, the number of wrong rows and the query of the first.
     """
 
     n_rows: int
-    totals: Sequence[Totals] = ()
-    segments: Any = None
+    totals: Totals | None = None
     wrong: Wrong | None = None
 
 
@@ -82,39 +71,12 @@ def sum_part(rows: Any, columns: Columns, options: Options) -> Sums:
         return Sums(0)
     arrays = _arrays(table, columns)
     try:
-        queries = read_batch(measure, *arrays, sort=False)
-        if "segments" not in columns:
-            return Sums(len(table), [queries.totals()])
-        query = queries.grouping.row_codes()
-        first = first_rows(query)
-        elsewhere = _in_another(table, columns, query, first)
+        return Sums(len(table), read_batch(measure, *arrays, sort=False).totals())
     except ValueError:
         wrong = _examples(_wrong_rows(table, columns, measure, *arrays), table, columns)
         if wrong:
             return Sums(len(table), wrong=wrong)
         raise
-    if elsewhere.any():
-        several = np.isin(np.arange(len(table)), first[query[elsewhere]])
-        return Sums(len(table), wrong=_examples({"several segments": several}, table, columns))
-    keys = _rows_of(table, "segments", columns, first)
-    codes = _grouping(keys, columns["segments"], sort=False).row_codes()
-    segments = _rows_of(keys, "segments", columns, first_rows(codes)).to_native()
-    return Sums(len(table), queries.totals_by(codes), segments)
-
-
-def segments_table(parts: Iterable[Sums], columns: Columns) -> Any:
-    """The results of the segments of all parts as a native table, in the order of segments."""
-    parts = [part for part in parts if part.totals]
-    keys = nw.concat([nw.from_native(part.segments, eager_only=True) for part in parts])
-    codes = _grouping(keys, columns["segments"], sort=True).row_codes()
-    totals: list[list[Totals]] = [[] for _ in range(codes.max() + 1)]
-    for code, each in zip(codes, (each for part in parts for each in part.totals), strict=True):
-        totals[code].append(each)
-    sums = [Totals.of_parts(each) for each in totals]
-    ndcg = [float(each.total[0] / each.weight) if each.weight else None for each in sums]
-    counts = [each.n_queries for each in sums], [each.n_undefined for each in sums]
-    keys = _rows_of(keys, "segments", columns, first_rows(codes))
-    return _with_results(keys, [*counts, ndcg], "segments")
 
 
 def score_part(rows: Any, columns: Columns, options: Options, is_lazy: bool = False) -> Results:
@@ -126,7 +88,7 @@ def score_part(rows: Any, columns: Columns, options: Options, is_lazy: bool = Fa
     table, measure = nw.from_native(rows, eager_only=True), Measure(**options)
     keys = table.select(columns["groups"])
     if not len(table):
-        return Results(0, 0, 0, _with_results(keys, [[]] * 4, "groups"))
+        return Results(0, 0, 0, _with_results(keys, [[]] * 4))
     relevance, score, ids, _ = arrays = _arrays(table, columns)
     wrong = _wrong_rows(table, columns, measure, *arrays)
     if wrong["groups"].any():
@@ -153,8 +115,8 @@ def score_part(rows: Any, columns: Columns, options: Options, is_lazy: bool = Fa
         for null, values in ((is_null, dcg), (is_null, ideal), (no_ndcg, ndcg))
     ]
     n_documents = np.bincount(codes, weights=judged).astype(np.int64)
-    keys = _rows_of(table, "groups", columns, first_rows(codes))
-    found = _with_results(keys, [n_documents, *results], "groups")
+    keys = _keys_in(table, columns, first_rows(codes))
+    found = _with_results(keys, [n_documents, *results])
     return Results(len(table), queries.grouping.n_single, n_undefined, found)
 
 
@@ -165,9 +127,8 @@ def refuse_wrong_rows(parts: Iterable[Wrong | None], columns: Columns) -> None:
         if found:
             n, query = sum(count for count, _ in found), f"for example in query {found[0][1]}"
             rows = f"{n:,} row{'s' * (n > 1)}"
-            queries = f"{n:,} quer{'ies have' if n > 1 else 'y has'}"
             keys = ", ".join(columns.get(argument, ()))
-            raise ValueError(message.format(rows=rows, queries=queries, keys=keys, query=query))
+            raise ValueError(message.format(rows=rows, keys=keys, query=query))
 
 
 def _arrays(table: Any, columns: Columns) -> tuple[NDArray[Any], NDArray[Any], Any, Any]:
@@ -190,34 +151,13 @@ def _keys(table: Any, names: list[str]) -> list[Any]:
     return [key.fill_nan(None) if key.dtype.is_float() else key for key in keys]
 
 
-def _grouping(table: Any, names: list[str], sort: bool) -> Grouping:
-    """Which rows belong to one segment."""
-    return Grouping.of_ids(_ids(table, names), len(table), sort=sort, name="segments")
-
-
-def _in_another(table: Any, columns: Columns, query: Ints, first: Ints) -> NDArray[np.bool_]:
-    """Which rows are in another segment than the first row of their query."""
-    names = [name for name in columns["segments"] if name not in columns["groups"]]
-    each = [encode_ids(_ids(table, [name]), len(table), "segments")[0] for name in names]
-    compared = [(ids, ids[first]) for ids in each]
-
-    def in_one(part: slice) -> bool:
-        return all((ids[part] == of_query[query[part]]).all() for ids, of_query in compared)
-
-    if all(map_rows(in_one, len(table))):
-        return np.zeros(len(table), dtype=bool)
-    # equal segments may have several codes here, for example as categories
-    codes = _grouping(table, columns["segments"], sort=False).row_codes()
-    return np.asarray(codes != codes[first][query])
-
-
-def _rows_of(table: Any, argument: str, columns: Columns, rows: Ints) -> Any:
-    """The columns of an argument in some rows."""
+def _keys_in(table: Any, columns: Columns, rows: Ints) -> Any:
+    """The columns of ids in some rows."""
     try:
-        return nw.maybe_reset_index(table.select(columns[argument])[rows])
+        return nw.maybe_reset_index(table.select(columns["groups"])[rows])
     except NotImplementedError as error:  # such as Arrow's string_view
         raise TypeError(
-            f"{argument} must be columns whose rows can be selected, for example string: {error}"
+            f"groups must be columns whose rows can be selected, for example string: {error}"
         ) from error
 
 
@@ -238,10 +178,8 @@ def _wrong_rows(
     table: Any, columns: Columns, measure: Measure, relevance: Any, score: Any, _: Any, weight: Any
 ) -> Masks:
     """By argument, which rows cannot be scored, whatever the gain is."""
-    wrong = {
-        argument: np.any([key.is_null().to_numpy() for key in _keys(table, columns[argument])], 0)
-        for argument in columns.keys() & RESULTS
-    }
+    is_null = [key.is_null().to_numpy() for key in _keys(table, columns["groups"])]
+    wrong = {"groups": np.any(is_null, axis=0)}
     wrong["y_true"] = np.isinf(relevance) | (np.isnan(relevance) & (measure.unjudged == "raise"))
     wrong["y_score"] = ~(score < np.inf)
     if weight is not None:
@@ -260,8 +198,8 @@ def _examples(wrong: Masks, table: Any, columns: Columns) -> Wrong:
     return found
 
 
-def _with_results(keys: Any, columns: Sequence[Any], argument: str) -> Any:
+def _with_results(keys: Any, columns: Sequence[Any]) -> Any:
     """Keys and results beside them, as a native table."""
-    named = dict(zip(RESULTS[argument], columns, strict=True))
-    results = nw.from_dict(named, RESULTS[argument], backend=nw.get_native_namespace(keys))
+    named = dict(zip(RESULTS, columns, strict=True))
+    results = nw.from_dict(named, RESULTS, backend=nw.get_native_namespace(keys))
     return keys.with_columns(*results.iter_columns()).to_native()

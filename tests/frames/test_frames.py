@@ -339,6 +339,20 @@ def test_undefined_queries_warn(engine):
     assert np.isnan(ndcg_score(nothing, **COLUMNS, undefined="omit"))
 
 
+def test_undefined_queries_that_are_omitted_are_null_by_query(engine):
+    columns = data()
+    found = rows(ndcg_by_query(engine(columns), **COLUMNS, undefined="omit"))
+    values = sklearn_ndcg.ndcg_samples(
+        columns["y"], columns["s"], groups=columns["q"], undefined="omit"
+    )
+    assert [row[-1] for row in sorted(found)] == [
+        None if np.isnan(each) else pytest.approx(each) for each in values
+    ]
+    if engine.name == "duckdb":
+        mean = ndcg_by_query(engine(columns), **COLUMNS, undefined="omit").aggregate("avg(ndcg)")
+        assert mean.fetchall()[0][0] == pytest.approx(np.nanmean(values))
+
+
 def test_null_in_a_key(engine):
     frame = engine({"q": ["a", None, "b"], "y": [1, 1, 1], "s": [1, 2, 3]})
     message = r"groups \(q\) has 1 row with a missing id"
