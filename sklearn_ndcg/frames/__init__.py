@@ -6,8 +6,6 @@ For pandas, Polars, PyArrow, DuckDB, Ibis, PySpark and Dask, through Narwhals: t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from math import inf
 from typing import Any, Unpack
 
 import numpy as np
@@ -16,8 +14,7 @@ from sklearn_ndcg._checks import Cutoff, is_number
 from sklearn_ndcg._metrics.measure import Measure, NDCGChoices, NDCGChoicesAtK, measure_and_data
 from sklearn_ndcg._metrics.queries import Totals
 from sklearn_ndcg._rows.grouping import warn_of_single_documents
-from sklearn_ndcg.frames._engines import open_table
-from sklearn_ndcg.frames._parts import refuse_wrong_rows, score_part, sum_part
+from sklearn_ndcg.frames import _engines, _parts
 
 __all__ = ["ndcg_by_query", "ndcg_score"]
 
@@ -104,23 +101,24 @@ def ndcg_by_query(
     >>> rows = pl.LazyFrame(
     ...     {"query": ["b", "a", "a"], "grade": [1, 3, 2], "score": [0.5, 0.4, 0.9]}
     ... )
-    >>> found = ndcg_by_query(rows, y_true="grade", y_score="score", groups="query")
-    >>> found.sort("query").collect().rows()
+    >>> by_query = ndcg_by_query(rows, y_true="grade", y_score="score", groups="query")
+    >>> by_query.sort("query").collect().rows()
     [('a', 2, 3.8927..., 4.2618..., 0.9134...), ('b', 1, 1.0, 1.0, 1.0)]
     """
     columns = {"groups": groups, "y_true": y_true, "y_score": y_score}
-    given = (frame, columns, {"k": k, **options}, working_memory, verbose)
-    measure, table = _open("ndcg_by_query", score_part, *given)
-    if table.is_lazy:  # so each part reports what it finds
-        table.task = partial(table.task, is_lazy=True)
-        return table.lazily()
-    parts = list(table.run())
-    n_queries = sum(len(part.table) for part in parts)
-    n_undefined = sum(part.n_undefined for part in parts)
-    warn_of_single_documents(sum(part.n_single for part in parts), n_queries)
+    choices = {"k": k, **options}
+    measure, table = _open("ndcg_by_query", frame, columns, choices, working_memory)
+    task = _parts.portable(_parts.score_part, table.columns, choices, table.result_is_lazy)
+    caller = "ndcg_by_query" if verbose else ""
+    if table.result_is_lazy:
+        return table.lazy_result(task, caller)
+    results = list(table.run(task, caller))
+    n_queries = sum(len(result.table) for result in results)
+    n_undefined = sum(result.n_undefined for result in results)
+    warn_of_single_documents(sum(result.n_single for result in results), n_queries)
     if n_undefined:
         measure.report_undefined(n_undefined, n_queries)
-    return table.give_back([part.table for part in parts])
+    return table.to_engine([result.table for result in results])
 
 
 def ndcg_score(
@@ -216,11 +214,12 @@ def ndcg_score(
     columns = {"groups": groups, "y_true": y_true, "y_score": y_score}
     if sample_weight is not None:
         columns["sample_weight"] = sample_weight
-    given = (frame, columns, {"k": k, **options}, working_memory, verbose)
-    measure, table = _open("ndcg_score", sum_part, *given)
-    parts = list(table.run())
-    refuse_wrong_rows([part.wrong for part in parts], table.columns)
-    totals = [part.totals for part in parts if part.totals is not None]
+    choices = {"k": k, **options}
+    measure, table = _open("ndcg_score", frame, columns, choices, working_memory)
+    task = _parts.portable(_parts.sum_part, table.columns, choices)
+    results = list(table.run(task, "ndcg_score" if verbose else ""))
+    _parts.refuse_wrong_rows([result.wrong for result in results], table.columns)
+    totals = [result.totals for result in results if result.totals is not None]
     if not totals:
         raise ValueError("The table has 0 rows, but at least 1 is needed.")
     whole = Totals.of_parts(totals)
@@ -229,24 +228,19 @@ def ndcg_score(
 
 
 def _open(
-    caller: str, task: Any, frame: Any, names: dict[str, Any], options: dict[str, Any],
-    memory: Any, verbose: bool,
-) -> tuple[Measure, Any]:  # fmt: skip
-    """The measure, and the engine of a table, which gives its parts to the task."""
-    measure, _ = measure_and_data(caller, options, NDCGChoicesAtK)
-    if memory is not None and not (is_number(memory) and 0 < memory < inf):
-        raise ValueError(
-            "working_memory must be a number of MiB above 0, or None for the setting of "
-            f"sklearn.get_config(), got {memory!r}."
-        )
+    caller: str, frame: Any, names: dict[str, Any], choices: dict[str, Any], memory: float | None
+) -> tuple[Measure, Any]:
+    """The measure and the engine of a table, for checked arguments."""
+    measure, _ = measure_and_data(caller, choices, NDCGChoicesAtK)
+    if memory is not None and not (is_number(memory) and 0 < memory < np.inf):
+        raise ValueError(f"working_memory must be a number of MiB above 0 or None, got {memory!r}.")
     columns = {}
     for argument, name in names.items():
         is_list = argument == "groups" and np.iterable(name) and not isinstance(name, str)
         columns[argument] = list(name) if is_list else [name]
-        if not columns[argument] or not all(isinstance(each, str) for each in columns[argument]):
+        if not columns[argument] or not all(isinstance(key, str) for key in columns[argument]):
             raise TypeError(f"{argument} must name a column, got {name!r}.")
-    part_task = partial(task, columns=columns, options=options)
-    table = open_table(frame, part_task, caller, memory, verbose)
+    table = _engines.open_table(frame, columns, memory)
     if measure.tie_rule.uses_order and not table.keeps_order():
         raise ValueError(
             "ties='stable' and ignore_ties=True need the order of the rows, which this engine does "

@@ -7,7 +7,6 @@ import signal
 import sqlite3
 import warnings
 from decimal import Decimal
-from functools import partial
 
 import numpy as np
 import pytest
@@ -23,8 +22,8 @@ pa = pytest.importorskip("pyarrow")
 dataset = pytest.importorskip("pyarrow.dataset")
 parquet = pytest.importorskip("pyarrow.parquet")
 from sklearn_ndcg.frames import ndcg_by_query, ndcg_score  # noqa: E402
-from sklearn_ndcg.frames._engines import Engine, Partitions, Passes, _on_worker  # noqa: E402
-from sklearn_ndcg.frames._parts import sum_part  # noqa: E402
+from sklearn_ndcg.frames._engines import Engine, Partitions, Passes  # noqa: E402
+from sklearn_ndcg.frames._parts import portable, sum_part  # noqa: E402
 
 COLUMNS = {"y_true": "y", "y_score": "s", "groups": "q"}
 N_ROWS = 3000
@@ -328,6 +327,16 @@ def test_an_error_in_the_gain_says_which_pass_it_was(scan):
     assert re.search(r"This was pass \d of 7 over the table: [\d,]+ of its 3,000 rows had", note)
 
 
+def test_an_index_is_said_to_be_one_of_a_pass(scan):
+    columns = data()
+    columns["y"][2900] = -1
+    with pytest.raises(ValueError, match=r"negative for 1 document, at index \d+") as caught:
+        ndcg_score(scan(columns), **COLUMNS, working_memory=memory_of(7))
+    [note] = caught.value.__notes__
+    within = "one" if scan.engine == "dask" else "this pass"
+    assert note.endswith(f"Any index above is within {within}.")
+
+
 def test_an_engine_that_fails_midway(scan, tmp_path, monkeypatch):
     if scan.engine in {"ibis", "dask"}:
         pytest.skip("the table of Ibis is in memory, and Dask reads its files once")
@@ -405,8 +414,8 @@ def test_stable_ties_need_an_order():
 @pytest.mark.parametrize("base", [Passes, Partitions])
 def test_an_engine_that_says_nothing_has_no_order_of_rows(base):
     pl = pytest.importorskip("polars")
-    task = partial(sum_part, columns={"groups": ["q"], "y_true": ["y"], "y_score": ["s"]})
-    assert not base(pl.LazyFrame(data()), task, "ndcg_score", None, False).keeps_order()
+    columns = {"groups": ["q"], "y_true": ["y"], "y_score": ["s"]}
+    assert not base(pl.LazyFrame(data()), columns, None).keeps_order()
 
 
 @pytest.mark.parametrize("value", [0, -1, np.nan, np.inf, "1 GB", True])
@@ -435,7 +444,7 @@ def test_ibis_without_a_hash(tmp_path):
     q, y, s = zip(*rows, strict=True)
     expected = sklearn_ndcg.ndcg_score(y, s, groups=q)
     assert ndcg_score(table, **COLUMNS) == pytest.approx(expected, rel=1e-14)
-    with pytest.raises(ValueError, match="Ibis has no hash on sqlite.*raise working_memory"):
+    with pytest.raises(ValueError, match="Ibis has no hash function on sqlite.*raise working_mem"):
         ndcg_score(table, **COLUMNS, working_memory=memory_of(3))
     with pytest.raises(ValueError, match="the order of the rows"):
         ndcg_score(table, **COLUMNS, ties="stable")
@@ -654,7 +663,7 @@ def test_an_error_of_a_worker_is_the_local_one(cluster):
 
 def test_a_task_says_what_a_worker_lacks():
     cloudpickle = pytest.importorskip("cloudpickle")
-    sent = cloudpickle.dumps(_on_worker(partial(sum_part, columns={}, options={"gain": abs})))
+    sent = cloudpickle.dumps(portable(sum_part, {}, {"gain": abs}))
     code = f"import sys, pickle; sys.modules['sklearn_ndcg'] = None; pickle.loads({sent!r})(None)"
     error = run_python(code).stderr.splitlines()[-1]
     assert error.startswith(
@@ -683,8 +692,8 @@ def test_a_dataset_by_query_is_a_relation(tmp_path):
     assert [row[-1] for row in found.order("q").fetchall()] == pytest.approx(values.tolist())
 
 
-def test_give_back_loses_no_table():
+def test_a_table_of_results_has_the_rows_of_all_parts():
+    first, second = pa.table({"q": [1, 2]}), pa.table({"q": [3]})
     engine = Engine.__new__(Engine)
-    assert engine.give_back(["only"]) == "only"
-    with pytest.raises(ValueError, match="too many values to unpack"):
-        engine.give_back(["first", "second"])
+    assert engine.to_engine([first]).equals(first)
+    assert engine.to_engine([first, second])["q"].to_pylist() == [1, 2, 3]

@@ -246,7 +246,9 @@ def test_columns_may_have_any_name(engine):
         given = dict(zip(["groups", "y_true", "y_score"], names, strict=True))
         if names is odd and engine.name == "pyspark":
             for function in (ndcg_by_query, ndcg_score):
-                with pytest.raises(ValueError, match="with a dot or backtick: rename 'a.b'"):
+                with pytest.raises(
+                    ValueError, match=r"names with dots or backticks: rename \['a.b'"
+                ):
                     function(engine(columns), **given)
             continue
         if names[0] != "gain" and engine.name == "duckdb" and version("duckdb") < "2":
@@ -353,6 +355,12 @@ def test_undefined_queries_that_are_omitted_are_null_by_query(engine):
         assert mean.fetchall()[0][0] == pytest.approx(np.nanmean(values))
 
 
+def test_the_query_of_an_invalid_row_has_its_ids_as_they_are():
+    table = pd.DataFrame({"q": [2**60 + 1] * 2, "u": [0.5] * 2, "y": 1, "s": [np.nan, 1]})
+    with pytest.raises(ValueError, match=rf"in query \({2**60 + 1}, 0.5\)"):
+        ndcg_score(table, **COLUMNS | {"groups": ["q", "u"]})
+
+
 def test_null_in_a_key(engine):
     frame = engine({"q": ["a", None, "b"], "y": [1, 1, 1], "s": [1, 2, 3]})
     message = r"groups \(q\) has 1 row with a missing id"
@@ -366,7 +374,7 @@ BAD = {
     "column": (
         {"y_true": "grade"},
         ValueError,
-        "y_true='grade' is not a column of the table.*q, y, s",
+        r"y_true='grade' is not a column of the table: \['q', 'y', 's', 't'\]",
     ),
     "score column": ({"y_score": "no"}, ValueError, "y_score='no' is not a column"),
     "key": ({"groups": ["q", "no"]}, ValueError, "groups='no' is not a column"),
@@ -538,6 +546,22 @@ def test_results_of_duckdb_live_on_the_connection_of_the_relation():
     joined = found.join(connection.table("names"), "q").project("name, ndcg").order("name")
     assert [name for name, _ in joined.fetchall()] == [f"query {i}" for i in range(7)]
     assert joined.fetchall() == joined.fetchall()  # can be read again
+
+
+def test_tables_of_the_user_have_any_name():
+    duckdb = pytest.importorskip("duckdb")
+    connection = duckdb.connect()
+    names = ["sklearn_ndcg_results", "sklearn_ndcg_rows", "relation", "name", "variables"]
+    for name in names:
+        connection.execute(f"create table {name} as select 7 as q, 'of the user' as ndcg")
+    relation = connection.sql("select i % 7 as q, i % 3 as y, i * 0.5 as s from range(99) t(i)")
+    before = connection.sql("from duckdb_views()").fetchall()
+    results = [ndcg_by_query(relation, **COLUMNS, k=k) for k in (1, 2, 5)]
+    assert connection.sql("from duckdb_views()").fetchall() == before
+    for k, found in zip((1, 2, 5), results, strict=True):  # while all of them are alive
+        assert rows(found) == rows(ndcg_by_query(relation.to_arrow_table(), **COLUMNS, k=k))
+    for name in names:
+        assert connection.table(name).fetchall() == [(7, "of the user")]
 
 
 def test_a_lazy_result_of_polars_is_filtered_sliced_and_joined():
