@@ -395,4 +395,4 @@ def _check_columns(schema: Any, columns: Columns) -> None:
 
 def _hash_of(columns: Iterator[Any]) -> Any:
     # hashed again, as otherwise equal keys would all have the hash 0
-    return reduce(lambda code, other: code.hash() ^ other, (each.hash() for each in columns))
+    return reduce(lambda code, other: code.hash() ^ other, (column.hash() for column in columns))

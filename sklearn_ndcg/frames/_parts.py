@@ -70,7 +70,7 @@ def portable(function: Callable[..., Any], *arguments: Any) -> Task:
 
     def run(rows: Any) -> Any:
         try:
-            parts = import_module("sklearn_ndcg.frames._parts")
+            module = import_module("sklearn_ndcg.frames._parts")
             version = import_module("sklearn_ndcg").__version__
         except ImportError as error:
             version = f"none, {error}"
@@ -79,7 +79,7 @@ def portable(function: Callable[..., Any], *arguments: Any) -> Task:
                 f"Every worker needs sklearn_ndcg {expected} with its extra `frames`, and PyArrow; "
                 f"one has {version}."
             )
-        return getattr(parts, name)(rows, *arguments)
+        return getattr(module, name)(rows, *arguments)
 
     return run
 
@@ -141,12 +141,12 @@ def score_part(rows: Any, columns: Columns, options: Options, lazy: bool = False
     return QueryTable(len(table), n_single, n_undefined, _with_results(keys, values))
 
 
-def refuse_wrong_rows(parts: Iterable[WrongRows | None], columns: Columns) -> None:
+def refuse_wrong_rows(wrong_of_parts: Iterable[WrongRows | None], columns: Columns) -> None:
     """Raise if parts have wrong rows, with their number in all parts."""
     for argument, message in _ERRORS.items():
-        wrong = [part[argument] for part in parts if part and argument in part]
-        if wrong:
-            n, keys, ids = sum(count for count, _ in wrong), columns["groups"], wrong[0][1]
+        counts = [wrong[argument] for wrong in wrong_of_parts if wrong and argument in wrong]
+        if counts:
+            n, keys, ids = sum(count for count, _ in counts), columns["groups"], counts[0][1]
             label = np.fromiter([ids if len(ids) > 1 else ids[0]], dtype=object, count=1)
             rows, query = f"{n:,} row{'s' if n > 1 else ''}", shown_labels(label)
             raise ValueError(message.format(rows=rows, keys=", ".join(keys), query=query))

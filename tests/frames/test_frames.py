@@ -35,7 +35,7 @@ def rows(frame):
 
 def same(found, expected):
     """Rows that are equal except for rounding."""
-    flat = [[value for row in each for value in row] for each in (found, expected)]
+    flat = [[value for row in table for value in row] for table in (found, expected)]
     return flat[0] == pytest.approx(flat[1], abs=1e-12)
 
 
@@ -69,27 +69,27 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=lambda each: str(each).split(" at 0x")[0])
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda options: str(options).split(" at 0x")[0])
 def test_the_same_table_from_every_engine(engine, options):
     for seed in [len(options)] if engine.name == "pyspark" else range(4):  # slow on small data
         columns = data(seed)
-        given = {"undefined": 0.0} | options
+        arguments = {"undefined": 0.0} | options
         y, s, q, w = columns.values()
-        found = rows(ndcg_by_query(engine(columns), **COLUMNS, **given))
+        found = rows(ndcg_by_query(engine(columns), **COLUMNS, **arguments))
         keys = np.unique(q)
-        only = {name: value for name, value in given.items() if name != "undefined"}
+        only = {name: value for name, value in arguments.items() if name != "undefined"}
         values = {
             "q": keys,
             "n_documents": np.bincount(q, minlength=len(keys)),
             "dcg": sklearn_ndcg.dcg_samples(y, s, groups=q, **only),
             "ideal_dcg": ideals(y, s, q, **only),
-            "ndcg": sklearn_ndcg.ndcg_samples(y, s, groups=q, **given),
+            "ndcg": sklearn_ndcg.ndcg_samples(y, s, groups=q, **arguments),
         }
         assert same(found, rows(pd.DataFrame(values)))
         for weight in (None, "w"):
-            mean = ndcg_score(engine(columns), **COLUMNS, sample_weight=weight, **given)
+            mean = ndcg_score(engine(columns), **COLUMNS, sample_weight=weight, **arguments)
             expected = sklearn_ndcg.ndcg_score(
-                y, s, groups=q, sample_weight=None if weight is None else w, **given
+                y, s, groups=q, sample_weight=None if weight is None else w, **arguments
             )
             assert mean == pytest.approx(expected, abs=1e-12)
 
@@ -124,8 +124,8 @@ def test_several_keys_of_several_types(engine):
     columns = data(1)
     columns["day"] = pd.to_datetime(columns["q"] % 3, unit="D").date
     columns["user"] = [f"user {query // 3}" for query in columns["q"]]
-    given = COLUMNS | {"groups": ["user", "day"]}
-    found = rows(ndcg_by_query(engine(columns), **given, k=5, undefined=0.0))
+    arguments = COLUMNS | {"groups": ["user", "day"]}
+    found = rows(ndcg_by_query(engine(columns), **arguments, k=5, undefined=0.0))
     expected = rows(ndcg_by_query(engine(columns), **COLUMNS, k=5, undefined=0.0))
     assert same(sorted(row[2:] for row in found), sorted(row[1:] for row in expected))
     assert {row[0] for row in found} == set(columns["user"])
@@ -141,12 +141,12 @@ def test_text_ids_keep_a_nul_at_their_end(engine):
 def test_ids_that_are_unique_per_row(engine):
     columns = {"q": [1, 2, 3], "y": [1, 0, 1], "s": [0.9, 0.8, 0.1]}
     unique, pairs, single = (
-        engine(each)
-        for each in (columns, columns | {"q": [1, 2, 2]}, {"q": [1], "y": [1], "s": [1]})
+        engine(table)
+        for table in (columns, columns | {"q": [1, 2, 2]}, {"q": [1], "y": [1], "s": [1]})
     )
     with pytest.warns(UserWarning, match="Each of the 3 queries has a single document") as caught:
         assert ndcg_score(unique, **COLUMNS, undefined="omit") == 1
-    [warning] = [each for each in caught if "single document" in str(each.message)]
+    [warning] = [item for item in caught if "single document" in str(item.message)]
     assert warning.filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
@@ -243,17 +243,17 @@ def test_columns_may_have_any_name(engine):
     odd = ["a.b", "c`d", "e`.f'g"]
     for names in (["gain", "score", "rank"], ["a b", "c'd", 'e"f'], odd):
         columns = dict(zip(names, ([1, 1, 2], [0, 1, 1], [1.0, 0, 0]), strict=True))
-        given = dict(zip(["groups", "y_true", "y_score"], names, strict=True))
+        arguments = dict(zip(["groups", "y_true", "y_score"], names, strict=True))
         if names is odd and engine.name == "pyspark":
             for function in (ndcg_by_query, ndcg_score):
                 with pytest.raises(
                     ValueError, match=r"names with dots or backticks: rename \['a.b'"
                 ):
-                    function(engine(columns), **given)
+                    function(engine(columns), **arguments)
             continue
         if names[0] != "gain" and engine.name == "duckdb" and version("duckdb") < "2":
             continue  # this engine refuses such names
-        found = ndcg_by_query(engine(columns), **given)
+        found = ndcg_by_query(engine(columns), **arguments)
         assert same(rows(found), [(1, 2, 1 / np.log2(3), 1, 1 / np.log2(3)), (2, 1, 1, 1, 1)])
 
 
@@ -304,9 +304,9 @@ def test_scores_and_ids_of_128_bits(kind):
             pytest.skip(f"this Polars has no {kind}")
         frame = pl.from_arrow(table).lazy().cast({"q": getattr(pl, kind), "s": getattr(pl, kind)})
     for memory in (None, 0.0005):
-        given = COLUMNS | {"working_memory": memory, "ties": "worst"}
-        assert ndcg_score(frame, **given) == 1
-        found = rows(ndcg_by_query(frame, **given))
+        arguments = COLUMNS | {"working_memory": memory, "ties": "worst"}
+        assert ndcg_score(frame, **arguments) == 1
+        found = rows(ndcg_by_query(frame, **arguments))
         assert [(int(row[0]) - 2**70, row[-1]) for row in found] == [(1, 1), (3, 1)]
 
 
@@ -328,7 +328,7 @@ def test_undefined_queries_warn(engine):
     frame = engine({"q": [1, 1, 2], "y": [0, 0, 1], "s": [1, 2, 3]})
     with pytest.warns(UndefinedMetricWarning, match="undefined for 1 of 2") as caught:
         assert ndcg_score(frame, **COLUMNS) == 0.5
-    [warning] = [each for each in caught if each.category is UndefinedMetricWarning]
+    [warning] = [item for item in caught if item.category is UndefinedMetricWarning]
     assert warning.filename == __file__
     assert ndcg_score(frame, **COLUMNS, undefined="omit") == 1
     if engine.is_lazy:  # it has no caller to warn
@@ -348,7 +348,7 @@ def test_undefined_queries_that_are_omitted_are_null_by_query(engine):
         columns["y"], columns["s"], groups=columns["q"], undefined="omit"
     )
     assert [row[-1] for row in sorted(found)] == [
-        None if np.isnan(each) else pytest.approx(each) for each in values
+        None if np.isnan(value) else pytest.approx(value) for value in values
     ]
     if engine.name == "duckdb":
         mean = ndcg_by_query(engine(columns), **COLUMNS, undefined="omit").aggregate("avg(ndcg)")
@@ -397,10 +397,10 @@ BAD = {
 @pytest.mark.parametrize("case", BAD)
 @pytest.mark.parametrize("function", [ndcg_by_query, ndcg_score])
 def test_bad_arguments(engine, function, case):
-    given, error, message = BAD[case]
+    arguments, error, message = BAD[case]
     frame = engine({"q": [1], "y": [1], "s": [1.0], "t": ["1"]})
     with pytest.raises(error, match=message):
-        function(frame, **(COLUMNS | given))
+        function(frame, **(COLUMNS | arguments))
 
 
 @pytest.mark.parametrize("function", [ndcg_by_query, ndcg_score])
@@ -566,8 +566,8 @@ def test_tables_of_the_user_have_any_name():
 
 def test_a_lazy_result_of_polars_is_filtered_sliced_and_joined():
     pl = pytest.importorskip("polars")
-    given = COLUMNS | {"undefined": 0, "working_memory": 0.01}
-    lazy = ndcg_by_query(pl.LazyFrame(data()), **given)
+    arguments = COLUMNS | {"undefined": 0, "working_memory": 0.01}
+    lazy = ndcg_by_query(pl.LazyFrame(data()), **arguments)
     whole = lazy.collect()
     assert len(whole) == 30
     good = pl.col("ndcg") > 0.8
