@@ -9,11 +9,10 @@
 DuckDB writes Parquet files in which the rows of a query are scattered over all files. Each way of
 scoring them runs in its own process, and the ways take turns; memory is the peak above the memory
 after the imports. Spark and Dask have two cores and their own workers: memory and seconds of CPU
-are then sums over all processes. "by query" is the mean of a table of results, "by segment" a table
-of days, and "by query and day" the means by day of a table by query. "by hand" is a query with
-window functions in the engine's own language, which averages over ties in the same way. All values
-must agree, and the NDCG of about 1,000 queries with the kernels. The exit status is 1 if a promise
-is broken.
+are then sums over all processes. "by query" is the mean of a table of results, and "by query and
+day" that of its means by day. "by hand" is a query with window functions in the engine's own
+language, which averages over ties in the same way. All values must agree, and the NDCG of about
+1,000 queries with the kernels. The exit status is 1 if a promise is broken.
 """
 
 import argparse
@@ -33,12 +32,12 @@ N_FILES = 10
 SQL = """
     with ranked as (
         select query, score, grade,
-            row_number() over (partition by query order by score desc) as place,
-            row_number() over (partition by query order by grade desc) as best from '{files}'
+            row_number() over (partition by query order by score desc) as rank,
+            row_number() over (partition by query order by grade desc) as ideal_rank from '{files}'
     ), blocks as (
         select query,
-            avg(grade) * sum(case when place <= 10 then 1 / log2(place + 1) else 0 end) as dcg,
-            sum(case when best <= 10 then grade / log2(best + 1) else 0 end) as ideal
+            avg(grade) * sum(case when rank <= 10 then 1 / log2(rank + 1) else 0 end) as dcg,
+            sum(case when ideal_rank <= 10 then grade / log2(ideal_rank + 1) else 0 end) as ideal
         from ranked group by query, score
     )
     select avg(ndcg) from (
@@ -68,14 +67,14 @@ def children():
         parent[int(stat.parent.name)] = int(fields[1])
         seconds[int(stat.parent.name)] = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
     below = {os.getpid()}
-    while more := {each for each, of in parent.items() if of in below} - below:
+    while more := {process for process, of in parent.items() if of in below} - below:
         below |= more
     below.remove(os.getpid())
     peaks = 0.0
-    for each in below:
-        found = re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{each}/status").read_text())
-        peaks += int(found[1]) / 1e6 * 1024 if found else 0
-    return sum(seconds[each] for each in below), peaks
+    for process in below:
+        peak = re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{process}/status").read_text())
+        peaks += int(peak[1]) / 1e6 * 1024 if peak else 0
+    return sum(seconds[process] for process in below), peaks
 
 
 def write_files(folder, n_rows, is_skewed):
@@ -201,29 +200,15 @@ def duckdb_by_query(files):
     from sklearn_ndcg import frames  # noqa: PLC0415
 
     def run():
-        found = frames.ndcg_by_query(
-            duckdb.read_parquet(f"{files}/*.parquet"), **COLUMNS, **OPTIONS
-        )
-        return found.aggregate("avg(ndcg)").fetchall()[0][0]
-
-    return run
-
-
-def polars_by_segment(files):
-    """Take the mean of a LazyFrame of days."""
-    import polars as pl  # noqa: PLC0415
-
-    from sklearn_ndcg import frames  # noqa: PLC0415
-
-    def run():
-        table = pl.scan_parquet(f"{files}/*.parquet")
-        return mean_of_days(frames.ndcg_by_segment(table, **COLUMNS, **OPTIONS, segments="day"))
+        table = duckdb.read_parquet(f"{files}/*.parquet")
+        by_query = frames.ndcg_by_query(table, **COLUMNS, **OPTIONS)
+        return by_query.aggregate("avg(ndcg)").fetchall()[0][0]
 
     return run
 
 
 def polars_by_query_and_day(files):
-    """Take the mean of days, which are the means of results by query."""
+    """Take the mean of a LazyFrame of days, whose values are the means of results by query."""
     import polars as pl  # noqa: PLC0415
 
     from sklearn_ndcg import frames  # noqa: PLC0415
@@ -233,28 +218,8 @@ def polars_by_query_and_day(files):
         table = pl.scan_parquet(f"{files}/*.parquet")
         by_query = frames.ndcg_by_query(table, **columns, **OPTIONS)
         days = by_query.group_by("day").agg(pl.len().alias("n_queries"), pl.col("ndcg").mean())
-        return mean_of_days(days)
-
-    return run
-
-
-def mean_of_days(days):
-    """Return the mean over all queries from a LazyFrame of days."""
-    rows = days.select("n_queries", "ndcg").collect().to_numpy()
-    return float(rows.prod(axis=1).sum() / rows[:, 0].sum())
-
-
-def duckdb_by_segment(files):
-    """Take the mean of a relation of days."""
-    import duckdb  # noqa: PLC0415
-    import pyarrow as pa  # noqa: F401, PLC0415
-
-    from sklearn_ndcg import frames  # noqa: PLC0415
-
-    def run():
-        table = duckdb.read_parquet(f"{files}/*.parquet")
-        days = frames.ndcg_by_segment(table, **COLUMNS, **OPTIONS, segments="day")
-        return days.aggregate("sum(ndcg * n_queries) / sum(n_queries)").fetchall()[0][0]
+        rows = days.select("n_queries", "ndcg").collect().to_numpy()
+        return float(rows.prod(axis=1).sum() / rows[:, 0].sum())
 
     return run
 
@@ -267,14 +232,14 @@ def polars_by_hand(files):
         return pl.when(pl.col(rank) <= 10).then(1 / (pl.col(rank) + 1).log(2)).otherwise(0)
 
     def run():
-        place, best = (
+        rank, ideal_rank = (
             pl.col(name).rank("ordinal", descending=True).over("query").alias(alias)
-            for name, alias in (("score", "place"), ("grade", "best"))
+            for name, alias in (("score", "rank"), ("grade", "ideal_rank"))
         )
-        ranked = pl.scan_parquet(f"{files}/*.parquet").with_columns(place, best)
+        ranked = pl.scan_parquet(f"{files}/*.parquet").with_columns(rank, ideal_rank)
         blocks = ranked.group_by("query", "score").agg(
-            dcg=pl.col("grade").mean() * discount("place").sum(),
-            ideal=(pl.col("grade") * discount("best")).sum(),
+            dcg=pl.col("grade").mean() * discount("rank").sum(),
+            ideal=(pl.col("grade") * discount("ideal_rank")).sum(),
         )
         sums = blocks.group_by("query").agg(pl.col("dcg", "ideal").sum())
         ratio = pl.when(pl.col("ideal") > 0).then(pl.col("dcg") / pl.col("ideal")).otherwise(0)
@@ -299,8 +264,6 @@ WAYS = {
     "dataset": in_a_dataset,
     "polars-by-query": polars_by_query,
     "duckdb-by-query": duckdb_by_query,
-    "polars-by-segment": polars_by_segment,
-    "duckdb-by-segment": duckdb_by_segment,
     "polars-by-query-and-day": polars_by_query_and_day,
     "polars-by-hand": polars_by_hand,
     "duckdb-by-hand": duckdb_by_hand,
@@ -321,13 +284,13 @@ def sample(files):
     rows = duckdb.read_parquet(f"{files}/*.parquet")
     [(last,)] = rows.aggregate("max(query)").fetchall()
     rows = rows.filter(f"query % {max(last // 1000, 1)} = 0")
-    found = rows.fetchnumpy()
-    expected = ndcg_samples(found["grade"], found["score"], groups=found["query"], **OPTIONS)
-    memory = len(found["grade"]) * 1e-5  # MiB: some ten passes
+    arrays = rows.fetchnumpy()
+    expected = ndcg_samples(arrays["grade"], arrays["score"], groups=arrays["query"], **OPTIONS)
+    memory = len(arrays["grade"]) * 1e-5  # MiB: some ten passes
     mean = frames.ndcg_score(rows, **COLUMNS, **OPTIONS, working_memory=memory)
     assert abs(mean / expected.mean() - 1) < 1e-15
     by_query = frames.ndcg_by_query(rows, **COLUMNS, **OPTIONS).order("query").fetchnumpy()
-    np.testing.assert_array_equal(by_query["query"], np.unique(found["query"]))
+    np.testing.assert_array_equal(by_query["query"], np.unique(arrays["query"]))
     assert np.abs(by_query["ndcg"] - expected).max() < 1e-12
     return len(expected)
 
@@ -338,12 +301,12 @@ def measure(way, files):
     imports, start, cpu = peak_memory(), perf_counter(), process_time()
     of_others = children()[0] if way in ON_A_CLUSTER else 0
     value = run()
-    found = [value, perf_counter() - start, process_time() - cpu, peak_memory() - imports, imports]
+    row = [value, perf_counter() - start, process_time() - cpu, peak_memory() - imports, imports]
     if way in ON_A_CLUSTER:
         seconds, peaks = children()
-        found[2] += seconds - of_others
-        found[3] += peaks
-    print("found", json.dumps(found))
+        row[2] += seconds - of_others
+        row[3] += peaks
+    print("measured", json.dumps(row))
 
 
 def in_a_process(*arguments):
@@ -355,44 +318,40 @@ def in_a_process(*arguments):
 def compare(ways, n_runs, files):
     """Run the ways in turns; print and return their times and memory."""
     print(f"{'way':24} {'seconds':>8} {'of CPU':>8} {'MB':>7}  NDCG")
-    found = {way: [] for way in ways}
+    rows_of = {way: [] for way in ways}
     for _ in range(n_runs):
         for way in ways:
             said = in_a_process("--measure", way, "--files", files)
-            row = json.loads(said.split("found")[1].splitlines()[0])
-            found[way].append(row)
+            row = json.loads(said.split("measured")[1].splitlines()[0])
+            rows_of[way].append(row)
             print(f"{way:24} {row[1]:8.1f} {row[2]:8.1f} {row[3]:7,.0f}  {row[0]:.15f}", flush=True)
-    values = [row[0] for rows in found.values() for row in rows]
+    values = [row[0] for rows in rows_of.values() for row in rows]
     assert max(values) - min(values) < 1e-12
-    return found
+    return rows_of
 
 
-def promises(found):
+def promises(rows_of):
     """Yield each promise, and whether it was kept."""
     for engine in ("polars", "duckdb"):
-        if engine in found:
-            peak = max(row[3] for row in found[engine])
+        if engine in rows_of:
+            peak = max(row[3] for row in rows_of[engine])
             yield f"{peak:8.0f} <= 1000  MB in addition to the imports, {engine}", peak <= 1000
-        if engine in found and f"{engine}-by-hand" in found:
+        if engine in rows_of and f"{engine}-by-hand" in rows_of:
             by_hand, ours = (
-                min(row[2] for row in found[way]) for way in (f"{engine}-by-hand", engine)
+                min(row[2] for row in rows_of[way]) for way in (f"{engine}-by-hand", engine)
             )
             yield (
                 f"{by_hand / ours:8.1f} >= 3     CPU seconds in {engine}, by hand / frames",
                 by_hand / ours >= 3,
             )
-        if engine in found and f"{engine}-by-segment" in found:
-            ours, mean = (
-                min(row[2] for row in found[way]) for way in (f"{engine}-by-segment", engine)
-            )
-            ratio = ours / mean
-            yield f"{ratio:8.2f} <= 1.2   CPU seconds in {engine}, by segment / mean", ratio <= 1.2
-    if "dask" in found and "polars" in found:
-        ours, others = (min(row[1] for row in found[way]) for way in ("dask", "polars"))
+    if "dask" in rows_of and "polars" in rows_of:
+        ours, others = (min(row[1] for row in rows_of[way]) for way in ("dask", "polars"))
         ratio = ours / others
         yield f"{ratio:8.2f} <= 2     seconds, dask / polars", ratio <= 2
-    if "arrays" in found and "polars" in found:
-        ours, others = (max(row[3] + row[4] for row in found[way]) for way in ("polars", "arrays"))
+    if "arrays" in rows_of and "polars" in rows_of:
+        ours, others = (
+            max(row[3] + row[4] for row in rows_of[way]) for way in ("polars", "arrays")
+        )
         ratio = ours / others
         yield f"{ratio:8.2f} <= 0.6   peak of the process, polars / arrays", ratio <= 0.6
 
@@ -406,7 +365,7 @@ def main():
         "--ways",
         nargs="+",
         choices=WAYS,
-        default=[each for each in WAYS if each not in ON_A_CLUSTER],
+        default=[way for way in WAYS if way not in ON_A_CLUSTER],
     )
     parser.add_argument("--skewed", action="store_true", help="5%% of all rows in one query")
     parser.add_argument("--quick", action="store_true", help="200,000 rows, as a smoke test")
@@ -428,12 +387,12 @@ def main():
         in_a_process("--measure", "write", "--files", files, "--rows", str(n_rows), *skewed)
         size = sum(file.stat().st_size for file in Path(files).iterdir())
         print(f"{n_rows:,} rows in {N_FILES} Parquet files of {size / 1e6:,.0f} MB")
-        found = compare(arguments.ways, arguments.runs, files)
+        rows_of = compare(arguments.ways, arguments.runs, files)
         n_sampled = in_a_process("--measure", "sample", "--files", files).strip()
         print(f"{n_sampled} queries have the values of the kernels")
-    print("\n   found promised" + (" for more data, so not checked" if arguments.quick else ""))
+    print("\nmeasured promised" + (" for more data, so not checked" if arguments.quick else ""))
     all_kept = True
-    for promise, kept in promises(found):
+    for promise, kept in promises(rows_of):
         print(promise if arguments.quick else f"{promise}: {'kept' if kept else 'BROKEN'}")
         all_kept &= kept
     return 0 if all_kept or arguments.quick else 1

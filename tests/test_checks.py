@@ -165,7 +165,7 @@ TABLES = {
 
 @pytest.mark.parametrize("engine", ["pandas", "polars", "polars lazy"])
 @pytest.mark.parametrize("name", TABLES)
-@pytest.mark.parametrize("function", ["ndcg_score", "ndcg_by_query", "ndcg_by_segment"])
+@pytest.mark.parametrize("function", ["ndcg_score", "ndcg_by_query"])
 def test_tables(function, name, engine):
     pytest.importorskip("narwhals", reason="the extra `frames` is not installed")
     pl = pytest.importorskip("polars")
@@ -173,12 +173,12 @@ def test_tables(function, name, engine):
 
     columns, words = TABLES[name]
     make = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "polars lazy": pl.LazyFrame}[engine]
-    table, names = make(columns), NAMES | ({"segments": "q"} if "segment" in function else {})
+    table = make(columns)
     function = getattr(frames, function)
     if function is frames.ndcg_by_query and engine == "polars lazy":
-        function(table, **names)  # nothing is computed, so nothing warns
+        function(table, **NAMES)  # nothing is computed, so nothing warns
     else:
-        check_line(lambda: function(table, **names), words)
+        check_line(lambda: function(table, **NAMES), words)
 
 
 def test_a_warning_names_the_line_in_a_module_of_the_user(tmp_path):

@@ -6,27 +6,17 @@ For pandas, Polars, PyArrow, DuckDB, Ibis, PySpark and Dask, through Narwhals: t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from math import inf
 from typing import Any, Unpack
 
 import numpy as np
 
 from sklearn_ndcg._checks import Cutoff, is_number
+from sklearn_ndcg._metrics.measure import Measure, NDCGOptions, check_cutoff
 from sklearn_ndcg._metrics.queries import Totals
 from sklearn_ndcg._rows.grouping import warn_of_single_documents
-from sklearn_ndcg._shim import Measure, NDCGChoices, NDCGChoicesAtK, measure_and_data
-from sklearn_ndcg.frames._engines import open_table
-from sklearn_ndcg.frames._parts import (
-    RESULTS,
-    Sums,
-    refuse_wrong_rows,
-    score_part,
-    segments_table,
-    sum_part,
-)
+from sklearn_ndcg.frames import _engines, _parts
 
-__all__ = ["ndcg_by_query", "ndcg_by_segment", "ndcg_score"]
+__all__ = ["ndcg_by_query", "ndcg_score"]
 
 
 def ndcg_by_query(
@@ -38,7 +28,7 @@ def ndcg_by_query(
     k: Cutoff = None,
     working_memory: float | None = None,
     verbose: bool = False,
-    **options: Unpack[NDCGChoices],
+    **options: Unpack[NDCGOptions],
 ) -> Any:
     """DCG, ideal DCG and NDCG of every query in a table, as a table of the same engine.
 
@@ -111,124 +101,24 @@ def ndcg_by_query(
     >>> rows = pl.LazyFrame(
     ...     {"query": ["b", "a", "a"], "grade": [1, 3, 2], "score": [0.5, 0.4, 0.9]}
     ... )
-    >>> found = ndcg_by_query(rows, y_true="grade", y_score="score", groups="query")
-    >>> found.sort("query").collect().rows()
+    >>> by_query = ndcg_by_query(rows, y_true="grade", y_score="score", groups="query")
+    >>> by_query.sort("query").collect().rows()
     [('a', 2, 3.8927..., 4.2618..., 0.9134...), ('b', 1, 1.0, 1.0, 1.0)]
     """
     columns = {"groups": groups, "y_true": y_true, "y_score": y_score}
-    given = (frame, columns, {"k": k, **options}, working_memory, verbose)
-    measure, table = _open("ndcg_by_query", score_part, *given)
-    if table.is_lazy:  # so each part reports what it finds
-        table.task = partial(table.task, is_lazy=True)
-        return table.lazily()
-    parts = list(table.run())
-    n_queries = sum(len(part.table) for part in parts)
-    n_undefined = sum(part.n_undefined for part in parts)
-    warn_of_single_documents(sum(part.n_single for part in parts), n_queries)
+    choices = {"k": k, **options}
+    measure, table = _open("ndcg_by_query", frame, columns, choices, working_memory)
+    task = _parts.portable(_parts.score_part, table.columns, choices, table.result_is_lazy)
+    caller = "ndcg_by_query" if verbose else ""
+    if table.result_is_lazy:
+        return table.lazy_result(task, caller)
+    results = list(table.run(task, caller))
+    n_queries = sum(len(result.table) for result in results)
+    n_undefined = sum(result.n_undefined for result in results)
+    warn_of_single_documents(sum(result.n_single for result in results), n_queries)
     if n_undefined:
         measure.warn_or_raise_if_undefined(n_undefined, n_queries)
-    return table.give_back([part.table for part in parts])
-
-
-def ndcg_by_segment(
-    frame: Any,
-    *,
-    y_true: str,
-    y_score: str,
-    groups: str | Sequence[str],
-    segments: str | Sequence[str],
-    k: Cutoff = None,
-    sample_weight: str | None = None,
-    working_memory: float | None = None,
-    verbose: bool = False,
-    **options: Unpack[NDCGChoices],
-) -> Any:
-    """NDCG of each segment of a table, such as a day or a country, as a table of the same engine.
-
-    The rows are read as in `ndcg_score`, in the same passes or partitions. Only sums by segment are
-    kept, so that many segments take little more memory than one.
-
-    Parameters
-    ----------
-    frame : DataFrame, LazyFrame, relation, table or dataset
-        One row per document, in any engine of this module, or a Narwhals frame around one.
-
-    y_true, y_score : str
-        The columns of relevance and of predicted scores. NaN and null in `y_true` are unjudged.
-
-    groups : str or list of str
-        The column of query ids, or several that make up the id.
-
-    segments : str or list of str
-        The column of segments, or several that make up the segment. All rows of a query must be
-        in one segment.
-
-    k : int, None or "retrieved", default=None
-        Cutoff, as in `sklearn_ndcg.ndcg_score`.
-
-    sample_weight : str, default=None
-        The column of weights, as in `ndcg_score`.
-
-    working_memory : float, default=None
-        About how many MiB a pass or a partition may take, as in `ndcg_score`.
-
-    verbose : bool, default=False
-        Whether to print a line for each pass or partition.
-
-    **options
-        `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and `undefined`, as in `ndcg_score`.
-
-    Returns
-    -------
-    frame
-        The columns of `segments`, in their order, and `n_queries`, `n_undefined` and `ndcg`: the
-        mean over the queries of a segment, null if none of them counts. It is computed at once in
-        any engine, even if the result is a lazy table.
-
-    Raises
-    ------
-    TypeError
-        As in `ndcg_by_query`.
-
-    ValueError
-        As in `ndcg_score`; and if a segment is missing, or a query has rows in several.
-
-    ImportError, RuntimeError
-        As in `ndcg_score`.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        If queries have no relevant document and `undefined` is "warn".
-
-    See Also
-    --------
-    ndcg_score : The mean over all queries.
-    ndcg_by_query : The NDCG of each query.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from sklearn_ndcg.frames import ndcg_by_segment
-    >>> rows = pl.LazyFrame(
-    ...     {
-    ...         "day": ["Tue", "Tue", "Mon", "Mon", "Tue", "Tue"],
-    ...         "query": ["b", "b", "a", "a", "c", "c"],
-    ...         "grade": [1, 0, 3, 2, 0, 0],
-    ...         "score": [0.5, 0.2, 0.4, 0.9, 0.1, 0.3],
-    ...     }
-    ... )
-    >>> columns = {"y_true": "grade", "y_score": "score", "groups": "query"}
-    >>> found = ndcg_by_segment(rows, **columns, segments="day", undefined="omit")
-    >>> found.collect().rows()
-    [('Mon', 1, 0, 0.9134...), ('Tue', 2, 1, 1.0)]
-    """
-    columns = {"groups": groups, "y_true": y_true, "y_score": y_score, "segments": segments}
-    if sample_weight is not None:
-        columns["sample_weight"] = sample_weight
-    given = (frame, columns, {"k": k, **options}, working_memory, verbose)
-    _, parts, table = _sums("ndcg_by_segment", *given)
-    return table.give_back([segments_table(parts, table.columns)])
+    return table.to_engine([result.table for result in results])
 
 
 def ndcg_score(
@@ -241,7 +131,7 @@ def ndcg_score(
     sample_weight: str | None = None,
     working_memory: float | None = None,
     verbose: bool = False,
-    **options: Unpack[NDCGChoices],
+    **options: Unpack[NDCGOptions],
 ) -> float:
     """NDCG of a table, averaged over queries, in bounded memory if the table is lazy.
 
@@ -324,42 +214,34 @@ def ndcg_score(
     columns = {"groups": groups, "y_true": y_true, "y_score": y_score}
     if sample_weight is not None:
         columns["sample_weight"] = sample_weight
-    given = (frame, columns, {"k": k, **options}, working_memory, verbose)
-    return _sums("ndcg_score", *given)[0]
-
-
-def _sums(caller: str, *given: Any) -> tuple[float, list[Sums], Any]:
-    """The mean of a table, checked and with warnings; the sums of its parts; and its engine."""
-    measure, table = _open(caller, sum_part, *given)
-    parts = list(table.run())
-    refuse_wrong_rows([part.wrong for part in parts], table.columns)
-    totals = [each for part in parts for each in part.totals]
+    choices = {"k": k, **options}
+    measure, table = _open("ndcg_score", frame, columns, choices, working_memory)
+    task = _parts.portable(_parts.sum_part, table.columns, choices)
+    results = list(table.run(task, "ndcg_score" if verbose else ""))
+    _parts.refuse_wrong_rows([result.wrong for result in results], table.columns)
+    totals = [result.totals for result in results if result.totals is not None]
     if not totals:
         raise ValueError("The table has 0 rows, but at least 1 is needed.")
     whole = Totals.of_batches(totals)
     warn_of_single_documents(whole.n_single, whole.n_queries)
-    return float(whole.means(measure)[0]), parts, table
+    return float(whole.means(measure)[0])
 
 
 def _open(
-    caller: str, task: Any, frame: Any, names: dict[str, Any], options: dict[str, Any],
-    memory: Any, verbose: bool,
-) -> tuple[Measure, Any]:  # fmt: skip
-    """The measure, and the engine of a table, which gives its parts to the task."""
-    measure, _ = measure_and_data(caller, options, NDCGChoicesAtK)
-    if memory is not None and not (is_number(memory) and 0 < memory < inf):
-        raise ValueError(
-            "working_memory must be a number of MiB above 0, or None for the setting of "
-            f"sklearn.get_config(), got {memory!r}."
-        )
+    caller: str, frame: Any, names: dict[str, Any], choices: dict[str, Any], memory: float | None
+) -> tuple[Measure, Any]:
+    """The measure and the engine of a table, for checked arguments."""
+    options = {name: value for name, value in choices.items() if name != "k"}
+    measure = Measure.of(caller, options, k=check_cutoff(choices["k"]))
+    if memory is not None and not (is_number(memory) and 0 < memory < np.inf):
+        raise ValueError(f"working_memory must be a number of MiB above 0 or None, got {memory!r}.")
     columns = {}
     for argument, name in names.items():
-        is_list = argument in RESULTS and np.iterable(name) and not isinstance(name, str)
+        is_list = argument == "groups" and np.iterable(name) and not isinstance(name, str)
         columns[argument] = list(name) if is_list else [name]
-        if not columns[argument] or not all(isinstance(each, str) for each in columns[argument]):
+        if not columns[argument] or not all(isinstance(key, str) for key in columns[argument]):
             raise TypeError(f"{argument} must name a column, got {name!r}.")
-    part_task = partial(task, columns=columns, options=options)
-    table = open_table(frame, part_task, caller, memory, verbose)
+    table = _engines.open_table(frame, columns, memory)
     if measure.tie_rule.uses_order and not table.keeps_order():
         raise ValueError(
             "ties='stable' and ignore_ties=True need the order of the rows, which this engine does "

@@ -7,55 +7,50 @@ partitions, after a shuffle by the keys. An engine is imported only if it is giv
 from __future__ import annotations
 
 import pickle
-import sys
 from collections.abc import Callable, Iterator
-from functools import partial, reduce
+from functools import reduce
 from importlib import import_module
 from math import ceil
 from numbers import Number
 from time import perf_counter
 from typing import Any, ClassVar
+from uuid import uuid4
 
 from sklearn import get_config
 
-from sklearn_ndcg.frames._parts import RESULTS, Columns, nw
+from sklearn_ndcg.frames._parts import RESULT_COLUMNS, Columns, Task, nw
 
 # About twice what a row was measured to take, as Arrow and as arrays: the rest is for the engine.
 _BYTES_PER_ROW = 144
 _BYTES_PER_TEXT = 64  # in addition, for each key that is not a number
-_N_CODES = 2**31  # hashes of keys are taken modulo this, so that no sum of them overflows
-_KEEPS_ORDER = "select current_setting('preserve_insertion_order')"  # in DuckDB
-
-Task = Callable[[Any], Any]  # a function of `_parts` that only needs the rows of a part
+_N_HASHES = 2**31  # hashes are taken modulo this, so that no sum of them overflows
+_KEEPS_ORDER = "current_setting('preserve_insertion_order')"  # in DuckDB
 
 
 class Engine:
     """An eager table, which is a single part, and the base of other engines.
 
-    `caller` is the name of the public function, `task` scores a part, and `memory` is what a part
-    may take, in MiB.
+    `columns` has the names of columns by argument, and `memory` is what a part may take, in MiB. A
+    task computes the result of a part from its rows. `caller` is the name of a public function,
+    under which progress is printed, or empty.
     """
 
-    is_lazy: ClassVar = False  # whether results by query are computed only when they are read
     is_eager: ClassVar = True  # whether the table is in memory, in an order
+    result_is_lazy: ClassVar = False  # whether results by query are computed when they are read
     n_copies: ClassVar = 1  # of each row, in the memory of a part
-    part: ClassVar = "pass"
-    note: ClassVar = (
+    part_noun: ClassVar = "pass"
+    error_note: ClassVar = (
         "This was pass {i} of {n} over the table: {n_read:,} of its {n_rows:,} rows had been "
-        "scored."
+        "scored. Any index above is within this pass."
     )
 
-    def __init__(
-        self, native: Any, task: partial[Any], caller: str, memory: float | None, verbose: bool
-    ) -> None:
-        self.task, self.caller, self.verbose, self.has_limit = task, caller, verbose, bool(memory)
-        self.memory = memory or get_config()["working_memory"]
-        self.columns = task.keywords["columns"]
-        self.keys: list[str] = self.columns["groups"]
-        self.names = list(dict.fromkeys(name for names in self.columns.values() for name in names))
+    def __init__(self, native: Any, columns: Columns, memory: float | None) -> None:
+        self.columns, self.keys = columns, columns["groups"]
+        self.memory, self.has_limit = memory or get_config()["working_memory"], memory is not None
+        self.names = list(dict.fromkeys(name for names in columns.values() for name in names))
+        self.hash_name = max(self.names, key=len) + "_"  # not the name of any column
         self.table = self.select(native)
         self.native = self.table.to_native()
-        self.code_name = max(self.names, key=len) + "_"  # not the name of any column
 
     def keeps_order(self) -> bool:
         """Whether rows come in the order of the table: by default only if it is eager."""
@@ -83,135 +78,127 @@ class Engine:
 
         The number is a multiple of `wanted`, so that no core waits for another.
         """
-        schema, ids = self.table.collect_schema(), {*self.keys, *self.columns.get("segments", ())}
-        dtypes = map(schema.__getitem__, ids)
+        dtypes = self.table.select(self.keys).collect_schema().dtypes()
         n_texts = sum(not (dtype.is_numeric() or dtype.is_temporal()) for dtype in dtypes)
         n_bytes = n_rows * self.n_copies * (_BYTES_PER_ROW + _BYTES_PER_TEXT * n_texts)
-        n_fitting = ceil(n_bytes / (self.memory * 2**20))
-        n: int = wanted * max(1, ceil(n_fitting / wanted))
-        return max(1, min(n_rows, n))
+        return max(1, min(n_rows, wanted * ceil(n_bytes / (self.memory * 2**20 * wanted))))
 
-    def each(self, n: int) -> Iterator[Any]:
+    def results_of_parts(self, task: Task, n: int) -> Iterator[Any]:
         """The task's result for each of n parts, or its error."""
-        yield self.task(self.native)
+        yield task(self.native)
 
-    def run(self) -> Iterator[Any]:
+    def run(self, task: Task, caller: str) -> Iterator[Any]:
         """The task's result for each part."""
         (n_rows, n), i, n_read, start = self.counts(), 0, 0, perf_counter()
         try:
-            for i, part in enumerate(self.each(n), 1):
-                if isinstance(part, Exception):  # of a worker
-                    raise part
-                n_read += part.n_rows
-                if self.verbose:
-                    print(
-                        f"[{self.caller}] {self.part} {i} of {n}: {n_read:,} of {n_rows:,} rows, "
-                        f"{perf_counter() - start:.1f} s"
-                    )
-                yield part
+            for result in self.results_of_parts(task, n):
+                if isinstance(result, Exception):  # of a worker
+                    raise result
+                i, n_read = i + 1, n_read + result.n_rows
+                if caller:
+                    rows = f"{n_read:,} of {n_rows:,} rows, {perf_counter() - start:.1f} s"
+                    print(f"[{caller}] {self.part_noun} {i} of {n}: {rows}")
+                yield result
             if n_read != n_rows:
                 raise RuntimeError(_changed(n_rows, n_read, n))
         except BaseException as error:
-            if i < n > 1:
-                error.add_note(self.note.format(i=i + 1, n=n, n_read=n_read, n_rows=n_rows))
+            if n > 1 and i < n:
+                error.add_note(self.error_note.format(i=i + 1, n=n, n_read=n_read, n_rows=n_rows))
             raise
 
-    def give_back(self, tables: list[Any]) -> Any:
-        """The results of all parts as a table of the engine."""
-        [table] = tables  # engines with several parts override this
-        return table
+    def to_engine(self, tables: list[Any]) -> Any:
+        """The results of all parts as a table of the engine, which is eager."""
+        return nw.concat([nw.from_native(table) for table in tables]).to_native()
 
 
 class Passes(Engine):
     """A lazy table on this machine, which is read in passes.
 
     An engine may override `select`, which returns the needed columns as a lazy frame of Narwhals.
-    It defines ``coded(native, columns, name)``, which adds an integer column of that name: codes
-    from 0 to `_N_CODES` - 1, equal for equal values in the given columns, the keys or all columns.
-    Its `keeps_order` says whether it reads rows in their order, filtered or not, and its
-    `give_back` joins the tables of results of all passes.
+    It defines ``with_hash(native, columns)``, which adds an integer column `hash_name`: from 0 to
+    `_N_HASHES` - 1, equal for equal values in the given columns, the keys or all columns. Its
+    `keeps_order` says whether it reads rows in their order, filtered or not. If its results are
+    lazy, it defines `lazy_result`, and otherwise `to_engine`.
     """
 
     is_eager = False
-    coded: Callable[[Any, list[str], str], Any]
+    with_hash: Callable[[Any, list[str]], Any]
 
     def counts(self) -> tuple[int, int]:
         n_rows = int(self.table.select(nw.len()).collect().item())
         return n_rows, self.n_parts(n_rows)
 
-    def checked(self, table: Any) -> Any:
+    def with_checksum(self, table: Any) -> Any:
         """The table with hashes of whole rows; their sum shows whether passes read other rows."""
-        return nw.from_native(self.coded(table.to_native(), self.names, self.code_name))
+        return nw.from_native(self.with_hash(table.to_native(), self.names))
 
-    def each(self, n: int) -> Iterator[Any]:
+    def results_of_parts(self, task: Task, n: int) -> Iterator[Any]:
         if n == 1:
-            yield self.task(self.table.collect().to_native())
+            yield task(self.table.collect().to_native())
             return
-        name = self.code_name
-        coded = nw.from_native(self.coded(self.native, self.keys, name))
-        sums = self.checked(self.table).select(nw.len(), nw.col(name).sum()).collect()
-        found, counted = [0, 0], [int(each) for each in sums.rows()[0]]
+        hashes = nw.col(self.hash_name)
+        hashed = nw.from_native(self.with_hash(self.native, self.keys))
+        sums = self.with_checksum(self.table).select(nw.len(), hashes.sum()).collect()
+        counted, read = tuple(map(int, sums.row(0))), (0, 0)  # rows, and their checksum
         for i in range(n):
-            rows = self.checked(coded.filter(nw.col(name) % n == i).select(self.names)).collect()
-            found = [found[0] + len(rows), found[1] + int(rows[name].sum() or 0)]
-            rows = rows.drop(name)
-            yield self.task(rows.to_native())
+            rows = self.with_checksum(hashed.filter(hashes % n == i).select(self.names)).collect()
+            read = read[0] + len(rows), read[1] + int(rows[self.hash_name].sum() or 0)
+            rows = rows.drop(self.hash_name)
+            yield task(rows.to_native())
             del rows  # before the next ones are read
-        if found != counted:
-            raise RuntimeError(_changed(counted[0], found[0], n))
+        if read != counted:
+            raise RuntimeError(_changed(counted[0], read[0], n))
 
 
 class Polars(Passes):
     """A LazyFrame of Polars."""
 
-    is_lazy = True
+    result_is_lazy = True
 
     def keeps_order(self) -> bool:
         return True
 
-    def coded(self, native: Any, columns: list[str], name: str) -> Any:
-        polars, schema = sys.modules["polars"], native.collect_schema()
-        code = _hash_of(
-            # the codes of categories may differ from file to file
-            polars.col(each).cast(polars.String if kind == polars.Categorical else kind)
-            for each, kind in ((each, schema[each]) for each in columns)
-        )
-        return native.with_columns((code % _N_CODES).cast(polars.Int64).alias(name))
+    def with_hash(self, native: Any, columns: list[str]) -> Any:
+        polars = import_module("polars")
+        # the codes of categories may differ from file to file
+        schema = native.select(columns).cast({polars.Categorical: polars.String}).collect_schema()
+        hashes = _hash_of(polars.col(name).cast(dtype) for name, dtype in schema.items())
+        return native.with_columns((hashes % _N_HASHES).cast(polars.Int64).alias(self.hash_name))
 
-    def lazily(self) -> Any:
+    def lazy_result(self, task: Task, caller: str) -> Any:
         """A LazyFrame that reads the table, pass by pass, when it is collected."""
 
         def results(columns: Any, predicate: Any, n_rows: Any, _: Any) -> Iterator[Any]:
-            for part in self.run():
-                rows = part.table.head(len(part.table) if n_rows is None else n_rows)
+            for result in self.run(task, caller):
+                rows = result.table.slice(0, n_rows)
                 n_rows = None if n_rows is None else n_rows - len(rows)
                 rows = rows if predicate is None else rows.filter(predicate)
                 yield rows if columns is None else rows.select(columns)
                 if n_rows == 0:
                     return
 
-        empty = sys.modules["polars"].DataFrame(schema=self.native.collect_schema())
-        register = import_module("polars.io.plugins").register_io_source
-        return register(results, schema=self.task(empty).table.schema)
-
-    def give_back(self, tables: list[Any]) -> Any:
-        return super().give_back(tables).lazy()
+        schema = task(self.native.clear().collect()).table.schema
+        return import_module("polars.io.plugins").register_io_source(results, schema=schema)
 
 
 class DuckDB(Passes):
     """A relation of DuckDB."""
 
     def keeps_order(self) -> bool:
-        return bool(self.native.query("sklearn_ndcg_rows", _KEEPS_ORDER).fetchall()[0][0])
+        return bool(self.native.limit(0).count("*").project(_KEEPS_ORDER).fetchall()[0][0])
 
-    def coded(self, native: Any, columns: list[str], name: str) -> Any:
-        *hashed, code = ('"' + each.replace('"', '""') + '"' for each in [*columns, name])
-        return native.project(f"*, (hash({', '.join(hashed)}) % {_N_CODES})::bigint as {code}")
+    def with_hash(self, native: Any, columns: list[str]) -> Any:
+        *hashed, name = ('"' + name.replace('"', '""') + '"' for name in [*columns, self.hash_name])
+        return native.project(f"*, (hash({', '.join(hashed)}) % {_N_HASHES})::bigint as {name}")
 
-    def give_back(self, tables: list[Any]) -> Any:
-        sklearn_ndcg_results = import_module("pyarrow").concat_tables(tables)  # noqa: F841
-        # DuckDB finds this variable by its name, on the connection of the relation
-        return self.native.query("sklearn_ndcg_rows", "select * from sklearn_ndcg_results")
+    def to_engine(self, tables: list[Any]) -> Any:
+        # DuckDB finds the table among the variables of the code that calls `query`, on the
+        # connection of the relation, unless the user has a table of that name
+        name = f"sklearn_ndcg_{uuid4().hex}"
+        variables = {name: super().to_engine(tables), "relation": self.native}
+        result = eval(f"relation.query('{name}_rows', 'from {name}')", variables)  # noqa: S307
+        self.native.query(f"{name}_rows", f"drop view {name}_rows")  # which DuckDB 1 keeps
+        return result
 
 
 class Dataset(DuckDB):
@@ -227,68 +214,67 @@ class Ibis(Passes):
     def keeps_order(self) -> bool:
         backend = self.native.get_backend()
         if backend.name == "duckdb":
-            return bool(backend.raw_sql(_KEEPS_ORDER).fetchall()[0][0])
+            return bool(backend.raw_sql(f"select {_KEEPS_ORDER}").fetchall()[0][0])
         return bool(backend.name == "polars")
 
-    def coded(self, native: Any, columns: list[str], name: str) -> Any:
+    def with_hash(self, native: Any, columns: list[str]) -> Any:
         backend = native.get_backend()
         if not backend.has_operation(import_module("ibis.expr.operations").Hash):
             raise ValueError(
-                f"Ibis has no hash on {backend.name}, which divides rows into passes: raise "
+                f"Ibis has no hash function on {backend.name}, so it cannot divide the rows: raise "
                 "working_memory until one pass is enough, or read the rows with DuckDB or Polars."
             )
-        code = _hash_of(native[each] for each in columns)  # a signed number
-        return native.mutate(**{name: (code % _N_CODES + _N_CODES) % _N_CODES})
+        hashes = _hash_of(native[name] for name in columns)  # signed numbers
+        return native.mutate(**{self.hash_name: (hashes % _N_HASHES + _N_HASHES) % _N_HASHES})
 
-    def give_back(self, tables: list[Any]) -> Any:
-        return import_module("ibis").memtable(import_module("pyarrow").concat_tables(tables))
+    def to_engine(self, tables: list[Any]) -> Any:
+        return import_module("ibis").memtable(super().to_engine(tables))
 
 
 class Partitions(Engine):
     """A lazy table on a cluster, whose workers score the partitions of a shuffle by the keys.
 
     An engine may override `select`, which may return a frame of Narwhals without rows. It defines
-    `counts`; ``each(n)``, which shuffles the rows into n partitions, equal keys into the same one,
-    and gives the task's result for each, from a worker, or its error; and ``scored(run, n)``, the
-    results of all partitions as one lazy table. There None is the engine's own number of
-    partitions.
+    `counts`; ``results_of_parts(task, n)``, which shuffles the rows into n partitions, equal keys
+    into the same one, and gives the task's result for each, from a worker, or its error; and
+    ``results_by_query(task, n)``, the results of all partitions as one lazy table. There None is
+    the engine's own number of partitions.
     """
 
     is_eager = False
-    is_lazy = True
-    part = "partition"
-    note = (
+    result_is_lazy = True
+    part_noun = "partition"
+    error_note = (
         "The {n_rows:,} rows of the table were divided into {n} partitions, which workers score. "
-        "If one does not fit into the memory of a worker, pass a smaller working_memory."
+        "If one is too large, pass a smaller working_memory. Any index above is within one."
     )
-    scored: Callable[[Task, int | None], Any]  # the results by query, lazily
+    results_by_query: Callable[[Task, int | None], Any]
 
-    def lazily(self) -> Any:
+    def lazy_result(self, task: Task, caller: str) -> Any:
         """A lazy table of the engine; rows are counted only if memory is limited."""
         n = self.counts()[1] if self.has_limit else None
-        if self.verbose:
-            print(f"[{self.caller}] {n or 'the default number of'} partitions")
-        return self.scored(_on_worker(self.task), n)
+        if caller:
+            print(f"[{caller}] {n or 'the default number of'} partitions")
+        return self.results_by_query(task, n)
 
 
 class Spark(Partitions):
     """A DataFrame of PySpark, also of Spark Connect."""
 
     def select(self, native: Any) -> Any:
-        for name in self.names:
-            if "." in name or "`" in name:
-                raise ValueError(f"PySpark maps no names with a dot or backtick: rename {name!r}.")
+        odd = [name for name in self.names if "." in name or "`" in name]
+        if odd:
+            raise ValueError(f"PySpark cannot process names with dots or backticks: rename {odd}.")
         return super().select(native)
 
     def counts(self) -> tuple[int, int]:
-        session = self.native.sparkSession
+        session, n_rows = self.native.sparkSession, self.native.count()
         context = getattr(session, "sparkContext", None)  # Spark Connect has none
         setting = session.conf.get("spark.sql.shuffle.partitions")  # a number, or "auto"
         wanted = int(setting) if setting.isdigit() else 1
-        n_rows = self.native.count()
         return n_rows, self.n_parts(n_rows, getattr(context, "defaultParallelism", wanted))
 
-    def mapped(self, function: Task, n: int | None, schema: Any) -> Any:
+    def map_partitions(self, function: Task, n: int | None, schema: Any) -> Any:
         """A function's results for partitions of whole queries, as batches of Arrow."""
 
         def of_batches(batches: Iterator[Any]) -> Iterator[Any]:
@@ -296,31 +282,26 @@ class Spark(Partitions):
             if listed:
                 yield from function(import_module("pyarrow").Table.from_batches(listed))
 
-        parts = self.native.repartition(*[n] * (n is not None), *(f"`{key}`" for key in self.keys))
-        return parts.mapInArrow(of_batches, schema)
+        keys = [f"`{key}`" for key in self.keys]
+        partitions = self.native.repartition(*(keys if n is None else [n, *keys]))
+        return partitions.mapInArrow(of_batches, schema)
 
-    def each(self, n: int) -> Iterator[Any]:
-        run = _on_worker(self.task)
-
+    def results_of_parts(self, task: Task, n: int) -> Iterator[Any]:
         def pickled(rows: Any) -> Any:
             try:
-                outcome = run(rows)
+                result = task(rows)
             except (ImportError, TypeError, ValueError) as error:  # another attempt cannot help
-                outcome = error
-            return [import_module("pyarrow").record_batch({"part": [pickle.dumps(outcome)]})]
+                result = error
+            return [import_module("pyarrow").record_batch({"result": [pickle.dumps(result)]})]
 
-        for (part,) in self.mapped(pickled, n, "part binary").collect():
-            yield pickle.loads(part)  # noqa: S301
+        for (result,) in self.map_partitions(pickled, n, "result binary").collect():
+            yield pickle.loads(result)  # noqa: S301
 
-    def scored(self, run: Task, n: int | None) -> Any:
-        types = import_module("pyspark.sql.types")
-        kinds = [types.LongType(), *[types.DoubleType()] * 3]
-        fields = [self.native.schema[key] for key in self.keys]
-        fields += map(types.StructField, RESULTS["groups"], kinds)
-        return self.mapped(lambda rows: run(rows).table.to_batches(), n, types.StructType(fields))
-
-    def give_back(self, tables: list[Any]) -> Any:
-        return self.native.sparkSession.createDataFrame(super().give_back(tables))
+    def results_by_query(self, task: Task, n: int | None) -> Any:
+        schema = self.native.select([f"`{key}`" for key in self.keys]).schema
+        for name, dtype in RESULT_COLUMNS.items():
+            schema.add(name, "long" if dtype.is_integer() else "double")
+        return self.map_partitions(lambda rows: task(rows).table.to_batches(), n, schema)
 
 
 class Dask(Partitions):
@@ -342,35 +323,29 @@ class Dask(Partitions):
 
     def shuffled(self, n: int | None) -> Any:
         """The table in n partitions of whole queries; in Dask's number of them if n is None."""
-        keys, name = self.keys, self.code_name
-        rows = self.frame[self.names]
+        rows, keys, name = self.frame[self.names], self.keys, self.hash_name
         if n is not None:  # by rows, not by values of the index
             rows = rows.clear_divisions().repartition(npartitions=n)
 
-        def with_codes(part: Any) -> Any:  # Dask's own hash tells equal decimals and zeros apart
-            pandas, values = import_module("pandas"), part[keys].copy()
+        def with_hash(rows: Any) -> Any:  # Dask's own hash tells equal decimals and zeros apart
+            pandas, ids = import_module("pandas"), rows[keys].copy()
             for key in keys:
-                if pandas.api.types.is_float_dtype(values[key].dtype):
-                    values[key] += 0.0
-                elif values[key].dtype == object:
-                    values[key] = [hash(each) if isinstance(each, Number) else str(each)
-                                   for each in values[key]]  # fmt: skip
-            return part.assign(**{name: pandas.util.hash_pandas_object(values, index=False)})
+                if pandas.api.types.is_float_dtype(ids[key].dtype):
+                    ids[key] += 0.0
+                elif ids[key].dtype == object:
+                    ids[key] = ids[key].map(lambda x: hash(x) if isinstance(x, Number) else str(x))
+            return rows.assign(**{name: pandas.util.hash_pandas_object(ids, index=False)})
 
-        coded = rows.map_partitions(with_codes, meta=with_codes(self.native))
-        return coded.shuffle(on=name, npartitions=n, ignore_index=True)
+        hashed = rows.map_partitions(with_hash, meta=with_hash(self.native))
+        return hashed.shuffle(on=name, npartitions=n, ignore_index=True)
 
-    def each(self, n: int) -> Iterator[Any]:
+    def results_of_parts(self, task: Task, n: int) -> Iterator[Any]:
         dask = import_module("dask")
-        run = dask.delayed(_on_worker(self.task))
-        yield from dask.compute(*map(run, self.shuffled(n).to_delayed()))
+        yield from dask.compute(*map(dask.delayed(task), self.shuffled(n).to_delayed()))
 
-    def scored(self, run: Task, n: int | None) -> Any:
-        parts, empty = self.shuffled(n), run(self.native).table
-        return parts.map_partitions(lambda rows: run(rows).table, meta=empty)
-
-    def give_back(self, tables: list[Any]) -> Any:
-        return import_module("dask.dataframe").from_pandas(super().give_back(tables), npartitions=1)
+    def results_by_query(self, task: Task, n: int | None) -> Any:
+        empty = task(self.native).table
+        return self.shuffled(n).map_partitions(lambda rows: task(rows).table, meta=empty)
 
 
 # By package and class. Any other table that Narwhals knows is eager.
@@ -394,32 +369,11 @@ def open_table(frame: Any, *arguments: Any) -> Any:
     return next((ENGINES[name] for name in names if name in ENGINES), Engine)(native, *arguments)
 
 
-def _on_worker(task: partial[Any]) -> Task:
-    """A task that is sent by value, as an inner function, so that it starts on any worker."""
-    name, arguments = task.func.__name__, task.keywords
-    expected = import_module("sklearn_ndcg").__version__
-
-    def run(rows: Any) -> Any:
-        try:
-            parts = import_module("sklearn_ndcg.frames._parts")
-            found = import_module("sklearn_ndcg").__version__
-        except ImportError as error:
-            found = f"none, {error}"
-        if found != expected:
-            raise ImportError(
-                f"Every worker needs sklearn_ndcg {expected} with its extra `frames`, and PyArrow; "
-                f"one has {found}."
-            )
-        return getattr(parts, name)(rows, **arguments)
-
-    return run
-
-
 def _changed(n_rows: int, n_read: int, n_parts: int) -> str:
     return (
-        f"The table had {n_rows:,} rows when they were counted, and {n_read:,} in {n_parts} "
-        f"passes{', with other values' * (n_rows == n_read)}. If it changes, or rows or values are "
-        "drawn at random, write it to a file first, and score that."
+        f"The table changed while it was read: it had {n_rows:,} rows when they were counted, and "
+        f"{n_read:,} in {n_parts} passes. If rows or values are drawn at random, write it to a "
+        "file first, and score that."
     )
 
 
@@ -427,22 +381,18 @@ def _check_columns(schema: Any, columns: Columns) -> None:
     for argument, names in columns.items():
         for name in names:
             if name not in schema:
-                raise ValueError(
-                    f"{argument}={name!r} is not a column of the table, whose columns are "
-                    f"{', '.join(map(str, schema))}."
-                )
+                raise ValueError(f"{argument}={name!r} is not a column of the table: {[*schema]}.")
             dtype = schema[name]
-            if argument not in RESULTS and not (dtype.is_numeric() or dtype == nw.Boolean):
+            if argument != "groups" and not (dtype.is_numeric() or dtype == nw.Boolean):
                 raise TypeError(f"{argument}={name!r} must be a column of numbers, not {dtype}.")
-    for argument, results in RESULTS.items():
-        keys = columns.get(argument, [])
-        if len(set(keys)) < len(keys) or {key.lower() for key in keys} & set(results):
-            raise ValueError(
-                f"{argument} must name different columns, and none may have the name of a result, "
-                f"{', '.join(results)}, in lower or upper case; got {keys}."
-            )
+    keys = columns["groups"]
+    if len(set(keys)) < len(keys) or {key.lower() for key in keys} & set(RESULT_COLUMNS):
+        raise ValueError(
+            "groups must name different columns, and none may have the name of a result, "
+            f"{', '.join(RESULT_COLUMNS)}, in lower or upper case; got {keys}."
+        )
 
 
 def _hash_of(columns: Iterator[Any]) -> Any:
-    # hashed again, as otherwise equal keys would all have the code 0
-    return reduce(lambda code, other: code.hash() ^ other, (each.hash() for each in columns))
+    # hashed again, as otherwise equal keys would all have the hash 0
+    return reduce(lambda code, other: code.hash() ^ other, (column.hash() for column in columns))

@@ -7,7 +7,6 @@ import signal
 import sqlite3
 import warnings
 from decimal import Decimal
-from functools import partial
 
 import numpy as np
 import pytest
@@ -23,8 +22,8 @@ pa = pytest.importorskip("pyarrow")
 dataset = pytest.importorskip("pyarrow.dataset")
 parquet = pytest.importorskip("pyarrow.parquet")
 from sklearn_ndcg.frames import ndcg_by_query, ndcg_score  # noqa: E402
-from sklearn_ndcg.frames._engines import Engine, Partitions, Passes, _on_worker  # noqa: E402
-from sklearn_ndcg.frames._parts import sum_part  # noqa: E402
+from sklearn_ndcg.frames._engines import Engine, Partitions, Passes  # noqa: E402
+from sklearn_ndcg.frames._parts import portable, sum_part  # noqa: E402
 
 COLUMNS = {"y_true": "y", "y_score": "s", "groups": "q"}
 N_ROWS = 3000
@@ -58,7 +57,7 @@ def scan(request, tmp_path):
         return library.read_parquet(files) if engine == "dask" else dataset.dataset(folder)
 
     write_and_scan.engine = engine
-    write_and_scan.part = "partition" if engine == "dask" else "pass"
+    write_and_scan.part_noun = "partition" if engine == "dask" else "pass"
     return write_and_scan
 
 
@@ -120,15 +119,15 @@ def test_verbose_prints_each_pass(scan, capsys):
         ndcg_score(scan(columns, "again"), **COLUMNS, undefined=0, verbose=True)
     lines = capsys.readouterr().out.splitlines()
     n = 18 if scan.engine == "dask" else 5  # its workers hold four copies of a row
-    line = rf"\[ndcg_score\] {scan.part} (\d+) of {n}: ([\d,]+) of 3,000 rows, \d\d?\.\d s"
-    found = [re.fullmatch(line, each).groups() for each in lines]
+    pattern = rf"\[ndcg_score\] {scan.part_noun} (\d+) of {n}: ([\d,]+) of 3,000 rows, \d\d?\.\d s"
+    found = [re.fullmatch(pattern, line).groups() for line in lines]
     assert [int(number) for number, _ in found] == list(range(1, n + 1))
     done = [int(rows.replace(",", "")) for _, rows in found]
     assert done[-1] == N_ROWS
     assert max(np.diff(done, prepend=0)) < N_ROWS / 2  # no pass has most of the rows
     ndcg_score(scan(columns, "all"), **COLUMNS, undefined=0, verbose=True)
     n = 3 if scan.engine == "dask" else 1  # as many as there are files
-    assert f"{scan.part} {n} of {n}: 3,000 of 3,000 rows" in capsys.readouterr().out
+    assert f"{scan.part_noun} {n} of {n}: 3,000 of 3,000 rows" in capsys.readouterr().out
 
 
 def one_query_of_two(q):
@@ -136,13 +135,13 @@ def one_query_of_two(q):
 
 
 KEYS = {
-    "text": lambda q: [f"user {each}" for each in q],
-    "text with a NUL": lambda q: ["id\0" + "\0" * (each % 3) + str(each) for each in q],
-    "date": lambda q: [datetime.date(1970, 1, 1) + datetime.timedelta(int(each)) for each in q],
+    "text": lambda q: [f"user {i}" for i in q],
+    "text with a NUL": lambda q: ["id\0" + "\0" * (i % 3) + str(i) for i in q],
+    "date": lambda q: [datetime.date(1970, 1, 1) + datetime.timedelta(int(i)) for i in q],
     "timestamp": lambda q: q.astype("M8[s]"),
     "float": lambda q: np.where(q % 2, q / 4, np.where(q % 3, -0.0, 0.0)),
-    "decimal": lambda q: pa.array([Decimal(int(each)) / 4 for each in q], pa.decimal128(25, 2)),
-    "dictionary": lambda q: pa.array([f"user {each}" for each in q]).dictionary_encode(),
+    "decimal": lambda q: pa.array([Decimal(int(i)) / 4 for i in q], pa.decimal128(25, 2)),
+    "dictionary": lambda q: pa.array([f"user {i}" for i in q]).dictionary_encode(),
     "one large query": one_query_of_two,
     "one query": np.zeros_like,
     "int8": lambda q: (q % 100).astype(np.int8),
@@ -155,17 +154,19 @@ def test_ids_of_any_kind(scan, kind):
     columns = data()
     columns["q"] = KEYS[kind](columns["q"])
     expected = by_arrays(columns, undefined=0.0, k=7)
-    given = {"undefined": 0.0, "k": 7}
+    arguments = {"undefined": 0.0, "k": 7}
     for n_passes in (1, 6):
         memory = memory_of(n_passes)
-        found = ndcg_score(scan(columns, str(n_passes)), **COLUMNS, **given, working_memory=memory)
+        found = ndcg_score(
+            scan(columns, str(n_passes)), **COLUMNS, **arguments, working_memory=memory
+        )
         assert found == pytest.approx(expected, rel=1e-15)
 
 
 def test_categories_of_polars_that_every_file_numbers_anew():
     pl = pytest.importorskip("polars")
     columns = data()
-    columns["q"] = [f"user {each}" for each in columns["q"]]
+    columns["q"] = [f"user {i}" for i in columns["q"]]
     whole = pl.DataFrame(columns).lazy()
     expected = by_arrays(columns, undefined=0.0)
     for table in (
@@ -178,18 +179,18 @@ def test_categories_of_polars_that_every_file_numbers_anew():
 
 def test_several_columns_of_ids(scan, capsys):
     columns = data()
-    columns["user"] = [f"user {each % 13}" for each in columns["q"]]
+    columns["user"] = [f"user {i % 13}" for i in columns["q"]]
     columns["day"] = columns["q"] // 13
     columns["same day"] = columns["day"]
     expected = by_arrays(columns, undefined=0.0)
     for i, keys in enumerate((["user", "day"], ["day", "same day", "user"])):
-        given = COLUMNS | {"groups": keys, "working_memory": memory_of(6), "verbose": True}
-        found = ndcg_score(scan(columns, str(i)), **given, undefined=0.0)
+        arguments = COLUMNS | {"groups": keys, "working_memory": memory_of(6), "verbose": True}
+        found = ndcg_score(scan(columns, str(i)), **arguments, undefined=0.0)
         assert found == pytest.approx(expected, rel=1e-15)
     columns["day"] = columns["same day"] = columns["q"]
     capsys.readouterr()
-    given = COLUMNS | {"groups": ["day", "same day"], "working_memory": memory_of(6)}
-    ndcg_score(scan(columns, "equal"), **given, undefined=0.0, verbose=True)
+    arguments = COLUMNS | {"groups": ["day", "same day"], "working_memory": memory_of(6)}
+    ndcg_score(scan(columns, "equal"), **arguments, undefined=0.0, verbose=True)
     done = [
         int(rows.replace(",", "")) for rows in re.findall(r": ([\d,]+) of", capsys.readouterr().out)
     ]
@@ -202,8 +203,8 @@ def test_names_that_sql_must_quote(scan):
     columns = data()
     names = {"q": 'the "query"', "y": "group", "s": "s; select 1"}
     table = scan({names.get(name, name): values for name, values in columns.items()})
-    given = {"y_true": names["y"], "y_score": names["s"], "groups": names["q"]}
-    found = ndcg_score(table, **given, undefined=0, working_memory=memory_of(6))
+    arguments = {"y_true": names["y"], "y_score": names["s"], "groups": names["q"]}
+    found = ndcg_score(table, **arguments, undefined=0, working_memory=memory_of(6))
     assert found == pytest.approx(by_arrays(columns, undefined=0), rel=1e-15)
 
 
@@ -214,7 +215,7 @@ def test_undefined_queries_of_all_passes_are_in_one_warning(scan):
     with pytest.warns(UndefinedMetricWarning) as caught:
         found = ndcg_score(scan(columns), **COLUMNS, working_memory=memory_of(7))
     assert found == pytest.approx(value, rel=1e-15)
-    [warning] = [each for each in caught if each.category is UndefinedMetricWarning]
+    [warning] = [item for item in caught if item.category is UndefinedMetricWarning]
     assert str(warning.message) == str(expected[0].message)
     assert warning.filename == __file__
 
@@ -224,12 +225,12 @@ def test_undefined_queries_of_all_passes_are_in_one_error(scan):
     columns = data()
     with pytest.raises(ValueError, match="NDCG is undefined for") as expected:
         by_arrays(columns, undefined="raise")
-    given = COLUMNS | {"undefined": "raise", "working_memory": memory_of(7)}
+    arguments = COLUMNS | {"undefined": "raise", "working_memory": memory_of(7)}
     with pytest.raises(ValueError, match="NDCG is undefined for") as caught:
-        ndcg_score(scan(columns), **given)
+        ndcg_score(scan(columns), **arguments)
     assert str(caught.value) == str(expected.value)
     with pytest.raises(Exception, match="NDCG is undefined for") as caught:
-        by_query(ndcg_by_query(scan(columns, "by query"), **given))
+        by_query(ndcg_by_query(scan(columns, "by query"), **arguments))
     is_lazy = scan.engine in {"polars", "dask"}  # the first part with some raises
     assert (str(expected.value) in str(caught.value)) is not is_lazy
 
@@ -257,17 +258,17 @@ def test_weights_of_any_size(scan, scale):
 
 def test_ids_that_are_unique_per_row(scan):
     unique = data() | {"q": np.arange(N_ROWS)}
-    given = COLUMNS | {"undefined": 0.0, "working_memory": memory_of(7)}
+    arguments = COLUMNS | {"undefined": 0.0, "working_memory": memory_of(7)}
     with pytest.warns(
         UserWarning, match="Each of the 3000 queries has a single document"
     ) as caught:
-        ndcg_score(scan(unique), **given)
-    assert len([each for each in caught if "single document" in str(each.message)]) == 1
+        ndcg_score(scan(unique), **arguments)
+    assert len([item for item in caught if "single document" in str(item.message)]) == 1
     pairs = unique | {"q": np.arange(N_ROWS) // 2}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        ndcg_score(scan(pairs, "pairs"), **given)
-    assert [each for each in caught if each.filename == __file__] == []
+        ndcg_score(scan(pairs, "pairs"), **arguments)
+    assert [item for item in caught if item.filename == __file__] == []
 
 
 WRONG = {
@@ -298,18 +299,18 @@ def test_a_wrong_row_names_all_ids_of_its_query(scan):
     columns["s"] = columns["s"] * 1.0
     columns["s"][77] = np.nan
     columns["day"] = np.arange(N_ROWS) % 3
-    given = COLUMNS | {"groups": ["q", "day"], "undefined": 0}
+    arguments = COLUMNS | {"groups": ["q", "day"], "undefined": 0}
     where = rf"for example in query \({columns['q'][77]}, {77 % 3}\)"
     with pytest.raises(ValueError, match=where):
-        ndcg_score(scan(columns), **given, working_memory=memory_of(3))
+        ndcg_score(scan(columns), **arguments, working_memory=memory_of(3))
 
 
 def test_missing_ids_are_refused_by_name(scan):
     columns = data()
     columns["day"] = [None if i in {7, 2000} else i % 3 for i in range(N_ROWS)]
-    given = COLUMNS | {"groups": ["q", "day"], "working_memory": memory_of(7)}
+    arguments = COLUMNS | {"groups": ["q", "day"], "working_memory": memory_of(7)}
     with pytest.raises(ValueError, match=r"groups \(q, day\) has 2 rows with a missing id"):
-        ndcg_score(scan(columns), **given)
+        ndcg_score(scan(columns), **arguments)
     columns["q"] = np.where(columns["q"] == columns["q"][0], np.nan, columns["q"])
     n = np.isnan(columns["q"]).sum()
     with pytest.raises(ValueError, match=f"has {n} rows with a missing"):
@@ -326,6 +327,16 @@ def test_an_error_in_the_gain_says_which_pass_it_was(scan):
         assert "3,000 rows of the table were divided into 27 partitions" in note
         return
     assert re.search(r"This was pass \d of 7 over the table: [\d,]+ of its 3,000 rows had", note)
+
+
+def test_an_index_is_said_to_be_one_of_a_pass(scan):
+    columns = data()
+    columns["y"][2900] = -1
+    with pytest.raises(ValueError, match=r"negative for 1 document, at index \d+") as caught:
+        ndcg_score(scan(columns), **COLUMNS, working_memory=memory_of(7))
+    [note] = caught.value.__notes__
+    within = "one" if scan.engine == "dask" else "this pass"
+    assert note.endswith(f"Any index above is within {within}.")
 
 
 def test_an_engine_that_fails_midway(scan, tmp_path, monkeypatch):
@@ -393,20 +404,20 @@ def test_stable_ties_need_an_order():
             tables.append(ibis.duckdb.from_connection(connection).table("rows"))
         except ImportError:
             pass
-        for each in tables:
+        for rows in tables:
             if error is None:
-                assert ndcg_score(each, **COLUMNS, ties="stable") == 1
+                assert ndcg_score(rows, **COLUMNS, ties="stable") == 1
             else:
                 with pytest.raises(ValueError, match=error):
-                    ndcg_score(each, **COLUMNS, ties="stable")
-            assert ndcg_score(each, **COLUMNS) < 1
+                    ndcg_score(rows, **COLUMNS, ties="stable")
+            assert ndcg_score(rows, **COLUMNS) < 1
 
 
 @pytest.mark.parametrize("base", [Passes, Partitions])
 def test_an_engine_that_says_nothing_has_no_order_of_rows(base):
     pl = pytest.importorskip("polars")
-    task = partial(sum_part, columns={"groups": ["q"], "y_true": ["y"], "y_score": ["s"]})
-    assert not base(pl.LazyFrame(data()), task, "ndcg_score", None, False).keeps_order()
+    columns = {"groups": ["q"], "y_true": ["y"], "y_score": ["s"]}
+    assert not base(pl.LazyFrame(data()), columns, None).keeps_order()
 
 
 @pytest.mark.parametrize("value", [0, -1, np.nan, np.inf, "1 GB", True])
@@ -435,7 +446,7 @@ def test_ibis_without_a_hash(tmp_path):
     q, y, s = zip(*rows, strict=True)
     expected = sklearn_ndcg.ndcg_score(y, s, groups=q)
     assert ndcg_score(table, **COLUMNS) == pytest.approx(expected, rel=1e-14)
-    with pytest.raises(ValueError, match="Ibis has no hash on sqlite.*raise working_memory"):
+    with pytest.raises(ValueError, match="Ibis has no hash function on sqlite.*raise working_mem"):
         ndcg_score(table, **COLUMNS, working_memory=memory_of(3))
     with pytest.raises(ValueError, match="the order of the rows"):
         ndcg_score(table, **COLUMNS, ties="stable")
@@ -450,11 +461,11 @@ from {}
 
 def check_that_ids_keep_their_case(table, ids=("A", "a")):
     for memory in (None, 0.002):
-        given = COLUMNS | {"working_memory": memory}
-        found = by_query(ndcg_by_query(table, **given))
-        assert [row[:2] for row in found] == [(each, 30 // len(ids)) for each in ids]
+        arguments = COLUMNS | {"working_memory": memory}
+        found = by_query(ndcg_by_query(table, **arguments))
+        assert [row[:2] for row in found] == [(id_, 30 // len(ids)) for id_ in ids]
         mean = np.mean([row[-1] for row in found])
-        assert ndcg_score(table, **given) == pytest.approx(mean, rel=1e-14)
+        assert ndcg_score(table, **arguments) == pytest.approx(mean, rel=1e-14)
 
 
 def test_a_collation_does_not_make_one_query_of_two():
@@ -489,8 +500,8 @@ def test_by_query_in_any_number_of_passes(scan, capsys):
     ids, counts = np.unique(columns["q"], return_counts=True)
     for n_passes in (1, 7):
         table = scan(columns, str(n_passes))
-        given = {"undefined": 0.5, "working_memory": memory_of(n_passes)}
-        found = by_query(ndcg_by_query(table, **COLUMNS, **given, verbose=True))
+        arguments = {"undefined": 0.5, "working_memory": memory_of(n_passes)}
+        found = by_query(ndcg_by_query(table, **COLUMNS, **arguments, verbose=True))
         assert [row[:2] for row in found] == list(zip(ids, counts, strict=True))
         assert [row[-1] for row in found] == pytest.approx(values.tolist(), rel=1e-14)
         said = capsys.readouterr().out.splitlines()
@@ -505,7 +516,7 @@ NUMBERS = {
     "int": lambda x: x.astype(np.int16),
     "float32": lambda x: x.astype(np.float32),
     "bool": lambda x: x > 1,
-    "decimal": lambda x: pa.array([Decimal(int(each)) / 2 for each in x], pa.decimal128(20, 1)),
+    "decimal": lambda x: pa.array([Decimal(int(i)) / 2 for i in x], pa.decimal128(20, 1)),
     "with nulls": lambda x: pa.array(x.tolist(), pa.float64(), mask=x == 3),
 }
 
@@ -518,11 +529,11 @@ def test_grades_scores_and_weights_of_any_kind(scan, kind):
     columns |= {name: NUMBERS[kind](rng.integers(0, 5, N_ROWS)) for name in "ysw"}
     if kind == "with nulls":
         columns |= {"s": columns["y"].fill_null(0), "w": rng.random(N_ROWS)}
-    given = {"undefined": 0, "k": 5, "unjudged": "omit", "sample_weight": "w"}
+    arguments = {"undefined": 0, "k": 5, "unjudged": "omit", "sample_weight": "w"}
     plain = {name: np.asarray(pa.array(values).cast("double")) if kind != "bool" else values
              for name, values in columns.items()}  # fmt: skip
-    found = ndcg_score(scan(columns), **COLUMNS, **given, working_memory=memory_of(6))
-    assert found == pytest.approx(by_arrays(plain, **given), rel=1e-14)
+    found = ndcg_score(scan(columns), **COLUMNS, **arguments, working_memory=memory_of(6))
+    assert found == pytest.approx(by_arrays(plain, **arguments), rel=1e-14)
 
 
 @pytest.mark.usefixtures("interrupts")
@@ -574,17 +585,17 @@ def cluster(request):
 
 def test_a_cluster_gives_the_value_of_arrays(cluster):
     columns = data()
-    columns["day"] = [f"day {each % 7}" for each in columns["q"]]
+    columns["day"] = [f"day {i % 7}" for i in columns["q"]]
     table = cluster(pa.table(columns))
     for options in (
         {"gain": lambda y: y**1.5, "discount": sklearn_ndcg.jarvelin_kekalainen(b=3), "k": 20},
         {"ties": "worst", "gain": {0: 0, 1: 1, 2: 3, 3: 7, 4: 20}, "sample_weight": "w"},
     ):
-        given = {"undefined": 0.5} | options
+        arguments = {"undefined": 0.5} | options
         for memory in (None, memory_of(5)):
             keys = {"groups": ["day", "q"]}
-            found = ndcg_score(table, **(COLUMNS | keys), **given, working_memory=memory)
-            assert found == pytest.approx(by_arrays(columns, **given), rel=1e-14)
+            found = ndcg_score(table, **(COLUMNS | keys), **arguments, working_memory=memory)
+            assert found == pytest.approx(by_arrays(columns, **arguments), rel=1e-14)
 
 
 CLUSTER_KEYS = ["text", "date", "timestamp", "float", "decimal", "one query", "int8"]
@@ -598,9 +609,9 @@ def test_ids_of_any_kind_on_a_cluster(cluster):
         ids = columns[kind].to_pylist() if kind == "decimal" else columns[kind]
         expected = sklearn_ndcg.ndcg_samples(columns["y"], columns["s"], groups=ids,
                                              undefined=0)  # fmt: skip
-        given = COLUMNS | {"groups": kind, "undefined": 0}
-        given |= {"working_memory": memory_of(4)} if kind == "text" else {}
-        found = by_query(ndcg_by_query(table, **given))
+        arguments = COLUMNS | {"groups": kind, "undefined": 0}
+        arguments |= {"working_memory": memory_of(4)} if kind == "text" else {}
+        found = by_query(ndcg_by_query(table, **arguments))
         values = sorted(row[-1] for row in found)  # Dask makes text of decimals
         assert values == pytest.approx(sorted(expected), abs=1e-12), kind
 
@@ -654,7 +665,7 @@ def test_an_error_of_a_worker_is_the_local_one(cluster):
 
 def test_a_task_says_what_a_worker_lacks():
     cloudpickle = pytest.importorskip("cloudpickle")
-    sent = cloudpickle.dumps(_on_worker(partial(sum_part, columns={}, options={"gain": abs})))
+    sent = cloudpickle.dumps(portable(sum_part, {}, {"gain": abs}))
     code = f"import sys, pickle; sys.modules['sklearn_ndcg'] = None; pickle.loads({sent!r})(None)"
     error = run_python(code).stderr.splitlines()[-1]
     assert error.startswith(
@@ -669,7 +680,7 @@ def test_no_engine_is_imported():
         "before = set(sys.modules);"
         "import pandas; sklearn_ndcg.frames.ndcg_score(pandas.DataFrame({'q': [1, 1], 'y': [1, 0],"
         " 's': [1, 2]}), y_true='y', y_score='s', groups='q');"
-        "print([each for each in engines[:-1] if each in sys.modules])"
+        "print([name for name in engines[:-1] if name in sys.modules])"
     )
     assert run_python(code).stdout == "[]\n"
 
@@ -683,8 +694,8 @@ def test_a_dataset_by_query_is_a_relation(tmp_path):
     assert [row[-1] for row in found.order("q").fetchall()] == pytest.approx(values.tolist())
 
 
-def test_give_back_loses_no_table():
+def test_a_table_of_results_has_the_rows_of_all_parts():
+    first, second = pa.table({"q": [1, 2]}), pa.table({"q": [3]})
     engine = Engine.__new__(Engine)
-    assert engine.give_back(["only"]) == "only"
-    with pytest.raises(ValueError, match="too many values to unpack"):
-        engine.give_back(["first", "second"])
+    assert engine.to_engine([first]).equals(first)
+    assert engine.to_engine([first, second])["q"].to_pylist() == [1, 2, 3]

@@ -17,7 +17,7 @@ import sklearn_ndcg
 
 nw = pytest.importorskip("narwhals.stable.v2", reason="the extra `frames` is not installed")
 pa = pytest.importorskip("pyarrow")
-from sklearn_ndcg._metrics.measure import NDCGChoices  # noqa: E402
+from sklearn_ndcg._metrics.measure import NDCGOptions  # noqa: E402
 from sklearn_ndcg.frames import ndcg_by_query, ndcg_score  # noqa: E402
 
 COLUMNS = {"y_true": "y", "y_score": "s", "groups": "q"}
@@ -35,7 +35,7 @@ def rows(frame):
 
 def same(found, expected):
     """Rows that are equal except for rounding."""
-    flat = [[value for row in each for value in row] for each in (found, expected)]
+    flat = [[value for row in table for value in row] for table in (found, expected)]
     return flat[0] == pytest.approx(flat[1], abs=1e-12)
 
 
@@ -69,27 +69,27 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=lambda each: str(each).split(" at 0x")[0])
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda options: str(options).split(" at 0x")[0])
 def test_the_same_table_from_every_engine(engine, options):
     for seed in [len(options)] if engine.name == "pyspark" else range(4):  # slow on small data
         columns = data(seed)
-        given = {"undefined": 0.0} | options
+        arguments = {"undefined": 0.0} | options
         y, s, q, w = columns.values()
-        found = rows(ndcg_by_query(engine(columns), **COLUMNS, **given))
+        found = rows(ndcg_by_query(engine(columns), **COLUMNS, **arguments))
         keys = np.unique(q)
-        only = {name: value for name, value in given.items() if name != "undefined"}
+        only = {name: value for name, value in arguments.items() if name != "undefined"}
         values = {
             "q": keys,
             "n_documents": np.bincount(q, minlength=len(keys)),
             "dcg": sklearn_ndcg.dcg_samples(y, s, groups=q, **only),
             "ideal_dcg": ideals(y, s, q, **only),
-            "ndcg": sklearn_ndcg.ndcg_samples(y, s, groups=q, **given),
+            "ndcg": sklearn_ndcg.ndcg_samples(y, s, groups=q, **arguments),
         }
         assert same(found, rows(pd.DataFrame(values)))
         for weight in (None, "w"):
-            mean = ndcg_score(engine(columns), **COLUMNS, sample_weight=weight, **given)
+            mean = ndcg_score(engine(columns), **COLUMNS, sample_weight=weight, **arguments)
             expected = sklearn_ndcg.ndcg_score(
-                y, s, groups=q, sample_weight=None if weight is None else w, **given
+                y, s, groups=q, sample_weight=None if weight is None else w, **arguments
             )
             assert mean == pytest.approx(expected, abs=1e-12)
 
@@ -124,8 +124,8 @@ def test_several_keys_of_several_types(engine):
     columns = data(1)
     columns["day"] = pd.to_datetime(columns["q"] % 3, unit="D").date
     columns["user"] = [f"user {query // 3}" for query in columns["q"]]
-    given = COLUMNS | {"groups": ["user", "day"]}
-    found = rows(ndcg_by_query(engine(columns), **given, k=5, undefined=0.0))
+    arguments = COLUMNS | {"groups": ["user", "day"]}
+    found = rows(ndcg_by_query(engine(columns), **arguments, k=5, undefined=0.0))
     expected = rows(ndcg_by_query(engine(columns), **COLUMNS, k=5, undefined=0.0))
     assert same(sorted(row[2:] for row in found), sorted(row[1:] for row in expected))
     assert {row[0] for row in found} == set(columns["user"])
@@ -141,12 +141,12 @@ def test_text_ids_keep_a_nul_at_their_end(engine):
 def test_ids_that_are_unique_per_row(engine):
     columns = {"q": [1, 2, 3], "y": [1, 0, 1], "s": [0.9, 0.8, 0.1]}
     unique, pairs, single = (
-        engine(each)
-        for each in (columns, columns | {"q": [1, 2, 2]}, {"q": [1], "y": [1], "s": [1]})
+        engine(table)
+        for table in (columns, columns | {"q": [1, 2, 2]}, {"q": [1], "y": [1], "s": [1]})
     )
     with pytest.warns(UserWarning, match="Each of the 3 queries has a single document") as caught:
         assert ndcg_score(unique, **COLUMNS, undefined="omit") == 1
-    [warning] = [each for each in caught if "single document" in str(each.message)]
+    [warning] = [item for item in caught if "single document" in str(item.message)]
     assert warning.filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
@@ -243,15 +243,17 @@ def test_columns_may_have_any_name(engine):
     odd = ["a.b", "c`d", "e`.f'g"]
     for names in (["gain", "score", "rank"], ["a b", "c'd", 'e"f'], odd):
         columns = dict(zip(names, ([1, 1, 2], [0, 1, 1], [1.0, 0, 0]), strict=True))
-        given = dict(zip(["groups", "y_true", "y_score"], names, strict=True))
+        arguments = dict(zip(["groups", "y_true", "y_score"], names, strict=True))
         if names is odd and engine.name == "pyspark":
             for function in (ndcg_by_query, ndcg_score):
-                with pytest.raises(ValueError, match="with a dot or backtick: rename 'a.b'"):
-                    function(engine(columns), **given)
+                with pytest.raises(
+                    ValueError, match=r"names with dots or backticks: rename \['a.b'"
+                ):
+                    function(engine(columns), **arguments)
             continue
         if names[0] != "gain" and engine.name == "duckdb" and version("duckdb") < "2":
             continue  # this engine refuses such names
-        found = ndcg_by_query(engine(columns), **given)
+        found = ndcg_by_query(engine(columns), **arguments)
         assert same(rows(found), [(1, 2, 1 / np.log2(3), 1, 1 / np.log2(3)), (2, 1, 1, 1, 1)])
 
 
@@ -302,9 +304,9 @@ def test_scores_and_ids_of_128_bits(kind):
             pytest.skip(f"this Polars has no {kind}")
         frame = pl.from_arrow(table).lazy().cast({"q": getattr(pl, kind), "s": getattr(pl, kind)})
     for memory in (None, 0.0005):
-        given = COLUMNS | {"working_memory": memory, "ties": "worst"}
-        assert ndcg_score(frame, **given) == 1
-        found = rows(ndcg_by_query(frame, **given))
+        arguments = COLUMNS | {"working_memory": memory, "ties": "worst"}
+        assert ndcg_score(frame, **arguments) == 1
+        found = rows(ndcg_by_query(frame, **arguments))
         assert [(int(row[0]) - 2**70, row[-1]) for row in found] == [(1, 1), (3, 1)]
 
 
@@ -326,7 +328,7 @@ def test_undefined_queries_warn(engine):
     frame = engine({"q": [1, 1, 2], "y": [0, 0, 1], "s": [1, 2, 3]})
     with pytest.warns(UndefinedMetricWarning, match="undefined for 1 of 2") as caught:
         assert ndcg_score(frame, **COLUMNS) == 0.5
-    [warning] = [each for each in caught if each.category is UndefinedMetricWarning]
+    [warning] = [item for item in caught if item.category is UndefinedMetricWarning]
     assert warning.filename == __file__
     assert ndcg_score(frame, **COLUMNS, undefined="omit") == 1
     if engine.is_lazy:  # it has no caller to warn
@@ -337,6 +339,26 @@ def test_undefined_queries_warn(engine):
         assert caught[0].filename == __file__
     nothing = engine({"q": [1], "y": [0], "s": [1]})
     assert np.isnan(ndcg_score(nothing, **COLUMNS, undefined="omit"))
+
+
+def test_undefined_queries_that_are_omitted_are_null_by_query(engine):
+    columns = data()
+    found = rows(ndcg_by_query(engine(columns), **COLUMNS, undefined="omit"))
+    values = sklearn_ndcg.ndcg_samples(
+        columns["y"], columns["s"], groups=columns["q"], undefined="omit"
+    )
+    assert [row[-1] for row in sorted(found)] == [
+        None if np.isnan(value) else pytest.approx(value) for value in values
+    ]
+    if engine.name == "duckdb":
+        mean = ndcg_by_query(engine(columns), **COLUMNS, undefined="omit").aggregate("avg(ndcg)")
+        assert mean.fetchall()[0][0] == pytest.approx(np.nanmean(values))
+
+
+def test_the_query_of_an_invalid_row_has_its_ids_as_they_are():
+    table = pd.DataFrame({"q": [2**60 + 1] * 2, "u": [0.5] * 2, "y": 1, "s": [np.nan, 1]})
+    with pytest.raises(ValueError, match=rf"in query \({2**60 + 1}, 0.5\)"):
+        ndcg_score(table, **COLUMNS | {"groups": ["q", "u"]})
 
 
 def test_null_in_a_key(engine):
@@ -352,7 +374,7 @@ BAD = {
     "column": (
         {"y_true": "grade"},
         ValueError,
-        "y_true='grade' is not a column of the table.*q, y, s",
+        r"y_true='grade' is not a column of the table: \['q', 'y', 's', 't'\]",
     ),
     "score column": ({"y_score": "no"}, ValueError, "y_score='no' is not a column"),
     "key": ({"groups": ["q", "no"]}, ValueError, "groups='no' is not a column"),
@@ -375,15 +397,15 @@ BAD = {
 @pytest.mark.parametrize("case", BAD)
 @pytest.mark.parametrize("function", [ndcg_by_query, ndcg_score])
 def test_bad_arguments(engine, function, case):
-    given, error, message = BAD[case]
+    arguments, error, message = BAD[case]
     frame = engine({"q": [1], "y": [1], "s": [1.0], "t": ["1"]})
     with pytest.raises(error, match=message):
-        function(frame, **(COLUMNS | given))
+        function(frame, **(COLUMNS | arguments))
 
 
 @pytest.mark.parametrize("function", [ndcg_by_query, ndcg_score])
 def test_options_are_those_of_a_measure(function):
-    assert get_type_hints(function)["options"] == Unpack[NDCGChoices]
+    assert get_type_hints(function)["options"] == Unpack[NDCGOptions]
 
 
 def test_sample_weight_is_one_column():
@@ -526,10 +548,26 @@ def test_results_of_duckdb_live_on_the_connection_of_the_relation():
     assert joined.fetchall() == joined.fetchall()  # can be read again
 
 
+def test_tables_of_the_user_have_any_name():
+    duckdb = pytest.importorskip("duckdb")
+    connection = duckdb.connect()
+    names = ["sklearn_ndcg_results", "sklearn_ndcg_rows", "relation", "name", "variables"]
+    for name in names:
+        connection.execute(f"create table {name} as select 7 as q, 'of the user' as ndcg")
+    relation = connection.sql("select i % 7 as q, i % 3 as y, i * 0.5 as s from range(99) t(i)")
+    before = connection.sql("from duckdb_views()").fetchall()
+    results = [ndcg_by_query(relation, **COLUMNS, k=k) for k in (1, 2, 5)]
+    assert connection.sql("from duckdb_views()").fetchall() == before
+    for k, found in zip((1, 2, 5), results, strict=True):  # while all of them are alive
+        assert rows(found) == rows(ndcg_by_query(relation.to_arrow_table(), **COLUMNS, k=k))
+    for name in names:
+        assert connection.table(name).fetchall() == [(7, "of the user")]
+
+
 def test_a_lazy_result_of_polars_is_filtered_sliced_and_joined():
     pl = pytest.importorskip("polars")
-    given = COLUMNS | {"undefined": 0, "working_memory": 0.01}
-    lazy = ndcg_by_query(pl.LazyFrame(data()), **given)
+    arguments = COLUMNS | {"undefined": 0, "working_memory": 0.01}
+    lazy = ndcg_by_query(pl.LazyFrame(data()), **arguments)
     whole = lazy.collect()
     assert len(whole) == 30
     good = pl.col("ndcg") > 0.8

@@ -29,13 +29,13 @@ def test_sums_of_parts_add_up_to_the_mean_of_all():
         table["y"].to_numpy(), table["s"].to_numpy(), groups=q, k=5,
         sample_weight=table["w"].to_numpy(),
     )  # fmt: skip
-    [found] = Totals.of_parts([each for part in parts for each in part.totals]).means(Measure(k=5))
+    [found] = Totals.of_batches([part.totals for part in parts]).means(Measure(k=5))
     assert found == pytest.approx(expected, rel=1e-15)
 
 
 def test_a_part_without_rows():
     empty = rows().slice(0, 0)
-    assert sum_part(empty, COLUMNS, {}) == (0, (), None, None)
+    assert sum_part(empty, COLUMNS, {}) == (0, None, None)
     found = score_part(empty, COLUMNS, {})
     assert found[:2] == (0, 0)
     assert found.table.schema.names == ["q", "n_documents", "dcg", "ideal_dcg", "ndcg"]
@@ -47,7 +47,7 @@ def test_wrong_rows_of_several_parts_are_reported_once():
     broken = table.set_column(2, "s", pa.array([None, np.nan, *range(18)], pa.float64()))
     part = sum_part(broken, COLUMNS, {})
     first = broken["q"][0].as_py()
-    assert part == (20, (), None, {"y_score": (2, str(first))})
+    assert part == (20, None, {"y_score": (2, (first,))})
     other = sum_part(broken.set_column(1, "y", pa.nulls(20, pa.int64())), COLUMNS, {})
     assert {name: count for name, (count, _) in other.wrong.items()} == {"y_true": 20, "y_score": 2}
     with pytest.raises(ValueError, match=f"y_score must be.*found 4 rows.*in query {first}"):
@@ -70,7 +70,7 @@ def test_an_undefined_query_is_an_error_of_the_part_only_in_a_lazy_result():
     columns = {name: COLUMNS[name] for name in ("groups", "y_true", "y_score")}
     assert score_part(table, columns, {"undefined": "raise"}).n_undefined == 1
     with pytest.raises(ValueError, match="undefined for 1 of 2 queries"):
-        score_part(table, columns, {"undefined": "raise"}, is_lazy=True)
+        score_part(table, columns, {"undefined": "raise"}, lazy=True)
 
 
 @pytest.mark.parametrize("n_keys", [1, 2])

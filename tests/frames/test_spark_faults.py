@@ -76,4 +76,4 @@ def test_an_executor_is_lost_an_interrupt_and_a_killed_jvm():
     assert found["executor"] == [expected, True]
     assert found["interrupt"] == ["KeyboardInterrupt", True]
     assert found["jvm"][0] in {"ConnectionRefusedError", "Py4JNetworkError"}
-    assert [found[f"after {each}"] for each in ("executor", "interrupt", "jvm")] == [expected] * 3
+    assert [found[f"after {fault}"] for fault in ("executor", "interrupt", "jvm")] == [expected] * 3
