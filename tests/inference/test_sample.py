@@ -247,12 +247,12 @@ BAD_CLUSTERS = {
     "query in two": (
         np.r_[np.zeros(30), np.ones(450)].astype(int),
         ValueError,
-        r"clusters must hold whole queries, but rows of 1 query are in several, the first 2, in clusters 0, 1\. Give",
+        r"1 query has rows in more than one cluster: query 2 is in clusters 0 and 1\. Give all rows",
     ),
     "rows": (
         np.arange(480),
         ValueError,
-        "but rows of 40 queries are in several, the first 0, in clusters 0, 1",
+        "40 queries have rows in more than one cluster: query 0 is in clusters 0 and ",
     ),
     "one": (
         np.zeros(480),

@@ -76,7 +76,7 @@ def test_ids_of_unlike_types_are_refused():
             {"q": ["a", "b", "a"]},
             {"q": ["a"]},
             ValueError,
-            "the id 'a' 2 times in query 'q'. Pass duplicates=\"omit\" .* or duplicates=\"zero\"",
+            "the id 'a' 2 times in query 'q'. Pass duplicates=\"omit\" to count the first",
         ),
         ({"q": []}, {"q": []}, ValueError, "query 'q' has neither a list nor anything relevant"),
         ({}, {"q": []}, ValueError, "query 'q' has neither"),
@@ -350,7 +350,7 @@ Record = namedtuple("Record", ["query_id", "doc_id", "score"])
         ({"q": {"a": 1}}, {"q": ["a"]}, TypeError, "run must have a mapping from document to score"),
         ({"q": {"a": 1}}, [("q", "a", 1)], TypeError, "records with query_id, doc_id and score"),
         ({"q": {"a": 1}}, 3, TypeError, "records with query_id, doc_id and score, got int"),
-        ({"q": {"a": 1}}, [Record("q", "a", 1)] * 2, ValueError, "run has document 'a' twice in query 'q'. Pass duplicates=\"omit\" .* or duplicates=\"zero\""),
+        ({"q": {"a": 1}}, [Record("q", "a", 1)] * 2, ValueError, "run has document 'a' twice in query 'q'. Pass duplicates=\"omit\" to count"),
         ([Record("q", "a", 1)], {"q": {"a": 1}}, TypeError, "qrels must be.*'relevance'"),
     ],
 )  # fmt: skip
