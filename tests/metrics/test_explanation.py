@@ -307,7 +307,7 @@ def test_arguments_keep_what_they_hold():
     [
         ("XGBoost", ValueError, "first must be one of 'sklearn', 'lightgbm'.*got 'XGBoost'"),
         (3, TypeError, "first must be a name in CONVENTIONS or a mapping of options.* got int"),
-        ({"groups": [1]}, TypeError, "has no option 'groups'.* gain, .* undefined"),
+        ({"groups": [1]}, TypeError, "explain_difference has no option 'groups'.* gain, .* un"),
         ({"k": 0}, ValueError, "k must be an integer >= 1"),
         ({"k": [1, 2]}, ValueError, "k must be an integer >= 1"),
         ({"ties": "first"}, ValueError, "ties must be one of"),
