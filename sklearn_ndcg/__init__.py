@@ -18,6 +18,7 @@ import sklearn
 
 from sklearn_ndcg import _kernels
 from sklearn_ndcg._lists.formats import from_lists, from_trec
+from sklearn_ndcg._metrics.conventions import CONVENTIONS
 from sklearn_ndcg._metrics.explanation import Explanation, explain_difference
 from sklearn_ndcg._metrics.functions import (
     dcg_samples,
@@ -27,7 +28,7 @@ from sklearn_ndcg._metrics.functions import (
     ndcg_score,
     quantile_grades,
 )
-from sklearn_ndcg._metrics.measure import CONVENTIONS, jarvelin_kekalainen
+from sklearn_ndcg._metrics.measure import jarvelin_kekalainen
 from sklearn_ndcg._selection.leaks import QueryLeakWarning
 from sklearn_ndcg._selection.ranker import GroupedRanker
 from sklearn_ndcg._selection.scorers import (

@@ -128,7 +128,9 @@ def refuse_reordered(**arguments: Any) -> None:
                     "belong together as they are. If not, reorder one of them: "
                     f"{name}.reindex({axis}={first_name}.{axis}) does it if labels are unique."
                 )
-    data = {name: each for name, each in arguments.items() if name in _DATA and _has_labels(each)}
+    data = {
+        name: values for name, values in arguments.items() if name in _DATA and _has_labels(values)
+    }
     if len(data) == 2:
         _refuse_other_labels(data, arguments)
 
@@ -213,7 +215,7 @@ def is_missing(label: Any) -> bool:
     if label is None:
         return True
     if isinstance(label, tuple):
-        return any(is_missing(part) for part in label)
+        return any(map(is_missing, label))
     try:
         return bool(label != label)  # noqa: PLR0124  (nan and NaT)
     except (TypeError, ValueError):  # pandas.NA has no truth value

@@ -1,6 +1,6 @@
-from typing import Any, TypedDict
-from dataclasses import replace
-from sklearn_ndcg._metrics.measure import Measure, MeasureOptions, NDCGOptions, check_cutoff
+from typing import Any
+
+from sklearn_ndcg._metrics.measure import Measure, MeasureOptions, NDCGOptions
 from sklearn_ndcg._metrics.rankings import Rankings
 
 NDCGChoices = NDCGOptions

@@ -260,5 +260,5 @@ def _condensed(y_true: Floats, y_score: Floats, query: Ints) -> tuple[Floats, Fl
     emptied = np.searchsorted(query, np.flatnonzero(np.bincount(query, judged) == 0))
     judged[emptied], y_true[emptied], y_score[emptied] = True, 0, -np.inf
     y_true, y_score, query = y_true[judged], y_score[judged], query[judged]
-    place = np.arange(len(query)) - np.searchsorted(query, query)
-    return y_true, np.where(np.isinf(y_score), y_score, -1.0 - place), query
+    rank = np.arange(1, len(query) + 1) - np.searchsorted(query, query)
+    return y_true, np.where(np.isinf(y_score), y_score, -1.0 * rank), query

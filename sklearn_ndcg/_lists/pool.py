@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Set
+from array import array
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import chain, count
+from itertools import chain, count, repeat
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -77,117 +78,99 @@ class Pool:
 
 
 def pool_lists(
-    relevant: Any, recommended: Mapping[Any, Any], unanswered: str, duplicates: str
-) -> Pool:
-    """Bring the ranked lists of all rankers into the same rows."""
-    reading.check_duplicates(duplicates)
-    lists = {}
-    for name, listed in recommended.items():
-        with naming_ranker(name, recommended):
-            truths, lists[name] = reading.truths_and_lists(relevant, listed)
-    in_order = not isinstance(relevant, Mapping)
-    return _pool(truths, lists, unanswered, duplicates, reading.read_list, in_order)
-
-
-def pool_runs(qrels: Any, runs: Mapping[Any, Any], unanswered: str, duplicates: str) -> Pool:
-    """Bring the TREC runs of all rankers into the same rows."""
-    reading.check_duplicates(duplicates)
-    truths, fractions = reading.judgements(qrels, duplicates)
-    ranked = {}
-    for name, run in runs.items():
-        with naming_ranker(name, runs):
-            ranked[name] = reading.ranked_run(truths, fractions, run, duplicates)
-    return _pool(truths, ranked, unanswered, duplicates, lambda documents, *_: documents, False)
-
-
-@dataclass
-class _Ranker:
-    """The lists of one ranker, and their hits: documents that are in the truth.
-
-    `positions` are those of hits in their lists, `graded` the numbers of their grades.
-    """
-
-    lists: ByQuery
-    lengths: list[int] = field(default_factory=list)
-    n_hits: list[int] = field(default_factory=list)
-    positions: list[int] = field(default_factory=list)
-    graded: list[int] = field(default_factory=list)
-
-    def add(self, listed: Mapping[Any, Any], graded: dict[Any, int]) -> None:
-        """Add one list."""
-        positions = _positions(graded.keys() & listed.keys(), listed)
-        self.graded += map(graded.__getitem__, positions)
-        self.positions += positions.values()
-        self.lengths.append(len(listed))
-        self.n_hits.append(len(positions))
-
-    def n_others(self) -> Ints:
-        """How many documents of each list are not in the truth."""
-        return np.array(self.lengths, dtype=np.intp) - np.array(self.n_hits, dtype=np.intp)
-
-    def scores(self, n: int, graded_rows: Ints, first_others: Ints) -> Floats:
-        """The score of each row; documents that are not in the truth take the rows after it."""
-        lengths = np.array(self.lengths)
-        starts = np.cumsum(lengths) - lengths
-        score = np.repeat(starts, lengths) - np.arange(lengths.sum()) - 1.0
-        hits = np.repeat(starts, self.n_hits) + np.array(self.positions, dtype=np.intp)
-        is_other = np.ones(len(score), dtype=bool)
-        is_other[hits] = False
-        scores = np.full(n, -np.inf)
-        scores[graded_rows[self.graded]] = score[hits]
-        scores[_runs(first_others, self.n_others())] = score[is_other]
-        return scores
-
-
-def _pool(
-    truths: ByQuery,
-    lists: Mapping[Any, ByQuery],
+    relevant: Any,
+    recommended: Mapping[Any, Any],
     unanswered: str,
     duplicates: str,
-    read: Callable[[Any, Any, str], Mapping[Any, Any]],
-    in_order: bool,
+    k: int | None = None,
 ) -> Pool:
-    """The rows of all lists, which `read` checks.
+    """Bring the ranked lists of all rankers into the same rows, or the first k of each list.
 
     The first rows of a query are those of its truth. All the others are unjudged, so it does not
     matter which document is in which row, and there are as many as the longest list needs.
     """
     check_choice("unanswered", unanswered, get_args(Unanswered))
-    rankers = {name: _Ranker(by_query) for name, by_query in lists.items()}
+    check_choice("duplicates", duplicates, get_args(reading.Duplicates))
+    lists = {}
+    for name, by_query in recommended.items():
+        with naming_ranker(name, recommended):
+            truths, lists[name] = reading.truths_and_lists(relevant, by_query)
     queries, n_omitted = _queries_to_score(truths, lists, unanswered)
+    rankers = {name: _Ranker() for name in lists}
     grades: list[Any] = []
-    n_graded = []
+    n_judged = []
     for query in queries:
         truth = reading.read_truth(truths[query], query, duplicates) if query in truths else {}
-        graded = dict(zip(truth, count(len(grades)), strict=False))
+        number_of = dict(zip(truth, count(len(grades)), strict=False))
         for name, ranker in rankers.items():
-            listed: Mapping[Any, Any] = {}
             try:
-                if query in ranker.lists:
-                    listed = read(ranker.lists[query], query, duplicates)
+                answered = query in lists[name]
+                ids = reading.read_list(lists[name][query], query, duplicates) if answered else []
             except (TypeError, ValueError) as error:
                 name_ranker(error, name, rankers)
                 raise
-            ranker.add(listed, graded)
-        n_graded.append(len(truth))
+            ids = ids[:k]
+            ranker.lengths.append(len(ids))
+            ranker.judged.extend(map(number_of.get, ids, repeat(-1)))
+        n_judged.append(len(truth))
         grades += truth.values()
-    lengths = np.array(n_graded)
-    n_rows: Ints = lengths + np.max([ranker.n_others() for ranker in rankers.values()], axis=0)
+    n_others = [ranker.n_others() for ranker in rankers.values()]
+    n_rows: Ints = np.array(n_judged) + np.max(n_others, axis=0)
     if not n_rows.all():
         raise ValueError(
             f"query {queries[n_rows.argmin()]!r} has neither a list nor anything relevant, and so "
             "would have no rows: leave it out."
         )
     for name, ranker in rankers.items():
-        if not ranker.positions:
+        if max(ranker.judged, default=-1) < 0:
             with naming_ranker(name, rankers):
-                reading.refuse_unlike_ids(truths, ranker.lists)
+                reading.refuse_unlike_ids(truths, lists[name])
     starts = np.cumsum(n_rows) - n_rows
-    rows, n = _runs(starts, lengths), int(n_rows.sum())
+    rows, n = _runs(starts, np.array(n_judged)), int(n_rows.sum())
     y_true = np.full(n, np.nan)
-    y_true[rows] = reading.as_floats(grades, queries, n_graded, "relevant")
-    y_scores = {name: ranker.scores(n, rows, starts + lengths) for name, ranker in rankers.items()}
-    return Pool(y_true, y_scores, queries, n_rows, n_omitted, in_order)
+    y_true[rows] = reading.as_floats(grades, queries, n_judged, "relevant", np.isinf)
+    y_scores = {name: ranker.scores(n, rows, starts + n_judged) for name, ranker in rankers.items()}
+    return Pool(y_true, y_scores, queries, n_rows, n_omitted, not isinstance(relevant, Mapping))
+
+
+def pool_runs(
+    qrels: Any, runs: Mapping[Any, Any], unanswered: str, duplicates: str, k: int | None = None
+) -> Pool:
+    """Bring the TREC runs of all rankers into the same rows, or the first k documents of each."""
+    check_choice("duplicates", duplicates, get_args(reading.Duplicates))
+    truths, fractions = reading.judgements(qrels, duplicates)
+    ranked = {}
+    for name, run in runs.items():
+        with naming_ranker(name, runs):
+            ranked[name] = reading.ranked_run(truths, fractions, run, duplicates)
+    return pool_lists(truths, ranked, unanswered, duplicates, k)
+
+
+@dataclass
+class _Ranker:
+    """The lists of one ranker: their lengths, and the numbers of their documents' grades.
+
+    The number is -1 for a document that is not in the truth.
+    """
+
+    lengths: list[int] = field(default_factory=list)
+    judged: array[int] = field(default_factory=lambda: array("q"))
+
+    def n_others(self) -> Ints:
+        """How many documents of each list are not in the truth."""
+        n_before = np.r_[0, np.cumsum(np.array(self.judged) < 0)]
+        ends = np.cumsum(self.lengths, dtype=np.intp)
+        return np.asarray(n_before[ends] - n_before[ends - self.lengths])
+
+    def scores(self, n: int, graded_rows: Ints, first_others: Ints) -> Floats:
+        """The score of each row; documents that are not in the truth take the rows after it."""
+        number, ends = np.array(self.judged), np.cumsum(self.lengths, dtype=np.intp)
+        score = np.repeat(ends - self.lengths, self.lengths) - np.arange(len(number)) - 1.0
+        is_judged = number >= 0
+        scores = np.full(n, -np.inf)
+        scores[graded_rows[number[is_judged]]] = score[is_judged]
+        scores[_runs(first_others, self.n_others())] = score[~is_judged]
+        return scores
 
 
 def _queries_to_score(
@@ -196,20 +179,12 @@ def _queries_to_score(
     """All queries, or those that all rankers answered, and how many were omitted."""
     every = list(dict.fromkeys(chain(*lists.values(), truths)))
     needed: Any = {"zero": (), "omit": lists.values()}[unanswered]
-    queries = [query for query in every if all(query in each for each in needed)]
+    queries = [query for query in every if all(query in answered for answered in needed)]
     n_omitted = len(every) - len(queries)
     if not queries:
         omitted = f": all {n_omitted} lack a list and are omitted" if n_omitted else ""
         raise ValueError(f"No query is left to score{omitted}.")
     return queries, n_omitted
-
-
-def _positions(hits: Set[Any], listed: Collection[Any]) -> dict[Any, int]:
-    """Where in the list these ids are."""
-    if len(hits) <= 4:  # list.index is faster for a few hits, one pass for many
-        in_order = list(listed)
-        return {document: in_order.index(document) for document in hits}
-    return {document: i for i, document in enumerate(listed) if document in hits}
 
 
 def _runs(starts: Ints, lengths: Ints) -> Ints:

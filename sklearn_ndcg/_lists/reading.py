@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set, ValuesView
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set, ValuesView
 from itertools import chain
 from numbers import Number
 from os import PathLike
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ndcg._checks import Floats, check_choice, describe_mask, is_missing, is_number
+from sklearn_ndcg._checks import Floats, describe_mask, is_missing, is_number
 from sklearn_ndcg._lists.files import read_trec
 
 ByQuery = Mapping[Any, Any]
@@ -39,11 +39,6 @@ _TWICE_HINTS = {
     ),
     "qrels": 'Pass duplicates="omit" to count it once.',
 }
-
-
-def check_duplicates(duplicates: str) -> None:
-    """Raise unless `duplicates` is one of the choices."""
-    check_choice("duplicates", duplicates, get_args(Duplicates))
 
 
 def truths_and_lists(relevant: Any, recommended: Any) -> tuple[ByQuery, ByQuery]:
@@ -78,8 +73,8 @@ def _by_query(queries: Any, name: str, entry: str) -> ByQuery:
     )
 
 
-def read_list(documents: Any, query: Any, duplicates: str) -> dict[Any, int]:
-    """The checked ids of one list as keys of a dict."""
+def read_list(documents: Any, query: Any, duplicates: str) -> list[Any]:
+    """The checked ids of one list."""
     ids = documents if type(documents) is list else _values(documents, Sequence)
     if ids is None:
         hint = _SWAPPED_HINT if isinstance(documents, Mapping | Set) else _LIST_HINT
@@ -87,7 +82,7 @@ def read_list(documents: Any, query: Any, duplicates: str) -> dict[Any, int]:
             "recommended must have a list of ids, best first, for each query, got "
             f"{type(documents).__name__} for query {query!r}. {hint}"
         )
-    return _distinct(ids, "recommended", query, duplicates)
+    return list(_distinct(ids, "recommended", query, duplicates))
 
 
 def read_truth(truth: Any, query: Any, duplicates: str) -> Mapping[Any, Any]:
@@ -106,13 +101,13 @@ def read_truth(truth: Any, query: Any, duplicates: str) -> Mapping[Any, Any]:
     return _distinct(ids, "relevant", query, duplicates)
 
 
-def _values(given: Any, kinds: Any) -> Any:
+def _values(ids: Any, kinds: Any) -> Any:
     """Ids in a container of these kinds, or in a 1-D array without labels; otherwise None."""
-    if isinstance(given, _TEXT):
+    if isinstance(ids, _TEXT):
         return None
-    if hasattr(given, "tolist") and hasattr(given, "ndim") and not hasattr(given, "to_dict"):
-        return given.tolist() if given.ndim == 1 else None
-    return given if isinstance(given, kinds) else None
+    if hasattr(ids, "tolist") and hasattr(ids, "ndim") and not hasattr(ids, "to_dict"):
+        return ids.tolist() if ids.ndim == 1 else None
+    return ids if isinstance(ids, kinds) else None
 
 
 def _distinct(ids: Collection[Any], name: str, query: Any, duplicates: str) -> dict[Any, int]:
@@ -146,11 +141,11 @@ def _check_ids(ids: Iterable[Any], name: str, query: Any) -> None:
                 f"{name} has True or False among its ids in query {query!r}. If they are a mask, "
                 "pass the ids that it selects."
             )
-    missing = np.array([is_missing(each) for each in ids])
+    missing = np.array([is_missing(document) for document in ids])
     if missing.any():
         where = f"(None or NaN) in query {query!r}"
-        found = describe_mask(missing, f"missing id {where}", f"missing ids {where}")
-        raise ValueError(f"{name} has {found}: leave missing ids out.")
+        which = describe_mask(missing, f"missing id {where}", f"missing ids {where}")
+        raise ValueError(f"{name} has {which}: leave missing ids out.")
 
 
 def judgements(qrels: Any, duplicates: str) -> tuple[dict[str, dict[str, float]], list[float]]:
@@ -169,23 +164,24 @@ def judgements(qrels: Any, duplicates: str) -> tuple[dict[str, dict[str, float]]
 
 
 def ranked_run(
-    relevant: Mapping[str, Mapping[str, float]], fractions: list[float], run: Any, duplicates: str
-) -> dict[str, Mapping[str, Any]]:
-    """The documents of each judged query as keys, ordered as trec_eval orders them."""
+    relevant: Mapping[str, Any], fractions: list[float], run: Any, duplicates: str
+) -> dict[str, list[str]]:
+    """The documents of each judged query, ordered as trec_eval orders them."""
     nested = _nested(run, "run", "score", duplicates)
-    ranked = {query: found for query, found in nested.items() if query in relevant}
-    scores = _numbers(ranked, "run", np.isnan)
+    judged = {query: documents for query, documents in nested.items() if query in relevant}
+    scores = _numbers(judged, "run", np.isnan)
     with np.errstate(over="ignore"):
         rounded = scores.astype(np.float32)
+    ranked = {query: list(documents) for query, documents in judged.items()}
     queries, ends = list(ranked), np.cumsum(list(map(len, ranked.values())), dtype=np.intp)
     unsorted = np.flatnonzero(rounded[1:] >= rounded[:-1]) + 1  # or at the start of a query
     unsorted = unsorted[~np.isin(unsorted, ends)]
-    for i in np.unique(np.searchsorted(ends, unsorted, side="right")).tolist():
-        documents = ranked[queries[i]]
-        values = rounded[ends[i] - len(documents) : ends[i]].tolist()
+    for number in np.unique(np.searchsorted(ends, unsorted, side="right")).tolist():
+        documents = ranked[queries[number]]
+        values = rounded[ends[number] - len(documents) : ends[number]].tolist()
         order = sorted(zip(values, documents, strict=True), reverse=True)
-        ranked[queries[i]] = dict.fromkeys(document for _, document in order)
-    if fractions and any(ranked.values()) and not _fractional(scores).any():
+        ranked[queries[number]] = [document for _, document in order]
+    if fractions and len(scores) and not _fractional(scores).any():
         raise ValueError(
             "qrels and run look swapped: all values of run are whole numbers, but not all of "
             f"qrels, for example {fractions[0]}. Pass from_trec(qrels, run), judgements "
@@ -201,10 +197,11 @@ def _nested(
     """A file or records as a mapping from query to a mapping from document."""
     queries: Mapping[str, Mapping[str, Any]]
     if isinstance(records, str | PathLike):
-        queries = _by_id(read_trec(records, name), name, duplicates)
+        queries = _by_query_and_document(read_trec(records, name), name, duplicates)
+    elif isinstance(records, Mapping):
+        queries = records
     else:
-        is_nested = isinstance(records, Mapping)
-        queries = records if is_nested else _by_record(records, name, field, duplicates)
+        queries = _of_records(records, name, field, duplicates)
     for query, documents in queries.items():
         if not isinstance(documents, Mapping):
             raise TypeError(
@@ -214,7 +211,7 @@ def _nested(
         try:
             "".join([query, *documents])  # refuses everything but text, faster than a loop
         except TypeError as error:
-            wrong = next(each for each in (query, *documents) if not isinstance(each, str))
+            wrong = next(label for label in (query, *documents) if not isinstance(label, str))
             raise TypeError(
                 f"{name} must have text as ids, as trec_eval does, got {wrong!r} in query "
                 f"{query!r}: convert ids with str()."
@@ -222,21 +219,17 @@ def _nested(
     return queries
 
 
-def _by_record(records: Any, name: str, field: str, duplicates: str) -> dict[Any, dict[Any, Any]]:
+def _of_records(records: Any, name: str, field: str, duplicates: str) -> dict[Any, dict[Any, Any]]:
     """Records as a dict from query to a dict from document."""
-    record = None
-
-    def values() -> Iterator[tuple[Any, Any, Any]]:
-        nonlocal record
-        rows = records.itertuples(index=False) if hasattr(records, "itertuples") else records
-        for record in rows:
-            yield record.query_id, record.doc_id, getattr(record, field)
-
     try:
-        return _by_id(values(), name, duplicates)
+        rows = records.itertuples(index=False) if hasattr(records, "itertuples") else records
+        values = ((row.query_id, row.doc_id, getattr(row, field)) for row in rows)
+        return _by_query_and_document(values, name, duplicates)
     except (AttributeError, TypeError) as error:
         other = "score" if field == "relevance" else "relevance"
-        swapped = hasattr(record, other) and not hasattr(record, field)
+        swapped = getattr(error, "name", "") == field and hasattr(
+            getattr(error, "obj", None), other
+        )
         raise TypeError(
             f"{name} must be a path, a mapping {{query: {{document: {field}}}}}, or records with "
             f"query_id, doc_id and {field}, got {type(records).__name__}: {error}."
@@ -244,64 +237,59 @@ def _by_record(records: Any, name: str, field: str, duplicates: str) -> dict[Any
         ) from error
 
 
-def _by_id(
+def _by_query_and_document(
     rows: Iterable[tuple[Any, Any, Any]], name: str, duplicates: str
 ) -> dict[Any, dict[Any, Any]]:
     """Rows of query, document and value as a dict from query to a dict from document."""
     queries: dict[Any, Any] = {}
     for query, document, value in rows:
         documents = queries.setdefault(query, {})
+        highest = value
         if document in documents:
-            _add_again(documents, document, value, query, name, duplicates)
-        else:
-            documents[document] = value
+            first = documents[document]
+            twice = f"{name} has document {document!r} twice in query {query!r}"
+            if name == "qrels" and first != value:
+                raise ValueError(
+                    f"{twice}, with the relevance {first} and {value}: keep one of them."
+                )
+            if duplicates == "raise":
+                raise ValueError(f"{twice}. {_TWICE_HINTS[name]}")
+            highest = max(first, value)
+        documents[document] = highest
     return queries
 
 
-def _add_again(
-    documents: dict[Any, Any], document: Any, value: Any, query: Any, name: str, duplicates: str
-) -> None:
-    """Add a document that the query already has."""
-    first = documents[document]
-    twice = f"{name} has document {document!r} twice in query {query!r}"
-    if name == "qrels" and first != value:
-        raise ValueError(f"{twice}, with the relevance {first} and {value}: keep one of them.")
-    if duplicates == "raise":
-        raise ValueError(f"{twice}. {_TWICE_HINTS[name]}")
-    documents[document] = max(first, value)
-
-
 def as_floats(
-    values: list[Any], queries: list[Any], lengths: list[int], name: str, refused: Any = np.isinf
+    values: list[Any], queries: Collection[Any], lengths: list[int], name: str, is_wrong: Any
 ) -> Floats:
-    """The values of queries' documents as checked floats; `refused` selects wrong ones."""
+    """The values of the documents of queries as checked floats."""
 
-    def query_of(at: int) -> Any:
-        return queries[int(np.searchsorted(np.cumsum(lengths), at, side="right"))]
+    def query_of(row: int) -> Any:
+        return list(queries)[int(np.searchsorted(np.cumsum(lengths), row, side="right"))]
 
     try:
         array = np.asarray(values)
     except ValueError:  # lists of several lengths among them
         array = np.empty(0)
     if array.dtype.kind not in "biuf" or array.shape != (len(values),):
-        for at, value in enumerate(values):
+        for row, value in enumerate(values):
             if not isinstance(value, bool | np.bool_) and not is_number(value):
                 raise TypeError(
-                    f"{name} must have numbers, got {value!r} in query {query_of(at)!r}."
+                    f"{name} must have numbers, got {value!r} in query {query_of(row)!r}."
                 )
     with np.errstate(over="ignore"):
         floats = array.astype(np.float64)
-    wrong = refused(floats)
+    wrong = is_wrong(floats)
     if wrong.any():
-        at = int(wrong.argmax())
-        raise ValueError(f"{name} must not have {values[at]}, found in query {query_of(at)!r}.")
+        row = int(wrong.argmax())
+        raise ValueError(f"{name} must not have {values[row]}, found in query {query_of(row)!r}.")
     return floats
 
 
-def _numbers(nested: Mapping[str, Mapping[str, Any]], name: str, refused: Any) -> Floats:
+def _numbers(nested: Mapping[str, Mapping[str, Any]], name: str, is_wrong: Any) -> Floats:
     """Values of all documents as floats."""
     values = [value for documents in nested.values() for value in documents.values()]
-    return as_floats(values, list(nested), list(map(len, nested.values())), name, refused)
+    return as_floats(values, nested, list(map(len, nested.values())), name, is_wrong)
 
 
 def _fractional(values: Floats) -> NDArray[np.bool_]:
@@ -313,7 +301,7 @@ def refuse_unlike_ids(truths: ByQuery, lists: ByQuery) -> None:
     """Raise if truths and lists have nothing in common because their ids have different types."""
     # an omitted query may have anything in place of a list
     relevant, listed = (
-        chain.from_iterable(each for each in side.values() if isinstance(each, Iterable))
+        chain.from_iterable(ids for ids in side.values() if isinstance(ids, Iterable))
         for side in (truths, lists)
     )
     for what, *sides in (("queries", truths, lists), ("documents", relevant, listed)):

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, check_choice, name_of
-from sklearn_ndcg._metrics.measure import CONVENTIONS, Measure, check_cutoff
+from sklearn_ndcg._metrics.conventions import CONVENTIONS
+from sklearn_ndcg._metrics.measure import Measure, check_cutoff
 from sklearn_ndcg._metrics.queries import Queries, count_of_queries
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._rows.grouping import codes_of_runs, shown_labels
@@ -106,27 +107,17 @@ class Explanation:
     judged: float
 
     def __repr__(self) -> str:
-        lines = [self._counts(), "  NDCG   change"]
-        for number, change, what, effect in self._rows():
-            lines.append(f"{number:>6}  {change:>7}  {what}")
-            if effect:
-                lines.append(f"{'':19}{effect}")
-        return "\n".join([*lines, _RANKS_NOTE] if self.scores_are_ranks else lines)
-
-    def _counts(self) -> str:
         judged = f", {self.judged:.1%} judged" if self.judged < 1 else ""
-        return count_of_queries(len(self.labels)) + judged
-
-    def _rows(self) -> list[list[str]]:
-        """Start, steps and end: the NDCG, what a step adds to it, what it changes, its effect."""
-        steps = [
-            [f"{self.ndcg[step + 1]:.4f}", f"{self.difference[step]:+.4f}",
-             f"{choice}: {_shortened(before)} -> {_shortened(after)}", self._effect(step)]
-            for step, (choice, before, after) in enumerate(self.changes)
-        ]  # fmt: skip
-        start, end = (f"{self.ndcg[step]:.4f}" for step in (0, -1))
-        steps = steps or [["", "", "no choice differs", ""]]
-        return [[start, "", self.first, ""], *steps, [end, "", self.second, ""]]
+        lines = [count_of_queries(len(self.labels)) + judged, "  NDCG   change"]
+        lines.append(f"{self.ndcg[0]:.4f}{'':11}{self.first}")
+        for step, (choice, before, after) in enumerate(self.changes):
+            what = f"{choice}: {_shortened(before)} -> {_shortened(after)}"
+            lines.append(f"{self.ndcg[step + 1]:.4f}  {self.difference[step]:+.4f}  {what}")
+            lines.append(f"{'':19}{self._effect(step)}")
+        if not self.changes:
+            lines.append(f"{'':17}no choice differs")
+        lines.append(f"{self.ndcg[-1]:.4f}{'':11}{self.second}")
+        return "\n".join([*lines, _RANKS_NOTE] if self.scores_are_ranks else lines)
 
     def _effect(self, step: int) -> str:
         """How many queries a step changes, and which of them change most."""
@@ -249,14 +240,14 @@ def explain_difference(
     values = [queries.values() for queries in steps]
     ndcg = [totals.means(start)[0] for totals in map(Queries.totals_of, steps, values)]
     by_query = np.hstack(values).T
-    judged = rankings.judged_counts(end)
+    judged = rankings.judged_shares(end)
     weights = [np.ones(len(one)) if one.weight is None else one.weight for one in steps]
     return Explanation(
         first if isinstance(first, str) else "first",
         second if isinstance(second, str) else "second",
         changes, np.array(ndcg), np.diff(ndcg), queries.grouping.labels, by_query,
         _shares(by_query, np.array(weights)), *_ties_and_ranks(steps[-1]),
-        1.0 if judged is None else float(judged.shares()[0][0]),
+        1.0 if judged is None else judged.means()[0][0],
     )  # fmt: skip
 
 
@@ -310,7 +301,7 @@ def _shares(values: Floats, weights: Floats) -> Floats:
 
 
 def _ties_and_ranks(queries: Queries) -> tuple[int, bool]:
-    """How many queries have equal scores, and whether all scores are places -1, -2, ... in lists.
+    """How many queries have equal scores, and whether all scores are ranks -1, -2, ... in lists.
 
     Documents that were not retrieved are left out.
     """
@@ -320,8 +311,8 @@ def _ties_and_ranks(queries: Queries) -> tuple[int, bool]:
     order = np.lexsort((score, query))
     query, score = query[order], score[order]
     tied = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
-    places = (score < 0) & (score == np.floor(score)) & (-score <= queries.grouping.lengths[query])
-    scores_are_ranks = len(score) > 0 and not tied.any() and bool(places.all())
+    ranks = (score < 0) & (score == np.floor(score)) & (-score <= queries.grouping.lengths[query])
+    scores_are_ranks = len(score) > 0 and not tied.any() and bool(ranks.all())
     return len(np.unique(query[1:][tied])), scores_are_ranks
 
 

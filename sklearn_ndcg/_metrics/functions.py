@@ -29,11 +29,10 @@ def _not_a_scorer(metric: Function) -> Function:
     @wraps(metric)
     def checked(*arguments: Any, **options: Any) -> Any:
         if len(arguments) > 2 and hasattr(arguments[0], "fit"):
+            scorer = f"make_{metric.__name__.split('_')[0]}_scorer"
             raise TypeError(
                 f"{metric.__name__} takes y_true and y_score, but was called like a scorer, with "
-                f"{type(arguments[0]).__name__}, X and y. Pass "
-                f"scoring=make_{metric.__name__.split('_')[0]}_scorer(...), which takes the same "
-                "options."
+                f"an estimator. Pass scoring={scorer}(...), which takes the same options."
             )
         return metric(*arguments, **options)
 
@@ -571,7 +570,7 @@ def ndcg_curve(
     Returns
     -------
     k : ndarray of shape (n_cutoffs,)
-        The cutoffs, as given.
+        The cutoffs, as passed.
 
     ndcg : ndarray of shape (n_cutoffs,)
         `ndcg_score` at each of them.
@@ -660,11 +659,11 @@ def quantile_grades(
     codes = grouping.row_codes()
     order = np.lexsort((values, codes))
     values, codes = values[order], codes[order]
-    place = np.arange(n)
+    position = np.arange(n)
     is_first = np.r_[True, codes[1:] != codes[:-1]]
     is_new_value = is_first | np.r_[True, values[1:] != values[:-1]]
-    first_of_group = np.maximum.accumulate(np.where(is_first, place, 0))
-    n_smaller = np.maximum.accumulate(np.where(is_new_value, place, 0)) - first_of_group
+    first_of_group = np.maximum.accumulate(np.where(is_first, position, 0))
+    n_smaller = np.maximum.accumulate(np.where(is_new_value, position, 0)) - first_of_group
     grades = np.empty(n, dtype=np.int64)
     grades[order] = int(n_grades) * n_smaller // grouping.lengths[codes]
     return grades

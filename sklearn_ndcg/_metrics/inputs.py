@@ -21,7 +21,7 @@ def numeric(values: Any, name: str, only_order: bool = False) -> NDArray[Any]:
 
     With `only_order`, objects that floats would tie are replaced by their ranks.
     """
-    array = values
+    array: NDArray[Any] = values
     if type(array) is not np.ndarray or array.dtype.kind not in "biuf":
         _checks.refuse_masked(values, name)
         array = np.ma.getdata(values) if np.ma.isMaskedArray(values) else values
@@ -98,8 +98,8 @@ def _refuse_text(values: Any, depth: int = 2) -> None:
         )
     if isinstance(values, list | tuple) and depth:
         if any(issubclass(kind, str | bytes | list | tuple) for kind in set(map(type, values))):
-            for each in values:
-                _refuse_text(each, depth - 1)
+            for value in values:
+                _refuse_text(value, depth - 1)
     elif hasattr(values, "to_list") and len(values):  # the first element of a Series is enough
         _refuse_text(next(iter(values)), 0)
 
@@ -169,8 +169,8 @@ def _as_float(score: NDArray[Any]) -> Floats:
         is_exact = narrow is score or np.array_equal(narrow, score)
     if is_exact:
         return narrow
-    _, places = np.unique(score, return_inverse=True)
-    return np.where(score == -np.inf, -np.inf, places)
+    _, ranks = np.unique(score, return_inverse=True)
+    return np.where(score == -np.inf, -np.inf, ranks)
 
 
 def row_weights(sample_weight: ArrayLike, n: int) -> Floats:

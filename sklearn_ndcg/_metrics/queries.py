@@ -36,15 +36,14 @@ class Totals(NamedTuple):
     n_single: int = 0  # queries of one document
 
     @classmethod
-    def of_parts(cls, parts: Sequence[Totals]) -> Totals:
-        """Sums over all queries, from the sums over parts of them."""
-        largest = max(part.largest_weight for part in parts)
-        scales = [part.largest_weight / (largest or 1) for part in parts]
-        sums = [[*part.total, part.weight] for part in parts]
+    def of_batches(cls, batches: Sequence[Totals]) -> Totals:
+        """Sums over all queries, from the sums over batches of them."""
+        largest = max(batch.largest_weight for batch in batches)
+        scales = [batch.largest_weight / (largest or 1) for batch in batches]
+        sums = [[*batch.total, batch.weight] for batch in batches]
         *total, weight = map(fsum, np.transpose(np.multiply(sums, np.c_[scales])))
-        return cls(
-            np.array(total), weight, largest, *np.sum([part[3:] for part in parts], axis=0).tolist()
-        )
+        counts = np.sum([batch[3:] for batch in batches], axis=0).tolist()
+        return cls(np.array(total), weight, largest, *counts)
 
     def means(self, measure: Measure) -> Floats:
         """The mean over queries at each cutoff, with a warning if some are undefined."""
@@ -267,7 +266,7 @@ class Queries:
         if wrong.any():
             raise ValueError(
                 f"{self.truth} has gains that, times discount, add up to more than a float64 holds "
-                f"in {count_of_queries(np.count_nonzero(wrong))}, the first "
+                f"in {count_of_queries(int(wrong.sum()))}, the first "
                 f"{shown_labels(self.grouping.labels[wrong], 1)}: scale {self.truth} down, or pass "
                 "a gain that does."
             )

@@ -23,40 +23,32 @@ from sklearn_ndcg._rows.ids import first_rows
 _FEW = 16  # queries to look at before all others
 
 
-class JudgedCounts(NamedTuple):
-    """Counts of the first k documents that each ranker (row) returns for each query (column).
+class JudgedShares(NamedTuple):
+    """The judged share of the first k documents that each ranker (row) returns for each query.
 
-    `has_judgements` says which queries have a judged document; the others are not counted. If
-    `has_judged_nonrelevant` is false, every judged document is relevant, as in a list of what a
-    user liked, and unjudged may just mean not relevant.
+    It is nan where none was returned. `has_judgements` says which queries have a judged document;
+    the others are not counted. If `has_judged_nonrelevant` is false, every judged document is
+    relevant, as in a list of what a user liked, and unjudged may just mean not relevant.
     """
 
-    n_returned: Floats
-    n_judged: Floats
+    share: Floats
     has_judgements: NDArray[np.bool_]
     has_judged_nonrelevant: bool
 
-    def take(self, queries: NDArray[np.bool_]) -> JudgedCounts:
-        """The counts of some queries."""
-        returned, judged, known, nonrelevant = self
-        return JudgedCounts(returned[:, queries], judged[:, queries], known[queries], nonrelevant)
+    def take(self, queries: NDArray[np.bool_]) -> JudgedShares:
+        """The shares of some queries."""
+        known = self.has_judgements[queries]
+        return JudgedShares(self.share[:, queries], known, self.has_judged_nonrelevant)
 
-    @property
-    def n_queries(self) -> int:
-        """Number of queries that have a judged document."""
-        return int(np.count_nonzero(self.has_judgements))
+    def n_answered(self) -> NDArray[np.intp]:
+        """For how many of the queries with judgements each ranker returned a document."""
+        return np.asarray((~np.isnan(self.share[:, self.has_judgements])).sum(axis=1))
 
-    def n_answered(self) -> list[int]:
-        """The number of these queries for which each ranker returned a document."""
-        answered = self.n_returned[:, self.has_judgements] > 0
-        return list(map(int, answered.sum(axis=1)))
-
-    def shares(self) -> tuple[Floats, Floats]:
+    def means(self) -> tuple[list[float], list[float]]:
         """For each ranker, the mean judged share, and the share of queries that it answers."""
-        n_returned, n_judged, *_ = self.take(self.has_judgements)
-        n_answered = np.array(self.n_answered())
-        share = np.divide(n_judged, n_returned, where=n_returned > 0, out=np.zeros_like(n_judged))
-        return share.sum(axis=1) / np.maximum(n_answered, 1), n_answered / max(self.n_queries, 1)
+        n_answered, n = self.n_answered(), max(int(self.has_judgements.sum()), 1)
+        totals = np.nan_to_num(self.share[:, self.has_judgements]).sum(axis=1)
+        return (totals / np.maximum(n_answered, 1)).tolist(), (n_answered / n).tolist()
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +128,7 @@ class Rankings:
             self._refuse_unjudged(~self.judged)
         grouping, weight, kept = self.grouping, self.weight, None
         starts, lengths = grouping.starts, grouping.lengths
+        gain: Any
         gain, gain_table = self._gains(measure)
         gain = grouping.gather(gain)  # before the scores, so that the first gain is freed
         if self.judged is not None and measure.unjudged == "omit":
@@ -158,7 +151,7 @@ class Rankings:
             _warn_of_wrong_ids(queries[0])
         return queries
 
-    def judged_counts(self, measure: Measure) -> JudgedCounts | None:
+    def judged_shares(self, measure: Measure) -> JudgedShares | None:
         """How much of what rankers return is judged; None if all is judged, and returned."""
         if self.judged is None and all(s.min() > -np.inf for s in self.scores.values()):
             return None
@@ -166,20 +159,21 @@ class Rankings:
         judged = ones if self.judged is None else self.judged.view(np.uint8)
         rule, scores = measure.tie_rule, self.scores
         if rule.by_gain:  # what is then still tied has the same gain
-            gain, table = self._gains(measure)
-            gain = rule.by_gain * (table[gain] if gain.dtype == np.uint8 else gain)
-            scores = {name: _ranks_within_ties(score, gain) for name, score in scores.items()}
-        ties = "stable" if rule.uses_order else "average"
+            by_gain = rule.by_gain * self.gains(measure)
+            scores = {name: _ranks_within_ties(score, by_gain) for name, score in scores.items()}
+        ties: Any = "stable" if rule.uses_order else "average"
         count = Measure(k=measure.k, normalized=False, discount="none", ties=ties)
         rows = replace(self, judged=None, weight=None, scores=scores)
-        returned = replace(rows, relevance=ones).queries(count, are_all=False)
-        counted = replace(rows, relevance=judged).queries(count, are_all=False)
-        return JudgedCounts(
-            np.array([queries.values()[:, 0] for queries in returned]),
-            np.array([queries.values()[:, 0] for queries in counted]),
-            counted[0].dcg_and_ideal()[1][:, 0] > 0,
-            bool((self.relevance <= 0).any()),
+        returned, counted = (
+            replace(rows, relevance=counts).queries(count, are_all=False)
+            for counts in (ones, judged)
         )
+        share = np.full((len(scores), len(counted[0])), np.nan)
+        for row, one, other in zip(share, returned, counted, strict=True):
+            n_returned, n_judged = one.values()[:, 0], other.values()[:, 0]
+            np.divide(n_judged, n_returned, out=row, where=n_returned > 0)
+        has_judgements = counted[0].dcg_and_ideal()[1][:, 0] > 0
+        return JudgedShares(share, has_judgements, bool((self.relevance <= 0).any()))
 
     def labels_of_queries(self, ids: Any, name: str) -> tuple[NDArray[Any], Ints]:
         """Sorted labels of clusters or segments, and the position in them of each query's."""
@@ -207,6 +201,11 @@ class Rankings:
                 f"its rows in each {noun} as a query, with groups=[groups, {name}]."
             )
         return labels, low
+
+    def gains(self, measure: Measure) -> Floats:
+        """The gain of each row, 0 if it is unjudged."""
+        gain, table = self._gains(measure)
+        return np.asarray(table[gain] if gain.dtype == np.uint8 else gain)
 
     def _gains(self, measure: Measure) -> tuple[Floats | Grades, Floats]:
         """Gain of each row, 0 if it is unjudged; or its grade, with a table of gains by grade."""

@@ -14,10 +14,17 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff
-from sklearn_ndcg._shim import read_batch, read_queries, with_scores
-from sklearn_ndcg._shim import DCGChoices, Measure, NDCGChoices, measure_and_data
 from sklearn_ndcg._rows.columns import count_rows, query_ids
 from sklearn_ndcg._selection.leaks import WholeQueries, warn_of_leak
+from sklearn_ndcg._shim import (
+    DCGChoices,
+    Measure,
+    NDCGChoices,
+    measure_and_data,
+    read_batch,
+    read_queries,
+    with_scores,
+)
 
 Response = Literal["predict_proba", "decision_function", "predict"]
 ResponseMethod = Literal["auto"] | Response | Sequence[Response]

@@ -13,9 +13,9 @@ from typing import Any, Unpack
 import numpy as np
 
 from sklearn_ndcg._checks import Cutoff, is_number
-from sklearn_ndcg._shim import Measure, NDCGChoices, NDCGChoicesAtK, measure_and_data
 from sklearn_ndcg._metrics.queries import Totals
 from sklearn_ndcg._rows.grouping import warn_of_single_documents
+from sklearn_ndcg._shim import Measure, NDCGChoices, NDCGChoicesAtK, measure_and_data
 from sklearn_ndcg.frames._engines import open_table
 from sklearn_ndcg.frames._parts import (
     RESULTS,
@@ -336,7 +336,7 @@ def _sums(caller: str, *given: Any) -> tuple[float, list[Sums], Any]:
     totals = [each for part in parts for each in part.totals]
     if not totals:
         raise ValueError("The table has 0 rows, but at least 1 is needed.")
-    whole = Totals.of_parts(totals)
+    whole = Totals.of_batches(totals)
     warn_of_single_documents(whole.n_single, whole.n_queries)
     return float(whole.means(measure)[0]), parts, table
 

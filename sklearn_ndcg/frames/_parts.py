@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from sklearn_ndcg._checks import Ints, import_optional
 from sklearn_ndcg._kernels.threads import map_rows
-from sklearn_ndcg._shim import read_batch, read_queries, with_scores
 from sklearn_ndcg._metrics.measure import Measure
 from sklearn_ndcg._metrics.queries import LARGEST_WEIGHT, Queries, Totals
 from sklearn_ndcg._rows.grouping import Grouping, shown_labels
 from sklearn_ndcg._rows.ids import encode_ids, first_rows
+from sklearn_ndcg._shim import read_batch
 
 _NEEDS = "sklearn_ndcg.frames needs Narwhals, which is the extra `frames`"
 nw = import_optional("narwhals.stable.v2", _NEEDS, "narwhals>=2.10")
@@ -110,7 +110,7 @@ def segments_table(parts: Iterable[Sums], columns: Columns) -> Any:
     totals: list[list[Totals]] = [[] for _ in range(codes.max() + 1)]
     for code, each in zip(codes, (each for part in parts for each in part.totals), strict=True):
         totals[code].append(each)
-    sums = [Totals.of_parts(each) for each in totals]
+    sums = [Totals.of_batches(each) for each in totals]
     ndcg = [float(each.total[0] / each.weight) if each.weight else None for each in sums]
     counts = [each.n_queries for each in sums], [each.n_undefined for each in sums]
     keys = _rows_of(keys, "segments", columns, first_rows(codes))

@@ -10,29 +10,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from sklearn_ndcg._checks import (
-    EQUAL,
-    Cutoff,
-    Floats,
-    check_choice,
-    is_number,
-    refuse_reordered,
-    warn,
-)
+from sklearn_ndcg import _checks
+from sklearn_ndcg._checks import EQUAL, Cutoff, Floats
 from sklearn_ndcg._lists.files import FilePath
 from sklearn_ndcg._lists.pool import Unanswered, pool_lists, pool_runs
 from sklearn_ndcg._lists.reading import Duplicates
 from sklearn_ndcg._metrics.measure import Measure, NDCGOptions, check_cutoff
-from sklearn_ndcg._metrics.rankings import JudgedCounts, Rankings
+from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
 from sklearn_ndcg._rows.columns import column_names
-from sklearn_ndcg.inference import _statistics as statistics
+from sklearn_ndcg.inference import _sample, _statistics
 from sklearn_ndcg.inference._results import Comparison, ConfidenceInterval, query_differences
-from sklearn_ndcg.inference._sample import (
-    Sample,
-    check_level,
-    generator_of,
-    warn_of_weak_segments,
-)
+from sklearn_ndcg.inference._sample import Sample
 from sklearn_ndcg.inference._statistics import Test
 
 _COUNTED = {1: "one ranker", 2: "two rankers"}
@@ -195,7 +183,7 @@ def compare_rankers(
     96     0.4660  0.8657       -0.3996
     """
     scores = scores_by_name(y_scores, "y_scores", least=2)
-    refuse_reordered(y_true=y_true, clusters=clusters, segments=segments)
+    _checks.refuse_reordered(y_true=y_true, clusters=clusters, segments=segments)
     rankings = Rankings.of_arrays(y_true, scores, groups, sample_weight)
     return _compare("compare_rankers", rankings, locals())
 
@@ -440,26 +428,26 @@ def _compare(caller: str, rankings: Rankings, arguments: dict[str, Any]) -> Comp
     """Compare rankers as the arguments of `caller` say; the three functions share their names."""
     options = {"undefined": "omit", **arguments["options"]}
     if rankings.pool is not None:
-        check_choice("unjudged", options.setdefault("unjudged", "zero"), ("zero", "omit"))
+        _checks.check_choice("unjudged", options.setdefault("unjudged", "zero"), ("zero", "omit"))
     measure = Measure.of(caller, options, k=check_cutoff(arguments["k"]))
     names, seed = list(rankings.scores), arguments["random_state"]
     design = _Design(
         names, _pairs(names, arguments["baseline"]),
         **{name: arguments[name] for name in ("test", "confidence_level", "margin", "n_resamples")},
     )  # fmt: skip
-    check_choice("test", design.test, get_args(Test))
-    check_level(design.confidence_level)
+    _checks.check_choice("test", design.test, get_args(Test))
+    _sample.check_level(design.confidence_level)
     _check_margin(design.margin)
-    generator = generator_of(seed, design.n_resamples)
+    generator = _sample.generator_of(seed, design.n_resamples)
     sample, segments = Sample.of(rankings, measure, arguments["clusters"], arguments["segments"])
     result = design.compare(sample, generator)
     if sample.judged is not None:
         _warn_of_unjudged(result, measure.unjudged)
         _warn_of_unanswered(result, sample.judged)
-    warn_of_weak_segments(segments)
+    _sample.warn_of_weak_segments(segments)
     for name, members in segments.items():
         if members.n_clusters > 1:
-            generator = generator_of(seed, design.n_resamples)
+            generator = _sample.generator_of(seed, design.n_resamples)
             result.by_segment[name] = design.compare(members, generator)
     return result
 
@@ -480,7 +468,7 @@ class _Design(NamedTuple):
         differences = np.array(
             [query_differences(values[first], values[second]) for first, second in self.pairs]
         )
-        means = statistics.mean_and_error(sample.values, sample.weight)[0].tolist()
+        means = _statistics.mean_and_error(sample.values, sample.weight)[0].tolist()
         judged, answered = sample.shares()
         nonrelevant = sample.judged is None or sample.judged.has_judged_nonrelevant
         return Comparison(
@@ -508,18 +496,18 @@ class _Design(NamedTuple):
         self, differences: Floats, sample: Sample, generator: np.random.Generator
     ) -> dict[str, Any]:
         """Mean differences of pairs (rows), how sure they are, and their p-values."""
-        difference, error, effect = statistics.mean_and_error(differences, sample.weight)
+        difference, error, effect = _statistics.mean_and_error(differences, sample.weight)
         differences, weight = sample.cluster_means(differences)
         if sample.clusters is not None:
             differences[np.abs(differences) < EQUAL] = 0
-            difference, error, _ = statistics.mean_and_error(differences, weight)
-        degrees = statistics.degrees_of_freedom(weight)
+            difference, error, _ = _statistics.mean_and_error(differences, weight)
+        degrees = _statistics.degrees_of_freedom(weight)
         if self.test == "t":
             statistic = _t_statistic(difference, error)
             pvalue = 2 * stats.t.sf(np.abs(statistic), degrees)
         elif self.test == "permutation":
             statistic = difference
-            pvalue = statistics.permutation_pvalues(
+            pvalue = _statistics.permutation_pvalues(
                 differences, weight, self.n_resamples, generator
             )
         half = error * stats.t.ppf((1 + self.confidence_level) / 2, degrees)
@@ -535,7 +523,7 @@ class _Design(NamedTuple):
             "df": degrees,
             "effect_size": effect,
             "statistic": statistic,
-            "pvalue": statistics.holm(pvalue),
+            "pvalue": _statistics.holm(pvalue),
             "uncorrected_pvalue": pvalue,
             "noninferiority_pvalue": noninferiority,
             "verdict": verdict,
@@ -543,7 +531,7 @@ class _Design(NamedTuple):
 
 
 def _check_margin(margin: object) -> None:
-    if margin is not None and (not is_number(margin) or not 0 < float(margin) < 1):
+    if margin is not None and (not _checks.is_number(margin) or not 0 < float(margin) < 1):
         raise ValueError(
             f"margin must be a number between 0 and 1, the loss of NDCG that does not matter, got "
             f"{margin!r}."
@@ -572,30 +560,30 @@ def _warn_of_unjudged(result: Comparison, unjudged: str) -> None:
     if least == largest or not result.answered[fewest]:
         return
     if not least:
-        warn(
+        _checks.warn(
             f"The truth has none of the first documents that {fewest!r} returned, but "
             f"{largest:.0%} of those that {most!r} returned. Does {fewest!r} write ids as the "
             "truth does?"
         )
     elif result.has_judged_nonrelevant and largest - least > _JUDGED_ALIKE:
-        warn(
+        _checks.warn(
             f"Of the first documents that {fewest!r} returned, {least:.0%} are judged, compared "
             f"with {largest:.0%} for {most!r}. {_UNJUDGED_MEANS[unjudged]} Consider "
             "judging its results."
         )
 
 
-def _warn_of_unanswered(result: Comparison, judged: JudgedCounts) -> None:
+def _warn_of_unanswered(result: Comparison, judged: JudgedShares) -> None:
     """Warn if a ranker answers fewer queries than another, or none."""
-    answers = dict(zip(result.answered, judged.n_answered(), strict=True))
-    fewest = min(answers, key=answers.__getitem__)
-    if answers[fewest] < max(answers.values()) or not answers[fewest]:
-        most = max(answers.values())
+    n_answered, n_judged = judged.n_answered(), np.count_nonzero(judged.has_judgements)
+    least, most = n_answered.min(), n_answered.max()
+    if least < most or not most:
+        fewest = list(result.answered)[n_answered.argmin()]
         others = f"; another ranker has {most}" if most else ""
-        warn(
-            f"{fewest!r} has lists for {answers[fewest]} of the {judged.n_queries} judged queries"
-            f"{others}: a query without a list counts as 0. If it was not asked all of them, pass "
-            "unanswered='omit'; if it was, check that its query ids are those of the truth."
+        _checks.warn(
+            f"{fewest!r} has lists for {least} of the {n_judged} judged queries{others}: a query "
+            "without a list counts as 0. If it was not asked all of them, pass unanswered='omit'; "
+            "if it was, check that its query ids are those of the truth."
         )
 
 

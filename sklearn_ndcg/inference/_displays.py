@@ -309,9 +309,8 @@ class NDCGDisplay:
             raise ValueError("cv_results has no fold: 'estimator' is empty.")
         folds = zip(cv_results["estimator"], cv_results["indices"]["test"], strict=True)
         for estimator, rows in folds:
-            X_test, y_test, ids, weight = (
-                None if values is None else take_rows(values, rows) for values in data
-            )
+            fold: Any = (None if values is None else take_rows(values, rows) for values in data)
+            X_test, y_test, ids, weight = fold
             y_score, ids = scorer.scores_and_groups(estimator, X_test, y_test, ids)
             rankings = Rankings.of_arrays(y_test, {None: y_score}, ids, weight)
             curves.append(cls._of_queries(rankings.queries(measure)[0], k, confidence_level=None))
@@ -368,7 +367,7 @@ class NDCGDisplay:
         """
         if plot_chance_level and self.chance_level is None:
             raise ValueError("plot_chance_level=True, but the display has no chance_level.")
-        separate = any(isinstance(each, list | tuple) for each in (self.name, name, curve_kwargs))
+        separate = any(isinstance(value, list | tuple) for value in (self.name, name, curve_kwargs))
         folds, name = np.atleast_2d(self.ndcg), self.name if name is None else name
         curves = folds if separate else folds.mean(axis=0, keepdims=True)
         if len(folds) > 1 and not isinstance(name, list | tuple):
@@ -376,9 +375,9 @@ class NDCGDisplay:
         names = _one_each("name", name, len(curves))
         styles = _one_each("curve_kwargs", curve_kwargs, len(curves))
         ax = _axes(ax)
-        lines = [self._draw(ax, *each) for each in zip(curves, names, styles, strict=True)]
+        lines = [self._draw(ax, *line) for line in zip(curves, names, styles, strict=True)]
         intervals: Any = [] if self.interval is None else self.interval.reshape(len(curves), 2, -1)
-        bands = [self._draw_band(ax, *each) for each in zip(intervals, lines, strict=False)]
+        bands = [self._draw_band(ax, *band) for band in zip(intervals, lines, strict=False)]
         self.line_ = lines if separate else lines[0]
         self.band_ = (bands if separate else bands[0]) if bands else None
         thin = {"color": lines[0].get_color(), "alpha": 0.3, "linewidth": 1}
@@ -399,8 +398,8 @@ class NDCGDisplay:
 
     def _draw(self, ax: Any, curve: Any, name: str | None, style: dict[str, Any] | None) -> Any:
         marker = "o" if len(self.k) == 1 else None  # a line of one point is invisible
-        given = {"marker": marker, "label": None if name is None else _label(name)}
-        return ax.plot(self.k, curve, **(given | (style or {})))[0]
+        defaults = {"marker": marker, "label": None if name is None else _label(name)}
+        return ax.plot(self.k, curve, **(defaults | (style or {})))[0]
 
     def _draw_band(self, ax: Any, interval: Floats, line: Any) -> Any:
         return ax.fill_between(self.k, *interval, color=line.get_color(), alpha=0.2, lw=0)
@@ -430,18 +429,18 @@ class NDCGDisplay:
     @classmethod
     def _joined(cls, displays: list[NDCGDisplay], name: Any) -> NDCGDisplay:
         """Several curves as one display; a curve stays flat after its longest query."""
-        longest = max((each.k for each in displays), key=len)
+        longest = max((display.k for display in displays), key=len)
 
         def padded(curve: Any) -> Floats:
             return np.pad(curve, (0, len(longest) - len(curve)), mode="edge")
 
-        intervals = [each.interval for each in displays if each.interval is not None]
+        intervals = [display.interval for display in displays if display.interval is not None]
         return cls(
             k=longest,
-            ndcg=np.array([padded(each.ndcg) for each in displays]),
+            ndcg=np.array([padded(display.ndcg) for display in displays]),
             interval=np.array(intervals) if intervals else None,
             name=name,
-            chance_level=np.mean([padded(each.chance_level) for each in displays], axis=0),
+            chance_level=np.mean([padded(display.chance_level) for display in displays], axis=0),
         )
 
 
@@ -540,13 +539,13 @@ class DifferenceDisplay:
         ValueError
             If `pair` is not one of the pairs, or is None and there are several.
         """
-        place, sign = _place_and_sign(comparison, pair)
-        pair = comparison.pairs[place][::sign]
+        row, sign = _row_and_sign(comparison, pair)
+        pair = comparison.pairs[row][::sign]
         first, second = (comparison.values[name] for name in pair)
-        low, high = sorted(sign * float(bound[place]) for bound in comparison.confidence_interval)
+        low, high = sorted(sign * float(bound[row]) for bound in comparison.confidence_interval)
         return cls(
             differences=np.sort(query_differences(first, second))[::-1],
-            mean=sign * float(comparison.difference[place]),
+            mean=sign * float(comparison.difference[row]),
             interval=(low, high),
             names=pair,
             confidence_level=comparison.confidence_level,
@@ -587,16 +586,15 @@ class DifferenceDisplay:
         return self
 
 
-def _place_and_sign(comparison: Comparison, pair: tuple[Any, Any] | None) -> tuple[int, int]:
-    """The place of a pair, or of the only one; the sign is -1 for names in reverse order."""
+def _row_and_sign(comparison: Comparison, pair: tuple[Any, Any] | None) -> tuple[int, int]:
+    """The row of a pair, or of the only one; the sign is -1 for names in reverse order."""
     pairs = comparison.pairs
     if pair is None and len(pairs) == 1:
         return 0, 1
-    signs = {each: (place, 1) for place, each in enumerate(pairs)}
-    signs |= {each[::-1]: (place, -1) for place, each in enumerate(pairs)}
-    if pair not in signs:
-        raise ValueError(f"pair must be one of {pairs}, got {pair!r}.")
-    return signs[pair]
+    for sign in (1, -1):
+        if pair is not None and pair[::sign] in pairs:
+            return pairs.index(pair[::sign]), sign
+    raise ValueError(f"pair must be one of {pairs}, got {pair!r}.")
 
 
 def _axes(ax: Any) -> Any:

@@ -8,29 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from sklearn_ndcg._checks import (
-    EQUAL,
-    Cutoff,
-    Floats,
-    Ints,
-    check_choice,
-    refuse_reordered,
-    warn,
-)
+from sklearn_ndcg import _checks
+from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Ints
 from sklearn_ndcg._kernels.sums import weighted_means
 from sklearn_ndcg._metrics.measure import Measure, NDCGOptions, check_cutoff
 from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import Rankings
-from sklearn_ndcg.inference import _statistics as statistics
+from sklearn_ndcg.inference import _sample, _statistics
 from sklearn_ndcg.inference._results import ConfidenceInterval, NDCGInterval, SegmentTable
-from sklearn_ndcg.inference._sample import (
-    Sample,
-    check_level,
-    check_sample_size,
-    generator_of,
-    scored_weights,
-    warn_of_weak_segments,
-)
+from sklearn_ndcg.inference._sample import Sample
 from sklearn_ndcg.inference._statistics import Method
 
 
@@ -152,10 +138,10 @@ def ndcg_interval(
     >>> ndcg_interval(y_true, y_score, k=10, clusters=user, random_state=0).standard_error
     0.0053...
     """
-    check_level(confidence_level)
-    check_choice("method", method, get_args(Method))
-    generator = generator_of(random_state, n_resamples)
-    refuse_reordered(y_true=y_true, clusters=clusters)
+    _sample.check_level(confidence_level)
+    _checks.check_choice("method", method, get_args(Method))
+    generator = _sample.generator_of(random_state, n_resamples)
+    _checks.refuse_reordered(y_true=y_true, clusters=clusters)
     measure = Measure.of("ndcg_interval", options, k=check_cutoff(k))
     rankings = Rankings.of_arrays(y_true, {None: y_score}, groups, sample_weight)
     sample, _ = Sample.of(rankings, measure, clusters)
@@ -202,8 +188,8 @@ def ndcg_by_segment(
         combination is a segment.
 
     confidence_level : float, default=0.95
-        Level of each interval, between 0 and 1. At 0.95 one of 20
-        intervals misses its true value, on average.
+        Level of each interval, between 0 and 1. At 0.95 one of 20 intervals misses its true value,
+        on average.
 
     n_resamples : int, default=9999
         Number of bootstrap resamples of each segment; not used by ``method="t"``.
@@ -264,18 +250,18 @@ def ndcg_by_segment(
     old user  0.8371  [0.8237, 0.8491]             0.0065      150         0
     all       0.8175  [0.8048, 0.8291]             0.0061      200         0
     """
-    check_level(confidence_level)
-    check_choice("method", method, get_args(Method))
+    _sample.check_level(confidence_level)
+    _checks.check_choice("method", method, get_args(Method))
     if segments is None:
         raise ValueError("segments is None: pass one id per row, or several columns of ids.")
-    first = generator_of(random_state, n_resamples)
-    refuse_reordered(y_true=y_true, clusters=clusters, segments=segments)
+    first = _sample.generator_of(random_state, n_resamples)
+    _checks.refuse_reordered(y_true=y_true, clusters=clusters, segments=segments)
     measure = Measure.of("ndcg_by_segment", options, k=check_cutoff(k))
     rankings = Rankings.of_arrays(y_true, {None: y_score}, groups, sample_weight)
     sample, samples = Sample.of(rankings, measure, clusters, segments)
     _warn_if_equal(sample)
-    warn_of_weak_segments(samples)
-    generators = [first, *(generator_of(random_state, n_resamples) for _ in samples)]
+    _sample.warn_of_weak_segments(samples)
+    generators = [first, *(_sample.generator_of(random_state, n_resamples) for _ in samples)]
     if generators[-1] is first:  # segments must not depend on the number of draws before
         generators = first.spawn(len(generators))
     overall, *intervals = [
@@ -286,7 +272,7 @@ def ndcg_by_segment(
     low, high = np.array([interval.confidence_interval for interval in intervals]).T
     return SegmentTable(
         segments=list(samples), confidence_interval=ConfidenceInterval(low, high), overall=overall,
-        **{name: np.array([getattr(each, name) for each in intervals]) for name in names},
+        **{name: np.array([getattr(row, name) for row in intervals]) for name in names},
     )  # fmt: skip
 
 
@@ -294,7 +280,7 @@ def _warn_if_equal(sample: Sample) -> None:
     values, weight = sample.cluster_means(sample.values)
     if np.ptp(values) < EQUAL:
         units = "queries" if sample.clusters is None else "clusters"
-        warn(
+        _checks.warn(
             f"All {len(weight)} {units} have the NDCG {values[0, 0]:.4g}: the interval is a point, "
             f"which says nothing about other {units}."
         )
@@ -323,19 +309,20 @@ def _bounds_and_error(
 ) -> tuple[Floats, float]:
     clustered = sample.clusters is not None
     values, weight = sample.cluster_means(sample.values)
-    error = float(statistics.mean_and_error(values, weight)[1][0])
+    error = float(_statistics.mean_and_error(values, weight)[1][0])
     if np.ptp(values) < EQUAL:
         return np.array([value, value]), error
     if method == "t":
-        return value + error * stats.t.ppf(tails, statistics.degrees_of_freedom(weight)), error
-    means = statistics.bootstrap_means(values[0], weight, n_resamples, generator)
+        bounds = value + error * stats.t.ppf(tails, _statistics.degrees_of_freedom(weight))
+        return _within_range(bounds, values), error
+    means = _statistics.bootstrap_means(values[0], weight, n_resamples, generator)
     if clustered:
-        tails = statistics.widened_levels(tails, error, means, weight)
+        tails = _statistics.widened_levels(tails, error, means, weight)
     error = float(means.std(ddof=1))
     if method == "percentile":
         levels = tails
     elif method == "BCa":
-        levels = statistics.bca_levels(tails, value, means, values[0], weight, clustered)
+        levels = _statistics.bca_levels(tails, value, means, values[0], weight, clustered)
     return np.quantile(means, levels), error
 
 
@@ -343,21 +330,24 @@ def curve_interval(queries: Queries, cutoffs: Ints, confidence_level: float) -> 
     """Bounds of NDCG at each cutoff, of Student's t over queries, shape (2, n_cutoffs)."""
     tails = _tails(confidence_level)
     last = queries.for_measure(k=int(cutoffs[-1])).values()[:, 0]
-    weight, scored = scored_weights(last, queries.weight)
-    check_sample_size(weight, len(scored))
+    weight, scored = _sample.scored_weights(last, queries.weight)
+    _sample.check_sample_size(weight, len(scored))
     weights = np.zeros((2, len(queries)))
-    weights[:, scored] = weight, statistics.jackknife_factors(weight) ** 2
+    weights[:, scored] = weight, _statistics.jackknife_factors(weight) ** 2
     center = float(weighted_means(last[np.newaxis, scored], weight)[0])
     (first, second), _ = queries.curve_moments(cutoffs, weights, center)
-    distance, error = statistics.mean_and_error_of_moments(first, second, weights[:, scored])
+    distance, error = _statistics.mean_and_error_of_moments(first, second, weights[:, scored])
     mean = center + distance
-    half = error * stats.t.ppf(tails[1], statistics.degrees_of_freedom(weight))
-    # the value of undefined queries may lie outside 0 and 1, and then so may a mean
-    low, high = min(0, last[scored].min()), max(1, last[scored].max())
-    return np.asarray(np.clip([mean - half, mean + half], low, high))
+    half = error * stats.t.ppf(tails[1], _statistics.degrees_of_freedom(weight))
+    return _within_range(np.array([mean - half, mean + half]), last[scored])
+
+
+def _within_range(bounds: Floats, values: Floats) -> Floats:
+    """Bounds between 0 and 1, or as far beyond as values of undefined queries are."""
+    return np.clip(bounds, min(0, values.min()), max(1, values.max()))
 
 
 def _tails(level: float) -> Floats:
     """Levels of both bounds of an interval."""
-    check_level(level)
+    _sample.check_level(level)
     return np.array([1 - float(level), 1 + float(level)]) / 2

@@ -214,8 +214,8 @@ class SegmentTable(_Result):
             [f"{each:.4f}" for each in (*self.ndcg, whole.ndcg)],
             [_interval(*bounds) for bounds in ends],
             [f"{each:.4f}" for each in (*self.standard_error, whole.standard_error)],
-            [str(each) for each in (*self.n_queries, whole.n_queries)],
-            [str(each) for each in (*self.n_left_out, whole.n_left_out)],
+            [str(count) for count in (*self.n_queries, whole.n_queries)],
+            [str(count) for count in (*self.n_left_out, whole.n_left_out)],
         ]
         if whole.judged < 1:
             header.append("judged")
@@ -437,7 +437,7 @@ class Comparison(_Result):
         return pandas.DataFrame(columns, index=index)
 
     def _tables(self) -> list[Table]:
-        segments = {name: each._rows() for name, each in self.by_segment.items()}
+        segments = {name: within._rows() for name, within in self.by_segment.items()}
         tables = [self._means(), Table(self._header(), self._rows(), left=(0, 2, 5, 6))]
         if segments:
             rows = [
@@ -455,7 +455,7 @@ class Comparison(_Result):
             shares = getattr(self, name)
             if asked and min(shares.values()) < 1:
                 columns[name] = {ranker: f"{share:.1%}" for ranker, share in shares.items()}
-        rows = [[str(name), *(each[name] for each in columns.values())] for name in self.ndcg]
+        rows = [[str(name), *(column[name] for column in columns.values())] for name in self.ndcg]
         return Table(["", *columns], rows)
 
     def _header(self) -> list[str]:
@@ -471,7 +471,7 @@ class Comparison(_Result):
              f"{self.effect_size[i]:+.2f}", f"{self.wins[i]}/{self.ties[i]}/{self.losses[i]}"]
             for i, (first, second) in enumerate(self.pairs)
         ]  # fmt: skip
-        verdicts = [[]] * len(rows) if self.verdict is None else [[each] for each in self.verdict]
+        verdicts = [[]] * len(rows) if self.verdict is None else [[one] for one in self.verdict]
         return [[*row, *verdict] for row, verdict in zip(rows, verdicts, strict=True)]
 
 
@@ -502,14 +502,14 @@ class QueryDifferences(_Result):
     >>> rng = np.random.default_rng(0)
     >>> y_true = rng.integers(0, 5, size=(100, 20))
     >>> scores = {name: y_true + rng.normal(0, 2, y_true.shape) for name in "ab"}
-    >>> found = compare_rankers(y_true, scores, k=10, random_state=0).largest_differences(1)
-    >>> found
+    >>> largest = compare_rankers(y_true, scores, k=10, random_state=0).largest_differences(1)
+    >>> largest
     query       a       b    a - b
     57     0.9039  0.6000  +0.3039
     94     0.7214  0.9710  -0.2496
-    >>> found.chosen
+    >>> largest.chosen
     [array([57, 94])]
-    >>> found.to_frame()["difference"].round(2).tolist()
+    >>> largest.to_frame()["difference"].round(2).tolist()
     [0.3, -0.25]
     """
 
@@ -535,10 +535,10 @@ class QueryDifferences(_Result):
     def _rows(self) -> Iterator[tuple[tuple[Any, Any], list[tuple[Any, float, float, float]]]]:
         """Each pair with its queries: label, both values, difference."""
         values, labels = self.comparison.values, self.comparison.labels
-        for (first, second), places in zip(self.comparison.pairs, self.chosen, strict=True):
-            ours, theirs = values[first][places], values[second][places]
+        for (first, second), chosen in zip(self.comparison.pairs, self.chosen, strict=True):
+            ours, theirs = values[first][chosen], values[second][chosen]
             columns = ours.tolist(), theirs.tolist(), query_differences(ours, theirs).tolist()
-            yield (first, second), list(zip(labels[places], *columns, strict=True))
+            yield (first, second), list(zip(labels[chosen], *columns, strict=True))
 
     def _tables(self) -> Iterator[Table]:
         for (first, second), rows in self._rows():

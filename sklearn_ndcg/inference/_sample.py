@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sklearn_ndcg._checks import EQUAL, Floats, Ints, is_integer, is_number, warn
 from sklearn_ndcg._metrics.measure import Measure
-from sklearn_ndcg._metrics.rankings import JudgedCounts, Rankings
+from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
 from sklearn_ndcg._rows.grouping import as_python
 from sklearn_ndcg.inference._statistics import by_cluster, effective_number
 
@@ -21,7 +21,7 @@ class Sample(NamedTuple):
     """NDCG of each ranker (row) and scored query (column), with the weights of these queries.
 
     `clusters` has the number of each query's cluster, or is None if all are independent.
-    `judged` has the counts of judged documents, also of queries that are left out; it is None if
+    `judged` has the shares of judged documents, also of queries that are left out; it is None if
     every document is judged and returned.
     """
 
@@ -30,7 +30,7 @@ class Sample(NamedTuple):
     labels: NDArray[Any]
     clusters: Ints | None
     n_left_out: int
-    judged: JudgedCounts | None
+    judged: JudgedShares | None
 
     @classmethod
     def of(
@@ -45,7 +45,7 @@ class Sample(NamedTuple):
         cluster_of = None
         if clusters is not None:
             cluster_of = rankings.labels_of_queries(clusters, "clusters")[1]
-        labels, judged = rankings.grouping.labels, rankings.judged_counts(measure)
+        labels, judged = rankings.grouping.labels, rankings.judged_shares(measure)
         every = cls(values, weight, labels, cluster_of, 0, judged)
         sample = every._take(np.ones(len(weight), dtype=bool))
         clustered = sample.clusters is not None
@@ -97,8 +97,7 @@ class Sample(NamedTuple):
         """For each ranker, the shares of judged documents and of answered queries."""
         if self.judged is None:
             return [1.0] * len(self.values), [1.0] * len(self.values)
-        judged, answered = self.judged.shares()
-        return judged.tolist(), answered.tolist()
+        return self.judged.means()
 
 
 def scored_weights(values: Floats, weight: Floats | None) -> tuple[Floats, NDArray[np.bool_]]:

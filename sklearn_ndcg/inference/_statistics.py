@@ -179,10 +179,10 @@ def permutation_pvalues(
         sums, near = np.split(flipped.astype(np.float64) @ columns, 2, axis=1)
         return np.concatenate([sums <= near, sums >= -near], axis=1)
 
-    found = _in_chunks(sides, 2**n if exact else n_resamples, _SIGNS // n)
-    above, below = np.split(found.sum(axis=0), 2)
+    beyond = _in_chunks(sides, 2**n if exact else n_resamples, _SIGNS // n)
+    above, below = np.split(beyond.sum(axis=0), 2)
     more = 0 if exact else 1  # the data are one of the assignments
-    return np.asarray(np.minimum(1, 2 * (np.minimum(above, below) + more) / (len(found) + more)))
+    return np.asarray(np.minimum(1, 2 * (np.minimum(above, below) + more) / (len(beyond) + more)))
 
 
 def holm(pvalue: Floats) -> Floats:
