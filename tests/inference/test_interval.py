@@ -95,6 +95,19 @@ def test_groups_and_other_options():
     assert_same(found, ndcg_interval(y, s, k=3, gain="exponential", random_state=0))
 
 
+def test_bounds_of_t_end_where_the_values_can():
+    """NDCG is at most 1; the value of undefined queries may lie beyond."""
+    y, s = [[2, 1, 0]] * 12 + [[0, 0, 0]] * 12, [[3, 2, 1]] * 24
+    y[0] = [0, 0, 1]
+    with pytest.warns(UserWarning, match="undefined"):
+        low, high = ndcg_interval(y, s, method="t", confidence_level=1 - 1e-9).confidence_interval
+    assert (low, high) == (0, 1)
+    found = ndcg_interval(y, s, method="t", confidence_level=1 - 1e-9, undefined=3)
+    assert found.confidence_interval == (0, 3)
+    table = ndcg_by_segment(y[:12], s[:12], segments=[0] * 12, method="t")
+    assert table.confidence_interval.high.tolist() == [1]
+
+
 def test_a_level_may_be_a_fraction():
     y, s = matrices()
     options = {"n_resamples": 99, "random_state": 0}

@@ -53,11 +53,11 @@ def test_a_run_is_ranked_by_score_and_then_by_id_descending():
 
 
 def test_an_error_in_grades_names_the_query():
-    assert as_floats([1, True, 0.5], ["q"], [3], "relevant").tolist() == [1, 1, 0.5]
+    assert as_floats([1, True, 0.5], ["q"], [3], "relevant", np.isinf).tolist() == [1, 1, 0.5]
     with pytest.raises(TypeError, match="relevant must have numbers, got '3' in query 'r'"):
-        as_floats([1, 2, "3"], ["q", "empty", "r"], [2, 0, 1], "relevant")
+        as_floats([1, 2, "3"], ["q", "empty", "r"], [2, 0, 1], "relevant", np.isinf)
     with pytest.raises(ValueError, match="relevant must not have inf, found in query 'q'"):
-        as_floats([1, np.inf], ["q"], [2], "relevant")
+        as_floats([1, np.inf], ["q"], [2], "relevant", np.isinf)
 
 
 def test_ids_of_unlike_types_are_refused():

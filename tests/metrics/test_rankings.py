@@ -1,4 +1,4 @@
-"""Rankings, and counts of judged documents against all orders that the tie rule allows."""
+"""Rankings, and shares of judged documents against all orders that the tie rule allows."""
 
 import warnings
 from itertools import pairwise, permutations
@@ -17,7 +17,7 @@ from sklearn_ndcg.inference import compare_rankers, ndcg_by_segment, ndcg_interv
 
 NAN, INF = np.nan, np.inf
 
-# --- counts of judged documents
+# --- shares of judged documents
 
 
 def orders(scores, gains, ties):
@@ -37,12 +37,13 @@ def orders(scores, gains, ties):
             yield order
 
 
-def mean_counts(y, scores, gains, ties, k):
-    """How many of the first k are returned, and how many of them are judged."""
+def judged_share(y, scores, gains, ties, k):
+    """The share of judged documents of the first k that are returned, nan if none is."""
     k = None if k == "retrieved" else k
     first = [order[:k] for order in orders(scores, gains, ties)]
-    n_judged = [sum(not np.isnan(y[i]) for i in documents) for documents in first]
-    return len(first[0]), np.mean(n_judged)
+    if not first[0]:
+        return NAN
+    return np.mean([[not np.isnan(y[i]) for i in documents] for documents in first])
 
 
 GAINS = {"linear": lambda y: y, "table": {0: 3, 1: 1, 2: 1}.get}
@@ -63,40 +64,39 @@ def partly_judged(seed):
 @pytest.mark.parametrize("k", [1, 2, 3, None, "retrieved"])
 @pytest.mark.parametrize("gain", GAINS)
 @pytest.mark.parametrize("ties", TIES)
-def test_judged_counts_are_means_over_the_orders_that_the_measure_allows(ties, gain, k, kernels):
+def test_judged_shares_are_means_over_the_orders_that_the_measure_allows(ties, gain, k, kernels):
     table = {0: 3, 1: 1, 2: 1} if gain == "table" else gain
     for seed, unjudged in ((0, "zero"), (1, "omit")):
         y, scores, query = partly_judged(seed)
         gains = [0 if np.isnan(grade) else GAINS[gain](grade) for grade in y.tolist()]
         measure = Measure(k=k, gain=table, unjudged=unjudged, **TIES[ties])
-        counts = Rankings.of_arrays(y, scores, query).judged_counts(measure)
+        found = Rankings.of_arrays(y, scores, query).judged_shares(measure)
         rows = [np.flatnonzero(query == q) for q in range(20)]
         rule = "stable" if ties == "ignored" else ties
-        for score, *found in zip(scores.values(), counts.n_returned, counts.n_judged, strict=True):
-            expected = [mean_counts(y[r], score[r], np.take(gains, r), rule, k) for r in rows]
-            np.testing.assert_allclose(np.transpose(found), expected, atol=1e-12)
+        for score, shares in zip(scores.values(), found.share, strict=True):
+            expected = [judged_share(y[r], score[r], np.take(gains, r), rule, k) for r in rows]
+            np.testing.assert_allclose(shares, expected, atol=1e-12)
         has_judgements = [not np.isnan(y[r]).all() for r in rows]
-        assert counts.has_judgements.tolist() == has_judgements
-        assert counts.has_judged_nonrelevant
+        assert found.has_judgements.tolist() == has_judgements
+        assert found.has_judged_nonrelevant
 
 
-def test_shares_are_means_over_the_queries_that_have_a_judged_document():
+def test_means_are_over_the_queries_that_have_a_judged_document():
     y, scores, query = partly_judged(2)
     y[query < 2] = NAN
-    counts = Rankings.of_arrays(y, scores, query).judged_counts(Measure(k=2, unjudged="zero"))
-    judged, answered = counts.shares()
-    known = counts.has_judgements
-    assert 0 < counts.n_queries == known.sum() < 20
+    found = Rankings.of_arrays(y, scores, query).judged_shares(Measure(k=2, unjudged="zero"))
+    judged, answered = found.means()
+    known = found.has_judgements
+    assert 0 < known.sum() < 20
     for i in range(2):
-        returned, of_them = counts.n_returned[i][known], counts.n_judged[i][known]
-        some = returned > 0
-        assert answered[i] == np.mean(some)
-        assert judged[i] == pytest.approx(np.mean(of_them[some] / returned[some]), abs=1e-15)
-    assert counts.n_answered() == [round(share * counts.n_queries) for share in answered]
-    few = counts.take(np.arange(20) < 8)
-    assert few.n_returned.tolist() == counts.n_returned[:, :8].tolist()
-    assert few.n_judged.tolist() == counts.n_judged[:, :8].tolist()
-    assert few.n_queries == known[:8].sum()
+        shares = found.share[i][known]
+        assert answered[i] == np.mean(~np.isnan(shares))
+        assert judged[i] == pytest.approx(np.nanmean(shares), abs=1e-15)
+    assert found.n_answered().tolist() == [round(share * known.sum()) for share in answered]
+    few = found.take(np.arange(20) < 8)
+    np.testing.assert_equal(few.share, found.share[:, :8])
+    assert few.has_judgements.tolist() == known[:8].tolist()
+    assert few.has_judged_nonrelevant
 
 
 TIED = {"average": 1 / 2, "stable": 0, "worst": 0, "best": 1}
@@ -117,49 +117,48 @@ def test_a_tie_of_a_judged_and_an_unjudged_document_is_ordered_as_in_the_measure
 
 
 @pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
-def test_counts_of_a_matrix_are_those_of_its_rows(ties):
+def test_shares_of_a_matrix_are_those_of_its_rows(ties):
     rng = np.random.default_rng(0)
     y, s = rng.choice([NAN, 0, 1, 2], (15, 6)), rng.choice([-INF, 1, 2], (15, 6))
     measure = Measure(k=3, ties=ties, unjudged="zero")
-    found = Rankings.of_arrays(y, {None: s}).judged_counts(measure)
+    found = Rankings.of_arrays(y, {None: s}).judged_shares(measure)
     rows = Rankings.of_arrays(y.ravel(), {None: s.ravel()}, np.repeat(np.arange(15), 6))
-    np.testing.assert_equal(found, rows.judged_counts(measure))
+    np.testing.assert_equal(found, rows.judged_shares(measure))
 
 
 @pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
-def test_counts_of_lists_are_those_of_their_rows(ties):
+def test_shares_of_lists_are_those_of_their_first_documents(ties):
     """Their documents are never tied."""
     truths = {"v": {"a": 1, "b": NAN}, "u": {"a": 2, "c": 0}, "w": ["b"]}
     lists = {"one": {"v": ["b", "a"], "u": ["x", "a"]}, "two": {"u": [], "w": ["x", "b", "y"]}}
     measure = Measure(k=2, ties=ties, unjudged="zero")
-    found = Rankings.of_pool(pool_lists(truths, lists, "zero", "raise"), "relevant")
-    counts = found.judged_counts(measure)
-    assert found.grouping.labels.tolist() == ["u", "v", "w"]
-    assert counts.n_returned.tolist() == [[2, 2, 0], [0, 0, 2]]
-    assert counts.n_judged.tolist() == [[1, 1, 0], [0, 0, 1]]
-    assert counts.has_judgements.all()
+    rankings = Rankings.of_pool(pool_lists(truths, lists, "zero", "raise"), "relevant")
+    found = rankings.judged_shares(measure)
+    assert rankings.grouping.labels.tolist() == ["u", "v", "w"]
+    np.testing.assert_equal(found.share, [[1 / 2, 1 / 2, NAN], [NAN, NAN, 1 / 2]])
+    assert found.has_judgements.all()
 
 
 def test_nothing_is_counted_if_all_is_judged_and_returned():
     rankings = Rankings.of_arrays([[1, 0], [0, 1]], {None: [[1, 2], [2, 1]]})
-    assert rankings.judged_counts(Measure()) is None
+    assert rankings.judged_shares(Measure()) is None
 
 
-def test_documents_that_are_not_returned_are_counted_without_an_unjudged_one():
+def test_queries_without_a_returned_document_are_counted_without_an_unjudged_one():
     rankings = Rankings.of_arrays([[1, 0], [0, 1]], {None: [[1, -INF], [-INF, -INF]]})
-    counts = rankings.judged_counts(Measure())
-    assert counts.n_returned.tolist() == counts.n_judged.tolist() == [[1, 0]]
-    assert [share.tolist() for share in counts.shares()] == [[1], [0.5]]
+    found = rankings.judged_shares(Measure())
+    np.testing.assert_equal(found.share, [[1, NAN]])
+    assert found.means() == ([1], [0.5])
 
 
 def test_nothing_that_was_returned_is_judged():
     scores = {"one": [[-INF, 1]], "none": [[-INF, -INF]]}
-    counts = Rankings.of_arrays([[1.0, NAN]], scores).judged_counts(Measure(unjudged="zero"))
-    assert [share.tolist() for share in counts.shares()] == [[0, 0], [1, 0]]
-    assert not counts.has_judged_nonrelevant
+    found = Rankings.of_arrays([[1.0, NAN]], scores).judged_shares(Measure(unjudged="zero"))
+    assert found.means() == ([0, 0], [1, 0])
+    assert not found.has_judged_nonrelevant
     unknown = Rankings.of_arrays([[NAN, NAN]], {None: [[1, 2]]})
-    counts = unknown.judged_counts(Measure(unjudged="zero"))
-    assert [share.tolist() for share in counts.shares()] == [[0], [0]]
+    found = unknown.judged_shares(Measure(unjudged="zero"))
+    assert found.means() == ([0], [0])
 
 
 # --- rows
