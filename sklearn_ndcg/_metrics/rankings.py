@@ -147,7 +147,7 @@ class Rankings:
             queries += [replace(quiet, score=score) for score in others]
         if are_all and weight is not None:
             refuse_zero_weight(weight.max())
-        if are_all and len(self.shape) == 1:
+        if are_all and len(self.shape) == 1 and self.pool is None:
             _warn_of_wrong_ids(queries[0])
         return queries
 
