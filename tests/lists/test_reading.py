@@ -13,23 +13,22 @@ from sklearn_ndcg import from_lists, from_trec
 from sklearn_ndcg._lists.reading import (
     as_floats,
     judgements,
+    lists_by_query,
     ranked_run,
     read_list,
     read_truth,
     refuse_unlike_ids,
-    truths_and_lists,
+    truths_by_query,
 )
 
 
 def test_truths_and_lists_are_mappings_from_query():
-    assert truths_and_lists((["b"], {"c": 2}), [["a"], []]) == (
-        {0: ["b"], 1: {"c": 2}},
-        {0: ["a"], 1: []},
-    )
-    given = {"q": ["a"]}, OrderedDict(r=["b"])
-    assert all(
-        each is mapping for each, mapping in zip(truths_and_lists(*given), given, strict=True)
-    )
+    truths = ["b"], {"c": 2}
+    assert truths_by_query(truths) == {0: ["b"], 1: {"c": 2}}
+    assert lists_by_query(truths, [["a"], []]) == {0: ["a"], 1: []}
+    truths, lists = {"q": ["a"]}, OrderedDict(r=["b"])
+    assert truths_by_query(truths) is truths
+    assert lists_by_query(truths, lists) is lists
 
 
 def test_a_list_and_a_truth_are_read_in_order():
