@@ -29,10 +29,9 @@ _SWAPPED_HINT = (
     "It has no order: are relevant and recommended swapped? For a dict of scores pass "
     "sorted(scores, key=scores.get, reverse=True)."
 )
-_TWICE_IN_LIST = 'Pass duplicates="omit" to count the first of them only.'
 _TWICE_HINTS = {
-    "recommended": _TWICE_IN_LIST,
-    "run": _TWICE_IN_LIST,
+    "recommended": 'Pass duplicates="omit" to count the first of them only.',
+    "run": 'Pass duplicates="omit" to count its best score only.',
     "relevant": (
         'Pass duplicates="omit" to count each id once, or collections.Counter(ids) if the count is '
         "the grade."

@@ -349,7 +349,7 @@ Record = namedtuple("Record", ["query_id", "doc_id", "score"])
         ({"q": {"a": 1}}, {"q": ["a"]}, TypeError, "run must have a mapping from document to score"),
         ({"q": {"a": 1}}, [("q", "a", 1)], TypeError, "records with query_id, doc_id and score"),
         ({"q": {"a": 1}}, 3, TypeError, "records with query_id, doc_id and score, got int"),
-        ({"q": {"a": 1}}, [Record("q", "a", 1)] * 2, ValueError, "run has document 'a' twice in query 'q'. Pass duplicates=\"omit\" to count"),
+        ({"q": {"a": 1}}, [Record("q", "a", 1)] * 2, ValueError, "run has document 'a' twice in query 'q'. Pass duplicates=\"omit\" to count its best score only.$"),
         ([Record("q", "a", 1)], {"q": {"a": 1}}, TypeError, "qrels must be.*'relevance'"),
     ],
 )  # fmt: skip
