@@ -86,6 +86,8 @@ class Rankings:
         shape = relevance.shape
         check_groups(shape, groups)
         scores = {}
+        if len(y_scores) > 1:  # otherwise the first of several rankers would be named
+            _checks.refuse_reordered(y_true=y_true, groups=groups, sample_weight=sample_weight)
         for name, y_score in y_scores.items():
             with _checks.naming_ranker(name, y_scores):
                 _checks.refuse_reordered(
