@@ -1,5 +1,6 @@
 """Comparisons, against SciPy and exact arithmetic; lists and runs, against each ranker alone."""
 
+import re
 from fractions import Fraction
 from inspect import signature
 
@@ -677,6 +678,96 @@ def test_bad_runs():
         compare_runs({"q": {"a": 0.5}}, {"x": {"q": {"a": 1}}, "y": {"q": {"a": 1}}})
     with pytest.raises(ValueError, match="At least 2 scored queries"):
         compare_runs(qrels, {"x": {"q": {"a": 1.5}}, "y": {"q": {"b": 1.5}}})
+
+
+USERS = [f"u{number}" for number in range(12)]
+GRADES = {user: {"a": 2, "b": 1, "c": 0} for user in USERS}
+RANKED = {"one": dict.fromkeys(USERS, tuple("abx")), "two": dict.fromkeys(USERS, tuple("bay"))}
+# the truth of one query, options, and the message, in which {truth} is the name of an argument
+BAD_TRUTHS = {
+    "negative gain": ({"a": 1}, {"gain": lambda y: y - 1}, "gain is -1.0 where {truth} is 0.0, and negative for 11 documents, the first in query 'u0'"),
+    "infinite gain": ({"a": 5000}, {"gain": "exponential"}, "gain must be finite, but is not for 1 document, in query 'u3', where {truth} is 5000.0"),
+    "infinite sum": ({"a": 1e308, "b": 1e308}, {"discount": "none"}, "{truth} has gains that, .* in 1 query, the first 'u3': scale {truth} down"),
+    "no gain in a table": ({"a": 7}, {"gain": [0, 1, 2]}, "no entry for 1 value of {truth}, the first 7.0"),
+    "infinite": ({"b": 1, "a": np.inf}, {}, "{truth} must not have inf, found in query 'u3'"),
+    "text": ({"b": 1, "a": "x"}, {}, "{truth} must have numbers, got 'x' in query 'u3'"),
+    "a number": (5, {}, "{truth} must have.* got int for query 'u3'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("function", [compare_lists, compare_runs])
+@pytest.mark.parametrize("case", BAD_TRUTHS)
+def test_errors_in_the_truth_name_the_query_and_what_was_passed(case, function):
+    truth, options, message = BAD_TRUTHS[case]
+    rankers, name, others = RANKED, "relevant", "qrels"
+    if function is compare_runs:
+        name, others = others, "relevant|recommended"
+        rankers = {
+            ranker: {query: dict(zip(ids, (0.9, 0.5, 0.1), strict=True)) for query, ids in lists.items()}
+            for ranker, lists in RANKED.items()
+        }  # fmt: skip
+    with pytest.raises((TypeError, ValueError), match=message.format(truth=name)) as caught:
+        function(GRADES | {"u3": truth}, rankers, **options)
+    assert not re.search(rf"\b(y_true|y_score|groups|index \d|{others})\b", str(caught.value))
+    assert not hasattr(caught.value, "__notes__")  # the rankers did nothing wrong
+
+
+def test_a_negative_grade_names_its_query():
+    lists = {"one": {"u1": ["a"]}, "two": {"u1": ["b"]}}
+    message = "negative relevant values: gain is -1.0 where relevant is -1.0, .* in query 'u1'"
+    with pytest.raises(ValueError, match=message) as caught:
+        compare_lists({"u1": {"a": -1}}, lists)
+    assert "y_true" not in str(caught.value)
+    numbered = {"one": [["a"], ["b"]], "two": [["b"], ["a"]]}
+    with pytest.raises(ValueError, match="negative for 2 documents, the first in query 1"):
+        compare_lists([{"a": 1}, {"a": -1, "b": -2}], numbered)
+
+
+@pytest.mark.parametrize("truth", [None, 5, iter([]), "qrels"])
+def test_a_truth_of_no_form_is_not_blamed_on_a_ranker(truth):
+    with pytest.raises(TypeError, match="relevant must be a mapping") as caught:
+        compare_lists(truth, RANKED)
+    assert not hasattr(caught.value, "__notes__")
+
+
+def test_queries_of_one_document_are_no_wrong_ids():
+    """Rows of them would be warned of, as `groups` may hold something else; lists have keys."""
+    liked = dict.fromkeys(USERS, ("a",))
+    lists = {"one": liked, "two": liked}
+    assert compare_lists(liked, lists, test="t").ndcg == {"one": 1, "two": 1}
+    alike = {user: dict.fromkeys("ab", 1 + number % 2) for number, user in enumerate(USERS)}
+    run = {user: {"a": 0.5, "b": 0.1} for user in USERS}
+    assert compare_runs(alike, {"one": run, "two": run}, test="t").ndcg == {"one": 1, "two": 1}
+
+
+LABELLED = pd.Series(Y.ravel())
+BAD_ROWS = {
+    "NaN": ({"y_true": np.where(Y > 3, np.nan, Y)}, "y_true has .* NaN, the first at index"),
+    "infinite": ({"y_true": np.where(Y > 3, np.inf, Y)}, "y_true must be finite"),
+    "negative": ({"y_true": Y - 1}, "negative y_true values"),
+    "text": ({"y_true": Y.astype(str)}, "y_true must be an array of numbers"),
+    "groups missing": ({"y_true": Y.ravel()}, "groups is missing"),
+    "groups of a matrix": ({"y_true": Y, "groups": np.arange(40)}, "groups goes with 1-D"),
+    "missing ids": ({"y_true": Y.ravel(), "groups": np.full(480, np.nan)}, "groups has 480 missing"),
+    "weights": ({"y_true": Y, "sample_weight": np.full(40, -1)}, "sample_weight must be finite"),
+    "no weight": ({"y_true": Y, "sample_weight": np.zeros(40)}, "sample_weight is 0 for every"),
+    "reordered ids": ({"y_true": LABELLED, "groups": (LABELLED // 12)[::-1]}, "y_true and groups have"),
+    "reordered weights": (
+        {"y_true": LABELLED, "groups": np.arange(480) // 12, "sample_weight": LABELLED[::-1]},
+        "y_true and sample_weight have",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD_ROWS)
+def test_errors_of_what_all_rankers_share_name_none(case):
+    arguments, message = BAD_ROWS[case]
+    scores = {"a": S, "b": -S}
+    if np.ndim(arguments["y_true"]) == 1:
+        scores = {name: score.ravel() for name, score in scores.items()}
+    with pytest.raises((TypeError, ValueError), match=message) as caught:
+        compare_rankers(y_scores=scores, **arguments)
+    assert not hasattr(caught.value, "__notes__")
 
 
 def test_few_queries_warn_at_the_line_of_the_user():
