@@ -210,7 +210,9 @@ def test_arrays_that_hide_nothing_are_let_through():
 
 
 def test_a_mask_is_described_by_its_count_and_first_index():
-    assert _checks.describe_mask(np.array([False, True, True]), "bad") == "2 bad, the first at index 1"
+    assert (
+        _checks.describe_mask(np.array([False, True, True]), "bad") == "2 bad, the first at index 1"
+    )
     rows = np.array([[False, False], [False, True]])
     assert _checks.describe_mask(rows, "bad") == "1 bad, at index (1, 1)"
     # the input may change after a check
