@@ -209,8 +209,10 @@ def test_arrays_that_hide_nothing_are_let_through():
         _checks.refuse_masked(values, "x")
 
 
-def test_count_of_names_the_count_and_the_first_place():
-    assert _checks.describe_mask(np.array([False, True, True]), "bad") == "2 bad, the first at index 1"
+def test_a_mask_is_described_by_its_count_and_first_index():
+    assert (
+        _checks.describe_mask(np.array([False, True, True]), "bad") == "2 bad, the first at index 1"
+    )
     rows = np.array([[False, False], [False, True]])
     assert _checks.describe_mask(rows, "bad") == "1 bad, at index (1, 1)"
     # the input may change after a check
@@ -223,6 +225,7 @@ SAME_LABELS = {
     "text": (["b", "a"], ["a", "b"]),
     "repeated": ([1, 1, 2], [1, 2, 1]),
     "mixed": ([1, "a"], ["a", 1]),
+    "without a hash": ([{1}, {2}], [{2}, {1}]),
     "dates": (
         np.array(["2024-01-02", "2024-01-01"], "M8[s]"),
         np.array(["2024-01-01", "2024-01-02"], "M8[s]"),
@@ -233,7 +236,7 @@ OTHER_LABELS = {
     "other numbers": ([0, 1, 2], [5, 6, 7]),
     "numbers of one range": ([0, 1, 1, 3], [0, 2, 1, 3]),
     "other counts": (["a", "a", "b"], ["a", "b", "b"]),
-    "without a hash": ([{1}, {2}], [{2}, {1}]),
+    "without a hash": ([{1}, {2}], [{2}, {3}]),
     "another length": ([1, 2], [2, 1, 3]),
     "another kind": ([1, 2], ["b", "a"]),
 }
@@ -300,10 +303,13 @@ def test_missing_labels():
 
 def test_an_error_says_which_ranker_it_was():
     for error in (TypeError, ValueError):
-        with pytest.raises(error, match="found") as caught, _checks.naming_ranker("b"):
+        with pytest.raises(error, match="found") as caught, _checks.naming_ranker("b", "ab"):
             raise error("found")
         assert caught.value.__notes__ == ["While comparing the ranker 'b'."]
-    with pytest.raises(KeyError) as caught, _checks.naming_ranker("b"):
+        with pytest.raises(error) as caught, _checks.naming_ranker(None, [None]):
+            raise error("of the only ranker")
+        assert not hasattr(caught.value, "__notes__")
+    with pytest.raises(KeyError) as caught, _checks.naming_ranker("b", "ab"):
         raise KeyError("other")
     assert not hasattr(caught.value, "__notes__")
 

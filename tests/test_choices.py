@@ -20,7 +20,6 @@ from sklearn_ndcg import (
     ndcg_score,
 )
 from sklearn_ndcg._kernels.numpy_kernels import TieRule
-from sklearn_ndcg._metrics import measure
 from sklearn_ndcg._metrics.measure import DISCOUNTS, GAINS, TIES, UNDEFINED, Measure, UndefinedRule
 from sklearn_ndcg.inference import compare_rankers, ndcg_interval
 
@@ -79,9 +78,10 @@ def new_row(request, monkeypatch):
     if request.param == "undefined":
         monkeypatch.setitem(UNDEFINED, "one", UndefinedRule(1.0, warns=True))
         return {"undefined": "one"}, {"undefined": 1.0}
-    options = {"gain": "exponential", "discount": "reciprocal", "ties": "best"}
-    monkeypatch.setattr(measure, "CONVENTIONS", {**CONVENTIONS, "ours": options})
-    return {**measure.CONVENTIONS["ours"]}, options
+    entry = ("exponential", "reciprocal", "best", 1.0)
+    monkeypatch.setitem(CONVENTIONS._entries, "ours", entry)
+    options = ("gain", "discount", "ties", "undefined")
+    return CONVENTIONS["ours"], dict(zip(options, entry, strict=True))
 
 
 @pytest.mark.filterwarnings("ignore:NDCG is undefined")
@@ -89,12 +89,19 @@ def new_row(request, monkeypatch):
 def test_a_new_row_works_everywhere(entry, new_row, kernels):
     added, same = new_row
     plain = ENTRIES[entry]()
-    if "undefined" in added and entry != "explanation":  # which does not warn
+    if added.get("undefined") == "one" and entry != "explanation":  # which does not warn
         with pytest.warns(UndefinedMetricWarning, match="is set to 1.0 there") as caught:
             ENTRIES[entry](**added)
         assert len(caught) == 1
     assert ENTRIES[entry](**added) == pytest.approx(ENTRIES[entry](**same), rel=1e-14)
     assert ENTRIES[entry](**added) != pytest.approx(plain, rel=1e-9)
+
+
+def test_a_new_convention_is_explained_by_its_name(monkeypatch):
+    monkeypatch.setitem(CONVENTIONS._entries, "ours", ("exponential", "reciprocal", "best", 1.0))
+    found = explain_difference(Y, SCORE, "sklearn", "ours", groups=QUERY)
+    assert found.ndcg[-1] == ENTRIES["score"](**CONVENTIONS["ours"])
+    assert [change.choice for change in found.changes] == ["gain", "discount", "ties", "undefined"]
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
@@ -110,7 +117,6 @@ def test_an_unknown_name_is_refused_everywhere(entry, option):
         ("discount", lambda ranks: ranks**0.5, "discount must be finite, >= 0 .* must not rise"),
         ("discount", lambda ranks: -1 / ranks, "discount must be finite, >= 0"),
         ("gain", lambda relevance: relevance - 1, "negative"),
-        ("gain", lambda relevance: relevance[:1], "gain must return one number for each"),
     ],
 )
 def test_a_wrong_row_is_refused_as_a_wrong_callable_is(option, function, message, monkeypatch):

@@ -22,14 +22,13 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.model_selection import GridSearchCV, KFold, cross_validate
+from sklearn.model_selection import cross_validate
 from test_fuzz import oracle
 
 from sklearn_ndcg import (
     GroupedRanker,
     NDCGDisplay,
     QuerySplitter,
-    compare_candidates,
     frames,
     from_lists,
     from_trec,
@@ -63,17 +62,14 @@ LABELS = {
 
 
 class Score(RegressorMixin, BaseEstimator):
-    """Predicts the column "s" times a factor; nothing is learned."""
-
-    def __init__(self, factor=1):
-        self.factor = factor
+    """Predicts the column "s"; nothing is learned."""
 
     def fit(self, X, y):
         self.is_fitted_ = True
         return self
 
     def predict(self, X):
-        return self.factor * np.asarray(X["s"])
+        return np.asarray(X["s"])
 
 
 class Entries(RuleBasedStateMachine):
@@ -97,6 +93,7 @@ class Entries(RuleBasedStateMachine):
         self.options = {"k": k, **self.of_measure, "undefined": undefined}
         weight_of_query = rng.integers(1, 4, 5) if weighted else np.ones(5)
         self.weight = weight_of_query[self.q] * 1.0 if weighted else None
+        self.weight_of_query = dict(enumerate(weight_of_query)) if weighted else None
         self.samples = oracle(
             self.y.tolist(), self.s.tolist(), self.q.tolist(), k, **self.of_measure,
             unjudged="raise",
@@ -219,16 +216,6 @@ class Entries(RuleBasedStateMachine):
             self.check(np.average(found.ndcg[scored], weights=found.n_queries[scored]))
 
     @precondition(lambda self: self.weight is None and self.options["undefined"] != "omit")
-    @rule()
-    def candidates(self):
-        search = GridSearchCV(
-            Score(), {"factor": [1, -1]}, cv=QuerySplitter(KFold(2), group_by="q"),
-            scoring=make_ndcg_scorer(group_by="q", **self.options), error_score="raise",
-        ).fit(self.X, self.y)  # fmt: skip
-        found = compare_candidates(search, self.X, self.y, test="t")
-        self.check(found.ndcg["factor=1"])
-
-    @precondition(lambda self: self.weight is None and self.options["undefined"] != "omit")
     @rule(order_by=st.sampled_from([None, "time"]), n_splits=st.integers(2, 4))
     def splits(self, order_by, n_splits):
         X, n_queries = self.X.assign(time=self.time), len(set(self.q.tolist()))
@@ -256,13 +243,13 @@ class Entries(RuleBasedStateMachine):
         y_true, y_score, groups = from_lists(*self.by_query())
         self.check(ndcg_score(y_true, y_score, groups=groups, **self.options))
 
-    @precondition(lambda self: self.distinct and self.weight is None)
+    @precondition(lambda self: self.distinct)
     @rule()
     def lists_compared(self):
         truths, lists = self.by_query()
-        reversed_lists = {query: each[::-1] for query, each in lists.items()}
-        found = compare_lists(truths, {"a": lists, "b": reversed_lists}, test="t", **self.options)
-        self.check(found.ndcg["a"])
+        rankers = {"a": lists, "b": {query: each[::-1] for query, each in lists.items()}}
+        options = self.options | {"sample_weight": self.weight_of_query}
+        self.check(compare_lists(truths, rankers, test="t", **options).ndcg["a"])
 
     @precondition(lambda self: self.distinct and self.weight is None)
     @rule(packed=st.booleans())

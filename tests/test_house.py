@@ -3,30 +3,30 @@
 import ast
 import io
 import re
-import shutil
 import sys
 import tokenize
 import tomllib
 from graphlib import TopologicalSorter
+from importlib import import_module
 from importlib.metadata import version
 from inspect import cleandoc, getmembers, isclass, isfunction, ismethod, signature
 from pathlib import Path
-from typing import get_args
+from typing import get_args, is_typeddict
 
 import numpy as np
 import pytest
 from helpers import run_python
 
 import sklearn_ndcg
-from sklearn_ndcg import _checks, _kernels
+from sklearn_ndcg import _checks, _kernels, inference
 from sklearn_ndcg._metrics import measure
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(sklearn_ndcg.__file__).parent
-# A wing imports only from those below it, and only what their `__init__` lists.
+# A wing imports modules, or names of modules, only from those below it.
 WINGS = ["_checks", "_kernels", "_rows", "_lists", "_metrics", "frames", "_selection", "inference"]
-# These files hold only imports; `frames/__init__.py` holds public functions.
-DOORS = {"__init__", *(f"{wing}.__init__" for wing in WINGS if wing != "frames")}
+DOORS = {f"{wing}.__init__" for wing in ("_rows", "_lists", "_metrics", "_selection")}  # are empty
+FRONTS = {"__init__", "_kernels.__init__", "inference.__init__"}  # have no tests of their own
 # optional: imported inside a function or a try
 OPTIONAL = {
     "_selection.stopping": {"catboost", "lightgbm", "xgboost", "xgboost.callback"},
@@ -43,48 +43,60 @@ def path_of(module):
     return PACKAGE / f"{module.replace('.', '/')}.py"
 
 
+def syntax(module):
+    return ast.walk(ast.parse(path_of(module).read_text()))
+
+
 def imports(module):
     """(module, name) of every import in a module, except the optional ones."""
-    for node in ast.walk(ast.parse(path_of(module).read_text())):
+    for node in syntax(module):
         if isinstance(node, ast.Import):
-            found = [(alias.name, "") for alias in node.names]
+            pairs = [(alias.name, "") for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            found = [(node.module, alias.name) for alias in node.names]
+            pairs = [(node.module, alias.name) for alias in node.names]
         else:
             continue
         optional = OPTIONAL.get(module, ()) if node.col_offset else ()
-        yield from ((source, name) for source, name in found if source not in optional)
+        yield from ((source, name) for source, name in pairs if source not in optional)
 
 
 def imports_of_the_package(module):
-    """Dotted paths in the package that a module imports: "_rows.Grouping"."""
+    """Dotted paths in the package that a module imports: "_rows.grouping.Grouping"."""
     for source, name in imports(module):
         if source.split(".")[0] == "sklearn_ndcg":
             yield f"{source}.{name}".removeprefix("sklearn_ndcg.")
 
 
 def wings_and_modules():
-    return {each.removesuffix(".__init__") for each in modules()}
+    return {module.removesuffix(".__init__") for module in modules()}
 
 
-@pytest.mark.parametrize("module", [each for each in modules() if each != "__init__"])
-def test_wings_import_only_what_those_below_them_list(module):
-    own_wing, known = module.split(".")[0], wings_and_modules()
+@pytest.mark.parametrize("module", [module for module in modules() if module != "__init__"])
+def test_wings_import_only_from_those_below_them(module):
+    own_wing = module.split(".")[0]
     for path in imports_of_the_package(module):
-        wing, *inside = path.split(".")
+        wing = path.split(".")[0]
         assert WINGS.index(wing) <= WINGS.index(own_wing), f"{module} imports {path}, from above"
-        if wing != own_wing:
-            assert len(inside) <= 1, f"{module} passes by the __init__ of {wing}: {path}"
-        private = path.split(".")[-1].startswith("_") and path not in known
-        assert not private, f"{module} imports {path}, a private name"
+
+
+@pytest.mark.parametrize("module", modules())
+def test_no_private_name_of_another_module_is_used(module):
+    paths = set(imports_of_the_package(module))
+    imported = {path.split(".")[-1] for path in paths}
+    for path in paths - wings_and_modules():
+        assert not path.split(".")[-1].startswith("_"), f"{module} imports {path}, a private name"
+    for node in syntax(module):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            private = node.attr.startswith("_") and node.value.id in imported
+            assert not private, f"{module} uses {node.value.id}.{node.attr}, a private name"
 
 
 def test_no_module_imports_itself_by_way_of_others():
     names = wings_and_modules()
     graph = {}
     for module in modules():
-        found = imports_of_the_package(module)
-        targets = {each if each in names else each.rpartition(".")[0] for each in found}
+        paths = imports_of_the_package(module)
+        targets = {path if path in names else path.rpartition(".")[0] for path in paths}
         graph[module.removesuffix(".__init__")] = targets & names
     TopologicalSorter(graph).prepare()  # raises for cycles
 
@@ -96,21 +108,26 @@ def file_that_tests(module):
     return ROOT / "tests" / wing.lstrip("_") / f"test_{name.lstrip('_')}.py"
 
 
-@pytest.mark.parametrize("module", [each for each in modules() if each not in DOORS])
+@pytest.mark.parametrize("module", sorted({*modules()} - DOORS - FRONTS))
 def test_every_module_has_tests_of_its_name(module):
     assert file_that_tests(module).exists()
+
+
+@pytest.mark.parametrize("door", sorted(DOORS))
+def test_doors_are_empty(door):
+    assert not code_lines(path_of(door))
 
 
 def test_the_map_in_contributing_is_that_of_the_package_and_its_tests():
     text = (ROOT / "CONTRIBUTING.md").read_text()
     rows = re.findall(r"^\| `(\w+)` \| `(\w+)` \| .* \|(.*) \|$", text, re.M)
     mapped = {f"{wing}.{name}".removeprefix("sklearn_ndcg."): tests for wing, name, tests in rows}
-    assert set(mapped) == {*modules(), "_kernels.compiled"}
+    assert set(mapped) == {*modules(), "_kernels.compiled"} - DOORS
     for module, tests in mapped.items():
         own = file_that_tests(module)
         listed = re.findall(r"`(\w+)`", tests)
-        assert module in DOORS or listed[0] == own.stem
-        assert all((own.parent / f"{each}.py").exists() for each in listed[1:])
+        assert module in FRONTS or listed[0] == own.stem
+        assert all((own.parent / f"{name}.py").exists() for name in listed[1:])
 
 
 @pytest.mark.parametrize("module", modules())
@@ -118,11 +135,10 @@ def test_only_public_names_of_dependencies_are_imported(module):
     for source, name in imports(module):
         if not source.startswith("sklearn_ndcg"):
             top = source.split(".")[0]
-            known = {"__future__", "joblib", "numpy", "scipy", "sklearn", "threadpoolctl"}
+            known = {"__future__", "numpy", "scipy", "sklearn"}
             assert top in known | sys.stdlib_module_names
             private = [part for part in [*source.split("."), name] if part.startswith("_")]
-            is_public = source in {"__future__", "_thread"}  # both are in Python's manual
-            assert is_public or not private, f"{module} imports {source}.{name}"
+            assert source == "__future__" or not private, f"{module} imports {source}.{name}"
 
 
 def code_lines(path):
@@ -130,27 +146,26 @@ def code_lines(path):
     text = path.read_text()
     skipped = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
                tokenize.ENDMARKER}  # fmt: skip
-    found = set()
+    lines = set()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type not in skipped:
-            found.update(range(token.start[0], token.end[0] + 1))
+            lines.update(range(token.start[0], token.end[0] + 1))
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(
             node
         ):
-            found -= set(range(node.body[0].lineno, node.body[0].end_lineno + 1))
-    return found
+            lines -= set(range(node.body[0].lineno, node.body[0].end_lineno + 1))
+    return lines
 
 
 @pytest.mark.parametrize("module", modules())
-def test_modules_and_functions_are_short(module):
-    path = path_of(module)
-    lines = code_lines(path)
-    assert len(lines) <= 330
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.FunctionDef):
-            length = len([line for line in lines if node.lineno <= line <= node.end_lineno])
-            assert length <= 40, f"{node.name} has {length} lines of code"
+def test_modules_are_short(module):
+    assert len(code_lines(path_of(module))) <= 300
+
+
+@pytest.mark.xfail(strict=True, reason="the branches of issue 40 are not merged yet")
+def test_the_package_is_small():
+    assert sum(len(code_lines(path_of(module))) for module in modules()) <= 5200
 
 
 METRICS = ["dcg_samples", "dcg_score", "ndcg_curve", "ndcg_samples", "ndcg_score"]
@@ -174,19 +189,37 @@ def test_types_and_docstrings_list_every_name_of_a_table(choice):
 
 def test_the_options_of_scorers_and_evidence_are_those_of_the_metrics():
     data = {"y_true", "y_score", "groups", "k", "sample_weight"}
-    for metric, options in (("ndcg_score", "NDCGChoices"), ("dcg_score", "DCGChoices")):
-        names = set(signature(getattr(sklearn_ndcg, metric)).parameters) - data
-        assert names == set(getattr(measure, options).__annotations__)
+    for metric, kind, own in (
+        (sklearn_ndcg.ndcg_score, measure.NDCGOptions, set()),
+        (sklearn_ndcg.dcg_score, measure.MeasureOptions, {"log_base"}),
+    ):
+        assert set(signature(metric).parameters) - data - own == set(kind.__annotations__)
 
 
-def test_all_is_what_is_public():
-    assert sklearn_ndcg.__all__ == sorted(sklearn_ndcg.__all__)
+def test_options_are_listed_in_three_typed_dicts():
+    pytest.importorskip("narwhals", reason="the extra `frames` is not installed")
+    kinds = set()
+    for module in modules():
+        imported = import_module(f"sklearn_ndcg.{module}".removesuffix(".__init__"))
+        kinds |= {kind for kind in vars(imported).values() if is_typeddict(kind)}
+    names = {kind.__name__ for kind in kinds}
+    assert names == {"MeasureOptions", "NDCGOptions", "DisplayOptions"}
+
+
+@pytest.mark.parametrize("module", [sklearn_ndcg, inference])
+def test_all_is_what_is_public(module):
+    assert module.__all__ == sorted(module.__all__)
     public = {
         name
-        for name, value in getmembers(sklearn_ndcg, lambda v: isfunction(v) or isclass(v))
+        for name, value in getmembers(module, lambda v: isfunction(v) or isclass(v))
         if not name.startswith("_") and value.__module__.startswith("sklearn_ndcg")
     }
-    assert public | {"CONVENTIONS"} == set(sklearn_ndcg.__all__)
+    constants = {"CONVENTIONS"} if module is sklearn_ndcg else set()
+    assert public | constants == set(module.__all__)
+
+
+def test_the_front_is_small():
+    assert len(sklearn_ndcg.__all__) <= 26
 
 
 # what functions return, described by attributes: tests/inference/test_public_results.py
@@ -195,17 +228,22 @@ RESULTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", sorted({*sklearn_ndcg.__all__} - RESULTS - {"CONVENTIONS"}))
-def test_docstring_names_every_parameter(name):
-    function = getattr(sklearn_ndcg, name)
+@pytest.mark.parametrize(
+    "name", sorted({*sklearn_ndcg.__all__, *inference.__all__} - RESULTS - {"CONVENTIONS"})
+)
+def test_docstring_describes_every_parameter(name):
+    function = getattr(sklearn_ndcg, name, None) or getattr(inference, name)
     doc = cleandoc(function.__doc__)  # Python 3.13 does that itself
     assert "\nExamples\n--------" in doc
     if isinstance(function, type) and issubclass(function, Warning):
         return
-    assert ("\nParameters\n----------\n" in doc) == bool(signature(function).parameters)
-    assert "{" not in doc.split("Parameters")[0]
-    for parameter in signature(function).parameters:
-        assert f"{parameter}" in doc.split("Returns")[0], parameter
+    parameters = signature(function).parameters
+    head, heading, described = doc.partition("\nParameters\n----------\n")
+    assert bool(heading) == bool(parameters)
+    assert "{" not in head
+    described = re.split(r"\n\w[\w ]*\n---+\n", described)[0]
+    names = re.findall(r"^(\*{0,2}\w[\w, ]*)(?: : .*)?$", described, re.M)
+    assert [name.lstrip("*") for each in names for name in each.split(", ")] == [*parameters]
 
 
 # summaries on the first line, no section for each thing, no sentence about a plain return value
@@ -217,7 +255,7 @@ NOT_ASKED_OF_DOCSTRINGS = {
 def documented_names():
     """Dotted names of public functions and classes, and of the methods that the latter define."""
     frames = pytest.importorskip("sklearn_ndcg.frames")
-    for module in (sklearn_ndcg, frames):
+    for module in (sklearn_ndcg, inference, frames):
         for name in set(module.__all__) - {"CONVENTIONS"}:
             public = getattr(module, name)
             yield f"{module.__name__}.{name}"
@@ -229,13 +267,13 @@ def documented_names():
 
 def test_numpydoc_finds_no_error():
     validation = pytest.importorskip("numpydoc.validate")
-    found = []
+    messages = []
     for name in documented_names():
         # results are made by functions, and their attributes are documented
         allowed = NOT_ASKED_OF_DOCSTRINGS | ({"PR01"} if name.split(".")[-1] in RESULTS else set())
         errors = validation.validate(name)["errors"]
-        found += [f"{name}: {code} {text}" for code, text in errors if code not in allowed]
-    assert not found
+        messages += [f"{name}: {code} {text}" for code, text in errors if code not in allowed]
+    assert not messages
 
 
 def test_the_scorers_take_the_options_of_the_metrics():
@@ -274,30 +312,23 @@ def test_show_versions_names_the_active_kernels(capsys):
     assert any(np.__version__ in line for line in others if "numpy:" in line)
 
 
-def test_show_versions_tells_source_without_kernels(tmp_path):
-    files = shutil.ignore_patterns("compiled*", "__pycache__")
-    shutil.copytree(PACKAGE, tmp_path / "sklearn_ndcg", ignore=files)
-    (tmp_path / "pyproject.toml").touch()
-    said = "import sklearn_ndcg; sklearn_ndcg.show_versions()"
-    copy = {"PYTHONPATH": str(tmp_path), "SKLEARN_NDCG_KERNELS": "numpy"}
-    inside = run_python(said, **copy).stdout.splitlines()
-    assert inside[1].startswith(f"imported from {tmp_path / 'sklearn_ndcg'}: source, without")
-
-
 def test_typed():
     assert (PACKAGE / "py.typed").exists()
 
 
-@pytest.mark.parametrize("module", ["sklearn_ndcg", "sklearn_ndcg.frames"])
+@pytest.mark.parametrize(
+    "module", ["sklearn_ndcg", "sklearn_ndcg.inference", "sklearn_ndcg.frames"]
+)
 def test_options_are_keywords(module):
     """Only data come by position, so that options can be added in any order."""
     module = pytest.importorskip(module)
     functions = {name: getattr(module, name) for name in module.__all__}
-    for display in (sklearn_ndcg.NDCGDisplay, sklearn_ndcg.inference.DifferenceDisplay):
+    for display in (inference.NDCGDisplay, inference.DifferenceDisplay):
         functions |= dict(getmembers(display, ismethod))  # from_predictions and others
     for name in ("check_group_splits", "jarvelin_kekalainen"):
         functions.pop(name, None)
     for name, function in functions.items():
         if not isclass(function) and callable(function):
-            for each in signature(function).parameters.values():
-                assert each.default is each.empty or each.kind is each.KEYWORD_ONLY, (name, each)
+            for option in signature(function).parameters.values():
+                is_keyword = option.kind is option.KEYWORD_ONLY
+                assert option.default is option.empty or is_keyword, (name, option)

@@ -16,27 +16,33 @@ api = pytest.importorskip("mypy.api")
 CODE = """
 import numpy as np
 import sklearn_ndcg as sn
-from sklearn_ndcg import CONVENTIONS, GroupedScorer, ndcg_score
+from sklearn_ndcg import CONVENTIONS, GroupedScorer, inference, ndcg_score
 from sklearn_ndcg.inference import Comparison, NDCGInterval
 
 y, s, q = np.array([1, 0]), np.array([0.2, 0.1]), ["a", "a"]
 value: float = ndcg_score(y, s, groups=q, k=10, gain="exponential", undefined="omit")
 ndcg_score(y, s, groups=q, k="retrieved", gain=[0, 1, 3], discount=lambda ranks: 1 / ranks)
 ndcg_score(y, s, groups=q, undefined=1.0, **CONVENTIONS["lightgbm"])
-interval: NDCGInterval = sn.ndcg_interval(y, s, groups=q, k=10, ties="worst")
-comparison: Comparison = sn.compare_rankers(y, {"a": s, "b": s}, groups=q, k=10)
+interval: NDCGInterval = inference.ndcg_interval(y, s, groups=q, k=10, ties="worst")
+comparison: Comparison = inference.compare_rankers(y, {"a": s, "b": s}, groups=q, k=10)
+means: dict[str, float] = comparison.ndcg
 scorer: GroupedScorer = sn.make_ndcg_scorer(k=[1, 5], group_by="q", gain="exponential")
 ndcg_score(y, s, groups=q, tie="worst")  # Unexpected keyword argument "tie"
 ndcg_score(y, s, groups=q, ties="first")  # incompatible type "Literal['first']"
 ndcg_score(y, s, groups=q, gain="exp")  # incompatible type
 ndcg_score(y, s, groups=q, k="all")  # incompatible type
 ndcg_score(y, s, groups=q, undefined="skip")  # incompatible type
-sn.ndcg_interval(y, s, groups=q, kk=10)  # Unexpected keyword argument "kk"
-sn.ndcg_interval(y, s, groups=q, ties="first")  # incompatible type
+inference.ndcg_interval(y, s, groups=q, kk=10)  # Unexpected keyword argument "kk"
+inference.ndcg_interval(y, s, groups=q, ties="first")  # incompatible type
+inference.ndcg_interval(y, s, groups=q, k="all")  # incompatible type
+inference.compare_rankers(y, {"a": s, "b": s}, groups=q, test="T")  # incompatible type
+inference.NDCGDisplay.from_predictions(y, s, groups=q, tie="worst")  # Unexpected keyword argument
+comparison.pvalues  # "Comparison" has no attribute "pvalues"
+interval.ndcg = 1.0  # read-only
 sn.make_ndcg_scorer(group_by="q", undefined="skip")  # incompatible type
 sn.make_dcg_scorer(group_by="q", undefined="omit")  # Unexpected keyword argument "undefined"
-sn.compare_lists([{"a"}], {"x": [["a"]], "y": [["b"]]}, unanswered="skip")  # incompatible type
-sn.compare_lists([{"a"}], {"x": [["a"]], "y": [["b"]]}, groups=q)  # Unexpected keyword argument
+inference.compare_lists([{"a"}], {"x": [["a"]], "y": [["b"]]}, unanswered="skip")  # incompatible type
+inference.compare_lists([{"a"}], {"x": [["a"]], "y": [["b"]]}, groups=q)  # Unexpected keyword argument
 sn.from_lists([{"a"}], [["a"]], unjudged="drop")  # incompatible type
 text: str = ndcg_score(y, s, groups=q)  # Incompatible types in assignment
 """

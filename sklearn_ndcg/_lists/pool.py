@@ -91,10 +91,10 @@ def pool_lists(
     """
     check_choice("unanswered", unanswered, get_args(Unanswered))
     check_choice("duplicates", duplicates, get_args(reading.Duplicates))
-    lists = {}
+    truths, lists = reading.truths_by_query(relevant), {}
     for name, by_query in recommended.items():
         with naming_ranker(name, recommended):
-            truths, lists[name] = reading.truths_and_lists(relevant, by_query)
+            lists[name] = reading.lists_by_query(relevant, by_query)
     queries, n_omitted = _queries_to_score(truths, lists, unanswered)
     rankers = {name: _Ranker() for name in lists}
     grades: list[Any] = []

@@ -29,10 +29,9 @@ _SWAPPED_HINT = (
     "It has no order: are relevant and recommended swapped? For a dict of scores pass "
     "sorted(scores, key=scores.get, reverse=True)."
 )
-_TWICE_IN_LIST = 'Pass duplicates="omit" to count the first of them only.'
 _TWICE_HINTS = {
-    "recommended": _TWICE_IN_LIST,
-    "run": _TWICE_IN_LIST,
+    "recommended": 'Pass duplicates="omit" to count the first of them only.',
+    "run": 'Pass duplicates="omit" to count its best score only.',
     "relevant": (
         'Pass duplicates="omit" to count each id once, or collections.Counter(ids) if the count is '
         "the grade."
@@ -41,21 +40,25 @@ _TWICE_HINTS = {
 }
 
 
-def truths_and_lists(relevant: Any, recommended: Any) -> tuple[ByQuery, ByQuery]:
-    """Truths and lists, each as a mapping from query; the queries of sequences are numbered."""
-    truths = _by_query(relevant, "relevant", "dict(zip(rows['id'], rows['grade']))")
+def truths_by_query(relevant: Any) -> ByQuery:
+    """Truths as a mapping from query; the queries of a sequence are numbered."""
+    return _by_query(relevant, "relevant", "dict(zip(rows['id'], rows['grade']))")
+
+
+def lists_by_query(relevant: Any, recommended: Any) -> ByQuery:
+    """The lists of one ranker in the same form."""
     lists = _by_query(recommended, "recommended", "list(rows['id'])")
     if isinstance(relevant, Mapping) != isinstance(recommended, Mapping):
         raise TypeError(
             "relevant and recommended must both be mappings from query, or both be sequences, got "
             f"{type(relevant).__name__} and {type(recommended).__name__}."
         )
-    if not isinstance(relevant, Mapping) and len(truths) != len(lists):
+    if not isinstance(relevant, Mapping) and len(relevant) != len(lists):
         raise ValueError(
-            f"relevant and recommended must have the same number of queries, got {len(truths)} and "
-            f"{len(lists)}. Pass mappings where some queries have no list."
+            "relevant and recommended must have the same number of queries, got "
+            f"{len(relevant)} and {len(lists)}. Pass mappings where some queries have no list."
         )
-    return truths, lists
+    return lists
 
 
 def _by_query(queries: Any, name: str, entry: str) -> ByQuery:

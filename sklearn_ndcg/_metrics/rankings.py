@@ -86,6 +86,8 @@ class Rankings:
         shape = relevance.shape
         check_groups(shape, groups)
         scores = {}
+        if len(y_scores) > 1:  # otherwise the first of several rankers would be named
+            _checks.refuse_reordered(y_true=y_true, groups=groups, sample_weight=sample_weight)
         for name, y_score in y_scores.items():
             with _checks.naming_ranker(name, y_scores):
                 _checks.refuse_reordered(
@@ -147,7 +149,7 @@ class Rankings:
             queries += [replace(quiet, score=score) for score in others]
         if are_all and weight is not None:
             refuse_zero_weight(weight.max())
-        if are_all and len(self.shape) == 1:
+        if are_all and len(self.shape) == 1 and self.pool is None:
             _warn_of_wrong_ids(queries[0])
         return queries
 

@@ -174,6 +174,15 @@ def ndcg_by_segment(
     y_true, y_score : array-like of shape (n_documents,) or (n_queries, n_documents)
         Relevance and predicted scores, as in `ndcg_score`.
 
+    groups : array-like of shape (n_documents,), default=None
+        The query id of each row, as in `ndcg_score`.
+
+    k : int, None or "retrieved", default=None
+        Cutoff, as in `ndcg_score`.
+
+    sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
+        Weights, as in `ndcg_score`.
+
     segments : array-like of shape (n_documents,) or (n_queries,), or several columns
         The segment of each row, of any kind that `groups` takes. With several columns each distinct
         combination is a segment.
@@ -195,8 +204,8 @@ def ndcg_by_segment(
         One cluster id per row, if queries depend on each other, as in `ndcg_interval`.
 
     **options
-        The options of `ndcg_score`: `groups`, `k`, `gain`, `discount`, `ties`, `ignore_ties`,
-        `unjudged`, `undefined` and `sample_weight`.
+        Further options of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and
+        `undefined`.
 
     Returns
     -------

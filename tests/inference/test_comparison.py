@@ -1,5 +1,6 @@
 """Comparisons, against SciPy and exact arithmetic; lists and runs, against each ranker alone."""
 
+import re
 from fractions import Fraction
 from inspect import signature
 
@@ -11,13 +12,9 @@ from oracles import exact_pvalue
 from scipy import stats
 
 from sklearn_ndcg import CONVENTIONS, from_lists, from_trec, ndcg_samples
-from sklearn_ndcg.inference import (
-    compare_lists,
-    compare_rankers,
-    compare_runs,
-    comparison,
-    ndcg_interval,
-)
+from sklearn_ndcg.inference import compare_lists, compare_rankers, compare_runs, ndcg_interval
+from sklearn_ndcg.inference._comparison import _Design
+from sklearn_ndcg.inference._sample import Sample
 
 # SciPy's name for it
 RNG = "rng" if "rng" in signature(stats.bootstrap).parameters else "random_state"
@@ -670,16 +667,107 @@ def test_bad_runs():
         compare_runs(qrels, list(runs.values()))
     with pytest.raises(TypeError, match="qrels and runs look swapped: qrels comes first"):
         compare_runs(runs, qrels)
+    same = {"a": runs["bm25"], "b": runs["bm25"]}
     with pytest.raises(TypeError, match="^compare_runs has no option 'cutoff'"):
-        compare_runs(qrels, runs, cutoff=3)
+        compare_runs(qrels, same, cutoff=3)
     with pytest.raises(TypeError, match="clusters must be a mapping from query, .* got list"):
-        compare_runs(qrels, {"a": runs["bm25"], "b": runs["bm25"]}, clusters=["u"])
+        compare_runs(qrels, same, clusters=["u"])
     with pytest.raises(TypeError, match="got list. It comes after qrels"):
         compare_runs(qrels, list(runs))
     with pytest.raises(ValueError, match="qrels and run look swapped"):
         compare_runs({"q": {"a": 0.5}}, {"x": {"q": {"a": 1}}, "y": {"q": {"a": 1}}})
     with pytest.raises(ValueError, match="At least 2 scored queries"):
         compare_runs(qrels, {"x": {"q": {"a": 1.5}}, "y": {"q": {"b": 1.5}}})
+
+
+USERS = [f"u{number}" for number in range(12)]
+GRADES = {user: {"a": 2, "b": 1, "c": 0} for user in USERS}
+RANKED = {"one": dict.fromkeys(USERS, tuple("abx")), "two": dict.fromkeys(USERS, tuple("bay"))}
+# the truth of one query, options, and the message, in which {truth} is the name of an argument
+BAD_TRUTHS = {
+    "negative gain": ({"a": 1}, {"gain": lambda y: y - 1}, "gain is -1.0 where {truth} is 0.0, and negative for 11 documents, the first in query 'u0'"),
+    "infinite gain": ({"a": 5000}, {"gain": "exponential"}, "gain must be finite, but is not for 1 document, in query 'u3', where {truth} is 5000.0"),
+    "infinite sum": ({"a": 1e308, "b": 1e308}, {"discount": "none"}, "{truth} has gains that, .* in 1 query, the first 'u3': scale {truth} down"),
+    "no gain in a table": ({"a": 7}, {"gain": [0, 1, 2]}, "no entry for 1 value of {truth}, the first 7.0"),
+    "infinite": ({"b": 1, "a": np.inf}, {}, "{truth} must not have inf, found in query 'u3'"),
+    "text": ({"b": 1, "a": "x"}, {}, "{truth} must have numbers, got 'x' in query 'u3'"),
+    "a number": (5, {}, "{truth} must have.* got int for query 'u3'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("function", [compare_lists, compare_runs])
+@pytest.mark.parametrize("case", BAD_TRUTHS)
+def test_errors_in_the_truth_name_the_query_and_what_was_passed(case, function):
+    truth, options, message = BAD_TRUTHS[case]
+    rankers, name, others = RANKED, "relevant", "qrels"
+    if function is compare_runs:
+        name, others = others, "relevant|recommended"
+        rankers = {
+            ranker: {query: dict(zip(ids, (0.9, 0.5, 0.1), strict=True)) for query, ids in lists.items()}
+            for ranker, lists in RANKED.items()
+        }  # fmt: skip
+    with pytest.raises((TypeError, ValueError), match=message.format(truth=name)) as caught:
+        function(GRADES | {"u3": truth}, rankers, **options)
+    assert not re.search(rf"\b(y_true|y_score|groups|index \d|{others})\b", str(caught.value))
+    assert not hasattr(caught.value, "__notes__")  # the rankers did nothing wrong
+
+
+def test_a_negative_grade_names_its_query():
+    lists = {"one": {"u1": ["a"]}, "two": {"u1": ["b"]}}
+    message = "negative relevant values: gain is -1.0 where relevant is -1.0, .* in query 'u1'"
+    with pytest.raises(ValueError, match=message) as caught:
+        compare_lists({"u1": {"a": -1}}, lists)
+    assert "y_true" not in str(caught.value)
+    numbered = {"one": [["a"], ["b"]], "two": [["b"], ["a"]]}
+    with pytest.raises(ValueError, match="negative for 2 documents, the first in query 1"):
+        compare_lists([{"a": 1}, {"a": -1, "b": -2}], numbered)
+
+
+@pytest.mark.parametrize("truth", [None, 5, iter([]), "qrels"])
+def test_a_truth_of_no_form_is_not_blamed_on_a_ranker(truth):
+    with pytest.raises(TypeError, match="relevant must be a mapping") as caught:
+        compare_lists(truth, RANKED)
+    assert not hasattr(caught.value, "__notes__")
+
+
+def test_queries_of_one_document_are_no_wrong_ids():
+    """Rows of them would be warned of, as `groups` may hold something else; lists have keys."""
+    liked = dict.fromkeys(USERS, ("a",))
+    lists = {"one": liked, "two": liked}
+    assert compare_lists(liked, lists, test="t").ndcg == {"one": 1, "two": 1}
+    alike = {user: dict.fromkeys("ab", 1 + number % 2) for number, user in enumerate(USERS)}
+    run = {user: {"a": 0.5, "b": 0.1} for user in USERS}
+    assert compare_runs(alike, {"one": run, "two": run}, test="t").ndcg == {"one": 1, "two": 1}
+
+
+LABELLED = pd.Series(Y.ravel())
+BAD_ROWS = {
+    "NaN": ({"y_true": np.where(Y > 3, np.nan, Y)}, "y_true has .* NaN, the first at index"),
+    "infinite": ({"y_true": np.where(Y > 3, np.inf, Y)}, "y_true must be finite"),
+    "negative": ({"y_true": Y - 1}, "negative y_true values"),
+    "text": ({"y_true": Y.astype(str)}, "y_true must be an array of numbers"),
+    "groups missing": ({"y_true": Y.ravel()}, "groups is missing"),
+    "groups of a matrix": ({"y_true": Y, "groups": np.arange(40)}, "groups goes with 1-D"),
+    "missing ids": ({"y_true": Y.ravel(), "groups": np.full(480, np.nan)}, "groups has 480 missing"),
+    "weights": ({"y_true": Y, "sample_weight": np.full(40, -1)}, "sample_weight must be finite"),
+    "no weight": ({"y_true": Y, "sample_weight": np.zeros(40)}, "sample_weight is 0 for every"),
+    "reordered ids": ({"y_true": LABELLED, "groups": (LABELLED // 12)[::-1]}, "y_true and groups have"),
+    "reordered weights": (
+        {"y_true": LABELLED, "groups": np.arange(480) // 12, "sample_weight": LABELLED[::-1]},
+        "y_true and sample_weight have",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD_ROWS)
+def test_errors_of_what_all_rankers_share_name_none(case):
+    arguments, message = BAD_ROWS[case]
+    scores = {"a": S, "b": -S}
+    if np.ndim(arguments["y_true"]) == 1:
+        scores = {name: score.ravel() for name, score in scores.items()}
+    with pytest.raises((TypeError, ValueError), match=message) as caught:
+        compare_rankers(y_scores=scores, **arguments)
+    assert not hasattr(caught.value, "__notes__")
 
 
 def test_few_queries_warn_at_the_line_of_the_user():
@@ -691,7 +779,10 @@ def test_few_queries_warn_at_the_line_of_the_user():
 def test_lists_of_queries_with_other_names_are_warned_of():
     truth = {f"u{i}": {"a": 1, "b": 0} for i in range(12)}
     lists = {"one": {i: ["a", "b"] for i in truth}, "other": {i.upper(): ["a"] for i in truth}}
-    message = "'other' answers 0 of the 12 judged queries, .* check that its query ids are those"
+    message = (
+        "'other' has lists for 0 of the 12 judged queries; another ranker has 12: .* check that "
+        "its query ids are those"
+    )
     with pytest.warns(UserWarning, match=message):
         compare_lists(truth, lists, test="t")
     runs = {
@@ -706,7 +797,8 @@ def test_a_ranker_that_answers_half_of_the_queries_is_said():
     truth = {i: {"a": 2, "b": 1} for i in range(20)}
     whole, half = ({i: ["a", "b"] for i in range(0, 20, step)} for step in (1, 2))
     with pytest.warns(
-        UserWarning, match="'half' answers 10 of the 20 judged queries, others up to 20"
+        UserWarning,
+        match="'half' has lists for 10 of the 20 judged queries; another ranker has 20",
     ):
         found = compare_lists(truth, {"whole": whole, "half": half}, test="t")
     assert found.answered == {"whole": 1.0, "half": 0.5}
@@ -778,7 +870,7 @@ def test_what_users_liked_tells_nothing_of_judgements():
     found = compare_lists(liked, lists, test="t")
     assert found.judged["two"] == 1
     assert found.judged["one"] < 0.6
-    assert not found.has_not_relevant
+    assert not found.has_judged_nonrelevant
     assert "judged" not in repr(found)
 
 
@@ -857,7 +949,6 @@ def test_each_segment_is_compared_as_alone(test, clustered):
         ["old", "20"],
         ["older", "20"],
     ]
-    assert "<th" in found._repr_html_()
 
 
 def test_segments_of_lists_and_runs_are_given_per_query():
@@ -885,8 +976,8 @@ def test_segments_of_few_queries():
     other = s + np.random.default_rng(0).normal(size=s.shape)
     segment = np.r_[np.zeros(20), np.ones(15), np.full(4, 2), 3].astype(int)
     message = (
-        "Intervals and tests of 2 of the 4 segments, the first 2, are unreliable: too few queries"
-        ". Segments with fewer than two queries are left out.$"
+        "Intervals of 2 of the 4 segments, the first 2, are unreliable: too few queries, .*"
+        "A segment of fewer than two queries has none.$"
     )
     with pytest.warns(UserWarning, match=message):
         found = compare_rankers(y, {"a": s, "b": -s}, segments=segment, test="t")
@@ -897,9 +988,7 @@ def test_segments_of_few_queries():
             for _ in range(2)
         ]
     assert drawn[0].by_segment[0].pvalue == drawn[1].by_segment[0].pvalue
-    with pytest.raises(
-        ValueError, match=r"segments must hold whole queries, but rows of 40 queries"
-    ):
+    with pytest.raises(ValueError, match="40 queries have rows in more than one segment"):
         compare_rankers(
             y.ravel(), {"a": s.ravel(), "b": -s.ravel()}, groups=np.repeat(np.arange(40), 12),
             segments=np.tile(np.arange(12), 40),
@@ -914,7 +1003,7 @@ def test_verdicts_at_the_margin_are_wrong_as_often_as_they_say(n_queries, cluste
     rng, margin, n_sets = np.random.default_rng(0), 0.05, 20_000
     n_clusters = max(n_queries // 5, 10)
     cluster = np.arange(n_queries) % n_clusters if clustered else None
-    how = comparison._How([("first", "second")], "t", 0.95, margin, 2)
+    design = _Design(["first", "second"], [("first", "second")], "t", 0.95, margin, 2)
     wrong = 0
     for _ in range(n_sets):
         values = np.array([rng.beta(1, 0.5, n_queries), rng.beta(4, 2, n_queries)])
@@ -923,8 +1012,8 @@ def test_verdicts_at_the_margin_are_wrong_as_often_as_they_say(n_queries, cluste
             values = np.where(rng.random(n_queries) < 0.5, common[:, cluster], values)
         values[1] += margin
         labels, weight = np.arange(n_queries), np.ones(n_queries)
-        sample = comparison.Sample(values, weight, labels, cluster, 0, None)
-        (verdict,) = how.compare(sample, ["first", "second"], rng).verdict
+        sample = Sample(values, weight, labels, cluster, 0, None)
+        (verdict,) = design.compare(sample, rng).verdict
         wrong += verdict in ("better", "not worse")
     print(f"{n_queries} queries, clustered {clustered}: {wrong / n_sets:.4f} wrong at 0.025")
     assert 0.015 <= wrong / n_sets <= 0.04  # skewness, for few queries

@@ -1,24 +1,28 @@
 """Results are public: exported, described by their attributes, with the same words in each."""
 
+import copy
+import pickle
 import re
 from dataclasses import fields, is_dataclass
 from inspect import cleandoc, get_annotations, signature
 from pathlib import Path
+from pydoc import plain, render_doc
 
 import numpy as np
 import pytest
-from helpers import matrices
+from helpers import assert_same, matrices
 
 import sklearn_ndcg
 from sklearn_ndcg import (
     Explanation,
     GroupedScorer,
-    compare_candidates,
     explain_difference,
+    inference,
     make_dcg_scorer,
     make_ndcg_scorer,
     ndcg_score,
 )
+from sklearn_ndcg._metrics.measure import NDCGOptions
 from sklearn_ndcg.inference import (
     Comparison,
     NDCGInterval,
@@ -43,7 +47,7 @@ RESULTS = {
 MAKERS = {
     NDCGInterval: [ndcg_interval],
     SegmentTable: [ndcg_by_segment],
-    Comparison: [compare_rankers, compare_lists, compare_runs, compare_candidates],
+    Comparison: [compare_rankers, compare_lists, compare_runs],
     QueryDifferences: [Comparison.largest_differences],
     Explanation: [explain_difference],
     GroupedScorer: [make_ndcg_scorer, make_dcg_scorer],
@@ -53,7 +57,8 @@ API = (Path(__file__).parents[2] / "docs" / "api.rst").read_text()
 
 @pytest.mark.parametrize("kind", MAKERS)
 def test_results_are_exported_and_have_a_page(kind):
-    assert kind.__name__ in sklearn_ndcg.__all__
+    names = [*sklearn_ndcg.__all__, *inference.__all__]
+    assert names.count(kind.__name__) == 1
     assert re.search(rf"^   {kind.__name__}$", API, re.M)
     for maker in MAKERS[kind]:
         assert get_annotations(maker)["return"] == kind.__name__
@@ -105,17 +110,52 @@ def test_functions_point_to_the_class_instead_of_listing_attributes():
         assert len(returns.strip().splitlines()) <= 4
 
 
+@pytest.mark.parametrize("kind", RESULTS)
+def test_results_print_and_are_copied_and_pickled(kind):
+    result = RESULTS[kind]
+    assert re.search(r"\d\.\d{4}", repr(result))
+    assert str(result) == repr(result)
+    pickled = [pickle.loads(pickle.dumps(result, protocol)) for protocol in (2, 5)]  # noqa: S301
+    for other in (copy.copy(result), copy.deepcopy(result), *pickled):
+        assert type(other) is kind
+        assert other is not result
+        if kind is QueryDifferences:  # which holds another result
+            assert_same(other.comparison, result.comparison)
+            np.testing.assert_equal(other.chosen, result.chosen)
+            assert repr(other) == repr(result)
+        elif kind is SegmentTable:
+            assert_same(other.overall, result.overall)
+            np.testing.assert_equal(*({**vars(each), "overall": 0} for each in (other, result)))
+            assert repr(other) == repr(result)
+        else:
+            assert_same(other, result)
+
+
+@pytest.mark.parametrize("kind", [NDCGInterval, SegmentTable, Comparison, QueryDifferences])
+def test_help_of_a_result_lists_no_arguments(kind):
+    """The library makes results, and so their constructor takes any attributes."""
+    (attributes,) = signature(kind).parameters.values()
+    assert attributes.kind is attributes.VAR_KEYWORD
+    text = plain(render_doc(kind))
+    calls = re.findall(rf"^ \|  (?:{kind.__name__}|__init__)\((.*)\)", text, re.M)
+    assert calls
+    assert all(call.removeprefix("self, ").startswith("**attributes") for call in calls)
+    assert set(vars(RESULTS[kind])) == {field.name for field in fields(kind)}
+
+
 def test_options_are_typed():
-    assert get_annotations(ndcg_interval)["options"] == "Unpack[NDCGOptions]"
+    for function in (ndcg_interval, ndcg_by_segment, *MAKERS[Comparison]):
+        assert get_annotations(function)["options"] == "Unpack[NDCGOptions]"
     for name in ("from_predictions", "from_estimator", "from_cv_results"):
         function = getattr(sklearn_ndcg.NDCGDisplay, name).__func__
         assert get_annotations(function)["options"] == "Unpack[DisplayOptions]"
 
 
 def test_the_options_of_displays_are_those_of_a_curve_and_of_plot():
-    from sklearn_ndcg._metrics.measure import CurveOptions  # noqa: PLC0415
     from sklearn_ndcg.inference._displays import DisplayOptions  # noqa: PLC0415
 
     plot = set(signature(sklearn_ndcg.NDCGDisplay.plot).parameters) - {"self", "name"}
-    curve = set(CurveOptions.__annotations__) - {"groups"}
-    assert set(DisplayOptions.__annotations__) == plot | curve
+    curve = set(signature(sklearn_ndcg.ndcg_curve).parameters)
+    data = {"y_true", "y_score", "groups", "k"}  # arguments of the constructors
+    assert set(DisplayOptions.__annotations__) == plot | (curve - data)
+    assert curve - data - {"sample_weight"} == set(NDCGOptions.__annotations__)

@@ -268,41 +268,37 @@ def test_qrels_without_a_query_are_named():
         from_trec({}, {"q": {"a": 1.0}})
 
 
-# relevant, list, cutoff, and the NDCG if later places are omitted, and if they gain nothing
+# relevant, list, cutoff, and the NDCG
 TWICE = {
-    "haystack 11959": ({"A": 1.0}, ["A", "A"], None, 1, 1),  # gave 1.63
-    "trulens 2746": ({"A": 1}, ["A", "A"], 2, 1, 1),  # gave 1.63
-    "trulens 2747, relevant twice": (["A", "A"], ["A", "A"], 2, 1, 1),
-    "llama_index 22683": (
-        ["id1", "id2"], ["id1", "id1", "id2"], "retrieved", 1, (1 + 1 / 2) / ideal([1, 1])
-    ),
-    "llama_index 22683, relevant twice": (["id1", "id1"], ["id1"], None, 1, 1),  # gave 0.61
-    "mlflow 25965": (["a_bc574ae_2"], ["a", "a", "z"], 3, 0, 0),  # gave 0.63
-    "mlflow 25965, relevant": (["a"], ["a", "b", "a"], 3, 1, 1),
-}  # fmt: skip
+    "haystack 11959": ({"A": 1.0}, ["A", "A"], None, 1),  # gave 1.63
+    "trulens 2746": ({"A": 1}, ["A", "A"], 2, 1),  # gave 1.63
+    "trulens 2747, relevant twice": (["A", "A"], ["A", "A"], 2, 1),
+    "llama_index 22683": (["id1", "id2"], ["id1", "id1", "id2"], "retrieved", 1),
+    "llama_index 22683, relevant twice": (["id1", "id1"], ["id1"], None, 1),  # gave 0.61
+    "mlflow 25965": (["a_bc574ae_2"], ["a", "a", "z"], 3, 0),  # gave 0.63
+    "mlflow 25965, relevant": (["a"], ["a", "b", "a"], 3, 1),
+}
 
 
 @pytest.mark.filterwarnings("ignore:.* none of the first documents that 'two'")
 @pytest.mark.parametrize("case", TWICE)
 def test_ids_twice_as_other_projects_expect_them(case):
-    """Their examples and expected values; the last ones are formulas."""
-    truth, listed, k, omitted, zero = TWICE[case]
-    for duplicates, expected in (("omit", omitted), ("zero", zero)):
-        rows = from_lists([truth], [listed], duplicates=duplicates)
-        assert per_query(rows, k=k) == {0: pytest.approx(expected, abs=1e-15)}
-        lists = {"one": [listed] * 10, "two": [["other"]] * 10}
-        result = compare_lists([truth] * 10, lists, k=k, duplicates=duplicates, test="t")
-        assert result.ndcg["one"] == pytest.approx(expected, abs=1e-15)
+    """Their examples and expected values."""
+    truth, listed, k, expected = TWICE[case]
+    rows = from_lists([truth], [listed], duplicates="omit")
+    assert per_query(rows, k=k) == {0: pytest.approx(expected, abs=1e-15)}
+    lists = {"one": [listed] * 10, "two": [["other"]] * 10}
+    result = compare_lists([truth] * 10, lists, k=k, duplicates="omit", test="t")
+    assert result.ndcg["one"] == pytest.approx(expected, abs=1e-15)
     with pytest.raises(ValueError, match=r'times in query 0\. Pass duplicates="omit"'):
         from_lists([truth], [listed])
 
 
-def ndcg_with_repeats(truth, listed, k, duplicates):
-    """The definition: a document has a gain only in its first place."""
-    if duplicates == "omit":
-        listed = list(dict.fromkeys(listed))
+def ndcg_without_repeats(truth, listed, k):
+    """The definition: only the first rank of a document counts."""
+    listed = list(dict.fromkeys(listed))
     k = {"retrieved": len(listed), None: 10**6}.get(k, k)
-    gains = [truth.get(each, 0) * (each not in listed[:i]) for i, each in enumerate(listed)]
+    gains = [truth.get(document, 0) for document in listed]
     return ideal(gains[:k]) / ideal(sorted(truth.values(), reverse=True)[:k])
 
 
@@ -319,31 +315,30 @@ def drawn_with_repeats(seed):
     return truths, scores
 
 
-@pytest.mark.parametrize("duplicates", ["omit", "zero"])
 @pytest.mark.parametrize("k", [None, 1, 5, "retrieved"])
 @pytest.mark.parametrize("seed", range(5))
-def test_repeated_documents_gain_once(seed, k, duplicates, tmp_path):
+def test_repeated_documents_count_once(seed, k, tmp_path):
     truths, scores = drawn_with_repeats(seed)
     # as trec_eval orders them: by score, then by id, descending
     lists = {
         q: [d for d, _ in sorted(each, key=lambda found: found[::-1], reverse=True)]
         for q, each in scores.items()
     }
-    expected = {q: ndcg_with_repeats(truths[q], lists[q], k, duplicates) for q in truths}
+    expected = {q: ndcg_without_repeats(truths[q], lists[q], k) for q in truths}
     qrels = [Judged(q, d, y) for q, each in truths.items() for d, y in each.items()] * 2
     run = [Scored(q, d, s) for q, each in scores.items() for d, s in each]
     files = tmp_path / "qrels", tmp_path / "run"
     files[0].write_text("".join(f"{q} 0 {d} {y}\n" for q, d, y in qrels))
     files[1].write_text("".join(f"{q} Q0 {d} 0 {s} x\n" for q, d, s in run))
     for rows in (
-        from_lists(truths, lists, duplicates=duplicates),
-        from_trec(qrels, run, duplicates=duplicates),
-        from_trec(pd.DataFrame(qrels), pd.DataFrame(run), duplicates=duplicates),
-        from_trec(*files, duplicates=duplicates),
+        from_lists(truths, lists, duplicates="omit"),
+        from_trec(qrels, run, duplicates="omit"),
+        from_trec(pd.DataFrame(qrels), pd.DataFrame(run), duplicates="omit"),
+        from_trec(*files, duplicates="omit"),
     ):
         assert per_query(rows, k=k) == pytest.approx(expected, abs=1e-14)
     other = {query: {"d0": 1.0} for query in truths}
-    options = {"k": k, "duplicates": duplicates, "test": "t"}
+    options = {"k": k, "duplicates": "omit", "test": "t"}
     for result in (
         compare_lists(
             truths,
@@ -361,23 +356,19 @@ def test_a_document_that_was_judged_twice():
     once, twice = [Judged("q", "a", 1)], [Judged("q", "a", 1)] * 2
     with pytest.raises(ValueError, match="qrels has document 'a' twice in query 'q'. Pass dup"):
         from_trec(twice, run)
-    for duplicates in ("omit", "zero"):
-        rows = from_trec(twice, run, duplicates=duplicates)
-        assert [each.tolist() for each in rows] == [each.tolist() for each in from_trec(once, run)]
-    for duplicates in ("raise", "omit", "zero"):
+    rows = from_trec(twice, run, duplicates="omit")
+    assert [each.tolist() for each in rows] == [each.tolist() for each in from_trec(once, run)]
+    for duplicates in ("raise", "omit"):
         with pytest.raises(ValueError, match="'a' twice in query 'q', with the relevance 1 and 0"):
             from_trec([*once, Judged("q", "a", 0)], run, duplicates=duplicates)
 
 
-def test_the_best_place_of_a_document_is_its_first():
+def test_the_best_score_of_a_document_counts():
     """Also if it is not in the first record, and if other documents are tied with it."""
     run = [Scored("q", "a", 1), Scored("q", "b", 2), Scored("q", "a", 2), Scored("q", "a", 0)]
     qrels = {"q": {"a": 1, "b": 3}}
     y_true, y_score, _ = from_trec(qrels, run, duplicates="omit")
     assert (y_true.tolist(), y_score.tolist()) == ([3, 1], [-1, -2])
-    y_true, y_score, _ = from_trec(qrels, run, duplicates="zero", unjudged="nan")
-    assert np.array_equal(y_true, [3, 1, np.nan, np.nan], equal_nan=True)
-    assert y_score.tolist() == [-1, -2, -3, -4]
 
 
 @pytest.mark.parametrize(
@@ -390,15 +381,5 @@ def test_the_best_place_of_a_document_is_its_first():
     ],
 )
 def test_what_duplicates_may_be(call):
-    with pytest.raises(
-        ValueError, match="duplicates must be one of 'raise', 'omit', 'zero'; got 'first'"
-    ):
+    with pytest.raises(ValueError, match="duplicates must be one of 'raise', 'omit'; got 'first'"):
         call(duplicates="first")
-    with pytest.raises(ValueError, match=r'unjudged="omit" removes these.* pass duplicates="omit"'):
-        call(duplicates="zero", unjudged="omit")
-
-
-def test_places_that_gain_nothing_gain_nothing_even_if_0_has_a_gain():
-    lists, gain = {"one": [["a", "a", "b"]] * 10, "two": [["b"]] * 10}, {0: 1, 2: 4, 1: 2}
-    result = compare_lists([{"a": 2, "b": 1}] * 10, lists, gain=gain, duplicates="zero", test="t")
-    assert result.ndcg["one"] == pytest.approx((4 + 2 / 2) / ideal([4, 2]))

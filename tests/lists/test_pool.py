@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from sklearn_ndcg import from_lists, ndcg_samples
-from sklearn_ndcg._lists.pool import pool_lists, read_run
-from sklearn_ndcg._lists.reading import read_list
+from sklearn_ndcg._lists.pool import pool_lists, pool_runs
 
 TRUTHS = {"q": {"a": 2, "b": 1}, "r": ["c"]}
 LISTS = {
@@ -19,7 +18,7 @@ LISTS = {
 
 def test_rankers_have_the_same_rows():
     """First the rows of the truth, then as many as the longest list needs for other documents."""
-    pool = pool_lists(TRUTHS, LISTS, "zero", "raise", read_list)
+    pool = pool_lists(TRUTHS, LISTS, "zero", "raise")
     assert pool.queries == ["q", "r", "s"]
     assert pool.n_rows.tolist() == [4, 2, 1]
     nan = np.nan  # unjudged
@@ -31,16 +30,20 @@ def test_rankers_have_the_same_rows():
 
 
 def test_queries_that_a_ranker_did_not_answer_are_omitted():
-    pool = pool_lists(TRUTHS, LISTS, "omit", "raise", read_list)
+    pool = pool_lists(TRUTHS, LISTS, "omit", "raise")
     assert (pool.queries, pool.n_omitted) == (["q"], 2)
 
 
 def test_runs_and_lists_of_the_same_documents_are_the_same_pool():
+    qrels = {"q": {"a": 2, "b": 1}, "r": {"c": 1}, "s": {}}  # runs are read where there are qrels
     runs = {
-        name: {q: dict.fromkeys(ids) for q, ids in each.items()} for name, each in LISTS.items()
+        name: {q: {d: -rank for rank, d in enumerate(ids)} for q, ids in lists.items()}
+        for name, lists in LISTS.items()
     }
-    found = pool_lists(TRUTHS, runs, "zero", "raise", read_run)
-    expected = pool_lists(TRUTHS, LISTS, "zero", "raise", read_list)
+    found = pool_runs(qrels, runs, "zero", "raise")
+    expected = pool_lists(TRUTHS, LISTS, "zero", "raise")
+    assert found.queries == expected.queries
+    assert found.n_rows.tolist() == expected.n_rows.tolist()
     assert np.array_equal(found.y_true, expected.y_true, equal_nan=True)
     for name in LISTS:
         assert found.y_scores[name].tolist() == expected.y_scores[name].tolist()
@@ -50,23 +53,32 @@ def test_runs_and_lists_of_the_same_documents_are_the_same_pool():
 def test_an_error_names_the_ranker_if_there_are_several(lists):
     truths = {"u": ["x"]}
     with pytest.raises((ValueError, TypeError)) as caught:
-        pool_lists(truths, {"good": {"u": ["x"]}, "bad": lists}, "zero", "raise", read_list)
+        pool_lists(truths, {"good": {"u": ["x"]}, "bad": lists}, "zero", "raise")
     assert caught.value.__notes__ == ["While comparing the ranker 'bad'."]
     with pytest.raises((ValueError, TypeError)) as caught:
-        pool_lists(truths, {"bad": lists}, "zero", "raise", read_list)
+        pool_lists(truths, {"bad": lists}, "zero", "raise")
     assert not hasattr(caught.value, "__notes__")
 
 
 def test_values_per_query():
-    pool = pool_lists(TRUTHS, LISTS, "zero", "raise", read_list)
-    assert pool.per_query({"s": 3, "r": 2, "q": 1, "t": 4}, "clusters", False) == [1, 2, 3]
+    pool = pool_lists(TRUTHS, LISTS, "zero", "raise")
+    assert pool.per_query({"s": 3, "r": 2, "q": 1, "t": 4}, "clusters") == [1, 2, 3]
     with pytest.raises(ValueError, match="clusters must have an entry.* lacks 2,.*'q'"):
-        pool.per_query({"r": 2}, "clusters", False)
+        pool.per_query({"r": 2}, "clusters")
     with pytest.raises(TypeError, match=r"mapping from query.*got Series\. Pass \.to_dict\(\)"):
-        pool.per_query(pd.Series([1]), "w", False)
-    assert pool.per_query(np.array([4, 5, 6]), "clusters", True) == [4, 5, 6]
+        pool.per_query(pd.Series([1]), "w")
+    numbered = pool_lists([["a"]] * 3, {"one": [["a", "x"]] * 3}, "zero", "raise")
+    assert numbered.per_query(np.array([4, 5, 6]), "clusters") == [4, 5, 6]
+    assert numbered.per_query({2: 6, 1: 5, 0: 4}, "clusters") == [4, 5, 6]
     with pytest.raises(ValueError, match="one value for each of the 3 queries, got 1"):
-        pool.per_query(["second"], "clusters", True)
+        numbered.per_query(["second"], "clusters")
+
+
+def test_labels_are_sorted_with_the_positions_of_their_queries():
+    lists = {"b": ["x"], "c": ["x"], "a": ["x"]}
+    labels, order = pool_lists({"a": ["y"]}, {"one": lists}, "zero", "raise").sorted_labels()
+    assert labels.tolist() == ["a", "b", "c"]
+    assert order.tolist() == [2, 0, 1]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from functools import partial
 from itertools import permutations
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -178,23 +177,20 @@ def test_a_mean_of_very_large_weights_is_shared_too():
     assert found.shares == pytest.approx(expected.shares, abs=1e-15)
 
 
-def test_a_notebook_shows_a_table_of_the_same_numbers():
+def test_the_text_has_the_numbers_of_the_attributes():
     y_true, y_score, groups = rows()
     found = explain_difference(y_true, y_score, {"gain": [0, 1, 3]}, "rax", groups=groups)
-    html = found._repr_html_()
-    table = ElementTree.fromstring(f"<div>{html}</div>").find("table")  # noqa: S314
-    header, first, *steps, last = [[cell.text or "" for cell in row] for row in table.iter("tr")]
-    assert header == ["NDCG", "change", "", "effect"]
-    assert first == [f"{found.ndcg[0]:.4f}", "", "first", ""]
-    assert last == [f"{found.ndcg[-1]:.4f}", "", "rax", ""]
-    assert len(steps) == len(found.changes)
-    text = repr(found)
-    for step, (number, change, what, effect) in enumerate(steps):
+    count, _, first, *lines, last = repr(found).splitlines()
+    assert count == f"{len(found.labels)} queries"
+    assert first.split() == [f"{found.ndcg[0]:.4f}", "first"]
+    assert last.split() == [f"{found.ndcg[-1]:.4f}", "rax"]
+    steps = [line for line in lines if not line.startswith(" " * 19)]  # others are their effects
+    for step, line in enumerate(steps):
+        number, change, choice, *_ = line.split()
         assert number == f"{found.ndcg[step + 1]:.4f}"
         assert change == f"{found.difference[step]:+.4f}"
-        assert f"{number}  {change}  {what}\n" in text
-        assert f"{'':19}{effect}\n" in text
-    assert html.startswith(f"<p>{len(found.labels)} queries</p>")
+        assert choice == f"{found.changes[step].choice}:"
+    assert len(steps) == len(found.changes) == 2
 
 
 TEXT = """\
@@ -264,7 +260,7 @@ def test_unjudged_is_a_choice():
     ]
 
 
-def test_scores_that_are_places_are_recognised():
+def test_scores_that_are_ranks_are_recognised():
     lists, relevant = [["A", "B", "C"], ["B"], []], [{"B", "X"}, {"B"}, {"A"}]
     run = {"q": {"a": 0.5, "b": 0.5, "c": 0.1}, "r": {"a": 1.0}}
     qrels = {"q": {"a": 1, "b": 0, "d": 2}, "r": {"b": 1}}
@@ -275,17 +271,18 @@ def test_scores_that_are_places_are_recognised():
     ):
         for end in ({"ties": "worst", "unjudged": "omit"}, {"unjudged": "omit", "k": 1}):
             found = explain_difference(y_true, y_score, {"unjudged": "zero"}, end, groups=groups)
-            for text in (repr(found), found._repr_html_()):
-                assert "The scores are places in lists, as from_lists and from_trec" in text
+            assert found.scores_are_ranks
+            assert "The scores are ranks in lists, as from_lists and from_trec" in repr(found)
 
 
 @pytest.mark.parametrize(
     "y_score",
     [[[-1, -1, -2]], [[1, 2, 3]], [[-1, -2, -4]], [[-1, -1.5, -3]], [[0, -1, -2]], [[-np.inf] * 3]],
 )
-def test_other_scores_are_no_places(y_score):
+def test_other_scores_are_not_ranks(y_score):
     found = explain_difference([[1, 0, 2]], y_score, "sklearn", "catboost")
-    assert "places" not in repr(found) + found._repr_html_()
+    assert not found.scores_are_ranks
+    assert "ranks" not in repr(found)
 
 
 def test_a_table_or_a_function_is_shown_short():
@@ -310,7 +307,7 @@ def test_arguments_keep_what_they_hold():
     [
         ("XGBoost", ValueError, "first must be one of 'sklearn', 'lightgbm'.*got 'XGBoost'"),
         (3, TypeError, "first must be a name in CONVENTIONS or a mapping of options.* got int"),
-        ({"groups": [1]}, TypeError, "explain_difference has no option 'groups'.* gain, .* k"),
+        ({"groups": [1]}, TypeError, "explain_difference has no option 'groups'.* gain, .* un"),
         ({"k": 0}, ValueError, "k must be an integer >= 1"),
         ({"k": [1, 2]}, ValueError, "k must be an integer >= 1"),
         ({"ties": "first"}, ValueError, "ties must be one of"),

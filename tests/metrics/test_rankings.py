@@ -1,0 +1,320 @@
+"""Rankings, and shares of judged documents against all orders that the tie rule allows."""
+
+import warnings
+from itertools import pairwise, permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers import graded_rows
+from sklearn.exceptions import UndefinedMetricWarning
+
+from sklearn_ndcg import explain_difference, from_lists, ndcg_samples
+from sklearn_ndcg._lists.pool import pool_lists
+from sklearn_ndcg._metrics.measure import Measure
+from sklearn_ndcg._metrics.rankings import Rankings
+from sklearn_ndcg.inference import compare_rankers, ndcg_by_segment, ndcg_interval
+
+NAN, INF = np.nan, np.inf
+
+# --- shares of judged documents
+
+
+def orders(scores, gains, ties):
+    """The orders of the retrieved documents that the scores and the tie rule allow."""
+    retrieved = [i for i, score in enumerate(scores) if score > -INF]
+    sign = {"best": -1, "worst": 1}.get(ties, 0)
+
+    def is_allowed(above, below):
+        if scores[above] != scores[below]:
+            return scores[above] > scores[below]
+        if ties == "stable":
+            return above < below
+        return sign * gains[above] <= sign * gains[below]
+
+    for order in permutations(retrieved):
+        if all(is_allowed(*pair) for pair in pairwise(order)):
+            yield order
+
+
+def judged_share(y, scores, gains, ties, k):
+    """The share of judged documents of the first k that are returned, nan if none is."""
+    k = None if k == "retrieved" else k
+    first = [order[:k] for order in orders(scores, gains, ties)]
+    if not first[0]:
+        return NAN
+    return np.mean([[not np.isnan(y[i]) for i in documents] for documents in first])
+
+
+GAINS = {"linear": lambda y: y, "table": {0: 3, 1: 1, 2: 1}.get}
+TIES = {
+    "average": {"ties": "average"}, "stable": {"ties": "stable"}, "ignored": {"ignore_ties": True},
+    "worst": {"ties": "worst"}, "best": {"ties": "best"},
+}  # fmt: skip
+
+
+def partly_judged(seed):
+    """Relevance with NaN, two rankers with ties and -inf, and query ids, in random order."""
+    rng = np.random.default_rng(seed)
+    query = rng.permutation(np.repeat(np.arange(20), rng.integers(1, 6, 20)))
+    y = rng.choice([NAN, 0, 1, 2], len(query))
+    return y, {name: rng.choice([-INF, 1, 2], len(query)) for name in "ab"}, query
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, None, "retrieved"])
+@pytest.mark.parametrize("gain", GAINS)
+@pytest.mark.parametrize("ties", TIES)
+def test_judged_shares_are_means_over_the_orders_that_the_measure_allows(ties, gain, k, kernels):
+    table = {0: 3, 1: 1, 2: 1} if gain == "table" else gain
+    for seed, unjudged in ((0, "zero"), (1, "omit")):
+        y, scores, query = partly_judged(seed)
+        gains = [0 if np.isnan(grade) else GAINS[gain](grade) for grade in y.tolist()]
+        measure = Measure(k=k, gain=table, unjudged=unjudged, **TIES[ties])
+        found = Rankings.of_arrays(y, scores, query).judged_shares(measure)
+        rows = [np.flatnonzero(query == q) for q in range(20)]
+        rule = "stable" if ties == "ignored" else ties
+        for score, shares in zip(scores.values(), found.share, strict=True):
+            expected = [judged_share(y[r], score[r], np.take(gains, r), rule, k) for r in rows]
+            np.testing.assert_allclose(shares, expected, atol=1e-12)
+        has_judgements = [not np.isnan(y[r]).all() for r in rows]
+        assert found.has_judgements.tolist() == has_judgements
+        assert found.has_judged_nonrelevant
+
+
+def test_means_are_over_the_queries_that_have_a_judged_document():
+    y, scores, query = partly_judged(2)
+    y[query < 2] = NAN
+    found = Rankings.of_arrays(y, scores, query).judged_shares(Measure(k=2, unjudged="zero"))
+    judged, answered = found.means()
+    known = found.has_judgements
+    assert 0 < known.sum() < 20
+    for i in range(2):
+        shares = found.share[i][known]
+        assert answered[i] == np.mean(~np.isnan(shares))
+        assert judged[i] == pytest.approx(np.nanmean(shares), abs=1e-15)
+    assert found.n_answered().tolist() == [round(share * known.sum()) for share in answered]
+    few = found.take(np.arange(20) < 8)
+    np.testing.assert_equal(few.share, found.share[:, :8])
+    assert few.has_judgements.tolist() == known[:8].tolist()
+    assert few.has_judged_nonrelevant
+
+
+TIED = {"average": 1 / 2, "stable": 0, "worst": 0, "best": 1}
+
+
+@pytest.mark.filterwarnings("ignore:(All 12 queries|Intervals of|Of the first|The truth has none)")
+@pytest.mark.parametrize("ties", TIED)
+def test_a_tie_of_a_judged_and_an_unjudged_document_is_ordered_as_in_the_measure(ties):
+    y, s = np.array([[NAN, 1.0, 0]] * 12), np.array([[2.0, 2, 1]] * 12)
+    options = {"k": 1, "ties": ties, "unjudged": "zero"}
+    assert ndcg_interval(y, s, method="t", **options).judged == TIED[ties]
+    table = ndcg_by_segment(y, s, segments=np.arange(12) // 6, method="t", **options)
+    assert table.judged.tolist() == [TIED[ties]] * 2
+    scores = {"tied": s, "judged first": np.array([[1.0, 2, 1]] * 12)}
+    compared = compare_rankers(y, scores, test="t", **options)
+    assert compared.judged == {"tied": TIED[ties], "judged first": 1}
+    assert explain_difference(y, s, {"unjudged": "omit"}, options).judged == TIED[ties]
+
+
+@pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
+def test_shares_of_a_matrix_are_those_of_its_rows(ties):
+    rng = np.random.default_rng(0)
+    y, s = rng.choice([NAN, 0, 1, 2], (15, 6)), rng.choice([-INF, 1, 2], (15, 6))
+    measure = Measure(k=3, ties=ties, unjudged="zero")
+    found = Rankings.of_arrays(y, {None: s}).judged_shares(measure)
+    rows = Rankings.of_arrays(y.ravel(), {None: s.ravel()}, np.repeat(np.arange(15), 6))
+    np.testing.assert_equal(found, rows.judged_shares(measure))
+
+
+@pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
+def test_shares_of_lists_are_those_of_their_first_documents(ties):
+    """Their documents are never tied."""
+    truths = {"v": {"a": 1, "b": NAN}, "u": {"a": 2, "c": 0}, "w": ["b"]}
+    lists = {"one": {"v": ["b", "a"], "u": ["x", "a"]}, "two": {"u": [], "w": ["x", "b", "y"]}}
+    measure = Measure(k=2, ties=ties, unjudged="zero")
+    rankings = Rankings.of_pool(pool_lists(truths, lists, "zero", "raise"), "relevant")
+    found = rankings.judged_shares(measure)
+    assert rankings.grouping.labels.tolist() == ["u", "v", "w"]
+    np.testing.assert_equal(found.share, [[1 / 2, 1 / 2, NAN], [NAN, NAN, 1 / 2]])
+    assert found.has_judgements.all()
+
+
+def test_nothing_is_counted_if_all_is_judged_and_returned():
+    rankings = Rankings.of_arrays([[1, 0], [0, 1]], {None: [[1, 2], [2, 1]]})
+    assert rankings.judged_shares(Measure()) is None
+
+
+def test_queries_without_a_returned_document_are_counted_without_an_unjudged_one():
+    rankings = Rankings.of_arrays([[1, 0], [0, 1]], {None: [[1, -INF], [-INF, -INF]]})
+    found = rankings.judged_shares(Measure())
+    np.testing.assert_equal(found.share, [[1, NAN]])
+    assert found.means() == ([1], [0.5])
+
+
+def test_nothing_that_was_returned_is_judged():
+    scores = {"one": [[-INF, 1]], "none": [[-INF, -INF]]}
+    found = Rankings.of_arrays([[1.0, NAN]], scores).judged_shares(Measure(unjudged="zero"))
+    assert found.means() == ([0, 0], [1, 0])
+    assert not found.has_judged_nonrelevant
+    unknown = Rankings.of_arrays([[NAN, NAN]], {None: [[1, 2]]})
+    found = unknown.judged_shares(Measure(unjudged="zero"))
+    assert found.means() == ([0], [0])
+
+
+# --- rows
+
+
+def rows(seed=0):
+    """Relevance, scores of two rankers and query ids; some relevance is missing."""
+    _, y, query = graded_rows(seed=seed)
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.random(len(y)) < 0.2, NAN, y)
+    return y, {name: rng.choice([-INF, 0, 1, 2, 3], len(y)) for name in "ab"}, query
+
+
+MEASURES = {
+    "one": {"unjudged": "zero", "undefined": 0.5},
+    "other": {"unjudged": "omit", "undefined": 0.5, "gain": "exponential", "k": 3, "ties": "worst"},
+    "table": {"unjudged": "zero", "undefined": 2, "gain": {0: 1, 1: 5, 2: 2, 3: 3}},
+    "callable": {"unjudged": "omit", "undefined": 2, "gain": np.sqrt, "discount": "reciprocal"},
+}
+
+
+@pytest.mark.parametrize("grades", [True, False])
+def test_rows_that_are_read_once_serve_every_ranker_and_measure(grades):
+    y, scores, query = rows()
+    y = np.nan_to_num(y) if grades else y
+    rankings = Rankings.of_arrays(y, scores, query)
+    assert (rankings.relevance.dtype == np.uint8) == (rankings.judged is None) == grades
+    for _ in range(2):  # nothing is changed
+        for options in MEASURES.values():
+            queries = rankings.queries(Measure(**options))
+            for found, score in zip(queries, scores.values(), strict=True):
+                expected = ndcg_samples(y, score, groups=query, **options)
+                assert found.values()[:, 0].tolist() == expected.tolist()
+
+
+def test_other_scores_are_those_of_another_ranker():
+    y, scores, query = rows()
+    measure = Measure(**MEASURES["other"])
+    rankings = Rankings.of_arrays(y, {None: scores["a"]}, query)
+    [found] = rankings.with_scores(scores["b"]).queries(measure)
+    expected = ndcg_samples(y, scores["b"], groups=query, **MEASURES["other"])
+    assert found.values()[:, 0].tolist() == expected.tolist()
+    with pytest.raises(ValueError, match="must have the same shape"):
+        rankings.with_scores(scores["b"][1:])
+
+
+def test_rows_of_lists_are_those_of_from_lists():
+    rng = np.random.default_rng(0)
+    queries = rng.permutation(list("abcdefgh")).tolist()
+    truths = {q: dict.fromkeys(rng.integers(0, 20, 9).tolist(), 2) | {1: 1} for q in queries}
+    lists = {name: {q: rng.permutation(20)[:8].tolist() for q in queries} for name in "xy"}
+    pool = pool_lists(truths, lists, "zero", "raise")
+    weight = dict(zip(queries, range(8), strict=True))
+    rankings = Rankings.of_pool(pool, "relevant", weight)
+    assert rankings.grouping.labels.tolist() == sorted(queries)
+    for unjudged in ("zero", "omit"):
+        measure = Measure(k=5, unjudged=unjudged)
+        for found, listed in zip(rankings.queries(measure), lists.values(), strict=True):
+            y_true, y_score, groups = from_lists(truths, listed, unjudged=unjudged)
+            expected = ndcg_samples(y_true, y_score, groups=groups, k=5)
+            np.testing.assert_allclose(found.values()[:, 0], expected, atol=1e-15)
+            assert found.weight.tolist() == [weight[q] for q in sorted(queries)]
+
+
+def test_only_the_first_ranker_warns_of_undefined_queries():
+    y, scores, query = rows()
+    y[query == 0] = 0
+    first, second = Rankings.of_arrays(y, scores, query).queries(Measure(unjudged="zero"))
+    with pytest.warns(UndefinedMetricWarning, match="undefined for"):
+        values = first.values()
+    assert values[0] == 0
+    assert second.values()[0] == 0
+
+
+def test_only_all_that_is_scored_must_have_a_weight_and_look_like_queries():
+    rankings = Rankings.of_arrays([1, 0, 2], {None: [1, 2, 3]}, [1, 2, 3], [0, 0, 0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(rankings.queries(Measure(), are_all=False)[0]) == 3
+        with pytest.raises(ValueError, match="sample_weight is 0 for every query"):
+            rankings.queries(Measure())
+        with pytest.raises(UserWarning, match="Each of the 3 queries has a single document"):
+            Rankings.of_arrays([1, 0, 2], {None: [1, 2, 3]}, [1, 2, 3]).queries(Measure())
+
+
+def test_unjudged_rows_are_refused_by_the_measure_and_not_before():
+    rankings = Rankings.of_arrays([[1, NAN, 0]], {None: [[1, 2, 3]]})
+    with pytest.raises(ValueError, match=r"y_true has 1 NaN, at index \(0, 1\)"):
+        rankings.queries(Measure())
+    assert rankings.queries(Measure(unjudged="omit"))[0].lengths.tolist() == [2]
+
+
+@pytest.mark.parametrize("relevance", [[[1, INF, NAN]], [[1, -INF, 0]], [[0.5, INF, 0]]])
+def test_infinite_relevance_is_refused_with_its_index(relevance):
+    with pytest.raises(ValueError, match=r"y_true must be finite, .*at index \(0, 1\)"):
+        Rankings.of_arrays(relevance, {None: [[1, 2, 3]]})
+
+
+def test_without_sorting_the_values_are_the_same_in_any_order():
+    y, scores, query = rows()
+    names = np.array([f"query {q}" for q in query], dtype=object)
+    measure = Measure(unjudged="zero", undefined=0)
+    [sorted_], [found] = (
+        Rankings.of_arrays(y, {None: scores["a"]}, names, sort=sort).queries(measure)
+        for sort in (True, False)
+    )
+    values = dict(zip(sorted_.grouping.labels, sorted_.values()[:, 0], strict=True))
+    assert list(values) == sorted(values)
+    assert dict(zip(found.grouping.labels, found.values()[:, 0], strict=True)) == values
+
+
+# --- clusters and segments
+
+
+def test_the_labels_of_queries_are_sorted_with_the_position_of_each():
+    y, scores, query = rows()
+    city = np.array(["Rome", "Bonn", "Oslo"])[np.arange(20) % 3]
+    cities = ["Bonn", "Oslo", "Rome"]
+    flat = Rankings.of_arrays(y, scores, query)
+    matrix = Rankings.of_arrays(np.ones((20, 2)), {None: np.ones((20, 2))})
+    for rankings, ids in ((flat, city[query]), (matrix, city)):
+        labels, position = rankings.labels_of_queries(ids, "segments")
+        assert labels.tolist() == cities
+        assert labels[position].tolist() == city.tolist()
+
+
+def test_the_labels_of_the_queries_of_lists_come_by_query():
+    lists = {"one": {"v": ["a"], "u": ["b"]}, "two": {"w": ["a"], "u": ["b"]}}
+    pool = pool_lists({"x": ["a"]}, lists, "zero", "raise")
+    rankings = Rankings.of_pool(pool, "relevant")
+    user = {"u": "Ann", "v": "Zoe", "w": "Ann", "x": "Bob", "y": "Eve"}
+    labels, position = rankings.labels_of_queries(user, "clusters")
+    assert labels[position].tolist() == [user[q] for q in rankings.grouping.labels]
+    assert labels.tolist() == ["Ann", "Bob", "Zoe"]
+    with pytest.raises(ValueError, match="clusters must have an entry for each query, but lacks 3"):
+        rankings.labels_of_queries({"u": 1}, "clusters")
+
+
+def test_labels_with_a_time_zone_keep_it():
+    y, scores, query = rows()
+    day = pd.Series(pd.date_range("2024-01-01", periods=3, tz="Asia/Tokyo"))[query % 3]
+    labels, position = Rankings.of_arrays(y, scores, query).labels_of_queries(day, "segments")
+    assert [str(label.tz) for label in labels] == ["Asia/Tokyo"] * 3
+    assert position.tolist() == [q % 3 for q in range(20)]
+
+
+def test_a_query_in_two_clusters_is_named_with_both():
+    y, scores, query = rows()
+    names = np.array([f"q{q:02}" for q in query])
+    city = np.where(query == 4, "Bonn", "Rome")
+    city[np.flatnonzero(query == 4)[-1]] = "Oslo"
+    rankings = Rankings.of_arrays(y, scores, names)
+    words = "1 query has rows in more than one cluster: query 'q04' is in clusters 'Bonn' and 'O"
+    with pytest.raises(ValueError, match=words):
+        rankings.labels_of_queries(city, "clusters")
+    city[np.flatnonzero(query == 9)[-1]] = "Oslo"
+    words = "2 queries have rows in more than one segment: .* with groups=.groups, segments."
+    with pytest.raises(ValueError, match=words):
+        rankings.labels_of_queries(city, "segments")
