@@ -13,8 +13,8 @@ matplotlib.use("agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from sklearn_ndcg import NDCGDisplay, SegmentDisplay, jarvelin_kekalainen, ndcg_score
-from sklearn_ndcg.inference import DifferenceDisplay, compare_rankers
+from sklearn_ndcg import NDCGDisplay, jarvelin_kekalainen, ndcg_score
+from sklearn_ndcg.inference import DifferenceDisplay, compare_rankers, ndcg_by_segment
 
 GROUNDS = {
     "light": {"ink": "#222832", "lines": ["#0072b2", "#b34700", "#00795a", "#9c4a83"]},
@@ -82,11 +82,14 @@ def difference_display(ax):
     DifferenceDisplay.from_comparison(compare_rankers(*two_rankers(), random_state=0), ax=ax)
 
 
-def segment_display(ax):
-    """The difference of two rankers by segment."""
-    segments = np.repeat(["desktop", "phone", "tablet"], [150, 120, 30])
-    result = compare_rankers(*two_rankers(), segments=segments, random_state=0)
-    SegmentDisplay.from_comparison(result, ax=ax)
+def segments(ax):
+    """NDCG by segment, with intervals."""
+    y_true, scores = two_rankers()
+    device = np.repeat(["desktop", "phone", "tablet"], [150, 120, 30])
+    table = ndcg_by_segment(y_true, scores["new"], segments=device, method="t")
+    low, high = table.confidence_interval
+    ax.errorbar(table.ndcg, table.segments, xerr=[table.ndcg - low, high - table.ndcg], fmt="o")
+    ax.set(xlabel="NDCG", ylim=(2.5, -0.5))
 
 
 def flow(ax, *rows):
@@ -141,9 +144,9 @@ def front(axes):
 
 def draw_all(folder):
     """Write an SVG of each picture, for each background, into `folder`."""
-    for draw in (gains, discounts, ties):
+    for draw in (gains, discounts, ties, segments):
         save(folder, draw)
-    for draw in (ndcg_display, difference_display, segment_display):
+    for draw in (ndcg_display, difference_display):
         save(folder, draw, figsize=(8, 4.2))
     for draw in (three_libraries, larger_than_memory):
         save(folder, draw, figsize=(4.8, 2.9))

@@ -15,6 +15,7 @@ from sklearn.experimental import enable_halving_search_cv  # noqa: F401  its cla
 from sphinx import addnodes
 
 import sklearn_ndcg
+import sklearn_ndcg.inference
 
 here = Path(__file__).parent
 generated = here / "generated"
@@ -117,7 +118,8 @@ def public_names(library):
 
 # Names that become links wherever they stand. Whose `ndcg_score` is meant, only a reader can tell.
 _LINKED = {full.rpartition(".")[2]: full for full, _ in public_names("sklearn")}
-_LINKED |= {name: f"sklearn_ndcg.{name}" for name in sklearn_ndcg.__all__}
+for _module in (sklearn_ndcg, sklearn_ndcg.inference):
+    _LINKED |= {name: f"{_module.__name__}.{name}" for name in _module.__all__}
 del _LINKED["ndcg_score"], _LINKED["dcg_score"]
 _NOT_LINKED = (
     addnodes.desc_signature, addnodes.pending_xref, nodes.FixedTextElement, nodes.math,
@@ -149,9 +151,7 @@ def link_names(app, doctree):
     """Link the names of this package and of scikit-learn in text, code and types."""
     page = app.env.docname
     for node in doctree.findall(addnodes.pending_xref):
-        full = _LINKED.get(node["reftarget"], "")
-        if full.startswith("sklearn."):  # the others are found without help
-            node["reftarget"] = full
+        node["reftarget"] = _LINKED.get(node["reftarget"], node["reftarget"])
     for text in list(doctree.findall(nodes.Text)) if page != "index" else []:  # cards are links
         node = text.parent if isinstance(text.parent, nodes.literal) else text
         # "Comparison" is a name where it stands alone, and a word in a sentence

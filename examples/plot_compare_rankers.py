@@ -22,8 +22,13 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.metrics.pairwise import cosine_similarity
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict
 
-from sklearn_ndcg import NDCGDisplay, make_ndcg_scorer
-from sklearn_ndcg.inference import DifferenceDisplay, compare_rankers, ndcg_interval
+from sklearn_ndcg import make_ndcg_scorer
+from sklearn_ndcg.inference import (
+    DifferenceDisplay,
+    NDCGDisplay,
+    compare_rankers,
+    ndcg_interval,
+)
 
 try:
     import matplotlib.pyplot as plt

@@ -21,7 +21,6 @@ from scipy.sparse import csr_array
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import normalize
 
-from sklearn_ndcg import SegmentDisplay
 from sklearn_ndcg.inference import DifferenceDisplay, compare_lists
 
 try:
@@ -109,11 +108,18 @@ print(f"neighbours are {result.verdict[0]} overall, worse after {worse}, better 
 # %%
 # Segments with intervals
 # -----------------------
-# Each interval is for its segment alone. The black line is the mean over all queries.
+# Each interval is for its segment alone. The solid line is the mean over all queries.
 
 by_segment, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
-SegmentDisplay.from_comparison(result, ax=ax)
-ax.set_ylabel("Ratings so far")
+labels = [f"{n} ({part.n_queries} queries)" for n, part in parts.items()]
+difference = np.array([part.difference[0] for part in parts.values()])
+low, high = np.array([np.ravel(part.confidence_interval) for part in parts.values()]).T
+ax.errorbar(difference, labels, xerr=[difference - low, high - difference], fmt="o")
+ax.axvline(result.difference[0], color="k", lw=1, label="all queries")
+ax.axvline(0, color="k", lw=1, ls="--")
+ax.invert_yaxis()
+ax.legend()
+ax.set(xlabel="Difference of NDCG@10, neighbours - popularity", ylabel="Ratings so far")
 
 # %%
 # New users only
