@@ -118,11 +118,10 @@ def test_only_public_names_of_dependencies_are_imported(module):
     for source, name in imports(module):
         if not source.startswith("sklearn_ndcg"):
             top = source.split(".")[0]
-            known = {"__future__", "joblib", "numpy", "scipy", "sklearn", "threadpoolctl"}
+            known = {"__future__", "numpy", "scipy", "sklearn"}
             assert top in known | sys.stdlib_module_names
             private = [part for part in [*source.split("."), name] if part.startswith("_")]
-            is_public = source in {"__future__", "_thread"}  # both are in Python's manual
-            assert is_public or not private, f"{module} imports {source}.{name}"
+            assert source == "__future__" or not private, f"{module} imports {source}.{name}"
 
 
 def code_lines(path):

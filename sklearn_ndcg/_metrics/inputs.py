@@ -14,7 +14,6 @@ from sklearn.utils import check_array
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Floats, Grades
 from sklearn_ndcg._kernels.numpy_kernels import as_grades
-from sklearn_ndcg._kernels.threads import map_rows
 from sklearn_ndcg._metrics.measure import Measure
 from sklearn_ndcg._metrics.queries import LARGEST_WEIGHT, Queries, refuse_zero_weight
 from sklearn_ndcg._rows.grouping import Grouping, warn_of_single_documents
@@ -270,7 +269,7 @@ def _scores(y_score: ArrayLike, shape: tuple[int, ...]) -> Floats:
             f"y_true and y_score must have the same shape, got {shape} and {score.shape}.{hint}"
         )
     rows = score.ravel()
-    if not all(map_rows(lambda part: rows[part].max() < np.inf, len(rows))):
+    if not rows.max() < np.inf:
         wrong = _checks.count_of(np.isnan(score) | (score == np.inf), "NaN or +inf")
         raise ValueError(
             f"y_score must be finite, or -inf for what was not retrieved; found {wrong}."

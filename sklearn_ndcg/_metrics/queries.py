@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import fsum
@@ -263,32 +263,25 @@ class Queries:
         return np.unique(np.array(ends, dtype=np.intp), return_inverse=True)
 
     def _dcg(self, cutoffs: Ints, discount: Floats, part: Ints | None = None) -> Floats:
-        def dcg(some: slice) -> Any:
-            return _kernels.backend.dcg(
-                self.gain, self.score, self.starts[some], self.lengths[some], discount, cutoffs,
-                self.measure.tie_rule, self.gain_table,
-            )  # fmt: skip
-
-        return self._of_kernel(dcg, part)
+        values = _kernels.backend.dcg(
+            self.gain, self.score, self.starts, self.lengths, discount, cutoffs,
+            self.measure.tie_rule, self.gain_table,
+        )  # fmt: skip
+        return self._refuse_overflow(values, part)
 
     def _ideal(self, cutoffs: Ints, discount: Floats, part: Ints | None = None) -> Floats:
-        def ideal(some: slice) -> Any:
-            ends = cutoffs if cutoffs.ndim == 1 else cutoffs[some]
-            return _kernels.backend.ideal_dcg(
-                self.gain, self.starts[some], self.lengths[some], discount, ends, self.gain_table
-            )
+        values = _kernels.backend.ideal_dcg(
+            self.gain, self.starts, self.lengths, discount, cutoffs, self.gain_table
+        )
+        return self._refuse_overflow(values, part)
 
-        return self._of_kernel(ideal, part)
-
-    def _of_kernel(self, kernel: Callable[[slice], Floats], part: Ints | None) -> Floats:
-        """Values of a kernel for all queries; raises if a sum is too large.
+    def _refuse_overflow(self, values: Floats, part: Ints | None) -> Floats:
+        """The values of a kernel; raises if a sum is too large.
 
         `part` has the numbers of these queries, if they are not all.
         """
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            values = _kernels.in_threads(kernel, self.lengths, len(self.gain))
-        wrong = np.flatnonzero(~np.isfinite(values).all(axis=1))
-        if len(wrong):
+        if not np.isfinite(values).all():
+            wrong = np.flatnonzero(~np.isfinite(values).all(axis=1))
             queries = np.sort(wrong if part is None else part[wrong])
             raise ValueError(
                 "y_true has gains that, times discount, add up to more than a float64 holds in "

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ndcg._checks import Ints, import_optional
-from sklearn_ndcg._kernels.threads import map_rows
 from sklearn_ndcg._metrics.inputs import read_batch
 from sklearn_ndcg._metrics.measure import Measure
 from sklearn_ndcg._metrics.queries import LARGEST_WEIGHT, Queries, Totals
@@ -199,12 +198,7 @@ def _in_another(table: Any, columns: Columns, query: Ints, first: Ints) -> NDArr
     """Which rows are in another segment than the first row of their query."""
     names = [name for name in columns["segments"] if name not in columns["groups"]]
     each = [encode_ids(_ids(table, [name]), len(table), "segments")[0] for name in names]
-    compared = [(ids, ids[first]) for ids in each]
-
-    def in_one(part: slice) -> bool:
-        return all((ids[part] == of_query[query[part]]).all() for ids, of_query in compared)
-
-    if all(map_rows(in_one, len(table))):
+    if all((ids == ids[first][query]).all() for ids in each):
         return np.zeros(len(table), dtype=bool)
     # equal segments may have several codes here, for example as categories
     codes = _grouping(table, columns["segments"], sort=False).row_codes()

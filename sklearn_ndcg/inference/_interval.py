@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import chain
 from typing import Any, Unpack, get_args
 
 import numpy as np
@@ -12,7 +11,6 @@ from scipy import stats
 
 from sklearn_ndcg._checks import EQUAL, Floats, Ints, check_choice, warn
 from sklearn_ndcg._kernels.sums import weighted_means
-from sklearn_ndcg._kernels.threads import map_queries
 from sklearn_ndcg._metrics.measure import NDCGOptions, measure_and_data
 from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg.inference import _statistics as statistics
@@ -241,16 +239,12 @@ def ndcg_by_segment(
     _warn_of_weak_segments(parts)
     samples = [sample, *parts.values()]
     generators = [first, *(generator_of(random_state, n_resamples) for _ in parts)]
-    if generators[-1] is first:  # threads must not draw from the same one
+    if generators[-1] is first:  # the user's: each sample has one of its own
         generators = first.spawn(len(samples))
-    how = confidence_level, method, n_resamples
-
-    def intervals(some: slice) -> list[NDCGInterval]:
-        pairs = zip(samples[some], generators[some], strict=True)
-        return [_interval(each, *how, generator) for each, generator in pairs]
-
-    n_drawn = np.array([each.n_queries for each in samples]) * n_resamples
-    overall, *found = chain(*map_queries(intervals, n_drawn, int(n_drawn.sum())))
+    overall, *found = (
+        _interval(each, confidence_level, method, n_resamples, generator)
+        for each, generator in zip(samples, generators, strict=True)
+    )
     names = ("ndcg", "standard_error", "n_queries", "n_left_out", "judged")
     low, high = np.array([each.confidence_interval for each in found]).T
     return SegmentTable(
