@@ -24,8 +24,7 @@ from sklearn_ndcg._rows.columns import (
     group_columns,
     insert_zeros,
     lacking,
-    order_values,
-    query_ids,
+    values_by,
     without_columns,
 )
 from sklearn_ndcg._rows.grouping import Grouping, warn_of_single_documents
@@ -259,7 +258,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         inner = self._clone_estimator()
         last = libraries.last_step(inner)
         self._check_groups(groups, last, fit_params)
-        times = order_values(X, self.order_by, y)
+        times = values_by(X, self.order_by, None, y, "order_by")
         _checks.refuse_reordered(X=X, order_by=times)
         self._group_columns = group_columns(X, self.group_by, self.order_by)
         self._columns = column_names(X) or []
@@ -366,7 +365,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             ``ndcg_score(y, scores, groups=groups, k=k)``.
         """
         self._features(X)  # raises if X is not as in fit
-        groups = query_ids(X, self.group_by, groups, y)  # before y loses its index
+        groups = values_by(X, self.group_by, groups, y)  # before y loses its index
         scorer = make_ndcg_scorer(k=self.k)
         y = utils.column_or_1d(y, warn=True)
         return float(scorer(self, X, y, sample_weight, groups=groups))  # type: ignore[arg-type]
@@ -458,7 +457,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if X is None:
             raise ValueError("X is None: pass the features, one row per document.")
         _checks.refuse_masked(y, "y")
-        groups = query_ids(X, self.group_by, groups, y)
+        groups = values_by(X, self.group_by, groups, y)
         n = count_rows(X)
         aligned = {k: v for k, v in fit_params.items() if libraries.is_aligned(k, v, n)}
         _checks.refuse_reordered(X=X, y=y, groups=groups, sample_weight=sample_weight, **aligned)

@@ -16,7 +16,7 @@ from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff
 from sklearn_ndcg._metrics.inputs import read_batch, read_queries, with_scores
 from sklearn_ndcg._metrics.measure import DCGChoices, Measure, NDCGChoices, measure_and_data
-from sklearn_ndcg._rows.columns import count_rows, query_ids
+from sklearn_ndcg._rows.columns import count_rows, values_by
 from sklearn_ndcg._selection.leaks import WholeQueries, warn_of_leak
 
 Response = Literal["predict_proba", "decision_function", "predict"]
@@ -473,7 +473,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
             The query ids; None if each row is a query.
         """
         self._refuse_binned(estimator, X)
-        groups = query_ids(X, self.group_by, groups, y)
+        groups = values_by(X, self.group_by, groups, y)
         _checks.refuse_reordered(X=X, y=y, groups=groups)
         shape = np.shape(y)
         # with ids, labels of shape (n_documents, 1) are a column

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import BaseCrossValidator, check_cv
 
 from sklearn_ndcg._checks import Ints, is_integer, refuse_reordered
-from sklearn_ndcg._rows.columns import count_rows, order_values, query_ids
+from sklearn_ndcg._rows.columns import count_rows, values_by
 from sklearn_ndcg._rows.grouping import Grouping, shown_labels
 
 # Splitters with such names take the order of samples as the order of time.
@@ -129,7 +129,7 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
         for fold, (train, test) in enumerate(splitter.split(*samples)):
             trained = order[_chosen(train, n, "queries", fold, "training")]
             tested = order[_chosen(test, n, "queries", fold, "test")]
-            yield rows[grouping.places_of(trained)], np.sort(rows[grouping.places_of(tested)])
+            yield rows[grouping.rows_of(trained)], np.sort(rows[grouping.rows_of(tested)])
 
     def get_n_splits(
         self, X: Any = None, y: ArrayLike | None = None, groups: ArrayLike | None = None
@@ -244,13 +244,13 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
 
     def _samples(self, X: Any, y: Any, groups: Any) -> tuple[Grouping, Ints, tuple[Any, Any]]:
         """The queries, their order, and the splitter's X and y, one sample per query."""
-        groups = query_ids(X, self.group_by, groups, y)
+        groups = values_by(X, self.group_by, groups, y)
         if groups is None:
             raise ValueError(
                 "QuerySplitter got no groups, so it is not known which rows are one query. Pass "
                 "groups, one id per row, to the tool, or say with group_by= where in X they are."
             )
-        values = order_values(X, self.order_by, y)
+        values = values_by(X, self.order_by, None, y, "order_by")
         refuse_reordered(X=X, y=y, groups=groups, order_by=values)
         grouping = Grouping.of_ids(groups, count_rows(X))
         in_time = any(_IN_TIME.search(each.__name__) for each in type(self.cv).mro())
