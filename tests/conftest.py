@@ -7,13 +7,12 @@ import threading
 from contextlib import contextmanager
 from pathlib import Path
 
-# Small data need no threads, and waiting threads use the cores of the other worker.
+# Small data need no threads of OpenMP, and waiting threads use the cores of the other worker.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
 import sklearn
 from helpers import graded_rows
-from threadpoolctl import threadpool_limits
 
 import sklearn_ndcg
 from sklearn_ndcg import _checks, _kernels
@@ -96,22 +95,10 @@ def kernels(request, monkeypatch):
 
 
 @pytest.fixture
-def openmp_threads():
-    """Let OpenMP, which was started with one thread above, use any number of them."""
-    with threadpool_limits(1000, user_api="openmp"):
-        yield
-
-
-@pytest.fixture
-def main_thread():
-    """Skip the test where pytest itself runs in another thread."""
-    if threading.current_thread() is not threading.main_thread():
-        pytest.skip("not in the main thread")
-
-
-@pytest.fixture
-def interrupts(main_thread):
+def interrupts():
     """Let Ctrl-C interrupt, even if pytest runs in the background of a script, which ignores it."""
+    if threading.current_thread() is not threading.main_thread():
+        pytest.skip("signals interrupt only the main thread")
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

@@ -5,18 +5,12 @@
 With a small cutoff only the documents that can reach it are kept. The sorts are in `sorts.pxi`.
 """
 
+from cpython.exc cimport PyErr_CheckSignals
 from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY
 from libc.string cimport memcpy, memset
 
-import os
-
 import numpy as np
-
-from sklearn_ndcg._kernels.threads import check_interrupt, map_rows
-
-# so that nobody can choose ids that all fall into one slot
-cdef unsigned long long SEED = int.from_bytes(os.urandom(8), "little")
 
 ctypedef fused real:
     float
@@ -28,15 +22,14 @@ ctypedef fused graded:  # gains, or grades whose gains are in a table
 
 cdef enum:
     GRADES = 256  # of a byte
-    PARTS = 16  # of a query: their highest scores bound the score at a small cutoff from below
-    PATIENCE = 1 << 21  # documents, after which the kernels check whether the call was interrupted
+    STRIPES = 16  # of a chunk of a query: every 16th score, whose maxima are computed at once
+    PATIENCE = 1 << 21  # documents after which the kernels ask Python for an interrupt
 
 ctypedef fused item:
     unsigned char
     float
     double
     Py_ssize_t
-
 
 
 cdef struct Sum:  # compensated
@@ -104,14 +97,14 @@ cdef inline double gain_of(graded grade, const double* table) noexcept nogil:
         return table[grade]
 
 
-cdef int check_interrupt_now() except -1 with gil:
-    check_interrupt()
-    return 0
+cdef int check_interrupt() except -1 with gil:
+    """Raise KeyboardInterrupt after Ctrl-C; only the main thread is ever interrupted."""
+    return PyErr_CheckSignals()
 
 
-cdef inline int check_interrupt_now_and_then(Py_ssize_t i) except -1 nogil:
-    """Raise if the call was interrupted, in a loop over `i`."""
-    return check_interrupt_now() if i % PATIENCE == PATIENCE - 1 else 0
+cdef inline int check_now_and_then(Py_ssize_t i) except -1 nogil:
+    """Check for an interrupt now and then, in a loop over `i`."""
+    return check_interrupt() if i % PATIENCE == PATIENCE - 1 else 0
 
 
 include "sorts.pxi"
@@ -120,23 +113,23 @@ include "sorts.pxi"
 cdef double lower_bound(
     const real* score, Py_ssize_t n, Py_ssize_t depth, Document* best, Document* spare
 ) except? -1 nogil:
-    """A score that at least `depth` documents reach: the `depth`-th of the maxima of parts."""
-    cdef real highest[PARTS]
-    cdef Py_ssize_t i, j, chunk, n_chunks = (depth + depth // 4 + PARTS - 1) // PARTS
+    """A score that at least `depth` documents reach: the `depth`-th of the maxima of stripes."""
+    cdef real highest[STRIPES]
+    cdef Py_ssize_t i, j, chunk, n_chunks = (depth + depth // 4 + STRIPES - 1) // STRIPES
     cdef Py_ssize_t length = n // n_chunks
-    if length < 2 * PARTS:
+    if length < 2 * STRIPES:
         return -DBL_MAX
     for chunk in range(n_chunks):
-        memcpy(highest, score, PARTS * sizeof(real))
-        i = PARTS
-        while i + PARTS <= length:
-            for j in range(PARTS):
+        memcpy(highest, score, STRIPES * sizeof(real))
+        i = STRIPES
+        while i + STRIPES <= length:
+            for j in range(STRIPES):
                 highest[j] = score[i + j] if score[i + j] > highest[j] else highest[j]
-            i += PARTS
-        for j in range(PARTS):
-            best[chunk * PARTS + j].score = highest[j]
+            i += STRIPES
+        for j in range(STRIPES):
+            best[chunk * STRIPES + j].score = highest[j]
         score += length
-    sort(best, spare, n_chunks * PARTS)
+    sort(best, spare, n_chunks * STRIPES)
     return max(best[depth - 1].score, -DBL_MAX)
 
 
@@ -147,34 +140,34 @@ cdef Py_ssize_t rank(
 
     `score` may lie in the first half of `spare`.
     """
-    cdef Py_ssize_t i, found = 0
+    cdef Py_ssize_t i, n_kept = 0
     cdef Py_ssize_t* row = <Py_ssize_t*> spare + n
     cdef double bound = lower_bound(score, n, depth, ranked, ranked + n // 2)
     for i in range(n):  # branch-free
-        row[found] = i
-        found += score[i] >= bound
-    for i in range(found):
-        check_interrupt_now_and_then(i)
+        row[n_kept] = i
+        n_kept += score[i] >= bound
+    for i in range(n_kept):
+        check_now_and_then(i)
         ranked[i] = Document(score[row[i]], row[i])
-    sort(ranked, spare, found)
-    return found
+    sort(ranked, spare, n_kept)
+    return n_kept
 
 
 cdef int dcg_of_query(
     const graded* gain, const real* score, Py_ssize_t n, const Ranks* ranks, int by_gain, bint averages,
     const double* table, Document* ranked, Document* spare, double* out,
 ) except -1 nogil:
-    cdef Py_ssize_t i, first = 0, last, found, at = 0
+    cdef Py_ssize_t i, first = 0, last, n_ranked, at = 0
     cdef Py_ssize_t depth = min(n, ranks.cutoffs[ranks.n_cutoffs - 1])
     cdef double* gains = <double*> spare
     cdef Sum s = Sum(0, 0)
     cdef Sum block
-    found = rank(score, n, depth, ranked, spare)
-    while first < found and at < ranks.n_cutoffs:
-        check_interrupt_now_and_then(first)
+    n_ranked = rank(score, n, depth, ranked, spare)
+    while first < n_ranked and at < ranks.n_cutoffs:
+        check_now_and_then(first)
         last = first + 1
         if by_gain or averages:
-            while last < found and ranked[last].score == ranked[first].score:
+            while last < n_ranked and ranked[last].score == ranked[first].score:
                 last += 1
         if last == first + 1:
             add_term(ranks, gain_of(gain[ranked[first].row], table), first, &s, &at, out)
@@ -197,21 +190,17 @@ cdef int dcg_of_query(
 
 cdef int ideal_of_query(
     const graded* gain, Py_ssize_t n, const Ranks* ranks, const double* table,
-    const Py_ssize_t* by_gain, Py_ssize_t n_grades, Document* ranked, Document* spare, double* out,
+    const Py_ssize_t* best_first, Py_ssize_t n_grades, Document* ranked, Document* spare, double* out,
 ) except -1 nogil:
     cdef Py_ssize_t counts[2 * GRADES]
     cdef Py_ssize_t i, grade, count, first = 0, at = 0
+    cdef double* gains = <double*> spare
     cdef Py_ssize_t depth = min(n, ranks.cutoffs[ranks.n_cutoffs - 1])
     cdef Sum s = Sum(0, 0)
-    if graded is double:
-        rank(gain, n, depth, ranked, spare)
-        for i in range(depth):
-            check_interrupt_now_and_then(i)
-            add_term(ranks, ranked[i].score, i, &s, &at, out)
-    elif 4 * n < n_grades:  # fewer documents than counts to look at
+    if graded is double or 4 * n < n_grades:  # fewer documents than counts to look at
         for i in range(n):
-            ranked[i].score = table[gain[i]]
-        sort(ranked, spare, n)
+            gains[i] = gain_of(gain[i], table)
+        rank(gains, n, depth, ranked, spare)
         for i in range(depth):
             add_term(ranks, ranked[i].score, i, &s, &at, out)
     else:
@@ -222,7 +211,7 @@ cdef int ideal_of_query(
         if n % 2:
             counts[gain[n - 1]] += 1
         for i in range(n_grades):
-            grade = by_gain[i]
+            grade = best_first[i]
             count = counts[grade] + counts[n_grades + grade]
             add_terms(ranks, table[grade], first, first + count, &s, &at, out)
             first += count
@@ -231,153 +220,67 @@ cdef int ideal_of_query(
     return 0
 
 
-def count_codes(const Py_ssize_t[::1] codes, Py_ssize_t n_codes):
-    """How often each code occurs."""
-    counts = np.zeros(n_codes, dtype=np.intp)
-    cdef Py_ssize_t[::1] count = counts
-    cdef Py_ssize_t i
-    with nogil:
-        for i in range(codes.shape[0]):
-            count[codes[i]] += 1
-    return counts
-
-
-def mark_codes(const Py_ssize_t[::1] codes, char[::1] seen):
-    """``seen[codes] = True``."""
-    cdef Py_ssize_t i
-    with nogil:
-        for i in range(codes.shape[0]):
-            seen[codes[i]] = 1
-
-
-def gather_by_group(values, codes, places):
-    """``values[np.argsort(codes, kind="stable")]`` in linear time; `places` as in `places_of`."""
-    out = np.empty_like(values)
-    map_rows(
-        lambda part: _scatter(values[part], codes[part], places[part.start].copy(), out),
-        len(values), len(places),
-    )
-    return out
-
-
-def _scatter(
-    const item[::1] values, const Py_ssize_t[::1] codes, Py_ssize_t[::1] next_place, item[::1] out
+def gather_by_group(
+    const item[::1] values, const Py_ssize_t[::1] codes, const Py_ssize_t[::1] starts
 ):
+    """``values[np.argsort(codes, kind="stable")]``, where rows of code c begin at ``starts[c]``."""
+    gathered = np.empty_like(values)
+    cdef item[::1] out = gathered
+    cdef Py_ssize_t[::1] next_row = starts.copy()
     cdef Py_ssize_t i, code
     with nogil:
         for i in range(values.shape[0]):
             code = codes[i]
-            out[next_place[code]] = values[i]
-            next_place[code] += 1
+            out[next_row[code]] = values[i]
+            next_row[code] += 1
+    return gathered
 
 
-cdef inline size_t slot_of(unsigned long long id, size_t mask) noexcept nogil:
+cdef inline Py_ssize_t* slot_of(
+    long long id, Py_ssize_t* code_in_slot, size_t mask, const long long* id_of_code
+) noexcept nogil:
+    """The slot that has the code of an id, or the free one that is to have it."""
     # the finalizer of MurmurHash3 (Appleby): every bit of the id reaches the low bits
-    id ^= SEED
-    id ^= id >> 33
-    id *= 0xff51afd7ed558ccdULL
-    id ^= id >> 33
-    id *= 0xc4ceb9fe1a85ec53ULL
-    id ^= id >> 33
-    return id & mask
+    cdef unsigned long long slot = id
+    slot ^= slot >> 33
+    slot *= 0xff51afd7ed558ccdULL
+    slot ^= slot >> 33
+    slot *= 0xc4ceb9fe1a85ec53ULL
+    slot ^= slot >> 33
+    while code_in_slot[slot & mask] >= 0 and id_of_code[code_in_slot[slot & mask]] != id:
+        slot += 1
+    return &code_in_slot[slot & mask]
 
 
 def factorize(const long long[::1] ids):
-    """Distinct ids in the order of their first rows, and the place of each row's id among them."""
-    cdef Py_ssize_t i, code, n = ids.shape[0], n_found = 0, n_slots = 1024
-    cdef size_t slot, mask = n_slots - 1
-    cdef long long id
-    codes = np.empty(n, dtype=np.intp)
-    found, slots = np.empty(n_slots // 2, dtype=np.int64), np.full(n_slots, -1, dtype=np.intp)
-    cdef Py_ssize_t[::1] code_of_row = codes, code_in_slot = slots
-    cdef long long[::1] id_of_code = found
-    for i in range(n):
-        id = ids[i]
-        if i and id == ids[i - 1]:
-            code_of_row[i] = code_of_row[i - 1]
-            continue
-        slot = slot_of(<unsigned long long> id, mask)
-        while code_in_slot[slot] >= 0 and id_of_code[code_in_slot[slot]] != id:
-            slot = (slot + 1) & mask
-        if code_in_slot[slot] < 0:
-            if 2 * n_found == n_slots:  # half full: all move to a table four times as large
+    """Distinct ids in the order of their first rows, and the index of each row's id among them."""
+    cdef Py_ssize_t i, known, code = 0, n_distinct = 0, n_slots = 1024
+    cdef Py_ssize_t* slot
+    codes = np.empty(len(ids), dtype=np.intp)
+    cdef Py_ssize_t[::1] code_of_row = codes, code_in_slot = np.full(n_slots, -1, dtype=np.intp)
+    cdef long long[::1] id_of_code = np.empty(n_slots // 2, dtype=np.int64)
+    for i in range(ids.shape[0]):
+        if i == 0 or ids[i] != ids[i - 1]:
+            if 2 * n_distinct == n_slots:  # half full: all codes move to a table four times as large
                 n_slots *= 4
-                mask = n_slots - 1
-                found = np.resize(found, n_slots // 2)
-                slots = np.full(n_slots, -1, dtype=np.intp)
-                id_of_code, code_in_slot = found, slots
-                for code in range(n_found):
-                    slot = slot_of(<unsigned long long> id_of_code[code], mask)
-                    while code_in_slot[slot] >= 0:
-                        slot = (slot + 1) & mask
-                    code_in_slot[slot] = code
-                slot = slot_of(<unsigned long long> id, mask)
-                while code_in_slot[slot] >= 0:
-                    slot = (slot + 1) & mask
-            id_of_code[n_found] = id
-            code_in_slot[slot] = n_found
-            n_found += 1
-        code_of_row[i] = code_in_slot[slot]
-    return found[:n_found].copy(), codes
-
-
-cdef extern from "Python.h":  # borrowed objects, as counting references would write to each
-    ctypedef struct PyObject
-    ctypedef struct PyTypeObject:
-        pass
-    PyTypeObject PyBytes_Type, PyFloat_Type, PyLong_Type, PyUnicode_Type
-    int Py_EQ
-    PyTypeObject* Py_TYPE(PyObject*)
-    Py_hash_t PyObject_Hash(PyObject*) except? -1
-    int PyObject_RichCompareBool(PyObject*, PyObject*, int) except -1
-
-
-cdef inline bint is_plain(PyObject* each) noexcept:
-    """Whether this is text or a number: comparing these runs no Python code."""
-    cdef PyTypeObject* kind = Py_TYPE(each)
-    return (
-        kind == &PyUnicode_Type or kind == &PyBytes_Type or kind == &PyLong_Type
-        or kind == &PyFloat_Type
-    )
-
-
-def factorize_objects(const Py_ssize_t[::1] addresses):
-    """Codes of objects, the same for equal ones.
-
-    None if not all are text, bytes, int or float, or if different ones have the same hash.
-    """
-    cdef Py_ssize_t i, n = addresses.shape[0], n_found = 0
-    cdef PyObject* each
-    hashes = np.empty(n, dtype=np.int64)
-    cdef long long[::1] hash_of_row = hashes
-    for i in range(n):
-        each = <PyObject*> addresses[i]
-        if not is_plain(each):
-            return None
-        hash_of_row[i] = PyObject_Hash(each)
-    found, codes = factorize(hashes)
-    cdef const Py_ssize_t[::1] code_of_row = codes
-    cdef Py_ssize_t[::1] address_of_code = np.empty(len(found), dtype=np.intp)
-    for i in range(n):
-        each = <PyObject*> addresses[i]
-        if code_of_row[i] == n_found:
-            address_of_code[n_found] = addresses[i]
-            n_found += 1
-        elif not is_plain(each) or not PyObject_RichCompareBool(
-            <PyObject*> address_of_code[code_of_row[i]], each, Py_EQ
-        ):
-            return None
-    return codes
+                code_in_slot = np.full(n_slots, -1, dtype=np.intp)
+                id_of_code = np.resize(id_of_code, n_slots // 2)
+                for known in range(n_distinct):
+                    slot = slot_of(id_of_code[known], &code_in_slot[0], n_slots - 1, &id_of_code[0])
+                    slot[0] = known
+            slot = slot_of(ids[i], &code_in_slot[0], n_slots - 1, &id_of_code[0])
+            if slot[0] < 0:
+                slot[0] = n_distinct
+                id_of_code[n_distinct] = ids[i]
+                n_distinct += 1
+            code = slot[0]
+        code_of_row[i] = code
+    return np.array(id_of_code[:n_distinct]), codes
 
 
 def dcg(
-    const graded[::1] gain,
-    const real[::1] score,
-    const Py_ssize_t[::1] starts,
-    const Py_ssize_t[::1] lengths,
-    const double[::1] discount,
-    const Py_ssize_t[::1] cutoffs,
-    ties,
+    const graded[::1] gain, const real[::1] score, const Py_ssize_t[::1] starts,
+    const Py_ssize_t[::1] lengths, const double[::1] discount, const Py_ssize_t[::1] cutoffs, ties,
     const double[::1] table,
 ):
     """DCG of every query at every cutoff, shape (n_queries, n_cutoffs)."""
@@ -385,71 +288,57 @@ def dcg(
     cdef int by_gain
     cdef bint averages
     by_gain, averages = ties  # fails for a rule with more fields
+    values = np.zeros((len(starts), len(cutoffs)))
+    cdef double[:, ::1] out = values, sums = _running_sums(discount), scratch = _scratch(lengths)
     cdef double[GRADES] gains
-    result = np.zeros((len(starts), len(cutoffs)))
-    cdef double[:, ::1] out = result
-    cdef double[:, ::1] sums = _running_sums(discount)
-    cdef Ranks ranks = Ranks(
-        &discount[0], &sums[0, 0], &sums[1, 0], &cutoffs[0], cutoffs.shape[0]
-    )
-    cdef double[:, ::1] scratch = _scratch(lengths)
-    cdef Document* ranked = <Document*> &scratch[0, 0]
-    cdef Document* spare = <Document*> &scratch[1, 0]
     fill(gains, table)
+    cdef Ranks ranks = Ranks(&discount[0], &sums[0, 0], &sums[1, 0], &cutoffs[0], cutoffs.shape[0])
     with nogil:
         for q in range(starts.shape[0]):
             if lengths[q]:
                 dcg_of_query(
-                    &gain[starts[q]], &score[starts[q]], lengths[q], &ranks, by_gain, averages, gains,
-                    ranked, spare, &out[q, 0],
+                    &gain[starts[q]], &score[starts[q]], lengths[q], &ranks, by_gain, averages,
+                    gains, <Document*> &scratch[0, 0], <Document*> &scratch[1, 0], &out[q, 0],
                 )
             n_done += lengths[q]
             if n_done > PATIENCE:
-                check_interrupt_now()
+                check_interrupt()
                 n_done = 0
-    return result
+    return values
 
 
 def ideal_dcg(
-    const graded[::1] gain,
-    const Py_ssize_t[::1] starts,
-    const Py_ssize_t[::1] lengths,
-    const double[::1] discount,
-    cutoffs,
-    const double[::1] table,
+    const graded[::1] gain, const Py_ssize_t[::1] starts, const Py_ssize_t[::1] lengths,
+    const double[::1] discount, cutoffs, const double[::1] table,
 ):
     """DCG of the best order at every cutoff, shape (n_queries, n_cutoffs)."""
-    cdef const Py_ssize_t[:, ::1] ends = np.ascontiguousarray(np.atleast_2d(cutoffs))
+    cdef const Py_ssize_t[:, ::1] ends = np.array(cutoffs, ndmin=2, order="C")
+    cdef const Py_ssize_t[::1] best_first = np.argsort(np.negative(table))
     cdef bint per_query = cutoffs.ndim == 2
     cdef Py_ssize_t q, column, n_done = 0
-    cdef const Py_ssize_t[::1] by_gain = np.argsort(np.negative(table))
+    values = np.zeros((len(starts), ends.shape[1]))
+    cdef double[:, ::1] out = values, sums = _running_sums(discount), scratch = _scratch(lengths)
     cdef double[GRADES] gains
-    result = np.zeros((len(starts), ends.shape[1]))
-    cdef double[:, ::1] out = result
-    cdef double[:, ::1] sums = _running_sums(discount)
-    cdef Ranks ranks = Ranks(
-        &discount[0], &sums[0, 0], &sums[1, 0], &ends[0, 0], 1 if per_query else ends.shape[1]
-    )
-    cdef double[:, ::1] scratch = _scratch(lengths)
-    cdef Document* ranked = <Document*> &scratch[0, 0]
-    cdef Document* spare = <Document*> &scratch[1, 0]
     fill(gains, table)
+    cdef Ranks ranks = Ranks(&discount[0], &sums[0, 0], &sums[1, 0], &ends[0, 0], ends.shape[1])
+    if per_query:  # whose cutoffs may be in any order: one at a time
+        ranks.n_cutoffs = 1
     with nogil:
         for q in range(starts.shape[0]):
             if not lengths[q]:
                 continue
             for column in range(ends.shape[1] if per_query else 1):
-                if per_query:  # the cutoffs of a query may be in any order
+                if per_query:
                     ranks.cutoffs = &ends[q, column]
                 ideal_of_query(
-                    &gain[starts[q]], lengths[q], &ranks, gains, &by_gain[0], table.shape[0],
-                    ranked, spare, &out[q, column],
+                    &gain[starts[q]], lengths[q], &ranks, gains, &best_first[0], best_first.shape[0],
+                    <Document*> &scratch[0, 0], <Document*> &scratch[1, 0], &out[q, column],
                 )
             n_done += lengths[q]
             if n_done > PATIENCE:
-                check_interrupt_now()
+                check_interrupt()
                 n_done = 0
-    return result
+    return values
 
 
 cdef void fill(double* gains, const double[::1] table):

@@ -17,10 +17,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sklearn_ndcg._checks import Floats, Grades, Ints
-from sklearn_ndcg._kernels.threads import map_rows
 
 Item = TypeVar("Item", bound=np.generic)
-Places = dict[int, Ints]
 
 
 class TieRule(NamedTuple):
@@ -39,59 +37,42 @@ class TieRule(NamedTuple):
 
 
 _DOCUMENTS_PER_BLOCK = 1 << 16  # the temporary arrays of a block fit a core's cache
+# callers refuse sums that overflow, with a message
+_silent = np.errstate(over="ignore", invalid="ignore", under="ignore")
 
 
 def as_grades(relevance: NDArray[Any]) -> Grades | None:
     """Relevance as uint8, or None if it is not all integers from 0 to 255."""
     if relevance.dtype in (np.uint8, np.bool_):
         return relevance.view(np.uint8)
-    found = np.empty(len(relevance), dtype=np.uint8)
-    are_grades = map_rows(lambda part: _fill_grades(found[part], relevance[part]), len(found))
-    return found if all(are_grades) else None
-
-
-def _fill_grades(found: Grades, relevance: NDArray[Any]) -> bool:
+    grades = np.empty(len(relevance), dtype=np.uint8)
     with np.errstate(invalid="ignore"):  # a value that does not fit a byte compares as different
-        for at in range(0, len(found), _DOCUMENTS_PER_BLOCK):
+        for at in range(0, len(grades), _DOCUMENTS_PER_BLOCK):
             block = slice(at, at + _DOCUMENTS_PER_BLOCK)
-            np.copyto(found[block], relevance[block], casting="unsafe")
-            if not np.array_equal(found[block], relevance[block]):
-                return False
-    return True
+            np.copyto(grades[block], relevance[block], casting="unsafe")
+            if not (grades[block] == relevance[block]).all():
+                return None
+    return grades
 
 
-def count_codes(codes: Ints, n_codes: int) -> Ints:
-    """How often each code occurs."""
-    return np.bincount(codes, minlength=n_codes)
+def gather_by_group(values: NDArray[Item], codes: Ints, starts: Ints) -> NDArray[Item]:
+    """``values[np.argsort(codes, kind="stable")]`` in linear time.
 
-
-def mark_codes(codes: Ints, seen: NDArray[np.int8]) -> None:
-    """``seen[codes] = True``."""
-    seen[codes] = True
-
-
-def gather_by_group(values: NDArray[Item], codes: Ints, places: Places) -> NDArray[Item]:
-    """``values[np.argsort(codes, kind="stable")]`` in linear time; `places` as in `places_of`.
-
-    `values` are uint8, float32, float64 or intp.
+    The rows of code c begin at ``starts[c]``. `values` are uint8, float32, float64 or intp.
     """
     n = len(values)
     codes = codes.astype(np.int32 if n < 2**31 else np.int64)
     ends = np.arange(n + 1, dtype=codes.dtype)
-    one_per_row: Any = sparse.csr_matrix((values, codes, ends), shape=(n, len(places[0])))
+    one_per_row: Any = sparse.csr_matrix((values, codes, ends), shape=(n, len(starts)))
     return np.asarray(one_per_row.tocsc().data)  # the transpose sorts by counting
 
 
 def factorize(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], Ints]:
-    """Distinct ids in any order, and the place of each row's id among them."""
+    """Distinct ids in any order, and the index of each row's id among them."""
     return np.unique(ids, return_inverse=True)
 
 
-def factorize_objects(addresses: Ints) -> None:
-    """None: NumPy cannot read objects by their addresses."""
-    del addresses
-
-
+@_silent
 def dcg(
     gain: Floats | Grades,
     score: Floats,
@@ -114,6 +95,7 @@ def dcg(
     return result
 
 
+@_silent
 def ideal_dcg(
     gain: Floats | Grades,
     starts: Ints,
@@ -165,7 +147,7 @@ def _rank_gains(gain: Floats, score: Floats, ties: TieRule) -> Floats:
         order = np.lexsort((-by_gain * gain, descending))
     else:
         order = np.argsort(descending, axis=1, kind=None if averages else "stable")
-    order += gain.shape[1] * np.arange(len(gain))[:, np.newaxis]  # places in the flat block
+    order += gain.shape[1] * np.arange(len(gain))[:, np.newaxis]  # indices into the flat block
     ranked, descending = np.take(gain, order), np.take(descending, order)
     del order
     unretrieved = np.flatnonzero(descending[:, -1] == np.inf)

@@ -1,4 +1,4 @@
-# Stable sorts of documents by descending score, included by compiled.pyx. In a short run, the place
+# Stable sorts of documents by descending score, included by compiled.pyx. In a short run, the rank
 # of a document is the number of documents with a higher score, counted without a branch; short runs
 # are merged.
 
@@ -12,14 +12,6 @@ cdef enum:
 cdef struct Document:
     double score
     Py_ssize_t row  # of its query
-
-
-cdef inline bint is_sorted(const Document* documents, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(1, n):
-        if documents[i].score > documents[i - 1].score:
-            return False
-    return True
 
 
 cdef void sort_by_insertion(Document* documents, Py_ssize_t n) noexcept nogil:
@@ -36,20 +28,20 @@ cdef void sort_by_insertion(Document* documents, Py_ssize_t n) noexcept nogil:
 
 
 cdef void sort_by_counting(const Document* source, Document* target, Py_ssize_t n) noexcept nogil:
-    """Sort at most RUN documents: the place of each is the number of those with a higher score.
+    """Sort at most RUN documents: their ranks are the numbers of documents with a higher score.
 
-    Scores are compared as float32, at least four at once. Documents that are tied by the rounding
-    are put right at the end.
+    Scores are compared as float32, at least four at once. Documents that the rounding ties are
+    sorted at the end.
     """
     cdef Document copy[RUN]
     cdef float score[RUN + LANES]
     cdef int n_higher[RUN + LANES]
-    cdef int n_placed[RUN]  # from each place on
+    cdef int n_tied[RUN]  # documents that have the rank already
     cdef Py_ssize_t i, j, lanes = 0
     cdef float other
     memcpy(copy, source, n * sizeof(Document))
     memset(score + n, 0, LANES * sizeof(float))
-    memset(n_placed, 0, n * sizeof(int))
+    memset(n_tied, 0, n * sizeof(int))
     for i in range(n):
         score[i] = <float> (copy[i].score - copy[0].score)
     while lanes < n:
@@ -62,8 +54,8 @@ cdef void sort_by_counting(const Document* source, Document* target, Py_ssize_t 
         lanes += LANES
     for i in range(n):
         j = n_higher[i]
-        target[j + n_placed[j]] = copy[i]
-        n_placed[j] += 1
+        target[j + n_tied[j]] = copy[i]
+        n_tied[j] += 1
     sort_by_insertion(target, n)
 
 
@@ -93,15 +85,13 @@ cdef int sort_by_merging(
     cdef Document* target = spare if into_spare else documents
     cdef Py_ssize_t half = n // 2
     if n > PATIENCE:
-        check_interrupt_now()
+        check_interrupt()
     if n > RUN:
         sort_by_merging(documents, spare, half, not into_spare)
         sort_by_merging(documents + half, spare + half, n - half, not into_spare)
         merge(documents if into_spare else spare, target, n)
-    elif not is_sorted(documents, n):
+    else:
         sort_by_counting(documents, target, n)
-    elif into_spare:
-        memcpy(spare, documents, n * sizeof(Document))
     return 0
 
 
@@ -120,21 +110,21 @@ cdef int sort(Document* documents, Document* spare, Py_ssize_t n) except -1 nogi
         return sort_by_merging(documents, spare, n, False)
     memset(ends, 0, n_buckets * sizeof(Py_ssize_t))
     for i in range(n):
-        check_interrupt_now_and_then(i)
+        check_now_and_then(i)
         ends[bucket_of(documents[i].score, high, scale, n_buckets)] += 1
     for bucket in range(n_buckets):
         stop = start + ends[bucket]
         ends[bucket] = start
         start = stop
     for i in range(n):
-        check_interrupt_now_and_then(i)
+        check_now_and_then(i)
         bucket = bucket_of(documents[i].score, high, scale, n_buckets)
         spare[ends[bucket]] = documents[i]
         ends[bucket] += 1
     start = 0
     for bucket in range(n_buckets):
         if n > PATIENCE and bucket % 16 == 0:
-            check_interrupt_now()
+            check_interrupt()
         sort_by_merging(spare + start, documents + start, ends[bucket] - start, True)
         start = ends[bucket]
     return 0

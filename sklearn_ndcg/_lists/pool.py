@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn_ndcg._checks import Floats, Ints, check_choice, name_ranker, naming_ranker
 from sklearn_ndcg._lists import reading
 from sklearn_ndcg._lists.reading import ByQuery
-from sklearn_ndcg._rows.grouping import Grouping
+from sklearn_ndcg._rows.grouping import Grouping, rows_of_runs
 
 _WIDEST = 64  # characters of ids in an array of text; longer ids are shared objects
 
@@ -126,7 +126,7 @@ def pool_lists(
             with naming_ranker(name, rankers):
                 reading.refuse_unlike_ids(truths, lists[name])
     starts = np.cumsum(n_rows) - n_rows
-    rows, n = _runs(starts, np.array(n_judged)), int(n_rows.sum())
+    rows, n = rows_of_runs(starts, np.array(n_judged)), int(n_rows.sum())
     y_true = np.full(n, np.nan)
     y_true[rows] = reading.as_floats(grades, queries, n_judged, "relevant", np.isinf)
     y_scores = {name: ranker.scores(n, rows, starts + n_judged) for name, ranker in rankers.items()}
@@ -169,7 +169,7 @@ class _Ranker:
         is_judged = number >= 0
         scores = np.full(n, -np.inf)
         scores[graded_rows[number[is_judged]]] = score[is_judged]
-        scores[_runs(first_others, self.n_others())] = score[~is_judged]
+        scores[rows_of_runs(first_others, self.n_others())] = score[~is_judged]
         return scores
 
 
@@ -185,9 +185,3 @@ def _queries_to_score(
         omitted = f": all {n_omitted} lack a list and are omitted" if n_omitted else ""
         raise ValueError(f"No query is left to score{omitted}.")
     return queries, n_omitted
-
-
-def _runs(starts: Ints, lengths: Ints) -> Ints:
-    """The row numbers of all runs, one run after another."""
-    before = np.cumsum(lengths) - lengths
-    return np.repeat(starts - before, lengths) + np.arange(lengths.sum())

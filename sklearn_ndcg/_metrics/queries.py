@@ -246,18 +246,16 @@ class Queries:
         return np.unique(np.array(ends, dtype=np.intp), return_inverse=True)
 
     def _dcg(self, cutoffs: Ints, discount: Floats) -> Floats:
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            dcg = _kernels.backend.dcg(
-                self.gain, self.score, self.starts, self.lengths, discount, cutoffs,
-                self.measure.tie_rule, self.gain_table,
-            )  # fmt: skip
+        dcg = _kernels.backend.dcg(
+            self.gain, self.score, self.starts, self.lengths, discount, cutoffs,
+            self.measure.tie_rule, self.gain_table,
+        )  # fmt: skip
         return self._finite(dcg)
 
     def _ideal(self, cutoffs: Ints, discount: Floats) -> Floats:
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            ideal = _kernels.backend.ideal_dcg(
-                self.gain, self.starts, self.lengths, discount, cutoffs, self.gain_table
-            )
+        ideal = _kernels.backend.ideal_dcg(
+            self.gain, self.starts, self.lengths, discount, cutoffs, self.gain_table
+        )
         return self._finite(ideal)
 
     def _finite(self, sums: Floats) -> Floats:

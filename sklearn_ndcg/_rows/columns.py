@@ -10,94 +10,64 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_ndcg._checks import Ints, describe_mask, is_integer, to_host
+from sklearn_ndcg._checks import Ints, describe_mask, is_integer
+from sklearn_ndcg._rows.ids import readable
 
-# from this number on, one number of the type may stand for several integers
-_INEXACT_FROM = {
-    "float16": 2**11, "halffloat": 2**11,
-    "float32": 2**24, "float": 2**24,
-    "float64": 2**53, "double": 2**53,
-}  # fmt: skip
+# from 2 to the power of these bits on, one number of the type may stand for several integers
+_BITS = {"float16": 11, "halffloat": 11, "float32": 24, "float": 24, "float64": 53, "double": 53}
 
 
-def query_ids(X: Any, group_by: Any, groups: Any = None, y: Any = None) -> Any:
-    """The ids that `group_by` finds: columns, index levels, or what a callable returns for X.
+def values_by(X: Any, by: Any, default: Any = None, y: Any = None, name: str = "group_by") -> Any:
+    """The values of rows that `group_by` or `order_by` finds, or `default` if that is None.
 
-    If it is None they are `groups`, which are ignored otherwise. If a tool has turned X into an
-    array, levels are found in the index of `y`.
+    These are a column, an index level, or what a callable returns for X; `group_by` may be a list,
+    of several columns. If a tool has turned X into an array, levels are found in the index of `y`.
     """
-    if group_by is None:
-        return groups
-    if callable(group_by):
-        return _returned(X, group_by, "group_by", "ids")
-    keys = group_by if isinstance(group_by, list) else [group_by]
+    if by is None:
+        return default
+    if callable(by):
+        values = by(X)
+        if values is None:
+            raise ValueError(f"{name}={by!r} returned None instead of values.")
+        return values
+    finds_ids = name == "group_by"
+    keys = by if finds_ids and isinstance(by, list) else [by]
     if not keys or any(callable(key) or not isinstance(key, Hashable) for key in keys):
-        raise ValueError(
-            f"group_by must name columns or index levels of X, or be a callable on X, got "
-            f"{group_by!r}; pass ids themselves as groups."
-        )
-    found = [column(X, key, y) for key in keys]
-    for key, ids in zip(keys, found, strict=True):
-        if key not in [*_index_levels(X), *_index_levels(y)]:  # no encoder or cast reaches these
-            _refuse_changed_ids(ids, key)
-    return found if isinstance(group_by, list) else found[0]
+        what = "columns or index levels" if finds_ids else "one column or index level"
+        hint = "; pass ids themselves as groups" if finds_ids else ""
+        raise ValueError(f"{name} must name {what} of X, or be a callable, got {by!r:.60}{hint}.")
+    columns = [column(X, key, y, name) for key in keys]
+    for key, values in zip(keys, columns, strict=True):
+        # no encoder or cast reaches index levels
+        if finds_ids and key not in [*_index_levels(X), *_index_levels(y)]:
+            _refuse_changed_ids(values, key)
+    return columns if isinstance(by, list) else columns[0]
 
 
 def _refuse_changed_ids(ids: Any, key: Any) -> None:
     """Raise if the numbers in a column show that an encoder or a cast has changed ids."""
-    ids = _floats_of_objects(ids)
-    dtype = getattr(ids, "dtype", getattr(ids, "type", None))
-    kind = str(dtype).lower().partition("[")[0].rpartition(".")[2]  # float[pyarrow], torch.float32
-    if kind not in _INEXACT_FROM:
-        return
-    # some columns of pandas distinguish NaN from missing
-    extension = hasattr(ids, "iloc") and not isinstance(dtype, np.dtype)
-    numbers = ids.to_numpy(np.float64, na_value=np.nan) if extension else np.asarray(to_host(ids))
-    for changed, what in (
-        (np.floor(numbers) < numbers, "with fractions"),
-        (np.abs(numbers) >= _INEXACT_FROM[kind], f"too large for {kind} to tell apart"),
-    ):
-        if changed.any():
-            raise ValueError(
-                f"group_by={key!r} finds numbers {what}, {describe_mask(changed, 'such id', 'such ids')}"
-                ": an encoder, a scaler or a cast has changed the ids, which mixes queries up. "
-                "In a Pipeline move the ids to an index level, or put GroupedRanker around the "
-                "Pipeline. If these are the ids, pass a callable that returns them."
-            )
-
-
-def order_values(X: Any, order_by: Any, y: Any = None) -> Any:
-    """The values of rows by `order_by`: a column, an index level, or what a callable returns for X.
-
-    None if it is None.
-    """
-    if order_by is None:
-        return None
-    if callable(order_by):
-        return _returned(X, order_by, "order_by", "values")
-    if not isinstance(order_by, Hashable):
-        raise ValueError(
-            "order_by must name one column or index level of X, or be a callable on X, got "
-            f"{order_by!r:.60}."
-        )
-    return column(X, order_by, y, "order_by")
-
-
-def _returned(X: Any, function: Any, name: str, what: str) -> Any:
-    values = function(X)
-    if values is None:
-        raise ValueError(f"{name}={function!r} returned None instead of {what}.")
-    return values
-
-
-def _floats_of_objects(ids: Any) -> Any:
-    """Numbers in an array of objects, or in categories; anything else unchanged."""
-    dtype: Any = getattr(ids, "dtype", None)
-    ids = np.asarray(dtype.categories) if hasattr(dtype, "ordered") else ids
+    if hasattr(getattr(ids, "dtype", None), "ordered"):
+        ids = np.asarray(ids.dtype.categories)
     if getattr(ids, "dtype", None) == "O" and len(ids) and isinstance(next(iter(ids)), Real):
         with suppress(TypeError, ValueError):
-            return np.asarray(ids, dtype=np.float64)
-    return ids
+            ids = np.asarray(ids, dtype=np.float64)
+    dtype = getattr(ids, "dtype", getattr(ids, "type", None))
+    kind = str(dtype).lower().partition("[")[0].rpartition(".")[2]  # float[pyarrow], torch.float32
+    if kind not in _BITS:
+        return
+    numbers = np.asarray(readable(ids))
+    for changed, what in (
+        (np.floor(numbers) < numbers, "with fractions"),
+        (np.abs(numbers) >= 2 ** _BITS[kind], f"too large for {kind} to tell apart"),
+    ):
+        if changed.any():
+            which = describe_mask(changed, "such id", "such ids")
+            raise ValueError(
+                f"group_by={key!r} finds numbers {what}, {which}: an encoder, a scaler or a cast "
+                "has changed the ids, which mixes queries up. In a Pipeline move the ids to an index "
+                "level, or put GroupedRanker around the Pipeline. If these are the ids, pass a "
+                "callable that returns them."
+            )
 
 
 def column(X: Any, key: Any, y: Any = None, name: str = "group_by") -> Any:
@@ -137,36 +107,33 @@ def _array_column(X: Any, key: Any, name: str) -> Any:
             f"{name}={key!r} names a column, but X is a list of dicts, without columns: pass a "
             f"callable, {name}=lambda X: [row[{key!r}] for row in X], or make a DataFrame of X."
         )
-    if not is_integer(key) and name == "order_by":
-        raise ValueError(
-            f"order_by={key!r} is a name, but X arrived as {type(X).__name__}, without names: pass "
-            "the number of a column or a callable on X, or split before X becomes an array, with "
-            "cv=list(splitter.split(X, y, groups))."
-        )
     if not is_integer(key):
         raise ValueError(
             f"{name}={key!r} is a name, but X arrived as {type(X).__name__}, without names: "
             "RFECV, SequentialFeatureSelector, RidgeCV, LogisticRegressionCV, the steps of a "
             "Pipeline and, for polars and pyarrow, permutation_importance turn X into an array. "
-            "Ways out: put the ids in the index of a pandas y too, which some of them keep; pass "
-            "groups, with sklearn.set_config(enable_metadata_routing=True); in a Pipeline use an "
-            "index level and set_output(transform='pandas'), pass groupedranker__groups to fit, or "
-            "put GroupedRanker around the Pipeline."
+            "Ways out: pass the number of a column or a callable on X; put the values in the index "
+            "of a pandas y too, which some of them keep; pass groups, with sklearn.set_config("
+            "enable_metadata_routing=True); in a Pipeline use an index level and set_output("
+            "transform='pandas'), pass groupedranker__groups to fit, or put GroupedRanker around "
+            "the Pipeline; split X before, with cv=list(splitter.split(X, y, groups))."
         )
     # a list of (features, target) pairs is not a table: its last column would be the target
-    is_nested = is_list and any(np.ndim(cell) for row in X[:1] if np.iterable(row) for cell in row)
-    if is_nested or not (is_list or hasattr(X, "shape") or hasattr(X, "__array__")):
-        kind = type(X).__name__ + " of nested rows" * is_nested
-        raise ValueError(
-            f"{name}={key} is the number of a column, but X is a {kind}, without columns: pass "
-            "an array, or a callable that finds the values in X."
-        )
-    matrix = _matrix(X)
-    if len(matrix.shape) != 2 or not -matrix.shape[1] <= key < matrix.shape[1]:
-        raise ValueError(f"{name}={key} is not a column of X, which has shape {matrix.shape}.")
-    if hasattr(matrix, "toarray"):  # [key], as SciPy before 1.13 cannot slice a single column
-        return matrix[:, [key]].toarray().ravel()
-    return matrix[:, key]
+    if is_list and any(np.ndim(cell) for row in X[:1] if np.iterable(row) for cell in row):
+        what = f"is a {type(X).__name__} of nested rows"
+    elif not (is_list or hasattr(X, "shape") or hasattr(X, "__array__")):
+        what = f"is a {type(X).__name__}"
+    else:
+        matrix = _matrix(X)
+        what = f"has shape {matrix.shape}"
+        if len(matrix.shape) == 2 and -matrix.shape[1] <= key < matrix.shape[1]:
+            if hasattr(matrix, "toarray"):  # [key], as SciPy before 1.13 cannot slice one column
+                return matrix[:, [key]].toarray().ravel()
+            return matrix[:, key]
+    raise ValueError(
+        f"{name}={key} is not a column of X, which {what}: pass the number of a column of an "
+        "array, or a callable that finds the values in X."
+    )
 
 
 def _matrix(X: Any) -> Any:
@@ -206,18 +173,18 @@ def lacking(X: Any, keys: list[Any], names: list[Any], n_columns: int) -> list[A
 
     Raises if they are in another order, or if X lacks columns and has no names to show which.
     """
-    found = column_names(X)
-    if found and names:
-        missing = [key for key in keys if key not in found]
+    own_names = column_names(X)
+    if own_names and names:
+        missing = [key for key in keys if key not in own_names]
         expected = [name for name in names if name not in missing]
-        if found != expected and Counter(found) == Counter(expected):
-            place = next(i for i, name in enumerate(found) if name != expected[i])
+        if own_names != expected and Counter(own_names) == Counter(expected):
+            i = next(i for i, name in enumerate(own_names) if name != expected[i])
             raise ValueError(
                 "The feature names should match those that were passed during fit.\n"
                 "Feature names must be in the same order as they were in fit.\n"
-                f"Column {place} is {found[place]!r}, and was {expected[place]!r}."
+                f"Column {i} is {own_names[i]!r}, and was {expected[i]!r}."
             )
-        return missing if found == expected else []
+        return missing if own_names == expected else []
     if keys and np.shape(X if hasattr(X, "shape") else X[:1])[1:] == (n_columns - len(keys),):
         raise ValueError(
             f"X has {n_columns - len(keys)} features, but GroupedRanker is expecting {n_columns} "
@@ -229,9 +196,9 @@ def lacking(X: Any, keys: list[Any], names: list[Any], n_columns: int) -> list[A
 
 def insert_zeros(values: Any, keys: list[Any], names: list[Any], n_columns: int) -> Any:
     """One value per column, with 0 for the columns in `keys`, along the last axis."""
-    places = [names.index(key) if key in names else key for key in keys]
+    left_out = [names.index(key) if key in names else key for key in keys]
     aligned = np.zeros((*values.shape[:-1], n_columns), dtype=values.dtype)
-    aligned[..., np.delete(np.arange(n_columns), places)] = values
+    aligned[..., np.delete(np.arange(n_columns), left_out)] = values
     return aligned
 
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,25 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg import _kernels
 from sklearn_ndcg._checks import Floats, Ints, warn
-from sklearn_ndcg._kernels.numpy_kernels import Places
 from sklearn_ndcg._kernels.sums import sums_of_runs
-from sklearn_ndcg._rows.ids import (
-    columns_of_ids,
-    encode_ids,
-    first_rows,
-    in_library_order,
-    unique_ids,
-    unique_labels,
-)
+from sklearn_ndcg._rows import ids as id_columns
+from sklearn_ndcg._rows.ids import first_rows, unique_ids
 
 Item = TypeVar("Item", bound=np.generic)
 
-_BLOCK = 1 << 16  # rows that are compared at a time
-
 # Text that sorts by time: a year with its month, quarter or week.
 _DATE = re.compile(r"\d{4}([-/.](0[1-9]|1[0-2])(?!\d)|[-/.]?[QW]\d|\d{4}T)")
-
-_DAY_FIRST = re.compile(r"\d{1,2}[-/. ](\d{1,2}|\w{3,9})[-/. ]\d{2,4}\b")
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,21 +28,19 @@ class Grouping:
     """The queries of some rows: query q has the label ``labels[q]`` and ``lengths[q]`` rows.
 
     Its rows are the run ``starts[q] : starts[q] + lengths[q]`` of any array that `gather` returns.
-    `codes` has the place of each row's query among the labels, and `places` says where rows go;
-    they are None if the rows of every query are contiguous already.
+    `codes` has the query of each row, or is None if the rows of every query are contiguous already.
     """
 
     labels: NDArray[Any]
     starts: Ints
     lengths: Ints
     codes: Ints | None = None
-    places: Places | None = None
 
     @classmethod
     def of_codes(cls, labels: NDArray[Any], codes: Ints) -> Grouping:
-        """Group rows by the place of each row's query among the labels."""
-        lengths, places = _kernels.places_of(codes, len(labels))
-        return cls(labels, places[0], lengths, codes, places)
+        """Group rows by the query of each row, an index into the labels."""
+        lengths = np.bincount(codes, minlength=len(labels))
+        return cls(labels, np.cumsum(lengths) - lengths, lengths, codes)
 
     @classmethod
     def of_ids(
@@ -67,29 +53,28 @@ class Grouping:
         """
         if n_rows == 0:
             raise ValueError("Found 0 rows, but at least 1 is needed.")
-        columns = columns_of_ids(groups, n_rows)
+        columns = id_columns.columns_of_ids(groups, n_rows)
         if columns is not None:
             several = len(columns) > 1
-            each = [cls.of_ids(one, n_rows, sort=sort or several, name=name) for one in columns]
-            return cls._of_columns(each) if several else each[0]
-        ids, labels_at = encode_ids(groups, n_rows, name)
+            grouped = [cls.of_ids(ids, n_rows, sort=sort or several, name=name) for ids in columns]
+            return cls._of_columns(grouped) if several else grouped[0]
+        ids, labels_at = id_columns.encode_ids(groups, n_rows, name)
         changes = ids[1:] != ids[:-1]
         # if few neighbouring rows share a query, each row is a run of its own
-        scattered = 2 * np.count_nonzero(changes) > n_rows and not _ascends(ids)
-        starts = None if scattered else np.concatenate(([0], np.flatnonzero(changes) + 1))
+        scattered = 2 * np.count_nonzero(changes) > n_rows and bool((ids[1:] < ids[:-1]).any())
+        edges = None if scattered else np.concatenate(([0], np.flatnonzero(changes) + 1, [n_rows]))
         del changes
-        run_ids = ids if starts is None else ids[starts]
-        may_be_sorted = labels_at is None and ids.dtype.kind not in "SU"
-        if starts is not None and may_be_sorted and (run_ids[1:] > run_ids[:-1]).all():
-            return cls(run_ids, starts, np.diff(starts, append=n_rows))
+        run_ids = ids if edges is None else ids[edges[:-1]]
+        if edges is not None and labels_at is None and (run_ids[1:] > run_ids[:-1]).all():
+            return cls(run_ids, edges[:-1], edges[1:] - edges[:-1])
         labels, codes = unique_ids(run_ids, sort)
         if labels_at is not None:
             rows = first_rows(codes)
-            rows = rows if starts is None else starts[rows]
-            labels, place = unique_labels(labels_at(rows), sort, name)
-            codes = place[codes]
-        if starts is not None:
-            lengths = np.diff(starts, append=n_rows)
+            rows = rows if edges is None else edges[rows]
+            labels, codes_of_labels = id_columns.unique_labels(labels_at(rows), sort, name)
+            codes = codes_of_labels[codes]
+        if edges is not None:
+            starts, lengths = edges[:-1], edges[1:] - edges[:-1]
             if len(labels) == len(starts):
                 by_label = np.argsort(codes)
                 return cls(labels, starts[by_label], lengths[by_label])
@@ -102,25 +87,23 @@ class Grouping:
         for column in columns[1:]:
             _, codes = unique_ids(codes * len(column.labels) + column.row_codes(), sort=True)
         rows = first_rows(codes)
-        parts = [as_python(column.labels[column.row_codes()[rows]]) for column in columns]
-        labels = np.fromiter(zip(*parts, strict=True), dtype=object, count=len(rows))
+        ids = [as_python(column.labels[column.row_codes()[rows]]) for column in columns]
+        labels = np.fromiter(zip(*ids, strict=True), dtype=object, count=len(rows))
         return replace(cls.of_ids(codes, len(codes)), labels=labels)
 
     def in_order(self, values: Any, asked_by: str = "") -> tuple[Ints, NDArray[Any]]:
         """The queries in the order of their smallest values, and these values; ties by label.
 
-        If `values` is None, queries are in the order of labels, with a warning if `asked_by` needs
-        the order of time and labels do not look like it.
+        If `values` is None, queries are in the order of labels. `asked_by` is what needs the order
+        of time, for a warning if these do not look like it.
         """
         if values is None:
-            if asked_by:
-                _warn_of_text_for_time(self.labels, asked_by)
+            _warn_of_text_for_time(self.labels, asked_by)
             return np.arange(len(self.labels)), self.labels
-        n_rows = int(self.lengths.sum())
-        by_value = Grouping.of_ids(in_library_order(values), n_rows, name="order_by")
+        ranks = id_columns.in_library_order(values)
+        by_value = Grouping.of_ids(ranks, int(self.lengths.sum()), name="order_by")
+        _warn_of_text_for_time(by_value.labels, asked_by, is_named=True)
         smallest, _ = self.extremes(by_value.row_codes())
-        if asked_by:
-            _warn_of_dates_that_sort_otherwise(by_value.labels, asked_by)
         order = np.argsort(smallest, kind="stable")
         return order, by_value.labels[smallest[order]]
 
@@ -135,7 +118,7 @@ class Grouping:
         """Whether the rows are already sorted by query."""
         return self.codes is None and bool((self.starts[1:] > self.starts[:-1]).all())
 
-    @cached_property
+    @property
     def n_single(self) -> int:
         """How many queries have one row."""
         return int(np.count_nonzero(self.lengths == 1))
@@ -144,10 +127,10 @@ class Grouping:
         """Values in the order of queries; those of one query keep their order."""
         if self.codes is None:
             return values
-        return np.asarray(_kernels.backend.gather_by_group(values, self.codes, self.places))
+        return np.asarray(_kernels.backend.gather_by_group(values, self.codes, self.starts))
 
     def row_codes(self) -> Ints:
-        """The place of each row's query among the labels."""
+        """The query of each row, an index into the labels."""
         if self.codes is not None:
             return self.codes
         return codes_of_runs(self.starts, self.lengths)
@@ -157,11 +140,9 @@ class Grouping:
         by_code = self if self.codes is not None else self.of_codes(self.labels, self.row_codes())
         return by_code.gather(np.arange(self.lengths.sum()))
 
-    def places_of(self, queries: Ints) -> Ints:
-        """The places of some queries' rows among the gathered rows, query by query."""
-        lengths = self.lengths[queries]
-        shifts = self.starts[queries] - np.cumsum(lengths) + lengths
-        return np.arange(lengths.sum()) + np.repeat(shifts, lengths)
+    def rows_of(self, queries: Ints) -> Ints:
+        """The numbers of some queries' rows among the gathered rows, query by query."""
+        return rows_of_runs(self.starts[queries], self.lengths[queries])
 
     def keep(self, kept: NDArray[np.bool_]) -> tuple[Ints, Ints]:
         """Starts and lengths once only some of the gathered rows are left."""
@@ -183,10 +164,8 @@ class Grouping:
     def extremes(self, values: NDArray[Item]) -> tuple[NDArray[Item], NDArray[Item]]:
         """The lowest and the highest of the values of each query's rows."""
         gathered = self.gather(values)
-        low, high = (
-            self._reduce(operation.reduceat, gathered) for operation in (np.minimum, np.maximum)
-        )
-        return low, high
+        lowest = self._reduce(np.minimum.reduceat, gathered)
+        return lowest, self._reduce(np.maximum.reduceat, gathered)
 
     def _sum(self, gathered: Floats) -> Floats:
         return self._reduce(sums_of_runs, gathered)
@@ -194,25 +173,22 @@ class Grouping:
     def _reduce(
         self, reduce: Callable[[NDArray[Item], Ints], NDArray[Item]], gathered: NDArray[Item]
     ) -> NDArray[Item]:
-        by_place = np.argsort(self.starts)  # the runs fill the rows without a gap
+        by_start = np.argsort(self.starts)  # the runs fill the rows without a gap
         reduced = np.empty(len(self.starts), dtype=gathered.dtype)
-        reduced[by_place] = reduce(gathered, self.starts[by_place])
+        reduced[by_start] = reduce(gathered, self.starts[by_start])
         return reduced
 
 
-def _ascends(ids: NDArray[Any]) -> bool:
-    """Whether ids never fall from row to row, checked in blocks to stop early."""
-    for at in range(0, len(ids), _BLOCK):
-        block = ids[at : at + _BLOCK + 1]
-        if (block[1:] < block[:-1]).any():
-            return False
-    return True
+def rows_of_runs(starts: Ints, lengths: Ints) -> Ints:
+    """The row numbers of all runs, one run after another."""
+    n_before = np.cumsum(lengths) - lengths
+    return np.repeat(starts - n_before, lengths) + np.arange(lengths.sum())
 
 
 def codes_of_runs(starts: Ints, lengths: Ints) -> Ints:
     """The number of each row's run, if the runs fill the rows without a gap."""
-    by_place = np.argsort(starts, kind="stable")  # an empty run starts where the next one does
-    return np.repeat(by_place, lengths[by_place])
+    by_start = np.argsort(starts, kind="stable")  # an empty run starts where the next one does
+    return np.repeat(by_start, lengths[by_start])
 
 
 def shown_labels(labels: NDArray[Any], most: int = 3) -> str:
@@ -243,29 +219,26 @@ def warn_of_single_documents(n_single: int, n_queries: int) -> None:
     )
 
 
-def _warn_of_text_for_time(labels: NDArray[Any], asked_by: str) -> None:
-    """Warn if labels are text that may not sort by time: neither dates nor numbers of one width."""
+def _warn_of_text_for_time(labels: NDArray[Any], asked_by: str, *, is_named: bool = False) -> None:
+    """Warn if labels are text that may not sort by time: neither dates nor numbers of one width.
+
+    Text that `order_by` names is only doubted if all of it begins with digits.
+    """
     texts = [label[0] if isinstance(label, tuple) else label for label in labels]
-    if not isinstance(texts[0], str) or all(map(_DATE.match, texts)):
+    if not asked_by or not isinstance(texts[0], str) or all(map(_DATE.match, texts)):
         return
     if len(set(map(len, texts))) == 1 and all(map(str.isdecimal, texts)):
         return
-    warn(
-        f"{asked_by} needs the order of time and takes the order of the ids, which are text that "
-        f"does not look like dates ({shown_labels(labels)}). Pass order_by= the column or index "
-        "level of X that has the time, or that of the ids if their order is right."
-    )
-
-
-def _warn_of_dates_that_sort_otherwise(values: NDArray[Any], asked_by: str) -> None:
-    """Warn if `order_by` has text: dates with the day first, or numbers of several widths."""
-    if not isinstance(values[0], str):
-        return
-    day_first = all(map(_DAY_FIRST.match, values))
-    if day_first or (all(map(str.isdecimal, values)) and len(set(map(len, values))) > 1):
+    if not is_named:
+        warn(
+            f"{asked_by} needs the order of time and takes the order of the ids, which are text "
+            f"that does not look like dates ({shown_labels(labels)}). Pass order_by= the column or "
+            "index level of X that has the time, or that of the ids if their order is right."
+        )
+    elif all(text[:1].isdecimal() for text in texts):
         warn(
             f"{asked_by} needs the order of time, but the values of order_by are text "
-            f"({shown_labels(values)}), which sorts by its first characters. Convert it to dates, "
+            f"({shown_labels(labels)}), which sorts by its first characters. Convert it to dates, "
             "with pandas.to_datetime, or to numbers."
         )
 

@@ -301,7 +301,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             ``ndcg_score(y, scores, groups=groups, k=k)``.
         """
         self._features(X)  # raises if X is not as in fit
-        groups = columns.query_ids(X, self.group_by, groups, y)  # before y loses its index
+        groups = columns.values_by(X, self.group_by, groups, y)  # before y loses its index
         scorer = scorers.make_ndcg_scorer(k=self.k)
         y = utils.column_or_1d(y, warn=True)
         return float(scorer(self, X, y, sample_weight, groups=groups))  # type: ignore[arg-type]
@@ -381,8 +381,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if X is None:
             raise ValueError("X is None: pass the features, one row per document.")
         _checks.refuse_masked(y, "y")
-        groups = columns.query_ids(X, self.group_by, groups, y)
-        times = columns.order_values(X, self.order_by, y)
+        groups = columns.values_by(X, self.group_by, groups, y)
+        times = columns.values_by(X, self.order_by, None, y, "order_by")
         rows = {"X": X, "y": y, "groups": groups, "sample_weight": sample_weight, "order_by": times}
         _checks.refuse_reordered(**rows | fit_params)
         X, y = validate_data(self, X, y, skip_check_array=True)
@@ -470,10 +470,10 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if len(trained) == len(lengths) and grouping.is_in_order:  # nothing is copied
             return replace(rows, lengths=lengths), None
         numbers = grouping.gather(np.arange(len(rows.y)))
-        train = rows.take(numbers[grouping.places_of(trained)], lengths[trained])
+        train = rows.take(numbers[grouping.rows_of(trained)], lengths[trained])
         if not self.early_stopping:
             return train, None
-        return train, rows.take(numbers[grouping.places_of(held_out)], lengths[held_out])
+        return train, rows.take(numbers[grouping.rows_of(held_out)], lengths[held_out])
 
     def _draw_queries(self, grouping: Grouping, times: Any) -> tuple[Ints, Ints]:
         """The numbers of the queries to train on, and of those to hold out, both ascending."""

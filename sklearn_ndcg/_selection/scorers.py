@@ -393,7 +393,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
             The query ids; None if each row is a query.
         """
         self._refuse_binned(estimator, X)
-        groups = columns.query_ids(X, self.group_by, groups, y)
+        groups = columns.values_by(X, self.group_by, groups, y)
         _checks.refuse_reordered(X=X, y=y, groups=groups)
         shape = np.shape(y)
         # with ids, labels of shape (n_documents, 1) are a column

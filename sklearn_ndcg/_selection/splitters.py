@@ -130,7 +130,7 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
         for fold, (train, test) in enumerate(splitter.split(*samples)):
             trained = order[_chosen(train, n, "queries", fold, "training")]
             tested = order[_chosen(test, n, "queries", fold, "test")]
-            yield rows[grouping.places_of(trained)], np.sort(rows[grouping.places_of(tested)])
+            yield rows[grouping.rows_of(trained)], np.sort(rows[grouping.rows_of(tested)])
 
     def get_n_splits(
         self, X: Any = None, y: ArrayLike | None = None, groups: ArrayLike | None = None
@@ -245,13 +245,13 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
 
     def _samples(self, X: Any, y: Any, groups: Any) -> tuple[Grouping, Ints, tuple[Any, Any]]:
         """The queries, their order, and the splitter's X and y, one sample per query."""
-        groups = columns.query_ids(X, self.group_by, groups, y)
+        groups = columns.values_by(X, self.group_by, groups, y)
         if groups is None:
             raise ValueError(
                 "QuerySplitter got no groups, so it is not known which rows are one query. Pass "
                 "groups, one id per row, to the tool, or group_by, which says where in X they are."
             )
-        values = columns.order_values(X, self.order_by, y)
+        values = columns.values_by(X, self.order_by, None, y, "order_by")
         _checks.refuse_reordered(X=X, y=y, groups=groups, order_by=values)
         grouping = Grouping.of_ids(groups, columns.count_rows(X))
         in_time = any(_IN_TIME.search(kind.__name__) for kind in type(self.cv).mro())

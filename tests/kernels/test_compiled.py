@@ -1,5 +1,9 @@
 """The compiled kernels compared with the NumPy kernels, and the choice between the two."""
 
+import os
+import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from math import fsum
 
 import numpy as np
@@ -200,6 +204,55 @@ def test_a_grade_that_another_thread_writes_reads_no_memory_beyond_the_table():
     ranked = compiled.dcg(grades, score, starts, lengths, discount, cutoffs, TIES["stable"], table)
     best = compiled.ideal_dcg(grades, starts, lengths, discount, cutoffs, table)
     assert ranked.tolist() == best.tolist() == [[11.0]]
+
+
+def long_call(n_queries, seed=0):
+    """Arguments of `dcg`: nine million documents, all of which are sorted."""
+    rng = np.random.default_rng(seed)
+    gain, score = rng.integers(0, 5, 9_000_000).astype(np.uint8), rng.random(9_000_000)
+    length = len(gain) // n_queries
+    starts, lengths = length * np.arange(n_queries), np.full(n_queries, length)
+    rest = 1 / np.log2(np.arange(2, length + 2)), np.array([length]), TIES["average"]
+    return gain, score, starts, lengths, *rest, np.arange(5.0)
+
+
+@built
+@pytest.mark.skipif(os.name != "posix", reason="no signals are sent to oneself there")
+@pytest.mark.usefixtures("interrupts")
+@pytest.mark.parametrize("n_queries", [1, 3, 10_000])
+def test_ctrl_c_interrupts_a_kernel_at_work(n_queries):
+    arguments = long_call(n_queries)
+    timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+
+    def call_until_interrupted():
+        timer.start()
+        while True:
+            compiled.dcg(*arguments)
+
+    with pytest.raises(KeyboardInterrupt) as interrupted:
+        call_until_interrupted()
+    timer.join()
+    assert interrupted.traceback[-1].path.name == "compiled.pyx"
+    assert ndcg_samples([[1, 0]], [[2, 1]])[0] == 1
+
+
+@built
+def test_two_threads_at_once_get_right_values_while_another_runs_python():
+    calls = [long_call(3, seed=0), long_call(10_000, seed=1)]
+    expected = [compiled.dcg(*arguments) for arguments in calls]
+    n_steps = 0
+
+    def dcg(arguments):
+        before = n_steps
+        return compiled.dcg(*arguments), n_steps - before
+
+    with ThreadPoolExecutor(2) as pool:
+        results = [pool.submit(dcg, arguments) for arguments in calls]
+        while not all(result.done() for result in results):
+            n_steps += 1
+    for result, values in zip(results, expected, strict=True):
+        np.testing.assert_array_equal(result.result()[0], values)
+        assert result.result()[1] > 100  # so the kernel did not hold the GIL
 
 
 @pytest.mark.parametrize("shape", [(-1,), (5, -1)])

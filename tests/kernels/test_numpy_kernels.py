@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from sklearn_ndcg import _kernels
-from sklearn_ndcg._kernels.numpy_kernels import _running_sums
+from sklearn_ndcg._kernels.numpy_kernels import _running_sums, as_grades
 from sklearn_ndcg._metrics.measure import TIES
 
 GAIN, SCORE = np.array([3.0, 1, 2, 4, 5, 9]), np.array([0.5, 0.5, 0.1, -np.inf, 2, 2])
@@ -47,12 +46,10 @@ def test_gathered_rows_are_those_of_a_stable_sort(kernels, dtype):
     rng = np.random.default_rng(0)
     codes, values = rng.integers(0, 40, 3000), rng.integers(0, 256, 3000).astype(dtype)
     codes[codes == 7] = 8  # a group without rows
-    counts = kernels.count_codes(codes, 41)
-    np.testing.assert_array_equal(counts, np.bincount(codes, minlength=41))
-    seen = np.zeros(41, dtype=np.int8)
-    kernels.mark_codes(codes, seen)
-    np.testing.assert_array_equal(seen, counts > 0)
-    found = kernels.gather_by_group(values, codes, {0: np.cumsum(counts) - counts})
+    counts = np.bincount(codes, minlength=41)
+    starts = np.cumsum(counts) - counts
+    found = kernels.gather_by_group(values, codes, starts)
+    np.testing.assert_array_equal(starts, np.cumsum(counts) - counts)  # not changed
     assert found.dtype == dtype
     np.testing.assert_array_equal(found, values[np.argsort(codes, kind="stable")])
 
@@ -63,7 +60,7 @@ def test_gathered_rows_are_those_of_a_stable_sort(kernels, dtype):
 def test_grades_of_every_dtype(dtype):
     relevance = np.array([0, 1, 1, 0, 1]).astype(dtype)
     relevance.flags.writeable = False
-    found = _kernels.as_grades(relevance)
+    found = as_grades(relevance)
     assert found.dtype == np.uint8
     assert found.tolist() == [0, 1, 1, 0, 1]
 
@@ -72,7 +69,7 @@ def test_grades_of_every_dtype(dtype):
 def test_values_that_are_not_grades(value):
     relevance = np.zeros(200_000)
     relevance[-1] = value
-    assert _kernels.as_grades(relevance) is None
+    assert as_grades(relevance) is None
 
 
 @pytest.mark.parametrize("n", [1, 256, 257, 1000])

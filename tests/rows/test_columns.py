@@ -16,8 +16,8 @@ from sklearn_ndcg._rows.columns import (
     group_columns,
     insert_zeros,
     lacking,
-    query_ids,
     take_rows,
+    values_by,
     without_columns,
 )
 
@@ -112,7 +112,7 @@ def test_levels_of_an_index():
     )
     X = pd.DataFrame(ROWS, columns=NAMES, index=index)
     assert column(X, "u").tolist() == [5, 6, 5, 6]
-    found = query_ids(X, ["u", "q"])
+    found = values_by(X, ["u", "q"])
     assert [list(each) for each in found] == [[5, 6, 5, 6], ROWS[:, 0].tolist()]
     assert group_columns(X, ["u", "q", "v"]) == ["q"]
 
@@ -120,7 +120,7 @@ def test_levels_of_an_index():
 @everything
 def test_a_callable_is_given_x(name):
     X = made(name)
-    assert query_ids(X, lambda given: [given is X]) == [True]
+    assert values_by(X, lambda given: [given is X]) == [True]
 
 
 WRONG = {
@@ -136,7 +136,7 @@ WRONG = {
     "nothing": ("pandas", [], r"group_by must name columns or index levels of X.*got \[\]"),
     "callable in a list": ("pandas", ["q", len], "group_by must name columns or index levels"),
     "ids": ("pandas", np.arange(4), r"got array\(\[0, 1, 2, 3\]\); pass ids themselves as groups"),
-    "None": ("array", lambda X: None, "returned None instead of ids"),
+    "None": ("array", lambda X: None, "returned None instead of values"),
 }  # fmt: skip
 
 
@@ -144,7 +144,7 @@ WRONG = {
 def test_what_names_no_ids_is_refused(case):
     name, group_by, words = WRONG[case]
     with pytest.raises(ValueError, match=words):
-        query_ids(made(name), group_by)
+        values_by(made(name), group_by)
 
 
 class Subset:
@@ -159,28 +159,26 @@ class Subset:
 
 def test_a_column_number_is_refused_where_x_is_no_table():
     for X in (Subset(), range(4), "text"):
-        words = f"group_by=-1 is the number of a column, but X is a {type(X).__name__}"
+        words = f"group_by=-1 is not a column of X, which is a {type(X).__name__}: pass"
         with pytest.raises(ValueError, match=words):
-            query_ids(X, -1)
+            values_by(X, -1)
         with pytest.raises(ValueError, match=words):
             without_columns(X, [-1])
     for pairs in ([*Subset()], tuple(Subset()), [([1, 2], 0), ([3], 1)]):
-        with pytest.raises(
-            ValueError, match=r"X is a (list|tuple) of nested rows, without columns"
-        ):
-            query_ids(pairs, -1)
-    np.testing.assert_array_equal(query_ids(ArrayLike(ROWS), 0), ROWS[:, 0])
-    assert query_ids(Subset(), lambda X: [len(X)]) == [4]
+        with pytest.raises(ValueError, match=r"X, which is a (list|tuple) of nested rows: pass"):
+            values_by(pairs, -1)
+    np.testing.assert_array_equal(values_by(ArrayLike(ROWS), 0), ROWS[:, 0])
+    assert values_by(Subset(), lambda X: [len(X)]) == [4]
 
 
 @pytest.mark.parametrize("key", ["q", 0])
 def test_the_columns_of_dicts_are_found_by_the_callable_in_the_error(key):
     rows = [{key: 5, "a": 1.0}, {key: 6, "a": 2.0}]
     with pytest.raises(ValueError, match="X is a list of dicts") as raised:
-        query_ids(rows, key)
+        values_by(rows, key)
     words = str(raised.value)
     named = words[words.index("lambda") : words.index(", or make")]
-    assert query_ids(rows, eval(named)) == [5, 6]  # noqa: S307
+    assert values_by(rows, eval(named)) == [5, 6]  # noqa: S307
 
 
 @every_matrix
@@ -188,28 +186,41 @@ def test_levels_of_y_serve_where_x_has_no_names(name):
     levels = pd.MultiIndex.from_arrays([list("stst"), [3, 4, 3, 4]], names=["u", "d"])
     X, y = made(name), pd.Series(0, index=levels)
     for labels in (y, y.to_frame()):
-        assert query_ids(X, "u", None, labels).tolist() == list("stst")
-        found = query_ids(X, ["d", 0], None, labels)
+        assert values_by(X, "u", None, labels).tolist() == list("stst")
+        found = values_by(X, ["d", 0], None, labels)
         assert [list(each) for each in found] == [[3, 4, 3, 4], ROWS[:, 0].tolist()]
     assert group_columns(X, ["u", 0]) == [0]
     for labels in (None, ROWS[:, 0], y.reset_index(drop=True), y.rename_axis(["u", "u"])):
         with pytest.raises(ValueError, match="group_by='u' is a name, but X arrived as"):
-            query_ids(X, "u", None, labels)
+            values_by(X, "u", None, labels)
 
 
 @every_table
 def test_levels_of_y_do_not_serve_where_x_has_names(name):
     y = pd.Series(0, index=pd.Index(list("stst"), name="u"))
     with pytest.raises(ValueError, match="group_by='u' names none of the columns"):
-        query_ids(made(name), "u", None, y)
-    np.testing.assert_array_equal(query_ids(made(name), "q", None, y.rename_axis("q")), ROWS[:, 0])
+        values_by(made(name), "u", None, y)
+    np.testing.assert_array_equal(values_by(made(name), "q", None, y.rename_axis("q")), ROWS[:, 0])
 
 
 def test_groups_serve_where_group_by_is_none():
     ids = object()
-    assert query_ids(ROWS, None, ids) is ids
-    assert query_ids(ROWS, None) is None
-    np.testing.assert_array_equal(query_ids(ROWS, 0, ids), ROWS[:, 0])
+    assert values_by(ROWS, None, ids) is ids
+    assert values_by(ROWS, None) is None
+    np.testing.assert_array_equal(values_by(ROWS, 0, ids), ROWS[:, 0])
+
+
+def test_order_by_is_one_column_and_may_have_fractions():
+    X = made("pandas")
+    assert values_by(X, None, name="order_by") is None
+    assert values_by(X, "b", name="order_by").tolist() == ROWS[:, 2].tolist()
+    for several in (["q", "a"], ["q"], ROWS[:, 0]):
+        with pytest.raises(ValueError, match="order_by must name one column or index level of X"):
+            values_by(X, several, name="order_by")
+    with pytest.raises(ValueError, match=r"order_by='b' is a name, but X .* ndarray.*Ways out"):
+        values_by(ROWS, "b", name="order_by")
+    with pytest.raises(ValueError, match="order_by=.* returned None"):
+        values_by(X, lambda X: None, name="order_by")
 
 
 def test_a_name_that_is_not_unique_is_refused():
@@ -330,23 +341,23 @@ def test_ids_that_an_encoder_or_a_cast_changed_are_refused(kind):
         X, key = floats(kind, values)
         for group_by in (key, [key]):
             with pytest.raises(ValueError, match=f"group_by={key!r} finds numbers .*{words}"):
-                query_ids(X, group_by)
-        np.testing.assert_array_equal(query_ids(X, partial(column, key=key)), values)
+                values_by(X, group_by)
+        np.testing.assert_array_equal(values_by(X, partial(column, key=key)), values)
     whole = [1.0, 0, -3, top - 1]
-    np.testing.assert_array_equal(query_ids(floats(kind, whole)[0], key), whole)
+    np.testing.assert_array_equal(values_by(floats(kind, whole)[0], key), whole)
 
 
 def test_what_no_encoder_touches_is_not_checked_for_fractions():
     X = pd.DataFrame({"a": [0.0, 1]}, index=pd.Index([0.5, 1.5], name="q"))
-    np.testing.assert_array_equal(query_ids(X, "q"), [0.5, 1.5])
-    assert query_ids(X, None, [0.5, 1.5]) == [0.5, 1.5]
+    np.testing.assert_array_equal(values_by(X, "q"), [0.5, 1.5])
+    assert values_by(X, None, [0.5, 1.5]) == [0.5, 1.5]
 
 
 @pytest.mark.parametrize("kind", ["pandas", "pandas Float64", "polars", "pyarrow", "float64"])
 def test_missing_ids_are_no_fractions(kind):
     missing = np.nan if kind in ("pandas", "float64") else None
     X, key = floats(kind, [1.0, missing, 2.0])
-    assert len(query_ids(X, key)) == 3
+    assert len(values_by(X, key)) == 3
 
 
 def test_insert_zeros():
@@ -418,6 +429,6 @@ def test_changed_ids_are_seen_among_objects(kind):
         "list": [[each, "text"] for each in ids.tolist()],
     }[kind]
     with pytest.raises(ValueError, match="group_by=0 finds numbers with fractions"):
-        query_ids(X, 0)
+        values_by(X, 0)
     named = np.array([["a", 1], ["b", 2]], dtype=object)
-    assert query_ids(named, 0).tolist() == ["a", "b"]
+    assert values_by(named, 0).tolist() == ["a", "b"]
