@@ -64,9 +64,9 @@ def _refuse_changed_ids(ids: Any, key: Any) -> None:
             which = describe_mask(changed, "such id", "such ids")
             raise ValueError(
                 f"group_by={key!r} finds numbers {what}, {which}: an encoder, a scaler or a cast "
-                "has changed the ids, which mixes queries up. In a Pipeline move the ids to an index "
-                "level, or put GroupedRanker around the Pipeline. If these are the ids, pass a "
-                "callable that returns them."
+                "has changed the ids, which mixes queries up. In a Pipeline move the ids to an "
+                "index level, or put GroupedRanker around the Pipeline. If these are the ids, pass "
+                "a callable that returns them."
             )
 
 
