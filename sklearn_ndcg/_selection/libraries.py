@@ -6,17 +6,16 @@ A library is recognised by its `fit`'s parameter for groups; `INTERFACES` has an
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from inspect import Parameter, signature
 from numbers import Number
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import sklearn
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import metadata_routing
 from sklearn.utils.metadata_routing import MethodMapping
@@ -80,50 +79,20 @@ class TrainingRows:
         )
 
 
-class LibraryInterface(NamedTuple):
-    """The name of `fit`'s parameter for groups, and what goes with it."""
-
-    name: str
-    groups: Callable[[TrainingRows], Any]
-    weight_name: str
-    weight: Callable[[TrainingRows], Any]
-    labels: str  # which labels the library takes
-
-
-_WHOLE_LABELS = "quantile_grades turns any target into integer labels."
-
-# The order matters: XGBoost has `qid` and `group`, and `qid` has to be found first. LightGBM takes
-# one weight per row, XGBoost one per query; CatBoost's ranking losses ignore row weights silently
-# and take group_weight.
-INTERFACES = [
-    LibraryInterface(
-        name="qid",
-        groups=lambda rows: rows.query_numbers,
-        weight_name="sample_weight",
-        weight=lambda rows: rows.weight_per_query,
-        labels="XGBoost takes integer labels from 0 to 31, or any labels with ndcg_exp_gain=False "
-        f"(linear gain); {_WHOLE_LABELS}",
-    ),
-    LibraryInterface(
-        name="group_id",
-        groups=lambda rows: rows.query_numbers,
-        weight_name="group_weight",
-        weight=lambda rows: rows.query_weight_per_row,
-        labels="CatBoost takes any finite label.",
-    ),
-    LibraryInterface(
-        name="group",
-        groups=lambda rows: rows.lengths,
-        weight_name="sample_weight",
-        weight=lambda rows: rows.weight,
-        labels="LightGBM takes integer labels from 0 to 30, and higher ones if label_gain has a "
-        "gain for each (label_gain=list(range(101)) is linear gain up to 100); "
-        f"{_WHOLE_LABELS}",
-    ),
-]
+# How a library takes groups and weights, by the parameter of its `fit` for groups. `qid` comes
+# first, as XGBoost has `group`, too. LightGBM takes one weight per row, XGBoost one per query;
+# CatBoost's ranking losses ignore row weights silently and take group_weight.
+INTERFACES: dict[str, Callable[[TrainingRows], Params]] = {
+    "qid": lambda rows: {"qid": rows.query_numbers, "sample_weight": rows.weight_per_query},
+    "group_id": lambda rows: {
+        "group_id": rows.query_numbers,
+        "group_weight": rows.query_weight_per_row,
+    },
+    "group": lambda rows: {"group": rows.lengths, "sample_weight": rows.weight},
+}
 
 # what the last step gets from GroupedRanker itself
-SET_HERE = {"sample_weight", *(interface.name for interface in INTERFACES)}
+SET_HERE = {"sample_weight", *INTERFACES}
 
 # parameters of fit or of the estimator that may refer to columns by number
 _ABOUT_COLUMNS = {
@@ -134,10 +103,10 @@ _ABOUT_COLUMNS = {
 }  # fmt: skip
 
 
-def interface_of(last: Any) -> LibraryInterface | None:
-    """The interface by which `last` takes groups; None for an estimator that takes none."""
-    names = signature(last.fit).parameters
-    return next((interface for interface in INTERFACES if interface.name in names), None)
+def groups_parameter(last: Any) -> str | None:
+    """The parameter for groups of the `fit` of `last`; None for an estimator that takes none."""
+    taken = signature(last.fit).parameters
+    return next((name for name in INTERFACES if name in taken), None)
 
 
 def check_fit_params(
@@ -173,13 +142,11 @@ def check_fit_params(
 
 def params_of_fit(last: Any, train: TrainingRows) -> Params:
     """The parameters of the last step's `fit`, with groups and weights added."""
-    interface = interface_of(last)
-    added: Params = {} if interface is None else {interface.name: interface.groups(train)}
-    if train.weight is not None:
-        name = "sample_weight" if interface is None else interface.weight_name
-        if _names_not_taken(last, [name]):
-            raise ValueError(f"{type(last).__name__}.fit does not take sample_weight.")
-        added[name] = train.weight if interface is None else interface.weight(train)
+    name = groups_parameter(last)
+    added = INTERFACES[name](train) if name else {"sample_weight": train.weight}
+    added = {name: value for name, value in added.items() if value is not None}
+    if _names_not_taken(last, added):
+        raise ValueError(f"{type(last).__name__}.fit does not take sample_weight.")
     return added_once(added, train.params)
 
 
@@ -222,46 +189,11 @@ def _counts_columns(value: Any) -> bool:
     return isinstance(value, Number | np.bool_)
 
 
-@contextmanager
-def explaining_label_errors(last: Any, y: NDArray[Any]) -> Iterator[None]:
-    """Say which labels the library takes, if its `fit` refuses some."""
-    try:
-        yield
-    except Exception as error:
-        interface = interface_of(last)
-        if interface is None or not _is_about_labels(error, y):
-            raise
-        said = " ".join(str(error).partition("Stack trace:")[0].split())  # XGBoost adds a trace
-        raise ValueError(
-            f"{type(last).__name__} refused labels from {y.min()} to {y.max()}. "
-            f"{interface.labels} Its error: {said}"
-        ) from error
-
-
-def _is_about_labels(error: Exception, y: NDArray[Any]) -> bool:
-    if y.dtype.kind not in "iuf" or not np.isfinite(y).all():
-        return False
-    unusual = bool(((y < 0) | (y > 30) | (y != np.floor(y))).any())
-    return unusual and any(word in str(error).lower() for word in ("label", "relevance"))
-
-
 def last_step(estimator: Any) -> Any:
     """The estimator itself, or the last step of a Pipeline."""
     if isinstance(estimator, Pipeline):
         return estimator.steps[-1][1] if estimator.steps else None
     return estimator
-
-
-def clone_estimator(estimator: Any) -> Any:
-    """A clone; the error says which lists of CatBoost cannot be cloned."""
-    try:
-        return clone(estimator)
-    except RuntimeError as error:
-        settings: Params = getattr(last_step(estimator), "get_params", dict)()
-        lists = [name for name in CATBOOST_COLUMNS if isinstance(settings.get(name), list)]
-        if lists:
-            error.add_note(f"{', '.join(lists)} is a list: pass a tuple, or pass it to fit.")
-        raise
 
 
 def fitted_array(model: Any, name: str) -> NDArray[Any]:

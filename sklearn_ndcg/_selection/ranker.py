@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import utils
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -205,7 +205,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._check_parameters()
         X, y, groups, times, weight = self._read_data(X, y, groups, sample_weight, fit_params)
-        inner = libraries.clone_estimator(self.estimator)
+        inner = clone(self.estimator)
         last = libraries.last_step(inner)
         self._check_groups(groups, last, fit_params)
         self._group_columns = columns.group_columns(X, self.group_by, self.order_by)
@@ -224,11 +224,10 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             train, held_out = libraries.fit_transformers(inner, train, held_out)
 
         params = libraries.params_of_fit(last, train)
-        with libraries.explaining_label_errors(last, y):
-            if held_out is None:
-                last.fit(train.X, train.y, **params)
-            else:
-                self.best_iteration_ = stopping.fit_until_best(self, last, train, held_out, params)
+        if held_out is None:
+            last.fit(train.X, train.y, **params)
+        else:
+            self.best_iteration_ = stopping.fit_until_best(self, last, train, held_out, params)
         self.estimator_ = inner
         return self
 
@@ -403,18 +402,17 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return X, y, groups, times, weight
 
     def _check_groups(self, groups: Any, last: Any, fit_params: Params) -> None:
-        names = [interface.name for interface in libraries.INTERFACES]
-        misnamed = [name for name in names if name in fit_params]
+        misnamed = [name for name in libraries.INTERFACES if name in fit_params]
         if groups is None and misnamed:
             raise ValueError(
                 f"{', '.join(misnamed)} was passed instead of groups: pass groups=, one id per "
                 "row, to any ranker. To turn sizes into ids: np.repeat(np.arange(len(sizes)), "
                 "sizes)."
             )
-        interface = libraries.interface_of(last)
-        if groups is not None or not (interface or self.early_stopping):
+        takes_groups = libraries.groups_parameter(last)
+        if groups is not None or not (takes_groups or self.early_stopping):
             return
-        what = f"{type(last).__name__}.fit" if interface else "early_stopping=True"
+        what = f"{type(last).__name__}.fit" if takes_groups else "early_stopping=True"
         raise ValueError(
             f"groups is missing, but {what} needs to know the queries. Pass groups=, one id "
             "per row, or group_by, which says where in X they are. A search passes groups on if "
@@ -445,7 +443,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if grouping is None:
             return
         n_queries = len(grouping.labels)
-        if libraries.interface_of(last) or self.early_stopping or self.max_queries is not None:
+        if libraries.groups_parameter(last) or self.early_stopping or self.max_queries is not None:
             warn_of_single_documents(grouping.n_single, n_queries)
         if n_queries == 1 and columns.group_columns(X, self.group_by):
             _checks.warn(

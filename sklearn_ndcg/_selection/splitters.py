@@ -6,7 +6,6 @@ import re
 import sys
 import warnings
 from collections.abc import Iterator
-from copy import copy
 from inspect import signature
 from typing import Any, ClassVar
 
@@ -161,49 +160,6 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
                 raise ValueError(f"X is None, but cv needs to know the queries: {error}") from error
         *_, samples = self._samples(X, y, groups)
         return int(splitter.get_n_splits(*samples))
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Get the parameters by name.
-
-        Parameters
-        ----------
-        deep : bool, default=True
-            Whether to include the parameters of `cv`, as ``cv__n_splits``.
-
-        Returns
-        -------
-        dict
-            Values by name.
-        """
-        params: dict[str, Any] = super().get_params(deep=deep)
-        if deep and not hasattr(self.cv, "get_params"):
-            for name, value in getattr(self._cv, "__dict__", {}).items():
-                params[f"cv__{name}"] = value
-        return params
-
-    def set_params(self, **params: Any) -> QuerySplitter:
-        """Set parameters; those of `cv`, such as ``cv__n_splits``, on a copy of it.
-
-        Parameters
-        ----------
-        **params : dict
-            Values by name.
-
-        Returns
-        -------
-        QuerySplitter
-            This splitter.
-        """
-        self.cv = params.pop("cv", self.cv)
-        if not hasattr(self.cv, "set_params"):
-            inner = {name: params.pop(name) for name in list(params) if name.startswith("cv__")}
-            for name in inner.keys() - self.get_params().keys():
-                raise ValueError(f"Invalid parameter {name!r} for {self!r}.")
-            self.cv = copy(self._cv) if inner else self.cv
-            for name, value in inner.items():
-                setattr(self.cv, name.removeprefix("cv__"), value)
-        super().set_params(**params)
-        return self
 
     @property
     def _cv(self) -> Any:

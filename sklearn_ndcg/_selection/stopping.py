@@ -93,7 +93,7 @@ def fit_until_best(
     """Fit `last` with the number of rounds that is best on the held-out rows; return it."""
     taken = signature(last.fit).parameters
     fit = next((fit for name, fit in LIBRARIES.items() if name in taken), None)
-    if ranker.scoring is None and (fit is None or libraries.interface_of(last) is None):
+    if ranker.scoring is None and (fit is None or libraries.groups_parameter(last) is None):
         raise ValueError(
             "early_stopping=True without scoring needs a ranker of LightGBM, XGBoost or CatBoost, "
             f"but {type(last).__name__} is not one. Pass scoring=make_ndcg_scorer(k=...), which "
@@ -127,7 +127,7 @@ def _fit_lightgbm(last: Any, train: TrainingRows, held_out: HeldOut, params: Par
         added = {"eval_X": (X,), "eval_y": (y,)}
     if rows.params.get("init_score") is not None:
         added["eval_init_score"] = [rows.params["init_score"]]
-    if libraries.interface_of(last):
+    if libraries.groups_parameter(last):
         added["eval_group"] = [rows.lengths]
     if held_out.scoring is None:
         added["eval_at"] = [held_out.k]

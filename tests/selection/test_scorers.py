@@ -58,7 +58,7 @@ from sklearn_ndcg import (
     ndcg_score,
     one_ranking,
 )
-from sklearn_ndcg._metrics.measure import MeasureOptions, Measure, NDCGOptions
+from sklearn_ndcg._metrics.measure import Measure, MeasureOptions, NDCGOptions
 
 # --- where the ids come from
 
