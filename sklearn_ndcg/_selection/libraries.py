@@ -26,15 +26,16 @@ from sklearn_ndcg._rows.grouping import Grouping
 
 Params = dict[str, Any]
 
-# of CatBoost, which cannot request them itself
+# of CatBoost, which cannot request these itself
 CATBOOST_COLUMNS = ("cat_features", "text_features", "embedding_features")
 
 
 @dataclass(frozen=True)
-class TrainingRows:
+class QueryRows:
     """Rows sorted by query, with one weight per row, and what is passed to `fit` with them.
 
-    `params` are for the last step, `metadata` for the steps before it.
+    `params` are for the last step, `metadata` for the steps before it. Rows of a single length are
+    not sorted yet.
     """
 
     X: Any
@@ -63,26 +64,27 @@ class TrainingRows:
         weight = self.weight_per_query
         return None if weight is None else np.repeat(weight, self.lengths)
 
-    def take(self, rows: Ints, lengths: Ints) -> TrainingRows:
-        """Some of the rows, of queries of these lengths, and the values that belong to them."""
-
-        def take_aligned(params: Params) -> Params:
-            return {
-                name: take_rows(value, rows) if is_aligned(name, value, len(self.y)) else value
-                for name, value in params.items()
+    def take(self, grouping: Grouping, queries: Ints) -> QueryRows:
+        """The rows of some queries, sorted by query, and the values that belong to them."""
+        n_rows = len(self.y)
+        rows = grouping.gather(np.arange(n_rows))[grouping.places_of(queries)]
+        params, metadata = (
+            {
+                name: take_rows(value, rows) if is_aligned(name, value, n_rows) else value
+                for name, value in values.items()
             }
-
-        weight = None if self.weight is None else self.weight[rows]
-        params, metadata = take_aligned(self.params), take_aligned(self.metadata)
-        return TrainingRows(
-            take_rows(self.X, rows), self.y[rows], weight, lengths, params, metadata
+            for values in (self.params, self.metadata)
         )
+        X, weight = take_rows(self.X, rows), None if self.weight is None else self.weight[rows]
+        return QueryRows(X, self.y[rows], weight, grouping.lengths[queries], params, metadata)
 
+
+Split = tuple[QueryRows, QueryRows | None]  # rows to train on, and held-out rows
 
 # How a library takes groups and weights, by the parameter of its `fit` for groups. `qid` comes
 # first, as XGBoost has `group`, too. LightGBM takes one weight per row, XGBoost one per query;
 # CatBoost's ranking losses ignore row weights silently and take group_weight.
-INTERFACES: dict[str, Callable[[TrainingRows], Params]] = {
+INTERFACES: dict[str, Callable[[QueryRows], Params]] = {
     "qid": lambda rows: {"qid": rows.query_numbers, "sample_weight": rows.weight_per_query},
     "group_id": lambda rows: {
         "group_id": rows.query_numbers,
@@ -109,13 +111,11 @@ def groups_parameter(last: Any) -> str | None:
     return next((name for name in INTERFACES if name in taken), None)
 
 
-def check_fit_params(
-    fit_params: Params, last: Any, dropped: list[Any], rows_are_transformed: bool
-) -> None:
+def check_fit_params(fit_params: Params, last: Any, dropped: list[Any], transforms: bool) -> None:
     """Raise for fit parameters that cannot follow the rows and columns of the last step.
 
-    `dropped` are the columns that are removed from X; `rows_are_transformed` says whether rows are
-    held out or transformed by the steps of a Pipeline.
+    `dropped` are the columns that are removed from X; `transforms` says whether rows are held out
+    or transformed by the steps of a Pipeline.
     """
     unknown = _names_not_taken(last, fit_params)
     if unknown:
@@ -124,7 +124,7 @@ def check_fit_params(
     if row_numbers:
         raise ValueError(f"{', '.join(row_numbers)} cannot be passed: rows are sorted by query.")
     evaluates = sorted(name for name in fit_params if name.startswith("eval_"))
-    if evaluates and (rows_are_transformed or dropped):
+    if evaluates and (transforms or dropped):
         raise ValueError(
             f"{', '.join(evaluates)} cannot be passed: early_stopping=True does not need it, and "
             "the steps of a Pipeline and the removal of a group column are not applied to it."
@@ -140,7 +140,7 @@ def check_fit_params(
             )
 
 
-def params_of_fit(last: Any, train: TrainingRows) -> Params:
+def params_of_fit(last: Any, train: QueryRows) -> Params:
     """The parameters of the last step's `fit`, with groups and weights added."""
     name = groups_parameter(last)
     added = INTERFACES[name](train) if name else {"sample_weight": train.weight}
@@ -172,19 +172,16 @@ def is_aligned(name: str, value: Any, n_rows: int) -> bool:
     about_others = name in _ABOUT_COLUMNS or name.startswith(("eval_", "feature_"))
     if about_others or name == "callbacks" or isinstance(value, str | bytes | dict):
         return False
-    shape = getattr(value, "shape", None)
-    if shape is None:
-        return hasattr(value, "__len__") and len(value) == n_rows
-    return len(shape) > 0 and shape[0] == n_rows
+    if hasattr(value, "shape"):
+        return tuple(value.shape[:1]) == (n_rows,)
+    return hasattr(value, "__len__") and len(value) == n_rows
 
 
 def _counts_columns(value: Any) -> bool:
     """Whether a value refers, or may refer, to columns by number."""
-    if isinstance(value, dict):
-        return _counts_columns(list(value))
     if isinstance(value, str):  # "0,3" or "(0,1)", but neither "from_dtype" nor "name:a,b2"
         return bool(re.search(r"(?<!\w)\d+(?!\w)", value))
-    if np.iterable(value):
+    if np.iterable(value):  # also the keys of a dict
         return any(_counts_columns(item) for item in value if not isinstance(item, str))
     return isinstance(value, Number | np.bool_)
 
@@ -240,33 +237,29 @@ def router_of(ranker: Any, requests: Any) -> metadata_routing.MetadataRouter:
     return routing_of(ranker.estimator, type(ranker).__name__).add_self_request(requests)
 
 
-def route(
-    ranker: Any, grouping: Grouping | None, weight: Floats | None, fit_params: Params
-) -> tuple[Params, Params, Floats | None]:
-    """Parameters of the last step's `fit`, of the steps before it, and the last step's weights."""
+def route(ranker: Any, rows: QueryRows, grouping: Grouping | None) -> QueryRows:
+    """Divide parameters of `fit`, weights and groups among the last step and those before it."""
     if not sklearn.get_config()["enable_metadata_routing"]:
-        return fit_params, {}, weight
+        return rows
     inner = routing_of(ranker.estimator, type(ranker).__name__)
-    requested = inner.consumes(method="fit", params=fit_params)
-    passed = {name: fit_params[name] for name in requested}
-    if weight is not None:
-        passed["sample_weight"] = weight
+    requested = inner.consumes(method="fit", params=rows.params)
+    passed = {name: rows.params[name] for name in requested}
+    if rows.weight is not None:
+        passed["sample_weight"] = rows.weight
     if grouping is not None:
         passed["groups"] = grouping.labels[grouping.row_codes()]
     routed = metadata_routing.process_routing(ranker, "fit", **passed)
     # parameters that no step requests are meant for the last step
-    last = {name: value for name, value in fit_params.items() if name not in requested}
+    last = {name: value for name, value in rows.params.items() if name not in requested}
     last.update(routed["last"]["fit"])
-    weight_of_search = last.pop("sample_weight", None)
-    own = BaseEstimator.get_metadata_routing(ranker).fit.requests
-    if own["sample_weight"] is False and inner.consumes(method="fit", params=["sample_weight"]):
-        weight = weight_of_search  # None if it was passed for the steps alone
-    return last, routed["steps"]["fit_transform"], weight
+    weight = last.pop("sample_weight", None)  # None if it was passed for the steps alone
+    own = BaseEstimator.get_metadata_routing(ranker).fit.requests["sample_weight"]
+    if own is not False or not inner.consumes(method="fit", params=["sample_weight"]):
+        weight = rows.weight
+    return replace(rows, params=last, metadata=routed["steps"]["fit_transform"], weight=weight)
 
 
-def fit_transformers(
-    pipeline: Pipeline, train: TrainingRows, held_out: TrainingRows | None
-) -> tuple[TrainingRows, TrainingRows | None]:
+def fit_transformers(pipeline: Pipeline, train: QueryRows, held_out: QueryRows | None) -> Split:
     """Fit the steps before the last on the training rows only, and transform all rows."""
     samplers = [name for name, step in pipeline.steps if hasattr(step, "fit_resample")]
     if samplers:

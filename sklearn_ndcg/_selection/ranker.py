@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn import utils
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.pipeline import Pipeline
@@ -15,12 +15,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Floats, Ints
+from sklearn_ndcg._checks import Ints
 from sklearn_ndcg._metrics import inputs
 from sklearn_ndcg._rows import columns
 from sklearn_ndcg._rows.grouping import Grouping, warn_of_single_documents
 from sklearn_ndcg._selection import leaks, libraries, scorers, stopping
-from sklearn_ndcg._selection.libraries import CATBOOST_COLUMNS, Params, TrainingRows
+from sklearn_ndcg._selection.libraries import CATBOOST_COLUMNS, Params, QueryRows, Split
 
 Validation = Literal["random", "last"]
 
@@ -211,13 +211,11 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self._group_columns = columns.group_columns(X, self.group_by, self.order_by)
         self._columns = columns.column_names(X) or []
         grouping = None if groups is None else Grouping.of_ids(groups, len(y))
-        params, metadata, weight = libraries.route(self, grouping, weight, fit_params)
-        transforms = isinstance(inner, Pipeline) and len(inner.steps) > 1
-        libraries.check_fit_params(
-            params, last, self._group_columns, self.early_stopping or transforms
-        )
         features = columns.without_columns(X, self._group_columns)
-        rows = TrainingRows(features, y, weight, np.array([len(y)]), params, metadata)
+        rows = QueryRows(features, y, weight, np.array([len(y)]), fit_params, {})
+        rows = libraries.route(self, rows, grouping)
+        transforms = self.early_stopping or (isinstance(inner, Pipeline) and len(inner.steps) > 1)
+        libraries.check_fit_params(rows.params, last, self._group_columns, transforms)
         train, held_out = self._split_rows(rows, grouping, times)
         self._warn_of_grouping(X, grouping, last)
         if isinstance(inner, Pipeline):
@@ -375,7 +373,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _read_data(
         self, X: Any, y: Any, groups: Any, sample_weight: Any, fit_params: Params
-    ) -> tuple[Any, NDArray[Any], Any, Any, Floats | None]:
+    ) -> Any:
         """X and y, checked; ids and values to order by, as they are; and weights, checked."""
         if X is None:
             raise ValueError("X is None: pass the features, one row per document.")
@@ -393,8 +391,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             missing = y != y  # noqa: PLR0124  (NaN and NaT)
         if missing.any():
             raise ValueError(
-                f"y has {_checks.describe_mask(missing, 'NaN')}. Leave rows with NaN out, or set "
-                "their relevance to 0 if they are not relevant."
+                f"y has {_checks.describe_mask(missing, 'NaN')}. Leave these rows out, or set 0."
             )
         weight = None if sample_weight is None else inputs.row_weights(sample_weight, len(y))
         if weight is not None and not weight.any():
@@ -406,8 +403,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if groups is None and misnamed:
             raise ValueError(
                 f"{', '.join(misnamed)} was passed instead of groups: pass groups=, one id per "
-                "row, to any ranker. To turn sizes into ids: np.repeat(np.arange(len(sizes)), "
-                "sizes)."
+                "row. For sizes these are np.repeat(np.arange(len(sizes)), sizes)."
             )
         takes_groups = libraries.groups_parameter(last)
         if groups is not None or not (takes_groups or self.early_stopping):
@@ -429,8 +425,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         if len(getattr(X, "shape", (0, 0))) == 1:
             raise ValueError(
-                "X must be 2-D, one row per document, got 1-D. Reshape your data: X.reshape(-1, 1) "
-                "for a single feature, X.reshape(1, -1) for a single document."
+                "X is 1-D. Reshape your data: X.reshape(1, -1) is a document, (-1, 1) a feature."
             )
         keys = self._group_columns
         missing = columns.lacking(X, keys, self._columns, self.n_features_in_)
@@ -452,9 +447,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 "GroupedRanker around the Pipeline."
             )
 
-    def _split_rows(
-        self, rows: TrainingRows, grouping: Grouping | None, times: Any
-    ) -> tuple[TrainingRows, TrainingRows | None]:
+    def _split_rows(self, rows: QueryRows, grouping: Grouping | None, times: Any) -> Split:
         """Training rows, sorted by query, and held-out rows."""
         for name in ("query_ids_", "trained_queries_", "best_iteration_"):  # of an earlier fit
             self.__dict__.pop(name, None)
@@ -464,14 +457,10 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         known = np.union1d(trained, held_out)
         self.trained_queries_ = leaks.TrainedQueries.of(grouping, rows.y, known)
         self.query_ids_ = self.trained_queries_.labels
-        lengths = grouping.lengths
-        if len(trained) == len(lengths) and grouping.is_in_order:  # nothing is copied
-            return replace(rows, lengths=lengths), None
-        numbers = grouping.gather(np.arange(len(rows.y)))
-        train = rows.take(numbers[grouping.places_of(trained)], lengths[trained])
-        if not self.early_stopping:
-            return train, None
-        return train, rows.take(numbers[grouping.places_of(held_out)], lengths[held_out])
+        if len(trained) == len(grouping.lengths) and grouping.is_in_order:  # nothing is copied
+            return replace(rows, lengths=grouping.lengths), None
+        train = rows.take(grouping, trained)
+        return train, rows.take(grouping, held_out) if self.early_stopping else None
 
     def _draw_queries(self, grouping: Grouping, times: Any) -> tuple[Ints, Ints]:
         """The numbers of the queries to train on, and of those to hold out, both ascending."""

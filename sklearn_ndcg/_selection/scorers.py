@@ -355,9 +355,8 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         if np.isnan(means[0]):
             _checks.warn(
                 "The score is nan, as no query of the fold has a relevant document and "
-                "undefined='omit' leaves such queries out. In a search the mean over folds is then "
-                "nan, and all candidates are ranked first, whatever error_score is. Use fewer or "
-                "stratified folds, or another value of undefined.",
+                "undefined='omit' leaves such queries out. In a search all candidates are ranked "
+                "first, whatever error_score is. Use fewer or stratified folds, or set undefined.",
                 UndefinedMetricWarning,
             )
         scores = dict(zip(self._names(), means, strict=True))
@@ -450,8 +449,6 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
                 return np.column_stack([expected_gain(self.measure, *label) for label in labels])
             if y_ndim == 1:
                 return expected_gain(self.measure, response, classes)
-        if y_ndim == 1 and np.ndim(response) == 2 and np.shape(response)[1] == 1:
-            return np.ravel(response)
         return response
 
 
@@ -479,9 +476,8 @@ def method_of(estimator: Any, response_method: ResponseMethod, y_ndim: int = 1) 
         binary = y_ndim == 2 or len(classes) == 2
         methods = ["predict_proba", "decision_function"] if binary else ["predict_proba"]
         problem = (
-            "is a classifier with neither predict_proba nor a decision_function of one score "
-            "per row, so documents cannot be ranked. Give it probabilities, as "
-            "CalibratedClassifierCV does, or pass response_method='predict'."
+            "is a classifier with neither predict_proba nor a decision_function of one score per "
+            "row. Use CalibratedClassifierCV, or pass response_method='predict'."
         )
     for method in methods:
         if hasattr(estimator, method):

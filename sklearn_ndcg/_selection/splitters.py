@@ -161,27 +161,22 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
         *_, samples = self._samples(X, y, groups)
         return int(splitter.get_n_splits(*samples))
 
-    @property
-    def _cv(self) -> Any:
-        """`KFold` for a number of folds; any other `cv` unchanged."""
-        return check_cv(self.cv) if self.cv is None or _checks.is_integer(self.cv) else self.cv
-
     # Attributes that scikit-learn's tools read. Those that `cv` lacks are missing here too.
     @property
     def n_splits(self) -> Any:
-        return self._cv.n_splits if hasattr(self._cv, "split") else self.get_n_splits()
+        return self.get_n_splits() if np.iterable(self.cv) else check_cv(self.cv).n_splits
 
     @property
     def shuffle(self) -> Any:
-        return self._cv.shuffle
+        return check_cv(self.cv).shuffle
 
     @property
     def random_state(self) -> Any:
-        return self._cv.random_state
+        return check_cv(self.cv).random_state
 
     @random_state.setter
     def random_state(self, value: Any) -> None:
-        self.cv = self._cv
+        self.cv = check_cv(self.cv)
         self.cv.random_state = value
 
     def _splitter(self) -> Any:
@@ -324,8 +319,7 @@ def check_group_splits(
     if cuts:
         raise ValueError(
             f"cv cuts queries in two: {', '.join(cuts)}. Use a splitter that keeps them whole: "
-            "QuerySplitter(cv), which splits queries instead of rows, in the order of their ids, "
-            "or GroupKFold; and pass it the ids as groups."
+            "QuerySplitter(cv), which splits queries in the order of their ids, or GroupKFold."
         )
 
 
