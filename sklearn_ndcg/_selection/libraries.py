@@ -93,9 +93,6 @@ INTERFACES: dict[str, Callable[[QueryRows], Params]] = {
     "group": lambda rows: {"group": rows.lengths, "sample_weight": rows.weight},
 }
 
-# what the last step gets from GroupedRanker itself
-SET_HERE = {"sample_weight", *INTERFACES}
-
 # parameters of fit or of the estimator that may refer to columns by number
 _ABOUT_COLUMNS = {
     "cat_column", "cat_feature", "cat_features", "categorical_column", "categorical_feature",
@@ -217,8 +214,8 @@ def routing_of(estimator: Any, owner: str) -> metadata_routing.MetadataRouter:
     last = last_step(estimator)
     requests = metadata_routing.get_routing_for_object(None if isinstance(last, type) else last)
     if hasattr(requests, "fit"):  # not a router itself
-        inner = requests.fit.requests
-        for name in [name for name in inner if name in SET_HERE or not inner[name]]:
+        own, inner = {"sample_weight", *INTERFACES}, requests.fit.requests
+        for name in [name for name in inner if name in own or not inner[name]]:
             del inner[name]
     mapping = MethodMapping().add(caller="fit", callee="fit")
     router = metadata_routing.MetadataRouter(owner=owner).add(last=requests, method_mapping=mapping)

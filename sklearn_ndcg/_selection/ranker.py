@@ -33,9 +33,8 @@ def _inner_has(name: str) -> Callable[[Any], bool]:
 class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Tune any ranker like a regressor: with one query id per row, in any order.
 
-    Rows are sorted by id (those of a query keep their order) before the inner `fit`, which gets the
-    queries in the form of its library, as `qid`, `group_id` or `group`, the first parameter that it
-    has. An estimator without such a parameter is fitted as usual and needs no ids.
+    Rows are sorted by id (those of a query keep their order), and queries are passed to the inner
+    `fit` as its `qid`, `group_id` or `group`. One without such a parameter needs no ids.
 
     Parameters
     ----------
@@ -43,12 +42,12 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         The ranker, regressor or classifier; in a Pipeline, the last step.
 
     group_by : str, int, callable or list of names, default=None
-        Where in X the query ids are, as in `make_ndcg_scorer`: a column, which is not used as a
-        feature, a level of a pandas index or a callable on X. None: pass `groups` to `fit`.
+        Where in X the query ids are, as in `make_ndcg_scorer`; a column of ids is not used as a
+        feature. None: pass `groups` to `fit`.
 
     order_by : str, int or callable, default=None
-        What orders the queries for ``validation="last"``, as in `QuerySplitter`: a column, which is
-        not used as a feature, an index level or a callable on X. None is the order of the ids.
+        What orders the queries for ``validation="last"``, as in `QuerySplitter`; not used as a
+        feature, either. None is the order of the ids.
 
     k : int or None, default=None
         Cutoff of `score` and of early stopping without `scoring`. None counts whole lists.
@@ -58,17 +57,15 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         `HalvingGridSearchCV`, which refits with its last value, or of a `validation_curve`.
 
     early_stopping : bool, default=False
-        Whether to hold out queries and to stop when their score, by `scoring` or the library's own
-        NDCG@k, has not improved for `n_iter_no_change` rounds. The library's gain is exponential in
-        LightGBM (without `label_gain`) and XGBoost (without ``ndcg_exp_gain=False``), linear in
-        CatBoost.
+        Whether to hold out queries and to stop when their `scoring` has not improved for
+        `n_iter_no_change` rounds.
 
     scoring : GroupedScorer, default=None
-        The scorer for early stopping, from `make_ndcg_scorer` or `make_dcg_scorer` with a single
-        cutoff; it uses the ranker's ids. For any estimator of LightGBM, XGBoost and CatBoost, and
-        others with `staged_predict` and `n_estimators` or `max_iter`, such as
+        A scorer with a single cutoff; it uses the ranker's ids. For estimators of LightGBM, XGBoost
+        and CatBoost, and those with `staged_predict` and `n_estimators` or `max_iter`, such as
         `HistGradientBoostingRegressor`. CatBoost and these fit all rounds first; these are then
-        fitted again, up to the best. None is the library's NDCG@k, for rankers of the three.
+        fitted again, up to the best. None is the NDCG@k of the three libraries' rankers, whose gain
+        is linear in CatBoost, otherwise exponential (unless by `label_gain` or `ndcg_exp_gain`).
 
     validation : {"random", "last"}, default="random"
         Which queries are held out: drawn by `random_state`, or the last ones by `order_by`.
@@ -92,8 +89,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         from 0, others from 1).
 
     query_ids_ : ndarray
-        Sorted ids of the training queries, including those held out. Scoring other rows of these
-        queries gives a `QueryLeakWarning`; `trained_queries_` has what it compares.
+        Sorted ids of the training and held-out queries. Scoring other rows of them gives a
+        `QueryLeakWarning`; `trained_queries_` has what it compares.
 
     feature_importances_, coef_, classes_ : ndarray
         Those of the inner estimator, if it has them. The first two have a 0 for columns of
@@ -113,11 +110,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     >>> rng = np.random.default_rng(0)
     >>> X = np.c_[np.repeat(np.arange(30), 8), rng.normal(size=(240, 2))]  # ids in column 0
     >>> y = np.clip(np.round(X[:, 1] + rng.normal(size=240)), 0, 3)
-    >>> search = GridSearchCV(
-    ...     GroupedRanker(Ridge(), group_by=0), {"estimator__alpha": [1, 10]},
-    ...     scoring=make_ndcg_scorer(k=5, group_by=0, undefined="omit"),
-    ...     cv=QuerySplitter(3, group_by=0),
-    ... )
+    >>> ranker, cv = GroupedRanker(Ridge(), group_by=0), QuerySplitter(3, group_by=0)
+    >>> scorer = make_ndcg_scorer(k=5, group_by=0, undefined="omit")
+    >>> search = GridSearchCV(ranker, {"estimator__alpha": [1, 10]}, scoring=scorer, cv=cv)
     >>> bool(search.fit(X, y).best_score_ > 0.6)
     True
     """
@@ -180,10 +175,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             The query id of each row, in any order. Ignored if `group_by` is set.
 
         **fit_params
-            Passed to the inner `fit`; in a Pipeline, to the last step's. Those with one value per
-            row (`init_score`, `base_margin`, `baseline`, ...) are sorted and split with the rows.
-            With metadata routing on, steps of a Pipeline and an inner search get what they request,
-            also `groups` and `sample_weight`.
+            Passed to the inner `fit`; in a Pipeline, to the last step's. Those with a value per row
+            (`init_score`, `base_margin`, `baseline`) are sorted and split with the rows. With
+            metadata routing on, steps and an inner search get what they request, also `groups`.
 
         Returns
         -------
@@ -193,9 +187,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         TypeError, ValueError
-            If a parameter is not valid; if ids are needed but missing, are sizes or were changed by
-            an encoder or a cast; if training cannot be stopped early; if a fit parameter cannot
-            follow the rows or columns; if the inner estimator refuses the labels.
+            If a parameter is not valid; if ids are missing, are sizes or were changed by an encoder
+            or a cast; if training cannot be stopped early; if a fit parameter cannot follow the rows
+            or columns. Errors of the inner estimator, such as of labels, stand as they are.
 
         Warns
         -----

@@ -132,8 +132,7 @@ def make_ndcg_scorer(
     >>> round(float(search.fit(X, y, groups=query).best_score_), 3)
     0.839
     """
-    _refuse_groups("make_ndcg_scorer", options)
-    measure = Measure.of("make_ndcg_scorer", options, k=k)
+    measure = _measure_of("make_ndcg_scorer", options, NDCGOptions, k=k)
     sizes = leaks.QuerySizes.of(all_groups)
     return GroupedScorer(
         measure, group_by=group_by, response_method=response_method, name=name, all_groups=sizes
@@ -196,22 +195,22 @@ def make_dcg_scorer(
     GroupedScorer(group_by='query',
               measure=Measure(k=10, normalized=False, gain='exponential'))
     """
-    _refuse_groups("make_dcg_scorer", options)
     others: Any = {"k": k, "normalized": False, "log_base": log_base}
-    measure = Measure.of("make_dcg_scorer", options, MeasureOptions, **others)
+    measure = _measure_of("make_dcg_scorer", options, MeasureOptions, **others)
     sizes = leaks.QuerySizes.of(all_groups)
     return GroupedScorer(
         measure, group_by=group_by, response_method=response_method, name=name, all_groups=sizes
     )
 
 
-def _refuse_groups(caller: str, options: Mapping[str, Any]) -> None:
+def _measure_of(caller: str, options: Mapping[str, Any], kind: Any, **others: Any) -> Measure:
     if "groups" in options:
         raise TypeError(
             f"{caller} does not take groups, as a scorer gets only some of the rows. Pass "
             "group_by, which says where in X the ids are, or pass groups to the tool, with "
             "metadata routing on."
         )
+    return Measure.of(caller, options, kind, **others)
 
 
 def one_ranking(X: Any) -> NDArray[np.intp]:

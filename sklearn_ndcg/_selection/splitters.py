@@ -6,11 +6,10 @@ import re
 import sys
 import warnings
 from collections.abc import Iterator
-from inspect import signature
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import BaseCrossValidator, check_cv
 
@@ -116,7 +115,7 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
             of `cv` do not fit the queries, or a set is empty or there are several test sets.
 
         TypeError
-            If `cv` is an iterator, which the first call would use up, or splits y alone.
+            If `cv` is an iterator, which the first call would use up.
 
         Warns
         -----
@@ -184,15 +183,7 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
         name = type(self.cv).__name__
         if "Group" in name:
             raise ValueError(f"{name} splits by group itself: use it as it is.")
-        splitter = check_cv(self.cv)
-        try:
-            signature(splitter.split).bind("X", "y")
-        except TypeError as error:
-            raise TypeError(
-                f"{name}.split takes y alone: pass its splits of the queries as a list, "
-                "QuerySplitter(list(cv.split(pd.Series(range(n_queries)))))."
-            ) from error
-        return splitter
+        return check_cv(self.cv)
 
     def _samples(self, X: Any, y: Any, groups: Any) -> tuple[Grouping, Ints, tuple[Any, Any]]:
         """The queries, their order, and the splitter's X and y, one sample per query."""
@@ -209,8 +200,8 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
         order, labels = grouping.in_order(values, type(self.cv).__name__ if in_time else "")
         samples = np.zeros((len(order), 1))
         if hasattr(X, "iloc"):  # some splitters read the index
-            if labels.dtype.kind == "f":  # an index cannot hold float16
-                labels = labels.astype(np.float64)
+            # an index cannot hold float16
+            labels = labels.astype(np.float64) if labels.dtype == np.float16 else labels
             samples = sys.modules["pandas"].DataFrame(samples, index=labels)
         highest = _highest(y, grouping)
         return grouping, order, (samples, None if highest is None else highest[order])
@@ -311,9 +302,14 @@ def check_group_splits(
         splits = list(check_cv(cv, y).split(X, y, groups))
     if not splits:
         raise ValueError("cv has no splits.")
-    cuts = []
+    codes, n_queries, cuts = grouping.row_codes(), len(grouping.labels), []
     for fold, split in enumerate(splits):
-        labels = grouping.labels[_is_cut(grouping, split, fold)]
+        sets = zip(("training", "test"), split, strict=True)
+        chosen = [np.unique(_chosen(rows, len(codes), "rows", fold, name)) for name, rows in sets]
+        counts = np.array([np.bincount(codes[rows], minlength=n_queries) for rows in chosen])
+        # a query is cut if a set has some but not all of its rows, or if both sets have some
+        is_cut = ((counts > 0) & (counts < grouping.lengths)).any(axis=0) | counts.all(axis=0)
+        labels = grouping.labels[is_cut]
         if len(labels):
             cuts.append(f"fold {fold} cuts {len(labels)} ({shown_labels(labels)})")
     if cuts:
@@ -321,13 +317,3 @@ def check_group_splits(
             f"cv cuts queries in two: {', '.join(cuts)}. Use a splitter that keeps them whole: "
             "QuerySplitter(cv), which splits queries in the order of their ids, or GroupKFold."
         )
-
-
-def _is_cut(grouping: Grouping, split: Any, fold: int) -> NDArray[np.bool_]:
-    """Which queries have some but not all of their rows in one set of a split, or rows in both."""
-    codes, n_queries = grouping.row_codes(), len(grouping.labels)
-    sets = zip(("training", "test"), split, strict=True)
-    chosen = [np.unique(_chosen(rows, len(codes), "rows", fold, name)) for name, rows in sets]
-    counts = np.array([np.bincount(codes[rows], minlength=n_queries) for rows in chosen])
-    some = (counts > 0) & (counts < grouping.lengths)
-    return np.asarray(some.any(axis=0) | (counts > 0).all(axis=0))

@@ -34,9 +34,8 @@ class HeldOut:
         # which warns or raises if the scorer does, once
         if np.isnan(self._rankings.queries(self.scoring.measure, are_all=False)[0].means()[0]):
             raise ValueError(
-                f"scoring is nan, as none of the {len(rows.lengths)} held-out queries has a "
-                "relevant document: hold out more of them by validation_fraction, or choose "
-                "another value of undefined."
+                f"scoring is nan: none of the {len(rows.lengths)} held-out queries has a relevant "
+                "document. Hold out more by validation_fraction, or choose another undefined."
             )
 
     def round_scorer(self, estimator: Any, classes: Any) -> Callable[[Any], float]:
@@ -121,14 +120,11 @@ def _fit_lightgbm(last: Any, train: QueryRows, held_out: HeldOut, params: Params
     added: Params = {"eval_set": [(X, y)]}
     if "eval_X" in signature(last.fit).parameters:  # LightGBM 4.7, where eval_set is deprecated
         added = {"eval_X": (X,), "eval_y": (y,)}
-    if rows.params.get("init_score") is not None:
-        added["eval_init_score"] = [rows.params["init_score"]]
+    added["eval_init_score"] = [rows.params.get("init_score")]
     if libraries.groups_parameter(last):
         added["eval_group"] = [rows.lengths]
     if held_out.scoring is None:
-        added["eval_at"] = [held_out.k]
-        if rows.weight is not None:
-            added["eval_sample_weight"] = [rows.weight]
+        added |= {"eval_at": [held_out.k], "eval_sample_weight": [rows.weight]}
     else:
         score_round = held_out.round_scorer(last, np.unique(train.y))
         added["eval_metric"] = lambda _, predicted: ("score", score_round(predicted), True)
@@ -151,10 +147,7 @@ def _fit_xgboost(last: Any, train: QueryRows, held_out: HeldOut, params: Params)
         last.fit(train.X, train.y, **libraries.added_once(added, params))
         return int(last.best_iteration)
     if settings.get("booster") not in (None, "gbtree"):
-        raise ValueError(
-            "early_stopping=True by scoring: XGBoost stops only with booster='gbtree', not "
-            f"{settings['booster']!r}."
-        )
+        raise ValueError("early_stopping=True: scoring stops XGBoost only with booster='gbtree'.")
     score_round = held_out.round_scorer(last, np.unique(train.y))
     last.set_params(callbacks=[_xgboost_callback(settings, held_out, score_round)])
     last.fit(train.X, train.y, **params)
@@ -189,7 +182,7 @@ def _fit_catboost(last: Any, train: QueryRows, held_out: HeldOut, params: Params
     if held_out.scoring is not None:
         # a metric object would keep the model from being pickled, so all rounds are fitted
         if rows.params.get("baseline") is not None:
-            raise ValueError("early_stopping by scoring: CatBoost does not take a baseline then.")
+            raise ValueError("early_stopping=True with scoring: CatBoost does not take a baseline.")
         last.fit(train.X, train.y, **params)
         best = held_out.best_stage(last, rows.X)
         last.shrink(best + 1)
