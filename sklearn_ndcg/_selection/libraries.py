@@ -26,7 +26,7 @@ from sklearn_ndcg._rows.grouping import Grouping
 
 Params = dict[str, Any]
 
-# of CatBoost, which cannot request these itself
+# of CatBoost, which cannot request them itself
 CATBOOST_COLUMNS = ("cat_features", "text_features", "embedding_features")
 
 

@@ -34,7 +34,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Tune any ranker like a regressor: with one query id per row, in any order.
 
     Rows are sorted by id (those of a query keep their order), and queries are passed to the inner
-    `fit` as its `qid`, `group_id` or `group`. One without such a parameter needs no ids.
+    `fit` as its `qid`, `group_id` or `group`. Estimators without such a parameter need no ids.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         feature. None: pass `groups` to `fit`.
 
     order_by : str, int or callable, default=None
-        What orders the queries for ``validation="last"``, as in `QuerySplitter`; not used as a
-        feature, either. None is the order of the ids.
+        What orders the queries for ``validation="last"``, as in `QuerySplitter`; such a
+        column is not used as a feature, either. None is the order of the ids.
 
     k : int or None, default=None
         Cutoff of `score` and of early stopping without `scoring`. None counts whole lists.
@@ -57,7 +57,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         `HalvingGridSearchCV`, which refits with its last value, or of a `validation_curve`.
 
     early_stopping : bool, default=False
-        Whether to hold out queries and to stop when their `scoring` has not improved for
+        Whether to hold out queries and to stop when their score by `scoring` has not improved for
         `n_iter_no_change` rounds.
 
     scoring : GroupedScorer, default=None
@@ -187,9 +187,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         TypeError, ValueError
-            If a parameter is not valid; if ids are missing, are sizes or were changed by an encoder
-            or a cast; if training cannot be stopped early; if a fit parameter cannot follow the rows
-            or columns. Errors of the inner estimator, such as of labels, stand as they are.
+            If a parameter is not valid; if ids are needed but missing, are sizes or were changed by
+            an encoder or a cast; if training cannot be stopped early; if a fit parameter cannot
+            follow the rows or columns. The inner estimator may raise others.
 
         Warns
         -----
@@ -385,7 +385,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             missing = y != y  # noqa: PLR0124  (NaN and NaT)
         if missing.any():
             raise ValueError(
-                f"y has {_checks.describe_mask(missing, 'NaN')}. Leave these rows out, or set 0."
+                f"y has {_checks.describe_mask(missing, 'NaN')}. Leave these rows out, or set "
+                "their relevance to 0 if they are not relevant."
             )
         weight = None if sample_weight is None else inputs.row_weights(sample_weight, len(y))
         if weight is not None and not weight.any():

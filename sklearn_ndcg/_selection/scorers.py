@@ -355,7 +355,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
             _checks.warn(
                 "The score is nan, as no query of the fold has a relevant document and "
                 "undefined='omit' leaves such queries out. In a search all candidates are ranked "
-                "first, whatever error_score is. Use fewer or stratified folds, or set undefined.",
+                "first, whatever error_score is. Use fewer or stratified folds, or undefined=0.",
                 UndefinedMetricWarning,
             )
         scores = dict(zip(self._names(), means, strict=True))

@@ -35,7 +35,7 @@ class HeldOut:
         if np.isnan(self._rankings.queries(self.scoring.measure, are_all=False)[0].means()[0]):
             raise ValueError(
                 f"scoring is nan: none of the {len(rows.lengths)} held-out queries has a relevant "
-                "document. Hold out more by validation_fraction, or choose another undefined."
+                "document. Hold out more by validation_fraction, or use undefined=0."
             )
 
     def round_scorer(self, estimator: Any, classes: Any) -> Callable[[Any], float]:
