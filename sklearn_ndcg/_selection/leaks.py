@@ -59,29 +59,23 @@ class TrainedQueries:
     @classmethod
     def of(cls, grouping: Grouping, y: Any, trained: Ints) -> TrainedQueries:
         """Remember the queries with the numbers `trained`; `y` has a label for each row."""
-        values = _numbers(y)
-        sums, rows = _checksums(grouping, values)[trained], zlib.crc32(values.tobytes())
-        return cls(grouping.labels[trained], grouping.lengths[trained], sums, rows)
+        sums, of_rows = _checksums(grouping, y)
+        return cls(grouping.labels[trained], grouping.lengths[trained], sums[trained], of_rows)
 
     def leaked(self, grouping: Grouping, y: Any, gets_user_rows: bool) -> NDArray[np.bool_]:
         """Which queries are scored after training on other rows of them.
 
         `gets_user_rows` says whether the ranker got the user's rows and labels as they are.
         """
-        index, leaked = _find(grouping.labels, self.labels)
-        if len(self.labels) == 1:  # a single id says nothing, as with `one_ranking`
-            leaked[:] = False
+        index, known = _find(grouping.labels, self.labels)
+        known &= len(self.labels) > 1  # a single id says nothing, as with `one_ranking`
         trained, scored = self.lengths[index], grouping.lengths
         if not gets_user_rows:  # a bootstrap repeats rows of some queries, but not of all together
-            leaked &= (trained > scored) & (trained[leaked].sum() > scored.sum())
-            return leaked
-        values = _numbers(y)
-        sums = _checksums(grouping, values)
-        leaked &= (trained != scored) | ~np.isclose(self.checksums[index], sums, 1e-9, 1e-9)
+            return np.asarray(known & (trained > scored) & (trained[known].sum() > scored.sum()))
+        sums, of_rows = _checksums(grouping, y)
+        differ = (trained != scored) | ~np.isclose(self.checksums[index], sums, 1e-9, 1e-9)
         # permutation_importance may permute a column of ids: these are the training rows
-        if leaked.any() and zlib.crc32(values.tobytes()) == self.checksum_of_rows:
-            leaked[:] = False
-        return leaked
+        return np.asarray(known & differ & (of_rows != self.checksum_of_rows))
 
     def warn_if_ids_collapsed(self, grouping: Grouping) -> None:
         """Warn if one id has most of the rows, and far more than any training query."""
@@ -199,10 +193,8 @@ def _fitted_models(estimator: Any) -> list[Any]:
 
 
 def _members(value: Any) -> Iterable[Any]:
-    if isinstance(value, np.ndarray):
-        return value.flat[:_MOST_MEMBERS].tolist() if value.dtype.kind == "O" else ()
-    if isinstance(value, dict):
-        return islice(value.values(), _MOST_MEMBERS)
+    if isinstance(value, dict | np.ndarray):
+        return islice(value.values() if isinstance(value, dict) else value.flat, _MOST_MEMBERS)
     return value[:_MOST_MEMBERS] if isinstance(value, list | tuple) else (value,)
 
 
@@ -220,18 +212,14 @@ def _shown_type(labels: NDArray[Any]) -> str:
     return f"of type {type(labels[0]).__name__.rstrip('_')} ({shown_labels(labels)})"
 
 
-def _numbers(y: Any) -> NDArray[np.float32]:
-    """Labels to recognise, in float32, as y may have had another type in fit."""
+def _checksums(grouping: Grouping, y: Any) -> tuple[Any, int]:
+    """An order-free checksum of each query's labels, and one of all labels in their order."""
     try:
-        with np.errstate(over="ignore"):
-            return np.ravel(np.asarray(_checks.to_host(y)).astype(np.float32))
+        with np.errstate(over="ignore"):  # float32, as y may have had another type in fit
+            values = np.ravel(np.asarray(_checks.to_host(y)).astype(np.float32))
     except (TypeError, ValueError):  # text, and missing values of pandas
-        return np.zeros(np.shape(y)[0], dtype=np.float32)
-
-
-def _checksums(grouping: Grouping, values: NDArray[np.float32]) -> Floats:
-    """An order-free checksum of each query's labels."""
+        values = np.zeros(np.shape(y)[0], dtype=np.float32)
     # a sine, as sums of the labels themselves are equal more often
     numbers = np.sin(np.nan_to_num(values).astype(np.float64) + 1)
     sums = np.bincount(grouping.row_codes(), numbers, len(grouping.labels))
-    return np.asarray(sums, dtype=np.float64)
+    return sums, zlib.crc32(values.tobytes())

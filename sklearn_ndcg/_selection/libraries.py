@@ -6,17 +6,16 @@ A library is recognised by its `fit`'s parameter for groups; `INTERFACES` has an
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from inspect import Parameter, signature
 from numbers import Number
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import sklearn
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import metadata_routing
 from sklearn.utils.metadata_routing import MethodMapping
@@ -32,10 +31,11 @@ CATBOOST_COLUMNS = ("cat_features", "text_features", "embedding_features")
 
 
 @dataclass(frozen=True)
-class TrainingRows:
+class QueryRows:
     """Rows sorted by query, with one weight per row, and what is passed to `fit` with them.
 
-    `params` are for the last step, `metadata` for the steps before it.
+    `params` are for the last step, `metadata` for the steps before it. Rows of a single length are
+    not sorted yet.
     """
 
     X: Any
@@ -64,66 +64,34 @@ class TrainingRows:
         weight = self.weight_per_query
         return None if weight is None else np.repeat(weight, self.lengths)
 
-    def take(self, rows: Ints, lengths: Ints) -> TrainingRows:
-        """Some of the rows, of queries of these lengths, and the values that belong to them."""
-
-        def take_aligned(params: Params) -> Params:
-            return {
-                name: take_rows(value, rows) if is_aligned(name, value, len(self.y)) else value
-                for name, value in params.items()
+    def take(self, grouping: Grouping, queries: Ints) -> QueryRows:
+        """The rows of some queries, sorted by query, and the values that belong to them."""
+        n_rows = len(self.y)
+        rows = grouping.gather(np.arange(n_rows))[grouping.rows_of(queries)]
+        params, metadata = (
+            {
+                name: take_rows(value, rows) if is_aligned(name, value, n_rows) else value
+                for name, value in values.items()
             }
-
-        weight = None if self.weight is None else self.weight[rows]
-        params, metadata = take_aligned(self.params), take_aligned(self.metadata)
-        return TrainingRows(
-            take_rows(self.X, rows), self.y[rows], weight, lengths, params, metadata
+            for values in (self.params, self.metadata)
         )
+        X, weight = take_rows(self.X, rows), None if self.weight is None else self.weight[rows]
+        return QueryRows(X, self.y[rows], weight, grouping.lengths[queries], params, metadata)
 
 
-class LibraryInterface(NamedTuple):
-    """The name of `fit`'s parameter for groups, and what goes with it."""
+Split = tuple[QueryRows, QueryRows | None]  # rows to train on, and held-out rows
 
-    name: str
-    groups: Callable[[TrainingRows], Any]
-    weight_name: str
-    weight: Callable[[TrainingRows], Any]
-    labels: str  # which labels the library takes
-
-
-_WHOLE_LABELS = "quantile_grades turns any target into integer labels."
-
-# The order matters: XGBoost has `qid` and `group`, and `qid` has to be found first. LightGBM takes
-# one weight per row, XGBoost one per query; CatBoost's ranking losses ignore row weights silently
-# and take group_weight.
-INTERFACES = [
-    LibraryInterface(
-        name="qid",
-        groups=lambda rows: rows.query_numbers,
-        weight_name="sample_weight",
-        weight=lambda rows: rows.weight_per_query,
-        labels="XGBoost takes integer labels from 0 to 31, or any labels with ndcg_exp_gain=False "
-        f"(linear gain); {_WHOLE_LABELS}",
-    ),
-    LibraryInterface(
-        name="group_id",
-        groups=lambda rows: rows.query_numbers,
-        weight_name="group_weight",
-        weight=lambda rows: rows.query_weight_per_row,
-        labels="CatBoost takes any finite label.",
-    ),
-    LibraryInterface(
-        name="group",
-        groups=lambda rows: rows.lengths,
-        weight_name="sample_weight",
-        weight=lambda rows: rows.weight,
-        labels="LightGBM takes integer labels from 0 to 30, and higher ones if label_gain has a "
-        "gain for each (label_gain=list(range(101)) is linear gain up to 100); "
-        f"{_WHOLE_LABELS}",
-    ),
-]
-
-# what the last step gets from GroupedRanker itself
-SET_HERE = {"sample_weight", *(interface.name for interface in INTERFACES)}
+# How a library takes groups and weights, by the parameter of its `fit` for groups. `qid` comes
+# first, as XGBoost has `group`, too. LightGBM takes one weight per row, XGBoost one per query;
+# CatBoost's ranking losses ignore row weights silently and take group_weight.
+INTERFACES: dict[str, Callable[[QueryRows], Params]] = {
+    "qid": lambda rows: {"qid": rows.query_numbers, "sample_weight": rows.weight_per_query},
+    "group_id": lambda rows: {
+        "group_id": rows.query_numbers,
+        "group_weight": rows.query_weight_per_row,
+    },
+    "group": lambda rows: {"group": rows.lengths, "sample_weight": rows.weight},
+}
 
 # parameters of fit or of the estimator that may refer to columns by number
 _ABOUT_COLUMNS = {
@@ -134,19 +102,17 @@ _ABOUT_COLUMNS = {
 }  # fmt: skip
 
 
-def interface_of(last: Any) -> LibraryInterface | None:
-    """The interface by which `last` takes groups; None for an estimator that takes none."""
-    names = signature(last.fit).parameters
-    return next((interface for interface in INTERFACES if interface.name in names), None)
+def groups_parameter(last: Any) -> str | None:
+    """The parameter for groups of the `fit` of `last`; None for an estimator that takes none."""
+    taken = signature(last.fit).parameters
+    return next((name for name in INTERFACES if name in taken), None)
 
 
-def check_fit_params(
-    fit_params: Params, last: Any, dropped: list[Any], rows_are_transformed: bool
-) -> None:
+def check_fit_params(fit_params: Params, last: Any, dropped: list[Any], transforms: bool) -> None:
     """Raise for fit parameters that cannot follow the rows and columns of the last step.
 
-    `dropped` are the columns that are removed from X; `rows_are_transformed` says whether rows are
-    held out or transformed by the steps of a Pipeline.
+    `dropped` are the columns that are removed from X; `transforms` says whether rows are held out
+    or transformed by the steps of a Pipeline.
     """
     unknown = _names_not_taken(last, fit_params)
     if unknown:
@@ -155,7 +121,7 @@ def check_fit_params(
     if row_numbers:
         raise ValueError(f"{', '.join(row_numbers)} cannot be passed: rows are sorted by query.")
     evaluates = sorted(name for name in fit_params if name.startswith("eval_"))
-    if evaluates and (rows_are_transformed or dropped):
+    if evaluates and (transforms or dropped):
         raise ValueError(
             f"{', '.join(evaluates)} cannot be passed: early_stopping=True does not need it, and "
             "the steps of a Pipeline and the removal of a group column are not applied to it."
@@ -171,15 +137,13 @@ def check_fit_params(
             )
 
 
-def params_of_fit(last: Any, train: TrainingRows) -> Params:
+def params_of_fit(last: Any, train: QueryRows) -> Params:
     """The parameters of the last step's `fit`, with groups and weights added."""
-    interface = interface_of(last)
-    added: Params = {} if interface is None else {interface.name: interface.groups(train)}
-    if train.weight is not None:
-        name = "sample_weight" if interface is None else interface.weight_name
-        if _names_not_taken(last, [name]):
-            raise ValueError(f"{type(last).__name__}.fit does not take sample_weight.")
-        added[name] = train.weight if interface is None else interface.weight(train)
+    name = groups_parameter(last)
+    added = INTERFACES[name](train) if name else {"sample_weight": train.weight}
+    added = {name: value for name, value in added.items() if value is not None}
+    if _names_not_taken(last, added):
+        raise ValueError(f"{type(last).__name__}.fit does not take sample_weight.")
     return added_once(added, train.params)
 
 
@@ -205,44 +169,18 @@ def is_aligned(name: str, value: Any, n_rows: int) -> bool:
     about_others = name in _ABOUT_COLUMNS or name.startswith(("eval_", "feature_"))
     if about_others or name == "callbacks" or isinstance(value, str | bytes | dict):
         return False
-    shape = getattr(value, "shape", None)
-    if shape is None:
-        return hasattr(value, "__len__") and len(value) == n_rows
-    return len(shape) > 0 and shape[0] == n_rows
+    if hasattr(value, "shape"):
+        return tuple(value.shape[:1]) == (n_rows,)
+    return hasattr(value, "__len__") and len(value) == n_rows
 
 
 def _counts_columns(value: Any) -> bool:
     """Whether a value refers, or may refer, to columns by number."""
-    if isinstance(value, dict):
-        return _counts_columns(list(value))
     if isinstance(value, str):  # "0,3" or "(0,1)", but neither "from_dtype" nor "name:a,b2"
         return bool(re.search(r"(?<!\w)\d+(?!\w)", value))
-    if np.iterable(value):
+    if np.iterable(value):  # also the keys of a dict
         return any(_counts_columns(item) for item in value if not isinstance(item, str))
     return isinstance(value, Number | np.bool_)
-
-
-@contextmanager
-def explaining_label_errors(last: Any, y: NDArray[Any]) -> Iterator[None]:
-    """Say which labels the library takes, if its `fit` refuses some."""
-    try:
-        yield
-    except Exception as error:
-        interface = interface_of(last)
-        if interface is None or not _is_about_labels(error, y):
-            raise
-        said = " ".join(str(error).partition("Stack trace:")[0].split())  # XGBoost adds a trace
-        raise ValueError(
-            f"{type(last).__name__} refused labels from {y.min()} to {y.max()}. "
-            f"{interface.labels} Its error: {said}"
-        ) from error
-
-
-def _is_about_labels(error: Exception, y: NDArray[Any]) -> bool:
-    if y.dtype.kind not in "iuf" or not np.isfinite(y).all():
-        return False
-    unusual = bool(((y < 0) | (y > 30) | (y != np.floor(y))).any())
-    return unusual and any(word in str(error).lower() for word in ("label", "relevance"))
 
 
 def last_step(estimator: Any) -> Any:
@@ -250,18 +188,6 @@ def last_step(estimator: Any) -> Any:
     if isinstance(estimator, Pipeline):
         return estimator.steps[-1][1] if estimator.steps else None
     return estimator
-
-
-def clone_estimator(estimator: Any) -> Any:
-    """A clone; the error says which lists of CatBoost cannot be cloned."""
-    try:
-        return clone(estimator)
-    except RuntimeError as error:
-        settings: Params = getattr(last_step(estimator), "get_params", dict)()
-        lists = [name for name in CATBOOST_COLUMNS if isinstance(settings.get(name), list)]
-        if lists:
-            error.add_note(f"{', '.join(lists)} is a list: pass a tuple, or pass it to fit.")
-        raise
 
 
 def fitted_array(model: Any, name: str) -> NDArray[Any]:
@@ -288,8 +214,8 @@ def routing_of(estimator: Any, owner: str) -> metadata_routing.MetadataRouter:
     last = last_step(estimator)
     requests = metadata_routing.get_routing_for_object(None if isinstance(last, type) else last)
     if hasattr(requests, "fit"):  # not a router itself
-        inner = requests.fit.requests
-        for name in [name for name in inner if name in SET_HERE or not inner[name]]:
+        own, inner = {"sample_weight", *INTERFACES}, requests.fit.requests
+        for name in [name for name in inner if name in own or not inner[name]]:
             del inner[name]
     mapping = MethodMapping().add(caller="fit", callee="fit")
     router = metadata_routing.MetadataRouter(owner=owner).add(last=requests, method_mapping=mapping)
@@ -308,33 +234,29 @@ def router_of(ranker: Any, requests: Any) -> metadata_routing.MetadataRouter:
     return routing_of(ranker.estimator, type(ranker).__name__).add_self_request(requests)
 
 
-def route(
-    ranker: Any, grouping: Grouping | None, weight: Floats | None, fit_params: Params
-) -> tuple[Params, Params, Floats | None]:
-    """Parameters of the last step's `fit`, of the steps before it, and the last step's weights."""
+def route(ranker: Any, rows: QueryRows, grouping: Grouping | None) -> QueryRows:
+    """Divide parameters of `fit`, weights and groups among the last step and those before it."""
     if not sklearn.get_config()["enable_metadata_routing"]:
-        return fit_params, {}, weight
+        return rows
     inner = routing_of(ranker.estimator, type(ranker).__name__)
-    requested = inner.consumes(method="fit", params=fit_params)
-    passed = {name: fit_params[name] for name in requested}
-    if weight is not None:
-        passed["sample_weight"] = weight
+    requested = inner.consumes(method="fit", params=rows.params)
+    passed = {name: rows.params[name] for name in requested}
+    if rows.weight is not None:
+        passed["sample_weight"] = rows.weight
     if grouping is not None:
         passed["groups"] = grouping.labels[grouping.row_codes()]
     routed = metadata_routing.process_routing(ranker, "fit", **passed)
     # parameters that no step requests are meant for the last step
-    last = {name: value for name, value in fit_params.items() if name not in requested}
+    last = {name: value for name, value in rows.params.items() if name not in requested}
     last.update(routed["last"]["fit"])
-    weight_of_search = last.pop("sample_weight", None)
-    own = BaseEstimator.get_metadata_routing(ranker).fit.requests
-    if own["sample_weight"] is False and inner.consumes(method="fit", params=["sample_weight"]):
-        weight = weight_of_search  # None if it was passed for the steps alone
-    return last, routed["steps"]["fit_transform"], weight
+    weight = last.pop("sample_weight", None)  # None if it was passed for the steps alone
+    own = BaseEstimator.get_metadata_routing(ranker).fit.requests["sample_weight"]
+    if own is not False or not inner.consumes(method="fit", params=["sample_weight"]):
+        weight = rows.weight
+    return replace(rows, params=last, metadata=routed["steps"]["fit_transform"], weight=weight)
 
 
-def fit_transformers(
-    pipeline: Pipeline, train: TrainingRows, held_out: TrainingRows | None
-) -> tuple[TrainingRows, TrainingRows | None]:
+def fit_transformers(pipeline: Pipeline, train: QueryRows, held_out: QueryRows | None) -> Split:
     """Fit the steps before the last on the training rows only, and transform all rows."""
     samplers = [name for name, step in pipeline.steps if hasattr(step, "fit_resample")]
     if samplers:

@@ -7,20 +7,20 @@ from dataclasses import replace
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn import utils
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Floats, Ints
+from sklearn_ndcg._checks import Ints
 from sklearn_ndcg._metrics import inputs
 from sklearn_ndcg._rows import columns
 from sklearn_ndcg._rows.grouping import Grouping, warn_of_single_documents
 from sklearn_ndcg._selection import leaks, libraries, scorers, stopping
-from sklearn_ndcg._selection.libraries import CATBOOST_COLUMNS, Params, TrainingRows
+from sklearn_ndcg._selection.libraries import CATBOOST_COLUMNS, Params, QueryRows, Split
 
 Validation = Literal["random", "last"]
 
@@ -33,9 +33,8 @@ def _inner_has(name: str) -> Callable[[Any], bool]:
 class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Tune any ranker like a regressor: with one query id per row, in any order.
 
-    Rows are sorted by id (those of a query keep their order) before the inner `fit`, which gets the
-    queries in the form of its library, as `qid`, `group_id` or `group`, the first parameter that it
-    has. An estimator without such a parameter is fitted as usual and needs no ids.
+    Rows are sorted by id (those of a query keep their order), and queries are passed to the inner
+    `fit` as its `qid`, `group_id` or `group`. Estimators without such a parameter need no ids.
 
     Parameters
     ----------
@@ -43,12 +42,12 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         The ranker, regressor or classifier; in a Pipeline, the last step.
 
     group_by : str, int, callable or list of names, default=None
-        Where in X the query ids are, as in `make_ndcg_scorer`: a column, which is not used as a
-        feature, a level of a pandas index or a callable on X. None: pass `groups` to `fit`.
+        Where in X the query ids are, as in `make_ndcg_scorer`; a column of ids is not used as a
+        feature. None: pass `groups` to `fit`.
 
     order_by : str, int or callable, default=None
-        What orders the queries for ``validation="last"``, as in `QuerySplitter`: a column, which is
-        not used as a feature, an index level or a callable on X. None is the order of the ids.
+        What orders the queries for ``validation="last"``, as in `QuerySplitter`; such a
+        column is not used as a feature, either. None is the order of the ids.
 
     k : int or None, default=None
         Cutoff of `score` and of early stopping without `scoring`. None counts whole lists.
@@ -58,17 +57,15 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         `HalvingGridSearchCV`, which refits with its last value, or of a `validation_curve`.
 
     early_stopping : bool, default=False
-        Whether to hold out queries and to stop when their score, by `scoring` or the library's own
-        NDCG@k, has not improved for `n_iter_no_change` rounds. The library's gain is exponential in
-        LightGBM (without `label_gain`) and XGBoost (without ``ndcg_exp_gain=False``), linear in
-        CatBoost.
+        Whether to hold out queries and to stop when their score by `scoring` has not improved for
+        `n_iter_no_change` rounds.
 
     scoring : GroupedScorer, default=None
-        The scorer for early stopping, from `make_ndcg_scorer` or `make_dcg_scorer` with a single
-        cutoff; it uses the ranker's ids. For any estimator of LightGBM, XGBoost and CatBoost, and
-        others with `staged_predict` and `n_estimators` or `max_iter`, such as
+        A scorer with a single cutoff; it uses the ranker's ids. For estimators of LightGBM, XGBoost
+        and CatBoost, and those with `staged_predict` and `n_estimators` or `max_iter`, such as
         `HistGradientBoostingRegressor`. CatBoost and these fit all rounds first; these are then
-        fitted again, up to the best. None is the library's NDCG@k, for rankers of the three.
+        fitted again, up to the best. None is the NDCG@k of the three libraries' rankers, whose gain
+        is linear in CatBoost, otherwise exponential (unless by `label_gain` or `ndcg_exp_gain`).
 
     validation : {"random", "last"}, default="random"
         Which queries are held out: drawn by `random_state`, or the last ones by `order_by`.
@@ -92,8 +89,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         from 0, others from 1).
 
     query_ids_ : ndarray
-        Sorted ids of the training queries, including those held out. Scoring other rows of these
-        queries gives a `QueryLeakWarning`; `trained_queries_` has what it compares.
+        Sorted ids of the training and held-out queries. Scoring other rows of them gives a
+        `QueryLeakWarning`; `trained_queries_` has what it compares.
 
     feature_importances_, coef_, classes_ : ndarray
         Those of the inner estimator, if it has them. The first two have a 0 for columns of
@@ -113,11 +110,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     >>> rng = np.random.default_rng(0)
     >>> X = np.c_[np.repeat(np.arange(30), 8), rng.normal(size=(240, 2))]  # ids in column 0
     >>> y = np.clip(np.round(X[:, 1] + rng.normal(size=240)), 0, 3)
-    >>> search = GridSearchCV(
-    ...     GroupedRanker(Ridge(), group_by=0), {"estimator__alpha": [1, 10]},
-    ...     scoring=make_ndcg_scorer(k=5, group_by=0, undefined="omit"),
-    ...     cv=QuerySplitter(3, group_by=0),
-    ... )
+    >>> ranker, cv = GroupedRanker(Ridge(), group_by=0), QuerySplitter(3, group_by=0)
+    >>> scorer = make_ndcg_scorer(k=5, group_by=0, undefined="omit")
+    >>> search = GridSearchCV(ranker, {"estimator__alpha": [1, 10]}, scoring=scorer, cv=cv)
     >>> bool(search.fit(X, y).best_score_ > 0.6)
     True
     """
@@ -180,10 +175,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             The query id of each row, in any order. Ignored if `group_by` is set.
 
         **fit_params
-            Passed to the inner `fit`; in a Pipeline, to the last step's. Those with one value per
-            row (`init_score`, `base_margin`, `baseline`, ...) are sorted and split with the rows.
-            With metadata routing on, steps of a Pipeline and an inner search get what they request,
-            also `groups` and `sample_weight`.
+            Passed to the inner `fit`; in a Pipeline, to the last step's. Those with a value per row
+            (`init_score`, `base_margin`, `baseline`) are sorted and split with the rows. With
+            metadata routing on, steps and an inner search get what they request, also `groups`.
 
         Returns
         -------
@@ -195,7 +189,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         TypeError, ValueError
             If a parameter is not valid; if ids are needed but missing, are sizes or were changed by
             an encoder or a cast; if training cannot be stopped early; if a fit parameter cannot
-            follow the rows or columns; if the inner estimator refuses the labels.
+            follow the rows or columns. The inner estimator may raise others.
 
         Warns
         -----
@@ -205,30 +199,27 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._check_parameters()
         X, y, groups, times, weight = self._read_data(X, y, groups, sample_weight, fit_params)
-        inner = libraries.clone_estimator(self.estimator)
+        inner = clone(self.estimator)
         last = libraries.last_step(inner)
         self._check_groups(groups, last, fit_params)
         self._group_columns = columns.group_columns(X, self.group_by, self.order_by)
         self._columns = columns.column_names(X) or []
         grouping = None if groups is None else Grouping.of_ids(groups, len(y))
-        params, metadata, weight = libraries.route(self, grouping, weight, fit_params)
-        transforms = isinstance(inner, Pipeline) and len(inner.steps) > 1
-        libraries.check_fit_params(
-            params, last, self._group_columns, self.early_stopping or transforms
-        )
         features = columns.without_columns(X, self._group_columns)
-        rows = TrainingRows(features, y, weight, np.array([len(y)]), params, metadata)
+        rows = QueryRows(features, y, weight, np.array([len(y)]), fit_params, {})
+        rows = libraries.route(self, rows, grouping)
+        transforms = self.early_stopping or (isinstance(inner, Pipeline) and len(inner.steps) > 1)
+        libraries.check_fit_params(rows.params, last, self._group_columns, transforms)
         train, held_out = self._split_rows(rows, grouping, times)
         self._warn_of_grouping(X, grouping, last)
         if isinstance(inner, Pipeline):
             train, held_out = libraries.fit_transformers(inner, train, held_out)
 
         params = libraries.params_of_fit(last, train)
-        with libraries.explaining_label_errors(last, y):
-            if held_out is None:
-                last.fit(train.X, train.y, **params)
-            else:
-                self.best_iteration_ = stopping.fit_until_best(self, last, train, held_out, params)
+        if held_out is None:
+            last.fit(train.X, train.y, **params)
+        else:
+            self.best_iteration_ = stopping.fit_until_best(self, last, train, held_out, params)
         self.estimator_ = inner
         return self
 
@@ -376,7 +367,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _read_data(
         self, X: Any, y: Any, groups: Any, sample_weight: Any, fit_params: Params
-    ) -> tuple[Any, NDArray[Any], Any, Any, Floats | None]:
+    ) -> Any:
         """X and y, checked; ids and values to order by, as they are; and weights, checked."""
         if X is None:
             raise ValueError("X is None: pass the features, one row per document.")
@@ -394,7 +385,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             missing = y != y  # noqa: PLR0124  (NaN and NaT)
         if missing.any():
             raise ValueError(
-                f"y has {_checks.describe_mask(missing, 'NaN')}. Leave rows with NaN out, or set "
+                f"y has {_checks.describe_mask(missing, 'NaN')}. Leave these rows out, or set "
                 "their relevance to 0 if they are not relevant."
             )
         weight = None if sample_weight is None else inputs.row_weights(sample_weight, len(y))
@@ -403,18 +394,16 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return X, y, groups, times, weight
 
     def _check_groups(self, groups: Any, last: Any, fit_params: Params) -> None:
-        names = [interface.name for interface in libraries.INTERFACES]
-        misnamed = [name for name in names if name in fit_params]
+        misnamed = [name for name in libraries.INTERFACES if name in fit_params]
         if groups is None and misnamed:
             raise ValueError(
                 f"{', '.join(misnamed)} was passed instead of groups: pass groups=, one id per "
-                "row, to any ranker. To turn sizes into ids: np.repeat(np.arange(len(sizes)), "
-                "sizes)."
+                "row. For sizes these are np.repeat(np.arange(len(sizes)), sizes)."
             )
-        interface = libraries.interface_of(last)
-        if groups is not None or not (interface or self.early_stopping):
+        takes_groups = libraries.groups_parameter(last)
+        if groups is not None or not (takes_groups or self.early_stopping):
             return
-        what = f"{type(last).__name__}.fit" if interface else "early_stopping=True"
+        what = f"{type(last).__name__}.fit" if takes_groups else "early_stopping=True"
         raise ValueError(
             f"groups is missing, but {what} needs to know the queries. Pass groups=, one id "
             "per row, or group_by, which says where in X they are. A search passes groups on if "
@@ -431,8 +420,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         if len(getattr(X, "shape", (0, 0))) == 1:
             raise ValueError(
-                "X must be 2-D, one row per document, got 1-D. Reshape your data: X.reshape(-1, 1) "
-                "for a single feature, X.reshape(1, -1) for a single document."
+                "X is 1-D. Reshape your data: X.reshape(1, -1) is a document, (-1, 1) a feature."
             )
         keys = self._group_columns
         missing = columns.lacking(X, keys, self._columns, self.n_features_in_)
@@ -445,7 +433,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if grouping is None:
             return
         n_queries = len(grouping.labels)
-        if libraries.interface_of(last) or self.early_stopping or self.max_queries is not None:
+        if libraries.groups_parameter(last) or self.early_stopping or self.max_queries is not None:
             warn_of_single_documents(grouping.n_single, n_queries)
         if n_queries == 1 and columns.group_columns(X, self.group_by):
             _checks.warn(
@@ -454,9 +442,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 "GroupedRanker around the Pipeline."
             )
 
-    def _split_rows(
-        self, rows: TrainingRows, grouping: Grouping | None, times: Any
-    ) -> tuple[TrainingRows, TrainingRows | None]:
+    def _split_rows(self, rows: QueryRows, grouping: Grouping | None, times: Any) -> Split:
         """Training rows, sorted by query, and held-out rows."""
         for name in ("query_ids_", "trained_queries_", "best_iteration_"):  # of an earlier fit
             self.__dict__.pop(name, None)
@@ -466,14 +452,10 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         known = np.union1d(trained, held_out)
         self.trained_queries_ = leaks.TrainedQueries.of(grouping, rows.y, known)
         self.query_ids_ = self.trained_queries_.labels
-        lengths = grouping.lengths
-        if len(trained) == len(lengths) and grouping.is_in_order:  # nothing is copied
-            return replace(rows, lengths=lengths), None
-        numbers = grouping.gather(np.arange(len(rows.y)))
-        train = rows.take(numbers[grouping.rows_of(trained)], lengths[trained])
-        if not self.early_stopping:
-            return train, None
-        return train, rows.take(numbers[grouping.rows_of(held_out)], lengths[held_out])
+        if len(trained) == len(grouping.lengths) and grouping.is_in_order:  # nothing is copied
+            return replace(rows, lengths=grouping.lengths), None
+        train = rows.take(grouping, trained)
+        return train, rows.take(grouping, held_out) if self.early_stopping else None
 
     def _draw_queries(self, grouping: Grouping, times: Any) -> tuple[Ints, Ints]:
         """The numbers of the queries to train on, and of those to hold out, both ascending."""

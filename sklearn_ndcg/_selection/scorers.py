@@ -132,8 +132,7 @@ def make_ndcg_scorer(
     >>> round(float(search.fit(X, y, groups=query).best_score_), 3)
     0.839
     """
-    _refuse_groups("make_ndcg_scorer", options)
-    measure = Measure.of("make_ndcg_scorer", options, k=k)
+    measure = _measure_of("make_ndcg_scorer", options, NDCGOptions, k=k)
     sizes = leaks.QuerySizes.of(all_groups)
     return GroupedScorer(
         measure, group_by=group_by, response_method=response_method, name=name, all_groups=sizes
@@ -196,22 +195,22 @@ def make_dcg_scorer(
     GroupedScorer(group_by='query',
               measure=Measure(k=10, normalized=False, gain='exponential'))
     """
-    _refuse_groups("make_dcg_scorer", options)
     others: Any = {"k": k, "normalized": False, "log_base": log_base}
-    measure = Measure.of("make_dcg_scorer", options, MeasureOptions, **others)
+    measure = _measure_of("make_dcg_scorer", options, MeasureOptions, **others)
     sizes = leaks.QuerySizes.of(all_groups)
     return GroupedScorer(
         measure, group_by=group_by, response_method=response_method, name=name, all_groups=sizes
     )
 
 
-def _refuse_groups(caller: str, options: Mapping[str, Any]) -> None:
+def _measure_of(caller: str, options: Mapping[str, Any], kind: Any, **others: Any) -> Measure:
     if "groups" in options:
         raise TypeError(
             f"{caller} does not take groups, as a scorer gets only some of the rows. Pass "
             "group_by, which says where in X the ids are, or pass groups to the tool, with "
             "metadata routing on."
         )
+    return Measure.of(caller, options, kind, **others)
 
 
 def one_ranking(X: Any) -> NDArray[np.intp]:
@@ -355,9 +354,8 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         if np.isnan(means[0]):
             _checks.warn(
                 "The score is nan, as no query of the fold has a relevant document and "
-                "undefined='omit' leaves such queries out. In a search the mean over folds is then "
-                "nan, and all candidates are ranked first, whatever error_score is. Use fewer or "
-                "stratified folds, or another value of undefined.",
+                "undefined='omit' leaves such queries out. In a search all candidates are ranked "
+                "first, whatever error_score is. Use fewer or stratified folds, or undefined=0.",
                 UndefinedMetricWarning,
             )
         scores = dict(zip(self._names(), means, strict=True))
@@ -450,8 +448,6 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
                 return np.column_stack([expected_gain(self.measure, *label) for label in labels])
             if y_ndim == 1:
                 return expected_gain(self.measure, response, classes)
-        if y_ndim == 1 and np.ndim(response) == 2 and np.shape(response)[1] == 1:
-            return np.ravel(response)
         return response
 
 
@@ -479,9 +475,8 @@ def method_of(estimator: Any, response_method: ResponseMethod, y_ndim: int = 1) 
         binary = y_ndim == 2 or len(classes) == 2
         methods = ["predict_proba", "decision_function"] if binary else ["predict_proba"]
         problem = (
-            "is a classifier with neither predict_proba nor a decision_function of one score "
-            "per row, so documents cannot be ranked. Give it probabilities, as "
-            "CalibratedClassifierCV does, or pass response_method='predict'."
+            "is a classifier with neither predict_proba nor a decision_function of one score per "
+            "row. Use CalibratedClassifierCV, or pass response_method='predict'."
         )
     for method in methods:
         if hasattr(estimator, method):

@@ -6,12 +6,10 @@ import re
 import sys
 import warnings
 from collections.abc import Iterator
-from copy import copy
-from inspect import signature
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import BaseCrossValidator, check_cv
 
@@ -117,7 +115,7 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
             of `cv` do not fit the queries, or a set is empty or there are several test sets.
 
         TypeError
-            If `cv` is an iterator, which the first call would use up, or splits y alone.
+            If `cv` is an iterator, which the first call would use up.
 
         Warns
         -----
@@ -162,70 +160,22 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
         *_, samples = self._samples(X, y, groups)
         return int(splitter.get_n_splits(*samples))
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Get the parameters by name.
-
-        Parameters
-        ----------
-        deep : bool, default=True
-            Whether to include the parameters of `cv`, as ``cv__n_splits``.
-
-        Returns
-        -------
-        dict
-            Values by name.
-        """
-        params: dict[str, Any] = super().get_params(deep=deep)
-        if deep and not hasattr(self.cv, "get_params"):
-            for name, value in getattr(self._cv, "__dict__", {}).items():
-                params[f"cv__{name}"] = value
-        return params
-
-    def set_params(self, **params: Any) -> QuerySplitter:
-        """Set parameters; those of `cv`, such as ``cv__n_splits``, on a copy of it.
-
-        Parameters
-        ----------
-        **params : dict
-            Values by name.
-
-        Returns
-        -------
-        QuerySplitter
-            This splitter.
-        """
-        self.cv = params.pop("cv", self.cv)
-        if not hasattr(self.cv, "set_params"):
-            inner = {name: params.pop(name) for name in list(params) if name.startswith("cv__")}
-            for name in inner.keys() - self.get_params().keys():
-                raise ValueError(f"Invalid parameter {name!r} for {self!r}.")
-            self.cv = copy(self._cv) if inner else self.cv
-            for name, value in inner.items():
-                setattr(self.cv, name.removeprefix("cv__"), value)
-        super().set_params(**params)
-        return self
-
-    @property
-    def _cv(self) -> Any:
-        """`KFold` for a number of folds; any other `cv` unchanged."""
-        return check_cv(self.cv) if self.cv is None or _checks.is_integer(self.cv) else self.cv
-
     # Attributes that scikit-learn's tools read. Those that `cv` lacks are missing here too.
     @property
     def n_splits(self) -> Any:
-        return self._cv.n_splits if hasattr(self._cv, "split") else self.get_n_splits()
+        return self.get_n_splits() if np.iterable(self.cv) else check_cv(self.cv).n_splits
 
     @property
     def shuffle(self) -> Any:
-        return self._cv.shuffle
+        return check_cv(self.cv).shuffle
 
     @property
     def random_state(self) -> Any:
-        return self._cv.random_state
+        return check_cv(self.cv).random_state
 
     @random_state.setter
     def random_state(self, value: Any) -> None:
-        self.cv = self._cv
+        self.cv = check_cv(self.cv)
         self.cv.random_state = value
 
     def _splitter(self) -> Any:
@@ -233,15 +183,7 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
         name = type(self.cv).__name__
         if "Group" in name:
             raise ValueError(f"{name} splits by group itself: use it as it is.")
-        splitter = check_cv(self.cv)
-        try:
-            signature(splitter.split).bind("X", "y")
-        except TypeError as error:
-            raise TypeError(
-                f"{name}.split takes y alone: pass its splits of the queries as a list, "
-                "QuerySplitter(list(cv.split(pd.Series(range(n_queries)))))."
-            ) from error
-        return splitter
+        return check_cv(self.cv)
 
     def _samples(self, X: Any, y: Any, groups: Any) -> tuple[Grouping, Ints, tuple[Any, Any]]:
         """The queries, their order, and the splitter's X and y, one sample per query."""
@@ -258,8 +200,8 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
         order, labels = grouping.in_order(values, type(self.cv).__name__ if in_time else "")
         samples = np.zeros((len(order), 1))
         if hasattr(X, "iloc"):  # some splitters read the index
-            if labels.dtype.kind == "f":  # an index cannot hold float16
-                labels = labels.astype(np.float64)
+            # an index cannot hold float16
+            labels = labels.astype(np.float64) if labels.dtype == np.float16 else labels
             samples = sys.modules["pandas"].DataFrame(samples, index=labels)
         highest = _highest(y, grouping)
         return grouping, order, (samples, None if highest is None else highest[order])
@@ -360,24 +302,18 @@ def check_group_splits(
         splits = list(check_cv(cv, y).split(X, y, groups))
     if not splits:
         raise ValueError("cv has no splits.")
-    cuts = []
+    codes, n_queries, cuts = grouping.row_codes(), len(grouping.labels), []
     for fold, split in enumerate(splits):
-        labels = grouping.labels[_is_cut(grouping, split, fold)]
+        sets = zip(("training", "test"), split, strict=True)
+        chosen = [np.unique(_chosen(rows, len(codes), "rows", fold, name)) for name, rows in sets]
+        counts = np.array([np.bincount(codes[rows], minlength=n_queries) for rows in chosen])
+        # a query is cut if a set has some but not all of its rows, or if both sets have some
+        is_cut = ((counts > 0) & (counts < grouping.lengths)).any(axis=0) | counts.all(axis=0)
+        labels = grouping.labels[is_cut]
         if len(labels):
             cuts.append(f"fold {fold} cuts {len(labels)} ({shown_labels(labels)})")
     if cuts:
         raise ValueError(
             f"cv cuts queries in two: {', '.join(cuts)}. Use a splitter that keeps them whole: "
-            "QuerySplitter(cv), which splits queries instead of rows, in the order of their ids, "
-            "or GroupKFold; and pass it the ids as groups."
+            "QuerySplitter(cv), which splits queries in the order of their ids, or GroupKFold."
         )
-
-
-def _is_cut(grouping: Grouping, split: Any, fold: int) -> NDArray[np.bool_]:
-    """Which queries have some but not all of their rows in one set of a split, or rows in both."""
-    codes, n_queries = grouping.row_codes(), len(grouping.labels)
-    sets = zip(("training", "test"), split, strict=True)
-    chosen = [np.unique(_chosen(rows, len(codes), "rows", fold, name)) for name, rows in sets]
-    counts = np.array([np.bincount(codes[rows], minlength=n_queries) for rows in chosen])
-    some = (counts > 0) & (counts < grouping.lengths)
-    return np.asarray(some.any(axis=0) | (counts > 0).all(axis=0))

@@ -16,13 +16,13 @@ from sklearn.utils import check_random_state
 
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._selection import libraries, scorers
-from sklearn_ndcg._selection.libraries import Params, TrainingRows
+from sklearn_ndcg._selection.libraries import Params, QueryRows
 
 
 class HeldOut:
     """Held-out rows, and what is to be highest on them: `scoring`, or the library's NDCG@k."""
 
-    def __init__(self, ranker: Any, rows: TrainingRows) -> None:
+    def __init__(self, ranker: Any, rows: QueryRows) -> None:
         self.rows = rows
         self.scoring = ranker.scoring
         self.k = int(rows.lengths.max()) if ranker.k is None else ranker.k
@@ -34,9 +34,8 @@ class HeldOut:
         # which warns or raises if the scorer does, once
         if np.isnan(self._rankings.queries(self.scoring.measure, are_all=False)[0].means()[0]):
             raise ValueError(
-                f"scoring is nan, as none of the {len(rows.lengths)} held-out queries has a "
-                "relevant document: hold out more of them by validation_fraction, or choose "
-                "another value of undefined."
+                f"scoring is nan: none of the {len(rows.lengths)} held-out queries has a relevant "
+                "document. Hold out more by validation_fraction, or use undefined=0."
             )
 
     def round_scorer(self, estimator: Any, classes: Any) -> Callable[[Any], float]:
@@ -73,13 +72,10 @@ def check_scoring(scoring: Any, group_by: Any) -> None:
         return
     if not isinstance(scoring, scorers.GroupedScorer):
         raise TypeError(
-            "scoring must be None or what make_ndcg_scorer or make_dcg_scorer returns, got "
-            f"{scoring!r}."
+            f"scoring must be what make_ndcg_scorer or make_dcg_scorer returns, got {scoring!r}."
         )
     if scoring.measure.has_several_cutoffs:
-        raise ValueError(
-            f"scoring must have a single cutoff to stop by, got k={scoring.measure.k!r}."
-        )
+        raise ValueError(f"scoring must have a single cutoff, got k={scoring.measure.k!r}.")
     if None not in (scoring.group_by, group_by) and scoring.group_by != group_by:
         raise ValueError(
             f"scoring has group_by={scoring.group_by!r}, but whole queries of "
@@ -88,12 +84,12 @@ def check_scoring(scoring: Any, group_by: Any) -> None:
 
 
 def fit_until_best(
-    ranker: Any, last: Any, train: TrainingRows, rows: TrainingRows, params: Params
+    ranker: Any, last: Any, train: QueryRows, rows: QueryRows, params: Params
 ) -> int:
     """Fit `last` with the number of rounds that is best on the held-out rows; return it."""
     taken = signature(last.fit).parameters
     fit = next((fit for name, fit in LIBRARIES.items() if name in taken), None)
-    if ranker.scoring is None and (fit is None or libraries.interface_of(last) is None):
+    if ranker.scoring is None and (fit is None or libraries.groups_parameter(last) is None):
         raise ValueError(
             "early_stopping=True without scoring needs a ranker of LightGBM, XGBoost or CatBoost, "
             f"but {type(last).__name__} is not one. Pass scoring=make_ndcg_scorer(k=...), which "
@@ -102,13 +98,12 @@ def fit_until_best(
     if fit is None and not hasattr(last, "staged_predict"):
         raise ValueError(
             "early_stopping=True needs an estimator of LightGBM, XGBoost or CatBoost, or one with "
-            f"staged_predict: {type(last).__name__} cannot be stopped by the score of held-out "
-            "queries."
+            f"staged_predict: {type(last).__name__} cannot be stopped."
         )
     return int((fit or _fit_twice)(last, train, HeldOut(ranker, rows), params))
 
 
-def _fit_lightgbm(last: Any, train: TrainingRows, held_out: HeldOut, params: Params) -> int:
+def _fit_lightgbm(last: Any, train: QueryRows, held_out: HeldOut, params: Params) -> int:
     from lightgbm import early_stopping  # noqa: PLC0415
 
     rows, settings = held_out.rows, last.get_params()
@@ -125,14 +120,11 @@ def _fit_lightgbm(last: Any, train: TrainingRows, held_out: HeldOut, params: Par
     added: Params = {"eval_set": [(X, y)]}
     if "eval_X" in signature(last.fit).parameters:  # LightGBM 4.7, where eval_set is deprecated
         added = {"eval_X": (X,), "eval_y": (y,)}
-    if rows.params.get("init_score") is not None:
-        added["eval_init_score"] = [rows.params["init_score"]]
-    if libraries.interface_of(last):
+    added["eval_init_score"] = [rows.params.get("init_score")]
+    if libraries.groups_parameter(last):
         added["eval_group"] = [rows.lengths]
     if held_out.scoring is None:
-        added["eval_at"] = [held_out.k]
-        if rows.weight is not None:
-            added["eval_sample_weight"] = [rows.weight]
+        added |= {"eval_at": [held_out.k], "eval_sample_weight": [rows.weight]}
     else:
         score_round = held_out.round_scorer(last, np.unique(train.y))
         added["eval_metric"] = lambda _, predicted: ("score", score_round(predicted), True)
@@ -142,40 +134,34 @@ def _fit_lightgbm(last: Any, train: TrainingRows, held_out: HeldOut, params: Par
     return int(last.best_iteration_)
 
 
-def _fit_xgboost(last: Any, train: TrainingRows, held_out: HeldOut, params: Params) -> int:
+def _fit_xgboost(last: Any, train: QueryRows, held_out: HeldOut, params: Params) -> int:
     rows, settings = held_out.rows, last.get_params()
     _refuse_settings(settings, {"early_stopping_rounds", "eval_metric", "callbacks"})
-    margin = rows.params.get("base_margin")
     if held_out.scoring is None:
         last.set_params(early_stopping_rounds=held_out.patience, eval_metric=f"ndcg@{held_out.k}")
         added: Params = {"eval_set": [(rows.X, rows.y)], "eval_qid": [rows.query_numbers]}
         if rows.weight is not None:
             added["sample_weight_eval_set"] = [rows.weight_per_query]
-        if margin is not None:
-            added["base_margin_eval_set"] = [margin]
+        if rows.params.get("base_margin") is not None:
+            added["base_margin_eval_set"] = [rows.params["base_margin"]]
         last.fit(train.X, train.y, **libraries.added_once(added, params))
         return int(last.best_iteration)
     if settings.get("booster") not in (None, "gbtree"):
-        raise ValueError(
-            "early_stopping=True: XGBoost can stop by scoring only with booster='gbtree', got "
-            f"booster={settings['booster']!r}."
-        )
+        raise ValueError("early_stopping=True: scoring stops XGBoost only with booster='gbtree'.")
     score_round = held_out.round_scorer(last, np.unique(train.y))
-    last.set_params(callbacks=[_xgboost_callback(settings, margin, held_out, score_round)])
+    last.set_params(callbacks=[_xgboost_callback(settings, held_out, score_round)])
     last.fit(train.X, train.y, **params)
     last.set_params(callbacks=None)  # the callback holds the held-out rows
     return int(last.best_iteration)
 
 
-def _xgboost_callback(
-    settings: Params, margin: Any, held_out: HeldOut, score_round: Callable[[Any], float]
-) -> Any:
+def _xgboost_callback(settings: Params, held_out: HeldOut, score_round: Any) -> Any:
     """A callback that stops by the score; XGBRanker would call a metric for each query."""
     from xgboost import DMatrix  # noqa: PLC0415
     from xgboost.callback import EarlyStopping  # noqa: PLC0415
 
-    names = "missing", "feature_types", "enable_categorical"
-    options = {name: settings[name] for name in names}
+    options = {name: settings[name] for name in ("missing", "feature_types", "enable_categorical")}
+    margin = held_out.rows.params.get("base_margin")
     # a Booster keeps its predictions of a DMatrix, and adds only those of new trees
     matrix = DMatrix(held_out.rows.X, base_margin=margin, nthread=settings["n_jobs"], **options)
 
@@ -187,7 +173,7 @@ def _xgboost_callback(
     return StopByScore(rounds=held_out.patience, maximize=True)
 
 
-def _fit_catboost(last: Any, train: TrainingRows, held_out: HeldOut, params: Params) -> int:
+def _fit_catboost(last: Any, train: QueryRows, held_out: HeldOut, params: Params) -> int:
     from catboost import Pool  # noqa: PLC0415
 
     rows, settings = held_out.rows, last.get_params()
@@ -196,10 +182,7 @@ def _fit_catboost(last: Any, train: TrainingRows, held_out: HeldOut, params: Par
     if held_out.scoring is not None:
         # a metric object would keep the model from being pickled, so all rounds are fitted
         if rows.params.get("baseline") is not None:
-            raise ValueError(
-                "early_stopping=True: CatBoost's staged_predict, which scoring needs, does not "
-                "take a baseline."
-            )
+            raise ValueError("early_stopping=True with scoring: CatBoost does not take a baseline.")
         last.fit(train.X, train.y, **params)
         best = held_out.best_stage(last, rows.X)
         last.shrink(best + 1)
@@ -215,7 +198,7 @@ def _fit_catboost(last: Any, train: TrainingRows, held_out: HeldOut, params: Par
     return int(last.best_iteration_)
 
 
-def _fit_twice(last: Any, train: TrainingRows, held_out: HeldOut, params: Params) -> int:
+def _fit_twice(last: Any, train: QueryRows, held_out: HeldOut, params: Params) -> int:
     """Fit all rounds, find the best one by `staged_predict`, and fit again up to it."""
     settings = last.get_params()
     rounds = next((name for name in ("max_iter", "n_estimators") if name in settings), None)
@@ -223,9 +206,7 @@ def _fit_twice(last: Any, train: TrainingRows, held_out: HeldOut, params: Params
     if settings.get(own) not in (None, False, "auto"):
         _refuse_settings(settings, {own})
     if rounds is None:
-        raise ValueError(
-            f"early_stopping=True: {type(last).__name__} has neither max_iter nor n_estimators."
-        )
+        raise ValueError(f"{type(last).__name__} has no max_iter or n_estimators to stop early.")
     if own == "early_stopping":  # "auto" would hold out rows of the training queries
         last.set_params(early_stopping=False)
     if "random_state" in settings and settings["random_state"] is None:  # both fits draw the same
@@ -253,7 +234,7 @@ _LIGHTGBM_STOPPING = {
 }  # fmt: skip
 
 # how to fit an estimator whose `fit` has a parameter of this name
-LIBRARIES: dict[str, Callable[[Any, TrainingRows, HeldOut, Params], int]] = {
+LIBRARIES: dict[str, Callable[[Any, QueryRows, HeldOut, Params], int]] = {
     "base_margin_eval_set": _fit_xgboost,
     "use_best_model": _fit_catboost,
     "eval_init_score": _fit_lightgbm,

@@ -434,7 +434,7 @@ def nested(c):
     Its groups come along as metadata or as a fit parameter, unless the splitter finds them itself.
     """
     if isinstance(c.cv, QuerySplitter):
-        params, inner_cv = None, clone(c.cv).set_params(cv__n_splits=3)
+        params, inner_cv = None, clone(c.cv).set_params(cv=3)
     else:
         params, inner_cv = {"groups": c.query}, GroupKFold(n_splits=3)
     search = GridSearchCV(
