@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
@@ -170,11 +170,12 @@ class NDCGDisplay:
         rankers: Any = scores_by_name(y_score, "y_score", 1) if several else {None: y_score}
         measure, sample_weight, drawing = _split_options(options)
         rankings = Rankings.of_arrays(y_true, rankers, groups, sample_weight)
-        curves = [
-            cls._of_queries(queries, k, confidence_level) for queries in rankings.queries(measure)
-        ]
-        joined = cls._joined(curves, list(rankers)) if several else replace(curves[0], name=name)
-        return joined.plot(**drawing)
+        names = list(rankers) if several else name
+        display = cls._of_queries(rankings.queries(measure), k, confidence_level, names)
+        if not several:
+            display.ndcg = display.ndcg[0]
+            display.interval = None if display.interval is None else display.interval[0]
+        return display.plot(**drawing)
 
     @classmethod
     def from_estimator(
@@ -301,27 +302,29 @@ class NDCGDisplay:
                 f"cv_results must have 'estimator' and 'indices', got {sorted(cv_results)}: call "
                 "cross_validate with return_estimator=True and return_indices=True."
             )
+        if not len(cv_results["estimator"]):
+            raise ValueError("cv_results has no fold: 'estimator' is empty.")
         measure, sample_weight, drawing = _split_options(options)
         data = (X, y, groups, sample_weight)
         scorer = make_ndcg_scorer(group_by=group_by, response_method=response_method)
-        curves = []
-        if not len(cv_results["estimator"]):
-            raise ValueError("cv_results has no fold: 'estimator' is empty.")
-        folds = zip(cv_results["estimator"], cv_results["indices"]["test"], strict=True)
-        for estimator, rows in folds:
+        folds = []
+        for estimator, rows in zip(
+            cv_results["estimator"], cv_results["indices"]["test"], strict=True
+        ):
             fold: Any = (None if values is None else take_rows(values, rows) for values in data)
             X_test, y_test, ids, weight = fold
             y_score, ids = scorer.scores_and_groups(estimator, X_test, y_test, ids)
-            rankings = Rankings.of_arrays(y_test, {None: y_score}, ids, weight)
-            curves.append(cls._of_queries(rankings.queries(measure)[0], k, confidence_level=None))
-        if n_nan := sum(bool(np.isnan(curve.ndcg).any()) for curve in curves):
+            folds += Rankings.of_arrays(y_test, {None: y_score}, ids, weight).queries(measure)
+        display = cls._of_queries(folds, k, None, name)
+        n_nan = np.count_nonzero(np.isnan(display.ndcg[:, 0]))
+        if n_nan:
             _checks.warn(
-                f"The curves of {n_nan} of {len(curves)} folds are nan, and so is the mean: these "
-                "folds have no query with a relevant document, and undefined='omit' leaves out all "
-                "their queries. Use fewer folds, or another value of undefined.",
+                f"The curves of {n_nan} of {len(folds)} folds are nan, and so is the mean: "
+                "undefined='omit' leaves out all queries of these folds, as none has a relevant "
+                "document. Use fewer folds, or another value of undefined.",
                 UndefinedMetricWarning,
             )
-        return cls._joined(curves, name).plot(**drawing)
+        return display.plot(**drawing)
 
     def plot(
         self,
@@ -412,36 +415,23 @@ class NDCGDisplay:
 
     @classmethod
     def _of_queries(
-        cls, queries: Queries, k: ArrayLike | None, confidence_level: float | None
+        cls, curves: list[Queries], k: Any, confidence_level: float | None, name: Any
     ) -> NDCGDisplay:
-        if _checks.is_integer(k) and k >= 1:
-            k = range(1, min(k, queries.lengths.max(initial=1)) + 1)
-        elif k is not None and np.ndim(k) == 1:
-            k = np.unique(np.asarray(k))
-        cutoffs, ndcg = queries.mean_curve(check_curve_cutoffs(k))
-        queries = queries.without_warning()  # the curve has already warned
-        interval = None
-        if confidence_level is not None:
-            interval = curve_interval(queries, cutoffs, confidence_level)
-        chance_level = queries.in_random_order().mean_curve(cutoffs)[1]
-        return cls(k=cutoffs, ndcg=ndcg, interval=interval, chance_level=chance_level)
-
-    @classmethod
-    def _joined(cls, displays: list[NDCGDisplay], name: Any) -> NDCGDisplay:
-        """Several curves as one display; a curve stays flat after its longest query."""
-        longest = max((display.k for display in displays), key=len)
-
-        def padded(curve: Any) -> Floats:
-            return np.pad(curve, (0, len(longest) - len(curve)), mode="edge")
-
-        intervals = [display.interval for display in displays if display.interval is not None]
-        return cls(
-            k=longest,
-            ndcg=np.array([padded(display.ndcg) for display in displays]),
-            interval=np.array(intervals) if intervals else None,
-            name=name,
-            chance_level=np.mean([padded(display.chance_level) for display in displays], axis=0),
-        )
+        """A curve for each ranker or fold; it stays flat after its longest query."""
+        longest = max(int(queries.lengths.max(initial=1)) for queries in curves)
+        if k is None or (_checks.is_integer(k) and k >= 1):
+            k = range(1, min(k or longest, longest) + 1)
+        elif np.ndim(k) == 1:
+            k = np.unique(k)
+        cutoffs: Any = check_curve_cutoffs(k)
+        ndcg = np.array([queries.mean_curve(cutoffs)[1] for queries in curves])
+        quiet = [queries.without_warning() for queries in curves]  # the curves have already warned
+        level, interval = confidence_level, None
+        if level is not None:
+            interval = np.array([curve_interval(queries, cutoffs, level) for queries in quiet])
+        random = [queries.in_random_order().mean_curve(cutoffs)[1] for queries in quiet]
+        chance = np.mean(random, axis=0)
+        return cls(k=cutoffs, ndcg=ndcg, interval=interval, name=name, chance_level=chance)
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
