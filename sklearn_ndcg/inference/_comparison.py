@@ -12,6 +12,7 @@ from scipy import stats
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import EQUAL, Cutoff, Floats
+from sklearn_ndcg._kernels.sums import weighted_means
 from sklearn_ndcg._lists.files import FilePath
 from sklearn_ndcg._lists.pool import Unanswered, pool_lists, pool_runs
 from sklearn_ndcg._lists.reading import Duplicates
@@ -28,7 +29,6 @@ _UNJUDGED_MEANS = {
     "zero": "The former may be better than it looks, as unjudged documents count as not relevant.",
     "omit": "The former may look better than it is, or worse if its lists are short, as unjudged "
     "documents are removed.",
-    "raise": "",
 }
 _JUDGED_ALIKE = 0.1  # no warning up to this difference between the shares of judged documents
 
@@ -430,14 +430,18 @@ def _compare(caller: str, rankings: Rankings, arguments: dict[str, Any]) -> Comp
     if rankings.pool is not None:
         _checks.check_choice("unjudged", options.setdefault("unjudged", "zero"), ("zero", "omit"))
     measure = Measure.of(caller, options, k=check_cutoff(arguments["k"]))
-    names, seed = list(rankings.scores), arguments["random_state"]
-    design = _Design(
-        names, _pairs(names, arguments["baseline"]),
-        **{name: arguments[name] for name in ("test", "confidence_level", "margin", "n_resamples")},
-    )  # fmt: skip
+    names, baseline, seed = list(rankings.scores), arguments["baseline"], arguments["random_state"]
+    pairs = list(combinations(names, 2))
+    if baseline is not None:
+        if not isinstance(baseline, Hashable) or baseline not in names:
+            raise ValueError(f"baseline must be one of the rankers {names}, got {baseline!r}.")
+        pairs = [(name, baseline) for name in names if name != baseline]
+    design = _Design(names, pairs, *(arguments[name] for name in _Design._fields[2:]))
     _checks.check_choice("test", design.test, get_args(Test))
     _sample.check_level(design.confidence_level)
-    _check_margin(design.margin)
+    margin = design.margin
+    if margin is not None and not (_checks.is_number(margin) and 0 < float(margin) < 1):
+        raise ValueError(f"margin must be a number between 0 and 1, got {margin!r}.")
     generator = _sample.generator_of(seed, design.n_resamples)
     sample, segments = Sample.of(rankings, measure, arguments["clusters"], arguments["segments"])
     result = design.compare(sample, generator)
@@ -465,22 +469,48 @@ class _Design(NamedTuple):
     def compare(self, sample: Sample, generator: np.random.Generator) -> Comparison:
         """Compare rankers on the queries of a sample."""
         values = dict(zip(self.names, sample.values, strict=True))
-        differences = np.array(
-            [query_differences(values[first], values[second]) for first, second in self.pairs]
+        differences = np.array([query_differences(values[a], values[b]) for a, b in self.pairs])
+        difference, error, effect = _statistics.mean_and_error(differences, sample.weight)
+        independent, weight = sample.cluster_means(differences)
+        if sample.clusters is not None:
+            independent[np.abs(independent) < EQUAL] = 0
+            difference, error, _ = _statistics.mean_and_error(independent, weight)
+        degrees = _statistics.degrees_of_freedom(weight)
+        half = error * stats.t.ppf((1 + self.confidence_level) / 2, degrees)
+        low, high = difference - half, difference + half
+        if self.test == "t":
+            statistic = _t_statistic(difference, error)
+            pvalue = 2 * stats.t.sf(np.abs(statistic), degrees)
+        else:
+            statistic, n = difference, self.n_resamples
+            pvalue = _statistics.permutation_pvalues(independent, weight, n, generator)
+        noninferiority = verdict = None
+        if self.margin is not None:
+            noninferiority = stats.t.sf(_t_statistic(difference + self.margin, error), degrees)
+            is_so = [low > 0, low > -self.margin, high < 0]
+            verdict = np.select(is_so, ["better", "not worse", "worse"], "undecided").tolist()
+        means = weighted_means(sample.values, sample.weight).tolist()
+        ndcg, judged, answered = (
+            dict(zip(self.names, column, strict=True)) for column in (means, *sample.shares())
         )
-        means = _statistics.mean_and_error(sample.values, sample.weight)[0].tolist()
-        judged, answered = sample.shares()
-        nonrelevant = sample.judged is None or sample.judged.has_judged_nonrelevant
         return Comparison(
-            ndcg=dict(zip(self.names, means, strict=True)),
+            ndcg=ndcg,
             pairs=self.pairs,
-            **self._tested(differences, sample, generator),
-            test=self.test,
+            difference=difference,
             confidence_level=float(self.confidence_level),
+            confidence_interval=ConfidenceInterval(low, high),
+            standard_error=error,
+            df=degrees,
+            effect_size=effect,
+            statistic=statistic,
+            pvalue=_statistics.holm(pvalue),
+            uncorrected_pvalue=pvalue,
             margin=self.margin,
-            judged=dict(zip(self.names, judged, strict=True)),
-            answered=dict(zip(self.names, answered, strict=True)),
-            has_judged_nonrelevant=nonrelevant,
+            noninferiority_pvalue=noninferiority,
+            verdict=verdict,
+            judged=judged,
+            has_judged_nonrelevant=sample.judged is None or sample.judged.has_judged_nonrelevant,
+            answered=answered,
             by_segment={},
             wins=(differences > 0).sum(axis=1),
             ties=(differences == 0).sum(axis=1),
@@ -490,51 +520,7 @@ class _Design(NamedTuple):
             n_queries=sample.n_queries,
             n_clusters=sample.n_clusters,
             n_left_out=sample.n_left_out,
-        )
-
-    def _tested(
-        self, differences: Floats, sample: Sample, generator: np.random.Generator
-    ) -> dict[str, Any]:
-        """Mean differences of pairs (rows), how sure they are, and their p-values."""
-        difference, error, effect = _statistics.mean_and_error(differences, sample.weight)
-        differences, weight = sample.cluster_means(differences)
-        if sample.clusters is not None:
-            differences[np.abs(differences) < EQUAL] = 0
-            difference, error, _ = _statistics.mean_and_error(differences, weight)
-        degrees = _statistics.degrees_of_freedom(weight)
-        if self.test == "t":
-            statistic = _t_statistic(difference, error)
-            pvalue = 2 * stats.t.sf(np.abs(statistic), degrees)
-        elif self.test == "permutation":
-            statistic = difference
-            pvalue = _statistics.permutation_pvalues(
-                differences, weight, self.n_resamples, generator
-            )
-        half = error * stats.t.ppf((1 + self.confidence_level) / 2, degrees)
-        interval = ConfidenceInterval(difference - half, difference + half)
-        noninferiority = verdict = None
-        if self.margin is not None:
-            noninferiority = stats.t.sf(_t_statistic(difference + self.margin, error), degrees)
-            verdict = [_verdict(*bounds, self.margin) for bounds in zip(*interval, strict=True)]
-        return {
-            "difference": difference,
-            "confidence_interval": interval,
-            "standard_error": error,
-            "df": degrees,
-            "effect_size": effect,
-            "statistic": statistic,
-            "pvalue": _statistics.holm(pvalue),
-            "uncorrected_pvalue": pvalue,
-            "noninferiority_pvalue": noninferiority,
-            "verdict": verdict,
-        }
-
-
-def _check_margin(margin: object) -> None:
-    if margin is not None and (not _checks.is_number(margin) or not 0 < float(margin) < 1):
-        raise ValueError(
-            f"margin must be a number between 0 and 1, the loss of NDCG that does not matter, got "
-            f"{margin!r}."
+            test=self.test,
         )
 
 
@@ -542,15 +528,6 @@ def _t_statistic(difference: Floats, error: Floats) -> Floats:
     """Student's t: 0 for a difference of 0, infinite for any other that does not vary."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.where(difference == 0, 0, difference / error))
-
-
-def _verdict(low: float, high: float, margin: float) -> str:
-    """What the interval of a difference says, see `Comparison`."""
-    if low > 0:
-        return "better"
-    if low > -margin:
-        return "not worse"
-    return "worse" if high < 0 else "undecided"
 
 
 def _warn_of_unjudged(result: Comparison, unjudged: str) -> None:
@@ -604,14 +581,6 @@ def scores_by_name(y_scores: Any, argument: str, least: int) -> dict[Any, ArrayL
             f"{argument} must have at least {_COUNTED[least]} with different names, got {columns}."
         )
     return {name: y_scores[name] for name in columns}
-
-
-def _pairs(names: list[Any], baseline: Any) -> list[tuple[Any, Any]]:
-    if baseline is None:
-        return list(combinations(names, 2))
-    if not isinstance(baseline, Hashable) or baseline not in names:
-        raise ValueError(f"baseline must be one of the rankers {names}, got {baseline!r}.")
-    return [(name, baseline) for name in names if name != baseline]
 
 
 def _check_rankers(truth: str, truths: Any, argument: str, rankers: Any, each: str) -> None:

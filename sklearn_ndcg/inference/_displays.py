@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Floats
+from sklearn_ndcg._checks import Floats, import_optional, is_integer, warn
 from sklearn_ndcg._metrics.measure import Measure, NDCGOptions, check_curve_cutoffs
 from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import Rankings
@@ -302,15 +301,14 @@ class NDCGDisplay:
                 f"cv_results must have 'estimator' and 'indices', got {sorted(cv_results)}: call "
                 "cross_validate with return_estimator=True and return_indices=True."
             )
-        if not len(cv_results["estimator"]):
+        estimators, tests = cv_results["estimator"], cv_results["indices"]["test"]
+        if not len(estimators):
             raise ValueError("cv_results has no fold: 'estimator' is empty.")
         measure, sample_weight, drawing = _split_options(options)
         data = (X, y, groups, sample_weight)
         scorer = make_ndcg_scorer(group_by=group_by, response_method=response_method)
         folds = []
-        for estimator, rows in zip(
-            cv_results["estimator"], cv_results["indices"]["test"], strict=True
-        ):
+        for estimator, rows in zip(estimators, tests, strict=True):
             fold: Any = (None if values is None else take_rows(values, rows) for values in data)
             X_test, y_test, ids, weight = fold
             y_score, ids = scorer.scores_and_groups(estimator, X_test, y_test, ids)
@@ -318,7 +316,7 @@ class NDCGDisplay:
         display = cls._of_queries(folds, k, None, name)
         n_nan = np.count_nonzero(np.isnan(display.ndcg[:, 0]))
         if n_nan:
-            _checks.warn(
+            warn(
                 f"The curves of {n_nan} of {len(folds)} folds are nan, and so is the mean: "
                 "undefined='omit' leaves out all queries of these folds, as none has a relevant "
                 "document. Use fewer folds, or another value of undefined.",
@@ -374,7 +372,9 @@ class NDCGDisplay:
         folds, name = np.atleast_2d(self.ndcg), self.name if name is None else name
         curves = folds if separate else folds.mean(axis=0, keepdims=True)
         if len(folds) > 1 and not isinstance(name, list | tuple):
-            name = self._with_values(name, curves, folds)
+            spread = f" +/- {folds[:, -1].std():.3f}" if len(curves) < len(folds) else ""
+            values = [f"NDCG@{self.k[-1]} = {curve[-1]:.3f}{spread}" for curve in curves]
+            name = [f"{name} ({value})" if name else value for value in values]
         names = _one_each("name", name, len(curves))
         styles = _one_each("curve_kwargs", curve_kwargs, len(curves))
         ax = _axes(ax)
@@ -407,19 +407,13 @@ class NDCGDisplay:
     def _draw_band(self, ax: Any, interval: Floats, line: Any) -> Any:
         return ax.fill_between(self.k, *interval, color=line.get_color(), alpha=0.2, lw=0)
 
-    def _with_values(self, name: Any, curves: Floats, folds: Floats) -> list[str]:
-        """The name with the NDCG of each curve at the last cutoff; for a mean, with its spread."""
-        spread = f" +/- {folds[:, -1].std():.3f}" if len(curves) < len(folds) else ""
-        values = [f"NDCG@{self.k[-1]} = {curve[-1]:.3f}{spread}" for curve in curves]
-        return [f"{name} ({value})" if name else value for value in values]
-
     @classmethod
     def _of_queries(
         cls, curves: list[Queries], k: Any, confidence_level: float | None, name: Any
     ) -> NDCGDisplay:
         """A curve for each ranker or fold; it stays flat after its longest query."""
         longest = max(int(queries.lengths.max(initial=1)) for queries in curves)
-        if k is None or (_checks.is_integer(k) and k >= 1):
+        if k is None or (is_integer(k) and k >= 1):
             k = range(1, min(k or longest, longest) + 1)
         elif np.ndim(k) == 1:
             k = np.unique(k)
@@ -529,8 +523,13 @@ class DifferenceDisplay:
         ValueError
             If `pair` is not one of the pairs, or is None and there are several.
         """
-        row, sign = _row_and_sign(comparison, pair)
-        pair = comparison.pairs[row][::sign]
+        pairs = comparison.pairs
+        if pair is None and len(pairs) == 1:
+            pair = pairs[0]
+        in_any_order = [*pairs, *((second, first) for first, second in pairs)]
+        if pair not in in_any_order:
+            raise ValueError(f"pair must be one of {pairs}, got {pair!r}.")
+        row, sign = in_any_order.index(pair) % len(pairs), 1 if pair in pairs else -1
         first, second = (comparison.values[name] for name in pair)
         low, high = sorted(sign * float(bound[row]) for bound in comparison.confidence_interval)
         return cls(
@@ -576,21 +575,9 @@ class DifferenceDisplay:
         return self
 
 
-def _row_and_sign(comparison: Comparison, pair: tuple[Any, Any] | None) -> tuple[int, int]:
-    """The row of a pair, or of the only one; the sign is -1 for names in reverse order."""
-    pairs = comparison.pairs
-    if pair is None and len(pairs) == 1:
-        return 0, 1
-    for sign in (1, -1):
-        if pair is not None and pair[::sign] in pairs:
-            return pairs.index(pair[::sign]), sign
-    raise ValueError(f"pair must be one of {pairs}, got {pair!r}.")
-
-
 def _axes(ax: Any) -> Any:
     """The given axes, or those of a new figure."""
-    needs = "Drawing needs matplotlib, which is the extra `plot`"
-    plt = _checks.import_optional("matplotlib.pyplot", needs, "matplotlib>=3.8")
+    plt = import_optional("matplotlib.pyplot", "Drawing needs matplotlib", "matplotlib>=3.8")
     return plt.subplots()[1] if ax is None else ax
 
 

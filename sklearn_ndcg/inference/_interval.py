@@ -15,7 +15,12 @@ from sklearn_ndcg._metrics.measure import Measure, NDCGOptions, check_cutoff
 from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg.inference import _sample, _statistics
-from sklearn_ndcg.inference._results import ConfidenceInterval, NDCGInterval, SegmentTable
+from sklearn_ndcg.inference._results import (
+    SEGMENT_COLUMNS,
+    ConfidenceInterval,
+    NDCGInterval,
+    SegmentTable,
+)
 from sklearn_ndcg.inference._sample import Sample
 from sklearn_ndcg.inference._statistics import Method
 
@@ -138,15 +143,9 @@ def ndcg_interval(
     >>> ndcg_interval(y_true, y_score, k=10, clusters=user, random_state=0).standard_error
     0.0053...
     """
-    _sample.check_level(confidence_level)
-    _checks.check_choice("method", method, get_args(Method))
-    generator = _sample.generator_of(random_state, n_resamples)
     _checks.refuse_reordered(y_true=y_true, clusters=clusters)
-    measure = Measure.of("ndcg_interval", options, k=check_cutoff(k))
     rankings = Rankings.of_arrays(y_true, {None: y_score}, groups, sample_weight)
-    sample, _ = Sample.of(rankings, measure, clusters)
-    _warn_if_equal(sample)
-    return _interval(sample, confidence_level, method, n_resamples, generator)
+    return _intervals("ndcg_interval", rankings, locals())[0]
 
 
 def ndcg_by_segment(
@@ -250,40 +249,46 @@ def ndcg_by_segment(
     old user  0.8371  [0.8237, 0.8491]             0.0065      150         0
     all       0.8175  [0.8048, 0.8291]             0.0061      200         0
     """
-    _sample.check_level(confidence_level)
-    _checks.check_choice("method", method, get_args(Method))
     if segments is None:
         raise ValueError("segments is None: pass one id per row, or several columns of ids.")
-    first = _sample.generator_of(random_state, n_resamples)
     _checks.refuse_reordered(y_true=y_true, clusters=clusters, segments=segments)
-    measure = Measure.of("ndcg_by_segment", options, k=check_cutoff(k))
     rankings = Rankings.of_arrays(y_true, {None: y_score}, groups, sample_weight)
-    sample, samples = Sample.of(rankings, measure, clusters, segments)
-    _warn_if_equal(sample)
-    _sample.warn_of_weak_segments(samples)
-    generators = [first, *(_sample.generator_of(random_state, n_resamples) for _ in samples)]
-    if generators[-1] is first:  # segments must not depend on the number of draws before
-        generators = first.spawn(len(generators))
-    overall, *intervals = [
-        _interval(drawn, confidence_level, method, n_resamples, generator)
-        for drawn, generator in zip([sample, *samples.values()], generators, strict=True)
-    ]
-    names = ("ndcg", "standard_error", "n_queries", "n_left_out", "judged")
-    low, high = np.array([interval.confidence_interval for interval in intervals]).T
+    overall, by_segment = _intervals("ndcg_by_segment", rankings, locals())
+    intervals = by_segment.values()
+    bounds = np.array([interval.confidence_interval for interval in intervals]).T
     return SegmentTable(
-        segments=list(samples), confidence_interval=ConfidenceInterval(low, high), overall=overall,
-        **{name: np.array([getattr(row, name) for row in intervals]) for name in names},
+        segments=list(by_segment), confidence_interval=ConfidenceInterval(*bounds), overall=overall,
+        **{name: np.array([getattr(row, name) for row in intervals]) for name in SEGMENT_COLUMNS},
     )  # fmt: skip
 
 
-def _warn_if_equal(sample: Sample) -> None:
-    values, weight = sample.cluster_means(sample.values)
+def _intervals(
+    caller: str, rankings: Rankings, arguments: dict[str, Any]
+) -> tuple[NDCGInterval, dict[Any, NDCGInterval]]:
+    """Intervals of all queries and of each segment, as the arguments of `caller` say."""
+    level, method = arguments["confidence_level"], arguments["method"]
+    _sample.check_level(level)
+    _checks.check_choice("method", method, get_args(Method))
+    seed, n_resamples = arguments["random_state"], arguments["n_resamples"]
+    first = _sample.generator_of(seed, n_resamples)
+    measure = Measure.of(caller, arguments["options"], k=check_cutoff(arguments["k"]))
+    sample, samples = Sample.of(rankings, measure, arguments["clusters"], arguments.get("segments"))
+    values, _ = sample.cluster_means(sample.values)
     if np.ptp(values) < EQUAL:
         units = "queries" if sample.clusters is None else "clusters"
         _checks.warn(
-            f"All {len(weight)} {units} have the NDCG {values[0, 0]:.4g}: the interval is a point, "
-            f"which says nothing about other {units}."
+            f"All {sample.n_clusters} {units} have the NDCG {values[0, 0]:.4g}: the interval is a "
+            f"point, which says nothing about other {units}."
         )
+    _sample.warn_of_weak_segments(samples)
+    generators = [first, *(_sample.generator_of(seed, n_resamples) for _ in samples)]
+    if samples and generators[-1] is first:  # segments must not depend on the draws before
+        generators = first.spawn(len(generators))
+    overall, *others = [
+        _interval(drawn, level, method, n_resamples, generator)
+        for drawn, generator in zip([sample, *samples.values()], generators, strict=True)
+    ]
+    return overall, dict(zip(samples, others, strict=True))
 
 
 def _interval(
@@ -294,8 +299,7 @@ def _interval(
     if sample.n_queries:
         value = float(weighted_means(sample.values, sample.weight)[0])
     if sample.n_clusters > 1:
-        tails = _tails(level)
-        bounds, error = _bounds_and_error(value, sample, tails, method, n_resamples, generator)
+        bounds, error = _bounds_and_error(value, sample, level, method, n_resamples, generator)
     (judged,), _ = sample.shares()
     return NDCGInterval(
         ndcg=value, confidence_interval=ConfidenceInterval(*bounds.tolist()), standard_error=error,
@@ -305,9 +309,9 @@ def _interval(
 
 
 def _bounds_and_error(
-    value: float, sample: Sample, tails: Floats, method: Method, n_resamples: int, generator: Any
+    value: float, sample: Sample, level: float, method: Method, n_resamples: int, generator: Any
 ) -> tuple[Floats, float]:
-    clustered = sample.clusters is not None
+    tails, clustered = _tails(level), sample.clusters is not None
     values, weight = sample.cluster_means(sample.values)
     error = float(_statistics.mean_and_error(values, weight)[1][0])
     if np.ptp(values) < EQUAL:
@@ -318,22 +322,20 @@ def _bounds_and_error(
     means = _statistics.bootstrap_means(values[0], weight, n_resamples, generator)
     if clustered:
         tails = _statistics.widened_levels(tails, error, means, weight)
-    error = float(means.std(ddof=1))
-    if method == "percentile":
-        levels = tails
-    elif method == "BCa":
-        levels = _statistics.bca_levels(tails, value, means, values[0], weight, clustered)
-    return np.quantile(means, levels), error
+    if method == "BCa":
+        tails = _statistics.bca_levels(tails, value, means, values[0], weight, clustered)
+    return np.quantile(means, tails), float(means.std(ddof=1))
 
 
 def curve_interval(queries: Queries, cutoffs: Ints, confidence_level: float) -> Floats:
     """Bounds of NDCG at each cutoff, of Student's t over queries, shape (2, n_cutoffs)."""
     tails = _tails(confidence_level)
     last = queries.for_measure(k=int(cutoffs[-1])).values()[:, 0]
-    weight, scored = _sample.scored_weights(last, queries.weight)
+    weights = np.tile(_sample.scored_weights(last, queries.weight), (2, 1))
+    scored = weights[0] > 0
+    weight = weights[0, scored]
     _sample.check_sample_size(weight, len(scored))
-    weights = np.zeros((2, len(queries)))
-    weights[:, scored] = weight, _statistics.jackknife_factors(weight) ** 2
+    weights[1, scored] = _statistics.jackknife_factors(weight) ** 2
     center = float(weighted_means(last[np.newaxis, scored], weight)[0])
     (first, second), _ = queries.curve_moments(cutoffs, weights, center)
     distance, error = _statistics.mean_and_error_of_moments(first, second, weights[:, scored])

@@ -39,9 +39,7 @@ class Sample(NamedTuple):
         """The queries that can be scored, and those of each segment."""
         rankers = rankings.queries(measure)
         values = np.array([queries.values()[:, 0] for queries in rankers])
-        weight = np.zeros(len(rankers[0]))
-        scored_weight, scored = scored_weights(values[0], rankers[0].weight)
-        weight[scored] = scored_weight
+        weight = scored_weights(values[0], rankers[0].weight)
         cluster_of = None
         if clusters is not None:
             cluster_of = rankings.labels_of_queries(clusters, "clusters")[1]
@@ -49,15 +47,19 @@ class Sample(NamedTuple):
         every = cls(values, weight, labels, cluster_of, 0, judged)
         sample = every._take(np.ones(len(weight), dtype=bool))
         clustered = sample.clusters is not None
-        n_queries = sample.n_queries if clustered else len(weight)
-        check_sample_size(sample.unit_weights(), n_queries, clustered)
+        check_sample_size(
+            sample.cluster_means(sample.values)[1],
+            sample.n_queries if clustered else len(weight),
+            clustered,
+        )
         if rankings.pool is not None:
             sample = sample._replace(n_left_out=sample.n_left_out + rankings.pool.n_omitted)
         if segments is None:
             return sample, {}
         names, segment_of = rankings.labels_of_queries(segments, "segments")
-        members = [every._take(segment_of == segment) for segment in range(len(names))]
-        return sample, dict(zip(as_python(names), members, strict=True))
+        return sample, {
+            name: every._take(segment_of == i) for i, name in enumerate(as_python(names))
+        }
 
     def _take(self, members: NDArray[np.bool_]) -> Sample:
         """The queries that are members and have a weight, as a sample of their own."""
@@ -66,14 +68,10 @@ class Sample(NamedTuple):
         if self.clusters is not None:
             distinct, clusters = np.unique(self.clusters[scored], return_inverse=True)
             clusters = None if len(distinct) == len(weight) else clusters
-        return Sample(
-            self.values[:, scored],
-            weight / weight.max() if len(weight) else weight,
-            self.labels[scored],
-            clusters,
-            int(np.count_nonzero(members & ~scored)),
-            None if self.judged is None else self.judged.take(members),
-        )
+        values, labels = self.values[:, scored], self.labels[scored]
+        n_left_out = int(np.count_nonzero(members & ~scored))
+        judged = None if self.judged is None else self.judged.take(members)
+        return Sample(values, weight / weight.max(initial=0), labels, clusters, n_left_out, judged)
 
     @property
     def n_queries(self) -> int:
@@ -89,10 +87,6 @@ class Sample(NamedTuple):
             return values, self.weight
         return by_cluster(values, self.weight, self.clusters)
 
-    def unit_weights(self) -> Floats:
-        """Weights of the independent units: queries, or their clusters."""
-        return self.cluster_means(self.values)[1]
-
     def shares(self) -> tuple[list[float], list[float]]:
         """For each ranker, the shares of judged documents and of answered queries."""
         if self.judged is None:
@@ -100,12 +94,10 @@ class Sample(NamedTuple):
         return self.judged.means()
 
 
-def scored_weights(values: Floats, weight: Floats | None) -> tuple[Floats, NDArray[np.bool_]]:
-    """Weights of the queries that have a value and a weight, and a mask of these queries."""
-    weight = np.ones(len(values)) if weight is None else weight
-    scored = ~np.isnan(values) & (weight > 0)
-    weight = weight[scored]
-    return weight / weight.max() if len(weight) else weight, scored
+def scored_weights(values: Floats, weight: Floats | None) -> Floats:
+    """Weights of the queries, the largest 1, and 0 for queries without a value."""
+    weights = np.where(np.isnan(values), 0, 1 if weight is None else weight)
+    return np.asarray(weights / (weights.max() or 1))
 
 
 def check_sample_size(weight: Floats, n_queries: int, clustered: bool = False) -> None:
@@ -130,7 +122,7 @@ def warn_of_weak_segments(segments: Mapping[Any, Sample]) -> None:
     weak = [
         name
         for name, sample in segments.items()
-        if _are_too_few(sample.unit_weights()) or np.ptp(sample.values) < EQUAL
+        if _are_too_few(sample.cluster_means(sample.values)[1]) or np.ptp(sample.values) < EQUAL
     ]
     if weak:
         warn(
@@ -155,8 +147,7 @@ def generator_of(random_state: Any, n_resamples: object) -> np.random.Generator:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"random_state must be an int, a RandomState, a Generator or None, got "
-            f"{random_state!r}."
+            f"random_state must be an int, RandomState, Generator or None, got {random_state!r}."
         ) from error
 
 

@@ -104,8 +104,8 @@ def bootstrap_means(
     n = len(values)
     weighted, equal = values * weight, bool((weight == weight[0]).all())
 
-    def means(count: int) -> Floats:
-        drawn = generator.integers(0, n, (count, n))
+    def means(chunk: range) -> Floats:
+        drawn = generator.integers(0, n, (len(chunk), n))
         total = n * weight[0] if equal else weight[drawn].sum(axis=1)
         return np.asarray(weighted[drawn].sum(axis=1) / total)
 
@@ -131,8 +131,7 @@ def bca_levels(
     if pooled:
         deviations = values - value
         variance, cube = ((deviations**power * weight).sum() / weight.sum() for power in (2, 3))
-        skewness = cube / variance**1.5 * (weight**3).sum() / (weight**2).sum() ** 1.5
-        acceleration = skewness / 6
+        acceleration = cube / variance**1.5 * (weight**3).sum() / (weight**2).sum() ** 1.5 / 6
     else:
         leave_one_out = _means_of_others(values, weight)
         skew = leave_one_out.mean() - leave_one_out
@@ -164,16 +163,13 @@ def permutation_pvalues(
     slack = _ROUNDING * weight * (differences != 0)  # rounding of a term
     columns = np.ascontiguousarray(np.concatenate([terms, slack]).T)
     exact = n < 63 and 2**n <= n_resamples
-    assignments = np.arange(2**n if exact else 0)
 
-    def sides(count: int) -> NDArray[np.bool_]:
-        nonlocal assignments
+    def sides(chunk: range) -> NDArray[np.bool_]:
         if exact:
-            flipped: NDArray[Any] = assignments[:count, np.newaxis] >> np.arange(n) & 1
-            assignments = assignments[count:]
+            flipped: NDArray[Any] = np.array(chunk)[:, np.newaxis] >> np.arange(n) & 1
         else:
-            bits = np.frombuffer(generator.bytes(count * -(-n // 8)), dtype=np.uint8)
-            flipped = np.unpackbits(~bits.reshape(count, -1), axis=1, count=n)
+            bits = np.frombuffer(generator.bytes(len(chunk) * -(-n // 8)), dtype=np.uint8)
+            flipped = np.unpackbits(~bits.reshape(len(chunk), -1), axis=1, count=n)
         # A sum exceeds the observed one if the terms that change sign add up to less than 0.
         # The others cancel, so that a large one among them costs no digits.
         sums, near = np.split(flipped.astype(np.float64) @ columns, 2, axis=1)
@@ -194,10 +190,10 @@ def holm(pvalue: Floats) -> Floats:
     return corrected
 
 
-def _in_chunks(draw: Callable[[int], NDArray[Any]], n_resamples: int, step: int) -> NDArray[Any]:
+def _in_chunks(draw: Callable[[range], NDArray[Any]], n_resamples: int, step: int) -> NDArray[Any]:
     """Results of `draw` for all resamples, drawn `step` at a time, or one if that is 0."""
-    step = max(1, step)
-    return np.concatenate([draw(min(step, n_resamples - at)) for at in range(0, n_resamples, step)])
+    resamples, step = range(n_resamples), max(1, step)
+    return np.concatenate([draw(resamples[at : at + step]) for at in resamples[::step]])
 
 
 def _means_of_others(values: Floats, weight: Floats) -> Floats:
