@@ -16,12 +16,11 @@ from sklearn_ndcg._kernels.sums import weighted_means
 from sklearn_ndcg._lists.files import FilePath
 from sklearn_ndcg._lists.pool import Unanswered, pool_lists, pool_runs
 from sklearn_ndcg._lists.reading import Duplicates
-from sklearn_ndcg._metrics.measure import Measure, NDCGOptions, check_cutoff
+from sklearn_ndcg._metrics.measure import NDCGOptions
 from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
 from sklearn_ndcg._rows.columns import column_names
 from sklearn_ndcg.inference import _sample, _statistics
 from sklearn_ndcg.inference._results import Comparison, ConfidenceInterval, query_differences
-from sklearn_ndcg.inference._sample import Sample
 from sklearn_ndcg.inference._statistics import Test
 
 _COUNTED = {1: "one ranker", 2: "two rankers"}
@@ -426,10 +425,9 @@ def compare_runs(
 
 def _compare(caller: str, rankings: Rankings, arguments: dict[str, Any]) -> Comparison:
     """Compare rankers as the arguments of `caller` say; the three functions share their names."""
-    options = {"undefined": "omit", **arguments["options"]}
+    arguments["options"] = options = {"undefined": "omit", **arguments["options"]}
     if rankings.pool is not None:
         _checks.check_choice("unjudged", options.setdefault("unjudged", "zero"), ("zero", "omit"))
-    measure = Measure.of(caller, options, k=check_cutoff(arguments["k"]))
     names, baseline, seed = list(rankings.scores), arguments["baseline"], arguments["random_state"]
     pairs = list(combinations(names, 2))
     if baseline is not None:
@@ -438,15 +436,14 @@ def _compare(caller: str, rankings: Rankings, arguments: dict[str, Any]) -> Comp
         pairs = [(name, baseline) for name in names if name != baseline]
     design = _Design(names, pairs, *(arguments[name] for name in _Design._fields[2:]))
     _checks.check_choice("test", design.test, get_args(Test))
-    _sample.check_level(design.confidence_level)
     margin = design.margin
     if margin is not None and not (_checks.is_number(margin) and 0 < float(margin) < 1):
         raise ValueError(f"margin must be a number between 0 and 1, got {margin!r}.")
     generator = _sample.generator_of(seed, design.n_resamples)
-    sample, segments = Sample.of(rankings, measure, arguments["clusters"], arguments["segments"])
+    sample, segments = _sample.Sample.of(caller, rankings, arguments)
     result = design.compare(sample, generator)
     if sample.judged is not None:
-        _warn_of_unjudged(result, measure.unjudged)
+        _warn_of_unjudged(result, options.get("unjudged", "raise"))
         _warn_of_unanswered(result, sample.judged)
     _sample.warn_of_weak_segments(segments)
     for name, members in segments.items():
@@ -466,7 +463,7 @@ class _Design(NamedTuple):
     margin: float | None
     n_resamples: int
 
-    def compare(self, sample: Sample, generator: np.random.Generator) -> Comparison:
+    def compare(self, sample: _sample.Sample, generator: np.random.Generator) -> Comparison:
         """Compare rankers on the queries of a sample."""
         values = dict(zip(self.names, sample.values, strict=True))
         differences = np.array([query_differences(values[a], values[b]) for a, b in self.pairs])
@@ -539,14 +536,12 @@ def _warn_of_unjudged(result: Comparison, unjudged: str) -> None:
     if not least:
         _checks.warn(
             f"The truth has none of the first documents that {fewest!r} returned, but "
-            f"{largest:.0%} of those that {most!r} returned. Does {fewest!r} write ids as the "
-            "truth does?"
+            f"{largest:.0%} of those of {most!r}. Does {fewest!r} write ids as the truth does?"
         )
     elif result.has_judged_nonrelevant and largest - least > _JUDGED_ALIKE:
         _checks.warn(
             f"Of the first documents that {fewest!r} returned, {least:.0%} are judged, compared "
-            f"with {largest:.0%} for {most!r}. {_UNJUDGED_MEANS[unjudged]} Consider "
-            "judging its results."
+            f"with {largest:.0%} for {most!r}. {_UNJUDGED_MEANS[unjudged]} Consider judging more."
         )
 
 

@@ -317,9 +317,8 @@ class NDCGDisplay:
         n_nan = np.count_nonzero(np.isnan(display.ndcg[:, 0]))
         if n_nan:
             warn(
-                f"The curves of {n_nan} of {len(folds)} folds are nan, and so is the mean: "
-                "undefined='omit' leaves out all queries of these folds, as none has a relevant "
-                "document. Use fewer folds, or another value of undefined.",
+                f"The curves of {n_nan} of {len(folds)} folds are nan, and so is the mean: none of "
+                "their queries has a relevant document. Use fewer folds, or another `undefined`.",
                 UndefinedMetricWarning,
             )
         return display.plot(**drawing)

@@ -11,16 +11,11 @@ from scipy import stats
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Ints
 from sklearn_ndcg._kernels.sums import weighted_means
-from sklearn_ndcg._metrics.measure import Measure, NDCGOptions, check_cutoff
+from sklearn_ndcg._metrics.measure import NDCGOptions
 from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import Rankings
-from sklearn_ndcg.inference import _sample, _statistics
-from sklearn_ndcg.inference._results import (
-    SEGMENT_COLUMNS,
-    ConfidenceInterval,
-    NDCGInterval,
-    SegmentTable,
-)
+from sklearn_ndcg.inference import _results, _sample, _statistics
+from sklearn_ndcg.inference._results import ConfidenceInterval, NDCGInterval, SegmentTable
 from sklearn_ndcg.inference._sample import Sample
 from sklearn_ndcg.inference._statistics import Method
 
@@ -254,11 +249,11 @@ def ndcg_by_segment(
     _checks.refuse_reordered(y_true=y_true, clusters=clusters, segments=segments)
     rankings = Rankings.of_arrays(y_true, {None: y_score}, groups, sample_weight)
     overall, by_segment = _intervals("ndcg_by_segment", rankings, locals())
-    intervals = by_segment.values()
+    intervals, names = by_segment.values(), _results.SEGMENT_COLUMNS
     bounds = np.array([interval.confidence_interval for interval in intervals]).T
     return SegmentTable(
         segments=list(by_segment), confidence_interval=ConfidenceInterval(*bounds), overall=overall,
-        **{name: np.array([getattr(row, name) for row in intervals]) for name in SEGMENT_COLUMNS},
+        **{name: np.array([getattr(row, name) for row in intervals]) for name in names},
     )  # fmt: skip
 
 
@@ -266,13 +261,11 @@ def _intervals(
     caller: str, rankings: Rankings, arguments: dict[str, Any]
 ) -> tuple[NDCGInterval, dict[Any, NDCGInterval]]:
     """Intervals of all queries and of each segment, as the arguments of `caller` say."""
-    level, method = arguments["confidence_level"], arguments["method"]
-    _sample.check_level(level)
+    names = ("confidence_level", "method", "n_resamples", "random_state")
+    level, method, n_resamples, seed = (arguments[name] for name in names)
     _checks.check_choice("method", method, get_args(Method))
-    seed, n_resamples = arguments["random_state"], arguments["n_resamples"]
     first = _sample.generator_of(seed, n_resamples)
-    measure = Measure.of(caller, arguments["options"], k=check_cutoff(arguments["k"]))
-    sample, samples = Sample.of(rankings, measure, arguments["clusters"], arguments.get("segments"))
+    sample, samples = Sample.of(caller, rankings, arguments)
     values, _ = sample.cluster_means(sample.values)
     if np.ptp(values) < EQUAL:
         units = "queries" if sample.clusters is None else "clusters"

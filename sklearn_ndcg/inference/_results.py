@@ -514,11 +514,10 @@ class QueryDifferences(_Result):
 
     def _rows(self) -> Iterator[tuple[tuple[Any, Any], list[tuple[Any, float, float, float]]]]:
         """Each pair with its queries: label, both values, difference."""
-        values, labels = self.comparison.values, self.comparison.labels
-        for (first, second), chosen in zip(self.comparison.pairs, self.chosen, strict=True):
-            ours, theirs = values[first][chosen], values[second][chosen]
-            columns = ours.tolist(), theirs.tolist(), query_differences(ours, theirs).tolist()
-            yield (first, second), list(zip(labels[chosen], *columns, strict=True))
+        for pair, chosen in zip(self.comparison.pairs, self.chosen, strict=True):
+            ours, theirs = (self.comparison.values[name][chosen] for name in pair)
+            columns = self.comparison.labels[chosen], ours, theirs, query_differences(ours, theirs)
+            yield pair, list(zip(*columns, strict=True))
 
     def _tables(self) -> Iterator[Table]:
         for (first, second), rows in self._rows():

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ndcg._checks import EQUAL, Floats, Ints, is_integer, is_number, warn
-from sklearn_ndcg._metrics.measure import Measure
+from sklearn_ndcg._metrics.measure import Measure, check_cutoff
 from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
 from sklearn_ndcg._rows.grouping import as_python
 from sklearn_ndcg.inference._statistics import by_cluster, effective_number
@@ -34,32 +34,29 @@ class Sample(NamedTuple):
 
     @classmethod
     def of(
-        cls, rankings: Rankings, measure: Measure, clusters: Any = None, segments: Any = None
+        cls, caller: str, rankings: Rankings, arguments: dict[str, Any]
     ) -> tuple[Sample, dict[Any, Sample]]:
-        """The queries that can be scored, and those of each segment."""
+        """The queries that can be scored as the arguments of `caller` say, also by segment."""
+        check_level(arguments["confidence_level"])
+        measure = Measure.of(caller, arguments["options"], k=check_cutoff(arguments["k"]))
         rankers = rankings.queries(measure)
         values = np.array([queries.values()[:, 0] for queries in rankers])
         weight = scored_weights(values[0], rankers[0].weight)
         cluster_of = None
-        if clusters is not None:
-            cluster_of = rankings.labels_of_queries(clusters, "clusters")[1]
+        if arguments["clusters"] is not None:
+            cluster_of = rankings.labels_of_queries(arguments["clusters"], "clusters")[1]
         labels, judged = rankings.grouping.labels, rankings.judged_shares(measure)
         every = cls(values, weight, labels, cluster_of, 0, judged)
         sample = every._take(np.ones(len(weight), dtype=bool))
+        _, unit_weights = sample.cluster_means(sample.values)
         clustered = sample.clusters is not None
-        check_sample_size(
-            sample.cluster_means(sample.values)[1],
-            sample.n_queries if clustered else len(weight),
-            clustered,
-        )
+        check_sample_size(unit_weights, sample.n_queries if clustered else len(weight), clustered)
         if rankings.pool is not None:
             sample = sample._replace(n_left_out=sample.n_left_out + rankings.pool.n_omitted)
-        if segments is None:
+        if arguments.get("segments") is None:
             return sample, {}
-        names, segment_of = rankings.labels_of_queries(segments, "segments")
-        return sample, {
-            name: every._take(segment_of == i) for i, name in enumerate(as_python(names))
-        }
+        names, codes = rankings.labels_of_queries(arguments["segments"], "segments")
+        return sample, {name: every._take(codes == i) for i, name in enumerate(as_python(names))}
 
     def _take(self, members: NDArray[np.bool_]) -> Sample:
         """The queries that are members and have a weight, as a sample of their own."""
