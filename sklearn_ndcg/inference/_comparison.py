@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple, Unpack, get_args
+from typing import Any, Unpack, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -428,97 +428,88 @@ def _compare(caller: str, rankings: Rankings, arguments: dict[str, Any]) -> Comp
     arguments["options"] = options = {"undefined": "omit", **arguments["options"]}
     if rankings.pool is not None:
         _checks.check_choice("unjudged", options.setdefault("unjudged", "zero"), ("zero", "omit"))
-    names, baseline, seed = list(rankings.scores), arguments["baseline"], arguments["random_state"]
+    names, baseline, margin = list(rankings.scores), arguments["baseline"], arguments["margin"]
     pairs = list(combinations(names, 2))
     if baseline is not None:
         if not isinstance(baseline, Hashable) or baseline not in names:
             raise ValueError(f"baseline must be one of the rankers {names}, got {baseline!r}.")
         pairs = [(name, baseline) for name in names if name != baseline]
-    design = _Design(names, pairs, *(arguments[name] for name in _Design._fields[2:]))
-    _checks.check_choice("test", design.test, get_args(Test))
-    margin = design.margin
+    _checks.check_choice("test", arguments["test"], get_args(Test))
     if margin is not None and not (_checks.is_number(margin) and 0 < float(margin) < 1):
         raise ValueError(f"margin must be a number between 0 and 1, got {margin!r}.")
-    generator = _sample.generator_of(seed, design.n_resamples)
+    generator = _sample.generator_of(arguments)
     sample, segments = _sample.Sample.of(caller, rankings, arguments)
-    result = design.compare(sample, generator)
+    result = _compared(sample, names, pairs, generator, arguments)
     if sample.judged is not None:
         _warn_of_unjudged(result, options.get("unjudged", "raise"))
         _warn_of_unanswered(result, sample.judged)
     _sample.warn_of_weak_segments(segments)
     for name, members in segments.items():
         if members.n_clusters > 1:
-            generator = _sample.generator_of(seed, design.n_resamples)
-            result.by_segment[name] = design.compare(members, generator)
+            generator = _sample.generator_of(arguments)
+            result.by_segment[name] = _compared(members, names, pairs, generator, arguments)
     return result
 
 
-class _Design(NamedTuple):
-    """How rankers are compared: arguments of `compare_rankers`."""
-
-    names: list[Any]
-    pairs: list[tuple[Any, Any]]
-    test: Test
-    confidence_level: float
-    margin: float | None
-    n_resamples: int
-
-    def compare(self, sample: _sample.Sample, generator: np.random.Generator) -> Comparison:
-        """Compare rankers on the queries of a sample."""
-        values = dict(zip(self.names, sample.values, strict=True))
-        differences = np.array([query_differences(values[a], values[b]) for a, b in self.pairs])
-        difference, error, effect = _statistics.mean_and_error(differences, sample.weight)
-        independent, weight = sample.cluster_means(differences)
-        if sample.clusters is not None:
-            independent[np.abs(independent) < EQUAL] = 0
-            difference, error, _ = _statistics.mean_and_error(independent, weight)
-        degrees = _statistics.degrees_of_freedom(weight)
-        half = error * stats.t.ppf((1 + self.confidence_level) / 2, degrees)
-        low, high = difference - half, difference + half
-        if self.test == "t":
-            statistic = _t_statistic(difference, error)
-            pvalue = 2 * stats.t.sf(np.abs(statistic), degrees)
-        else:
-            statistic, n = difference, self.n_resamples
-            pvalue = _statistics.permutation_pvalues(independent, weight, n, generator)
-        noninferiority = verdict = None
-        if self.margin is not None:
-            noninferiority = stats.t.sf(_t_statistic(difference + self.margin, error), degrees)
-            is_so = [low > 0, low > -self.margin, high < 0]
-            verdict = np.select(is_so, ["better", "not worse", "worse"], "undecided").tolist()
-        means = weighted_means(sample.values, sample.weight).tolist()
-        ndcg, judged, answered = (
-            dict(zip(self.names, column, strict=True)) for column in (means, *sample.shares())
-        )
-        return Comparison(
-            ndcg=ndcg,
-            pairs=self.pairs,
-            difference=difference,
-            confidence_level=float(self.confidence_level),
-            confidence_interval=ConfidenceInterval(low, high),
-            standard_error=error,
-            df=degrees,
-            effect_size=effect,
-            statistic=statistic,
-            pvalue=_statistics.holm(pvalue),
-            uncorrected_pvalue=pvalue,
-            margin=self.margin,
-            noninferiority_pvalue=noninferiority,
-            verdict=verdict,
-            judged=judged,
-            has_judged_nonrelevant=sample.judged is None or sample.judged.has_judged_nonrelevant,
-            answered=answered,
-            by_segment={},
-            wins=(differences > 0).sum(axis=1),
-            ties=(differences == 0).sum(axis=1),
-            losses=(differences < 0).sum(axis=1),
-            values=values,
-            labels=sample.labels,
-            n_queries=sample.n_queries,
-            n_clusters=sample.n_clusters,
-            n_left_out=sample.n_left_out,
-            test=self.test,
-        )
+def _compared(
+    sample: _sample.Sample, names: list[Any], pairs: list[Any], generator: Any, arguments: Any
+) -> Comparison:
+    """Compare rankers on the queries of a sample."""
+    test, level, margin = (arguments[name] for name in ("test", "confidence_level", "margin"))
+    values = dict(zip(names, sample.values, strict=True))
+    differences = np.array([query_differences(values[a], values[b]) for a, b in pairs])
+    difference, error, effect = _statistics.mean_and_error(differences, sample.weight)
+    independent, weight = sample.cluster_means(differences)
+    if sample.clusters is not None:
+        independent[np.abs(independent) < EQUAL] = 0
+        difference, error, _ = _statistics.mean_and_error(independent, weight)
+    degrees = _statistics.degrees_of_freedom(weight)
+    half = error * stats.t.ppf((1 + level) / 2, degrees)
+    low, high = difference - half, difference + half
+    if test == "t":
+        statistic = _t_statistic(difference, error)
+        pvalue = 2 * stats.t.sf(np.abs(statistic), degrees)
+    else:
+        statistic, n = difference, arguments["n_resamples"]
+        pvalue = _statistics.permutation_pvalues(independent, weight, n, generator)
+    noninferiority = verdict = None
+    if margin is not None:
+        noninferiority = stats.t.sf(_t_statistic(difference + margin, error), degrees)
+        is_so = [low > 0, low > -margin, high < 0]
+        verdict = np.select(is_so, ["better", "not worse", "worse"], "undecided").tolist()
+    means = weighted_means(sample.values, sample.weight).tolist()
+    ndcg, judged, answered = (
+        dict(zip(names, column, strict=True)) for column in (means, *sample.shares())
+    )
+    return Comparison(
+        ndcg=ndcg,
+        pairs=pairs,
+        difference=difference,
+        confidence_level=float(level),
+        confidence_interval=ConfidenceInterval(low, high),
+        standard_error=error,
+        df=degrees,
+        effect_size=effect,
+        statistic=statistic,
+        pvalue=_statistics.holm(pvalue),
+        uncorrected_pvalue=pvalue,
+        margin=margin,
+        noninferiority_pvalue=noninferiority,
+        verdict=verdict,
+        judged=judged,
+        has_judged_nonrelevant=sample.judged is None or sample.judged.has_judged_nonrelevant,
+        answered=answered,
+        by_segment={},
+        wins=(differences > 0).sum(axis=1),
+        ties=(differences == 0).sum(axis=1),
+        losses=(differences < 0).sum(axis=1),
+        values=values,
+        labels=sample.labels,
+        n_queries=sample.n_queries,
+        n_clusters=sample.n_clusters,
+        n_left_out=sample.n_left_out,
+        test=test,
+    )
 
 
 def _t_statistic(difference: Floats, error: Floats) -> Floats:

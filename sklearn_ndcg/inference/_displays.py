@@ -407,9 +407,7 @@ class NDCGDisplay:
         return ax.fill_between(self.k, *interval, color=line.get_color(), alpha=0.2, lw=0)
 
     @classmethod
-    def _of_queries(
-        cls, curves: list[Queries], k: Any, confidence_level: float | None, name: Any
-    ) -> NDCGDisplay:
+    def _of_queries(cls, curves: list[Queries], k: Any, level: Any, name: Any) -> NDCGDisplay:
         """A curve for each ranker or fold; it stays flat after its longest query."""
         longest = max(int(queries.lengths.max(initial=1)) for queries in curves)
         if k is None or (is_integer(k) and k >= 1):
@@ -419,12 +417,12 @@ class NDCGDisplay:
         cutoffs: Any = check_curve_cutoffs(k)
         ndcg = np.array([queries.mean_curve(cutoffs)[1] for queries in curves])
         quiet = [queries.without_warning() for queries in curves]  # the curves have already warned
-        level, interval = confidence_level, None
+        interval = None
         if level is not None:
             interval = np.array([curve_interval(queries, cutoffs, level) for queries in quiet])
         random = [queries.in_random_order().mean_curve(cutoffs)[1] for queries in quiet]
-        chance = np.mean(random, axis=0)
-        return cls(k=cutoffs, ndcg=ndcg, interval=interval, name=name, chance_level=chance)
+        by_chance = np.mean(random, axis=0)
+        return cls(k=cutoffs, ndcg=ndcg, interval=interval, name=name, chance_level=by_chance)
 
 
 @dataclass(kw_only=True, repr=False, eq=False)

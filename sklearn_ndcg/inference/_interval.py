@@ -261,10 +261,8 @@ def _intervals(
     caller: str, rankings: Rankings, arguments: dict[str, Any]
 ) -> tuple[NDCGInterval, dict[Any, NDCGInterval]]:
     """Intervals of all queries and of each segment, as the arguments of `caller` say."""
-    names = ("confidence_level", "method", "n_resamples", "random_state")
-    level, method, n_resamples, seed = (arguments[name] for name in names)
-    _checks.check_choice("method", method, get_args(Method))
-    first = _sample.generator_of(seed, n_resamples)
+    _checks.check_choice("method", arguments["method"], get_args(Method))
+    first = _sample.generator_of(arguments)
     sample, samples = Sample.of(caller, rankings, arguments)
     values, _ = sample.cluster_means(sample.values)
     if np.ptp(values) < EQUAL:
@@ -274,37 +272,37 @@ def _intervals(
             f"point, which says nothing about other {units}."
         )
     _sample.warn_of_weak_segments(samples)
-    generators = [first, *(_sample.generator_of(seed, n_resamples) for _ in samples)]
+    generators = [first, *(_sample.generator_of(arguments) for _ in samples)]
     if samples and generators[-1] is first:  # segments must not depend on the draws before
         generators = first.spawn(len(generators))
     overall, *others = [
-        _interval(drawn, level, method, n_resamples, generator)
+        _interval(drawn, generator, arguments)
         for drawn, generator in zip([sample, *samples.values()], generators, strict=True)
     ]
     return overall, dict(zip(samples, others, strict=True))
 
 
-def _interval(
-    sample: Sample, level: float, method: Method, n_resamples: int, generator: Any
-) -> NDCGInterval:
+def _interval(sample: Sample, generator: Any, arguments: dict[str, Any]) -> NDCGInterval:
     """The mean of a sample with its interval, which is nan for fewer than two queries."""
     value, error, bounds = np.nan, np.nan, np.full(2, np.nan)
     if sample.n_queries:
         value = float(weighted_means(sample.values, sample.weight)[0])
     if sample.n_clusters > 1:
-        bounds, error = _bounds_and_error(value, sample, level, method, n_resamples, generator)
+        bounds, error = _bounds_and_error(value, sample, generator, arguments)
     (judged,), _ = sample.shares()
     return NDCGInterval(
         ndcg=value, confidence_interval=ConfidenceInterval(*bounds.tolist()), standard_error=error,
         n_queries=sample.n_queries, n_clusters=sample.n_clusters, n_left_out=sample.n_left_out,
-        confidence_level=float(level), method=method, judged=judged,
+        confidence_level=float(arguments["confidence_level"]), method=arguments["method"],
+        judged=judged,
     )  # fmt: skip
 
 
 def _bounds_and_error(
-    value: float, sample: Sample, level: float, method: Method, n_resamples: int, generator: Any
+    value: float, sample: Sample, generator: Any, arguments: dict[str, Any]
 ) -> tuple[Floats, float]:
-    tails, clustered = _tails(level), sample.clusters is not None
+    tails, method = _tails(arguments["confidence_level"]), arguments["method"]
+    clustered, n_resamples = sample.clusters is not None, arguments["n_resamples"]
     values, weight = sample.cluster_means(sample.values)
     error = float(_statistics.mean_and_error(values, weight)[1][0])
     if np.ptp(values) < EQUAL:
@@ -331,7 +329,7 @@ def curve_interval(queries: Queries, cutoffs: Ints, confidence_level: float) -> 
     weights[1, scored] = _statistics.jackknife_factors(weight) ** 2
     center = float(weighted_means(last[np.newaxis, scored], weight)[0])
     (first, second), _ = queries.curve_moments(cutoffs, weights, center)
-    distance, error = _statistics.mean_and_error_of_moments(first, second, weights[:, scored])
+    distance, error = _statistics.curve_mean_and_error(first, second, weights[:, scored])
     mean = center + distance
     half = error * stats.t.ppf(tails[1], _statistics.degrees_of_freedom(weight))
     return _within_range(np.array([mean - half, mean + half]), last[scored])

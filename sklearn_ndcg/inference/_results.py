@@ -431,8 +431,8 @@ class Comparison(_Result):
         if of == "queries":
             return _frame(self.values, self.labels, "query")
         if of == "rankers":
-            rankers = {name: getattr(self, name) for name in ("ndcg", "judged", "answered")}
-            shares = {name: list(by_ranker.values()) for name, by_ranker in rankers.items()}
+            dicts = {"ndcg": self.ndcg, "judged": self.judged, "answered": self.answered}
+            shares = {name: list(by_ranker.values()) for name, by_ranker in dicts.items()}
             return _frame(shares, list(self.ndcg), "ranker")
         pandas = _checks.import_optional(*_PANDAS)
         low, high = self.confidence_interval

@@ -102,8 +102,7 @@ def check_sample_size(weight: Floats, n_queries: int, clustered: bool = False) -
     n, units = len(weight), "clusters" if clustered else "queries"
     if n < 2:
         raise ValueError(
-            f"At least 2 scored {units} are needed to estimate how NDCG varies over {units}; found "
-            f"{n} among {n_queries} queries."
+            f"At least 2 scored {units} are needed, found {n} among {n_queries} queries."
         )
     if _are_too_few(weight):
         counted = f"{n_queries} queries in {n} clusters" if clustered else f"{n} queries"
@@ -134,8 +133,9 @@ def _are_too_few(weight: Floats) -> bool:
     return len(weight) < 2 or round(effective_number(weight), 6) < _LEAST
 
 
-def generator_of(random_state: Any, n_resamples: object) -> np.random.Generator:
-    """The generator of `random_state`; checks `n_resamples` too."""
+def generator_of(arguments: dict[str, Any]) -> np.random.Generator:
+    """The generator of the argument `random_state`; checks `n_resamples` too."""
+    random_state, n_resamples = arguments["random_state"], arguments["n_resamples"]
     if not is_integer(n_resamples) or n_resamples < 2:
         raise ValueError(f"n_resamples must be an integer >= 2, got {n_resamples!r}.")
     if isinstance(random_state, np.random.RandomState):

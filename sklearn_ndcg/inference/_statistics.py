@@ -50,16 +50,14 @@ def mean_and_error(values: Floats, weight: Floats) -> tuple[Floats, Floats, Floa
     # s / sqrt(n); with others it is the least wrong of the errors in docs/design/evidence.md
     moves = (values - _means_of_others(values, weight)) * weight / total
     squares = ((values - means[:, np.newaxis]) ** 2 * weight).sum(axis=1)
-    errors, deviations = _errors_and_deviations((moves**2).sum(axis=1), squares, weight)
+    errors, deviations = _deviations((moves**2).sum(axis=1), squares, weight)
     deviations[deviations <= _ROUNDING * np.abs(means)] = 0  # all values are equal
     with np.errstate(divide="ignore", invalid="ignore"):
         effects = np.where(means == 0, 0, means / deviations)
     return means, errors, effects
 
 
-def mean_and_error_of_moments(
-    first: Floats, second: Floats, weights: Floats
-) -> tuple[Floats, Floats]:
+def curve_mean_and_error(first: Floats, second: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """Mean and its standard error, as in `mean_and_error`, at each cutoff of a curve.
 
     From sums of the values, and of their squares, times the weight (first row) and the square of
@@ -68,7 +66,7 @@ def mean_and_error_of_moments(
     total = weights.sum(axis=1)[:, np.newaxis]
     means = first[0] / total[0]
     squares = np.maximum(second - 2 * means * first + means**2 * total, 0)
-    return means, _errors_and_deviations(squares[1], squares[0], weights[0])[0]
+    return means, _deviations(squares[1], squares[0], weights[0])[0]
 
 
 def jackknife_factors(weight: Floats) -> Floats:
@@ -76,13 +74,11 @@ def jackknife_factors(weight: Floats) -> Floats:
 
     Leaving a value out moves the mean by this factor times the distance between them.
     """
-    # for larger factors `_errors_and_deviations` takes the error from all values
+    # for larger factors `_deviations` takes the error from all values
     return np.minimum(weight / np.maximum(_sums_of_others(weight), 1e-300), 1e6)
 
 
-def _errors_and_deviations(
-    squared_moves: Floats, squares: Floats, weight: Floats
-) -> tuple[Floats, Floats]:
+def _deviations(squared_moves: Floats, squares: Floats, weight: Floats) -> tuple[Floats, Floats]:
     """Standard errors of means by the jackknife, and standard deviations of the values.
 
     `squared_moves` sums the squares of how far the mean moves if a value is left out, `squares` the
