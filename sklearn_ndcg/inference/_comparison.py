@@ -522,14 +522,12 @@ def _warn_of_unjudged(result: Comparison, unjudged: str) -> None:
     """Warn if one ranker returned many more unjudged documents than another."""
     fewest, most = (pick(result.judged, key=result.judged.__getitem__) for pick in (min, max))
     least, largest = result.judged[fewest], result.judged[most]
-    if least == largest or not result.answered[fewest]:
-        return
-    if not least:
+    if least == 0 < largest and result.answered[fewest]:
         _checks.warn(
             f"The truth has none of the first documents that {fewest!r} returned, but "
             f"{largest:.0%} of those of {most!r}. Does {fewest!r} write ids as the truth does?"
         )
-    elif result.has_judged_nonrelevant and largest - least > _JUDGED_ALIKE:
+    elif least > 0 and result.has_judged_nonrelevant and largest - least > _JUDGED_ALIKE:
         _checks.warn(
             f"Of the first documents that {fewest!r} returned, {least:.0%} are judged, compared "
             f"with {largest:.0%} for {most!r}. {_UNJUDGED_MEANS[unjudged]} Consider judging more."

@@ -288,7 +288,7 @@ def _interval(sample: Sample, generator: Any, arguments: dict[str, Any]) -> NDCG
     if sample.n_queries:
         value = float(weighted_means(sample.values, sample.weight)[0])
     if sample.n_clusters > 1:
-        bounds, error = _bounds_and_error(value, sample, generator, arguments)
+        bounds, error = _bounds(value, sample, generator, arguments)
     (judged,), _ = sample.shares()
     return NDCGInterval(
         ndcg=value, confidence_interval=ConfidenceInterval(*bounds.tolist()), standard_error=error,
@@ -298,9 +298,8 @@ def _interval(sample: Sample, generator: Any, arguments: dict[str, Any]) -> NDCG
     )  # fmt: skip
 
 
-def _bounds_and_error(
-    value: float, sample: Sample, generator: Any, arguments: dict[str, Any]
-) -> tuple[Floats, float]:
+def _bounds(value: float, sample: Sample, generator: Any, arguments: Any) -> tuple[Floats, float]:
+    """The bounds of the interval around a value, and the standard error."""
     tails, method = _tails(arguments["confidence_level"]), arguments["method"]
     clustered, n_resamples = sample.clusters is not None, arguments["n_resamples"]
     values, weight = sample.cluster_means(sample.values)

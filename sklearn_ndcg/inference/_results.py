@@ -531,8 +531,7 @@ class QueryDifferences(_Result):
 def query_differences(first: Floats, second: Floats) -> Floats:
     """Differences of values, 0 where they differ only by rounding."""
     differences = first - second
-    differences[np.abs(differences) < EQUAL] = 0
-    return differences
+    return np.where(np.abs(differences) < EQUAL, 0, differences)
 
 
 def _query(label: Any) -> str:

@@ -93,9 +93,7 @@ def _deviations(squared_moves: Floats, squares: Floats, weight: Floats) -> tuple
     return errors, deviations
 
 
-def bootstrap_means(
-    values: Floats, weight: Floats, n_resamples: int, generator: np.random.Generator
-) -> Floats:
+def bootstrap_means(values: Floats, weight: Floats, n_resamples: int, generator: Any) -> Floats:
     """Weighted means of resamples of the queries."""
     n = len(values)
     weighted, equal = values * weight, bool((weight == weight[0]).all())
@@ -121,8 +119,7 @@ def bca_levels(
     bias = ndtri(((beyond < 0).mean() + (beyond <= 0).mean()) / 2)
     if not np.isfinite(bias):
         raise ValueError(
-            "n_resamples is too small for method='BCa': all resamples lie on one side of the "
-            "value. Take more of them, or method='t'."
+            "n_resamples is too small for BCa: all means lie on one side. Take more, or method='t'."
         )
     if pooled:
         deviations = values - value
