@@ -478,11 +478,9 @@ def _compared(
         is_so = [low > 0, low > -margin, high < 0]
         verdict = np.select(is_so, ["better", "not worse", "worse"], "undecided").tolist()
     means = weighted_means(sample.values, sample.weight).tolist()
-    ndcg, judged, answered = (
-        dict(zip(names, column, strict=True)) for column in (means, *sample.shares())
-    )
+    judged, answered = sample.shares()
     return Comparison(
-        ndcg=ndcg,
+        ndcg=dict(zip(names, means, strict=True)),
         pairs=pairs,
         difference=difference,
         confidence_level=float(level),
@@ -496,16 +494,16 @@ def _compared(
         margin=margin,
         noninferiority_pvalue=noninferiority,
         verdict=verdict,
-        judged=judged,
+        judged=dict(zip(names, judged, strict=True)),
         has_judged_nonrelevant=sample.judged is None or sample.judged.has_judged_nonrelevant,
-        answered=answered,
+        answered=dict(zip(names, answered, strict=True)),
         by_segment={},
         wins=(differences > 0).sum(axis=1),
         ties=(differences == 0).sum(axis=1),
         losses=(differences < 0).sum(axis=1),
         values=values,
         labels=sample.labels,
-        n_queries=sample.n_queries,
+        n_queries=len(sample.weight),
         n_clusters=sample.n_clusters,
         n_left_out=sample.n_left_out,
         test=test,

@@ -163,8 +163,7 @@ class NDCGDisplay:
         several = isinstance(y_score, Mapping) or (column_names(y_score) and np.ndim(y_true) == 1)
         if isinstance(name, list | tuple) or (several and name is not None):
             raise ValueError(
-                f"name must be for one ranker, got {name!r}. For several pass y_score as a mapping "
-                "from name to scores, and leave name out."
+                f"name must be for one ranker, got {name!r}. For several pass y_score as a mapping."
             )
         rankers: Any = scores_by_name(y_score, "y_score", 1) if several else {None: y_score}
         measure, sample_weight, drawing = _split_options(options)
@@ -383,7 +382,7 @@ class NDCGDisplay:
         self.line_ = lines if separate else lines[0]
         self.band_ = (bands if separate else bands[0]) if bands else None
         thin = {"color": lines[0].get_color(), "alpha": 0.3, "linewidth": 1}
-        of_mean = folds[:0] if len(curves) == len(folds) else folds
+        of_mean = folds if len(curves) < len(folds) else ()
         self.fold_lines_ = [self._draw(ax, fold, None, thin) for fold in of_mean]
         self.chance_level_ = None
         if plot_chance_level:

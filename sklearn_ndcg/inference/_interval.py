@@ -264,12 +264,11 @@ def _intervals(
     _checks.check_choice("method", arguments["method"], get_args(Method))
     first = _sample.generator_of(arguments)
     sample, samples = Sample.of(caller, rankings, arguments)
-    values, _ = sample.cluster_means(sample.values)
+    values, weight = sample.cluster_means(sample.values)
     if np.ptp(values) < EQUAL:
         units = "queries" if sample.clusters is None else "clusters"
         _checks.warn(
-            f"All {sample.n_clusters} {units} have the NDCG {values[0, 0]:.4g}: the interval is a "
-            f"point, which says nothing about other {units}."
+            f"All {len(weight)} {units} have the NDCG {values[0, 0]:.4g}: the interval is a point."
         )
     _sample.warn_of_weak_segments(samples)
     generators = [first, *(_sample.generator_of(arguments) for _ in samples)]
@@ -285,14 +284,14 @@ def _intervals(
 def _interval(sample: Sample, generator: Any, arguments: dict[str, Any]) -> NDCGInterval:
     """The mean of a sample with its interval, which is nan for fewer than two queries."""
     value, error, bounds = np.nan, np.nan, np.full(2, np.nan)
-    if sample.n_queries:
+    if len(sample.weight):
         value = float(weighted_means(sample.values, sample.weight)[0])
     if sample.n_clusters > 1:
         bounds, error = _bounds(value, sample, generator, arguments)
     (judged,), _ = sample.shares()
     return NDCGInterval(
         ndcg=value, confidence_interval=ConfidenceInterval(*bounds.tolist()), standard_error=error,
-        n_queries=sample.n_queries, n_clusters=sample.n_clusters, n_left_out=sample.n_left_out,
+        n_queries=len(sample.weight), n_clusters=sample.n_clusters, n_left_out=sample.n_left_out,
         confidence_level=float(arguments["confidence_level"]), method=arguments["method"],
         judged=judged,
     )  # fmt: skip
@@ -319,7 +318,6 @@ def _bounds(value: float, sample: Sample, generator: Any, arguments: Any) -> tup
 
 def curve_interval(queries: Queries, cutoffs: Ints, confidence_level: float) -> Floats:
     """Bounds of NDCG at each cutoff, of Student's t over queries, shape (2, n_cutoffs)."""
-    tails = _tails(confidence_level)
     last = queries.for_measure(k=int(cutoffs[-1])).values()[:, 0]
     weights = np.tile(_sample.scored_weights(last, queries.weight), (2, 1))
     scored = weights[0] > 0
@@ -329,9 +327,8 @@ def curve_interval(queries: Queries, cutoffs: Ints, confidence_level: float) -> 
     center = float(weighted_means(last[np.newaxis, scored], weight)[0])
     (first, second), _ = queries.curve_moments(cutoffs, weights, center)
     distance, error = _statistics.curve_mean_and_error(first, second, weights[:, scored])
-    mean = center + distance
-    half = error * stats.t.ppf(tails[1], _statistics.degrees_of_freedom(weight))
-    return _within_range(np.array([mean - half, mean + half]), last[scored])
+    half = error * stats.t.ppf(_tails(confidence_level)[1], _statistics.degrees_of_freedom(weight))
+    return _within_range(center + distance + half * np.array([[-1], [1]]), last[scored])
 
 
 def _within_range(bounds: Floats, values: Floats) -> Floats:

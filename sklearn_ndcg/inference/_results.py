@@ -380,8 +380,7 @@ class Comparison(_Result):
                 for name, segment in self.by_segment.items()
                 for row in segment._rows()
             ]
-            header = ["segment", "queries", *header]
-            tables.append(str(Table(header, rows, left=(0, 2, 4, 7, 8))))
+            tables.append(str(Table(["segment", "queries", *header], rows, left=(0, 2, 4, 7, 8))))
         return f"{_counts(self)}\n" + "\n\n".join(tables)
 
     def largest_differences(self, n: int = 5) -> QueryDifferences:

@@ -50,7 +50,8 @@ class Sample(NamedTuple):
         sample = every._take(np.ones(len(weight), dtype=bool))
         _, unit_weights = sample.cluster_means(sample.values)
         clustered = sample.clusters is not None
-        check_sample_size(unit_weights, sample.n_queries if clustered else len(weight), clustered)
+        n_queries = len(sample.weight) if clustered else len(weight)
+        check_sample_size(unit_weights, n_queries, clustered)
         if rankings.pool is not None:
             sample = sample._replace(n_left_out=sample.n_left_out + rankings.pool.n_omitted)
         if arguments.get("segments") is None:
@@ -71,12 +72,8 @@ class Sample(NamedTuple):
         return Sample(values, weight / weight.max(initial=0), labels, clusters, n_left_out, judged)
 
     @property
-    def n_queries(self) -> int:
-        return len(self.weight)
-
-    @property
     def n_clusters(self) -> int:
-        return self.n_queries if self.clusters is None else int(self.clusters.max()) + 1
+        return len(self.weight) if self.clusters is None else int(self.clusters.max()) + 1
 
     def cluster_means(self, values: Floats) -> tuple[Floats, Floats]:
         """Means and weights of the clusters; without clusters, those of the queries."""

@@ -152,9 +152,8 @@ def permutation_pvalues(
 ) -> Floats:
     """Two-sided p-values of the mean of each row when the signs of its columns are random."""
     n = differences.shape[1]
-    terms = differences * weight
     slack = _ROUNDING * weight * (differences != 0)  # rounding of a term
-    columns = np.ascontiguousarray(np.concatenate([terms, slack]).T)
+    columns = np.ascontiguousarray(np.concatenate([differences * weight, slack]).T)
     exact = n < 63 and 2**n <= n_resamples
 
     def sides(chunk: range) -> NDArray[np.bool_]:
@@ -178,9 +177,7 @@ def holm(pvalue: Floats) -> Floats:
     """P-values corrected for their number, step by step (Holm 1979)."""
     order = np.argsort(pvalue)
     steps = pvalue[order] * np.arange(len(pvalue), 0, -1)
-    corrected = np.empty_like(pvalue)
-    corrected[order] = np.minimum(np.maximum.accumulate(steps), 1)
-    return corrected
+    return np.asarray(np.minimum(np.maximum.accumulate(steps), 1)[np.argsort(order)])
 
 
 def _in_chunks(draw: Callable[[range], NDArray[Any]], n_resamples: int, step: int) -> NDArray[Any]:
