@@ -420,8 +420,8 @@ class NDCGDisplay:
         if level is not None:
             interval = np.array([curve_interval(queries, cutoffs, level) for queries in quiet])
         random = [queries.in_random_order().mean_curve(cutoffs)[1] for queries in quiet]
-        by_chance = np.mean(random, axis=0)
-        return cls(k=cutoffs, ndcg=ndcg, interval=interval, name=name, chance_level=by_chance)
+        chance = np.mean(random, axis=0)
+        return cls(k=cutoffs, ndcg=ndcg, interval=interval, name=name, chance_level=chance)
 
 
 @dataclass(kw_only=True, repr=False, eq=False)

@@ -42,9 +42,8 @@ class Sample(NamedTuple):
         rankers = rankings.queries(measure)
         values = np.array([queries.values()[:, 0] for queries in rankers])
         weight = scored_weights(values[0], rankers[0].weight)
-        cluster_of = None
-        if arguments["clusters"] is not None:
-            cluster_of = rankings.labels_of_queries(arguments["clusters"], "clusters")[1]
+        ids = arguments["clusters"]
+        cluster_of = None if ids is None else rankings.labels_of_queries(ids, "clusters")[1]
         labels, judged = rankings.grouping.labels, rankings.judged_shares(measure)
         every = cls(values, weight, labels, cluster_of, 0, judged)
         sample = every._take(np.ones(len(weight), dtype=bool))
