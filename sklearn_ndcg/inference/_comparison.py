@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple, Unpack, get_args
+from typing import Any, Unpack, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,15 +12,15 @@ from scipy import stats
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import EQUAL, Cutoff, Floats
+from sklearn_ndcg._kernels.sums import weighted_means
 from sklearn_ndcg._lists.files import FilePath
 from sklearn_ndcg._lists.pool import Unanswered, pool_lists, pool_runs
 from sklearn_ndcg._lists.reading import Duplicates
-from sklearn_ndcg._metrics.measure import Measure, NDCGOptions, check_cutoff
+from sklearn_ndcg._metrics.measure import NDCGOptions
 from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
 from sklearn_ndcg._rows.columns import column_names
 from sklearn_ndcg.inference import _sample, _statistics
 from sklearn_ndcg.inference._results import Comparison, ConfidenceInterval, query_differences
-from sklearn_ndcg.inference._sample import Sample
 from sklearn_ndcg.inference._statistics import Test
 
 _COUNTED = {1: "one ranker", 2: "two rankers"}
@@ -28,7 +28,6 @@ _UNJUDGED_MEANS = {
     "zero": "The former may be better than it looks, as unjudged documents count as not relevant.",
     "omit": "The former may look better than it is, or worse if its lists are short, as unjudged "
     "documents are removed.",
-    "raise": "",
 }
 _JUDGED_ALIKE = 0.1  # no warning up to this difference between the shares of judged documents
 
@@ -426,116 +425,89 @@ def compare_runs(
 
 def _compare(caller: str, rankings: Rankings, arguments: dict[str, Any]) -> Comparison:
     """Compare rankers as the arguments of `caller` say; the three functions share their names."""
-    options = {"undefined": "omit", **arguments["options"]}
+    arguments["options"] = options = {"undefined": "omit", **arguments["options"]}
     if rankings.pool is not None:
         _checks.check_choice("unjudged", options.setdefault("unjudged", "zero"), ("zero", "omit"))
-    measure = Measure.of(caller, options, k=check_cutoff(arguments["k"]))
-    names, seed = list(rankings.scores), arguments["random_state"]
-    design = _Design(
-        names, _pairs(names, arguments["baseline"]),
-        **{name: arguments[name] for name in ("test", "confidence_level", "margin", "n_resamples")},
-    )  # fmt: skip
-    _checks.check_choice("test", design.test, get_args(Test))
-    _sample.check_level(design.confidence_level)
-    _check_margin(design.margin)
-    generator = _sample.generator_of(seed, design.n_resamples)
-    sample, segments = Sample.of(rankings, measure, arguments["clusters"], arguments["segments"])
-    result = design.compare(sample, generator)
+    names, baseline, margin = list(rankings.scores), arguments["baseline"], arguments["margin"]
+    pairs = list(combinations(names, 2))
+    if baseline is not None:
+        if not isinstance(baseline, Hashable) or baseline not in names:
+            raise ValueError(f"baseline must be one of the rankers {names}, got {baseline!r}.")
+        pairs = [(name, baseline) for name in names if name != baseline]
+    _checks.check_choice("test", arguments["test"], get_args(Test))
+    if margin is not None and not (_checks.is_number(margin) and 0 < float(margin) < 1):
+        raise ValueError(f"margin must be a number between 0 and 1, got {margin!r}.")
+    generator = _sample.generator_of(arguments)
+    sample, segments = _sample.Sample.of(caller, rankings, arguments)
+    result = _compared(sample, names, pairs, generator, arguments)
     if sample.judged is not None:
-        _warn_of_unjudged(result, measure.unjudged)
+        _warn_of_unjudged(result, options.get("unjudged", "raise"))
         _warn_of_unanswered(result, sample.judged)
     _sample.warn_of_weak_segments(segments)
     for name, members in segments.items():
         if members.n_clusters > 1:
-            generator = _sample.generator_of(seed, design.n_resamples)
-            result.by_segment[name] = design.compare(members, generator)
+            generator = _sample.generator_of(arguments)
+            result.by_segment[name] = _compared(members, names, pairs, generator, arguments)
     return result
 
 
-class _Design(NamedTuple):
-    """How rankers are compared: arguments of `compare_rankers`."""
-
-    names: list[Any]
-    pairs: list[tuple[Any, Any]]
-    test: Test
-    confidence_level: float
-    margin: float | None
-    n_resamples: int
-
-    def compare(self, sample: Sample, generator: np.random.Generator) -> Comparison:
-        """Compare rankers on the queries of a sample."""
-        values = dict(zip(self.names, sample.values, strict=True))
-        differences = np.array(
-            [query_differences(values[first], values[second]) for first, second in self.pairs]
-        )
-        means = _statistics.mean_and_error(sample.values, sample.weight)[0].tolist()
-        judged, answered = sample.shares()
-        nonrelevant = sample.judged is None or sample.judged.has_judged_nonrelevant
-        return Comparison(
-            ndcg=dict(zip(self.names, means, strict=True)),
-            pairs=self.pairs,
-            **self._tested(differences, sample, generator),
-            test=self.test,
-            confidence_level=float(self.confidence_level),
-            margin=self.margin,
-            judged=dict(zip(self.names, judged, strict=True)),
-            answered=dict(zip(self.names, answered, strict=True)),
-            has_judged_nonrelevant=nonrelevant,
-            by_segment={},
-            wins=(differences > 0).sum(axis=1),
-            ties=(differences == 0).sum(axis=1),
-            losses=(differences < 0).sum(axis=1),
-            values=values,
-            labels=sample.labels,
-            n_queries=sample.n_queries,
-            n_clusters=sample.n_clusters,
-            n_left_out=sample.n_left_out,
-        )
-
-    def _tested(
-        self, differences: Floats, sample: Sample, generator: np.random.Generator
-    ) -> dict[str, Any]:
-        """Mean differences of pairs (rows), how sure they are, and their p-values."""
-        difference, error, effect = _statistics.mean_and_error(differences, sample.weight)
-        differences, weight = sample.cluster_means(differences)
-        if sample.clusters is not None:
-            differences[np.abs(differences) < EQUAL] = 0
-            difference, error, _ = _statistics.mean_and_error(differences, weight)
-        degrees = _statistics.degrees_of_freedom(weight)
-        if self.test == "t":
-            statistic = _t_statistic(difference, error)
-            pvalue = 2 * stats.t.sf(np.abs(statistic), degrees)
-        elif self.test == "permutation":
-            statistic = difference
-            pvalue = _statistics.permutation_pvalues(
-                differences, weight, self.n_resamples, generator
-            )
-        half = error * stats.t.ppf((1 + self.confidence_level) / 2, degrees)
-        interval = ConfidenceInterval(difference - half, difference + half)
-        noninferiority = verdict = None
-        if self.margin is not None:
-            noninferiority = stats.t.sf(_t_statistic(difference + self.margin, error), degrees)
-            verdict = [_verdict(*bounds, self.margin) for bounds in zip(*interval, strict=True)]
-        return {
-            "difference": difference,
-            "confidence_interval": interval,
-            "standard_error": error,
-            "df": degrees,
-            "effect_size": effect,
-            "statistic": statistic,
-            "pvalue": _statistics.holm(pvalue),
-            "uncorrected_pvalue": pvalue,
-            "noninferiority_pvalue": noninferiority,
-            "verdict": verdict,
-        }
-
-
-def _check_margin(margin: object) -> None:
-    if margin is not None and (not _checks.is_number(margin) or not 0 < float(margin) < 1):
-        raise ValueError(
-            f"margin must be a number between 0 and 1, the loss of NDCG that does not matter, got "
-            f"{margin!r}."
-        )
+def _compared(
+    sample: _sample.Sample, names: list[Any], pairs: list[Any], generator: Any, arguments: Any
+) -> Comparison:
+    """Compare rankers on the queries of a sample."""
+    test, level, margin = (arguments[name] for name in ("test", "confidence_level", "margin"))
+    values = dict(zip(names, sample.values, strict=True))
+    differences = np.array([query_differences(values[a], values[b]) for a, b in pairs])
+    difference, error, effect = _statistics.mean_and_error(differences, sample.weight)
+    independent, weight = sample.cluster_means(differences)
+    if sample.clusters is not None:
+        independent[np.abs(independent) < EQUAL] = 0
+        difference, error, _ = _statistics.mean_and_error(independent, weight)
+    degrees = _statistics.degrees_of_freedom(weight)
+    half = error * stats.t.ppf((1 + level) / 2, degrees)
+    low, high = difference - half, difference + half
+    if test == "t":
+        statistic = _t_statistic(difference, error)
+        pvalue = 2 * stats.t.sf(np.abs(statistic), degrees)
+    else:
+        statistic, n = difference, arguments["n_resamples"]
+        pvalue = _statistics.permutation_pvalues(independent, weight, n, generator)
+    noninferiority = verdict = None
+    if margin is not None:
+        noninferiority = stats.t.sf(_t_statistic(difference + margin, error), degrees)
+        is_so = [low > 0, low > -margin, high < 0]
+        verdict = np.select(is_so, ["better", "not worse", "worse"], "undecided").tolist()
+    means = weighted_means(sample.values, sample.weight).tolist()
+    judged, answered = sample.shares()
+    return Comparison(
+        ndcg=dict(zip(names, means, strict=True)),
+        pairs=pairs,
+        difference=difference,
+        confidence_level=float(level),
+        confidence_interval=ConfidenceInterval(low, high),
+        standard_error=error,
+        df=degrees,
+        effect_size=effect,
+        statistic=statistic,
+        pvalue=_statistics.holm(pvalue),
+        uncorrected_pvalue=pvalue,
+        margin=margin,
+        noninferiority_pvalue=noninferiority,
+        verdict=verdict,
+        judged=dict(zip(names, judged, strict=True)),
+        has_judged_nonrelevant=sample.judged is None or sample.judged.has_judged_nonrelevant,
+        answered=dict(zip(names, answered, strict=True)),
+        by_segment={},
+        wins=(differences > 0).sum(axis=1),
+        ties=(differences == 0).sum(axis=1),
+        losses=(differences < 0).sum(axis=1),
+        values=values,
+        labels=sample.labels,
+        n_queries=len(sample.weight),
+        n_clusters=sample.n_clusters,
+        n_left_out=sample.n_left_out,
+        test=test,
+    )
 
 
 def _t_statistic(difference: Floats, error: Floats) -> Floats:
@@ -544,32 +516,19 @@ def _t_statistic(difference: Floats, error: Floats) -> Floats:
         return np.asarray(np.where(difference == 0, 0, difference / error))
 
 
-def _verdict(low: float, high: float, margin: float) -> str:
-    """What the interval of a difference says, see `Comparison`."""
-    if low > 0:
-        return "better"
-    if low > -margin:
-        return "not worse"
-    return "worse" if high < 0 else "undecided"
-
-
 def _warn_of_unjudged(result: Comparison, unjudged: str) -> None:
     """Warn if one ranker returned many more unjudged documents than another."""
     fewest, most = (pick(result.judged, key=result.judged.__getitem__) for pick in (min, max))
     least, largest = result.judged[fewest], result.judged[most]
-    if least == largest or not result.answered[fewest]:
-        return
-    if not least:
+    if least == 0 < largest and result.answered[fewest]:
         _checks.warn(
             f"The truth has none of the first documents that {fewest!r} returned, but "
-            f"{largest:.0%} of those that {most!r} returned. Does {fewest!r} write ids as the "
-            "truth does?"
+            f"{largest:.0%} of those of {most!r}. Does {fewest!r} write ids as the truth does?"
         )
-    elif result.has_judged_nonrelevant and largest - least > _JUDGED_ALIKE:
+    elif least > 0 and result.has_judged_nonrelevant and largest - least > _JUDGED_ALIKE:
         _checks.warn(
             f"Of the first documents that {fewest!r} returned, {least:.0%} are judged, compared "
-            f"with {largest:.0%} for {most!r}. {_UNJUDGED_MEANS[unjudged]} Consider "
-            "judging its results."
+            f"with {largest:.0%} for {most!r}. {_UNJUDGED_MEANS[unjudged]} Consider judging more."
         )
 
 
@@ -604,14 +563,6 @@ def scores_by_name(y_scores: Any, argument: str, least: int) -> dict[Any, ArrayL
             f"{argument} must have at least {_COUNTED[least]} with different names, got {columns}."
         )
     return {name: y_scores[name] for name in columns}
-
-
-def _pairs(names: list[Any], baseline: Any) -> list[tuple[Any, Any]]:
-    if baseline is None:
-        return list(combinations(names, 2))
-    if not isinstance(baseline, Hashable) or baseline not in names:
-        raise ValueError(f"baseline must be one of the rankers {names}, got {baseline!r}.")
-    return [(name, baseline) for name in names if name != baseline]
 
 
 def _check_rankers(truth: str, truths: Any, argument: str, rankers: Any, each: str) -> None:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Floats
+from sklearn_ndcg._checks import Floats, import_optional, is_integer, warn
 from sklearn_ndcg._metrics.measure import Measure, NDCGOptions, check_curve_cutoffs
 from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import Rankings
@@ -164,17 +163,17 @@ class NDCGDisplay:
         several = isinstance(y_score, Mapping) or (column_names(y_score) and np.ndim(y_true) == 1)
         if isinstance(name, list | tuple) or (several and name is not None):
             raise ValueError(
-                f"name must be for one ranker, got {name!r}. For several pass y_score as a mapping "
-                "from name to scores, and leave name out."
+                f"name must be for one ranker, got {name!r}. For several pass y_score as a mapping."
             )
         rankers: Any = scores_by_name(y_score, "y_score", 1) if several else {None: y_score}
         measure, sample_weight, drawing = _split_options(options)
         rankings = Rankings.of_arrays(y_true, rankers, groups, sample_weight)
-        curves = [
-            cls._of_queries(queries, k, confidence_level) for queries in rankings.queries(measure)
-        ]
-        joined = cls._joined(curves, list(rankers)) if several else replace(curves[0], name=name)
-        return joined.plot(**drawing)
+        names = list(rankers) if several else name
+        display = cls._of_queries(rankings.queries(measure), k, confidence_level, names)
+        if not several:
+            display.ndcg = display.ndcg[0]
+            display.interval = None if display.interval is None else display.interval[0]
+        return display.plot(**drawing)
 
     @classmethod
     def from_estimator(
@@ -301,27 +300,27 @@ class NDCGDisplay:
                 f"cv_results must have 'estimator' and 'indices', got {sorted(cv_results)}: call "
                 "cross_validate with return_estimator=True and return_indices=True."
             )
+        estimators, tests = cv_results["estimator"], cv_results["indices"]["test"]
+        if not len(estimators):
+            raise ValueError("cv_results has no fold: 'estimator' is empty.")
         measure, sample_weight, drawing = _split_options(options)
         data = (X, y, groups, sample_weight)
         scorer = make_ndcg_scorer(group_by=group_by, response_method=response_method)
-        curves = []
-        if not len(cv_results["estimator"]):
-            raise ValueError("cv_results has no fold: 'estimator' is empty.")
-        folds = zip(cv_results["estimator"], cv_results["indices"]["test"], strict=True)
-        for estimator, rows in folds:
+        folds = []
+        for estimator, rows in zip(estimators, tests, strict=True):
             fold: Any = (None if values is None else take_rows(values, rows) for values in data)
             X_test, y_test, ids, weight = fold
             y_score, ids = scorer.scores_and_groups(estimator, X_test, y_test, ids)
-            rankings = Rankings.of_arrays(y_test, {None: y_score}, ids, weight)
-            curves.append(cls._of_queries(rankings.queries(measure)[0], k, confidence_level=None))
-        if n_nan := sum(bool(np.isnan(curve.ndcg).any()) for curve in curves):
-            _checks.warn(
-                f"The curves of {n_nan} of {len(curves)} folds are nan, and so is the mean: these "
-                "folds have no query with a relevant document, and undefined='omit' leaves out all "
-                "their queries. Use fewer folds, or another value of undefined.",
+            folds += Rankings.of_arrays(y_test, {None: y_score}, ids, weight).queries(measure)
+        display = cls._of_queries(folds, k, None, name)
+        n_nan = np.count_nonzero(np.isnan(display.ndcg[:, 0]))
+        if n_nan:
+            warn(
+                f"The curves of {n_nan} of {len(folds)} folds are nan, and so is the mean: none of "
+                "their queries has a relevant document. Use fewer folds, or another `undefined`.",
                 UndefinedMetricWarning,
             )
-        return cls._joined(curves, name).plot(**drawing)
+        return display.plot(**drawing)
 
     def plot(
         self,
@@ -371,7 +370,9 @@ class NDCGDisplay:
         folds, name = np.atleast_2d(self.ndcg), self.name if name is None else name
         curves = folds if separate else folds.mean(axis=0, keepdims=True)
         if len(folds) > 1 and not isinstance(name, list | tuple):
-            name = self._with_values(name, curves, folds)
+            spread = f" +/- {folds[:, -1].std():.3f}" if len(curves) < len(folds) else ""
+            values = [f"NDCG@{self.k[-1]} = {curve[-1]:.3f}{spread}" for curve in curves]
+            name = [f"{name} ({value})" if name else value for value in values]
         names = _one_each("name", name, len(curves))
         styles = _one_each("curve_kwargs", curve_kwargs, len(curves))
         ax = _axes(ax)
@@ -381,7 +382,7 @@ class NDCGDisplay:
         self.line_ = lines if separate else lines[0]
         self.band_ = (bands if separate else bands[0]) if bands else None
         thin = {"color": lines[0].get_color(), "alpha": 0.3, "linewidth": 1}
-        of_mean = folds[:0] if len(curves) == len(folds) else folds
+        of_mean = folds if len(curves) < len(folds) else ()
         self.fold_lines_ = [self._draw(ax, fold, None, thin) for fold in of_mean]
         self.chance_level_ = None
         if plot_chance_level:
@@ -404,44 +405,23 @@ class NDCGDisplay:
     def _draw_band(self, ax: Any, interval: Floats, line: Any) -> Any:
         return ax.fill_between(self.k, *interval, color=line.get_color(), alpha=0.2, lw=0)
 
-    def _with_values(self, name: Any, curves: Floats, folds: Floats) -> list[str]:
-        """The name with the NDCG of each curve at the last cutoff; for a mean, with its spread."""
-        spread = f" +/- {folds[:, -1].std():.3f}" if len(curves) < len(folds) else ""
-        values = [f"NDCG@{self.k[-1]} = {curve[-1]:.3f}{spread}" for curve in curves]
-        return [f"{name} ({value})" if name else value for value in values]
-
     @classmethod
-    def _of_queries(
-        cls, queries: Queries, k: ArrayLike | None, confidence_level: float | None
-    ) -> NDCGDisplay:
-        if _checks.is_integer(k) and k >= 1:
-            k = range(1, min(k, queries.lengths.max(initial=1)) + 1)
-        elif k is not None and np.ndim(k) == 1:
-            k = np.unique(np.asarray(k))
-        cutoffs, ndcg = queries.mean_curve(check_curve_cutoffs(k))
-        queries = queries.without_warning()  # the curve has already warned
+    def _of_queries(cls, curves: list[Queries], k: Any, level: Any, name: Any) -> NDCGDisplay:
+        """A curve for each ranker or fold; it stays flat after its longest query."""
+        longest = max(int(queries.lengths.max(initial=1)) for queries in curves)
+        if k is None or (is_integer(k) and k >= 1):
+            k = range(1, min(k or longest, longest) + 1)
+        elif np.ndim(k) == 1:
+            k = np.unique(k)
+        cutoffs: Any = check_curve_cutoffs(k)
+        ndcg = np.array([queries.mean_curve(cutoffs)[1] for queries in curves])
+        quiet = [queries.without_warning() for queries in curves]  # the curves have already warned
         interval = None
-        if confidence_level is not None:
-            interval = curve_interval(queries, cutoffs, confidence_level)
-        chance_level = queries.in_random_order().mean_curve(cutoffs)[1]
-        return cls(k=cutoffs, ndcg=ndcg, interval=interval, chance_level=chance_level)
-
-    @classmethod
-    def _joined(cls, displays: list[NDCGDisplay], name: Any) -> NDCGDisplay:
-        """Several curves as one display; a curve stays flat after its longest query."""
-        longest = max((display.k for display in displays), key=len)
-
-        def padded(curve: Any) -> Floats:
-            return np.pad(curve, (0, len(longest) - len(curve)), mode="edge")
-
-        intervals = [display.interval for display in displays if display.interval is not None]
-        return cls(
-            k=longest,
-            ndcg=np.array([padded(display.ndcg) for display in displays]),
-            interval=np.array(intervals) if intervals else None,
-            name=name,
-            chance_level=np.mean([padded(display.chance_level) for display in displays], axis=0),
-        )
+        if level is not None:
+            interval = np.array([curve_interval(queries, cutoffs, level) for queries in quiet])
+        random = [queries.in_random_order().mean_curve(cutoffs)[1] for queries in quiet]
+        chance = np.mean(random, axis=0)
+        return cls(k=cutoffs, ndcg=ndcg, interval=interval, name=name, chance_level=chance)
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -539,8 +519,13 @@ class DifferenceDisplay:
         ValueError
             If `pair` is not one of the pairs, or is None and there are several.
         """
-        row, sign = _row_and_sign(comparison, pair)
-        pair = comparison.pairs[row][::sign]
+        pairs = comparison.pairs
+        if pair is None and len(pairs) == 1:
+            pair = pairs[0]
+        in_any_order = [*pairs, *((second, first) for first, second in pairs)]
+        if pair not in in_any_order:
+            raise ValueError(f"pair must be one of {pairs}, got {pair!r}.")
+        row, sign = in_any_order.index(pair) % len(pairs), 1 if pair in pairs else -1
         first, second = (comparison.values[name] for name in pair)
         low, high = sorted(sign * float(bound[row]) for bound in comparison.confidence_interval)
         return cls(
@@ -586,21 +571,9 @@ class DifferenceDisplay:
         return self
 
 
-def _row_and_sign(comparison: Comparison, pair: tuple[Any, Any] | None) -> tuple[int, int]:
-    """The row of a pair, or of the only one; the sign is -1 for names in reverse order."""
-    pairs = comparison.pairs
-    if pair is None and len(pairs) == 1:
-        return 0, 1
-    for sign in (1, -1):
-        if pair is not None and pair[::sign] in pairs:
-            return pairs.index(pair[::sign]), sign
-    raise ValueError(f"pair must be one of {pairs}, got {pair!r}.")
-
-
 def _axes(ax: Any) -> Any:
     """The given axes, or those of a new figure."""
-    needs = "Drawing needs matplotlib, which is the extra `plot`"
-    plt = _checks.import_optional("matplotlib.pyplot", needs, "matplotlib>=3.8")
+    plt = import_optional("matplotlib.pyplot", "Drawing needs matplotlib", "matplotlib>=3.8")
     return plt.subplots()[1] if ax is None else ax
 
 

@@ -11,10 +11,10 @@ from scipy import stats
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Ints
 from sklearn_ndcg._kernels.sums import weighted_means
-from sklearn_ndcg._metrics.measure import Measure, NDCGOptions, check_cutoff
+from sklearn_ndcg._metrics.measure import NDCGOptions
 from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import Rankings
-from sklearn_ndcg.inference import _sample, _statistics
+from sklearn_ndcg.inference import _results, _sample, _statistics
 from sklearn_ndcg.inference._results import ConfidenceInterval, NDCGInterval, SegmentTable
 from sklearn_ndcg.inference._sample import Sample
 from sklearn_ndcg.inference._statistics import Method
@@ -138,15 +138,9 @@ def ndcg_interval(
     >>> ndcg_interval(y_true, y_score, k=10, clusters=user, random_state=0).standard_error
     0.0053...
     """
-    _sample.check_level(confidence_level)
-    _checks.check_choice("method", method, get_args(Method))
-    generator = _sample.generator_of(random_state, n_resamples)
     _checks.refuse_reordered(y_true=y_true, clusters=clusters)
-    measure = Measure.of("ndcg_interval", options, k=check_cutoff(k))
     rankings = Rankings.of_arrays(y_true, {None: y_score}, groups, sample_weight)
-    sample, _ = Sample.of(rankings, measure, clusters)
-    _warn_if_equal(sample)
-    return _interval(sample, confidence_level, method, n_resamples, generator)
+    return _intervals("ndcg_interval", rankings, locals())[0]
 
 
 def ndcg_by_segment(
@@ -250,64 +244,63 @@ def ndcg_by_segment(
     old user  0.8371  [0.8237, 0.8491]             0.0065      150         0
     all       0.8175  [0.8048, 0.8291]             0.0061      200         0
     """
-    _sample.check_level(confidence_level)
-    _checks.check_choice("method", method, get_args(Method))
     if segments is None:
         raise ValueError("segments is None: pass one id per row, or several columns of ids.")
-    first = _sample.generator_of(random_state, n_resamples)
     _checks.refuse_reordered(y_true=y_true, clusters=clusters, segments=segments)
-    measure = Measure.of("ndcg_by_segment", options, k=check_cutoff(k))
     rankings = Rankings.of_arrays(y_true, {None: y_score}, groups, sample_weight)
-    sample, samples = Sample.of(rankings, measure, clusters, segments)
-    _warn_if_equal(sample)
-    _sample.warn_of_weak_segments(samples)
-    generators = [first, *(_sample.generator_of(random_state, n_resamples) for _ in samples)]
-    if generators[-1] is first:  # segments must not depend on the number of draws before
-        generators = first.spawn(len(generators))
-    overall, *intervals = [
-        _interval(drawn, confidence_level, method, n_resamples, generator)
-        for drawn, generator in zip([sample, *samples.values()], generators, strict=True)
-    ]
-    names = ("ndcg", "standard_error", "n_queries", "n_left_out", "judged")
-    low, high = np.array([interval.confidence_interval for interval in intervals]).T
+    overall, by_segment = _intervals("ndcg_by_segment", rankings, locals())
+    intervals, names = by_segment.values(), _results.SEGMENT_COLUMNS
+    bounds = np.array([interval.confidence_interval for interval in intervals]).T
     return SegmentTable(
-        segments=list(samples), confidence_interval=ConfidenceInterval(low, high), overall=overall,
+        segments=list(by_segment), confidence_interval=ConfidenceInterval(*bounds), overall=overall,
         **{name: np.array([getattr(row, name) for row in intervals]) for name in names},
     )  # fmt: skip
 
 
-def _warn_if_equal(sample: Sample) -> None:
+def _intervals(
+    caller: str, rankings: Rankings, arguments: dict[str, Any]
+) -> tuple[NDCGInterval, dict[Any, NDCGInterval]]:
+    """Intervals of all queries and of each segment, as the arguments of `caller` say."""
+    _checks.check_choice("method", arguments["method"], get_args(Method))
+    first = _sample.generator_of(arguments)
+    sample, samples = Sample.of(caller, rankings, arguments)
     values, weight = sample.cluster_means(sample.values)
     if np.ptp(values) < EQUAL:
         units = "queries" if sample.clusters is None else "clusters"
         _checks.warn(
-            f"All {len(weight)} {units} have the NDCG {values[0, 0]:.4g}: the interval is a point, "
-            f"which says nothing about other {units}."
+            f"All {len(weight)} {units} have the NDCG {values[0, 0]:.4g}: the interval is a point."
         )
+    _sample.warn_of_weak_segments(samples)
+    generators = [first, *(_sample.generator_of(arguments) for _ in samples)]
+    if samples and generators[-1] is first:  # segments must not depend on the draws before
+        generators = first.spawn(len(generators))
+    overall, *others = [
+        _interval(drawn, generator, arguments)
+        for drawn, generator in zip([sample, *samples.values()], generators, strict=True)
+    ]
+    return overall, dict(zip(samples, others, strict=True))
 
 
-def _interval(
-    sample: Sample, level: float, method: Method, n_resamples: int, generator: Any
-) -> NDCGInterval:
+def _interval(sample: Sample, generator: Any, arguments: dict[str, Any]) -> NDCGInterval:
     """The mean of a sample with its interval, which is nan for fewer than two queries."""
     value, error, bounds = np.nan, np.nan, np.full(2, np.nan)
-    if sample.n_queries:
+    if len(sample.weight):
         value = float(weighted_means(sample.values, sample.weight)[0])
     if sample.n_clusters > 1:
-        tails = _tails(level)
-        bounds, error = _bounds_and_error(value, sample, tails, method, n_resamples, generator)
+        bounds, error = _bounds(value, sample, generator, arguments)
     (judged,), _ = sample.shares()
     return NDCGInterval(
         ndcg=value, confidence_interval=ConfidenceInterval(*bounds.tolist()), standard_error=error,
-        n_queries=sample.n_queries, n_clusters=sample.n_clusters, n_left_out=sample.n_left_out,
-        confidence_level=float(level), method=method, judged=judged,
+        n_queries=len(sample.weight), n_clusters=sample.n_clusters, n_left_out=sample.n_left_out,
+        confidence_level=float(arguments["confidence_level"]), method=arguments["method"],
+        judged=judged,
     )  # fmt: skip
 
 
-def _bounds_and_error(
-    value: float, sample: Sample, tails: Floats, method: Method, n_resamples: int, generator: Any
-) -> tuple[Floats, float]:
-    clustered = sample.clusters is not None
+def _bounds(value: float, sample: Sample, generator: Any, arguments: Any) -> tuple[Floats, float]:
+    """The bounds of the interval around a value, and the standard error."""
+    tails, method = _tails(arguments["confidence_level"]), arguments["method"]
+    clustered, n_resamples = sample.clusters is not None, arguments["n_resamples"]
     values, weight = sample.cluster_means(sample.values)
     error = float(_statistics.mean_and_error(values, weight)[1][0])
     if np.ptp(values) < EQUAL:
@@ -318,28 +311,24 @@ def _bounds_and_error(
     means = _statistics.bootstrap_means(values[0], weight, n_resamples, generator)
     if clustered:
         tails = _statistics.widened_levels(tails, error, means, weight)
-    error = float(means.std(ddof=1))
-    if method == "percentile":
-        levels = tails
-    elif method == "BCa":
-        levels = _statistics.bca_levels(tails, value, means, values[0], weight, clustered)
-    return np.quantile(means, levels), error
+    if method == "BCa":
+        tails = _statistics.bca_levels(tails, value, means, values[0], weight, clustered)
+    return np.quantile(means, tails), float(means.std(ddof=1))
 
 
 def curve_interval(queries: Queries, cutoffs: Ints, confidence_level: float) -> Floats:
     """Bounds of NDCG at each cutoff, of Student's t over queries, shape (2, n_cutoffs)."""
-    tails = _tails(confidence_level)
     last = queries.for_measure(k=int(cutoffs[-1])).values()[:, 0]
-    weight, scored = _sample.scored_weights(last, queries.weight)
+    weights = np.tile(_sample.scored_weights(last, queries.weight), (2, 1))
+    scored = weights[0] > 0
+    weight = weights[0, scored]
     _sample.check_sample_size(weight, len(scored))
-    weights = np.zeros((2, len(queries)))
-    weights[:, scored] = weight, _statistics.jackknife_factors(weight) ** 2
+    weights[1, scored] = _statistics.jackknife_factors(weight) ** 2
     center = float(weighted_means(last[np.newaxis, scored], weight)[0])
     (first, second), _ = queries.curve_moments(cutoffs, weights, center)
-    distance, error = _statistics.mean_and_error_of_moments(first, second, weights[:, scored])
-    mean = center + distance
-    half = error * stats.t.ppf(tails[1], _statistics.degrees_of_freedom(weight))
-    return _within_range(np.array([mean - half, mean + half]), last[scored])
+    distance, error = _statistics.curve_mean_and_error(first, second, weights[:, scored])
+    half = error * stats.t.ppf(_tails(confidence_level)[1], _statistics.degrees_of_freedom(weight))
+    return _within_range(center + distance + half * np.array([[-1], [1]]), last[scored])
 
 
 def _within_range(bounds: Floats, values: Floats) -> Floats:

@@ -16,6 +16,7 @@ from sklearn_ndcg._rows.grouping import shown_labels
 from sklearn_ndcg.inference._statistics import Method, Test
 
 FrameOf = Literal["pairs", "rankers", "queries"]
+SEGMENT_COLUMNS = ("ndcg", "standard_error", "n_queries", "n_left_out", "judged")
 _PANDAS = ("pandas", "to_frame needs pandas", "pandas>=2.2")
 _PAIR_COLUMNS = (
     "standard_error", "effect_size", "statistic", "pvalue", "uncorrected_pvalue",
@@ -111,9 +112,10 @@ class NDCGInterval(_Result):
 
     def __repr__(self) -> str:
         low, high = self.confidence_interval
+        judged = f", {self.judged:.1%} judged" if self.judged < 1 else ""
         return (
-            f"NDCG {self.ndcg:.4f}, {self.confidence_level:.6g} interval {_interval(low, high)} "
-            f"({self.method}), standard error {self.standard_error:.4f}, {_counts(self)}"
+            f"NDCG {self.ndcg:.4f}, {self.confidence_level:.6g} interval [{low:.4f}, {high:.4f}] "
+            f"({self.method}), standard error {self.standard_error:.4f}, {_counts(self)}{judged}"
         )
 
 
@@ -187,7 +189,20 @@ class SegmentTable(_Result):
     overall: NDCGInterval
 
     def __repr__(self) -> str:
-        return str(self._table())
+        whole = self.overall
+        interval = f"{whole.confidence_level:.6g} interval ({whole.method})"
+        ends = [*zip(*self.confidence_interval, strict=True), whole.confidence_interval]
+        columns = {
+            "segment": [*map(_query, self.segments), "all"],
+            "NDCG": [f"{value:.4f}" for value in (*self.ndcg, whole.ndcg)],
+            interval: [f"[{low:.4f}, {high:.4f}]" for low, high in ends],
+            "standard error": [f"{e:.4f}" for e in (*self.standard_error, whole.standard_error)],
+            "queries": list(map(str, (*self.n_queries, whole.n_queries))),
+            "left out": list(map(str, (*self.n_left_out, whole.n_left_out))),
+        }
+        if whole.judged < 1:
+            columns["judged"] = [f"{share:.1%}" for share in (*self.judged, whole.judged)]
+        return _as_text(columns, left=(0, 2))
 
     def to_frame(self) -> Any:
         """Get the table as a pandas DataFrame.
@@ -197,31 +212,10 @@ class SegmentTable(_Result):
         pandas.DataFrame
             One row per segment, without the row of all queries.
         """
-        pandas = _checks.import_optional(*_PANDAS)
-        index = pandas.Index(self.segments, name="segment", tupleize_cols=False)
         low, high = self.confidence_interval
         columns = {"ndcg": self.ndcg, "low": low, "high": high}
-        for name in ("standard_error", "n_queries", "n_left_out", "judged"):
-            columns[name] = getattr(self, name)
-        return pandas.DataFrame(columns, index=index)
-
-    def _table(self) -> Table:
-        whole = self.overall
-        header = ["segment", "NDCG", _level(whole), "standard error", "queries", "left out"]
-        ends = [*zip(*self.confidence_interval, strict=True), whole.confidence_interval]
-        columns = [
-            [*map(_query, self.segments), "all"],
-            [f"{each:.4f}" for each in (*self.ndcg, whole.ndcg)],
-            [_interval(*bounds) for bounds in ends],
-            [f"{each:.4f}" for each in (*self.standard_error, whole.standard_error)],
-            [str(count) for count in (*self.n_queries, whole.n_queries)],
-            [str(count) for count in (*self.n_left_out, whole.n_left_out)],
-        ]
-        if whole.judged < 1:
-            header.append("judged")
-            columns.append([f"{each:.1%}" for each in (*self.judged, whole.judged)])
-        rows = [list(row) for row in zip(*columns, strict=True)]
-        return Table(header, rows, left=(0, 2))
+        columns |= {name: getattr(self, name) for name in SEGMENT_COLUMNS[1:]}
+        return _frame(columns, self.segments, "segment")
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -371,8 +365,23 @@ class Comparison(_Result):
     test: Test
 
     def __repr__(self) -> str:
-        tables = "\n\n".join(str(table) for table in self._tables())
-        return f"{_counts(self)}\n{tables}"
+        means = {"": list(map(str, self.ndcg)), "NDCG": [f"{v:.4f}" for v in self.ndcg.values()]}
+        for name, asked in (("judged", self.has_judged_nonrelevant), ("answered", True)):
+            shares = getattr(self, name).values()
+            if asked and min(shares) < 1:
+                means[name] = [f"{share:.1%}" for share in shares]
+        header = ["", "difference", f"{self.confidence_level:.6g} interval",
+                  f"p ({self.test}, Holm)", "effect", "wins/ties/losses",
+                  "" if self.margin is None else f"verdict (margin {self.margin:g})"]  # fmt: skip
+        tables = [_as_text(means), str(Table(header, self._rows(), left=(0, 2, 5, 6)))]
+        if self.by_segment:
+            rows = [
+                [_query(name), str(segment.n_queries), *row]
+                for name, segment in self.by_segment.items()
+                for row in segment._rows()
+            ]
+            tables.append(str(Table(["segment", "queries", *header], rows, left=(0, 2, 4, 7, 8))))
+        return f"{_counts(self)}\n" + "\n\n".join(tables)
 
     def largest_differences(self, n: int = 5) -> QueryDifferences:
         """The queries that differ most: for each pair the `n` largest gains and losses.
@@ -418,61 +427,31 @@ class Comparison(_Result):
             Indexed by the names of the pairs or rankers, or by the ids of the queries.
         """
         _checks.check_choice("of", of, get_args(FrameOf))
-        pandas = _checks.import_optional(*_PANDAS)
         if of == "queries":
-            index = pandas.Index(self.labels, name="query", tupleize_cols=False)
-            return pandas.DataFrame(self.values, index=index)
+            return _frame(self.values, self.labels, "query")
         if of == "rankers":
-            index = pandas.Index(list(self.ndcg), name="ranker", tupleize_cols=False)
-            names = ("ndcg", "judged", "answered")
-            return pandas.DataFrame(
-                {name: list(getattr(self, name).values()) for name in names}, index=index
-            )
-        columns = {"difference": self.difference}
-        columns["low"], columns["high"] = self.confidence_interval
+            dicts = {"ndcg": self.ndcg, "judged": self.judged, "answered": self.answered}
+            shares = {name: list(by_ranker.values()) for name, by_ranker in dicts.items()}
+            return _frame(shares, list(self.ndcg), "ranker")
+        pandas = _checks.import_optional(*_PANDAS)
+        low, high = self.confidence_interval
+        columns = {"difference": self.difference, "low": low, "high": high}
         for name in _PAIR_COLUMNS:
             if getattr(self, name) is not None:
                 columns[name] = getattr(self, name)
         index = pandas.MultiIndex.from_tuples(self.pairs, names=["first", "second"])
         return pandas.DataFrame(columns, index=index)
 
-    def _tables(self) -> list[Table]:
-        segments = {name: within._rows() for name, within in self.by_segment.items()}
-        tables = [self._means(), Table(self._header(), self._rows(), left=(0, 2, 5, 6))]
-        if segments:
-            rows = [
-                [_query(name), str(self.by_segment[name].n_queries), *row]
-                for name, rows in segments.items()
-                for row in rows
-            ]
-            header = ["segment", "queries", *self._header()]
-            tables.append(Table(header, rows, left=(0, 2, 4, 7, 8)))
-        return tables
-
-    def _means(self) -> Table:
-        columns = {"NDCG": {name: f"{value:.4f}" for name, value in self.ndcg.items()}}
-        for name, asked in (("judged", self.has_judged_nonrelevant), ("answered", True)):
-            shares = getattr(self, name)
-            if asked and min(shares.values()) < 1:
-                columns[name] = {ranker: f"{share:.1%}" for ranker, share in shares.items()}
-        rows = [[str(name), *(column[name] for column in columns.values())] for name in self.ndcg]
-        return Table(["", *columns], rows)
-
-    def _header(self) -> list[str]:
-        header = ["", "difference", f"{self.confidence_level:.6g} interval",
-                  f"p ({self.test}, Holm)", "effect", "wins/ties/losses"]  # fmt: skip
-        return header if self.margin is None else [*header, f"verdict (margin {self.margin:g})"]
-
     def _rows(self) -> list[list[str]]:
+        """The cells of each pair; the last, its verdict, is empty without a margin."""
         low, high = self.confidence_interval
-        rows = [
+        return [
             [f"{first} - {second}", f"{self.difference[i]:+.4f}",
              f"[{low[i]:+.4f}, {high[i]:+.4f}]", f"{self.pvalue[i]:.4f}",
-             f"{self.effect_size[i]:+.2f}", f"{self.wins[i]}/{self.ties[i]}/{self.losses[i]}"]
+             f"{self.effect_size[i]:+.2f}", f"{self.wins[i]}/{self.ties[i]}/{self.losses[i]}",
+             "" if self.verdict is None else self.verdict[i]]
             for i, (first, second) in enumerate(self.pairs)
         ]  # fmt: skip
-        verdicts = [[]] * len(rows) if self.verdict is None else [[one] for one in self.verdict]
-        return [[*row, *verdict] for row, verdict in zip(rows, verdicts, strict=True)]
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -534,11 +513,10 @@ class QueryDifferences(_Result):
 
     def _rows(self) -> Iterator[tuple[tuple[Any, Any], list[tuple[Any, float, float, float]]]]:
         """Each pair with its queries: label, both values, difference."""
-        values, labels = self.comparison.values, self.comparison.labels
-        for (first, second), chosen in zip(self.comparison.pairs, self.chosen, strict=True):
-            ours, theirs = values[first][chosen], values[second][chosen]
-            columns = ours.tolist(), theirs.tolist(), query_differences(ours, theirs).tolist()
-            yield (first, second), list(zip(labels[chosen], *columns, strict=True))
+        for pair, chosen in zip(self.comparison.pairs, self.chosen, strict=True):
+            ours, theirs = (self.comparison.values[name][chosen] for name in pair)
+            columns = self.comparison.labels[chosen], ours, theirs, query_differences(ours, theirs)
+            yield pair, list(zip(*columns, strict=True))
 
     def _tables(self) -> Iterator[Table]:
         for (first, second), rows in self._rows():
@@ -552,8 +530,7 @@ class QueryDifferences(_Result):
 def query_differences(first: Floats, second: Floats) -> Floats:
     """Differences of values, 0 where they differ only by rounding."""
     differences = first - second
-    differences[np.abs(differences) < EQUAL] = 0
-    return differences
+    return np.where(np.abs(differences) < EQUAL, 0, differences)
 
 
 def _query(label: Any) -> str:
@@ -561,18 +538,20 @@ def _query(label: Any) -> str:
     return label if isinstance(label, str) else shown_labels(np.fromiter([label], object, 1))
 
 
-def _interval(low: float, high: float) -> str:
-    return f"[{low:.4f}, {high:.4f}]"
+def _as_text(columns: dict[str, list[str]], left: tuple[int, ...] = (0,)) -> str:
+    """A table of cells by the header of their column."""
+    rows = [list(row) for row in zip(*columns.values(), strict=True)]
+    return str(Table(list(columns), rows, left))
 
 
-def _level(result: NDCGInterval) -> str:
-    return f"{result.confidence_level:.6g} interval ({result.method})"
+def _frame(columns: dict[Any, Any], labels: Any, name: str) -> Any:
+    """A DataFrame whose rows have labels, which may be tuples."""
+    pandas = _checks.import_optional(*_PANDAS)
+    return pandas.DataFrame(columns, index=pandas.Index(labels, name=name, tupleize_cols=False))
 
 
 def _counts(result: NDCGInterval | Comparison) -> str:
     """How many queries a result is from."""
     clusters = f" in {result.n_clusters} clusters" if result.n_clusters < result.n_queries else ""
     left_out = f", {result.n_left_out} left out" if result.n_left_out else ""
-    share = result.judged if isinstance(result, NDCGInterval) else 1
-    judged = f", {share:.1%} judged" if share < 1 else ""
-    return f"{result.n_queries} queries{clusters}{left_out}{judged}"
+    return f"{result.n_queries} queries{clusters}{left_out}"

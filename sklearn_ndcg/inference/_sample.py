@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ndcg._checks import EQUAL, Floats, Ints, is_integer, is_number, warn
-from sklearn_ndcg._metrics.measure import Measure
+from sklearn_ndcg._metrics.measure import Measure, check_cutoff
 from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
 from sklearn_ndcg._rows.grouping import as_python
 from sklearn_ndcg.inference._statistics import by_cluster, effective_number
@@ -34,30 +34,29 @@ class Sample(NamedTuple):
 
     @classmethod
     def of(
-        cls, rankings: Rankings, measure: Measure, clusters: Any = None, segments: Any = None
+        cls, caller: str, rankings: Rankings, arguments: dict[str, Any]
     ) -> tuple[Sample, dict[Any, Sample]]:
-        """The queries that can be scored, and those of each segment."""
+        """The queries that can be scored as the arguments of `caller` say, also by segment."""
+        check_level(arguments["confidence_level"])
+        measure = Measure.of(caller, arguments["options"], k=check_cutoff(arguments["k"]))
         rankers = rankings.queries(measure)
         values = np.array([queries.values()[:, 0] for queries in rankers])
-        weight = np.zeros(len(rankers[0]))
-        scored_weight, scored = scored_weights(values[0], rankers[0].weight)
-        weight[scored] = scored_weight
-        cluster_of = None
-        if clusters is not None:
-            cluster_of = rankings.labels_of_queries(clusters, "clusters")[1]
+        weight = scored_weights(values[0], rankers[0].weight)
+        ids = arguments["clusters"]
+        cluster_of = None if ids is None else rankings.labels_of_queries(ids, "clusters")[1]
         labels, judged = rankings.grouping.labels, rankings.judged_shares(measure)
         every = cls(values, weight, labels, cluster_of, 0, judged)
         sample = every._take(np.ones(len(weight), dtype=bool))
+        _, unit_weights = sample.cluster_means(sample.values)
         clustered = sample.clusters is not None
-        n_queries = sample.n_queries if clustered else len(weight)
-        check_sample_size(sample.unit_weights(), n_queries, clustered)
+        n_queries = len(sample.weight) if clustered else len(weight)
+        check_sample_size(unit_weights, n_queries, clustered)
         if rankings.pool is not None:
             sample = sample._replace(n_left_out=sample.n_left_out + rankings.pool.n_omitted)
-        if segments is None:
+        if arguments.get("segments") is None:
             return sample, {}
-        names, segment_of = rankings.labels_of_queries(segments, "segments")
-        members = [every._take(segment_of == segment) for segment in range(len(names))]
-        return sample, dict(zip(as_python(names), members, strict=True))
+        names, codes = rankings.labels_of_queries(arguments["segments"], "segments")
+        return sample, {name: every._take(codes == i) for i, name in enumerate(as_python(names))}
 
     def _take(self, members: NDArray[np.bool_]) -> Sample:
         """The queries that are members and have a weight, as a sample of their own."""
@@ -66,32 +65,20 @@ class Sample(NamedTuple):
         if self.clusters is not None:
             distinct, clusters = np.unique(self.clusters[scored], return_inverse=True)
             clusters = None if len(distinct) == len(weight) else clusters
-        return Sample(
-            self.values[:, scored],
-            weight / weight.max() if len(weight) else weight,
-            self.labels[scored],
-            clusters,
-            int(np.count_nonzero(members & ~scored)),
-            None if self.judged is None else self.judged.take(members),
-        )
-
-    @property
-    def n_queries(self) -> int:
-        return len(self.weight)
+        values, labels = self.values[:, scored], self.labels[scored]
+        n_left_out = int(np.count_nonzero(members & ~scored))
+        judged = None if self.judged is None else self.judged.take(members)
+        return Sample(values, weight / weight.max(initial=0), labels, clusters, n_left_out, judged)
 
     @property
     def n_clusters(self) -> int:
-        return self.n_queries if self.clusters is None else int(self.clusters.max()) + 1
+        return len(self.weight) if self.clusters is None else int(self.clusters.max()) + 1
 
     def cluster_means(self, values: Floats) -> tuple[Floats, Floats]:
         """Means and weights of the clusters; without clusters, those of the queries."""
         if self.clusters is None:
             return values, self.weight
         return by_cluster(values, self.weight, self.clusters)
-
-    def unit_weights(self) -> Floats:
-        """Weights of the independent units: queries, or their clusters."""
-        return self.cluster_means(self.values)[1]
 
     def shares(self) -> tuple[list[float], list[float]]:
         """For each ranker, the shares of judged documents and of answered queries."""
@@ -100,12 +87,10 @@ class Sample(NamedTuple):
         return self.judged.means()
 
 
-def scored_weights(values: Floats, weight: Floats | None) -> tuple[Floats, NDArray[np.bool_]]:
-    """Weights of the queries that have a value and a weight, and a mask of these queries."""
-    weight = np.ones(len(values)) if weight is None else weight
-    scored = ~np.isnan(values) & (weight > 0)
-    weight = weight[scored]
-    return weight / weight.max() if len(weight) else weight, scored
+def scored_weights(values: Floats, weight: Floats | None) -> Floats:
+    """Weights of the queries, the largest 1, and 0 for queries without a value."""
+    weights = np.where(np.isnan(values), 0, 1 if weight is None else weight)
+    return np.asarray(weights / (weights.max() or 1))
 
 
 def check_sample_size(weight: Floats, n_queries: int, clustered: bool = False) -> None:
@@ -113,8 +98,7 @@ def check_sample_size(weight: Floats, n_queries: int, clustered: bool = False) -
     n, units = len(weight), "clusters" if clustered else "queries"
     if n < 2:
         raise ValueError(
-            f"At least 2 scored {units} are needed to estimate how NDCG varies over {units}; found "
-            f"{n} among {n_queries} queries."
+            f"At least 2 scored {units} are needed, found {n} among {n_queries} queries."
         )
     if _are_too_few(weight):
         counted = f"{n_queries} queries in {n} clusters" if clustered else f"{n} queries"
@@ -130,7 +114,7 @@ def warn_of_weak_segments(segments: Mapping[Any, Sample]) -> None:
     weak = [
         name
         for name, sample in segments.items()
-        if _are_too_few(sample.unit_weights()) or np.ptp(sample.values) < EQUAL
+        if _are_too_few(sample.cluster_means(sample.values)[1]) or np.ptp(sample.values) < EQUAL
     ]
     if weak:
         warn(
@@ -145,8 +129,9 @@ def _are_too_few(weight: Floats) -> bool:
     return len(weight) < 2 or round(effective_number(weight), 6) < _LEAST
 
 
-def generator_of(random_state: Any, n_resamples: object) -> np.random.Generator:
-    """The generator of `random_state`; checks `n_resamples` too."""
+def generator_of(arguments: dict[str, Any]) -> np.random.Generator:
+    """The generator of the argument `random_state`; checks `n_resamples` too."""
+    random_state, n_resamples = arguments["random_state"], arguments["n_resamples"]
     if not is_integer(n_resamples) or n_resamples < 2:
         raise ValueError(f"n_resamples must be an integer >= 2, got {n_resamples!r}.")
     if isinstance(random_state, np.random.RandomState):
@@ -155,8 +140,7 @@ def generator_of(random_state: Any, n_resamples: object) -> np.random.Generator:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"random_state must be an int, a RandomState, a Generator or None, got "
-            f"{random_state!r}."
+            f"random_state must be an int, RandomState, Generator or None, got {random_state!r}."
         ) from error
 
 

@@ -50,16 +50,14 @@ def mean_and_error(values: Floats, weight: Floats) -> tuple[Floats, Floats, Floa
     # s / sqrt(n); with others it is the least wrong of the errors in docs/design/evidence.md
     moves = (values - _means_of_others(values, weight)) * weight / total
     squares = ((values - means[:, np.newaxis]) ** 2 * weight).sum(axis=1)
-    errors, deviations = _errors_and_deviations((moves**2).sum(axis=1), squares, weight)
+    errors, deviations = _deviations((moves**2).sum(axis=1), squares, weight)
     deviations[deviations <= _ROUNDING * np.abs(means)] = 0  # all values are equal
     with np.errstate(divide="ignore", invalid="ignore"):
         effects = np.where(means == 0, 0, means / deviations)
     return means, errors, effects
 
 
-def mean_and_error_of_moments(
-    first: Floats, second: Floats, weights: Floats
-) -> tuple[Floats, Floats]:
+def curve_mean_and_error(first: Floats, second: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """Mean and its standard error, as in `mean_and_error`, at each cutoff of a curve.
 
     From sums of the values, and of their squares, times the weight (first row) and the square of
@@ -68,7 +66,7 @@ def mean_and_error_of_moments(
     total = weights.sum(axis=1)[:, np.newaxis]
     means = first[0] / total[0]
     squares = np.maximum(second - 2 * means * first + means**2 * total, 0)
-    return means, _errors_and_deviations(squares[1], squares[0], weights[0])[0]
+    return means, _deviations(squares[1], squares[0], weights[0])[0]
 
 
 def jackknife_factors(weight: Floats) -> Floats:
@@ -76,13 +74,11 @@ def jackknife_factors(weight: Floats) -> Floats:
 
     Leaving a value out moves the mean by this factor times the distance between them.
     """
-    # for larger factors `_errors_and_deviations` takes the error from all values
+    # for larger factors `_deviations` takes the error from all values
     return np.minimum(weight / np.maximum(_sums_of_others(weight), 1e-300), 1e6)
 
 
-def _errors_and_deviations(
-    squared_moves: Floats, squares: Floats, weight: Floats
-) -> tuple[Floats, Floats]:
+def _deviations(squared_moves: Floats, squares: Floats, weight: Floats) -> tuple[Floats, Floats]:
     """Standard errors of means by the jackknife, and standard deviations of the values.
 
     `squared_moves` sums the squares of how far the mean moves if a value is left out, `squares` the
@@ -97,15 +93,13 @@ def _errors_and_deviations(
     return errors, deviations
 
 
-def bootstrap_means(
-    values: Floats, weight: Floats, n_resamples: int, generator: np.random.Generator
-) -> Floats:
+def bootstrap_means(values: Floats, weight: Floats, n_resamples: int, generator: Any) -> Floats:
     """Weighted means of resamples of the queries."""
     n = len(values)
     weighted, equal = values * weight, bool((weight == weight[0]).all())
 
-    def means(count: int) -> Floats:
-        drawn = generator.integers(0, n, (count, n))
+    def means(chunk: range) -> Floats:
+        drawn = generator.integers(0, n, (len(chunk), n))
         total = n * weight[0] if equal else weight[drawn].sum(axis=1)
         return np.asarray(weighted[drawn].sum(axis=1) / total)
 
@@ -125,14 +119,12 @@ def bca_levels(
     bias = ndtri(((beyond < 0).mean() + (beyond <= 0).mean()) / 2)
     if not np.isfinite(bias):
         raise ValueError(
-            "n_resamples is too small for method='BCa': all resamples lie on one side of the "
-            "value. Take more of them, or method='t'."
+            "n_resamples is too small for BCa: all means lie on one side. Take more, or method='t'."
         )
     if pooled:
         deviations = values - value
         variance, cube = ((deviations**power * weight).sum() / weight.sum() for power in (2, 3))
-        skewness = cube / variance**1.5 * (weight**3).sum() / (weight**2).sum() ** 1.5
-        acceleration = skewness / 6
+        acceleration = cube / variance**1.5 * (weight**3).sum() / (weight**2).sum() ** 1.5 / 6
     else:
         leave_one_out = _means_of_others(values, weight)
         skew = leave_one_out.mean() - leave_one_out
@@ -160,20 +152,16 @@ def permutation_pvalues(
 ) -> Floats:
     """Two-sided p-values of the mean of each row when the signs of its columns are random."""
     n = differences.shape[1]
-    terms = differences * weight
     slack = _ROUNDING * weight * (differences != 0)  # rounding of a term
-    columns = np.ascontiguousarray(np.concatenate([terms, slack]).T)
+    columns = np.ascontiguousarray(np.concatenate([differences * weight, slack]).T)
     exact = n < 63 and 2**n <= n_resamples
-    assignments = np.arange(2**n if exact else 0)
 
-    def sides(count: int) -> NDArray[np.bool_]:
-        nonlocal assignments
+    def sides(chunk: range) -> NDArray[np.bool_]:
         if exact:
-            flipped: NDArray[Any] = assignments[:count, np.newaxis] >> np.arange(n) & 1
-            assignments = assignments[count:]
+            flipped: NDArray[Any] = np.array(chunk)[:, np.newaxis] >> np.arange(n) & 1
         else:
-            bits = np.frombuffer(generator.bytes(count * -(-n // 8)), dtype=np.uint8)
-            flipped = np.unpackbits(~bits.reshape(count, -1), axis=1, count=n)
+            bits = np.frombuffer(generator.bytes(len(chunk) * -(-n // 8)), dtype=np.uint8)
+            flipped = np.unpackbits(~bits.reshape(len(chunk), -1), axis=1, count=n)
         # A sum exceeds the observed one if the terms that change sign add up to less than 0.
         # The others cancel, so that a large one among them costs no digits.
         sums, near = np.split(flipped.astype(np.float64) @ columns, 2, axis=1)
@@ -189,15 +177,13 @@ def holm(pvalue: Floats) -> Floats:
     """P-values corrected for their number, step by step (Holm 1979)."""
     order = np.argsort(pvalue)
     steps = pvalue[order] * np.arange(len(pvalue), 0, -1)
-    corrected = np.empty_like(pvalue)
-    corrected[order] = np.minimum(np.maximum.accumulate(steps), 1)
-    return corrected
+    return np.asarray(np.minimum(np.maximum.accumulate(steps), 1)[np.argsort(order)])
 
 
-def _in_chunks(draw: Callable[[int], NDArray[Any]], n_resamples: int, step: int) -> NDArray[Any]:
+def _in_chunks(draw: Callable[[range], NDArray[Any]], n_resamples: int, step: int) -> NDArray[Any]:
     """Results of `draw` for all resamples, drawn `step` at a time, or one if that is 0."""
-    step = max(1, step)
-    return np.concatenate([draw(min(step, n_resamples - at)) for at in range(0, n_resamples, step)])
+    resamples, step = range(n_resamples), max(1, step)
+    return np.concatenate([draw(resamples[at : at + step]) for at in resamples[::step]])
 
 
 def _means_of_others(values: Floats, weight: Floats) -> Floats:

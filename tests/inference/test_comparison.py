@@ -13,7 +13,7 @@ from scipy import stats
 
 from sklearn_ndcg import CONVENTIONS, from_lists, from_trec, ndcg_samples
 from sklearn_ndcg.inference import compare_lists, compare_rankers, compare_runs, ndcg_interval
-from sklearn_ndcg.inference._comparison import _Design
+from sklearn_ndcg.inference._comparison import _compared
 from sklearn_ndcg.inference._sample import Sample
 
 # SciPy's name for it
@@ -1003,7 +1003,10 @@ def test_verdicts_at_the_margin_are_wrong_as_often_as_they_say(n_queries, cluste
     rng, margin, n_sets = np.random.default_rng(0), 0.05, 20_000
     n_clusters = max(n_queries // 5, 10)
     cluster = np.arange(n_queries) % n_clusters if clustered else None
-    design = _Design(["first", "second"], [("first", "second")], "t", 0.95, margin, 2)
+    names, arguments = (
+        ["first", "second"],
+        {"test": "t", "confidence_level": 0.95, "margin": margin},
+    )
     wrong = 0
     for _ in range(n_sets):
         values = np.array([rng.beta(1, 0.5, n_queries), rng.beta(4, 2, n_queries)])
@@ -1013,7 +1016,7 @@ def test_verdicts_at_the_margin_are_wrong_as_often_as_they_say(n_queries, cluste
         values[1] += margin
         labels, weight = np.arange(n_queries), np.ones(n_queries)
         sample = Sample(values, weight, labels, cluster, 0, None)
-        (verdict,) = design.compare(sample, rng).verdict
+        (verdict,) = _compared(sample, names, [tuple(names)], rng, arguments).verdict
         wrong += verdict in ("better", "not worse")
     print(f"{n_queries} queries, clustered {clustered}: {wrong / n_sets:.4f} wrong at 0.025")
     assert 0.015 <= wrong / n_sets <= 0.04  # skewness, for few queries
