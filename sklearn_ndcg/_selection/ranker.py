@@ -420,7 +420,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         if len(getattr(X, "shape", (0, 0))) == 1:
             raise ValueError(
-                "X must be 2-D. Reshape your data: X.reshape(1, -1) is a document, (-1, 1) a feature."
+                "X must be 2-D. Reshape your data: (1, -1) for one document, (-1, 1) for one feature."
             )
         keys = self._group_columns
         missing = columns.lacking(X, keys, self._columns, self.n_features_in_)

@@ -182,7 +182,9 @@ def _fit_catboost(last: Any, train: QueryRows, held_out: HeldOut, params: Params
     if held_out.scoring is not None:
         # a metric object would keep the model from being pickled, so all rounds are fitted
         if rows.params.get("baseline") is not None:
-            raise ValueError("early_stopping=True with scoring: CatBoost does not take a baseline.")
+            raise ValueError(
+                "early_stopping=True with scoring: leave baseline out, CatBoost cannot score stages with it."
+            )
         last.fit(train.X, train.y, **params)
         best = held_out.best_stage(last, rows.X)
         last.shrink(best + 1)
@@ -206,7 +208,7 @@ def _fit_twice(last: Any, train: QueryRows, held_out: HeldOut, params: Params) -
     if settings.get(own) not in (None, False, "auto"):
         _refuse_settings(settings, {own})
     if rounds is None:
-        raise ValueError(f"{type(last).__name__} has no max_iter or n_estimators to stop early.")
+        raise ValueError(f"{type(last).__name__} needs max_iter or n_estimators to stop early.")
     if own == "early_stopping":  # "auto" would hold out rows of the training queries
         last.set_params(early_stopping=False)
     if "random_state" in settings and settings["random_state"] is None:  # both fits draw the same
