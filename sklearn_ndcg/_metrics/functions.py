@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff, Discount, Floats, Gain, Ints, Ties, Undefined, Unjudged
-from sklearn_ndcg._metrics.inputs import as_column, numeric
+from sklearn_ndcg._metrics.inputs import numeric
 from sklearn_ndcg._metrics.measure import Measure, check_curve_cutoffs, check_cutoff
 from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import Rankings
@@ -42,8 +42,9 @@ def _not_a_scorer(metric: Function) -> Function:
 
 def _queries(arguments: dict[str, Any], *, normalized: bool = True, sort: bool = False) -> Queries:
     """Checked rows and the measure, from the arguments of a metric, which all have these names."""
+    if np.iterable(arguments["k"]):
+        check_cutoff(arguments["k"])  # refuses lists
     options = {name: arguments[name] for name in _OPTIONS & arguments.keys()}
-    check_cutoff(options["k"])
     measure = Measure(normalized=normalized, **options)
     rankings = Rankings.of_arrays(
         arguments["y_true"], {None: arguments["y_score"]}, arguments["groups"],
@@ -647,24 +648,19 @@ def quantile_grades(
     array([2, 0, 1, 3, 0, 0, 3, 0])
     """
     _checks.refuse_reordered(y=y, groups=groups)
-    values = as_column(numeric(y, "y"))
-    if values.ndim != 1:
+    values = numeric(y, "y")
+    n = len(values)
+    if values.size > n:
         raise ValueError(f"y must be 1-D, one value per row, got shape {values.shape}.")
+    values = values.ravel()
     if values.dtype.kind == "f" and np.isnan(values).any():
         missing = _checks.describe_mask(np.isnan(values), "NaN")
         raise ValueError(f"y has {missing}: leave rows with NaN out.")
     if not _checks.is_integer(n_grades) or not 2 <= n_grades < 2**31:
         raise ValueError(f"n_grades must be an integer from 2 to 2**31 - 1, got {n_grades!r}.")
-    n = len(values)
     grouping = Grouping.of_ids(np.zeros(n) if groups is None else groups, n)
     codes = grouping.row_codes()
-    order = np.lexsort((values, codes))
-    values, codes = values[order], codes[order]
-    position = np.arange(n)
-    is_first = np.r_[True, codes[1:] != codes[:-1]]
-    is_new_value = is_first | np.r_[True, values[1:] != values[:-1]]
-    first_of_group = np.maximum.accumulate(np.where(is_first, position, 0))
-    n_smaller = np.maximum.accumulate(np.where(is_new_value, position, 0)) - first_of_group
-    grades = np.empty(n, dtype=np.int64)
-    grades[order] = int(n_grades) * n_smaller // grouping.lengths[codes]
-    return grades
+    # one integer sorts by group and, within it, by value
+    keys = codes * n + np.unique(values, return_inverse=True)[1]
+    n_smaller = np.searchsorted(np.sort(keys), keys) - np.searchsorted(np.sort(codes), codes)
+    return int(n_grades) * n_smaller // grouping.lengths[codes]

@@ -50,11 +50,6 @@ def numeric(values: Any, name: str, only_order: bool = False) -> NDArray[Any]:
     return array
 
 
-def as_column(values: NDArray[Any]) -> NDArray[Any]:
-    """Values of shape (n, 1) as (n,); others unchanged."""
-    return values.ravel() if values.shape[1:] == (1,) else values
-
-
 def _dense(matrix: Any, name: str) -> NDArray[Any]:
     """A sparse matrix of relevance as an array, with one byte per document if grades fit."""
     if name != "y_true":
@@ -135,9 +130,7 @@ def check_groups(shape: tuple[int, ...], groups: object) -> None:
 def scores_like(y_score: ArrayLike, shape: tuple[int, ...]) -> Floats:
     """Checked scores, which must have this shape, as one column of floats."""
     score = numeric(y_score, "y_score", only_order=True)
-    if len(shape) == 1:
-        score = as_column(score)
-    if score.shape != shape:
+    if score.shape not in (shape, (*shape, 1)):
         hint = ""
         if len(shape) == 1 and score.ndim == 2:
             hint = (

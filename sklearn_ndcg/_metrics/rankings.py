@@ -13,7 +13,7 @@ from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Floats, Grades, Ints
 from sklearn_ndcg._kernels.numpy_kernels import as_grades
 from sklearn_ndcg._lists.pool import Pool
-from sklearn_ndcg._metrics.inputs import as_column, check_groups, numeric, row_weights, scores_like
+from sklearn_ndcg._metrics.inputs import check_groups, numeric, row_weights, scores_like
 from sklearn_ndcg._metrics.measure import Measure
 from sklearn_ndcg._metrics.queries import Queries, count_of_queries, refuse_zero_weight
 from sklearn_ndcg._rows.columns import take_rows
@@ -81,8 +81,8 @@ class Rankings:
     ) -> Rankings:
         """Read and check arrays; without `sort`, queries may be in any order."""
         relevance = numeric(y_true, "y_true")
-        if groups is not None:
-            relevance = as_column(relevance)
+        if groups is not None and relevance.shape[1:] == (1,):
+            relevance = relevance.ravel()
         shape = relevance.shape
         check_groups(shape, groups)
         scores = {}
@@ -294,30 +294,21 @@ def _ranks_within_ties(score: Floats, gain: Floats) -> Floats:
 
 def _warn_of_wrong_ids(queries: Queries) -> None:
     """Warn if the ids are probably not query ids."""
-    n_single, n_queries = queries.grouping.n_single, len(queries)
+    gain, starts, lengths = queries.gain, queries.starts, queries.lengths
+    n_single, n_queries = queries.grouping.n_single, len(starts)
     if 2 * n_single > n_queries:
         # genuine one-document lists leave relevant documents unretrieved
-        if n_single == n_queries or _all_retrieved(queries):
+        if n_single == n_queries or queries.score.min(initial=np.inf) > -np.inf:
             warn_of_single_documents(n_single, n_queries)
-    elif n_queries > 1 and _all_orders_are_equal(queries):
+        return
+    for start, length in zip(starts[:_FEW], lengths[:_FEW], strict=True):
+        if (gain[start : start + length] != gain[start : start + 1]).any():
+            return  # in ordinary data one of the first queries has two gains
+    changes = np.flatnonzero(gain[1:] != gain[:-1]) + 1
+    is_between = len(changes) > 0 and np.isin(changes, starts).all()
+    if is_between and queries.score.min(initial=np.inf) > -np.inf:
         _checks.warn(
             f"None of the {n_queries} queries has documents of different relevance, so any order "
             "of them is as good as any other. groups must have the query id of each row, not "
             "its relevance."
         )
-
-
-def _all_orders_are_equal(queries: Queries) -> bool:
-    """Whether documents differ in gain, and never within a query."""
-    gain = queries.gain
-    for query in range(min(_FEW, len(queries))):  # in ordinary data one of them has two gains
-        start, length = queries.starts[query], queries.lengths[query]
-        if (gain[start : start + length] != gain[start : start + 1]).any():
-            return False
-    changes = np.flatnonzero(gain[1:] != gain[:-1]) + 1
-    between = len(changes) > 0 and bool(np.isin(changes, queries.starts).all())
-    return between and _all_retrieved(queries)
-
-
-def _all_retrieved(queries: Queries) -> bool:
-    return bool(queries.score.min(initial=np.inf) > -np.inf)
