@@ -91,12 +91,10 @@ def _refuse_text(values: Any, depth: int = 2) -> None:
             f"it holds text, the first {values[:40]!r}. Convert it to numbers, words with a dict "
             "from word to grade (LabelEncoder would number them alphabetically)."
         )
-    if isinstance(values, list | tuple) and depth:
-        if any(issubclass(kind, str | bytes | list | tuple) for kind in set(map(type, values))):
-            for value in values:
-                _refuse_text(value, depth - 1)
-    elif hasattr(values, "to_list") and len(values):  # the first element of a Series is enough
-        _refuse_text(next(iter(values)), 0)
+    kinds = set(map(type, values)) if isinstance(values, list | tuple) and depth else ()
+    if any(issubclass(kind, str | bytes | list | tuple) for kind in kinds):
+        for value in values:
+            _refuse_text(value, depth - 1)
 
 
 def _nan_if_missing(value: Any) -> Any:

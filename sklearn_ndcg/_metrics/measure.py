@@ -166,7 +166,7 @@ class Measure:
     @property
     def has_several_cutoffs(self) -> bool:
         """Whether `k` is a list."""
-        return _is_list(self.k)
+        return np.iterable(self.k) and not isinstance(self.k, str)
 
     @property
     def tie_rule(self) -> TieRule:
@@ -191,8 +191,7 @@ class Measure:
         if warns:
             _checks.warn(
                 f"NDCG is undefined for {those}, and is set to {value} there. Pass "
-                f"undefined={value} to keep that without this warning, another number, or "
-                "undefined='omit' to leave them out of the mean.",
+                f"undefined={value} to keep that, another number, or 'omit' to leave them out.",
                 UndefinedMetricWarning,
             )
         if raises:
@@ -313,15 +312,11 @@ def check_cutoff(k: Any) -> Cutoff:
         return "retrieved"
     if _checks.is_integer(k) and k >= 1:
         return int(k)
-    several = " For several cutoffs call it in a loop; ndcg_curve and scorers take a list."
     raise ValueError(
-        f"k must be an integer >= 1, None for all documents or 'retrieved' for each list's own "
-        f"length, got {k!r}.{several if _is_list(k) else ''}"
+        "k must be an integer >= 1, None for all documents or 'retrieved' for each list's own "
+        f"length, got {k!r}. For several cutoffs call it in a loop; ndcg_curve and scorers take a "
+        "list."
     )
-
-
-def _is_list(k: Any) -> bool:
-    return np.iterable(k) and not isinstance(k, str)
 
 
 def check_curve_cutoffs(k: Any) -> Ints | None:
