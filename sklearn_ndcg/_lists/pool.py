@@ -77,11 +77,7 @@ class Pool:
 
 
 def pool_lists(
-    relevant: Any,
-    recommended: Mapping[Any, Any],
-    unanswered: str,
-    duplicates: str,
-    k: int | None = None,
+    relevant: Any, recommended: ByQuery, unanswered: str, duplicates: str, k: int | None = None
 ) -> Pool:
     """Bring the ranked lists of all rankers into the same rows, or the first k of each list.
 
@@ -167,9 +163,7 @@ class _Ranker:
         return scores
 
 
-def _queries_to_score(
-    truths: ByQuery, lists: Mapping[Any, ByQuery], unanswered: str
-) -> tuple[list[Any], int]:
+def _queries_to_score(truths: ByQuery, lists: ByQuery, unanswered: str) -> tuple[list[Any], int]:
     """All queries, or those that all rankers answered, and how many were omitted."""
     every = list(dict.fromkeys(chain(*lists.values(), truths)))
     needed: Any = {"zero": (), "omit": lists.values()}[unanswered]

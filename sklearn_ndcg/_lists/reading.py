@@ -163,9 +163,7 @@ def judgements(qrels: Any, duplicates: str) -> tuple[dict[str, dict[str, float]]
     return relevant, fractions
 
 
-def ranked_run(
-    relevant: Mapping[str, Any], fractions: list[float], run: Any, duplicates: str
-) -> dict[str, list[str]]:
+def ranked_run(relevant: ByQuery, fractions: list[float], run: Any, duplicates: str) -> ByQuery:
     """The documents of each judged query, ordered as trec_eval orders them."""
     nested = _nested(run, "run", "score", duplicates)
     judged = {query: documents for query, documents in nested.items() if query in relevant}
@@ -191,11 +189,9 @@ def ranked_run(
     return ranked
 
 
-def _nested(
-    records: Any, name: str, field: str, duplicates: str
-) -> Mapping[str, Mapping[str, Any]]:
+def _nested(records: Any, name: str, field: str, duplicates: str) -> ByQuery:
     """A file or records as a mapping from query to a mapping from document."""
-    queries: Mapping[str, Mapping[str, Any]] = records
+    queries: ByQuery = records
     if not isinstance(records, Mapping):
         is_file = isinstance(records, str | PathLike)
         try:
@@ -230,9 +226,7 @@ def _of_records(records: Any, field: str) -> Iterator[tuple[Any, Any, Any]]:
     return ((row.query_id, row.doc_id, getattr(row, field)) for row in rows)
 
 
-def _by_query_and_document(
-    rows: Iterable[tuple[Any, Any, Any]], name: str, duplicates: str
-) -> dict[Any, dict[Any, Any]]:
+def _by_query_and_document(rows: Iterable[Any], name: str, duplicates: str) -> dict[Any, Any]:
     """Rows of query, document and value as a dict from query to a dict from document."""
     queries: dict[Any, Any] = {}
     for query, document, value in rows:

@@ -248,9 +248,7 @@ class Queries:
             return np.array(ends, dtype=np.intp), slice(None)
         return np.unique(np.array(ends, dtype=np.intp), return_inverse=True)
 
-    def _sums(
-        self, cutoffs: Ints, discount: Floats, ideal_at: Ints | None
-    ) -> tuple[Floats, Floats]:
+    def _sums(self, cutoffs: Ints, discount: Floats, ideal_at: Any) -> tuple[Floats, Floats]:
         """DCG and ideal DCG, if it has cutoffs, at distinct cutoffs; raises if one is too large."""
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             ideal = dcg = _kernels.backend.dcg(
