@@ -60,14 +60,9 @@ def naming_ranker(ranker: Any, rankers: Sized) -> Iterator[None]:
     try:
         yield
     except (TypeError, ValueError) as error:
-        name_ranker(error, ranker, rankers)
+        if len(rankers) > 1:
+            error.add_note(f"While comparing the ranker {ranker!r}.")
         raise
-
-
-def name_ranker(error: Exception, ranker: Any, rankers: Sized) -> None:
-    """Say in which of several rankers an error is."""
-    if len(rankers) > 1:
-        error.add_note(f"While comparing the ranker {ranker!r}.")
 
 
 def import_optional(module: str, needs: str, requirement: str) -> Any:
@@ -81,15 +76,9 @@ def import_optional(module: str, needs: str, requirement: str) -> Any:
 def refuse_masked(values: Any, name: str) -> None:
     """Raise if a masked array hides values."""
     # pandas' nullable arrays have a mask too, which np.ma would take for its own
-    if not np.ma.isMaskedArray(values):
-        return
-    masked = np.ma.getmaskarray(values)
-    if masked.any():
-        hidden = describe_mask(masked, "masked value", "masked values")
-        raise ValueError(
-            f"{name} is a masked array with {hidden}. Fill in masked values, or leave their rows "
-            "out."
-        )
+    if np.ma.isMaskedArray(values) and np.ma.is_masked(values):
+        hidden = describe_mask(np.ma.getmaskarray(values), "masked value", "masked values")
+        raise ValueError(f"{name} is a masked array with {hidden}. Fill them, or leave rows out.")
 
 
 def describe_mask(mask: NDArray[np.bool_], what: str, plural: str = "") -> str:
@@ -97,10 +86,13 @@ def describe_mask(mask: NDArray[np.bool_], what: str, plural: str = "") -> str:
     n = np.count_nonzero(mask)
     if not n:
         raise RuntimeError("The input changed while it was read: another thread writes to it.")
-    first = tuple(np.argwhere(mask)[0].tolist())
-    index = first if len(first) > 1 else first[0]
-    where = "the first at index" if n > 1 else "at index"
-    return f"{n} {plural if plural and n > 1 else what}, {where} {index}"
+    first = np.argwhere(mask)[0].tolist()
+    index = tuple(first) if len(first) > 1 else first[0]
+    return (
+        f"{n} {plural or what}, the first at index {index}"
+        if n > 1
+        else f"1 {what}, at index {index}"
+    )
 
 
 def refuse_reordered(**arguments: Any) -> None:
@@ -110,51 +102,48 @@ def refuse_reordered(**arguments: Any) -> None:
     matched wrongly, and so would ids of other rows than those of the data. Other indexes with
     different labels say nothing about the order.
     """
-    for values in arguments.values():
-        if hasattr(values, "iloc") or isinstance(values, list):
-            break
-    else:
+    if set(map(type, arguments.values())) <= {np.ndarray, type(None)}:
         return
     columns = [column for argument in arguments.items() for column in _columns(*argument)]
     for axis in ("index", "columns"):
-        labelled = [
-            (name, getattr(values, axis)) for name, values in columns if _has_labels(values, axis)
-        ]
-        for (first_name, first), (name, labels) in combinations(labelled, 2):
-            if _is_reordered(first, labels):
+        labels_of = {
+            name: getattr(values, axis)
+            for name, values in columns
+            if hasattr(getattr(values, axis, None), "equals")
+        }
+        for first, name in combinations(labels_of, 2):
+            if _are_reordered(labels_of[first], labels_of[name]):
                 raise ValueError(
-                    f"{first_name} and {name} have the same labels in their {axis}, but in "
-                    f"another order, and are matched by position. Pass {name}.to_numpy() if they "
-                    "belong together as they are. If not, reorder one of them: "
-                    f"{name}.reindex({axis}={first_name}.{axis}) does it if labels are unique."
+                    f"{first} and {name} have the same labels in their {axis}, but in another "
+                    f"order, and are matched by position. Pass {name}.to_numpy() if they belong "
+                    "together as they are. If not, reorder one of them: "
+                    f"{name}.reindex({axis}={first}.{axis}) does it if labels are unique."
                 )
-    data = {
-        name: values for name, values in arguments.items() if name in _DATA and _has_labels(values)
-    }
-    if len(data) == 2:
-        _refuse_other_labels(data, arguments)
+        if axis == "index":
+            _refuse_other_labels(labels_of)
 
 
-def _refuse_other_labels(data: dict[str, Any], arguments: dict[str, Any]) -> None:
+def _refuse_other_labels(index_of: dict[str, Any]) -> None:
     """Raise if ids have labels that the common index of the data lacks."""
-    labels, index = (values.index for values in data.values())
+    data = [name for name in _DATA if name in index_of]
+    index, *others = [index_of[name] for name in data] or [None]
     # a label that several rows share, such as the query, does not identify a row
-    if not labels.equals(index) or not labels.is_unique:
+    if len(others) != 1 or not index.equals(others[0]) or not index.is_unique:
         return
-    for name, ids in _columns("groups", arguments.get("groups")):
-        if not _has_labels(ids) or len(ids.index) != len(labels):
+    for name, labels in index_of.items():
+        if not name.startswith("groups") or _shape(labels) != _shape(index):
             continue
-        others = ids.index
-        if others.nlevels == labels.nlevels and not (known := others.isin(labels)).all():
+        lacking = ~labels.isin(index)
+        if lacking.any():
             raise ValueError(
                 f"{name} has labels in its index that the index of {' and '.join(data)} lacks: "
-                f"{describe_mask(~known, 'row', 'rows')}. Rows are matched by position. Pass the "
+                f"{describe_mask(lacking, 'row', 'rows')}. Rows are matched by position. Pass the "
                 f"ids of the same rows, or {name}.to_numpy() if they belong together as they are."
             )
 
 
-def _has_labels(values: Any, axis: str = "index") -> bool:
-    return hasattr(getattr(values, axis, None), "equals")
+def _shape(labels: Any) -> tuple[int, int]:
+    return len(labels), labels.nlevels
 
 
 def _columns(name: str, values: Any) -> list[tuple[str, Any]]:
@@ -168,14 +157,11 @@ def _columns(name: str, values: Any) -> list[tuple[str, Any]]:
     return [(f"{name}[{number}]", column) for number, column in enumerate(columns)]
 
 
-def _is_reordered(labels: Any, others: Any) -> bool:
-    sizes = (len(labels), labels.nlevels), (len(others), others.nlevels)
-    if labels is others or sizes[0] != sizes[1] or labels.equals(others):
+def _are_reordered(labels: Any, others: Any) -> bool:
+    if labels is others or _shape(labels) != _shape(others) or labels.equals(others):
         return False
     try:
-        if labels[0] not in others:
-            return False
-        return bool(labels.sort_values().equals(others.sort_values()))
+        return labels[0] in others and bool(labels.sort_values().equals(others.sort_values()))
     except TypeError:  # labels without a hash, or of several kinds
         return Counter(map(repr, labels)) == Counter(map(repr, others))
 
@@ -183,10 +169,8 @@ def _is_reordered(labels: Any, others: Any) -> bool:
 def check_choice(name: str, value: object, choices: tuple[str, ...], more: str = "") -> None:
     """Raise unless `value` is one of the choices."""
     if not isinstance(value, str) or value not in choices:
-        listed = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(
-            f"{name} must be one of {listed}{f', {more}' if more else ''}; got {value!r}."
-        )
+        listed = ", ".join([*map(repr, choices), *([more] if more else [])])
+        raise ValueError(f"{name} must be one of {listed}; got {value!r}.")
 
 
 def is_integer(value: object) -> TypeGuard[int]:

@@ -20,6 +20,7 @@ from sklearn_ndcg import (
     ndcg_score,
 )
 from sklearn_ndcg._kernels.numpy_kernels import TieRule
+from sklearn_ndcg._metrics import conventions
 from sklearn_ndcg._metrics.measure import DISCOUNTS, GAINS, TIES, UNDEFINED, Measure, UndefinedRule
 from sklearn_ndcg.inference import compare_rankers, ndcg_interval
 
@@ -79,7 +80,7 @@ def new_row(request, monkeypatch):
         monkeypatch.setitem(UNDEFINED, "one", UndefinedRule(1.0, warns=True))
         return {"undefined": "one"}, {"undefined": 1.0}
     entry = ("exponential", "reciprocal", "best", 1.0)
-    monkeypatch.setitem(CONVENTIONS._entries, "ours", entry)
+    monkeypatch.setitem(conventions._ENTRIES, "ours", entry)
     options = ("gain", "discount", "ties", "undefined")
     return CONVENTIONS["ours"], dict(zip(options, entry, strict=True))
 
@@ -98,7 +99,7 @@ def test_a_new_row_works_everywhere(entry, new_row, kernels):
 
 
 def test_a_new_convention_is_explained_by_its_name(monkeypatch):
-    monkeypatch.setitem(CONVENTIONS._entries, "ours", ("exponential", "reciprocal", "best", 1.0))
+    monkeypatch.setitem(conventions._ENTRIES, "ours", ("exponential", "reciprocal", "best", 1.0))
     found = explain_difference(Y, SCORE, "sklearn", "ours", groups=QUERY)
     assert found.ndcg[-1] == ENTRIES["score"](**CONVENTIONS["ours"])
     assert [change.choice for change in found.changes] == ["gain", "discount", "ties", "undefined"]

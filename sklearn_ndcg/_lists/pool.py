@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ndcg._checks import Floats, Ints, check_choice, name_ranker, naming_ranker
+from sklearn_ndcg._checks import Floats, Ints, check_choice, naming_ranker
 from sklearn_ndcg._lists import reading
 from sklearn_ndcg._lists.reading import ByQuery
 from sklearn_ndcg._rows.grouping import Grouping, rows_of_runs
@@ -62,11 +62,10 @@ class Pool:
                 )
             return [values[query] for query in self.queries]
         if not self.in_order:
-            is_table = hasattr(values, "to_dict")
-            way = " Pass .to_dict() of a Series whose index has each query once." * is_table
             raise TypeError(
                 f"{name} must be a mapping from query, as the lists or runs are, got "
-                f"{type(values).__name__}.{way}"
+                f"{type(values).__name__}. Pass .to_dict() of a Series whose index has each query "
+                "once."
             )
         listed = list(values)
         if len(listed) != len(self.queries):
@@ -78,11 +77,7 @@ class Pool:
 
 
 def pool_lists(
-    relevant: Any,
-    recommended: Mapping[Any, Any],
-    unanswered: str,
-    duplicates: str,
-    k: int | None = None,
+    relevant: Any, recommended: ByQuery, unanswered: str, duplicates: str, k: int | None = None
 ) -> Pool:
     """Bring the ranked lists of all rankers into the same rows, or the first k of each list.
 
@@ -97,25 +92,20 @@ def pool_lists(
             lists[name] = reading.lists_by_query(relevant, by_query)
     queries, n_omitted = _queries_to_score(truths, lists, unanswered)
     rankers = {name: _Ranker() for name in lists}
-    grades: list[Any] = []
-    n_judged = []
+    grades: dict[Any, Mapping[Any, Any]] = {}
+    numbers = count()
     for query in queries:
         truth = reading.read_truth(truths[query], query, duplicates) if query in truths else {}
-        number_of = dict(zip(truth, count(len(grades)), strict=False))
+        grades[query], number_of = truth, dict(zip(truth, numbers, strict=False))
         for name, ranker in rankers.items():
-            try:
-                answered = query in lists[name]
-                ids = reading.read_list(lists[name][query], query, duplicates) if answered else []
-            except (TypeError, ValueError) as error:
-                name_ranker(error, name, rankers)
-                raise
-            ids = ids[:k]
+            ids = []
+            if query in lists[name]:
+                with naming_ranker(name, rankers):
+                    ids = reading.read_list(lists[name][query], query, duplicates)[:k]
             ranker.lengths.append(len(ids))
             ranker.judged.extend(map(number_of.get, ids, repeat(-1)))
-        n_judged.append(len(truth))
-        grades += truth.values()
-    n_others = [ranker.n_others() for ranker in rankers.values()]
-    n_rows: Ints = np.array(n_judged) + np.max(n_others, axis=0)
+    n_judged: Ints = np.array(list(map(len, grades.values())))
+    n_rows = n_judged + np.max([ranker.n_others() for ranker in rankers.values()], axis=0)
     if not n_rows.all():
         raise ValueError(
             f"query {queries[n_rows.argmin()]!r} has neither a list nor anything relevant, and so "
@@ -128,7 +118,7 @@ def pool_lists(
     starts = np.cumsum(n_rows) - n_rows
     rows, n = rows_of_runs(starts, np.array(n_judged)), int(n_rows.sum())
     y_true = np.full(n, np.nan)
-    y_true[rows] = reading.as_floats(grades, queries, n_judged, "relevant", np.isinf)
+    y_true[rows] = reading.as_floats(grades, "relevant", np.isinf)
     y_scores = {name: ranker.scores(n, rows, starts + n_judged) for name, ranker in rankers.items()}
     return Pool(y_true, y_scores, queries, n_rows, n_omitted, not isinstance(relevant, Mapping))
 
@@ -173,9 +163,7 @@ class _Ranker:
         return scores
 
 
-def _queries_to_score(
-    truths: ByQuery, lists: Mapping[Any, ByQuery], unanswered: str
-) -> tuple[list[Any], int]:
+def _queries_to_score(truths: ByQuery, lists: ByQuery, unanswered: str) -> tuple[list[Any], int]:
     """All queries, or those that all rankers answered, and how many were omitted."""
     every = list(dict.fromkeys(chain(*lists.values(), truths)))
     needed: Any = {"zero": (), "omit": lists.values()}[unanswered]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set, ValuesView
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set, ValuesView
 from itertools import chain
 from numbers import Number
 from os import PathLike
@@ -32,10 +32,7 @@ _SWAPPED_HINT = (
 _TWICE_HINTS = {
     "recommended": 'Pass duplicates="omit" to count the first of them only.',
     "run": 'Pass duplicates="omit" to count its best score only.',
-    "relevant": (
-        'Pass duplicates="omit" to count each id once, or collections.Counter(ids) if the count is '
-        "the grade."
-    ),
+    "relevant": 'Pass duplicates="omit" to count each id once, or Counter(ids) to grade by count.',
     "qrels": 'Pass duplicates="omit" to count it once.',
 }
 
@@ -159,20 +156,18 @@ def judgements(qrels: Any, duplicates: str) -> tuple[dict[str, dict[str, float]]
     nested = _nested(qrels, "qrels", "relevance", duplicates)
     if not nested:
         raise ValueError("qrels has no query: it must have the judgements of at least one.")
-    relevance = _numbers(nested, "qrels", lambda values: ~np.isfinite(values))
+    relevance = as_floats(nested, "qrels", lambda values: ~np.isfinite(values))
     fractions = relevance[_fractional(relevance)].tolist()
     grades = iter(np.where(relevance < 0, np.nan, relevance).tolist())
     relevant = {query: dict(zip(truth, grades, strict=False)) for query, truth in nested.items()}
     return relevant, fractions
 
 
-def ranked_run(
-    relevant: Mapping[str, Any], fractions: list[float], run: Any, duplicates: str
-) -> dict[str, list[str]]:
+def ranked_run(relevant: ByQuery, fractions: list[float], run: Any, duplicates: str) -> ByQuery:
     """The documents of each judged query, ordered as trec_eval orders them."""
     nested = _nested(run, "run", "score", duplicates)
     judged = {query: documents for query, documents in nested.items() if query in relevant}
-    scores = _numbers(judged, "run", np.isnan)
+    scores = as_floats(judged, "run", np.isnan)
     with np.errstate(over="ignore"):
         rounded = scores.astype(np.float32)
     ranked = {query: list(documents) for query, documents in judged.items()}
@@ -194,17 +189,20 @@ def ranked_run(
     return ranked
 
 
-def _nested(
-    records: Any, name: str, field: str, duplicates: str
-) -> Mapping[str, Mapping[str, Any]]:
+def _nested(records: Any, name: str, field: str, duplicates: str) -> ByQuery:
     """A file or records as a mapping from query to a mapping from document."""
-    queries: Mapping[str, Mapping[str, Any]]
-    if isinstance(records, str | PathLike):
-        queries = _by_query_and_document(read_trec(records, name), name, duplicates)
-    elif isinstance(records, Mapping):
-        queries = records
-    else:
-        queries = _of_records(records, name, field, duplicates)
+    queries: ByQuery = records
+    if not isinstance(records, Mapping):
+        is_file = isinstance(records, str | PathLike)
+        try:
+            rows = read_trec(records, name) if is_file else _of_records(records, field)
+            queries = _by_query_and_document(rows, name, duplicates)
+        except (AttributeError, TypeError) as error:
+            raise TypeError(
+                f"{name} must be a path, a mapping {{query: {{document: {field}}}}}, or records "
+                f"with query_id, doc_id and {field} (judgements come first, then the run), got "
+                f"{type(records).__name__}: {error}."
+            ) from error
     for query, documents in queries.items():
         if not isinstance(documents, Mapping):
             raise TypeError(
@@ -222,77 +220,50 @@ def _nested(
     return queries
 
 
-def _of_records(records: Any, name: str, field: str, duplicates: str) -> dict[Any, dict[Any, Any]]:
-    """Records as a dict from query to a dict from document."""
-    try:
-        rows = records.itertuples(index=False) if hasattr(records, "itertuples") else records
-        values = ((row.query_id, row.doc_id, getattr(row, field)) for row in rows)
-        return _by_query_and_document(values, name, duplicates)
-    except (AttributeError, TypeError) as error:
-        other = "score" if field == "relevance" else "relevance"
-        swapped = getattr(error, "name", "") == field and hasattr(
-            getattr(error, "obj", None), other
-        )
-        raise TypeError(
-            f"{name} must be a path, a mapping {{query: {{document: {field}}}}}, or records with "
-            f"query_id, doc_id and {field}, got {type(records).__name__}: {error}."
-            + (" qrels and run look swapped: judgements come first." if swapped else "")
-        ) from error
+def _of_records(records: Any, field: str) -> Iterator[tuple[Any, Any, Any]]:
+    """Query, document and value of records or the rows of a DataFrame."""
+    rows = records.itertuples(index=False) if hasattr(records, "itertuples") else records
+    return ((row.query_id, row.doc_id, getattr(row, field)) for row in rows)
 
 
-def _by_query_and_document(
-    rows: Iterable[tuple[Any, Any, Any]], name: str, duplicates: str
-) -> dict[Any, dict[Any, Any]]:
+def _by_query_and_document(rows: Iterable[Any], name: str, duplicates: str) -> dict[Any, Any]:
     """Rows of query, document and value as a dict from query to a dict from document."""
     queries: dict[Any, Any] = {}
     for query, document, value in rows:
         documents = queries.setdefault(query, {})
-        highest = value
         if document in documents:
             first = documents[document]
             twice = f"{name} has document {document!r} twice in query {query!r}"
             if name == "qrels" and first != value:
-                raise ValueError(
-                    f"{twice}, with the relevance {first} and {value}: keep one of them."
-                )
+                raise ValueError(f"{twice}, with the relevance {first} and {value}: keep one.")
             if duplicates == "raise":
                 raise ValueError(f"{twice}. {_TWICE_HINTS[name]}")
-            highest = max(first, value)
-        documents[document] = highest
+            documents[document] = max(first, value)
+        else:
+            documents[document] = value
     return queries
 
 
-def as_floats(
-    values: list[Any], queries: Collection[Any], lengths: list[int], name: str, is_wrong: Any
-) -> Floats:
-    """The values of the documents of queries as checked floats."""
-
-    def query_of(row: int) -> Any:
-        return list(queries)[int(np.searchsorted(np.cumsum(lengths), row, side="right"))]
-
+def as_floats(nested: Mapping[Any, Mapping[Any, Any]], name: str, is_wrong: Any) -> Floats:
+    """The values of all documents of the queries as checked floats."""
+    values = [value for documents in nested.values() for value in documents.values()]
     try:
         array = np.asarray(values)
     except ValueError:  # lists of several lengths among them
         array = np.empty(0)
     if array.dtype.kind not in "biuf" or array.shape != (len(values),):
-        for row, value in enumerate(values):
-            if not isinstance(value, bool | np.bool_) and not is_number(value):
-                raise TypeError(
-                    f"{name} must have numbers, got {value!r} in query {query_of(row)!r}."
-                )
+        for query, documents in nested.items():
+            for value in documents.values():
+                if not isinstance(value, bool | np.bool_) and not is_number(value):
+                    raise TypeError(f"{name} must have numbers, got {value!r} in query {query!r}.")
     with np.errstate(over="ignore"):
         floats = array.astype(np.float64)
     wrong = is_wrong(floats)
     if wrong.any():
         row = int(wrong.argmax())
-        raise ValueError(f"{name} must not have {values[row]}, found in query {query_of(row)!r}.")
+        query = [query for query, documents in nested.items() for _ in documents][row]
+        raise ValueError(f"{name} must not have {values[row]}, found in query {query!r}.")
     return floats
-
-
-def _numbers(nested: Mapping[str, Mapping[str, Any]], name: str, is_wrong: Any) -> Floats:
-    """Values of all documents as floats."""
-    values = [value for documents in nested.values() for value in documents.values()]
-    return as_floats(values, nested, list(map(len, nested.values())), name, is_wrong)
 
 
 def _fractional(values: Floats) -> NDArray[np.bool_]:

@@ -124,20 +124,18 @@ class Explanation:
         if self.changes[step].choice == "ties" and not self.n_tied:
             return "no effect: no two documents of a query have equal scores"
         before, after = self.values[step : step + 2]
-        with np.errstate(invalid="ignore"):
-            same = (np.abs(after - before) < EQUAL) | (np.isnan(before) & np.isnan(after))
+        same = np.isclose(before, after, rtol=0, atol=EQUAL, equal_nan=True)
         if same.all():
             return "no effect"
         # queries that change in the direction of the mean come first
         towards = self.shares[step] * (np.sign(self.difference[step]) or 1)
-        most = np.flatnonzero(~same)
-        most = most[np.argsort(-towards[most], kind="stable")][:_MOST]
+        changed = np.flatnonzero(~same)
+        most = changed[np.argsort(-towards[changed], kind="stable")][:_MOST]
         shown = [
-            f"{shown_labels(self.labels[[query]])} ({_value(before[query])} to "
-            f"{_value(after[query])})"
-            for query in most
+            f"{shown_labels(self.labels[[query]])} ({_value(old)} to {_value(new)})"
+            for query, old, new in zip(most, before[most], after[most], strict=True)
         ]
-        return f"in {np.sum(~same)} of {len(same)} queries, most in {', '.join(shown)}"
+        return f"in {len(changed)} of {len(same)} queries, most in {', '.join(shown)}"
 
 
 def explain_difference(

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import fields
-from functools import wraps
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff, Discount, Floats, Gain, Ints, Ties, Undefined, Unjudged
-from sklearn_ndcg._metrics.inputs import as_column, numeric
+from sklearn_ndcg._metrics.inputs import numeric
 from sklearn_ndcg._metrics.measure import Measure, check_curve_cutoffs, check_cutoff
 from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import Rankings
@@ -20,30 +18,12 @@ from sklearn_ndcg._rows.grouping import Grouping
 
 _OPTIONS = {option.name for option in fields(Measure) if option.init}
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def _not_a_scorer(metric: Function) -> Function:
-    """Explain to users who pass a metric as `scoring` that a scorer is needed."""
-
-    @wraps(metric)
-    def checked(*arguments: Any, **options: Any) -> Any:
-        if len(arguments) > 2 and hasattr(arguments[0], "fit"):
-            scorer = f"make_{metric.__name__.split('_')[0]}_scorer"
-            raise TypeError(
-                f"{metric.__name__} takes y_true and y_score, but was called like a scorer, with "
-                f"{type(arguments[0]).__name__}, X and y. Pass scoring={scorer}(...), which takes "
-                "the same options."
-            )
-        return metric(*arguments, **options)
-
-    return checked  # type: ignore[return-value]
-
 
 def _queries(arguments: dict[str, Any], *, normalized: bool = True, sort: bool = False) -> Queries:
     """Checked rows and the measure, from the arguments of a metric, which all have these names."""
+    if np.iterable(arguments["k"]):
+        check_cutoff(arguments["k"])  # refuses lists
     options = {name: arguments[name] for name in _OPTIONS & arguments.keys()}
-    check_cutoff(options["k"])
     measure = Measure(normalized=normalized, **options)
     rankings = Rankings.of_arrays(
         arguments["y_true"], {None: arguments["y_score"]}, arguments["groups"],
@@ -52,7 +32,6 @@ def _queries(arguments: dict[str, Any], *, normalized: bool = True, sort: bool =
     return rankings.queries(measure)[0]
 
 
-@_not_a_scorer
 def dcg_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -179,7 +158,6 @@ def dcg_score(
     return float(_queries(locals(), normalized=False).means()[0])
 
 
-@_not_a_scorer
 def ndcg_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -323,7 +301,6 @@ def ndcg_score(
     return float(_queries(locals()).means()[0])
 
 
-@_not_a_scorer
 def dcg_samples(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -406,7 +383,6 @@ def dcg_samples(
     return _queries(locals(), normalized=False, sort=True).values()[:, 0]
 
 
-@_not_a_scorer
 def ndcg_samples(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -503,7 +479,6 @@ def ndcg_samples(
     return _queries(locals(), sort=True).values()[:, 0]
 
 
-@_not_a_scorer
 def ndcg_curve(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -647,24 +622,19 @@ def quantile_grades(
     array([2, 0, 1, 3, 0, 0, 3, 0])
     """
     _checks.refuse_reordered(y=y, groups=groups)
-    values = as_column(numeric(y, "y"))
-    if values.ndim != 1:
+    values = numeric(y, "y")
+    n = len(values)
+    if values.size > n:
         raise ValueError(f"y must be 1-D, one value per row, got shape {values.shape}.")
+    values = values.ravel()
     if values.dtype.kind == "f" and np.isnan(values).any():
         missing = _checks.describe_mask(np.isnan(values), "NaN")
         raise ValueError(f"y has {missing}: leave rows with NaN out.")
     if not _checks.is_integer(n_grades) or not 2 <= n_grades < 2**31:
         raise ValueError(f"n_grades must be an integer from 2 to 2**31 - 1, got {n_grades!r}.")
-    n = len(values)
     grouping = Grouping.of_ids(np.zeros(n) if groups is None else groups, n)
     codes = grouping.row_codes()
-    order = np.lexsort((values, codes))
-    values, codes = values[order], codes[order]
-    position = np.arange(n)
-    is_first = np.r_[True, codes[1:] != codes[:-1]]
-    is_new_value = is_first | np.r_[True, values[1:] != values[:-1]]
-    first_of_group = np.maximum.accumulate(np.where(is_first, position, 0))
-    n_smaller = np.maximum.accumulate(np.where(is_new_value, position, 0)) - first_of_group
-    grades = np.empty(n, dtype=np.int64)
-    grades[order] = int(n_grades) * n_smaller // grouping.lengths[codes]
-    return grades
+    # one integer sorts by group and, within it, by value
+    keys = codes * n + np.unique(values, return_inverse=True)[1]
+    n_smaller = np.searchsorted(np.sort(keys), keys) - np.searchsorted(np.sort(codes), codes)
+    return int(n_grades) * n_smaller // grouping.lengths[codes]

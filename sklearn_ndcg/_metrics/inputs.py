@@ -50,11 +50,6 @@ def numeric(values: Any, name: str, only_order: bool = False) -> NDArray[Any]:
     return array
 
 
-def as_column(values: NDArray[Any]) -> NDArray[Any]:
-    """Values of shape (n, 1) as (n,); others unchanged."""
-    return values.ravel() if values.shape[1:] == (1,) else values
-
-
 def _dense(matrix: Any, name: str) -> NDArray[Any]:
     """A sparse matrix of relevance as an array, with one byte per document if grades fit."""
     if name != "y_true":
@@ -96,12 +91,10 @@ def _refuse_text(values: Any, depth: int = 2) -> None:
             f"it holds text, the first {values[:40]!r}. Convert it to numbers, words with a dict "
             "from word to grade (LabelEncoder would number them alphabetically)."
         )
-    if isinstance(values, list | tuple) and depth:
-        if any(issubclass(kind, str | bytes | list | tuple) for kind in set(map(type, values))):
-            for value in values:
-                _refuse_text(value, depth - 1)
-    elif hasattr(values, "to_list") and len(values):  # the first element of a Series is enough
-        _refuse_text(next(iter(values)), 0)
+    kinds = set(map(type, values)) if isinstance(values, list | tuple) and depth else ()
+    if any(issubclass(kind, str | bytes | list | tuple) for kind in kinds):
+        for value in values:
+            _refuse_text(value, depth - 1)
 
 
 def _nan_if_missing(value: Any) -> Any:
@@ -135,9 +128,7 @@ def check_groups(shape: tuple[int, ...], groups: object) -> None:
 def scores_like(y_score: ArrayLike, shape: tuple[int, ...]) -> Floats:
     """Checked scores, which must have this shape, as one column of floats."""
     score = numeric(y_score, "y_score", only_order=True)
-    if len(shape) == 1:
-        score = as_column(score)
-    if score.shape != shape:
+    if score.shape not in (shape, (*shape, 1)):
         hint = ""
         if len(shape) == 1 and score.ndim == 2:
             hint = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from math import isfinite, log
@@ -58,13 +58,23 @@ TIES = {
     "worst": TieRule(by_gain=-1),
     "best": TieRule(by_gain=1),
 }
-_UNJUDGED = ("raise", "zero", "omit")
 UNDEFINED = {
     "warn": UndefinedRule(0.0, warns=True),
     "omit": UndefinedRule(np.nan),
     "raise": UndefinedRule(np.nan, raises=True),
 }
-_FLOAT = np.dtype(np.float64)
+_NAMES: Mapping[str, Iterable[str]] = {
+    "gain": GAINS,
+    "discount": DISCOUNTS,
+    "ties": TIES,
+    "unjudged": ("raise", "zero", "omit"),
+    "undefined": UNDEFINED,
+}
+_OTHER_VALUES = {
+    "gain": "a table (a sequence or mapping from grade to gain) or a callable on relevance",
+    "discount": "or a callable on the ranks 1..n",
+    "undefined": "or a finite number (up to 1e100); 'omit' leaves undefined queries out",
+}
 _LARGEST_UNDEFINED = 1e100  # its cubes and their sums, as in intervals, still fit a float64
 
 
@@ -117,14 +127,21 @@ class Measure:
         return cls(**others, **options)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "cutoffs", check_cutoffs(self.k))
-        _check_gain(self.gain)
-        if not callable(self.discount):
-            more = "or a callable on the ranks 1..n"
-            _checks.check_choice("discount", self.discount, tuple(DISCOUNTS), more)
+        cutoffs = list(map(check_cutoff, self.k if self.has_several_cutoffs else [self.k]))
+        if not cutoffs or len(set(cutoffs)) < len(cutoffs):
+            raise ValueError(f"k must list different cutoffs, at least one, got {self.k!r}.")
+        object.__setattr__(self, "cutoffs", cutoffs)
+        for option, names in _NAMES.items():
+            value = getattr(self, option)
+            if not isinstance(value, str) or value not in names:
+                _check_other_value(option, value)
         if self.log_base != 2:
-            _check_log_base(self.log_base, self.discount)
-        _checks.check_choice("ties", self.ties, tuple(TIES))
+            _check_base("log_base", self.log_base)
+            if self.discount != "log":
+                raise ValueError(
+                    f"log_base={self.log_base!r} is the base of discount='log' and has no meaning "
+                    f"for discount={_checks.name_of(self.discount)}: leave one of the two out."
+                )
         if not isinstance(self.ignore_ties, bool | np.bool_):
             raise ValueError(f"ignore_ties must be True or False, got {self.ignore_ties!r}.")
         if self.ignore_ties and self.ties != "average":
@@ -132,9 +149,6 @@ class Measure:
                 f"ignore_ties=True assumes that no scores are tied, and ties={self.ties!r} says "
                 "how ties are ordered: leave one of the two out."
             )
-        _checks.check_choice("unjudged", self.unjudged, _UNJUDGED)
-        if not isinstance(self.undefined, str) or self.undefined not in UNDEFINED:
-            _check_undefined(self.undefined)
 
     def __repr__(self) -> str:
         changed = (
@@ -152,7 +166,7 @@ class Measure:
     @property
     def has_several_cutoffs(self) -> bool:
         """Whether `k` is a list."""
-        return _is_list(self.k)
+        return np.iterable(self.k) and not isinstance(self.k, str)
 
     @property
     def tie_rule(self) -> TieRule:
@@ -177,8 +191,7 @@ class Measure:
         if warns:
             _checks.warn(
                 f"NDCG is undefined for {those}, and is set to {value} there. Pass "
-                f"undefined={value} to keep that without this warning, another number, or "
-                "undefined='omit' to leave them out of the mean.",
+                f"undefined={value} to keep that, another number, or 'omit' to leave them out.",
                 UndefinedMetricWarning,
             )
         if raises:
@@ -193,28 +206,27 @@ class Measure:
             return GAINS[self.gain](relevance)
         if callable(self.gain):
             return _result_of(self.gain, "gain", "relevance", relevance.copy())
-        gains, unknown = self._look_up(relevance)
+        grades, gains = self._gain_of_grade
+        entry = np.minimum(np.searchsorted(grades, relevance), len(grades) - 1)
+        unknown = grades[entry] != relevance
         if unknown.any():
-            grades = self._gain_of_grade[0].tolist()
-            listed = f"{grades[:3]}...{grades[-1]}" if len(grades) > 20 else f"{grades}"
-            count = int(np.count_nonzero(unknown))
+            count, listed = int(np.count_nonzero(unknown)), f"{grades.tolist()}"
+            if len(grades) > 20:
+                listed = f"{grades[:3].tolist()}...{grades[-1]}"
             raise ValueError(
                 f"gain has no entry for {count} value{'s' * (count > 1)} of {source}, the first "
                 f"{relevance[unknown][0]}; it has the grades {listed}."
             )
-        return gains
+        return gains[entry]
 
     def gain_table(self, highest: int) -> Floats | None:
         """Gains of the grades 0..highest; None unless there is a table of them, all >= 0."""
-        grades = np.arange(highest + 1.0)
         if callable(self.gain) or isinstance(self.gain, Mapping):
             return None
-        if isinstance(self.gain, str):
-            gains = GAINS[self.gain](grades)
-        else:
-            gains, unknown = self._look_up(grades)
-            if unknown.any():
-                return None
+        try:
+            gains = self.gains(np.arange(highest + 1.0))
+        except ValueError:  # a grade without an entry, which may not occur
+            return None
         return gains if gains.min() >= 0 else None
 
     @cached_property
@@ -225,12 +237,6 @@ class Measure:
         grades, gains = np.array(table, dtype=np.float64).T.copy()
         return grades, gains
 
-    def _look_up(self, relevance: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-        """The entry of a table of gains for each relevance, and where entries are missing."""
-        grades, gains = self._gain_of_grade
-        entry = np.minimum(np.searchsorted(grades, relevance), len(grades) - 1)
-        return gains[entry], grades[entry] != relevance
-
     def discounts(self, n: int) -> Floats:
         """Discounts of the ranks 1..n."""
         ranks = np.arange(1, n + 1)
@@ -239,14 +245,14 @@ class Measure:
             discounts = DISCOUNTS[self.discount](ranks.astype(np.float64), **base)
         else:
             discounts = _result_of(self.discount, "discount", "ranks", ranks.copy())
-        falls = discounts[1:] <= discounts[:-1]  # false for NaN
-        if not (0 < discounts[0] < np.inf and discounts[-1] >= 0 and falls.all()):
-            wrong = ~np.isfinite(discounts) | (discounts < 0)
-            wrong |= np.r_[discounts[0] == 0, discounts[1:] > discounts[:-1]]
+        right = discounts >= 0  # false for NaN, as all comparisons
+        right[0] = 0 < discounts[0] < np.inf
+        right[1:] &= discounts[1:] <= discounts[:-1]
+        if not right.all():
+            first = right.argmin()
             raise ValueError(
                 "discount must be finite, >= 0 (above 0 at rank 1) and must not rise, but "
-                f"{_checks.name_of(self.discount)} gave {discounts[wrong][0]} at rank "
-                f"{ranks[wrong][0]}."
+                f"{_checks.name_of(self.discount)} gave {discounts[first]} at rank {first + 1}."
             )
         return discounts
 
@@ -290,8 +296,7 @@ class jarvelin_kekalainen:  # noqa: N801  (a discount: used and shown like a fun
     b: float = 2
 
     def __post_init__(self) -> None:
-        if not _checks.is_number(self.b) or not 1 < float(self.b) < np.inf:
-            raise ValueError(f"b must be a finite number above 1, got {self.b!r}.")
+        _check_base("b", self.b)
 
     def __call__(self, ranks: ArrayLike) -> Floats:
         ranks = np.asarray(ranks, dtype=np.float64)
@@ -307,54 +312,46 @@ def check_cutoff(k: Any) -> Cutoff:
         return "retrieved"
     if _checks.is_integer(k) and k >= 1:
         return int(k)
-    several = " For several cutoffs call it in a loop; ndcg_curve and scorers take a list."
     raise ValueError(
-        f"k must be an integer >= 1, None for all documents or 'retrieved' for each list's own "
-        f"length, got {k!r}.{several if _is_list(k) else ''}"
+        "k must be an integer >= 1, None for all documents or 'retrieved' for each list's own "
+        f"length, got {k!r}. For several cutoffs call it in a loop; ndcg_curve and scorers take a "
+        "list."
     )
-
-
-def check_cutoffs(k: Any) -> list[Cutoff]:
-    """One cutoff, or several different ones, as a list."""
-    if not _is_list(k):
-        return [check_cutoff(k)]
-    cutoffs = list(map(check_cutoff, k))
-    if not cutoffs or len(set(cutoffs)) < len(cutoffs):
-        raise ValueError(f"k must list different cutoffs, at least one, got {k!r}.")
-    return cutoffs
-
-
-def _is_list(k: Any) -> bool:
-    return np.iterable(k) and not isinstance(k, str)
 
 
 def check_curve_cutoffs(k: Any) -> Ints | None:
     """The cutoffs of a curve as an array; None for all."""
     if k is None:
         return None
-    try:
-        cutoffs = np.array(list(map(check_cutoff, k)), dtype=np.intp)
-        if len(cutoffs):
+    cutoffs = np.asarray(k)
+    if cutoffs.ndim == 1 and cutoffs.dtype.kind in "iu" and cutoffs.size:
+        cutoffs = cutoffs.astype(np.intp)  # larger ones become negative
+        if cutoffs.min() >= 1:
             return cutoffs
-    except (TypeError, ValueError, OverflowError):
-        pass
     raise ValueError(
         "k must be a 1-D array of integer cutoffs from 1 to 2**63 - 1, for example k=[1, 5, 10], "
         f"got {k!r}."
     )
 
 
+def _check_other_value(option: str, value: Any) -> None:
+    """Check the value of an option that is not in the table of its names."""
+    if option == "gain" and value is not None and not isinstance(value, str):
+        _check_gain(value)
+    elif option == "undefined" and _checks.is_number(value) and abs(value) <= _LARGEST_UNDEFINED:
+        return
+    elif option != "discount" or not callable(value):
+        _checks.check_choice(option, value, tuple(_NAMES[option]), _OTHER_VALUES.get(option, ""))
+
+
 def _check_gain(gain: object) -> None:
-    if isinstance(gain, str) or gain is None:
-        more = "a table (a sequence or mapping from grade to gain) or a callable on relevance"
-        _checks.check_choice("gain", gain, tuple(GAINS), more)
-    elif hasattr(gain, "to_dict"):
+    if hasattr(gain, "to_dict"):
         raise ValueError(
             f"gain is a {type(gain).__name__}, whose index may or may not be meant as grades: pass "
             "gain.to_dict() for a mapping from grade to gain, or gain.to_numpy() for the grades "
             "0, 1, 2, ..."
         )
-    elif isinstance(gain, Mapping):
+    if isinstance(gain, Mapping):
         _check_numbers(list(gain), "keys of gain")
         _check_numbers(list(gain.values()), "gain")
         if len({float(grade) for grade in gain}) < len(gain):
@@ -370,30 +367,14 @@ def _check_numbers(values: Any, name: str) -> None:
         raise ValueError(f"{name} must be finite numbers, one for each grade; got {values!r}.")
 
 
-def _check_log_base(log_base: object, discount: object) -> None:
-    if not _checks.is_number(log_base) or not 1 < float(log_base) < np.inf:
-        raise ValueError(f"log_base must be a finite number above 1, got {log_base!r}.")
-    if log_base != 2 and discount != "log":
-        raise ValueError(
-            f"log_base={log_base!r} is the base of discount='log' and has no meaning for "
-            f"discount={_checks.name_of(discount)}: leave one of the two out."
-        )
-
-
-def _check_undefined(value: object) -> None:
-    if not _checks.is_number(value) or not abs(float(value)) <= _LARGEST_UNDEFINED:
-        words = ", ".join(map(repr, UNDEFINED))
-        raise ValueError(
-            f"undefined must be one of {words}, or a finite number (up to 1e100), got {value!r}."
-            + (" 'omit' leaves undefined queries out." if value != value else "")  # noqa: PLR0124
-        )
+def _check_base(name: str, base: object) -> None:
+    if not _checks.is_number(base) or not 1 < float(base) < np.inf:
+        raise ValueError(f"{name} must be a finite number above 1, got {base!r}.")
 
 
 def _result_of(function: Callable[[Any], ArrayLike], name: str, of: str, values: Any) -> Floats:
     """What a callable gain or discount returns, one number for each value."""
     returned = function(values)
-    if type(returned) is np.ndarray and (returned.dtype, returned.shape) == (_FLOAT, values.shape):
-        return returned
     _checks.refuse_masked(returned, f"what {name} returned")
     result = np.asarray(returned)
     if result.shape != values.shape or result.dtype.kind not in "biuf":

@@ -93,46 +93,50 @@ class Queries:
     def totals(self) -> Totals:
         """Sums from which a mean over these and other queries is computed."""
         cutoffs = self.measure.cutoffs
-        step = max(1, _VALUES_AT_A_TIME // len(self))
+        step = max(1, _VALUES_AT_A_TIME // len(self.starts))
         if len(cutoffs) <= step:
             return self.totals_of(*self._values())
-        blocks = [cutoffs[start : start + step] for start in range(0, len(cutoffs), step)]
-        totals = [self.for_measure(k=block).totals() for block in blocks]
+        starts = range(0, len(cutoffs), step)
+        totals = [self.for_measure(k=cutoffs[at : at + step]).totals() for at in starts]
         return totals[0]._replace(total=np.concatenate([block.total for block in totals]))
 
     def totals_of(self, values: Floats, n_undefined: int = 0) -> Totals:
         """Sums of given values of the queries, without nan; so many of them are undefined."""
         scored = ~np.isnan(values[:, 0])
         weight = self._weights()[scored]
-        with np.errstate(over="ignore"):
-            total = weighted_sums(values[scored].T, weight)
+        total = weighted_sums(values[scored].T, weight)
         largest = 1.0 if self.weight is None else float(self.weight.max())
         n_single = self.grouping.n_single
         return Totals(total, exact_sum(weight), largest, len(values), n_undefined, n_single)
 
     def _values(self) -> tuple[Floats, int]:
         """Values as in `values`, and how many queries are undefined."""
+        dcg, ideal = self.dcg_and_ideal(self.measure.normalized)
         if not self.measure.normalized:
-            cutoffs, column = self._distinct_cutoffs()
-            return self._dcg(cutoffs, self.measure.discounts(cutoffs[-1]))[:, column], 0
-        ndcg = self.ndcg(*self.dcg_and_ideal())
+            return dcg, 0
+        ndcg = self.ndcg(dcg, ideal)
         undefined = np.isnan(ndcg[:, 0])
         ndcg[undefined] = self.measure.undefined_rule.value
         return ndcg, int(np.count_nonzero(undefined))
 
-    def dcg_and_ideal(self) -> tuple[Floats, Floats]:
-        """DCG and ideal DCG of every query at every cutoff, each (n_queries, n_cutoffs)."""
+    def dcg_and_ideal(self, with_ideal: bool = True) -> tuple[Floats, Floats]:
+        """DCG and ideal DCG of every query at every cutoff, each (n_queries, n_cutoffs).
+
+        Without an ideal the second is the DCG, too.
+        """
         cutoffs, column = self._distinct_cutoffs()
         discount = self.measure.discounts(cutoffs[-1])
-        dcg = self._dcg(cutoffs, discount)[:, column]
-        if "retrieved" not in self.measure.cutoffs:
-            return dcg, self._ideal(cutoffs, discount)[:, column]
+        if not with_ideal or "retrieved" not in self.measure.cutoffs:
+            dcg, ideal = self._sums(cutoffs, discount, cutoffs if with_ideal else None)
+            return dcg[:, column], ideal[:, column]
         n_before = np.r_[0, np.cumsum(self.score > -np.inf)]
         n_retrieved = n_before[self.starts + self.lengths] - n_before[self.starts]
         # with none retrieved the DCG is 0, and the ideal at 1 shows whether NDCG is defined
         own_cutoff = np.maximum(n_retrieved, 1)[:, np.newaxis]
         is_own = [k == "retrieved" for k in self.measure.cutoffs]
-        return dcg, self._ideal(np.where(is_own, own_cutoff, cutoffs[column]), discount)
+        ideal_cutoffs = np.where(is_own, own_cutoff, cutoffs[column])
+        dcg, ideal = self._sums(cutoffs, discount, ideal_cutoffs)
+        return dcg[:, column], ideal
 
     @staticmethod
     def ndcg(dcg: Floats, ideal: Floats) -> Floats:
@@ -165,7 +169,6 @@ class Queries:
         k = np.arange(1, self._longest + 1) if k is None else k
         cutoffs, column = np.unique(k, return_inverse=True)
         weight = self._weights()
-
         sums, undefined = self.curve_moments(cutoffs, weight[np.newaxis], powers=(1,))
         total = weight[~undefined].sum()
         if not np.isnan(self.measure.undefined_rule.value):
@@ -187,7 +190,7 @@ class Queries:
         beyond = np.zeros((len(powers), len(weights), len(cutoffs) + 1))
         for numbers, n_cutoffs in self._curve_blocks(cutoffs):
             block, ends = self._take(numbers), cutoffs[:n_cutoffs]
-            values = self.ndcg(block._dcg(ends, discount), block._ideal(ends, discount))
+            values = self.ndcg(*block._sums(ends, discount, ends))
             undefined[numbers] = np.isnan(values[:, 0])
             defined = ~undefined[numbers]
             # NumPy sums contiguous rows pairwise, so that no digit is lost over many queries
@@ -227,7 +230,7 @@ class Queries:
     def _weights(self) -> Floats:
         """Weights of queries, scaled so that the largest is 1 and no sum is too large."""
         if self.weight is None:
-            return np.ones(len(self))
+            return np.ones(len(self.starts))
         return np.asarray(self.weight / (self.weight.max() or 1))
 
     def _take(self, numbers: Ints) -> Queries:
@@ -245,22 +248,17 @@ class Queries:
             return np.array(ends, dtype=np.intp), slice(None)
         return np.unique(np.array(ends, dtype=np.intp), return_inverse=True)
 
-    def _dcg(self, cutoffs: Ints, discount: Floats) -> Floats:
-        dcg = _kernels.backend.dcg(
+    def _sums(self, cutoffs: Ints, discount: Floats, ideal_at: Any) -> tuple[Floats, Floats]:
+        """DCG and ideal DCG, if it has cutoffs, at distinct cutoffs; raises if one is too large."""
+        ideal = dcg = _kernels.backend.dcg(
             self.gain, self.score, self.starts, self.lengths, discount, cutoffs,
             self.measure.tie_rule, self.gain_table,
         )  # fmt: skip
-        return self._finite(dcg)
-
-    def _ideal(self, cutoffs: Ints, discount: Floats) -> Floats:
-        ideal = _kernels.backend.ideal_dcg(
-            self.gain, self.starts, self.lengths, discount, cutoffs, self.gain_table
-        )
-        return self._finite(ideal)
-
-    def _finite(self, sums: Floats) -> Floats:
-        """The sums of the queries; raises if one is too large."""
-        wrong = ~np.isfinite(sums).all(axis=1)
+        if ideal_at is not None:
+            ideal = _kernels.backend.ideal_dcg(
+                self.gain, self.starts, self.lengths, discount, ideal_at, self.gain_table
+            )
+        wrong = ~(np.isfinite(dcg).all(axis=1) & np.isfinite(ideal).all(axis=1))
         if wrong.any():
             raise ValueError(
                 f"{self.truth} has gains that, times discount, add up to more than a float64 holds "
@@ -268,7 +266,7 @@ class Queries:
                 f"{shown_labels(self.grouping.labels[wrong], 1)}: scale {self.truth} down, or pass "
                 "a gain that does."
             )
-        return sums
+        return dcg, ideal
 
 
 def count_of_queries(n: int) -> str:

@@ -13,7 +13,7 @@ from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Floats, Grades, Ints
 from sklearn_ndcg._kernels.numpy_kernels import as_grades
 from sklearn_ndcg._lists.pool import Pool
-from sklearn_ndcg._metrics.inputs import as_column, check_groups, numeric, row_weights, scores_like
+from sklearn_ndcg._metrics.inputs import check_groups, numeric, row_weights, scores_like
 from sklearn_ndcg._metrics.measure import Measure
 from sklearn_ndcg._metrics.queries import Queries, count_of_queries, refuse_zero_weight
 from sklearn_ndcg._rows.columns import take_rows
@@ -37,8 +37,9 @@ class JudgedShares(NamedTuple):
 
     def take(self, queries: NDArray[np.bool_]) -> JudgedShares:
         """The shares of some queries."""
-        known = self.has_judgements[queries]
-        return JudgedShares(self.share[:, queries], known, self.has_judged_nonrelevant)
+        return self._replace(
+            share=self.share[:, queries], has_judgements=self.has_judgements[queries]
+        )
 
     def n_answered(self) -> NDArray[np.intp]:
         """For how many of the queries with judgements each ranker returned a document."""
@@ -81,8 +82,8 @@ class Rankings:
     ) -> Rankings:
         """Read and check arrays; without `sort`, queries may be in any order."""
         relevance = numeric(y_true, "y_true")
-        if groups is not None:
-            relevance = as_column(relevance)
+        if groups is not None and relevance.shape[1:] == (1,):
+            relevance = relevance.ravel()
         shape = relevance.shape
         check_groups(shape, groups)
         scores = {}
@@ -127,7 +128,13 @@ class Rankings:
         that weights are not all 0.
         """
         if self.judged is not None and measure.unjudged == "raise":
-            self._refuse_unjudged(~self.judged)
+            padding = " (with scores of -inf if they pad rows to one length)"
+            raise ValueError(
+                f"{self.truth} has {self._rows(~self.judged, 'NaN', 'NaN')}. If NaN means "
+                "unjudged, pass unjudged='zero' to count these documents as not relevant or "
+                "unjudged='omit' to take them out of the ranking"
+                f"{padding if len(self.shape) == 2 else ''}."
+            )
         grouping, weight, kept = self.grouping, self.weight, None
         starts, lengths = grouping.starts, grouping.lengths
         gain: Any
@@ -144,9 +151,7 @@ class Rankings:
         queries = [
             Queries(measure, grouping, gain, gain_table, first, starts, lengths, weight, self.truth)
         ]
-        if others:
-            quiet = queries[0].without_warning()
-            queries += [replace(quiet, score=score) for score in others]
+        queries += [replace(queries[0].without_warning(), score=score) for score in others]
         if are_all and weight is not None:
             refuse_zero_weight(weight.max())
         if are_all and len(self.shape) == 1 and self.pool is None:
@@ -180,12 +185,11 @@ class Rankings:
     def labels_of_queries(self, ids: Any, name: str) -> tuple[NDArray[Any], Ints]:
         """Sorted labels of clusters or segments, and the position in them of each query's."""
         if self.pool is not None:
-            by_query = Grouping.of_ids(
-                self.pool.per_query(ids, name), len(self.pool.queries), name=name
-            )
-            return by_query.labels, by_query.row_codes()[self.pool.sorted_labels()[1]]
-        by_row = Grouping.of_ids(ids, self.shape[0], name=name)
-        labels, codes = by_row.labels, by_row.row_codes()
+            ids = self.pool.per_query(ids, name)
+        by_id = Grouping.of_ids(ids, self.shape[0] if self.pool is None else len(ids), name=name)
+        labels, codes = by_id.labels, by_id.row_codes()
+        if self.pool is not None:
+            return labels, codes[self.pool.sorted_labels()[1]]
         if getattr(getattr(ids, "dtype", None), "tz", None) is not None:  # labels are in UTC
             labels = np.fromiter(take_rows(ids, first_rows(codes)), object, len(labels))
         if len(self.shape) == 2:
@@ -194,13 +198,12 @@ class Rankings:
         several = np.flatnonzero(low < high)
         if len(several):
             query, noun = several[:1], name.removesuffix("s")
-            one, other = (shown_labels(labels[[code[query[0]]]]) for code in (low, high))
-            has = "has" if len(several) == 1 else "have"
+            one, other = (shown_labels(labels[code[query]]) for code in (low, high))
             raise ValueError(
-                f"{count_of_queries(len(several))} {has} rows in more than one {noun}: query "
-                f"{shown_labels(self.grouping.labels[query])} is in {name} {one} and {other}. Give "
-                f"all rows of a query the same {noun}, for example that of its first row, or score "
-                f"its rows in each {noun} as a query, with groups=[groups, {name}]."
+                f"{count_of_queries(len(several))} {'has' if len(several) == 1 else 'have'} rows "
+                f"in more than one {noun}: query {shown_labels(self.grouping.labels[query])} is in "
+                f"{name} {one} and {other}. Give all rows of a query the same {noun}, for example "
+                f"that of its first row, or score with groups=[groups, {name}]."
             )
         return labels, low
 
@@ -232,31 +235,15 @@ class Rankings:
             )
         if low < 0 and measure.normalized:
             wrong = gain < 0
-            reason = (
-                f"ndcg_score should not be used on negative {self.truth} values"
-                if values[wrong].min() < 0
-                else "NDCG is not defined for negative gain"
-            )
             raise ValueError(
-                f"{reason}: gain is {gain[wrong][0]} where {self.truth} is {values[wrong][0]}, and "
-                f"negative for {self._rows(wrong)}. Shift the grades, or pass a gain that clips "
-                "them, for example gain=functools.partial(numpy.maximum, 0)."
+                f"ndcg_score should not be used on negative {self.truth} values or gains: gain is "
+                f"{gain[wrong][0]} where {self.truth} is {values[wrong][0]}, and negative for "
+                f"{self._rows(wrong)}. Shift the grades, or pass a gain that clips them, for "
+                "example gain=functools.partial(numpy.maximum, 0)."
             )
         return gain, np.empty(0)
 
-    def _refuse_unjudged(self, missing: NDArray[np.bool_]) -> None:
-        matrix, padding = missing.reshape(self.shape), ""
-        if matrix.ndim == 2 and (matrix[:, 1:] >= matrix[:, :-1]).all():
-            padding = " If they pad rows to one length, pass unjudged='omit' and scores of -inf."
-        raise ValueError(
-            f"{self.truth} has {self._rows(missing, 'NaN', 'NaN')}.{padding} If NaN means "
-            "unjudged, pass unjudged='zero' to count these documents as not relevant or "
-            "unjudged='omit' to take them out of the ranking."
-        )
-
-    def _rows(
-        self, mask: NDArray[np.bool_], what: str = "document", plural: str = "documents"
-    ) -> str:
+    def _rows(self, mask: Any, what: str = "document", plural: str = "documents") -> str:
         """How many rows a mask selects, and the first: its index, or the query of its list."""
         if self.pool is None:
             return _checks.describe_mask(mask.reshape(self.shape), what, plural)
@@ -266,9 +253,7 @@ class Rankings:
         return f"{n} {plural if n > 1 else what}, {where} {query!r}"
 
 
-def _with_judged(
-    relevance: NDArray[Any], name: str
-) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+def _with_judged(relevance: NDArray[Any], name: str) -> tuple[NDArray[Any], Any]:
     """Relevance as one column, as grades if possible, and which rows have one; None if all have."""
     rows = relevance.ravel()
     grades = as_grades(rows)
@@ -284,40 +269,27 @@ def _with_judged(
 
 def _ranks_within_ties(score: Floats, gain: Floats) -> Floats:
     """Numbers in the order of scores, and of gain where scores are equal; -inf stays."""
-    order = np.lexsort((gain, score))
-    score, gain = score[order], gain[order]
-    is_next = np.r_[True, (score[1:] > score[:-1]) | (gain[1:] != gain[:-1])]
-    ranks = np.empty(len(order))
-    ranks[order] = np.where(score > -np.inf, np.cumsum(is_next), -np.inf)
-    return ranks
+    by_score, by_gain = (np.unique(values, return_inverse=True)[1] for values in (score, gain))
+    return np.where(score > -np.inf, by_score * (by_gain.max() + 1.0) + by_gain, -np.inf)
 
 
 def _warn_of_wrong_ids(queries: Queries) -> None:
     """Warn if the ids are probably not query ids."""
-    n_single, n_queries = queries.grouping.n_single, len(queries)
+    gain, starts, lengths = queries.gain, queries.starts, queries.lengths
+    n_single, n_queries = queries.grouping.n_single, len(starts)
     if 2 * n_single > n_queries:
         # genuine one-document lists leave relevant documents unretrieved
-        if n_single == n_queries or _all_retrieved(queries):
+        if n_single == n_queries or queries.score.min(initial=np.inf) > -np.inf:
             warn_of_single_documents(n_single, n_queries)
-    elif n_queries > 1 and _all_orders_are_equal(queries):
+        return
+    for start, length in zip(starts[:_FEW], lengths[:_FEW], strict=True):
+        if (gain[start : start + length] != gain[start : start + 1]).any():
+            return  # in ordinary data one of the first queries has two gains
+    changes = np.flatnonzero(gain[1:] != gain[:-1]) + 1
+    is_between = len(changes) > 0 and np.isin(changes, starts).all()
+    if is_between and queries.score.min(initial=np.inf) > -np.inf:
         _checks.warn(
             f"None of the {n_queries} queries has documents of different relevance, so any order "
             "of them is as good as any other. groups must have the query id of each row, not "
             "its relevance."
         )
-
-
-def _all_orders_are_equal(queries: Queries) -> bool:
-    """Whether documents differ in gain, and never within a query."""
-    gain = queries.gain
-    for query in range(min(_FEW, len(queries))):  # in ordinary data one of them has two gains
-        start, length = queries.starts[query], queries.lengths[query]
-        if (gain[start : start + length] != gain[start : start + 1]).any():
-            return False
-    changes = np.flatnonzero(gain[1:] != gain[:-1]) + 1
-    between = len(changes) > 0 and bool(np.isin(changes, queries.starts).all())
-    return between and _all_retrieved(queries)
-
-
-def _all_retrieved(queries: Queries) -> bool:
-    return bool(queries.score.min(initial=np.inf) > -np.inf)

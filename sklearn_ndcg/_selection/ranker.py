@@ -419,9 +419,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """X without the group columns, which it may lack already."""
         check_is_fitted(self)
         if len(getattr(X, "shape", (0, 0))) == 1:
-            raise ValueError(
-                "X must be 2-D. Reshape your data: (1, -1) for one document, (-1, 1) for one feature."
-            )
+            raise ValueError("X must be 2-D. Reshape your data to one row per document.")
         keys = self._group_columns
         missing = columns.lacking(X, keys, self._columns, self.n_features_in_)
         if not missing:

@@ -182,9 +182,7 @@ def _fit_catboost(last: Any, train: QueryRows, held_out: HeldOut, params: Params
     if held_out.scoring is not None:
         # a metric object would keep the model from being pickled, so all rounds are fitted
         if rows.params.get("baseline") is not None:
-            raise ValueError(
-                "early_stopping=True with scoring: leave baseline out, CatBoost cannot score stages with it."
-            )
+            raise ValueError("early_stopping=True with scoring: leave out CatBoost's baseline.")
         last.fit(train.X, train.y, **params)
         best = held_out.best_stage(last, rows.X)
         last.shrink(best + 1)
