@@ -18,7 +18,7 @@ def weighted_means(values: Floats, weight: Floats) -> Floats:
 
 def weighted_sums(values: Floats, weight: Floats) -> Floats:
     """Sum of each row times weight."""
-    return np.array([exact_sum(row * weight) for row in values])
+    return np.array(list(map(exact_sum, values * weight)))
 
 
 def exact_sum(values: Floats) -> float:

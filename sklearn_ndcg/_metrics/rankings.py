@@ -160,7 +160,7 @@ class Rankings:
 
     def judged_shares(self, measure: Measure) -> JudgedShares | None:
         """How much of what rankers return is judged; None if all is judged, and returned."""
-        if self.judged is None and all(s.min() > -np.inf for s in self.scores.values()):
+        if self.judged is None and min(map(np.min, self.scores.values())) > -np.inf:
             return None
         ones = np.ones(len(self.relevance), dtype=np.uint8)
         judged = ones if self.judged is None else self.judged.view(np.uint8)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cached_property
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, TypeVar
@@ -119,7 +120,7 @@ class Grouping:
         """Whether the rows are already sorted by query."""
         return self.codes is None and bool((self.starts[1:] > self.starts[:-1]).all())
 
-    @property
+    @cached_property
     def n_single(self) -> int:
         """How many queries have one row."""
         return int(np.count_nonzero(self.lengths == 1))

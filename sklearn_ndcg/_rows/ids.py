@@ -27,14 +27,16 @@ def encode_ids(groups: Any, n_rows: int, name: str) -> tuple[NDArray[Any], Label
     Rows with one code have one label; two codes may have the same label. `name` is the argument,
     for errors.
     """
-    refuse_masked(groups, name)
-    try:
-        column = readable(groups)
-        ids, labels_at = _encode_column(column) or (np.asarray(column), None)
-    except Exception as error:
-        raise TypeError(
-            f"{name} must be an array of {_noun(name)}s, got {type(groups).__name__}: {error}"
-        ) from error
+    ids, labels_at = groups, None
+    if type(groups) is not np.ndarray or groups.dtype.kind == "T":
+        refuse_masked(groups, name)
+        try:
+            column = readable(groups)
+            ids, labels_at = _encode_column(column) or (np.asarray(column), None)
+        except Exception as error:
+            raise TypeError(
+                f"{name} must be an array of {_noun(name)}s, got {type(groups).__name__}: {error}"
+            ) from error
     _check_shape(ids, groups, n_rows, name)
     if labels_at is None and ids.dtype.kind == "O":
         ids, labels_at = _encode_objects(ids, name)

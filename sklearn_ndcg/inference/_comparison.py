@@ -455,7 +455,7 @@ def _compared(
     sample: _sample.Sample, names: list[Any], pairs: list[Any], generator: Any, arguments: Any
 ) -> Comparison:
     """Compare rankers on the queries of a sample."""
-    test, level, margin = (arguments[name] for name in ("test", "confidence_level", "margin"))
+    test, level, margin = map(arguments.get, ("test", "confidence_level", "margin"))
     values = dict(zip(names, sample.values, strict=True))
     differences = np.array([query_differences(values[a], values[b]) for a, b in pairs])
     difference, error, effect = _statistics.mean_and_error(differences, sample.weight)
@@ -469,7 +469,7 @@ def _compared(
     if test == "t":
         statistic = _t_statistic(difference, error)
         pvalue = 2 * stats.t.sf(np.abs(statistic), degrees)
-    else:
+    elif test == "permutation":
         statistic, n = difference, arguments["n_resamples"]
         pvalue = _statistics.permutation_pvalues(independent, weight, n, generator)
     noninferiority = verdict = None
