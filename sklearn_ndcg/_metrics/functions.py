@@ -32,8 +32,8 @@ def _not_a_scorer(metric: Function) -> Function:
         if len(arguments) > 2:
             raise TypeError(
                 f"{metric.__name__} takes y_true and y_score, got {type(arguments[0]).__name__} "
-                f"and {len(arguments) - 1} more. As scoring pass "
-                f"make_{metric.__name__.split('_')[0]}_scorer(...), with the same options."
+                f"and {len(arguments) - 1} more. Pass "
+                f"scoring=make_{metric.__name__.split('_')[0]}_scorer(...), with the same options."
             )
         return metric(*arguments, **options)
 
