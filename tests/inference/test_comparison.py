@@ -714,7 +714,9 @@ def test_errors_in_the_truth_name_the_query_and_what_was_passed(case, function):
 
 def test_a_negative_grade_names_its_query():
     lists = {"one": {"u1": ["a"]}, "two": {"u1": ["b"]}}
-    message = "negative relevant values: gain is -1.0 where relevant is -1.0, .* in query 'u1'"
+    message = (
+        "negative relevant values or gains: gain is -1.0 where relevant is -1.0, .* in query 'u1'"
+    )
     with pytest.raises(ValueError, match=message) as caught:
         compare_lists({"u1": {"a": -1}}, lists)
     assert "y_true" not in str(caught.value)
