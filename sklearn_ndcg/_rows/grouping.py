@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cached_property
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
