@@ -88,11 +88,9 @@ def describe_mask(mask: NDArray[np.bool_], what: str, plural: str = "") -> str:
         raise RuntimeError("The input changed while it was read: another thread writes to it.")
     first = np.argwhere(mask)[0].tolist()
     index = tuple(first) if len(first) > 1 else first[0]
-    return (
-        f"{n} {plural or what}, the first at index {index}"
-        if n > 1
-        else f"1 {what}, at index {index}"
-    )
+    if n == 1:
+        return f"1 {what}, at index {index}"
+    return f"{n} {plural or what}, the first at index {index}"
 
 
 def refuse_reordered(**arguments: Any) -> None:
@@ -151,9 +149,7 @@ def _columns(name: str, values: Any) -> list[tuple[str, Any]]:
     if name not in _IDS or not isinstance(values, list | tuple):
         return [(name, values)]
     # one id per row has no shape, or an empty one
-    columns = takewhile(
-        lambda column: isinstance(column, list) or getattr(column, "shape", ()), values
-    )
+    columns = takewhile(lambda ids: isinstance(ids, list) or getattr(ids, "shape", ()), values)
     return [(f"{name}[{number}]", column) for number, column in enumerate(columns)]
 
 

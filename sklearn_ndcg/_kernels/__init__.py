@@ -18,9 +18,7 @@ def _choose_backend() -> ModuleType:
     """Return the compiled kernels or the NumPy ones."""
     choice = os.environ.get("SKLEARN_NDCG_KERNELS", "")
     if choice not in {"", "numpy", "compiled"}:
-        raise ImportError(
-            f"SKLEARN_NDCG_KERNELS must be 'numpy', 'compiled' or not set, got {choice!r}."
-        )
+        raise ImportError(f"SKLEARN_NDCG_KERNELS must be numpy, compiled or unset, got {choice!r}.")
     if choice != "numpy":
         try:
             return import_module("sklearn_ndcg._kernels.compiled")

@@ -178,9 +178,8 @@ def _at_cutoffs(ranked: Floats, discount: Floats, cutoffs: Ints) -> Floats:
     terms = ranked[:, :depth] * discount[:depth]
     if cutoffs.ndim == 2:
         ranks = np.arange(1, depth + 1)
-        return np.stack(
-            [(terms * (ranks <= column[:, np.newaxis])).sum(axis=1) for column in cutoffs.T], axis=1
-        )
+        sums = [(terms * (ranks <= ends[:, np.newaxis])).sum(axis=1) for ends in cutoffs.T]
+        return np.stack(sums, axis=1)
     # pairwise sums between cutoffs: a plain running sum would lose digits on long lists
     inside = cutoffs[: np.searchsorted(cutoffs, depth)]
     parts = np.add.reduceat(terms, np.concatenate(([0], inside)), axis=1)

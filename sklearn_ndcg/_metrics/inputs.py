@@ -42,9 +42,7 @@ def numeric(values: Any, name: str, only_order: bool = False) -> NDArray[Any]:
                 f"{name} must be an array of numbers, got {type(values).__name__}: {error}"
             ) from error
     if array.ndim not in (1, 2) or array.size == 0:
-        raise ValueError(
-            f"{name} must be 1-D or 2-D and must not be empty, got shape {array.shape}."
-        )
+        raise ValueError(f"{name} must be 1-D or 2-D and not empty, got shape {array.shape}.")
     if array.dtype.kind == "b":  # any byte but 0 is True, in a view of other bytes too
         array = array.view(np.uint8) != 0
     return array
@@ -107,10 +105,9 @@ def check_groups(shape: tuple[int, ...], groups: object) -> None:
     if len(shape) == 1:
         if groups is None:
             raise ValueError(
-                "y_true is 1-D and groups is missing, so it is not known which documents compete "
-                "with which. Pass groups= with one query id per row, or, if all rows are a single "
-                "ranking, pass [y_true], [y_score]. Inside XGBoost pass custom_metric to "
-                "xgb.train, not eval_metric to XGBRanker."
+                "y_true is 1-D and groups is missing. Pass [y_true], [y_score] if all rows are a "
+                "single ranking, or groups= with one query id per row. In scikit-learn's tools, "
+                "scoring=make_ndcg_scorer(...) finds the ids."
             )
     elif groups is not None:
         raise ValueError(
@@ -142,9 +139,7 @@ def scores_like(y_score: ArrayLike, shape: tuple[int, ...]) -> Floats:
     rows = score.ravel()
     if not rows.max() < np.inf:
         wrong = _checks.describe_mask(np.isnan(score) | (score == np.inf), "NaN or +inf")
-        raise ValueError(
-            f"y_score must be finite, or -inf for what was not retrieved; found {wrong}."
-        )
+        raise ValueError(f"y_score must be finite, or -inf if not retrieved; found {wrong}.")
     return _as_float(rows)
 
 

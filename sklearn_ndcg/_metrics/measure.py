@@ -159,11 +159,6 @@ class Measure:
         return f"Measure({', '.join(changed)})"
 
     @property
-    def name(self) -> str:
-        """What the measure is called."""
-        return "ndcg" if self.normalized else "dcg"
-
-    @property
     def has_several_cutoffs(self) -> bool:
         """Whether `k` is a list."""
         return np.iterable(self.k) and not isinstance(self.k, str)

@@ -35,11 +35,9 @@ class JudgedShares(NamedTuple):
     has_judgements: NDArray[np.bool_]
     has_judged_nonrelevant: bool
 
-    def take(self, queries: NDArray[np.bool_]) -> JudgedShares:
+    def take(self, mask: NDArray[np.bool_]) -> JudgedShares:
         """The shares of some queries."""
-        return self._replace(
-            share=self.share[:, queries], has_judgements=self.has_judgements[queries]
-        )
+        return self._replace(share=self.share[:, mask], has_judgements=self.has_judgements[mask])
 
     def n_answered(self) -> NDArray[np.intp]:
         """For how many of the queries with judgements each ranker returned a document."""
@@ -138,7 +136,7 @@ class Rankings:
         grouping, weight, kept = self.grouping, self.weight, None
         starts, lengths = grouping.starts, grouping.lengths
         gain: Any
-        gain, gain_table = self._gains(measure)
+        gain, table = self._gains(measure)
         gain = grouping.gather(gain)  # before the scores, so that the first gain is freed
         if self.judged is not None and measure.unjudged == "omit":
             kept = grouping.gather(self.judged.view(np.uint8)).view(np.bool_)
@@ -148,10 +146,8 @@ class Rankings:
             weight = grouping.mean_weight(grouping.gather(weight), kept)
         scores = map(grouping.gather, self.scores.values())
         first, *others = scores if kept is None else (score[kept] for score in scores)
-        queries = [
-            Queries(measure, grouping, gain, gain_table, first, starts, lengths, weight, self.truth)
-        ]
-        queries += [replace(queries[0].without_warning(), score=score) for score in others]
+        one = Queries(measure, grouping, gain, table, first, starts, lengths, weight, self.truth)
+        queries = [one, *(replace(one.without_warning(), score=score) for score in others)]
         if are_all and weight is not None:
             refuse_zero_weight(weight.max())
         if are_all and len(self.shape) == 1 and self.pool is None:

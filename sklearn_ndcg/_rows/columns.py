@@ -104,8 +104,8 @@ def _array_column(X: Any, key: Any, name: str) -> Any:
     is_list = isinstance(X, list | tuple)
     if is_list and X and isinstance(X[0], dict):
         raise ValueError(
-            f"{name}={key!r} names a column, but X is a list of dicts, without columns: pass a "
-            f"callable, {name}=lambda X: [row[{key!r}] for row in X], or make a DataFrame of X."
+            f"{name}={key!r} names a column, but X is a list of dicts: make a DataFrame of X, or "
+            f"pass a callable, {name}=lambda X: [row[{key!r}] for row in X]."
         )
     if not is_integer(key):
         raise ValueError(
@@ -159,9 +159,7 @@ def without_columns(X: Any, keys: list[Any]) -> Any:
         column(X, key)  # raises if it is not a column
     table = _matrix(X)
     if table.shape[1] == len(keys):
-        raise ValueError(
-            f"group_by and order_by name all columns of X, {keys!r}: no feature is left."
-        )
+        raise ValueError(f"group_by and order_by name all columns, {keys!r}: no feature is left.")
     if column_names(X) is not None:
         return X.drop(columns=keys) if hasattr(X, "iloc") else X.drop(keys)
     kept = table[:, np.delete(np.arange(table.shape[1]), keys)]

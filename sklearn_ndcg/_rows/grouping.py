@@ -157,11 +157,12 @@ class Grouping:
 
         `weight` and `kept` are gathered.
         """
-        mean = self._sum(weight) / self.lengths
+        mean = self._reduce(sums_of_runs, weight) / self.lengths
         if kept is None:
             return mean
         _, n_kept = self.keep(kept)
-        return np.where(n_kept > 0, self._sum(weight * kept) / np.maximum(n_kept, 1), mean)
+        total = self._reduce(sums_of_runs, weight * kept)
+        return np.where(n_kept > 0, total / np.maximum(n_kept, 1), mean)
 
     def extremes(self, values: NDArray[Item]) -> tuple[NDArray[Item], NDArray[Item]]:
         """The lowest and the highest of the values of each query's rows."""
@@ -169,12 +170,7 @@ class Grouping:
         lowest = self._reduce(np.minimum.reduceat, gathered)
         return lowest, self._reduce(np.maximum.reduceat, gathered)
 
-    def _sum(self, gathered: Floats) -> Floats:
-        return self._reduce(sums_of_runs, gathered)
-
-    def _reduce(
-        self, reduce: Callable[[NDArray[Item], Ints], NDArray[Item]], gathered: NDArray[Item]
-    ) -> NDArray[Item]:
+    def _reduce(self, reduce: Callable[..., Any], gathered: NDArray[Item]) -> NDArray[Item]:
         by_start = np.argsort(self.starts)  # the runs fill the rows without a gap
         reduced = np.empty(len(self.starts), dtype=gathered.dtype)
         reduced[by_start] = reduce(gathered, self.starts[by_start])

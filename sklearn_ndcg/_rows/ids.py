@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -239,16 +240,14 @@ def _noun(name: str) -> str:
 
 
 def _sizes_hint(groups: Any, n_rows: int) -> str:
-    try:
+    with suppress(TypeError, ValueError, OverflowError):
         sizes = np.asarray(groups).astype(np.float64)
-    except (TypeError, ValueError, OverflowError):
-        return ""
-    if sizes.sum() != n_rows or (sizes < 0).any():
-        return ""
-    return (
-        f" These look like group sizes, as they add up to {n_rows}. To turn sizes into ids: "
-        "groups = np.repeat(np.arange(len(sizes)), sizes)."
-    )
+        if sizes.sum() == n_rows and (sizes >= 0).all():
+            return (
+                f" These look like group sizes, as they add up to {n_rows}. To turn sizes into "
+                "ids: groups = np.repeat(np.arange(len(sizes)), sizes)."
+            )
+    return ""
 
 
 def _encode_objects(ids: NDArray[Any], name: str) -> tuple[NDArray[Any], LabelsAt]:

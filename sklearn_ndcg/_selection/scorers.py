@@ -428,7 +428,8 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
     def _names(self) -> list[str]:
         """The name of the score at each cutoff."""
         measure = self.measure
-        name: Any = f"{measure.name}@{{k}}" if self.name is None else self.name
+        default = "ndcg@{k}" if measure.normalized else "dcg@{k}"
+        name: Any = default if self.name is None else self.name
         if not isinstance(name, str) or (measure.has_several_cutoffs and not _PREFIX.search(name)):
             raise ValueError(
                 "name must be text, for several cutoffs with '{k}' after their common name, as in "

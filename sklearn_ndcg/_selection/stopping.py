@@ -71,9 +71,7 @@ def check_scoring(scoring: Any, group_by: Any) -> None:
     if scoring is None:
         return
     if not isinstance(scoring, scorers.GroupedScorer):
-        raise TypeError(
-            f"scoring must be what make_ndcg_scorer or make_dcg_scorer returns, got {scoring!r}."
-        )
+        raise TypeError(f"scoring must be made by make_ndcg_scorer or similar, got {scoring!r}.")
     if scoring.measure.has_several_cutoffs:
         raise ValueError(f"scoring must have a single cutoff, got k={scoring.measure.k!r}.")
     if None not in (scoring.group_by, group_by) and scoring.group_by != group_by:

@@ -106,11 +106,11 @@ def ndcg_by_query(
     [('a', 2, 3.8927..., 4.2618..., 0.9134...), ('b', 1, 1.0, 1.0, 1.0)]
     """
     columns = {"groups": groups, "y_true": y_true, "y_score": y_score}
-    choices = {"k": k, **options}
-    measure, table = _open("ndcg_by_query", frame, columns, choices, working_memory)
-    task = _parts.portable(_parts.score_part, table.columns, choices, table.result_is_lazy)
+    measure, table = _open("ndcg_by_query", frame, columns, k, options, working_memory)
+    lazy = table.result_is_lazy
+    task = _parts.portable(_parts.score_part, table.columns, {"k": k, **options}, lazy)
     caller = "ndcg_by_query" if verbose else ""
-    if table.result_is_lazy:
+    if lazy:
         return table.lazy_result(task, caller)
     results = list(table.run(task, caller))
     n_queries = sum(len(result.table) for result in results)
@@ -214,9 +214,8 @@ def ndcg_score(
     columns = {"groups": groups, "y_true": y_true, "y_score": y_score}
     if sample_weight is not None:
         columns["sample_weight"] = sample_weight
-    choices = {"k": k, **options}
-    measure, table = _open("ndcg_score", frame, columns, choices, working_memory)
-    task = _parts.portable(_parts.sum_part, table.columns, choices)
+    measure, table = _open("ndcg_score", frame, columns, k, options, working_memory)
+    task = _parts.portable(_parts.sum_part, table.columns, {"k": k, **options})
     results = list(table.run(task, "ndcg_score" if verbose else ""))
     _parts.refuse_wrong_rows([result.wrong for result in results], table.columns)
     totals = [result.totals for result in results if result.totals is not None]
@@ -228,11 +227,10 @@ def ndcg_score(
 
 
 def _open(
-    caller: str, frame: Any, names: dict[str, Any], choices: dict[str, Any], memory: float | None
+    caller: str, frame: Any, names: dict[str, Any], k: Any, options: Any, memory: float | None
 ) -> tuple[Measure, Any]:
     """The measure and the engine of a table, for checked arguments."""
-    options = {name: value for name, value in choices.items() if name != "k"}
-    measure = Measure.of(caller, options, k=check_cutoff(choices["k"]))
+    measure = Measure.of(caller, options, k=check_cutoff(k))
     if memory is not None and not (is_number(memory) and 0 < memory < np.inf):
         raise ValueError(f"working_memory must be a number of MiB above 0 or None, got {memory!r}.")
     columns = {}

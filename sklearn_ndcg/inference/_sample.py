@@ -97,9 +97,7 @@ def check_sample_size(weight: Floats, n_queries: int, clustered: bool = False) -
     """Raise or warn if the sample has too few queries or clusters."""
     n, units = len(weight), "clusters" if clustered else "queries"
     if n < 2:
-        raise ValueError(
-            f"At least 2 scored {units} are needed, found {n} among {n_queries} queries."
-        )
+        raise ValueError(f"At least 2 scored {units} are needed, got {n} of {n_queries} queries.")
     if _are_too_few(weight):
         counted = f"{n_queries} queries in {n} clusters" if clustered else f"{n} queries"
         worth = effective_number(weight)

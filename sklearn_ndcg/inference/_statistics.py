@@ -118,9 +118,7 @@ def bca_levels(
     beyond[np.abs(beyond) <= _ROUNDING * np.abs(values).max()] = 0  # equal but for rounding
     bias = ndtri(((beyond < 0).mean() + (beyond <= 0).mean()) / 2)
     if not np.isfinite(bias):
-        raise ValueError(
-            "n_resamples is too small for BCa: all means lie on one side. Take more, or method='t'."
-        )
+        raise ValueError("n_resamples is too small for method='BCa': take more, or method='t'.")
     if pooled:
         deviations = values - value
         variance, cube = ((deviations**power * weight).sum() / weight.sum() for power in (2, 3))
