@@ -20,8 +20,6 @@ from sklearn_ndcg._rows.columns import take_rows
 from sklearn_ndcg._rows.grouping import Grouping, shown_labels, warn_of_single_documents
 from sklearn_ndcg._rows.ids import first_rows
 
-_FEW = 16  # queries to look at before all others
-
 
 class JudgedShares(NamedTuple):
     """The judged share of the first k documents that each ranker (row) returns for each query.
@@ -278,7 +276,7 @@ def _warn_of_wrong_ids(queries: Queries) -> None:
         if n_single == n_queries or queries.score.min(initial=np.inf) > -np.inf:
             warn_of_single_documents(n_single, n_queries)
         return
-    for start, length in zip(starts[:_FEW], lengths[:_FEW], strict=True):
+    for start, length in zip(starts[:16], lengths[:16], strict=True):
         if (gain[start : start + length] != gain[start : start + 1]).any():
             return  # in ordinary data one of the first queries has two gains
     changes = np.flatnonzero(gain[1:] != gain[:-1]) + 1

@@ -24,6 +24,7 @@ _NEEDS = "sklearn_ndcg.frames needs Narwhals, which is the extra `frames`"
 nw = import_optional("narwhals.stable.v2", _NEEDS, "narwhals>=2.10")
 
 Columns = Mapping[str, list[str]]
+Options = Mapping[str, Any]
 Masks = Mapping[str, NDArray[np.bool_]]
 Task = Callable[[Any], Any]  # from the rows of a part to `PartTotals` or `QueryTable`
 WrongRows = Mapping[str, tuple[int, Any]]  # by argument: how many, and the ids of the first
@@ -83,7 +84,7 @@ def portable(function: Callable[..., Any], *arguments: Any) -> Task:
     return run
 
 
-def sum_part(rows: Any, columns: Columns, options: Mapping[str, Any]) -> PartTotals:
+def sum_part(rows: Any, columns: Columns, options: Options) -> PartTotals:
     """The sums from which means are computed."""
     table, measure = nw.from_native(rows, eager_only=True), Measure(**options)
     if not len(table):
@@ -98,9 +99,7 @@ def sum_part(rows: Any, columns: Columns, options: Mapping[str, Any]) -> PartTot
         return PartTotals(len(table), wrong=wrong)
 
 
-def score_part(
-    rows: Any, columns: Columns, options: Mapping[str, Any], lazy: bool = False
-) -> QueryTable:
+def score_part(rows: Any, columns: Columns, options: Options, lazy: bool = False) -> QueryTable:
     """The results of each query, sorted by id; nulls if a query has a wrong row.
 
     The engine joins a lazy result itself, so undefined queries that are an error raise here.
