@@ -29,11 +29,11 @@ def _not_a_scorer(metric: Function) -> Function:
 
     @wraps(metric)
     def checked(*arguments: Any, **options: Any) -> Any:
-        if len(arguments) > 2:
+        if len(arguments) > 2 and hasattr(arguments[0], "fit"):
+            scorer = f"make_{metric.__name__.split('_')[0]}_scorer"
             raise TypeError(
-                f"{metric.__name__} takes y_true and y_score, got {type(arguments[0]).__name__} "
-                f"and {len(arguments) - 1} more. Pass "
-                f"scoring=make_{metric.__name__.split('_')[0]}_scorer(...), with the same options."
+                f"{metric.__name__} takes y_true and y_score, but was called with "
+                f"{type(arguments[0]).__name__}, X and y: pass scoring={scorer}(...)."
             )
         return metric(*arguments, **options)
 

@@ -93,6 +93,8 @@ def _refuse_text(values: Any, depth: int = 2) -> None:
     if any(issubclass(kind, str | bytes | list | tuple) for kind in kinds):
         for value in values:
             _refuse_text(value, depth - 1)
+    elif hasattr(values, "to_list") and len(values):  # the first element of a Series is enough
+        _refuse_text(next(iter(values)), 0)
 
 
 def _nan_if_missing(value: Any) -> Any:

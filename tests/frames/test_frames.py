@@ -186,7 +186,7 @@ def test_a_query_with_an_invalid_row_is_null(engine, case):
 
 NO_GAIN = {
     "negative": ({"y": [1.0, -1, 1]}, {}, "negative y_true values"),
-    "negative, from a table": ({"y": [1, 0, 1]}, {"gain": np.array([-1, 1])}, "negative gain"),
+    "negative, from a table": ({"y": [1, 0, 1]}, {"gain": np.array([-1, 1])}, "negative .* gain"),
     "beyond a table": ({"y": [1, 2, 1]}, {"gain": [0, 1]}, "no entry for 1 value"),
     "not in a mapping": ({"y": [0.5, 3, 0.5]}, {"gain": {0.5: 1, 7: 2}}, "gain has no entry"),
     "too large": ({"y": [1e4, 1, 1]}, {"gain": "exponential"}, "gain must be finite"),

@@ -192,7 +192,7 @@ for choice in ("numpy", "", "compiled", "fast"):
         assert "No module named 'sklearn_ndcg._kernels.compiled'" in required
     else:
         assert best == required == "sklearn_ndcg._kernels.compiled"
-    assert "must be 'numpy', 'compiled' or not set, got 'fast'" in unknown
+    assert "must be numpy, compiled or unset, got 'fast'" in unknown
 
 
 @built

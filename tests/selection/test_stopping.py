@@ -227,7 +227,7 @@ def test_a_baseline_of_catboost_is_refused(data):
     """Its staged_predict ends the process if the rows have one."""
     X, y, query = data
     ranker = GroupedRanker(catboost("Regressor"), early_stopping=True, scoring=NDCG)
-    with pytest.raises(ValueError, match="does not take a baseline"):
+    with pytest.raises(ValueError, match="leave out CatBoost's baseline"):
         ranker.fit(X, y, groups=query, baseline=np.zeros(len(y)))
 
 
