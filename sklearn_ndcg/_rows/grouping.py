@@ -69,25 +69,26 @@ class Grouping:
         run_ids = ids if edges is None else ids[edges[:-1]]
         if edges is not None and labels_at is None and (run_ids[1:] > run_ids[:-1]).all():
             return cls(run_ids, edges[:-1], edges[1:] - edges[:-1])
-        labels, codes = unique_ids(run_ids, sort)
+        labels, codes, lengths = unique_ids(run_ids, sort)
         if labels_at is not None:
             rows = first_rows(codes)
             rows = rows if edges is None else edges[rows]
             labels, codes_of_labels = id_columns.unique_labels(labels_at(rows), sort, name)
             codes = codes_of_labels[codes]
+            lengths = np.bincount(codes, minlength=len(labels))
         if edges is not None:
             starts, lengths = edges[:-1], edges[1:] - edges[:-1]
             if len(labels) == len(starts):
                 by_label = np.argsort(codes)
                 return cls(labels, starts[by_label], lengths[by_label])
-            codes = np.repeat(codes, lengths)
-        return cls.of_codes(labels, codes)
+            return cls.of_codes(labels, np.repeat(codes, lengths))
+        return cls(labels, np.cumsum(lengths) - lengths, lengths, codes)
 
     @classmethod
     def _of_columns(cls, columns: list[Grouping]) -> Grouping:
         codes = columns[0].row_codes()
         for column in columns[1:]:
-            _, codes = unique_ids(codes * len(column.labels) + column.row_codes(), sort=True)
+            codes = unique_ids(codes * len(column.labels) + column.row_codes(), sort=True)[1]
         rows = first_rows(codes)
         ids = [as_python(column.labels[column.row_codes()[rows]]) for column in columns]
         labels = np.fromiter(zip(*ids, strict=True), dtype=object, count=len(rows))

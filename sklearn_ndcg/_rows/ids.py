@@ -48,8 +48,8 @@ def encode_ids(groups: Any, n_rows: int, name: str) -> tuple[NDArray[Any], Label
     return ids, labels_at
 
 
-def unique_ids(ids: NDArray[Any], sort: bool) -> tuple[NDArray[Any], Ints]:
-    """``np.unique(ids, return_inverse=True)``, in linear time.
+def unique_ids(ids: NDArray[Any], sort: bool) -> tuple[NDArray[Any], Ints, Ints]:
+    """``np.unique(ids, return_inverse=True, return_counts=True)``, in linear time.
 
     Without `sort` the distinct ids may come in any order.
     """
@@ -58,7 +58,7 @@ def unique_ids(ids: NDArray[Any], sort: bool) -> tuple[NDArray[Any], Ints]:
         if int(high) - int(low) <= 2 * len(ids):
             return _unique_by_table(ids, low, int(high) - int(low) + 1)
     if ids.dtype.kind in "SU" or (ids.dtype.kind == "f" and ids.dtype.itemsize != 8):
-        codes, labels = _factorize(ids.tolist())
+        codes, labels = _factorize(map(ids.item, range(len(ids))), len(ids))
         distinct = np.array(labels, dtype=ids.dtype)
     else:
         wide = np.ascontiguousarray(ids, dtype=np.int64 if ids.dtype.itemsize < 8 else None)
@@ -66,10 +66,11 @@ def unique_ids(ids: NDArray[Any], sort: bool) -> tuple[NDArray[Any], Ints]:
             wide = wide + 0.0  # -0.0 becomes 0.0
         distinct, codes = _kernels.backend.factorize(wide.view(np.int64))
         distinct = distinct.view(wide.dtype).astype(ids.dtype, copy=False)
+    counts = np.bincount(codes)
     if not sort:
-        return distinct, codes
+        return distinct, codes, counts
     order = np.argsort(distinct)
-    return distinct[order], first_rows(order)[codes]
+    return distinct[order], first_rows(order)[codes], counts[order]
 
 
 def unique_labels(labels: Iterable[Any], sort: bool, name: str) -> tuple[NDArray[Any], Ints]:
@@ -79,17 +80,19 @@ def unique_labels(labels: Iterable[Any], sort: bool, name: str) -> tuple[NDArray
     if kinds != {str}:
         for label in listed:
             _refuse_unsortable(label, name)
-    codes, distinct = _factorize(listed)
+    codes, distinct = _factorize(listed, len(listed))
     try:
-        if sort or kinds != {str}:  # others may be of kinds that cannot be sorted
-            order = sorted(range(len(distinct)), key=distinct.__getitem__)
-            distinct, codes = [distinct[i] for i in order], first_rows(np.array(order))[codes]
+        # labels that cannot be sorted are refused without `sort`, too; two show it if all are alike
+        checked = distinct if sort or len(kinds) > 1 or tuple in kinds else distinct[:2]
+        order = sorted(range(len(checked)), key=distinct.__getitem__)
     except TypeError as error:
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise TypeError(
             f"{name} must be {_noun(name)}s of one type that can be sorted, found {names}: convert "
             f"them, for example with [str(id) for id in {name}]."
         ) from error
+    if sort:
+        distinct, codes = [distinct[i] for i in order], first_rows(np.array(order))[codes]
     return np.fromiter(distinct, dtype=object, count=len(distinct)), codes
 
 
@@ -138,8 +141,7 @@ def _encode_pandas(column: Any) -> tuple[NDArray[Any], LabelsAt] | None:
         codes, labels = column.codes, column.categories
     else:
         codes, labels = column.factorize()
-    # tuples and Arrow dictionaries may be or hold NaN
-    if labels.dtype.kind in "fO" and labels.dtype.name not in ("str", "string"):
+    if labels.dtype.kind == "f" or labels.dtype == object:  # these may be or hold NaN
         codes = _mark_missing(codes, labels)
     return codes, lambda rows: np.asarray(labels.take(codes[rows]), dtype=object)
 
@@ -252,21 +254,20 @@ def _sizes_hint(groups: Any, n_rows: int) -> str:
 
 def _encode_objects(ids: NDArray[Any], name: str) -> tuple[NDArray[Any], LabelsAt]:
     """Codes of Python objects, the same for equal ones, negative where one is missing."""
-    listed = ids.tolist()
-    if isinstance(listed[0], np.ndarray):  # 0-d arrays stand for what they hold
-        listed = [np.asarray(array)[()] for array in listed]
+    if isinstance(ids[0], np.ndarray):  # 0-d arrays stand for what they hold
+        ids = np.fromiter((np.asarray(array)[()] for array in ids), dtype=object, count=len(ids))
     try:
-        codes, labels = _factorize(listed)
+        codes, labels = _factorize(ids, len(ids))
         return _mark_missing(codes, labels), lambda rows: [labels[code] for code in codes[rows]]
     except (TypeError, RecursionError) as error:
         raise TypeError(f"{name} must be ids that can be hashed and sorted: {error}") from error
 
 
-def _factorize(values: Sequence[Any]) -> tuple[Ints, list[Any]]:
-    """The code of every value, and the distinct values in the order of their first rows."""
+def _factorize(values: Iterable[Any], n: int) -> tuple[Ints, list[Any]]:
+    """The codes of `n` values, and the distinct values in the order of their first rows."""
     code_of: defaultdict[Any, int] = defaultdict()
     code_of.default_factory = code_of.__len__
-    codes = np.fromiter(map(code_of.__getitem__, values), dtype=np.intp, count=len(values))
+    codes = np.fromiter(map(code_of.__getitem__, values), dtype=np.intp, count=n)
     return codes, list(code_of)
 
 
@@ -280,9 +281,7 @@ def _refuse_unsortable(label: Any, name: str) -> None:
             f"{name} must be ids that can be sorted, and sets cannot: pass "
             f"[tuple(sorted(id)) for id in {name}]."
         )
-    elif type(label).__hash__ is _HASH_OF_IDENTITY or (
-        hasattr(label, "__array__") and not isinstance(label, np.generic)  # a tensor
-    ):
+    elif type(label).__hash__ is _HASH_OF_IDENTITY or hasattr(label, "detach"):  # a tensor
         raise TypeError(
             f"{name} must be ids that are equal where they mean the same query, but a "
             f"{type(label).__name__} is equal only to itself: pass a number or text instead, for "
@@ -290,14 +289,15 @@ def _refuse_unsortable(label: Any, name: str) -> None:
         )
 
 
-def _unique_by_table(ids: NDArray[Any], low: Any, size: int) -> tuple[NDArray[Any], Ints]:
-    """Distinct integers and the index of each row's, by a table of all `size` from `low` on."""
+def _unique_by_table(ids: NDArray[Any], low: Any, size: int) -> tuple[NDArray[Any], Ints, Ints]:
+    """`unique_ids` of integers, by a table of all `size` from `low` on."""
     low = low.astype(np.int64)  # wraps around and back for large uint64
-    offsets = np.subtract(ids.astype(np.int64, copy=False), low, dtype=np.intp)
-    seen = np.zeros(size, dtype=bool)
-    seen[offsets] = True
-    distinct = (np.flatnonzero(seen) + low).astype(ids.dtype)
-    return distinct, offsets if len(distinct) == size else (np.cumsum(seen) - 1)[offsets]
+    codes = np.subtract(ids.astype(np.int64, copy=False), low, dtype=np.intp)
+    counts = np.bincount(codes, minlength=size)
+    distinct = np.flatnonzero(counts)
+    if len(distinct) < size:
+        codes = (np.cumsum(counts > 0) - 1)[codes]
+    return (distinct + low).astype(ids.dtype), codes, counts[distinct]
 
 
 def first_rows(codes: Ints) -> Ints:

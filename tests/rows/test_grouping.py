@@ -31,8 +31,8 @@ class Tensor:
     def __init__(self, value):
         self.value = value
 
-    def __array__(self, dtype=None, copy=None):
-        return np.asarray(self.value, dtype=dtype)
+    def detach(self):
+        return self
 
     def __eq__(self, other):
         return Tensor(self.value == other.value)
