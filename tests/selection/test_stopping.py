@@ -380,7 +380,7 @@ def test_scoring_is_used_by_early_stopping_only(data):
 
 
 REFUSED = {
-    "name": (Ridge(), {"scoring": "ndcg"}, TypeError, "make_ndcg_scorer or make_dcg_scorer"),
+    "name": (Ridge(), {"scoring": "ndcg"}, TypeError, "made by make_ndcg_scorer"),
     "function": (Ridge(), {"scoring": ndcg_score}, TypeError, "make_ndcg_scorer"),
     "list": (Ridge(), {"scoring": make_ndcg_scorer(k=[1, 3])}, ValueError, r"single.*k=\[1, 3\]"),
     "other queries": (
