@@ -163,7 +163,6 @@ def test_modules_are_short(module):
     assert len(code_lines(path_of(module))) <= 300
 
 
-@pytest.mark.xfail(strict=True, reason="the branches of issue 40 are not merged yet")
 def test_the_package_is_small():
     assert sum(len(code_lines(path_of(module))) for module in modules()) <= 5200
 

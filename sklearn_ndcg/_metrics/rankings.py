@@ -283,7 +283,6 @@ def _warn_of_wrong_ids(queries: Queries) -> None:
     is_between = len(changes) > 0 and np.isin(changes, starts).all()
     if is_between and queries.score.min(initial=np.inf) > -np.inf:
         _checks.warn(
-            f"None of the {n_queries} queries has documents of different relevance, so any order "
-            "of them is as good as any other. groups must have the query id of each row, not "
-            "its relevance."
+            f"None of the {n_queries} queries has documents of different relevance. groups must "
+            "have the query id of each row, not its relevance."
         )

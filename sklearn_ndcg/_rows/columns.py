@@ -104,8 +104,8 @@ def _array_column(X: Any, key: Any, name: str) -> Any:
     is_list = isinstance(X, list | tuple)
     if is_list and X and isinstance(X[0], dict):
         raise ValueError(
-            f"{name}={key!r} names a column, but X is a list of dicts: make a DataFrame of X, or "
-            f"pass a callable, {name}=lambda X: [row[{key!r}] for row in X]."
+            f"{name}={key!r} names a column, but X is a list of dicts: pass a callable, "
+            f"{name}=lambda X: [row[{key!r}] for row in X], or make a DataFrame of X."
         )
     if not is_integer(key):
         raise ValueError(

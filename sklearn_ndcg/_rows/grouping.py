@@ -212,9 +212,8 @@ def warn_of_single_documents(n_single: int, n_queries: int) -> None:
     if n_single < n_queries:
         found = f"{n_single} of the {n_queries} queries ({100 * n_single // n_queries}%) have"
     warn(
-        f"{found} a single document, which has nothing to be ranked against. All rows of a query "
-        "must have the same id in groups. If they have, a tool has cut the queries: QuerySplitter "
-        "keeps them whole."
+        f"{found} a single document. All rows of a query must have the same id in groups. If they "
+        "have, a tool has cut the queries: QuerySplitter keeps them whole."
     )
 
 

@@ -972,7 +972,7 @@ def test_columns_to_order_by_are_not_features(thirty_queries):
     by_place = GroupedRanker(Ridge(), group_by=-1, order_by=0)
     by_place.fit(np.c_[-query, X, query], y)
     np.testing.assert_allclose(by_place.coef_, [0, *plain.estimator_.coef_, 0])
-    with pytest.raises(ValueError, match="name all columns of X.*: no feature is left"):
+    with pytest.raises(ValueError, match="name all columns.*: no feature is left"):
         GroupedRanker(Ridge(), group_by="q", order_by="when").fit(table[["q", "when"]], y)
     with pytest.raises(ValueError, match="order_by='day' names none of the columns"):
         GroupedRanker(Ridge(), order_by="day").fit(table, y)
@@ -1230,7 +1230,7 @@ def test_columns_in_another_order_are_refused(name, order, place, found, was, th
 
 def test_a_feature_has_to_be_left(thirty_queries):
     _, y, query = thirty_queries
-    with pytest.raises(ValueError, match="name all columns of X.*: no feature is left"):
+    with pytest.raises(ValueError, match="name all columns.*: no feature is left"):
         GroupedRanker(Ridge(), group_by=["q"]).fit(pd.DataFrame({"q": query}), y)
 
 
