@@ -237,9 +237,8 @@ class Measure:
         ranks = np.arange(1, n + 1)
         if isinstance(self.discount, str):
             base = {"base": self.log_base} if self.discount == "log" else {}
-            discounts = DISCOUNTS[self.discount](ranks.astype(np.float64), **base)
-        else:
-            discounts = _result_of(self.discount, "discount", "ranks", ranks.copy())
+            return DISCOUNTS[self.discount](ranks.astype(np.float64), **base)
+        discounts = _result_of(self.discount, "discount", "ranks", ranks.copy())
         right = discounts >= 0  # false for NaN, as all comparisons
         right[0] = 0 < discounts[0] < np.inf
         right[1:] &= discounts[1:] <= discounts[:-1]
