@@ -164,7 +164,7 @@ def test_modules_are_short(module):
 
 
 def test_the_package_is_small():
-    assert sum(len(code_lines(path_of(module))) for module in modules()) <= 5200
+    assert sum(len(code_lines(path_of(module))) for module in modules()) <= 5400
 
 
 METRICS = ["dcg_samples", "dcg_score", "ndcg_curve", "ndcg_samples", "ndcg_score"]

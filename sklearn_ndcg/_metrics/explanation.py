@@ -17,7 +17,7 @@ from sklearn_ndcg._metrics.queries import Queries, count_of_queries
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._rows.grouping import codes_of_runs, shown_labels
 
-# In the order of the steps.
+# Fields of `Measure`, in the order of the steps.
 _CHOICES = ("unjudged", "gain", "discount", "ties", "undefined", "k")
 _MOST = 3  # queries that are shown for each step
 

@@ -162,8 +162,8 @@ class Rankings:
         if rule.by_gain:  # what is then still tied has the same gain
             by_gain = rule.by_gain * self.gains(measure)
             scores = {name: _ranks_within_ties(score, by_gain) for name, score in scores.items()}
-        ties: Any = "stable" if rule.uses_order else "average"
-        count = Measure(k=measure.k, normalized=False, discount="none", ties=ties)
+        order = measure if rule.uses_order else Measure(k=measure.k)
+        count = replace(order, normalized=False, gain="linear", discount="none", log_base=2)
         rows = replace(self, judged=None, weight=None, scores=scores)
         returned, counted = (
             replace(rows, relevance=counts).queries(count, are_all=False)

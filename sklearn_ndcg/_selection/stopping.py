@@ -231,7 +231,8 @@ _LIGHTGBM_STOPPING = {
     "map_eval_at", "n_iter_no_change", "ndcg_at", "ndcg_eval_at",
 }  # fmt: skip
 
-# how to fit an estimator whose `fit` has a parameter of this name
+# How to fit an estimator whose `fit` has a parameter of this name, not that of groups: a function
+# that fits it and returns the best round.
 LIBRARIES: dict[str, Callable[[Any, QueryRows, HeldOut, Params], int]] = {
     "base_margin_eval_set": _fit_xgboost,
     "use_best_model": _fit_catboost,

@@ -18,6 +18,7 @@ from sklearn_ndcg.inference._statistics import Method, Test
 FrameOf = Literal["pairs", "rankers", "queries"]
 SEGMENT_COLUMNS = ("ndcg", "standard_error", "n_queries", "n_left_out", "judged")
 _PANDAS = ("pandas", "to_frame needs pandas", "pandas>=2.2")
+# Attributes of a comparison that `to_frame` shows for each pair.
 _PAIR_COLUMNS = (
     "standard_error", "effect_size", "statistic", "pvalue", "uncorrected_pvalue",
     "noninferiority_pvalue", "verdict", "wins", "ties", "losses",

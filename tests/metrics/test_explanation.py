@@ -1,5 +1,6 @@
 """explain_difference: each step against `ndcg_score`, its text, and what it refuses."""
 
+from dataclasses import fields
 from functools import partial
 from itertools import permutations
 
@@ -18,6 +19,8 @@ from sklearn_ndcg import (
     ndcg_samples,
     ndcg_score,
 )
+from sklearn_ndcg._metrics import explanation
+from sklearn_ndcg._metrics.measure import Measure
 
 DEFAULTS = {
     "unjudged": "raise", "gain": "linear", "discount": "log", "ties": "average",
@@ -342,6 +345,12 @@ def test_an_end_that_is_undefined_raises():
     for ends in (({"undefined": "raise"}, "sklearn"), ("rax", {"undefined": "raise", "k": 1})):
         with pytest.raises(ValueError, match="NDCG is undefined for 1 of 2 queries"):
             explain_difference(y_true, y_score, *ends)
+
+
+def test_every_choice_of_a_measure_is_a_step():
+    """`log_base` cancels in NDCG, and `ignore_ties` is ties="stable"."""
+    others = {"normalized", "log_base", "ignore_ties", "cutoffs"}
+    assert set(explanation._CHOICES) == {each.name for each in fields(Measure)} - others
 
 
 def test_bad_data():
