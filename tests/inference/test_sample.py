@@ -257,7 +257,7 @@ BAD_CLUSTERS = {
     "one": (
         np.zeros(480),
         ValueError,
-        "At least 2 scored clusters are needed.*found 1 among 40 queries",
+        "At least 2 scored clusters are needed.*got 1 of 40 queries",
     ),
 }
 

@@ -139,7 +139,7 @@ def test_a_metric_inside_xgboost_gets_all_queries_by_custom_metric_only():
     rng = np.random.default_rng(0)
     sizes = np.array([2, 3, 10])
     X, y, groups = rng.random((15, 2)), np.tile([1, 0, 2], 5), np.repeat(np.arange(3), sizes)
-    with pytest.raises(ValueError, match="xgb.train, not eval_metric to XGBRanker"):
+    with pytest.raises(ValueError, match="y_true is 1-D and groups is missing"):
         xgboost.XGBRanker(n_estimators=1, eval_metric=sklearn_ndcg.ndcg_score).fit(
             X, y, qid=groups, eval_set=[(X, y)], eval_qid=[groups], verbose=False
         )
