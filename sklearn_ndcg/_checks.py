@@ -107,7 +107,7 @@ def refuse_reordered(**arguments: Any) -> None:
         labels_of = {
             name: getattr(values, axis)
             for name, values in columns
-            if hasattr(getattr(values, axis, None), "equals")
+            if hasattr(values, "iloc") and hasattr(getattr(values, axis, None), "equals")
         }
         for first, name in combinations(labels_of, 2):
             if _are_reordered(labels_of[first], labels_of[name]):

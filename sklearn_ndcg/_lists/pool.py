@@ -48,7 +48,7 @@ class Pool:
 
     def sorted_labels(self) -> tuple[NDArray[Any], Ints]:
         """The labels, sorted, and the positions among `queries` that they come from."""
-        by_label = Grouping.of_ids(self.labels(), len(self.queries))
+        by_label = Grouping.of_ids(self.labels(), len(self.queries), name="relevant")
         return by_label.labels, by_label.row_order()
 
     def per_query(self, values: Any, name: str) -> list[Any]:

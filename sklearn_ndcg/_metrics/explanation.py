@@ -109,14 +109,14 @@ class Explanation:
     def __repr__(self) -> str:
         judged = f", {self.judged:.1%} judged" if self.judged < 1 else ""
         lines = [count_of_queries(len(self.labels)) + judged, "  NDCG   change"]
-        lines.append(f"{self.ndcg[0]:.4f}{'':11}{self.first}")
+        lines.append(f"{self.ndcg[0]:6.4f}{'':11}{self.first}")
         for step, (choice, before, after) in enumerate(self.changes):
             what = f"{choice}: {_shortened(before)} -> {_shortened(after)}"
-            lines.append(f"{self.ndcg[step + 1]:.4f}  {self.difference[step]:+.4f}  {what}")
+            lines.append(f"{self.ndcg[step + 1]:6.4f}  {self.difference[step]:+7.4f}  {what}")
             lines.append(f"{'':19}{self._effect(step)}")
         if not self.changes:
             lines.append(f"{'':17}no choice differs")
-        lines.append(f"{self.ndcg[-1]:.4f}{'':11}{self.second}")
+        lines.append(f"{self.ndcg[-1]:6.4f}{'':11}{self.second}")
         return "\n".join([*lines, _RANKS_NOTE] if self.scores_are_ranks else lines)
 
     def _effect(self, step: int) -> str:

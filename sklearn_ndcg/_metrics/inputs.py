@@ -131,9 +131,8 @@ def scores_like(y_score: ArrayLike, shape: tuple[int, ...]) -> Floats:
         hint = ""
         if len(shape) == 1 and score.ndim == 2:
             hint = (
-                " One score per document is needed. For a classifier's probabilities that is the "
-                "expected gain: np.round(y_score @ gain, 10), where gain is classes_ (after "
-                "cross_val_predict np.unique(y)), or 2.0**classes_ - 1 for gain='exponential'."
+                " One score per document is needed, for a classifier the expected gain: "
+                "np.round(y_score @ gain, 10) with the gain of each of classes_ (np.unique(y))."
             )
         raise ValueError(
             f"y_true and y_score must have the same shape, got {shape} and {score.shape}.{hint}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from math import isfinite, log
@@ -75,7 +76,7 @@ _OTHER_VALUES = {
     "discount": "or a callable on the ranks 1..n",
     "undefined": "or a finite number (up to 1e100); 'omit' leaves undefined queries out",
 }
-_LARGEST_UNDEFINED = 1e100  # its cubes and their sums, as in intervals, still fit a float64
+_LARGEST = 1e100  # its cubes and their sums, as in intervals, still fit a float64
 
 
 class MeasureOptions(TypedDict, total=False):
@@ -131,6 +132,9 @@ class Measure:
         if not cutoffs or len(set(cutoffs)) < len(cutoffs):
             raise ValueError(f"k must list different cutoffs, at least one, got {self.k!r}.")
         object.__setattr__(self, "cutoffs", cutoffs)
+        # the caller may change a list or a table later
+        object.__setattr__(self, "k", cutoffs if self.has_several_cutoffs else cutoffs[0])
+        object.__setattr__(self, "gain", self.gain if callable(self.gain) else copy(self.gain))
         for option, names in _NAMES.items():
             value = getattr(self, option)
             if not isinstance(value, str) or value not in names:
@@ -237,8 +241,9 @@ class Measure:
         ranks = np.arange(1, n + 1)
         if isinstance(self.discount, str):
             base = {"base": self.log_base} if self.discount == "log" else {}
-            return DISCOUNTS[self.discount](ranks.astype(np.float64), **base)
-        discounts = _result_of(self.discount, "discount", "ranks", ranks.copy())
+            discounts = DISCOUNTS[self.discount](ranks.astype(np.float64), **base)
+        else:
+            discounts = _result_of(self.discount, "discount", "ranks", ranks.copy())
         right = discounts >= 0  # false for NaN, as all comparisons
         right[0] = 0 < discounts[0] < np.inf
         right[1:] &= discounts[1:] <= discounts[:-1]
@@ -332,7 +337,7 @@ def _check_other_value(option: str, value: Any) -> None:
     """Check the value of an option that is not in the table of its names."""
     if option == "gain" and value is not None and not isinstance(value, str):
         _check_gain(value)
-    elif option == "undefined" and _checks.is_number(value) and abs(value) <= _LARGEST_UNDEFINED:
+    elif option == "undefined" and _checks.is_number(value) and abs(float(value)) <= _LARGEST:
         return
     elif option != "discount" or not callable(value):
         _checks.check_choice(option, value, tuple(_NAMES[option]), _OTHER_VALUES.get(option, ""))

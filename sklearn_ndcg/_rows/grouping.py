@@ -222,7 +222,7 @@ def _warn_of_text_for_time(labels: NDArray[Any], asked_by: str, *, is_named: boo
 
     Text that `order_by` names is only doubted if it is dates with the day first, or numbers.
     """
-    texts = [label[0] if isinstance(label, tuple) else label for label in labels]
+    texts = [label[0] if label and isinstance(label, tuple) else label for label in labels]
     if not asked_by or not isinstance(texts[0], str) or all(map(_DATE.match, texts)):
         return
     if len(set(map(len, texts))) == 1 and all(map(str.isdecimal, texts)):

@@ -254,7 +254,7 @@ def _sizes_hint(groups: Any, n_rows: int) -> str:
 
 def _encode_objects(ids: NDArray[Any], name: str) -> tuple[NDArray[Any], LabelsAt]:
     """Codes of Python objects, the same for equal ones, negative where one is missing."""
-    if isinstance(ids[0], np.ndarray):  # 0-d arrays stand for what they hold
+    if np.ndarray in set(map(type, ids)):  # 0-d arrays stand for what they hold
         ids = np.fromiter((np.asarray(array)[()] for array in ids), dtype=object, count=len(ids))
     try:
         codes, labels = _factorize(ids, len(ids))

@@ -14,9 +14,9 @@ from sklearn.base import BaseEstimator
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Floats, Ints
-from sklearn_ndcg._rows import ids
 from sklearn_ndcg._rows.columns import count_rows
 from sklearn_ndcg._rows.grouping import Grouping, shown_labels
+from sklearn_ndcg._rows.ids import columns_of_ids
 from sklearn_ndcg._selection.libraries import last_step
 
 _MOST_MEMBERS = 1000  # of a list that are checked, as it may hold other things than models
@@ -103,8 +103,8 @@ class QuerySizes:
         """Count the rows of each id, unless they are counted already; None for None."""
         if all_groups is None or isinstance(all_groups, QuerySizes):
             return all_groups
-        listed = isinstance(all_groups, list | tuple) and len(all_groups) > 0
-        columns = ids.columns_of_ids(all_groups, np.size(all_groups[0])) if listed else None
+        first = all_groups[0] if isinstance(all_groups, list | tuple) and all_groups else ()
+        columns = None if isinstance(first, tuple) else columns_of_ids(all_groups, np.size(first))
         has_rows = np.iterable(all_groups) and hasattr(all_groups, "__len__")
         n_rows = count_rows(columns[0] if columns else all_groups) if has_rows else 0
         if n_rows == 0:

@@ -112,13 +112,13 @@ def warn_of_weak_segments(segments: Mapping[Any, Sample]) -> None:
     weak = [
         name
         for name, sample in segments.items()
-        if _are_too_few(sample.cluster_means(sample.values)[1]) or np.ptp(sample.values) < EQUAL
+        if _are_too_few(sample.cluster_means(sample.values)[1])
+        or (len(sample.values) == 1 and np.ptp(sample.values) < EQUAL)
     ]
     if weak:
         warn(
             f"Intervals of {len(weak)} of the {len(segments)} segments, the first {weak[0]!r}, are "
-            "unreliable: too few queries, or only queries of the same value. A segment of fewer "
-            "than two queries has none."
+            "unreliable or missing: too few queries, or only queries of the same value."
         )
 
 

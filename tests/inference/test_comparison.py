@@ -978,8 +978,8 @@ def test_segments_of_few_queries():
     other = s + np.random.default_rng(0).normal(size=s.shape)
     segment = np.r_[np.zeros(20), np.ones(15), np.full(4, 2), 3].astype(int)
     message = (
-        "Intervals of 2 of the 4 segments, the first 2, are unreliable: too few queries, .*"
-        "A segment of fewer than two queries has none.$"
+        "Intervals of 2 of the 4 segments, the first 2, are unreliable or missing: too few "
+        "queries, or only queries of the same value.$"
     )
     with pytest.warns(UserWarning, match=message):
         found = compare_rankers(y, {"a": s, "b": -s}, segments=segment, test="t")

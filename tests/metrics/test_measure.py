@@ -76,3 +76,15 @@ def test_a_discount_of_the_table_is_what_its_formula_says():
     assert set(expected) == set(DISCOUNTS)
     for name, values in expected.items():
         np.testing.assert_allclose(Measure(discount=name).discounts(49), values, rtol=1e-15)
+
+
+def test_a_measure_does_not_follow_later_changes_of_its_arguments():
+    gain, k = {0: 0, 1: 1}, [1, 3]
+    measure = Measure(k=k, gain=gain)
+    gain[1], k[0] = 5, 0
+    assert (measure.k, measure.cutoffs, measure.gain) == ([1, 3], [1, 3], {0: 0, 1: 1})
+    assert Measure(k=iter([1, 3])).k == [1, 3]
+
+
+def test_a_narrow_float_as_undefined_warns_of_nothing():
+    assert Measure(undefined=np.float16(0.5)).undefined_rule.value == 0.5
