@@ -31,6 +31,8 @@ def seconds():
     return round(time.process_time() - before, 2)
 """
 
+SWITCHES = ["-W", "error", "-W", "ignore::UserWarning"]  # about queries of one document or grade
+
 
 def free_gigabytes():
     try:
@@ -46,7 +48,7 @@ def run(code, gigabytes, timeout=300):
     if free_gigabytes() < gigabytes:
         pytest.skip(f"needs {gigabytes} GB of memory")
     process = subprocess.run(  # noqa: S603
-        [sys.executable, "-P", "-W", "error", "-c", PRELUDE + code],
+        [sys.executable, "-P", *SWITCHES, "-c", PRELUDE + code],
         capture_output=True, text=True, check=False, timeout=timeout,
     )  # fmt: skip
     assert process.returncode == 0, process.stderr

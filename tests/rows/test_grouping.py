@@ -22,7 +22,7 @@ from sklearn_ndcg import (
     ndcg_score,
     quantile_grades,
 )
-from sklearn_ndcg._rows.grouping import shown_labels
+from sklearn_ndcg._rows.grouping import Grouping, shown_labels
 
 
 class Tensor:
@@ -243,3 +243,31 @@ def test_labels_of_one_row_are_compared():
 def test_three_labels_are_shown():
     assert shown_labels(np.arange(3)) == "0, 1, 2"
     assert shown_labels(np.arange(4)) == "0, 1, 2, ..."
+
+
+@pytest.mark.parametrize(
+    ("texts", "warns"),
+    [
+        (["2024-1-5", "2024-10-1"], True),
+        (["15.04.2024", "1.5.2024"], True),
+        (["9", "10"], True),
+        (["09", "10"], False),
+        (["2024-01-05", "2024-10-01"], False),
+        (["spring", "summer"], False),
+        (["w9", "10"], False),
+    ],
+)
+def test_text_that_order_by_names_is_doubted_if_it_begins_with_digits(texts, warns):
+    grouping = Grouping.of_ids([0, 1], 2)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        order, values = grouping.in_order(texts, "TimeSeriesSplit")
+        grouping.in_order(texts)  # nobody needs the order of time
+    assert [values[np.argsort(order)].tolist(), len(caught)] == [texts, int(warns)]
+    assert all("the values of order_by are text" in str(each.message) for each in caught)
+
+
+def test_rows_of_some_queries():
+    grouping = Grouping.of_ids(["b", "a", "b", "c", "a", "b"], 6)
+    assert grouping.rows_of(np.array([2, 0])).tolist() == [5, 0, 1]
+    assert grouping.gather(np.arange(6))[grouping.rows_of(np.array([1]))].tolist() == [0, 2, 5]
