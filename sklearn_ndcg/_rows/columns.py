@@ -113,9 +113,9 @@ def _array_column(X: Any, key: Any, name: str) -> Any:
             "RFECV, SequentialFeatureSelector, RidgeCV, LogisticRegressionCV, the steps of a "
             "Pipeline and, for polars and pyarrow, permutation_importance turn X into an array. "
             "Ways out: pass the number of a column or a callable on X; put the values in the index "
-            "of a pandas y too; pass groups, with metadata routing; in a Pipeline use an index "
-            "level and set_output(transform='pandas'), pass groupedranker__groups to fit, or put "
-            "GroupedRanker around it; split X before, with cv=list(splitter.split(X, y, groups))."
+            "of a pandas y too; pass groups, with enable_metadata_routing=True; in a Pipeline use "
+            "an index level and set_output(transform='pandas'), pass groupedranker__groups to fit, "
+            "or put GroupedRanker around it; split X before: cv=list(splitter.split(X, y, groups))."
         )
     # a list of (features, target) pairs is not a table: its last column would be the target
     if is_list and any(np.ndim(cell) for row in X[:1] if np.iterable(row) for cell in row):

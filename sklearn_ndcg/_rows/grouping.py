@@ -22,7 +22,7 @@ Item = TypeVar("Item", bound=np.generic)
 
 # Text that sorts by time: a year with its month, quarter or week.
 _DATE = re.compile(r"\d{4}([-/.](0[1-9]|1[0-2])(?!\d)|[-/.]?[QW]\d|\d{4}T)")
-_DAY_FIRST = re.compile(r"\d{1,2}[-/. ](\d{1,2}|\w{3,9})[-/. ]\d{2,4}\b")
+_UNSORTED_DATE = re.compile(r"(\d\d?[-/. ](\d\d?|\w{3,9})[-/. ]\d{2,4}|\d{4}([-/.]\d\d?){2})\b")
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,7 +220,7 @@ def warn_of_single_documents(n_single: int, n_queries: int) -> None:
 def _warn_of_text_for_time(labels: NDArray[Any], asked_by: str, *, is_named: bool = False) -> None:
     """Warn if labels are text that may not sort by time: neither dates nor numbers of one width.
 
-    Text that `order_by` names is only doubted if it is dates with the day first, or numbers.
+    Text that `order_by` names is only doubted if it is numbers, or dates that do not sort as text.
     """
     texts = [label[0] if label and isinstance(label, tuple) else label for label in labels]
     if not asked_by or not isinstance(texts[0], str) or all(map(_DATE.match, texts)):
@@ -233,7 +233,7 @@ def _warn_of_text_for_time(labels: NDArray[Any], asked_by: str, *, is_named: boo
             f"that does not look like dates ({shown_labels(labels)}). Pass order_by= the column or "
             "index level of X that has the time, or that of the ids if their order is right."
         )
-    elif all(map(_DAY_FIRST.match, texts)) or all(map(str.isdecimal, texts)):
+    elif all(map(_UNSORTED_DATE.match, texts)) or all(map(str.isdecimal, texts)):
         warn(
             f"{asked_by} needs the order of time, but the values of order_by are text "
             f"({shown_labels(labels)}), which sorts by its first characters. Convert it to dates, "

@@ -243,6 +243,6 @@ def _open(
     if measure.tie_rule.uses_order and not table.keeps_order():
         raise ValueError(
             "ties='stable' and ignore_ties=True need the order of the rows, which this engine does "
-            "not keep. Pass other ties, or use Polars, or DuckDB's preserve_insertion_order=true."
+            "not keep. Pass ties='average' or use Polars or DuckDB (preserve_insertion_order=true)."
         )
     return measure, table

@@ -255,9 +255,10 @@ def test_three_labels_are_shown():
         (["2024-01-05", "2024-10-01"], False),
         (["spring", "summer"], False),
         (["w9", "10"], False),
+        (["037-q", "04-q"], False),
     ],
 )
-def test_text_that_order_by_names_is_doubted_if_it_begins_with_digits(texts, warns):
+def test_text_that_order_by_names_is_doubted_if_it_is_numbers_or_unsorted_dates(texts, warns):
     grouping = Grouping.of_ids([0, 1], 2)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
