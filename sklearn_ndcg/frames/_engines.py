@@ -139,7 +139,7 @@ class Passes(Engine):
         hashes = nw.col(self.hash_name)
         hashed = nw.from_native(self.with_hash(self.native, self.keys))
         sums = self.with_checksum(self.table).select(nw.len(), hashes.sum()).collect()
-        counted, read = tuple(map(int, sums.row(0))), (0, 0)  # rows, and their checksum
+        counted, read = tuple(map(int, sums.rows()[0])), (0, 0)  # rows, and their checksum
         for i in range(n):
             rows = self.with_checksum(hashed.filter(hashes % n == i).select(self.names)).collect()
             read = read[0] + len(rows), read[1] + int(rows[self.hash_name].sum() or 0)
