@@ -36,14 +36,14 @@ def exact_sum(values: Floats) -> float:
     if not 0 < largest < np.inf:
         return float(values.sum())
     exponent, n_bits = math.frexp(largest)[1], len(values).bit_length()
-    rest, parts = np.ldexp(values, -exponent), []
+    rest, sums = np.ldexp(values, -exponent), []
     for level in range(3):
         large = math.ldexp(1, n_bits - level * (53 - n_bits))
-        part = (large + rest) - large
-        rest = rest - part
-        parts.append(float(part.sum()))
+        leading = (large + rest) - large
+        rest = rest - leading
+        sums.append(float(leading.sum()))
     with np.errstate(over="ignore"):  # infinite, as above
-        return float(np.ldexp(math.fsum(parts), exponent))
+        return float(np.ldexp(math.fsum(sums), exponent))
 
 
 def sums_of_runs(values: Floats, starts: Ints) -> Floats:
@@ -58,7 +58,7 @@ def sums_of_runs(values: Floats, starts: Ints) -> Floats:
     exponent = min(math.frexp(values.max())[1] + n_bits, 1023)
     sums, rest = np.zeros(len(starts)), values
     for large in (math.ldexp(1, exponent), math.ldexp(1, exponent + n_bits - 53)):
-        part = (large + rest) - large
-        rest = rest - part
-        sums += np.add.reduceat(part, starts)
+        leading = (large + rest) - large
+        rest = rest - leading
+        sums += np.add.reduceat(leading, starts)
     return np.asarray(sums + np.add.reduceat(rest, starts))

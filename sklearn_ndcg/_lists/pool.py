@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn_ndcg._checks import Floats, Ints, check_choice, naming_ranker
 from sklearn_ndcg._lists import reading
 from sklearn_ndcg._lists.reading import ByQuery
-from sklearn_ndcg._rows.grouping import Grouping, rows_of_runs
+from sklearn_ndcg._rows.grouping import Grouping, kept_runs, rows_of_runs
 
 _WIDEST = 64  # characters of ids in an array of text; longer ids are shared objects
 
@@ -76,10 +76,8 @@ class Pool:
         return listed
 
 
-def pool_lists(
-    relevant: Any, recommended: ByQuery, unanswered: str, duplicates: str, k: int | None = None
-) -> Pool:
-    """Bring the ranked lists of all rankers into the same rows, or the first k of each list.
+def pool_lists(relevant: Any, recommended: ByQuery, unanswered: str, duplicates: str) -> Pool:
+    """Bring the ranked lists of all rankers into the same rows.
 
     The first rows of a query are those of its truth. All the others are unjudged, so it does not
     matter which document is in which row, and there are as many as the longest list needs.
@@ -101,7 +99,7 @@ def pool_lists(
             ids = []
             if query in lists[name]:
                 with naming_ranker(name, rankers):
-                    ids = reading.read_list(lists[name][query], query, duplicates)[:k]
+                    ids = reading.read_list(lists[name][query], query, duplicates)
             ranker.lengths.append(len(ids))
             ranker.judged.extend(map(number_of.get, ids, repeat(-1)))
     n_judged: Ints = np.array(list(map(len, grades.values())))
@@ -123,17 +121,15 @@ def pool_lists(
     return Pool(y_true, y_scores, queries, n_rows, n_omitted, not isinstance(relevant, Mapping))
 
 
-def pool_runs(
-    qrels: Any, runs: Mapping[Any, Any], unanswered: str, duplicates: str, k: int | None = None
-) -> Pool:
-    """Bring the TREC runs of all rankers into the same rows, or the first k documents of each."""
+def pool_runs(qrels: Any, runs: Mapping[Any, Any], unanswered: str, duplicates: str) -> Pool:
+    """Bring the TREC runs of all rankers into the same rows."""
     check_choice("duplicates", duplicates, get_args(reading.Duplicates))
     truths, fractions = reading.judgements(qrels, duplicates)
     ranked = {}
     for name, run in runs.items():
         with naming_ranker(name, runs):
             ranked[name] = reading.ranked_run(truths, fractions, run, duplicates)
-    return pool_lists(truths, ranked, unanswered, duplicates, k)
+    return pool_lists(truths, ranked, unanswered, duplicates)
 
 
 @dataclass
@@ -148,9 +144,8 @@ class _Ranker:
 
     def n_others(self) -> Ints:
         """How many documents of each list are not in the truth."""
-        n_before = np.r_[0, np.cumsum(np.array(self.judged) < 0)]
-        ends = np.cumsum(self.lengths, dtype=np.intp)
-        return np.asarray(n_before[ends] - n_before[ends - self.lengths])
+        starts = np.cumsum(self.lengths, dtype=np.intp) - self.lengths
+        return kept_runs(np.array(self.judged) < 0, starts, np.array(self.lengths))[1]
 
     def scores(self, n: int, graded_rows: Ints, first_others: Ints) -> Floats:
         """The score of each row; documents that are not in the truth take the rows after it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from math import isfinite, log
 from typing import Any, NamedTuple, TypedDict
@@ -112,7 +112,6 @@ class Measure:
     ignore_ties: bool = False
     unjudged: Unjudged = "raise"
     undefined: Undefined = "warn"
-    cutoffs: list[Cutoff] = field(init=False, repr=False, compare=False)  # of `k`, as a list
 
     @classmethod
     def of(
@@ -128,12 +127,12 @@ class Measure:
         return cls(**others, **options)
 
     def __post_init__(self) -> None:
-        cutoffs = list(map(check_cutoff, self.k if self.has_several_cutoffs else [self.k]))
+        several = np.iterable(self.k) and not isinstance(self.k, str)
+        cutoffs = list(map(check_cutoff, self.k if several else [self.k]))
         if not cutoffs or len(set(cutoffs)) < len(cutoffs):
             raise ValueError(f"k must list different cutoffs, at least one, got {self.k!r}.")
-        object.__setattr__(self, "cutoffs", cutoffs)
         # the caller may change a list or a table later
-        object.__setattr__(self, "k", cutoffs if self.has_several_cutoffs else cutoffs[0])
+        object.__setattr__(self, "k", cutoffs if several else cutoffs[0])
         object.__setattr__(self, "gain", self.gain if callable(self.gain) else copy(self.gain))
         for option, names in _NAMES.items():
             value = getattr(self, option)
@@ -158,14 +157,19 @@ class Measure:
         changed = (
             f"{option.name}={value!r}"
             for option in fields(self)
-            if option.repr and repr(value := getattr(self, option.name)) != repr(option.default)
+            if repr(value := getattr(self, option.name)) != repr(option.default)
         )
         return f"Measure({', '.join(changed)})"
 
     @property
     def has_several_cutoffs(self) -> bool:
         """Whether `k` is a list."""
-        return np.iterable(self.k) and not isinstance(self.k, str)
+        return isinstance(self.k, list)
+
+    @property
+    def cutoffs(self) -> list[Cutoff]:
+        """`k` as a list, of one cutoff or several."""
+        return self.k if self.has_several_cutoffs else [self.k]
 
     @property
     def tie_rule(self) -> TieRule:

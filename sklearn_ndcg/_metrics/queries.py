@@ -15,7 +15,7 @@ from sklearn_ndcg import _kernels
 from sklearn_ndcg._checks import Floats, Grades, Ints
 from sklearn_ndcg._kernels.sums import exact_sum, weighted_sums
 from sklearn_ndcg._metrics.measure import Measure
-from sklearn_ndcg._rows.grouping import Grouping, shown_labels
+from sklearn_ndcg._rows.grouping import Grouping, kept_runs, shown_labels
 
 LARGEST_WEIGHT = 1e300  # sums of such weights still fit a float64
 _VALUES_AT_A_TIME = 1 << 22  # values of queries at cutoffs, which take 32 MB
@@ -129,8 +129,7 @@ class Queries:
         if not with_ideal or "retrieved" not in self.measure.cutoffs:
             dcg, ideal = self._sums(cutoffs, discount, cutoffs if with_ideal else None)
             return dcg[:, column], ideal[:, column]
-        n_before = np.r_[0, np.cumsum(self.score > -np.inf)]
-        n_retrieved = n_before[self.starts + self.lengths] - n_before[self.starts]
+        _, n_retrieved = kept_runs(self.score > -np.inf, self.starts, self.lengths)
         # with none retrieved the DCG is 0, and the ideal at 1 shows whether NDCG is defined
         own_cutoff = np.maximum(n_retrieved, 1)[:, np.newaxis]
         is_own = [k == "retrieved" for k in self.measure.cutoffs]

@@ -17,7 +17,12 @@ from sklearn_ndcg._metrics.inputs import check_groups, numeric, row_weights, sco
 from sklearn_ndcg._metrics.measure import Measure
 from sklearn_ndcg._metrics.queries import Queries, count_of_queries, refuse_zero_weight
 from sklearn_ndcg._rows.columns import take_rows
-from sklearn_ndcg._rows.grouping import Grouping, shown_labels, warn_of_single_documents
+from sklearn_ndcg._rows.grouping import (
+    Grouping,
+    kept_runs,
+    shown_labels,
+    warn_of_single_documents,
+)
 from sklearn_ndcg._rows.ids import first_rows
 
 
@@ -138,7 +143,7 @@ class Rankings:
         gain = grouping.gather(gain)  # before the scores, so that the first gain is freed
         if self.judged is not None and measure.unjudged == "omit":
             kept = grouping.gather(self.judged.view(np.uint8)).view(np.bool_)
-            starts, lengths = grouping.keep(kept)
+            starts, lengths = kept_runs(kept, starts, lengths)
             gain = gain[kept]
         if weight is not None and len(self.shape) == 1:
             weight = grouping.mean_weight(grouping.gather(weight), kept)

@@ -147,12 +147,6 @@ class Grouping:
         """The numbers of some queries' rows among the gathered rows, query by query."""
         return rows_of_runs(self.starts[queries], self.lengths[queries])
 
-    def keep(self, kept: NDArray[np.bool_]) -> tuple[Ints, Ints]:
-        """Starts and lengths once only some of the gathered rows are left."""
-        n_before = np.r_[0, np.cumsum(kept)]
-        starts = n_before[self.starts]
-        return starts, n_before[self.starts + self.lengths] - starts
-
     def mean_weight(self, weight: Floats, kept: NDArray[np.bool_] | None = None) -> Floats:
         """Each query's mean weight over its kept rows, or over all its rows if none is kept.
 
@@ -161,7 +155,7 @@ class Grouping:
         mean = self._reduce(sums_of_runs, weight) / self.lengths
         if kept is None:
             return mean
-        _, n_kept = self.keep(kept)
+        _, n_kept = kept_runs(kept, self.starts, self.lengths)
         total = self._reduce(sums_of_runs, weight * kept)
         return np.where(n_kept > 0, total / np.maximum(n_kept, 1), mean)
 
@@ -176,6 +170,12 @@ class Grouping:
         reduced = np.empty(len(self.starts), dtype=gathered.dtype)
         reduced[by_start] = reduce(gathered, self.starts[by_start])
         return reduced
+
+
+def kept_runs(kept: NDArray[np.bool_], starts: Ints, lengths: Ints) -> tuple[Ints, Ints]:
+    """Starts and lengths of the runs once only some of the rows are left."""
+    n_before = np.r_[0, np.cumsum(kept)]
+    return n_before[starts], n_before[starts + lengths] - n_before[starts]
 
 
 def rows_of_runs(starts: Ints, lengths: Ints) -> Ints:
@@ -208,11 +208,11 @@ def warn_of_single_documents(n_single: int, n_queries: int) -> None:
     """Warn if more than half of the queries have one row: probably these are not query ids."""
     if n_queries < 2 or 2 * n_single <= n_queries:
         return
-    found = f"Each of the {n_queries} queries has"
+    who = f"Each of the {n_queries} queries has"
     if n_single < n_queries:
-        found = f"{n_single} of the {n_queries} queries ({100 * n_single // n_queries}%) have"
+        who = f"{n_single} of the {n_queries} queries ({100 * n_single // n_queries}%) have"
     warn(
-        f"{found} a single document. All rows of a query must have the same id in groups. If they "
+        f"{who} a single document. All rows of a query must have the same id in groups. If they "
         "have, a tool has cut the queries: QuerySplitter keeps them whole."
     )
 

@@ -232,8 +232,8 @@ def _check_shape(ids: NDArray[Any], groups: Any, n_rows: int, name: str) -> None
 def _refuse_missing(missing: NDArray[np.bool_], name: str) -> None:
     if missing.any():
         what = f"missing {_noun(name)}"
-        found = describe_mask(missing, what, f"{what}s")
-        raise ValueError(f"{name} has {found}. Fill in {what}s, or leave their rows out.")
+        which = describe_mask(missing, what, f"{what}s")
+        raise ValueError(f"{name} has {which}. Fill in {what}s, or leave their rows out.")
 
 
 def _noun(name: str) -> str:
@@ -274,8 +274,8 @@ def _factorize(values: Iterable[Any], n: int) -> tuple[Ints, list[Any]]:
 def _refuse_unsortable(label: Any, name: str) -> None:
     """Raise for labels that cannot be sorted, or are only equal to themselves."""
     if isinstance(label, tuple):
-        for part in label:
-            _refuse_unsortable(part, name)
+        for element in label:
+            _refuse_unsortable(element, name)
     elif isinstance(label, frozenset):
         raise TypeError(
             f"{name} must be ids that can be sorted, and sets cannot: pass "

@@ -565,7 +565,7 @@ def scores_by_name(y_scores: Any, argument: str, least: int) -> dict[Any, ArrayL
     return {name: y_scores[name] for name in columns}
 
 
-def _check_rankers(truth: str, truths: Any, argument: str, rankers: Any, each: str) -> None:
+def _check_rankers(truth: str, truths: Any, argument: str, rankers: Any, what: str) -> None:
     """Raise for fewer than two rankers, and for rankers that were passed as `truths`."""
     first = next(iter(truths.values()), None) if isinstance(truths, Mapping) else None
     grades = first.values() if isinstance(first, Mapping) else ()
@@ -573,7 +573,7 @@ def _check_rankers(truth: str, truths: Any, argument: str, rankers: Any, each: s
         raise TypeError(f"{truth} and {argument} look swapped: {truth} comes first.")
     if not isinstance(rankers, Mapping):
         raise TypeError(
-            f"{argument} must be a mapping from the name of a ranker to its {each}, got "
+            f"{argument} must be a mapping from the name of a ranker to its {what}, got "
             f"{type(rankers).__name__}. It comes after {truth}."
         )
     if len(rankers) < 2:
