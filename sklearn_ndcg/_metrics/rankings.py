@@ -60,7 +60,8 @@ class Rankings:
     `relevance` is uint8 if all of it are grades from 0 to 255. `judged` says which rows have one;
     it is None if all have. `scores` has a column for each ranker. `weight` is of rows, or of the
     queries of a matrix. `shape` is that of the relevance as it was passed, which errors call
-    `truth`. Rows that were made of ranked lists come with the `pool` of these.
+    `truth`. Rows that were made of ranked lists come with the `pool` of these. In errors the number
+    of a row means nothing to the user if `is_part` of a table says so; its query is named instead.
     """
 
     relevance: NDArray[Any]
@@ -71,6 +72,7 @@ class Rankings:
     shape: tuple[int, ...]
     truth: str = "y_true"
     pool: Pool | None = None
+    is_part: bool = False
 
     @classmethod
     def of_arrays(
@@ -244,12 +246,16 @@ class Rankings:
 
     def _rows(self, mask: Any, what: str = "document", plural: str = "documents") -> str:
         """How many rows a mask selects, and the first: its index, or the query of its list."""
-        if self.pool is None:
-            return _checks.describe_mask(mask.reshape(self.shape), what, plural)
         n, row = np.count_nonzero(mask), int(mask.argmax())
-        query = self.pool.queries[np.searchsorted(np.cumsum(self.pool.n_rows), row, side="right")]
+        if self.pool is not None:
+            number = np.searchsorted(np.cumsum(self.pool.n_rows), row, side="right")
+            query = repr(self.pool.queries[number])
+        elif self.is_part:
+            query = shown_labels(self.grouping.labels[self.grouping.row_codes()[[row]]])
+        else:
+            return _checks.describe_mask(mask.reshape(self.shape), what, plural)
         where = "the first in query" if n > 1 else "in query"
-        return f"{n} {plural if n > 1 else what}, {where} {query!r}"
+        return f"{n} {plural if n > 1 else what}, {where} {query}"
 
 
 def _with_judged(relevance: NDArray[Any], name: str) -> tuple[NDArray[Any], Any]:
