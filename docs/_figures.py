@@ -120,26 +120,18 @@ def front_numbers():
     """The numbers that README.md says the picture shows; tests/test_front_page.py computes them."""
     readme = (Path(__file__).parents[1] / "README.md").read_text()
     text = re.search(r'alt="(.*?)"', readme)[1]
-    pairs = re.findall(r"[:,] ([\w ]+) (0\.\d\d)", text)
-    numbers = [(name, float(number)) for name, number in pairs]
-    return dict(numbers[:3]), dict(numbers[3:])
+    return {name: float(number) for name, number in re.findall(r"[:,] ([\w ]+) (0\.\d\d)", text)}
 
 
-def front(axes):
-    """What hurts, for README.md."""
-    by_way, by_library = front_numbers()
-    wrong, right, neutral = "C1", "C2", "C0"
-    for ax, title, values, colors in (
-        (axes[0], "One model: NDCG@10", by_way, [wrong, wrong, right]),
-        (axes[1], "One ranking: NDCG@3", by_library, [neutral] * len(by_library)),
-    ):
-        bars = ax.barh(list(values), list(values.values()), height=0.65, color=colors)
-        ax.bar_label(bars, fmt="%.2f", padding=4)
-        ax.set(xlim=(0, 1.3), xticks=[])
-        ax.set_title(title, loc="left", x=-0.5, fontsize="medium", fontweight="bold")
-        ax.invert_yaxis()
-        ax.tick_params(left=False)
-        ax.spines["bottom"].set_visible(False)
+def front(ax):
+    """One model, scored in three ways, for README.md."""
+    values = front_numbers()
+    bars = ax.barh(list(values), list(values.values()), height=0.65, color=["C2", "C1", "C1"])
+    ax.bar_label(bars, fmt="%.2f", padding=4)
+    ax.set(xlim=(0, 1), xticks=[0, 0.5, 1])
+    ax.set_title("One model: NDCG@10", loc="left", fontsize="medium", fontweight="bold")
+    ax.invert_yaxis()
+    ax.tick_params(left=False)
 
 
 def draw_all(folder):
@@ -172,5 +164,4 @@ def save(folder, draw, **options):
 
 
 if __name__ == "__main__":
-    air = {"wspace": 0.25}
-    save(Path(__file__).parent / "_static", front, ncols=2, figsize=(7.2, 2.3), gridspec_kw=air)
+    save(Path(__file__).parent / "_static", front, figsize=(4.8, 2.2))
