@@ -166,9 +166,9 @@ def warn_if_ids_are_features(estimator: Any, X: Any, group_by: Any) -> None:
     Estimators around others are not checked, as these may drop the column; so does `GroupedRanker`.
     """
     model = last_step(getattr(estimator, "best_estimator_", estimator))
-    parameters: Any = getattr(model, "get_params", dict)().values()
     names = set(getattr(model, "feature_names_in_", ())).intersection(group_columns(X, group_by))
-    if names and not any(hasattr(value, "fit") for value in parameters):
+    parameters: Any = getattr(model, "get_params", dict)() if names else {}
+    if names and not any(hasattr(value, "fit") for value in parameters.values()):
         _checks.warn(
             f"The column of ids, group_by={group_by!r}, is a feature of {type(model).__name__}. "
             "Move it to an index level, drop it in a Pipeline, or put GroupedRanker around these."

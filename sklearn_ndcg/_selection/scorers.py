@@ -142,7 +142,7 @@ def make_ndcg_scorer(
     0.839
     """
     measure = _measure_of("make_ndcg_scorer", options, NDCGOptions, k=k)
-    return _scorer(measure, group_by, response_method, name, all_groups)
+    return _make(measure, all_groups, group_by=group_by, response_method=response_method, name=name)
 
 
 def make_dcg_scorer(
@@ -203,7 +203,7 @@ def make_dcg_scorer(
     """
     others: Any = {"k": k, "normalized": False, "log_base": log_base}
     measure = _measure_of("make_dcg_scorer", options, MeasureOptions, **others)
-    return _scorer(measure, group_by, response_method, name, all_groups)
+    return _make(measure, all_groups, group_by=group_by, response_method=response_method, name=name)
 
 
 def make_query_scorer(
@@ -301,29 +301,27 @@ def make_query_scorer(
     >>> folds = QuerySplitter(4, group_by=3)
     >>> found = cross_validate(Ridge(), X, y, scoring=scoring, cv=folds)
     >>> {name: round(float(found[f"test_{name}"].mean()), 2) for name in scoring}
+    {'MAP': 0.72, 'MRR': 0.75, 'NDCG': 0.8}
     """
     if not callable(score_func) or hasattr(score_func, "get_metadata_routing"):
         raise TypeError(f"score_func must be a function of y_true and y_score, got {score_func!r}.")
     own: Any = {"undefined": undefined, "greater_is_better": greater_is_better}
     measure = QueryMetric(function=score_func, options=kwargs or None, **own)
-    return _scorer(measure, group_by, response_method, name or name_of(score_func), all_groups)
+    name = name or name_of(score_func)
+    return _make(measure, all_groups, group_by=group_by, response_method=response_method, name=name)
 
 
 def _measure_of(caller: str, options: Mapping[str, Any], kind: Any, **others: Any) -> Measure:
     if "groups" in options:
         raise TypeError(
-            f"{caller} does not take groups, as a scorer gets only some of the rows. Pass "
-            "group_by, which says where in X the ids are, or pass groups to the tool, with "
-            "metadata routing on."
+            f"{caller} does not take groups, as a scorer gets only some rows. Pass group_by, which "
+            "says where in X the ids are, or pass groups to the tool, with metadata routing on."
         )
     return Measure.of(caller, options, kind, **others)
 
 
-def _scorer(measure: Measure, group_by: Any, method: Any, name: Any, ids: Any) -> GroupedScorer:
-    sizes = leaks.QuerySizes.of(ids)
-    return GroupedScorer(
-        measure, group_by=group_by, response_method=method, name=name, all_groups=sizes
-    )
+def _make(measure: Measure, all_groups: Any, **parameters: Any) -> GroupedScorer:
+    return GroupedScorer(measure, all_groups=leaks.QuerySizes.of(all_groups), **parameters)
 
 
 def one_ranking(X: Any) -> NDArray[np.intp]:
@@ -508,16 +506,14 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         self._refuse_binned(estimator, X)
         groups = columns.values_by(X, self.group_by, groups, y)
         _checks.refuse_reordered(X=X, y=y, groups=groups)
-        shape = np.shape(y)
         # with ids, labels of shape (n_documents, 1) are a column
-        y_ndim = 1 if groups is not None and shape[1:] == (1,) else len(shape)
+        y_ndim = 1 if groups is not None and np.shape(y)[1:] == (1,) else np.ndim(y)
         if groups is None and y_ndim == 1:
             raise ValueError(
                 "The scorer got no groups, so it is not known which rows are one query. With "
                 "metadata routing on (sklearn.set_config(enable_metadata_routing=True)) pass "
-                "groups to the tool; with routing off pass group_by, which takes a column of X, a "
-                "level of its pandas index or a callable. If all rows are one ranking, pass "
-                "group_by=one_ranking."
+                "groups to the tool; with routing off pass group_by: a column of X, a level of its "
+                "pandas index or a callable. If all rows are one ranking, group_by=one_ranking."
             )
         return self._response(estimator, X, y_ndim), groups
 
@@ -547,8 +543,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         name: Any = default if self.name is None else self.name
         if not isinstance(name, str) or (measure.has_several_cutoffs and not _PREFIX.search(name)):
             raise ValueError(
-                "name must be text, for several cutoffs with '{k}' after their common name, as in "
-                f"'ndcg_at_{{k}}'; got {name!r}."
+                f"name must be text, for several cutoffs as in 'ndcg_at_{{k}}'; got {name!r}."
             )
         prefix = _PREFIX.sub(r"\1", name)
         return [prefix if k is None else name.replace("{k}", str(k)) for k in measure.cutoffs]
@@ -573,8 +568,7 @@ def _methods(response_method: Any) -> list[str]:
     methods = [*response_method] if is_list else [response_method]
     if methods != ["auto"] and not (methods and all(callable(m) or m in known for m in methods)):
         raise ValueError(
-            f"response_method must be 'auto', or one or a list of {', '.join(known)}, or a "
-            f"callable; got {response_method!r}."
+            f"response_method must be 'auto', a callable or in {known}; got {response_method!r}."
         )
     return methods
 
@@ -630,9 +624,8 @@ def expected_gain(measure: Measure, proba: Any, classes: Any) -> Floats:
     proba = np.asarray(_checks.to_host(proba))
     if proba.ndim != 2 or proba.shape[1:] != gains.shape or not np.isfinite(gains).all():
         raise ValueError(
-            "The expected gain needs a probability and a finite gain for each class; "
-            f"predict_proba returned shape {proba.shape} for the classes {grades.tolist()}, "
-            f"whose gains are {gains.tolist()}."
+            "Each class needs a probability and a finite gain; predict_proba returned shape "
+            f"{proba.shape} for the classes {grades.tolist()}, whose gains are {gains.tolist()}."
         )
     return _without_rounding_errors(proba, gains)
 
