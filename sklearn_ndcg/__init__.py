@@ -35,6 +35,7 @@ from sklearn_ndcg._selection.scorers import (
     GroupedScorer,
     make_dcg_scorer,
     make_ndcg_scorer,
+    make_query_scorer,
     one_ranking,
 )
 from sklearn_ndcg._selection.splitters import QuerySplitter, check_group_splits
@@ -77,6 +78,6 @@ __all__ = [
     "CONVENTIONS", "Explanation", "GroupedRanker", "GroupedScorer", "NDCGDisplay",
     "QueryLeakWarning", "QuerySplitter", "check_group_splits", "dcg_samples", "dcg_score",
     "explain_difference", "from_lists", "from_trec", "jarvelin_kekalainen", "make_dcg_scorer",
-    "make_ndcg_scorer", "ndcg_curve", "ndcg_samples", "ndcg_score", "one_ranking",
-    "quantile_grades", "show_versions",
+    "make_ndcg_scorer", "make_query_scorer", "ndcg_curve", "ndcg_samples", "ndcg_score",
+    "one_ranking", "quantile_grades", "show_versions",
 ]  # fmt: skip

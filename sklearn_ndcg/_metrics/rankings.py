@@ -15,7 +15,7 @@ from sklearn_ndcg._kernels.numpy_kernels import as_grades
 from sklearn_ndcg._lists.pool import Pool
 from sklearn_ndcg._metrics.inputs import check_groups, numeric, row_weights, scores_like
 from sklearn_ndcg._metrics.measure import Measure
-from sklearn_ndcg._metrics.queries import Queries, count_of_queries, refuse_zero_weight
+from sklearn_ndcg._metrics.queries import Queries, QueryMetric, count_of_queries, refuse_zero_weight
 from sklearn_ndcg._rows.columns import take_rows
 from sklearn_ndcg._rows.grouping import (
     Grouping,
@@ -215,6 +215,8 @@ class Rankings:
 
     def _gains(self, measure: Measure) -> tuple[Floats | Grades, Floats]:
         """Gain of each row, 0 if it is unjudged; or its grade, with a table of gains by grade."""
+        if isinstance(measure, QueryMetric):  # NaN, too
+            return self.relevance.astype(np.float64), np.empty(0)
         if self.relevance.dtype == np.uint8:
             gain_table = measure.gain_table(int(self.relevance.max()))
             if gain_table is not None:
