@@ -396,13 +396,17 @@ class NDCGDisplay:
         is_crowded, longest = n > len(_drawing.COLORS), max(len(str(name)) for name in names)
         size = 7 + 0.075 * min(longest, 40), max(4.8, 1 + 0.2 * n)
         ax = _drawing.axes(ax, size if is_crowded else None)
-        drawn = zip(curves, names, styles, intervals, strict=True)
+        # points at one cutoff stand beside each other
+        shifts = np.linspace(-0.2, 0.2, n) if n > 1 == len(self.k) else np.zeros(n)
+        drawn = zip(curves, names, styles, intervals, shifts, strict=True)
         lines, bands = zip(*[self._draw(ax, *curve) for curve in drawn], strict=True)
         self.line_ = list(lines) if separate else lines[0]
         self.band_ = None
         if self.interval is not None:
             self.band_ = list(bands) if separate else bands[0]
-            bands[0].set_label(f"{self.confidence_level:.6g} interval")
+            level = f"{self.confidence_level:.6g} interval"
+            if level not in ax.get_legend_handles_labels()[1]:
+                ax.fill_between([], [], color="0.5", alpha=0.3, lw=0, label=level)
         thin = {"color": lines[0].get_color(), "alpha": 0.3, "linewidth": 1, "linestyle": "-"}
         of_mean = folds if n < len(folds) else ()
         self.fold_lines_ = [self._draw(ax, fold, None, thin)[0] for fold in of_mean]
@@ -412,10 +416,11 @@ class NDCGDisplay:
                 {"color": _drawing.ink(), "linestyle": "--"}, chance_level_kwargs
             )
             self.chance_level_, _ = self._draw(ax, self.chance_level, "Chance level", style)
-        low, high = ax.dataLim.intervalx
+        low, high = ax.dataLim.intervalx.round()
         locator = _drawing.matplotlib("ticker").MaxNLocator(10, integer=True)
         ticks = locator.tick_values(low, high).clip(low)
         ax.set(xlabel="Cutoff k", ylabel="NDCG@k", xticks=np.unique(ticks[ticks <= high]))
+        ax.margins(x=1 if low == high else 0.05)
         if not is_crowded:
             return _drawing.finish(self, ax, despine)
         handles, _ = ax.get_legend_handles_labels()
@@ -424,16 +429,18 @@ class NDCGDisplay:
         outside = {"loc": "upper left", "bbox_to_anchor": (1, 1), "fontsize": "small"}
         return _drawing.finish(self, ax, despine, handles=handles, handlelength=3, **outside)
 
-    def _draw(self, ax: Any, curve: Any, name: Any, style: Any, interval: Any = None) -> Any:
+    def _draw(
+        self, ax: Any, curve: Any, name: Any, style: Any, interval: Any = None, shift: float = 0
+    ) -> Any:
         """The line of a curve and its band; at one cutoff, where these have no area, a whisker."""
         label, is_point = None if name is None else _drawing.label(name), len(self.k) == 1
         default = {"marker": "o" if is_point else None, "label": label}
-        line = ax.plot(self.k, curve, **_drawing.style(default, style))[0]
+        line = ax.plot(self.k + shift, curve, **_drawing.style(default, style))[0]
         if interval is None:
             return line, None
         alpha, width = (1, 1.5) if is_point else (1.2 / max(len(np.atleast_2d(self.ndcg)), 6), 0)
         band = {"color": line.get_color(), "alpha": alpha, "lw": width, "ls": line.get_linestyle()}
-        return line, ax.fill_between(self.k, *interval, **band)
+        return line, ax.fill_between(self.k + shift, *interval, **band)
 
     @classmethod
     def _of_queries(cls, curves: list[Queries], k: Any, level: Any, name: Any) -> NDCGDisplay:

@@ -10,10 +10,11 @@ import numpy as np
 from sklearn_ndcg._checks import import_optional
 from sklearn_ndcg._rows.grouping import shown_labels
 
-# Colours that differ for the colour-blind too (Petroff 2021), and the line styles after each round.
+# Colours that differ for the colour-blind too (Petroff 2021), for six curves of each line style.
 COLORS = ("#5790fc", "#f89c20", "#e42536", "#964a8b", "#9c9ca1", "#7a21dd")
-_STYLES = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)))
-MOST_CURVES = len(COLORS) * len(_STYLES)
+_LAST_COLORS = ("#b9ac70", "#92dadd")  # after all line styles
+_STYLES = ("-", "--", ":", "-.")
+MOST_CURVES = 30
 
 Display = TypeVar("Display", bound=Any)
 
@@ -31,7 +32,9 @@ def axes(ax: Any, size: tuple[float, float] | None = None) -> Any:
     ax = plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
     key = "axes.prop_cycle"
     if not ax.has_data() and plt.rcParams[key] == plt.rcParamsDefault[key]:
-        ax.set_prop_cycle(plt.cycler(linestyle=_STYLES) * plt.cycler(color=COLORS))
+        styles = plt.cycler(linestyle=_STYLES)
+        colors, last = plt.cycler(color=COLORS), plt.cycler(color=_LAST_COLORS)
+        ax.set_prop_cycle((styles * colors).concat(styles * last))
     return ax
 
 

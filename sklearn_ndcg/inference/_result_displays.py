@@ -347,7 +347,7 @@ class IntervalDisplay:
             style = _drawing.style(style, styles[row % n])
             self.points_ += ax.plot(rows[row, [1, 0, 2]], [at] * 3, **style)
         level = f"{f'{_drawing.label(name)}, ' if name else ''}{whole.confidence_level:.6g}"
-        for is_few, point in dict(zip(few[shown], self.points_, strict=True)).items():
+        for is_few, point in dict(zip(few[shown][::-1], self.points_[::-1], strict=True)).items():
             point.set_label("1 or 2 queries" if is_few else f"{level} interval")
         at, label = (0, None) if self.differences else (mean, f"mean {mean:.4f}")
         self.line_ = ax.axvline(at, color=_drawing.ink(), lw=1, ls="--", label=label, zorder=0)
