@@ -344,6 +344,8 @@ class NDCGDisplay:
     ) -> NDCGDisplay:
         """Draw the curve, or the curves.
 
+        Of more than six curves the legend stands beside the axes, in the order in which they end.
+
         Parameters
         ----------
         ax : matplotlib Axes, default=None
@@ -389,12 +391,13 @@ class NDCGDisplay:
         if len(folds) > 1 and not isinstance(name, list | tuple):
             spread = f" +/- {folds[:, -1].std():.3f}" if n < len(folds) else ""
             values = [f"NDCG@{self.k[-1]} = {curve[-1]:.3f}{spread}" for curve in curves]
+            name = name and _drawing.shortened(name, 30)  # so that the number is not cut
             name = [f"{name} ({value})" if name else value for value in values]
         names = _drawing.one_each("name", name, n)
         styles = _drawing.one_each("curve_kwargs", curve_kwargs, n)
         intervals = [None] * n if self.interval is None else self.interval.reshape(n, 2, -1)
         is_crowded, longest = n > len(_drawing.COLORS), max(len(str(name)) for name in names)
-        size = 7 + 0.075 * min(longest, 40), max(4.8, 1 + 0.2 * n)
+        size = 7 + 0.075 * min(longest, 60), max(4.8, 1 + 0.2 * n)
         ax = _drawing.axes(ax, size if is_crowded else None)
         # points at one cutoff stand beside each other
         shifts = np.linspace(-0.2, 0.2, n) if n > 1 == len(self.k) else np.zeros(n)
@@ -433,7 +436,7 @@ class NDCGDisplay:
         self, ax: Any, curve: Any, name: Any, style: Any, interval: Any = None, shift: float = 0
     ) -> Any:
         """The line of a curve and its band; at one cutoff, where these have no area, a whisker."""
-        label, is_point = None if name is None else _drawing.label(name), len(self.k) == 1
+        label, is_point = None if name is None else _drawing.label(name, 60), len(self.k) == 1
         default = {"marker": "o" if is_point else None, "label": label}
         line = ax.plot(self.k + shift, curve, **_drawing.style(default, style))[0]
         if interval is None:
