@@ -14,7 +14,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from sklearn_ndcg import NDCGDisplay, jarvelin_kekalainen, ndcg_score
-from sklearn_ndcg.inference import DifferenceDisplay, compare_rankers, ndcg_by_segment
+from sklearn_ndcg.inference import (
+    DifferenceDisplay,
+    IntervalDisplay,
+    compare_rankers,
+    ndcg_by_segment,
+)
 
 GROUNDS = {
     "light": {"ink": "#222832", "lines": ["#0072b2", "#b34700", "#00795a", "#9c4a83"]},
@@ -87,9 +92,17 @@ def segments(ax):
     y_true, scores = two_rankers()
     device = np.repeat(["desktop", "phone", "tablet"], [150, 120, 30])
     table = ndcg_by_segment(y_true, scores["new"], segments=device, method="t")
-    low, high = table.confidence_interval
-    ax.errorbar(table.ndcg, table.segments, xerr=[table.ndcg - low, high - table.ndcg], fmt="o")
-    ax.set(xlabel="NDCG", ylim=(2.5, -0.5))
+    IntervalDisplay.from_result(table, ax=ax)
+
+
+def interval_display(ax):
+    """Differences of the pairs of rankers, with intervals and a margin."""
+    y_true, scores = two_rankers()
+    scores["popular"] = y_true + 4 * np.random.default_rng(1).normal(size=y_true.shape)
+    device = np.repeat(["desktop", "phone", "tablet"], [150, 120, 30])
+    options = {"baseline": "old", "segments": device, "margin": 0.01, "test": "t"}
+    result = compare_rankers(y_true, scores, **options)
+    IntervalDisplay.from_result(result, differences=True, ax=ax)
 
 
 def flow(ax, *rows):
@@ -136,9 +149,10 @@ def front(ax):
 
 def draw_all(folder):
     """Write an SVG of each picture, for each background, into `folder`."""
-    for draw in (gains, discounts, ties, segments):
+    for draw in (gains, discounts, ties):
         save(folder, draw)
-    for draw in (ndcg_display, difference_display):
+    save(folder, segments, figsize=(6.4, 2.6))
+    for draw in (ndcg_display, difference_display, interval_display):
         save(folder, draw, figsize=(8, 4.2))
     for draw in (three_libraries, larger_than_memory):
         save(folder, draw, figsize=(4.8, 2.9))
