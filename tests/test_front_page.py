@@ -44,7 +44,7 @@ def one_model():
 
 
 def one_ranking():
-    """NDCG@3 of the example of docs/whose_ndcg.md, which tests/whose_ndcg.py computes."""
+    """NDCG@3 of the example of docs/whose_ndcg.md, which tests/tools/whose_ndcg.py computes."""
     page = (ROOT / "docs" / "whose_ndcg.md").read_text()
     table = dict(re.findall(r"^\| `(\w+)` \|.*\| (0\.\d+) \|$", page, re.MULTILINE))
     for name in ("trec_eval", "sklearn", "ranx", "catboost", "xgboost", "lightgbm"):
