@@ -1,6 +1,6 @@
 """Time the other input formats: tables inside Polars and DuckDB, and ranked lists.
 
-    python -m pip install ".[agreement,test]"
+    python -m pip install ".[test]"
     python benchmarks/bench_inputs.py            # about two minutes
     python benchmarks/bench_inputs.py --quick    # a tenth of the data
 

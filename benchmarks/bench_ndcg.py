@@ -1,6 +1,6 @@
 """Time sklearn_ndcg and other libraries' NDCG, on generated data in the shape of MSLR-WEB30K.
 
-    python -m pip install ".[agreement,test]"  # the peers; missing ones are left out
+    python -m pip install ".[test]"      # the peers; missing ones are left out
     python benchmarks/bench_ndcg.py            # about five minutes
     python benchmarks/bench_ndcg.py --quick    # a tenth of the data, to see that it runs
 
@@ -35,7 +35,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_ndcg import CONVENTIONS, _kernels, ndcg_curve, ndcg_samples, ndcg_score, show_versions
 
-sys.path.append(str(Path(__file__).parents[1] / "tests"))
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "tools"))
 from peers import PEERS, Peer, scikit_learn
 
 GRADES = (0.52, 0.32, 0.13, 0.02, 0.01)  # shares of the grades 0 to 4 in MSLR-WEB30K
