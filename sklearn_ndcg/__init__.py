@@ -29,6 +29,7 @@ from sklearn_ndcg._metrics.functions import (
     quantile_grades,
 )
 from sklearn_ndcg._metrics.measure import jarvelin_kekalainen
+from sklearn_ndcg._metrics.query_table import QueryExplanation, explain_query
 from sklearn_ndcg._selection.leaks import QueryLeakWarning
 from sklearn_ndcg._selection.ranker import GroupedRanker
 from sklearn_ndcg._selection.scorers import (
@@ -75,8 +76,8 @@ def show_versions() -> None:
 
 __all__ = [
     "CONVENTIONS", "Explanation", "GroupedRanker", "GroupedScorer", "NDCGDisplay",
-    "QueryLeakWarning", "QuerySplitter", "check_group_splits", "dcg_samples", "dcg_score",
-    "explain_difference", "from_lists", "from_trec", "jarvelin_kekalainen", "make_dcg_scorer",
-    "make_ndcg_scorer", "ndcg_curve", "ndcg_samples", "ndcg_score", "one_ranking",
-    "quantile_grades", "show_versions",
+    "QueryExplanation", "QueryLeakWarning", "QuerySplitter", "check_group_splits", "dcg_samples",
+    "dcg_score", "explain_difference", "explain_query", "from_lists", "from_trec",
+    "jarvelin_kekalainen", "make_dcg_scorer", "make_ndcg_scorer", "ndcg_curve", "ndcg_samples",
+    "ndcg_score", "one_ranking", "quantile_grades", "show_versions",
 ]  # fmt: skip

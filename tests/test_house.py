@@ -223,7 +223,8 @@ def test_the_front_is_small():
 
 # what functions return, described by attributes: tests/inference/test_public_results.py
 RESULTS = {
-    "Comparison", "Explanation", "GroupedScorer", "NDCGInterval", "QueryDifferences", "SegmentTable",
+    "Comparison", "Explanation", "GroupedScorer", "NDCGInterval", "QueryDifferences",
+    "QueryExplanation", "SegmentTable",
 }  # fmt: skip
 
 

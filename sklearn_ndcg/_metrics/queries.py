@@ -232,6 +232,12 @@ class Queries:
             return np.ones(len(self.starts))
         return np.asarray(self.weight / (self.weight.max() or 1))
 
+    def of_query(self, number: int) -> Queries:
+        """One query, with the discounts that it has beside the others."""
+        discount = self.measure.discounts(int(self._distinct_cutoffs()[0][-1]))
+        one = self._take(np.array([number]))
+        return one.for_measure(discount=lambda ranks: discount[: len(ranks)])
+
     def _take(self, numbers: Ints) -> Queries:
         """Some queries, without weights."""
         grouping = replace(self.grouping, labels=self.grouping.labels[numbers])

@@ -153,8 +153,8 @@ def refuse_wrong_rows(wrong_of_parts: Iterable[WrongRows | None], columns: Colum
         counts = [wrong[argument] for wrong in wrong_of_parts if wrong and argument in wrong]
         if counts:
             n, keys, ids = sum(count for count, _ in counts), columns["groups"], counts[0][1]
-            label = np.fromiter([ids if len(ids) > 1 else ids[0]], dtype=object, count=1)
-            rows, query = f"{n:,} row{'s' if n > 1 else ''}", shown_labels(label)
+            query = shown_labels([ids if len(ids) > 1 else ids[0]])
+            rows = f"{n:,} row{'s' if n > 1 else ''}"
             raise ValueError(message.format(rows=rows, keys=", ".join(keys), query=query))
 
 

@@ -16,7 +16,9 @@ import sklearn_ndcg
 from sklearn_ndcg import (
     Explanation,
     GroupedScorer,
+    QueryExplanation,
     explain_difference,
+    explain_query,
     inference,
     make_dcg_scorer,
     make_ndcg_scorer,
@@ -43,6 +45,7 @@ RESULTS = {
     Comparison: COMPARED,
     QueryDifferences: COMPARED.largest_differences(2),
     Explanation: explain_difference(Y, S, "sklearn", "lightgbm"),
+    QueryExplanation: explain_query(Y, S, query=3),
 }
 MAKERS = {
     NDCGInterval: [ndcg_interval],
@@ -50,6 +53,7 @@ MAKERS = {
     Comparison: [compare_rankers, compare_lists, compare_runs],
     QueryDifferences: [Comparison.largest_differences],
     Explanation: [explain_difference],
+    QueryExplanation: [explain_query],
     GroupedScorer: [make_ndcg_scorer, make_dcg_scorer],
 }
 API = (Path(__file__).parents[2] / "docs" / "api.rst").read_text()
@@ -91,7 +95,7 @@ def test_shapes_are_as_described(kind):
         ]
         for name in names.split(", "):
             assert list(np.shape(getattr(result, name))) == expected, name
-    assert shapes or kind in {NDCGInterval, QueryDifferences}
+    assert shapes or kind in {NDCGInterval, QueryDifferences, QueryExplanation}
 
 
 def test_the_number_is_called_ndcg_in_each():
