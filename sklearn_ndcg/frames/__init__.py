@@ -10,6 +10,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff, is_number
 from sklearn_ndcg._metrics.measure import Measure, NDCGOptions, check_cutoff
 from sklearn_ndcg._metrics.queries import Totals
@@ -246,3 +247,6 @@ def _open(
             "not keep. Pass ties='average' or use Polars or DuckDB (preserve_insertion_order=true)."
         )
     return measure, table
+
+
+_checks.publish(globals())
