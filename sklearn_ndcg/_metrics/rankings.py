@@ -249,7 +249,7 @@ class Rankings:
         n, row = np.count_nonzero(mask), int(mask.argmax())
         query = self.pool.queries[np.searchsorted(np.cumsum(self.pool.n_rows), row, side="right")]
         where = "the first in query" if n > 1 else "in query"
-        return f"{n} {plural if n > 1 else what}, {where} {query!r}"
+        return f"{n} {plural if n > 1 else what}, {where} {shown_labels([query])}"
 
 
 def _with_judged(relevance: NDArray[Any], name: str) -> tuple[NDArray[Any], Any]:

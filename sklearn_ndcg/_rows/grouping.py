@@ -200,7 +200,7 @@ def _shown(label: Any) -> str:
     if isinstance(label, tuple):
         return f"({', '.join(map(_shown, label))})"
     if isinstance(label, np.datetime64 | date):
-        return re.sub(r"[T ]00:00:00(\.0+)?$", "", str(label))
+        return re.sub(r"( 00(:00)*)?(\.0+)?$", "", str(label).replace("T", " "))
     return repr(label.item() if isinstance(label, np.generic) else label)
 
 
