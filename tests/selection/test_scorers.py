@@ -436,6 +436,18 @@ def test_make_scorer_takes_the_plain_function(data, routing):
     np.testing.assert_array_equal(got, ours)
 
 
+def test_make_scorer_of_rows_without_ids_leads_to_our_scorer(data):
+    X, y, _ = data
+    for metric in (ndcg_score, dcg_score):
+        scoring = make_scorer(metric, k=3)
+        with pytest.raises(
+            ValueError, match=r"^y_true is 1-D.*\[y_true\], \[y_score\].*groups="
+        ) as raised:
+            cross_val_score(Ridge(), X, y, scoring=scoring, error_score="raise")
+        assert "scoring=make_ndcg_scorer(...) finds the ids" in str(raised.value)
+        assert "XGB" not in str(raised.value)
+
+
 def test_make_scorer_takes_the_plain_function_for_matrices(data):
     X, y, _ = data
     wide = np.c_[y, 3 - y]
