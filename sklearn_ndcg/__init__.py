@@ -81,7 +81,5 @@ __all__ = [
     "jarvelin_kekalainen", "make_dcg_scorer", "make_ndcg_scorer", "ndcg_curve", "ndcg_samples",
     "ndcg_score", "one_ranking", "quantile_grades", "show_versions",
 ]  # fmt: skip
-_checks.publish(
-    globals(), "__version__", "frames", "inference",
-    held=(Change, Measure, QuerySizes, TrainedQueries),
-)  # fmt: skip
+_held = (Change, Measure, QuerySizes, TrainedQueries)
+_checks.publish(globals(), "__version__", "frames", "inference", held=_held)
