@@ -29,6 +29,7 @@ from sklearn_ndcg._metrics.functions import (
     quantile_grades,
 )
 from sklearn_ndcg._metrics.measure import Measure, jarvelin_kekalainen
+from sklearn_ndcg._metrics.queries import QueryMetric
 from sklearn_ndcg._metrics.query_table import QueryExplanation, explain_query
 from sklearn_ndcg._selection.leaks import QueryLeakWarning, QuerySizes, TrainedQueries
 from sklearn_ndcg._selection.ranker import GroupedRanker
@@ -36,6 +37,7 @@ from sklearn_ndcg._selection.scorers import (
     GroupedScorer,
     make_dcg_scorer,
     make_ndcg_scorer,
+    make_query_scorer,
     one_ranking,
 )
 from sklearn_ndcg._selection.splitters import QuerySplitter, check_group_splits
@@ -78,8 +80,8 @@ __all__ = [
     "CONVENTIONS", "Explanation", "GroupedRanker", "GroupedScorer", "NDCGDisplay",
     "QueryExplanation", "QueryLeakWarning", "QuerySplitter", "check_group_splits", "dcg_samples",
     "dcg_score", "explain_difference", "explain_query", "from_lists", "from_trec",
-    "jarvelin_kekalainen", "make_dcg_scorer", "make_ndcg_scorer", "ndcg_curve", "ndcg_samples",
-    "ndcg_score", "one_ranking", "quantile_grades", "show_versions",
+    "jarvelin_kekalainen", "make_dcg_scorer", "make_ndcg_scorer", "make_query_scorer",
+    "ndcg_curve", "ndcg_samples", "ndcg_score", "one_ranking", "quantile_grades", "show_versions",
 ]  # fmt: skip
-_held = (Change, Measure, QuerySizes, TrainedQueries)
+_held = (Change, Measure, QueryMetric, QuerySizes, TrainedQueries)
 _checks.publish(globals(), "__version__", "frames", "inference", held=_held)

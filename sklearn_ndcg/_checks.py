@@ -166,7 +166,7 @@ def _columns(name: str, values: Any) -> list[tuple[str, Any]]:
 
 
 def _are_reordered(labels: Any, others: Any) -> bool:
-    if labels is others or _shape(labels) != _shape(others) or labels.equals(others):
+    if not len(labels) or _shape(labels) != _shape(others) or labels.equals(others):
         return False
     try:
         return labels[0] in others and bool(labels.sort_values().equals(others.sort_values()))

@@ -153,59 +153,6 @@ def replay(y_true, y_score, groups, k):
     return lambda: next(iter(metric(predicted, truth[truth["weight"] > 0]).values()))
 
 
-def ir_evaluation(y_true, y_score, groups, k, package="ir_evaluation"):
-    ndcg = import_module(f"{package}.metrics").ndcg
-    lists = []
-    for query in np.unique(groups):
-        rows = np.flatnonzero(groups == query)
-        ranked = rows[np.argsort(-y_score[rows], kind="stable")]
-        lists.append((rows[y_true[rows] > 0], ranked, min(k or len(rows), len(rows))))
-    return lambda: np.mean([ndcg(*query) for query in lists])
-
-
-def allrank(y_true, y_score, groups, k):
-    import torch
-    from allrank.models.metrics import ndcg
-
-    score, relevance = (torch.tensor(each) for each in padded(y_true, y_score, groups))
-    return lambda: ndcg(score, relevance, ats=[k or len(y_true)]).numpy().ravel()
-
-
-def evidently(y_true, y_score, groups, k, **options):
-    from evidently import DataDefinition, Dataset, Recsys, Report
-    from evidently.metrics import NDCG
-
-    relevance, scores = frames(
-        y_true, y_score, groups, ("user_id", "item_id", "target", "prediction")
-    )
-    names = {"user_id": "user_id", "item_id": "item_id", "target": "target"}
-    ranking = Recsys(**names, prediction="prediction", recommendations_type="score")
-    rows = Dataset.from_pandas(
-        relevance.assign(prediction=scores["prediction"]), DataDefinition(ranking=[ranking])
-    )
-    k = k or int(np.bincount(groups).max())
-    report = Report([NDCG(k=k, **options)])
-    # its values are for the cutoffs 1, 2, ...
-    return lambda: report.run(rows, None).dict()["metrics"][0]["value"]["value"][k - 1]
-
-
-def tensorflow_ranking(y_true, y_score, groups, k, weights=None):
-    import tensorflow as tf
-    import tensorflow_ranking as tfr
-
-    score, relevance = (tf.constant(each) for each in padded(y_true, y_score, groups))
-    return lambda: float(tfr.keras.metrics.NDCGMetric(topn=k)(relevance, score, weights))
-
-
-def padded(y_true, y_score, groups):
-    """Scores and relevance as matrices in float32, with a relevance of -1 for missing rows."""
-    place = np.arange(len(groups)) - np.searchsorted(groups, groups)
-    shape = groups[-1] + 1, place.max() + 1
-    score, relevance = np.zeros(shape, np.float32), np.full(shape, -1, np.float32)
-    score[groups, place], relevance[groups, place] = y_score, y_true
-    return score, relevance
-
-
 def nested(groups, values):
     """Rows as {query: {document: value}}, ids of documents rising from row to row."""
     found = {}
@@ -295,9 +242,6 @@ catboost_position = partial(catboost, options=";denominator=Position")
 ranx_burges = partial(ranx, metric="ndcg_burges")
 torchmetrics_skip = partial(torchmetrics, empty="skip")
 rectools_achievable = partial(rectools, achievable=True)
-ir_eval_numba = partial(ir_evaluation, package="ir_eval_numba")
-evidently_all = partial(evidently, no_feedback_users=True)
-evidently_binary = partial(evidently, min_rel_score=1)
 
 # fmt: off
 PEERS = [
@@ -321,12 +265,5 @@ PEERS = [
     Peer("rectools", "NDCG", rectools),
     Peer("rectools", "NDCG(divide_by_achievable=True)", rectools_achievable),
     Peer("replay", "NDCG", replay),
-    Peer("ir_evaluation", "ndcg", ir_evaluation),
-    Peer("ir_eval_numba", "ndcg", ir_eval_numba),
-    Peer("allrank", "ndcg", allrank),
-    Peer("evidently", "NDCG", evidently),
-    Peer("evidently", "NDCG(no_feedback_users=True)", evidently_all),
-    Peer("evidently", "NDCG(min_rel_score=1)", evidently_binary),
-    Peer("tensorflow_ranking", "NDCGMetric", tensorflow_ranking),
 ]
 # fmt: on

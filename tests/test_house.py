@@ -206,7 +206,7 @@ def test_options_are_listed_in_three_typed_dicts():
 
 
 # classes of attributes of public objects
-HELD = {"Change", "ConfidenceInterval", "Measure", "QuerySizes", "TrainedQueries"}
+HELD = {"Change", "ConfidenceInterval", "Measure", "QueryMetric", "QuerySizes", "TrainedQueries"}
 
 
 @pytest.mark.parametrize("module", [sklearn_ndcg, inference])
@@ -338,7 +338,7 @@ def test_options_are_keywords(module):
     """Only data come by position, so that options can be added in any order."""
     module = pytest.importorskip(module)
     functions = {name: getattr(module, name) for name in module.__all__}
-    for display in (inference.NDCGDisplay, inference.DifferenceDisplay):
+    for display in (inference.NDCGDisplay, inference.DifferenceDisplay, inference.IntervalDisplay):
         functions |= dict(getmembers(display, ismethod))  # from_predictions and others
     for name in ("check_group_splits", "jarvelin_kekalainen"):
         functions.pop(name, None)

@@ -156,11 +156,11 @@ class Measure:
 
     def __repr__(self) -> str:
         changed = (
-            f"{option.name}={value!r}"
+            f"{option.name}={_checks.name_of(value)}"
             for option in fields(self)
             if repr(value := getattr(self, option.name)) != repr(option.default)
         )
-        return f"Measure({', '.join(changed)})"
+        return f"{type(self).__name__}({', '.join(changed)})"
 
     @property
     def has_several_cutoffs(self) -> bool:
@@ -188,20 +188,24 @@ class Measure:
         value, warns, _ = self.undefined_rule
         return replace(self, undefined=value) if warns else self
 
+    def undefined_for(self, queries: str) -> str:
+        """What is said of undefined queries."""
+        return f"NDCG is undefined for {queries}, which have no relevant document"
+
     def warn_or_raise_if_undefined(self, count: int, n_queries: int) -> None:
         """Warn of undefined queries, or raise, if `undefined` says so."""
-        those = f"{count} of {n_queries} queries, which have no relevant document"
+        undefined = self.undefined_for(f"{count} of {n_queries} queries")
         value, warns, raises = self.undefined_rule
         if warns:
             _checks.warn(
-                f"NDCG is undefined for {those}, and is set to {value} there. Pass "
+                f"{undefined}, and is set to {value} there. Pass "
                 f"undefined={value} to keep that, another number, or 'omit' to leave them out.",
                 UndefinedMetricWarning,
             )
         if raises:
             raise ValueError(
-                f"NDCG is undefined for {those}. Pass undefined='omit' to leave them out of the "
-                "mean, or a number as their value."
+                f"{undefined}. Pass undefined='omit' to leave them out of the mean, or"
+                " a number as their value."
             )
 
     def gains(self, relevance: Floats, source: str = "y_true") -> Floats:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import fsum
@@ -10,14 +12,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_ndcg import _kernels
-from sklearn_ndcg._checks import Floats, Grades, Ints
+from sklearn_ndcg._checks import Floats, Grades, Ints, Unjudged, name_of
 from sklearn_ndcg._kernels.sums import exact_sum, weighted_sums
 from sklearn_ndcg._metrics.measure import Measure
 from sklearn_ndcg._rows.grouping import Grouping, kept_runs, shown_labels
 
 LARGEST_WEIGHT = 1e300  # sums of such weights still fit a float64
+# what scikit-learn warns and raises, by class or text
+_UNDEFINED = "UndefinedMetricWarning|Only one class (is )?present in y_|No positive class found in "
 _VALUES_AT_A_TIME = 1 << 22  # values of queries at cutoffs, which take 32 MB
 
 
@@ -59,12 +64,50 @@ class Totals(NamedTuple):
         return self.total / self.weight if self.weight else np.full(len(self.total), np.nan)
 
 
+@dataclass(frozen=True, repr=False)
+class QueryMetric(Measure):
+    """A measure that is any function of the relevance and the scores of one query.
+
+    A query is undefined if the function returns nan there, or if scikit-learn warns or raises in it
+    because it is. Of the fields of `Measure` only `undefined` has a meaning.
+    """
+
+    unjudged: Unjudged = "zero"  # NaN is up to the function
+    function: Callable[..., Any] = np.dot
+    options: Mapping[str, Any] | None = None
+    greater_is_better: bool = True
+
+    def undefined_for(self, queries: str) -> str:
+        """What is said of undefined queries."""
+        return f"{name_of(self.function)} is undefined for {queries}"
+
+    def values(self, queries: Queries) -> tuple[Floats, int]:
+        """The value of each query, shape (n_queries, 1), and how many queries are undefined."""
+        y_true, y_score = (np.array(rows, np.float64) for rows in (queries.gain, queries.score))
+        values, options = np.full((len(queries), 1), np.nan), self.options or {}
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", _UNDEFINED)
+            warnings.simplefilter("error", UndefinedMetricWarning)
+            for query, start in enumerate(queries.starts):
+                rows = slice(start, start + queries.lengths[query])
+                try:
+                    values[query, 0] = self.function(y_true[rows], y_score[rows], **options)
+                except (TypeError, ValueError, UserWarning) as error:
+                    if not re.search(_UNDEFINED, repr(error)):
+                        error.add_note("score_func gets one query and must return a number or nan.")
+                        raise
+        undefined = np.isnan(values)
+        values[undefined] = self.undefined_rule.value
+        return values if self.greater_is_better else -values, int(np.count_nonzero(undefined))
+
+
 @dataclass(frozen=True, eq=False)
 class Queries:
     """Rows in which query q is the run ``starts[q] : starts[q] + lengths[q]``.
 
     Made by `Rankings.queries`, for one ranker and one measure. `gain` is float64, or grades of one
-    byte whose gains are in `gain_table`. `weight` has one weight per query.
+    byte whose gains are in `gain_table`; for a `QueryMetric`, relevance. `weight` has one weight
+    per query.
     """
 
     measure: Measure
@@ -112,6 +155,8 @@ class Queries:
 
     def _values(self) -> tuple[Floats, int]:
         """Values as in `values`, and how many queries are undefined."""
+        if isinstance(self.measure, QueryMetric):
+            return self.measure.values(self)
         dcg, ideal = self.dcg_and_ideal(self.measure.normalized)
         if not self.measure.normalized:
             return dcg, 0

@@ -15,7 +15,7 @@ from sklearn_ndcg._kernels.numpy_kernels import as_grades
 from sklearn_ndcg._lists.pool import Pool
 from sklearn_ndcg._metrics.inputs import check_groups, numeric, row_weights, scores_like
 from sklearn_ndcg._metrics.measure import Measure
-from sklearn_ndcg._metrics.queries import Queries, count_of_queries, refuse_zero_weight
+from sklearn_ndcg._metrics.queries import Queries, QueryMetric, count_of_queries, refuse_zero_weight
 from sklearn_ndcg._rows.columns import take_rows
 from sklearn_ndcg._rows.grouping import (
     Grouping,
@@ -60,7 +60,8 @@ class Rankings:
     `relevance` is uint8 if all of it are grades from 0 to 255. `judged` says which rows have one;
     it is None if all have. `scores` has a column for each ranker. `weight` is of rows, or of the
     queries of a matrix. `shape` is that of the relevance as it was passed, which errors call
-    `truth`. Rows that were made of ranked lists come with the `pool` of these.
+    `truth`. Rows that were made of ranked lists come with the `pool` of these. In errors the number
+    of a row means nothing to the user if `is_part` of a table says so; its query is named instead.
     """
 
     relevance: NDArray[Any]
@@ -71,6 +72,7 @@ class Rankings:
     shape: tuple[int, ...]
     truth: str = "y_true"
     pool: Pool | None = None
+    is_part: bool = False
 
     @classmethod
     def of_arrays(
@@ -213,6 +215,8 @@ class Rankings:
 
     def _gains(self, measure: Measure) -> tuple[Floats | Grades, Floats]:
         """Gain of each row, 0 if it is unjudged; or its grade, with a table of gains by grade."""
+        if isinstance(measure, QueryMetric):  # NaN, too
+            return self.relevance.astype(np.float64), np.empty(0)
         if self.relevance.dtype == np.uint8:
             gain_table = measure.gain_table(int(self.relevance.max()))
             if gain_table is not None:
@@ -244,12 +248,16 @@ class Rankings:
 
     def _rows(self, mask: Any, what: str = "document", plural: str = "documents") -> str:
         """How many rows a mask selects, and the first: its index, or the query of its list."""
-        if self.pool is None:
-            return _checks.describe_mask(mask.reshape(self.shape), what, plural)
         n, row = np.count_nonzero(mask), int(mask.argmax())
-        query = self.pool.queries[np.searchsorted(np.cumsum(self.pool.n_rows), row, side="right")]
+        if self.pool is not None:
+            number = np.searchsorted(np.cumsum(self.pool.n_rows), row, side="right")
+            query = shown_labels([self.pool.queries[number]])
+        elif self.is_part:
+            query = shown_labels(self.grouping.labels[self.grouping.row_codes()[[row]]])
+        else:
+            return _checks.describe_mask(mask.reshape(self.shape), what, plural)
         where = "the first in query" if n > 1 else "in query"
-        return f"{n} {plural if n > 1 else what}, {where} {shown_labels([query])}"
+        return f"{n} {plural if n > 1 else what}, {where} {query}"
 
 
 def _with_judged(relevance: NDArray[Any], name: str) -> tuple[NDArray[Any], Any]:

@@ -335,8 +335,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             inner = utils.get_tags(self.estimator)
             for name in ("estimator_type", "classifier_tags", "input_tags", "non_deterministic"):
                 setattr(tags, name, getattr(inner, name))
-        # rankers of LightGBM and XGBoost have no estimator type
-        tags.estimator_type = tags.estimator_type or "regressor"
+        # rankers of LightGBM and XGBoost have no estimator type, nor have some classifiers
+        if not hasattr(self.estimator, "predict_proba"):
+            tags.estimator_type = tags.estimator_type or "regressor"
         if tags.estimator_type == "regressor":
             # an NDCG needs relevance >= 0
             tags.regressor_tags = utils.RegressorTags(poor_score=True)

@@ -7,6 +7,7 @@ by argument, and `options` those of a `Measure`: plain data, which go to the wor
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -149,7 +150,7 @@ def _queries(
         rankings = Rankings.of_arrays(relevance, {None: score}, ids, weight, sort)
     except TypeError as error:  # of ids, as other columns hold numbers
         raise TypeError(f"groups={columns['groups']} must name columns of ids: {error}") from error
-    return rankings.queries(measure, are_all=False)[0]
+    return replace(rankings, is_part=True).queries(measure, are_all=False)[0]
 
 
 def refuse_wrong_rows(wrong_of_parts: Iterable[WrongRows | None], columns: Columns) -> None:

@@ -464,8 +464,8 @@ def _compared(
         independent[np.abs(independent) < EQUAL] = 0
         difference, error, _ = _statistics.mean_and_error(independent, weight)
     degrees = _statistics.degrees_of_freedom(weight)
-    half = error * stats.t.ppf((1 + level) / 2, degrees)
-    low, high = difference - half, difference + half
+    quantile = stats.t.ppf((1 + level) / 2, degrees)
+    low, high = difference - error * quantile, difference + error * quantile
     if test == "t":
         statistic = _t_statistic(difference, error)
         pvalue = 2 * stats.t.sf(np.abs(statistic), degrees)
@@ -477,10 +477,14 @@ def _compared(
         noninferiority = stats.t.sf(_t_statistic(difference + margin, error), degrees)
         is_so = [low > 0, low > -margin, high < 0]
         verdict = np.select(is_so, ["better", "not worse", "worse"], "undecided").tolist()
-    means = weighted_means(sample.values, sample.weight).tolist()
+    means = weighted_means(sample.values, sample.weight)
+    own, _ = sample.cluster_means(sample.values)
+    half = _statistics.mean_and_error(own, weight)[1] * quantile
+    least, most = min(0, sample.values.min()), max(1, sample.values.max())
     judged, answered = sample.shares()
     return Comparison(
-        ndcg=dict(zip(names, means, strict=True)),
+        ndcg=dict(zip(names, means.tolist(), strict=True)),
+        ndcg_interval=ConfidenceInterval(*np.clip([means - half, means + half], least, most)),
         pairs=pairs,
         difference=difference,
         confidence_level=float(level),

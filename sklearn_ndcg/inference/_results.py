@@ -157,6 +157,7 @@ class SegmentTable(_Result):
     See Also
     --------
     ndcg_by_segment : Computes it.
+    IntervalDisplay : A plot of it.
 
     Examples
     --------
@@ -231,6 +232,11 @@ class Comparison(_Result):
     ----------
     ndcg : dict of float
         The mean NDCG of each ranker, by its name.
+
+    ndcg_interval : ConfidenceInterval
+        Bounds of each of them, by Student's t, as in `ndcg_interval` with ``method="t"``: `low` and
+        `high`, each of shape (n_rankers,), in the order of `ndcg`. Those of two rankers may overlap
+        even if their difference is more than chance.
 
     pairs : list of (first, second)
         Names of the rankers that are compared; a baseline is always the second. Every array over
@@ -316,7 +322,8 @@ class Comparison(_Result):
     compare_rankers : Computes it from scores.
     compare_lists : Computes it from ranked lists.
     compare_runs : Computes it from TREC runs.
-    DifferenceDisplay : A plot of the differences of one pair.
+    IntervalDisplay : A plot of the rankers, or of the differences of all pairs, with intervals.
+    DifferenceDisplay : A plot of the differences of one pair, query by query.
 
     Examples
     --------
@@ -338,6 +345,7 @@ class Comparison(_Result):
     """
 
     ndcg: dict[Any, float]
+    ndcg_interval: ConfidenceInterval
     pairs: list[tuple[Any, Any]]
     difference: Floats
     confidence_level: float

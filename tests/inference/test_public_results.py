@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from helpers import assert_same, graded_rows, matrices
 from sklearn.linear_model import Ridge
+from sklearn.metrics import average_precision_score
 
 import sklearn_ndcg
 from sklearn_ndcg import (
@@ -27,12 +28,14 @@ from sklearn_ndcg import (
     jarvelin_kekalainen,
     make_dcg_scorer,
     make_ndcg_scorer,
+    make_query_scorer,
     ndcg_score,
 )
 from sklearn_ndcg._metrics.measure import NDCGOptions
 from sklearn_ndcg.inference import (
     Comparison,
     DifferenceDisplay,
+    IntervalDisplay,
     NDCGInterval,
     QueryDifferences,
     SegmentTable,
@@ -146,7 +149,9 @@ def pickled():
     X, y, query = graded_rows()
     scorer = make_ndcg_scorer(k=3, all_groups=query)
     yield from [*RESULTS.values(), QuerySplitter(3), ndcg_score, jarvelin_kekalainen(2)]
+    yield make_query_scorer(average_precision_score, group_by="query")
     yield from [scorer, GroupedRanker(Ridge(), scoring=scorer).fit(X, y, groups=query)]
+    yield IntervalDisplay.from_result(COMPARED)
     yield from [DifferenceDisplay.from_comparison(COMPARED), NDCGDisplay(k=[1], ndcg=[1.0])]
 
 
