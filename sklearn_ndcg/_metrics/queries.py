@@ -136,13 +136,7 @@ class Queries:
 
     def totals(self) -> Totals:
         """Sums from which a mean over these and other queries is computed."""
-        cutoffs = self.measure.cutoffs
-        step = max(1, _VALUES_AT_A_TIME // len(self.starts))
-        if len(cutoffs) <= step:
-            return self.totals_of(*self._values())
-        starts = range(0, len(cutoffs), step)
-        totals = [self.for_measure(k=cutoffs[at : at + step]).totals() for at in starts]
-        return totals[0]._replace(total=np.concatenate([block.total for block in totals]))
+        return self.totals_of(*self._values())
 
     def totals_of(self, values: Floats, n_undefined: int = 0) -> Totals:
         """Sums of given values of the queries, without nan; so many of them are undefined."""

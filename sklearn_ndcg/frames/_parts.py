@@ -142,9 +142,7 @@ def score_part(rows: Any, columns: Columns, options: Options, lazy: bool = False
     return QueryTable(len(table), n_single, n_undefined, _with_results(keys, values))
 
 
-def _queries(
-    measure: Measure, arrays: Sequence[Any], columns: Columns, sort: bool = True
-) -> Queries:
+def _queries(measure: Measure, arrays: Any, columns: Columns, sort: bool = True) -> Queries:
     relevance, score, ids, weight = arrays
     try:
         rankings = Rankings.of_arrays(relevance, {None: score}, ids, weight, sort)

@@ -12,7 +12,6 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import sklearn
-from helpers import graded_rows
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -1220,21 +1219,6 @@ def test_certain_probabilities_of_a_binary_classifier_stay_apart(model):
     expected = sklearn.metrics.ndcg_score([relevance], [proba])
     scorer = make_ndcg_scorer(group_by=one_ranking)
     assert scorer(model, X, relevance) == pytest.approx(expected, abs=1e-12)
-
-
-def test_many_cutoffs_are_taken_in_parts(monkeypatch):
-    X, y, q = graded_rows(n_queries=30)
-    X = X.set_index(pd.Index(q, name="q"))
-    model = Ridge().fit(X, y)
-    scorer = make_ndcg_scorer(k=[*range(1, 20), None, "retrieved"], group_by="q")
-    y = np.where(q == q[0], 0, y)
-    with pytest.warns(UndefinedMetricWarning):
-        whole = scorer(model, X, y)
-    monkeypatch.setattr("sklearn_ndcg._metrics.queries._VALUES_AT_A_TIME", 100)
-    with pytest.warns(UndefinedMetricWarning) as caught:
-        in_parts = scorer(model, X, y)
-    assert in_parts == whole
-    assert len(caught) == 1
 
 
 # --- any function of the rows of one query
