@@ -120,9 +120,10 @@ class Measure:
         """The measure that `options`, those of a TypedDict, and other keyword arguments define."""
         unknown = [name for name in options if name not in kind.__annotations__]
         if unknown:
+            hint = " Pass the query ids as groups." if "group_by" in unknown else ""
             raise TypeError(
                 f"{caller} has no option {', '.join(map(repr, unknown))}. Its options are "
-                f"{', '.join(kind.__annotations__)}."
+                f"{', '.join(kind.__annotations__)}.{hint}"
             )
         return cls(**others, **options)
 

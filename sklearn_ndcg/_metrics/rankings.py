@@ -251,7 +251,7 @@ class Rankings:
         n, row = np.count_nonzero(mask), int(mask.argmax())
         if self.pool is not None:
             number = np.searchsorted(np.cumsum(self.pool.n_rows), row, side="right")
-            query = repr(self.pool.queries[number])
+            query = shown_labels([self.pool.queries[number]])
         elif self.is_part:
             query = shown_labels(self.grouping.labels[self.grouping.row_codes()[[row]]])
         else:

@@ -35,7 +35,8 @@ def values_by(X: Any, by: Any, default: Any = None, y: Any = None, name: str = "
     if not keys or any(callable(key) or not isinstance(key, Hashable) for key in keys):
         what = "columns or index levels" if finds_ids else "one column or index level"
         hint = "; pass ids themselves as groups" if finds_ids else ""
-        raise ValueError(f"{name} must name {what} of X, or be a callable, got {by!r:.60}{hint}.")
+        found = repr(by) if len(repr(by)) <= 60 else type(by).__name__
+        raise ValueError(f"{name} must name {what} of X, or be a callable, got {found}{hint}.")
     columns = [column(X, key, y, name) for key in keys]
     for key, values in zip(keys, columns, strict=True):
         # no encoder or cast reaches index levels

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
@@ -190,7 +190,7 @@ def codes_of_runs(starts: Ints, lengths: Ints) -> Ints:
     return np.repeat(by_start, lengths[by_start])
 
 
-def shown_labels(labels: NDArray[Any], most: int = 3) -> str:
+def shown_labels(labels: Sequence[Any] | NDArray[Any], most: int = 3) -> str:
     """The first labels as text: 'a', 'b', 'c', ..."""
     shown = ", ".join(_shown(label) for label in labels[:most])
     return shown + ", ..." * (len(labels) > most)
@@ -200,7 +200,7 @@ def _shown(label: Any) -> str:
     if isinstance(label, tuple):
         return f"({', '.join(map(_shown, label))})"
     if isinstance(label, np.datetime64 | date):
-        return re.sub(r"[T ]00:00:00(\.0+)?$", "", str(label))
+        return re.sub(r"( 00(:00)*)?(\.0+)?$", "", str(label).replace("T", " "))
     return repr(label.item() if isinstance(label, np.generic) else label)
 
 

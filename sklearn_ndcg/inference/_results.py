@@ -544,7 +544,7 @@ def query_differences(first: Floats, second: Floats) -> Floats:
 
 def _query(label: Any) -> str:
     """A label in a table: text without quotes."""
-    return label if isinstance(label, str) else shown_labels(np.fromiter([label], object, 1))
+    return label if isinstance(label, str) else shown_labels([label])
 
 
 def _as_text(columns: dict[str, list[str]], left: tuple[int, ...] = (0,)) -> str:

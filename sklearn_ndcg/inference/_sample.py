@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn_ndcg._checks import EQUAL, Floats, Ints, is_integer, is_number, warn
 from sklearn_ndcg._metrics.measure import Measure, check_cutoff
 from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
-from sklearn_ndcg._rows.grouping import as_python
+from sklearn_ndcg._rows.grouping import as_python, shown_labels
 from sklearn_ndcg.inference._statistics import by_cluster, effective_number
 
 _LEAST = 10  # queries or clusters; below it a warning says that an interval is unreliable
@@ -117,8 +117,9 @@ def warn_of_weak_segments(segments: Mapping[Any, Sample]) -> None:
     ]
     if weak:
         warn(
-            f"Intervals of {len(weak)} of the {len(segments)} segments, the first {weak[0]!r}, are "
-            "unreliable or missing: too few queries, or only queries of the same value."
+            f"Intervals of {len(weak)} of the {len(segments)} segments, the first "
+            f"{shown_labels(weak[:1])}, are unreliable or missing: too few queries, or only "
+            "queries of the same value."
         )
 
 

@@ -990,6 +990,9 @@ def test_segments_of_few_queries():
             for _ in range(2)
         ]
     assert drawn[0].by_segment[0].pvalue == drawn[1].by_segment[0].pvalue
+    days = np.datetime64("2024-05-01") + segment
+    with pytest.warns(UserWarning, match="2 of the 4 segments, the first 2024-05-03, are"):
+        compare_rankers(y, {"a": s, "b": -s}, segments=days, test="t")
     with pytest.raises(ValueError, match="40 queries have rows in more than one segment"):
         compare_rankers(
             y.ravel(), {"a": s.ravel(), "b": -s.ravel()}, groups=np.repeat(np.arange(40), 12),

@@ -134,6 +134,7 @@ WRONG = {
     "number too high": ("csr", 3, r"group_by=3 is not a column of X, which has shape \(4, 3\)"),
     "number too low": ("list", -4, r"group_by=-4 is not a column of X, which has shape \(4, 3\)"),
     "nothing": ("pandas", [], r"group_by must name columns or index levels of X.*got \[\]"),
+    "many ids": ("pandas", np.arange(900), "a callable, got ndarray; pass ids themselves as groups"),
     "callable in a list": ("pandas", ["q", len], "group_by must name columns or index levels"),
     "ids": ("pandas", np.arange(4), r"got array\(\[0, 1, 2, 3\]\); pass ids themselves as groups"),
     "None": ("array", lambda X: None, "returned None instead of values"),

@@ -356,6 +356,8 @@ class Counted(StandardScaler):
         return super().fit(X, y)
 
 
+# joblib, where writing takes more than half a second, as on a busy machine
+@pytest.mark.filterwarnings("ignore:Persisting input arguments took")
 def test_memory_of_a_pipeline_caches_every_step(data, tmp_path, monkeypatch):
     X, y, query = data
     monkeypatch.setattr(Counted, "n_fits", 0)
