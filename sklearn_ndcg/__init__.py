@@ -80,8 +80,8 @@ __all__ = [
     "CONVENTIONS", "Explanation", "GroupedRanker", "GroupedScorer", "NDCGDisplay",
     "QueryExplanation", "QueryLeakWarning", "QuerySplitter", "check_group_splits", "dcg_samples",
     "dcg_score", "explain_difference", "explain_query", "from_lists", "from_trec",
-    "jarvelin_kekalainen", "make_dcg_scorer", "make_ndcg_scorer", "make_query_scorer",
-    "ndcg_curve", "ndcg_samples", "ndcg_score", "one_ranking", "quantile_grades", "show_versions",
+    "jarvelin_kekalainen", "make_dcg_scorer", "make_ndcg_scorer", "make_query_scorer", "ndcg_curve",
+    "ndcg_samples", "ndcg_score", "one_ranking", "quantile_grades", "show_versions",
 ]  # fmt: skip
 _held = (Change, Measure, QueryMetric, QuerySizes, TrainedQueries)
 _checks.publish(globals(), "__version__", "frames", "inference", held=_held)
