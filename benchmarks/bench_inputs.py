@@ -1,18 +1,16 @@
 """Time the other input formats: tables inside Polars and DuckDB, and ranked lists.
 
-    python -m pip install ".[agreement,test]"
+    python -m pip install ".[test]"
     python benchmarks/bench_inputs.py            # about two minutes
     python benchmarks/bench_inputs.py --quick    # a tenth of the data
 
 `sklearn_ndcg.frames` is compared with a query in the engine's own language that averages over ties
 in the same way. `from_lists` and `ndcg_score` together are compared with ranx and pytrec_eval, from
 the same dicts to the result, and with the time to build these dicts. `compare_runs` and
-`compare_lists` are compared with ranx, for three runs and a paired t test. As in `bench_ndcg.py`,
-all values must agree, and the exit status is 1 if a promise is broken.
+`compare_lists` are compared with ranx, for three runs and a paired t test. All values must agree,
+and the exit status is 1 if a promise is broken.
 """
 
-import argparse
-import sys
 import warnings
 from functools import partial
 from time import perf_counter
@@ -22,66 +20,35 @@ import numpy as np
 import polars as pl
 import pytrec_eval
 import ranx
-from bench_ndcg import compare, print_machine, ragged
+from bench_ndcg import print_peers, ragged
+from common import SQL, Promises, compare, options, print_machine
+from common import in_polars as by_hand_in_polars
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_ndcg import frames, from_lists, ndcg_samples, ndcg_score
 from sklearn_ndcg.inference import compare_lists, compare_runs
 
-COLUMNS = {"y_true": "y", "y_score": "s", "groups": "q", "k": 10, "undefined": 0.0}
-SQL = """
-    with ranked as (
-        select q, s, y, row_number() over (partition by q order by s desc) as place,
-            row_number() over (partition by q order by y desc) as best from rows
-    ), blocks as (
-        select q, avg(y) * sum(case when place <= 10 then 1 / log2(place + 1) else 0 end) as dcg,
-            sum(case when best <= 10 then y / log2(best + 1) else 0 end) as ideal
-        from ranked group by q, s
-    )
-    select avg(ndcg) from (
-        select case when sum(ideal) > 0 then sum(dcg) / sum(ideal) else 0 end as ndcg
-        from blocks group by q
-    )
-"""
-
-
-def by_hand(frame):
-    """Write the query of `SQL` in Polars."""
-    place, best = (
-        pl.col(name).rank("ordinal", descending=True).over("q").alias(alias)
-        for name, alias in (("s", "place"), ("y", "best"))
-    )
-
-    def discount(rank):
-        return pl.when(pl.col(rank) <= 10).then(1 / (pl.col(rank) + 1).log(2)).otherwise(0)
-
-    blocks = frame.with_columns(place, best).group_by("q", "s").agg(
-        dcg=pl.col("y").mean() * discount("place").sum(),
-        ideal=(pl.col("y") * discount("best")).sum(),
-    )  # fmt: skip
-    sums = blocks.group_by("q").agg(pl.col("dcg", "ideal").sum())
-    ratio = pl.when(pl.col("ideal") > 0).then(pl.col("dcg") / pl.col("ideal")).otherwise(0)
-    return lambda: sums.select(ratio.mean()).collect().item()
+COLUMNS = {"y_true": "grade", "y_score": "score", "groups": "query", "k": 10, "undefined": 0.0}
 
 
 def compare_tables(n_queries):
     """Return our time in Polars and in DuckDB, as a multiple of the time of a query by hand."""
     y, s, q = ragged(n_queries)
-    rows = pl.DataFrame({"q": q, "y": y, "s": s.round(2)})
+    rows = pl.DataFrame({"query": q, "grade": y, "score": s.round(2)})
     value = ndcg_score(y, s.round(2), groups=q, k=10, undefined=0.0)
     connection = duckdb.connect()
     connection.execute("create table rows as select * from rows")
-    table = connection.table("rows")
+    table, sql = connection.table("rows"), SQL.format(rows="rows")
     title = f"{n_queries:,} queries, {len(y):,} rows, k=10, NDCG in "
     in_polars = compare(
         title + "Polars, lazily",
-        ("by hand", by_hand(rows.lazy()), value),
+        ("by hand", lambda: by_hand_in_polars(rows.lazy()).collect().item(), value),
         ("sklearn_ndcg.frames", partial(frames.ndcg_score, rows.lazy(), **COLUMNS), value),
         ("sklearn_ndcg.frames, eager", partial(frames.ndcg_score, rows, **COLUMNS), value),
     )
     in_duckdb = compare(
         title + "DuckDB",
-        ("by hand", lambda: connection.execute(SQL).fetchall()[0][0], value),
+        ("by hand", lambda: connection.execute(sql).fetchall()[0][0], value),
         ("sklearn_ndcg.frames", partial(frames.ndcg_score, table, **COLUMNS), value),
     )
     return in_polars["sklearn_ndcg.frames"], in_duckdb["sklearn_ndcg.frames"]
@@ -159,28 +126,23 @@ def time_comparisons(n_queries):
 
 
 def main():
-    """Compare, check the promises and return the exit status."""
-    parser = argparse.ArgumentParser(description="Time tables and ranked lists.")
-    parser.add_argument("--quick", action="store_true", help="a tenth of the data, as a smoke test")
-    part = 10 if parser.parse_args().quick else 1
+    """Compare and check the promises."""
+    quick = options(__doc__).parse_args().quick
+    promise, part = Promises(quick=quick), 10 if quick else 1
     warnings.simplefilter("ignore", UndefinedMetricWarning)
     print_machine()
+    print_peers()
     in_polars, in_duckdb = compare_tables(31_531 // part)
+    promise("Polars, frames / by hand", in_polars, most=0.6)
+    promise("DuckDB, frames / by hand", in_duckdb, most=0.6)
     lists, of_building = time_lists(30_000 // part)
     runs = time_comparisons(30_000 // part)
-    promises = {
-        f"{in_polars:8.2f} <= 1.2   Polars, frames / by hand": in_polars <= 1.2,
-        f"{in_duckdb:8.2f} <= 1.2   DuckDB, frames / by hand": in_duckdb <= 1.2,
-        f"{of_building:8.2f} <= 3     from_lists and score / building the dicts": of_building <= 3,
-        f"{lists['ranx']:8.2f} >= 20    ranx / ours": lists["ranx"] >= 20,
-        f"{runs['ranx']:8.2f} >= 8     ranx's compare / compare_runs": runs["ranx"] >= 8,
-        f"{lists['pytrec_eval']:8.2f} >= 1     pytrec_eval / ours": lists["pytrec_eval"] >= 1,
-    }
-    print("\n   found promised" + (" for all of the data, so not checked" if part > 1 else ""))
-    for promise, kept in promises.items():
-        print(promise if part > 1 else f"{promise}: {'kept' if kept else 'BROKEN'}")
-    return 0 if part > 1 or all(promises.values()) else 1
+    promise("from_lists and score / building the dicts", of_building, most=3, quick=False)
+    promise("ranx / ours", lists["ranx"], least=20, quick=False)
+    promise("ranx's compare / compare_runs", runs["ranx"], least=8, quick=False)
+    promise("pytrec_eval / ours", lists["pytrec_eval"], least=1, quick=False)
+    promise.exit()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
