@@ -2,29 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, Literal, get_args
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ndcg._checks import Floats, Ints, check_choice
+from sklearn_ndcg._checks import Cutoff, Floats, check_choice
 from sklearn_ndcg._lists.files import FilePath
 from sklearn_ndcg._lists.pool import Pool, Unanswered, pool_lists, pool_runs
-from sklearn_ndcg._lists.reading import Duplicates
+from sklearn_ndcg._lists.reading import Convention, Duplicates
+from sklearn_ndcg._rows.grouping import kept_runs
 
-RowArrays = tuple[Floats, Floats, NDArray[Any]]
 Unjudged = Literal["zero", "omit", "nan"]
+
+
+class _Arrays(NamedTuple):
+    y_true: Floats
+    y_score: Floats
+    groups: NDArray[Any]
+
+
+class Rows(_Arrays):
+    """Rows as three arrays, which are also keyword arguments: ``ndcg_score(**rows, k=10)``."""
+
+    _read: tuple[Callable[[], Iterable[Any]], NDArray[np.bool_]]
+
+    def keys(self) -> tuple[str, ...]:
+        """The names of the arrays."""
+        return self._fields
+
+    def __getitem__(self, key: Any) -> Any:
+        return getattr(self, key) if key in self._fields else super().__getitem__(key)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"ids": self.ids}
+
+    @cached_property
+    def ids(self) -> NDArray[Any]:
+        """The document of each row, read when it is first asked for."""
+        documents, kept = self._read
+        return np.fromiter(documents(), dtype=object)[kept]
 
 
 def from_lists(
     relevant: Mapping[Any, Any] | Sequence[Any],
     recommended: Mapping[Any, Sequence[Hashable]] | Sequence[Sequence[Hashable]],
     *,
+    k: Cutoff = None,
     unanswered: Unanswered = "zero",
     unjudged: Unjudged = "zero",
     duplicates: Duplicates = "raise",
-) -> RowArrays:
+) -> Rows:
     """Turn relevant ids, and ranked lists of ids, into rows for `ndcg_score`.
 
     Each document that was recommended or is relevant gets a row. Relevant documents that were not
@@ -120,17 +150,20 @@ def from_lists(
     1.0
     """
     check_choice("unjudged", unjudged, get_args(Unjudged))
-    return _rows(pool_lists(relevant, {None: recommended}, unanswered, duplicates), unjudged)
+    pool = pool_lists(relevant, {None: recommended}, unanswered, duplicates, k, unjudged)
+    return _rows(pool, unjudged)
 
 
 def from_trec(
     qrels: FilePath | Mapping[str, Mapping[str, float]] | Iterable[Any],
     run: FilePath | Mapping[str, Mapping[str, float]] | Iterable[Any],
     *,
+    k: Cutoff = None,
     unanswered: Unanswered = "zero",
     unjudged: Unjudged = "zero",
     duplicates: Duplicates = "raise",
-) -> RowArrays:
+    convention: Convention = "trec_eval-9",
+) -> Rows:
     r"""Turn the judgements and the run of a TREC evaluation into rows for `ndcg_score`.
 
     The documents of a query are ordered as trec_eval orders them: by score, rounded to float32,
@@ -233,32 +266,29 @@ def from_trec(
     0.9502...
     """
     check_choice("unjudged", unjudged, get_args(Unjudged))
-    return _rows(pool_runs(qrels, {None: run}, unanswered, duplicates), unjudged)
+    pool = pool_runs(qrels, {None: run}, unanswered, duplicates, convention, k, unjudged)
+    return _rows(pool, unjudged)
 
 
-def _rows(pool: Pool, unjudged: str) -> RowArrays:
+def _rows(pool: Pool, unjudged: str) -> Rows:
     """Rows of one ranker, those of each query in the order of its list."""
     [y_score] = pool.y_scores.values()
-    query = np.repeat(np.arange(len(pool.n_rows)), pool.n_rows)
-    starts = np.cumsum(pool.n_rows) - pool.n_rows
+    starts, n_rows = np.cumsum(pool.n_rows) - pool.n_rows, pool.n_rows
     # a single key is faster than np.lexsort; documents that are not in the list come last
-    order = np.argsort(starts[query] + np.minimum(-y_score, pool.n_rows[query]), kind="stable")
-    y_true, y_score = pool.y_true[order], y_score[order]
+    rank = np.minimum(-y_score, np.repeat(n_rows, n_rows))
+    order = np.argsort(np.repeat(starts, n_rows) + rank, kind="stable")
+    y_true, y_score, kept = pool.y_true[order], y_score[order], np.ones(len(order), dtype=bool)
+    unjudged_rows = np.isnan(y_true)
     if unjudged == "omit":
-        y_true, y_score, query = _condensed(y_true, y_score, query)
-    else:
-        y_true[np.isnan(y_true)] = {"zero": 0.0, "nan": np.nan}[unjudged]
-    return y_true, y_score, pool.labels()[query]
-
-
-def _condensed(y_true: Floats, y_score: Floats, query: Ints) -> tuple[Floats, Floats, Ints]:
-    """The judged rows; those in a list take its first places.
-
-    A query without judged rows keeps one row, neither relevant nor in the list.
-    """
-    judged = ~np.isnan(y_true)
-    emptied = np.searchsorted(query, np.flatnonzero(np.bincount(query, judged) == 0))
-    judged[emptied], y_true[emptied], y_score[emptied] = True, 0, -np.inf
-    y_true, y_score, query = y_true[judged], y_score[judged], query[judged]
-    rank = np.arange(1, len(query) + 1) - np.searchsorted(query, query)
-    return y_true, np.where(np.isinf(y_score), y_score, -1.0 * rank), query
+        kept = ~unjudged_rows
+        n_kept = kept_runs(kept, starts, n_rows)[1]
+        emptied, n_rows = starts[n_kept == 0], np.maximum(n_kept, 1)
+        kept[emptied], y_true[emptied], y_score[emptied] = True, 0, -np.inf
+        y_true, y_score = y_true[kept], y_score[kept]
+        rank = np.arange(1, len(y_true) + 1) - np.repeat(np.cumsum(n_rows) - n_rows, n_rows)
+        y_score = np.where(np.isinf(y_score), y_score, -1.0 * rank)
+    elif unjudged == "zero":
+        y_true[unjudged_rows] = 0
+    rows = Rows(y_true, y_score, np.repeat(pool.labels(), n_rows))
+    rows._read = pool.documents, kept
+    return rows

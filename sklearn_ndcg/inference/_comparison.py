@@ -15,7 +15,7 @@ from sklearn_ndcg._checks import EQUAL, Cutoff, Floats
 from sklearn_ndcg._kernels.sums import weighted_means
 from sklearn_ndcg._lists.files import FilePath
 from sklearn_ndcg._lists.pool import Unanswered, pool_lists, pool_runs
-from sklearn_ndcg._lists.reading import Duplicates
+from sklearn_ndcg._lists.reading import Convention, Duplicates
 from sklearn_ndcg._metrics.measure import NDCGOptions
 from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
 from sklearn_ndcg._rows.columns import column_names
@@ -307,7 +307,7 @@ def compare_lists(
     near - popular     +0.2456  [+0.0968, +0.3943]                 0.0014   +0.62  22/0/8
     """
     _check_rankers("relevant", relevant, "recommended", recommended, "lists")
-    pool = pool_lists(relevant, recommended, unanswered, duplicates)
+    pool = pool_lists(relevant, recommended, unanswered, duplicates, k, options.get("unjudged"))
     rankings = Rankings.of_pool(pool, "relevant", sample_weight)
     return _compare("compare_lists", rankings, locals())
 
@@ -320,6 +320,7 @@ def compare_runs(
     sample_weight: Any = None,
     unanswered: Unanswered = "zero",
     duplicates: Duplicates = "raise",
+    convention: Convention = "trec_eval-9",
     baseline: Any = None,
     test: Test = "permutation",
     confidence_level: float = 0.95,
@@ -418,7 +419,8 @@ def compare_runs(
     q18    0.6199  1.0000       -0.3801
     """
     _check_rankers("qrels", qrels, "runs", runs, "run")
-    pool = pool_runs(qrels, runs, unanswered, duplicates)
+    unjudged = options.get("unjudged")
+    pool = pool_runs(qrels, runs, unanswered, duplicates, convention, k, unjudged)
     rankings = Rankings.of_pool(pool, "qrels", sample_weight)
     return _compare("compare_runs", rankings, locals())
 
@@ -506,6 +508,7 @@ def _compared(
         n_queries=len(sample.weight),
         n_clusters=sample.n_clusters,
         n_left_out=sample.n_left_out,
+        left_out=sample.left_out or {},
         test=test,
     )
 
@@ -571,10 +574,12 @@ def _check_rankers(truth: str, truths: Any, argument: str, rankers: Any, what: s
     grades = first.values() if isinstance(first, Mapping) else ()
     if any(np.iterable(grade) and not isinstance(grade, str) for grade in grades):
         raise TypeError(f"{truth} and {argument} look swapped: {truth} comes first.")
+    one = "from_trec(qrels, run)" if truth == "qrels" else "from_lists(relevant, recommended)"
+    way = f"For one ranker call ndcg_interval(**{one})."
     if not isinstance(rankers, Mapping):
         raise TypeError(
             f"{argument} must be a mapping from the name of a ranker to its {what}, got "
-            f"{type(rankers).__name__}. It comes after {truth}."
+            f"{type(rankers).__name__}. It comes after {truth}. {way}"
         )
     if len(rankers) < 2:
-        raise ValueError(f"{argument} must have at least two rankers, got {list(rankers)}.")
+        raise ValueError(f"{argument} must have at least two rankers, got {list(rankers)}. {way}")
