@@ -48,8 +48,12 @@ def by_query(relevant: Any, rankers: Mapping[Any, Any]) -> tuple[ByQuery, dict[A
 
     A truth that is not in a mapping or sequence of truths is one query, with a list of each ranker.
     """
-    truth = relevant.values() if isinstance(relevant, Mapping) else relevant
-    if _are_ids(truth) and all(map(_are_ids, rankers.values())):
+    is_one = isinstance(relevant, Set) or (
+        isinstance(relevant, Mapping) and _are_ids(relevant.values())
+    )
+    are_mappings = any(isinstance(ids, Mapping) for ids in rankers.values())
+    # in two sequences tuples may be lists, and not ids
+    if (is_one and not are_mappings) or all(map(_are_ids, (relevant, *rankers.values()))):
         relevant, rankers = [relevant], {name: [ids] for name, ids in rankers.items()}
     truths = _by_query(relevant, "relevant", "dict(zip(rows['id'], rows['grade']))")
     lists, in_order = {}, isinstance(relevant, Sequence | np.ndarray)

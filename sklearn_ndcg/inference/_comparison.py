@@ -221,7 +221,8 @@ def compare_lists(
         `from_lists`.
 
     k : int, None or "retrieved", default=None
-        Cutoff, as in `ndcg_score`.
+        Cutoff, as in `ndcg_score`. What lists have after rank `k` is neither read nor checked, as
+        in `from_lists`.
 
     sample_weight : mapping or array-like of shape (n_queries,), default=None
         A weight for each query, in the form of `clusters`.
@@ -257,7 +258,7 @@ def compare_lists(
 
     clusters : mapping or array-like of shape (n_queries,), default=None
         A cluster id for each query, see `compare_rankers`: a mapping from query if the lists are
-        mappings, otherwise in their order.
+        mappings, otherwise in their order. A mapping may lack queries that are left out.
 
     **options
         Further options of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`, `undefined`,
@@ -269,9 +270,10 @@ def compare_lists(
     Returns
     -------
     Comparison
-        As from `compare_rankers`; `labels` are the queries, sorted. Its `n_left_out` counts queries
-        without a relevant document if ``undefined="omit"``, those without weight, and those that
-        ``unanswered="omit"`` left out.
+        As from `compare_rankers`; `labels` are the queries, sorted. Its `left_out` says how many
+        queries were left out, and why: "nothing judged" counts queries that have a list but no
+        truth, if ``undefined="omit"``; "nothing relevant, or no weight" other queries that are
+        undefined, and those of weight 0; "no list" those that ``unanswered="omit"`` left out.
 
     Raises
     ------
@@ -358,6 +360,9 @@ def compare_runs(
         A document that is twice in a query of a run is an error; or only its best score counts, as
         in `from_trec`.
 
+    convention : {"trec_eval-9", "trec_eval-10"}, default="trec_eval-9"
+        How documents are ordered: by their scores in float32 or in float64, as in `from_trec`.
+
     baseline : hashable, default=None
         The ranker that all others are compared with. None compares all pairs.
 
@@ -388,9 +393,10 @@ def compare_runs(
     Returns
     -------
     Comparison
-        As from `compare_rankers`; `labels` are the queries, sorted. Queries without judgements are
-        left out and not counted. Those without a relevant document are left out and counted in
-        `n_left_out`; with ``**CONVENTIONS["trec_eval"]`` they are 0, as in trec_eval.
+        As from `compare_rankers`; `labels` are the queries, sorted. Its `left_out` counts queries
+        by reason, as from `compare_lists`; "nothing judged" counts those that are in a run and not
+        in `qrels`, which are always left out, as in trec_eval. With ``**CONVENTIONS["trec_eval"]``
+        queries without a relevant document are 0, as in trec_eval.
 
     Raises
     ------

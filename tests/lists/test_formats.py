@@ -82,6 +82,8 @@ SINGLE = {
     "tuple": (TRUTH, ("A", "B", "C")),
     "nothing found": (TRUTH, []),
     "set": ({"A", "B"}, ["C", "A"]),
+    "ids that are tuples": ({("A", 1), "B"}, ["C", ("A", 1), ("A", 2)]),
+    "graded tuples": ({("A", 1): 2, "B": 1}, [("A", 1), ("A", 2)]),
     "list of ids": (["A", "B"], ["C", "A"]),
     "numbers": ([3, 1], [2, 1, 3]),
     "arrays of numbers": (np.array([3, 1]), np.array([2, 1, 3])),
