@@ -15,7 +15,7 @@ from sklearn_ndcg._checks import EQUAL, Cutoff, Floats
 from sklearn_ndcg._kernels.sums import weighted_means
 from sklearn_ndcg._lists.files import FilePath
 from sklearn_ndcg._lists.pool import Unanswered, pool_lists, pool_runs
-from sklearn_ndcg._lists.reading import Duplicates
+from sklearn_ndcg._lists.reading import Convention, Duplicates
 from sklearn_ndcg._metrics.measure import NDCGOptions
 from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
 from sklearn_ndcg._rows.columns import column_names
@@ -221,7 +221,8 @@ def compare_lists(
         `from_lists`.
 
     k : int, None or "retrieved", default=None
-        Cutoff, as in `ndcg_score`.
+        Cutoff, as in `ndcg_score`. What lists have after rank `k` is neither read nor checked, as
+        in `from_lists`.
 
     sample_weight : mapping or array-like of shape (n_queries,), default=None
         A weight for each query, in the form of `clusters`.
@@ -257,7 +258,7 @@ def compare_lists(
 
     clusters : mapping or array-like of shape (n_queries,), default=None
         A cluster id for each query, see `compare_rankers`: a mapping from query if the lists are
-        mappings, otherwise in their order.
+        mappings, otherwise in their order. A mapping may lack queries that are left out.
 
     **options
         Further options of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`, `undefined`,
@@ -269,9 +270,10 @@ def compare_lists(
     Returns
     -------
     Comparison
-        As from `compare_rankers`; `labels` are the queries, sorted. Its `n_left_out` counts queries
-        without a relevant document if ``undefined="omit"``, those without weight, and those that
-        ``unanswered="omit"`` left out.
+        As from `compare_rankers`; `labels` are the queries, sorted. Its `left_out` says how many
+        queries were left out, and why: "nothing judged" counts queries that have a list but no
+        truth, if ``undefined="omit"``; "nothing relevant, or no weight" other queries that are
+        undefined, and those of weight 0; "no list" those that ``unanswered="omit"`` left out.
 
     Raises
     ------
@@ -307,7 +309,7 @@ def compare_lists(
     near - popular     +0.2456  [+0.0968, +0.3943]                 0.0014   +0.62  22/0/8
     """
     _check_rankers("relevant", relevant, "recommended", recommended, "lists")
-    pool = pool_lists(relevant, recommended, unanswered, duplicates)
+    pool = pool_lists(relevant, recommended, unanswered, duplicates, k, options.get("unjudged"))
     rankings = Rankings.of_pool(pool, "relevant", sample_weight)
     return _compare("compare_lists", rankings, locals())
 
@@ -320,6 +322,7 @@ def compare_runs(
     sample_weight: Any = None,
     unanswered: Unanswered = "zero",
     duplicates: Duplicates = "raise",
+    convention: Convention = "trec_eval-9",
     baseline: Any = None,
     test: Test = "permutation",
     confidence_level: float = 0.95,
@@ -357,6 +360,9 @@ def compare_runs(
         A document that is twice in a query of a run is an error; or only its best score counts, as
         in `from_trec`.
 
+    convention : {"trec_eval-9", "trec_eval-10"}, default="trec_eval-9"
+        How documents are ordered: by their scores in float32 or in float64, as in `from_trec`.
+
     baseline : hashable, default=None
         The ranker that all others are compared with. None compares all pairs.
 
@@ -387,9 +393,10 @@ def compare_runs(
     Returns
     -------
     Comparison
-        As from `compare_rankers`; `labels` are the queries, sorted. Queries without judgements are
-        left out and not counted. Those without a relevant document are left out and counted in
-        `n_left_out`; with ``**CONVENTIONS["trec_eval"]`` they are 0, as in trec_eval.
+        As from `compare_rankers`; `labels` are the queries, sorted. Its `left_out` counts queries
+        by reason, as from `compare_lists`; "nothing judged" counts those that are in a run and not
+        in `qrels`, which are always left out, as in trec_eval. With ``**CONVENTIONS["trec_eval"]``
+        queries without a relevant document are 0, as in trec_eval.
 
     Raises
     ------
@@ -418,7 +425,8 @@ def compare_runs(
     q18    0.6199  1.0000       -0.3801
     """
     _check_rankers("qrels", qrels, "runs", runs, "run")
-    pool = pool_runs(qrels, runs, unanswered, duplicates)
+    unjudged = options.get("unjudged")
+    pool = pool_runs(qrels, runs, unanswered, duplicates, convention, k, unjudged)
     rankings = Rankings.of_pool(pool, "qrels", sample_weight)
     return _compare("compare_runs", rankings, locals())
 
@@ -510,6 +518,7 @@ def _compared(
         n_queries=len(sample.weight),
         n_clusters=sample.n_clusters,
         n_left_out=sample.n_left_out,
+        left_out=sample.left_out or {},
         test=test,
     )
 
@@ -575,10 +584,12 @@ def _check_rankers(truth: str, truths: Any, argument: str, rankers: Any, what: s
     grades = first.values() if isinstance(first, Mapping) else ()
     if any(np.iterable(grade) and not isinstance(grade, str) for grade in grades):
         raise TypeError(f"{truth} and {argument} look swapped: {truth} comes first.")
+    one = "from_trec(qrels, run)" if truth == "qrels" else "from_lists(relevant, recommended)"
+    way = f"For one ranker call ndcg_interval(**{one})."
     if not isinstance(rankers, Mapping):
         raise TypeError(
             f"{argument} must be a mapping from the name of a ranker to its {what}, got "
-            f"{type(rankers).__name__}. It comes after {truth}."
+            f"{type(rankers).__name__}. It comes after {truth}. {way}"
         )
     if len(rankers) < 2:
-        raise ValueError(f"{argument} must have at least two rankers, got {list(rankers)}.")
+        raise ValueError(f"{argument} must have at least two rankers, got {list(rankers)}. {way}")

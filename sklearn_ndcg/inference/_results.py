@@ -312,7 +312,10 @@ class Comparison(_Result):
 
     n_left_out : int
         Number of queries that were left out: undefined under ``undefined="omit"``, of weight 0, or
-        left out by `unanswered`.
+        left out by `unanswered`; in runs also those without judgements.
+
+    left_out : dict from str to int
+        These numbers by reason; empty in `by_segment`.
 
     test : str
         The test, "permutation" or "t".
@@ -371,6 +374,7 @@ class Comparison(_Result):
     n_queries: int
     n_clusters: int
     n_left_out: int
+    left_out: dict[str, int]
     test: Test
 
     def __repr__(self) -> str:
@@ -563,4 +567,6 @@ def _counts(result: NDCGInterval | Comparison) -> str:
     """How many queries a result is from."""
     clusters = f" in {result.n_clusters} clusters" if result.n_clusters < result.n_queries else ""
     left_out = f", {result.n_left_out} left out" if result.n_left_out else ""
+    if reasons := getattr(result, "left_out", {}):
+        left_out += f" ({', '.join(f'{n} {reason}' for reason, n in reasons.items())})"
     return f"{result.n_queries} queries{clusters}{left_out}"

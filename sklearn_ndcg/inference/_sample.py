@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ndcg._checks import EQUAL, Floats, Ints, is_integer, is_number, warn
-from sklearn_ndcg._metrics.measure import Measure, check_cutoff
+from sklearn_ndcg._checks import EQUAL, Floats, Ints, check_cutoff, is_integer, is_number, warn
+from sklearn_ndcg._lists.pool import UNJUDGED
+from sklearn_ndcg._metrics.measure import Measure
 from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
 from sklearn_ndcg._rows.grouping import as_python, shown_labels
 from sklearn_ndcg.inference._statistics import by_cluster, effective_number
@@ -31,6 +33,7 @@ class Sample(NamedTuple):
     clusters: Ints | None
     n_left_out: int
     judged: JudgedShares | None
+    left_out: dict[str, int] | None = None  # by reason, for lists
 
     @classmethod
     def of(
@@ -43,7 +46,7 @@ class Sample(NamedTuple):
         values = np.array([queries.values()[:, 0] for queries in rankers])
         weight = scored_weights(values[0], rankers[0].weight)
         ids = arguments["clusters"]
-        cluster_of = None if ids is None else rankings.labels_of_queries(ids, "clusters")[1]
+        cluster_of = None if ids is None else rankings.labels_of_queries(ids, "clusters", weight)[1]
         labels, judged = rankings.grouping.labels, rankings.judged_shares(measure)
         every = cls(values, weight, labels, cluster_of, 0, judged)
         sample = every._take(np.ones(len(weight), dtype=bool))
@@ -52,10 +55,13 @@ class Sample(NamedTuple):
         n_queries = len(sample.weight) if clustered else len(weight)
         check_sample_size(unit_weights, n_queries, clustered)
         if rankings.pool is not None:
-            sample = sample._replace(n_left_out=sample.n_left_out + rankings.pool.n_omitted)
+            unjudged = judged is not None and ~judged.has_judgements
+            n, left_out = int(((weight == 0) & unjudged).sum()), Counter(rankings.pool.left_out)
+            left_out.update({UNJUDGED: n, "nothing relevant, or no weight": sample.n_left_out - n})
+            sample = sample._replace(n_left_out=left_out.total(), left_out=+left_out)
         if arguments.get("segments") is None:
             return sample, {}
-        names, codes = rankings.labels_of_queries(arguments["segments"], "segments")
+        names, codes = rankings.labels_of_queries(arguments["segments"], "segments", weight)
         return sample, {name: every._take(codes == i) for i, name in enumerate(as_python(names))}
 
     def _take(self, members: NDArray[np.bool_]) -> Sample:
