@@ -22,6 +22,7 @@ from sklearn_ndcg._rows.grouping import (
     Grouping,
     kept_runs,
     shown_labels,
+    warn_of_equal_relevance,
     warn_of_single_documents,
 )
 from sklearn_ndcg._rows.ids import first_rows
@@ -303,7 +304,4 @@ def _warn_of_wrong_ids(queries: Queries) -> None:
     changes = np.flatnonzero(gain[1:] != gain[:-1]) + 1
     is_between = len(changes) > 0 and np.isin(changes, starts).all()
     if is_between and queries.score.min(initial=np.inf) > -np.inf:
-        _checks.warn(
-            f"None of the {n_queries} queries has documents of different relevance. groups must "
-            "have the query id of each row, not its relevance."
-        )
+        warn_of_equal_relevance(n_queries)
