@@ -544,7 +544,7 @@ def test_compare_rankers(table, data):
     found = outcome(
         lambda: compare_rankers(
             y, scores, groups=g, **options, baseline=baseline, test=test, n_resamples=n_resamples,
-            random_state=0,
+            random_state=0, undefined="omit",
         ),
         "y_scores", "baseline", "test", "n_resamples", "queries",
     )  # fmt: skip

@@ -105,9 +105,9 @@ def compare_rankers(
 
     **options
         Further options of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and
-        `undefined`, which is "omit" by default: queries without a relevant document say nothing
-        about which ranker is better. With a number their differences are 0, which makes the
-        interval narrower.
+        `undefined`. Queries without a relevant document say nothing about which ranker is better:
+        ``undefined="omit"`` leaves them out. By default they count as 0 for all rankers, as in
+        `ndcg_score`, which brings means and differences closer to 0.
 
     Returns
     -------
@@ -132,6 +132,9 @@ def compare_rankers(
         rankers differ by more than 0.1 (documents with NaN in `y_true` are unjudged; not checked
         if every judged document is relevant). If a ranker answers fewer queries than
         another.
+
+    UndefinedMetricWarning
+        As in `ndcg_score`.
 
     See Also
     --------
@@ -261,10 +264,9 @@ def compare_lists(
 
     **options
         Further options of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`, `undefined`,
-        which is "omit" by default, as in `compare_rankers`, and `unjudged`, which is "zero" by
-        default or "omit": recommended documents that are not in the truth, or have the grade NaN
-        there, get no gain, even if `gain` gives one to 0; or they are removed, and later ones move
-        up.
+        and `unjudged`, which is "zero" by default or "omit": recommended documents that are not in
+        the truth, or have the grade NaN there, get no gain, even if `gain` gives one to 0; or they
+        are removed, and later ones move up.
 
     Returns
     -------
@@ -280,7 +282,7 @@ def compare_lists(
 
     Warns
     -----
-    UserWarning
+    UserWarning, UndefinedMetricWarning
         As in `compare_rankers`.
 
     See Also
@@ -388,8 +390,8 @@ def compare_runs(
     -------
     Comparison
         As from `compare_rankers`; `labels` are the queries, sorted. Queries without judgements are
-        left out and not counted. Those without a relevant document are left out and counted in
-        `n_left_out`; with ``**CONVENTIONS["trec_eval"]`` they are 0, as in trec_eval.
+        left out and not counted. Those without a relevant document are 0, as in trec_eval;
+        ``undefined="omit"`` leaves them out and counts them in `n_left_out`.
 
     Raises
     ------
@@ -398,7 +400,7 @@ def compare_runs(
 
     Warns
     -----
-    UserWarning
+    UserWarning, UndefinedMetricWarning
         As in `compare_rankers`.
 
     See Also
@@ -425,7 +427,7 @@ def compare_runs(
 
 def _compare(caller: str, rankings: Rankings, arguments: dict[str, Any]) -> Comparison:
     """Compare rankers as the arguments of `caller` say; the three functions share their names."""
-    arguments["options"] = options = {"undefined": "omit", **arguments["options"]}
+    options = arguments["options"]
     if rankings.pool is not None:
         _checks.check_choice("unjudged", options.setdefault("unjudged", "zero"), ("zero", "omit"))
     names, baseline, margin = list(rankings.scores), arguments["baseline"], arguments["margin"]

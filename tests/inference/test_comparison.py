@@ -10,8 +10,9 @@ import pytest
 from helpers import assert_same, matrices, three_rankers, users
 from oracles import exact_pvalue
 from scipy import stats
+from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_ndcg import CONVENTIONS, from_lists, from_trec, ndcg_samples
+from sklearn_ndcg import CONVENTIONS, from_lists, from_trec, ndcg_samples, ndcg_score
 from sklearn_ndcg.inference import compare_lists, compare_rankers, compare_runs, ndcg_interval
 from sklearn_ndcg.inference._comparison import _compared
 from sklearn_ndcg.inference._sample import Sample
@@ -191,14 +192,23 @@ def test_undefined_queries_do_not_tell_rankers_apart():
     y, scores = three_rankers()
     y[:3] = 0
     expected = compare_rankers(y[3:], {n: s[3:] for n, s in scores.items()}, test="t")
-    for options in ({}, {"undefined": "omit"}):
-        found = compare_rankers(y, scores, test="t", **options)
-        assert (found.n_queries, found.n_left_out) == (37, 3)
-        assert found.pvalue == pytest.approx(expected.pvalue)
+    found = compare_rankers(y, scores, test="t", undefined="omit")
+    assert (found.n_queries, found.n_left_out) == (37, 3)
+    assert found.pvalue == pytest.approx(expected.pvalue)
     for number in (0.0, 1.0):  # the same for all rankers
         found = compare_rankers(y, scores, test="t", undefined=number)
         assert (found.n_queries, found.n_left_out) == (40, 0)
         assert found.difference == pytest.approx(expected.difference * 37 / 40)
+
+
+def test_undefined_queries_are_0_and_warned_of_once():
+    y, scores = three_rankers()
+    y[:3] = 0
+    message = "NDCG is undefined for 3 of 40 queries.* 'omit' to leave them out"
+    with pytest.warns(UndefinedMetricWarning, match=message) as caught:
+        found = compare_rankers(y, scores, test="t", segments=np.arange(40) % 2)
+    assert [warning.filename for warning in caught] == [__file__]
+    assert found.ndcg == {name: ndcg_score(y, s, undefined=0) for name, s in scores.items()}
 
 
 BAD_COMPARISON = {
@@ -364,7 +374,8 @@ OPTIONS = {
 @pytest.mark.parametrize("seed", range(3))
 def test_each_ranker_has_the_values_of_from_lists(seed, options, unjudged):
     relevant, rankers = truths_and_lists(seed)
-    found = compare_lists(relevant, rankers, unjudged=unjudged, test="t", **options)
+    omit = {"undefined": "omit", "test": "t"}
+    found = compare_lists(relevant, rankers, unjudged=unjudged, **omit, **options)
     for name, lists in rankers.items():
         y_true, y_score, groups = from_lists(relevant, lists, unjudged="nan")
         values = ndcg_samples(
@@ -450,7 +461,7 @@ def test_runs_are_those_of_pytrec_eval_and_ir_measures(seed, k):
     pytrec_eval = pytest.importorskip("pytrec_eval")
     ir_measures = pytest.importorskip("ir_measures")
     qrels, runs = judgements_and_runs(np.random.default_rng(seed))
-    found = compare_runs(qrels, runs, k=k, test="t")
+    found = compare_runs(qrels, runs, k=k, undefined="omit", test="t")
     name = f"ndcg_cut.{k}" if k else "ndcg"
     nothing_relevant = [q for q, each in qrels.items() if max(each.values()) <= 0]
     assert not set(found.labels) & set(nothing_relevant)
@@ -488,7 +499,7 @@ def test_the_means_under_the_convention_of_trec_eval_are_its_means(k):
         assert complete.ndcg[run_name] == pytest.approx(mean, abs=1e-12)
         mean = np.mean([theirs[query] for query in answered_by_all])
         assert common.ndcg[run_name] == pytest.approx(mean, abs=1e-12)
-    left_out = compare_runs(qrels, runs, k=k, test="t")
+    left_out = compare_runs(qrels, runs, k=k, undefined="omit", test="t")
     assert left_out.n_left_out == 3
     assert left_out.ndcg["bm25"] > complete.ndcg["bm25"] + 0.01
 
@@ -511,7 +522,7 @@ def test_omitting_the_unjudged_is_option_j_of_trec_eval(seed):
 
 def test_undefined_queries_count_for_all_rankers_alike():
     relevant, rankers = truths_and_lists()
-    omitted = compare_lists(relevant, rankers, test="t")
+    omitted = compare_lists(relevant, rankers, undefined="omit", test="t")
     counted = compare_lists(relevant, rankers, test="t", undefined=0.25)
     n, n_undefined = omitted.n_queries, omitted.n_left_out
     assert n_undefined > 0
@@ -547,7 +558,8 @@ def judgements_and_runs(rng):
 @pytest.mark.parametrize("gain", ["linear", {0: 1, 1: 2, 2: 4, 3: 8}])
 def test_runs_have_the_values_of_from_trec(unjudged, gain):
     qrels, runs = judgements_and_runs(np.random.default_rng(0))
-    found = compare_runs(qrels, runs, unjudged=unjudged, k=10, gain=gain, test="t")
+    omit = {"undefined": "omit", "test": "t"}
+    found = compare_runs(qrels, runs, unjudged=unjudged, k=10, gain=gain, **omit)
     for name, run in runs.items():
         y_true, y_score, groups = from_trec(qrels, run, unjudged="nan")
         values = ndcg_samples(y_true, y_score, groups=groups, k=10, gain=gain, unjudged=unjudged,
@@ -557,7 +569,8 @@ def test_runs_have_the_values_of_from_trec(unjudged, gain):
 
 def test_runs_are_resampled_by_the_seed():
     qrels, runs = judgements_and_runs(np.random.default_rng(0))
-    drawn = [compare_runs(qrels, runs, n_resamples=99, random_state=seed) for seed in (0, 0, 1)]
+    options = {"n_resamples": 99, "undefined": 0}
+    drawn = [compare_runs(qrels, runs, random_state=seed, **options) for seed in (0, 0, 1)]
     pvalues = [each.uncorrected_pvalue.tolist() for each in drawn]
     assert pvalues[0] == pvalues[1] != pvalues[2]
 
@@ -570,10 +583,11 @@ def test_records_and_frames_are_runs_too():
         name: [ir_measures.ScoredDoc(q, d, s) for q, each in run.items() for d, s in each.items()]
         for name, run in runs.items()
     }
-    expected = repr(compare_runs(qrels, runs, random_state=0))
-    assert repr(compare_runs(iter(records), scored, random_state=0)) == expected
+    options = {"random_state": 0, "undefined": "omit"}
+    expected = repr(compare_runs(qrels, runs, **options))
+    assert repr(compare_runs(iter(records), scored, **options)) == expected
     frames = {name: pd.DataFrame(each) for name, each in scored.items()}
-    assert repr(compare_runs(pd.DataFrame(records), frames, random_state=0)) == expected
+    assert repr(compare_runs(pd.DataFrame(records), frames, **options)) == expected
 
 
 @pytest.mark.parametrize("as_mapping", [True, False])
@@ -786,7 +800,7 @@ def test_lists_of_queries_with_other_names_are_warned_of():
         "its query ids are those"
     )
     with pytest.warns(UserWarning, match=message):
-        compare_lists(truth, lists, test="t")
+        compare_lists(truth, lists, undefined="omit", test="t")
     runs = {
         "one": {i: {"a": 2.0, "b": 1.0} for i in truth},
         "other": {"q" + i: {"a": 1.0} for i in truth},
@@ -835,7 +849,7 @@ def test_judged_is_that_of_ir_measures(k):
         name: {f"q{i}": {each: rng.random() for each in some(1, 30)} for i in range(first, 35)}
         for name, first in (("one", 0), ("other", 3))
     }
-    found = compare_runs(qrels, runs, k=k, test="t")
+    found = compare_runs(qrels, runs, k=k, undefined=0, test="t")
     judged = measures.Judged if k is None else measures.Judged @ k
     for name, run in runs.items():
         # its mean counts queries without an answer as 0
