@@ -38,9 +38,10 @@ class JudgedShares(NamedTuple):
     has_judgements: NDArray[np.bool_]
     has_judged_nonrelevant: bool
 
-    def take(self, mask: NDArray[np.bool_]) -> JudgedShares:
+    def take(self, queries: Ints) -> JudgedShares:
         """The shares of some queries."""
-        return self._replace(share=self.share[:, mask], has_judgements=self.has_judgements[mask])
+        share, has_judgements = self.share[:, queries], self.has_judgements[queries]
+        return self._replace(share=share, has_judgements=has_judgements)
 
     def n_answered(self) -> NDArray[np.intp]:
         """For how many of the queries with judgements each ranker returned a document."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from copy import deepcopy
+from functools import partial
 from itertools import combinations
 from typing import Any, Unpack, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy import stats
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtr, stdtrit
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import EQUAL, Cutoff, Floats
+from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Ints
 from sklearn_ndcg._kernels.sums import weighted_means
 from sklearn_ndcg._lists.files import FilePath
 from sklearn_ndcg._lists.pool import Unanswered, pool_lists, pool_runs
@@ -21,6 +23,7 @@ from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
 from sklearn_ndcg._rows.columns import column_names
 from sklearn_ndcg.inference import _sample, _statistics
 from sklearn_ndcg.inference._results import Comparison, ConfidenceInterval, query_differences
+from sklearn_ndcg.inference._sample import Sample
 from sklearn_ndcg.inference._statistics import Test
 
 _COUNTED = {1: "one ranker", 2: "two rankers"}
@@ -30,6 +33,8 @@ _UNJUDGED_MEANS = {
     "documents are removed.",
 }
 _JUDGED_ALIKE = 0.1  # no warning up to this difference between the shares of judged documents
+_MOST_UNANSWERED = 0.1  # no warning up to this share of queries that no ranker answers
+_VALUES_AT_A_TIME = 1 << 21  # differences of queries, which take 16 MB
 
 
 def compare_rankers(
@@ -431,85 +436,103 @@ def _compare(caller: str, rankings: Rankings, arguments: dict[str, Any]) -> Comp
     if rankings.pool is not None:
         _checks.check_choice("unjudged", options.setdefault("unjudged", "zero"), ("zero", "omit"))
     names, baseline, margin = list(rankings.scores), arguments["baseline"], arguments["margin"]
-    pairs = list(combinations(names, 2))
+    pairs = list(combinations(range(len(names)), 2))
     if baseline is not None:
         if not isinstance(baseline, Hashable) or baseline not in names:
             raise ValueError(f"baseline must be one of the rankers {names}, got {baseline!r}.")
-        pairs = [(name, baseline) for name in names if name != baseline]
+        second = names.index(baseline)
+        pairs = [(first, second) for first in range(len(names)) if first != second]
     _checks.check_choice("test", arguments["test"], get_args(Test))
     if margin is not None and not (_checks.is_number(margin) and 0 < float(margin) < 1):
         raise ValueError(f"margin must be a number between 0 and 1, got {margin!r}.")
-    generator = _sample.generator_of(arguments)
-    sample, segments = _sample.Sample.of(caller, rankings, arguments)
+    sample, segments = Sample.of(caller, rankings, arguments)
+    generator, *generators = _sample.generators_of(arguments, len(segments))
     result = _compared(sample, names, pairs, generator, arguments)
     if sample.judged is not None:
         _warn_of_unjudged(result, options.get("unjudged", "raise"))
         _warn_of_unanswered(result, sample.judged)
     _sample.warn_of_weak_segments(segments)
-    for name, members in segments.items():
-        if members.n_clusters > 1:
-            generator = _sample.generator_of(arguments)
+    for (name, members), generator in zip(segments.items(), generators, strict=True):
+        if len(members.unit_weights) > 1:
             result.by_segment[name] = _compared(members, names, pairs, generator, arguments)
     return result
 
 
 def _compared(
-    sample: _sample.Sample, names: list[Any], pairs: list[Any], generator: Any, arguments: Any
+    sample: Sample, names: list[Any], pairs: list[Any], generator: Any, arguments: Any
 ) -> Comparison:
-    """Compare rankers on the queries of a sample."""
-    test, level, margin = map(arguments.get, ("test", "confidence_level", "margin"))
-    values = dict(zip(names, sample.values, strict=True))
-    differences = np.array([query_differences(values[a], values[b]) for a, b in pairs])
+    """Compare rankers on the queries of a sample; pairs are of their numbers."""
+    n_blocks = -(-len(pairs) * len(sample.weight) // _VALUES_AT_A_TIME)
+    blocks = np.array_split(np.array(pairs).T, n_blocks, axis=1)
+    generators = [*map(deepcopy, [generator] * (n_blocks - 1)), generator]  # draw the same
+    unit_weights = sample.unit_weights
+    degrees = _statistics.degrees_of_freedom(unit_weights)
+    results = list(map(partial(_of_pairs, sample, degrees, arguments), blocks, generators))
+    joined = map(np.hstack, zip(*map(dict.values, results), strict=True))
+    columns: dict[str, Any] = dict(zip(results[0], joined, strict=True))
+    if "verdict" in columns:
+        columns["verdict"] = columns["verdict"].tolist()
+    judged, answered = sample.shares()
+    means = weighted_means(sample.values, sample.weight).tolist()
+    by_name = partial(zip, names, strict=True)
+    return Comparison(
+        confidence_interval=ConfidenceInterval(*columns.pop("confidence_interval")), **columns,
+        pvalue=_statistics.holm(columns["uncorrected_pvalue"]), ndcg=dict(by_name(means)),
+        pairs=[(names[first], names[second]) for first, second in pairs], df=degrees,
+        confidence_level=float(arguments["confidence_level"]), margin=arguments["margin"], judged=dict(by_name(judged)), answered=dict(by_name(answered)),
+        has_judged_nonrelevant=sample.judged is None or sample.judged.has_judged_nonrelevant,
+        by_segment={}, values=dict(by_name(sample.values)), labels=sample.labels,
+        n_queries=len(sample.weight), n_clusters=len(unit_weights),
+        n_left_out=sample.n_left_out, test=arguments["test"],
+    )  # fmt: skip
+
+
+def _of_pairs(
+    sample: Sample, degrees: float, arguments: Any, pairs: Ints, generator: Any
+) -> dict[str, Any]:
+    """Attributes of a comparison for some pairs, given by the numbers of two rankers."""
+    differences = query_differences(*sample.values[pairs])
+    difference, error, effect, independent, weight = _means(sample, differences)
+    width = stdtrit(degrees, (1 + arguments["confidence_level"]) / 2)  # in standard errors
+    half, margin = error * width, arguments["margin"]
+    if arguments["test"] == "t":
+        statistic = _t_statistic(difference, error)
+        pvalue = 2 * stdtr(degrees, -np.abs(statistic))
+    elif arguments["test"] == "permutation":
+        statistic, n = difference, arguments["n_resamples"]
+        pvalue = _statistics.permutation_pvalues(independent, weight, n, generator)
+    columns = {
+        "difference": difference, "standard_error": error, "effect_size": effect,
+        "confidence_interval": np.array([difference - half, difference + half]),
+        "statistic": statistic, "uncorrected_pvalue": pvalue,
+        "wins": (differences > 0).sum(axis=1), "ties": (differences == 0).sum(axis=1),
+        "losses": (differences < 0).sum(axis=1),
+    }  # fmt: skip
+    if margin is not None:
+        columns["noninferiority_pvalue"] = stdtr(degrees, -_t_statistic(difference + margin, error))
+        cases = [differences, *(query_differences(*each) for each in sample.extremes(*pairs))]
+        verdict, *others = (_verdicts(sample, each, width, margin) for each in cases)
+        turned = np.any([other != verdict for other in others], axis=0)
+        columns["verdict"] = np.where(turned, "undecided: unjudged", verdict)
+    return columns
+
+
+def _means(sample: Sample, differences: Floats) -> tuple[Floats, ...]:
+    """Mean of each row, its error, its effect, and what it is a mean of: queries or clusters."""
     difference, error, effect = _statistics.mean_and_error(differences, sample.weight)
     independent, weight = sample.cluster_means(differences)
     if sample.clusters is not None:
         independent[np.abs(independent) < EQUAL] = 0
         difference, error, _ = _statistics.mean_and_error(independent, weight)
-    degrees = _statistics.degrees_of_freedom(weight)
-    half = error * stats.t.ppf((1 + level) / 2, degrees)
-    low, high = difference - half, difference + half
-    if test == "t":
-        statistic = _t_statistic(difference, error)
-        pvalue = 2 * stats.t.sf(np.abs(statistic), degrees)
-    elif test == "permutation":
-        statistic, n = difference, arguments["n_resamples"]
-        pvalue = _statistics.permutation_pvalues(independent, weight, n, generator)
-    noninferiority = verdict = None
-    if margin is not None:
-        noninferiority = stats.t.sf(_t_statistic(difference + margin, error), degrees)
-        is_so = [low > 0, low > -margin, high < 0]
-        verdict = np.select(is_so, ["better", "not worse", "worse"], "undecided").tolist()
-    means = weighted_means(sample.values, sample.weight).tolist()
-    judged, answered = sample.shares()
-    return Comparison(
-        ndcg=dict(zip(names, means, strict=True)),
-        pairs=pairs,
-        difference=difference,
-        confidence_level=float(level),
-        confidence_interval=ConfidenceInterval(low, high),
-        standard_error=error,
-        df=degrees,
-        effect_size=effect,
-        statistic=statistic,
-        pvalue=_statistics.holm(pvalue),
-        uncorrected_pvalue=pvalue,
-        margin=margin,
-        noninferiority_pvalue=noninferiority,
-        verdict=verdict,
-        judged=dict(zip(names, judged, strict=True)),
-        has_judged_nonrelevant=sample.judged is None or sample.judged.has_judged_nonrelevant,
-        answered=dict(zip(names, answered, strict=True)),
-        by_segment={},
-        wins=(differences > 0).sum(axis=1),
-        ties=(differences == 0).sum(axis=1),
-        losses=(differences < 0).sum(axis=1),
-        values=values,
-        labels=sample.labels,
-        n_queries=len(sample.weight),
-        n_clusters=sample.n_clusters,
-        n_left_out=sample.n_left_out,
-        test=test,
-    )
+    return difference, error, effect, independent, weight
+
+
+def _verdicts(sample: Sample, differences: Floats, width: float, margin: float) -> NDArray[np.str_]:
+    """What the interval of the mean of each row says, so many errors wide to both sides."""
+    difference, error, *_ = _means(sample, differences)
+    low, high = difference - error * width, difference + error * width
+    is_so = [low > 0, low > -margin, high < 0]
+    return np.select(is_so, ["better", "not worse", "worse"], "undecided")
 
 
 def _t_statistic(difference: Floats, error: Floats) -> Floats:
@@ -535,9 +558,10 @@ def _warn_of_unjudged(result: Comparison, unjudged: str) -> None:
 
 
 def _warn_of_unanswered(result: Comparison, judged: JudgedShares) -> None:
-    """Warn if a ranker answers fewer queries than another, or none."""
-    n_answered, n_judged = judged.n_answered(), np.count_nonzero(judged.has_judgements)
-    least, most = n_answered.min(), n_answered.max()
+    """Warn if a ranker answers fewer queries than another, or all leave out many."""
+    is_answered = ~np.isnan(judged.share[:, judged.has_judgements])
+    n_answered, n_judged = is_answered.sum(axis=1), is_answered.shape[1]
+    least, most, n_missing = n_answered.min(), n_answered.max(), (~is_answered.any(axis=0)).sum()
     if least < most or not most:
         fewest = list(result.answered)[n_answered.argmin()]
         others = f"; another ranker has {most}" if most else ""
@@ -545,6 +569,12 @@ def _warn_of_unanswered(result: Comparison, judged: JudgedShares) -> None:
             f"{fewest!r} has lists for {least} of the {n_judged} judged queries{others}: a query "
             "without a list counts as 0. If it was not asked all of them, pass unanswered='omit'; "
             "if it was, check that its query ids are those of the truth."
+        )
+    elif n_missing > _MOST_UNANSWERED * n_judged:
+        _checks.warn(
+            f"No ranker has a list for {n_missing} of the {n_judged} judged queries: they count as "
+            "0. If they were not asked, pass unanswered='omit'; if they were, check that the query "
+            "ids are those of the truth."
         )
 
 

@@ -6,7 +6,7 @@ from typing import Any, Unpack, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.special import stdtrit
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Ints
@@ -262,7 +262,6 @@ def _intervals(
 ) -> tuple[NDCGInterval, dict[Any, NDCGInterval]]:
     """Intervals of all queries and of each segment, as the arguments of `caller` say."""
     _checks.check_choice("method", arguments["method"], get_args(Method))
-    first = _sample.generator_of(arguments)
     sample, samples = Sample.of(caller, rankings, arguments)
     values, weight = sample.cluster_means(sample.values)
     if np.ptp(values) < EQUAL:
@@ -271,9 +270,7 @@ def _intervals(
             f"All {len(weight)} {units} have the NDCG {values[0, 0]:.4g}: the interval is a point."
         )
     _sample.warn_of_weak_segments(samples)
-    generators = [first, *(_sample.generator_of(arguments) for _ in samples)]
-    if samples and generators[-1] is first:  # segments must not depend on the draws before
-        generators = first.spawn(len(generators))
+    generators = _sample.generators_of(arguments, len(samples))
     overall, *others = [
         _interval(drawn, generator, arguments)
         for drawn, generator in zip([sample, *samples.values()], generators, strict=True)
@@ -286,12 +283,12 @@ def _interval(sample: Sample, generator: Any, arguments: dict[str, Any]) -> NDCG
     value, error, bounds = np.nan, np.nan, np.full(2, np.nan)
     if len(sample.weight):
         value = float(weighted_means(sample.values, sample.weight)[0])
-    if sample.n_clusters > 1:
+    if len(sample.unit_weights) > 1:
         bounds, error = _bounds(value, sample, generator, arguments)
     (judged,), _ = sample.shares()
     return NDCGInterval(
         ndcg=value, confidence_interval=ConfidenceInterval(*bounds.tolist()), standard_error=error,
-        n_queries=len(sample.weight), n_clusters=sample.n_clusters, n_left_out=sample.n_left_out,
+        n_queries=len(sample.weight), n_clusters=len(sample.unit_weights), n_left_out=sample.n_left_out,
         confidence_level=float(arguments["confidence_level"]), method=arguments["method"],
         judged=judged,
     )  # fmt: skip
@@ -306,14 +303,14 @@ def _bounds(value: float, sample: Sample, generator: Any, arguments: Any) -> tup
     if np.ptp(values) < EQUAL:
         return np.array([value, value]), error
     if method == "t":
-        bounds = value + error * stats.t.ppf(tails, _statistics.degrees_of_freedom(weight))
+        bounds = value + error * stdtrit(_statistics.degrees_of_freedom(weight), tails)
         return _within_range(bounds, values), error
     means = _statistics.bootstrap_means(values[0], weight, n_resamples, generator)
     if clustered:
         tails = _statistics.widened_levels(tails, error, means, weight)
     if method == "BCa":
         tails = _statistics.bca_levels(tails, value, means, values[0], weight, clustered)
-    return np.quantile(means, tails), float(means.std(ddof=1))
+    return _within_range(np.quantile(means, tails), values), float(means.std(ddof=1))
 
 
 def curve_interval(queries: Queries, cutoffs: Ints, confidence_level: float) -> Floats:
@@ -327,7 +324,7 @@ def curve_interval(queries: Queries, cutoffs: Ints, confidence_level: float) -> 
     center = float(weighted_means(last[np.newaxis, scored], weight)[0])
     (first, second), _ = queries.curve_moments(cutoffs, weights, center)
     distance, error = _statistics.curve_mean_and_error(first, second, weights[:, scored])
-    half = error * stats.t.ppf(_tails(confidence_level)[1], _statistics.degrees_of_freedom(weight))
+    half = error * stdtrit(_statistics.degrees_of_freedom(weight), _tails(confidence_level)[1])
     return _within_range(center + distance + half * np.array([[-1], [1]]), last[scored])
 
 

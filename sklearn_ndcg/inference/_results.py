@@ -219,7 +219,7 @@ class SegmentTable(_Result):
         return _frame(columns, self.segments, "segment")
 
 
-@dataclass(frozen=True, eq=False, repr=False, init=False)
+@dataclass(frozen=True, eq=False, repr=False, init=False, kw_only=True)
 class Comparison(_Result):
     """Differences between rankers on the same queries, and how sure they are.
 
@@ -349,8 +349,8 @@ class Comparison(_Result):
     pvalue: Floats
     uncorrected_pvalue: Floats
     margin: float | None
-    noninferiority_pvalue: Floats | None
-    verdict: list[str] | None
+    noninferiority_pvalue: Floats | None = None
+    verdict: list[str] | None = None
     judged: dict[Any, float]
     has_judged_nonrelevant: bool
     answered: dict[Any, float]

@@ -7,7 +7,7 @@ from inspect import signature
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import assert_same, matrices, three_rankers, users
+from helpers import assert_same, ideal, matrices, three_rankers, users
 from oracles import exact_pvalue
 from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
@@ -922,6 +922,55 @@ def test_verdicts_are_those_of_the_interval():
     assert found.to_frame()["verdict"].tolist() == found.verdict
 
 
+def verdict_of(differences, margin):
+    low, high = stats.ttest_1samp(differences, 0).confidence_interval()
+    if np.ptp(differences) == 0:
+        low = high = differences[0]
+    return (
+        "better" if low > 0 else "not worse" if low > -margin
+        else "worse" if high < 0 else "undecided"
+    )  # fmt: skip
+
+
+def in_favour(y, first, second, k):
+    """Differences if what is unjudged in the first's top k is as good as the best, and no other."""
+    for grades, *scores in zip(y, first, second, strict=True):
+        a, b = (np.argsort(-score)[:k] for score in scores)
+        at_zero = np.nan_to_num(grades)
+        at_best = at_zero.copy()
+        at_best[a[np.isnan(grades[a])]] = np.nanmax(grades)
+        best = ideal(np.sort(at_best)[::-1][:k])
+        yield (ideal(at_best[a]) - ideal(at_zero[b])) / best if best else 0.0
+
+
+def holes(seed, share, n_queries=30, noise=1.0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 4, (n_queries, 9)).astype(float)
+    a, b = y + rng.normal(0, 1, y.shape), y + rng.normal(0, noise, y.shape)
+    y[:, 3:] = np.where(rng.random((n_queries, 6)) < share, np.nan, y[:, 3:])
+    return y, {"a": a, "b": b}
+
+
+@pytest.mark.parametrize("unjudged", ["zero", "omit"])
+@pytest.mark.parametrize("k", [3, 5, None])
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.3])
+def test_verdicts_that_judging_could_turn_are_undecided(share, k, unjudged):
+    found = []
+    for seed in range(12):
+        y, scores = holes(seed, share, noise=1 + seed % 3)
+        options = {"k": k, "unjudged": unjudged, "undefined": 0.0, "margin": 0.05, "test": "t"}
+        result = compare_rankers(y, scores, **options)
+        values = [ndcg_samples(y, s, k=k, unjudged=unjudged, undefined=0) for s in scores.values()]
+        present = verdict_of(np.subtract(*values), 0.05)
+        up = np.array([*in_favour(y, scores["a"], scores["b"], k)])
+        down = -np.array([*in_favour(y, scores["b"], scores["a"], k)])
+        is_sure = {verdict_of(up, 0.05), verdict_of(down, 0.05)} == {present}
+        assert result.verdict == [present if is_sure else "undecided: unjudged"]
+        assert result.verdict[0] in repr(result)
+        found += result.verdict
+    print(found)
+
+
 def test_equal_rankers_are_not_worse():
     found = compare_rankers(Y, {"a": S, "b": S}, margin=0.01)
     assert found.verdict == ["not worse"]
@@ -1032,7 +1081,7 @@ def test_verdicts_at_the_margin_are_wrong_as_often_as_they_say(n_queries, cluste
         values[1] += margin
         labels, weight = np.arange(n_queries), np.ones(n_queries)
         sample = Sample(values, weight, labels, cluster, 0, None)
-        (verdict,) = _compared(sample, names, [tuple(names)], rng, arguments).verdict
+        (verdict,) = _compared(sample, names, [(0, 1)], rng, arguments).verdict
         wrong += verdict in ("better", "not worse")
     print(f"{n_queries} queries, clustered {clustered}: {wrong / n_sets:.4f} wrong at 0.025")
     assert 0.015 <= wrong / n_sets <= 0.04  # skewness, for few queries
