@@ -479,11 +479,11 @@ def _compared(
         confidence_interval=ConfidenceInterval(*columns.pop("confidence_interval")), **columns,
         pvalue=_statistics.holm(columns["uncorrected_pvalue"]), ndcg=dict(by_name(means)),
         pairs=[(names[first], names[second]) for first, second in pairs], df=degrees,
-        confidence_level=float(arguments["confidence_level"]), margin=arguments["margin"], judged=dict(by_name(judged)), answered=dict(by_name(answered)),
+        confidence_level=float(arguments["confidence_level"]), margin=arguments["margin"],
+        judged=dict(by_name(judged)), answered=dict(by_name(answered)), by_segment={},
         has_judged_nonrelevant=sample.judged is None or sample.judged.has_judged_nonrelevant,
-        by_segment={}, values=dict(by_name(sample.values)), labels=sample.labels,
-        n_queries=len(sample.weight), n_clusters=len(unit_weights),
-        n_left_out=sample.n_left_out, test=arguments["test"],
+        values=dict(by_name(sample.values)), labels=sample.labels, n_queries=len(sample.weight),
+        n_clusters=len(unit_weights), n_left_out=sample.n_left_out, test=arguments["test"],
     )  # fmt: skip
 
 

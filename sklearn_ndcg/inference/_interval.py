@@ -288,9 +288,9 @@ def _interval(sample: Sample, generator: Any, arguments: dict[str, Any]) -> NDCG
     (judged,), _ = sample.shares()
     return NDCGInterval(
         ndcg=value, confidence_interval=ConfidenceInterval(*bounds.tolist()), standard_error=error,
-        n_queries=len(sample.weight), n_clusters=len(sample.unit_weights), n_left_out=sample.n_left_out,
-        confidence_level=float(arguments["confidence_level"]), method=arguments["method"],
-        judged=judged,
+        n_queries=len(sample.weight), n_clusters=len(sample.unit_weights),
+        n_left_out=sample.n_left_out, confidence_level=float(arguments["confidence_level"]),
+        method=arguments["method"], judged=judged,
     )  # fmt: skip
 
 
