@@ -38,10 +38,9 @@ class JudgedShares(NamedTuple):
     has_judgements: NDArray[np.bool_]
     has_judged_nonrelevant: bool
 
-    def take(self, queries: Ints) -> JudgedShares:
+    def take(self, of: Ints) -> JudgedShares:
         """The shares of some queries."""
-        share, has_judgements = self.share[:, queries], self.has_judgements[queries]
-        return self._replace(share=share, has_judgements=has_judgements)
+        return self._replace(share=self.share[:, of], has_judgements=self.has_judgements[of])
 
     def n_answered(self) -> NDArray[np.intp]:
         """For how many of the queries with judgements each ranker returned a document."""

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Any, Unpack, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import stdtr, stdtrit
 
 from sklearn_ndcg import _checks
@@ -21,7 +21,7 @@ from sklearn_ndcg._lists.reading import Duplicates
 from sklearn_ndcg._metrics.measure import NDCGOptions
 from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
 from sklearn_ndcg._rows.columns import column_names
-from sklearn_ndcg.inference import _sample, _statistics
+from sklearn_ndcg.inference import _results, _sample, _statistics
 from sklearn_ndcg.inference._results import Comparison, ConfidenceInterval, query_differences
 from sklearn_ndcg.inference._sample import Sample
 from sklearn_ndcg.inference._statistics import Test
@@ -32,28 +32,18 @@ _UNJUDGED_MEANS = {
     "omit": "The former may look better than it is, or worse if its lists are short, as unjudged "
     "documents are removed.",
 }
-_JUDGED_ALIKE = 0.1  # no warning up to this difference between the shares of judged documents
-_MOST_UNANSWERED = 0.1  # no warning up to this share of queries that no ranker answers
+# no warning up to this difference of judged documents, or share of queries that no ranker answers
+_MANY = 0.1
 _VALUES_AT_A_TIME = 1 << 21  # differences of queries, which take 16 MB
 
 
 def compare_rankers(
-    y_true: ArrayLike,
-    y_scores: Mapping[Any, ArrayLike],
-    *,
-    groups: ArrayLike | None = None,
-    k: Cutoff = None,
-    sample_weight: ArrayLike | None = None,
-    baseline: Any = None,
-    test: Test = "permutation",
-    confidence_level: float = 0.95,
-    margin: float | None = None,
-    segments: ArrayLike | None = None,
-    n_resamples: int = 9999,
-    random_state: Any = None,
-    clusters: ArrayLike | None = None,
-    **options: Unpack[NDCGOptions],
-) -> Comparison:
+    y_true: ArrayLike, y_scores: Mapping[Any, ArrayLike], *, groups: ArrayLike | None = None,
+    k: Cutoff = None, sample_weight: ArrayLike | None = None, baseline: Any = None,
+    test: Test = "permutation", confidence_level: float = 0.95, margin: float | None = None,
+    segments: ArrayLike | None = None, n_resamples: int = 9999, random_state: Any = None,
+    clusters: ArrayLike | None = None, **options: Unpack[NDCGOptions],
+) -> Comparison:  # fmt: skip
     """Compare rankers on the same queries: which is better, by how much, and how sure that is.
 
     The comparison is paired: it takes the difference in NDCG between two rankers for each query.
@@ -196,23 +186,13 @@ def compare_rankers(
 
 
 def compare_lists(
-    relevant: Mapping[Any, Any] | Sequence[Any],
-    recommended: Mapping[Any, Any],
-    *,
-    k: Cutoff = None,
-    sample_weight: Any = None,
-    unanswered: Unanswered = "zero",
-    duplicates: Duplicates = "raise",
-    baseline: Any = None,
-    test: Test = "permutation",
-    confidence_level: float = 0.95,
-    margin: float | None = None,
-    segments: Any = None,
-    n_resamples: int = 9999,
-    random_state: Any = None,
-    clusters: Any = None,
+    relevant: Mapping[Any, Any] | Sequence[Any], recommended: Mapping[Any, Any], *,
+    k: Cutoff = None, sample_weight: Any = None, unanswered: Unanswered = "zero",
+    duplicates: Duplicates = "raise", baseline: Any = None, test: Test = "permutation",
+    confidence_level: float = 0.95, margin: float | None = None, segments: Any = None,
+    n_resamples: int = 9999, random_state: Any = None, clusters: Any = None,
     **options: Unpack[NDCGOptions],
-) -> Comparison:
+) -> Comparison:  # fmt: skip
     """Compare rankers by the ranked lists of ids that they return.
 
     Like `compare_rankers`, for the input of `from_lists`. The documents of a query are those that
@@ -320,23 +300,13 @@ def compare_lists(
 
 
 def compare_runs(
-    qrels: FilePath | Mapping[str, Mapping[str, float]] | Iterable[Any],
-    runs: Mapping[Any, Any],
-    *,
-    k: Cutoff = None,
-    sample_weight: Any = None,
-    unanswered: Unanswered = "zero",
-    duplicates: Duplicates = "raise",
-    baseline: Any = None,
-    test: Test = "permutation",
-    confidence_level: float = 0.95,
-    margin: float | None = None,
-    segments: Any = None,
-    n_resamples: int = 9999,
-    random_state: Any = None,
-    clusters: Any = None,
+    qrels: FilePath | Mapping[str, Mapping[str, float]] | Iterable[Any], runs: Mapping[Any, Any], *,
+    k: Cutoff = None, sample_weight: Any = None, unanswered: Unanswered = "zero",
+    duplicates: Duplicates = "raise", baseline: Any = None, test: Test = "permutation",
+    confidence_level: float = 0.95, margin: float | None = None, segments: Any = None,
+    n_resamples: int = 9999, random_state: Any = None, clusters: Any = None,
     **options: Unpack[NDCGOptions],
-) -> Comparison:
+) -> Comparison:  # fmt: skip
     """Compare the runs of a TREC evaluation.
 
     Like `compare_rankers`, for the input of `from_trec`. The documents of a query are those that
@@ -493,7 +463,7 @@ def _of_pairs(
     """Attributes of a comparison for some pairs, given by the numbers of two rankers."""
     differences = query_differences(*sample.values[pairs])
     difference, error, effect, independent, weight = _means(sample, differences)
-    width = stdtrit(degrees, (1 + arguments["confidence_level"]) / 2)  # in standard errors
+    width = stdtrit(degrees, (1 + arguments["confidence_level"]) / 2)
     half, margin = error * width, arguments["margin"]
     if arguments["test"] == "t":
         statistic = _t_statistic(difference, error)
@@ -510,10 +480,18 @@ def _of_pairs(
     }  # fmt: skip
     if margin is not None:
         columns["noninferiority_pvalue"] = stdtr(degrees, -_t_statistic(difference + margin, error))
-        cases = [differences, *(query_differences(*each) for each in sample.extremes(*pairs))]
-        verdict, *others = (_verdicts(sample, each, width, margin) for each in cases)
-        turned = np.any([other != verdict for other in others], axis=0)
-        columns["verdict"] = np.where(turned, "undecided: unjudged", verdict)
+        cases, verdicts, (first, second) = [differences], [], pairs
+        if sample.filled is not None:  # judging more may favour the first, or the second
+            at_zero, at_best, shrinkage = sample.filled
+            cases.append(query_differences(at_best[first], at_zero[second] * shrinkage[first]))
+            cases.append(query_differences(at_zero[first] * shrinkage[second], at_best[second]))
+        for each in cases:
+            mean, error, *_ = _means(sample, each)
+            low, high = mean - error * width, mean + error * width
+            is_so = [low > 0, low > -margin, high < 0]
+            verdicts.append(np.select(is_so, ["better", "not worse", "worse"], "undecided"))
+        turned = np.any([each != verdicts[0] for each in verdicts], axis=0)
+        columns["verdict"] = np.where(turned, _results.UNJUDGED, verdicts[0])
     return columns
 
 
@@ -525,14 +503,6 @@ def _means(sample: Sample, differences: Floats) -> tuple[Floats, ...]:
         independent[np.abs(independent) < EQUAL] = 0
         difference, error, _ = _statistics.mean_and_error(independent, weight)
     return difference, error, effect, independent, weight
-
-
-def _verdicts(sample: Sample, differences: Floats, width: float, margin: float) -> NDArray[np.str_]:
-    """What the interval of the mean of each row says, so many errors wide to both sides."""
-    difference, error, *_ = _means(sample, differences)
-    low, high = difference - error * width, difference + error * width
-    is_so = [low > 0, low > -margin, high < 0]
-    return np.select(is_so, ["better", "not worse", "worse"], "undecided")
 
 
 def _t_statistic(difference: Floats, error: Floats) -> Floats:
@@ -550,7 +520,7 @@ def _warn_of_unjudged(result: Comparison, unjudged: str) -> None:
             f"The truth has none of the first documents that {fewest!r} returned, but "
             f"{largest:.0%} of those of {most!r}. Does {fewest!r} write ids as the truth does?"
         )
-    elif least > 0 and result.has_judged_nonrelevant and largest - least > _JUDGED_ALIKE:
+    elif least > 0 and result.has_judged_nonrelevant and largest - least > _MANY:
         _checks.warn(
             f"Of the first documents that {fewest!r} returned, {least:.0%} are judged, compared "
             f"with {largest:.0%} for {most!r}. {_UNJUDGED_MEANS[unjudged]} Consider judging more."
@@ -558,23 +528,20 @@ def _warn_of_unjudged(result: Comparison, unjudged: str) -> None:
 
 
 def _warn_of_unanswered(result: Comparison, judged: JudgedShares) -> None:
-    """Warn if a ranker answers fewer queries than another, or all leave out many."""
+    """Warn if a ranker answers fewer queries than another, or if none answers many."""
     is_answered = ~np.isnan(judged.share[:, judged.has_judgements])
     n_answered, n_judged = is_answered.sum(axis=1), is_answered.shape[1]
-    least, most, n_missing = n_answered.min(), n_answered.max(), (~is_answered.any(axis=0)).sum()
-    if least < most or not most:
+    least, most = n_answered.min(), n_answered.max()
+    n_missing = n_judged - np.count_nonzero(is_answered.any(axis=0))
+    if least < most or n_missing > _MANY * n_judged:
         fewest = list(result.answered)[n_answered.argmin()]
-        others = f"; another ranker has {most}" if most else ""
+        others = (
+            f"another ranker has {most}" if least < most else f"no ranker has one for {n_missing}"
+        )
         _checks.warn(
-            f"{fewest!r} has lists for {least} of the {n_judged} judged queries{others}: a query "
+            f"{fewest!r} has lists for {least} of the {n_judged} judged queries; {others}: a query "
             "without a list counts as 0. If it was not asked all of them, pass unanswered='omit'; "
             "if it was, check that its query ids are those of the truth."
-        )
-    elif n_missing > _MOST_UNANSWERED * n_judged:
-        _checks.warn(
-            f"No ranker has a list for {n_missing} of the {n_judged} judged queries: they count as "
-            "0. If they were not asked, pass unanswered='omit'; if they were, check that the query "
-            "ids are those of the truth."
         )
 
 

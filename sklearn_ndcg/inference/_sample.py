@@ -92,20 +92,6 @@ class Sample(NamedTuple):
             return values, self.weight
         return by_cluster(values, self.weight, self.clusters)
 
-    def extremes(self, first: Ints, second: Ints) -> list[tuple[Floats, Floats]]:
-        """Values of the rankers of some pairs if judging more favours the first, or the second.
-
-        Unjudged documents among the first k of the one are then as good as the best judged one,
-        those of the other are not relevant.
-        """
-        if self.filled is None:
-            return []
-        at_zero, at_best, shrinkage = self.filled
-        return [
-            (at_best[first], at_zero[second] * shrinkage[first]),
-            (at_zero[first] * shrinkage[second], at_best[second]),
-        ]
-
     def shares(self) -> tuple[list[float], list[float]]:
         """For each ranker, the shares of judged documents and of answered queries."""
         if self.judged is None:
@@ -130,14 +116,12 @@ def _fill_holes(rankings: Rankings, measure: Measure) -> Floats:
     is_open = grouping.gather((~rankings.judged).view(np.uint8))
     n_before = np.cumsum(is_open, dtype=np.intp) - is_open
     number = n_before - n_before[grouping.starts][query]  # among the unjudged of its query
-    filled = []
+    filled, none = [], np.empty(0)
     for queries in rankings.queries(zero, are_all=False):
         opened = replace(queries, measure=count, gain=is_open, gain_table=np.array([0, 1.0]))
         is_first = is_open & (number < opened.values()[:, 0][query])
         (dcg, ideal), (highest, _), (_, larger) = (
-            replace(
-                queries, gain=np.where(to_fill, best, gain), gain_table=np.empty(0)
-            ).dcg_and_ideal()
+            replace(queries, gain=np.where(to_fill, best, gain), gain_table=none).dcg_and_ideal()
             for to_fill in (False, is_open, is_first)
         )
         ratios = (dcg, ideal), (highest, larger), (ideal, larger)
@@ -193,20 +177,17 @@ def generators_of(arguments: dict[str, Any], n_segments: int) -> list[np.random.
     random_state, n_resamples = arguments["random_state"], arguments["n_resamples"]
     if not is_integer(n_resamples) or n_resamples < 2:
         raise ValueError(f"n_resamples must be an integer >= 2, got {n_resamples!r}.")
-    if n_segments and isinstance(random_state, np.random.Generator | np.random.BitGenerator):
-        return np.random.default_rng(random_state).spawn(1 + n_segments)
-    return [_generator_of(random_state) for _ in range(1 + n_segments)]
-
-
-def _generator_of(random_state: Any) -> np.random.Generator:
+    seeds = [random_state] * (1 + n_segments)
     if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(0, 2**32, 4, dtype=np.uint32))
+        seeds = list(random_state.randint(0, 2**32, (1 + n_segments, 4), dtype=np.uint32))
     try:
-        return np.random.default_rng(random_state)
+        generators = list(map(np.random.default_rng, seeds))
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"random_state must be an int, RandomState, Generator or None, got {random_state!r}."
         ) from error
+    is_shared = isinstance(random_state, np.random.Generator | np.random.BitGenerator)
+    return generators[0].spawn(1 + n_segments) if is_shared and n_segments else generators
 
 
 def check_level(confidence_level: object) -> None:
