@@ -79,8 +79,9 @@ def compare_rankers(
 
     margin : float, default=None
         The loss of NDCG that does not matter, between 0 and 1. Each pair then has a verdict:
-        "better", "not worse", "worse" or "undecided", see `Comparison`; "not worse" is wrong in
-        about ``(1 - confidence_level) / 2`` of the cases in which the first ranker is worse by the
+        "better", "not worse", "worse" or "undecided", and "undecided: unjudged" where judging more
+        documents could turn it, see `Comparison`. "not worse" is wrong in about
+        ``(1 - confidence_level) / 2`` of the cases in which the first ranker is worse by the
         margin.
 
     segments : array-like of shape (n_documents,) or (n_queries,), or several columns, default=None
@@ -125,8 +126,8 @@ def compare_rankers(
         If there are fewer than 10 queries or clusters, or their weights make them worth fewer than
         10, as in `ndcg_interval`; also in a segment. If the shares of judged documents of two
         rankers differ by more than 0.1 (documents with NaN in `y_true` are unjudged; not checked
-        if every judged document is relevant). If a ranker answers fewer queries than
-        another.
+        if every judged document is relevant). If a ranker answers fewer queries than another, or
+        no ranker answers more than a tenth of the judged queries.
 
     UndefinedMetricWarning
         As in `ndcg_score`.
@@ -158,10 +159,12 @@ def compare_rankers(
     poor   0.7376
     other  0.7211
     <BLANKLINE>
-                  difference  0.95 interval       p (permutation, Holm)  effect  wins/ties/losses
-    good - poor      +0.1121  [+0.0871, +0.1371]                 0.0006   +0.89  85/0/15
-    good - other     +0.1286  [+0.1019, +0.1553]                 0.0006   +0.96  83/0/17
-    poor - other     +0.0165  [-0.0100, +0.0430]                 0.2218   +0.12  53/0/47
+    Interval: each pair alone. p (permutation, Holm): corrected for 3 pairs.
+    effect: mean / standard deviation of the differences. W/T/L: wins/ties/losses.
+                  difference  0.95 interval            p  effect  W/T/L
+    good - poor      +0.1121  [+0.0871, +0.1371]  0.0006   +0.89  85/0/15
+    good - other     +0.1286  [+0.1019, +0.1553]  0.0006   +0.96  83/0/17
+    poor - other     +0.0165  [-0.0100, +0.0430]  0.2218   +0.12  53/0/47
 
     The queries that differ most:
 
@@ -290,8 +293,10 @@ def compare_lists(
     near     0.7040
     popular  0.4585
     <BLANKLINE>
-                    difference  0.95 interval       p (permutation, Holm)  effect  wins/ties/losses
-    near - popular     +0.2456  [+0.0968, +0.3943]                 0.0014   +0.62  22/0/8
+    Interval: each pair alone. p (permutation, Holm): corrected for 1 pair.
+    effect: mean / standard deviation of the differences. W/T/L: wins/ties/losses.
+                    difference  0.95 interval            p  effect  W/T/L
+    near - popular     +0.2456  [+0.0968, +0.3943]  0.0014   +0.62  22/0/8
     """
     _check_rankers("relevant", relevant, "recommended", recommended, "lists")
     pool = pool_lists(relevant, recommended, unanswered, duplicates)

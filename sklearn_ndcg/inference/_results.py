@@ -228,7 +228,7 @@ class Comparison(_Result):
 
     The result of `compare_rankers`, `compare_lists` and `compare_runs`. It
     prints as tables: the means of the rankers, the differences of the pairs, and the differences in
-    each segment.
+    each segment. Long names are cut, and of more than 40 rows the first and last 20 are shown.
 
     Attributes
     ----------
@@ -275,8 +275,10 @@ class Comparison(_Result):
 
     verdict : list of str of length n_pairs, or None
         "better" if the interval of the difference lies above 0, "not worse" if it lies above
-        ``-margin``, "worse" if it lies below 0 and reaches the margin, "undecided" otherwise. None
-        without a margin.
+        ``-margin``, "worse" if it lies below 0 and reaches the margin, "undecided" otherwise.
+        "undecided: unjudged" if this would change were all unjudged documents among the first `k`
+        of one ranker as good as the best judged one of their query, and those of the other not
+        relevant; not if all judged documents are relevant. None without a margin.
 
     judged : dict of float
         For each ranker the judged share of the first `k` documents that it returned, a mean over
@@ -377,15 +379,16 @@ class Comparison(_Result):
         interval, n_pairs = f"{self.confidence_level:.6g} interval", len(self.pairs)
         verdict = "" if self.margin is None else f" and verdict (margin {self.margin:g})"
         header = ["", "difference", interval, "p", "effect", "W/T/L", verdict and "verdict"]
-        head = (
+        head = [
             f"Interval{verdict}: each pair alone. p ({self.test}, Holm): corrected for {n_pairs} "
-            f"pair{'s' * (n_pairs > 1)}. effect: mean / standard deviation of the differences. "
-            "W/T/L: wins/ties/losses."
-        )
+            f"pair{'s' * (n_pairs > 1)}.",
+            "effect: mean / standard deviation of the differences. W/T/L: wins/ties/losses.",
+        ]
         if UNJUDGED in (self.verdict or ()):
-            head += f" {UNJUDGED}: judging more of the first documents could turn it."
+            head.append(f"{UNJUDGED}: more judgements of the first documents could turn it.")
+        lines = [fill(line, 80) for line in head]
         tables = [_as_text(list(means), zip(*means.values(), strict=True), 0)]
-        tables.append(f"{fill(head, 80)}\n{_as_text(header, self._rows(), 0, 2, 5, 6)}")
+        tables.append("\n".join([*lines, _as_text(header, self._rows(), 0, 2, 5, 6)]))
         if self.by_segment:
             rows = (
                 [_query(segment), str(part.n_queries), *row]
