@@ -58,8 +58,8 @@ likes = as_matrix(is_liked)
 # four fifths of the users; to each of the others they show films that the user has not rated yet.
 #
 # The truth of a query is what the user likes later. A film without a rating counts as not liked, as
-# is usual for recommenders. (With 0 for films that were rated lower, the comparison would know which
-# films have no rating, and call verdicts that these could turn "undecided: unjudged".)
+# is usual for recommenders. (With 0 for films that were rated lower, the comparison would know
+# which films have no rating, and say where these could turn a verdict.)
 
 n_neighbours = 50
 truth, ratings_so_far, user_of = {}, {}, {}

@@ -376,12 +376,12 @@ class Comparison(_Result):
             shares = getattr(self, name).values()
             if asked and min(shares) < 1:
                 means[name] = [f"{share:.1%}" for share in shares]
-        interval, n_pairs = f"{self.confidence_level:.6g} interval", len(self.pairs)
+        interval = f"{self.confidence_level:.6g} interval"
+        n_pairs = f"{len(self.pairs)} pair{'s' * (len(self.pairs) > 1)}"
         verdict = "" if self.margin is None else f" and verdict (margin {self.margin:g})"
         header = ["", "difference", interval, "p", "effect", "W/T/L", verdict and "verdict"]
         head = [
-            f"Interval{verdict}: each pair alone. p ({self.test}, Holm): corrected for {n_pairs} "
-            f"pair{'s' * (n_pairs > 1)}.",
+            f"Interval{verdict}: each pair alone. p ({self.test}, Holm): corrected for {n_pairs}.",
             "effect: mean / standard deviation of the differences. W/T/L: wins/ties/losses.",
         ]
         if UNJUDGED in (self.verdict or ()):

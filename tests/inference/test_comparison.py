@@ -1,6 +1,8 @@
 """Comparisons, against SciPy and exact arithmetic; lists and runs, against each ranker alone."""
 
 import re
+import tracemalloc
+import warnings
 from fractions import Fraction
 from inspect import signature
 
@@ -809,6 +811,24 @@ def test_lists_of_queries_with_other_names_are_warned_of():
         compare_runs(truth, runs, test="t")
 
 
+def test_queries_that_no_ranker_answers_are_said():
+    truth = {i: {"a": 2, "b": 1} for i in range(30)}
+    message = "'x' has lists for {} of the 30 judged queries; no ranker has one for {}: a query"
+    lists = {i: ["a", "b"] for i in range(24)}
+    with pytest.warns(UserWarning, match=message.format(24, 6)) as caught:
+        compare_lists(truth, {"x": lists, "y": lists}, test="t")
+    assert [warning.filename for warning in caught] == [__file__]
+    with pytest.warns(UserWarning, match=message.format(0, 30)):
+        compare_lists(truth, {"x": {}, "y": {}}, test="t")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compare_lists(truth, {"x": lists, "y": lists}, unanswered="omit", test="t")
+        lists |= {i: ["b"] for i in range(24, 27)}  # a tenth is missing
+        compare_lists(truth, {"x": lists, "y": lists}, test="t")
+        others = {i: ["a"] for i in range(3, 30)}  # together they have all
+        compare_lists(truth, {"x": lists, "y": others}, test="t")
+
+
 def test_a_ranker_that_answers_half_of_the_queries_is_said():
     truth = {i: {"a": 2, "b": 1} for i in range(20)}
     whole, half = ({i: ["a", "b"] for i in range(0, 20, step)} for step in (1, 2))
@@ -955,8 +975,8 @@ def holes(seed, share, n_queries=30, noise=1.0):
 @pytest.mark.parametrize("k", [3, 5, None])
 @pytest.mark.parametrize("share", [0.02, 0.1, 0.3])
 def test_verdicts_that_judging_could_turn_are_undecided(share, k, unjudged):
-    found = []
-    for seed in range(12):
+    """Both cases of a loop: what is unjudged among the first k favours one ranker or the other."""
+    for seed in range(8):
         y, scores = holes(seed, share, noise=1 + seed % 3)
         options = {"k": k, "unjudged": unjudged, "undefined": 0.0, "margin": 0.05, "test": "t"}
         result = compare_rankers(y, scores, **options)
@@ -966,9 +986,104 @@ def test_verdicts_that_judging_could_turn_are_undecided(share, k, unjudged):
         down = -np.array([*in_favour(y, scores["b"], scores["a"], k)])
         is_sure = {verdict_of(up, 0.05), verdict_of(down, 0.05)} == {present}
         assert result.verdict == [present if is_sure else "undecided: unjudged"]
-        assert result.verdict[0] in repr(result)
-        found += result.verdict
-    print(found)
+        assert repr(result).endswith(result.verdict[0])
+        assert ("could turn it" in repr(result)) == (not is_sure)
+
+
+def pool_with_holes(seed, share):
+    """Truths, of which some is unjudged, and lists of two rankers, whose holes are not the same."""
+    rng = np.random.default_rng(seed)
+    truth, lists = {}, {"new": {}, "old": {}}
+    for query in range(25):
+        common = {f"c{i}": int(grade) for i, grade in enumerate(rng.integers(0, 4, 4))}
+        truth[query] = common
+        for name, more in (("new", 0.6), ("old", 0)):
+            own = {f"{name}{i}": int(rng.random() < 0.3 + more) for i in range(6)}
+            truth[query] = truth[query] | {d: g for d, g in own.items() if rng.random() > share}
+            lists[name][query] = rng.permutation([*common, *own]).tolist()
+    return truth, lists
+
+
+def judged_too(truth, lists, favoured, k=5):
+    """The truth with all that is unjudged among the first k judged in favour of one ranker."""
+    return {
+        query: {
+            document: max(grades.values()) * (name == favoured)
+            for name, ranked in lists.items() for document in ranked[query][:k]
+        } | grades
+        for query, grades in truth.items()
+    }  # fmt: skip
+
+
+def compare_scores(truth, lists, **options):
+    """Compare lists by `compare_runs`."""
+    qrels = {f"q{query}": grades for query, grades in truth.items()}
+    runs = {
+        name: {f"q{q}": {d: -i for i, d in enumerate(ids)} for q, ids in ranked.items()}
+        for name, ranked in lists.items()
+    }
+    return compare_runs(qrels, runs, **options)
+
+
+@pytest.mark.parametrize("compare", [compare_lists, compare_scores])
+@pytest.mark.parametrize("share", [0, 0.03, 0.2])
+def test_verdicts_of_lists_hold_if_what_is_unjudged_is_judged(compare, share):
+    options = {"k": 5, "margin": 0.05, "test": "t", "undefined": 0.0}
+    found = set()
+    for seed in range(6):
+        truth, lists = pool_with_holes(seed, share)
+        zero, *extremes = (
+            compare(judged_too(truth, lists, each), lists, **options).verdict[0]
+            for each in (None, *lists)
+        )
+        verdict = compare(truth, lists, **options).verdict[0]
+        assert verdict == (zero if {*extremes} == {zero} else "undecided: unjudged")
+        found.add(verdict)
+    assert ("undecided: unjudged" in found) == (share > 0)
+
+
+def test_a_gate_says_that_judging_could_turn_it():
+    """Most of what only the new ranker finds is unjudged: it looks worse, and is better."""
+    rng = np.random.default_rng(0)
+    grades = rng.integers(0, 4, (40, 20))
+    rankers = {
+        name: grades + rng.normal(0, s, grades.shape) for name, s in (("new", 1), ("old", 2))
+    }
+    seen = np.argsort(np.argsort(-rankers["old"], axis=1), axis=1) < 5
+    judged = np.where(seen | (rng.random(grades.shape) < 0.3), grades, np.nan)
+    options = {"k": 5, "margin": 0.02, "test": "t"}
+    assert compare_rankers(grades, rankers, **options).verdict == ["better"]
+    with pytest.warns(UserWarning, match="'new' returned"):
+        gate = compare_rankers(judged, rankers, unjudged="zero", **options)
+    assert gate.confidence_interval.high[0] < 0
+    assert gate.verdict == ["undecided: unjudged"]
+    assert "undecided: unjudged" in str(gate)
+
+
+def test_what_nobody_liked_is_no_hole():
+    """If all judged documents are relevant, unjudged just means not relevant."""
+    truth, lists = pool_with_holes(0, 0.5)
+    liked = {q: {d: 1 for d, grade in grades.items() if grade} for q, grades in truth.items()}
+    options = {"k": 5, "margin": 0.05, "test": "t", "undefined": 0.0}
+    assert "unjudged" not in compare_lists(liked, lists, **options).verdict[0]
+    graded = {q: each | {"x": 0} for q, each in liked.items()}
+    assert compare_lists(graded, lists, **options).verdict == ["undecided: unjudged"]
+
+
+def test_verdicts_of_segments_and_clusters_know_their_holes():
+    y, scores = holes(0, 0.1, 90)
+    y[:30] = np.nan_to_num(y[:30])
+    segment, cluster = np.arange(90) // 30, np.arange(90) // 2
+    options = {"k": 4, "margin": 0.05, "test": "t", "unjudged": "zero", "undefined": 0.0}
+    found = compare_rankers(y, scores, segments=segment, clusters=cluster, **options)
+    for each, part in found.by_segment.items():
+        rows = segment == each
+        alone = {name: score[rows] for name, score in scores.items()}
+        expected = compare_rankers(y[rows], alone, clusters=cluster[rows], **options)
+        assert part.verdict == expected.verdict
+    assert [part.verdict == ["undecided: unjudged"] for part in found.by_segment.values()] == [
+        False, True, True,
+    ]  # fmt: skip
 
 
 def test_equal_rankers_are_not_worse():
@@ -976,6 +1091,29 @@ def test_equal_rankers_are_not_worse():
     assert found.verdict == ["not worse"]
     assert found.noninferiority_pvalue.tolist() == [0]
     assert compare_rankers(Y, {"a": S, "b": S}).verdict is None
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+@pytest.mark.parametrize("test", ["t", "permutation"])
+def test_pairs_are_compared_in_blocks(test, clustered, monkeypatch):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 4, (1000, 4))
+    scores = {name: y + rng.normal(0, 9, y.shape) for name in range(40)}
+    options = {"test": test, "n_resamples": 99, "margin": 0.02, "undefined": 0.0}
+    options["clusters"] = np.arange(1000) // 20 if clustered else None
+    whole, drawn = (np.random.default_rng(5) for _ in range(2))
+    expected = compare_rankers(y, scores, random_state=whole, **options)
+    monkeypatch.setattr("sklearn_ndcg.inference._comparison._VALUES_AT_A_TIME", 10_000)
+    tracemalloc.start()
+    found = compare_rankers(y, scores, random_state=drawn, **options)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 780 * 1000 * 8  # what the differences of all pairs take alone
+    np.testing.assert_allclose(found.pvalue, expected.pvalue, rtol=1e-14)
+    np.testing.assert_allclose(found.confidence_interval, expected.confidence_interval, rtol=1e-12)
+    assert (found.verdict, found.pairs) == (expected.verdict, expected.pairs)
+    assert found.wins.tolist() == expected.wins.tolist()
+    assert drawn.integers(2**60) == whole.integers(2**60)
 
 
 @pytest.mark.parametrize("margin", [0, -0.1, 1, "0.1", np.nan, True])
