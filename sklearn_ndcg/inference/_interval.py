@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Unpack, get_args
 
 import numpy as np
@@ -254,14 +255,12 @@ def _intervals(
         )
     _sample.warn_of_weak_segments(samples)
     generators = _sample.generators_of(arguments, len(samples))
-    overall, *others = [
-        _interval(drawn, generator, arguments)
-        for drawn, generator in zip([sample, *samples.values()], generators, strict=True)
-    ]
+    every = [sample, *samples.values()]
+    overall, *others = map(partial(_interval, arguments), every, generators)
     return overall, dict(zip(samples, others, strict=True))
 
 
-def _interval(sample: Sample, generator: Any, arguments: dict[str, Any]) -> NDCGInterval:
+def _interval(arguments: dict[str, Any], sample: Sample, generator: Any) -> NDCGInterval:
     """The mean of a sample with its interval, which is nan for fewer than two queries."""
     value, error, bounds = np.nan, np.nan, np.full(2, np.nan)
     if len(sample.weight):
