@@ -40,9 +40,9 @@ class JudgedShares(NamedTuple):
     has_judgements: NDArray[np.bool_]
     has_judged_nonrelevant: bool
 
-    def take(self, mask: NDArray[np.bool_]) -> JudgedShares:
+    def take(self, of: Ints) -> JudgedShares:
         """The shares of some queries."""
-        return self._replace(share=self.share[:, mask], has_judgements=self.has_judgements[mask])
+        return self._replace(share=self.share[:, of], has_judgements=self.has_judgements[of])
 
     def n_answered(self) -> NDArray[np.intp]:
         """For how many of the queries with judgements each ranker returned a document."""
