@@ -57,9 +57,9 @@ likes = as_matrix(is_liked)
 # the users whose liked films have most in common with what this user has liked so far. Both know
 # four fifths of the users; to each of the others they show films that the user has not rated yet.
 #
-# The truth of a query is all that the user rates later: 1 for a liked film, 0 for another. (From
-# the zeros the comparison knows which films were rated at all, and prints how much of each list
-# was: ``judged``.)
+# The truth of a query is what the user likes later. A film without a rating counts as not liked, as
+# is usual for recommenders. (With 0 for films that were rated lower, the comparison would know
+# which films have no rating, and say where these could turn a verdict.)
 
 n_neighbours = 50
 truth, ratings_so_far, user_of = {}, {}, {}
@@ -74,10 +74,7 @@ for train, test in KFold(5, shuffle=True, random_state=0).split(users):
         neighbours = np.where(similarity >= weakest, similarity, 0) @ likes[train]
         rated = as_matrix(so_far)[test].toarray() > 0
         later = ratings[~so_far & np.isin(row, test)]
-        truths = {
-            user: dict(zip(of_user["movieId"], (of_user["rating"] >= 4).astype(int), strict=True))
-            for user, of_user in later.groupby("userId")
-        }
+        truths = later[later["rating"] >= 4].groupby("userId")["movieId"].agg(set).to_dict()
         for name, scores in (("popularity", popularity), ("neighbours", neighbours)):
             best_first = np.argsort(np.where(rated, np.inf, -scores), axis=1, kind="stable")
             for user, found in zip(users[test].tolist(), films[best_first[:, :10]], strict=True):

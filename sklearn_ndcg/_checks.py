@@ -181,6 +181,21 @@ def check_choice(name: str, value: object, choices: tuple[str, ...], more: str =
         raise ValueError(f"{name} must be one of {listed}; got {value!r}.")
 
 
+def check_cutoff(k: Any) -> Cutoff:
+    """`k` of one score: None, an int >= 1 or "retrieved"."""
+    if k is None:
+        return None
+    if isinstance(k, str) and k == "retrieved":
+        return "retrieved"
+    if is_integer(k) and k >= 1:
+        return int(k)
+    raise ValueError(
+        "k must be an integer >= 1, None for all documents or 'retrieved' for each list's own "
+        f"length, got {k!r}. For several cutoffs call it in a loop; ndcg_curve and scorers take a "
+        "list."
+    )
+
+
 def is_integer(value: object) -> TypeGuard[int]:
     """Whether `value` is an integer of Python or NumPy, but not a bool."""
     return isinstance(value, Integral) and not isinstance(value, bool)

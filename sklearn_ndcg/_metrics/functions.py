@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff, Discount, Floats, Gain, Ints, Ties, Undefined, Unjudged
 from sklearn_ndcg._metrics.inputs import numeric
-from sklearn_ndcg._metrics.measure import Measure, check_curve_cutoffs, check_cutoff
+from sklearn_ndcg._metrics.measure import Measure, check_curve_cutoffs
 from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._rows.grouping import Grouping
@@ -43,7 +43,7 @@ def _not_a_scorer(metric: Function) -> Function:
 def _queries(arguments: dict[str, Any], *, normalized: bool = True, sort: bool = False) -> Queries:
     """Checked rows and the measure, from the arguments of a metric, which all have these names."""
     if np.iterable(arguments["k"]):
-        check_cutoff(arguments["k"])  # refuses lists
+        _checks.check_cutoff(arguments["k"])  # refuses lists
     options = {name: arguments[name] for name in _OPTIONS & arguments.keys()}
     measure = Measure(normalized=normalized, **options)
     rankings = Rankings.of_arrays(

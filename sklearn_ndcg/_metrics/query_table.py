@@ -10,8 +10,8 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_ndcg._checks import Cutoff, import_optional, refuse_reordered
-from sklearn_ndcg._metrics.measure import Measure, NDCGOptions, check_cutoff
+from sklearn_ndcg._checks import Cutoff, check_cutoff, import_optional, refuse_reordered
+from sklearn_ndcg._metrics.measure import Measure, NDCGOptions
 from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._metrics.tables import Table

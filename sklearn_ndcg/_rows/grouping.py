@@ -217,6 +217,14 @@ def warn_of_single_documents(n_single: int, n_queries: int) -> None:
     )
 
 
+def warn_of_equal_relevance(n_queries: int) -> None:
+    """Warn that relevance differs between queries, but not within one: probably it is the ids."""
+    warn(
+        f"None of the {n_queries} queries has documents of different relevance. groups must have "
+        "the query id of each row, not its relevance."
+    )
+
+
 def _warn_of_text_for_time(labels: NDArray[Any], asked_by: str, *, is_named: bool = False) -> None:
     """Warn if labels are text that may not sort by time: neither dates nor numbers of one width.
 

@@ -11,8 +11,8 @@ from typing import Any, Unpack
 import numpy as np
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Cutoff, is_integer, is_number
-from sklearn_ndcg._metrics.measure import Measure, NDCGOptions, check_cutoff
+from sklearn_ndcg._checks import Cutoff, check_cutoff, is_integer, is_number
+from sklearn_ndcg._metrics.measure import Measure, NDCGOptions
 from sklearn_ndcg._metrics.queries import Totals
 from sklearn_ndcg._rows.grouping import warn_of_single_documents
 from sklearn_ndcg.frames import _engines, _parts

@@ -1,4 +1,4 @@
-"""The table of docs/tools.md, cell by cell: tests/selection/tool_matrix.py runs each."""
+"""The table of docs/tools.md, cell by cell: tests/tools/tool_matrix.py runs each."""
 
 from contextlib import nullcontext
 from dataclasses import replace
