@@ -52,9 +52,9 @@ comparison = compare_rankers(y, scores, groups=users, random_state=0, **metric)
 print(comparison)
 
 # %%
-# The best candidate may as well be the second: the interval of their difference has 0 near its
-# middle. It beats the film mean, but not the sum, which no model was fitted for. What helps are the
-# features; what trees add to them cannot be seen in 671 users.
+# The best candidate may as well be the second: the interval of their difference has 0 in it. It
+# beats the film mean, but not the sum, which no model was fitted for. What helps are the features;
+# what trees add to them cannot be seen in 671 users.
 #
 # Bands of curves
 # ---------------

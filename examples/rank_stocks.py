@@ -50,8 +50,7 @@ search = GridSearchCV(
     {"max_leaf_nodes": [4, 16]},
     scoring=make_ndcg_scorer(group_by="day", **metric),
     cv=splitter,
-)
-search.fit(X.iloc[train], y[train])
+).fit(X.iloc[train], y[train])
 
 # %%
 # Good, or only volatile?
@@ -77,4 +76,5 @@ print(f"Grades as they are: {lead}\n\nGrades upside down: {upside_down}")
 
 leads = {"grades as they are": lead.difference, "upside down": upside_down.difference}
 pd.DataFrame(leads, index=list(scores)[1:]).plot.barh(xlabel="NDCG@5 above a random order")
+plt.tight_layout()
 plt.show()
