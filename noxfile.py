@@ -1,11 +1,19 @@
 """Checks that take too long for every day, one session each: `nox`, or `nox -s coverage`."""
 
+import secrets
 from pathlib import Path
+from zipfile import ZipFile
 
 import nox
 
+PROJECT = nox.project.load_toml("pyproject.toml")
 nox.options.default_venv_backend = "venv"
 nox.options.sessions = ["ci", "bare", "coverage", "sanitize", "docs"]
+
+
+def group(name):
+    """The packages of a dependency group, which old versions of pip cannot install by name."""
+    return nox.project.dependency_groups(PROJECT, name)
 
 
 @nox.session(python=False)
@@ -36,7 +44,7 @@ def free_threaded(session):
         "import polars",
         "import pyarrow",
         "import lightgbm",
-        "import peers",
+        "from peers",
         "from whose_ndcg",
     )
     files = sorted(Path("tests").rglob("test_*.py"))
@@ -68,6 +76,15 @@ def numbers(session, versions):
     """Run the suite on old and new NumPy and pandas, and the PyArrow of their time."""
     session.install(".[test]", *versions)
     session.run("pytest", "-q", "-n", "2")
+
+
+@nox.session
+def slow(session):
+    """Run all tests, slow ones too, with a random seed, or a given one: `nox -s slow -- 123`."""
+    seed = session.posargs[0] if session.posargs else secrets.randbelow(2**32)
+    session.install(".[test]", *group("engines"))
+    session.run("pytest", "-q", "-m", "slow or not slow", "--hypothesis-profile=seeded",
+                f"--hypothesis-seed={seed}", env={"CI": "true"})  # fmt: skip
 
 
 @nox.session(python="3.11")
@@ -114,10 +131,20 @@ def prereleases(session):
     session.run("pytest", "-q", "-n", "2")
 
 
+@nox.session(python="3.11")
+def nightly(session):
+    """Run the suite on the nightly builds of scikit-learn, NumPy and SciPy."""
+    session.install(".[test]")
+    index = "https://pypi.anaconda.org/scientific-python-nightly-wheels/simple"
+    packages = ["numpy", "scipy", "scikit-learn"]
+    session.install("--pre", "--upgrade", "--extra-index-url", index, *packages)
+    session.run("pytest", "-q", "-n", "2")
+
+
 @nox.session
 def coverage(session):
     """Measure the coverage of lines and branches, with the NumPy kernels."""
-    session.install("-e", ".[test,rankers,engines]", "coverage")
+    session.install("-e", ".[test]", *group("engines"), "coverage")
     environment = {"SKLEARN_NDCG_KERNELS": "numpy"}
     session.run("coverage", "run", "--branch", "--source=sklearn_ndcg", "-m", "pytest", "-q",
                 env=environment)  # fmt: skip
@@ -133,7 +160,7 @@ def sanitize(session):
 @nox.session
 def docs(session):
     """Build the documentation; a warning is an error."""
-    session.install(".[docs]")
+    session.install(".[frames,stocks]", *group("docs"))
     session.run("python", "-m", "sphinx", "-W", "--keep-going", "-b", "html", "docs",
                 "docs/_build/html")  # fmt: skip
 
@@ -148,7 +175,7 @@ def mutants(session):
     session.run("mutmut", "run", *session.posargs, env={"SKLEARN_NDCG_KERNELS": "numpy"})
     session.run("mutmut", "results")
     for code in ("kernels", "modules"):
-        session.run("python", "-P", "tests/mutate_rest.py", code)
+        session.run("python", "-P", "tests/tools/mutate_rest.py", code)
 
 
 @nox.session
@@ -158,6 +185,7 @@ def fuzz(session):
     copy, found = Path(session.create_tmp()) / "copy", Path(session.create_tmp()) / "found"
     for folder in (copy, found):
         folder.mkdir(exist_ok=True)
+    ZipFile("tests/tools/corpus.zip").extractall(found)
     session.run("bash", "-c", f"git archive HEAD | tar x -C {copy}", external=True)
     session.install("--no-build-isolation", str(copy), env={
         "CC": "clang", "LDSHARED": "clang -shared", "LDFLAGS": "-fsanitize=address",
@@ -166,8 +194,8 @@ def fuzz(session):
     library = session.run("python", "-c", "import atheris; print(atheris.path())", silent=True)
     seconds = session.posargs[0] if session.posargs else "3600"
     session.run(
-        "python", "-P", "tests/fuzz_kernels.py", f"-max_total_time={seconds}", "-max_len=8192",
-        "-len_control=0", "-rss_limit_mb=6000", str(found), "tests/corpus",
+        "python", "-P", "tests/tools/fuzz_kernels.py", f"-max_total_time={seconds}",
+        "-max_len=8192", "-len_control=0", "-rss_limit_mb=6000", str(found),
         env={
             "LD_PRELOAD": f"{library.strip()}/asan_with_fuzzer.so", "PYTHONMALLOC": "malloc",
             # Python itself does not free all of its memory when it exits

@@ -14,7 +14,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from sklearn_ndcg import NDCGDisplay, jarvelin_kekalainen, ndcg_score
-from sklearn_ndcg.inference import DifferenceDisplay, compare_rankers, ndcg_by_segment
+from sklearn_ndcg.inference import (
+    DifferenceDisplay,
+    IntervalDisplay,
+    compare_rankers,
+    ndcg_by_segment,
+)
 
 GROUNDS = {
     "light": {"ink": "#222832", "lines": ["#0072b2", "#b34700", "#00795a", "#9c4a83"]},
@@ -87,9 +92,17 @@ def segments(ax):
     y_true, scores = two_rankers()
     device = np.repeat(["desktop", "phone", "tablet"], [150, 120, 30])
     table = ndcg_by_segment(y_true, scores["new"], segments=device, method="t")
-    low, high = table.confidence_interval
-    ax.errorbar(table.ndcg, table.segments, xerr=[table.ndcg - low, high - table.ndcg], fmt="o")
-    ax.set(xlabel="NDCG", ylim=(2.5, -0.5))
+    IntervalDisplay.from_result(table, ax=ax)
+
+
+def interval_display(ax):
+    """Differences of the pairs of rankers, with intervals and a margin."""
+    y_true, scores = two_rankers()
+    scores["popular"] = y_true + 4 * np.random.default_rng(1).normal(size=y_true.shape)
+    device = np.repeat(["desktop", "phone", "tablet"], [150, 120, 30])
+    options = {"baseline": "old", "segments": device, "margin": 0.01, "test": "t"}
+    result = compare_rankers(y_true, scores, **options)
+    IntervalDisplay.from_result(result, differences=True, ax=ax)
 
 
 def flow(ax, *rows):
@@ -120,33 +133,26 @@ def front_numbers():
     """The numbers that README.md says the picture shows; tests/test_front_page.py computes them."""
     readme = (Path(__file__).parents[1] / "README.md").read_text()
     text = re.search(r'alt="(.*?)"', readme)[1]
-    pairs = re.findall(r"[:,] ([\w ]+) (0\.\d\d)", text)
-    numbers = [(name, float(number)) for name, number in pairs]
-    return dict(numbers[:3]), dict(numbers[3:])
+    return {name: float(number) for name, number in re.findall(r"[:,] ([\w ]+) (0\.\d\d)", text)}
 
 
-def front(axes):
-    """What hurts, for README.md."""
-    by_way, by_library = front_numbers()
-    wrong, right, neutral = "C1", "C2", "C0"
-    for ax, title, values, colors in (
-        (axes[0], "One model: NDCG@10", by_way, [wrong, wrong, right]),
-        (axes[1], "One ranking: NDCG@3", by_library, [neutral] * len(by_library)),
-    ):
-        bars = ax.barh(list(values), list(values.values()), height=0.65, color=colors)
-        ax.bar_label(bars, fmt="%.2f", padding=4)
-        ax.set(xlim=(0, 1.3), xticks=[])
-        ax.set_title(title, loc="left", x=-0.5, fontsize="medium", fontweight="bold")
-        ax.invert_yaxis()
-        ax.tick_params(left=False)
-        ax.spines["bottom"].set_visible(False)
+def front(ax):
+    """One model, scored in three ways, for README.md."""
+    values = front_numbers()
+    bars = ax.barh(list(values), list(values.values()), height=0.65, color=["C2", "C1", "C1"])
+    ax.bar_label(bars, fmt="%.2f", padding=4)
+    ax.set(xlim=(0, 1), xticks=[0, 0.5, 1])
+    ax.set_title("One model: NDCG@10", loc="left", fontsize="medium", fontweight="bold")
+    ax.invert_yaxis()
+    ax.tick_params(left=False)
 
 
 def draw_all(folder):
     """Write an SVG of each picture, for each background, into `folder`."""
-    for draw in (gains, discounts, ties, segments):
+    for draw in (gains, discounts, ties):
         save(folder, draw)
-    for draw in (ndcg_display, difference_display):
+    save(folder, segments, figsize=(6.4, 2.6))
+    for draw in (ndcg_display, difference_display, interval_display):
         save(folder, draw, figsize=(8, 4.2))
     for draw in (three_libraries, larger_than_memory):
         save(folder, draw, figsize=(4.8, 2.9))
@@ -172,5 +178,4 @@ def save(folder, draw, **options):
 
 
 if __name__ == "__main__":
-    air = {"wspace": 0.25}
-    save(Path(__file__).parent / "_static", front, ncols=2, figsize=(7.2, 2.3), gridspec_kw=air)
+    save(Path(__file__).parent / "_static", front, figsize=(4.8, 2.2))

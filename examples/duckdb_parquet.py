@@ -29,7 +29,7 @@ from sklearn_ndcg.frames import ndcg_by_query, ndcg_score
 try:
     import duckdb
 except ImportError as error:
-    raise SystemExit(f"{error}: python -m pip install '.[frames]' duckdb") from error
+    raise SystemExit(f"{error}: python -m pip install '.[frames]' duckdb pyarrow") from error
 
 COLUMNS = {"y_true": "grade", "y_score": "score", "groups": "query"}
 OPTIONS = {"k": 10, "undefined": 0.0}

@@ -8,8 +8,8 @@ example searches for a ranker of films and then asks, over all users: is the bes
 than the second? Is it better than rankings that need no model? How sure are the answers?
 
 ``cross_val_predict`` gives each candidate's scores for every user, from models that did not see
-that user's later ratings. ``compare_rankers`` compares them user by user, and ``NDCGDisplay`` draws
-the curves and the differences. ``python examples/plot_compare_rankers.py DIRECTORY`` saves the
+that user's later ratings. ``compare_rankers`` compares them user by user, and three displays draw
+the differences and the curves. ``python examples/plot_compare_rankers.py DIRECTORY`` saves the
 figures in that directory.
 """
 
@@ -25,6 +25,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict
 from sklearn_ndcg import make_ndcg_scorer
 from sklearn_ndcg.inference import (
     DifferenceDisplay,
+    IntervalDisplay,
     NDCGDisplay,
     compare_rankers,
     ndcg_interval,
@@ -137,16 +138,9 @@ for other in ("second", "sum", "film mean"):
 # Each point is a difference of means. Where the interval crosses the dashed line, the difference
 # may be chance.
 
-differences, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
-low, high = result.confidence_interval
-place = np.arange(len(result.pairs))
-ax.errorbar(
-    result.difference, place, xerr=[result.difference - low, high - result.difference], fmt="o"
-)
-ax.axvline(0, color="k", lw=1, ls="--")
-ax.set_yticks(place, [f"{first} - {second}" for first, second in result.pairs])
-ax.invert_yaxis()
-ax.set(xlabel="Difference of NDCG@10, 0.95 interval", title="Paired by user")
+display = IntervalDisplay.from_result(result, differences=True)
+display.ax_.set(xlabel="Difference of NDCG@10", title="Paired by user")
+differences = display.figure_
 
 # %%
 # Curves

@@ -21,7 +21,7 @@ from scipy.sparse import csr_array
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import normalize
 
-from sklearn_ndcg.inference import DifferenceDisplay, compare_lists
+from sklearn_ndcg.inference import DifferenceDisplay, IntervalDisplay, compare_lists
 
 try:
     import matplotlib.pyplot as plt
@@ -105,18 +105,11 @@ print(f"neighbours are {result.verdict[0]} overall, worse after {worse}, better 
 # %%
 # Segments with intervals
 # -----------------------
-# Each interval is for its segment alone. The solid line is the mean over all queries.
+# Each interval is for its segment alone; the first is for all queries. The band is the margin.
 
-by_segment, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
-labels = [f"{n} ({part.n_queries} queries)" for n, part in parts.items()]
-difference = np.array([part.difference[0] for part in parts.values()])
-low, high = np.array([np.ravel(part.confidence_interval) for part in parts.values()]).T
-ax.errorbar(difference, labels, xerr=[difference - low, high - difference], fmt="o")
-ax.axvline(result.difference[0], color="k", lw=1, label="all queries")
-ax.axvline(0, color="k", lw=1, ls="--")
-ax.invert_yaxis()
-ax.legend()
-ax.set(xlabel="Difference of NDCG@10, neighbours - popularity", ylabel="Ratings so far")
+display = IntervalDisplay.from_result(result, differences=True)
+display.ax_.set(xlabel="Difference of NDCG@10", ylabel="Ratings so far")
+by_segment = display.figure_
 
 # %%
 # New users only

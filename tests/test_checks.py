@@ -260,6 +260,11 @@ def test_other_labels_say_nothing_about_the_order(case):
     _checks.refuse_reordered(a=first, b=other)
 
 
+def test_empty_indexes_of_unlike_types_are_not_reordered():
+    first, other = pd.Series(dtype=float), pd.Series(dtype=float, index=pd.DatetimeIndex([]))
+    _checks.refuse_reordered(a=first, b=other)
+
+
 @pytest.mark.parametrize("bad", ["c", None, 1, ["a"], b"a"])
 def test_a_choice_is_one_of_the_listed(bad):
     _checks.check_choice("x", "a", ("a", "b"))

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import GroupKFold
+from sklearn.dummy import DummyRegressor
+from sklearn.model_selection import GroupKFold, cross_validate
 
 import sklearn_ndcg
 
@@ -97,15 +98,25 @@ def test_the_page_quotes_what_the_code_says():
 
 
 ROWS = [[1.0, 2.0], [3.0, 4.0]], [0, 1]
+
+
+def fails_on_one_fold(_, X, y):
+    return {"ndcg@1": 1 / y[0]}
+
+
 SAID_BY = {
     "lightgbm": lambda library: library.LGBMRanker(verbose=-1).fit(*ROWS),
     "xgboost": lambda library: library.XGBRanker().fit(*ROWS),
     "catboost": lambda library: library.CatBoostRanker(verbose=0).fit(*ROWS),
     "catboost, cloned": lambda library: clone(library.CatBoostRanker(cat_features=["a"])),
     "sklearn": lambda _: next(GroupKFold(2).split(*ROWS)),
+    "sklearn, several scores": lambda _: cross_validate(
+        DummyRegressor(), [[0], [0]], [1, 0], scoring=fails_on_one_fold, cv=2
+    ),
 }
 
 
+@pytest.mark.filterwarnings("ignore:Scoring failed")
 @pytest.mark.parametrize("name", SAID_BY)
 def test_the_page_quotes_what_other_libraries_say(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # CatBoost writes files

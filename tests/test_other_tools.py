@@ -1,4 +1,4 @@
-"""The tables of docs/other_tools.md, row by row: tests/other_tools.py runs each tool.
+"""The tables of docs/other_tools.md, row by row: tests/tools/other_tools.py runs each tool.
 
 Rows of tools that are not installed are left out here; ``nox -s tools`` runs them all.
 """

@@ -4,9 +4,9 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from peers import PEERS, tensorflow_ranking
+from peers import PEERS
 
-from sklearn_ndcg import CONVENTIONS, from_lists, ndcg_samples, ndcg_score
+from sklearn_ndcg import from_lists, ndcg_samples, ndcg_score
 
 
 def needs(library):
@@ -98,14 +98,6 @@ def test_an_ideal_of_the_lists_length_is_that_of_mlflow(k):
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
 
 
-def weights_of_lists(gain, weighted_gain, groups):
-    """TensorFlow Ranking's weight of each list: those without relevance have the mean weight."""
-    codes = np.unique(groups, return_inverse=True)[1]
-    total, weighted = np.bincount(codes, gain), np.bincount(codes, weighted_gain)
-    weight = np.divide(weighted, total, out=np.full(len(total), np.nan), where=total > 0)
-    return np.where(total > 0, weight, np.nanmean(weight))[codes]
-
-
 @pytest.mark.slow
 @needs("rax")
 @pytest.mark.parametrize("k", [None, 3])
@@ -119,45 +111,3 @@ def test_weights_of_documents_multiply_the_gain_in_rax(k):
     theirs = rax.ndcg_metric(*arrays[:2], weights=arrays[2], segments=jnp.asarray(groups), topn=k)
     ours = ndcg_score(weight * (2.0**y_true - 1), y_score, groups=groups, k=k, undefined=0.0)
     assert float(theirs) == pytest.approx(ours, abs=1e-6)
-
-
-@pytest.mark.slow
-@needs("tensorflow_ranking")
-@pytest.mark.parametrize("k", [None, 3])
-def test_weights_of_documents_multiply_the_gain_in_tensorflow_ranking(k):
-    y_true, y_score, groups = rows(0)
-    weight = np.random.default_rng(1).integers(1, 9, len(groups)) / 8
-    place = np.arange(len(groups)) - np.searchsorted(groups, groups)
-    matrix = np.zeros((8, place.max() + 1), np.float32)
-    matrix[groups, place] = weight
-    theirs = tensorflow_ranking(y_true, y_score, groups, k, weights=matrix)()
-    gain = 2.0**y_true - 1
-    ours = ndcg_score(
-        weight * gain, y_score, groups=groups, k=k, undefined=0.0,
-        sample_weight=weights_of_lists(gain, weight * gain, groups),
-    )  # fmt: skip
-    assert theirs == pytest.approx(ours, abs=1e-6)
-    equal = tensorflow_ranking(y_true, y_score, groups, k)()
-    assert equal == pytest.approx(
-        ndcg_score(y_true, y_score, groups=groups, k=k, **CONVENTIONS["rax"]), abs=1e-6
-    )
-
-
-@pytest.mark.slow
-@needs("evidently")
-def test_scores_that_tie_share_a_rank_in_evidently():
-    peer = next(peer for peer in PEERS if peer.library == "evidently")
-    y_true, groups = np.array([1, 1, 0, 0]), np.zeros(4, int)
-    y_score = np.array([2.0, 2, 1, 0])
-    assert peer.value(y_true, y_score, groups, k=1) == 2
-    assert peer.value(y_true, y_score, groups, k=2) == pytest.approx(2 / (1 + 1 / np.log2(3)))
-    with pytest.raises(KeyError):  # the longest list is shorter
-        peer.value(y_true, y_score, groups, k=5)
-
-
-@pytest.mark.slow
-@needs("allrank")
-def test_a_list_without_relevance_is_one_in_allrank():
-    # its own test says 0, and fails
-    peer = next(peer for peer in PEERS if peer.library == "allrank")
-    assert peer.value(np.array([0, 0]), np.array([0.5, 0.2]), np.array([0, 0])).tolist() == [1]

@@ -120,15 +120,16 @@ class Measure:
         """The measure that `options`, those of a TypedDict, and other keyword arguments define."""
         unknown = [name for name in options if name not in kind.__annotations__]
         if unknown:
+            hint = " Pass the query ids as groups." if "group_by" in unknown else ""
             raise TypeError(
                 f"{caller} has no option {', '.join(map(repr, unknown))}. Its options are "
-                f"{', '.join(kind.__annotations__)}."
+                f"{', '.join(kind.__annotations__)}.{hint}"
             )
         return cls(**others, **options)
 
     def __post_init__(self) -> None:
         several = np.iterable(self.k) and not isinstance(self.k, str)
-        cutoffs = list(map(check_cutoff, self.k if several else [self.k]))
+        cutoffs = list(map(_checks.check_cutoff, self.k if several else [self.k]))
         if not cutoffs or len(set(cutoffs)) < len(cutoffs):
             raise ValueError(f"k must list different cutoffs, at least one, got {self.k!r}.")
         # the caller may change a list or a table later
@@ -155,11 +156,11 @@ class Measure:
 
     def __repr__(self) -> str:
         changed = (
-            f"{option.name}={value!r}"
+            f"{option.name}={_checks.name_of(value)}"
             for option in fields(self)
             if repr(value := getattr(self, option.name)) != repr(option.default)
         )
-        return f"Measure({', '.join(changed)})"
+        return f"{type(self).__name__}({', '.join(changed)})"
 
     @property
     def has_several_cutoffs(self) -> bool:
@@ -187,20 +188,24 @@ class Measure:
         value, warns, _ = self.undefined_rule
         return replace(self, undefined=value) if warns else self
 
+    def undefined_for(self, queries: str) -> str:
+        """What is said of undefined queries."""
+        return f"NDCG is undefined for {queries}, which have no relevant document"
+
     def warn_or_raise_if_undefined(self, count: int, n_queries: int) -> None:
         """Warn of undefined queries, or raise, if `undefined` says so."""
-        those = f"{count} of {n_queries} queries, which have no relevant document"
+        undefined = self.undefined_for(f"{count} of {n_queries} queries")
         value, warns, raises = self.undefined_rule
         if warns:
             _checks.warn(
-                f"NDCG is undefined for {those}, and is set to {value} there. Pass "
+                f"{undefined}, and is set to {value} there. Pass "
                 f"undefined={value} to keep that, another number, or 'omit' to leave them out.",
                 UndefinedMetricWarning,
             )
         if raises:
             raise ValueError(
-                f"NDCG is undefined for {those}. Pass undefined='omit' to leave them out of the "
-                "mean, or a number as their value."
+                f"{undefined}. Pass undefined='omit' to leave them out of the mean, or"
+                " a number as their value."
             )
 
     def gains(self, relevance: Floats, source: str = "y_true") -> Floats:
@@ -305,21 +310,6 @@ class jarvelin_kekalainen:  # noqa: N801  (a discount: used and shown like a fun
         ranks = np.asarray(ranks, dtype=np.float64)
         logs = np.log2(ranks) if self.b == 2 else np.log(ranks) / log(self.b)
         return np.asarray(1 / np.maximum(logs, 1))  # below rank b the logarithm is under 1
-
-
-def check_cutoff(k: Any) -> Cutoff:
-    """`k` of one score: None, an int >= 1 or "retrieved"."""
-    if k is None:
-        return None
-    if isinstance(k, str) and k == "retrieved":
-        return "retrieved"
-    if _checks.is_integer(k) and k >= 1:
-        return int(k)
-    raise ValueError(
-        "k must be an integer >= 1, None for all documents or 'retrieved' for each list's own "
-        f"length, got {k!r}. For several cutoffs call it in a loop; ndcg_curve and scorers take a "
-        "list."
-    )
 
 
 def check_curve_cutoffs(k: Any) -> Ints | None:

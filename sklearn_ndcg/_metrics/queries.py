@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import fsum
@@ -10,26 +12,30 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_ndcg import _kernels
-from sklearn_ndcg._checks import Floats, Grades, Ints
+from sklearn_ndcg._checks import Floats, Grades, Ints, Unjudged, name_of
 from sklearn_ndcg._kernels.sums import exact_sum, weighted_sums
 from sklearn_ndcg._metrics.measure import Measure
 from sklearn_ndcg._rows.grouping import Grouping, kept_runs, shown_labels
 
 LARGEST_WEIGHT = 1e300  # sums of such weights still fit a float64
+# what scikit-learn warns and raises, by class or text
+_UNDEFINED = "UndefinedMetricWarning|Only one class (is )?present in y_|No positive class found in "
 _VALUES_AT_A_TIME = 1 << 22  # values of queries at cutoffs, which take 32 MB
 
 
 class Totals(NamedTuple):
     """Weighted sums over some queries, from which means are computed.
 
-    `total` has a sum for each cutoff. In the sums weights are scaled so that the largest is 1.
-    Undefined queries count with their value, and not at all if it is nan.
+    `total` has a sum for each cutoff. In the sums weights are divided by `scale`, the largest that
+    counts. Undefined queries count with their value, and not at all if it is nan.
     """
 
     total: Floats
     weight: float
+    scale: float
     largest_weight: float
     n_queries: int
     n_undefined: int
@@ -38,12 +44,12 @@ class Totals(NamedTuple):
     @classmethod
     def of_batches(cls, batches: Sequence[Totals]) -> Totals:
         """Sums over all queries, from the sums over batches of them."""
-        largest = max(batch.largest_weight for batch in batches)
-        scales = [batch.largest_weight / (largest or 1) for batch in batches]
+        scale, largest = np.max([batch[2:4] for batch in batches], axis=0)
+        scales = [batch.scale / (scale or 1) for batch in batches]
         sums = [[*batch.total, batch.weight] for batch in batches]
         *total, weight = map(fsum, np.transpose(np.multiply(sums, np.c_[scales])))
-        counts = np.sum([batch[3:] for batch in batches], axis=0).tolist()
-        return cls(np.array(total), weight, largest, *counts)
+        counts = np.sum([batch[4:] for batch in batches], axis=0).tolist()
+        return cls(np.array(total), weight, scale, largest, *counts)
 
     def means(self, measure: Measure) -> Floats:
         """The mean over queries at each cutoff, with a warning if some are undefined."""
@@ -58,12 +64,50 @@ class Totals(NamedTuple):
         return self.total / self.weight if self.weight else np.full(len(self.total), np.nan)
 
 
+@dataclass(frozen=True, repr=False)
+class QueryMetric(Measure):
+    """A measure that is any function of the relevance and the scores of one query.
+
+    A query is undefined if the function returns nan there, or if scikit-learn warns or raises in it
+    because it is. Of the fields of `Measure` only `undefined` has a meaning.
+    """
+
+    unjudged: Unjudged = "zero"  # NaN is up to the function
+    function: Callable[..., Any] = np.dot
+    options: Mapping[str, Any] | None = None
+    greater_is_better: bool = True
+
+    def undefined_for(self, queries: str) -> str:
+        """What is said of undefined queries."""
+        return f"{name_of(self.function)} is undefined for {queries}"
+
+    def values(self, queries: Queries) -> tuple[Floats, int]:
+        """The value of each query, shape (n_queries, 1), and how many queries are undefined."""
+        y_true, y_score = (np.array(rows, np.float64) for rows in (queries.gain, queries.score))
+        values, options = np.full((len(queries), 1), np.nan), self.options or {}
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", _UNDEFINED)
+            warnings.simplefilter("error", UndefinedMetricWarning)
+            for query, start in enumerate(queries.starts):
+                rows = slice(start, start + queries.lengths[query])
+                try:
+                    values[query, 0] = self.function(y_true[rows], y_score[rows], **options)
+                except (TypeError, ValueError, UserWarning) as error:
+                    if not re.search(_UNDEFINED, repr(error)):
+                        error.add_note("score_func gets one query and must return a number or nan.")
+                        raise
+        undefined = np.isnan(values)
+        values[undefined] = self.undefined_rule.value
+        return values if self.greater_is_better else -values, int(np.count_nonzero(undefined))
+
+
 @dataclass(frozen=True, eq=False)
 class Queries:
     """Rows in which query q is the run ``starts[q] : starts[q] + lengths[q]``.
 
     Made by `Rankings.queries`, for one ranker and one measure. `gain` is float64, or grades of one
-    byte whose gains are in `gain_table`. `weight` has one weight per query.
+    byte whose gains are in `gain_table`; for a `QueryMetric`, relevance. `weight` has one weight
+    per query.
     """
 
     measure: Measure
@@ -92,25 +136,21 @@ class Queries:
 
     def totals(self) -> Totals:
         """Sums from which a mean over these and other queries is computed."""
-        cutoffs = self.measure.cutoffs
-        step = max(1, _VALUES_AT_A_TIME // len(self.starts))
-        if len(cutoffs) <= step:
-            return self.totals_of(*self._values())
-        starts = range(0, len(cutoffs), step)
-        totals = [self.for_measure(k=cutoffs[at : at + step]).totals() for at in starts]
-        return totals[0]._replace(total=np.concatenate([block.total for block in totals]))
+        return self.totals_of(*self._values())
 
     def totals_of(self, values: Floats, n_undefined: int = 0) -> Totals:
         """Sums of given values of the queries, without nan; so many of them are undefined."""
         scored = ~np.isnan(values[:, 0])
-        weight = self._weights()[scored]
-        total = weighted_sums(values[scored].T, weight)
-        largest = 1.0 if self.weight is None else float(self.weight.max())
-        n_single = self.grouping.n_single
-        return Totals(total, exact_sum(weight), largest, len(values), n_undefined, n_single)
+        weight = np.ones(len(values)) if self.weight is None else self.weight
+        scale, largest = weight[scored].max(initial=0), weight.max()
+        weight = weight[scored] / (scale or 1)  # so that no sum is too large
+        sums = weighted_sums(values[scored].T, weight), exact_sum(weight), scale, largest
+        return Totals(*sums, len(values), n_undefined, self.grouping.n_single)
 
     def _values(self) -> tuple[Floats, int]:
         """Values as in `values`, and how many queries are undefined."""
+        if isinstance(self.measure, QueryMetric):
+            return self.measure.values(self)
         dcg, ideal = self.dcg_and_ideal(self.measure.normalized)
         if not self.measure.normalized:
             return dcg, 0
@@ -167,12 +207,15 @@ class Queries:
         """
         k = np.arange(1, self._longest + 1) if k is None else k
         cutoffs, column = np.unique(k, return_inverse=True)
-        weight = self._weights()
+        weight = np.ones(len(self))
+        if self.weight is not None:
+            counts = ~np.isnan(self.for_measure(k=1).without_warning().values()[:, 0])
+            weight = np.where(counts, self.weight, 0) / (self.weight[counts].max(initial=0) or 1)
         sums, undefined = self.curve_moments(cutoffs, weight[np.newaxis], powers=(1,))
         total = weight[~undefined].sum()
         if not np.isnan(self.measure.undefined_rule.value):
             total += weight[undefined].sum()
-        totals = Totals(sums[0, 0], total, weight.max(), len(self), int(undefined.sum()))
+        totals = Totals(sums[0, 0], total, 1.0, 1.0, len(self), int(undefined.sum()))
         return k, totals.means(self.measure)[column]
 
     def curve_moments(
@@ -226,11 +269,11 @@ class Queries:
     def _longest(self) -> int:
         return max(1, int(self.lengths.max()))
 
-    def _weights(self) -> Floats:
-        """Weights of queries, scaled so that the largest is 1 and no sum is too large."""
-        if self.weight is None:
-            return np.ones(len(self.starts))
-        return np.asarray(self.weight / (self.weight.max() or 1))
+    def of_query(self, number: int) -> Queries:
+        """One query, with the discounts that it has beside the others."""
+        discount = self.measure.discounts(int(self._distinct_cutoffs()[0][-1]))
+        one = self._take(np.array([number]))
+        return one.for_measure(discount=lambda ranks: discount[: len(ranks)])
 
     def _take(self, numbers: Ints) -> Queries:
         """Some queries, without weights."""

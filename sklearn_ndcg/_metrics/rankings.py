@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,12 +16,13 @@ from sklearn_ndcg._kernels.numpy_kernels import as_grades
 from sklearn_ndcg._lists.pool import Pool
 from sklearn_ndcg._metrics.inputs import check_groups, numeric, row_weights, scores_like
 from sklearn_ndcg._metrics.measure import Measure
-from sklearn_ndcg._metrics.queries import Queries, count_of_queries, refuse_zero_weight
+from sklearn_ndcg._metrics.queries import Queries, QueryMetric, count_of_queries, refuse_zero_weight
 from sklearn_ndcg._rows.columns import take_rows
 from sklearn_ndcg._rows.grouping import (
     Grouping,
     kept_runs,
     shown_labels,
+    warn_of_equal_relevance,
     warn_of_single_documents,
 )
 from sklearn_ndcg._rows.ids import first_rows
@@ -60,7 +62,8 @@ class Rankings:
     `relevance` is uint8 if all of it are grades from 0 to 255. `judged` says which rows have one;
     it is None if all have. `scores` has a column for each ranker. `weight` is of rows, or of the
     queries of a matrix. `shape` is that of the relevance as it was passed, which errors call
-    `truth`. Rows that were made of ranked lists come with the `pool` of these.
+    `truth`. Rows that were made of ranked lists come with the `pool` of these. In errors the number
+    of a row means nothing to the user if `is_part` of a table says so; its query is named instead.
     """
 
     relevance: NDArray[Any]
@@ -71,6 +74,7 @@ class Rankings:
     shape: tuple[int, ...]
     truth: str = "y_true"
     pool: Pool | None = None
+    is_part: bool = False
 
     @classmethod
     def of_arrays(
@@ -109,8 +113,9 @@ class Rankings:
         """The rows of ranked lists, whose judgements errors call `truth`."""
         weight = None
         if sample_weight is not None:
-            by_query = pool.per_query(sample_weight, "sample_weight")
-            weight = np.repeat(row_weights(by_query, len(by_query)), pool.n_rows)
+            by_query = pool.per_query(sample_weight, "sample_weight", pool.queries)
+            weights = row_weights(list(by_query.values()), len(by_query), pool.queries)
+            weight = np.repeat(weights, pool.n_rows)
         relevance, judged = _with_judged(pool.y_true, truth)
         labels, order = pool.sorted_labels()
         starts = np.cumsum(pool.n_rows) - pool.n_rows
@@ -181,14 +186,20 @@ class Rankings:
         has_judgements = counted[0].dcg_and_ideal()[1][:, 0] > 0
         return JudgedShares(share, has_judgements, bool((self.relevance <= 0).any()))
 
-    def labels_of_queries(self, ids: Any, name: str) -> tuple[NDArray[Any], Ints]:
-        """Sorted labels of clusters or segments, and the position in them of each query's."""
+    def labels_of_queries(self, ids: Any, name: str, weight: Any) -> tuple[NDArray[Any], Ints]:
+        """Sorted labels of clusters or segments, and the position in them of each query's.
+
+        A query of lists needs no label if its weight is 0; without one its position is -1.
+        """
         if self.pool is not None:
-            ids = self.pool.per_query(ids, name)
+            queries = [self.pool.queries[number] for number in self.pool.sorted_labels()[1]]
+            by_query = self.pool.per_query(ids, name, list(compress(queries, weight)))
+            ids = list(by_query.values())
         by_id = Grouping.of_ids(ids, self.shape[0] if self.pool is None else len(ids), name=name)
         labels, codes = by_id.labels, by_id.row_codes()
         if self.pool is not None:
-            return labels, codes[self.pool.sorted_labels()[1]]
+            code_of = dict(zip(by_query, codes, strict=True))
+            return labels, np.array([code_of.get(query, -1) for query in queries])
         if getattr(getattr(ids, "dtype", None), "tz", None) is not None:  # labels are in UTC
             labels = np.fromiter(take_rows(ids, first_rows(codes)), object, len(labels))
         if len(self.shape) == 2:
@@ -213,6 +224,8 @@ class Rankings:
 
     def _gains(self, measure: Measure) -> tuple[Floats | Grades, Floats]:
         """Gain of each row, 0 if it is unjudged; or its grade, with a table of gains by grade."""
+        if isinstance(measure, QueryMetric):  # NaN, too
+            return self.relevance.astype(np.float64), np.empty(0)
         if self.relevance.dtype == np.uint8:
             gain_table = measure.gain_table(int(self.relevance.max()))
             if gain_table is not None:
@@ -244,12 +257,16 @@ class Rankings:
 
     def _rows(self, mask: Any, what: str = "document", plural: str = "documents") -> str:
         """How many rows a mask selects, and the first: its index, or the query of its list."""
-        if self.pool is None:
-            return _checks.describe_mask(mask.reshape(self.shape), what, plural)
         n, row = np.count_nonzero(mask), int(mask.argmax())
-        query = self.pool.queries[np.searchsorted(np.cumsum(self.pool.n_rows), row, side="right")]
+        if self.pool is not None:
+            number = np.searchsorted(np.cumsum(self.pool.n_rows), row, side="right")
+            query = shown_labels([self.pool.queries[number]])
+        elif self.is_part:
+            query = shown_labels(self.grouping.labels[self.grouping.row_codes()[[row]]])
+        else:
+            return _checks.describe_mask(mask.reshape(self.shape), what, plural)
         where = "the first in query" if n > 1 else "in query"
-        return f"{n} {plural if n > 1 else what}, {where} {query!r}"
+        return f"{n} {plural if n > 1 else what}, {where} {query}"
 
 
 def _with_judged(relevance: NDArray[Any], name: str) -> tuple[NDArray[Any], Any]:
@@ -287,7 +304,4 @@ def _warn_of_wrong_ids(queries: Queries) -> None:
     changes = np.flatnonzero(gain[1:] != gain[:-1]) + 1
     is_between = len(changes) > 0 and np.isin(changes, starts).all()
     if is_between and queries.score.min(initial=np.inf) > -np.inf:
-        _checks.warn(
-            f"None of the {n_queries} queries has documents of different relevance. groups must "
-            "have the query id of each row, not its relevance."
-        )
+        warn_of_equal_relevance(n_queries)

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Floats, Ints
-from sklearn_ndcg._rows.columns import count_rows
+from sklearn_ndcg._rows.columns import count_rows, group_columns
 from sklearn_ndcg._rows.grouping import Grouping, shown_labels
 from sklearn_ndcg._rows.ids import columns_of_ids
 from sklearn_ndcg._selection.libraries import last_step
@@ -157,6 +157,21 @@ def warn_of_leak(estimator: Any, group_by: Any, grouping: Grouping, y: Any) -> N
             f"queries ({shown_labels(labels)}), so the score may be too good. Split whole queries, "
             "with QuerySplitter around any splitter, or with GroupKFold.",
             QueryLeakWarning,
+        )
+
+
+def warn_if_ids_are_features(estimator: Any, X: Any, group_by: Any) -> None:
+    """Warn if the model in `estimator` was trained on a column of ids.
+
+    Estimators around others are not checked, as these may drop the column; so does `GroupedRanker`.
+    """
+    model = last_step(getattr(estimator, "best_estimator_", estimator))
+    names = set(getattr(model, "feature_names_in_", ())).intersection(group_columns(X, group_by))
+    parameters: Any = getattr(model, "get_params", dict)() if names else {}
+    if names and not any(hasattr(value, "fit") for value in parameters.values()):
+        _checks.warn(
+            f"The column of ids, group_by={group_by!r}, is a feature of {type(model).__name__}. "
+            "Move it to an index level, drop it in a Pipeline, or put GroupedRanker around these."
         )
 
 

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Unpack, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import UNUSED
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Cutoff, Floats
+from sklearn_ndcg._checks import Cutoff, Floats, Undefined, name_of
 from sklearn_ndcg._metrics.measure import Measure, MeasureOptions, NDCGOptions
+from sklearn_ndcg._metrics.queries import QueryMetric
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._rows import columns
 from sklearn_ndcg._selection import leaks
 
-Response = Literal["predict_proba", "decision_function", "predict"]
-ResponseMethod = Literal["auto"] | Response | Sequence[Response]
+Response = Literal["predict_proba", "decision_function", "predict", "score_samples"]
+ResponseMethod = Literal["auto"] | Response | Sequence[Response] | Callable[[Any, Any], ArrayLike]
 
 _PREFIX = re.compile(r"^(.+?)(_at_|[\W_]*)\{k\}.*")  # its first group is "ndcg" in "ndcg_at_{k}"
 
@@ -58,11 +60,13 @@ def make_ndcg_scorer(
         the index of y. Takes precedence over routed `groups`. Pass `one_ranking` if all rows are
         one ranking.
 
-    response_method : str or sequence of str, default="auto"
-        Scores come from the first of these methods that the estimator has. "auto" takes a
-        classifier's probabilities as the expected gain, ``predict_proba(X) @ gain(classes_)``,
-        rounded to 40 bits so that documents of equal expected gain tie; without probabilities, a
-        binary classifier's `decision_function`; and `predict` of other estimators.
+    response_method : str, sequence of str or callable, default="auto"
+        Scores come from the first of these methods that the estimator has, or from a callable,
+        ``response_method(estimator, X)``. "auto" takes a classifier's probabilities as the expected
+        gain, ``predict_proba(X) @ gain(classes_)``, rounded to 40 bits so that documents of equal
+        expected gain tie; without probabilities, a binary classifier's `decision_function`; and
+        `predict` of other estimators. What does not say which kind of estimator it is, and has
+        `predict_proba` and several `classes_`, is a classifier.
 
     name : str, default=None
         How the keys of a dict are written, with ``{k}`` for the cutoff: ``"ndcg_at_{k}"`` for tools
@@ -94,13 +98,17 @@ def make_ndcg_scorer(
     ValueError
         If an option has a value that `ndcg_score` does not take. While scoring (searches show it
         with ``error_score="raise"``), if no ids are found, if a query does not have all its rows in
-        `all_groups`, and in the early stopping of `HistGradientBoosting`, which gives a scorer bins
-        instead of the columns of X.
+        `all_groups`, for clusterers and outlier detectors, which predict labels, and in the early
+        stopping of `HistGradientBoosting`, which gives a scorer bins instead of the columns of X.
 
     Warns
     -----
     QueryLeakWarning
         If a `GroupedRanker` is scored on queries whose other rows it was trained on.
+
+    UserWarning
+        If the column of ids is a feature of the estimator; if an estimator with `predict_proba` has
+        no `classes_`, so that `predict` is scored.
 
     UndefinedMetricWarning
         As in `ndcg_score`; and if the score is nan because ``undefined="omit"`` left out every
@@ -108,6 +116,7 @@ def make_ndcg_scorer(
 
     See Also
     --------
+    make_query_scorer : Make a scorer of any other metric per query.
     check_group_splits : Check that a splitter keeps queries whole, as `GroupKFold` does.
 
     Examples
@@ -133,10 +142,7 @@ def make_ndcg_scorer(
     0.839
     """
     measure = _measure_of("make_ndcg_scorer", options, NDCGOptions, k=k)
-    sizes = leaks.QuerySizes.of(all_groups)
-    return GroupedScorer(
-        measure, group_by=group_by, response_method=response_method, name=name, all_groups=sizes
-    )
+    return _make(measure, all_groups, group_by=group_by, response_method=response_method, name=name)
 
 
 def make_dcg_scorer(
@@ -197,20 +203,125 @@ def make_dcg_scorer(
     """
     others: Any = {"k": k, "normalized": False, "log_base": log_base}
     measure = _measure_of("make_dcg_scorer", options, MeasureOptions, **others)
-    sizes = leaks.QuerySizes.of(all_groups)
-    return GroupedScorer(
-        measure, group_by=group_by, response_method=response_method, name=name, all_groups=sizes
-    )
+    return _make(measure, all_groups, group_by=group_by, response_method=response_method, name=name)
+
+
+def make_query_scorer(
+    score_func: Callable[..., Any],
+    *,
+    group_by: Any = None,
+    response_method: ResponseMethod = "auto",
+    greater_is_better: bool = True,
+    undefined: Undefined = "warn",
+    name: str | None = None,
+    all_groups: Any = None,
+    **kwargs: Any,
+) -> GroupedScorer:
+    """Make a scorer of any metric per query: scikit-learn's `make_scorer` for queries.
+
+    It calls `score_func` once for each query, with the rows of that query, and takes the mean.
+
+    Parameters
+    ----------
+    score_func : callable
+        A metric, ``score_func(y_true, y_score, **kwargs)``, that returns a number, such as
+        `sklearn.metrics.average_precision_score` or a function of your own. It gets arrays with the
+        relevance and the scores of one query.
+
+    group_by : str, int, callable or list of names, default=None
+        Where in X the query ids are: a column, an index level, or what a callable returns. None:
+        pass `groups` to the tool, with metadata routing on.
+
+    response_method : str, sequence of str or callable, default="auto"
+        Where scores come from, as in `make_ndcg_scorer`. With "auto" those of a classifier are the
+        expected class, ``predict_proba(X) @ classes_``: of 0 and 1, the probability of 1.
+
+    greater_is_better : bool, default=True
+        Whether larger values are better. If not, the score is the negative mean.
+
+    undefined : {"warn", "omit", "raise"} or float, default="warn"
+        What a query counts for which `score_func` returns nan or is undefined, such as
+        `roc_auc_score` for a single class: 0.0 with a warning, nothing, an error, or this number.
+
+    name : str, default=None
+        The scorer's `__name__`, which labels the axis of curve displays. None is that of
+        `score_func`.
+
+    all_groups : array-like of shape (n_all_documents,), default=None
+        The ids of all rows that will be split; a cut query then raises an error.
+
+    **kwargs
+        Further keyword arguments of `score_func`.
+
+    Returns
+    -------
+    GroupedScorer
+        A callable ``scorer(estimator, X, y, sample_weight=None, *, groups=None)``. Weights are
+        those of queries in the mean: `score_func` does not get them.
+
+    Raises
+    ------
+    TypeError
+        If `score_func` is not a function of y_true and y_score.
+
+    ValueError
+        If `score_func` does not return one number, and as in `make_ndcg_scorer`. Errors of
+        `score_func` are not caught, except those of scikit-learn for a query with a single class.
+
+    Warns
+    -----
+    UserWarning
+        As in `make_ndcg_scorer`.
+
+    UndefinedMetricWarning
+        If `score_func` is undefined for some queries.
+
+    Examples
+    --------
+    The mean of average precision (MAP) and of the reciprocal rank (MRR), beside NDCG:
+
+    >>> import numpy as np
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.metrics import average_precision_score
+    >>> from sklearn.model_selection import cross_validate
+    >>> from sklearn_ndcg import QuerySplitter, make_ndcg_scorer, make_query_scorer
+    >>> def reciprocal_rank(y_true, y_score):
+    ...     best_first = y_true[np.argsort(-y_score, kind="stable")]
+    ...     return 1 / (1 + np.argmax(best_first > 0)) if best_first.any() else np.nan
+    >>> rng = np.random.default_rng(0)
+    >>> X, query = rng.normal(size=(200, 3)), np.repeat(np.arange(40), 5)
+    >>> y = (X[:, 0] + rng.normal(size=200) > 0.5).astype(int)
+    >>> by_query = {"group_by": lambda X: X[:, 3], "undefined": "omit"}
+    >>> scoring = {
+    ...     "MAP": make_query_scorer(average_precision_score, **by_query),
+    ...     "MRR": make_query_scorer(reciprocal_rank, **by_query),
+    ...     "NDCG": make_ndcg_scorer(**by_query),
+    ... }
+    >>> X = np.c_[X, query]
+    >>> folds = QuerySplitter(4, group_by=3)
+    >>> found = cross_validate(Ridge(), X, y, scoring=scoring, cv=folds)
+    >>> {name: round(float(found[f"test_{name}"].mean()), 2) for name in scoring}
+    {'MAP': 0.72, 'MRR': 0.75, 'NDCG': 0.8}
+    """
+    if not callable(score_func) or hasattr(score_func, "get_metadata_routing"):
+        raise TypeError(f"score_func must be a function of y_true and y_score, got {score_func!r}.")
+    own: Any = {"undefined": undefined, "greater_is_better": greater_is_better}
+    measure = QueryMetric(function=score_func, options=kwargs or None, **own)
+    name = name or name_of(score_func)
+    return _make(measure, all_groups, group_by=group_by, response_method=response_method, name=name)
 
 
 def _measure_of(caller: str, options: Mapping[str, Any], kind: Any, **others: Any) -> Measure:
     if "groups" in options:
         raise TypeError(
-            f"{caller} does not take groups, as a scorer gets only some of the rows. Pass "
-            "group_by, which says where in X the ids are, or pass groups to the tool, with "
-            "metadata routing on."
+            f"{caller} does not take groups, as a scorer gets only some rows. Pass group_by, which "
+            "says where in X the ids are, or pass groups to the tool, with metadata routing on."
         )
     return Measure.of(caller, options, kind, **others)
+
+
+def _make(measure: Measure, all_groups: Any, **parameters: Any) -> GroupedScorer:
+    return GroupedScorer(measure, all_groups=leaks.QuerySizes.of(all_groups), **parameters)
 
 
 def one_ranking(X: Any) -> NDArray[np.intp]:
@@ -241,7 +352,7 @@ def one_ranking(X: Any) -> NDArray[np.intp]:
 
 
 class GroupedScorer(BaseEstimator):  # type: ignore[misc]
-    """A scorer of NDCG or DCG per query, made by `make_ndcg_scorer` or `make_dcg_scorer`.
+    """A scorer per query, of `make_ndcg_scorer`, `make_dcg_scorer` or `make_query_scorer`.
 
     It is an estimator because that is scikit-learn's public API for metadata requests, cloning and
     parameters. Call it, or its `score`, with a fitted estimator.
@@ -267,6 +378,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
     --------
     make_ndcg_scorer : Makes a scorer from the options of `ndcg_score`.
     make_dcg_scorer : Makes a scorer from the options of `dcg_score`.
+    make_query_scorer : Makes a scorer from any metric.
 
     Examples
     --------
@@ -350,12 +462,13 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
             if sizes is not None:
                 sizes.refuse_incomplete(rankings.grouping)
             leaks.warn_of_leak(estimator, self.group_by, rankings.grouping, y)
+            leaks.warn_if_ids_are_features(estimator, X, self.group_by)
         means = queries.means().tolist()
         if np.isnan(means[0]):
             _checks.warn(
-                "The score is nan, as no query of the fold has a relevant document and "
-                "undefined='omit' leaves such queries out. In a search all candidates are ranked "
-                "first, whatever error_score is. Use fewer or stratified folds, or undefined=0.",
+                "The score is nan, as it is undefined for all queries of the fold and "
+                "undefined='omit' leaves these out. In a search all candidates are ranked first, "
+                "whatever error_score is. Use fewer or stratified folds, or undefined=0.",
                 UndefinedMetricWarning,
             )
         scores = dict(zip(self._names(), means, strict=True))
@@ -393,16 +506,14 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         self._refuse_binned(estimator, X)
         groups = columns.values_by(X, self.group_by, groups, y)
         _checks.refuse_reordered(X=X, y=y, groups=groups)
-        shape = np.shape(y)
         # with ids, labels of shape (n_documents, 1) are a column
-        y_ndim = 1 if groups is not None and shape[1:] == (1,) else len(shape)
+        y_ndim = 1 if groups is not None and np.shape(y)[1:] == (1,) else np.ndim(y)
         if groups is None and y_ndim == 1:
             raise ValueError(
                 "The scorer got no groups, so it is not known which rows are one query. With "
                 "metadata routing on (sklearn.set_config(enable_metadata_routing=True)) pass "
-                "groups to the tool; with routing off pass group_by, which takes a column of X, a "
-                "level of its pandas index or a callable. If all rows are one ranking, pass "
-                "group_by=one_ranking."
+                "groups to the tool; with routing off pass group_by: a column of X, a level of its "
+                "pandas index or a callable. If all rows are one ranking, group_by=one_ranking."
             )
         return self._response(estimator, X, y_ndim), groups
 
@@ -432,8 +543,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         name: Any = default if self.name is None else self.name
         if not isinstance(name, str) or (measure.has_several_cutoffs and not _PREFIX.search(name)):
             raise ValueError(
-                "name must be text, for several cutoffs with '{k}' after their common name, as in "
-                f"'ndcg_at_{{k}}'; got {name!r}."
+                f"name must be text, for several cutoffs as in 'ndcg_at_{{k}}'; got {name!r}."
             )
         prefix = _PREFIX.sub(r"\1", name)
         return [prefix if k is None else name.replace("{k}", str(k)) for k in measure.cutoffs]
@@ -441,7 +551,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
     def _response(self, estimator: Any, X: Any, y_ndim: int) -> Any:
         """Scores of the rows from the estimator's method, in the shape of y."""
         method = method_of(estimator, self.response_method, y_ndim)
-        response = getattr(estimator, method)(X)
+        response = method(estimator, X) if callable(method) else getattr(estimator, method)(X)
         if method == "predict_proba":
             classes = getattr(estimator, "classes_", None)
             if isinstance(response, list):  # multilabel: an array for each label
@@ -454,14 +564,13 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
 
 def _methods(response_method: Any) -> list[str]:
     """`response_method` as a list."""
-    methods = response_method if isinstance(response_method, list | tuple) else [response_method]
-    known = get_args(Response)
-    if list(methods) != ["auto"] and not (methods and all(method in known for method in methods)):
+    is_list, known = isinstance(response_method, list | tuple), get_args(Response)
+    methods = [*response_method] if is_list else [response_method]
+    if methods != ["auto"] and not (methods and all(callable(m) or m in known for m in methods)):
         raise ValueError(
-            f"response_method must be 'auto', or one or a list of {', '.join(known)}; got "
-            f"{response_method!r}."
+            f"response_method must be 'auto', a callable or in {known}; got {response_method!r}."
         )
-    return list(methods)
+    return methods
 
 
 def method_of(estimator: Any, response_method: ResponseMethod, y_ndim: int = 1) -> str:
@@ -469,37 +578,54 @@ def method_of(estimator: Any, response_method: ResponseMethod, y_ndim: int = 1) 
     methods = _methods(response_method)
     problem = f"has no such method: response_method={response_method!r}."
     if methods == ["auto"]:
-        classes = getattr(estimator, "classes_", ())
-        has_tags = hasattr(estimator, "__sklearn_tags__")  # as those of scikit-learn have
-        if not (is_classifier(estimator) if has_tags else np.size(classes) > 0):
+        classes = _checks.to_host(getattr(estimator, "classes_", None))
+        n_classes = 0 if classes is None else len(classes)  # None: a regressor of AutoGluon
+        if not _is_classifier(estimator, n_classes):
             return "predict"
-        binary = y_ndim == 2 or len(classes) == 2
+        binary = y_ndim == 2 or n_classes == 2
         methods = ["predict_proba", "decision_function"] if binary else ["predict_proba"]
         problem = (
             "is a classifier with neither predict_proba nor a decision_function of one score per "
             "row. Use CalibratedClassifierCV, or pass response_method='predict'."
         )
     for method in methods:
-        if hasattr(estimator, method):
+        if callable(method) or hasattr(estimator, method):
             return method
     raise ValueError(f"{type(estimator).__name__} {problem}")
 
 
+def _is_classifier(estimator: Any, n_classes: int) -> bool:
+    kind = get_tags(estimator).estimator_type if hasattr(estimator, "__sklearn_tags__") else ""
+    name, has_probabilities = type(estimator).__name__, hasattr(estimator, "predict_proba")
+    if kind in ("clusterer", "outlier_detector"):
+        raise ValueError(
+            f"{name} predicts labels, which do not rank. Pass response_method='score_samples', or "
+            "a callable, such as response_method=lambda model, X: -model.transform(X).min(axis=1)."
+        )
+    if kind:
+        return bool(kind == "classifier")
+    if has_probabilities and not hasattr(estimator, "classes_"):
+        _checks.warn(
+            f"{name} has predict_proba but no classes_, so predict ranks. Pass response_method: "
+            "'predict', or a callable, such as lambda model, X: model.predict_proba(X)[:, 1]."
+        )
+    return n_classes > 1 and (kind == "" or has_probabilities)
+
+
 def expected_gain(measure: Measure, proba: Any, classes: Any) -> Floats:
     """Mean gain of each row under its class probabilities."""
-    grades = np.asarray(classes)
+    grades = np.asarray(_checks.to_host(classes))
     if grades.dtype.kind not in "biuf":
         raise ValueError(
             f"The classes {grades.tolist()} are not numbers, so probabilities of them have no "
             "expected gain. Encode y as grades, or choose the scores with response_method."
         )
     gains = measure.gains(grades.astype(np.float64), "classes_")
-    proba = np.asarray(proba)
+    proba = np.asarray(_checks.to_host(proba))
     if proba.ndim != 2 or proba.shape[1:] != gains.shape or not np.isfinite(gains).all():
         raise ValueError(
-            "The expected gain needs a probability and a finite gain for each class; "
-            f"predict_proba returned shape {proba.shape} for the classes {grades.tolist()}, "
-            f"whose gains are {gains.tolist()}."
+            "Each class needs a probability and a finite gain; predict_proba returned shape "
+            f"{proba.shape} for the classes {grades.tolist()}, whose gains are {gains.tolist()}."
         )
     return _without_rounding_errors(proba, gains)
 

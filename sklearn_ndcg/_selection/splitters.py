@@ -182,7 +182,10 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
         _refuse_iterator(self.cv)
         name = type(self.cv).__name__
         if "Group" in name:
-            raise ValueError(f"{name} splits by group itself: use it as it is.")
+            raise ValueError(
+                f"{name} splits by group itself: use it as it is and pass groups= to the tool, or "
+                "pass QuerySplitter(5, group_by=...), with a number of folds or KFold()."
+            )
         return check_cv(self.cv)
 
     def _samples(self, X: Any, y: Any, groups: Any) -> tuple[Grouping, Ints, tuple[Any, Any]]:
@@ -194,7 +197,7 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
                 "groups, one id per row, to the tool, or group_by, which says where in X they are."
             )
         values = columns.values_by(X, self.order_by, None, y, "order_by")
-        _checks.refuse_reordered(X=X, y=y, groups=groups, order_by=values)
+        _checks.refuse_reordered(X=X, y=X if y is None else y, groups=groups, order_by=values)
         grouping = Grouping.of_ids(groups, columns.count_rows(X))
         in_time = any(_IN_TIME.search(kind.__name__) for kind in type(self.cv).mro())
         order, labels = grouping.in_order(values, type(self.cv).__name__ if in_time else "")
@@ -294,7 +297,7 @@ def check_group_splits(
         missing = "groups" if groups is None else "X"
         raise ValueError(f"{missing} is missing: pass X and one query id per row.")
     _refuse_iterator(cv)
-    _checks.refuse_reordered(X=X, y=y, groups=groups)
+    _checks.refuse_reordered(X=X, y=X if y is None else y, groups=groups)
     grouping = Grouping.of_ids(groups, columns.count_rows(X))
     with warnings.catch_warnings():
         # that KFold ignores groups is what the error below is about

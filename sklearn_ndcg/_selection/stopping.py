@@ -29,13 +29,13 @@ class HeldOut:
         self.patience = ranker.n_iter_no_change
         if self.scoring is None:
             return
-        unscored = {None: np.zeros(len(rows.y))}
+        unscored = {None: np.arange(float(len(rows.y)))}
         self._rankings = Rankings.of_arrays(rows.y, unscored, rows.query_numbers, rows.weight)
         # which warns or raises if the scorer does, once
         if np.isnan(self._rankings.queries(self.scoring.measure, are_all=False)[0].means()[0]):
             raise ValueError(
                 f"scoring is nan: none of the {len(rows.lengths)} held-out queries has a relevant "
-                "document. Hold out more by validation_fraction, or use undefined=0."
+                "document, or a score. Hold out more by validation_fraction, or use undefined=0."
             )
 
     def round_scorer(self, estimator: Any, classes: Any) -> Callable[[Any], float]:
@@ -63,7 +63,7 @@ class HeldOut:
             response = scorers.expected_gain(self.scoring.measure, response, classes)
         measure = self.scoring.measure.without_warning()
         [queries] = self._rankings.with_scores(response).queries(measure, are_all=False)
-        return float(queries.means()[0])
+        return float(np.nan_to_num(queries.means()[0], nan=-np.inf))
 
 
 def check_scoring(scoring: Any, group_by: Any) -> None:

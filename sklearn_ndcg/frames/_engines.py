@@ -41,7 +41,7 @@ class Engine:
     part_noun: ClassVar = "pass"
     error_note: ClassVar = (
         "This was pass {i} of {n} over the table: {n_read:,} of its {n_rows:,} rows had been "
-        "scored. Any index above is within this pass."
+        "scored."
     )
 
     def __init__(self, native: Any, columns: Columns, memory: float | None) -> None:
@@ -246,7 +246,7 @@ class Partitions(Engine):
     part_noun = "partition"
     error_note = (
         "The {n_rows:,} rows of the table were divided into {n} partitions, which workers score. "
-        "If one is too large, pass a smaller working_memory. Any index above is within one."
+        "If one is too large, pass a smaller working_memory."
     )
     results_by_query: Callable[[Task, int | None], Any]
 

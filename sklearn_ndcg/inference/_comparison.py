@@ -17,7 +17,7 @@ from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Ints
 from sklearn_ndcg._kernels.sums import weighted_means
 from sklearn_ndcg._lists.files import FilePath
 from sklearn_ndcg._lists.pool import Unanswered, pool_lists, pool_runs
-from sklearn_ndcg._lists.reading import Duplicates
+from sklearn_ndcg._lists.reading import Convention, Duplicates
 from sklearn_ndcg._metrics.measure import NDCGOptions
 from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
 from sklearn_ndcg._rows.columns import column_names
@@ -212,7 +212,8 @@ def compare_lists(
         `from_lists`.
 
     k : int, None or "retrieved", default=None
-        Cutoff, as in `ndcg_score`.
+        Cutoff, as in `ndcg_score`. What lists have after rank `k` is neither read nor checked, as
+        in `from_lists`.
 
     sample_weight : mapping or array-like of shape (n_queries,), default=None
         A weight for each query, in the form of `clusters`.
@@ -248,7 +249,7 @@ def compare_lists(
 
     clusters : mapping or array-like of shape (n_queries,), default=None
         A cluster id for each query, see `compare_rankers`: a mapping from query if the lists are
-        mappings, otherwise in their order.
+        mappings, otherwise in their order. A mapping may lack queries that are left out.
 
     **options
         Further options of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`, `undefined`,
@@ -259,9 +260,10 @@ def compare_lists(
     Returns
     -------
     Comparison
-        As from `compare_rankers`; `labels` are the queries, sorted. Its `n_left_out` counts queries
-        without a relevant document if ``undefined="omit"``, those without weight, and those that
-        ``unanswered="omit"`` left out.
+        As from `compare_rankers`; `labels` are the queries, sorted. Its `left_out` says how many
+        queries were left out, and why: "nothing judged" counts queries that have a list but no
+        truth, if ``undefined="omit"``; "nothing relevant, or no weight" other queries that are
+        undefined, and those of weight 0; "no list" those that ``unanswered="omit"`` left out.
 
     Raises
     ------
@@ -299,7 +301,7 @@ def compare_lists(
     near - popular     +0.2456  [+0.0968, +0.3943]  0.0014   +0.62  22/0/8
     """
     _check_rankers("relevant", relevant, "recommended", recommended, "lists")
-    pool = pool_lists(relevant, recommended, unanswered, duplicates)
+    pool = pool_lists(relevant, recommended, unanswered, duplicates, k, options.get("unjudged"))
     rankings = Rankings.of_pool(pool, "relevant", sample_weight)
     return _compare("compare_lists", rankings, locals())
 
@@ -307,9 +309,9 @@ def compare_lists(
 def compare_runs(
     qrels: FilePath | Mapping[str, Mapping[str, float]] | Iterable[Any], runs: Mapping[Any, Any], *,
     k: Cutoff = None, sample_weight: Any = None, unanswered: Unanswered = "zero",
-    duplicates: Duplicates = "raise", baseline: Any = None, test: Test = "permutation",
-    confidence_level: float = 0.95, margin: float | None = None, segments: Any = None,
-    n_resamples: int = 9999, random_state: Any = None, clusters: Any = None,
+    duplicates: Duplicates = "raise", convention: Convention = "trec_eval-9", baseline: Any = None,
+    test: Test = "permutation", confidence_level: float = 0.95, margin: float | None = None,
+    segments: Any = None, n_resamples: int = 9999, random_state: Any = None, clusters: Any = None,
     **options: Unpack[NDCGOptions],
 ) -> Comparison:  # fmt: skip
     """Compare the runs of a TREC evaluation.
@@ -338,6 +340,9 @@ def compare_runs(
     duplicates : {"raise", "omit"}, default="raise"
         A document that is twice in a query of a run is an error; or only its best score counts, as
         in `from_trec`.
+
+    convention : {"trec_eval-9", "trec_eval-10"}, default="trec_eval-9"
+        How documents are ordered: by their scores in float32 or in float64, as in `from_trec`.
 
     baseline : hashable, default=None
         The ranker that all others are compared with. None compares all pairs.
@@ -369,9 +374,10 @@ def compare_runs(
     Returns
     -------
     Comparison
-        As from `compare_rankers`; `labels` are the queries, sorted. Queries without judgements are
-        left out and not counted. Those without a relevant document are 0, as in trec_eval;
-        ``undefined="omit"`` leaves them out and counts them in `n_left_out`.
+        As from `compare_rankers`; `labels` are the queries, sorted. Its `left_out` counts queries
+        by reason, as from `compare_lists`; "nothing judged" counts those that are in a run and not
+        in `qrels`, which are always left out, as in trec_eval. Queries without a relevant document
+        are 0, as in trec_eval; ``undefined="omit"`` leaves them out.
 
     Raises
     ------
@@ -400,7 +406,8 @@ def compare_runs(
     q18    0.6199  1.0000       -0.3801
     """
     _check_rankers("qrels", qrels, "runs", runs, "run")
-    pool = pool_runs(qrels, runs, unanswered, duplicates)
+    unjudged = options.get("unjudged")
+    pool = pool_runs(qrels, runs, unanswered, duplicates, convention, k, unjudged)
     rankings = Rankings.of_pool(pool, "qrels", sample_weight)
     return _compare("compare_runs", rankings, locals())
 
@@ -442,17 +449,23 @@ def _compared(
     generators = [*map(deepcopy, [generator] * (n_blocks - 1)), generator]  # draw the same
     unit_weights = sample.unit_weights
     degrees = _statistics.degrees_of_freedom(unit_weights)
-    results = list(map(partial(_of_pairs, sample, degrees, arguments), blocks, generators))
+    width = stdtrit(degrees, (1 + arguments["confidence_level"]) / 2)  # in standard errors
+    of_pairs = partial(_of_pairs, sample, degrees, width, arguments)
+    results = list(map(of_pairs, blocks, generators))
     joined = map(np.hstack, zip(*map(dict.values, results), strict=True))
     columns: dict[str, Any] = dict(zip(results[0], joined, strict=True))
     if "verdict" in columns:
         columns["verdict"] = columns["verdict"].tolist()
     judged, answered = sample.shares()
-    means = weighted_means(sample.values, sample.weight).tolist()
+    means = weighted_means(sample.values, sample.weight)
+    own, _ = sample.cluster_means(sample.values)
+    half = _statistics.mean_and_error(own, unit_weights)[1] * width
+    bounds = _statistics.within_range(np.array([means - half, means + half]), sample.values)
     by_name = partial(zip, names, strict=True)
     return Comparison(
         confidence_interval=ConfidenceInterval(*columns.pop("confidence_interval")), **columns,
-        pvalue=_statistics.holm(columns["uncorrected_pvalue"]), ndcg=dict(by_name(means)),
+        pvalue=_statistics.holm(columns["uncorrected_pvalue"]), left_out=sample.left_out or {},
+        ndcg=dict(by_name(means.tolist())), ndcg_interval=ConfidenceInterval(*bounds),
         pairs=[(names[first], names[second]) for first, second in pairs], df=degrees,
         confidence_level=float(arguments["confidence_level"]), margin=arguments["margin"],
         judged=dict(by_name(judged)), answered=dict(by_name(answered)), by_segment={},
@@ -463,12 +476,11 @@ def _compared(
 
 
 def _of_pairs(
-    sample: Sample, degrees: float, arguments: Any, pairs: Ints, generator: Any
+    sample: Sample, degrees: float, width: float, arguments: Any, pairs: Ints, generator: Any
 ) -> dict[str, Any]:
     """Attributes of a comparison for some pairs, given by the numbers of two rankers."""
     differences = query_differences(*sample.values[pairs])
     difference, error, effect, independent, weight = _means(sample, differences)
-    width = stdtrit(degrees, (1 + arguments["confidence_level"]) / 2)
     half, margin = error * width, arguments["margin"]
     if arguments["test"] == "t":
         statistic = _t_statistic(difference, error)
@@ -575,10 +587,12 @@ def _check_rankers(truth: str, truths: Any, argument: str, rankers: Any, what: s
     grades = first.values() if isinstance(first, Mapping) else ()
     if any(np.iterable(grade) and not isinstance(grade, str) for grade in grades):
         raise TypeError(f"{truth} and {argument} look swapped: {truth} comes first.")
+    one = "from_trec(qrels, run)" if truth == "qrels" else "from_lists(relevant, recommended)"
+    way = f"For one ranker call ndcg_interval(**{one})."
     if not isinstance(rankers, Mapping):
         raise TypeError(
             f"{argument} must be a mapping from the name of a ranker to its {what}, got "
-            f"{type(rankers).__name__}. It comes after {truth}."
+            f"{type(rankers).__name__}. It comes after {truth}. {way}"
         )
     if len(rankers) < 2:
-        raise ValueError(f"{argument} must have at least two rankers, got {list(rankers)}.")
+        raise ValueError(f"{argument} must have at least two rankers, got {list(rankers)}. {way}")

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_ndcg._checks import Floats, import_optional, is_integer, warn
+from sklearn_ndcg._checks import Floats, is_integer, warn
 from sklearn_ndcg._metrics.measure import Measure, NDCGOptions, check_curve_cutoffs
 from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import Rankings
-from sklearn_ndcg._rows.columns import column_names, take_rows
+from sklearn_ndcg._rows.columns import column_names, count_rows, take_rows
 from sklearn_ndcg._selection.scorers import ResponseMethod, make_ndcg_scorer
+from sklearn_ndcg.inference import _drawing
 from sklearn_ndcg.inference._comparison import scores_by_name
 from sklearn_ndcg.inference._interval import curve_interval
-from sklearn_ndcg.inference._results import Comparison, query_differences
 
 
 class DisplayOptions(NDCGOptions, total=False):
@@ -61,6 +62,9 @@ class NDCGDisplay:
         The expected NDCG of a random order of the retrieved documents, a mean over rankers or
         folds.
 
+    confidence_level : float, default=0.95
+        The level of the interval, for the legend.
+
     Attributes
     ----------
     line_ : matplotlib Artist or list of matplotlib Artist
@@ -87,6 +91,7 @@ class NDCGDisplay:
     ndcg_curve : The numbers.
     compare_rankers : Whether the difference of two models is more than chance.
     DifferenceDisplay : The differences of two rankers, query by query.
+    IntervalDisplay : NDCG of many rankers at one cutoff, with intervals.
 
     Examples
     --------
@@ -104,7 +109,7 @@ class NDCGDisplay:
     >>> display.ndcg.shape
     (2, 10)
     >>> [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    ['model', 'baseline', 'Chance level']
+    ['model', 'baseline', '0.95 interval', 'Chance level']
     """
 
     k: NDArray[Any]
@@ -112,6 +117,7 @@ class NDCGDisplay:
     interval: Floats | None = None
     name: str | list[str] | None = None
     chance_level: Floats | None = None
+    confidence_level: float = 0.95
 
     @classmethod
     def from_predictions(
@@ -305,6 +311,10 @@ class NDCGDisplay:
             raise ValueError("cv_results has no fold: 'estimator' is empty.")
         measure, sample_weight, drawing = _split_options(options)
         data = (X, y, groups, sample_weight)
+        n_rows = 1 + max(map(np.max, chain(*cv_results["indices"].values())))
+        found = [count_rows(X), count_rows(y)]
+        if found != [n_rows, n_rows]:
+            raise ValueError(f"X and y must have the {n_rows} rows of the folds, but have {found}.")
         scorer = make_ndcg_scorer(group_by=group_by, response_method=response_method)
         folds = []
         for estimator, rows in zip(estimators, tests, strict=True):
@@ -334,6 +344,8 @@ class NDCGDisplay:
     ) -> NDCGDisplay:
         """Draw the curve, or the curves.
 
+        Of more than six curves the legend stands beside the axes, in the order in which they end.
+
         Parameters
         ----------
         ax : matplotlib Axes, default=None
@@ -362,48 +374,76 @@ class NDCGDisplay:
         Raises
         ------
         ValueError
-            If a list does not have an entry for each curve, or the display has no chance level.
+            If a list does not have an entry for each curve, the display has no chance level, or
+            there are more than 30 curves.
         """
         if plot_chance_level and self.chance_level is None:
             raise ValueError("plot_chance_level=True, but the display has no chance_level.")
         separate = any(isinstance(value, list | tuple) for value in (self.name, name, curve_kwargs))
         folds, name = np.atleast_2d(self.ndcg), self.name if name is None else name
         curves = folds if separate else folds.mean(axis=0, keepdims=True)
+        n = len(curves)
+        if n > _drawing.MOST_CURVES:
+            raise ValueError(
+                f"{n} curves look too much alike: pass at most {_drawing.MOST_CURVES}, or draw one "
+                "cutoff with IntervalDisplay."
+            )
         if len(folds) > 1 and not isinstance(name, list | tuple):
-            spread = f" +/- {folds[:, -1].std():.3f}" if len(curves) < len(folds) else ""
+            spread = f" +/- {folds[:, -1].std():.3f}" if n < len(folds) else ""
             values = [f"NDCG@{self.k[-1]} = {curve[-1]:.3f}{spread}" for curve in curves]
+            name = name and _drawing.shortened(name, 30)  # so that the number is not cut
             name = [f"{name} ({value})" if name else value for value in values]
-        names = _one_each("name", name, len(curves))
-        styles = _one_each("curve_kwargs", curve_kwargs, len(curves))
-        ax = _axes(ax)
-        lines = [self._draw(ax, *line) for line in zip(curves, names, styles, strict=True)]
-        intervals: Any = [] if self.interval is None else self.interval.reshape(len(curves), 2, -1)
-        bands = [self._draw_band(ax, *band) for band in zip(intervals, lines, strict=False)]
-        self.line_ = lines if separate else lines[0]
-        self.band_ = (bands if separate else bands[0]) if bands else None
-        thin = {"color": lines[0].get_color(), "alpha": 0.3, "linewidth": 1}
-        of_mean = folds if len(curves) < len(folds) else ()
-        self.fold_lines_ = [self._draw(ax, fold, None, thin) for fold in of_mean]
+        names = _drawing.one_each("name", name, n)
+        styles = _drawing.one_each("curve_kwargs", curve_kwargs, n)
+        intervals = [None] * n if self.interval is None else self.interval.reshape(n, 2, -1)
+        is_crowded, longest = n > len(_drawing.COLORS), max(len(str(name)) for name in names)
+        size = 7 + 0.075 * min(longest, 60), max(4.8, 1 + 0.2 * n)
+        ax = _drawing.axes(ax, size if is_crowded else None)
+        # points at one cutoff stand beside each other
+        shifts = np.linspace(-0.2, 0.2, n) if n > 1 == len(self.k) else np.zeros(n)
+        drawn = zip(curves, names, styles, intervals, shifts, strict=True)
+        lines, bands = zip(*[self._draw(ax, *curve) for curve in drawn], strict=True)
+        self.line_ = list(lines) if separate else lines[0]
+        self.band_ = None
+        if self.interval is not None:
+            self.band_ = list(bands) if separate else bands[0]
+            level = f"{self.confidence_level:.6g} interval"
+            if level not in ax.get_legend_handles_labels()[1]:
+                ax.fill_between([], [], color="0.5", alpha=0.3, lw=0, label=level)
+        thin = {"color": lines[0].get_color(), "alpha": 0.3, "linewidth": 1, "linestyle": "-"}
+        of_mean = folds if n < len(folds) else ()
+        self.fold_lines_ = [self._draw(ax, fold, None, thin)[0] for fold in of_mean]
         self.chance_level_ = None
         if plot_chance_level:
-            dashed = {"color": "k", "linestyle": "--"} | (chance_level_kwargs or {})
-            self.chance_level_ = self._draw(ax, self.chance_level, "Chance level", dashed)
-        ax.set(xlabel="Cutoff k", ylabel="NDCG@k")
-        ax.xaxis.get_major_locator().set_params(integer=True)
-        if despine:
-            ax.spines[["top", "right"]].set_visible(False)
-        if ax.get_legend_handles_labels()[1]:
-            ax.legend()
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+            style = _drawing.style(
+                {"color": _drawing.ink(), "linestyle": "--"}, chance_level_kwargs
+            )
+            self.chance_level_, _ = self._draw(ax, self.chance_level, "Chance level", style)
+        low, high = ax.dataLim.intervalx.round()
+        locator = _drawing.matplotlib("ticker").MaxNLocator(10, integer=True)
+        ticks = locator.tick_values(low, high).clip(low)
+        ax.set(xlabel="Cutoff k", ylabel="NDCG@k", xticks=np.unique(ticks[ticks <= high]))
+        ax.margins(x=1 if low == high else 0.05)
+        if not is_crowded:
+            return _drawing.finish(self, ax, despine)
+        handles, _ = ax.get_legend_handles_labels()
+        # in the order in which the curves end, from the top
+        handles.sort(key=lambda handle: -handle.get_ydata()[-1] if handle in lines else np.inf)
+        outside = {"loc": "upper left", "bbox_to_anchor": (1, 1), "fontsize": "small"}
+        return _drawing.finish(self, ax, despine, handles=handles, handlelength=3, **outside)
 
-    def _draw(self, ax: Any, curve: Any, name: str | None, style: dict[str, Any] | None) -> Any:
-        marker = "o" if len(self.k) == 1 else None  # a line of one point is invisible
-        defaults = {"marker": marker, "label": None if name is None else _label(name)}
-        return ax.plot(self.k, curve, **(defaults | (style or {})))[0]
-
-    def _draw_band(self, ax: Any, interval: Floats, line: Any) -> Any:
-        return ax.fill_between(self.k, *interval, color=line.get_color(), alpha=0.2, lw=0)
+    def _draw(
+        self, ax: Any, curve: Any, name: Any, style: Any, interval: Any = None, shift: float = 0
+    ) -> Any:
+        """The line of a curve and its band; at one cutoff, where these have no area, a whisker."""
+        label, is_point = None if name is None else _drawing.label(name, 60), len(self.k) == 1
+        default = {"marker": "o" if is_point else None, "label": label}
+        line = ax.plot(self.k + shift, curve, **_drawing.style(default, style))[0]
+        if interval is None:
+            return line, None
+        alpha, width = (1, 1.5) if is_point else (1.2 / max(len(np.atleast_2d(self.ndcg)), 6), 0)
+        band = {"color": line.get_color(), "alpha": alpha, "lw": width, "ls": line.get_linestyle()}
+        return line, ax.fill_between(self.k + shift, *interval, **band)
 
     @classmethod
     def _of_queries(cls, curves: list[Queries], k: Any, level: Any, name: Any) -> NDCGDisplay:
@@ -421,160 +461,10 @@ class NDCGDisplay:
             interval = np.array([curve_interval(queries, cutoffs, level) for queries in quiet])
         random = [queries.in_random_order().mean_curve(cutoffs)[1] for queries in quiet]
         chance = np.mean(random, axis=0)
-        return cls(k=cutoffs, ndcg=ndcg, interval=interval, name=name, chance_level=chance)
-
-
-@dataclass(kw_only=True, repr=False, eq=False)
-class DifferenceDisplay:
-    """Differences between two rankers, query by query, from the largest gain to the largest loss.
-
-    Made by `from_comparison`; the constructor takes what it has computed. The areas show what a
-    mean hides: many small differences, or a few large ones that cancel.
-
-    Parameters
-    ----------
-    differences : ndarray of shape (n_queries,)
-        NDCG of the first ranker minus NDCG of the second, descending.
-
-    mean : float
-        Their mean, weighted if the comparison was.
-
-    interval : tuple of two floats
-        Bounds of the mean.
-
-    names : tuple of two names
-        The rankers.
-
-    confidence_level : float, default=0.95
-        The level of the interval.
-
-    Attributes
-    ----------
-    better_, worse_ : matplotlib Artist
-        The areas of the queries in which the first ranker is better, and in which it is worse.
-
-    line_, band_ : matplotlib Artist
-        The mean, and its interval.
-
-    ax_ : matplotlib Axes
-        Where it was drawn.
-
-    figure_ : matplotlib Figure
-        The figure it was drawn on.
-
-    See Also
-    --------
-    compare_rankers : The numbers; its result lists the largest differences.
-
-    Examples
-    --------
-    >>> import matplotlib
-    >>> matplotlib.use("agg")
-    >>> import numpy as np
-    >>> from sklearn_ndcg.inference import DifferenceDisplay, compare_rankers
-    >>> rng = np.random.default_rng(0)
-    >>> y_true = rng.integers(0, 5, size=(50, 20))
-    >>> scores = {name: y_true + rng.normal(scale=2, size=y_true.shape) for name in "ab"}
-    >>> comparison = compare_rankers(y_true, scores, random_state=0)
-    >>> display = DifferenceDisplay.from_comparison(comparison)
-    >>> for text in display.ax_.get_legend().get_texts():
-    ...     print(text.get_text())
-    a is better: 28 queries
-    b is better: 22 queries
-    mean +0.0065
-    0.95 interval of the mean
-    """
-
-    differences: Floats
-    mean: float
-    interval: tuple[float, float]
-    names: tuple[Any, Any]
-    confidence_level: float = 0.95
-
-    @classmethod
-    def from_comparison(
-        cls, comparison: Comparison, *, pair: tuple[Any, Any] | None = None, ax: Any = None
-    ) -> DifferenceDisplay:
-        """Plot the differences between two rankers, sorted, with their mean and its interval.
-
-        Parameters
-        ----------
-        comparison : Comparison
-            What `compare_rankers`, `compare_lists` or `compare_runs` returned.
-
-        pair : tuple of two names, default=None
-            One of ``comparison.pairs``, or its names in reverse order, which changes the sign of
-            each difference. None takes the only pair.
-
-        ax : matplotlib Axes, default=None
-            Where to draw. None makes a new figure.
-
-        Returns
-        -------
-        DifferenceDisplay
-            What was drawn.
-
-        Raises
-        ------
-        ValueError
-            If `pair` is not one of the pairs, or is None and there are several.
-        """
-        pairs = comparison.pairs
-        if pair is None and len(pairs) == 1:
-            pair = pairs[0]
-        in_any_order = [*pairs, *((second, first) for first, second in pairs)]
-        if pair not in in_any_order:
-            raise ValueError(f"pair must be one of {pairs}, got {pair!r}.")
-        row, sign = in_any_order.index(pair) % len(pairs), 1 if pair in pairs else -1
-        first, second = (comparison.values[name] for name in pair)
-        low, high = sorted(sign * float(bound[row]) for bound in comparison.confidence_interval)
         return cls(
-            differences=np.sort(query_differences(first, second))[::-1],
-            mean=sign * float(comparison.difference[row]),
-            interval=(low, high),
-            names=pair,
-            confidence_level=comparison.confidence_level,
-        ).plot(ax)
-
-    def plot(self, ax: Any = None) -> DifferenceDisplay:
-        """Draw the differences.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw. None makes a new figure.
-
-        Returns
-        -------
-        DifferenceDisplay
-            What was drawn.
-        """
-        ax = _axes(ax)
-        first, second = map(_label, self.names)
-        edges = np.arange(len(self.differences) + 1)
-        self.better_, self.worse_ = (
-            ax.stairs(
-                np.maximum(side * self.differences, 0) * side, edges, fill=True, color=color,
-                label=f"{name} is better: {np.count_nonzero(side * self.differences > 0)} queries",
-            )
-            for side, name, color in ((1, first, "C0"), (-1, second, "C1"))
+            k=cutoffs, ndcg=ndcg, interval=interval, name=name, chance_level=chance,
+            confidence_level=0.95 if level is None else float(level),
         )  # fmt: skip
-        self.line_ = ax.axhline(self.mean, color="k", linewidth=1, label=f"mean {self.mean:+.4f}")
-        label = f"{self.confidence_level:.6g} interval of the mean"
-        # behind the areas, whose colours it would change
-        self.band_ = ax.axhspan(*self.interval, color="0.8", linewidth=0, label=label, zorder=0)
-        ax.set_xlabel("Queries, sorted by difference")
-        ax.set_ylabel(f"Difference of NDCG, {first} - {second}")
-        ax.margins(x=0)
-        ax.legend()
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
-
-
-def _axes(ax: Any) -> Any:
-    """The given axes, or those of a new figure."""
-    plt = import_optional("matplotlib.pyplot", "Drawing needs matplotlib", "matplotlib>=3.8")
-    return plt.subplots()[1] if ax is None else ax
 
 
 def _split_options(options: DisplayOptions) -> tuple[Measure, ArrayLike | None, dict[str, Any]]:
@@ -583,16 +473,3 @@ def _split_options(options: DisplayOptions) -> tuple[Measure, ArrayLike | None, 
     drawing = {name: others.pop(name) for name in _DRAWING & others.keys()}
     sample_weight = others.pop("sample_weight", None)
     return Measure.of("NDCGDisplay", others, DisplayOptions), sample_weight, drawing
-
-
-def _label(name: object) -> str:
-    """A name as one line, not read as a formula, nor hidden from a legend by a leading "_"."""
-    text = " ".join(str(name).splitlines()).replace("$", r"\$")
-    return f" {text}" if text.startswith("_") else text
-
-
-def _one_each(argument: str, value: Any, n: int) -> list[Any]:
-    """An entry for each of n curves, from a list of them or from one for all."""
-    if isinstance(value, list | tuple) and len(value) != n:
-        raise ValueError(f"{argument} must have an entry for each of {n} curves, got {value}.")
-    return list(value) if isinstance(value, list | tuple) else [value] * n

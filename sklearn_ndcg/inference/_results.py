@@ -160,6 +160,7 @@ class SegmentTable(_Result):
     See Also
     --------
     ndcg_by_segment : Computes it.
+    IntervalDisplay : A plot of it.
 
     Examples
     --------
@@ -234,6 +235,11 @@ class Comparison(_Result):
     ----------
     ndcg : dict of float
         The mean NDCG of each ranker, by its name.
+
+    ndcg_interval : ConfidenceInterval
+        Bounds of each of them, by Student's t, as in `ndcg_interval` with ``method="t"``: `low` and
+        `high`, each of shape (n_rankers,), in the order of `ndcg`. Those of two rankers may overlap
+        even if their difference is more than chance.
 
     pairs : list of (first, second)
         Names of the rankers that are compared; a baseline is always the second. Every array over
@@ -311,7 +317,10 @@ class Comparison(_Result):
 
     n_left_out : int
         Number of queries that were left out: undefined under ``undefined="omit"``, of weight 0, or
-        left out by `unanswered`.
+        left out by `unanswered`; in runs also those without judgements.
+
+    left_out : dict from str to int
+        These numbers by reason; empty in `by_segment`.
 
     test : str
         The test, "permutation" or "t".
@@ -321,7 +330,8 @@ class Comparison(_Result):
     compare_rankers : Computes it from scores.
     compare_lists : Computes it from ranked lists.
     compare_runs : Computes it from TREC runs.
-    DifferenceDisplay : A plot of the differences of one pair.
+    IntervalDisplay : A plot of the rankers, or of the differences of all pairs, with intervals.
+    DifferenceDisplay : A plot of the differences of one pair, query by query.
 
     Examples
     --------
@@ -343,6 +353,7 @@ class Comparison(_Result):
     """
 
     ndcg: dict[Any, float]
+    ndcg_interval: ConfidenceInterval
     pairs: list[tuple[Any, Any]]
     difference: Floats
     confidence_level: float
@@ -368,6 +379,7 @@ class Comparison(_Result):
     n_queries: int
     n_clusters: int
     n_left_out: int
+    left_out: dict[str, int]
     test: Test
 
     def __repr__(self) -> str:
@@ -551,7 +563,7 @@ def query_differences(first: Floats, second: Floats) -> Floats:
 
 def _query(label: Any) -> str:
     """A label in a table: text without quotes."""
-    return label if isinstance(label, str) else shown_labels(np.fromiter([label], object, 1))
+    return label if isinstance(label, str) else shown_labels([label])
 
 
 def _as_text(header: Sequence[str], rows: Iterable[Sequence[str]], *left: int) -> str:
@@ -579,4 +591,6 @@ def _counts(result: NDCGInterval | Comparison) -> str:
     """How many queries a result is from."""
     clusters = f" in {result.n_clusters} clusters" if result.n_clusters < result.n_queries else ""
     left_out = f", {result.n_left_out} left out" if result.n_left_out else ""
+    if reasons := getattr(result, "left_out", {}):
+        left_out += f" ({', '.join(f'{n} {reason}' for reason, n in reasons.items())})"
     return f"{result.n_queries} queries{clusters}{left_out}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -9,11 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ndcg._checks import EQUAL, Floats, Ints, is_integer, is_number, warn
-from sklearn_ndcg._metrics.measure import Measure, check_cutoff
+from sklearn_ndcg._checks import EQUAL, Floats, Ints, check_cutoff, is_integer, is_number, warn
+from sklearn_ndcg._lists.pool import UNJUDGED
+from sklearn_ndcg._metrics.measure import Measure
 from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
-from sklearn_ndcg._rows.grouping import as_python, codes_of_runs
+from sklearn_ndcg._rows.grouping import as_python, codes_of_runs, shown_labels
 from sklearn_ndcg.inference._statistics import by_cluster, effective_number
 
 _LEAST = 10  # queries or clusters; below it a warning says that an interval is unreliable
@@ -34,6 +36,7 @@ class Sample(NamedTuple):
     n_left_out: int
     judged: JudgedShares | None
     filled: Floats | None = None
+    left_out: dict[str, int] | None = None  # by reason, for lists
 
     @classmethod
     def of(
@@ -46,7 +49,7 @@ class Sample(NamedTuple):
         values = np.array([queries.values()[:, 0] for queries in rankers])
         weight = scored_weights(values[0], rankers[0].weight)
         ids = arguments["clusters"]
-        cluster_of = None if ids is None else rankings.labels_of_queries(ids, "clusters")[1]
+        cluster_of = None if ids is None else rankings.labels_of_queries(ids, "clusters", weight)[1]
         labels, judged = rankings.grouping.labels, rankings.judged_shares(measure)
         # if every judged document is relevant, unjudged may just mean not relevant
         has_holes = rankings.judged is not None and judged and judged.has_judged_nonrelevant
@@ -58,10 +61,13 @@ class Sample(NamedTuple):
         n_queries = len(sample.weight) if clustered else len(weight)
         check_sample_size(sample.unit_weights, n_queries, clustered)
         if rankings.pool is not None:
-            sample = sample._replace(n_left_out=sample.n_left_out + rankings.pool.n_omitted)
+            unjudged = judged is not None and ~judged.has_judgements
+            n, left_out = int(((weight == 0) & unjudged).sum()), Counter(rankings.pool.left_out)
+            left_out.update({UNJUDGED: n, "nothing relevant, or no weight": sample.n_left_out - n})
+            sample = sample._replace(n_left_out=left_out.total(), left_out=+left_out)
         if arguments.get("segments") is None:
             return sample, {}
-        names, codes = rankings.labels_of_queries(arguments["segments"], "segments")
+        names, codes = rankings.labels_of_queries(arguments["segments"], "segments", weight)
         order = np.argsort(codes, kind="stable")
         edges = np.searchsorted(codes, np.arange(len(names) + 1), sorter=order)
         members = np.split(order, edges)[1:-1]
@@ -159,8 +165,9 @@ def warn_of_weak_segments(segments: Mapping[Any, Sample]) -> None:
     ]
     if weak:
         warn(
-            f"Intervals of {len(weak)} of the {len(segments)} segments, the first {weak[0]!r}, are "
-            "unreliable or missing: too few queries, or only queries of the same value."
+            f"Intervals of {len(weak)} of the {len(segments)} segments, the first "
+            f"{shown_labels(weak[:1])}, are unreliable or missing: too few queries, or only "
+            "queries of the same value."
         )
 
 

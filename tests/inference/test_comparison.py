@@ -439,6 +439,7 @@ def test_a_query_that_only_some_rankers_answered():
     assert omit.labels.tolist() == [f"q{i:02}" for i in range(2, 14)]
     assert omit.values["poor"] == pytest.approx([0, *[second] * 11])  # an empty list is an answer
     assert (omit.n_queries, omit.n_left_out) == (12, 2)
+    assert repr(omit).startswith("12 queries, 2 left out (2 no list)\n")
     with pytest.raises(ValueError, match="No query is left to score: all 14 lack a list"):
         compare_lists(relevant, {"a": {"q00": ["a"]}, "b": {"q01": ["a"]}}, unanswered="omit")
 
@@ -467,7 +468,8 @@ def test_runs_are_those_of_pytrec_eval_and_ir_measures(seed, k):
     name = f"ndcg_cut.{k}" if k else "ndcg"
     nothing_relevant = [q for q, each in qrels.items() if max(each.values()) <= 0]
     assert not set(found.labels) & set(nothing_relevant)
-    assert found.n_left_out == len(nothing_relevant)
+    assert found.left_out == {"nothing judged": 1, "nothing relevant, or no weight": 3}
+    assert found.n_left_out == 1 + len(nothing_relevant)
     for run_name, run in runs.items():
         ours = dict(zip(found.labels, found.values[run_name], strict=True))
         measure = ir_measures.nDCG @ k if k else ir_measures.nDCG
@@ -492,7 +494,8 @@ def test_the_means_under_the_convention_of_trec_eval_are_its_means(k):
     convention = CONVENTIONS["trec_eval"]
     complete = compare_runs(qrels, runs, k=k, test="t", **convention)  # trec_eval -c
     common = compare_runs(qrels, runs, k=k, test="t", unanswered="omit", **convention)
-    assert (complete.n_queries, complete.n_left_out) == (len(qrels), 0)
+    assert complete.n_queries == len(qrels)
+    assert complete.left_out == {"nothing judged": 1}  # only in a run
     assert set(common.labels) == answered_by_all
     for run_name, run in runs.items():
         found = pytrec_eval.RelevanceEvaluator(qrels, {name}).evaluate(run)
@@ -502,7 +505,7 @@ def test_the_means_under_the_convention_of_trec_eval_are_its_means(k):
         mean = np.mean([theirs[query] for query in answered_by_all])
         assert common.ndcg[run_name] == pytest.approx(mean, abs=1e-12)
     left_out = compare_runs(qrels, runs, k=k, undefined="omit", test="t")
-    assert left_out.n_left_out == 3
+    assert left_out.n_left_out == 1 + 3
     assert left_out.ndcg["bm25"] > complete.ndcg["bm25"] + 0.01
 
 
@@ -554,6 +557,20 @@ def judgements_and_runs(rng):
                 run[f"q{i:02}"] = dict(zip(ids, scores.tolist(), strict=True))
     runs["dense"]["nobody judged it"] = {"d00": 0.1}
     return qrels, runs
+
+
+def test_runs_by_the_score_of_trec_eval_10():
+    """Scores that float32 ties: by id, descending, in trec_eval 9.0.8, and by score in 10.0."""
+    qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(10)}
+    runs = {
+        name: {query: {"a": a, "b": 1.0} for query in qrels}
+        for name, a in (("x", 1 + 1e-9), ("y", 1))
+    }
+    for convention, x in (("trec_eval-9", 1 / np.log2(3)), ("trec_eval-10", 1)):
+        found = compare_runs(qrels, runs, convention=convention, test="t")
+        assert found.ndcg == pytest.approx({"x": x, "y": 1 / np.log2(3)}, abs=1e-15)
+    with pytest.raises(ValueError, match="convention must be one of 'trec_eval-9', 'trec_eval-10'"):
+        compare_runs(qrels, runs, convention="trec_eval")
 
 
 @pytest.mark.parametrize("unjudged", ["zero", "omit"])
@@ -618,9 +635,9 @@ def test_clusters_and_weights_are_given_per_query(as_mapping):
 LISTS = {"a": {"u": ["x", "y"], "v": ["y"]}, "b": {"u": ["y"], "v": ["x"]}}
 TRUTH = {"u": {"x": 1}, "v": {"y": 1}}
 BAD = {
-    "one ranker": ((TRUTH, {"a": LISTS["a"]}), {}, ValueError, r"recommended must have at least two rankers, got \['a'\]"),
-    "list": ((TRUTH, [LISTS["a"]]), {}, TypeError, "recommended must be a mapping from the name of a ranker to its lists, got list"),
-    "no names": ((TRUTH, LISTS["a"]), {}, TypeError, "must both be mappings.*got dict and list"),
+    "one ranker": ((TRUTH, {"a": LISTS["a"]}), {}, ValueError, r"recommended must have at least two rankers, got \['a'\]\. For one ranker call ndcg_interval\(\*\*from_lists\(relevant, recommended\)\)"),
+    "list": ((TRUTH, [LISTS["a"]]), {}, TypeError, r"recommended must be a mapping from the name of a ranker to its lists, got list\. It comes after relevant\. For one ranker call ndcg_interval\(\*\*from_lists\("),
+    "no names": ((TRUTH, LISTS["a"]), {}, TypeError, r"must both be mappings.*got dict and list\. For one ranker call ndcg_score\(\*\*from_lists\(relevant, recommended\), k=10\)"),
     "groups": ((TRUTH, LISTS), {"groups": [1]}, TypeError, "compare_lists has no option 'groups'"),
     "unanswered": ((TRUTH, LISTS), {"unanswered": "nan"}, ValueError, "unanswered must be one of 'zero', 'omit'"),
     "unjudged": ((TRUTH, LISTS), {"unjudged": "raise"}, ValueError, "unjudged must be one of 'zero', 'omit'"),
@@ -641,7 +658,7 @@ BAD = {
     "cluster None": ((TRUTH, LISTS), {"clusters": {"u": 1, "v": None}}, ValueError, "clusters has 1 missing id"),
     "weight missing": ((TRUTH, LISTS), {"sample_weight": {"v": 1}}, ValueError, "sample_weight must have an entry.*'u'"),
     "weight text": ((TRUTH, LISTS), {"sample_weight": {"u": "1", "v": "2"}}, TypeError, "sample_weight must be an array of numbers"),
-    "weights below 0": ((TRUTH, LISTS), {"sample_weight": {"u": -1, "v": -1}}, ValueError, "sample_weight must be.*found -1.0: 2 such weights, the first at index 0"),
+    "weights below 0": ((TRUTH, LISTS), {"sample_weight": {"u": -1, "v": -1}}, ValueError, "sample_weight must be.*found -1.0: 2 such weights, the first at index 0, query 'u'"),
     "weights": ((list(TRUTH.values()), {n: list(each.values()) for n, each in LISTS.items()}), {"sample_weight": [1]}, ValueError, "sample_weight must have one value for each of the 2 queries, got 1"),
     "empty": (({}, {"a": {"u": []}, "b": {"u": []}}), {}, ValueError, "query 'u' has neither a list nor"),
     "nothing": (({}, {"a": {}, "b": {}}), {}, ValueError, "No query is left to score"),
@@ -681,6 +698,9 @@ def test_bad_runs():
         TypeError, match="runs must be a mapping from the name of a ranker to its run"
     ):
         compare_runs(qrels, list(runs.values()))
+    for one in (runs["bm25"], {"bm25": runs["bm25"]}, ["bm25.txt"]):
+        with pytest.raises((TypeError, ValueError), match=r"\(\*\*from_trec\(qrels, run\)"):
+            compare_runs(qrels, one)
     with pytest.raises(TypeError, match="qrels and runs look swapped: qrels comes first"):
         compare_runs(runs, qrels)
     same = {"a": runs["bm25"], "b": runs["bm25"]}
@@ -730,15 +750,10 @@ def test_errors_in_the_truth_name_the_query_and_what_was_passed(case, function):
 
 def test_a_negative_grade_names_its_query():
     lists = {"one": {"u1": ["a"]}, "two": {"u1": ["b"]}}
-    message = (
-        "negative relevant values or gains: gain is -1.0 where relevant is -1.0, .* in query 'u1'"
-    )
+    message = "relevant must not have -1, .* 'u1' for document 'a': .* leave it out or pass nan"
     with pytest.raises(ValueError, match=message) as caught:
         compare_lists({"u1": {"a": -1}}, lists)
     assert "y_true" not in str(caught.value)
-    numbered = {"one": [["a"], ["b"]], "two": [["b"], ["a"]]}
-    with pytest.raises(ValueError, match="negative for 2 documents, the first in query 1"):
-        compare_lists([{"a": 1}, {"a": -1, "b": -2}], numbered)
 
 
 @pytest.mark.parametrize("truth", [None, 5, iter([]), "qrels"])
@@ -1174,6 +1189,32 @@ def test_segments_of_lists_and_runs_are_given_per_query():
     assert repr(compare_runs(truth, runs, segments=segment, test="t")) == repr(found)
 
 
+@pytest.mark.parametrize("undefined", ["omit", 0.0])
+def test_segments_and_clusters_of_queries_that_do_not_count(undefined):
+    """Users without a truth have no segment if they are left out."""
+    truth = {f"q{i:02}": {"a": 2, "b": 1, "c": 0} for i in range(20)}
+    rng = np.random.default_rng(0)
+    others = {query: rng.permutation(["a", "b", "c"]).tolist() for query in truth}
+    lists = {"x": {query: ["b", "a"] for query in [*truth, "new", "known"]}, "y": others}
+    segments = {query: i % 2 for i, query in enumerate(truth)} | {"known": 1}
+    ids = {"segments": segments, "clusters": {query: query for query in segments}}
+    options = {"undefined": undefined, "test": "t", **ids}
+    if undefined == 0.0:
+        with pytest.raises(ValueError, match="clusters must have an entry.* lacks 1, .* 'new'"):
+            compare_lists(truth, lists, **options)
+        return
+    found = compare_lists(truth, lists, **options)
+    judged = {name: {query: each[query] for query in truth} for name, each in lists.items()}
+    alone = compare_lists(truth, judged, **options)
+    assert found.left_out == {"nothing judged": 2}
+    assert found.difference == alone.difference
+    for segment in (0, 1):
+        mine, expected = found.by_segment[segment], alone.by_segment[segment]
+        assert mine.labels.tolist() == expected.labels.tolist()
+        assert mine.ndcg == expected.ndcg
+        assert mine.n_left_out == segment  # "known" is in segment 1
+
+
 def test_segments_of_few_queries():
     y, s = matrices(40)
     other = s + np.random.default_rng(0).normal(size=s.shape)
@@ -1191,6 +1232,9 @@ def test_segments_of_few_queries():
             for _ in range(2)
         ]
     assert drawn[0].by_segment[0].pvalue == drawn[1].by_segment[0].pvalue
+    days = np.datetime64("2024-05-01") + segment
+    with pytest.warns(UserWarning, match="2 of the 4 segments, the first 2024-05-03, are"):
+        compare_rankers(y, {"a": s, "b": -s}, segments=days, test="t")
     with pytest.raises(ValueError, match="40 queries have rows in more than one segment"):
         compare_rankers(
             y.ravel(), {"a": s.ravel(), "b": -s.ravel()}, groups=np.repeat(np.arange(40), 12),

@@ -7,11 +7,11 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import graded_rows, matrices, run_python
+from helpers import drawn_texts, graded_rows, inside, legend, matrices, run_python
 from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GroupKFold, cross_validate
+from sklearn.model_selection import GroupKFold, TimeSeriesSplit, cross_validate
 
 from sklearn_ndcg import (
     NDCGDisplay,
@@ -21,21 +21,11 @@ from sklearn_ndcg import (
     ndcg_samples,
     ndcg_score,
 )
-from sklearn_ndcg.inference import DifferenceDisplay, compare_rankers, ndcg_interval
+from sklearn_ndcg.inference import ndcg_interval
 
 matplotlib = pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
 matplotlib.use("agg")
 import matplotlib.pyplot as plt  # noqa: E402
-
-
-def legend(display):
-    return [text.get_text() for text in display.ax_.get_legend().get_texts()]
-
-
-@pytest.fixture(autouse=True)
-def _closed():
-    yield
-    plt.close("all")
 
 
 def test_curve_and_band():
@@ -249,11 +239,95 @@ def test_several_models_on_one_axis():
     assert second.k.tolist() == [1, 5, 10]
     assert first.line_.get_linewidth() == 3
     assert first.line_.get_color() != second.line_.get_color()
-    assert [text.get_text() for text in first.ax_.get_legend().get_texts()] == ["a", "b"]
+    assert legend(first) == ["a", "0.95 interval", "b"]
 
 
-def test_one_cutoff_is_drawn_as_a_point():
-    assert NDCGDisplay.from_predictions(*matrices(30), k=[5]).line_.get_marker() == "o"
+def test_one_cutoff_is_a_point_with_its_interval():
+    display = NDCGDisplay.from_predictions(*matrices(30), k=[1])
+    assert display.line_.get_marker() == "o"
+    vertices = display.band_.get_paths()[0].vertices
+    assert set(vertices[:, 0]) == {1}
+    assert [vertices[:, 1].min(), vertices[:, 1].max()] == display.interval[:, 0].tolist()
+    assert display.band_.get_linewidth() > 0  # the edge, as the area is 0
+    assert display.ax_.get_xticks().tolist() == [1]
+
+
+def test_several_rankers_stand_beside_each_other_at_one_cutoff():
+    y, scores = three_rankers()
+    display = NDCGDisplay.from_predictions(y, scores, k=[5])
+    places = [line.get_xdata()[0] for line in display.line_]
+    assert places == pytest.approx([4.8, 5, 5.2])
+    assert [band.get_paths()[0].vertices[0, 0] for band in display.band_] == places
+    assert display.ax_.get_xticks().tolist() == [5]
+
+
+@pytest.mark.parametrize(("n_documents", "ticks"), [
+    (4, [1, 2, 3, 4]), (12, [1, 2, 4, 6, 8, 10, 12]), (20, [1, *range(2, 21, 2)]),
+])  # fmt: skip
+def test_ticks_are_cutoffs_from_the_first(n_documents, ticks):
+    y, s = matrices(30, n_documents=n_documents)
+    display = NDCGDisplay.from_predictions(y, s)
+    assert display.ax_.get_xticks().tolist() == ticks
+    NDCGDisplay.from_predictions(y, -s, k=3, ax=display.ax_)
+    assert display.ax_.get_xticks().tolist() == ticks
+
+
+def many(n, name="ranker {}"):
+    y, s = matrices(40)
+    rng = np.random.default_rng(1)
+    return y, {name.format(i): s + rng.normal(0, i, s.shape) for i in range(n)}
+
+
+@pytest.mark.parametrize("n", [6, 7, 30])
+def test_curves_can_be_told_apart(n):
+    display = NDCGDisplay.from_predictions(*many(n))
+    assert len({(line.get_color(), line.get_linestyle()) for line in display.line_}) == n
+    is_outside = n > 6
+    box, axes = (each.get_window_extent() for each in (display.ax_.get_legend(), display.ax_))
+    assert inside(display)
+    assert (box.x0 >= axes.x1) == is_outside
+    assert (len({line.get_linestyle() for line in display.line_}) > 1) == is_outside
+    if is_outside:  # in the order in which the curves end
+        by_name = dict(zip(display.name, display.ndcg[:, -1], strict=True))
+        ends = [by_name[text] for text in legend(display)[:n]]
+        assert ends == sorted(ends, reverse=True)
+
+
+@pytest.mark.parametrize("n", [2, 8, 30])
+def test_long_names_of_curves_are_cut_and_inside(n):
+    display = NDCGDisplay.from_predictions(*many(n, "a ranker " * 12 + "{}"))
+    assert inside(display)
+    texts = legend(display)[:n]
+    assert len(set(texts)) == n
+    assert max(map(len, texts)) <= 60
+
+
+def test_more_curves_than_can_be_told_apart_are_refused():
+    with pytest.raises(
+        ValueError, match="31 curves .*at most 30, or draw one cutoff with Interval"
+    ):
+        NDCGDisplay.from_predictions(*many(31), k=2)
+    assert not plt.get_fignums()
+
+
+def test_short_names_of_options_take_the_place_of_defaults():
+    y, s = matrices(30)
+    display = NDCGDisplay.from_predictions(
+        y, s, k=[5], curve_kwargs={"c": "red", "ls": ":"}, plot_chance_level=True,
+        chance_level_kwargs={"c": "green", "ls": "-"},
+    )  # fmt: skip
+    assert (display.line_.get_color(), display.line_.get_linestyle()) == ("red", ":")
+    assert display.chance_level_.get_color() == "green"
+    assert display.chance_level_.get_linestyle() == "-"
+
+
+def test_rows_of_lists_are_keywords():
+    recommended = {"u": ["A", "B", "C"], "v": ["D"], "w": []}
+    relevant = {"u": {"B": 1, "X": 2, "Y": 1}, "v": {"D": 3, "Z": 1}, "w": {"A": 1}}
+    names = ("y_true", "y_score", "groups")
+    rows = dict(zip(names, from_lists(relevant, recommended), strict=True))
+    display = NDCGDisplay.from_predictions(**rows, k=3, confidence_level=None)
+    assert display.ndcg.tolist() == ndcg_curve(**rows, k=[1, 2, 3])[1].tolist()
 
 
 def test_from_estimator():
@@ -298,6 +372,21 @@ def test_from_cv_results(k):
     assert weighted.ndcg[0] == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("longer", ["X", "y", "both"])
+def test_folds_of_other_rows_are_refused(longer):
+    X, y, query = indexed_rows()
+    n, cv = len(y) // 2, TimeSeriesSplit(3)  # whose first folds leave rows out
+    results = cross_validate(
+        Ridge(), X[:n], y[:n], cv=cv, return_estimator=True, return_indices=True, scoring="r2"
+    )
+    with pytest.warns(UserWarning, match="queries"):
+        NDCGDisplay.from_cv_results(results, X[:n], y[:n], groups=query[:n], k=2)
+    rows = [len(y) if longer in (name, "both") else n for name in ("X", "y")]
+    message = f"X and y must have the {n} rows of the folds, but have {rows}"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        NDCGDisplay.from_cv_results(results, X[: rows[0]], y[: rows[1]], groups=query)
+
+
 def test_bad_input():
     X, y, query = indexed_rows()
     with pytest.raises(
@@ -336,73 +425,6 @@ def test_a_fold_without_relevant_documents_is_warned_of():
                              scoring="r2")  # fmt: skip
     with pytest.warns(UndefinedMetricWarning, match="The curves of 1 of 2 folds are nan"):
         NDCGDisplay.from_cv_results(results, X, y, groups=query, undefined="omit")
-
-
-def test_differences_of_a_pair():
-    y, good = matrices(30)
-    scores = {"good": good, "same": 2 * good, "poor": -good}
-    weight = np.arange(1, 31)
-    comparison = compare_rankers(y, scores, k=5, sample_weight=weight, random_state=0)
-    display = DifferenceDisplay.from_comparison(comparison, pair=("good", "poor"))
-    assert isinstance(display, DifferenceDisplay)
-    expected = ndcg_samples(y, good, k=5) - ndcg_samples(y, -good, k=5)
-    assert display.differences == pytest.approx(np.sort(expected)[::-1], abs=1e-15)
-    assert display.mean == pytest.approx(np.average(expected, weights=weight), abs=1e-15)
-    place = comparison.pairs.index(("good", "poor"))
-    assert display.interval == tuple(bound[place] for bound in comparison.confidence_interval)
-    better, worse = (area.get_data().values for area in (display.better_, display.worse_))
-    assert (better + worse) == pytest.approx(display.differences)
-    assert better.min() == worse.max() == 0
-    assert display.line_.get_ydata() == [display.mean] * 2
-    assert display.ax_.get_ylabel() == "Difference of NDCG, good - poor"
-    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == [
-        f"good is better: {(expected > 0).sum()} queries",
-        f"poor is better: {(expected < 0).sum()} queries",
-        f"mean {display.mean:+.4f}",
-        "0.95 interval of the mean",
-    ]
-    equal = DifferenceDisplay.from_comparison(comparison, pair=("good", "same"), ax=display.ax_)
-    assert equal.ax_ is display.ax_
-    assert equal.figure_ is display.figure_
-    assert not equal.differences.any()
-
-
-def test_a_pair_the_other_way_round_has_the_other_sign():
-    y, good = matrices(30)
-    rng = np.random.default_rng(1)
-    scores = {name: good + rng.normal(size=good.shape) for name in "abc"}
-    comparison = compare_rankers(y, scores, random_state=0)
-    forth = DifferenceDisplay.from_comparison(comparison, pair=("a", "c"))
-    back = DifferenceDisplay.from_comparison(comparison, pair=("c", "a"))
-    assert back.names == ("c", "a")
-    assert back.mean == -forth.mean != 0
-    assert back.interval == (-forth.interval[1], -forth.interval[0])
-    np.testing.assert_array_equal(back.differences, -forth.differences[::-1])
-
-
-def test_the_band_does_not_change_the_colours_of_the_areas():
-    """The band is drawn first and is opaque; a pixel of an area inside it has the area's colour."""
-    y, good = matrices(30)
-    comparison = compare_rankers(y, {"a": good, "b": -good}, confidence_level=0.9, test="t")
-    display = DifferenceDisplay.from_comparison(comparison)
-    assert display.band_.get_zorder() < display.worse_.get_zorder()
-    assert display.ax_.get_legend().get_texts()[-1].get_text() == "0.9 interval of the mean"
-    display.figure_.canvas.draw()
-    pixels = np.asarray(display.figure_.canvas.buffer_rgba())[..., :3]
-    low = display.interval[0]
-    assert low > 0
-    x, y = display.ax_.transData.transform((0.5, 0.8 * low + 0.2 * display.interval[1])).astype(int)
-    assert pixels[pixels.shape[0] - y, x].tolist() == [31, 119, 180]  # C0
-
-
-def test_the_pair_of_a_comparison():
-    y, good = matrices(30)
-    only = compare_rankers(y, {"a": good, "b": -good}, random_state=0)
-    assert DifferenceDisplay.from_comparison(only).names == ("a", "b")
-    several = compare_rankers(y, {"a": good, "b": -good, "c": 2 * good}, random_state=0)
-    for comparison, pair in ((several, None), (only, ("a", "a")), (only, "ab")):
-        with pytest.raises(ValueError, match=r"pair must be one of \[\('a', 'b'\)"):
-            DifferenceDisplay.from_comparison(comparison, pair=pair)
 
 
 @pytest.mark.parametrize("n_folds", [2, 3])
@@ -471,7 +493,7 @@ def test_a_mapping_draws_a_curve_for_each_ranker():
         assert edges.max() == high.max()
     colors = [line.get_color() for line in display.line_]
     assert len(set(colors)) == 3
-    assert legend(display) == ["good", "poor", "same", "Chance level"]
+    assert legend(display) == ["good", "poor", "same", "0.95 interval", "Chance level"]
     assert all(line.axes is display.ax_ for line in display.line_)
 
 
@@ -505,7 +527,7 @@ def test_one_ranker_in_a_mapping_is_a_list_of_one():
 
 def test_a_display_of_rankers_is_drawn_again_with_other_names():
     display = NDCGDisplay.from_predictions(*three_rankers())
-    assert legend(display.plot(name=["x", "y", "z"])) == ["x", "y", "z"]
+    assert legend(display.plot(name=["x", "y", "z"])) == ["x", "y", "z", "0.95 interval"]
     assert len(display.plot(name="one for all").line_) == 3
 
 
@@ -517,7 +539,7 @@ def test_each_ranker_has_its_style(kind):
     assert first.get_color() == "red"
     assert second.get_linestyle() == "--"
     assert third.get_linewidth() == 4
-    assert legend(display) == ["good", "poor", "mine"]
+    assert legend(display) == ["good", "poor", "mine", "0.95 interval"]
 
 
 def test_groups_and_weights_count_for_every_ranker():
@@ -593,6 +615,7 @@ def test_the_legend_has_mean_and_spread_of_the_folds():
     number = number.format(scores.mean(), scores.std())
     assert legend(display) == [f"Ridge ({number})"]
     assert legend(folds()[0]) == [number]
+    assert legend(display.plot(name="Ridge " * 20))[0].endswith(f"Ridge  ({number})")
     assert legend(display.plot(name="other")) == [f"other ({number})"]
     own, _ = folds(name="Ridge", curve_kwargs={"label": "mine", "color": "red"})
     assert legend(own) == ["mine"]
@@ -646,12 +669,6 @@ def test_despine_removes_the_spines_above_and_on_the_right(despine):
     assert display.plot().ax_.spines["top"].get_visible()  # by default
 
 
-def drawn_texts(display):
-    """What a reader sees: the texts of a legend, with formulas and escapes drawn."""
-    display.figure_.canvas.draw()
-    return [text._preprocess_math(text.get_text()) for text in display.ax_.get_legend().get_texts()]
-
-
 @pytest.mark.parametrize("name", ["cost in $ per $", "$x^2$", "a_b", "100 %", "$"])
 def test_names_are_no_formulas(name):
     y, s = matrices(30)
@@ -659,30 +676,13 @@ def test_names_are_no_formulas(name):
         NDCGDisplay.from_predictions(y, s, name=name),
         NDCGDisplay.from_predictions(y, {name: s}),
     ):
-        assert drawn_texts(display) == [(name, False)]
-    comparison = compare_rankers(y, {name: s, "b": -s}, random_state=0)
-    display = DifferenceDisplay.from_comparison(comparison)
-    assert display.names == (name, "b")
-    text, is_formula = drawn_texts(display)[0]
-    assert text.startswith(f"{name} is better: ")
-    label = display.ax_.yaxis.label
-    assert label._preprocess_math(label.get_text()) == (f"Difference of NDCG, {name} - b", False)
-    assert not is_formula
-
-
-def test_names_are_one_line():
-    y, good = matrices(30)
-    comparison = compare_rankers(y, {"two\nlines": good, "b": -good}, random_state=0)
-    display = DifferenceDisplay.from_comparison(comparison)
-    assert display.ax_.get_ylabel() == "Difference of NDCG, two lines - b"
+        assert drawn_texts(display) == [(name, False), ("0.95 interval", False)]
 
 
 def test_names_with_an_underscore_in_front_are_in_the_legend():
     y, s = matrices(30)
     display = NDCGDisplay.from_predictions(y, {"_a": s, "b": -s, 3: -s})
-    assert [text.strip() for text in legend(display)] == ["_a", "b", "3"]
-    comparison = compare_rankers(y, {"_a": s, "b": -s}, random_state=0)
-    assert len(legend(DifferenceDisplay.from_comparison(comparison))) == 4
+    assert [text.strip() for text in legend(display)] == ["_a", "b", "3", "0.95 interval"]
 
 
 def test_unknown_options_are_refused():

@@ -43,8 +43,7 @@ pytestmark = pytest.mark.filterwarnings(
 )
 # Run by hand (`slow`): large frameworks, and libraries that pin old versions.
 BY_HAND = {
-    "torchmetrics", "rax", "rankereval", "recommenders", "rectools", "replay", "ir_evaluation",
-    "ir_eval_numba", "allrank", "evidently", "tensorflow_ranking",
+    "torchmetrics", "rax", "rankereval", "recommenders", "rectools", "replay",
 }  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """The scorers: where ids come from, what an estimator's output means, scikit-learn's tools."""
 
 import pickle
+import warnings
 from copy import deepcopy
 from fractions import Fraction
 from typing import Unpack, get_type_hints
@@ -11,23 +12,24 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import sklearn
-from helpers import graded_rows
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.compose import make_column_transformer
+from sklearn.cluster import KMeans
+from sklearn.compose import TransformedTargetRegressor, make_column_transformer
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
+    IsolationForest,
     RandomForestClassifier,
 )
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
-from sklearn.metrics import make_scorer
+from sklearn.metrics import average_precision_score, make_scorer, recall_score, roc_auc_score
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -42,7 +44,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, LinearSVC
+from sklearn.svm import SVC, LinearSVC, OneClassSVM
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ndcg import (
@@ -53,6 +55,7 @@ from sklearn_ndcg import (
     jarvelin_kekalainen,
     make_dcg_scorer,
     make_ndcg_scorer,
+    make_query_scorer,
     ndcg_curve,
     ndcg_samples,
     ndcg_score,
@@ -283,11 +286,17 @@ def test_routing_is_not_needed_to_build_one():
         make_ndcg_scorer().set_score_request(groups=True)
 
 
+def top_is_best(y_true, y_score, grade=3):
+    """Whether the document with the highest score has the grade."""
+    return y_true[np.argmax(y_score)] == grade
+
+
 SCORERS = [
     make_ndcg_scorer(),
     make_ndcg_scorer(k=[1, None], group_by="q", gain={0: 0, 1: 3, 2: 7, 3: 9}),
     make_dcg_scorer(k=5, group_by=one_ranking, discount=jarvelin_kekalainen(b=3)),
     make_ndcg_scorer(k="retrieved", response_method=["decision_function", "predict"]),
+    make_query_scorer(top_is_best, greater_is_better=False, undefined=0, grade=2),
 ]
 
 
@@ -317,6 +326,10 @@ def test_repr_shows_the_options():
         (
             "GroupedScorer(measure=Measure(k='retrieved'), "
             "response_method=['decision_function', 'predict'])"
+        ),
+        (
+            "GroupedScorer(measure=QueryMetric(undefined=0, function=top_is_best, "
+            "options={'grade': 2}, greater_is_better=False), name='top_is_best')"
         ),
     ]
     search = GridSearchCV(Ridge(), {"alpha": [1]}, scoring=make_ndcg_scorer(k=5))
@@ -434,6 +447,18 @@ def test_make_scorer_takes_the_plain_function(data, routing):
         Ridge(), X, y, scoring=make_ndcg_scorer(k=3), cv=GroupKFold(4), params={"groups": query}
     )
     np.testing.assert_array_equal(got, ours)
+
+
+def test_make_scorer_of_rows_without_ids_leads_to_our_scorer(data):
+    X, y, _ = data
+    for metric in (ndcg_score, dcg_score):
+        scoring = make_scorer(metric, k=3)
+        with pytest.raises(
+            ValueError, match=r"^y_true is 1-D.*\[y_true\], \[y_score\].*groups="
+        ) as raised:
+            cross_val_score(Ridge(), X, y, scoring=scoring, error_score="raise")
+        assert "scoring=make_ndcg_scorer(...) finds the ids" in str(raised.value)
+        assert "XGB" not in str(raised.value)
 
 
 def test_make_scorer_takes_the_plain_function_for_matrices(data):
@@ -838,6 +863,64 @@ def test_classifiers_without_tags(data):
     assert make_ndcg_scorer()(Duck(), X, y, groups=query) == expected
 
 
+class Untyped(BaseEstimator):
+    """A classifier that does not say so, as those of mord, NGBoost and FLAML."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.model_ = LogisticRegression().fit(X, y)
+        return self
+
+    def predict(self, X):
+        return self.model_.predict(X)
+
+    def predict_proba(self, X):
+        return self.model_.predict_proba(X)
+
+
+def test_what_has_probabilities_of_several_classes_is_a_classifier(data):
+    X, y, query = data
+    model = Untyped().fit(X, y)
+    expected = ndcg_score(y, np.round(model.predict_proba(X) @ range(4), 12), groups=query)
+    assert expected != ndcg_score(y, model.predict(X), groups=query)
+    search = GridSearchCV(model, {}, cv=2, scoring="accuracy")
+    for classifier in (model, search, make_pipeline(StandardScaler(), model), GroupedRanker(model)):
+        found = make_ndcg_scorer()(classifier.fit(X, y), X, y, groups=query)
+        assert found == pytest.approx(expected, abs=1e-3)  # the scaler changes the fit a little
+
+
+def test_probabilities_without_classes(data):
+    X, y, query = data
+    model = Untyped().fit(X, y > 1)
+    del model.classes_
+    expected = ndcg_score(y, model.predict(X), groups=query)
+    with pytest.warns(UserWarning, match="^Untyped has predict_proba but no classes_.*'predict'"):
+        assert make_ndcg_scorer()(model, X, y, groups=query) == expected
+    assert make_ndcg_scorer(response_method="predict")(model, X, y, groups=query) == expected
+    model.classes_ = None  # a regressor of AutoGluon
+    assert make_ndcg_scorer()(model, X, y, groups=query) == expected
+
+    def second(model, X):
+        return model.predict_proba(X)[:, 1]
+
+    expected = ndcg_score(y, second(model, X), groups=query)
+    assert make_ndcg_scorer(response_method=second)(model, X, y, groups=query) == expected
+
+
+@pytest.mark.parametrize(
+    "model", [KMeans(3, n_init=1), OneClassSVM(), IsolationForest(n_estimators=10)]
+)
+def test_labels_of_clusters_and_outliers_are_not_scores(data, model):
+    X, y, query = data
+    for fitted in (make_pipeline(StandardScaler(), clone(model)).fit(X), model.fit(X)):
+        with pytest.raises(ValueError, match="predicts labels, .*response_method='score_samples'"):
+            make_ndcg_scorer()(fitted, X, y, groups=query)
+    if hasattr(model, "score_samples"):
+        expected = ndcg_score(y, model.score_samples(X), groups=query)
+        scorer = make_ndcg_scorer(response_method="score_samples")
+        assert scorer(model, X, y, groups=query) == expected
+
+
 def test_probabilities_that_fit_no_classes(data):
     X, y, query = data
     model = LogisticRegression().fit(X, y)
@@ -863,6 +946,37 @@ def test_the_group_column_is_kept_out_of_the_features(data):
     for value, (train, test) in zip(got, GroupKFold(4).split(X, y, query), strict=True):
         s = plain.fit(X.iloc[train], y[train]).predict(X.iloc[test])
         assert value == pytest.approx(ndcg_score(y[test], s, groups=query[test], k=3))
+
+
+IS_FEATURE = r"^The column of ids, group_by='q', is a feature of (\w+)\. Move it to an index level"
+
+
+def test_a_model_that_learns_from_the_ids(data):
+    X, y, query = data
+    scorer, table = make_ndcg_scorer(k=3, group_by="q"), X.assign(q=query)
+    kept = make_pipeline(StandardScaler(), Ridge()).set_output(transform="pandas")
+    for model in (Ridge(), GridSearchCV(Ridge(), {}, cv=2), kept):
+        with pytest.warns(UserWarning, match=IS_FEATURE) as caught:
+            scorer(model.fit(table, y), table, y)
+        assert [each.filename for each in caught] == [__file__]
+
+
+def test_a_model_that_does_not_learn_from_the_ids_is_not_warned_of(data):
+    X, y, query = data
+    scorer, table = make_ndcg_scorer(k=3, group_by="q"), X.assign(q=query)
+    drops = make_column_transformer((StandardScaler(), ["a", "b", "c"])).set_output(
+        transform="pandas"
+    )
+    for model in (
+        make_pipeline(drops, Ridge()),
+        TransformedTargetRegressor(make_pipeline(drops, Ridge())),
+        GroupedRanker(Ridge(), group_by="q"),
+        GroupedRanker(FirstColumn(), group_by="q"),
+        FirstColumn(),
+    ):
+        scorer(model.fit(table, y), table, y)
+    level = X.set_index(pd.Index(query, name="q"))
+    scorer(Ridge().fit(level, y), level, y)
 
 
 # --- early stopping of HistGradientBoosting, which passes binned X to the scorer
@@ -1107,16 +1221,188 @@ def test_certain_probabilities_of_a_binary_classifier_stay_apart(model):
     assert scorer(model, X, relevance) == pytest.approx(expected, abs=1e-12)
 
 
-def test_many_cutoffs_are_taken_in_parts(monkeypatch):
-    X, y, q = graded_rows(n_queries=30)
-    X = X.set_index(pd.Index(q, name="q"))
-    model = Ridge().fit(X, y)
-    scorer = make_ndcg_scorer(k=[*range(1, 20), None, "retrieved"], group_by="q")
-    y = np.where(q == q[0], 0, y)
-    with pytest.warns(UndefinedMetricWarning):
-        whole = scorer(model, X, y)
-    monkeypatch.setattr("sklearn_ndcg._metrics.queries._VALUES_AT_A_TIME", 100)
-    with pytest.warns(UndefinedMetricWarning) as caught:
-        in_parts = scorer(model, X, y)
-    assert in_parts == whole
-    assert len(caught) == 1
+# --- any function of the rows of one query
+
+
+def reciprocal_rank(y_true, y_score):
+    ranked = y_true[np.argsort(-y_score, kind="stable")] > 0
+    return 1 / (1 + np.argmax(ranked)) if ranked.any() else np.nan
+
+
+def binary(function):
+    """The function of whether a document is relevant."""
+    return lambda y_true, y_score, **options: function(y_true > 1, y_score, **options)
+
+
+def by_loop(function, y, score, query, weight=None, undefined=0.0, **options):
+    """The mean of the function over queries; undefined are those with a single class."""
+    values, weights = [], []
+    for each in np.unique(query):
+        rows = query == each
+        is_defined = len(np.unique(y[rows] > 1)) == 2
+        values.append(function(y[rows], score[rows], **options) if is_defined else undefined)
+        weights.append(1 if weight is None else weight[rows].mean())
+    left = ~np.isnan(values)
+    return np.average(np.array(values)[left], weights=np.array(weights)[left])
+
+
+def some_undefined(data):
+    """Rows of which some queries have a single class, without a relevant document."""
+    X, y, query = data
+    y = np.where(query % 5 == 0, y % 2, y)
+    for each in np.unique(query):  # the other queries have both classes
+        rows = np.flatnonzero(query == each)
+        y[rows[0]] = 0
+        y[rows[1]] = 3 if each % 5 else 1
+    return X, y, query, X["a"].to_numpy()
+
+
+@pytest.mark.parametrize("function", [binary(roc_auc_score), binary(average_precision_score)])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("undefined", "value"), [("omit", np.nan), (0.25, 0.25), ("warn", 0.0)])
+def test_the_mean_of_a_function_over_queries(data, function, weighted, undefined, value):
+    X, y, query, score = some_undefined(data)
+    weight = 1.0 + query % 3 + score % 1 if weighted else None
+    scorer = make_query_scorer(function, undefined=undefined)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = scorer(FirstColumn(), X, y, weight, groups=query)
+    assert found == pytest.approx(by_loop(function, y, score, query, weight, value), rel=1e-14)
+    if undefined == "warn":  # once
+        assert [each.category for each in caught] == [UndefinedMetricWarning]
+        assert "is undefined for 4 of 20 queries" in str(caught[0].message)
+    else:
+        assert not caught
+    loss = make_query_scorer(function, undefined=undefined, greater_is_better=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        assert loss(FirstColumn(), X, y, weight, groups=query) == -found
+    with pytest.raises(ValueError, match="is undefined for 4 of 20 queries.*undefined='omit'"):
+        make_query_scorer(function, undefined="raise")(FirstColumn(), X, y, groups=query)
+
+
+def says(category, text):
+    def function(y_true, y_score):
+        if not (y_true > 1).any():
+            raise category(text)
+        return 1.0
+
+    return function
+
+
+@pytest.mark.parametrize(
+    ("function", "is_undefined"),
+    [
+        (reciprocal_rank, False),
+        (lambda y, s: np.nan if y.max() < 2 else 1.0, True),
+        (binary(recall_score), True),  # warns and returns 0
+        (says(ValueError, "Only one class present in y_true. ROC AUC score is not defined"), True),
+        (says(UndefinedMetricWarning, "no relevant document"), True),
+    ],
+)
+def test_what_makes_a_query_undefined(data, function, is_undefined):
+    X, y, query, _ = some_undefined(data)
+    scorer = make_query_scorer(function, undefined="omit", group_by=lambda X: query)
+    y_of_1, X = np.where(query % 5, 3, y), X.assign(a=1)
+    assert scorer(FirstColumn(), X, y_of_1) == (1.0 if is_undefined else pytest.approx(0.9))
+
+
+def test_errors_of_the_function_are_not_caught(data):
+    X, y, query = data
+    for function, error, words in (
+        (average_precision_score, ValueError, "score_func gets one query"),
+        (lambda y, s: 1 / (y.max() - y.max()).item(), ZeroDivisionError, "division by zero"),
+        (lambda y, s: s, (TypeError, ValueError), "sequence|only|convert"),
+        (lambda y: 1.0, TypeError, "positional"),
+    ):
+        with pytest.raises(error, match=words):
+            make_query_scorer(function)(FirstColumn(), X, y, groups=query)
+    for wrong in ("roc_auc", make_scorer(roc_auc_score), make_ndcg_scorer(), Ridge, None):
+        with pytest.raises(TypeError, match="^score_func must be a function of y_true and y_score"):
+            make_query_scorer(wrong)
+    with pytest.raises(ValueError, match="undefined must be one of 'warn'"):
+        make_query_scorer(roc_auc_score, undefined=np.nan)
+
+
+def test_functions_get_their_rows_and_may_change_them(data):
+    X, y, query = data
+    unjudged = np.where(np.arange(len(y)) % 7 == 0, np.nan, y)
+    seen = []
+
+    def note(y_true, y_score, *, by):
+        seen.append((y_true.copy(), y_score.copy(), by))
+        y_true[:], y_score[:] = 0, 0
+        return 1
+
+    before = unjudged.copy(), X["a"].to_numpy().copy()
+    assert make_query_scorer(note, by=7)(FirstColumn(), X, unjudged, groups=query) == 1
+    for each, (y_true, y_score, by) in zip(np.unique(query), seen, strict=True):
+        rows = query == each
+        np.testing.assert_array_equal(y_true, unjudged[rows])
+        np.testing.assert_array_equal(y_score, X["a"][rows])
+        assert by == 7
+    np.testing.assert_array_equal(unjudged, before[0])
+    np.testing.assert_array_equal(X["a"], before[1])
+
+
+def test_functions_beside_ndcg_in_a_search(data):
+    X, y, query = data
+    X = X.set_index(pd.Index(query, name="q"))
+    scoring = {
+        "mrr": make_query_scorer(reciprocal_rank, group_by="q"),
+        "ndcg": make_ndcg_scorer(k=3, group_by="q"),
+    }
+    search = GridSearchCV(Ridge(), {"alpha": [1]}, scoring=scoring, cv=GroupKFold(4), refit="mrr")
+    found = search.fit(X, y, groups=query).cv_results_
+    for fold, (train, test) in enumerate(GroupKFold(4).split(X, y, query)):
+        score = Ridge(alpha=1).fit(X.iloc[train], y[train]).predict(X.iloc[test])
+        each = [reciprocal_rank(y[test][rows], score[rows])
+                for rows in (query[test] == q for q in np.unique(query[test]))]  # fmt: skip
+        assert found[f"split{fold}_test_mrr"][0] == pytest.approx(np.mean(each))
+        expected = ndcg_score(y[test], score, groups=query[test], k=3)
+        assert found[f"split{fold}_test_ndcg"][0] == pytest.approx(expected)
+
+
+def test_functions_are_routed_and_guarded_like_ndcg(data, routing):
+    X, y, query = data
+    scorer = make_query_scorer(reciprocal_rank, all_groups=query)
+    assert scorer.get_metadata_routing().score.requests["groups"] is True
+    weighted = clone(scorer).set_score_request(sample_weight=True)
+    params = {"groups": query, "sample_weight": 1.0 + query}
+    model = Ridge().set_fit_request(sample_weight=False)
+    assert (
+        cross_val_score(model, X, y, scoring=weighted, cv=GroupKFold(4), params=params) > 0
+    ).all()
+    with pytest.raises(ValueError, match="scored queries is not complete"):
+        scorer(FirstColumn(), X[1:], y[1:], groups=query[1:])
+    with pytest.raises(ValueError, match="got no groups"):
+        scorer(FirstColumn(), X, y)
+
+
+@pytest.mark.parametrize("classes", [[0, 1], [0, 1, 3]])
+def test_a_function_gets_the_expected_class(data, classes):
+    X, y, query = data
+    y = np.array(classes)[y % len(classes)]
+    model = LogisticRegression().fit(X, y)
+    seen = []
+    scorer = make_query_scorer(lambda y_true, y_score: seen.append(y_score) or 1.0)
+    scorer(model, X, y, groups=query)
+    rows = np.argsort(query, kind="stable")
+    np.testing.assert_allclose(np.concatenate(seen), model.predict_proba(X)[rows] @ classes)
+
+
+def test_functions_of_the_rows_of_a_matrix(data):
+    X, y, _ = data
+    wide = np.c_[y > 0, y > 1, y > 2].astype(int)
+    model = LinearRegression().fit(X, wide)
+    values = [reciprocal_rank(*rows) for rows in zip(wide, model.predict(X), strict=True)]
+    for given in (wide, sparse.csr_array(wide)):
+        found = make_query_scorer(reciprocal_rank, undefined="omit")(model, X, given)
+        assert found == pytest.approx(np.nanmean(values))
+
+
+def test_a_fold_on_which_a_function_is_undefined(data):
+    X, y, query = data
+    scorer = make_query_scorer(lambda y, s: np.nan, undefined="omit")
+    with pytest.warns(UndefinedMetricWarning, match="The score is nan.*undefined for all queries"):
+        assert np.isnan(scorer(FirstColumn(), X, y, groups=query))

@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -477,7 +478,7 @@ def test_other_splitters_are_told_the_way_out(days):
 WRONG = {
     "no groups": (QuerySplitter(3), {}, ValueError, "got no groups.*group_by, which says where in X"),
     "iterator": (QuerySplitter(iter([])), {"groups": 1}, TypeError, "cv is an iterator.*list"),
-    "group splitter": (QuerySplitter(GroupKFold(3)), {"groups": 1}, ValueError, "GroupKFold splits by group itself"),
+    "group splitter": (QuerySplitter(GroupKFold(3)), {"groups": 1}, ValueError, "GroupKFold splits by group itself.*pass groups= .*QuerySplitter.5, group_by=...., with a number of"),
     "no training set": (QuerySplitter([([], [0])]), {"groups": 1}, ValueError, "the training set of fold 0 has none of the 24 queries"),
     "no test set": (QuerySplitter([([0], np.zeros(24, bool))]), {"groups": 1}, ValueError, "the test set of fold 0 has none"),
     "queries beyond": (QuerySplitter([([0], [24])]), {"groups": 1}, ValueError, "fold 0 does not fit 24 queries"),
@@ -494,6 +495,22 @@ def test_bad_input(name, days):
     options = {"groups": query} if options else {}
     with pytest.raises(error, match=f"(?s){words}"):
         list(splitter.split(X, y, **options))
+
+
+@pytest.mark.parametrize("has_y", [True, False])
+def test_ids_of_other_rows_are_refused(has_y):
+    X = pd.DataFrame({"a": np.arange(40.0)})
+    query = pd.Series(np.arange(40) // 4)
+    part, y = X[20:], X["a"][20:] if has_y else None
+    words = "groups has labels in its index that the index of X and y lacks: 20 rows"
+    for split in (QuerySplitter(2).split, partial(check_group_splits, GroupKFold(2))):
+        for groups in (query[20:], query[:20].to_numpy()):
+            list(split(part, y, groups) or ())
+        with pytest.raises(ValueError, match=words):
+            list(split(part, y, query[:20]))
+    if has_y:
+        with pytest.raises(ValueError, match=words):
+            make_ndcg_scorer()(Ridge().fit(X, X["a"]), part, y, groups=query[:20])
 
 
 def test_the_number_of_splits_without_data():

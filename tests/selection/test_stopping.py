@@ -17,6 +17,7 @@ from sklearn.ensemble import (
 )
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import Ridge
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -26,6 +27,7 @@ from sklearn_ndcg import (
     dcg_score,
     make_dcg_scorer,
     make_ndcg_scorer,
+    make_query_scorer,
     ndcg_score,
     one_ranking,
 )
@@ -288,6 +290,33 @@ def test_dcg_and_other_numbers_can_be_stopped_by(data):
         ]
         ranker = stop(inner, X, y, query, scoring=make_dcg_scorer(k=2, gain=gain))
         assert ranker.best_iteration_ == np.argmax(scores) + 1
+
+
+@boosters
+@pytest.mark.parametrize("kind", ["Ranker", "Regressor", "Classifier"])
+def test_any_function_of_a_query_can_be_stopped_by(data, library, kind):
+    X, y, query = data
+    y, held = (y > 1).astype(int), held_out_rows(query)
+    y_held, ids = y[held], query[held]
+    model = fit_bare(library, kind, library(kind), X[~held], y[~held], query[~held])
+    both = [rows for rows in (ids == i for i in np.unique(ids)) if np.ptp(y_held[rows])]
+    scores = [
+        np.mean([roc_auc_score(y_held[rows], each[rows]) for rows in both])
+        for each in staged(library, kind, model, X[held])
+    ]
+    scoring = make_query_scorer(roc_auc_score, undefined="omit")
+    ranker = stop(library(kind), X, y, query, scoring=scoring, n_iter_no_change=ROUNDS)
+    assert ranker.best_iteration_ - FIRST[library] == np.argmax(np.round(scores, 12))
+
+
+def test_a_round_without_a_score_is_not_the_best(data):
+    def spread(y_true, y_score):
+        return np.ptp(y_score) if np.ptp(y_score) > 0.5 else np.nan
+
+    X, y, query = data
+    scoring = make_query_scorer(spread, undefined="omit")
+    ranker = stop(histogram("Regressor"), X, y, query, scoring=scoring)
+    assert ranker.best_iteration_ == ROUNDS
 
 
 @pytest.mark.parametrize("library", [histogram, boosting, adaboost])

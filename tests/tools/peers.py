@@ -1,0 +1,269 @@
+"""Other libraries' NDCG behind one interface, to compare, to tabulate and to time.
+
+A peer takes rows sorted by query, with ids 0, 1, 2, ..., prepares the input that its users have,
+and returns the call that computes NDCG: the value of each query or, if the library gives only that,
+their mean. `k` is None for all documents.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from typing import NamedTuple
+
+import numpy as np
+from sklearn import metrics
+
+
+def scikit_learn(y_true, y_score, groups, k, every=1):
+    edges = np.flatnonzero(np.diff(groups, prepend=-1, append=-1))
+
+    def call():
+        values = np.full(len(edges) - 1, np.nan)
+        for query in range(0, len(values), every):
+            y, s = (rows[None, edges[query] : edges[query + 1]] for rows in (y_true, y_score))
+            # scikit-learn refuses a query of a single document
+            values[query] = metrics.ndcg_score(y, s, k=k) if y.size > 1 else y[0, 0] > 0
+        return values
+
+    return call
+
+
+def lightgbm(y_true, y_score, groups, k, n_threads=1):
+    import lightgbm
+
+    params = {"objective": "none", "metric": "ndcg", "eval_at": [k or len(y_true)], "verbose": -1}
+    params |= {"feature_pre_filter": False, "num_threads": n_threads}
+    rows = np.arange(len(y_true))[:, None]
+    # without trees, predictions are the initial scores
+    data = lightgbm.Dataset(
+        rows, label=y_true, group=np.bincount(groups), init_score=y_score, params=params
+    )
+    booster = lightgbm.Booster(params, data)
+    return lambda: booster.eval_train()[0][2]
+
+
+def xgboost(y_true, y_score, groups, k, exponential=True, minus="", n_threads=1):
+    import xgboost
+
+    data = xgboost.DMatrix(np.zeros((len(y_true), 1)), label=y_true, base_margin=y_score)
+    data.set_group(np.bincount(groups))
+    metric = f"ndcg@{k or len(y_true)}{minus}"
+    params = {"objective": "rank:pairwise", "base_score": 0.0, "eval_metric": [metric]}
+    params["nthread"] = n_threads
+    booster = xgboost.Booster(params | {"ndcg_exp_gain": exponential}, [data])
+    return lambda: float(booster.eval(data).rsplit(":", 1)[1])
+
+
+def catboost(y_true, y_score, groups, k, options="", n_threads=1):
+    from catboost.utils import eval_metric
+
+    metric = f"NDCG:top={k or -1}{options}"
+    threads = {"thread_count": n_threads}
+    return lambda: eval_metric(y_true, y_score, metric, group_id=groups, **threads)[0]
+
+
+def ranx(y_true, y_score, groups, k, metric="ndcg"):
+    import ranx
+
+    qrels = ranx.Qrels(nested(groups, y_true.astype(int).tolist()))
+    run = ranx.Run(nested(groups, y_score.astype(float).tolist()))
+    metric += f"@{k}" if k else ""
+    return lambda: np.atleast_1d(ranx.evaluate(qrels, run, metric, return_mean=False))
+
+
+def pytrec_eval(y_true, y_score, groups, k):
+    import pytrec_eval
+
+    measure = f"ndcg_cut.{k}" if k else "ndcg"
+    evaluator = pytrec_eval.RelevanceEvaluator(nested(groups, y_true.tolist()), {measure})
+    run = nested(groups, y_score.astype(float).tolist())
+
+    def call():
+        values = evaluator.evaluate(run)
+        return np.array([values[query][measure.replace(".", "_")] for query in run])
+
+    return call
+
+
+def ir_measures(y_true, y_score, groups, k):
+    import ir_measures
+
+    measure = ir_measures.nDCG @ k if k else ir_measures.nDCG
+    qrels = nested(groups, y_true.tolist())
+    run = nested(groups, y_score.astype(float).tolist())
+
+    def call():
+        values = {each.query_id: each.value for each in measure.iter_calc(qrels, run)}
+        return np.array([values[query] for query in run])
+
+    return call
+
+
+def torchmetrics(y_true, y_score, groups, k, empty="neg"):
+    import torch
+    from torchmetrics.retrieval import RetrievalNormalizedDCG
+
+    metric = RetrievalNormalizedDCG(empty_target_action=empty, top_k=k)
+    score, relevance, indexes = map(torch.tensor, (y_score, y_true, groups))
+    return lambda: float(metric(score, relevance, indexes=indexes))
+
+
+def rax(y_true, y_score, groups, k):
+    import jax.numpy as jnp
+    import rax
+
+    score, relevance = (jnp.asarray(each, jnp.float32) for each in (y_score, y_true))
+    segments = jnp.asarray(groups)
+    return lambda: float(rax.ndcg_metric(score, relevance, segments=segments, topn=k))
+
+
+def rankereval(y_true, y_score, groups, k):
+    np.NaN = np.nan  # noqa: NPY201  (rankereval 0.2.0 was written before NumPy 2)
+    from rankereval import NDCG, NumericLabels, Rankings
+
+    queries = [groups == query for query in np.unique(groups)]
+    labels = [NumericLabels.from_matrix([y_true[rows]]) for rows in queries]
+    scores = [Rankings.from_scores([y_score[rows].copy()]) for rows in queries]
+    return lambda: np.nanmean([NDCG(k).score(y, s)[0] for y, s in zip(labels, scores, strict=True)])
+
+
+def recommenders(y_true, y_score, groups, k):
+    from recommenders.evaluation.python_evaluation import ndcg_at_k
+
+    truth, predicted = frames(y_true, y_score, groups, ("userID", "itemID", "rating", "prediction"))
+    return lambda: ndcg_at_k(truth, predicted, k=k or len(y_true), score_type="raw")
+
+
+def rectools(y_true, y_score, groups, k, achievable=False):
+    from rectools.metrics import NDCG
+
+    truth, predicted = frames(y_true, y_score, groups, ("user_id", "item_id", "weight", "rank"))
+    order = predicted.sort_values("rank", ascending=False, kind="stable").groupby("user_id")
+    predicted["rank"] = order.cumcount() + 1
+    metric = NDCG(k or len(y_true), divide_by_achievable=achievable)
+    return lambda: metric.calc(predicted, truth[truth["weight"] > 0])
+
+
+def replay(y_true, y_score, groups, k):
+    from replay.metrics import NDCG
+
+    truth, predicted = frames(y_true, y_score, groups, ("query_id", "item_id", "weight", "rating"))
+    metric = NDCG(k or len(y_true))
+    return lambda: next(iter(metric(predicted, truth[truth["weight"] > 0]).values()))
+
+
+def nested(groups, values):
+    """Rows as {query: {document: value}}, ids of documents rising from row to row."""
+    found = {}
+    for row, (query, value) in enumerate(zip(groups.tolist(), values, strict=True)):
+        found.setdefault(f"q{query:08d}", {})[f"d{row:08d}"] = value
+    return found
+
+
+def frames(y_true, y_score, groups, names):
+    """Rows as two data frames: users, items and their relevance; users, items and scores."""
+    import pandas as pd
+
+    user, item, relevance, score = names
+    keys = {user: groups, item: np.arange(len(groups))}
+    return pd.DataFrame(keys | {relevance: y_true}), pd.DataFrame(keys | {score: y_score})
+
+
+def as_given(y_true, y_score, groups):
+    return y_true, y_score, groups
+
+
+def in_single_precision(y_true, y_score, groups):
+    return y_true, y_score.astype(np.float32), groups
+
+
+def all_in_single_precision(y_true, y_score, groups):
+    return y_true.astype(np.float32), y_score.astype(np.float32), groups
+
+
+def labels_in_single_precision(y_true, y_score, groups):
+    return y_true.astype(np.float32), y_score, groups
+
+
+def last_first(y_true, y_score, groups):
+    """Documents by id, descending: their ids rise from row to row."""
+    return y_true[::-1], y_score[::-1], groups[::-1]
+
+
+def last_first_in_single_precision(y_true, y_score, groups):
+    return in_single_precision(*last_first(y_true, y_score, groups))
+
+
+def in_the_order_of_ranx(y_true, y_score, groups):
+    """ranx's own order of each query as scores, as it shuffles ties of more than 15 documents."""
+    import ranx
+
+    run = ranx.Run(nested(groups, y_score.astype(float).tolist()))
+    ranked = [int(document[1:]) for query in run.to_dict().values() for document in query]
+    place = np.empty(len(ranked))
+    place[ranked] = -np.arange(len(ranked))
+    return y_true, place, groups
+
+
+class Peer(NamedTuple):
+    """A library's NDCG, with the settings of a convention."""
+
+    library: str
+    call: str
+    compute: Callable
+    convention: str | None = None
+    rows: Callable = as_given  # the rows for ndcg_score
+    takes_fractions: bool = False  # as relevance
+    tolerance: float = 1e-12
+    since: tuple = ()  # the first version that works without training
+
+    @property
+    def installed(self):
+        if not self.since or find_spec(self.library) is None:
+            return find_spec(self.library) is not None
+        version = import_module(self.library).__version__.split(".")
+        return tuple(map(int, version[:2])) >= self.since
+
+    def value(self, y_true, y_score, groups, k=None):
+        """Return the value of each query, or their mean."""
+        return self.compute(y_true, y_score, groups, k)()
+
+
+def single(library, call, compute, convention):
+    """Return a peer that computes in float32."""
+    return Peer(library, call, compute, convention, all_in_single_precision, True, 1e-6)
+
+
+xgboost_minus = partial(xgboost, minus="-")
+xgboost_linear = partial(xgboost, exponential=False)
+catboost_exp = partial(catboost, options=";type=Exp")
+catboost_position = partial(catboost, options=";denominator=Position")
+ranx_burges = partial(ranx, metric="ndcg_burges")
+torchmetrics_skip = partial(torchmetrics, empty="skip")
+rectools_achievable = partial(rectools, achievable=True)
+
+# fmt: off
+PEERS = [
+    Peer("sklearn", "ndcg_score", scikit_learn, "sklearn", takes_fractions=True),
+    Peer("lightgbm", "ndcg", lightgbm, "lightgbm"),
+    Peer("xgboost", "ndcg", xgboost, "xgboost", in_single_precision),
+    Peer("xgboost", "ndcg-", xgboost_minus, "xgboost-minus", in_single_precision),
+    Peer("xgboost", "ndcg, ndcg_exp_gain=False", xgboost_linear, "xgboost-linear", all_in_single_precision, True, since=(3, 2)),
+    Peer("catboost", "NDCG", catboost, "catboost", labels_in_single_precision, True),
+    Peer("catboost", "NDCG:type=Exp", catboost_exp, "catboost-exp", labels_in_single_precision, True),
+    Peer("catboost", "NDCG:denominator=Position", catboost_position, "catboost-position", labels_in_single_precision, True),
+    Peer("pytrec_eval", "ndcg, ndcg_cut", pytrec_eval, "trec_eval", last_first_in_single_precision),
+    Peer("ir_measures", "nDCG", ir_measures, "trec_eval", last_first_in_single_precision),
+    Peer("ranx", "ndcg", ranx, "ranx", in_the_order_of_ranx),
+    Peer("ranx", "ndcg_burges", ranx_burges, "ranx-burges", in_the_order_of_ranx),
+    single("torchmetrics", "RetrievalNormalizedDCG", torchmetrics, "torchmetrics"),
+    single("torchmetrics", "RetrievalNormalizedDCG(empty_target_action='skip')", torchmetrics_skip, "torchmetrics-skip"),
+    single("rax", "ndcg_metric", rax, "rax"),
+    Peer("rankereval", "NDCG", rankereval),
+    Peer("recommenders", "ndcg_at_k(score_type='raw')", recommenders),
+    Peer("rectools", "NDCG", rectools),
+    Peer("rectools", "NDCG(divide_by_achievable=True)", rectools_achievable),
+    Peer("replay", "NDCG", replay),
+]
+# fmt: on

@@ -1,0 +1,196 @@
+"""Whose NDCG is this? What each library does, found by running it beside `ndcg_score`.
+
+``python tests/tools/whose_ndcg.py`` rewrites the tables of docs/whose_ndcg.md. Rows of libraries
+that are not installed stay as they are: see CONTRIBUTING.md for how to install them all.
+"""
+
+import contextlib
+import io
+import re
+import warnings
+from functools import cache
+from importlib.metadata import packages_distributions, version
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from peers import PEERS, as_given, in_single_precision, last_first
+
+from sklearn_ndcg import ndcg_samples
+
+PAGE = Path(__file__).parents[2] / "docs" / "whose_ndcg.md"
+COLUMNS = ["gain", "ties", "no relevant document", "scores", "example"]
+
+# The example: a tie, a query without a relevant document, two scores that are one in float32.
+GRADES = np.array([3, 0, 2, 1, 0, 0, 0, 0, 0, 1, 0, 2])
+SCORES = np.array([0.9, 0.9, 0.4, 0.3, 0.1, 0.5, 0.2, 0.1, 1.0, 1.0 + 1e-9, 0.5, 0.2])
+QUERIES = np.repeat([0, 1, 2], [5, 3, 4])
+K = 3
+_CALLS = 20  # by which a library that breaks ties at random shows it
+
+installed = [peer for peer in PEERS if peer.installed]
+
+# What a library may do, in the words of ndcg_score, the usual first.
+GAINS = {
+    "linear": "linear",
+    "exponential": "exponential",
+    "binary": lambda y: (y > 0).astype(float),
+}
+DISCOUNTS = {"log": "log", "reciprocal": "reciprocal"}
+TIES = {
+    "average": ("average", as_given),
+    "stable": ("stable", as_given),
+    "worst": ("worst", as_given),
+    "best": ("best", as_given),
+    "by id, descending": ("stable", last_first),
+}
+UNDEFINED = {"0": 0.0, "1": 1.0, "left out": "omit"}
+PRECISIONS = {"float64": as_given, "float32": in_single_precision}
+
+# Data that tell them apart: relevance, scores. The first query has a value of its own, so that a
+# mean shows what became of the second.
+FIRST = ([0, 1, 3], [3.0, 2.0, 1.0])
+SECOND = {
+    "gain and discount": ([1, 0, 4, 2, 3], [5.0, 4.0, 3.0, 2.0, 1.0]),
+    "ties": ([1, 0, 2, 0], [1.0, 1.0, 1.0, 1.0]),
+    "ties, reversed": ([0, 2, 0, 1], [1.0, 1.0, 1.0, 1.0]),
+    "undefined": ([0, 0], [2.0, 1.0]),
+    "near ties": ([0, 1], [1.0, 1.0 + 1e-9]),
+    "near ties, reversed": ([1, 0], [1.0 + 1e-9, 1.0]),
+}
+
+
+def rows(*queries):
+    """y_true, y_score and groups of queries, each given as (relevance, scores)."""
+    lengths = [len(relevance) for relevance, _ in queries]
+    y_true, y_score = (np.concatenate(each) for each in zip(*queries, strict=True))
+    return y_true, y_score, np.repeat(np.arange(len(queries)), lengths)
+
+
+def mean(peer, *data, k=None):
+    """The number that the library prints."""
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return float(np.mean(peer.value(*data, k=k)))
+
+
+def mean_or_error(peer, *data, k=None):
+    """The number that the library prints, or None where it refuses to."""
+    try:
+        return mean(peer, *data, k=k)
+    except (ValueError, ZeroDivisionError, KeyError):
+        return None
+
+
+def ours(data, gain, discount, ties, undefined, precision):
+    rule, order = TIES[ties]
+    y_true, y_score, groups = PRECISIONS[precision](*order(*data))
+    values = ndcg_samples(
+        y_true, y_score, groups=groups, gain=GAINS[gain], discount=DISCOUNTS[discount], ties=rule,
+        undefined=UNDEFINED[undefined],
+    )  # fmt: skip
+    return np.nanmean(values)
+
+
+@cache
+def explanations():
+    """Each combination of choices, and the numbers it gives for the data that tell them apart."""
+    combined = product(GAINS, DISCOUNTS, TIES, UNDEFINED, PRECISIONS)
+    data = [rows(FIRST, second) for second in SECOND.values()]
+    return {choice: [ours(each, *choice) for each in data] for choice in combined}
+
+
+def explain(peer):
+    """The choices that give all of a library's numbers, or a dash where none do."""
+    found = {name: mean_or_error(peer, *rows(FIRST, second)) for name, second in SECOND.items()}
+    refused = ["undefined"] * (found["undefined"] is None)
+    ties = [name for name in SECOND if "ties" in name]
+    for left_out in (refused, refused + ties):  # what is done with ties may have no name here
+        for choice, expected in explanations().items():
+            numbers = dict(zip(SECOND, expected, strict=True))
+            if all(name in left_out or same(found[name], numbers[name]) for name in SECOND):
+                gain, discount, rule, undefined, precision = choice
+                undefined = "error" if refused else undefined
+                if left_out != refused:
+                    rule = precision = "-"
+                return gain, discount, rule, undefined, precision
+    return ("-",) * 5
+
+
+def same(found, expected):
+    return found is not None and abs(found - expected) < 1e-6
+
+
+def shown(number):
+    return "error" if number is None else f"{number:.4f}".rstrip("0").rstrip(".")
+
+
+def row(peer):
+    """The cells of a library's row, in the order of COLUMNS."""
+    gain, _, *choices = explain(peer)  # the discount is told in the text
+    examples = {shown(mean_or_error(peer, GRADES, SCORES, QUERIES, k=K)) for _ in range(_CALLS)}
+    example = examples.pop() if len(examples) == 1 else "varies"
+    return [gain, *choices, example]
+
+
+def label(peer):
+    return f"{peer.library} `{peer.call}`"
+
+
+def found_rows(page):
+    """The cells of each library's row on a page, by its label."""
+    cells = [
+        [cell.strip() for cell in line.strip("|").split(" | ")]
+        for line in page.splitlines()
+        if line.startswith("| ")
+    ]
+    width = len(COLUMNS)
+    return {each[-width - 1]: each[-width:] for each in cells if len(each) > width}
+
+
+def table(head, lines):
+    rule = ["---"] * len(head)
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in [head, rule, *lines])
+
+
+def write(page, mark, text):
+    """Put text between two comments of a page."""
+    pattern = rf"(<!-- {mark} -->\n).*?(<!-- end of {mark} -->)"
+    new, count = re.subn(pattern, rf"\1\n{text}\n\n\2", page, flags=re.DOTALL)
+    assert count == 1, mark
+    return new
+
+
+def example_rows():
+    """The example's data, one query per line."""
+    for query in np.unique(QUERIES):
+        members = query == QUERIES
+        scores = ", ".join(repr(score) for score in SCORES[members].tolist())
+        yield [str(query), ", ".join(map(str, GRADES[members])), scores]
+
+
+def versions(page):
+    """Each library with the version that was run, those not installed as the page has them."""
+    found = dict(re.findall(r"(\S+) (\d[\w.]*)", page))
+    distributions = packages_distributions()
+    for peer in installed:
+        found[peer.library] = version(distributions[peer.library][0])
+    return ", ".join(f"{name} {found[name]}" for name in dict.fromkeys(p.library for p in PEERS))
+
+
+def updated(page):
+    """The page of docs/ with the rows of the libraries that are installed."""
+    cells = found_rows(page)
+    for peer in installed:
+        cells[label(peer)] = row(peer)
+    named = [[f"`{p.convention}`", label(p), *cells[label(p)]] for p in PEERS if p.convention]
+    others = [[label(p), *cells[label(p)]] for p in PEERS if not p.convention]
+    page = write(page, "example", table(["query", "relevance", "scores"], example_rows()))
+    page = write(page, "whose ndcg", table(["name", "library", *COLUMNS], named))
+    page = write(page, "others", table(["library", *COLUMNS], others))
+    old = re.search(r"<!-- versions -->(.*?)<!--", page, flags=re.DOTALL)[1]
+    return write(page, "versions", versions(old))
+
+
+if __name__ == "__main__":
+    PAGE.write_text(updated(PAGE.read_text()))
