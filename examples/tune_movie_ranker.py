@@ -39,7 +39,7 @@ X_train, X_test, y_train, y_test = X.iloc[train], X.iloc[test], y.iloc[train], y
 # ----------
 # Trees learn from single rows, not from lists. NDCG decides how large they are, and whether they
 # learn the rating or 2 to the power of it, which grows as exponential gain does. ``GroupKFold``
-# keeps users whole. ``verbose=1`` prints the number of fits, which take about ten seconds.
+# keeps users whole. ``verbose=1`` prints the number of fits, which take some seconds.
 
 at_10 = {"k": 10, "gain": "exponential"}
 trees = HistGradientBoostingRegressor(early_stopping=False, random_state=0)
