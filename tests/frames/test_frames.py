@@ -652,7 +652,7 @@ def test_inputs_that_are_not_tables(frame):
 
 def test_without_narwhals_the_error_says_what_to_install():
     code = """
-import sys, sklearn
+import sys, sklearn.compose
 sys.modules["narwhals.stable.v2"] = None  # scikit-learn may have Narwhals already
 for code in (
     "import sklearn_ndcg.frames",
