@@ -126,7 +126,7 @@ def three_libraries(ax):
 
 def larger_than_memory(ax):
     """Show what duckdb_parquet.py does; the site does not run it."""
-    flow(ax, ["Parquet", "Parquet", "Parquet"], ["DuckDB: 1 GB"], ["query, NDCG"])
+    flow(ax, ["Parquet", "Parquet", "Parquet"], ["DuckDB: 200 MB"], ["query, NDCG"])
 
 
 def front_numbers():

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import sklearn
 
 from sklearn_ndcg import _checks, _kernels
-from sklearn_ndcg._lists.formats import from_lists, from_trec
+from sklearn_ndcg._lists.formats import Rows, from_lists, from_trec
 from sklearn_ndcg._metrics.conventions import CONVENTIONS
 from sklearn_ndcg._metrics.explanation import Change, Explanation, explain_difference
 from sklearn_ndcg._metrics.functions import (
@@ -83,5 +83,5 @@ __all__ = [
     "jarvelin_kekalainen", "make_dcg_scorer", "make_ndcg_scorer", "make_query_scorer", "ndcg_curve",
     "ndcg_samples", "ndcg_score", "one_ranking", "quantile_grades", "show_versions",
 ]  # fmt: skip
-_held = (Change, Measure, QueryMetric, QuerySizes, TrainedQueries)
+_held = (Change, Measure, QueryMetric, QuerySizes, Rows, TrainedQueries)
 _checks.publish(globals(), "__version__", "frames", "inference", held=_held)

@@ -206,7 +206,15 @@ def test_options_are_listed_in_three_typed_dicts():
 
 
 # classes of attributes of public objects
-HELD = {"Change", "ConfidenceInterval", "Measure", "QueryMetric", "QuerySizes", "TrainedQueries"}
+HELD = {
+    "Change",
+    "ConfidenceInterval",
+    "Measure",
+    "QueryMetric",
+    "QuerySizes",
+    "Rows",
+    "TrainedQueries",
+}
 
 
 @pytest.mark.parametrize("module", [sklearn_ndcg, inference])

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn_ndcg._checks import Floats, Ints, check_choice, check_cutoff, is_integer, naming_ranker
 from sklearn_ndcg._lists import reading
 from sklearn_ndcg._lists.reading import ByQuery
-from sklearn_ndcg._rows.grouping import Grouping, kept_runs, rows_of_runs
+from sklearn_ndcg._rows.grouping import Grouping, kept_runs, rows_of_runs, shown_labels
 
 _WIDEST = 64  # characters of ids in an array of text; longer ids are shared objects
 
@@ -65,7 +65,7 @@ class Pool:
             if missing:
                 raise ValueError(
                     f"{name} must have an entry for each query, but lacks {len(missing)}, for "
-                    f"example {missing[0]!r}."
+                    f"example {shown_labels(missing[:1])}."
                 )
             return {query: values[query] for query in self.queries if query in values}
         if not self.in_order:
@@ -116,8 +116,8 @@ def pool_lists(
     n_rows = n_judged + np.max([n_others for _, _, n_others in placed], axis=0)
     if not n_rows.all():
         raise ValueError(
-            f"query {queries[n_rows.argmin()]!r} has neither a list nor anything relevant, and so "
-            "would have no rows: leave it out."
+            f"query {shown_labels([queries[n_rows.argmin()]])} has neither a list nor anything "
+            "relevant, and so would have no rows: leave it out."
         )
     starts = np.cumsum(n_rows) - n_rows
     rows, y_true = rows_of_runs(starts, n_judged), np.full(n_rows.sum(), np.nan)

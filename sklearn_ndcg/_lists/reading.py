@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from sklearn_ndcg._checks import Floats, describe_mask, is_missing, is_number, naming_ranker
 from sklearn_ndcg._lists.files import read_trec
+from sklearn_ndcg._rows.grouping import shown_labels
 
 ByQuery = Mapping[Any, Any]
 Duplicates = Literal["raise", "omit"]
@@ -107,7 +108,7 @@ def read_list(
         hint = _SWAPPED_HINT if isinstance(documents, Mapping | Set) else _LIST_HINT
         raise TypeError(
             "recommended must have a list of ids, best first, for each query, got "
-            f"{type(documents).__name__} for query {query!r}. {hint}"
+            f"{type(documents).__name__} for query {shown_labels([query])}. {hint}"
         )
     first = ids[:k] if type(ids) is list else list(islice(ids, k))
     scores = _distinct(first, "recommended", query, duplicates, _SCORES)
@@ -127,9 +128,10 @@ def read_truth(truth: Any, query: Any, duplicates: str) -> Mapping[Any, Any]:
     if ids is None:
         raise TypeError(
             "relevant must have, for each query, a mapping from id to grade or a collection of "
-            f"ids, got {type(truth).__name__} for query {query!r}. Pass .tolist() of a column of "
-            "ids, .to_dict() of a Series of grades whose index has each id once, dict(zip(ids, "
-            "grades)) of two columns, .ravel() of an array, list() of another iterable."
+            f"ids, got {type(truth).__name__} for query {shown_labels([query])}. Pass .tolist() of "
+            "a column of ids, .to_dict() of a Series of grades whose index has each id once, "
+            "dict(zip(ids, grades)) of two columns, .ravel() of an array, list() of another "
+            "iterable."
         )
     return _distinct(ids, "relevant", query, duplicates)
 
@@ -152,11 +154,12 @@ def _distinct(
     try:
         distinct = dict(zip(ids, values))  # noqa: B905  (strict takes time)
     except TypeError as error:
-        raise TypeError(f"{name} has ids in query {query!r}: {error}.") from error
+        raise TypeError(f"{name} has ids in query {shown_labels([query])}: {error}.") from error
     if len(distinct) < len(ids) and duplicates == "raise":
         [(twice, count)] = Counter(ids).most_common(1)
         raise ValueError(
-            f"{name} has the id {twice!r} {count} times in query {query!r}. {_TWICE_HINTS[name]}"
+            f"{name} has the id {twice!r} {count} times in query {shown_labels([query])}. "
+            f"{_TWICE_HINTS[name]}"
         )
     return distinct
 
@@ -166,17 +169,17 @@ def _check_ids(ids: Iterable[Any], name: str, query: Any) -> None:
     for kind in set(map(type, ids)):
         if hasattr(kind, "__array__") and not issubclass(kind, np.generic):
             raise TypeError(
-                f"{name} has ids in query {query!r} that are arrays themselves, of type "
-                f"{kind.__name__}: pass tolist() of what they were taken from."
+                f"{name} has ids in query {shown_labels([query])} that are arrays themselves, of "
+                f"type {kind.__name__}: pass tolist() of what they were taken from."
             )
         if issubclass(kind, bool | np.bool_):
             raise TypeError(
-                f"{name} has True or False among its ids in query {query!r}. If they are a mask, "
-                "pass the ids that it selects."
+                f"{name} has True or False among its ids in query {shown_labels([query])}. If they "
+                "are a mask, pass the ids that it selects."
             )
     missing = np.array([is_missing(document) for document in ids])
     if missing.any():
-        where = f"(None or NaN) in query {query!r}"
+        where = f"(None or NaN) in query {shown_labels([query])}"
         which = describe_mask(missing, f"missing id {where}", f"missing ids {where}")
         raise ValueError(f"{name} has {which}: leave missing ids out.")
 
@@ -244,7 +247,7 @@ def _nested(records: Any, name: str, field: str, duplicates: str) -> ByQuery:
         if not isinstance(documents, Mapping):
             raise TypeError(
                 f"{name} must have a mapping from document to {field} for each query, got "
-                f"{type(documents).__name__} for query {query!r}. For one run call "
+                f"{type(documents).__name__} for query {shown_labels([query])}. For one run call "
                 "ndcg_score(**from_trec(qrels, run), k=10)."
             )
         try:
@@ -253,7 +256,7 @@ def _nested(records: Any, name: str, field: str, duplicates: str) -> ByQuery:
             wrong = next(label for label in (query, *documents) if not isinstance(label, str))
             raise TypeError(
                 f"{name} must have text as ids, as trec_eval does, got {wrong!r} in query "
-                f"{query!r}: convert ids with str()."
+                f"{shown_labels([query])}: convert ids with str()."
             ) from error
     return queries
 
@@ -271,7 +274,7 @@ def _by_query_and_document(rows: Iterable[Any], name: str, duplicates: str) -> d
         documents = queries.setdefault(query, {})
         if document in documents:
             first = documents[document]
-            twice = f"{name} has document {document!r} twice in query {query!r}"
+            twice = f"{name} has document {document!r} twice in query {shown_labels([query])}"
             if name == "qrels" and first != value:
                 raise ValueError(f"{twice}, with the relevance {first} and {value}: keep one.")
             if duplicates == "raise":
@@ -290,7 +293,9 @@ def as_floats(nested: Mapping[Any, Mapping[Any, Any]], name: str, is_wrong: Any)
         pairs = ((query, document) for query, truth in nested.items() for document in truth)
         query, document = next(islice(pairs, row, None))
         way = _UNJUDGED_HINTS[name]  # what None and -1 often mean
-        return kind(f"{name} must {said} in query {query!r} for document {document!r}{way}.")
+        return kind(
+            f"{name} must {said} in query {shown_labels([query])} for document {document!r}{way}."
+        )
 
     try:
         array = np.asarray(values)

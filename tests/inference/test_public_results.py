@@ -24,6 +24,7 @@ from sklearn_ndcg import (
     QuerySplitter,
     explain_difference,
     explain_query,
+    from_lists,
     inference,
     jarvelin_kekalainen,
     make_dcg_scorer,
@@ -150,6 +151,7 @@ def pickled():
     scorer = make_ndcg_scorer(k=3, all_groups=query)
     yield from [*RESULTS.values(), QuerySplitter(3), ndcg_score, jarvelin_kekalainen(2)]
     yield make_query_scorer(average_precision_score, group_by="query")
+    yield from_lists({"A": 1}, ["A"])
     yield from [scorer, GroupedRanker(Ridge(), scoring=scorer).fit(X, y, groups=query)]
     yield IntervalDisplay.from_result(COMPARED)
     yield from [DifferenceDisplay.from_comparison(COMPARED), NDCGDisplay(k=[1], ndcg=[1.0])]

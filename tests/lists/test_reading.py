@@ -2,6 +2,7 @@
 
 from array import array
 from collections import Counter, OrderedDict, deque, namedtuple
+from datetime import date
 from math import log2
 from pathlib import Path
 
@@ -81,6 +82,12 @@ def test_ids_of_unlike_types_are_refused():
             {"q": ["a"]},
             ValueError,
             "the id 'a' 2 times in query 'q'. Pass duplicates=\"omit\" to count the first",
+        ),
+        (
+            {date(2024, 5, 1): ["a", "a"]},
+            {},
+            ValueError,
+            "'a' 2 times in query 2024-05-01. Pass dup",
         ),
         ({"q": []}, {"q": []}, ValueError, "query 'q' has neither a list nor anything relevant"),
         ({}, {"q": []}, ValueError, "query 'q' has neither"),

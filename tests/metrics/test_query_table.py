@@ -334,6 +334,10 @@ def test_rows_of_lists():
     assert found.ranks["relevance"].tolist() == [0, 2, 0]
     assert found.ranks["ideal"].tolist() == [2, 1, 0]
     assert found.notes == ["Not retrieved (score -inf), only in the ideal: 1"]
+    truth = {"A": 0.1, "B": 0.5, "C": 0.7, "D": 0.5, "E": 0.1}  # one query
+    assert explain_query(**from_lists(truth, list("ABC")), k=3).ndcg == pytest.approx(
+        0.6048882832133625
+    )
 
 
 @pytest.mark.parametrize(
