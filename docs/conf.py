@@ -58,9 +58,9 @@ html_static_path = ["_static"]
 html_favicon = "_static/favicon.svg"
 html_css_files = ["site.css"]
 html_show_sourcelink = False
-# pages without pages below them, and examples, whose code is wide
-_ALONE = "index guide formula tuning evidence whose_ndcg coming_from glossary scale"
-_ALONE += " tools other_tools errors generated/examples/*"
+# pages without pages below them, and recipes and examples, whose code is wide
+_ALONE = "index guide formula tuning evidence whose_ndcg coming_from glossary scale tools"
+_ALONE += " other_tools errors how_to* generated/examples/*"
 html_sidebars = {page: [] for page in _ALONE.split()}
 html_theme_options = {
     "logo": {"text": "sklearn_ndcg"},

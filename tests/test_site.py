@@ -29,7 +29,7 @@ def test_a_code_host_shows_the_pictures(page):
 
 
 def test_titles_are_the_labels_of_the_menu():
-    for name in ("index.md", "project.md"):
+    for name in ("index.md", "how_to.md", "project.md"):
         entries = re.search(r"```{toctree}\n:hidden:\n\n(.*?)```", (DOCS / name).read_text(), re.S)
         assert "<" not in entries[1]
 
