@@ -2,7 +2,7 @@
 
     python -m pip install ".[test]"    # pandas, Polars and PyArrow
     python benchmarks/bench_ids.py     # about three minutes
-    python benchmarks/bench_ids.py --quick
+    python benchmarks/bench_ids.py --quick    # a twentieth of the data; all values are checked
 
 For each kind of id, our time is compared with the time that its own library takes to find the
 groups plus the time that we take on dense integers in the same order. All values must equal those
@@ -10,22 +10,15 @@ of dense integers. The exit status is 1 if a promise is broken: at most three ti
 twice the inputs as extra memory.
 """
 
-import argparse
-import gc
-import sys
 from functools import partial
-from pathlib import Path
-from time import perf_counter
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+from common import Promises, compare, extra_memory, options, print_machine
 
-from sklearn_ndcg import ndcg_score, show_versions
-
-LONGEST_TIME, LARGEST_MEMORY = 3.0, 2.0
-ROUNDS = 5
+from sklearn_ndcg import ndcg_score
 
 
 def kinds(codes):
@@ -70,87 +63,60 @@ def factorize_text(ids):
     return pd.factorize(ids.astype(object))
 
 
-def best_of_turns(calls):
-    """The shortest time of each call in seconds; calls take turns, so that load affects all."""
-    times = [[] for _ in calls]
-    for _ in range(ROUNDS):
-        for call, each in zip(calls, times, strict=True):
-            start = perf_counter()
-            call()
-            each.append(perf_counter() - start)
-    return [min(each) for each in times]
-
-
 def compare_time(order, codes, y_true, y_score):
-    """Print a table of milliseconds; return the largest ratio to the promise."""
+    """Return our time as a multiple of that of their own library and of dense integers."""
     score = partial(ndcg_score, y_true, y_score, k=10, undefined=0)
-    expected, largest = score(groups=codes), 0
-    print(f"\nratio     ms   own   dense   {len(y_true):,} rows {order}")
+    expected = score(groups=codes)
+
+    def find_groups(own):
+        own()
+        return np.nan
+
+    contestants = [("dense integers", partial(score, groups=codes), expected)]
     for name, (ids, own) in kinds(codes).items():
-        np.testing.assert_allclose(score(groups=ids), expected, rtol=1e-13, err_msg=name)
-        ours, theirs, dense = best_of_turns(
-            [partial(score, groups=ids), own or (lambda: None), partial(score, groups=codes)]
-        )
-        ratio = ours / (theirs + dense)
-        largest = max(largest, ratio)
-        print(
-            f"{ratio:5.2f} {1e3 * ours:6.0f} {1e3 * theirs:5.0f} {1e3 * dense:7.0f}   {name}",
-            flush=True,
-        )
-    return largest
+        contestants.append((name, partial(score, groups=ids), expected))
+        if own:
+            contestants.append((f"{name}, its own library", partial(find_groups, own), np.nan))
+    ratios = compare(f"{len(y_true):,} rows {order}", *contestants)
+    return {name: ratios[name] / (ratios.get(f"{name}, its own library", 0) + 1)
+            for name in kinds(codes[:1])}  # fmt: skip
 
 
 def compare_memory(codes, y_true, y_score):
-    """Print the extra memory of calls as multiples of their inputs; return the largest."""
-    largest = 0
-    print(f"\nratio     MB   extra memory, {len(y_true):,} rows scattered")
+    """Return the extra memory of calls as multiples of their inputs."""
+    multiples = {}
     for name, (ids, _) in kinds(codes).items():
         size = 8 * len(ids) if isinstance(ids, list) else getattr(ids, "nbytes", None)
-        size = size or ids.estimated_size()
-        inputs = y_true.nbytes + y_score.nbytes + size
-        ndcg_score(y_true[:1000], y_score[:1000], groups=ids[:1000], undefined=0)
-        gc.collect()
-        Path("/proc/self/clear_refs").write_text("5")  # resets the peak
-        before = memory("VmRSS")
-        ndcg_score(y_true, y_score, groups=ids, k=10, undefined=0)
-        extra = memory("VmHWM") - before
-        largest = max(largest, extra / inputs)
-        print(f"{extra / inputs:5.2f} {extra / 1e6:6.0f}   {name}", flush=True)
-    return largest
-
-
-def memory(what):
-    """Return a line of Linux's status of this process, in bytes."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(1024 * int(line.split()[1]) for line in lines if line.startswith(what))
+        inputs = y_true.nbytes + y_score.nbytes + (size or ids.estimated_size())
+        extra = extra_memory(partial(ndcg_score, y_true, y_score, groups=ids, k=10, undefined=0))
+        multiples[name] = extra / inputs
+    return multiples
 
 
 def main():
-    """Print all tables and check the promises."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="a twentieth of the data, unchecked")
-    quick = parser.parse_args().quick
-    show_versions()
+    """Print the table of docs/benchmarks.md and check the promises."""
+    quick = options(__doc__).parse_args().quick
+    promise = Promises(quick=quick)
+    print_machine()
     rng = np.random.default_rng(0)
     n_queries = 1500 if quick else 30_000  # of 100 rows on average
     lengths = np.clip(rng.lognormal(np.log(70), 0.85, n_queries), 2, 1251).astype(int)
     codes = np.repeat(np.arange(len(lengths)), lengths)
     y_true, y_score = rng.integers(0, 5, len(codes)).astype(float), rng.normal(size=len(codes))
     scattered = rng.permutation(codes)
-    slowest = max(
-        compare_time("together", codes, y_true, y_score),
-        compare_time("scattered", scattered, y_true, y_score),
-    )
-    largest = 0
-    if sys.platform == "linux":
-        often = 1 if quick else 3
-        many = np.concatenate([scattered + i * len(lengths) for i in range(often)])
-        many = rng.permutation(many)
-        largest = compare_memory(many, np.tile(y_true, often), np.tile(y_score, often))
-    kept = slowest <= LONGEST_TIME and largest <= LARGEST_MEMORY
-    print(f"\nslowest {slowest:.2f}, promised {LONGEST_TIME}; memory {largest:.2f}, "
-          f"promised {LARGEST_MEMORY}")  # fmt: skip
-    sys.exit(0 if kept or quick else 1)
+    together = compare_time("together", codes, y_true, y_score)
+    apart = compare_time("scattered", scattered, y_true, y_score)
+    often = 1 if quick else 3
+    many = rng.permutation(np.concatenate([scattered + i * len(lengths) for i in range(often)]))
+    memory = compare_memory(many, np.tile(y_true, often), np.tile(y_score, often))
+    print("\n| ids | rows together | rows scattered | memory |\n|---|---|---|---|")
+    for name in together:
+        print(f"| {name} | {together[name]:.2f} | {apart[name]:.2f} | {memory[name]:.2f} |")
+    for what, measured in (("together", together), ("scattered", apart)):
+        name = f"slowest kind / its own library and dense integers, {what}"
+        promise(name, max(measured.values()), most=3, quick=False)
+    promise("extra memory / inputs, any kind", max(memory.values()), most=2, quick=False)
+    promise.exit()
 
 
 if __name__ == "__main__":

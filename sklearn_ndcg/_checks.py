@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from importlib import import_module
 from inspect import currentframe
@@ -71,6 +71,18 @@ def import_optional(module: str, needs: str, requirement: str) -> Any:
         return import_module(module)
     except ImportError as error:
         raise ImportError(f'{needs}: python -m pip install "{requirement}"') from error
+
+
+def publish(module: dict[str, Any], *others: str, held: Iterable[type] = ()) -> None:
+    """Let `dir` of a public module list `__all__` and `others`, and pickles name this module.
+
+    `held` are further classes whose objects are attributes of public ones.
+    """
+    module["__dir__"] = lambda: [*module["__all__"], *others]
+    module |= {kind.__name__: kind for kind in held}
+    for public in (*held, *map(module.get, module["__all__"])):
+        if callable(public):
+            public.__module__ = module["__name__"]
 
 
 def refuse_masked(values: Any, name: str) -> None:
@@ -167,6 +179,21 @@ def check_choice(name: str, value: object, choices: tuple[str, ...], more: str =
     if not isinstance(value, str) or value not in choices:
         listed = ", ".join([*map(repr, choices), *([more] if more else [])])
         raise ValueError(f"{name} must be one of {listed}; got {value!r}.")
+
+
+def check_cutoff(k: Any) -> Cutoff:
+    """`k` of one score: None, an int >= 1 or "retrieved"."""
+    if k is None:
+        return None
+    if isinstance(k, str) and k == "retrieved":
+        return "retrieved"
+    if is_integer(k) and k >= 1:
+        return int(k)
+    raise ValueError(
+        "k must be an integer >= 1, None for all documents or 'retrieved' for each list's own "
+        f"length, got {k!r}. For several cutoffs call it in a loop; ndcg_curve and scorers take a "
+        "list."
+    )
 
 
 def is_integer(value: object) -> TypeGuard[int]:

@@ -25,6 +25,8 @@ else:
     # for mutants: any failure will do, and the simplest one takes long to find
     phases = [Phase.explicit, Phase.generate]
     settings.register_profile("mutants", phases=phases, database=None, deadline=None)
+    # obeys pytest's --hypothesis-seed, which Hypothesis ignores under CI=true
+    settings.register_profile("seeded", derandomize=False, database=None, deadline=None)
 
 if "MUTANT_UNDER_TEST" in os.environ:  # mutmut's frames stand between a warning and the user's line
     import mutmut

@@ -1,6 +1,7 @@
 """Choices are rows of tables: a new row works everywhere, and an unknown name is refused."""
 
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import matplotlib as mpl
@@ -14,6 +15,8 @@ from sklearn_ndcg import (
     CONVENTIONS,
     NDCGDisplay,
     explain_difference,
+    from_lists,
+    from_trec,
     make_ndcg_scorer,
     ndcg_curve,
     ndcg_samples,
@@ -22,7 +25,13 @@ from sklearn_ndcg import (
 from sklearn_ndcg._kernels.numpy_kernels import TieRule
 from sklearn_ndcg._metrics import conventions
 from sklearn_ndcg._metrics.measure import DISCOUNTS, GAINS, TIES, UNDEFINED, Measure, UndefinedRule
-from sklearn_ndcg.inference import compare_rankers, ndcg_interval
+from sklearn_ndcg.inference import (
+    compare_lists,
+    compare_rankers,
+    compare_runs,
+    ndcg_by_segment,
+    ndcg_interval,
+)
 
 mpl.use("agg")
 
@@ -44,6 +53,12 @@ def displayed(**options):
     return display.ndcg[0]
 
 
+def of_lists(function, relevant, rankers, **options):
+    """The NDCG of a ranker that is compared with itself."""
+    found = function(relevant, {"a": rankers, "b": rankers}, test="t", **options)
+    return found.ndcg["a"]
+
+
 ENTRIES = {
     "score": lambda **o: ndcg_score(Y, SCORE, groups=QUERY, **o),
     "samples": lambda **o: ndcg_samples(Y, SCORE, groups=QUERY, **o).mean(),
@@ -57,6 +72,44 @@ ENTRIES = {
     "display": displayed,
     "frames": frames_score,
 }  # fmt: skip
+DISTINCT = np.argsort(np.argsort(SCORE, kind="stable")) * 1.0
+BY_QUERY = {
+    f"q{query:02}": {f"d{row}": row for row in np.flatnonzero(query == QUERY)}
+    for query in np.unique(QUERY)
+}
+QRELS = {q: {d: int(Y[row]) for d, row in rows.items()} for q, rows in BY_QUERY.items()}
+RUN = {q: {d: DISTINCT[row] for d, row in rows.items()} for q, rows in BY_QUERY.items()}
+LISTS = {q: sorted(scores, key=scores.get, reverse=True) for q, scores in RUN.items()}
+# other functions of the same rows, without ties
+OTHERS = {
+    "segments": lambda **o: ndcg_by_segment(
+        Y, DISTINCT, groups=QUERY, segments=QUERY % 2, method="t", **o
+    ).overall.ndcg,
+    "lists": lambda **o: ndcg_score(**rows_of(from_lists(QRELS, LISTS)), **o),
+    "runs": lambda **o: ndcg_score(**rows_of(from_trec(QRELS, RUN)), **o),
+    "compare_lists": partial(of_lists, compare_lists, QRELS, LISTS),
+    "compare_runs": partial(of_lists, compare_runs, QRELS, RUN),
+    "without ties": lambda **o: ndcg_score(Y, DISTINCT, groups=QUERY, **o),
+}  # fmt: skip
+
+
+def rows_of(rows):
+    return dict(zip(("y_true", "y_score", "groups"), rows, strict=True))
+
+
+@pytest.mark.parametrize("options", [{}, {"k": 3, "gain": "exponential"}, {"discount": "none"}])
+@pytest.mark.parametrize("entry", [*sorted(ENTRIES.keys() - {"explanation"}), *OTHERS])
+def test_undefined_queries_are_0_with_one_warning_everywhere(entry, options):
+    score = DISTINCT if entry in OTHERS else SCORE
+    if entry in ("curve", "display"):  # which take cutoffs instead
+        options = {name: value for name, value in options.items() if name != "k"}
+    expected = ndcg_score(Y, score, groups=QUERY, undefined=0.0, **options)
+    n, message = len(set(QUERY)), "NDCG is undefined for {} of {} queries.*'omit' to leave them out"
+    n_undefined = len(set(QUERY[QUERY % 7 == 3]))
+    with pytest.warns(UndefinedMetricWarning, match=message.format(n_undefined, n)) as caught:
+        found = (ENTRIES | OTHERS)[entry](**options)
+    assert [warning.filename for warning in caught] == [__file__]
+    assert found == pytest.approx(expected, rel=1e-14)
 
 
 @pytest.fixture(params=["ties", "gain", "discount", "undefined", "convention"])

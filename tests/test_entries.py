@@ -78,7 +78,7 @@ class Entries(RuleBasedStateMachine):
         k=st.integers(1, 6), gain=st.sampled_from(["linear", "exponential"]),
         discount=st.sampled_from(["log", "reciprocal", "none"]),
         ties=st.sampled_from(["average", "worst", "best", "stable"]),
-        undefined=st.sampled_from([0.0, 0.5, "omit"]), weighted=st.booleans(), distinct=st.booleans(),
+        undefined=st.sampled_from([None, 0.5, "omit"]), weighted=st.booleans(), distinct=st.booleans(),
     )  # fmt: skip
     def draw(self, n, seed, label, k, gain, discount, ties, undefined, weighted, distinct):
         rng = np.random.default_rng(seed)
@@ -90,7 +90,10 @@ class Entries(RuleBasedStateMachine):
         self.ids, self.distinct = LABELS[label](self.q), distinct
         self.k, self.ties = k, ties
         self.of_measure = {"gain": gain, "discount": discount, "ties": ties}
+        # None leaves the option out: every function has the same default
         self.options = {"k": k, **self.of_measure, "undefined": undefined}
+        if undefined is None:
+            self.options.pop("undefined")
         weight_of_query = rng.integers(1, 4, 5) if weighted else np.ones(5)
         self.weight = weight_of_query[self.q] * 1.0 if weighted else None
         self.weight_of_query = dict(enumerate(weight_of_query)) if weighted else None
@@ -98,7 +101,7 @@ class Entries(RuleBasedStateMachine):
             self.y.tolist(), self.s.tolist(), self.q.tolist(), k, **self.of_measure,
             unjudged="raise",
         )[1]  # fmt: skip
-        value = nan if undefined == "omit" else undefined
+        value = {None: 0.0, "omit": nan}.get(undefined, undefined)
         values = [value if isnan(each) else each for each in self.samples]
         weights = [weight_of_query[each] for each in sorted(set(self.q))]
         kept = [(v, w) for v, w in zip(values, weights, strict=True) if not isnan(v)]
@@ -215,7 +218,7 @@ class Entries(RuleBasedStateMachine):
             scored = found.n_queries > 0
             self.check(np.average(found.ndcg[scored], weights=found.n_queries[scored]))
 
-    @precondition(lambda self: self.weight is None and self.options["undefined"] != "omit")
+    @precondition(lambda self: self.weight is None and self.options.get("undefined") != "omit")
     @rule(order_by=st.sampled_from([None, "time"]), n_splits=st.integers(2, 4))
     def splits(self, order_by, n_splits):
         X, n_queries = self.X.assign(time=self.time), len(set(self.q.tolist()))
@@ -292,8 +295,8 @@ class Entries(RuleBasedStateMachine):
     @precondition(lambda self: self.options["gain"] == "linear" and self.weight is None)
     @rule()
     def ranker(self):
-        usual = {"discount": "log", "ties": "average", "undefined": 0.0}
-        if usual.items() <= self.options.items():
+        usual = {"discount": "log", "ties": "average"}
+        if usual.items() <= self.options.items() and "undefined" not in self.options:
             ranker = GroupedRanker(Score(), group_by=["q"], k=self.k).fit(self.X, self.y)
             self.check(ranker.score(self.X, self.y))
 

@@ -519,8 +519,7 @@ def test_ndcg_interval(table, data):
     )  # fmt: skip
     if found is not None:
         low, high = found.confidence_interval
-        assert low <= high
-        assert found.method == "t" or (low >= 0 and high <= 1 + 1e-15)
+        assert 0 <= low <= high <= 1
         assert found.n_queries + found.n_left_out == len(set(g))
         weight = arguments["sample_weight"]
         same(
@@ -544,7 +543,7 @@ def test_compare_rankers(table, data):
     found = outcome(
         lambda: compare_rankers(
             y, scores, groups=g, **options, baseline=baseline, test=test, n_resamples=n_resamples,
-            random_state=0,
+            random_state=0, undefined="omit",
         ),
         "y_scores", "baseline", "test", "n_resamples", "queries",
     )  # fmt: skip

@@ -205,16 +205,39 @@ def test_options_are_listed_in_three_typed_dicts():
     assert names == {"MeasureOptions", "NDCGOptions", "DisplayOptions"}
 
 
+# classes of attributes of public objects
+HELD = {
+    "Change",
+    "ConfidenceInterval",
+    "Measure",
+    "QueryMetric",
+    "QuerySizes",
+    "Rows",
+    "TrainedQueries",
+}
+
+
 @pytest.mark.parametrize("module", [sklearn_ndcg, inference])
 def test_all_is_what_is_public(module):
     assert module.__all__ == sorted(module.__all__)
     public = {
         name
-        for name, value in getmembers(module, lambda v: isfunction(v) or isclass(v))
-        if not name.startswith("_") and value.__module__.startswith("sklearn_ndcg")
+        for name, value in vars(module).items()
+        if (isfunction(value) or isclass(value)) and not name.startswith("_")
+        if value.__module__.startswith("sklearn_ndcg") and name not in HELD
     }
     constants = {"CONVENTIONS"} if module is sklearn_ndcg else set()
     assert public | constants == set(module.__all__)
+
+
+def test_dir_lists_what_is_public():
+    frames = pytest.importorskip("sklearn_ndcg.frames")
+    for module in (sklearn_ndcg, inference, frames):
+        listed = {name for name in dir(module) if name != "__version__"}
+        modules = {"frames", "inference"} if module is sklearn_ndcg else set()
+        assert listed == {*module.__all__} | modules
+        for name in set(module.__all__) - {"CONVENTIONS", "NDCGDisplay"}:
+            assert getattr(module, name).__module__ == module.__name__
 
 
 def test_the_front_is_small():
@@ -223,7 +246,8 @@ def test_the_front_is_small():
 
 # what functions return, described by attributes: tests/inference/test_public_results.py
 RESULTS = {
-    "Comparison", "Explanation", "GroupedScorer", "NDCGInterval", "QueryDifferences", "SegmentTable",
+    "Comparison", "Explanation", "GroupedScorer", "NDCGInterval", "QueryDifferences",
+    "QueryExplanation", "SegmentTable",
 }  # fmt: skip
 
 

@@ -34,10 +34,10 @@ def read_trec(path: FilePath, name: str) -> Iterator[tuple[str, str, float]]:
             names, document_at, value_at = _LAYOUTS["BEIR"]
             continue
         try:
-            if len(fields) != len(names) or len(line) == _LONGEST or fields[0] == b"#":
+            if len(fields) != len(names) or len(line) == _LONGEST or fields[0][:1] == b"#":
                 raise ValueError
             document, value = fields[document_at].decode(), float(fields[value_at])
-            if value != value:  # noqa: PLR0124  (nan)
+            if value != value or b"_" in fields[value_at]:  # noqa: PLR0124  (nan, or 1_0)
                 raise ValueError
             if fields[0] != last:
                 last, query = fields[0], fields[0].decode()

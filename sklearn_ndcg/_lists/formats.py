@@ -2,29 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, Literal, get_args
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ndcg._checks import Floats, Ints, check_choice
+from sklearn_ndcg._checks import Cutoff, Floats, check_choice
 from sklearn_ndcg._lists.files import FilePath
 from sklearn_ndcg._lists.pool import Pool, Unanswered, pool_lists, pool_runs
-from sklearn_ndcg._lists.reading import Duplicates
+from sklearn_ndcg._lists.reading import Convention, Duplicates
+from sklearn_ndcg._rows.grouping import kept_runs
 
-RowArrays = tuple[Floats, Floats, NDArray[Any]]
 Unjudged = Literal["zero", "omit", "nan"]
+
+
+class _Arrays(NamedTuple):
+    y_true: Floats
+    y_score: Floats
+    groups: NDArray[Any]
+
+
+class Rows(_Arrays):
+    """Rows as three arrays, which are also keyword arguments: ``ndcg_score(**rows, k=10)``."""
+
+    _read: tuple[Callable[[], Iterable[Any]], NDArray[np.bool_]]
+
+    def keys(self) -> tuple[str, ...]:
+        """The names of the arrays."""
+        return self._fields
+
+    def __getitem__(self, key: Any) -> Any:
+        return getattr(self, key) if key in self._fields else super().__getitem__(key)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"ids": self.ids}
+
+    @cached_property
+    def ids(self) -> NDArray[Any]:
+        """The document of each row, read when it is first asked for."""
+        documents, kept = self._read
+        return np.fromiter(documents(), dtype=object)[kept]
 
 
 def from_lists(
     relevant: Mapping[Any, Any] | Sequence[Any],
     recommended: Mapping[Any, Sequence[Hashable]] | Sequence[Sequence[Hashable]],
     *,
+    k: Cutoff = None,
     unanswered: Unanswered = "zero",
     unjudged: Unjudged = "zero",
     duplicates: Duplicates = "raise",
-) -> RowArrays:
+) -> Rows:
     """Turn relevant ids, and ranked lists of ids, into rows for `ndcg_score`.
 
     Each document that was recommended or is relevant gets a row. Relevant documents that were not
@@ -33,15 +63,23 @@ def from_lists(
 
     Parameters
     ----------
-    relevant : mapping or sequence of n_queries mappings or collections
-        The truth of each query (user, search, playlist): a mapping from id to grade, or a
+    relevant : mapping or sequence of n_queries mappings or collections, or one of these
+        The truth of each query (user, search, playlist): a mapping from id to grade >= 0, or a
         collection of ids, whose grade is 1. Ids are of any hashable type; None and NaN
-        are not ids. A pandas Series is refused, as its values may be ids or grades: pass its
-        ``to_dict()`` or its ``tolist()``.
+        are not ids. One truth alone goes with one list, and is one query.
 
-    recommended : mapping or sequence of n_queries sequences
+    recommended : mapping or sequence of n_queries sequences, or one of these
         The list of ids of each query, best first. A mapping with the same keys if `relevant` is a
-        mapping; otherwise a sequence of the same length.
+        mapping; otherwise a sequence of the same length. A pandas Series of lists, or of truths, is
+        a mapping from its index. As a single list or truth a Series is refused, as its values may
+        be ids or grades: pass its ``to_dict()`` or its ``tolist()``.
+
+    k : int, None or "retrieved", default=None
+        The cutoff of the score that you want: only the first `k` ids of each list are read, which
+        is several times as fast. Pass the same `k`, or a smaller one, to the metric; at a larger
+        one the ids after rank `k` would count as not recommended. Repeated and missing ids after
+        rank `k` are not noticed. With ``unjudged="omit"`` and "nan" whole lists are read, as later
+        ids may move up.
 
     unanswered : {"zero", "omit"}, default="zero"
         A query in `relevant` without a list has an NDCG of 0, or is left out. (An empty list is
@@ -59,20 +97,18 @@ def from_lists(
 
     Returns
     -------
-    y_true : ndarray of shape (n_documents,)
-        Relevance.
-
-    y_score : ndarray of shape (n_documents,)
-        -1, -2, ... down the list, ``-inf`` for what is not in it.
-
-    groups : ndarray of shape (n_documents,)
-        The query of each row: its key, or its number.
+    rows : named tuple of y_true, y_score and groups, ndarrays of shape (n_documents,)
+        Relevance; -1, -2, ... down the list, and ``-inf`` for what is not in it; and the query of
+        each row, its key or its number. They unpack as three arrays, and as keyword arguments of
+        all functions that take rows: ``ndcg_score(**rows, k=10)``. ``rows.ids`` has the id of each
+        row.
 
     Raises
     ------
     ValueError
         If an id is twice in a list or in a truth and ``duplicates="raise"``, if an id is missing,
-        if a query has neither a list nor anything relevant, or if no query is left.
+        if a grade is negative or infinite, if a query has neither a list nor anything relevant, or
+        if no query is left.
 
     TypeError
         If lists or truths have another form, ids cannot be hashed or are bool, or grades are not
@@ -99,43 +135,48 @@ def from_lists(
     Three documents recommended, out of five that are judged:
 
     >>> from sklearn_ndcg import from_lists, ndcg_score
-    >>> relevant = {"q": {"A": 0.1, "B": 0.5, "C": 0.7, "D": 0.5, "E": 0.1}}
-    >>> recommended = {"q": ["A", "B", "C"]}
-    >>> y_true, y_score, groups = from_lists(relevant, recommended)
-    >>> y_score
-    array([ -1.,  -2.,  -3., -inf, -inf])
-    >>> ndcg_score(y_true, y_score, groups=groups, k=3)
+    >>> relevant = {"A": 0.1, "B": 0.5, "C": 0.7, "D": 0.5, "E": 0.1}
+    >>> ndcg_score(**from_lists(relevant, ["A", "B", "C"]), k=3)
     0.6048...
+
+    The rows have all five:
+
+    >>> rows = from_lists(relevant, ["A", "B", "C"])
+    >>> dict(zip(rows.ids, rows.y_score.tolist()))
+    {'A': -1.0, 'B': -2.0, 'C': -3.0, 'D': -inf, 'E': -inf}
 
     Two users, and the films that they liked:
 
-    >>> y_true, y_score, groups = from_lists([{"Big"}, {"Clue"}], [["Alien", "Big"], ["Clue"]])
-    >>> ndcg_score(y_true, y_score, groups=groups, k=10)
+    >>> liked, lists = {"Ann": {"Big"}, "Bob": {"Clue"}}, {"Ann": ["Alien", "Big"], "Bob": ["Clue"]}
+    >>> ndcg_score(**from_lists(liked, lists, k=10), k=10)
     0.8154...
 
     Three chunks were found, two of them of the same document:
 
-    >>> rows = from_lists([{"a", "b"}], [["a", "a", "b"]], duplicates="omit")
-    >>> ndcg_score(*rows[:2], groups=rows[2], k=3)
+    >>> ndcg_score(**from_lists({"a", "b"}, ["a", "a", "b"], duplicates="omit"), k=3)
     1.0
     """
     check_choice("unjudged", unjudged, get_args(Unjudged))
-    return _rows(pool_lists(relevant, {None: recommended}, unanswered, duplicates), unjudged)
+    pool = pool_lists(relevant, {None: recommended}, unanswered, duplicates, k, unjudged)
+    return _rows(pool, unjudged)
 
 
 def from_trec(
     qrels: FilePath | Mapping[str, Mapping[str, float]] | Iterable[Any],
     run: FilePath | Mapping[str, Mapping[str, float]] | Iterable[Any],
     *,
+    k: Cutoff = None,
     unanswered: Unanswered = "zero",
     unjudged: Unjudged = "zero",
     duplicates: Duplicates = "raise",
-) -> RowArrays:
+    convention: Convention = "trec_eval-9",
+) -> Rows:
     r"""Turn the judgements and the run of a TREC evaluation into rows for `ndcg_score`.
 
-    The documents of a query are ordered as trec_eval orders them: by score, rounded to float32,
-    and then by document id, descending. With ``CONVENTIONS["trec_eval"]`` (or the defaults, since
-    no scores are tied) `ndcg_samples` gives trec_eval's ``ndcg``, and with `k` its ``ndcg_cut``.
+    The documents of a query are ordered as trec_eval 9.0.8 orders them: by score, rounded to
+    float32, and then by document id, descending. With ``CONVENTIONS["trec_eval"]`` (or the
+    defaults, since no scores are tied) `ndcg_samples` gives trec_eval's ``ndcg``, and with `k` its
+    ``ndcg_cut``.
 
     Parameters
     ----------
@@ -149,9 +190,13 @@ def from_trec(
         Scores: the path of a file with the fields query, Q0, document, rank, score and name;
         ``{query: {document: score}}``; or records with `query_id`, `doc_id` and `score`.
 
+    k : int, None or "retrieved", default=None
+        The cutoff of the score that you want: only the first `k` documents of each query get rows,
+        as in `from_lists`. Pass the same `k`, or a smaller one, to the metric.
+
     unanswered : {"zero", "omit"}, default="zero"
         A query with judgements that is not in the run has an NDCG of 0 (trec_eval's ``-c``, and
-        ir_measures), or is left out (trec_eval's default).
+        ir_measures), or is left out (the default of trec_eval 9.0.8; 10.0 prints no mean then).
 
     unjudged : {"zero", "omit", "nan"}, default="zero"
         Unjudged documents get the relevance 0; or are removed, and later ones move up, as with
@@ -163,16 +208,16 @@ def from_trec(
         score counts. A document that is twice in `qrels` is an error, or counts once; with two
         relevances it is always an error.
 
+    convention : {"trec_eval-9", "trec_eval-10"}, default="trec_eval-9"
+        How documents are ordered: trec_eval up to 9.0.8, and so pytrec_eval and ir_measures, rounds
+        scores to float32, and 10.0 keeps them as float64. Both then order by document id,
+        descending.
+
     Returns
     -------
-    y_true : ndarray of shape (n_documents,)
-        Relevance.
-
-    y_score : ndarray of shape (n_documents,)
-        -1, -2, ... in the order of the run, ``-inf`` for what is not in it.
-
-    groups : ndarray of shape (n_documents,)
-        The query of each row. Queries of the run without judgements are left out, as in trec_eval.
+    rows : named tuple of y_true, y_score and groups, ndarrays of shape (n_documents,)
+        As from `from_lists`, with -1, -2, ... in the order of the run. Queries of the run without
+        judgements are left out, as in trec_eval.
 
     Raises
     ------
@@ -194,8 +239,8 @@ def from_trec(
     Notes
     -----
     Fields of a file are separated by any white space, and ids are UTF-8. A file may be compressed
-    by gzip. Blank lines are skipped, and lines that begin with ``#`` and are not data. Ten million
-    lines take about 14 seconds and 2 GB of memory.
+    by gzip. Blank lines are skipped, and lines that begin with ``#``, as in trec_eval 10.0. Ten
+    million lines take about 14 seconds and 2 GB of memory.
 
     References
     ----------
@@ -208,16 +253,14 @@ def from_trec(
     >>> from sklearn_ndcg import from_trec, ndcg_score
     >>> qrels = {"q1": {"a": 2, "b": 1}}
     >>> run = {"q1": {"a": 0.9, "b": 0.4, "c": 0.4}}
-    >>> y_true, y_score, groups = from_trec(qrels, run)
-    >>> ndcg_score(y_true, y_score, groups=groups, k=10)
+    >>> ndcg_score(**from_trec(qrels, run, k=10), k=10)
     0.9502...
 
     A gain of 1 for documents that were judged 0, and none for those that nobody judged:
 
     >>> qrels["q1"]["d"] = 0
-    >>> y_true, y_score, groups = from_trec(qrels, run, unjudged="nan")
-    >>> gain = {0: 1, 1: 4, 2: 9}
-    >>> ndcg_score(y_true, y_score, groups=groups, k=10, gain=gain, unjudged="zero")
+    >>> rows = from_trec(qrels, run, unjudged="nan")
+    >>> ndcg_score(**rows, k=10, gain={0: 1, 1: 4, 2: 9}, unjudged="zero")
     0.9148...
 
     Files, which may be compressed:
@@ -228,37 +271,33 @@ def from_trec(
     ...     qrels, run = Path(folder, "qrels.txt"), Path(folder, "bm25.txt")
     ...     _ = qrels.write_text("q1 0 a 2\nq1 0 b 1\n")
     ...     _ = run.write_text("q1 Q0 a 1 0.9 bm25\nq1 Q0 c 2 0.4 bm25\nq1 Q0 b 3 0.4 bm25\n")
-    ...     y_true, y_score, groups = from_trec(qrels, run)
-    >>> ndcg_score(y_true, y_score, groups=groups, k=10)
+    ...     ndcg_score(**from_trec(qrels, run), k=10)
     0.9502...
     """
     check_choice("unjudged", unjudged, get_args(Unjudged))
-    return _rows(pool_runs(qrels, {None: run}, unanswered, duplicates), unjudged)
+    pool = pool_runs(qrels, {None: run}, unanswered, duplicates, convention, k, unjudged)
+    return _rows(pool, unjudged)
 
 
-def _rows(pool: Pool, unjudged: str) -> RowArrays:
+def _rows(pool: Pool, unjudged: str) -> Rows:
     """Rows of one ranker, those of each query in the order of its list."""
     [y_score] = pool.y_scores.values()
-    query = np.repeat(np.arange(len(pool.n_rows)), pool.n_rows)
-    starts = np.cumsum(pool.n_rows) - pool.n_rows
+    starts, n_rows = np.cumsum(pool.n_rows) - pool.n_rows, pool.n_rows
     # a single key is faster than np.lexsort; documents that are not in the list come last
-    order = np.argsort(starts[query] + np.minimum(-y_score, pool.n_rows[query]), kind="stable")
-    y_true, y_score = pool.y_true[order], y_score[order]
+    rank = np.minimum(-y_score, np.repeat(n_rows, n_rows))
+    order = np.argsort(np.repeat(starts, n_rows) + rank, kind="stable")
+    y_true, y_score, kept = pool.y_true[order], y_score[order], np.ones(len(order), dtype=bool)
+    unjudged_rows = np.isnan(y_true)
     if unjudged == "omit":
-        y_true, y_score, query = _condensed(y_true, y_score, query)
-    else:
-        y_true[np.isnan(y_true)] = {"zero": 0.0, "nan": np.nan}[unjudged]
-    return y_true, y_score, pool.labels()[query]
-
-
-def _condensed(y_true: Floats, y_score: Floats, query: Ints) -> tuple[Floats, Floats, Ints]:
-    """The judged rows; those in a list take its first places.
-
-    A query without judged rows keeps one row, neither relevant nor in the list.
-    """
-    judged = ~np.isnan(y_true)
-    emptied = np.searchsorted(query, np.flatnonzero(np.bincount(query, judged) == 0))
-    judged[emptied], y_true[emptied], y_score[emptied] = True, 0, -np.inf
-    y_true, y_score, query = y_true[judged], y_score[judged], query[judged]
-    rank = np.arange(1, len(query) + 1) - np.searchsorted(query, query)
-    return y_true, np.where(np.isinf(y_score), y_score, -1.0 * rank), query
+        kept = ~unjudged_rows
+        n_kept = kept_runs(kept, starts, n_rows)[1]
+        emptied, n_rows = starts[n_kept == 0], np.maximum(n_kept, 1)
+        kept[emptied], y_true[emptied], y_score[emptied] = True, 0, -np.inf
+        y_true, y_score = y_true[kept], y_score[kept]
+        rank = np.arange(1, len(y_true) + 1) - np.repeat(np.cumsum(n_rows) - n_rows, n_rows)
+        y_score = np.where(np.isinf(y_score), y_score, -1.0 * rank)
+    elif unjudged == "zero":
+        y_true[unjudged_rows] = 0
+    rows = Rows(y_true, y_score, np.repeat(pool.labels(), n_rows))
+    rows._read = pool.documents, kept
+    return rows

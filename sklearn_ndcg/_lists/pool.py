@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from itertools import chain, count, repeat
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain, repeat
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ndcg._checks import Floats, Ints, check_choice, naming_ranker
+from sklearn_ndcg._checks import Floats, Ints, check_choice, check_cutoff, is_integer, naming_ranker
 from sklearn_ndcg._lists import reading
 from sklearn_ndcg._lists.reading import ByQuery
-from sklearn_ndcg._rows.grouping import Grouping, kept_runs, rows_of_runs
+from sklearn_ndcg._rows.grouping import Grouping, kept_runs, rows_of_runs, shown_labels
 
 _WIDEST = 64  # characters of ids in an array of text; longer ids are shared objects
 
+UNJUDGED = "nothing judged"  # why a query is left out
 Unanswered = Literal["zero", "omit"]
 
 
@@ -26,15 +27,18 @@ class Pool:
     """The rows of all documents that a ranker returned or that are in a truth.
 
     `y_true` is NaN where a document is unjudged. `in_order` says whether queries have numbers
-    rather than ids, so that values of queries may come as a sequence.
+    rather than ids, so that values of queries may come as a sequence. `left_out` says how many
+    queries have no rows, by reason. `documents` reads the ids of
+    the first ranker's rows, in the order of its lists.
     """
 
     y_true: Floats
     y_scores: dict[Any, Floats]
     queries: list[Any]
     n_rows: Ints
-    n_omitted: int
+    left_out: dict[str, int]
     in_order: bool
+    documents: Callable[[], Iterator[Any]]
 
     def labels(self) -> NDArray[Any]:
         """One label per query: integers or short text, any other ids as objects."""
@@ -51,16 +55,19 @@ class Pool:
         by_label = Grouping.of_ids(self.labels(), len(self.queries), name="relevant")
         return by_label.labels, by_label.row_order()
 
-    def per_query(self, values: Any, name: str) -> list[Any]:
-        """The value of each query: an entry of a mapping or, if queries have numbers, a list's."""
+    def per_query(self, values: Any, name: str, needed: Collection[Any]) -> dict[Any, Any]:
+        """The value of each query: an entry of a mapping or, if queries have numbers, a list's.
+
+        A mapping may lack queries that are not needed.
+        """
         if isinstance(values, Mapping):
-            missing = [query for query in self.queries if query not in values]
+            missing = [query for query in needed if query not in values]
             if missing:
                 raise ValueError(
                     f"{name} must have an entry for each query, but lacks {len(missing)}, for "
-                    f"example {missing[0]!r}."
+                    f"example {shown_labels(missing[:1])}."
                 )
-            return [values[query] for query in self.queries]
+            return {query: values[query] for query in self.queries if query in values}
         if not self.in_order:
             raise TypeError(
                 f"{name} must be a mapping from query, as the lists or runs are, got "
@@ -73,98 +80,102 @@ class Pool:
                 f"{name} must have one value for each of the {len(self.queries)} queries, got "
                 f"{len(listed)}."
             )
-        return listed
+        return dict(zip(self.queries, listed, strict=True))
 
 
-def pool_lists(relevant: Any, recommended: ByQuery, unanswered: str, duplicates: str) -> Pool:
+def pool_lists(
+    relevant: Any, recommended: ByQuery, unanswered: str, duplicates: str, k: Any = None,
+    unjudged: Any = None, only_judged: bool = False,
+) -> Pool:  # fmt: skip
     """Bring the ranked lists of all rankers into the same rows.
 
     The first rows of a query are those of its truth. All the others are unjudged, so it does not
-    matter which document is in which row, and there are as many as the longest list needs.
+    matter which document is in which row, and there are as many as the longest list needs. What is
+    after rank k is not read, unless unjudged documents are to be removed before.
     """
     check_choice("unanswered", unanswered, get_args(Unanswered))
     check_choice("duplicates", duplicates, get_args(reading.Duplicates))
-    truths, lists = reading.truths_by_query(relevant), {}
-    for name, by_query in recommended.items():
-        with naming_ranker(name, recommended):
-            lists[name] = reading.lists_by_query(relevant, by_query)
-    queries, n_omitted = _queries_to_score(truths, lists, unanswered)
-    rankers = {name: _Ranker() for name in lists}
+    last = k if is_integer(check_cutoff(k)) and unjudged in (None, "zero") else None
+    truths, lists, in_order = reading.by_query(relevant, recommended)
+    queries, left_out = _queries_to_score(truths, lists, unanswered, only_judged)
     grades: dict[Any, Mapping[Any, Any]] = {}
-    numbers = count()
+    rankers: list[Any] = [(name, by_query, [], []) for name, by_query in lists.items()]
     for query in queries:
         truth = reading.read_truth(truths[query], query, duplicates) if query in truths else {}
-        grades[query], number_of = truth, dict(zip(truth, numbers, strict=False))
-        for name, ranker in rankers.items():
-            ids = []
-            if query in lists[name]:
-                with naming_ranker(name, rankers):
-                    ids = reading.read_list(lists[name][query], query, duplicates)
-            ranker.lengths.append(len(ids))
-            ranker.judged.extend(map(number_of.get, ids, repeat(-1)))
+        grades[query] = truth
+        for name, by_query, scores, lengths in rankers:
+            try:
+                listed = reading.read_list(by_query.get(query, []), query, duplicates, last)
+            except (TypeError, ValueError):
+                with naming_ranker(name, lists):
+                    raise
+            lengths.append(len(listed))
+            scores.extend(map(listed.get, truth, repeat(-np.inf)))
     n_judged: Ints = np.array(list(map(len, grades.values())))
-    n_rows = n_judged + np.max([ranker.n_others() for ranker in rankers.values()], axis=0)
+    placed = [_placed(scores, lengths, n_judged) for _, _, scores, lengths in rankers]
+    n_rows = n_judged + np.max([n_others for _, _, n_others in placed], axis=0)
     if not n_rows.all():
         raise ValueError(
-            f"query {queries[n_rows.argmin()]!r} has neither a list nor anything relevant, and so "
-            "would have no rows: leave it out."
+            f"query {shown_labels([queries[n_rows.argmin()]])} has neither a list nor anything "
+            "relevant, and so would have no rows: leave it out."
         )
-    for name, ranker in rankers.items():
-        if max(ranker.judged, default=-1) < 0:
-            with naming_ranker(name, rankers):
-                reading.refuse_unlike_ids(truths, lists[name])
     starts = np.cumsum(n_rows) - n_rows
-    rows, n = rows_of_runs(starts, np.array(n_judged)), int(n_rows.sum())
-    y_true = np.full(n, np.nan)
-    y_true[rows] = reading.as_floats(grades, "relevant", np.isinf)
-    y_scores = {name: ranker.scores(n, rows, starts + n_judged) for name, ranker in rankers.items()}
-    return Pool(y_true, y_scores, queries, n_rows, n_omitted, not isinstance(relevant, Mapping))
+    rows, y_true = rows_of_runs(starts, n_judged), np.full(n_rows.sum(), np.nan)
+    y_scores = {name: np.full(len(y_true), -np.inf) for name in lists}
+    for (name, y_score), (judged, others, n_others) in zip(y_scores.items(), placed, strict=True):
+        y_score[rows], y_score[rows_of_runs(starts + n_judged, n_others)] = judged, others
+        if judged.max(initial=-np.inf) == -np.inf:
+            with naming_ranker(name, lists):
+                reading.refuse_unlike_ids(truths, lists[name])
+    y_true[rows] = reading.as_floats(grades, "relevant", lambda y: np.isinf(y) | (y < 0))
+    documents = partial(_documents, grades, next(iter(lists.values())), duplicates, last)
+    return Pool(y_true, y_scores, queries, n_rows, left_out, in_order, documents)
 
 
-def pool_runs(qrels: Any, runs: Mapping[Any, Any], unanswered: str, duplicates: str) -> Pool:
+def _documents(grades: ByQuery, lists: ByQuery, duplicates: str, k: int | None) -> Iterator[Any]:
+    """The ids of each query: first those in its list, then all others of its truth."""
+    for query, truth in grades.items():
+        listed = reading.read_list(lists.get(query, []), query, duplicates, k)
+        yield from listed | dict.fromkeys(truth)
+
+
+def _placed(scores: list[float], lengths: list[int], n_judged: Ints) -> tuple[Floats, Any, Ints]:
+    """The scores of judged documents, those that are left in each list for others, and how many."""
+    judged = np.fromiter(scores, np.float64)
+    is_listed, starts = judged > -np.inf, np.cumsum(lengths, dtype=np.intp) - lengths
+    n_listed = kept_runs(is_listed, np.cumsum(n_judged) - n_judged, n_judged)[1]
+    every = np.repeat(starts - 1.0, lengths) - np.arange(sum(lengths))
+    is_other = np.ones(len(every), dtype=bool)
+    is_other[np.repeat(starts, n_listed) - judged[is_listed].astype(np.intp) - 1] = False
+    return judged, every[is_other], lengths - n_listed
+
+
+def pool_runs(
+    qrels: Any, runs: Mapping[Any, Any], unanswered: str, duplicates: str, convention: str,
+    k: Any = None, unjudged: Any = None,
+) -> Pool:  # fmt: skip
     """Bring the TREC runs of all rankers into the same rows."""
     check_choice("duplicates", duplicates, get_args(reading.Duplicates))
+    check_choice("convention", convention, get_args(reading.Convention))
     truths, fractions = reading.judgements(qrels, duplicates)
     ranked = {}
     for name, run in runs.items():
         with naming_ranker(name, runs):
-            ranked[name] = reading.ranked_run(truths, fractions, run, duplicates)
-    return pool_lists(truths, ranked, unanswered, duplicates)
+            ranked[name] = reading.ranked_run(truths, fractions, run, duplicates, convention)
+    return pool_lists(truths, ranked, unanswered, duplicates, k, unjudged, only_judged=True)
 
 
-@dataclass
-class _Ranker:
-    """The lists of one ranker: their lengths, and the numbers of their documents' grades.
-
-    The number is -1 for a document that is not in the truth.
-    """
-
-    lengths: list[int] = field(default_factory=list)
-    judged: array[int] = field(default_factory=lambda: array("q"))
-
-    def n_others(self) -> Ints:
-        """How many documents of each list are not in the truth."""
-        starts = np.cumsum(self.lengths, dtype=np.intp) - self.lengths
-        return kept_runs(np.array(self.judged) < 0, starts, np.array(self.lengths))[1]
-
-    def scores(self, n: int, graded_rows: Ints, first_others: Ints) -> Floats:
-        """The score of each row; documents that are not in the truth take the rows after it."""
-        number, ends = np.array(self.judged), np.cumsum(self.lengths, dtype=np.intp)
-        score = np.repeat(ends - self.lengths, self.lengths) - np.arange(len(number)) - 1.0
-        is_judged = number >= 0
-        scores = np.full(n, -np.inf)
-        scores[graded_rows[number[is_judged]]] = score[is_judged]
-        scores[rows_of_runs(first_others, self.n_others())] = score[~is_judged]
-        return scores
-
-
-def _queries_to_score(truths: ByQuery, lists: ByQuery, unanswered: str) -> tuple[list[Any], int]:
-    """All queries, or those that all rankers answered, and how many were omitted."""
+def _queries_to_score(
+    truths: ByQuery, lists: ByQuery, unanswered: str, only_judged: bool
+) -> tuple[list[Any], dict[str, int]]:
+    """The queries that have rows, and how many have none, by reason."""
     every = list(dict.fromkeys(chain(*lists.values(), truths)))
+    judged = [query for query in every if query in truths] if only_judged else every
     needed: Any = {"zero": (), "omit": lists.values()}[unanswered]
-    queries = [query for query in every if all(query in answered for answered in needed)]
-    n_omitted = len(every) - len(queries)
+    answered = set(judged).intersection(*needed)
+    queries = [query for query in judged if query in answered]
+    n_omitted = len(judged) - len(queries)
     if not queries:
         omitted = f": all {n_omitted} lack a list and are omitted" if n_omitted else ""
         raise ValueError(f"No query is left to score{omitted}.")
-    return queries, n_omitted
+    return queries, {UNJUDGED: len(every) - len(judged), "no list": n_omitted}

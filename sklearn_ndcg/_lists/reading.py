@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set, ValuesView
-from itertools import chain
+from itertools import chain, islice, repeat
 from numbers import Number
 from os import PathLike
 from typing import Any, Literal
@@ -12,13 +13,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ndcg._checks import Floats, describe_mask, is_missing, is_number
+from sklearn_ndcg._checks import Floats, describe_mask, is_missing, is_number, naming_ranker
 from sklearn_ndcg._lists.files import read_trec
+from sklearn_ndcg._rows.grouping import shown_labels
 
 ByQuery = Mapping[Any, Any]
 Duplicates = Literal["raise", "omit"]
+Convention = Literal["trec_eval-9", "trec_eval-10"]
+TREC_SCORES = {"trec_eval-9": np.float32, "trec_eval-10": np.float64}  # in which it sorts
 
 _NEVER_MISSING = {str, int, bytes, tuple, frozenset, np.str_, np.int64, np.int32}  # types of ids
+_SCORES, _ONES = range(-1, -sys.maxsize, -1), repeat(1)  # down a list, and of a truth
 _TEXT = str | bytes | bytearray  # sequences that are not lists of ids
 
 _LIST_HINT = (
@@ -29,6 +34,8 @@ _SWAPPED_HINT = (
     "It has no order: are relevant and recommended swapped? For a dict of scores pass "
     "sorted(scores, key=scores.get, reverse=True)."
 )
+_LEFT_OUT = ": if nobody judged it, leave it out"
+_UNJUDGED_HINTS = {"relevant": f"{_LEFT_OUT} or pass nan", "qrels": _LEFT_OUT, "run": ""}
 _TWICE_HINTS = {
     "recommended": 'Pass duplicates="omit" to count the first of them only.',
     "run": 'Pass duplicates="omit" to count its best score only.',
@@ -37,29 +44,48 @@ _TWICE_HINTS = {
 }
 
 
-def truths_by_query(relevant: Any) -> ByQuery:
-    """Truths as a mapping from query; the queries of a sequence are numbered."""
-    return _by_query(relevant, "relevant", "dict(zip(rows['id'], rows['grade']))")
+def by_query(relevant: Any, rankers: Mapping[Any, Any]) -> tuple[ByQuery, dict[Any, ByQuery], bool]:
+    """Truths and each ranker's lists as mappings from query, and whether queries are numbered.
+
+    A truth that is not in a mapping or sequence of truths is one query, with a list of each ranker.
+    """
+    is_one = isinstance(relevant, Set) or (
+        isinstance(relevant, Mapping) and _are_ids(relevant.values())
+    )
+    are_mappings = any(isinstance(ids, Mapping) for ids in rankers.values())
+    # in two sequences tuples may be lists, and not ids
+    if (is_one and not are_mappings) or all(map(_are_ids, (relevant, *rankers.values()))):
+        relevant, rankers = [relevant], {name: [ids] for name, ids in rankers.items()}
+    truths = _by_query(relevant, "relevant", "dict(zip(rows['id'], rows['grade']))")
+    lists, in_order = {}, isinstance(relevant, Sequence | np.ndarray)
+    for name, recommended in rankers.items():
+        with naming_ranker(name, rankers):
+            lists[name] = _by_query(recommended, "recommended", "list(rows['id'])")
+            if in_order != isinstance(recommended, Sequence | np.ndarray):
+                raise TypeError(
+                    "relevant and recommended must both be mappings from query, or both be "
+                    f"sequences, got {type(relevant).__name__} and {type(recommended).__name__}. "
+                    "For one ranker call ndcg_score(**from_lists(relevant, recommended), k=10)."
+                )
+            if in_order and len(truths) != len(lists[name]):
+                raise ValueError(
+                    "relevant and recommended must have the same number of queries, got "
+                    f"{len(truths)} and {len(lists[name])}. Pass mappings where some queries have "
+                    "no list."
+                )
+    return truths, lists, in_order
 
 
-def lists_by_query(relevant: Any, recommended: Any) -> ByQuery:
-    """The lists of one ranker in the same form."""
-    lists = _by_query(recommended, "recommended", "list(rows['id'])")
-    if isinstance(relevant, Mapping) != isinstance(recommended, Mapping):
-        raise TypeError(
-            "relevant and recommended must both be mappings from query, or both be sequences, got "
-            f"{type(relevant).__name__} and {type(recommended).__name__}."
-        )
-    if not isinstance(relevant, Mapping) and len(relevant) != len(lists):
-        raise ValueError(
-            "relevant and recommended must have the same number of queries, got "
-            f"{len(relevant)} and {len(lists)}. Pass mappings where some queries have no list."
-        )
-    return lists
+def _are_ids(values: Any) -> bool:
+    """Whether values are a collection of ids or grades, and none is a collection itself."""
+    ids = _values(values, Sequence | Set | ValuesView)
+    return ids is not None and all(isinstance(i, _TEXT) or not np.iterable(i) for i in ids)
 
 
 def _by_query(queries: Any, name: str, entry: str) -> ByQuery:
     """Lists or truths by query."""
+    if getattr(queries, "ndim", 0) == 1 and hasattr(queries, "iloc") and queries.index.is_unique:
+        queries = queries.to_dict()  # of a pandas Series
     if isinstance(queries, Mapping):
         return queries
     is_array = isinstance(queries, np.ndarray) and queries.ndim
@@ -69,34 +95,43 @@ def _by_query(queries: Any, name: str, entry: str) -> ByQuery:
         f"{name} must be a mapping from query, or a sequence with an entry for each query, got "
         f"{type(queries).__name__}. Pass .to_dict() of a Series whose index has each query once, "
         f"list() of another iterable, or {{query: {entry} for query, rows in "
-        "table.groupby('query')}."
+        "table.groupby('query')}. Paths go to from_trec or compare_runs."
     )
 
 
-def read_list(documents: Any, query: Any, duplicates: str) -> list[Any]:
-    """The checked ids of one list."""
+def read_list(
+    documents: Any, query: Any, duplicates: str, k: int | None = None
+) -> dict[Any, float]:
+    """The checked ids of one list, or the first k, with the scores -1, -2, ..."""
     ids = documents if type(documents) is list else _values(documents, Sequence)
     if ids is None:
         hint = _SWAPPED_HINT if isinstance(documents, Mapping | Set) else _LIST_HINT
         raise TypeError(
             "recommended must have a list of ids, best first, for each query, got "
-            f"{type(documents).__name__} for query {query!r}. {hint}"
+            f"{type(documents).__name__} for query {shown_labels([query])}. {hint}"
         )
-    return list(_distinct(ids, "recommended", query, duplicates))
+    first = ids[:k] if type(ids) is list else list(islice(ids, k))
+    scores = _distinct(first, "recommended", query, duplicates, _SCORES)
+    if len(scores) < len(first):  # later ones move up
+        distinct = _distinct(ids, "recommended", query, duplicates)
+        scores = dict(zip(islice(distinct, k), _SCORES, strict=False))
+    return scores
 
 
 def read_truth(truth: Any, query: Any, duplicates: str) -> Mapping[Any, Any]:
     """The checked truth of one query: a mapping from id to grade."""
-    if isinstance(truth, Mapping):
-        _check_ids(truth, "relevant", query)
+    if type(truth) is dict or isinstance(truth, Mapping):
+        if not _NEVER_MISSING.issuperset(map(type, truth)):
+            _check_ids(truth, "relevant", query)
         return truth
     ids = _values(truth, Sequence | Set | ValuesView)
     if ids is None:
         raise TypeError(
             "relevant must have, for each query, a mapping from id to grade or a collection of "
-            f"ids, got {type(truth).__name__} for query {query!r}. Pass .tolist() of a column of "
-            "ids, .to_dict() of a Series of grades whose index has each id once, dict(zip(ids, "
-            "grades)) of two columns, .ravel() of an array, list() of another iterable."
+            f"ids, got {type(truth).__name__} for query {shown_labels([query])}. Pass .tolist() of "
+            "a column of ids, .to_dict() of a Series of grades whose index has each id once, "
+            "dict(zip(ids, grades)) of two columns, .ravel() of an array, list() of another "
+            "iterable."
         )
     return _distinct(ids, "relevant", query, duplicates)
 
@@ -110,45 +145,46 @@ def _values(ids: Any, kinds: Any) -> Any:
     return ids if isinstance(ids, kinds) else None
 
 
-def _distinct(ids: Collection[Any], name: str, query: Any, duplicates: str) -> dict[Any, int]:
-    """Checked ids as keys of a dict, each with the grade 1."""
-    _check_ids(ids, name, query)
+def _distinct(
+    ids: Collection[Any], name: str, query: Any, duplicates: str, values: Any = _ONES
+) -> dict[Any, float]:
+    """Checked ids as keys of a dict, with values in their order; in a truth the grade 1."""
+    if not _NEVER_MISSING.issuperset(map(type, ids)):
+        _check_ids(ids, name, query)
     try:
-        distinct = dict.fromkeys(ids, 1)
+        distinct = dict(zip(ids, values))  # noqa: B905  (strict takes time)
     except TypeError as error:
-        raise TypeError(f"{name} has ids in query {query!r}: {error}.") from error
+        raise TypeError(f"{name} has ids in query {shown_labels([query])}: {error}.") from error
     if len(distinct) < len(ids) and duplicates == "raise":
         [(twice, count)] = Counter(ids).most_common(1)
         raise ValueError(
-            f"{name} has the id {twice!r} {count} times in query {query!r}. {_TWICE_HINTS[name]}"
+            f"{name} has the id {twice!r} {count} times in query {shown_labels([query])}. "
+            f"{_TWICE_HINTS[name]}"
         )
     return distinct
 
 
 def _check_ids(ids: Iterable[Any], name: str, query: Any) -> None:
     """Raise for values that cannot be meant as ids."""
-    kinds = set(map(type, ids)) - _NEVER_MISSING
-    if not kinds:
-        return
-    for kind in kinds:
+    for kind in set(map(type, ids)):
         if hasattr(kind, "__array__") and not issubclass(kind, np.generic):
             raise TypeError(
-                f"{name} has ids in query {query!r} that are arrays themselves, of type "
-                f"{kind.__name__}: pass tolist() of what they were taken from."
+                f"{name} has ids in query {shown_labels([query])} that are arrays themselves, of "
+                f"type {kind.__name__}: pass tolist() of what they were taken from."
             )
         if issubclass(kind, bool | np.bool_):
             raise TypeError(
-                f"{name} has True or False among its ids in query {query!r}. If they are a mask, "
-                "pass the ids that it selects."
+                f"{name} has True or False among its ids in query {shown_labels([query])}. If they "
+                "are a mask, pass the ids that it selects."
             )
     missing = np.array([is_missing(document) for document in ids])
     if missing.any():
-        where = f"(None or NaN) in query {query!r}"
+        where = f"(None or NaN) in query {shown_labels([query])}"
         which = describe_mask(missing, f"missing id {where}", f"missing ids {where}")
         raise ValueError(f"{name} has {which}: leave missing ids out.")
 
 
-def judgements(qrels: Any, duplicates: str) -> tuple[dict[str, dict[str, float]], list[float]]:
+def judgements(qrels: Any, duplicates: str) -> tuple[ByQuery, list[float]]:
     """Judgements by query, and those that are not whole numbers.
 
     Documents of negative relevance are unjudged: NaN.
@@ -158,18 +194,22 @@ def judgements(qrels: Any, duplicates: str) -> tuple[dict[str, dict[str, float]]
         raise ValueError("qrels has no query: it must have the judgements of at least one.")
     relevance = as_floats(nested, "qrels", lambda values: ~np.isfinite(values))
     fractions = relevance[_fractional(relevance)].tolist()
+    if not (relevance < 0).any():
+        return nested, fractions
     grades = iter(np.where(relevance < 0, np.nan, relevance).tolist())
     relevant = {query: dict(zip(truth, grades, strict=False)) for query, truth in nested.items()}
     return relevant, fractions
 
 
-def ranked_run(relevant: ByQuery, fractions: list[float], run: Any, duplicates: str) -> ByQuery:
-    """The documents of each judged query, ordered as trec_eval orders them."""
+def ranked_run(
+    relevant: ByQuery, fractions: list[float], run: Any, duplicates: str, convention: str
+) -> ByQuery:
+    """The documents of each query, those that are judged ordered as trec_eval orders them."""
     nested = _nested(run, "run", "score", duplicates)
     judged = {query: documents for query, documents in nested.items() if query in relevant}
     scores = as_floats(judged, "run", np.isnan)
     with np.errstate(over="ignore"):
-        rounded = scores.astype(np.float32)
+        rounded = scores.astype(TREC_SCORES[convention])
     ranked = {query: list(documents) for query, documents in judged.items()}
     queries, ends = list(ranked), np.cumsum(list(map(len, ranked.values())), dtype=np.intp)
     unsorted = np.flatnonzero(rounded[1:] >= rounded[:-1]) + 1  # or at the start of a query
@@ -186,7 +226,7 @@ def ranked_run(relevant: ByQuery, fractions: list[float], run: Any, duplicates: 
             "first. If they are not swapped, pass each query's documents in order to from_lists: "
             "sorted(scores, key=lambda document: (scores[document], document), reverse=True)."
         )
-    return ranked
+    return {**nested, **ranked}
 
 
 def _nested(records: Any, name: str, field: str, duplicates: str) -> ByQuery:
@@ -207,7 +247,8 @@ def _nested(records: Any, name: str, field: str, duplicates: str) -> ByQuery:
         if not isinstance(documents, Mapping):
             raise TypeError(
                 f"{name} must have a mapping from document to {field} for each query, got "
-                f"{type(documents).__name__} for query {query!r}."
+                f"{type(documents).__name__} for query {shown_labels([query])}. For one run call "
+                "ndcg_score(**from_trec(qrels, run), k=10)."
             )
         try:
             "".join([query, *documents])  # refuses everything but text, faster than a loop
@@ -215,7 +256,7 @@ def _nested(records: Any, name: str, field: str, duplicates: str) -> ByQuery:
             wrong = next(label for label in (query, *documents) if not isinstance(label, str))
             raise TypeError(
                 f"{name} must have text as ids, as trec_eval does, got {wrong!r} in query "
-                f"{query!r}: convert ids with str()."
+                f"{shown_labels([query])}: convert ids with str()."
             ) from error
     return queries
 
@@ -233,7 +274,7 @@ def _by_query_and_document(rows: Iterable[Any], name: str, duplicates: str) -> d
         documents = queries.setdefault(query, {})
         if document in documents:
             first = documents[document]
-            twice = f"{name} has document {document!r} twice in query {query!r}"
+            twice = f"{name} has document {document!r} twice in query {shown_labels([query])}"
             if name == "qrels" and first != value:
                 raise ValueError(f"{twice}, with the relevance {first} and {value}: keep one.")
             if duplicates == "raise":
@@ -246,23 +287,30 @@ def _by_query_and_document(rows: Iterable[Any], name: str, duplicates: str) -> d
 
 def as_floats(nested: Mapping[Any, Mapping[Any, Any]], name: str, is_wrong: Any) -> Floats:
     """The values of all documents of the queries as checked floats."""
-    values = [value for documents in nested.values() for value in documents.values()]
+    values = list(chain.from_iterable(documents.values() for documents in nested.values()))
+
+    def error(kind: type[Exception], row: int, said: str) -> Exception:
+        pairs = ((query, document) for query, truth in nested.items() for document in truth)
+        query, document = next(islice(pairs, row, None))
+        way = _UNJUDGED_HINTS[name]  # what None and -1 often mean
+        return kind(
+            f"{name} must {said} in query {shown_labels([query])} for document {document!r}{way}."
+        )
+
     try:
         array = np.asarray(values)
     except ValueError:  # lists of several lengths among them
         array = np.empty(0)
     if array.dtype.kind not in "biuf" or array.shape != (len(values),):
-        for query, documents in nested.items():
-            for value in documents.values():
-                if not isinstance(value, bool | np.bool_) and not is_number(value):
-                    raise TypeError(f"{name} must have numbers, got {value!r} in query {query!r}.")
+        for row, value in enumerate(values):
+            if not isinstance(value, bool | np.bool_) and not is_number(value):
+                raise error(TypeError, row, f"have numbers, got {value!r}")
     with np.errstate(over="ignore"):
         floats = array.astype(np.float64)
     wrong = is_wrong(floats)
     if wrong.any():
         row = int(wrong.argmax())
-        query = [query for query, documents in nested.items() for _ in documents][row]
-        raise ValueError(f"{name} must not have {values[row]}, found in query {query!r}.")
+        raise error(ValueError, row, f"not have {values[row]}, found")
     return floats
 
 

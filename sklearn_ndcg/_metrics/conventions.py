@@ -24,8 +24,8 @@ class _Conventions(Mapping[str, dict[str, Any]]):
 
 
 # How other libraries define NDCG, as keyword arguments of `ndcg_score`: scikit-learn 1.9, LightGBM
-# 4.7, XGBoost 3.2, CatBoost 1.2.10, trec_eval 9, ranx 0.3.21, torchmetrics 1.9, rax 0.4. What these
-# cannot say (scores in float32, documents ordered by id, a cutoff by default) is in
+# 4.7, XGBoost 3.2, CatBoost 1.2.10, trec_eval 9.0.8 and 10.0, ranx 0.3.21, torchmetrics 1.9, rax
+# 0.4. What these cannot say (scores in float32, documents ordered by id, a cutoff by default) is in
 # docs/whose_ndcg.md.
 _ENTRIES: dict[str, tuple[Any, ...]] = {
     "sklearn": ("linear", "log", "average", 0.0),

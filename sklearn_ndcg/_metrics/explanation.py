@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, check_choice, name_of
+from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, check_choice, check_cutoff, name_of
 from sklearn_ndcg._metrics.conventions import CONVENTIONS
-from sklearn_ndcg._metrics.measure import Measure, check_cutoff
+from sklearn_ndcg._metrics.measure import Measure
 from sklearn_ndcg._metrics.queries import Queries, count_of_queries
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._rows.grouping import codes_of_runs, shown_labels

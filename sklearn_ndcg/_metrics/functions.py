@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff, Discount, Floats, Gain, Ints, Ties, Undefined, Unjudged
 from sklearn_ndcg._metrics.inputs import numeric
-from sklearn_ndcg._metrics.measure import Measure, check_curve_cutoffs, check_cutoff
+from sklearn_ndcg._metrics.measure import Measure, check_curve_cutoffs
 from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._rows.grouping import Grouping
@@ -43,7 +43,7 @@ def _not_a_scorer(metric: Function) -> Function:
 def _queries(arguments: dict[str, Any], *, normalized: bool = True, sort: bool = False) -> Queries:
     """Checked rows and the measure, from the arguments of a metric, which all have these names."""
     if np.iterable(arguments["k"]):
-        check_cutoff(arguments["k"])  # refuses lists
+        _checks.check_cutoff(arguments["k"])  # refuses lists
     options = {name: arguments[name] for name in _OPTIONS & arguments.keys()}
     measure = Measure(normalized=normalized, **options)
     rankings = Rankings.of_arrays(
@@ -68,10 +68,11 @@ def dcg_score(
     unjudged: Unjudged = "raise",
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    r"""Discounted cumulative gain, averaged over queries.
+    r"""Discounted cumulative gain (DCG), averaged over queries.
 
     The documents of a query are put in the order of their scores. Its DCG is the sum of the gain
-    of each document times the discount of its rank.
+    of each document times the discount of its rank. The DCG of the best order is the ideal DCG
+    (IDCG). Without a discount it is the cumulative gain (CG).
 
     Parameters
     ----------
@@ -143,6 +144,7 @@ def dcg_score(
     --------
     ndcg_score : The DCG divided by the DCG of the best order, between 0 and 1.
     dcg_samples : The DCG of each query.
+    explain_query : The DCG and the ideal DCG of a query, rank by rank.
 
     Notes
     -----
@@ -176,6 +178,14 @@ def dcg_score(
     4.2618...
     >>> dcg_score([3, 2], [0.9, 0.4], groups=["q", "q"], discount="none")
     5.0
+
+    The relevance as scores gives the best order, and so the ideal DCG. The rows of a matrix are
+    queries:
+
+    >>> y_true, y_score = [[2, 3, 0]], [[0.9, 0.6, 0.3]]
+    >>> dcg, ideal_dcg = dcg_score(y_true, y_score), dcg_score(y_true, y_true)
+    >>> dcg / ideal_dcg   # the NDCG
+    0.9134...
     """
     return float(_queries(locals(), normalized=False).means()[0])
 
@@ -195,10 +205,11 @@ def ndcg_score(
     undefined: Undefined = "warn",
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    r"""Normalized discounted cumulative gain, averaged over queries.
+    r"""Normalized discounted cumulative gain (NDCG), averaged over queries.
 
-    The DCG of a query's documents in the order of their scores, divided by the DCG of their best
-    order. Queries may have any number of documents, including one.
+    The discounted cumulative gain (DCG) of a query's documents in the order of their scores,
+    divided by the DCG of their best order, the ideal DCG (IDCG). Queries may have any number of
+    documents, including one.
 
     For 2-D input this is `sklearn.metrics.ndcg_score`, up to rounding.
 
@@ -278,6 +289,7 @@ def ndcg_score(
     --------
     ndcg_samples : The NDCG of each query.
     ndcg_curve : NDCG at many cutoffs in one pass.
+    explain_query : The NDCG of one query, rank by rank.
     make_ndcg_scorer : The same for `GridSearchCV` and `cross_val_score`.
 
     Notes

@@ -38,9 +38,11 @@ def numeric(values: Any, name: str, only_order: bool = False) -> NDArray[Any]:
                 array = _as_float(np.ravel(exact)).reshape(array.shape)
         except Exception as error:
             kind: type[Exception] = TypeError if isinstance(error, TypeError) else ValueError
-            raise kind(
-                f"{name} must be an array of numbers, got {type(values).__name__}: {error}"
-            ) from error
+            said = f"{name} must be an array of numbers, got {type(values).__name__}: {error}"
+            if name != "sample_weight":
+                way = "ndcg_score(**from_lists(relevant, recommended), k=10)"
+                said = f"{said.rstrip('.')}. If these are ids, pass them as {way}."
+            raise kind(said) from error
     if array.ndim not in (1, 2) or array.size == 0:
         raise ValueError(f"{name} must be 1-D or 2-D and not empty, got shape {array.shape}.")
     if array.dtype.kind == "b":  # any byte but 0 is True, in a view of other bytes too
@@ -160,8 +162,8 @@ def _as_float(score: NDArray[Any]) -> Floats:
     return np.where(score == -np.inf, -np.inf, ranks)
 
 
-def row_weights(sample_weight: ArrayLike, n: int) -> Floats:
-    """`sample_weight` as checked floats, one for each of `n` rows."""
+def row_weights(sample_weight: ArrayLike, n: int, queries: Any = None) -> Floats:
+    """`sample_weight` as checked floats, one for each of `n` rows, or of queries with names."""
     weight = numeric(sample_weight, "sample_weight")
     if weight.shape != (n,):
         raise ValueError(
@@ -172,8 +174,9 @@ def row_weights(sample_weight: ArrayLike, n: int) -> Floats:
         weight = weight.astype(np.float64)
     wrong = ~((weight >= 0) & (weight <= LARGEST_WEIGHT))
     if wrong.any():
+        whose = "" if queries is None else f", query {queries[int(wrong.argmax())]!r}"
         raise ValueError(
             f"sample_weight must be finite and >= 0, at most 1e300, found {weight[wrong][0]}: "
-            f"{_checks.describe_mask(wrong, 'such weight', 'such weights')}."
+            f"{_checks.describe_mask(wrong, 'such weight', 'such weights')}{whose}."
         )
     return weight

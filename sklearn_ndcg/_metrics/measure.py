@@ -120,15 +120,16 @@ class Measure:
         """The measure that `options`, those of a TypedDict, and other keyword arguments define."""
         unknown = [name for name in options if name not in kind.__annotations__]
         if unknown:
+            hint = " Pass the query ids as groups." if "group_by" in unknown else ""
             raise TypeError(
                 f"{caller} has no option {', '.join(map(repr, unknown))}. Its options are "
-                f"{', '.join(kind.__annotations__)}."
+                f"{', '.join(kind.__annotations__)}.{hint}"
             )
         return cls(**others, **options)
 
     def __post_init__(self) -> None:
         several = np.iterable(self.k) and not isinstance(self.k, str)
-        cutoffs = list(map(check_cutoff, self.k if several else [self.k]))
+        cutoffs = list(map(_checks.check_cutoff, self.k if several else [self.k]))
         if not cutoffs or len(set(cutoffs)) < len(cutoffs):
             raise ValueError(f"k must list different cutoffs, at least one, got {self.k!r}.")
         # the caller may change a list or a table later
@@ -309,21 +310,6 @@ class jarvelin_kekalainen:  # noqa: N801  (a discount: used and shown like a fun
         ranks = np.asarray(ranks, dtype=np.float64)
         logs = np.log2(ranks) if self.b == 2 else np.log(ranks) / log(self.b)
         return np.asarray(1 / np.maximum(logs, 1))  # below rank b the logarithm is under 1
-
-
-def check_cutoff(k: Any) -> Cutoff:
-    """`k` of one score: None, an int >= 1 or "retrieved"."""
-    if k is None:
-        return None
-    if isinstance(k, str) and k == "retrieved":
-        return "retrieved"
-    if _checks.is_integer(k) and k >= 1:
-        return int(k)
-    raise ValueError(
-        "k must be an integer >= 1, None for all documents or 'retrieved' for each list's own "
-        f"length, got {k!r}. For several cutoffs call it in a loop; ndcg_curve and scorers take a "
-        "list."
-    )
 
 
 def check_curve_cutoffs(k: Any) -> Ints | None:

@@ -29,12 +29,13 @@ _VALUES_AT_A_TIME = 1 << 22  # values of queries at cutoffs, which take 32 MB
 class Totals(NamedTuple):
     """Weighted sums over some queries, from which means are computed.
 
-    `total` has a sum for each cutoff. In the sums weights are scaled so that the largest is 1.
-    Undefined queries count with their value, and not at all if it is nan.
+    `total` has a sum for each cutoff. In the sums weights are divided by `scale`, the largest that
+    counts. Undefined queries count with their value, and not at all if it is nan.
     """
 
     total: Floats
     weight: float
+    scale: float
     largest_weight: float
     n_queries: int
     n_undefined: int
@@ -43,12 +44,12 @@ class Totals(NamedTuple):
     @classmethod
     def of_batches(cls, batches: Sequence[Totals]) -> Totals:
         """Sums over all queries, from the sums over batches of them."""
-        largest = max(batch.largest_weight for batch in batches)
-        scales = [batch.largest_weight / (largest or 1) for batch in batches]
+        scale, largest = np.max([batch[2:4] for batch in batches], axis=0)
+        scales = [batch.scale / (scale or 1) for batch in batches]
         sums = [[*batch.total, batch.weight] for batch in batches]
         *total, weight = map(fsum, np.transpose(np.multiply(sums, np.c_[scales])))
-        counts = np.sum([batch[3:] for batch in batches], axis=0).tolist()
-        return cls(np.array(total), weight, largest, *counts)
+        counts = np.sum([batch[4:] for batch in batches], axis=0).tolist()
+        return cls(np.array(total), weight, scale, largest, *counts)
 
     def means(self, measure: Measure) -> Floats:
         """The mean over queries at each cutoff, with a warning if some are undefined."""
@@ -135,22 +136,16 @@ class Queries:
 
     def totals(self) -> Totals:
         """Sums from which a mean over these and other queries is computed."""
-        cutoffs = self.measure.cutoffs
-        step = max(1, _VALUES_AT_A_TIME // len(self.starts))
-        if len(cutoffs) <= step:
-            return self.totals_of(*self._values())
-        starts = range(0, len(cutoffs), step)
-        totals = [self.for_measure(k=cutoffs[at : at + step]).totals() for at in starts]
-        return totals[0]._replace(total=np.concatenate([block.total for block in totals]))
+        return self.totals_of(*self._values())
 
     def totals_of(self, values: Floats, n_undefined: int = 0) -> Totals:
         """Sums of given values of the queries, without nan; so many of them are undefined."""
         scored = ~np.isnan(values[:, 0])
-        weight = self._weights()[scored]
-        total = weighted_sums(values[scored].T, weight)
-        largest = 1.0 if self.weight is None else float(self.weight.max())
-        n_single = self.grouping.n_single
-        return Totals(total, exact_sum(weight), largest, len(values), n_undefined, n_single)
+        weight = np.ones(len(values)) if self.weight is None else self.weight
+        scale, largest = weight[scored].max(initial=0), weight.max()
+        weight = weight[scored] / (scale or 1)  # so that no sum is too large
+        sums = weighted_sums(values[scored].T, weight), exact_sum(weight), scale, largest
+        return Totals(*sums, len(values), n_undefined, self.grouping.n_single)
 
     def _values(self) -> tuple[Floats, int]:
         """Values as in `values`, and how many queries are undefined."""
@@ -212,12 +207,15 @@ class Queries:
         """
         k = np.arange(1, self._longest + 1) if k is None else k
         cutoffs, column = np.unique(k, return_inverse=True)
-        weight = self._weights()
+        weight = np.ones(len(self))
+        if self.weight is not None:
+            counts = ~np.isnan(self.for_measure(k=1).without_warning().values()[:, 0])
+            weight = np.where(counts, self.weight, 0) / (self.weight[counts].max(initial=0) or 1)
         sums, undefined = self.curve_moments(cutoffs, weight[np.newaxis], powers=(1,))
         total = weight[~undefined].sum()
         if not np.isnan(self.measure.undefined_rule.value):
             total += weight[undefined].sum()
-        totals = Totals(sums[0, 0], total, weight.max(), len(self), int(undefined.sum()))
+        totals = Totals(sums[0, 0], total, 1.0, 1.0, len(self), int(undefined.sum()))
         return k, totals.means(self.measure)[column]
 
     def curve_moments(
@@ -271,11 +269,11 @@ class Queries:
     def _longest(self) -> int:
         return max(1, int(self.lengths.max()))
 
-    def _weights(self) -> Floats:
-        """Weights of queries, scaled so that the largest is 1 and no sum is too large."""
-        if self.weight is None:
-            return np.ones(len(self.starts))
-        return np.asarray(self.weight / (self.weight.max() or 1))
+    def of_query(self, number: int) -> Queries:
+        """One query, with the discounts that it has beside the others."""
+        discount = self.measure.discounts(int(self._distinct_cutoffs()[0][-1]))
+        one = self._take(np.array([number]))
+        return one.for_measure(discount=lambda ranks: discount[: len(ranks)])
 
     def _take(self, numbers: Ints) -> Queries:
         """Some queries, without weights."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from sklearn_ndcg._rows.grouping import (
     Grouping,
     kept_runs,
     shown_labels,
+    warn_of_equal_relevance,
     warn_of_single_documents,
 )
 from sklearn_ndcg._rows.ids import first_rows
@@ -38,9 +40,9 @@ class JudgedShares(NamedTuple):
     has_judgements: NDArray[np.bool_]
     has_judged_nonrelevant: bool
 
-    def take(self, mask: NDArray[np.bool_]) -> JudgedShares:
+    def take(self, of: Ints) -> JudgedShares:
         """The shares of some queries."""
-        return self._replace(share=self.share[:, mask], has_judgements=self.has_judgements[mask])
+        return self._replace(share=self.share[:, of], has_judgements=self.has_judgements[of])
 
     def n_answered(self) -> NDArray[np.intp]:
         """For how many of the queries with judgements each ranker returned a document."""
@@ -111,8 +113,9 @@ class Rankings:
         """The rows of ranked lists, whose judgements errors call `truth`."""
         weight = None
         if sample_weight is not None:
-            by_query = pool.per_query(sample_weight, "sample_weight")
-            weight = np.repeat(row_weights(by_query, len(by_query)), pool.n_rows)
+            by_query = pool.per_query(sample_weight, "sample_weight", pool.queries)
+            weights = row_weights(list(by_query.values()), len(by_query), pool.queries)
+            weight = np.repeat(weights, pool.n_rows)
         relevance, judged = _with_judged(pool.y_true, truth)
         labels, order = pool.sorted_labels()
         starts = np.cumsum(pool.n_rows) - pool.n_rows
@@ -183,14 +186,20 @@ class Rankings:
         has_judgements = counted[0].dcg_and_ideal()[1][:, 0] > 0
         return JudgedShares(share, has_judgements, bool((self.relevance <= 0).any()))
 
-    def labels_of_queries(self, ids: Any, name: str) -> tuple[NDArray[Any], Ints]:
-        """Sorted labels of clusters or segments, and the position in them of each query's."""
+    def labels_of_queries(self, ids: Any, name: str, weight: Any) -> tuple[NDArray[Any], Ints]:
+        """Sorted labels of clusters or segments, and the position in them of each query's.
+
+        A query of lists needs no label if its weight is 0; without one its position is -1.
+        """
         if self.pool is not None:
-            ids = self.pool.per_query(ids, name)
+            queries = [self.pool.queries[number] for number in self.pool.sorted_labels()[1]]
+            by_query = self.pool.per_query(ids, name, list(compress(queries, weight)))
+            ids = list(by_query.values())
         by_id = Grouping.of_ids(ids, self.shape[0] if self.pool is None else len(ids), name=name)
         labels, codes = by_id.labels, by_id.row_codes()
         if self.pool is not None:
-            return labels, codes[self.pool.sorted_labels()[1]]
+            code_of = dict(zip(by_query, codes, strict=True))
+            return labels, np.array([code_of.get(query, -1) for query in queries])
         if getattr(getattr(ids, "dtype", None), "tz", None) is not None:  # labels are in UTC
             labels = np.fromiter(take_rows(ids, first_rows(codes)), object, len(labels))
         if len(self.shape) == 2:
@@ -251,7 +260,7 @@ class Rankings:
         n, row = np.count_nonzero(mask), int(mask.argmax())
         if self.pool is not None:
             number = np.searchsorted(np.cumsum(self.pool.n_rows), row, side="right")
-            query = repr(self.pool.queries[number])
+            query = shown_labels([self.pool.queries[number]])
         elif self.is_part:
             query = shown_labels(self.grouping.labels[self.grouping.row_codes()[[row]]])
         else:
@@ -295,7 +304,4 @@ def _warn_of_wrong_ids(queries: Queries) -> None:
     changes = np.flatnonzero(gain[1:] != gain[:-1]) + 1
     is_between = len(changes) > 0 and np.isin(changes, starts).all()
     if is_between and queries.score.min(initial=np.inf) > -np.inf:
-        _checks.warn(
-            f"None of the {n_queries} queries has documents of different relevance. groups must "
-            "have the query id of each row, not its relevance."
-        )
+        warn_of_equal_relevance(n_queries)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable
 from contextlib import suppress
 from numbers import Real
@@ -35,7 +34,8 @@ def values_by(X: Any, by: Any, default: Any = None, y: Any = None, name: str = "
     if not keys or any(callable(key) or not isinstance(key, Hashable) for key in keys):
         what = "columns or index levels" if finds_ids else "one column or index level"
         hint = "; pass ids themselves as groups" if finds_ids else ""
-        raise ValueError(f"{name} must name {what} of X, or be a callable, got {by!r:.60}{hint}.")
+        found = repr(by) if len(repr(by)) <= 60 else type(by).__name__
+        raise ValueError(f"{name} must name {what} of X, or be a callable, got {found}{hint}.")
     columns = [column(X, key, y, name) for key in keys]
     for key, values in zip(keys, columns, strict=True):
         # no encoder or cast reaches index levels
@@ -161,34 +161,38 @@ def without_columns(X: Any, keys: list[Any]) -> Any:
         raise ValueError(f"group_by and order_by name all columns, {keys!r}: no feature is left.")
     if column_names(X) is not None:
         return X.drop(columns=keys) if hasattr(X, "iloc") else X.drop(keys)
-    kept = table[:, np.delete(np.arange(table.shape[1]), keys)]
+    kept = _take(table, np.delete(np.arange(table.shape[1]), keys), axis=1)
     return kept if hasattr(X, "shape") else np.array(kept.tolist())
 
 
-def lacking(X: Any, keys: list[Any], names: list[Any], n_columns: int) -> list[Any]:
-    """Those of `keys` that X lacks, if it has all other columns in the order of `names`.
-
-    Raises if they are in another order, or if X lacks columns and has no names to show which.
-    """
-    own_names = column_names(X)
-    if own_names and names:
-        missing = [key for key in keys if key not in own_names]
-        expected = [name for name in names if name not in missing]
-        if own_names != expected and Counter(own_names) == Counter(expected):
-            i = next(i for i, name in enumerate(own_names) if name != expected[i])
-            raise ValueError(
-                "The feature names should match those that were passed during fit.\n"
-                "Feature names must be in the same order as they were in fit.\n"
-                f"Column {i} is {own_names[i]!r}, and was {expected[i]!r}."
-            )
-        return missing if own_names == expected else []
+def refuse_lacking(X: Any, keys: list[Any], n_columns: int) -> None:
+    """Raise if an array, which has no names, lacks as many columns as there are `keys`."""
     if keys and np.shape(X if hasattr(X, "shape") else X[:1])[1:] == (n_columns - len(keys),):
         raise ValueError(
             f"X has {n_columns - len(keys)} features, but GroupedRanker is expecting {n_columns} "
             f"features as input, with column {', '.join(map(repr, keys))} for the ids or their "
             "order. To leave these out, pass tables with column names, to fit too."
         )
-    return []
+
+
+def as_in_fit(X: Any, keys: list[Any], names: list[Any], may_lack: bool) -> Any:
+    """X without the columns in `keys`; of a table those in `names`, in their order."""
+    found = column_names(X)
+    if not (found and names):
+        return without_columns(X, keys)
+    X = without_columns(X, [key for key in keys if key in found])
+    names = [name for name in names if name not in keys]
+    missing = [name for name in names if name not in found]
+    if missing and not may_lack:
+        listed = "\n- ".join(map(str, missing))
+        raise ValueError(
+            "The feature names should match those that were passed during fit.\n"
+            f"Feature names seen at fit time, yet now missing:\n- {listed}."
+        )
+    if column_names(X) == names:
+        return X
+    names = [name for name in names if name in found]
+    return X[names] if hasattr(X, "iloc") else X.select(names)
 
 
 def insert_zeros(values: Any, keys: list[Any], names: list[Any], n_columns: int) -> Any:
@@ -203,7 +207,16 @@ def take_rows(X: Any, rows: Ints) -> Any:
     """The given rows of X, in the given order."""
     if hasattr(X, "iloc") or hasattr(X, "to_pylist"):  # pandas and pyarrow
         return X.take(rows)
-    return [X[row] for row in rows] if isinstance(X, list | tuple) else _matrix(X)[rows]
+    if isinstance(X, list | tuple):
+        return [X[row] for row in rows]
+    return _take(_matrix(X), rows, axis=0)
+
+
+def _take(matrix: Any, places: Ints, axis: int) -> Any:
+    if hasattr(matrix, "__array_namespace__") and not isinstance(matrix, np.ndarray):
+        xp = matrix.__array_namespace__()
+        return xp.take(matrix, xp.asarray(places), axis=axis)
+    return matrix[places] if axis == 0 else matrix[:, places]
 
 
 def count_rows(X: Any) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
@@ -190,7 +190,7 @@ def codes_of_runs(starts: Ints, lengths: Ints) -> Ints:
     return np.repeat(by_start, lengths[by_start])
 
 
-def shown_labels(labels: NDArray[Any], most: int = 3) -> str:
+def shown_labels(labels: Sequence[Any] | NDArray[Any], most: int = 3) -> str:
     """The first labels as text: 'a', 'b', 'c', ..."""
     shown = ", ".join(_shown(label) for label in labels[:most])
     return shown + ", ..." * (len(labels) > most)
@@ -200,7 +200,7 @@ def _shown(label: Any) -> str:
     if isinstance(label, tuple):
         return f"({', '.join(map(_shown, label))})"
     if isinstance(label, np.datetime64 | date):
-        return re.sub(r"[T ]00:00:00(\.0+)?$", "", str(label))
+        return re.sub(r"( 00(:00)*)?(\.0+)?$", "", str(label).replace("T", " "))
     return repr(label.item() if isinstance(label, np.generic) else label)
 
 
@@ -214,6 +214,14 @@ def warn_of_single_documents(n_single: int, n_queries: int) -> None:
     warn(
         f"{who} a single document. All rows of a query must have the same id in groups. If they "
         "have, a tool has cut the queries: QuerySplitter keeps them whole."
+    )
+
+
+def warn_of_equal_relevance(n_queries: int) -> None:
+    """Warn that relevance differs between queries, but not within one: probably it is the ids."""
+    warn(
+        f"None of the {n_queries} queries has documents of different relevance. groups must have "
+        "the query id of each row, not its relevance."
     )
 
 

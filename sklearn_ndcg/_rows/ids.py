@@ -19,6 +19,7 @@ from sklearn_ndcg._checks import Ints, describe_mask, is_missing, refuse_masked,
 
 LabelsAt = Callable[[Ints], Iterable[Any]]  # the labels of some rows
 
+_HINT = "Convert lists to tuples or text, and pass a struct as one column for each of its fields."
 _HASH_OF_IDENTITY: Any = object.__hash__
 
 
@@ -34,9 +35,12 @@ def encode_ids(groups: Any, n_rows: int, name: str) -> tuple[NDArray[Any], Label
         try:
             column = readable(groups)
             ids, labels_at = _encode_column(column) or (np.asarray(column), None)
+            if ids.ndim > 1:
+                raise TypeError(f"its values have shape {ids.shape[1:]}.")
         except Exception as error:
             raise TypeError(
-                f"{name} must be an array of {_noun(name)}s, got {type(groups).__name__}: {error}"
+                f"{name} must be an array of {_noun(name)}s, got {type(groups).__name__}: {error} "
+                f"{_HINT}"
             ) from error
     _check_shape(ids, groups, n_rows, name)
     if labels_at is None and ids.dtype.kind == "O":
@@ -260,7 +264,9 @@ def _encode_objects(ids: NDArray[Any], name: str) -> tuple[NDArray[Any], LabelsA
         codes, labels = _factorize(ids, len(ids))
         return _mark_missing(codes, labels), lambda rows: [labels[code] for code in codes[rows]]
     except (TypeError, RecursionError) as error:
-        raise TypeError(f"{name} must be ids that can be hashed and sorted: {error}") from error
+        raise TypeError(
+            f"{name} must be ids that can be hashed and sorted: {error}. {_HINT}"
+        ) from error
 
 
 def _factorize(values: Iterable[Any], n: int) -> tuple[Ints, list[Any]]:

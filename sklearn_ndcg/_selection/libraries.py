@@ -6,7 +6,7 @@ A library is recognised by its `fit`'s parameter for groups; `INTERFACES` has an
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from inspect import Parameter, signature
 from numbers import Number
@@ -16,12 +16,14 @@ import numpy as np
 import sklearn
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.compose import ColumnTransformer
+from sklearn.model_selection import PredefinedSplit
 from sklearn.pipeline import Pipeline
-from sklearn.utils import metadata_routing
+from sklearn.utils import get_tags, metadata_routing
 from sklearn.utils.metadata_routing import MethodMapping
 
 from sklearn_ndcg._checks import Floats, Ints
-from sklearn_ndcg._rows.columns import take_rows
+from sklearn_ndcg._rows.columns import count_rows, take_rows
 from sklearn_ndcg._rows.grouping import Grouping
 
 Params = dict[str, Any]
@@ -32,10 +34,10 @@ CATBOOST_COLUMNS = ("cat_features", "text_features", "embedding_features")
 
 @dataclass(frozen=True)
 class QueryRows:
-    """Rows sorted by query, with one weight per row, and what is passed to `fit` with them.
+    """Rows, with one weight per row, and what is passed to `fit` with them.
 
-    `params` are for the last step, `metadata` for the steps before it. Rows of a single length are
-    not sorted yet.
+    `params` are for the last step, `metadata` for the Pipeline. Rows are sorted by query if the
+    queries are handed over, held out or drawn; otherwise they are as they were passed.
     """
 
     X: Any
@@ -66,7 +68,7 @@ class QueryRows:
 
     def take(self, grouping: Grouping, queries: Ints) -> QueryRows:
         """The rows of some queries, sorted by query, and the values that belong to them."""
-        n_rows = len(self.y)
+        n_rows = count_rows(self.y)
         rows = grouping.gather(np.arange(n_rows))[grouping.rows_of(queries)]
         params, metadata = (
             {
@@ -75,8 +77,9 @@ class QueryRows:
             }
             for values in (self.params, self.metadata)
         )
-        X, weight = take_rows(self.X, rows), None if self.weight is None else self.weight[rows]
-        return QueryRows(X, self.y[rows], weight, grouping.lengths[queries], params, metadata)
+        X, y = take_rows(self.X, rows), take_rows(self.y, rows)
+        weight = None if self.weight is None else self.weight[rows]
+        return QueryRows(X, y, weight, grouping.lengths[queries], params, metadata)
 
 
 Split = tuple[QueryRows, QueryRows | None]  # rows to train on, and held-out rows
@@ -101,6 +104,18 @@ _ABOUT_COLUMNS = {
     "text_features",
 }  # fmt: skip
 
+# scores to start from, and what else refers to rows by number or order
+_STARTS = {"init_score", "base_margin", "baseline"}
+_ABOUT_ROWS = {"A precomputed X", "cv", "graph", "has_time", "pairs", "pairs_weight", *_STARTS}
+
+
+def takes_weights(estimator: Any) -> bool:
+    """Whether weights of rows or of queries can be passed to the `fit` of the last step."""
+    last = last_step(estimator)
+    if not hasattr(last, "fit"):  # refused by GroupedRanker.fit
+        return True
+    return groups_parameter(last) is not None or not _names_not_taken(last, ["sample_weight"])
+
 
 def groups_parameter(last: Any) -> str | None:
     """The parameter for groups of the `fit` of `last`; None for an estimator that takes none."""
@@ -108,32 +123,61 @@ def groups_parameter(last: Any) -> str | None:
     return next((name for name in INTERFACES if name in taken), None)
 
 
-def check_fit_params(fit_params: Params, last: Any, dropped: list[Any], transforms: bool) -> None:
+def check_fit_params(rows: QueryRows, inner: Any, dropped: list[Any], stops_early: bool) -> None:
     """Raise for fit parameters that cannot follow the rows and columns of the last step.
 
-    `dropped` are the columns that are removed from X; `transforms` says whether rows are held out
-    or transformed by the steps of a Pipeline.
+    `dropped` are the columns that are removed from X.
     """
+    last, fit_params = last_step(inner), rows.params
     unknown = _names_not_taken(last, fit_params)
     if unknown:
         raise TypeError(f"{type(last).__name__}.fit does not take {', '.join(unknown)}.")
-    row_numbers = sorted({"graph", "pairs", "pairs_weight"}.intersection(fit_params))
-    if row_numbers:
-        raise ValueError(f"{', '.join(row_numbers)} cannot be passed: rows are sorted by query.")
-    evaluates = sorted(name for name in fit_params if name.startswith("eval_"))
-    if evaluates and (transforms or dropped):
+    evaluates = {name for name in fit_params if name.startswith("eval_") or name.endswith("_val")}
+    has_steps = inner is not last and len(inner.steps) > 1
+    transformed = rows.metadata.keys() & (inner.transform_input or ()) if has_steps else evaluates
+    if evaluates and (stops_early or dropped or evaluates.isdisjoint(transformed)):
         raise ValueError(
-            f"{', '.join(evaluates)} cannot be passed: early_stopping=True does not need it, and "
-            "the steps of a Pipeline and the removal of a group column are not applied to it."
+            f"{', '.join(sorted(evaluates))} cannot be passed: early_stopping=True does not need "
+            "it, and the steps of a Pipeline (unless transform_input names it) and the removal of "
+            "a group column are not applied to it."
         )
-    parameters = last.get_params() if hasattr(last, "get_params") else {}
-    for name in sorted(_ABOUT_COLUMNS) if dropped else ():
-        value = fit_params.get(name, parameters.get(name))
+    for name, value in _about_columns(inner, last, fit_params) if dropped else ():
         if _counts_columns(value):
             raise ValueError(
                 f"{name}={value!r} refers to columns by number, but the column "
-                f"{', '.join(map(repr, dropped))} is removed from X: name the columns instead, or "
-                "move the ids to an index level."
+                f"{', '.join(map(repr, dropped))} is removed from X: name the columns instead, "
+                "move the ids to an index level, or pass them as groups."
+            )
+
+
+def _about_columns(inner: Any, last: Any, fit_params: Params) -> Iterator[tuple[str, Any]]:
+    """What may refer to columns of X by number, in `fit_params` and in steps that get these."""
+    for _, step in inner.steps if isinstance(inner, Pipeline) else [("", inner)]:
+        settings = step.get_params() if hasattr(step, "get_params") else {}
+        for name, value in (settings | (fit_params if step is last else {})).items():
+            kind = name.rpartition("__")[2]
+            if kind in _ABOUT_COLUMNS:
+                yield name, value
+            elif kind == "transformers":
+                yield name, [columns for *_, columns in value]
+        if isinstance(step, ColumnTransformer):  # the next steps count the columns that it makes
+            break
+
+
+def refuse_row_numbers(ranker: Any, inner: Any, rows: QueryRows) -> None:
+    """Raise for what refers to rows by number or order, as rows are sorted by query."""
+    n_rows, is_pairwise = count_rows(rows.y), get_tags(ranker).input_tags.pairwise
+    settings = inner.get_params() if hasattr(inner, "get_params") else {}
+    for name, value in (settings | rows.params | {"A precomputed X": is_pairwise}).items():
+        kind, is_text = name.rpartition("__")[2], isinstance(value, str)
+        follows = kind in _STARTS and is_aligned(kind, value, n_rows)
+        if kind not in _ABOUT_ROWS or is_text or follows:
+            continue
+        if value is True or np.iterable(value) or isinstance(value, PredefinedSplit):
+            raise ValueError(
+                f"{name} cannot be passed: it refers to rows by number or order, and rows are "
+                "sorted by query. Pass a splitter as cv, scores to start from in one row per row "
+                "of X, a precomputed X without max_queries and early_stopping; leave others out."
             )
 
 
@@ -142,7 +186,7 @@ def params_of_fit(last: Any, train: QueryRows) -> Params:
     name = groups_parameter(last)
     added = INTERFACES[name](train) if name else {"sample_weight": train.weight}
     added = {name: value for name, value in added.items() if value is not None}
-    if _names_not_taken(last, added):
+    if train.weight is not None and not takes_weights(last):
         raise ValueError(f"{type(last).__name__}.fit does not take sample_weight.")
     return added_once(added, train.params)
 
@@ -166,8 +210,8 @@ def _names_not_taken(estimator: Any, names: Iterable[str]) -> list[str]:
 
 def is_aligned(name: str, value: Any, n_rows: int) -> bool:
     """Whether a fit parameter has a value for each row."""
-    about_others = name in _ABOUT_COLUMNS or name.startswith(("eval_", "feature_"))
-    if about_others or name == "callbacks" or isinstance(value, str | bytes | dict):
+    about_others = name.startswith(("eval_", "feature_")) or name.endswith(("_val", "callbacks"))
+    if name in _ABOUT_COLUMNS or about_others or isinstance(value, str | bytes | dict):
         return False
     if hasattr(value, "shape"):
         return tuple(value.shape[:1]) == (n_rows,)
@@ -176,6 +220,8 @@ def is_aligned(name: str, value: Any, n_rows: int) -> bool:
 
 def _counts_columns(value: Any) -> bool:
     """Whether a value refers, or may refer, to columns by number."""
+    if isinstance(value, slice):
+        return _counts_columns((value.start, value.stop))
     if isinstance(value, str):  # "0,3" or "(0,1)", but neither "from_dtype" nor "name:a,b2"
         return bool(re.search(r"(?<!\w)\d+(?!\w)", value))
     if np.iterable(value):  # also the keys of a dict
@@ -196,7 +242,7 @@ def fitted_array(model: Any, name: str) -> NDArray[Any]:
     # CatBoost's are None in rankers, and those of all rounds in a model that was cut
     if hasattr(model, "get_feature_importance"):
         values = model.get_feature_importance(type="PredictionValuesChange")
-    return np.asarray(values)
+    return np.asarray(values.toarray() if hasattr(values, "toarray") else values)
 
 
 def without_last_step(pipeline: Pipeline) -> Pipeline:
@@ -206,17 +252,22 @@ def without_last_step(pipeline: Pipeline) -> Pipeline:
     return Pipeline([*pipeline.steps[:-1], idle], memory=pipeline.memory)
 
 
+def _requests_of(last: Any) -> Any:
+    """The requests of the last step, without those of weights and the library's groups."""
+    requests = metadata_routing.get_routing_for_object(None if isinstance(last, type) else last)
+    if hasattr(requests, "fit"):  # not a router itself
+        own, inner = {"sample_weight", *INTERFACES}, requests.fit.requests
+        for name in [name for name in inner if name in own or inner[name] is None]:
+            del inner[name]
+    return requests
+
+
 def routing_of(estimator: Any, owner: str) -> metadata_routing.MetadataRouter:
     """The requests of `fit` by the last step of `estimator`, and by the steps before it.
 
     Weights and the library's groups are not among them: GroupedRanker passes these itself.
     """
-    last = last_step(estimator)
-    requests = metadata_routing.get_routing_for_object(None if isinstance(last, type) else last)
-    if hasattr(requests, "fit"):  # not a router itself
-        own, inner = {"sample_weight", *INTERFACES}, requests.fit.requests
-        for name in [name for name in inner if name in own or not inner[name]]:
-            del inner[name]
+    requests = _requests_of(last_step(estimator))
     mapping = MethodMapping().add(caller="fit", callee="fit")
     router = metadata_routing.MetadataRouter(owner=owner).add(last=requests, method_mapping=mapping)
     has_steps = isinstance(estimator, Pipeline) and estimator.steps
@@ -225,48 +276,54 @@ def routing_of(estimator: Any, owner: str) -> metadata_routing.MetadataRouter:
     return router.add(steps=steps, method_mapping=mapping)
 
 
-def router_of(ranker: Any, requests: Any) -> metadata_routing.MetadataRouter:
-    """The ranker's own `requests`, and those of the inner estimators."""
-    last = last_step(ranker.estimator)
-    taken = signature(last.fit).parameters if hasattr(last, "fit") else {}
-    for name in set(CATBOOST_COLUMNS).difference(taken):
-        requests.fit.requests.pop(name, None)
-    return routing_of(ranker.estimator, type(ranker).__name__).add_self_request(requests)
-
-
 def route(ranker: Any, rows: QueryRows, grouping: Grouping | None) -> QueryRows:
     """Divide parameters of `fit`, weights and groups among the last step and those before it."""
+    last = last_step(ranker.estimator)
+    passed = {} if grouping is None else {"groups": grouping.labels[grouping.row_codes()]}
+    if "groups" in signature(last.fit).parameters:
+        rows, passed = replace(rows, params=rows.params | passed), {}
     if not sklearn.get_config()["enable_metadata_routing"]:
         return rows
     inner = routing_of(ranker.estimator, type(ranker).__name__)
-    requested = inner.consumes(method="fit", params=rows.params)
-    passed = {name: rows.params[name] for name in requested}
     if rows.weight is not None:
         passed["sample_weight"] = rows.weight
-    if grouping is not None:
-        passed["groups"] = grouping.labels[grouping.row_codes()]
-    routed = metadata_routing.process_routing(ranker, "fit", **passed)
-    # parameters that no step requests are meant for the last step
-    last = {name: value for name, value in rows.params.items() if name not in requested}
-    last.update(routed["last"]["fit"])
-    weight = last.pop("sample_weight", None)  # None if it was passed for the steps alone
+    requested = inner.consumes(method="fit", params=[*rows.params, *passed])
+    asked = {name: rows.params[name] for name in requested.intersection(rows.params)}
+    routed = metadata_routing.process_routing(ranker, "fit", **passed, **asked)
+    requests = getattr(metadata_routing.get_routing_for_object(last), "fit", None)
+    answers = getattr(requests, "requests", {})  # none of a router
+    # parameters that no step requests are meant for the last step, unless it refuses them
+    rest = {name for name in rows.params if not (name in asked or answers.get(name) is False)}
+    params = {name: rows.params[name] for name in rest} | routed["last"]["fit"]
+    weight = params.pop("sample_weight", None)  # None if it was passed for the steps alone
     own = BaseEstimator.get_metadata_routing(ranker).fit.requests["sample_weight"]
-    if own is not False or not inner.consumes(method="fit", params=["sample_weight"]):
-        weight = rows.weight
-    return replace(rows, params=last, metadata=routed["steps"]["fit_transform"], weight=weight)
+    if own is not False or "sample_weight" not in requested:
+        weight = None if answers.get("sample_weight") is False else rows.weight
+    metadata = routed["steps"]["fit_transform"] | asked
+    return replace(rows, params=params, metadata=metadata, weight=weight)
 
 
-def fit_transformers(pipeline: Pipeline, train: QueryRows, held_out: QueryRows | None) -> Split:
-    """Fit the steps before the last on the training rows only, and transform all rows."""
-    samplers = [name for name, step in pipeline.steps if hasattr(step, "fit_resample")]
+def fit_steps(inner: Any, train: QueryRows, held_out: QueryRows | None, fit_last: Any) -> None:
+    """Fit an estimator, or a Pipeline by its own `fit`, with the last step fitted by `fit_last`."""
+    last = last_step(inner)
+    if inner is last:
+        fit_last(train, held_out)
+        return
+    samplers = [name for name, step in inner.steps if hasattr(step, "fit_resample")]
     if samplers:
         raise TypeError(
-            f"Step {samplers[0]!r} draws rows: samplers are not supported inside GroupedRanker, as "
-            "they cut queries. max_queries draws whole ones."
+            f"Step {samplers[0]!r} draws rows: samplers are not supported, as they cut queries. "
+            "max_queries draws whole ones."
         )
-    head = without_last_step(pipeline)
-    train = replace(train, X=head.fit_transform(train.X, train.y, **train.metadata))
-    if held_out is not None:
-        held_out = replace(held_out, X=head.transform(held_out.X))
-    pipeline.steps = [*head.steps[:-1], pipeline.steps[-1]]
-    return train, held_out
+    requests = _requests_of(last) if sklearn.get_config()["enable_metadata_routing"] else None
+
+    def fit(X: Any, _: Any, **metadata: Any) -> None:
+        del last.fit, last.get_metadata_routing
+        transformed = metadata.keys() & (inner.transform_input or ())
+        params = train.params | {name: metadata[name] for name in transformed}
+        others = held_out and replace(held_out, X=without_last_step(inner).transform(held_out.X))
+        fit_last(replace(train, X=X, params=params), others)
+
+    # attributes of this clone, until the Pipeline calls them
+    last.fit, last.get_metadata_routing = fit, lambda: requests
+    inner.fit(train.X, train.y, **train.metadata)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
-from typing import Any, ClassVar, Literal, get_args
+from functools import partial
+from inspect import Signature, signature
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +21,7 @@ from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Ints
 from sklearn_ndcg._metrics import inputs
 from sklearn_ndcg._rows import columns
-from sklearn_ndcg._rows.grouping import Grouping, warn_of_single_documents
+from sklearn_ndcg._rows.grouping import Grouping, warn_of_equal_relevance, warn_of_single_documents
 from sklearn_ndcg._selection import leaks, libraries, scorers, stopping
 from sklearn_ndcg._selection.libraries import CATBOOST_COLUMNS, Params, QueryRows, Split
 
@@ -30,11 +33,28 @@ def _inner_has(name: str) -> Callable[[Any], bool]:
     return lambda ranker: bool(getattr(getattr(ranker, "estimator_", ranker.estimator), name))
 
 
+class _FitWithWeights:
+    """`fit`, whose signature has `sample_weight` only if the inner estimator takes weights."""
+
+    def __init__(self, fit: Any) -> None:
+        self.__wrapped__ = fit
+
+    def __get__(self, ranker: Any, owner: Any = None) -> Any:
+        fit = self.__wrapped__.__get__(ranker, owner)
+        if ranker is None or libraries.takes_weights(ranker.estimator):
+            return fit
+        shown: Any = partial(fit)
+        taken = signature(fit).parameters
+        shown.__signature__ = Signature([taken[name] for name in taken if name != "sample_weight"])
+        return shown
+
+
 class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Tune any ranker like a regressor: with one query id per row, in any order.
 
-    Rows are sorted by id (those of a query keep their order), and queries are passed to the inner
-    `fit` as its `qid`, `group_id` or `group`. Estimators without such a parameter need no ids.
+    Queries are passed to the inner `fit` as its `qid`, `group_id` or `group`, with rows sorted by
+    id (those of a query keep their order). Estimators without such a parameter need no ids, and get
+    the rows as they are, unless queries are drawn or held out.
 
     Parameters
     ----------
@@ -158,7 +178,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         groups: ArrayLike | None = None,
         **fit_params: Any,
     ) -> GroupedRanker:
-        """Fit the inner estimator on rows sorted by query.
+        """Fit the inner estimator, with rows sorted by query if it learns from queries.
 
         Parameters
         ----------
@@ -172,12 +192,14 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             Weights >= 0, one per row. XGBoost and CatBoost get one per query: the mean of its rows.
 
         groups : array-like of shape (n_documents,), default=None
-            The query id of each row, in any order. Ignored if `group_by` is set.
+            The query id of each row, in any order. Ignored if `group_by` is set. An inner `fit`
+            with a parameter `groups` gets them.
 
         **fit_params
             Passed to the inner `fit`; in a Pipeline, to the last step's. Those with a value per row
             (`init_score`, `base_margin`, `baseline`) are sorted and split with the rows. With
-            metadata routing on, steps and an inner search get what they request, also `groups`.
+            metadata routing on, steps and an inner search get what they request, also `groups`, and
+            the last step does not get what it refuses.
 
         Returns
         -------
@@ -188,8 +210,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         ------
         TypeError, ValueError
             If a parameter is not valid; if ids are needed but missing, are sizes or were changed by
-            an encoder or a cast; if training cannot be stopped early; if a fit parameter cannot
-            follow the rows or columns. The inner estimator may raise others.
+            an encoder or a cast; if training cannot be stopped early; if a fit parameter, or one of
+            the inner estimator, cannot follow the rows or columns. The inner estimator may raise
+            others. What an earlier fit has set stays as it was.
 
         Warns
         -----
@@ -197,6 +220,16 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             If ids do not look like query ids, if text ids order the queries in time, or if
             `scoring` warns of held-out queries.
         """
+        fitted = copy(self)  # so that an error leaves what an earlier fit has set
+        fitted.__dict__ = {name: vars(self)[name] for name in vars(self) if name[-1] != "_"}
+        fitted._fit(X, y, sample_weight, groups, fit_params)
+        self.__dict__ = fitted.__dict__
+        return self
+
+    if not TYPE_CHECKING:  # type checkers see `fit` as it is written
+        fit = _FitWithWeights(fit)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, fit_params: Params) -> None:
         self._check_parameters()
         X, y, groups, times, weight = self._read_data(X, y, groups, sample_weight, fit_params)
         inner = clone(self.estimator)
@@ -204,24 +237,30 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self._check_groups(groups, last, fit_params)
         self._group_columns = columns.group_columns(X, self.group_by, self.order_by)
         self._columns = columns.column_names(X) or []
-        grouping = None if groups is None else Grouping.of_ids(groups, len(y))
+        n_rows = columns.count_rows(y)
+        grouping = None if groups is None else Grouping.of_ids(groups, n_rows)
         features = columns.without_columns(X, self._group_columns)
-        rows = QueryRows(features, y, weight, np.array([len(y)]), fit_params, {})
+        rows = QueryRows(features, y, weight, np.array([n_rows]), fit_params, {})
         rows = libraries.route(self, rows, grouping)
-        transforms = self.early_stopping or (isinstance(inner, Pipeline) and len(inner.steps) > 1)
-        libraries.check_fit_params(rows.params, last, self._group_columns, transforms)
-        train, held_out = self._split_rows(rows, grouping, times)
-        self._warn_of_grouping(X, grouping, last)
-        if isinstance(inner, Pipeline):
-            train, held_out = libraries.fit_transformers(inner, train, held_out)
+        libraries.check_fit_params(rows, inner, self._group_columns, self.early_stopping)
+        train, held_out = rows, None
+        if grouping is not None:
+            hands_over = libraries.groups_parameter(last) is not None
+            sorts = hands_over or self.early_stopping or self.max_queries is not None
+            self._warn_of_ids(X, y, grouping, sorts)
+            if sorts:
+                libraries.refuse_row_numbers(self, inner, rows)
+            train, held_out = self._split_rows(rows, grouping, times, hands_over)
 
-        params = libraries.params_of_fit(last, train)
-        if held_out is None:
-            last.fit(train.X, train.y, **params)
-        else:
-            self.best_iteration_ = stopping.fit_until_best(self, last, train, held_out, params)
+        def fit_last(train: QueryRows, held_out: QueryRows | None) -> None:
+            params = libraries.params_of_fit(last, train)
+            if held_out is None:
+                last.fit(train.X, train.y, **params)
+            else:
+                self.best_iteration_ = stopping.fit_until_best(self, last, train, held_out, params)
+
+        libraries.fit_steps(inner, train, held_out, fit_last)
         self.estimator_ = inner
-        return self
 
     def predict(self, X: Any) -> Any:
         """Predict with the inner estimator: for a ranker, scores to sort each query by.
@@ -229,8 +268,10 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like or dataframe of shape (n_documents, n_features)
-            Features, with the columns of `fit` in the same order; a ValueError otherwise. Named
-            columns of `group_by` and `order_by` may be missing.
+            Features, with the columns of `fit`; a ValueError otherwise. Where `group_by` or
+            `order_by` name columns of a table, these may be missing, and the others are taken by
+            name: they may be in any order, beside others. A Pipeline takes what its first step
+            takes.
 
         Returns
         -------
@@ -327,7 +368,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         MetadataRouter
             Requests of `fit` and `score`, and those of the steps of a Pipeline, or of a search.
         """
-        return libraries.router_of(self, super().get_metadata_routing())
+        router = libraries.routing_of(self.estimator, type(self).__name__)
+        return router.add_self_request(super().get_metadata_routing())
 
     def __sklearn_tags__(self) -> utils.Tags:
         tags = super().__sklearn_tags__()
@@ -366,50 +408,45 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if not _checks.is_number(held) or not 0 < held < 1:
             raise ValueError(f"validation_fraction must be a number between 0 and 1, got {held!r}.")
 
-    def _read_data(
-        self, X: Any, y: Any, groups: Any, sample_weight: Any, fit_params: Params
-    ) -> Any:
+    def _read_data(self, X: Any, y: Any, groups: Any, weight: Any, fit_params: Params) -> Any:
         """X and y, checked; ids and values to order by, as they are; and weights, checked."""
         if X is None:
             raise ValueError("X is None: pass the features, one row per document.")
         _checks.refuse_masked(y, "y")
         groups = columns.values_by(X, self.group_by, groups, y)
         times = columns.values_by(X, self.order_by, None, y, "order_by")
-        rows = {"X": X, "y": y, "groups": groups, "sample_weight": sample_weight, "order_by": times}
+        rows = {"X": X, "y": y, "groups": groups, "sample_weight": weight, "order_by": times}
         _checks.refuse_reordered(**rows | fit_params)
         X, y = validate_data(self, X, y, skip_check_array=True)
         y = utils.column_or_1d(y, warn=True)
         utils.check_consistent_length(X, y)
-        if y.dtype.kind == "O":
-            missing = np.array([_checks.is_missing(label) for label in y.tolist()])
+        labels = np.asarray(_checks.to_host(y))
+        if labels.dtype.kind == "O":
+            missing = np.array([_checks.is_missing(label) for label in labels.tolist()])
         else:
-            missing = y != y  # noqa: PLR0124  (NaN and NaT)
+            missing = labels != labels  # noqa: PLR0124  (NaN and NaT)
         if missing.any():
             raise ValueError(
                 f"y has {_checks.describe_mask(missing, 'NaN')}. Leave these rows out, or set "
                 "their relevance to 0 if they are not relevant."
             )
-        weight = None if sample_weight is None else inputs.row_weights(sample_weight, len(y))
+        weight = None if weight is None else inputs.row_weights(weight, len(labels))
         if weight is not None and not weight.any():
             raise ValueError("Sample weights must contain at least one non-zero number.")
         return X, y, groups, times, weight
 
     def _check_groups(self, groups: Any, last: Any, fit_params: Params) -> None:
-        misnamed = [name for name in libraries.INTERFACES if name in fit_params]
-        if groups is None and misnamed:
-            raise ValueError(
-                f"{', '.join(misnamed)} was passed instead of groups: pass groups=, one id per "
-                "row. For sizes these are np.repeat(np.arange(len(sizes)), sizes)."
-            )
+        misnamed = ", ".join(name for name in libraries.INTERFACES if name in fit_params)
         takes_groups = libraries.groups_parameter(last)
         if groups is not None or not (takes_groups or self.early_stopping):
             return
         what = f"{type(last).__name__}.fit" if takes_groups else "early_stopping=True"
+        found = f"{misnamed} was passed instead of groups" if misnamed else "groups is missing"
         raise ValueError(
-            f"groups is missing, but {what} needs to know the queries. Pass groups=, one id "
-            "per row, or group_by, which says where in X they are. A search passes groups on if "
-            "sklearn.set_config(enable_metadata_routing=True) is set; a Pipeline takes them with "
-            "the name of the step, as groupedranker__groups=."
+            f"{found}, but {what} needs to know the queries. Pass groups=, one id per row (of "
+            "sizes np.repeat(np.arange(len(sizes)), sizes)), or group_by, which says where in X "
+            "they are. A search passes groups on with sklearn.set_config("
+            "enable_metadata_routing=True), a Pipeline as groupedranker__groups=."
         )
 
     def _call_inner(self, method: str, X: Any) -> Any:
@@ -417,23 +454,30 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return getattr(self.estimator_, method)(features)
 
     def _features(self, X: Any) -> Any:
-        """X without the group columns, which it may lack already."""
+        """X without the group columns, which a table may lack already."""
         check_is_fitted(self)
-        if len(getattr(X, "shape", (0, 0))) == 1:
+        # texts have no features
+        if hasattr(self, "n_features_in_") and len(getattr(X, "shape", (0, 0))) == 1:
             raise ValueError("X must be 2-D. Reshape your data to one row per document.")
-        keys = self._group_columns
-        missing = columns.lacking(X, keys, self._columns, self.n_features_in_)
-        if not missing:
+        keys, names, found = self._group_columns, self._columns, columns.column_names(X)
+        if not (found and names):
+            columns.refuse_lacking(X, keys, getattr(self, "n_features_in_", 0))
+        has_steps = isinstance(self.estimator_, Pipeline) and len(self.estimator_.steps) > 1
+        if not (found and names) or not (keys or has_steps):
             validate_data(self, X, reset=False, skip_check_array=True)
-        return columns.without_columns(X, [key for key in keys if key not in missing])
+        elif found != names and not keys:
+            self.estimator_[:1].transform(X)  # raises if the first step refuses these columns
+        return columns.as_in_fit(X, keys, names, may_lack=has_steps)
 
-    def _warn_of_grouping(self, X: Any, grouping: Grouping | None, last: Any) -> None:
-        """Warn if ids that affect training do not look like query ids."""
-        if grouping is None:
-            return
+    def _warn_of_ids(self, X: Any, y: Any, grouping: Grouping, sorts: bool) -> None:
+        """Warn if ids do not look like query ids; of queries only if they affect training."""
         n_queries = len(grouping.labels)
-        if libraries.groups_parameter(last) or self.early_stopping or self.max_queries is not None:
+        if sorts:
             warn_of_single_documents(grouping.n_single, n_queries)
+            relevance = np.asarray(_checks.to_host(y))
+            low, high = grouping.extremes(relevance) if relevance.dtype.kind in "biuf" else (0, 1)
+            if 2 * grouping.n_single <= n_queries and np.all(low == high) and np.ptp(low):
+                warn_of_equal_relevance(n_queries)
         if n_queries == 1 and columns.group_columns(X, self.group_by):
             _checks.warn(
                 f"group_by={self.group_by!r} finds a single query in all {grouping.lengths[0]} "
@@ -441,17 +485,14 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 "GroupedRanker around the Pipeline."
             )
 
-    def _split_rows(self, rows: QueryRows, grouping: Grouping | None, times: Any) -> Split:
-        """Training rows, sorted by query, and held-out rows."""
-        for name in ("query_ids_", "trained_queries_", "best_iteration_"):  # of an earlier fit
-            self.__dict__.pop(name, None)
-        if grouping is None:
-            return rows, None
+    def _split_rows(self, rows: QueryRows, grouping: Grouping, times: Any, sorts: bool) -> Split:
+        """Training rows and held-out rows, sorted by query if `sorts` or if these are not all."""
         trained, held_out = self._draw_queries(grouping, times)
         known = np.union1d(trained, held_out)
         self.trained_queries_ = leaks.TrainedQueries.of(grouping, rows.y, known)
         self.query_ids_ = self.trained_queries_.labels
-        if len(trained) == len(grouping.lengths) and grouping.is_in_order:  # nothing is copied
+        are_all = len(trained) == len(grouping.lengths)
+        if are_all and (grouping.is_in_order or not sorts):  # nothing is copied
             return replace(rows, lengths=grouping.lengths), None
         train = rows.take(grouping, trained)
         return train, rows.take(grouping, held_out) if self.early_stopping else None

@@ -10,8 +10,9 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from sklearn_ndcg._checks import Cutoff, is_number
-from sklearn_ndcg._metrics.measure import Measure, NDCGOptions, check_cutoff
+from sklearn_ndcg import _checks
+from sklearn_ndcg._checks import Cutoff, check_cutoff, is_integer, is_number
+from sklearn_ndcg._metrics.measure import Measure, NDCGOptions
 from sklearn_ndcg._metrics.queries import Totals
 from sklearn_ndcg._rows.grouping import warn_of_single_documents
 from sklearn_ndcg.frames import _engines, _parts
@@ -44,6 +45,7 @@ def ndcg_by_query(
 
     y_true, y_score : str
         The columns of relevance and of predicted scores. NaN and null in `y_true` are unjudged.
+        Columns of pandas may also have integers as names.
 
     groups : str or list of str
         The column of query ids, or several that make up the id.
@@ -106,7 +108,7 @@ def ndcg_by_query(
     [('a', 2, 3.8927..., 4.2618..., 0.9134...), ('b', 1, 1.0, 1.0, 1.0)]
     """
     columns = {"groups": groups, "y_true": y_true, "y_score": y_score}
-    measure, table = _open("ndcg_by_query", frame, columns, k, options, working_memory)
+    measure, table, numbers = _open("ndcg_by_query", frame, columns, k, options, working_memory)
     lazy = table.result_is_lazy
     task = _parts.portable(_parts.score_part, table.columns, {"k": k, **options}, lazy)
     caller = "ndcg_by_query" if verbose else ""
@@ -118,7 +120,8 @@ def ndcg_by_query(
     warn_of_single_documents(sum(result.n_single for result in results), n_queries)
     if n_undefined:
         measure.warn_or_raise_if_undefined(n_undefined, n_queries)
-    return table.to_engine([result.table for result in results])
+    by_query = table.to_engine([result.table for result in results])
+    return by_query.rename(columns=numbers) if numbers else by_query
 
 
 def ndcg_score(
@@ -214,7 +217,7 @@ def ndcg_score(
     columns = {"groups": groups, "y_true": y_true, "y_score": y_score}
     if sample_weight is not None:
         columns["sample_weight"] = sample_weight
-    measure, table = _open("ndcg_score", frame, columns, k, options, working_memory)
+    measure, table, _ = _open("ndcg_score", frame, columns, k, options, working_memory)
     task = _parts.portable(_parts.sum_part, table.columns, {"k": k, **options})
     results = list(table.run(task, "ndcg_score" if verbose else ""))
     _parts.refuse_wrong_rows([result.wrong for result in results], table.columns)
@@ -228,21 +231,29 @@ def ndcg_score(
 
 def _open(
     caller: str, frame: Any, names: dict[str, Any], k: Any, options: Any, memory: float | None
-) -> tuple[Measure, Any]:
-    """The measure and the engine of a table, for checked arguments."""
+) -> tuple[Measure, Any, dict[str, int]]:
+    """The measure, the engine of a table, and columns whose names are numbers in pandas."""
     measure = Measure.of(caller, options, k=check_cutoff(k))
     if memory is not None and not (is_number(memory) and 0 < memory < np.inf):
         raise ValueError(f"working_memory must be a number of MiB above 0 or None, got {memory!r}.")
-    columns = {}
+    columns, numbers = {}, {}
     for argument, name in names.items():
         is_list = argument == "groups" and np.iterable(name) and not isinstance(name, str)
         columns[argument] = list(name) if is_list else [name]
+        for place, key in enumerate(columns[argument] if hasattr(frame, "iloc") else ()):
+            if is_integer(key) and key in frame.columns:  # Narwhals needs text
+                columns[argument][place], numbers[str(key)] = str(key), key
         if not columns[argument] or not all(isinstance(key, str) for key in columns[argument]):
             raise TypeError(f"{argument} must name a column, got {name!r}.")
+    if numbers:
+        frame = frame.rename(columns={number: text for text, number in numbers.items()})
     table = _engines.open_table(frame, columns, memory)
     if measure.tie_rule.uses_order and not table.keeps_order():
         raise ValueError(
             "ties='stable' and ignore_ties=True need the order of the rows, which this engine does "
             "not keep. Pass ties='average' or use Polars or DuckDB (preserve_insertion_order=true)."
         )
-    return measure, table
+    return measure, table, numbers
+
+
+_checks.publish(globals())

@@ -92,7 +92,7 @@ def sum_part(rows: Any, columns: Columns, options: Options) -> PartTotals:
         return PartTotals(0)
     arrays = _arrays(table, columns)
     try:
-        return PartTotals(len(table), _queries(measure, arrays, sort=False).totals())
+        return PartTotals(len(table), _queries(measure, arrays, columns, sort=False).totals())
     except ValueError:
         wrong = _examples(_wrong_rows(table, columns, measure, arrays), table[columns["groups"]])
         if not wrong:
@@ -120,7 +120,7 @@ def score_part(rows: Any, columns: Columns, options: Options, lazy: bool = False
         if measure.unjudged == "raise":
             measure = Measure(**{**options, "unjudged": "zero"})
         relevance, score = np.where(invalid, np.nan, relevance), np.where(invalid, 0, score)
-    queries = _queries(measure, (relevance, score, ids, None))
+    queries = _queries(measure, (relevance, score, ids, None), columns)
     codes = queries.grouping.row_codes()
     is_null = np.bincount(codes, weights=invalid) > 0
     dcg, ideal = (values[:, 0] for values in queries.dcg_and_ideal())
@@ -142,9 +142,12 @@ def score_part(rows: Any, columns: Columns, options: Options, lazy: bool = False
     return QueryTable(len(table), n_single, n_undefined, _with_results(keys, values))
 
 
-def _queries(measure: Measure, arrays: Sequence[Any], sort: bool = True) -> Queries:
+def _queries(measure: Measure, arrays: Any, columns: Columns, sort: bool = True) -> Queries:
     relevance, score, ids, weight = arrays
-    rankings = Rankings.of_arrays(relevance, {None: score}, ids, weight, sort)
+    try:
+        rankings = Rankings.of_arrays(relevance, {None: score}, ids, weight, sort)
+    except TypeError as error:  # of ids, as other columns hold numbers
+        raise TypeError(f"groups={columns['groups']} must name columns of ids: {error}") from error
     return replace(rankings, is_part=True).queries(measure, are_all=False)[0]
 
 
@@ -154,8 +157,8 @@ def refuse_wrong_rows(wrong_of_parts: Iterable[WrongRows | None], columns: Colum
         counts = [wrong[argument] for wrong in wrong_of_parts if wrong and argument in wrong]
         if counts:
             n, keys, ids = sum(count for count, _ in counts), columns["groups"], counts[0][1]
-            label = np.fromiter([ids if len(ids) > 1 else ids[0]], dtype=object, count=1)
-            rows, query = f"{n:,} row{'s' if n > 1 else ''}", shown_labels(label)
+            query = shown_labels([ids if len(ids) > 1 else ids[0]])
+            rows = f"{n:,} row{'s' if n > 1 else ''}"
             raise ValueError(message.format(rows=rows, keys=", ".join(keys), query=query))
 
 
@@ -175,6 +178,8 @@ def _keys(table: Any, columns: Columns) -> list[Any]:
 
 
 def _nan_as_null(column: Any) -> Any:
+    if str(column.dtype) == "Float16":  # which libraries convert wrongly
+        column = column.cast(nw.Float32)
     return column.fill_nan(None) if column.dtype.is_float() else column
 
 

@@ -1,5 +1,7 @@
 """How sure is it: confidence intervals of NDCG, comparisons of rankers, and their plots."""
 
+from sklearn_ndcg import _checks
+from sklearn_ndcg.inference import _results
 from sklearn_ndcg.inference._comparison import compare_lists, compare_rankers, compare_runs
 from sklearn_ndcg.inference._displays import NDCGDisplay
 from sklearn_ndcg.inference._interval import ndcg_by_segment, ndcg_interval
@@ -11,3 +13,4 @@ __all__ = [
     "QueryDifferences", "SegmentTable", "compare_lists", "compare_rankers", "compare_runs",
     "ndcg_by_segment", "ndcg_interval",
 ]  # fmt: skip
+_checks.publish(globals(), held=[_results.ConfidenceInterval])

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from copy import deepcopy
+from functools import partial
 from itertools import combinations
 from typing import Any, Unpack, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.special import stdtr, stdtrit
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import EQUAL, Cutoff, Floats
+from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Ints
 from sklearn_ndcg._kernels.sums import weighted_means
 from sklearn_ndcg._lists.files import FilePath
 from sklearn_ndcg._lists.pool import Unanswered, pool_lists, pool_runs
-from sklearn_ndcg._lists.reading import Duplicates
+from sklearn_ndcg._lists.reading import Convention, Duplicates
 from sklearn_ndcg._metrics.measure import NDCGOptions
 from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
 from sklearn_ndcg._rows.columns import column_names
-from sklearn_ndcg.inference import _sample, _statistics
+from sklearn_ndcg.inference import _results, _sample, _statistics
 from sklearn_ndcg.inference._results import Comparison, ConfidenceInterval, query_differences
+from sklearn_ndcg.inference._sample import Sample
 from sklearn_ndcg.inference._statistics import Test
 
 _COUNTED = {1: "one ranker", 2: "two rankers"}
@@ -29,26 +32,18 @@ _UNJUDGED_MEANS = {
     "omit": "The former may look better than it is, or worse if its lists are short, as unjudged "
     "documents are removed.",
 }
-_JUDGED_ALIKE = 0.1  # no warning up to this difference between the shares of judged documents
+# no warning up to this difference of judged documents, or share of queries that no ranker answers
+_MANY = 0.1
+_VALUES_AT_A_TIME = 1 << 21  # differences of queries, which take 16 MB
 
 
 def compare_rankers(
-    y_true: ArrayLike,
-    y_scores: Mapping[Any, ArrayLike],
-    *,
-    groups: ArrayLike | None = None,
-    k: Cutoff = None,
-    sample_weight: ArrayLike | None = None,
-    baseline: Any = None,
-    test: Test = "permutation",
-    confidence_level: float = 0.95,
-    margin: float | None = None,
-    segments: ArrayLike | None = None,
-    n_resamples: int = 9999,
-    random_state: Any = None,
-    clusters: ArrayLike | None = None,
-    **options: Unpack[NDCGOptions],
-) -> Comparison:
+    y_true: ArrayLike, y_scores: Mapping[Any, ArrayLike], *, groups: ArrayLike | None = None,
+    k: Cutoff = None, sample_weight: ArrayLike | None = None, baseline: Any = None,
+    test: Test = "permutation", confidence_level: float = 0.95, margin: float | None = None,
+    segments: ArrayLike | None = None, n_resamples: int = 9999, random_state: Any = None,
+    clusters: ArrayLike | None = None, **options: Unpack[NDCGOptions],
+) -> Comparison:  # fmt: skip
     """Compare rankers on the same queries: which is better, by how much, and how sure that is.
 
     The comparison is paired: it takes the difference in NDCG between two rankers for each query.
@@ -84,8 +79,9 @@ def compare_rankers(
 
     margin : float, default=None
         The loss of NDCG that does not matter, between 0 and 1. Each pair then has a verdict:
-        "better", "not worse", "worse" or "undecided", see `Comparison`; "not worse" is wrong in
-        about ``(1 - confidence_level) / 2`` of the cases in which the first ranker is worse by the
+        "better", "not worse", "worse" or "undecided", and "undecided: unjudged" where judging more
+        documents could turn it, see `Comparison`. "not worse" is wrong in about
+        ``(1 - confidence_level) / 2`` of the cases in which the first ranker is worse by the
         margin.
 
     segments : array-like of shape (n_documents,) or (n_queries,), or several columns, default=None
@@ -105,9 +101,9 @@ def compare_rankers(
 
     **options
         Further options of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and
-        `undefined`, which is "omit" by default: queries without a relevant document say nothing
-        about which ranker is better. With a number their differences are 0, which makes the
-        interval narrower.
+        `undefined`. Queries without a relevant document say nothing about which ranker is better:
+        ``undefined="omit"`` leaves them out. By default they count as 0 for all rankers, as in
+        `ndcg_score`, which brings means and differences closer to 0.
 
     Returns
     -------
@@ -130,8 +126,11 @@ def compare_rankers(
         If there are fewer than 10 queries or clusters, or their weights make them worth fewer than
         10, as in `ndcg_interval`; also in a segment. If the shares of judged documents of two
         rankers differ by more than 0.1 (documents with NaN in `y_true` are unjudged; not checked
-        if every judged document is relevant). If a ranker answers fewer queries than
-        another.
+        if every judged document is relevant). If a ranker answers fewer queries than another, or
+        no ranker answers more than a tenth of the judged queries.
+
+    UndefinedMetricWarning
+        As in `ndcg_score`.
 
     See Also
     --------
@@ -160,10 +159,12 @@ def compare_rankers(
     poor   0.7376
     other  0.7211
     <BLANKLINE>
-                  difference  0.95 interval       p (permutation, Holm)  effect  wins/ties/losses
-    good - poor      +0.1121  [+0.0871, +0.1371]                 0.0006   +0.89  85/0/15
-    good - other     +0.1286  [+0.1019, +0.1553]                 0.0006   +0.96  83/0/17
-    poor - other     +0.0165  [-0.0100, +0.0430]                 0.2218   +0.12  53/0/47
+    Interval: each pair alone. p (permutation, Holm): corrected for 3 pairs.
+    effect: mean / standard deviation of the differences. W/T/L: wins/ties/losses.
+                  difference  0.95 interval            p  effect  W/T/L
+    good - poor      +0.1121  [+0.0871, +0.1371]  0.0006   +0.89  85/0/15
+    good - other     +0.1286  [+0.1019, +0.1553]  0.0006   +0.96  83/0/17
+    poor - other     +0.0165  [-0.0100, +0.0430]  0.2218   +0.12  53/0/47
 
     The queries that differ most:
 
@@ -188,23 +189,13 @@ def compare_rankers(
 
 
 def compare_lists(
-    relevant: Mapping[Any, Any] | Sequence[Any],
-    recommended: Mapping[Any, Any],
-    *,
-    k: Cutoff = None,
-    sample_weight: Any = None,
-    unanswered: Unanswered = "zero",
-    duplicates: Duplicates = "raise",
-    baseline: Any = None,
-    test: Test = "permutation",
-    confidence_level: float = 0.95,
-    margin: float | None = None,
-    segments: Any = None,
-    n_resamples: int = 9999,
-    random_state: Any = None,
-    clusters: Any = None,
+    relevant: Mapping[Any, Any] | Sequence[Any], recommended: Mapping[Any, Any], *,
+    k: Cutoff = None, sample_weight: Any = None, unanswered: Unanswered = "zero",
+    duplicates: Duplicates = "raise", baseline: Any = None, test: Test = "permutation",
+    confidence_level: float = 0.95, margin: float | None = None, segments: Any = None,
+    n_resamples: int = 9999, random_state: Any = None, clusters: Any = None,
     **options: Unpack[NDCGOptions],
-) -> Comparison:
+) -> Comparison:  # fmt: skip
     """Compare rankers by the ranked lists of ids that they return.
 
     Like `compare_rankers`, for the input of `from_lists`. The documents of a query are those that
@@ -221,7 +212,8 @@ def compare_lists(
         `from_lists`.
 
     k : int, None or "retrieved", default=None
-        Cutoff, as in `ndcg_score`.
+        Cutoff, as in `ndcg_score`. What lists have after rank `k` is neither read nor checked, as
+        in `from_lists`.
 
     sample_weight : mapping or array-like of shape (n_queries,), default=None
         A weight for each query, in the form of `clusters`.
@@ -257,21 +249,21 @@ def compare_lists(
 
     clusters : mapping or array-like of shape (n_queries,), default=None
         A cluster id for each query, see `compare_rankers`: a mapping from query if the lists are
-        mappings, otherwise in their order.
+        mappings, otherwise in their order. A mapping may lack queries that are left out.
 
     **options
         Further options of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`, `undefined`,
-        which is "omit" by default, as in `compare_rankers`, and `unjudged`, which is "zero" by
-        default or "omit": recommended documents that are not in the truth, or have the grade NaN
-        there, get no gain, even if `gain` gives one to 0; or they are removed, and later ones move
-        up.
+        and `unjudged`, which is "zero" by default or "omit": recommended documents that are not in
+        the truth, or have the grade NaN there, get no gain, even if `gain` gives one to 0; or they
+        are removed, and later ones move up.
 
     Returns
     -------
     Comparison
-        As from `compare_rankers`; `labels` are the queries, sorted. Its `n_left_out` counts queries
-        without a relevant document if ``undefined="omit"``, those without weight, and those that
-        ``unanswered="omit"`` left out.
+        As from `compare_rankers`; `labels` are the queries, sorted. Its `left_out` says how many
+        queries were left out, and why: "nothing judged" counts queries that have a list but no
+        truth, if ``undefined="omit"``; "nothing relevant, or no weight" other queries that are
+        undefined, and those of weight 0; "no list" those that ``unanswered="omit"`` left out.
 
     Raises
     ------
@@ -280,7 +272,7 @@ def compare_lists(
 
     Warns
     -----
-    UserWarning
+    UserWarning, UndefinedMetricWarning
         As in `compare_rankers`.
 
     See Also
@@ -303,33 +295,25 @@ def compare_lists(
     near     0.7040
     popular  0.4585
     <BLANKLINE>
-                    difference  0.95 interval       p (permutation, Holm)  effect  wins/ties/losses
-    near - popular     +0.2456  [+0.0968, +0.3943]                 0.0014   +0.62  22/0/8
+    Interval: each pair alone. p (permutation, Holm): corrected for 1 pair.
+    effect: mean / standard deviation of the differences. W/T/L: wins/ties/losses.
+                    difference  0.95 interval            p  effect  W/T/L
+    near - popular     +0.2456  [+0.0968, +0.3943]  0.0014   +0.62  22/0/8
     """
     _check_rankers("relevant", relevant, "recommended", recommended, "lists")
-    pool = pool_lists(relevant, recommended, unanswered, duplicates)
+    pool = pool_lists(relevant, recommended, unanswered, duplicates, k, options.get("unjudged"))
     rankings = Rankings.of_pool(pool, "relevant", sample_weight)
     return _compare("compare_lists", rankings, locals())
 
 
 def compare_runs(
-    qrels: FilePath | Mapping[str, Mapping[str, float]] | Iterable[Any],
-    runs: Mapping[Any, Any],
-    *,
-    k: Cutoff = None,
-    sample_weight: Any = None,
-    unanswered: Unanswered = "zero",
-    duplicates: Duplicates = "raise",
-    baseline: Any = None,
-    test: Test = "permutation",
-    confidence_level: float = 0.95,
-    margin: float | None = None,
-    segments: Any = None,
-    n_resamples: int = 9999,
-    random_state: Any = None,
-    clusters: Any = None,
+    qrels: FilePath | Mapping[str, Mapping[str, float]] | Iterable[Any], runs: Mapping[Any, Any], *,
+    k: Cutoff = None, sample_weight: Any = None, unanswered: Unanswered = "zero",
+    duplicates: Duplicates = "raise", convention: Convention = "trec_eval-9", baseline: Any = None,
+    test: Test = "permutation", confidence_level: float = 0.95, margin: float | None = None,
+    segments: Any = None, n_resamples: int = 9999, random_state: Any = None, clusters: Any = None,
     **options: Unpack[NDCGOptions],
-) -> Comparison:
+) -> Comparison:  # fmt: skip
     """Compare the runs of a TREC evaluation.
 
     Like `compare_rankers`, for the input of `from_trec`. The documents of a query are those that
@@ -356,6 +340,9 @@ def compare_runs(
     duplicates : {"raise", "omit"}, default="raise"
         A document that is twice in a query of a run is an error; or only its best score counts, as
         in `from_trec`.
+
+    convention : {"trec_eval-9", "trec_eval-10"}, default="trec_eval-9"
+        How documents are ordered: by their scores in float32 or in float64, as in `from_trec`.
 
     baseline : hashable, default=None
         The ranker that all others are compared with. None compares all pairs.
@@ -387,9 +374,10 @@ def compare_runs(
     Returns
     -------
     Comparison
-        As from `compare_rankers`; `labels` are the queries, sorted. Queries without judgements are
-        left out and not counted. Those without a relevant document are left out and counted in
-        `n_left_out`; with ``**CONVENTIONS["trec_eval"]`` they are 0, as in trec_eval.
+        As from `compare_rankers`; `labels` are the queries, sorted. Its `left_out` counts queries
+        by reason, as from `compare_lists`; "nothing judged" counts those that are in a run and not
+        in `qrels`, which are always left out, as in trec_eval. Queries without a relevant document
+        are 0, as in trec_eval; ``undefined="omit"`` leaves them out.
 
     Raises
     ------
@@ -398,7 +386,7 @@ def compare_runs(
 
     Warns
     -----
-    UserWarning
+    UserWarning, UndefinedMetricWarning
         As in `compare_rankers`.
 
     See Also
@@ -418,100 +406,120 @@ def compare_runs(
     q18    0.6199  1.0000       -0.3801
     """
     _check_rankers("qrels", qrels, "runs", runs, "run")
-    pool = pool_runs(qrels, runs, unanswered, duplicates)
+    unjudged = options.get("unjudged")
+    pool = pool_runs(qrels, runs, unanswered, duplicates, convention, k, unjudged)
     rankings = Rankings.of_pool(pool, "qrels", sample_weight)
     return _compare("compare_runs", rankings, locals())
 
 
 def _compare(caller: str, rankings: Rankings, arguments: dict[str, Any]) -> Comparison:
     """Compare rankers as the arguments of `caller` say; the three functions share their names."""
-    arguments["options"] = options = {"undefined": "omit", **arguments["options"]}
+    options = arguments["options"]
     if rankings.pool is not None:
         _checks.check_choice("unjudged", options.setdefault("unjudged", "zero"), ("zero", "omit"))
     names, baseline, margin = list(rankings.scores), arguments["baseline"], arguments["margin"]
-    pairs = list(combinations(names, 2))
+    pairs = list(combinations(range(len(names)), 2))
     if baseline is not None:
         if not isinstance(baseline, Hashable) or baseline not in names:
             raise ValueError(f"baseline must be one of the rankers {names}, got {baseline!r}.")
-        pairs = [(name, baseline) for name in names if name != baseline]
+        second = names.index(baseline)
+        pairs = [(first, second) for first in range(len(names)) if first != second]
     _checks.check_choice("test", arguments["test"], get_args(Test))
     if margin is not None and not (_checks.is_number(margin) and 0 < float(margin) < 1):
         raise ValueError(f"margin must be a number between 0 and 1, got {margin!r}.")
-    generator = _sample.generator_of(arguments)
-    sample, segments = _sample.Sample.of(caller, rankings, arguments)
+    sample, segments = Sample.of(caller, rankings, arguments)
+    generator, *generators = _sample.generators_of(arguments, len(segments))
     result = _compared(sample, names, pairs, generator, arguments)
     if sample.judged is not None:
         _warn_of_unjudged(result, options.get("unjudged", "raise"))
         _warn_of_unanswered(result, sample.judged)
     _sample.warn_of_weak_segments(segments)
-    for name, members in segments.items():
-        if members.n_clusters > 1:
-            generator = _sample.generator_of(arguments)
+    for (name, members), generator in zip(segments.items(), generators, strict=True):
+        if len(members.unit_weights) > 1:
             result.by_segment[name] = _compared(members, names, pairs, generator, arguments)
     return result
 
 
 def _compared(
-    sample: _sample.Sample, names: list[Any], pairs: list[Any], generator: Any, arguments: Any
+    sample: Sample, names: list[Any], pairs: list[Any], generator: Any, arguments: Any
 ) -> Comparison:
-    """Compare rankers on the queries of a sample."""
-    test, level, margin = map(arguments.get, ("test", "confidence_level", "margin"))
-    values = dict(zip(names, sample.values, strict=True))
-    differences = np.array([query_differences(values[a], values[b]) for a, b in pairs])
+    """Compare rankers on the queries of a sample; pairs are of their numbers."""
+    n_blocks = -(-len(pairs) * len(sample.weight) // _VALUES_AT_A_TIME)
+    blocks = np.array_split(np.array(pairs).T, n_blocks, axis=1)
+    generators = [*map(deepcopy, [generator] * (n_blocks - 1)), generator]  # draw the same
+    unit_weights = sample.unit_weights
+    degrees = _statistics.degrees_of_freedom(unit_weights)
+    width = stdtrit(degrees, (1 + arguments["confidence_level"]) / 2)  # in standard errors
+    of_pairs = partial(_of_pairs, sample, degrees, width, arguments)
+    results = list(map(of_pairs, blocks, generators))
+    joined = map(np.hstack, zip(*map(dict.values, results), strict=True))
+    columns: dict[str, Any] = dict(zip(results[0], joined, strict=True))
+    if "verdict" in columns:
+        columns["verdict"] = columns["verdict"].tolist()
+    judged, answered = sample.shares()
+    means = weighted_means(sample.values, sample.weight)
+    own, _ = sample.cluster_means(sample.values)
+    half = _statistics.mean_and_error(own, unit_weights)[1] * width
+    bounds = _statistics.within_range(np.array([means - half, means + half]), sample.values)
+    by_name = partial(zip, names, strict=True)
+    return Comparison(
+        confidence_interval=ConfidenceInterval(*columns.pop("confidence_interval")), **columns,
+        pvalue=_statistics.holm(columns["uncorrected_pvalue"]), left_out=sample.left_out or {},
+        ndcg=dict(by_name(means.tolist())), ndcg_interval=ConfidenceInterval(*bounds),
+        pairs=[(names[first], names[second]) for first, second in pairs], df=degrees,
+        confidence_level=float(arguments["confidence_level"]), margin=arguments["margin"],
+        judged=dict(by_name(judged)), answered=dict(by_name(answered)), by_segment={},
+        has_judged_nonrelevant=sample.judged is None or sample.judged.has_judged_nonrelevant,
+        values=dict(by_name(sample.values)), labels=sample.labels, n_queries=len(sample.weight),
+        n_clusters=len(unit_weights), n_left_out=sample.n_left_out, test=arguments["test"],
+    )  # fmt: skip
+
+
+def _of_pairs(
+    sample: Sample, degrees: float, width: float, arguments: Any, pairs: Ints, generator: Any
+) -> dict[str, Any]:
+    """Attributes of a comparison for some pairs, given by the numbers of two rankers."""
+    differences = query_differences(*sample.values[pairs])
+    difference, error, effect, independent, weight = _means(sample, differences)
+    half, margin = error * width, arguments["margin"]
+    if arguments["test"] == "t":
+        statistic = _t_statistic(difference, error)
+        pvalue = 2 * stdtr(degrees, -np.abs(statistic))
+    elif arguments["test"] == "permutation":
+        statistic, n = difference, arguments["n_resamples"]
+        pvalue = _statistics.permutation_pvalues(independent, weight, n, generator)
+    columns = {
+        "difference": difference, "standard_error": error, "effect_size": effect,
+        "confidence_interval": np.array([difference - half, difference + half]),
+        "statistic": statistic, "uncorrected_pvalue": pvalue,
+        "wins": (differences > 0).sum(axis=1), "ties": (differences == 0).sum(axis=1),
+        "losses": (differences < 0).sum(axis=1),
+    }  # fmt: skip
+    if margin is not None:
+        columns["noninferiority_pvalue"] = stdtr(degrees, -_t_statistic(difference + margin, error))
+        cases, verdicts, (first, second) = [differences], [], pairs
+        if sample.filled is not None:  # judging more may favour the first, or the second
+            at_zero, at_best, shrinkage = sample.filled
+            cases.append(query_differences(at_best[first], at_zero[second] * shrinkage[first]))
+            cases.append(query_differences(at_zero[first] * shrinkage[second], at_best[second]))
+        for each in cases:
+            mean, error, *_ = _means(sample, each)
+            low, high = mean - error * width, mean + error * width
+            is_so = [low > 0, low > -margin, high < 0]
+            verdicts.append(np.select(is_so, ["better", "not worse", "worse"], "undecided"))
+        turned = np.any([each != verdicts[0] for each in verdicts], axis=0)
+        columns["verdict"] = np.where(turned, _results.UNJUDGED, verdicts[0])
+    return columns
+
+
+def _means(sample: Sample, differences: Floats) -> tuple[Floats, ...]:
+    """Mean of each row, its error, its effect, and what it is a mean of: queries or clusters."""
     difference, error, effect = _statistics.mean_and_error(differences, sample.weight)
     independent, weight = sample.cluster_means(differences)
     if sample.clusters is not None:
         independent[np.abs(independent) < EQUAL] = 0
         difference, error, _ = _statistics.mean_and_error(independent, weight)
-    degrees = _statistics.degrees_of_freedom(weight)
-    quantile = stats.t.ppf((1 + level) / 2, degrees)
-    low, high = difference - error * quantile, difference + error * quantile
-    if test == "t":
-        statistic = _t_statistic(difference, error)
-        pvalue = 2 * stats.t.sf(np.abs(statistic), degrees)
-    elif test == "permutation":
-        statistic, n = difference, arguments["n_resamples"]
-        pvalue = _statistics.permutation_pvalues(independent, weight, n, generator)
-    noninferiority = verdict = None
-    if margin is not None:
-        noninferiority = stats.t.sf(_t_statistic(difference + margin, error), degrees)
-        is_so = [low > 0, low > -margin, high < 0]
-        verdict = np.select(is_so, ["better", "not worse", "worse"], "undecided").tolist()
-    means = weighted_means(sample.values, sample.weight)
-    own, _ = sample.cluster_means(sample.values)
-    half = _statistics.mean_and_error(own, weight)[1] * quantile
-    least, most = min(0, sample.values.min()), max(1, sample.values.max())
-    judged, answered = sample.shares()
-    return Comparison(
-        ndcg=dict(zip(names, means.tolist(), strict=True)),
-        ndcg_interval=ConfidenceInterval(*np.clip([means - half, means + half], least, most)),
-        pairs=pairs,
-        difference=difference,
-        confidence_level=float(level),
-        confidence_interval=ConfidenceInterval(low, high),
-        standard_error=error,
-        df=degrees,
-        effect_size=effect,
-        statistic=statistic,
-        pvalue=_statistics.holm(pvalue),
-        uncorrected_pvalue=pvalue,
-        margin=margin,
-        noninferiority_pvalue=noninferiority,
-        verdict=verdict,
-        judged=dict(zip(names, judged, strict=True)),
-        has_judged_nonrelevant=sample.judged is None or sample.judged.has_judged_nonrelevant,
-        answered=dict(zip(names, answered, strict=True)),
-        by_segment={},
-        wins=(differences > 0).sum(axis=1),
-        ties=(differences == 0).sum(axis=1),
-        losses=(differences < 0).sum(axis=1),
-        values=values,
-        labels=sample.labels,
-        n_queries=len(sample.weight),
-        n_clusters=sample.n_clusters,
-        n_left_out=sample.n_left_out,
-        test=test,
-    )
+    return difference, error, effect, independent, weight
 
 
 def _t_statistic(difference: Floats, error: Floats) -> Floats:
@@ -529,7 +537,7 @@ def _warn_of_unjudged(result: Comparison, unjudged: str) -> None:
             f"The truth has none of the first documents that {fewest!r} returned, but "
             f"{largest:.0%} of those of {most!r}. Does {fewest!r} write ids as the truth does?"
         )
-    elif least > 0 and result.has_judged_nonrelevant and largest - least > _JUDGED_ALIKE:
+    elif least > 0 and result.has_judged_nonrelevant and largest - least > _MANY:
         _checks.warn(
             f"Of the first documents that {fewest!r} returned, {least:.0%} are judged, compared "
             f"with {largest:.0%} for {most!r}. {_UNJUDGED_MEANS[unjudged]} Consider judging more."
@@ -537,14 +545,18 @@ def _warn_of_unjudged(result: Comparison, unjudged: str) -> None:
 
 
 def _warn_of_unanswered(result: Comparison, judged: JudgedShares) -> None:
-    """Warn if a ranker answers fewer queries than another, or none."""
-    n_answered, n_judged = judged.n_answered(), np.count_nonzero(judged.has_judgements)
+    """Warn if a ranker answers fewer queries than another, or if none answers many."""
+    is_answered = ~np.isnan(judged.share[:, judged.has_judgements])
+    n_answered, n_judged = is_answered.sum(axis=1), is_answered.shape[1]
     least, most = n_answered.min(), n_answered.max()
-    if least < most or not most:
+    n_missing = n_judged - np.count_nonzero(is_answered.any(axis=0))
+    if least < most or n_missing > _MANY * n_judged:
         fewest = list(result.answered)[n_answered.argmin()]
-        others = f"; another ranker has {most}" if most else ""
+        others = (
+            f"another ranker has {most}" if least < most else f"no ranker has one for {n_missing}"
+        )
         _checks.warn(
-            f"{fewest!r} has lists for {least} of the {n_judged} judged queries{others}: a query "
+            f"{fewest!r} has lists for {least} of the {n_judged} judged queries; {others}: a query "
             "without a list counts as 0. If it was not asked all of them, pass unanswered='omit'; "
             "if it was, check that its query ids are those of the truth."
         )
@@ -575,10 +587,12 @@ def _check_rankers(truth: str, truths: Any, argument: str, rankers: Any, what: s
     grades = first.values() if isinstance(first, Mapping) else ()
     if any(np.iterable(grade) and not isinstance(grade, str) for grade in grades):
         raise TypeError(f"{truth} and {argument} look swapped: {truth} comes first.")
+    one = "from_trec(qrels, run)" if truth == "qrels" else "from_lists(relevant, recommended)"
+    way = f"For one ranker call ndcg_interval(**{one})."
     if not isinstance(rankers, Mapping):
         raise TypeError(
             f"{argument} must be a mapping from the name of a ranker to its {what}, got "
-            f"{type(rankers).__name__}. It comes after {truth}."
+            f"{type(rankers).__name__}. It comes after {truth}. {way}"
         )
     if len(rankers) < 2:
-        raise ValueError(f"{argument} must have at least two rankers, got {list(rankers)}.")
+        raise ValueError(f"{argument} must have at least two rankers, got {list(rankers)}. {way}")

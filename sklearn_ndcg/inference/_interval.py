@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Unpack, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.special import stdtrit
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Ints
@@ -21,19 +22,11 @@ from sklearn_ndcg.inference._statistics import Method
 
 
 def ndcg_interval(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    k: Cutoff = None,
-    sample_weight: ArrayLike | None = None,
-    confidence_level: float = 0.95,
-    n_resamples: int = 9999,
-    method: Method = "BCa",
-    random_state: Any = None,
-    clusters: ArrayLike | None = None,
+    y_true: ArrayLike, y_score: ArrayLike, *, groups: ArrayLike | None = None, k: Cutoff = None,
+    sample_weight: ArrayLike | None = None, confidence_level: float = 0.95, n_resamples: int = 9999,
+    method: Method = "BCa", random_state: Any = None, clusters: ArrayLike | None = None,
     **options: Unpack[NDCGOptions],
-) -> NDCGInterval:
+) -> NDCGInterval:  # fmt: skip
     """NDCG with a confidence interval over queries.
 
     The queries are a sample of those that could have been asked, and the interval shows how much
@@ -144,20 +137,11 @@ def ndcg_interval(
 
 
 def ndcg_by_segment(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    k: Cutoff = None,
-    sample_weight: ArrayLike | None = None,
-    segments: ArrayLike,
-    confidence_level: float = 0.95,
-    n_resamples: int = 9999,
-    method: Method = "BCa",
-    random_state: Any = None,
-    clusters: ArrayLike | None = None,
-    **options: Unpack[NDCGOptions],
-) -> SegmentTable:
+    y_true: ArrayLike, y_score: ArrayLike, *, groups: ArrayLike | None = None, k: Cutoff = None,
+    sample_weight: ArrayLike | None = None, segments: ArrayLike, confidence_level: float = 0.95,
+    n_resamples: int = 9999, method: Method = "BCa", random_state: Any = None,
+    clusters: ArrayLike | None = None, **options: Unpack[NDCGOptions],
+) -> SegmentTable:  # fmt: skip
     """NDCG of each segment of the queries, and of all, with confidence intervals.
 
     A segment is a set of whole queries: those of new users, of a country, of a day. Its row has
@@ -262,7 +246,6 @@ def _intervals(
 ) -> tuple[NDCGInterval, dict[Any, NDCGInterval]]:
     """Intervals of all queries and of each segment, as the arguments of `caller` say."""
     _checks.check_choice("method", arguments["method"], get_args(Method))
-    first = _sample.generator_of(arguments)
     sample, samples = Sample.of(caller, rankings, arguments)
     values, weight = sample.cluster_means(sample.values)
     if np.ptp(values) < EQUAL:
@@ -271,29 +254,25 @@ def _intervals(
             f"All {len(weight)} {units} have the NDCG {values[0, 0]:.4g}: the interval is a point."
         )
     _sample.warn_of_weak_segments(samples)
-    generators = [first, *(_sample.generator_of(arguments) for _ in samples)]
-    if samples and generators[-1] is first:  # segments must not depend on the draws before
-        generators = first.spawn(len(generators))
-    overall, *others = [
-        _interval(drawn, generator, arguments)
-        for drawn, generator in zip([sample, *samples.values()], generators, strict=True)
-    ]
+    generators = _sample.generators_of(arguments, len(samples))
+    every = [sample, *samples.values()]
+    overall, *others = map(partial(_interval, arguments), every, generators)
     return overall, dict(zip(samples, others, strict=True))
 
 
-def _interval(sample: Sample, generator: Any, arguments: dict[str, Any]) -> NDCGInterval:
+def _interval(arguments: dict[str, Any], sample: Sample, generator: Any) -> NDCGInterval:
     """The mean of a sample with its interval, which is nan for fewer than two queries."""
     value, error, bounds = np.nan, np.nan, np.full(2, np.nan)
     if len(sample.weight):
         value = float(weighted_means(sample.values, sample.weight)[0])
-    if sample.n_clusters > 1:
+    if len(sample.unit_weights) > 1:
         bounds, error = _bounds(value, sample, generator, arguments)
     (judged,), _ = sample.shares()
     return NDCGInterval(
         ndcg=value, confidence_interval=ConfidenceInterval(*bounds.tolist()), standard_error=error,
-        n_queries=len(sample.weight), n_clusters=sample.n_clusters, n_left_out=sample.n_left_out,
-        confidence_level=float(arguments["confidence_level"]), method=arguments["method"],
-        judged=judged,
+        n_queries=len(sample.weight), n_clusters=len(sample.unit_weights),
+        n_left_out=sample.n_left_out, confidence_level=float(arguments["confidence_level"]),
+        method=arguments["method"], judged=judged,
     )  # fmt: skip
 
 
@@ -306,14 +285,14 @@ def _bounds(value: float, sample: Sample, generator: Any, arguments: Any) -> tup
     if np.ptp(values) < EQUAL:
         return np.array([value, value]), error
     if method == "t":
-        bounds = value + error * stats.t.ppf(tails, _statistics.degrees_of_freedom(weight))
-        return _within_range(bounds, values), error
+        bounds = value + error * stdtrit(_statistics.degrees_of_freedom(weight), tails)
+        return _statistics.within_range(bounds, values), error
     means = _statistics.bootstrap_means(values[0], weight, n_resamples, generator)
     if clustered:
         tails = _statistics.widened_levels(tails, error, means, weight)
     if method == "BCa":
         tails = _statistics.bca_levels(tails, value, means, values[0], weight, clustered)
-    return np.quantile(means, tails), float(means.std(ddof=1))
+    return _statistics.within_range(np.quantile(means, tails), values), float(means.std(ddof=1))
 
 
 def curve_interval(queries: Queries, cutoffs: Ints, confidence_level: float) -> Floats:
@@ -327,13 +306,8 @@ def curve_interval(queries: Queries, cutoffs: Ints, confidence_level: float) -> 
     center = float(weighted_means(last[np.newaxis, scored], weight)[0])
     (first, second), _ = queries.curve_moments(cutoffs, weights, center)
     distance, error = _statistics.curve_mean_and_error(first, second, weights[:, scored])
-    half = error * stats.t.ppf(_tails(confidence_level)[1], _statistics.degrees_of_freedom(weight))
-    return _within_range(center + distance + half * np.array([[-1], [1]]), last[scored])
-
-
-def _within_range(bounds: Floats, values: Floats) -> Floats:
-    """Bounds between 0 and 1, or as far beyond as values of undefined queries are."""
-    return np.clip(bounds, min(0, values.min()), max(1, values.max()))
+    half = error * stdtrit(_statistics.degrees_of_freedom(weight), _tails(confidence_level)[1])
+    return _statistics.within_range(center + distance + half * np.array([[-1], [1]]), last[scored])
 
 
 def _tails(level: float) -> Floats:

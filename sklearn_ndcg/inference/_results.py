@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from textwrap import fill
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -17,6 +18,8 @@ from sklearn_ndcg.inference._statistics import Method, Test
 
 FrameOf = Literal["pairs", "rankers", "queries"]
 SEGMENT_COLUMNS = ("ndcg", "standard_error", "n_queries", "n_left_out", "judged")
+_MOST_ROWS, _LONGEST = 40, 19  # rows of a table and characters of a name; of more some are shown
+UNJUDGED = "undecided: unjudged"
 _PANDAS = ("pandas", "to_frame needs pandas", "pandas>=2.2")
 # Attributes of a comparison that `to_frame` shows for each pair.
 _PAIR_COLUMNS = (
@@ -195,7 +198,7 @@ class SegmentTable(_Result):
         interval = f"{whole.confidence_level:.6g} interval ({whole.method})"
         ends = [*zip(*self.confidence_interval, strict=True), whole.confidence_interval]
         columns = {
-            "segment": [*map(_query, self.segments), "all"],
+            "segment": [*_shortened(map(_query, self.segments)), "all"],
             "NDCG": [f"{value:.4f}" for value in (*self.ndcg, whole.ndcg)],
             interval: [f"[{low:.4f}, {high:.4f}]" for low, high in ends],
             "standard error": [f"{e:.4f}" for e in (*self.standard_error, whole.standard_error)],
@@ -204,7 +207,7 @@ class SegmentTable(_Result):
         }
         if whole.judged < 1:
             columns["judged"] = [f"{share:.1%}" for share in (*self.judged, whole.judged)]
-        return _as_text(columns, left=(0, 2))
+        return _as_text(list(columns), zip(*columns.values(), strict=True), 0, 2)
 
     def to_frame(self) -> Any:
         """Get the table as a pandas DataFrame.
@@ -220,13 +223,13 @@ class SegmentTable(_Result):
         return _frame(columns, self.segments, "segment")
 
 
-@dataclass(frozen=True, eq=False, repr=False, init=False)
+@dataclass(frozen=True, eq=False, repr=False, init=False, kw_only=True)
 class Comparison(_Result):
     """Differences between rankers on the same queries, and how sure they are.
 
     The result of `compare_rankers`, `compare_lists` and `compare_runs`. It
     prints as tables: the means of the rankers, the differences of the pairs, and the differences in
-    each segment.
+    each segment. Long names are cut, and of more than 40 rows the first and last 20 are shown.
 
     Attributes
     ----------
@@ -278,8 +281,10 @@ class Comparison(_Result):
 
     verdict : list of str of length n_pairs, or None
         "better" if the interval of the difference lies above 0, "not worse" if it lies above
-        ``-margin``, "worse" if it lies below 0 and reaches the margin, "undecided" otherwise. None
-        without a margin.
+        ``-margin``, "worse" if it lies below 0 and reaches the margin, "undecided" otherwise.
+        "undecided: unjudged" if this would change were all unjudged documents among the first `k`
+        of one ranker as good as the best judged one of their query, and those of the other not
+        relevant; not if all judged documents are relevant. None without a margin.
 
     judged : dict of float
         For each ranker the judged share of the first `k` documents that it returned, a mean over
@@ -312,7 +317,10 @@ class Comparison(_Result):
 
     n_left_out : int
         Number of queries that were left out: undefined under ``undefined="omit"``, of weight 0, or
-        left out by `unanswered`.
+        left out by `unanswered`; in runs also those without judgements.
+
+    left_out : dict from str to int
+        These numbers by reason; empty in `by_segment`.
 
     test : str
         The test, "permutation" or "t".
@@ -357,8 +365,8 @@ class Comparison(_Result):
     pvalue: Floats
     uncorrected_pvalue: Floats
     margin: float | None
-    noninferiority_pvalue: Floats | None
-    verdict: list[str] | None
+    noninferiority_pvalue: Floats | None = None
+    verdict: list[str] | None = None
     judged: dict[Any, float]
     has_judged_nonrelevant: bool
     answered: dict[Any, float]
@@ -371,6 +379,7 @@ class Comparison(_Result):
     n_queries: int
     n_clusters: int
     n_left_out: int
+    left_out: dict[str, int]
     test: Test
 
     def __repr__(self) -> str:
@@ -379,17 +388,26 @@ class Comparison(_Result):
             shares = getattr(self, name).values()
             if asked and min(shares) < 1:
                 means[name] = [f"{share:.1%}" for share in shares]
-        header = ["", "difference", f"{self.confidence_level:.6g} interval",
-                  f"p ({self.test}, Holm)", "effect", "wins/ties/losses",
-                  "" if self.margin is None else f"verdict (margin {self.margin:g})"]  # fmt: skip
-        tables = [_as_text(means), str(Table(header, self._rows(), left=(0, 2, 5, 6)))]
+        interval = f"{self.confidence_level:.6g} interval"
+        n_pairs = f"{len(self.pairs)} pair{'s' * (len(self.pairs) > 1)}"
+        verdict = "" if self.margin is None else f" and verdict (margin {self.margin:g})"
+        header = ["", "difference", interval, "p", "effect", "W/T/L", verdict and "verdict"]
+        head = [
+            f"Interval{verdict}: each pair alone. p ({self.test}, Holm): corrected for {n_pairs}.",
+            "effect: mean / standard deviation of the differences. W/T/L: wins/ties/losses.",
+        ]
+        if UNJUDGED in (self.verdict or ()):
+            head.append(f"{UNJUDGED}: more judgements of the first documents could turn it.")
+        lines = [fill(line, 80) for line in head]
+        tables = [_as_text(list(means), zip(*means.values(), strict=True), 0)]
+        tables.append("\n".join([*lines, _as_text(header, self._rows(), 0, 2, 5, 6)]))
         if self.by_segment:
-            rows = [
-                [_query(name), str(segment.n_queries), *row]
-                for name, segment in self.by_segment.items()
-                for row in segment._rows()
-            ]
-            tables.append(str(Table(["segment", "queries", *header], rows, left=(0, 2, 4, 7, 8))))
+            rows = (
+                [_query(segment), str(part.n_queries), *row]
+                for segment, part in self.by_segment.items()
+                for row in part._rows()
+            )
+            tables.append(_as_text(["segment", "queries", *header], rows, 0, 2, 4, 7, 8))
         return f"{_counts(self)}\n" + "\n\n".join(tables)
 
     def largest_differences(self, n: int = 5) -> QueryDifferences:
@@ -445,18 +463,19 @@ class Comparison(_Result):
         pandas = _checks.import_optional(*_PANDAS)
         low, high = self.confidence_interval
         columns = {"difference": self.difference, "low": low, "high": high}
-        for name in _PAIR_COLUMNS:
-            if getattr(self, name) is not None:
-                columns[name] = getattr(self, name)
+        shown = {name: getattr(self, name) for name in _PAIR_COLUMNS}
+        columns |= {name: values for name, values in shown.items() if values is not None}
         index = pandas.MultiIndex.from_tuples(self.pairs, names=["first", "second"])
         return pandas.DataFrame(columns, index=index)
 
     def _rows(self) -> list[list[str]]:
         """The cells of each pair; the last, its verdict, is empty without a margin."""
         low, high = self.confidence_interval
+        name_of = dict(zip(self.ndcg, _shortened(self.ndcg), strict=True))
         return [
-            [f"{first} - {second}", f"{self.difference[i]:+.4f}",
-             f"[{low[i]:+.4f}, {high[i]:+.4f}]", f"{self.pvalue[i]:.4f}",
+            [f"{name_of[first]} - {name_of[second]}", f"{self.difference[i]:+.4f}",
+             f"[{low[i]:+.4f}, {high[i]:+.4f}]",
+             "<0.0001" if self.pvalue[i] < 0.0001 else f"{self.pvalue[i]:.4f}",
              f"{self.effect_size[i]:+.2f}", f"{self.wins[i]}/{self.ties[i]}/{self.losses[i]}",
              "" if self.verdict is None else self.verdict[i]]
             for i, (first, second) in enumerate(self.pairs)
@@ -505,7 +524,15 @@ class QueryDifferences(_Result):
     chosen: list[Ints]
 
     def __repr__(self) -> str:
-        return "\n\n".join(str(table) for table in self._tables())
+        tables = []
+        for pair, rows in self._rows():
+            first, second = _shortened(pair)
+            cells = (
+                [_query(label), f"{ours:.4f}", f"{theirs:.4f}", f"{difference:+.4f}"]
+                for label, ours, theirs, difference in rows
+            )
+            tables.append(_as_text(["query", first, second, f"{first} - {second}"], cells, 0))
+        return "\n\n".join(tables)
 
     def to_frame(self) -> Any:
         """Get the queries as a pandas DataFrame.
@@ -527,14 +554,6 @@ class QueryDifferences(_Result):
             columns = self.comparison.labels[chosen], ours, theirs, query_differences(ours, theirs)
             yield pair, list(zip(*columns, strict=True))
 
-    def _tables(self) -> Iterator[Table]:
-        for (first, second), rows in self._rows():
-            cells = [
-                [_query(label), f"{ours:.4f}", f"{theirs:.4f}", f"{difference:+.4f}"]
-                for label, ours, theirs, difference in rows
-            ]
-            yield Table(["query", str(first), str(second), f"{first} - {second}"], cells)
-
 
 def query_differences(first: Floats, second: Floats) -> Floats:
     """Differences of values, 0 where they differ only by rounding."""
@@ -544,13 +563,22 @@ def query_differences(first: Floats, second: Floats) -> Floats:
 
 def _query(label: Any) -> str:
     """A label in a table: text without quotes."""
-    return label if isinstance(label, str) else shown_labels(np.fromiter([label], object, 1))
+    return label if isinstance(label, str) else shown_labels([label])
 
 
-def _as_text(columns: dict[str, list[str]], left: tuple[int, ...] = (0,)) -> str:
-    """A table of cells by the header of their column."""
-    rows = [list(row) for row in zip(*columns.values(), strict=True)]
-    return str(Table(list(columns), rows, left))
+def _as_text(header: Sequence[str], rows: Iterable[Sequence[str]], *left: int) -> str:
+    """A table with the first and the last of many rows."""
+    cells, half = [list(row) for row in rows], _MOST_ROWS // 2
+    if len(cells) > _MOST_ROWS:
+        cells[half:-half] = [["..."] * len(header)]
+    return str(Table(list(header), cells, left))
+
+
+def _shortened(names: Iterable[Any]) -> list[str]:
+    """Long names cut in the middle, unless two of them would be the same."""
+    whole = list(map(str, names))
+    short = [f"{name[:8]}...{name[-8:]}" if len(name) > _LONGEST else name for name in whole]
+    return short if len({*short}) == len({*whole}) else whole
 
 
 def _frame(columns: dict[Any, Any], labels: Any, name: str) -> Any:
@@ -563,4 +591,6 @@ def _counts(result: NDCGInterval | Comparison) -> str:
     """How many queries a result is from."""
     clusters = f" in {result.n_clusters} clusters" if result.n_clusters < result.n_queries else ""
     left_out = f", {result.n_left_out} left out" if result.n_left_out else ""
+    if reasons := getattr(result, "left_out", {}):
+        left_out += f" ({', '.join(f'{n} {reason}' for reason, n in reasons.items())})"
     return f"{result.n_queries} queries{clusters}{left_out}"

@@ -22,7 +22,7 @@ def spark():
 
 
 @pytest.fixture(scope="session")
-def client():
+def dask_client():
     pytest.importorskip("dask.dataframe")
     dask = pytest.importorskip("dask")
     distributed = pytest.importorskip("distributed")
@@ -33,6 +33,13 @@ def client():
     # tests that do not ask for it compute in threads
     with cluster, distributed.Client(cluster, set_as_default=False) as connected:
         yield connected
+
+
+@pytest.fixture
+def client(dask_client):
+    """A client whose workers both run: a test before may have killed one."""
+    dask_client.wait_for_workers(2, timeout=60)
+    return dask_client
 
 
 @pytest.fixture(params=ENGINES)

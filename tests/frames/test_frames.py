@@ -2,7 +2,9 @@
 
 import tomllib
 import warnings
+from contextlib import suppress
 from decimal import Decimal
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Unpack, get_type_hints
@@ -425,6 +427,69 @@ def test_a_table_whose_columns_are_numbers():
         ndcg_score(pd.DataFrame({"q": [1], 0: [1]}), **COLUMNS)
 
 
+@pytest.mark.parametrize("groups", [0, [0], [0, "day"]], ids=str)
+def test_numbers_are_names_of_columns_in_pandas(groups):
+    table = pd.DataFrame(data(one_document=False)).assign(day="a")
+    numbered = table.rename(columns={"q": 0, "y": 1, "s": 2})
+    names = {"y_true": 1, "y_score": np.int64(2), "groups": groups, "undefined": 0}
+    found = ndcg_by_query(numbered, **names)
+    expected = ndcg_by_query(table, **COLUMNS, undefined=0)
+    keys = groups if isinstance(groups, list) else [groups]
+    assert found.columns.tolist() == [*keys, "n_documents", "dcg", "ideal_dcg", "ndcg"]
+    assert found["ndcg"].tolist() == expected["ndcg"].tolist()
+    assert ndcg_score(numbered, **names) == ndcg_score(table, **COLUMNS, undefined=0)
+    assert numbered.columns.tolist()[:3] == [1, 2, 0]
+    with pytest.raises(TypeError, match="groups must name a column, got 7"):
+        ndcg_score(numbered, **(names | {"groups": 7}))
+
+
+@pytest.mark.parametrize("given", [{}, {"groups": "q"}])
+def test_group_by_hints_at_groups(given):
+    names = {"y_true": "y", "y_score": "s", "group_by": "q"}
+    with pytest.raises(
+        TypeError, match="keyword-only argument: 'groups'|Pass the query ids as groups"
+    ):
+        ndcg_score(pd.DataFrame(data()), **names, **given)
+
+
+@pytest.mark.parametrize("kind", ["struct", "list", "array"])
+def test_ids_that_hold_several_values_are_refused_by_the_name_of_their_column(kind):
+    ids = {
+        "struct": pa.array([{"a": 1, "b": 2}, {"a": 2, "b": 3}]), "list": pa.array([[1, 2], [3]]),
+        "array": pa.array([[1, 2], [3, 4]], pa.list_(pa.int64(), 2)),
+    }[kind]  # fmt: skip
+    arrow = pa.table({"q": ids, "y": [1, 0], "s": [1.0, 2.0]})
+    libraries = {
+        "pyarrow": arrow,
+        "pandas": arrow.to_pandas(),
+        "typed": arrow.to_pandas(types_mapper=pd.ArrowDtype),
+    }
+    with suppress(ImportError):
+        libraries["polars"] = import_module("polars").from_arrow(arrow)
+    with suppress(ImportError):
+        libraries["duckdb"] = import_module("duckdb").from_arrow(arrow)
+    for name, table in libraries.items():
+        for function in (ndcg_score, ndcg_by_query):
+            with pytest.raises(
+                TypeError, match=r"groups=\['q'\] must name .*Convert lists to tuples or"
+            ):
+                function(table, **COLUMNS)
+        column = ids if name == "duckdb" else table["q"]
+        with pytest.raises(TypeError, match="one column for each of its fields"):
+            sklearn_ndcg.ndcg_score([1, 0], [1.0, 2.0], groups=column)
+
+
+@pytest.mark.filterwarnings("error")
+def test_ids_in_half_precision_are_not_missing():
+    halves = np.array([1, 1, 2048, 2048], dtype=np.float16)
+    rows = {"y": [0, 1, 2, 0], "s": [1.0, 2.0, 1.0, 2.0]}
+    typed = {"q": pd.Series(halves, dtype=pd.ArrowDtype(pa.float16()))}
+    for table in (pd.DataFrame({"q": halves} | rows), pd.DataFrame(typed | rows)):
+        found = ndcg_by_query(table, **COLUMNS)
+        assert found["q"].astype(float).tolist() == [1, 2048]
+        assert found["ndcg"].tolist() == pytest.approx([1, 1 / np.log2(3)])
+
+
 def test_a_key_that_is_named_like_a_column_of_the_result(engine):
     for name in ("dcg", "NDCG"):  # SQL ignores case
         frame = engine({name: [1], "y": [1], "s": [1.0]})
@@ -587,7 +652,7 @@ def test_inputs_that_are_not_tables(frame):
 
 def test_without_narwhals_the_error_says_what_to_install():
     code = """
-import sys, sklearn
+import sys, sklearn.compose
 sys.modules["narwhals.stable.v2"] = None  # scikit-learn may have Narwhals already
 for code in (
     "import sklearn_ndcg.frames",

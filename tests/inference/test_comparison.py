@@ -1,17 +1,20 @@
 """Comparisons, against SciPy and exact arithmetic; lists and runs, against each ranker alone."""
 
 import re
+import tracemalloc
+import warnings
 from fractions import Fraction
 from inspect import signature
 
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import assert_same, matrices, three_rankers, users
+from helpers import assert_same, ideal, matrices, three_rankers, users
 from oracles import exact_pvalue
 from scipy import stats
+from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_ndcg import CONVENTIONS, from_lists, from_trec, ndcg_samples
+from sklearn_ndcg import CONVENTIONS, from_lists, from_trec, ndcg_samples, ndcg_score
 from sklearn_ndcg.inference import compare_lists, compare_rankers, compare_runs, ndcg_interval
 from sklearn_ndcg.inference._comparison import _compared
 from sklearn_ndcg.inference._sample import Sample
@@ -191,14 +194,23 @@ def test_undefined_queries_do_not_tell_rankers_apart():
     y, scores = three_rankers()
     y[:3] = 0
     expected = compare_rankers(y[3:], {n: s[3:] for n, s in scores.items()}, test="t")
-    for options in ({}, {"undefined": "omit"}):
-        found = compare_rankers(y, scores, test="t", **options)
-        assert (found.n_queries, found.n_left_out) == (37, 3)
-        assert found.pvalue == pytest.approx(expected.pvalue)
+    found = compare_rankers(y, scores, test="t", undefined="omit")
+    assert (found.n_queries, found.n_left_out) == (37, 3)
+    assert found.pvalue == pytest.approx(expected.pvalue)
     for number in (0.0, 1.0):  # the same for all rankers
         found = compare_rankers(y, scores, test="t", undefined=number)
         assert (found.n_queries, found.n_left_out) == (40, 0)
         assert found.difference == pytest.approx(expected.difference * 37 / 40)
+
+
+def test_undefined_queries_are_0_and_warned_of_once():
+    y, scores = three_rankers()
+    y[:3] = 0
+    message = "NDCG is undefined for 3 of 40 queries.* 'omit' to leave them out"
+    with pytest.warns(UndefinedMetricWarning, match=message) as caught:
+        found = compare_rankers(y, scores, test="t", segments=np.arange(40) % 2)
+    assert [warning.filename for warning in caught] == [__file__]
+    assert found.ndcg == {name: ndcg_score(y, s, undefined=0) for name, s in scores.items()}
 
 
 BAD_COMPARISON = {
@@ -364,7 +376,8 @@ OPTIONS = {
 @pytest.mark.parametrize("seed", range(3))
 def test_each_ranker_has_the_values_of_from_lists(seed, options, unjudged):
     relevant, rankers = truths_and_lists(seed)
-    found = compare_lists(relevant, rankers, unjudged=unjudged, test="t", **options)
+    omit = {"undefined": "omit", "test": "t"}
+    found = compare_lists(relevant, rankers, unjudged=unjudged, **omit, **options)
     for name, lists in rankers.items():
         y_true, y_score, groups = from_lists(relevant, lists, unjudged="nan")
         values = ndcg_samples(
@@ -426,6 +439,7 @@ def test_a_query_that_only_some_rankers_answered():
     assert omit.labels.tolist() == [f"q{i:02}" for i in range(2, 14)]
     assert omit.values["poor"] == pytest.approx([0, *[second] * 11])  # an empty list is an answer
     assert (omit.n_queries, omit.n_left_out) == (12, 2)
+    assert repr(omit).startswith("12 queries, 2 left out (2 no list)\n")
     with pytest.raises(ValueError, match="No query is left to score: all 14 lack a list"):
         compare_lists(relevant, {"a": {"q00": ["a"]}, "b": {"q01": ["a"]}}, unanswered="omit")
 
@@ -450,11 +464,12 @@ def test_runs_are_those_of_pytrec_eval_and_ir_measures(seed, k):
     pytrec_eval = pytest.importorskip("pytrec_eval")
     ir_measures = pytest.importorskip("ir_measures")
     qrels, runs = judgements_and_runs(np.random.default_rng(seed))
-    found = compare_runs(qrels, runs, k=k, test="t")
+    found = compare_runs(qrels, runs, k=k, undefined="omit", test="t")
     name = f"ndcg_cut.{k}" if k else "ndcg"
     nothing_relevant = [q for q, each in qrels.items() if max(each.values()) <= 0]
     assert not set(found.labels) & set(nothing_relevant)
-    assert found.n_left_out == len(nothing_relevant)
+    assert found.left_out == {"nothing judged": 1, "nothing relevant, or no weight": 3}
+    assert found.n_left_out == 1 + len(nothing_relevant)
     for run_name, run in runs.items():
         ours = dict(zip(found.labels, found.values[run_name], strict=True))
         measure = ir_measures.nDCG @ k if k else ir_measures.nDCG
@@ -479,7 +494,8 @@ def test_the_means_under_the_convention_of_trec_eval_are_its_means(k):
     convention = CONVENTIONS["trec_eval"]
     complete = compare_runs(qrels, runs, k=k, test="t", **convention)  # trec_eval -c
     common = compare_runs(qrels, runs, k=k, test="t", unanswered="omit", **convention)
-    assert (complete.n_queries, complete.n_left_out) == (len(qrels), 0)
+    assert complete.n_queries == len(qrels)
+    assert complete.left_out == {"nothing judged": 1}  # only in a run
     assert set(common.labels) == answered_by_all
     for run_name, run in runs.items():
         found = pytrec_eval.RelevanceEvaluator(qrels, {name}).evaluate(run)
@@ -488,8 +504,8 @@ def test_the_means_under_the_convention_of_trec_eval_are_its_means(k):
         assert complete.ndcg[run_name] == pytest.approx(mean, abs=1e-12)
         mean = np.mean([theirs[query] for query in answered_by_all])
         assert common.ndcg[run_name] == pytest.approx(mean, abs=1e-12)
-    left_out = compare_runs(qrels, runs, k=k, test="t")
-    assert left_out.n_left_out == 3
+    left_out = compare_runs(qrels, runs, k=k, undefined="omit", test="t")
+    assert left_out.n_left_out == 1 + 3
     assert left_out.ndcg["bm25"] > complete.ndcg["bm25"] + 0.01
 
 
@@ -511,7 +527,7 @@ def test_omitting_the_unjudged_is_option_j_of_trec_eval(seed):
 
 def test_undefined_queries_count_for_all_rankers_alike():
     relevant, rankers = truths_and_lists()
-    omitted = compare_lists(relevant, rankers, test="t")
+    omitted = compare_lists(relevant, rankers, undefined="omit", test="t")
     counted = compare_lists(relevant, rankers, test="t", undefined=0.25)
     n, n_undefined = omitted.n_queries, omitted.n_left_out
     assert n_undefined > 0
@@ -543,11 +559,26 @@ def judgements_and_runs(rng):
     return qrels, runs
 
 
+def test_runs_by_the_score_of_trec_eval_10():
+    """Scores that float32 ties: by id, descending, in trec_eval 9.0.8, and by score in 10.0."""
+    qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(10)}
+    runs = {
+        name: {query: {"a": a, "b": 1.0} for query in qrels}
+        for name, a in (("x", 1 + 1e-9), ("y", 1))
+    }
+    for convention, x in (("trec_eval-9", 1 / np.log2(3)), ("trec_eval-10", 1)):
+        found = compare_runs(qrels, runs, convention=convention, test="t")
+        assert found.ndcg == pytest.approx({"x": x, "y": 1 / np.log2(3)}, abs=1e-15)
+    with pytest.raises(ValueError, match="convention must be one of 'trec_eval-9', 'trec_eval-10'"):
+        compare_runs(qrels, runs, convention="trec_eval")
+
+
 @pytest.mark.parametrize("unjudged", ["zero", "omit"])
 @pytest.mark.parametrize("gain", ["linear", {0: 1, 1: 2, 2: 4, 3: 8}])
 def test_runs_have_the_values_of_from_trec(unjudged, gain):
     qrels, runs = judgements_and_runs(np.random.default_rng(0))
-    found = compare_runs(qrels, runs, unjudged=unjudged, k=10, gain=gain, test="t")
+    omit = {"undefined": "omit", "test": "t"}
+    found = compare_runs(qrels, runs, unjudged=unjudged, k=10, gain=gain, **omit)
     for name, run in runs.items():
         y_true, y_score, groups = from_trec(qrels, run, unjudged="nan")
         values = ndcg_samples(y_true, y_score, groups=groups, k=10, gain=gain, unjudged=unjudged,
@@ -557,7 +588,8 @@ def test_runs_have_the_values_of_from_trec(unjudged, gain):
 
 def test_runs_are_resampled_by_the_seed():
     qrels, runs = judgements_and_runs(np.random.default_rng(0))
-    drawn = [compare_runs(qrels, runs, n_resamples=99, random_state=seed) for seed in (0, 0, 1)]
+    options = {"n_resamples": 99, "undefined": 0}
+    drawn = [compare_runs(qrels, runs, random_state=seed, **options) for seed in (0, 0, 1)]
     pvalues = [each.uncorrected_pvalue.tolist() for each in drawn]
     assert pvalues[0] == pvalues[1] != pvalues[2]
 
@@ -570,10 +602,11 @@ def test_records_and_frames_are_runs_too():
         name: [ir_measures.ScoredDoc(q, d, s) for q, each in run.items() for d, s in each.items()]
         for name, run in runs.items()
     }
-    expected = repr(compare_runs(qrels, runs, random_state=0))
-    assert repr(compare_runs(iter(records), scored, random_state=0)) == expected
+    options = {"random_state": 0, "undefined": "omit"}
+    expected = repr(compare_runs(qrels, runs, **options))
+    assert repr(compare_runs(iter(records), scored, **options)) == expected
     frames = {name: pd.DataFrame(each) for name, each in scored.items()}
-    assert repr(compare_runs(pd.DataFrame(records), frames, random_state=0)) == expected
+    assert repr(compare_runs(pd.DataFrame(records), frames, **options)) == expected
 
 
 @pytest.mark.parametrize("as_mapping", [True, False])
@@ -602,9 +635,9 @@ def test_clusters_and_weights_are_given_per_query(as_mapping):
 LISTS = {"a": {"u": ["x", "y"], "v": ["y"]}, "b": {"u": ["y"], "v": ["x"]}}
 TRUTH = {"u": {"x": 1}, "v": {"y": 1}}
 BAD = {
-    "one ranker": ((TRUTH, {"a": LISTS["a"]}), {}, ValueError, r"recommended must have at least two rankers, got \['a'\]"),
-    "list": ((TRUTH, [LISTS["a"]]), {}, TypeError, "recommended must be a mapping from the name of a ranker to its lists, got list"),
-    "no names": ((TRUTH, LISTS["a"]), {}, TypeError, "must both be mappings.*got dict and list"),
+    "one ranker": ((TRUTH, {"a": LISTS["a"]}), {}, ValueError, r"recommended must have at least two rankers, got \['a'\]\. For one ranker call ndcg_interval\(\*\*from_lists\(relevant, recommended\)\)"),
+    "list": ((TRUTH, [LISTS["a"]]), {}, TypeError, r"recommended must be a mapping from the name of a ranker to its lists, got list\. It comes after relevant\. For one ranker call ndcg_interval\(\*\*from_lists\("),
+    "no names": ((TRUTH, LISTS["a"]), {}, TypeError, r"must both be mappings.*got dict and list\. For one ranker call ndcg_score\(\*\*from_lists\(relevant, recommended\), k=10\)"),
     "groups": ((TRUTH, LISTS), {"groups": [1]}, TypeError, "compare_lists has no option 'groups'"),
     "unanswered": ((TRUTH, LISTS), {"unanswered": "nan"}, ValueError, "unanswered must be one of 'zero', 'omit'"),
     "unjudged": ((TRUTH, LISTS), {"unjudged": "raise"}, ValueError, "unjudged must be one of 'zero', 'omit'"),
@@ -625,7 +658,7 @@ BAD = {
     "cluster None": ((TRUTH, LISTS), {"clusters": {"u": 1, "v": None}}, ValueError, "clusters has 1 missing id"),
     "weight missing": ((TRUTH, LISTS), {"sample_weight": {"v": 1}}, ValueError, "sample_weight must have an entry.*'u'"),
     "weight text": ((TRUTH, LISTS), {"sample_weight": {"u": "1", "v": "2"}}, TypeError, "sample_weight must be an array of numbers"),
-    "weights below 0": ((TRUTH, LISTS), {"sample_weight": {"u": -1, "v": -1}}, ValueError, "sample_weight must be.*found -1.0: 2 such weights, the first at index 0"),
+    "weights below 0": ((TRUTH, LISTS), {"sample_weight": {"u": -1, "v": -1}}, ValueError, "sample_weight must be.*found -1.0: 2 such weights, the first at index 0, query 'u'"),
     "weights": ((list(TRUTH.values()), {n: list(each.values()) for n, each in LISTS.items()}), {"sample_weight": [1]}, ValueError, "sample_weight must have one value for each of the 2 queries, got 1"),
     "empty": (({}, {"a": {"u": []}, "b": {"u": []}}), {}, ValueError, "query 'u' has neither a list nor"),
     "nothing": (({}, {"a": {}, "b": {}}), {}, ValueError, "No query is left to score"),
@@ -665,6 +698,9 @@ def test_bad_runs():
         TypeError, match="runs must be a mapping from the name of a ranker to its run"
     ):
         compare_runs(qrels, list(runs.values()))
+    for one in (runs["bm25"], {"bm25": runs["bm25"]}, ["bm25.txt"]):
+        with pytest.raises((TypeError, ValueError), match=r"\(\*\*from_trec\(qrels, run\)"):
+            compare_runs(qrels, one)
     with pytest.raises(TypeError, match="qrels and runs look swapped: qrels comes first"):
         compare_runs(runs, qrels)
     same = {"a": runs["bm25"], "b": runs["bm25"]}
@@ -714,15 +750,10 @@ def test_errors_in_the_truth_name_the_query_and_what_was_passed(case, function):
 
 def test_a_negative_grade_names_its_query():
     lists = {"one": {"u1": ["a"]}, "two": {"u1": ["b"]}}
-    message = (
-        "negative relevant values or gains: gain is -1.0 where relevant is -1.0, .* in query 'u1'"
-    )
+    message = "relevant must not have -1, .* 'u1' for document 'a': .* leave it out or pass nan"
     with pytest.raises(ValueError, match=message) as caught:
         compare_lists({"u1": {"a": -1}}, lists)
     assert "y_true" not in str(caught.value)
-    numbered = {"one": [["a"], ["b"]], "two": [["b"], ["a"]]}
-    with pytest.raises(ValueError, match="negative for 2 documents, the first in query 1"):
-        compare_lists([{"a": 1}, {"a": -1, "b": -2}], numbered)
 
 
 @pytest.mark.parametrize("truth", [None, 5, iter([]), "qrels"])
@@ -786,13 +817,31 @@ def test_lists_of_queries_with_other_names_are_warned_of():
         "its query ids are those"
     )
     with pytest.warns(UserWarning, match=message):
-        compare_lists(truth, lists, test="t")
+        compare_lists(truth, lists, undefined="omit", test="t")
     runs = {
         "one": {i: {"a": 2.0, "b": 1.0} for i in truth},
         "other": {"q" + i: {"a": 1.0} for i in truth},
     }
     with pytest.warns(UserWarning, match=message):
         compare_runs(truth, runs, test="t")
+
+
+def test_queries_that_no_ranker_answers_are_said():
+    truth = {i: {"a": 2, "b": 1} for i in range(30)}
+    message = "'x' has lists for {} of the 30 judged queries; no ranker has one for {}: a query"
+    lists = {i: ["a", "b"] for i in range(24)}
+    with pytest.warns(UserWarning, match=message.format(24, 6)) as caught:
+        compare_lists(truth, {"x": lists, "y": lists}, test="t")
+    assert [warning.filename for warning in caught] == [__file__]
+    with pytest.warns(UserWarning, match=message.format(0, 30)):
+        compare_lists(truth, {"x": {}, "y": {}}, test="t")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compare_lists(truth, {"x": lists, "y": lists}, unanswered="omit", test="t")
+        lists |= {i: ["b"] for i in range(24, 27)}  # a tenth is missing
+        compare_lists(truth, {"x": lists, "y": lists}, test="t")
+        others = {i: ["a"] for i in range(3, 30)}  # together they have all
+        compare_lists(truth, {"x": lists, "y": others}, test="t")
 
 
 def test_a_ranker_that_answers_half_of_the_queries_is_said():
@@ -835,7 +884,7 @@ def test_judged_is_that_of_ir_measures(k):
         name: {f"q{i}": {each: rng.random() for each in some(1, 30)} for i in range(first, 35)}
         for name, first in (("one", 0), ("other", 3))
     }
-    found = compare_runs(qrels, runs, k=k, test="t")
+    found = compare_runs(qrels, runs, k=k, undefined=0, test="t")
     judged = measures.Judged if k is None else measures.Judged @ k
     for name, run in runs.items():
         # its mean counts queries without an answer as 0
@@ -908,11 +957,178 @@ def test_verdicts_are_those_of_the_interval():
     assert found.to_frame()["verdict"].tolist() == found.verdict
 
 
+def verdict_of(differences, margin):
+    low, high = stats.ttest_1samp(differences, 0).confidence_interval()
+    if np.ptp(differences) == 0:
+        low = high = differences[0]
+    return (
+        "better" if low > 0 else "not worse" if low > -margin
+        else "worse" if high < 0 else "undecided"
+    )  # fmt: skip
+
+
+def in_favour(y, first, second, k):
+    """Differences if what is unjudged in the first's top k is as good as the best, and no other."""
+    for grades, *scores in zip(y, first, second, strict=True):
+        a, b = (np.argsort(-score)[:k] for score in scores)
+        at_zero = np.nan_to_num(grades)
+        at_best = at_zero.copy()
+        at_best[a[np.isnan(grades[a])]] = np.nanmax(grades)
+        best = ideal(np.sort(at_best)[::-1][:k])
+        yield (ideal(at_best[a]) - ideal(at_zero[b])) / best if best else 0.0
+
+
+def holes(seed, share, n_queries=30, noise=1.0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 4, (n_queries, 9)).astype(float)
+    a, b = y + rng.normal(0, 1, y.shape), y + rng.normal(0, noise, y.shape)
+    y[:, 3:] = np.where(rng.random((n_queries, 6)) < share, np.nan, y[:, 3:])
+    return y, {"a": a, "b": b}
+
+
+@pytest.mark.parametrize("unjudged", ["zero", "omit"])
+@pytest.mark.parametrize("k", [3, 5, None])
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.3])
+def test_verdicts_that_judging_could_turn_are_undecided(share, k, unjudged):
+    """Both cases of a loop: what is unjudged among the first k favours one ranker or the other."""
+    for seed in range(8):
+        y, scores = holes(seed, share, noise=1 + seed % 3)
+        options = {"k": k, "unjudged": unjudged, "undefined": 0.0, "margin": 0.05, "test": "t"}
+        result = compare_rankers(y, scores, **options)
+        values = [ndcg_samples(y, s, k=k, unjudged=unjudged, undefined=0) for s in scores.values()]
+        present = verdict_of(np.subtract(*values), 0.05)
+        up = np.array([*in_favour(y, scores["a"], scores["b"], k)])
+        down = -np.array([*in_favour(y, scores["b"], scores["a"], k)])
+        is_sure = {verdict_of(up, 0.05), verdict_of(down, 0.05)} == {present}
+        assert result.verdict == [present if is_sure else "undecided: unjudged"]
+        assert repr(result).endswith(result.verdict[0])
+        assert ("could turn it" in repr(result)) == (not is_sure)
+
+
+def pool_with_holes(seed, share):
+    """Truths, of which some is unjudged, and lists of two rankers, whose holes are not the same."""
+    rng = np.random.default_rng(seed)
+    truth, lists = {}, {"new": {}, "old": {}}
+    for query in range(25):
+        common = {f"c{i}": int(grade) for i, grade in enumerate(rng.integers(0, 4, 4))}
+        truth[query] = common
+        for name, more in (("new", 0.6), ("old", 0)):
+            own = {f"{name}{i}": int(rng.random() < 0.3 + more) for i in range(6)}
+            truth[query] = truth[query] | {d: g for d, g in own.items() if rng.random() > share}
+            lists[name][query] = rng.permutation([*common, *own]).tolist()
+    return truth, lists
+
+
+def judged_too(truth, lists, favoured, k=5):
+    """The truth with all that is unjudged among the first k judged in favour of one ranker."""
+    return {
+        query: {
+            document: max(grades.values()) * (name == favoured)
+            for name, ranked in lists.items() for document in ranked[query][:k]
+        } | grades
+        for query, grades in truth.items()
+    }  # fmt: skip
+
+
+def compare_scores(truth, lists, **options):
+    """Compare lists by `compare_runs`."""
+    qrels = {f"q{query}": grades for query, grades in truth.items()}
+    runs = {
+        name: {f"q{q}": {d: -i for i, d in enumerate(ids)} for q, ids in ranked.items()}
+        for name, ranked in lists.items()
+    }
+    return compare_runs(qrels, runs, **options)
+
+
+@pytest.mark.parametrize("compare", [compare_lists, compare_scores])
+@pytest.mark.parametrize("share", [0, 0.03, 0.2])
+def test_verdicts_of_lists_hold_if_what_is_unjudged_is_judged(compare, share):
+    options = {"k": 5, "margin": 0.05, "test": "t", "undefined": 0.0}
+    found = set()
+    for seed in range(6):
+        truth, lists = pool_with_holes(seed, share)
+        zero, *extremes = (
+            compare(judged_too(truth, lists, each), lists, **options).verdict[0]
+            for each in (None, *lists)
+        )
+        verdict = compare(truth, lists, **options).verdict[0]
+        assert verdict == (zero if {*extremes} == {zero} else "undecided: unjudged")
+        found.add(verdict)
+    assert ("undecided: unjudged" in found) == (share > 0)
+
+
+def test_a_gate_says_that_judging_could_turn_it():
+    """Most of what only the new ranker finds is unjudged: it looks worse, and is better."""
+    rng = np.random.default_rng(0)
+    grades = rng.integers(0, 4, (40, 20))
+    rankers = {
+        name: grades + rng.normal(0, s, grades.shape) for name, s in (("new", 1), ("old", 2))
+    }
+    seen = np.argsort(np.argsort(-rankers["old"], axis=1), axis=1) < 5
+    judged = np.where(seen | (rng.random(grades.shape) < 0.3), grades, np.nan)
+    options = {"k": 5, "margin": 0.02, "test": "t"}
+    assert compare_rankers(grades, rankers, **options).verdict == ["better"]
+    with pytest.warns(UserWarning, match="'new' returned"):
+        gate = compare_rankers(judged, rankers, unjudged="zero", **options)
+    assert gate.confidence_interval.high[0] < 0
+    assert gate.verdict == ["undecided: unjudged"]
+    assert "undecided: unjudged" in str(gate)
+
+
+def test_what_nobody_liked_is_no_hole():
+    """If all judged documents are relevant, unjudged just means not relevant."""
+    truth, lists = pool_with_holes(0, 0.5)
+    liked = {q: {d: 1 for d, grade in grades.items() if grade} for q, grades in truth.items()}
+    options = {"k": 5, "margin": 0.05, "test": "t", "undefined": 0.0}
+    assert "unjudged" not in compare_lists(liked, lists, **options).verdict[0]
+    graded = {q: each | {"x": 0} for q, each in liked.items()}
+    assert compare_lists(graded, lists, **options).verdict == ["undecided: unjudged"]
+
+
+def test_verdicts_of_segments_and_clusters_know_their_holes():
+    y, scores = holes(0, 0.1, 90)
+    y[:30] = np.nan_to_num(y[:30])
+    segment, cluster = np.arange(90) // 30, np.arange(90) // 2
+    options = {"k": 4, "margin": 0.05, "test": "t", "unjudged": "zero", "undefined": 0.0}
+    found = compare_rankers(y, scores, segments=segment, clusters=cluster, **options)
+    for each, part in found.by_segment.items():
+        rows = segment == each
+        alone = {name: score[rows] for name, score in scores.items()}
+        expected = compare_rankers(y[rows], alone, clusters=cluster[rows], **options)
+        assert part.verdict == expected.verdict
+    assert [part.verdict == ["undecided: unjudged"] for part in found.by_segment.values()] == [
+        False, True, True,
+    ]  # fmt: skip
+
+
 def test_equal_rankers_are_not_worse():
     found = compare_rankers(Y, {"a": S, "b": S}, margin=0.01)
     assert found.verdict == ["not worse"]
     assert found.noninferiority_pvalue.tolist() == [0]
     assert compare_rankers(Y, {"a": S, "b": S}).verdict is None
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+@pytest.mark.parametrize("test", ["t", "permutation"])
+def test_pairs_are_compared_in_blocks(test, clustered, monkeypatch):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 4, (1000, 4))
+    scores = {name: y + rng.normal(0, 9, y.shape) for name in range(40)}
+    options = {"test": test, "n_resamples": 99, "margin": 0.02, "undefined": 0.0}
+    options["clusters"] = np.arange(1000) // 20 if clustered else None
+    whole, drawn = (np.random.default_rng(5) for _ in range(2))
+    expected = compare_rankers(y, scores, random_state=whole, **options)
+    monkeypatch.setattr("sklearn_ndcg.inference._comparison._VALUES_AT_A_TIME", 10_000)
+    tracemalloc.start()
+    found = compare_rankers(y, scores, random_state=drawn, **options)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 780 * 1000 * 8  # what the differences of all pairs take alone
+    np.testing.assert_allclose(found.pvalue, expected.pvalue, rtol=1e-14)
+    np.testing.assert_allclose(found.confidence_interval, expected.confidence_interval, rtol=1e-12)
+    assert (found.verdict, found.pairs) == (expected.verdict, expected.pairs)
+    assert found.wins.tolist() == expected.wins.tolist()
+    assert drawn.integers(2**60) == whole.integers(2**60)
 
 
 @pytest.mark.parametrize("margin", [0, -0.1, 1, "0.1", np.nan, True])
@@ -973,6 +1189,32 @@ def test_segments_of_lists_and_runs_are_given_per_query():
     assert repr(compare_runs(truth, runs, segments=segment, test="t")) == repr(found)
 
 
+@pytest.mark.parametrize("undefined", ["omit", 0.0])
+def test_segments_and_clusters_of_queries_that_do_not_count(undefined):
+    """Users without a truth have no segment if they are left out."""
+    truth = {f"q{i:02}": {"a": 2, "b": 1, "c": 0} for i in range(20)}
+    rng = np.random.default_rng(0)
+    others = {query: rng.permutation(["a", "b", "c"]).tolist() for query in truth}
+    lists = {"x": {query: ["b", "a"] for query in [*truth, "new", "known"]}, "y": others}
+    segments = {query: i % 2 for i, query in enumerate(truth)} | {"known": 1}
+    ids = {"segments": segments, "clusters": {query: query for query in segments}}
+    options = {"undefined": undefined, "test": "t", **ids}
+    if undefined == 0.0:
+        with pytest.raises(ValueError, match="clusters must have an entry.* lacks 1, .* 'new'"):
+            compare_lists(truth, lists, **options)
+        return
+    found = compare_lists(truth, lists, **options)
+    judged = {name: {query: each[query] for query in truth} for name, each in lists.items()}
+    alone = compare_lists(truth, judged, **options)
+    assert found.left_out == {"nothing judged": 2}
+    assert found.difference == alone.difference
+    for segment in (0, 1):
+        mine, expected = found.by_segment[segment], alone.by_segment[segment]
+        assert mine.labels.tolist() == expected.labels.tolist()
+        assert mine.ndcg == expected.ndcg
+        assert mine.n_left_out == segment  # "known" is in segment 1
+
+
 def test_segments_of_few_queries():
     y, s = matrices(40)
     other = s + np.random.default_rng(0).normal(size=s.shape)
@@ -990,6 +1232,9 @@ def test_segments_of_few_queries():
             for _ in range(2)
         ]
     assert drawn[0].by_segment[0].pvalue == drawn[1].by_segment[0].pvalue
+    days = np.datetime64("2024-05-01") + segment
+    with pytest.warns(UserWarning, match="2 of the 4 segments, the first 2024-05-03, are"):
+        compare_rankers(y, {"a": s, "b": -s}, segments=days, test="t")
     with pytest.raises(ValueError, match="40 queries have rows in more than one segment"):
         compare_rankers(
             y.ravel(), {"a": s.ravel(), "b": -s.ravel()}, groups=np.repeat(np.arange(40), 12),
@@ -1018,7 +1263,7 @@ def test_verdicts_at_the_margin_are_wrong_as_often_as_they_say(n_queries, cluste
         values[1] += margin
         labels, weight = np.arange(n_queries), np.ones(n_queries)
         sample = Sample(values, weight, labels, cluster, 0, None)
-        (verdict,) = _compared(sample, names, [tuple(names)], rng, arguments).verdict
+        (verdict,) = _compared(sample, names, [(0, 1)], rng, arguments).verdict
         wrong += verdict in ("better", "not worse")
     print(f"{n_queries} queries, clustered {clustered}: {wrong / n_sets:.4f} wrong at 0.025")
     assert 0.015 <= wrong / n_sets <= 0.04  # skewness, for few queries

@@ -12,6 +12,7 @@ from scipy import stats
 
 from sklearn_ndcg import ndcg_samples, ndcg_score
 from sklearn_ndcg.inference import ndcg_by_segment, ndcg_interval
+from sklearn_ndcg.inference._sample import Sample
 
 Y, S = matrices()
 # SciPy's name for it
@@ -376,6 +377,35 @@ def test_generators_of_one_seed_give_one_table():
         for _ in range(3)
     ]
     assert len({repr(each) for each in tables}) == 1
+
+
+def test_bit_generators_are_as_their_generators():
+    """A segment does not depend on what was drawn before it."""
+    y, s = matrices(90)
+    options = {"segments": np.r_[np.zeros(20), np.ones(70)], "n_resamples": 99}
+    first = ndcg_by_segment(y, s, random_state=np.random.PCG64(0), **options)
+    generator = np.random.Generator(np.random.PCG64(0))
+    assert repr(ndcg_by_segment(y, s, random_state=generator, **options)) == repr(first)
+    options["segments"] = options["segments"][10:]
+    fewer = ndcg_by_segment(y[10:], s[10:], random_state=np.random.PCG64(0), **options)
+    assert repr(fewer).splitlines()[2] == repr(first).splitlines()[2]
+
+
+def test_the_time_of_segments_does_not_grow_with_queries_times_segments(monkeypatch):
+    taken, take = [], Sample._take
+
+    def recorded(sample, members):
+        taken.append(len(members))
+        return take(sample, members)
+
+    monkeypatch.setattr(Sample, "_take", recorded)
+    y, s = matrices(2000, n_documents=4)
+    segment = np.random.default_rng(0).permutation(np.arange(2000) // 20)
+    table = ndcg_by_segment(y, s, segments=segment, method="t", undefined=0.0)
+    assert sum(taken) == 2 * 2000  # all queries, and each in its segment
+    values = ndcg_samples(y, s, undefined=0.0)
+    expected = [values[segment == each].mean() for each in table.segments]
+    assert table.ndcg == pytest.approx(expected, abs=1e-15)
 
 
 def test_segments_without_enough_queries():

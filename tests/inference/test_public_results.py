@@ -10,21 +10,33 @@ from pydoc import plain, render_doc
 
 import numpy as np
 import pytest
-from helpers import assert_same, matrices
+from helpers import assert_same, graded_rows, matrices
+from sklearn.linear_model import Ridge
+from sklearn.metrics import average_precision_score
 
 import sklearn_ndcg
 from sklearn_ndcg import (
     Explanation,
+    GroupedRanker,
     GroupedScorer,
+    NDCGDisplay,
+    QueryExplanation,
+    QuerySplitter,
     explain_difference,
+    explain_query,
+    from_lists,
     inference,
+    jarvelin_kekalainen,
     make_dcg_scorer,
     make_ndcg_scorer,
+    make_query_scorer,
     ndcg_score,
 )
 from sklearn_ndcg._metrics.measure import NDCGOptions
 from sklearn_ndcg.inference import (
     Comparison,
+    DifferenceDisplay,
+    IntervalDisplay,
     NDCGInterval,
     QueryDifferences,
     SegmentTable,
@@ -43,6 +55,7 @@ RESULTS = {
     Comparison: COMPARED,
     QueryDifferences: COMPARED.largest_differences(2),
     Explanation: explain_difference(Y, S, "sklearn", "lightgbm"),
+    QueryExplanation: explain_query(Y, S, query=3),
 }
 MAKERS = {
     NDCGInterval: [ndcg_interval],
@@ -50,6 +63,7 @@ MAKERS = {
     Comparison: [compare_rankers, compare_lists, compare_runs],
     QueryDifferences: [Comparison.largest_differences],
     Explanation: [explain_difference],
+    QueryExplanation: [explain_query],
     GroupedScorer: [make_ndcg_scorer, make_dcg_scorer],
 }
 API = (Path(__file__).parents[2] / "docs" / "api.rst").read_text()
@@ -91,7 +105,7 @@ def test_shapes_are_as_described(kind):
         ]
         for name in names.split(", "):
             assert list(np.shape(getattr(result, name))) == expected, name
-    assert shapes or kind in {NDCGInterval, QueryDifferences}
+    assert shapes or kind in {NDCGInterval, QueryDifferences, QueryExplanation}
 
 
 def test_the_number_is_called_ndcg_in_each():
@@ -129,6 +143,24 @@ def test_results_print_and_are_copied_and_pickled(kind):
             assert repr(other) == repr(result)
         else:
             assert_same(other, result)
+
+
+def pickled():
+    """One object of each public class, and a public function."""
+    X, y, query = graded_rows()
+    scorer = make_ndcg_scorer(k=3, all_groups=query)
+    yield from [*RESULTS.values(), QuerySplitter(3), ndcg_score, jarvelin_kekalainen(2)]
+    yield make_query_scorer(average_precision_score, group_by="query")
+    yield from_lists({"A": 1}, ["A"])
+    yield from [scorer, GroupedRanker(Ridge(), scoring=scorer).fit(X, y, groups=query)]
+    yield IntervalDisplay.from_result(COMPARED)
+    yield from [DifferenceDisplay.from_comparison(COMPARED), NDCGDisplay(k=[1], ndcg=[1.0])]
+
+
+def test_pickles_have_no_private_path():
+    for public in pickled():
+        assert set(re.findall(rb"sklearn_ndcg\.(?!inference)[\w.]+", pickle.dumps(public))) == set()
+        assert re.findall(rb"sklearn_ndcg[\w.]*\._\w*", pickle.dumps(public)) == []
 
 
 @pytest.mark.parametrize("kind", [NDCGInterval, SegmentTable, Comparison, QueryDifferences])

@@ -8,7 +8,7 @@ from helpers import matrices, three_rankers
 from scipy import stats
 
 from sklearn_ndcg import explain_difference, ndcg_samples
-from sklearn_ndcg.inference import compare_rankers, ndcg_interval
+from sklearn_ndcg.inference import compare_rankers, ndcg_by_segment, ndcg_interval
 
 Y, S = matrices()
 
@@ -20,14 +20,15 @@ def test_values_and_labels_of_queries():
     order = np.random.default_rng(0).permutation(480)
     rows = {name: s.ravel()[order] for name, s in scores.items()}
     groups = np.repeat(names, 12)[order]
-    found = compare_rankers(y.ravel()[order], rows, groups=groups, k=5, random_state=0)
+    found = compare_rankers(y.ravel()[order], rows, groups=groups, k=5, undefined="omit", test="t")
     assert found.labels.tolist() == names[np.arange(40) != 3].tolist()
     assert list(found.values) == ["good", "poor", "other"]
     for name, s in scores.items():
         expected = ndcg_samples(np.delete(y, 3, 0), np.delete(s, 3, 0), k=5)
         assert found.values[name] == pytest.approx(expected, abs=1e-15)
         assert found.ndcg[name] == pytest.approx(expected.mean(), abs=1e-15)
-    assert compare_rankers(y, scores, random_state=0).labels.tolist() == [*range(3), *range(4, 40)]
+    of_matrix = compare_rankers(y, scores, undefined="omit", test="t")
+    assert of_matrix.labels.tolist() == [*range(3), *range(4, 40)]
 
 
 def test_the_queries_that_differ_most():
@@ -90,6 +91,54 @@ def test_one_level_is_computed_and_shown():
     assert "0.95 interval" in repr(found)
     half = stats.t.ppf(0.975, found.n_queries - 1) * found.standard_error
     assert found.confidence_interval.low.tolist() == (found.difference - half).tolist()
+
+
+def test_the_head_of_a_comparison_says_what_its_numbers_are_of():
+    y, scores = three_rankers(400)
+    a, b, c = scores.values()
+    text = repr(compare_rankers(y, {"a": a, "b": b, "c": c}, test="t", margin=0.01))
+    head = " ".join(text.split("\n\n")[1].split())
+    assert head.startswith(
+        "Interval and verdict (margin 0.01): each pair alone. p (t, Holm): corrected for 3 pairs. "
+        "effect: mean / standard deviation of the differences. W/T/L: wins/ties/losses. difference"
+    )
+    assert max(map(len, text.splitlines())) <= 80
+    assert "<0.0001" in text
+    assert " 0.0000 " not in text
+    head = "Interval: each pair alone. p (permutation, Holm): corrected for 1 pair.\n"
+    assert head in repr(compare_rankers(y, {"a": a, "b": b}))
+
+
+def test_long_names_are_cut_in_the_middle():
+    long, longer = "HistGradientBoostingClassifier", "HistGradientBoostingRegressor"
+    y, scores = three_rankers()
+    found = compare_rankers(y, {long: scores["good"], longer: scores["poor"]}, test="t")
+    means, pairs = repr(found).split("\n\n")
+    assert long in means
+    assert pairs.splitlines()[-1].startswith("HistGrad...assifier - HistGrad...egressor")
+    header = repr(found.largest_differences(1)).splitlines()[0]
+    assert header.split()[1:3] == ["HistGrad...assifier", "HistGrad...egressor"]
+    alike = {f"{{'a': 1000, 'b': {i}, 'c': 1000}}": s for i, s in enumerate(scores.values())}
+    found = compare_rankers(y, alike, test="t")  # they differ in the middle
+    assert " - ".join([*alike][1:]) in repr(found)
+    table = ndcg_by_segment(y, scores["good"], segments=[long] * 20 + ["b"] * 20, method="t")
+    assert repr(table).splitlines()[1].startswith("HistGrad...assifier  0.")
+
+
+def test_of_many_rows_the_first_and_the_last_are_shown():
+    y, s = matrices(90)
+    shown = [*map(str, range(20)), "...", *map(str, range(26, 45)), "all"]
+    with pytest.warns(UserWarning, match="45 of the 45 segments"):
+        table = ndcg_by_segment(y, s, segments=np.arange(90) % 45, method="t")
+    assert [line.split()[0] for line in repr(table).splitlines()[1:]] == shown
+    rng = np.random.default_rng(0)
+    scores = {name: rng.normal(size=y.shape) for name in range(42)}
+    found = compare_rankers(y, scores, test="t", baseline=0)
+    means, pairs = ([*text.splitlines()][-41:] for text in repr(found).split("\n\n"))
+    for lines, first, last in ((means, "0", "41"), (pairs, "1", "41")):
+        assert [lines[0].split()[0], lines[-1].split()[0]] == [first, last]
+        assert set(lines[20].split()) == {"..."}
+    assert len(found.to_frame()) == 41
 
 
 def test_results_cannot_be_changed():

@@ -32,7 +32,7 @@ def test_too_few_queries():
         with pytest.raises(ValueError, match="At least 2 scored queries are needed"):
             ndcg_interval(*data, undefined="omit")
         with pytest.raises(ValueError, match="At least 2 scored queries"):
-            compare_rankers(data[0], {"a": data[1], "b": data[1]})
+            compare_rankers(data[0], {"a": data[1], "b": data[1]}, undefined="omit")
 
 
 def by_hand(values, weight):

@@ -135,6 +135,7 @@ def test_runs_that_are_files_are_compared(tmp_path):
         "\ufeff" + QRELS,
         "#by assessors\n# a b c\n\n" + QRELS + "\n# the end\n \n",
         "# up to 2\n" + QRELS.replace(" 0 ", " # "),
+        QRELS + " #q3 0 a 1\n#q4 0 a 1\n",  # a comment, whatever follows
         QRELS.replace(" ", "\v"),
     ],
 )
@@ -144,10 +145,10 @@ def test_judgements_of_other_forms(text, tmp_path):
 
 
 def test_ids_keep_the_spaces_of_unicode_and_number_signs(tmp_path):
-    """As in trec_eval, which separates by ASCII white space."""
-    text = "#1 Q0 東\u3000京 1 2 x\n#1 Q0 a\u00a0b\x85c\x1cd 2 1 x\n"
+    """As in trec_eval, which separates by ASCII white space; 10.0 takes "#..." as comments."""
+    text = "1# Q0 #東\u3000京 1 2 x\n#1 Q0 b 1 2 x\n1# Q0 a\u00a0b\x85c\x1cd 2 1 x\n"
     found = [*read_trec(write(tmp_path / "run", text), "run")]
-    assert found == [("#1", "東\u3000京", 2), ("#1", "a\u00a0b\x85c\x1cd", 1)]
+    assert found == [("1#", "#東\u3000京", 2), ("1#", "a\u00a0b\x85c\x1cd", 1)]
 
 
 LONG = "".join(f"q1 Q0 {d} 1 {-d} x\n" for d in range(100_000))
@@ -170,6 +171,8 @@ LAYOUT = r"run must have 6 fields \(query Q0 document rank score name\), got "
         (BEIR + BEIR, RUN, "qrels, line 5: qrels must have a number as score, got 'score'"),
         (QRELS, RUN.replace("0.4", "high"), "run, line 2: run must have a number as score, got 'high'"),
         (QRELS, RUN.replace("0.4", "nan"), "run, line 2: run must have a number as score, got 'nan'"),
+        (QRELS, RUN.replace("0.4", "1_0"), "run, line 2: run must have a number as score, got '1_0'"),
+        (QRELS.replace(" 2", " 1_0"), RUN, "qrels, line 1: qrels must have a number as relevance, got '1_0'"),
         (QRELS.replace(" 2", " x"), RUN, "qrels, line 1: qrels must have a number as relevance, got 'x'"),
         (QRELS.replace(" 2", " inf"), RUN, "qrels must not have inf, found in query 'q1'"),
         (QRELS, RUN.encode("utf-16"), "run, line 1: "),

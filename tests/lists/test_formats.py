@@ -1,5 +1,6 @@
 """Ranked lists and TREC runs as rows."""
 
+import pickle
 from math import log2
 from typing import NamedTuple
 
@@ -8,8 +9,17 @@ import pandas as pd
 import pytest
 from helpers import ideal, per_query
 
-from sklearn_ndcg import CONVENTIONS, from_lists, from_trec, ndcg_samples, ndcg_score
-from sklearn_ndcg.inference import compare_lists, compare_runs
+from sklearn_ndcg import (
+    CONVENTIONS,
+    dcg_samples,
+    dcg_score,
+    from_lists,
+    from_trec,
+    ndcg_curve,
+    ndcg_samples,
+    ndcg_score,
+)
+from sklearn_ndcg.inference import compare_lists, compare_runs, ndcg_interval
 
 
 class Judged(NamedTuple):
@@ -25,6 +35,93 @@ class Scored(NamedTuple):
 
 
 TRUTH = {"A": 0.1, "B": 0.5, "C": 0.7, "D": 0.5, "E": 0.1}
+
+
+def test_rows_unpack_as_three_and_as_keywords():
+    relevant = {f"q{i:02}": {"a": 2, "b": 1, "c": i % 2} for i in range(12)}
+    lists = {query: ["c", "x", "a"][: 1 + i % 3] for i, query in enumerate(relevant)}
+    rows = from_lists(relevant, lists)
+    y_true, y_score, groups = rows
+    assert {name: id(value) for name, value in dict(**rows).items()} == {
+        "y_true": id(y_true), "y_score": id(y_score), "groups": id(groups),
+    }  # fmt: skip
+    assert rows["groups"] is rows[2] is rows.groups
+    for metric in (ndcg_score, dcg_score, ndcg_samples, dcg_samples, ndcg_interval):
+        options = {"random_state": 0} if metric is ndcg_interval else {}
+        found, expected = (
+            metric(**rows, **options),
+            metric(y_true, y_score, groups=groups, **options),
+        )
+        assert str(found) == str(expected)
+    k, curve = ndcg_curve(**rows)
+    assert curve[1] == ndcg_score(**rows, k=int(k[1]))
+    assert repr(rows).startswith("Rows(y_true=array([")
+
+
+@pytest.mark.parametrize("unjudged", ["zero", "omit", "nan"])
+@pytest.mark.parametrize("k", [None, 2])
+def test_the_ids_of_rows(unjudged, k):
+    relevant = {"q": {"a": 2, "b": np.nan, "c": 1}, "r": ["d"], "s": {}}
+    lists = {"q": ["x", "c", "y"], "s": ["z"]}
+    rows = from_lists(relevant, lists, unjudged=unjudged, k=k)
+    expected = {("q", "c"): 1, ("q", "a"): 2, ("r", "d"): 1, ("s", "z"): 0}
+    if unjudged != "omit":
+        missing = np.nan if unjudged == "nan" else 0
+        expected |= dict.fromkeys([("q", "x"), ("q", "b"), ("s", "z")], missing)
+        expected |= {("q", "y"): missing} if k is None or unjudged == "nan" else {}
+    for each in (rows, pickle.loads(pickle.dumps(rows))):  # noqa: S301
+        found = dict(zip(zip(each.groups, each.ids, strict=True), each.y_true, strict=True))
+        assert found == pytest.approx(expected, nan_ok=True)
+    listed = rows.ids[rows.y_score > -np.inf].tolist()
+    assert listed[0] == ("c" if unjudged == "omit" else "x")
+
+
+SINGLE = {
+    "grades": (TRUTH, ["A", "B", "C"]),
+    "array of ids": (TRUTH, np.array(["A", "B", "C"])),
+    "tuple": (TRUTH, ("A", "B", "C")),
+    "nothing found": (TRUTH, []),
+    "set": ({"A", "B"}, ["C", "A"]),
+    "ids that are tuples": ({("A", 1), "B"}, ["C", ("A", 1), ("A", 2)]),
+    "graded tuples": ({("A", 1): 2, "B": 1}, [("A", 1), ("A", 2)]),
+    "list of ids": (["A", "B"], ["C", "A"]),
+    "numbers": ([3, 1], [2, 1, 3]),
+    "arrays of numbers": (np.array([3, 1]), np.array([2, 1, 3])),
+    "numbers graded": ({3: 2, 1: 1}, [2, 1, 3]),
+}
+
+
+@pytest.mark.parametrize("case", SINGLE)
+def test_one_truth_with_one_list_is_one_query(case):
+    truth, listed = SINGLE[case]
+    rows, expected = from_lists(truth, listed), from_lists([truth], [listed])
+    assert [each.tolist() for each in rows] == [each.tolist() for each in expected]
+    grades = truth if isinstance(truth, dict) else dict.fromkeys(truth, 1)
+    assert ndcg_score(**rows, k=3) == pytest.approx(ndcg_without_repeats(grades, listed, 3))
+
+
+@pytest.mark.parametrize(
+    ("relevant", "recommended"),
+    [
+        ([["A"], ["B"]], [["A"], ["C"]]),  # two queries, not ids that are lists
+        ([("A",), ("B",)], [("A",), ("C",)]),
+        ([{"A": 1}, {"B": 1}], np.array([["A"], ["C"]])),
+        (np.array([["A"], ["B"]]), [["A"], ["C"]]),
+        (pd.Series([["A"], ["B"]]), pd.Series([["A"], ["C"]])),
+        ({0: ["A"], 1: ["B"]}, pd.Series([["C"], ["A"]], index=[1, 0])),
+        (pd.Series([{"B": 1}, {"A"}], index=[1, 0]), {0: ["A"], 1: ["C"]}),
+        (pd.Series([["A"], ["B"]]).to_numpy(), pd.Series([["A"], ["C"]]).to_numpy()),
+    ],
+)
+def test_forms_of_two_queries(relevant, recommended):
+    assert per_query(from_lists(relevant, recommended)) == {0: 1, 1: 0}
+
+
+def test_positions_with_ids_are_lists_of_ids():
+    """Recommenders like implicit return numbers of columns, padded with -1."""
+    items, found = np.array(["a", "b", "c"]), np.array([[2, 0], [1, -1]])
+    lists = [items[row[row >= 0]] for row in found]
+    assert per_query(from_lists([["c"], ["a"]], lists)) == {0: 1, 1: 0}
 
 
 def test_worked_example_1():
@@ -369,6 +466,117 @@ def test_the_best_score_of_a_document_counts():
     qrels = {"q": {"a": 1, "b": 3}}
     y_true, y_score, _ = from_trec(qrels, run, duplicates="omit")
     assert (y_true.tolist(), y_score.tolist()) == ([3, 1], [-1, -2])
+
+
+def looped(truths, lists, k):
+    """NDCG@k of each query with a truth, as a plain loop computes it."""
+    values = {}
+    for query, truth in truths.items():
+        dcg = ideal([truth.get(document, 0) for document in lists.get(query, [])[:k]])
+        best = ideal(sorted(truth.values(), reverse=True)[:k])
+        values[query] = dcg / best if best else 0.0
+    return values
+
+
+def drawn_lists(seed):
+    """Draw truths, some without a relevant document, and lists, some missing or empty."""
+    rng = np.random.default_rng(seed)
+    ids = [f"d{i}" for i in range(60)]
+    truths, lists = {}, {}
+    for query in [f"q{i:02}" for i in range(30)]:
+        if rng.random() < 0.9:
+            graded = rng.permutation(ids)[: rng.integers(1, 25)].tolist()
+            truths[query] = {document: int(rng.integers(0, 4)) for document in graded}
+        if rng.random() < 0.9:
+            lists[query] = rng.permutation(ids)[: rng.integers(1, 40)].tolist()
+    truths["q30"], lists["q30"] = {"d0": 0, "d1": 0}, ["d1"]
+    return truths, lists
+
+
+READING = {
+    "zero": {},
+    "omit": {"unjudged": "omit"},
+    "nan": {"unjudged": "nan"},
+    "answered": {"unanswered": "omit"},
+    "twice": {"duplicates": "omit"},
+}
+
+
+@pytest.mark.parametrize("how", READING)
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("read", "k"), [(1, 1), (5, 5), (5, 3), (100, 10), (5, "retrieved")])
+def test_a_cutoff_in_the_reader_changes_no_value(seed, read, k, how):
+    truths, lists = drawn_lists(seed)
+    reading, gains = READING[how], ["linear", "exponential", {0: 1, 1: 4, 2: 2, 3: 9}]
+    if how == "twice":
+        lists = {query: [*each[:2], *each[::-1], *each] for query, each in lists.items()}
+    if k == "retrieved":
+        lists = {query: each[:4] for query, each in lists.items()}
+    runs = {
+        query: {d: -float(i) for i, d in enumerate(dict.fromkeys(each))}
+        for query, each in lists.items()
+    }
+    for reader, data in ((from_lists, lists), (from_trec, runs)):
+        whole, first = reader(truths, data, **reading), reader(truths, data, k=read, **reading)
+        assert len(first.y_true) <= len(whole.y_true)
+        for gain in gains:
+            for unjudged in ("zero", "omit") if how == "nan" else ("raise",):
+                options = {"k": k, "gain": gain, "unjudged": unjudged, "undefined": 0.25}
+                assert per_query(first, **options) == per_query(whole, **options)
+    if how in ("zero", "answered", "twice") and k == read:
+        distinct = {query: [*dict.fromkeys(each)] for query, each in lists.items()}
+        found = per_query(from_lists(truths, lists, k=k, **reading), k=k, undefined=0.0)
+        expected = looped(truths, distinct, k)
+        assert {q: v for q, v in found.items() if q in truths} == pytest.approx(
+            {q: v for q, v in expected.items() if q in found}, abs=1e-14
+        )
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("unjudged", ["zero", "omit"])
+@pytest.mark.parametrize("k", [1, 5, "retrieved", None])
+def test_comparisons_read_as_much_as_their_cutoff_needs(k, unjudged):
+    truths, one = drawn_lists(0)
+    _, other = drawn_lists(1)
+    runs = {
+        name: {query: {d: -float(i) for i, d in enumerate(each)} for query, each in lists.items()}
+        for name, lists in (("one", one), ("other", other))
+    }
+    options = {"k": k, "undefined": "omit", "unjudged": unjudged, "test": "t"}
+    for found in (
+        compare_lists(truths, {"one": one, "other": other}, **options),
+        compare_runs(truths, runs, **options),
+    ):
+        for name, lists in (("one", one), ("other", other)):
+            expected = per_query(
+                from_lists(truths, lists, unjudged=unjudged), k=k, undefined="omit"
+            )
+            values = dict(zip(found.labels.tolist(), found.values[name].tolist(), strict=True))
+            assert values == pytest.approx({q: expected.get(q, 0.0) for q in values}, abs=1e-14)
+
+
+def test_what_is_beyond_the_cutoff_is_not_checked():
+    bad = ["a", "b", "b", None]
+    assert len(from_lists({"q": ["a"]}, {"q": bad}, k=2).y_true) == 2
+    for k in (None, 3, "retrieved"):
+        with pytest.raises(ValueError, match="'b' 2 times in query 'q'|1 missing id"):
+            from_lists({"q": ["a"]}, {"q": bad}, k=k)
+    with pytest.raises(ValueError, match="1 missing id"):  # removed documents make room for later
+        from_lists({"q": ["a"]}, {"q": ["a", "b", None]}, k=2, unjudged="omit")
+    for k in (0, 1.5, [1, 5], "all"):
+        with pytest.raises(ValueError, match="k must be an integer >= 1"):
+            from_lists({"q": ["a"]}, {"q": ["a"]}, k=k)
+
+
+def test_the_two_orders_of_trec_eval():
+    """The example of its version 10.0: .6309 in 9.0.8, and 1 where scores are kept as double."""
+    qrels, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 1.000000001, "b": 1.0}}
+    assert ndcg_score(**from_trec(qrels, run)) == pytest.approx(1 / log2(3))
+    assert ndcg_score(**from_trec(qrels, run, convention="trec_eval-10")) == 1
+    tied = {"q": {"a": 1.0, "b": 1.0}}  # by id, descending, in both
+    assert ndcg_score(**from_trec(qrels, tied, convention="trec_eval-10")) == 1 / log2(3)
+    with pytest.raises(ValueError, match="convention must be one of 'trec_eval-9', 'trec_eval-10'"):
+        from_trec(qrels, run, convention="10")
 
 
 @pytest.mark.parametrize(

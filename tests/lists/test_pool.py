@@ -26,12 +26,12 @@ def test_rankers_have_the_same_rows():
     none = -np.inf
     assert pool.y_scores["one"].tolist() == [-2, none, -1, -3, -1, -2, none]
     assert pool.y_scores["two"].tolist() == [-3, -2, -1, none, none, none, -1]
-    assert pool.n_omitted == 0
+    assert not any(pool.left_out.values())
 
 
 def test_queries_that_a_ranker_did_not_answer_are_omitted():
     pool = pool_lists(TRUTHS, LISTS, "omit", "raise")
-    assert (pool.queries, pool.n_omitted) == (["q"], 2)
+    assert (pool.queries, pool.left_out["no list"]) == (["q"], 2)
 
 
 def test_runs_and_lists_of_the_same_documents_are_the_same_pool():
@@ -40,7 +40,7 @@ def test_runs_and_lists_of_the_same_documents_are_the_same_pool():
         name: {q: {d: -rank for rank, d in enumerate(ids)} for q, ids in lists.items()}
         for name, lists in LISTS.items()
     }
-    found = pool_runs(qrels, runs, "zero", "raise")
+    found = pool_runs(qrels, runs, "zero", "raise", "trec_eval-9")
     expected = pool_lists(TRUTHS, LISTS, "zero", "raise")
     assert found.queries == expected.queries
     assert found.n_rows.tolist() == expected.n_rows.tolist()
@@ -62,16 +62,20 @@ def test_an_error_names_the_ranker_if_there_are_several(lists):
 
 def test_values_per_query():
     pool = pool_lists(TRUTHS, LISTS, "zero", "raise")
-    assert pool.per_query({"s": 3, "r": 2, "q": 1, "t": 4}, "clusters") == [1, 2, 3]
+    values = {"s": 3, "r": 2, "q": 1, "t": 4}
+    assert list(pool.per_query(values, "clusters", pool.queries).items()) == [
+        ("q", 1), ("r", 2), ("s", 3),
+    ]  # fmt: skip
+    assert pool.per_query({"r": 2}, "clusters", ["r"]) == {"r": 2}
     with pytest.raises(ValueError, match="clusters must have an entry.* lacks 2,.*'q'"):
-        pool.per_query({"r": 2}, "clusters")
+        pool.per_query({"r": 2}, "clusters", pool.queries)
     with pytest.raises(TypeError, match=r"mapping from query.*got Series\. Pass \.to_dict\(\)"):
-        pool.per_query(pd.Series([1]), "w")
+        pool.per_query(pd.Series([1]), "w", pool.queries)
     numbered = pool_lists([["a"]] * 3, {"one": [["a", "x"]] * 3}, "zero", "raise")
-    assert numbered.per_query(np.array([4, 5, 6]), "clusters") == [4, 5, 6]
-    assert numbered.per_query({2: 6, 1: 5, 0: 4}, "clusters") == [4, 5, 6]
+    for values in (np.array([4, 5, 6]), {2: 6, 1: 5, 0: 4}):
+        assert numbered.per_query(values, "clusters", [0, 1, 2]) == {0: 4, 1: 5, 2: 6}
     with pytest.raises(ValueError, match="one value for each of the 3 queries, got 1"):
-        numbered.per_query(["second"], "clusters")
+        numbered.per_query(["second"], "clusters", [0])
 
 
 def test_labels_are_sorted_with_the_positions_of_their_queries():

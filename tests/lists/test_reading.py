@@ -2,7 +2,9 @@
 
 from array import array
 from collections import Counter, OrderedDict, deque, namedtuple
+from datetime import date
 from math import log2
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,27 +14,30 @@ from helpers import ideal, per_query
 from sklearn_ndcg import from_lists, from_trec
 from sklearn_ndcg._lists.reading import (
     as_floats,
+    by_query,
     judgements,
-    lists_by_query,
     ranked_run,
     read_list,
     read_truth,
     refuse_unlike_ids,
-    truths_by_query,
 )
 
 
 def test_truths_and_lists_are_mappings_from_query():
     truths = ["b"], {"c": 2}
-    assert truths_by_query(truths) == {0: ["b"], 1: {"c": 2}}
-    assert lists_by_query(truths, [["a"], []]) == {0: ["a"], 1: []}
+    expected = {0: ["b"], 1: {"c": 2}}, {"one": {0: ["a"], 1: []}}, True
+    assert by_query(truths, {"one": [["a"], []]}) == expected
     truths, lists = {"q": ["a"]}, OrderedDict(r=["b"])
-    assert truths_by_query(truths) is truths
-    assert lists_by_query(truths, lists) is lists
+    found, rankers, in_order = by_query(truths, {"one": lists})
+    assert found is truths
+    assert rankers["one"] is lists
+    assert not in_order
 
 
 def test_a_list_and_a_truth_are_read_in_order():
-    assert [*read_list(np.array([3, 1, 2]), "q", "raise")] == [3, 1, 2]
+    assert [*read_list(np.array([3, 1, 2]), "q", "raise").items()] == [(3, -1), (1, -2), (2, -3)]
+    assert [*read_list(deque("abc"), "q", "raise", 2)] == ["a", "b"]
+    assert [*read_list(["a", "a", "b", "c", "a"], "q", "omit", 2)] == ["a", "b"]
     assert read_truth(["b", "a"], "q", "raise") == {"b": 1, "a": 1}
     graded = {"a": 0.5}
     assert read_truth(graded, "q", "raise") is graded
@@ -47,8 +52,8 @@ def test_judgements_are_grades_by_query():
 
 def test_a_run_is_ranked_by_score_and_then_by_id_descending():
     run = {"q": {"a": 1.0, "c": 2.5, "b": 1.0}, "nobody judged it": {"a": 1.0}}
-    ranked = ranked_run({"q": {"a": 1}}, [], run, "raise")
-    assert {query: [*documents] for query, documents in ranked.items()} == {"q": ["c", "b", "a"]}
+    ranked = ranked_run({"q": {"a": 1}}, [], run, "raise", "trec_eval-9")
+    assert ranked["q"] == ["c", "b", "a"]
 
 
 def test_an_error_in_grades_names_the_query():
@@ -78,6 +83,12 @@ def test_ids_of_unlike_types_are_refused():
             ValueError,
             "the id 'a' 2 times in query 'q'. Pass duplicates=\"omit\" to count the first",
         ),
+        (
+            {date(2024, 5, 1): ["a", "a"]},
+            {},
+            ValueError,
+            "'a' 2 times in query 2024-05-01. Pass dup",
+        ),
         ({"q": []}, {"q": []}, ValueError, "query 'q' has neither a list nor anything relevant"),
         ({}, {"q": []}, ValueError, "query 'q' has neither"),
         ({}, {}, ValueError, r"No query is left to score\.$"),
@@ -96,7 +107,20 @@ def test_ids_of_unlike_types_are_refused():
             TypeError,
             "relevant must have numbers, got '3' in query 'q'",
         ),
-        ({"q": ["a"]}, {"q": {"a": None}}, TypeError, "got None in query 'q'"),
+        (
+            {"q": ["a"]},
+            {"q": {"b": 1, "a": None}},
+            TypeError,
+            "got None in query 'q' for document 'a': if nobody judged it, leave it out or pass nan",
+        ),
+        (
+            {"q": ["a"]},
+            {"q": {"b": 1, "a": -1}},
+            ValueError,
+            "must not have -1, found in query 'q' for document 'a': if nobody judged it, leave it out or pass nan",
+        ),
+        ("run.txt", "qrels.txt", TypeError, "Paths go to from_trec or compare_runs"),
+        (Path("run.txt"), {"q": ["a"]}, TypeError, "Paths go to from_trec or compare_runs"),
         (
             {"q": [1, 2]},
             {"q": ["1"]},
@@ -106,7 +130,9 @@ def test_ids_of_unlike_types_are_refused():
         ({1: ["a"]}, {"1": ["a"]}, TypeError, "queries in relevant are of type str"),
         ("ab", ["a", "b"], TypeError, "an entry for each query, got str"),
         (iter([["a"]]), [["a"]], TypeError, "a sequence with an entry for each query"),
-        (pd.Series({"q": ["a"]}), {"q": ["a"]}, TypeError, r"got Series\. Pass \.to_dict\(\)"),
+        (pd.Series(["a"]), {"q": ["a"]}, TypeError, "got str for query 0"),
+        ({"q": ["a"]}, pd.Series({"q": 1}), TypeError, "collection of ids, got int for query 'q'"),
+        (["a"], pd.Series(["a"]), TypeError, "mappings from query, or both .* Series and list"),
     ],
 )
 def test_bad_lists(lists, truth, error, message):

@@ -599,3 +599,31 @@ def test_a_decimal_below_every_float_is_a_score():
     scores = np.array([Decimal("-1E400"), Decimal("-Infinity"), Decimal(1)], dtype=object)
     # two are retrieved, and the relevant one is the second
     assert dcg_score([[1, 1, 0]], [scores], k="retrieved") == pytest.approx(1 / np.log2(3))
+
+
+IDS = {"u": {"A": 0.1, "B": 0.5}, "v": {"C": 1}}, {"u": ["A", "C"], "v": ["C"]}
+
+
+@pytest.mark.parametrize(
+    ("truth", "listed"),
+    [
+        IDS,
+        (IDS[0]["u"], IDS[1]["u"]),
+        ([IDS[0]["u"]], [IDS[1]["u"]]),
+        ({"A", "B"}, ["A", "C"]),
+        ([{"A", "B"}], [["A", "C"]]),
+        ([["A", "B"]], [["A", "C"]]),
+        ([[2, 1]], [["A", "C"]]),
+    ],
+)
+@pytest.mark.parametrize("function", [ndcg_score, dcg_score, ndcg_samples, ndcg_curve])
+def test_ids_are_told_where_to_go(function, truth, listed):
+    way = r"pass them as ndcg_score\(\*\*from_lists\(relevant, recommended\), k=10\)\.$"
+    with pytest.raises((TypeError, ValueError), match=way):
+        function(truth, listed)
+
+
+def test_rows_without_groups_are_told_of_a_single_ranking_first():
+    with pytest.raises(ValueError, match=r"missing\. Pass \[y_true\], \[y_score\] if") as caught:
+        ndcg_score([1, 0, 1], [0.3, 0.2, 0.1])
+    assert "XGBoost" not in str(caught.value)

@@ -7,6 +7,7 @@ import pytest
 from helpers import ragged_rows
 
 from sklearn_ndcg import dcg_samples, dcg_score, ndcg_curve, ndcg_samples, ndcg_score
+from sklearn_ndcg.inference import ndcg_interval
 
 
 def test_curve_equals_the_score_at_each_cutoff():
@@ -118,6 +119,35 @@ def test_subnormal_weights():
     rows = {"y_true": [1, 0, 1, 0], "y_score": [1, 2, 4, 3], "groups": [1, 1, 2, 2]}
     expected = ndcg_score(**rows, sample_weight=[1, 0] * 2)
     assert ndcg_score(**rows, sample_weight=[5e-324, 0] * 2) == expected
+
+
+@pytest.mark.parametrize(
+    "weights", [(1e300, 1e-300), (1e200, 1e-200), (1e300, 1e-307), (1, 1e-308)]
+)
+def test_weights_that_are_left_out_do_not_matter_for_the_others(weights):
+    """However much larger they are: 1e-300 / 1e300 is 0 in float64."""
+    y_true, y_score = [[0, 0, 0], [1, 2, 0], [0, 0, 1]] * 6, [[1, 2, 3], [1, 2, 3], [3, 2, 1]] * 6
+    large, small = weights
+    weight, expected = [large, small, small] * 6, ndcg_score(y_true, y_score, undefined="omit")
+    options = {"undefined": "omit", "sample_weight": weight}
+    rows = np.ravel(y_true), np.ravel(y_score)
+    of_rows = {"groups": np.repeat(np.arange(18), 3), "sample_weight": np.repeat(weight, 3)}
+    for found in (
+        ndcg_score(y_true, y_score, **options),
+        ndcg_score(*rows, **(options | of_rows)),
+        ndcg_curve(y_true, y_score, k=[3], **options)[1][0],
+        ndcg_interval(y_true, y_score, method="t", **options).ndcg,
+    ):
+        assert found == pytest.approx(expected, rel=1e-14)
+    assert np.isnan(ndcg_score(y_true, y_score, undefined="omit", sample_weight=[1, 0, 0] * 6))
+    frames, polars = map(pytest.importorskip, ("sklearn_ndcg.frames", "polars"))
+    table = polars.LazyFrame(
+        {"y": rows[0], "s": rows[1], "q": of_rows["groups"], "w": np.repeat(weight, 3)}
+    )
+    names = {"y_true": "y", "y_score": "s", "groups": "q", "sample_weight": "w"}
+    for memory in (None, 1e-4):
+        found = frames.ndcg_score(table, **names, undefined="omit", working_memory=memory)
+        assert found == pytest.approx(expected, rel=1e-14)
 
 
 def test_samples_are_in_the_order_of_unique_ids():

@@ -10,12 +10,13 @@ import pytest
 from scipy import sparse
 
 from sklearn_ndcg._rows.columns import (
+    as_in_fit,
     column,
     column_names,
     count_rows,
     group_columns,
     insert_zeros,
-    lacking,
+    refuse_lacking,
     take_rows,
     values_by,
     without_columns,
@@ -134,6 +135,7 @@ WRONG = {
     "number too high": ("csr", 3, r"group_by=3 is not a column of X, which has shape \(4, 3\)"),
     "number too low": ("list", -4, r"group_by=-4 is not a column of X, which has shape \(4, 3\)"),
     "nothing": ("pandas", [], r"group_by must name columns or index levels of X.*got \[\]"),
+    "many ids": ("pandas", np.arange(900), "a callable, got ndarray; pass ids themselves as groups"),
     "callable in a list": ("pandas", ["q", len], "group_by must name columns or index levels"),
     "ids": ("pandas", np.arange(4), r"got array\(\[0, 1, 2, 3\]\); pass ids themselves as groups"),
     "None": ("array", lambda X: None, "returned None instead of values"),
@@ -278,32 +280,33 @@ def test_which_columns_are_those_of_ids():
     assert group_columns(ROWS, 0) == [0]
 
 
-@everything
-def test_lacking(name):
-    keys, names = (["q"], NAMES) if name in TABLES else ([0], [])
-    assert not lacking(made(name), keys, names, 3)
-    assert not lacking(made(name), [], names, 3)
-    assert not lacking(made(name, ROWS[:, 2:], NAMES[2:]), keys, names, 3)
-    features = made(name, ROWS[:, 1:], NAMES[1:])
-    if name in TABLES:
-        assert lacking(features, keys, names, 3)
-        assert not lacking(made(name, ROWS[:, :2], NAMES[:2]), keys, names, 3)
-        with pytest.raises(ValueError, match="Column 0 is 'b', and was 'a'"):
-            lacking(made(name, ROWS[:, 1:], ["b", "a"]), keys, names, 3)
-        return
+@every_table
+def test_columns_of_a_table_are_taken_by_name(name):
+    for names in (NAMES, ["b", "q", "a"], ["b", "a"], ["a", "b", "c"]):
+        rows = ROWS[:, [NAMES.index(each) if each in NAMES else 0 for each in names]]
+        found = as_in_fit(made(name, rows, names), ["q"], NAMES, may_lack=False)
+        assert column_names(found) == ["a", "b"]
+        np.testing.assert_array_equal(values(found), ROWS[:, 1:])
+    X = made(name, ROWS[:, :2], NAMES[:2])
+    with pytest.raises(ValueError, match=r"now missing:\n- b\.$"):
+        as_in_fit(X, ["q"], NAMES, may_lack=False)
+    assert column_names(as_in_fit(X, ["q"], NAMES, may_lack=True)) == ["a"]
+
+
+@every_matrix
+def test_columns_of_arrays_are_taken_by_number(name):
+    np.testing.assert_array_equal(values(as_in_fit(made(name), [0], [], False)), ROWS[:, 1:])
+
+
+@pytest.mark.parametrize("name", [*MATRICES, "pandas"])
+def test_arrays_that_lack_columns(name):
+    X = made(name, ROWS[:, 1:], ["a", "b"])
     with pytest.raises(
         ValueError, match="X has 2 features.*with column 0 for the ids or their order"
     ):
-        lacking(features, keys, names, 3)
-
-
-def test_lacking_where_one_side_has_no_names():
-    for X, keys, names in (
-        (ROWS[:, 1:], ["q"], NAMES), (made("pandas", ROWS[:, 1:], ["a", "b"]), [0], []),
-    ):  # fmt: skip
-        with pytest.raises(ValueError, match="X has 2 features"):
-            lacking(X, keys, names, 3)
-    assert not lacking(ROWS[:, 0], ["q"], NAMES, 3)
+        refuse_lacking(X, [0], 3)
+    refuse_lacking(made(name), [0], 3)
+    refuse_lacking(ROWS[:, 0], ["q"], 3)
 
 
 def floats(kind, values):

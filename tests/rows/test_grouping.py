@@ -245,6 +245,19 @@ def test_three_labels_are_shown():
     assert shown_labels(np.arange(4)) == "0, 1, 2, ..."
 
 
+@pytest.mark.parametrize("kind", ["M8[D]", "M8[h]", "M8[m]", "M8[s]", "M8[ns]", "date", "pandas"])
+def test_dates_are_shown_as_dates(kind):
+    days = np.array(["2024-05-01", "2024-05-02"], dtype="M8[D]")
+    labels = days if kind in ("date", "pandas") else days.astype(kind)
+    if kind == "pandas":
+        labels = [pd.Timestamp(day) for day in days]
+    labels = labels.astype(object) if kind == "date" else labels
+    assert shown_labels(labels) == "2024-05-01, 2024-05-02"
+    assert shown_labels([("a", *labels)]) == "('a', 2024-05-01, 2024-05-02)"
+    hours = [pd.Timestamp("2024-05-01 05:00"), np.datetime64("2024-05-01T05:00:00", "ns")]
+    assert shown_labels(hours) == "2024-05-01 05:00:00, 2024-05-01 05:00:00"
+
+
 @pytest.mark.parametrize(
     ("texts", "warns"),
     [

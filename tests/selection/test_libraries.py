@@ -136,6 +136,43 @@ def test_weights(data, library):
     assert (weighted != GroupedRanker(make()).fit(X, y, groups=query).predict(X)).any()
 
 
+@pytest.mark.parametrize(
+    ("module", "name", "start", "order"),
+    [
+        ("lightgbm", "LGBMClassifier", "init_score", "F"),
+        ("xgboost", "XGBClassifier", "base_margin", "C"),
+    ],
+)
+def test_scores_to_start_from_of_several_classes(data, module, name, start, order):
+    X, y, query = data
+    inner = getattr(pytest.importorskip(module), name)(n_estimators=3, n_jobs=1, verbosity=0)
+    values = np.random.default_rng(0).normal(size=(len(y), y.max() + 1))
+    expected = clone(inner).fit(X, y, **{start: values}).predict_proba(X)
+    for each in (values, values.ravel(order)):  # rows stay as they are
+        ranker = GroupedRanker(inner).fit(X, y, groups=query, **{start: each})
+        np.testing.assert_allclose(ranker.predict_proba(X), expected, rtol=1e-6)
+    drawn = GroupedRanker(inner, max_queries=30, random_state=0)
+    with pytest.raises(ValueError, match=f"{start} cannot be passed.*one row per row of X"):
+        drawn.fit(X, y, groups=query, **{start: values.ravel(order)})
+    drawn.fit(X, y, groups=query, **{start: values})
+    rows = np.flatnonzero(np.isin(query, drawn.query_ids_))
+    rows = rows[np.argsort(query[rows], kind="stable")]
+    bare = clone(inner).fit(X.iloc[rows], y[rows], **{start: values[rows]})
+    np.testing.assert_allclose(drawn.predict_proba(X), bare.predict_proba(X), rtol=1e-6)
+
+
+def test_catboost_in_the_order_of_time(data):
+    X, y, query = data
+    with pytest.raises(ValueError, match="has_time cannot be passed: it refers to rows by number"):
+        GroupedRanker(catboost(has_time=True)).fit(X, y, groups=query)
+    regressor = pytest.importorskip("catboost").CatBoostRegressor(
+        iterations=5, has_time=True, verbose=0, allow_writing_files=False, thread_count=1
+    )
+    expected = regressor.copy().fit(X, y).predict(X)  # its rows are not sorted
+    ranker = GroupedRanker(regressor).fit(X, y, groups=query)
+    np.testing.assert_array_equal(ranker.predict(X), expected)
+
+
 @every_library
 def test_around_a_pipeline_and_in_one(data, library):
     X, y, query = data

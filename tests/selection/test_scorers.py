@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import sklearn
-from helpers import FirstColumn, graded_rows
+from helpers import FirstColumn
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -437,6 +437,18 @@ def test_make_scorer_takes_the_plain_function(data, routing):
         Ridge(), X, y, scoring=make_ndcg_scorer(k=3), cv=GroupKFold(4), params={"groups": query}
     )
     np.testing.assert_array_equal(got, ours)
+
+
+def test_make_scorer_of_rows_without_ids_leads_to_our_scorer(data):
+    X, y, _ = data
+    for metric in (ndcg_score, dcg_score):
+        scoring = make_scorer(metric, k=3)
+        with pytest.raises(
+            ValueError, match=r"^y_true is 1-D.*\[y_true\], \[y_score\].*groups="
+        ) as raised:
+            cross_val_score(Ridge(), X, y, scoring=scoring, error_score="raise")
+        assert "scoring=make_ndcg_scorer(...) finds the ids" in str(raised.value)
+        assert "XGB" not in str(raised.value)
 
 
 def test_make_scorer_takes_the_plain_function_for_matrices(data):
@@ -1197,21 +1209,6 @@ def test_certain_probabilities_of_a_binary_classifier_stay_apart(model):
     expected = sklearn.metrics.ndcg_score([relevance], [proba])
     scorer = make_ndcg_scorer(group_by=one_ranking)
     assert scorer(model, X, relevance) == pytest.approx(expected, abs=1e-12)
-
-
-def test_many_cutoffs_are_taken_in_parts(monkeypatch):
-    X, y, q = graded_rows(n_queries=30)
-    X = X.set_index(pd.Index(q, name="q"))
-    model = Ridge().fit(X, y)
-    scorer = make_ndcg_scorer(k=[*range(1, 20), None, "retrieved"], group_by="q")
-    y = np.where(q == q[0], 0, y)
-    with pytest.warns(UndefinedMetricWarning):
-        whole = scorer(model, X, y)
-    monkeypatch.setattr("sklearn_ndcg._metrics.queries._VALUES_AT_A_TIME", 100)
-    with pytest.warns(UndefinedMetricWarning) as caught:
-        in_parts = scorer(model, X, y)
-    assert in_parts == whole
-    assert len(caught) == 1
 
 
 # --- any function of the rows of one query

@@ -1,0 +1,68 @@
+"""
+================================================
+Three choices that decide which recommender wins
+================================================
+
+How does a film count that the user never rated, a user without a list, or a list that is short?
+These are options of ``compare_lists``. In each of the three comparisons here, another option
+changes which recommender looks best. None is wrong, but each answers another question.
+"""
+
+import matplotlib.pyplot as plt
+from movielens import load_lists, load_ratings
+
+from sklearn_ndcg.inference import IntervalDisplay, compare_lists
+
+# %%
+# A film that nobody judged
+# -------------------------
+# The lists have all films that a user has not rated yet, best first. The truth has those that the
+# user rates later: 1 if with four stars or more, otherwise 0. By default a film that is not in the
+# truth counts as not liked (``unjudged="zero"``). This asks who finds the films that a user will
+# watch and like: similar users do. (A warning says that few films of another recommender were
+# judged at all.)
+
+truth, lists = load_lists()
+options = {"k": 10, "undefined": "omit", "random_state": 0}
+zero = compare_lists(truth, lists, **options)
+print(zero)
+
+# %%
+# With "omit" such films are removed, and later ones move up. This asks who knows, among the films
+# that a user will watch, which they will like: the film mean, which was last, is now first.
+
+omit = compare_lists(truth, lists, unjudged="omit", **options)
+print(omit)
+
+_, axes = plt.subplots(2, figsize=(6.4, 4), layout="constrained")
+IntervalDisplay.from_result(zero, ax=axes[0]).ax_.set_title("unjudged='zero'")
+IntervalDisplay.from_result(omit, ax=axes[1]).ax_.set_title("unjudged='omit'")
+
+# %%
+# A user without a list
+# ---------------------
+# Now similar users only serve those who have rated 50 films. A user without a list counts 0
+# (``unanswered="zero"``), so popularity is ahead. With "omit" such users are left out for both.
+# Those who are left are easier to serve: popularity, too, has a higher NDCG, but it is behind.
+
+past, _ = load_ratings()
+n_rated = past["user"].value_counts()
+similar = lists["similar users"]
+some = {
+    "similar users": {user: films for user, films in similar.items() if n_rated[user] >= 50},
+    "popularity": lists["popularity"],
+}
+print(compare_lists(truth, some, **options))
+print(compare_lists(truth, some, unanswered="omit", **options))
+
+# %%
+# A short list
+# ------------
+# With ``k=10`` a list of one film is far behind one of ten, as empty positions add nothing. With
+# ``k="retrieved"`` each list, and its ideal, is cut at its own length. This asks how good the films
+# are that are shown, and rewards showing the safest film alone: it is not behind any more.
+
+lengths = {n: {user: films[:n] for user, films in similar.items()} for n in (1, 10)}
+print(compare_lists(truth, lengths, **options))
+print(compare_lists(truth, lengths, **options | {"k": "retrieved"}))
+plt.show()

@@ -1,0 +1,262 @@
+"""One query, rank by rank."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sklearn_ndcg._checks import Cutoff, check_cutoff, import_optional, refuse_reordered
+from sklearn_ndcg._metrics.measure import Measure, NDCGOptions
+from sklearn_ndcg._metrics.queries import Queries
+from sklearn_ndcg._metrics.rankings import Rankings
+from sklearn_ndcg._metrics.tables import Table
+from sklearn_ndcg._rows.grouping import as_python, shown_labels
+
+_MOST, _HEAD, _TAIL = 60, 20, 5  # ranks that are printed: all, or the first and the last
+_FORMATS = dict.fromkeys(("rank", "document", "tied"), "{}")
+_FORMATS |= dict.fromkeys(("score", "relevance", "gain", "ideal"), "{:.6g}")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class QueryExplanation:
+    """The NDCG of one query, rank by rank: the result of `explain_query`.
+
+    It prints as a table.
+
+    Attributes
+    ----------
+    query : Any
+        The id of the query; for 2-D input the number of its row.
+
+    k : int, None or "retrieved"
+        The cutoff.
+
+    ndcg : float
+        The NDCG of the query at the cutoff, as in `ndcg_samples`.
+
+    ranks : dict of ndarray of shape (n_ranks,)
+        What is at each rank, down to the cutoff:
+
+        - "document", its name or number, "score" (``-inf`` if it was not retrieved), "tied",
+          whether another document has the same score, and "relevance" (nan if it is unjudged);
+        - "gain" (the mean gain of the tied documents, if ties are averaged; 0 if the document was
+          not retrieved), "discount", and "discounted_gain", their product;
+        - "dcg", the sum of these products so far;
+        - "ideal", the relevance at this rank of the best order, and "idcg", the DCG of this order
+          so far (the ideal DCG);
+        - "ndcg", the DCG divided by the ideal DCG.
+
+    notes : list of str
+        What is done about documents that are tied, unjudged or not retrieved, and about a query
+        without a relevant document.
+
+    See Also
+    --------
+    explain_query : Computes it.
+
+    Examples
+    --------
+    >>> from sklearn_ndcg import QueryExplanation, explain_query
+    >>> explanation: QueryExplanation = explain_query([[3, 2, 3, 0]], [[4, 3, 2, 1]])
+    >>> explanation.ranks["idcg"].round(3)
+    array([3.   , 4.893, 5.893, 5.893])
+    """
+
+    query: Any
+    k: Cutoff
+    ndcg: float
+    ranks: dict[str, NDArray[Any]]
+    notes: list[str]
+
+    def __repr__(self) -> str:
+        cells = {}
+        for name, values in self.ranks.items():
+            if name != "tied" or values.any():
+                header = name.upper() if name.endswith("dcg") else name.replace("_", " ")
+                cells[header] = list(map(_FORMATS.get(name, "{:.4f}").format, values))
+        rows, notes = list(map(list, zip(*cells.values(), strict=True))), self.notes
+        if len(rows) > _MOST:
+            notes = [f"{_HEAD + _TAIL} of {len(rows)} ranks; to_frame() has all.", *notes]
+            rows[_HEAD:-_TAIL] = [["..."] * len(cells)]
+        cutoff = "" if self.k is None else f"@{self.k}"
+        title = f"query {shown_labels([self.query])}: NDCG{cutoff} {self.ndcg:.4f}"
+        return "\n".join([title, str(Table([*cells], rows, left=(1,))), *notes])
+
+    def to_frame(self) -> Any:
+        """Get the ranks as a pandas DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per rank, with the columns of `ranks`.
+        """
+        pandas = import_optional("pandas", "to_frame needs pandas", "pandas>=2.2")
+        return pandas.DataFrame(self.ranks).set_index("rank")
+
+
+def explain_query(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    query: Any = None,
+    ids: ArrayLike | None = None,
+    k: Cutoff = None,
+    **options: Unpack[NDCGOptions],
+) -> QueryExplanation:
+    """Explain the NDCG of one query, rank by rank.
+
+    For each rank it shows the document, its relevance, gain and discount, the discounted cumulative
+    gain (DCG) so far, the DCG of the best order so far (the ideal DCG or IDCG), and the NDCG.
+
+    Parameters
+    ----------
+    y_true, y_score : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Relevance and predicted scores, as in `ndcg_score`.
+
+    groups : array-like of shape (n_documents,), default=None
+        The query id of each row, as in `ndcg_score`.
+
+    query : hashable, default=None
+        The id of the query; a tuple for several columns of ids, and the number of the row for 2-D
+        input. None takes the only query.
+
+    ids : array-like of the shape of `y_true`, or of shape (n_documents,), default=None
+        The name of each document. If there are several queries in 2-D input, one name for each
+        column will do. None takes the index of a pandas Series or the columns of a DataFrame, if
+        their labels differ, and otherwise the number of the row or column.
+
+    k : int, None or "retrieved", default=None
+        Cutoff, as in `ndcg_score`: the last rank that is shown.
+
+    **options
+        Further options of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and
+        `undefined`.
+
+    Returns
+    -------
+    QueryExplanation
+        Prints as a table. See `QueryExplanation` for its attributes.
+
+    Raises
+    ------
+    ValueError
+        If `query` is not a query, or is None where there are several; if `ids` have another shape;
+        or as in `ndcg_score`, for any of the queries.
+
+    TypeError
+        If an option is unknown, or as in `ndcg_score`.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If the query has no relevant document and `undefined` is "warn".
+
+    See Also
+    --------
+    ndcg_samples : The NDCG of each query.
+    explain_difference : Why two conventions give different numbers.
+
+    Examples
+    --------
+    Six documents with the grades 3, 2, 3, 0, 1 and 2, in the order in which they were ranked:
+
+    >>> from sklearn_ndcg import explain_query
+    >>> explain_query([[3, 2, 3, 0, 1, 2]], [[6, 5, 4, 3, 2, 1]], ids=list("ABCDEF"))
+    query 0: NDCG 0.9608
+    rank  document  score  relevance  gain  discount  discounted gain     DCG  ideal    IDCG    NDCG
+       1  A             6          3     3    1.0000           3.0000  3.0000      3  3.0000  1.0000
+       2  B             5          2     2    0.6309           1.2619  4.2619      3  4.8928  0.8710
+       3  C             4          3     3    0.5000           1.5000  5.7619      2  5.8928  0.9778
+       4  D             3          0     0    0.4307           0.0000  5.7619      2  6.7541  0.8531
+       5  E             2          1     1    0.3869           0.3869  6.1487      1  7.1410  0.8610
+       6  F             1          2     2    0.3562           0.7124  6.8611      0  7.1410  0.9608
+
+    One query of several:
+
+    >>> explain_query([1, 0, 2], [0.7, 0.5, 0.5], groups=["a", "b", "b"], query="b", k=1).notes
+    ["Tied documents (ties='average'): 2"]
+    """
+    measure = Measure.of("explain_query", options, k=check_cutoff(k))
+    rankings = Rankings.of_arrays(y_true, {None: y_score}, groups)
+    [queries] = rankings.queries(measure, are_all=False)
+    labels, names = as_python(rankings.grouping.labels), _names(ids, y_true, rankings.shape)
+    number = _number_of(query, labels)
+    rows = np.flatnonzero(rankings.grouping.row_codes() == number)
+    unjudged = np.isnan(rankings.relevance[rows])
+    if measure.unjudged == "omit":
+        rows = rows[~unjudged]
+    relevance = rankings.relevance[rows].astype(np.float64)
+    score, gain = rankings.scores[None][rows], rankings.gains(measure)[rows]
+    best = np.lexsort((np.isnan(relevance), -gain))
+    order = np.lexsort((-measure.tie_rule.by_gain * gain, -score))
+    rows, score, gain, retrieved = rows[order], score[order], gain[order], score[order] > -np.inf
+    _, tie, size = np.unique(score, return_inverse=True, return_counts=True)
+    counted = np.where(retrieved, gain, 0)
+    if measure.tie_rule.averages:
+        counted = (np.bincount(tie, counted) / size)[tie]
+    ends: Any = {None: len(rows), "retrieved": np.count_nonzero(retrieved)}
+    n = min(ends.get(measure.k, measure.k), len(rows))
+    one = queries.of_query(number)
+    to_ranks = one.for_measure(k=list(range(1, max(n, 1) + 1)))
+    dcg, ideal = (sums[0, :n] for sums in to_ranks.dcg_and_ideal())
+    dcg[-1:], ideal[-1:] = (sums[0] for sums in one.dcg_and_ideal())  # equal to the last digit
+    ndcg, value = Queries.ndcg(dcg, ideal), float(one.values()[0, 0])
+    discount, tied = one.measure.discounts(max(n, 1))[:n], retrieved & (size[tie] > 1)
+    ranks = {
+        "rank": np.arange(1, n + 1), "document": names[rows], "score": score, "tied": tied,
+        "relevance": relevance[order], "gain": counted, "discount": discount,
+        "discounted_gain": counted[:n] * discount, "dcg": dcg, "ideal": relevance[best],
+        "idcg": ideal, "ndcg": np.where(np.isnan(ndcg), value, ndcg),
+    }  # fmt: skip
+    ties = "ignore_ties=True" if measure.ignore_ties else f"ties={measure.ties!r}"
+    notes = {
+        f"Tied documents ({ties}): {tied.sum()}": tied.any(),
+        f"Unjudged documents (unjudged={measure.unjudged!r}): {unjudged.sum()}": unjudged.any(),
+        f"Not retrieved (score -inf), only in the ideal: {(~retrieved).sum()}": not retrieved.all(),
+        f"No relevant document (undefined={measure.undefined!r}): {value}": not (gain > 0).any(),
+    }
+    return QueryExplanation(
+        labels[number], measure.k, value, {name: values[:n] for name, values in ranks.items()},
+        [note for note, holds in notes.items() if holds],
+    )  # fmt: skip
+
+
+def _number_of(query: Any, labels: list[Any]) -> int:
+    """The number of the query with this id, or of the only one."""
+    if query is None and len(labels) == 1:
+        return 0
+    if isinstance(query, datetime) and query.tzinfo:  # as ids, such dates are in UTC
+        query = query.astimezone(UTC).replace(tzinfo=None)
+    with suppress(StopIteration, TypeError, ValueError):
+        return next(number for number, label in enumerate(labels) if _is(label, query))
+    what = "is missing" if query is None else f"{shown_labels([query])} is not among the ids"
+    listed = f"{len(labels)} ids, {shown_labels(labels)}"
+    raise ValueError(f"query {what}: pass query= one of the {listed}.")
+
+
+def _is(label: Any, query: Any) -> bool:
+    """Whether a query id is this label; a date may be text or an object of any library."""
+    if isinstance(label, tuple) and isinstance(query, tuple):
+        return len(label) == len(query) and all(map(_is, label, query))
+    if isinstance(label, np.datetime64 | date) and isinstance(query, np.datetime64 | date | str):
+        return bool(np.datetime64(str(label)) == np.datetime64(str(query)))
+    return bool(label == query)
+
+
+def _names(ids: Any, y_true: Any, shape: tuple[int, ...]) -> NDArray[Any]:
+    """The names of all documents, row by row."""
+    refuse_reordered(y_true=y_true, ids=ids)
+    if ids is None and hasattr(y_true, "iloc"):
+        labels = y_true.index if len(shape) == 1 else y_true.columns
+        ids = labels if labels.is_unique else None
+    names = np.arange(shape[-1]) if ids is None else np.asarray(ids, dtype=object)
+    if names.shape not in (shape, shape[-1:]):
+        expected = f"{shape}, or one name for each of its columns"
+        raise ValueError(f"ids must have the shape of y_true, {expected}, got {names.shape}.")
+    return np.broadcast_to(names, shape).ravel()

@@ -1,0 +1,372 @@
+"""explain_query: every column against loops, its last rank against the metrics, its text."""
+
+from datetime import UTC, date, datetime
+from math import inf, nan
+
+import numpy as np
+import pytest
+from helpers import examples, ragged_rows
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal as assert_same
+from oracles import exact_dcg, exact_ideal, log_discount
+from sklearn.exceptions import UndefinedMetricWarning
+
+from sklearn_ndcg import (
+    dcg_samples,
+    explain_query,
+    from_lists,
+    jarvelin_kekalainen,
+    ndcg_curve,
+    ndcg_samples,
+)
+
+COLUMNS = [
+    "document", "score", "tied", "relevance", "gain", "discount", "discounted_gain", "dcg",
+    "ideal", "idcg", "ndcg",
+]  # fmt: skip
+
+
+def of_all(gain):
+    """A gain that depends on all documents, not only on those of a query."""
+    return gain / gain.max()
+
+
+def by_length(ranks):
+    return 1 - (ranks - 1) / len(ranks)
+
+
+OPTIONS = st.fixed_dictionaries(
+    {
+        "unjudged": st.sampled_from(["zero", "omit"]),
+        "undefined": st.sampled_from([0.0, 0.5, "omit"]),
+    },
+    optional={
+        "gain": st.sampled_from(
+            ["linear", "exponential", [0, 0, 1, 5], {0: 0, 1: 1, 2: 9, 3: 2}, of_all]
+        ),
+        "discount": st.sampled_from(
+            ["log", "reciprocal", "none", jarvelin_kekalainen(3), by_length]
+        ),
+        "k": st.sampled_from([None, 1, 2, 5, 1000, "retrieved"]),
+    },
+)
+TIES = st.sampled_from([{"ties": name} for name in ("average", "stable", "worst", "best")])
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(OPTIONS, TIES | st.just({"ignore_ties": True}), st.integers(0, 5), st.booleans())
+def test_the_last_rank_has_the_digits_of_the_metrics(options, ties, seed, as_matrix):
+    y_true, y_score, groups = ragged_rows(seed, n_queries=12, longest=20)
+    y_true = np.where(np.random.default_rng(seed).random(len(y_true)) < 0.2, nan, y_true)
+    if as_matrix:
+        n = len(y_true) // 10 * 10
+        y_true, y_score, groups = y_true[:n].reshape(-1, 10), y_score[:n].reshape(-1, 10), None
+    options = options | ties
+    of_dcg = {name: value for name, value in options.items() if name != "undefined"}
+    ndcg = ndcg_samples(y_true, y_score, groups=groups, **options)
+    dcg = dcg_samples(y_true, y_score, groups=groups, **of_dcg)
+    queries = range(len(y_true)) if as_matrix else np.unique(groups)
+    for query, value, total in zip(queries, ndcg, dcg, strict=True):
+        found = explain_query(y_true, y_score, groups=groups, query=query, **options)
+        assert_same(found.ndcg, value)
+        ranks = found.ranks
+        if not len(ranks["rank"]):  # nothing is judged or retrieved
+            assert total == 0
+            continue
+        assert_same(ranks["ndcg"][-1], value)
+        assert ranks["dcg"][-1] == total
+        assert np.cumsum(ranks["discounted_gain"]) == pytest.approx(ranks["dcg"], abs=1e-13)
+        rows = (query if as_matrix else groups == query,)
+        data = y_true[rows], y_score[rows], np.zeros(len(y_true[rows]))
+        if options.get("gain") is not of_all and options.get("discount") is not by_length:
+            curve = {name: each for name, each in options.items() if name != "k"}
+            _, each = ndcg_curve(*data[:2], groups=data[2], k=ranks["rank"], **curve)
+            assert ranks["ndcg"] == pytest.approx(each, abs=1e-14, nan_ok=True)
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.sampled_from([-inf, 0.0, 0.5, 1.0])), min_size=1, max_size=6),
+    st.sampled_from(["log", "reciprocal", "none"]),
+    TIES,
+)  # fmt: skip
+def test_every_rank_against_all_orders_of_the_ties(documents, discount, ties):
+    gains, scores = zip(*documents, strict=True)
+    weight = {"log": log_discount, "reciprocal": lambda r: 1 / r, "none": lambda r: 1}[discount]
+    ranks = explain_query(
+        gains, scores, groups=[0] * len(gains), discount=discount, undefined=0.0, **ties
+    ).ranks
+    for i, rank in enumerate(ranks["rank"]):
+        dcg, idcg = exact_dcg(gains, scores, rank, weight, **ties), exact_ideal(gains, rank, weight)
+        assert ranks["dcg"][i] == pytest.approx(dcg, abs=1e-14)
+        assert ranks["idcg"][i] == pytest.approx(idcg, abs=1e-14)
+        assert ranks["ndcg"][i] == pytest.approx(dcg / idcg if idcg else 0, abs=1e-14)
+        assert ranks["discount"][i] == pytest.approx(weight(rank), abs=1e-15)
+        assert ranks["discounted_gain"][i] == pytest.approx(
+            dcg - (exact_dcg(gains, scores, rank - 1, weight, **ties) if i else 0), abs=1e-14
+        )
+        document = ranks["document"][i]
+        assert (ranks["relevance"][i], ranks["score"][i]) == documents[document]
+        alike = [j for j, score in enumerate(scores) if score == scores[document]]
+        assert ranks["tied"][i] == (len(alike) > 1 and scores[document] > -inf)
+    assert ranks["ideal"].tolist() == sorted(gains, reverse=True)
+    assert sorted(ranks["document"]) == list(range(len(gains)))
+
+
+BEST_KNOWN = [3, 2, 3, 0, 1, 2]
+WORKED = {  # grades in ranked order, options, and what the texts print: DCG, ideal DCG, NDCG
+    "the best known": (BEST_KNOWN, {}, 6.861, 7.141, 0.961),
+    "cumulative gain": (BEST_KNOWN, {"discount": "none"}, 11, 11, 1),
+    "films": ([3, 3, 3, 4, 2, 2], {}, 9.602, 10.171, 0.944),
+    "exponential": ([2, 3, 0, 0, 1], {"gain": "exponential"}, 7.803, 9.393, 0.831),
+    "of all judged": ([0.1, 0.5, 0.7, -inf, -inf], {"k": 3}, 0.765, 1.265, 0.605),
+}
+
+
+@pytest.mark.parametrize("name", WORKED)
+def test_worked_examples(name):
+    grades, options, *expected = WORKED[name]
+    if (
+        name == "of all judged"
+    ):  # A, B, C were returned, of which the last two are in the truth only
+        y_true, y_score = [0.1, 0.5, 0.7, 0.5, 0.1], [3, 2, 1, -inf, -inf]
+    else:
+        y_true, y_score = grades, range(len(grades), 0, -1)
+    found = explain_query([y_true], [list(y_score)], **options)
+    at_end = [found.ranks[column][-1] for column in ("dcg", "idcg", "ndcg")]
+    assert [round(value, 3) for value in at_end] == expected
+
+
+TEXT = """\
+query 'q': NDCG@3 0.3813
+rank  document  score   tied  relevance  gain  discount  discounted gain     DCG  ideal    IDCG    NDCG
+   1  A           0.5   True          1   0.5    1.0000           0.5000  0.5000      3  3.0000  0.1667
+   2  B           0.5   True          0   0.5    0.6309           0.3155  0.8155      2  4.2619  0.1913
+   3  C           0.3  False          2     2    0.5000           1.0000  1.8155      1  4.7619  0.3813
+Tied documents (ties='average'): 2
+Unjudged documents (unjudged='zero'): 1
+Not retrieved (score -inf), only in the ideal: 1"""
+
+
+def test_text_and_frame():
+    pytest.importorskip("pandas")
+    found = explain_query(
+        [1, 0, 2, 3, nan, 9], [0.5, 0.5, 0.3, -inf, 0.2, 1], groups=list("qqqqqr"), query="q",
+        ids=list("ABCDEF"), unjudged="zero", k=3,
+    )  # fmt: skip
+    assert repr(found) == str(found) == TEXT
+    frame = found.to_frame()
+    assert [frame.index.name, *frame.columns] == [*found.ranks] == ["rank", *COLUMNS]
+    assert frame.index.tolist() == [1, 2, 3]
+    for name in COLUMNS:
+        assert_same(frame[name], found.ranks[name])
+
+
+def test_long_queries_print_their_first_and_last_ranks():
+    n = 10_000
+    found = explain_query([np.arange(n) % 4], [-np.arange(n)])
+    _, _, *lines, note = str(found).splitlines()
+    ranks = [line.split()[0] for line in lines]
+    assert ranks == [*map(str, range(1, 21)), "...", *map(str, range(n - 4, n + 1))]
+    assert note == "25 of 10000 ranks; to_frame() has all."
+    assert len(found.ranks["ndcg"]) == n
+    assert len(str(explain_query([[1] * 60], [range(60)])).splitlines()) == 62
+
+
+@pytest.mark.parametrize(("undefined", "value"), [("omit", nan), (0.5, 0.5), ("warn", 0.0)])
+@pytest.mark.parametrize("grade", [0, nan])
+def test_an_undefined_query_says_so(undefined, value, grade):
+    def explain():
+        return explain_query(
+            [[grade] * 2, [1, 0]], [[1, 2]] * 2, query=0, unjudged="omit", undefined=undefined
+        )
+
+    if undefined == "warn":
+        with pytest.warns(UndefinedMetricWarning, match="undefined for 1 of 1"):
+            found = explain()
+    else:
+        found = explain()
+    assert_same(found.ndcg, value)
+    assert_same(found.ranks["ndcg"], [value] * (0 if np.isnan(grade) else 2))
+    assert found.notes[-1] == f"No relevant document (undefined={undefined!r}): {value}"
+    assert f"NDCG {value:.4f}" in str(found)
+
+
+def test_an_undefined_query_raises_only_if_it_is_asked_for():
+    data = [[0, 0], [1, 0]], [[1, 2], [2, 1]]
+    assert explain_query(*data, query=1, undefined="raise").ndcg == 1
+    with pytest.raises(ValueError, match="NDCG is undefined for 1 of 1 queries"):
+        explain_query(*data, query=0, undefined="raise")
+
+
+def test_nothing_retrieved():
+    found = explain_query([[1, 0]], [[-inf, -inf]], k="retrieved")
+    assert found.ndcg == 0
+    assert len(found.ranks["rank"]) == 0
+    assert "NDCG@retrieved 0.0000" in str(found)
+    assert explain_query([[1, 0]], [[-inf, -inf]]).ranks["idcg"].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("options", "order", "note"),
+    [
+        ({"ties": "best"}, [1, 2, 0], "ties='best'"),
+        ({"ties": "worst"}, [0, 2, 1], "ties='worst'"),
+        ({"ties": "stable"}, [0, 1, 2], "ties='stable'"),
+        ({"ignore_ties": True}, [0, 1, 2], "ignore_ties=True"),
+    ],
+)
+def test_ties_in_one_order(options, order, note):
+    found = explain_query([[0, 2, 1]], [[5, 5, 5]], **options)
+    assert found.ranks["document"].tolist() == order
+    assert found.ranks["gain"].tolist() == [[0, 2, 1][document] for document in order]
+    assert found.notes == [f"Tied documents ({note}): 3"]
+
+
+def test_a_document_without_a_tie_is_not_marked():
+    found = explain_query([[1, 0]], [[1, 2]])
+    assert found.notes == []
+    assert "tied" not in str(found)
+    assert not found.ranks["tied"].any()
+
+
+DAYS = np.array(["2024-01-01", "2024-01-02"], dtype="M8[D]")
+QUERIES = {
+    "int": ([5, 6], [5, np.int8(5), np.float64(5), 5.0]),
+    "float": (np.array([0.5, 1]), [0.5, np.float32(0.5)]),
+    "text": (["a", "b"], ["a", np.str_("a")]),
+    "day": (DAYS, [DAYS[0], "2024-01-01", date(2024, 1, 1), datetime(2024, 1, 1)]),
+    "second": (DAYS.astype("M8[ns]"), [DAYS[0], "2024-01-01", "2024-01-01 00:00:00", date(2024, 1, 1), datetime(2024, 1, 1)]),
+    "date": ([date(2024, 1, 1), date(2024, 1, 2)], [DAYS[0], "2024-01-01", date(2024, 1, 1)]),
+    "several": ([np.array([1, 2]), DAYS], [(1, DAYS[0]), (np.int64(1), "2024-01-01")]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", QUERIES)
+def test_a_query_is_found_by_any_form_of_its_id(kind):
+    groups, forms = QUERIES[kind]
+    for query in forms:
+        assert explain_query([1, 2], [1, 2], groups=groups, query=query).ranks["relevance"] == [1]
+
+
+def test_a_query_of_pandas():
+    pandas = pytest.importorskip("pandas")
+    days = pandas.Series(
+        pandas.to_datetime(["2024-01-01 05:00:00.000000001", "2024-01-02 00:00:00.0"])
+    )
+    for groups in (days, days.dt.tz_localize("Asia/Tokyo"), days.dt.tz_localize(UTC)):
+        for number in (0, 1):
+            found = explain_query([1, 2], [1, 2], groups=groups, query=groups[number])
+            assert found.ranks["relevance"] == [number + 1]
+    with pytest.raises(ValueError, match="2024-01-01 05:00:00 is not among the ids"):
+        explain_query([1, 2], [1, 2], groups=days, query=pandas.Timestamp("2024-01-01 05:00:00"))
+
+
+@pytest.mark.parametrize(
+    ("groups", "query", "message"),
+    [
+        (list("abcd"), None, "query is missing: pass query= one of the 4 ids, 'a', 'b', 'c', ...$"),
+        (list("abcd"), "z", "query 'z' is not among the ids: pass query= one of the 4 ids, 'a', "),
+        ([1, 2, 3, 4], "1", "query '1' is not among the ids"),
+        ([1, 2, 3, 4], [1, 2], r"query \[1, 2\] is not among the ids"),
+        ([1, 2, 3, 4], np.array([1, 2]), "is not among the ids"),
+        ([1, 1, 1, 1], 2, "pass query= one of the 1 ids, 1"),
+        (np.repeat(DAYS, 2), "yesterday", "ids, 2024-01-01, 2024-01-02"),
+        ([list("aabb"), [1, 2, 1, 2]], ("a", 3), r"ids, \('a', 1\), \('a', 2\), \('b', 1\), ...$"),
+        (None, -1, "one of the 4 ids, 0, 1, 2, ...$"),
+    ],
+)
+def test_an_unknown_query_shows_ids(groups, query, message):
+    data = ([1, 0, 0, 0],) * 2 if groups is not None else ([[1, 0]] * 4,) * 2
+    with pytest.raises(ValueError, match=message.rstrip("$")):
+        explain_query(*data, groups=groups, query=query)
+
+
+def test_the_only_query_needs_no_name():
+    assert explain_query([1, 0], [1, 2], groups=["q", "q"]).query == "q"
+    assert explain_query([[1, 0]], [[1, 2]]).query == 0
+    assert explain_query([[1], [0]], [1, 2], groups=["q", "q"]).ranks["document"].tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("ids", "documents"),
+    [
+        (None, [1, 0]),
+        (["A", "B"], ["B", "A"]),
+        ([["A", "B"], ["C", "D"]], ["D", "C"]),
+        (np.array([[1, 2], [3, 4]]), [4, 3]),
+    ],
+)
+def test_names_of_documents_in_a_matrix(ids, documents):
+    found = explain_query([[1, 0], [0, 1]], [[1, 2]] * 2, query=1, ids=ids)
+    assert found.ranks["document"].tolist() == documents
+
+
+def test_names_of_documents_in_rows():
+    rows = [1, 0, 2, 1], [1, 2, 3, 4]
+    for ids, documents in ((None, [3, 1]), ("ABCD", None), (list("ABCD"), ["D", "B"])):
+        data = {"groups": [0, 1, 0, 1], "query": 1, "ids": ids}
+        if documents is None:
+            with pytest.raises(ValueError, match=r"ids must have the shape of y_true, \(4,\)"):
+                explain_query(*rows, **data)
+        else:
+            assert explain_query(*rows, **data).ranks["document"].tolist() == documents
+
+
+def test_names_of_documents_in_pandas():
+    pandas = pytest.importorskip("pandas")
+    rows = pandas.Series([1, 0, 2], index=[7, 8, 9]), [1, 3, 2]
+    assert explain_query(*rows, groups=[0, 0, 0]).ranks["document"].tolist() == [8, 9, 7]
+    same = rows[0].set_axis([7, 7, 7])  # such as the query in the index
+    assert explain_query(same, rows[1], groups=[0, 0, 0]).ranks["document"].tolist() == [1, 2, 0]
+    table = pandas.DataFrame([[1, 0, 2]], columns=list("ABC"))
+    assert explain_query(table, [rows[1]]).ranks["document"].tolist() == list("BCA")
+    with pytest.raises(ValueError, match="y_true and ids have the same labels in their index, but"):
+        explain_query(*rows, groups=[0, 0, 0], ids=rows[0][::-1])
+
+
+def test_rows_of_lists():
+    y_true, y_score, groups = from_lists(
+        {"u": {"A": 2, "B": 1}, "v": {"C"}}, {"u": list("XAY"), "v": ["C"]}
+    )
+    found = explain_query(y_true=y_true, y_score=y_score, groups=groups, query="u", k=3)
+    assert found.ranks["relevance"].tolist() == [0, 2, 0]
+    assert found.ranks["ideal"].tolist() == [2, 1, 0]
+    assert found.notes == ["Not retrieved (score -inf), only in the ideal: 1"]
+    truth = {"A": 0.1, "B": 0.5, "C": 0.7, "D": 0.5, "E": 0.1}  # one query
+    assert explain_query(**from_lists(truth, list("ABC")), k=3).ndcg == pytest.approx(
+        0.6048882832133625
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"log_base": 3}, TypeError, "explain_query has no option 'log_base'.* gain, .* undefined"),
+        ({"k": [1, 2]}, ValueError, "k must be an integer >= 1"),
+        ({"ties": "first"}, ValueError, "ties must be one of"),
+        (
+            {"ids": [[1, 2, 3]]},
+            ValueError,
+            r"ids must have the shape of y_true, \(1, 2\), or one .*got \(1, 3\)",
+        ),
+    ],
+)
+def test_bad_options(options, error, message):
+    with pytest.raises(error, match=message):
+        explain_query([[1, 0]], [[1, 2]], **options)
+
+
+@pytest.mark.parametrize("y_true", [[1, 0], [[1, nan]], [[1, -1]]])
+def test_bad_data(y_true):
+    with pytest.raises(ValueError, match="y_true"):
+        explain_query(y_true, [[1, 2]])
+
+
+def test_arguments_keep_what_they_hold():
+    y_true, y_score, groups = ragged_rows(0, n_queries=5)
+    copies = y_true.copy(), y_score.copy(), groups.copy()
+    explain_query(y_true, y_score, groups=groups, query=3, undefined=0)
+    for array, copy in zip((y_true, y_score, groups), copies, strict=True):
+        assert_same(array, copy)
