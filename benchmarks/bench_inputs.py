@@ -150,8 +150,8 @@ def main():
     runs = time_comparisons(30_000 // part)
     promise("from_lists(k=10) and ndcg_score / a plain loop", read, most=2, quick=False)
     promise("pytrec_eval / ours", lists["pytrec_eval"] / read, least=3, quick=False)
-    promise("ranx / ours", lists["ranx"] / read, least=20, quick=False)
-    promise("ranx's compare / compare_runs", runs["ranx"], least=8, quick=False)
+    promise("ranx / ours", lists["ranx"] / read, least=10, quick=False)
+    promise("ranx's compare / compare_runs", runs["ranx"], least=5, quick=False)
     promise.exit()
 
 
