@@ -29,11 +29,11 @@ def _not_a_scorer(metric: Function) -> Function:
 
     @wraps(metric)
     def checked(*arguments: Any, **options: Any) -> Any:
-        if len(arguments) > 2 and hasattr(arguments[0], "fit"):
-            scorer = f"make_{metric.__name__.split('_')[0]}_scorer"
+        if len(arguments) > 2:
+            name = metric.__name__
             raise TypeError(
-                f"{metric.__name__} takes y_true and y_score, but was called with "
-                f"{type(arguments[0]).__name__}, X and y: pass scoring={scorer}(...)."
+                f"{name} takes two positional arguments, y_true and y_score. It is not a scorer: "
+                f"pass scoring=make_{name}r(...)."
             )
         return metric(*arguments, **options)
 
@@ -336,7 +336,6 @@ def ndcg_score(
     return float(_queries(locals()).means()[0])
 
 
-@_not_a_scorer
 def dcg_samples(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -419,7 +418,6 @@ def dcg_samples(
     return _queries(locals(), normalized=False, sort=True).values()[:, 0]
 
 
-@_not_a_scorer
 def ndcg_samples(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -516,7 +514,6 @@ def ndcg_samples(
     return _queries(locals(), sort=True).values()[:, 0]
 
 
-@_not_a_scorer
 def ndcg_curve(
     y_true: ArrayLike,
     y_score: ArrayLike,
