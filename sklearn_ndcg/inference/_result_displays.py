@@ -9,13 +9,8 @@ import numpy as np
 
 from sklearn_ndcg._checks import Floats
 from sklearn_ndcg._metrics.queries import count_of_queries
-from sklearn_ndcg.inference import _drawing
-from sklearn_ndcg.inference._results import (
-    Comparison,
-    NDCGInterval,
-    SegmentTable,
-    query_differences,
-)
+from sklearn_ndcg.inference import _drawing, _results
+from sklearn_ndcg.inference._results import Comparison, NDCGInterval, SegmentTable
 
 _MOST_ROWS = 40
 
@@ -86,7 +81,7 @@ class DifferenceDisplay:
         comparison : Comparison
             What `compare_rankers`, `compare_lists` or `compare_runs` returned.
 
-        pair : tuple of two names, default=None
+        pair : tuple or list of two names, default=None
             One of ``comparison.pairs``. None takes the only pair.
 
         ax : matplotlib Axes, default=None
@@ -107,6 +102,7 @@ class DifferenceDisplay:
         """
         pairs = comparison.pairs
         pair = pairs[0] if pair is None and len(pairs) == 1 else pair
+        pair = tuple(pair) if isinstance(pair, list) else pair
         if pair not in pairs:
             raise ValueError(f"pair must be one of {pairs}, got {pair!r}.")
         return cls(comparison=comparison, pair=pair).plot(ax, **options)
@@ -138,7 +134,7 @@ class DifferenceDisplay:
         ax = _drawing.axes(ax)
         comparison, row = self.comparison, self.comparison.pairs.index(self.pair)
         first, second = (_drawing.label(name) for name in self.pair)
-        values = query_differences(*(comparison.values[name] for name in self.pair))
+        values = _results.query_differences(*(comparison.values[name] for name in self.pair))
         values, edges = np.sort(values)[::-1], np.arange(len(values) + 1)
         label = f"{first} is better: {count_of_queries(comparison.wins[row])}"
         self.better_ = ax.stairs(np.maximum(values, 0), edges, fill=True, label=label)
@@ -290,7 +286,8 @@ class IntervalDisplay:
         labels, rows = _rows(result, differences)
         n_colors = len(labels) if segments else 1
         if segments:
-            name = labels[0] if n_colors == 1 and name is None else name
+            if n_colors == 1 and name is None:
+                name = " - ".join(map(str, result.pairs[0]))
             parts = [_rows(part, differences)[1] for part in segments.values()]
             rows = np.concatenate([rows, *parts])
             names = map(_drawing.label, ("all", *segments))
@@ -323,6 +320,7 @@ class IntervalDisplay:
             self.band_ = ax.axvspan(-result.margin, 0, label=label, **_drawing.AREA)
         ax.set_yticks(range(len(shown)), [labels[row] for row in shown])
         ax.set(xlabel=f"{'Difference of ' * differences}NDCG", ylim=(bottom, -0.7))
+        ax.locator_params(axis="x", nbins=6)
         return _drawing.finish(self, ax, despine, loc="lower right", fontsize="small")
 
 

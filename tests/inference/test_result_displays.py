@@ -105,6 +105,7 @@ def test_the_pair_of_a_comparison():
     y, good = matrices(30)
     only = compare_rankers(y, {"a": good, "b": -good}, random_state=0)
     assert DifferenceDisplay.from_comparison(only).pair == ("a", "b")
+    assert DifferenceDisplay.from_comparison(only, pair=["a", "b"]).pair == ("a", "b")
     several = compare_rankers(y, {"a": good, "b": -good, "c": 2 * good}, random_state=0)
     for comparison, pair in ((several, None), (only, ("b", "a")), (only, "ab"), (only, ["a", 1])):
         with pytest.raises(ValueError, match=r"pair must be one of \[\('a', 'b'\)"):
