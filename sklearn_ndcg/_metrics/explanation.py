@@ -71,10 +71,6 @@ class Explanation:
     scores_are_ranks : bool
         Whether the scores are ranks in lists, as from `from_lists` and `from_trec`.
 
-    judged : float
-        The share of the first `k` documents that are judged, a mean over queries, with the cutoff
-        of `second`; 1.0 unless `y_true` has NaN.
-
     See Also
     --------
     explain_difference : Computes it.
@@ -104,11 +100,9 @@ class Explanation:
     shares: Floats
     n_tied: int
     scores_are_ranks: bool
-    judged: float
 
     def __repr__(self) -> str:
-        judged = f", {self.judged:.1%} judged" if self.judged < 1 else ""
-        lines = [count_of_queries(len(self.labels)) + judged, "  NDCG   change"]
+        lines = [count_of_queries(len(self.labels)), "  NDCG   change"]
         lines.append(f"{self.ndcg[0]:6.4f}{'':11}{self.first}")
         for step, (choice, before, after) in enumerate(self.changes):
             what = f"{choice}: {_shortened(before)} -> {_shortened(after)}"
@@ -238,14 +232,12 @@ def explain_difference(
     values = [queries.values() for queries in steps]
     ndcg = [totals.means(start)[0] for totals in map(Queries.totals_of, steps, values)]
     by_query = np.hstack(values).T
-    judged = rankings.judged_shares(end)
     weights = [np.ones(len(one)) if one.weight is None else one.weight for one in steps]
     return Explanation(
         first if isinstance(first, str) else "first",
         second if isinstance(second, str) else "second",
         changes, np.array(ndcg), np.diff(ndcg), queries.grouping.labels, by_query,
         _shares(by_query, np.array(weights)), *_ties_and_ranks(steps[-1]),
-        1.0 if judged is None else judged.means()[0][0],
     )  # fmt: skip
 
 
@@ -315,7 +307,7 @@ def _ties_and_ranks(queries: Queries) -> tuple[int, bool]:
 
 
 def _shortened(value: Any) -> str:
-    text = value if isinstance(value, str) else name_of(value) if callable(value) else str(value)
+    text = name_of(value) if callable(value) else str(value)
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import fields
-from functools import wraps
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,25 +19,6 @@ from sklearn_ndcg._rows.grouping import Grouping
 _OPTIONS = {option.name for option in fields(Measure) if option.init}
 
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def _not_a_scorer(metric: Function) -> Function:
-    """Explain to users who pass a metric as `scoring` that a scorer is needed."""
-
-    @wraps(metric)
-    def checked(*arguments: Any, **options: Any) -> Any:
-        if len(arguments) > 2 and hasattr(arguments[0], "fit"):
-            scorer = f"make_{metric.__name__.split('_')[0]}_scorer"
-            raise TypeError(
-                f"{metric.__name__} takes y_true and y_score, but was called with "
-                f"{type(arguments[0]).__name__}, X and y: pass scoring={scorer}(...)."
-            )
-        return metric(*arguments, **options)
-
-    return checked  # type: ignore[return-value]
-
-
 def _queries(arguments: dict[str, Any], *, normalized: bool = True, sort: bool = False) -> Queries:
     """Checked rows and the measure, from the arguments of a metric, which all have these names."""
     if np.iterable(arguments["k"]):
@@ -53,7 +32,6 @@ def _queries(arguments: dict[str, Any], *, normalized: bool = True, sort: bool =
     return rankings.queries(measure)[0]
 
 
-@_not_a_scorer
 def dcg_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -190,7 +168,6 @@ def dcg_score(
     return float(_queries(locals(), normalized=False).means()[0])
 
 
-@_not_a_scorer
 def ndcg_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -336,7 +313,6 @@ def ndcg_score(
     return float(_queries(locals()).means()[0])
 
 
-@_not_a_scorer
 def dcg_samples(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -419,7 +395,6 @@ def dcg_samples(
     return _queries(locals(), normalized=False, sort=True).values()[:, 0]
 
 
-@_not_a_scorer
 def ndcg_samples(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -516,7 +491,6 @@ def ndcg_samples(
     return _queries(locals(), sort=True).values()[:, 0]
 
 
-@_not_a_scorer
 def ndcg_curve(
     y_true: ArrayLike,
     y_score: ArrayLike,

@@ -338,12 +338,6 @@ def _check_other_value(option: str, value: Any) -> None:
 
 
 def _check_gain(gain: object) -> None:
-    if hasattr(gain, "to_dict"):
-        raise ValueError(
-            f"gain is a {type(gain).__name__}, whose index may or may not be meant as grades: pass "
-            "gain.to_dict() for a mapping from grade to gain, or gain.to_numpy() for the grades "
-            "0, 1, 2, ..."
-        )
     if isinstance(gain, Mapping):
         _check_numbers(list(gain), "keys of gain")
         _check_numbers(list(gain.values()), "gain")
@@ -354,10 +348,13 @@ def _check_gain(gain: object) -> None:
 
 
 def _check_numbers(values: Any, name: str) -> None:
-    ordered = hasattr(values, "__getitem__") and not isinstance(values, bytes | bytearray)
-    listed = list(values) if ordered and np.iterable(values) else []
+    # not a pandas Series: whether its index is meant as grades would be a guess
+    listed = list(values) if isinstance(values, list | tuple | range | np.ndarray) else []
     if not listed or not all(_checks.is_number(value) and isfinite(value) for value in listed):
-        raise ValueError(f"{name} must be finite numbers, one for each grade; got {values!r}.")
+        raise ValueError(
+            f"{name} must be finite numbers, one for each grade, in a list, an array or a mapping; "
+            f"got {values!r}."
+        )
 
 
 def _check_base(name: str, base: object) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
 from typing import Any, Unpack
 
 import numpy as np
@@ -12,12 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg._checks import Cutoff, check_cutoff, import_optional, refuse_reordered
 from sklearn_ndcg._metrics.measure import Measure, NDCGOptions
-from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._metrics.tables import Table
 from sklearn_ndcg._rows.grouping import as_python, shown_labels
 
-_MOST, _HEAD, _TAIL = 60, 20, 5  # ranks that are printed: all, or the first and the last
 _FORMATS = dict.fromkeys(("rank", "document", "tied"), "{}")
 _FORMATS |= dict.fromkeys(("score", "relevance", "gain", "ideal"), "{:.6g}")
 
@@ -26,7 +23,7 @@ _FORMATS |= dict.fromkeys(("score", "relevance", "gain", "ideal"), "{:.6g}")
 class QueryExplanation:
     """The NDCG of one query, rank by rank: the result of `explain_query`.
 
-    It prints as a table.
+    It prints as a table; of more than 60 ranks only the first 20 and the last 5.
 
     Attributes
     ----------
@@ -79,13 +76,12 @@ class QueryExplanation:
             if name != "tied" or values.any():
                 header = name.upper() if name.endswith("dcg") else name.replace("_", " ")
                 cells[header] = list(map(_FORMATS.get(name, "{:.4f}").format, values))
-        rows, notes = list(map(list, zip(*cells.values(), strict=True))), self.notes
-        if len(rows) > _MOST:
-            notes = [f"{_HEAD + _TAIL} of {len(rows)} ranks; to_frame() has all.", *notes]
-            rows[_HEAD:-_TAIL] = [["..."] * len(cells)]
+        rows = list(map(list, zip(*cells.values(), strict=True)))
+        if len(rows) > 60:
+            rows[20:-5] = [["..."] * len(cells)]
         cutoff = "" if self.k is None else f"@{self.k}"
         title = f"query {shown_labels([self.query])}: NDCG{cutoff} {self.ndcg:.4f}"
-        return "\n".join([title, str(Table([*cells], rows, left=(1,))), *notes])
+        return "\n".join([title, str(Table([*cells], rows, left=(1,))), *self.notes])
 
     def to_frame(self) -> Any:
         """Get the ranks as a pandas DataFrame.
@@ -123,13 +119,12 @@ def explain_query(
         The query id of each row, as in `ndcg_score`.
 
     query : hashable, default=None
-        The id of the query; a tuple for several columns of ids, and the number of the row for 2-D
-        input. None takes the only query.
+        The id of the query, or the text that shows it, such as "2024-01-31"; a tuple for several
+        columns of ids, and the number of the row for 2-D input. None takes the only query.
 
     ids : array-like of the shape of `y_true`, or of shape (n_documents,), default=None
         The name of each document. If there are several queries in 2-D input, one name for each
-        column will do. None takes the index of a pandas Series or the columns of a DataFrame, if
-        their labels differ, and otherwise the number of the row or column.
+        column will do. None takes the number of the row or column.
 
     k : int, None or "retrieved", default=None
         Cutoff, as in `ndcg_score`: the last rank that is shown.
@@ -203,16 +198,15 @@ def explain_query(
     ends: Any = {None: len(rows), "retrieved": np.count_nonzero(retrieved)}
     n = min(ends.get(measure.k, measure.k), len(rows))
     one = queries.of_query(number)
-    to_ranks = one.for_measure(k=list(range(1, max(n, 1) + 1)))
+    to_ranks = one.without_warning().for_measure(k=list(range(1, max(n, 1) + 1)))
     dcg, ideal = (sums[0, :n] for sums in to_ranks.dcg_and_ideal())
-    dcg[-1:], ideal[-1:] = (sums[0] for sums in one.dcg_and_ideal())  # equal to the last digit
-    ndcg, value = Queries.ndcg(dcg, ideal), float(one.values()[0, 0])
+    value = float(one.values()[0, 0])
     discount, tied = one.measure.discounts(max(n, 1))[:n], retrieved & (size[tie] > 1)
     ranks = {
         "rank": np.arange(1, n + 1), "document": names[rows], "score": score, "tied": tied,
         "relevance": relevance[order], "gain": counted, "discount": discount,
         "discounted_gain": counted[:n] * discount, "dcg": dcg, "ideal": relevance[best],
-        "idcg": ideal, "ndcg": np.where(np.isnan(ndcg), value, ndcg),
+        "idcg": ideal, "ndcg": to_ranks.values()[0, :n],
     }  # fmt: skip
     ties = "ignore_ties=True" if measure.ignore_ties else f"ties={measure.ties!r}"
     notes = {
@@ -231,30 +225,18 @@ def _number_of(query: Any, labels: list[Any]) -> int:
     """The number of the query with this id, or of the only one."""
     if query is None and len(labels) == 1:
         return 0
-    if isinstance(query, datetime) and query.tzinfo:  # as ids, such dates are in UTC
-        query = query.astimezone(UTC).replace(tzinfo=None)
-    with suppress(StopIteration, TypeError, ValueError):
-        return next(number for number, label in enumerate(labels) if _is(label, query))
+    with suppress(ValueError):
+        return labels.index(query)
+    with suppress(ValueError):  # dates of several libraries show alike
+        return [shown_labels([label]) for label in labels].index(shown_labels([query]).strip("'"))
     what = "is missing" if query is None else f"{shown_labels([query])} is not among the ids"
     listed = f"{len(labels)} ids, {shown_labels(labels)}"
     raise ValueError(f"query {what}: pass query= one of the {listed}.")
 
 
-def _is(label: Any, query: Any) -> bool:
-    """Whether a query id is this label; a date may be text or an object of any library."""
-    if isinstance(label, tuple) and isinstance(query, tuple):
-        return len(label) == len(query) and all(map(_is, label, query))
-    if isinstance(label, np.datetime64 | date) and isinstance(query, np.datetime64 | date | str):
-        return bool(np.datetime64(str(label)) == np.datetime64(str(query)))
-    return bool(label == query)
-
-
 def _names(ids: Any, y_true: Any, shape: tuple[int, ...]) -> NDArray[Any]:
     """The names of all documents, row by row."""
     refuse_reordered(y_true=y_true, ids=ids)
-    if ids is None and hasattr(y_true, "iloc"):
-        labels = y_true.index if len(shape) == 1 else y_true.columns
-        ids = labels if labels.is_unique else None
     names = np.arange(shape[-1]) if ids is None else np.asarray(ids, dtype=object)
     if names.shape not in (shape, shape[-1:]):
         expected = f"{shape}, or one name for each of its columns"

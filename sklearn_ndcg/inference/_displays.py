@@ -9,11 +9,9 @@ from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_ndcg._checks import Floats, is_integer, warn
+from sklearn_ndcg._checks import Floats, is_integer
 from sklearn_ndcg._metrics.measure import Measure, NDCGOptions, check_curve_cutoffs
-from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._rows.columns import column_names, count_rows, take_rows
 from sklearn_ndcg._selection.scorers import ResponseMethod, make_ndcg_scorer
@@ -167,19 +165,12 @@ class NDCGDisplay:
             What was drawn.
         """
         several = isinstance(y_score, Mapping) or (column_names(y_score) and np.ndim(y_true) == 1)
-        if isinstance(name, list | tuple) or (several and name is not None):
-            raise ValueError(
-                f"name must be for one ranker, got {name!r}. For several pass y_score as a mapping."
-            )
+        if several and name is not None:
+            raise ValueError(f"name must be for one ranker, got {name!r} for those of y_score.")
         rankers: Any = scores_by_name(y_score, "y_score", 1) if several else {None: y_score}
-        measure, sample_weight, drawing = _split_options(options)
-        rankings = Rankings.of_arrays(y_true, rankers, groups, sample_weight)
+        rows = (y_true, rankers, groups, options.pop("sample_weight", None))
         names = list(rankers) if several else name
-        display = cls._of_queries(rankings.queries(measure), k, confidence_level, names)
-        if not several:
-            display.ndcg = display.ndcg[0]
-            display.interval = None if display.interval is None else display.interval[0]
-        return display.plot(**drawing)
+        return cls._of_rows([rows], options, k, confidence_level, names)
 
     @classmethod
     def from_estimator(
@@ -306,31 +297,19 @@ class NDCGDisplay:
                 f"cv_results must have 'estimator' and 'indices', got {sorted(cv_results)}: call "
                 "cross_validate with return_estimator=True and return_indices=True."
             )
-        estimators, tests = cv_results["estimator"], cv_results["indices"]["test"]
-        if not len(estimators):
-            raise ValueError("cv_results has no fold: 'estimator' is empty.")
-        measure, sample_weight, drawing = _split_options(options)
-        data = (X, y, groups, sample_weight)
+        data = (X, y, groups, options.pop("sample_weight", None))
         n_rows = 1 + max(map(np.max, chain(*cv_results["indices"].values())))
         found = [count_rows(X), count_rows(y)]
         if found != [n_rows, n_rows]:
             raise ValueError(f"X and y must have the {n_rows} rows of the folds, but have {found}.")
         scorer = make_ndcg_scorer(group_by=group_by, response_method=response_method)
         folds = []
-        for estimator, rows in zip(estimators, tests, strict=True):
+        for model, rows in zip(cv_results["estimator"], cv_results["indices"]["test"], strict=True):
             fold: Any = (None if values is None else take_rows(values, rows) for values in data)
             X_test, y_test, ids, weight = fold
-            y_score, ids = scorer.scores_and_groups(estimator, X_test, y_test, ids)
-            folds += Rankings.of_arrays(y_test, {None: y_score}, ids, weight).queries(measure)
-        display = cls._of_queries(folds, k, None, name)
-        n_nan = np.count_nonzero(np.isnan(display.ndcg[:, 0]))
-        if n_nan:
-            warn(
-                f"The curves of {n_nan} of {len(folds)} folds are nan, and so is the mean: none of "
-                "their queries has a relevant document. Use fewer folds, or another `undefined`.",
-                UndefinedMetricWarning,
-            )
-        return display.plot(**drawing)
+            y_score, ids = scorer.scores_and_groups(model, X_test, y_test, ids)
+            folds.append((y_test, {None: y_score}, ids, weight))
+        return cls._of_rows(folds, options, k, None, name)
 
     def plot(
         self,
@@ -344,7 +323,8 @@ class NDCGDisplay:
     ) -> NDCGDisplay:
         """Draw the curve, or the curves.
 
-        Of more than six curves the legend stands beside the axes, in the order in which they end.
+        Of more than six curves the legend stands beside the axes. Up to 32 differ in colour or
+        line style.
 
         Parameters
         ----------
@@ -374,102 +354,78 @@ class NDCGDisplay:
         Raises
         ------
         ValueError
-            If a list does not have an entry for each curve, the display has no chance level, or
-            there are more than 30 curves.
+            If a list does not have an entry for each curve, or the display has no chance level.
         """
         if plot_chance_level and self.chance_level is None:
             raise ValueError("plot_chance_level=True, but the display has no chance_level.")
-        separate = any(isinstance(value, list | tuple) for value in (self.name, name, curve_kwargs))
-        folds, name = np.atleast_2d(self.ndcg), self.name if name is None else name
+        separate, name = isinstance(self.name, list | tuple), self.name if name is None else name
+        folds = np.atleast_2d(self.ndcg)
         curves = folds if separate else folds.mean(axis=0, keepdims=True)
         n = len(curves)
-        if n > _drawing.MOST_CURVES:
-            raise ValueError(
-                f"{n} curves look too much alike: pass at most {_drawing.MOST_CURVES}, or draw one "
-                "cutoff with IntervalDisplay."
-            )
-        if len(folds) > 1 and not isinstance(name, list | tuple):
-            spread = f" +/- {folds[:, -1].std():.3f}" if n < len(folds) else ""
-            values = [f"NDCG@{self.k[-1]} = {curve[-1]:.3f}{spread}" for curve in curves]
-            name = name and _drawing.shortened(name, 30)  # so that the number is not cut
-            name = [f"{name} ({value})" if name else value for value in values]
-        names = _drawing.one_each("name", name, n)
-        styles = _drawing.one_each("curve_kwargs", curve_kwargs, n)
-        intervals = [None] * n if self.interval is None else self.interval.reshape(n, 2, -1)
-        is_crowded, longest = n > len(_drawing.COLORS), max(len(str(name)) for name in names)
-        size = 7 + 0.075 * min(longest, 60), max(4.8, 1 + 0.2 * n)
-        ax = _drawing.axes(ax, size if is_crowded else None)
-        # points at one cutoff stand beside each other
-        shifts = np.linspace(-0.2, 0.2, n) if n > 1 == len(self.k) else np.zeros(n)
-        drawn = zip(curves, names, styles, intervals, shifts, strict=True)
-        lines, bands = zip(*[self._draw(ax, *curve) for curve in drawn], strict=True)
-        self.line_ = list(lines) if separate else lines[0]
-        self.band_ = None
+        names = [name and _drawing.label(name) for name in _one_each("name", name, n)]
+        if n < len(folds):
+            value = f"NDCG@{self.k[-1]} = {curves[0, -1]:.3f} +/- {folds[:, -1].std():.3f}"
+            names = [f"{names[0]} ({value})" if name else value]
+        styles = _one_each("curve_kwargs", curve_kwargs, n)
+        is_point, is_crowded = len(self.k) == 1, n > len(_drawing.COLORS)
+        ax = _drawing.axes(ax, (9, max(4.8, 1 + 0.2 * n)) if is_crowded else None)
+        marker = {"marker": "o" if is_point else None}
+        lines: list[Any] = []
+        for curve, label, style in zip(curves, names, styles, strict=True):
+            lines += ax.plot(self.k, curve, **marker | {"label": label} | (style or {}))
+        self.line_, self.band_ = lines if separate else lines[0], None
         if self.interval is not None:
-            self.band_ = list(bands) if separate else bands[0]
+            # at one cutoff a band has no area, but an edge
+            band = {"alpha": 1.2 / max(n, 6), "linewidth": 0}
+            band = {"alpha": 0.5, "linewidth": 2} if is_point else band
+            bands = [
+                ax.fill_between(self.k, *bounds, color=line.get_color(), **band)
+                for line, bounds in zip(lines, self.interval.reshape(n, 2, -1), strict=True)
+            ]
+            self.band_ = bands if separate else bands[0]
             level = f"{self.confidence_level:.6g} interval"
             if level not in ax.get_legend_handles_labels()[1]:
-                ax.fill_between([], [], color="0.5", alpha=0.3, lw=0, label=level)
+                ax.fill_between([], [], label=level, **_drawing.AREA)
         thin = {"color": lines[0].get_color(), "alpha": 0.3, "linewidth": 1, "linestyle": "-"}
-        of_mean = folds if n < len(folds) else ()
-        self.fold_lines_ = [self._draw(ax, fold, None, thin)[0] for fold in of_mean]
+        folds = folds if n < len(folds) else folds[:0]
+        self.fold_lines_ = [ax.plot(self.k, fold, **marker | thin)[0] for fold in folds]
         self.chance_level_ = None
         if plot_chance_level:
-            style = _drawing.style(
-                {"color": _drawing.ink(), "linestyle": "--"}, chance_level_kwargs
-            )
-            self.chance_level_, _ = self._draw(ax, self.chance_level, "Chance level", style)
+            style = marker | _drawing.LINE | {"linestyle": "--", "label": "Chance level"}
+            style |= chance_level_kwargs or {}
+            self.chance_level_ = ax.plot(self.k, self.chance_level, **style)[0]
         low, high = ax.dataLim.intervalx.round()
-        locator = _drawing.matplotlib("ticker").MaxNLocator(10, integer=True)
-        ticks = locator.tick_values(low, high).clip(low)
-        ax.set(xlabel="Cutoff k", ylabel="NDCG@k", xticks=np.unique(ticks[ticks <= high]))
-        ax.margins(x=1 if low == high else 0.05)
-        if not is_crowded:
-            return _drawing.finish(self, ax, despine)
-        handles, _ = ax.get_legend_handles_labels()
-        # in the order in which the curves end, from the top
-        handles.sort(key=lambda handle: -handle.get_ydata()[-1] if handle in lines else np.inf)
-        outside = {"loc": "upper left", "bbox_to_anchor": (1, 1), "fontsize": "small"}
-        return _drawing.finish(self, ax, despine, handles=handles, handlelength=3, **outside)
-
-    def _draw(
-        self, ax: Any, curve: Any, name: Any, style: Any, interval: Any = None, shift: float = 0
-    ) -> Any:
-        """The line of a curve and its band; at one cutoff, where these have no area, a whisker."""
-        label, is_point = None if name is None else _drawing.label(name, 60), len(self.k) == 1
-        default = {"marker": "o" if is_point else None, "label": label}
-        line = ax.plot(self.k + shift, curve, **_drawing.style(default, style))[0]
-        if interval is None:
-            return line, None
-        alpha, width = (1, 1.5) if is_point else (1.2 / max(len(np.atleast_2d(self.ndcg)), 6), 0)
-        band = {"color": line.get_color(), "alpha": alpha, "lw": width, "ls": line.get_linestyle()}
-        return line, ax.fill_between(self.k + shift, *interval, **band)
+        ticks = np.unique(np.arange(0, high + 1, np.ceil(high / 10)).clip(low))
+        ax.set(xlabel="Cutoff k", ylabel="NDCG@k", xticks=ticks)
+        legend = {"loc": "upper left", "bbox_to_anchor": (1, 1), "fontsize": "small"}
+        return _drawing.finish(self, ax, despine, **legend if is_crowded else {})
 
     @classmethod
-    def _of_queries(cls, curves: list[Queries], k: Any, level: Any, name: Any) -> NDCGDisplay:
-        """A curve for each ranker or fold; it stays flat after its longest query."""
-        longest = max(int(queries.lengths.max(initial=1)) for queries in curves)
+    def _of_rows(cls, folds: Any, options: Any, k: Any, level: Any, name: Any) -> NDCGDisplay:
+        """Draw a curve for each ranker or fold; it stays flat after its longest query."""
+        drawing = {name: options.pop(name) for name in _DRAWING & options.keys()}
+        measure = Measure.of("NDCGDisplay", options, DisplayOptions)
+        curves = [curve for rows in folds for curve in Rankings.of_arrays(*rows).queries(measure)]
+        longest = max(int(curve.lengths.max(initial=1)) for curve in curves)
         if k is None or (is_integer(k) and k >= 1):
             k = range(1, min(k or longest, longest) + 1)
-        elif np.ndim(k) == 1:
-            k = np.unique(k)
         cutoffs: Any = check_curve_cutoffs(k)
-        ndcg = np.array([queries.mean_curve(cutoffs)[1] for queries in curves])
-        quiet = [queries.without_warning() for queries in curves]  # the curves have already warned
-        interval = None
+        cutoffs = np.unique(cutoffs)
+        ndcg = np.array([curve.mean_curve(cutoffs)[1] for curve in curves])
+        quiet = [curve.without_warning() for curve in curves]  # the means have already warned
+        random = [curve.in_random_order().mean_curve(cutoffs)[1] for curve in quiet]
+        display = cls(k=cutoffs, ndcg=ndcg, name=name, chance_level=np.mean(random, axis=0))
         if level is not None:
-            interval = np.array([curve_interval(queries, cutoffs, level) for queries in quiet])
-        random = [queries.in_random_order().mean_curve(cutoffs)[1] for queries in quiet]
-        chance = np.mean(random, axis=0)
-        return cls(
-            k=cutoffs, ndcg=ndcg, interval=interval, name=name, chance_level=chance,
-            confidence_level=0.95 if level is None else float(level),
-        )  # fmt: skip
+            bounds = [curve_interval(curve, cutoffs, level) for curve in quiet]
+            display.interval, display.confidence_level = np.array(bounds), float(level)
+        if len(curves) == 1 and not isinstance(name, list | tuple):
+            display.ndcg = ndcg[0]
+            display.interval = None if display.interval is None else display.interval[0]
+        return display.plot(**drawing)
 
 
-def _split_options(options: DisplayOptions) -> tuple[Measure, ArrayLike | None, dict[str, Any]]:
-    """What to draw, the weights of the rows, and how to draw."""
-    others: dict[str, Any] = dict(options)
-    drawing = {name: others.pop(name) for name in _DRAWING & others.keys()}
-    sample_weight = others.pop("sample_weight", None)
-    return Measure.of("NDCGDisplay", others, DisplayOptions), sample_weight, drawing
+def _one_each(argument: str, value: Any, n: int) -> list[Any]:
+    """An entry for each of n curves, from a list of them or from one for all."""
+    if isinstance(value, list | tuple) and len(value) != n:
+        raise ValueError(f"{argument} must have an entry for each of {n} curves, got {value}.")
+    return list(value) if isinstance(value, list | tuple) else [value] * n

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from sklearn_ndcg._checks import Floats
 from sklearn_ndcg._metrics.queries import count_of_queries
 from sklearn_ndcg.inference import _drawing, _results
-from sklearn_ndcg.inference._results import Comparison, query_differences
+from sklearn_ndcg.inference._results import Comparison, NDCGInterval, SegmentTable
 
 _MOST_ROWS = 40
 
@@ -20,25 +19,16 @@ _MOST_ROWS = 40
 class DifferenceDisplay:
     """Differences between two rankers, query by query, from the largest gain to the largest loss.
 
-    Made by `from_comparison`; the constructor takes what it has computed. The areas show what a
-    mean hides: many small differences, or a few large ones that cancel.
+    Made by `from_comparison`. The areas show what a mean hides: many small differences, or a few
+    large ones that cancel.
 
     Parameters
     ----------
-    differences : ndarray of shape (n_queries,)
-        NDCG of the first ranker minus NDCG of the second, descending.
+    comparison : Comparison
+        The result that is drawn.
 
-    mean : float
-        Their mean, weighted if the comparison was.
-
-    interval : tuple of two floats
-        Bounds of the mean.
-
-    names : tuple of two names
-        The rankers.
-
-    confidence_level : float, default=0.95
-        The level of the interval.
+    pair : tuple of two names
+        One of its pairs.
 
     Attributes
     ----------
@@ -77,11 +67,8 @@ class DifferenceDisplay:
     0.95 interval of the mean
     """
 
-    differences: Floats
-    mean: float
-    interval: tuple[float, float]
-    names: tuple[Any, Any]
-    confidence_level: float = 0.95
+    comparison: Comparison
+    pair: tuple[Any, Any]
 
     @classmethod
     def from_comparison(
@@ -94,9 +81,8 @@ class DifferenceDisplay:
         comparison : Comparison
             What `compare_rankers`, `compare_lists` or `compare_runs` returned.
 
-        pair : sequence of two names, default=None
-            One of ``comparison.pairs``, or its names in reverse order, which changes the sign of
-            each difference. None takes the only pair.
+        pair : tuple or list of two names, default=None
+            One of ``comparison.pairs``. None takes the only pair.
 
         ax : matplotlib Axes, default=None
             Where to draw. None makes a new figure.
@@ -115,23 +101,11 @@ class DifferenceDisplay:
             If `pair` is not one of the pairs, or is None and there are several.
         """
         pairs = comparison.pairs
-        if pair is None and len(pairs) == 1:
-            pair = pairs[0]
+        pair = pairs[0] if pair is None and len(pairs) == 1 else pair
         pair = tuple(pair) if isinstance(pair, list) else pair
-        in_any_order = [*pairs, *((second, first) for first, second in pairs)]
-        if pair not in in_any_order:
-            way = f" Pass pair={pairs[0]}, or another." if pair is None else ""
-            raise ValueError(f"pair must be one of {pairs}, got {pair!r}.{way}")
-        row, sign = in_any_order.index(pair) % len(pairs), 1 if pair in pairs else -1
-        first, second = (comparison.values[name] for name in pair)
-        low, high = sorted(sign * float(bound[row]) for bound in comparison.confidence_interval)
-        return cls(
-            differences=np.sort(query_differences(first, second))[::-1],
-            mean=sign * float(comparison.difference[row]),
-            interval=(low, high),
-            names=pair,
-            confidence_level=comparison.confidence_level,
-        ).plot(ax, **options)
+        if pair not in pairs:
+            raise ValueError(f"pair must be one of {pairs}, got {pair!r}.")
+        return cls(comparison=comparison, pair=pair).plot(ax, **options)
 
     def plot(
         self, ax: Any = None, *, name: Any = None, curve_kwargs: Any = None, despine: bool = False
@@ -158,27 +132,24 @@ class DifferenceDisplay:
             What was drawn.
         """
         ax = _drawing.axes(ax)
-        first, second = (_drawing.label(name, 30) for name in self.names)
-        edges = np.arange(len(self.differences) + 1)
-        self.better_, self.worse_ = (
-            ax.stairs(
-                np.maximum(side * self.differences, 0) * side, edges, fill=True, color=color,
-                label=f"{name} is better: {count_of_queries(sum(side * self.differences > 0))}",
-            )
-            for side, name, color in ((1, first, "C0"), (-1, second, "C1"))
-        )  # fmt: skip
-        if not self.differences.all():
-            ties = count_of_queries(sum(self.differences == 0))
-            ax.plot([], [], " ", label=f"ties: {ties}")
-        mean = f"{f'{_drawing.label(name)}: ' if name else ''}mean {self.mean:+.4f}"
-        style = {"color": _drawing.ink(), "linewidth": 1, "label": mean}
-        style = _drawing.style(style, curve_kwargs)
-        self.line_ = ax.axhline(self.mean, **style)
-        label = f"{self.confidence_level:.6g} interval of the mean"
+        comparison, row = self.comparison, self.comparison.pairs.index(self.pair)
+        first, second = (_drawing.label(name) for name in self.pair)
+        values = _results.query_differences(*(comparison.values[name] for name in self.pair))
+        values, edges = np.sort(values)[::-1], np.arange(len(values) + 1)
+        label = f"{first} is better: {count_of_queries(comparison.wins[row])}"
+        self.better_ = ax.stairs(np.maximum(values, 0), edges, fill=True, label=label)
+        label = f"{second} is better: {count_of_queries(comparison.losses[row])}"
+        self.worse_ = ax.stairs(np.minimum(values, 0), edges, fill=True, label=label)
+        if comparison.ties[row]:
+            ax.plot([], [], " ", label=f"ties: {count_of_queries(comparison.ties[row])}")
+        mean = float(comparison.difference[row])
+        label = f"{_drawing.prefix(name)}mean {mean:+.4f}"
+        self.line_ = ax.axhline(mean, **_drawing.LINE | {"label": label} | (curve_kwargs or {}))
+        low, high = (bound[row] for bound in comparison.confidence_interval)
+        label = f"{comparison.confidence_level:.6g} interval of the mean"
         # behind the areas, whose colours it would change
-        self.band_ = ax.axhspan(*self.interval, label=label, **_drawing.shade())
-        ylabel = fill(f"Difference of NDCG, {first} - {second}", 46)
-        ax.set(xlabel="Queries, sorted by difference", ylabel=ylabel)
+        self.band_ = ax.axhspan(low, high, label=label, **_drawing.AREA)
+        ax.set(xlabel="Queries, sorted by difference", ylabel="Difference of NDCG")
         ax.margins(x=0)
         return _drawing.finish(self, ax, despine)
 
@@ -187,8 +158,10 @@ class DifferenceDisplay:
 class IntervalDisplay:
     """NDCG of segments or rankers, or differences of rankers, as points with intervals.
 
-    Made by `from_result`. Each ranker, pair of rankers or segment has a row. A point is hollow if
-    it is the mean of one or two queries.
+    Made by `from_result`. Each ranker, pair of rankers or segment has a row, if its NDCG is
+    defined; of more than 40 rows the 20 largest and the 20 smallest values are shown, with a line
+    between them that says how many are not. A point is hollow if it is the mean of one or two
+    queries.
 
     Parameters
     ----------
@@ -209,10 +182,6 @@ class IntervalDisplay:
 
     band_ : matplotlib Artist or None
         The margin of differences.
-
-    text_ : matplotlib Artist or None
-        How many rows are not shown. Of more than 40 rows only the 20 largest and the 20 smallest
-        values are.
 
     ax_ : matplotlib Axes
         Where it was drawn.
@@ -281,7 +250,7 @@ class IntervalDisplay:
         TypeError
             If `result` is of another type, or is not a comparison and has no differences.
         """
-        kinds = (_results.NDCGInterval, _results.SegmentTable, Comparison)[2 * differences :]
+        kinds = (Comparison,) if differences else (NDCGInterval, SegmentTable, Comparison)
         if not isinstance(result, kinds):
             needed = " or ".join(kind.__name__ for kind in kinds)
             raise TypeError(f"result must be a {needed}, got {type(result).__name__}.")
@@ -300,9 +269,8 @@ class IntervalDisplay:
         name : str, default=None
             What the points are, for the legend.
 
-        curve_kwargs : dict or list of dict, default=None
-            Keyword arguments of matplotlib's `plot` for the points and their intervals. In a
-            comparison with segments there may be one for each ranker or pair.
+        curve_kwargs : dict, default=None
+            Keyword arguments of matplotlib's `plot` for the points and their intervals.
 
         despine : bool, default=False
             Whether to remove the top and right spines.
@@ -311,68 +279,60 @@ class IntervalDisplay:
         -------
         IntervalDisplay
             What was drawn.
-
-        Raises
-        ------
-        ValueError
-            If a list does not have an entry for each ranker or pair.
         """
-        result, segments = self.result, getattr(self.result, "by_segment", {})
-        whole = getattr(result, "overall", result)
-        labels, rows = _rows(result, self.differences)
-        n = len(labels) if segments else 1
-        mean = rows[:, 0].mean() if isinstance(result, Comparison) else whole.ndcg
+        result, differences = self.result, self.differences
+        whole, segments = getattr(result, "overall", result), getattr(result, "by_segment", {})
+        center = 0 if differences else _rows(whole)[1][:, 0].mean()
+        labels, rows = _rows(result, differences)
+        n_colors = len(labels) if segments else 1
         if segments:
-            names = [_drawing.shortened(segment, 24) for segment in ("all", *segments)]
-            name = labels[0] if n == 1 and name is None else name
-            labels = [f"{s}: {label}" if n > 1 else s for s in names for label in labels]
-            parts = [_rows(part, self.differences)[1] for part in segments.values()]
+            if n_colors == 1 and name is None:
+                name = " - ".join(map(str, result.pairs[0]))
+            parts = [_rows(part, differences)[1] for part in segments.values()]
             rows = np.concatenate([rows, *parts])
-        shown, few = np.arange(len(rows)), rows[:, 3] <= 2
-        y = shown + 0.5 * (n > 1) * (shown // n)
-        if len(rows) > _MOST_ROWS:
-            half, values = _MOST_ROWS // 2, rows[:, 0]
-            falling = np.argsort(-np.nan_to_num(values, nan=float(np.nanmedian(values))))
-            shown = np.r_[falling[:half], falling[-half:]]
-            y = np.r_[:half, half + 1 : _MOST_ROWS + 1]
-        # rows below the last are for the legend
-        bottom, longest = y[-1] + 2.6 + 0.8 * few[shown].any(), max(map(len, labels))
-        ax = _drawing.axes(ax, (max(6.4, 3.6 + 0.085 * longest), 0.9 + 0.25 * bottom))
-        styles = _drawing.one_each("curve_kwargs", curve_kwargs, n)
-        colors = [ax.plot([], [])[0].get_color() for _ in range(n)]
+            names = map(_drawing.label, ("all", *segments))
+            labels = [f"{s}: {label}" if n_colors > 1 else s for s in names for label in labels]
+        shown = np.flatnonzero(~np.isnan(rows[:, 0]))
+        if len(shown) > _MOST_ROWS:
+            half, falling = _MOST_ROWS // 2, shown[np.argsort(-rows[shown, 0])]
+            shown = np.r_[falling[:half], len(rows), falling[-half:]]
+            labels.append(f"({len(falling) - _MOST_ROWS} more rows)")
+            rows = np.vstack([rows, [np.nan] * 4])
+        bottom = len(shown) + 2.4  # with room for the legend
+        size = max(6.4, 3.6 + 0.085 * max(map(len, labels))), 0.9 + 0.25 * bottom
+        ax = _drawing.axes(ax, size)
+        few, face = rows[:, 3] <= 2, ax.get_facecolor()
         self.points_ = []
-        for row, at in zip(shown, y, strict=True):
-            style = {"marker": "o", "markevery": [1], "linestyle": "-", "color": colors[row % n]}
-            style |= {"markerfacecolor": ax.get_facecolor()} if few[row] else {}
-            style = _drawing.style(style, styles[row % n])
-            self.points_ += ax.plot(rows[row, [1, 0, 2]], [at] * 3, **style)
-        level = f"{f'{_drawing.label(name)}, ' if name else ''}{whole.confidence_level:.6g}"
-        for is_few, point in dict(zip(few[shown][::-1], self.points_[::-1], strict=True)).items():
-            point.set_label("1 or 2 queries" if is_few else f"{level} interval")
-        at, label = (0, None) if self.differences else (mean, f"mean {mean:.4f}")
-        self.line_ = ax.axvline(at, color=_drawing.ink(), lw=1, ls="--", label=label, zorder=0)
-        self.band_ = self.text_ = None
-        if self.differences and result.margin is not None:
+        for y, row in enumerate(shown):
+            color = _drawing.COLORS[row % n_colors % len(_drawing.COLORS)]
+            style: Any = {"color": color, "linestyle": "-", "marker": "o", "markevery": [1]}
+            style |= {"markerfacecolor": face if few[row] else "auto"} | (curve_kwargs or {})
+            self.points_ += ax.plot(rows[row, [1, 0, 2]], [y] * 3, **style)
+        level = f"{whole.confidence_level:.6g} interval"
+        self.points_[0].set_label(_drawing.prefix(name) + level)
+        if few[shown].any():
+            ax.plot([], [], "o", color="0.5", markerfacecolor=face, label="1 or 2 queries")
+        label = None if differences else f"mean {center:.4f}"
+        style = _drawing.LINE | {"linestyle": "--", "zorder": 0, "label": label}
+        self.line_, self.band_ = ax.axvline(center, **style), None
+        if differences and result.margin is not None:
             label = f"margin {result.margin:g}"
-            self.band_ = ax.axvspan(-result.margin, 0, label=label, **_drawing.shade())
-        if len(shown) < len(rows):
-            text = f"{len(rows) - len(shown)} of {len(rows)} rows in between are not shown"
-            center = {"ha": "center", "va": "center", "backgroundcolor": ax.get_facecolor()}
-            self.text_ = ax.text(0.5, half, text, transform=ax.get_yaxis_transform(), **center)
-        ax.set_yticks(y, [_drawing.label(labels[row], 80) for row in shown])
-        ax.set(xlabel=f"{'Difference of ' * self.differences}NDCG", ylim=(bottom, -0.7))
+            self.band_ = ax.axvspan(-result.margin, 0, label=label, **_drawing.AREA)
+        ax.set_yticks(range(len(shown)), [labels[row] for row in shown])
+        ax.set(xlabel=f"{'Difference of ' * differences}NDCG", ylim=(bottom, -0.7))
         ax.locator_params(axis="x", nbins=6)
         return _drawing.finish(self, ax, despine, loc="lower right", fontsize="small")
 
 
-def _rows(result: Any, differences: bool) -> tuple[list[str], Floats]:
+def _rows(result: Any, differences: bool = False) -> tuple[list[str], Floats]:
     """Labels of the rows of a result, and their values, bounds and numbers of queries."""
     names, values = getattr(result, "segments", ["all"]), result.ndcg
     interval = result.confidence_interval
-    if differences:
-        names = [" - ".join(_drawing.shortened(name, 24) for name in pair) for pair in result.pairs]
-        values = result.difference
-    elif isinstance(result, Comparison):
+    if isinstance(result, Comparison) and not differences:
         names, values, interval = result.ndcg, [*values.values()], result.ndcg_interval
+    labels = list(map(_drawing.label, names))
+    if differences:
+        labels = [" - ".join(map(_drawing.label, pair)) for pair in result.pairs]
+        values = result.difference
     columns = np.broadcast_arrays(np.atleast_1d(values), *interval, result.n_queries)
-    return [_drawing.shortened(name, 51) for name in names], np.transpose(columns)
+    return labels, np.transpose(columns)

@@ -182,14 +182,3 @@ def test_frames_of_rankers_and_queries():
     assert queries.mean().to_dict() == pytest.approx(found.ndcg, abs=1e-15)
     with pytest.raises(ValueError, match="of must be one of 'pairs', 'rankers', 'queries'; got"):
         found.to_frame("segments")
-
-
-def test_explanations_say_how_much_was_judged():
-    y, s = matrices(20)
-    y = y.astype(float)
-    y[np.argsort(np.argsort(-s, axis=1), axis=1) < 2] = np.nan  # the first two of each query
-    first, second = {"unjudged": "zero"}, {"unjudged": "omit", "k": 8}
-    found = explain_difference(y, s, first, second)
-    assert found.judged == 6 / 8
-    assert repr(found).startswith("20 queries, 75.0% judged\n")
-    assert explain_difference(*matrices(20), "sklearn", "lightgbm").judged == 1

@@ -1,6 +1,6 @@
 """explain_query: every column against loops, its last rank against the metrics, its text."""
 
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from math import inf, nan
 
 import numpy as np
@@ -56,7 +56,7 @@ TIES = st.sampled_from([{"ties": name} for name in ("average", "stable", "worst"
 
 @settings(max_examples=examples(60), deadline=None)
 @given(OPTIONS, TIES | st.just({"ignore_ties": True}), st.integers(0, 5), st.booleans())
-def test_the_last_rank_has_the_digits_of_the_metrics(options, ties, seed, as_matrix):
+def test_the_last_rank_has_the_values_of_the_metrics(options, ties, seed, as_matrix):
     y_true, y_score, groups = ragged_rows(seed, n_queries=12, longest=20)
     y_true = np.where(np.random.default_rng(seed).random(len(y_true)) < 0.2, nan, y_true)
     if as_matrix:
@@ -74,8 +74,8 @@ def test_the_last_rank_has_the_digits_of_the_metrics(options, ties, seed, as_mat
         if not len(ranks["rank"]):  # nothing is judged or retrieved
             assert total == 0
             continue
-        assert_same(ranks["ndcg"][-1], value)
-        assert ranks["dcg"][-1] == total
+        assert ranks["ndcg"][-1] == pytest.approx(value, abs=1e-14, nan_ok=True)
+        assert ranks["dcg"][-1] == pytest.approx(total, abs=1e-13)
         assert np.cumsum(ranks["discounted_gain"]) == pytest.approx(ranks["dcg"], abs=1e-13)
         rows = (query if as_matrix else groups == query,)
         data = y_true[rows], y_score[rows], np.zeros(len(y_true[rows]))
@@ -166,10 +166,9 @@ def test_text_and_frame():
 def test_long_queries_print_their_first_and_last_ranks():
     n = 10_000
     found = explain_query([np.arange(n) % 4], [-np.arange(n)])
-    _, _, *lines, note = str(found).splitlines()
+    _, _, *lines = str(found).splitlines()
     ranks = [line.split()[0] for line in lines]
     assert ranks == [*map(str, range(1, 21)), "...", *map(str, range(n - 4, n + 1))]
-    assert note == "25 of 10000 ranks; to_frame() has all."
     assert len(found.ranks["ndcg"]) == n
     assert len(str(explain_query([[1] * 60], [range(60)])).splitlines()) == 62
 
@@ -237,9 +236,9 @@ QUERIES = {
     "float": (np.array([0.5, 1]), [0.5, np.float32(0.5)]),
     "text": (["a", "b"], ["a", np.str_("a")]),
     "day": (DAYS, [DAYS[0], "2024-01-01", date(2024, 1, 1), datetime(2024, 1, 1)]),
-    "second": (DAYS.astype("M8[ns]"), [DAYS[0], "2024-01-01", "2024-01-01 00:00:00", date(2024, 1, 1), datetime(2024, 1, 1)]),
+    "second": (DAYS.astype("M8[ns]"), [DAYS[0], "2024-01-01", date(2024, 1, 1), datetime(2024, 1, 1)]),
     "date": ([date(2024, 1, 1), date(2024, 1, 2)], [DAYS[0], "2024-01-01", date(2024, 1, 1)]),
-    "several": ([np.array([1, 2]), DAYS], [(1, DAYS[0]), (np.int64(1), "2024-01-01")]),
+    "several": ([np.array([1, 2]), DAYS], [(1, DAYS[0]), (np.int64(1), date(2024, 1, 1))]),
 }  # fmt: skip
 
 
@@ -255,10 +254,9 @@ def test_a_query_of_pandas():
     days = pandas.Series(
         pandas.to_datetime(["2024-01-01 05:00:00.000000001", "2024-01-02 00:00:00.0"])
     )
-    for groups in (days, days.dt.tz_localize("Asia/Tokyo"), days.dt.tz_localize(UTC)):
-        for number in (0, 1):
-            found = explain_query([1, 2], [1, 2], groups=groups, query=groups[number])
-            assert found.ranks["relevance"] == [number + 1]
+    for number in (0, 1):
+        found = explain_query([1, 2], [1, 2], groups=days, query=days[number])
+        assert found.ranks["relevance"] == [number + 1]
     with pytest.raises(ValueError, match="2024-01-01 05:00:00 is not among the ids"):
         explain_query([1, 2], [1, 2], groups=days, query=pandas.Timestamp("2024-01-01 05:00:00"))
 
@@ -268,7 +266,7 @@ def test_a_query_of_pandas():
     [
         (list("abcd"), None, "query is missing: pass query= one of the 4 ids, 'a', 'b', 'c', ...$"),
         (list("abcd"), "z", "query 'z' is not among the ids: pass query= one of the 4 ids, 'a', "),
-        ([1, 2, 3, 4], "1", "query '1' is not among the ids"),
+        ([1, 2, 3, 4], "5", "query '5' is not among the ids"),
         ([1, 2, 3, 4], [1, 2], r"query \[1, 2\] is not among the ids"),
         ([1, 2, 3, 4], np.array([1, 2]), "is not among the ids"),
         ([1, 1, 1, 1], 2, "pass query= one of the 1 ids, 1"),
@@ -317,11 +315,9 @@ def test_names_of_documents_in_rows():
 def test_names_of_documents_in_pandas():
     pandas = pytest.importorskip("pandas")
     rows = pandas.Series([1, 0, 2], index=[7, 8, 9]), [1, 3, 2]
-    assert explain_query(*rows, groups=[0, 0, 0]).ranks["document"].tolist() == [8, 9, 7]
-    same = rows[0].set_axis([7, 7, 7])  # such as the query in the index
-    assert explain_query(same, rows[1], groups=[0, 0, 0]).ranks["document"].tolist() == [1, 2, 0]
-    table = pandas.DataFrame([[1, 0, 2]], columns=list("ABC"))
-    assert explain_query(table, [rows[1]]).ranks["document"].tolist() == list("BCA")
+    found = explain_query(*rows, groups=[0, 0, 0], ids=rows[0].index)
+    assert found.ranks["document"].tolist() == [8, 9, 7]
+    assert explain_query(*rows, groups=[0, 0, 0]).ranks["document"].tolist() == [1, 2, 0]
     with pytest.raises(ValueError, match="y_true and ids have the same labels in their index, but"):
         explain_query(*rows, groups=[0, 0, 0], ids=rows[0][::-1])
 

@@ -51,14 +51,11 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn_ndcg import (
     GroupedRanker,
     QuerySplitter,
-    dcg_samples,
     dcg_score,
     jarvelin_kekalainen,
     make_dcg_scorer,
     make_ndcg_scorer,
     make_query_scorer,
-    ndcg_curve,
-    ndcg_samples,
     ndcg_score,
     one_ranking,
 )
@@ -1134,14 +1131,6 @@ def test_a_notebook_shows_what_is_measured():
     assert not callable(scorer._repr_mimebundle_)
     for words in ("measure=Measure(k=[1, 10], gain='exponential')", "group_by='query'"):
         assert words in repr(scorer)
-
-
-@pytest.mark.parametrize("metric", [ndcg_score, dcg_score, ndcg_samples, dcg_samples, ndcg_curve])
-def test_a_metric_as_scoring_is_refused_with_the_scorer_to_use(metric, data):
-    X, y, _ = data
-    words = f"{metric.__name__} takes y_true.*LinearRegression.*make_{metric.__name__.split('_')[0]}_scorer"
-    with pytest.raises(TypeError, match=words):
-        cross_val_score(LinearRegression(), X, y, scoring=metric, error_score="raise")
 
 
 def test_curve_displays_label_their_axis_with_the_name_of_the_scorer():
