@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from contextlib import suppress
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -46,9 +45,7 @@ def values_by(X: Any, by: Any, default: Any = None, y: Any = None, name: str = "
 
 def _refuse_changed_ids(ids: Any, key: Any) -> None:
     """Raise if the numbers in a column show that an encoder or a cast has changed ids."""
-    if hasattr(getattr(ids, "dtype", None), "ordered"):
-        ids = np.asarray(ids.dtype.categories)
-    if getattr(ids, "dtype", None) == "O" and len(ids) and isinstance(next(iter(ids)), Real):
+    if getattr(ids, "dtype", None) == "O" and len(ids) and isinstance(next(iter(ids)), float):
         with suppress(TypeError, ValueError):
             ids = np.asarray(ids, dtype=np.float64)
     dtype = getattr(ids, "dtype", getattr(ids, "type", None))
@@ -101,12 +98,6 @@ def _index_levels(X: Any) -> list[Any]:
 
 
 def _array_column(X: Any, key: Any, name: str) -> Any:
-    is_list = isinstance(X, list | tuple)
-    if is_list and X and isinstance(X[0], dict):
-        raise ValueError(
-            f"{name}={key!r} names a column, but X is a list of dicts: pass a callable, "
-            f"{name}=lambda X: [row[{key!r}] for row in X], or make a DataFrame of X."
-        )
     if not is_integer(key):
         raise ValueError(
             f"{name}={key!r} is a name, but X arrived as {type(X).__name__}, without names: "
@@ -117,28 +108,25 @@ def _array_column(X: Any, key: Any, name: str) -> Any:
             "an index level and set_output(transform='pandas'), pass groupedranker__groups to fit, "
             "or put GroupedRanker around it; split X before: cv=list(splitter.split(X, y, groups))."
         )
-    # a list of (features, target) pairs is not a table: its last column would be the target
-    if is_list and any(np.ndim(cell) for row in X[:1] if np.iterable(row) for cell in row):
-        what = f"is a {type(X).__name__} of nested rows"
-    elif not (is_list or hasattr(X, "shape") or hasattr(X, "__array__")):
-        what = f"is a {type(X).__name__}"
-    else:
-        matrix = _matrix(X)
-        what = f"has shape {matrix.shape}"
-        if len(matrix.shape) == 2 and -matrix.shape[1] <= key < matrix.shape[1]:
-            if hasattr(matrix, "toarray"):  # [key], as SciPy before 1.13 cannot slice one column
-                return matrix[:, [key]].toarray().ravel()
-            return matrix[:, key]
-    raise ValueError(
-        f"{name}={key} is not a column of X, which {what}: pass the number of a column of an "
-        "array, or a callable that finds the values in X."
-    )
+    matrix = _matrix(X)
+    is_table = len(matrix.shape) == 2
+    # a list of (features, target) pairs is no table: its last column would be the target
+    if is_table and matrix.dtype == object:
+        is_table = not any(map(np.ndim, matrix[:1].ravel()))
+    if not is_table or not -matrix.shape[1] <= key < matrix.shape[1]:
+        raise ValueError(
+            f"{name}={key} is not a column of X, a {type(X).__name__} of shape {matrix.shape}: "
+            "pass the number of a column of an array, or a callable that finds the values in X."
+        )
+    if hasattr(matrix, "toarray"):  # [key], as SciPy before 1.13 cannot slice one column
+        return matrix[:, [key]].toarray().ravel()
+    return matrix[:, key]
 
 
 def _matrix(X: Any) -> Any:
     """X as an array or sparse matrix that can be indexed; a list keeps its values as they are."""
     if not hasattr(X, "shape"):
-        return np.asarray(X, dtype=object if isinstance(X, list | tuple) else None)
+        return np.asarray(X, dtype=None if hasattr(X, "__array__") else object)
     return X.tocsr() if hasattr(X, "tocsr") else X
 
 
@@ -165,32 +153,12 @@ def without_columns(X: Any, keys: list[Any]) -> Any:
     return kept if hasattr(X, "shape") else np.array(kept.tolist())
 
 
-def refuse_lacking(X: Any, keys: list[Any], n_columns: int) -> None:
-    """Raise if an array, which has no names, lacks as many columns as there are `keys`."""
-    if keys and np.shape(X if hasattr(X, "shape") else X[:1])[1:] == (n_columns - len(keys),):
-        raise ValueError(
-            f"X has {n_columns - len(keys)} features, but GroupedRanker is expecting {n_columns} "
-            f"features as input, with column {', '.join(map(repr, keys))} for the ids or their "
-            "order. To leave these out, pass tables with column names, to fit too."
-        )
-
-
-def as_in_fit(X: Any, keys: list[Any], names: list[Any], may_lack: bool) -> Any:
-    """X without the columns in `keys`; of a table those in `names`, in their order."""
-    found = column_names(X)
-    if not (found and names):
-        return without_columns(X, keys)
-    X = without_columns(X, [key for key in keys if key in found])
-    names = [name for name in names if name not in keys]
+def features(X: Any, keys: list[Any], names: list[Any], may_lack: bool) -> Any:
+    """The columns of a table that are among `names`, in their order, without those in `keys`."""
+    found, names = column_names(X) or [], [name for name in names if name not in keys]
     missing = [name for name in names if name not in found]
     if missing and not may_lack:
-        listed = "\n- ".join(map(str, missing))
-        raise ValueError(
-            "The feature names should match those that were passed during fit.\n"
-            f"Feature names seen at fit time, yet now missing:\n- {listed}."
-        )
-    if column_names(X) == names:
-        return X
+        raise ValueError(f"X needs the columns of fit, but lacks {', '.join(map(repr, missing))}.")
     names = [name for name in names if name in found]
     return X[names] if hasattr(X, "iloc") else X.select(names)
 

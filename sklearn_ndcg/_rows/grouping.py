@@ -233,19 +233,14 @@ def _warn_of_text_for_time(labels: NDArray[Any], asked_by: str, *, is_named: boo
     texts = [label[0] if label and isinstance(label, tuple) else label for label in labels]
     if not asked_by or not isinstance(texts[0], str) or all(map(_DATE.match, texts)):
         return
-    if len(set(map(len, texts))) == 1 and all(map(str.isdecimal, texts)):
-        return
-    if not is_named:
+    are_numbers = all(map(str.isdecimal, texts))
+    is_doubted = are_numbers or not is_named or all(map(_UNSORTED_DATE.match, texts))
+    if is_doubted and not (are_numbers and len(set(map(len, texts))) == 1):
+        what = "the values of order_by" if is_named else "the ids"
         warn(
-            f"{asked_by} needs the order of time and takes the order of the ids, which are text "
-            f"that does not look like dates ({shown_labels(labels)}). Pass order_by= the column or "
-            "index level of X that has the time, or that of the ids if their order is right."
-        )
-    elif all(map(_UNSORTED_DATE.match, texts)) or all(map(str.isdecimal, texts)):
-        warn(
-            f"{asked_by} needs the order of time, but the values of order_by are text "
-            f"({shown_labels(labels)}), which sorts by its first characters. Convert it to dates, "
-            "with pandas.to_datetime, or to numbers."
+            f"{asked_by} needs the order of time, but {what} are text that may not sort by time "
+            f"({shown_labels(labels)}). Pass order_by= a column or index level of dates or "
+            "numbers, or that of the ids if their order is right."
         )
 
 

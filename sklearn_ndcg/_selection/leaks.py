@@ -128,13 +128,10 @@ class QuerySizes:
         wrong = np.flatnonzero(expected != grouping.lengths)
         if len(wrong):
             first = wrong[np.argsort(grouping.labels[wrong])[0]]
-            n_rows = grouping.lengths[first]
-            are, rows = "is" if len(wrong) == 1 else "are", "row" if n_rows == 1 else "rows"
-            where = "" if n_rows < expected[first] else " in all_groups"
             raise ValueError(
-                f"{len(wrong)} of {len(expected)} scored queries {are} not complete{where}: query "
-                f"{shown_labels(grouping.labels[[first]])} has {n_rows} {rows} here and "
-                f"{expected[first]} in all_groups. Split whole queries, with QuerySplitter or "
+                f"Scored queries are not complete: {len(wrong)} of {len(expected)}. Query "
+                f"{shown_labels(grouping.labels[[first]])} has {grouping.lengths[first]} rows here "
+                f"and {expected[first]} in all_groups. Split whole queries, with QuerySplitter or "
                 "GroupKFold, and do not let the tool draw rows: subsample=1.0, "
                 "resource='max_queries'. all_groups must have the ids of all rows that are split."
             )
@@ -177,7 +174,7 @@ def warn_if_ids_are_features(estimator: Any, X: Any, group_by: Any) -> None:
 
 def _fitted_rankers(estimator: Any) -> Iterator[tuple[Any, bool]]:
     """Fitted rankers in an estimator, and whether only Pipelines and searches are around them."""
-    pending, seen, leaves = [(estimator, True)], set(), set()
+    pending, seen = [(estimator, True)], set()
     while pending:
         model, gets_user_rows = pending.pop()
         if id(model) in seen:
@@ -185,11 +182,9 @@ def _fitted_rankers(estimator: Any) -> Iterator[tuple[Any, bool]]:
         seen.add(id(model))
         if isinstance(getattr(model, "trained_queries_", None), TrainedQueries):
             yield model, gets_user_rows
-        elif type(model) not in leaves:  # look into only one tree of a forest
+        else:
             outer = last_step(getattr(model, "best_estimator_", model))
             inner = _fitted_models(model) if outer is model else [outer]
-            if not inner:
-                leaves.add(type(model))
             pending += [(member, gets_user_rows and member is outer) for member in inner]
 
 

@@ -6,7 +6,7 @@ A library is recognised by its `fit`'s parameter for groups; `INTERFACES` has an
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from inspect import Parameter, signature
 from numbers import Number
@@ -114,7 +114,8 @@ def takes_weights(estimator: Any) -> bool:
     last = last_step(estimator)
     if not hasattr(last, "fit"):  # refused by GroupedRanker.fit
         return True
-    return groups_parameter(last) is not None or not _names_not_taken(last, ["sample_weight"])
+    taken, names = signature(last.fit).parameters.values(), {"sample_weight", *INTERFACES}
+    return any(param.name in names or param.kind is Parameter.VAR_KEYWORD for param in taken)
 
 
 def groups_parameter(last: Any) -> str | None:
@@ -129,12 +130,10 @@ def check_fit_params(rows: QueryRows, inner: Any, dropped: list[Any], stops_earl
     `dropped` are the columns that are removed from X.
     """
     last, fit_params = last_step(inner), rows.params
-    unknown = _names_not_taken(last, fit_params)
-    if unknown:
-        raise TypeError(f"{type(last).__name__}.fit does not take {', '.join(unknown)}.")
     evaluates = {name for name in fit_params if name.startswith("eval_") or name.endswith("_val")}
-    has_steps = inner is not last and len(inner.steps) > 1
-    transformed = rows.metadata.keys() & (inner.transform_input or ()) if has_steps else evaluates
+    transformed = evaluates
+    if inner is not last:
+        transformed = rows.metadata.keys() & (inner.transform_input or ())
     if evaluates and (stops_early or dropped or evaluates.isdisjoint(transformed)):
         raise ValueError(
             f"{', '.join(sorted(evaluates))} cannot be passed: early_stopping=True does not need "
@@ -166,12 +165,12 @@ def _about_columns(inner: Any, last: Any, fit_params: Params) -> Iterator[tuple[
 
 def refuse_row_numbers(ranker: Any, inner: Any, rows: QueryRows) -> None:
     """Raise for what refers to rows by number or order, as rows are sorted by query."""
-    n_rows, is_pairwise = count_rows(rows.y), get_tags(ranker).input_tags.pairwise
     settings = inner.get_params() if hasattr(inner, "get_params") else {}
-    for name, value in (settings | rows.params | {"A precomputed X": is_pairwise}).items():
-        kind, is_text = name.rpartition("__")[2], isinstance(value, str)
-        follows = kind in _STARTS and is_aligned(kind, value, n_rows)
-        if kind not in _ABOUT_ROWS or is_text or follows:
+    settings["A precomputed X"] = get_tags(ranker).input_tags.pairwise
+    for name, value in (settings | rows.params).items():
+        kind = name.rpartition("__")[2]
+        follows = kind in _STARTS and is_aligned(kind, value, count_rows(rows.y))
+        if kind not in _ABOUT_ROWS or follows or isinstance(value, str):
             continue
         if value is True or np.iterable(value) or isinstance(value, PredefinedSplit):
             raise ValueError(
@@ -186,8 +185,6 @@ def params_of_fit(last: Any, train: QueryRows) -> Params:
     name = groups_parameter(last)
     added = INTERFACES[name](train) if name else {"sample_weight": train.weight}
     added = {name: value for name, value in added.items() if value is not None}
-    if train.weight is not None and not takes_weights(last):
-        raise ValueError(f"{type(last).__name__}.fit does not take sample_weight.")
     return added_once(added, train.params)
 
 
@@ -200,12 +197,6 @@ def added_once(added: Params, params: Params) -> Params:
             "early_stopping: leave it out."
         )
     return params | added
-
-
-def _names_not_taken(estimator: Any, names: Iterable[str]) -> list[str]:
-    taken = signature(estimator.fit).parameters
-    takes_any = any(param.kind is Parameter.VAR_KEYWORD for param in taken.values())
-    return [] if takes_any else sorted(set(names) - set(taken))
 
 
 def is_aligned(name: str, value: Any, n_rows: int) -> bool:
@@ -295,9 +286,9 @@ def route(ranker: Any, rows: QueryRows, grouping: Grouping | None) -> QueryRows:
     # parameters that no step requests are meant for the last step, unless it refuses them
     rest = {name for name in rows.params if not (name in asked or answers.get(name) is False)}
     params = {name: rows.params[name] for name in rest} | routed["last"]["fit"]
-    weight = params.pop("sample_weight", None)  # None if it was passed for the steps alone
+    weight = params.pop("sample_weight", None)
     own = BaseEstimator.get_metadata_routing(ranker).fit.requests["sample_weight"]
-    if own is not False or "sample_weight" not in requested:
+    if own is not False:  # or it was passed for the steps alone
         weight = None if answers.get("sample_weight") is False else rows.weight
     metadata = routed["steps"]["fit_transform"] | asked
     return replace(rows, params=params, metadata=metadata, weight=weight)

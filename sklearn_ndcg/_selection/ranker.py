@@ -44,8 +44,8 @@ class _FitWithWeights:
         if ranker is None or libraries.takes_weights(ranker.estimator):
             return fit
         shown: Any = partial(fit)
-        taken = signature(fit).parameters
-        shown.__signature__ = Signature([taken[name] for name in taken if name != "sample_weight"])
+        taken = signature(fit).parameters.values()
+        shown.__signature__ = Signature([each for each in taken if each.name != "sample_weight"])
         return shown
 
 
@@ -234,7 +234,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         X, y, groups, times, weight = self._read_data(X, y, groups, sample_weight, fit_params)
         inner = clone(self.estimator)
         last = libraries.last_step(inner)
-        self._check_groups(groups, last, fit_params)
+        self._check_groups(groups, last)
         self._group_columns = columns.group_columns(X, self.group_by, self.order_by)
         self._columns = columns.column_names(X) or []
         n_rows = columns.count_rows(y)
@@ -435,18 +435,17 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError("Sample weights must contain at least one non-zero number.")
         return X, y, groups, times, weight
 
-    def _check_groups(self, groups: Any, last: Any, fit_params: Params) -> None:
-        misnamed = ", ".join(name for name in libraries.INTERFACES if name in fit_params)
+    def _check_groups(self, groups: Any, last: Any) -> None:
         takes_groups = libraries.groups_parameter(last)
         if groups is not None or not (takes_groups or self.early_stopping):
             return
         what = f"{type(last).__name__}.fit" if takes_groups else "early_stopping=True"
-        found = f"{misnamed} was passed instead of groups" if misnamed else "groups is missing"
         raise ValueError(
-            f"{found}, but {what} needs to know the queries. Pass groups=, one id per row (of "
-            "sizes np.repeat(np.arange(len(sizes)), sizes)), or group_by, which says where in X "
-            "they are. A search passes groups on with sklearn.set_config("
-            "enable_metadata_routing=True), a Pipeline as groupedranker__groups=."
+            f"groups is missing, but {what} needs to know the queries. Instead of qid, group_id "
+            "and group pass groups=, one id per row (of sizes np.repeat(np.arange(len(sizes)), "
+            "sizes)), or group_by, which says where in X they are. A search passes groups on with "
+            "sklearn.set_config(enable_metadata_routing=True), a Pipeline as "
+            "groupedranker__groups=."
         )
 
     def _call_inner(self, method: str, X: Any) -> Any:
@@ -456,18 +455,15 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def _features(self, X: Any) -> Any:
         """X without the group columns, which a table may lack already."""
         check_is_fitted(self)
-        # texts have no features
-        if hasattr(self, "n_features_in_") and len(getattr(X, "shape", (0, 0))) == 1:
-            raise ValueError("X must be 2-D. Reshape your data to one row per document.")
-        keys, names, found = self._group_columns, self._columns, columns.column_names(X)
-        if not (found and names):
-            columns.refuse_lacking(X, keys, getattr(self, "n_features_in_", 0))
-        has_steps = isinstance(self.estimator_, Pipeline) and len(self.estimator_.steps) > 1
-        if not (found and names) or not (keys or has_steps):
+        keys, names = self._group_columns, self._columns
+        is_pipeline = isinstance(self.estimator_, Pipeline)
+        if keys and names and columns.column_names(X):
+            return columns.features(X, keys, names, may_lack=is_pipeline)
+        # a Pipeline checks the names itself, and texts have none
+        is_text = len(getattr(X, "shape", (0, 0))) == 1
+        if keys or not (is_text or (is_pipeline and names)):
             validate_data(self, X, reset=False, skip_check_array=True)
-        elif found != names and not keys:
-            self.estimator_[:1].transform(X)  # raises if the first step refuses these columns
-        return columns.as_in_fit(X, keys, names, may_lack=has_steps)
+        return columns.without_columns(X, keys)
 
     def _warn_of_ids(self, X: Any, y: Any, grouping: Grouping, sorts: bool) -> None:
         """Warn if ids do not look like query ids; of queries only if they affect training."""

@@ -152,12 +152,7 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
             The number of splits.
         """
         splitter = self._splitter()
-        try:
-            return int(splitter.get_n_splits())
-        except (TypeError, ValueError) as error:
-            if X is None:
-                raise ValueError(f"X is None, but cv needs to know the queries: {error}") from error
-        *_, samples = self._samples(X, y, groups)
+        samples = (None, None) if X is None else self._samples(X, y, groups)[-1]
         return int(splitter.get_n_splits(*samples))
 
     # Attributes that scikit-learn's tools read. Those that `cv` lacks are missing here too.

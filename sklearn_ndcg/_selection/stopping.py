@@ -87,16 +87,13 @@ def fit_until_best(
     """Fit `last` with the number of rounds that is best on the held-out rows; return it."""
     taken = signature(last.fit).parameters
     fit = next((fit for name, fit in LIBRARIES.items() if name in taken), None)
-    if ranker.scoring is None and (fit is None or libraries.groups_parameter(last) is None):
+    is_ranker = fit is not None and libraries.groups_parameter(last) is not None
+    can_be_scored = fit is not None or hasattr(last, "staged_predict")
+    if not (is_ranker if ranker.scoring is None else can_be_scored):
         raise ValueError(
-            "early_stopping=True without scoring needs a ranker of LightGBM, XGBoost or CatBoost, "
-            f"but {type(last).__name__} is not one. Pass scoring=make_ndcg_scorer(k=...), which "
-            "also works for their regressors and classifiers, and estimators with staged_predict."
-        )
-    if fit is None and not hasattr(last, "staged_predict"):
-        raise ValueError(
-            "early_stopping=True needs an estimator of LightGBM, XGBoost or CatBoost, or one with "
-            f"staged_predict: {type(last).__name__} cannot be stopped."
+            f"early_stopping=True cannot stop {type(last).__name__}: it needs a ranker of "
+            "LightGBM, XGBoost or CatBoost or, with scoring=make_ndcg_scorer(k=...), any estimator "
+            "of theirs or one with staged_predict."
         )
     return int((fit or _fit_twice)(last, train, HeldOut(ranker, rows), params))
 

@@ -13,7 +13,6 @@ from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import (
     AdaBoostRegressor,
     BaggingRegressor,
-    RandomForestRegressor,
     StackingRegressor,
     VotingClassifier,
     VotingRegressor,
@@ -38,7 +37,6 @@ from sklearn_ndcg import (
     make_ndcg_scorer,
     one_ranking,
 )
-from sklearn_ndcg._selection import leaks
 
 NO_WARNING = {"undefined": 0.0}
 
@@ -263,18 +261,6 @@ def test_a_learner_of_skrub_is_looked_into(data):
     scorer = make_ndcg_scorer(group_by="q", **NO_WARNING)
     with pytest.warns(QueryLeakWarning):
         plan.skb.cross_validate(cv=KFold(4, shuffle=True, random_state=0), scoring=scorer)
-
-
-def test_the_trees_of_a_forest_are_not_looked_into_one_by_one(data, monkeypatch):
-    X, y, query = data
-    looked_into = []
-    fitted_models = leaks._fitted_models
-    monkeypatch.setattr(
-        leaks, "_fitted_models", lambda model: looked_into.append(model) or fitted_models(model)
-    )
-    forest = RandomForestRegressor(50, random_state=0).fit(X, y)
-    make_ndcg_scorer(**NO_WARNING)(forest, X, y, groups=query)
-    assert len(looked_into) <= 3  # the forest, its prototype, a tree
 
 
 # --- false alarms

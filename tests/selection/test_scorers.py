@@ -544,17 +544,15 @@ def test_whole_queries_are_scored_and_parts_refused(container, text, data):
     n_rows, n_queries = np.sum(query == first), len(np.unique(query))
     some = np.delete(np.arange(len(y)), np.flatnonzero(query == first)[0])
     words = (
-        rf"^1 of {n_queries} scored queries is not complete: query {first!r} has {n_rows - 1} "
-        rf"rows? here and {n_rows} in all_groups\. Split whole queries, with QuerySplitter or "
+        rf"^Scored queries are not complete: 1 of {n_queries}. Query {first!r} has {n_rows - 1} "
+        rf"rows here and {n_rows} in all_groups\. Split whole queries, with QuerySplitter or "
         "GroupKFold"
     )
     with pytest.raises(ValueError, match=words):
         scorer(FirstColumn(), X.iloc[some], y[some], groups=query[some])
     others = query.copy()
     others[query == first] = "other" if text else 10**6
-    words = (
-        rf"^1 of {n_queries} .* is not complete in all_groups: .* has {n_rows} rows here and 0 in "
-    )
+    words = rf"not complete: 1 of {n_queries}. .* has {n_rows} rows here and 0 in all_groups"
     with pytest.raises(ValueError, match=words):
         scorer(FirstColumn(), X, y, groups=others)
     wrong_type = np.char.add("x", query.astype(str)) if not text else np.arange(len(y)) // 5
@@ -580,7 +578,7 @@ def test_a_split_of_rows_is_refused(data, shuffle):
     np.testing.assert_array_equal(guarded, plain)
     kfold = KFold(4, shuffle=shuffle, random_state=0 if shuffle else None)
     search = GridSearchCV(Ridge(), {"alpha": [1]}, scoring=scorer, cv=kfold, error_score="raise")
-    with pytest.raises(ValueError, match=r"scored queries are not complete.*QuerySplitter"):
+    with pytest.raises(ValueError, match=r"Scored queries are not complete.*QuerySplitter"):
         search.fit(X, y)
 
 
@@ -589,7 +587,7 @@ def test_routed_groups_are_guarded_too(data, routing):
     X, y, query = data
     scorer = make_ndcg_scorer(all_groups=query)
     assert np.isfinite(cross_validated(X, y, scorer, GroupKFold(4), params={"groups": query})).all()
-    with pytest.raises(ValueError, match="scored queries are not complete"):
+    with pytest.raises(ValueError, match="Scored queries are not complete"):
         cross_validated(X, y, scorer, KFold(4), params={"groups": query})
 
 
@@ -602,7 +600,7 @@ def test_halving_by_rows_is_refused(data):
         Ridge(), {"alpha": [1, 2, 3]}, scoring=scorer, cv=QuerySplitter(2, group_by="q"),
         min_resources=30, random_state=0, error_score="raise",
     )  # fmt: skip
-    with pytest.raises(ValueError, match="scored queries are not complete"):
+    with pytest.raises(ValueError, match="Scored queries are not complete"):
         search.fit(X, y)
 
 
@@ -618,7 +616,7 @@ def test_compound_ids_are_guarded(data):
         expected = ndcg_score(y[whole], X["a"][whole], groups=query[whole])
         assert scorer(FirstColumn(), X[whole], y[whole]) == expected
         with pytest.raises(
-            ValueError, match=r"^1 of 20 scored queries is not complete: query \(0, 0\) has"
+            ValueError, match=r"^Scored queries are not complete: 1 of 20. Query \(0, 0\) has"
         ):
             scorer(FirstColumn(), X[np.arange(len(y)) != np.argmin(query)],
                    y[np.arange(len(y)) != np.argmin(query)])  # fmt: skip
@@ -639,7 +637,7 @@ def test_all_groups_are_shown_in_short_and_survive_copies(data):
     assert {repr(copied) for copied in copies} == {repr(scorer)}
     for copied in (*copies, later, clone(later)):
         assert 0 < copied(FirstColumn(), X, y, groups=query) < 1
-        with pytest.raises(ValueError, match="scored queries is not complete"):
+        with pytest.raises(ValueError, match="Scored queries are not complete"):
             copied(FirstColumn(), X[:-1], y[:-1], groups=query[:-1])
     assert scorer.set_params(all_groups=None).all_groups is None
 
@@ -1352,7 +1350,7 @@ def test_functions_are_routed_and_guarded_like_ndcg(data, routing):
     assert (
         cross_val_score(model, X, y, scoring=weighted, cv=GroupKFold(4), params=params) > 0
     ).all()
-    with pytest.raises(ValueError, match="scored queries is not complete"):
+    with pytest.raises(ValueError, match="Scored queries are not complete"):
         scorer(FirstColumn(), X[1:], y[1:], groups=query[1:])
     with pytest.raises(ValueError, match="got no groups"):
         scorer(FirstColumn(), X, y)

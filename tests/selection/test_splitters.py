@@ -299,7 +299,7 @@ def test_text_is_no_order_in_time(order_by):
             list(splitter.split(X))
     if not order_by:
         with pytest.warns(
-            UserWarning, match=r"TimeSeriesSplit .* does not look like dates \('0.*order_by="
+            UserWarning, match=r"TimeSeriesSplit .* may not sort by time \('0.*order_by="
         ) as caught:
             list(splitter.split(X))
         assert [each.filename for each in caught] == [__file__]
@@ -635,7 +635,7 @@ def test_text_of_order_by_that_sorts_otherwise_warns(texts):
     X = pd.DataFrame({"query": ["a", "b", "c"], "day": texts})
     splitter = QuerySplitter(TimeSeriesSplit(2), group_by="query", order_by="day")
     with pytest.warns(
-        UserWarning, match="TimeSeriesSplit needs the order of time, but the values of"
+        UserWarning, match="TimeSeriesSplit needs the order of time, but the values of order_by"
     ):
         list(splitter.split(X))
     X["day"] = ["2024-04-15", "2024-05-01", "2024-01-02"]

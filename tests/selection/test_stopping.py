@@ -418,10 +418,10 @@ REFUSED = {
     "other queries, callable": (
         Ridge(), {"scoring": make_ndcg_scorer(group_by=one_ranking), "group_by": "a"}, ValueError,
         "leave group_by out"),
-    "nothing staged": (Ridge(), {}, ValueError, "staged_predict: Ridge cannot be stopped"),
+    "nothing staged": (Ridge(), {}, ValueError, "cannot stop Ridge: .* staged_predict"),
     "no scoring": (
         HistGradientBoostingRegressor(), {"scoring": None}, ValueError,
-        r"HistGradientBoostingRegressor is not one. Pass scoring=make_ndcg_scorer\(k="),
+        r"cannot stop HistGradientBoostingRegressor: .* with scoring=make_ndcg_scorer\(k="),
     "own stopping": (
         HistGradientBoostingRegressor(early_stopping=True), {}, ValueError, "leave early_stopping"),
     "own stopping, rounds": (
@@ -460,7 +460,7 @@ def test_settings_that_would_undo_it(data, library, kind, setting, message):
 @pytest.mark.parametrize("library", [lightgbm, xgboost])
 def test_a_regressor_of_these_needs_scoring_and_a_classifier_its_probabilities(data, library):
     X, y, query = data
-    with pytest.raises(ValueError, match="Regressor is not one. Pass scoring="):
+    with pytest.raises(ValueError, match="cannot stop .*Regressor: .* with scoring="):
         stop(library("Regressor"), X, y, query, scoring=None)
     labels = make_ndcg_scorer(k=K, response_method="predict", undefined=0.0)
     with pytest.raises(ValueError, match="probabilities.*response_method='predict': leave that"):
