@@ -304,13 +304,41 @@ def test_version_is_that_of_the_distribution():
     assert f"## {project['version']}" in (ROOT / "CHANGELOG.md").read_text()
 
 
-def test_import_needs_and_loads_no_extra():
-    code = (
-        "import sys, sklearn; before = set(sys.modules); import sklearn_ndcg;"
-        "new = {name.split('.')[0] for name in set(sys.modules) - before};"
-        "print(*new & {'pandas', 'polars', 'pyarrow', 'matplotlib', 'narwhals', 'lightgbm'})"
-    )
-    assert run_python(code).stdout == "\n"
+def test_imports_load_no_extra_and_errors_name_the_one_that_is_missing():
+    code = """
+import sys, sklearn
+extras = "dask duckdb ibis lightgbm matplotlib narwhals pandas polars pyarrow pyspark".split()
+before = set(sys.modules)
+import sklearn_ndcg
+print([name for name in extras if name in set(sys.modules) - before])
+print("frames" in vars(sklearn_ndcg), hasattr(sklearn_ndcg, "nonsense"))
+sys.modules["narwhals.stable.v2"] = None  # scikit-learn may have Narwhals already
+for line in (
+    "import sklearn_ndcg.frames", "from sklearn_ndcg import frames",
+    "import sklearn_ndcg; sklearn_ndcg.frames.ndcg_score",
+):
+    try:
+        exec(line, {})
+    except ImportError as error:
+        print(error)
+del sys.modules["narwhals.stable.v2"]
+import pandas
+before = set(sys.modules)
+table = pandas.DataFrame({"q": [1, 1], "y": [1, 0], "s": [1, 2]})
+sklearn_ndcg.frames.ndcg_score(table, y_true="y", y_score="s", groups="q")
+print([name for name in extras if name in set(sys.modules) - before])
+"""
+    pytest.importorskip("narwhals", reason="the extra `frames` is not installed")
+    loaded, names, *errors, engines = run_python(code).stdout.splitlines()
+    assert (loaded, names, engines) == ("[]", "False False", "[]")
+    # the package is on no index, so its extra does not help users of a clone
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    [needed] = project["optional-dependencies"]["frames"]
+    assert len(errors) == 3
+    for error in errors:
+        assert error.startswith("sklearn_ndcg.frames needs Narwhals")
+        assert "the extra `frames`" in error
+        assert error.endswith(f'python -m pip install "{needed}"')
 
 
 def test_show_versions_names_the_active_kernels(capsys):
