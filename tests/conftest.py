@@ -30,6 +30,11 @@ if "MUTANT_UNDER_TEST" in os.environ:  # mutmut's frames stand between a warning
     _checks._TOOLS += (os.path.dirname(mutmut.__file__),)
 
 
+def pytest_addoption(parser):
+    """Let `--engines=polars,dask` choose the engines whose tables are tested."""
+    parser.addoption("--engines", default="", help="only tables of these: --engines=pandas,polars")
+
+
 def pytest_configure(config):
     """Give whole files to pytest-xdist's workers, so that each file starts its servers once."""
     if config.getoption("dist", "no") == "load":

@@ -30,7 +30,7 @@ COLUMNS = {"y_true": "y", "y_score": "s", "groups": "q"}
 N_ROWS = 3000
 
 
-@pytest.fixture(params=["polars", "duckdb", "ibis", "ibis on polars", "dataset", "dask"])
+@pytest.fixture
 def scan(request, tmp_path):
     """A function that writes columns to three files, and returns a lazy table of them."""
     engine = request.param
@@ -541,7 +541,7 @@ def test_without_memory_and_disk_the_error_is_that_of_duckdb(tmp_path):
     )
 
 
-@pytest.fixture(params=["pyspark", "dask"])
+@pytest.fixture
 def cluster(request):
     """A function that makes a table, whose workers are other processes, from columns."""
     if request.param == "pyspark":
