@@ -1,7 +1,7 @@
 """The pictures of the pages, for light and dark backgrounds.
 
-They are drawn when the site is built, except that of README.md and the front page, which
-``python docs/_figures.py`` draws, from the numbers in README.md.
+Those of README.md and of Markdown pages are in the repository, so that a code host shows them:
+``python docs/_figures.py`` draws them. The others are drawn when the site is built.
 """
 
 import re
@@ -147,11 +147,16 @@ def front(ax):
     ax.tick_params(left=False)
 
 
-def draw_all(folder):
-    """Write an SVG of each picture, for each background, into `folder`."""
+def draw_for_markdown(folder):
+    """Write the pictures of README.md and of Markdown pages into `folder`."""
+    save(folder, front, figsize=(4.8, 2.2))
     for draw in (gains, discounts, ties):
         save(folder, draw)
     save(folder, segments, figsize=(6.4, 2.6))
+
+
+def draw_for_site(folder):
+    """Write the pictures of the API pages and of the gallery into `folder`."""
     for draw in (ndcg_display, difference_display, interval_display):
         save(folder, draw, figsize=(8, 4.2))
     for draw in (three_libraries, larger_than_memory):
@@ -173,9 +178,10 @@ def save(folder, draw, **options):
             figure, ax = plt.subplots(**{"figsize": (6.4, 3.8), "layout": "constrained"} | options)
             draw(ax)
             path = folder / f"{draw.__name__}-{ground}.svg"
-            figure.savefig(path, transparent=True, metadata={"Date": None})
+            no_metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+            figure.savefig(path, transparent=True, metadata=no_metadata)
             plt.close(figure)
 
 
 if __name__ == "__main__":
-    save(Path(__file__).parent / "_static", front, figsize=(4.8, 2.2))
+    draw_for_markdown(Path(__file__).parent / "_static")

@@ -3,9 +3,11 @@
 Everything that the build makes is in docs/generated and docs/_build.
 """
 
+import os
 import re
 import runpy
 import zlib
+from html import unescape
 from importlib import import_module
 from pathlib import Path
 
@@ -37,7 +39,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "_templates"]
+exclude_patterns = ["_build", "_templates", "design"]  # design notes are read in the repository
 smartquotes = False  # readers copy "log" from the pages
 default_role = "py:obj"  # `ndcg_score` is a link if it is documented
 myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "dollarmath"]
@@ -56,12 +58,15 @@ html_static_path = ["_static"]
 html_favicon = "_static/favicon.svg"
 html_css_files = ["site.css"]
 html_show_sourcelink = False
-# pages without pages below them, and examples, whose code is wide
-_ALONE = "index guide tuning how_to evidence whose_ndcg scale tools other_tools errors"
-html_sidebars = {page: [] for page in [*_ALONE.split(), "generated/examples/*"]}
+# pages without pages below them, and recipes and examples, whose code is wide
+_ALONE = "index guide formula tuning evidence whose_ndcg coming_from glossary scale tools"
+_ALONE += " other_tools errors how_to* generated/examples/*"
+html_sidebars = {page: [] for page in _ALONE.split()}
 html_theme_options = {
+    "logo": {"text": "sklearn_ndcg"},
     "navbar_align": "left",
-    "header_links_before_dropdown": 8,
+    "navbar_persistent": ["search-button"],
+    "header_links_before_dropdown": 6,
     "show_toc_level": 2,
     "footer_start": ["copyright"],
     "footer_end": [],
@@ -83,6 +88,8 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_signature": False,
     "write_computation_times": False,
+    "min_reported_time": 3600,
+    "thumbnail_size": (800, 480),
     "remove_config_comments": True,
 }
 
@@ -122,6 +129,8 @@ _LINKED = {full.rpartition(".")[2]: full for full, _ in public_names("sklearn")}
 for _module in (sklearn_ndcg, sklearn_ndcg.inference):
     _LINKED |= {name: f"{_module.__name__}.{name}" for name in _module.__all__}
 del _LINKED["ndcg_score"], _LINKED["dcg_score"]
+# Libraries with classes of the same names: "mlxtend `SequentialFeatureSelector`"
+_OTHERS = re.compile(r"\b(dask-ml|imbalanced-learn|mlxtend|yellowbrick)('s)? $")
 _NOT_LINKED = (
     addnodes.desc_signature, addnodes.pending_xref, nodes.FixedTextElement, nodes.math,
     nodes.reference, nodes.strong, nodes.title,
@@ -130,12 +139,34 @@ _NOT_LINKED = (
 
 def prepare_sources(app):
     """Draw the figures, and write the inventories of other libraries."""
-    runpy.run_path(str(here / "_figures.py"))["draw_all"](generated / "figures")
+    runpy.run_path(str(here / "_figures.py"))["draw_for_site"](generated / "figures")
     for library, (_, folder, _) in _LIBRARIES.items():
         lines = [f"{n} py:{kind} 1 {folder}/{n}.html#$ -\n" for n, kind in public_names(library)]
         head = f"# Sphinx inventory version 2\n# Project: {library}\n# Version: stable\n# zlib\n"
         body = zlib.compress("".join([*lines, _LABELS]).encode())
         (generated / f"{library}.inv").write_bytes(head.encode() + body)
+
+
+def follow_theme(app, doctree):
+    """Let pictures follow the switch of the site; <picture> follows the reader's system."""
+    for node in list(doctree.findall(nodes.raw)):
+        if found := re.search('srcset="(.*?)".*src="(.*?)" alt="(.*?)"', node.astext(), re.DOTALL):
+            *paths, alt = found.groups()
+            uris = [path.removeprefix("docs/") for path in paths]  # README.md is above docs
+            images = [
+                nodes.image(uri=uri, alt=unescape(alt), classes=[f"only-{ground}"])
+                for ground, uri in zip(("dark", "light"), uris, strict=True)
+            ]
+            node.replace_self(nodes.paragraph("", "", *images))
+
+
+def offer_files(app, doctree):
+    """Make downloads of links to Markdown files that are not pages of the site."""
+    for node in list(doctree.findall(addnodes.pending_xref)):
+        if node.get("refdomain") == "doc" and node["reftarget"] not in app.env.found_docs:
+            path = os.path.relpath(here / f"{node['reftarget']}.md", here)
+            link = addnodes.download_reference("", "", *node.children, reftarget=path)
+            node.replace_self(link)
 
 
 def fix_page(app, doctree):
@@ -155,6 +186,7 @@ def link_names(app, doctree):
         node["reftarget"] = _LINKED.get(node["reftarget"], node["reftarget"])
     for text in list(doctree.findall(nodes.Text)) if page != "index" else []:  # cards are links
         node = text.parent if isinstance(text.parent, nodes.literal) else text
+        before = node.parent[: node.parent.index(node)]
         # "Comparison" is a name where it stands alone, and a word in a sentence
         alone = text in _LINKED or node is not text
         words = [str(text)] if alone else re.split(r"\b([A-Za-z]+[A-Z_]\w*)\b", text)
@@ -162,6 +194,8 @@ def link_names(app, doctree):
         while above and not isinstance(above, _NOT_LINKED):
             above = above.parent
         if above or _LINKED.keys().isdisjoint(words):
+            continue
+        if before and _OTHERS.search(before[-1].astext()):
             continue
         parent, parts = node.parent, [node] if alone else [nodes.Text(word) for word in words]
         for place, word in enumerate(words):
@@ -173,6 +207,8 @@ def link_names(app, doctree):
 
 def setup(app):
     """Register the functions above with Sphinx."""
+    for function in (follow_theme, offer_files):  # before Sphinx collects images and downloads
+        app.connect("doctree-read", function, priority=400)
     app.connect("doctree-read", fix_page)
     app.connect("doctree-read", link_names)
     # before the gallery and intersphinx read them, which they do at the default priority

@@ -5,7 +5,8 @@ Score Parquet files larger than memory
 
 The scores of a model are often stored in Parquet files that do not fit into memory. Here DuckDB
 reads a folder of them under a memory limit, some queries at a time. ``ndcg_by_query`` gives a table
-of NDCG by query, which DuckDB writes to a file, and ``ndcg_score`` the mean.
+of NDCG by query, which DuckDB writes to a file, and ``ndcg_score`` the mean. This needs
+``pip install ".[frames]" duckdb pyarrow``.
 """
 
 # sphinx_gallery_thumbnail_path = "generated/figures/larger_than_memory-light.svg"

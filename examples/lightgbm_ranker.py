@@ -5,7 +5,8 @@ Tune a ranker of LightGBM
 
 ``LGBMRanker`` wants to know how many rows each query has. The folds of GridSearchCV do not know
 that. In a ``GroupedRanker`` it takes one query id per row, here from the index of X, and is tuned
-like any regressor. ``XGBRanker`` and ``CatBoostRanker`` can take its place.
+like any regressor. ``XGBRanker`` and ``CatBoostRanker`` can take its place. All need
+``pip install ".[examples,rankers]"``.
 """
 
 import matplotlib.pyplot as plt
@@ -35,6 +36,5 @@ search.fit(X_train, y_train, groups=X_train.index)
 print(f"NDCG@10 {search.best_score_:.4f} in the search, with {search.best_params_}")
 print(f"NDCG@10 {search.score(X_test, y_test):.4f} for users never seen")
 
-options = {"group_by": "user", "k": 20, "plot_chance_level": True}
-NDCGDisplay.from_estimator(search, X_test, y_test, name="LightGBM", **options)
+NDCGDisplay.from_estimator(search, X_test, y_test, group_by="user", k=20, name="LightGBM")
 plt.show()

@@ -9,10 +9,9 @@ changes which recommender looks best. None is wrong, but each answers another qu
 """
 
 import matplotlib.pyplot as plt
-import pandas as pd
 from movielens import load_lists, load_ratings
 
-from sklearn_ndcg.inference import compare_lists
+from sklearn_ndcg.inference import IntervalDisplay, compare_lists
 
 # %%
 # A film that nobody judged
@@ -35,10 +34,9 @@ print(zero)
 omit = compare_lists(truth, lists, unjudged="omit", **options)
 print(omit)
 
-ndcg = pd.DataFrame({'"zero"': zero.ndcg, '"omit"': omit.ndcg})
-ax = ndcg.plot.barh(xlabel="NDCG@10", title="Who is best?", xlim=(0, 1), figsize=(6.4, 3.2))
-ax.legend(title="unjudged=")
-ax.figure.tight_layout()
+_, axes = plt.subplots(2, figsize=(6.4, 4), layout="constrained")
+IntervalDisplay.from_result(zero, ax=axes[0]).ax_.set_title("unjudged='zero'")
+IntervalDisplay.from_result(omit, ax=axes[1]).ax_.set_title("unjudged='omit'")
 
 # %%
 # A user without a list

@@ -16,8 +16,8 @@ from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict
 
-from sklearn_ndcg import make_ndcg_scorer
-from sklearn_ndcg.inference import DifferenceDisplay, NDCGDisplay, compare_rankers
+from sklearn_ndcg import NDCGDisplay, make_ndcg_scorer
+from sklearn_ndcg.inference import DifferenceDisplay, IntervalDisplay, compare_rankers
 
 # %%
 # The search
@@ -50,6 +50,7 @@ scores["sum"] = X["film_mean"] + X["neighbours"] + X["genre_taste"]
 scores["film mean"] = X["film_mean"]
 comparison = compare_rankers(y, scores, groups=users, random_state=0, **metric)
 print(comparison)
+IntervalDisplay.from_result(comparison, differences=True)
 
 # %%
 # The best candidate may as well be the second: the interval of their difference has 0 in it. It

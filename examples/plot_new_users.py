@@ -16,7 +16,7 @@ from movielens import load_ratings
 from sklearn.metrics.pairwise import cosine_similarity
 from sklearn.model_selection import KFold
 
-from sklearn_ndcg.inference import DifferenceDisplay, compare_lists
+from sklearn_ndcg.inference import DifferenceDisplay, IntervalDisplay, compare_lists
 
 # %%
 # Two recommenders
@@ -24,7 +24,7 @@ from sklearn_ndcg.inference import DifferenceDisplay, compare_lists
 # The first lists the films that most users like, by four stars or more. The second lists those that
 # 50 neighbours like: the users whose liked films have most in common with what this user has liked
 # so far. Both know four fifths of the users, and list ten films that one of the others has not
-# rated yet. The truth is what that user rates later: 1 for a liked film, otherwise 0.
+# rated yet. The truth is what that user likes later; a film without a rating counts as not liked.
 
 ratings = pd.concat(load_ratings())
 ratings["n_before"] = ratings.groupby("user").cumcount()
@@ -42,8 +42,7 @@ for train, test in KFold(5, shuffle=True, random_state=0).split(rating):
         popularity = np.broadcast_to(likes[train].sum(axis=0), neighbours.shape)
         for row in np.flatnonzero(later.any(axis=1)):
             query = rating.index[test[row]], n_ratings
-            liked = likes[test[row], later[row]].astype(int)
-            truth[query] = dict(zip(films[later[row]], liked, strict=True))
+            truth[query] = set(films[later[row] & (likes[test[row]] > 0)])
             for name, scores in (("popularity", popularity), ("neighbours", neighbours)):
                 best_first = np.argsort(np.where(so_far[row], np.inf, -scores[row]), kind="stable")
                 lists[name][query] = films[best_first[:10]].tolist()
@@ -54,18 +53,13 @@ for train, test in KFold(5, shuffle=True, random_state=0).split(rating):
 # The values of one user depend on each other, so users are ``clusters``. A loss of 0.01 would not
 # matter here: it is the ``margin`` of the verdicts.
 
+options = {"k": 10, "undefined": "omit", "baseline": "popularity", "margin": 0.01}
+segments, clusters = {query: query[1] for query in truth}, {query: query[0] for query in truth}
 comparison = compare_lists(
-    truth,
-    lists,
-    k=10,
-    baseline="popularity",
-    margin=0.01,
-    segments={query: query[1] for query in truth},
-    clusters={query: query[0] for query in truth},
-    undefined="omit",
-    random_state=0,
+    truth, lists, segments=segments, clusters=clusters, random_state=0, **options
 )
 print(comparison)
+IntervalDisplay.from_result(comparison, differences=True).ax_.set_ylabel("Ratings so far")
 
 # %%
 # By the mean over all queries neighbours are better, as they are from five ratings on. After two

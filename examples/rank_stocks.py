@@ -5,9 +5,9 @@ Validate in order of time: rank stocks by their next returns
 
 A day is a query, and its stocks are the documents. Their returns over the next five trading days,
 cut into five grades within the day, are the relevance. ``QuerySplitter`` tests on later days, and
-``clusters`` widens the intervals, as the returns of neighbouring days overlap. Grades upside down
-show a trap: a ranking of volatile stocks has a high NDCG, and knows nothing of their direction.
-(No basis for trading: the 20 stocks were chosen knowing that they would exist in 2022.)
+``clusters`` widens the intervals, as these returns overlap. Grades upside down show a trap: a
+ranking by volatility has a high NDCG, whatever the direction. (No basis for trading: the 20 stocks
+were chosen knowing that they would exist in 2022.) This needs ``pip install ".[stocks]"``.
 """
 
 import matplotlib.pyplot as plt
@@ -18,7 +18,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
 
 from sklearn_ndcg import QuerySplitter, make_ndcg_scorer, quantile_grades
-from sklearn_ndcg.inference import compare_rankers
+from sklearn_ndcg.inference import IntervalDisplay, compare_rankers
 
 # %%
 # Features only look back. Each is ranked among the stocks of the day.
@@ -74,7 +74,7 @@ print(f"Grades as they are: {lead}\n\nGrades upside down: {upside_down}")
 # volatility has the highest NDCG, but leads upside down, too: it finds stocks that move, not stocks
 # that rise. The lead of the trees is smaller, and upside down it is gone.
 
-leads = {"grades as they are": lead.difference, "upside down": upside_down.difference}
-pd.DataFrame(leads, index=list(scores)[1:]).plot.barh(xlabel="NDCG@5 above a random order")
-plt.tight_layout()
+_, axes = plt.subplots(2, sharex=True, layout="constrained")
+IntervalDisplay.from_result(lead, differences=True, ax=axes[0]).ax_.set_title("grades as they are")
+IntervalDisplay.from_result(upside_down, differences=True, ax=axes[1]).ax_.set_title("upside down")
 plt.show()

@@ -3,15 +3,15 @@
 Score the lists of recommenders
 ===============================
 
-A recommender returns lists of ids, and what users liked later are ids, too. ``from_lists`` turns
-both into rows for ``ndcg_score``, and ``compare_lists`` says which recommender is better, and how
+A recommender returns lists of ids, and what users liked later are ids, too. ``from_lists`` makes
+both arguments of ``ndcg_score``, and ``compare_lists`` says which recommender is better, and how
 sure that is. Here a list has ten films of MovieLens that the user has not rated before.
 """
 
 import matplotlib.pyplot as plt
 from movielens import load_lists
 
-from sklearn_ndcg import from_lists, ndcg_score
+from sklearn_ndcg import explain_query, from_lists, ndcg_score
 from sklearn_ndcg.inference import DifferenceDisplay, compare_lists
 
 truth, lists = load_lists()  # from user to {film: 1 if liked, 0 if not}, and to films, best first
@@ -19,16 +19,16 @@ top = {
     name: {user: films[:10] for user, films in lists[name].items()}
     for name in ("similar users", "popularity")
 }
-print("User 1 likes", [film for film, liked in truth[1].items() if liked])
-print("User 1 gets", top["similar users"][1])
+print("User 3 likes", [film for film, liked in truth[3].items() if liked])
+print("User 3 gets", top["similar users"][3])
 
 # %%
-# NDCG@10 of both recommenders. Users who like no film later have no NDCG, and are left out.
+# Users who like no film later have no NDCG, and are left out. The table shows user 3 rank by rank.
 
 for name, recommended in top.items():
-    y_true, y_score, groups = from_lists(truth, recommended)
-    ndcg = ndcg_score(y_true, y_score, groups=groups, k=10, undefined="omit")
-    print(f"{ndcg:.4f} {name}")
+    ndcg = ndcg_score(**from_lists(truth, recommended), k=10, undefined="omit")
+    print(f"NDCG@10 {ndcg:.4f} {name}")
+print(explain_query(**from_lists(truth[3], top["similar users"][3]), k=10))
 
 # %%
 # The same users get both lists, so the difference is taken user by user.

@@ -6,7 +6,7 @@ Tune LightGBM, XGBoost and CatBoost with the same lines
 Three libraries have rankers, and each takes the queries in its own form: as sizes, as sorted ids or
 as ``group_id``. ``GroupedRanker`` gives them one interface, so that the same GridSearchCV tunes any
 of them, with early stopping on held-out queries inside every fold. ``compare_rankers`` compares the
-tuned rankers on users never seen.
+tuned rankers on users never seen. They need ``pip install ".[examples,rankers]"``.
 """
 
 # sphinx_gallery_thumbnail_path = "generated/figures/three_libraries-light.svg"

@@ -17,8 +17,8 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.model_selection import GridSearchCV, GroupKFold, GroupShuffleSplit
 from sklearn.preprocessing import FunctionTransformer
 
-from sklearn_ndcg import make_ndcg_scorer
-from sklearn_ndcg.inference import NDCGDisplay, compare_rankers
+from sklearn_ndcg import NDCGDisplay, make_ndcg_scorer
+from sklearn_ndcg.inference import compare_rankers
 
 # %%
 # A user is a query
@@ -39,7 +39,7 @@ X_train, X_test, y_train, y_test = X.iloc[train], X.iloc[test], y.iloc[train], y
 # ----------
 # Trees learn from single rows, not from lists. NDCG decides how large they are, and whether they
 # learn the rating or 2 to the power of it, which grows as exponential gain does. ``GroupKFold``
-# keeps users whole. ``verbose=1`` prints the number of fits, which take about ten seconds.
+# keeps users whole. ``verbose=1`` prints the number of fits, which take some seconds.
 
 at_10 = {"k": 10, "gain": "exponential"}
 trees = HistGradientBoostingRegressor(early_stopping=False, random_state=0)

@@ -9,6 +9,7 @@ from functools import cache
 from math import log2
 
 import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
 
 from sklearn_ndcg import ndcg_samples
 
@@ -16,6 +17,18 @@ from sklearn_ndcg import ndcg_samples
 Y = np.array([2, 0, 1, 0, 0, 3, 1, 0])
 S = np.array([0.1, 0.9, 0.4, 0.3, 0.8, 0.2, 0.7, 0.5])
 IDS = np.array([5, 5, 5, 5, 6, 6, 6, 6])
+
+
+class FirstColumn(RegressorMixin, BaseEstimator):
+    """Ranks by its first feature, without learning."""
+
+    def fit(self, X, y):
+        self.is_fitted_ = True
+        return self
+
+    def predict(self, X):
+        X = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
+        return X if X.ndim == 1 else X[:, 0]
 
 
 def graded_rows(

@@ -1,74 +1,450 @@
-"""The tables of docs/other_tools.md, row by row: tests/tools/other_tools.py runs each tool.
+"""The tables of docs/other_tools.md, row by row: each tool is run, and compared with a loop.
 
 Rows of tools that are not installed are left out here; ``nox -s tools`` runs them all.
 """
 
+import contextlib
+import io
+import logging
+import tempfile
+import warnings
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import NamedTuple
+from unittest import mock
 
 import numpy as np
+import pandas as pd
 import pytest
-from other_tools import (
-    OTHERS,
-    PAGE,
-    SCORED,
-    SHOWN,
-    WAYS,
-    by_hand,
-    case,
-    cell,
-    installed,
-    is_right,
-    outcome,
-)
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from tool_harness import ALPHAS, DOCS, WAYS, K, by_hand, case, folds_by_hand, means_by_hand, rows_of
 
-ROOT = Path(__file__).parents[1]
+from sklearn_ndcg import GroupedRanker, QuerySplitter, make_ndcg_scorer, ndcg_score
 
 
-def rows_of_the_page():
-    lines = [line for line in PAGE.read_text().splitlines() if line.startswith("|")]
-    rows = [[cell.strip() for cell in line[1:-1].split("|")] for line in lines]
-    return {name: cells for name, *cells in rows if cells[0][0].isdigit()}
+def same(got, hand):
+    return np.allclose(np.asarray(got, float), hand, rtol=0, atol=1e-9)  # None becomes nan
 
 
-def those_installed(table):
-    return [row for row, tool in table.items() if installed(tool.package)]
+# ---- tools that take a scorer: their scores, and those by hand
 
 
-def test_the_page_has_the_rows_of_the_tables():
-    rows, tools = rows_of_the_page(), SCORED | OTHERS
-    assert list(rows) == list(tools)
-    assert [cells[-1] for cells in rows.values()] == [tool.note for tool in tools.values()]
+def optuna_search(c, **options):
+    from optuna.distributions import FloatDistribution
+    from optuna_integration import OptunaSearchCV
+
+    search = OptunaSearchCV(
+        Ridge(), {"alpha": FloatDistribution(1, 900)}, scoring=c.scorer, cv=c.cv, n_trials=3,
+        random_state=0, refit=False, **options,
+    ).fit(c.X, c.y, **c.metadata)  # fmt: skip
+    trials = search.study_.trials
+    return [t.value for t in trials], means_by_hand(c, [t.params["alpha"] for t in trials])
 
 
-def test_every_tool_is_installed_by_a_session():
-    sessions = (ROOT / "noxfile.py").read_text()
-    packages = {tool.package for tool in (SCORED | OTHERS).values()}
-    assert not {package for package in packages if f'"{package}' not in sessions}
+def bayes_search(c):
+    from skopt import BayesSearchCV
+
+    search = BayesSearchCV(
+        Ridge(), {"alpha": (1.0, 900.0)}, n_iter=3, scoring=c.scorer, cv=c.cv, random_state=0,
+        error_score="raise",
+    ).fit(c.X, c.y, **c.metadata)  # fmt: skip
+    results = search.cv_results_
+    return results["mean_test_score"], means_by_hand(c, results["param_alpha"])
 
 
-@pytest.mark.parametrize("row", those_installed(SCORED))
+def dask_search(c, **options):
+    from dask_ml.model_selection import GridSearchCV as DaskGridSearchCV
+
+    search = DaskGridSearchCV(
+        Ridge(), {"alpha": ALPHAS}, scoring=c.scorer, cv=c.cv, scheduler="sync", **options
+    ).fit(c.X, c.y, **c.metadata)
+    return search.cv_results_["mean_test_score"], means_by_hand(c)
+
+
+def mlxtend_selector(c):
+    from mlxtend.feature_selection import SequentialFeatureSelector
+
+    selector = SequentialFeatureSelector(Ridge(), k_features=2, scoring=c.scorer, cv=c.cv)
+    found = selector.fit(c.X, c.y, **c.metadata).subsets_.values()
+    hand = [folds_by_hand(Ridge(), c, c.X[list(each["feature_names"])]) for each in found]
+    return [each["cv_scores"] for each in found], hand
+
+
+def mlflow_autolog(c):
+    """A metric of each fit is logged by its name, in which MLflow takes no "@"."""
+
+    def logged(name):
+        scorer = make_ndcg_scorer(k=[1, K], group_by=c.group_by, undefined=0.0, name=name)
+        search = GridSearchCV(Ridge(), {"alpha": ALPHAS}, scoring=scorer, cv=c.cv, refit=False)
+        with mlflow_folder() as mlflow:
+            mlflow.sklearn.autolog(log_models=False, log_datasets=False)
+            search.set_params(error_score="raise").fit(c.X, c.y, **c.metadata)
+            mlflow.sklearn.autolog(disable=True)
+            runs = mlflow.search_runs()
+        key = f"metrics.mean_test_ndcg_at_{K}"
+        return runs.dropna(subset=[key]).set_index("params.alpha")[key] if key in runs else None
+
+    assert logged(None) is None
+    return logged("ndcg_at_{k}")[[str(alpha) for alpha in ALPHAS]], means_by_hand(c)
+
+
+@contextlib.contextmanager
+def mlflow_folder():
+    import mlflow
+
+    with tempfile.TemporaryDirectory() as folder:
+        mlflow.set_tracking_uri(f"sqlite:///{folder}/runs.db")
+        mlflow.set_experiment(experiment_id=mlflow.create_experiment("ndcg", Path(folder).as_uri()))
+        yield mlflow
+
+
+def ranker_of(c, model):
+    ranker = GroupedRanker(model, group_by=c.group_by, k=K)
+    return ranker if c.group_by else ranker.set_fit_request(groups=True)
+
+
+def mean_of_folds(c, model, scorer):
+    options = {"scoring": scorer, "cv": c.cv, "error_score": "raise"}
+    return cross_val_score(model, c.X, c.y, **options, **c.params).mean()
+
+
+def under_sampler(c):
+    """Classes are balanced, in each query: rows only get into another order."""
+    from imblearn.pipeline import make_pipeline as with_sampler
+    from imblearn.under_sampling import RandomUnderSampler
+
+    X = pd.concat([c.X, c.X.assign(a=-c.X["b"])])
+    y = pd.Series(np.r_[c.grades > 1, c.grades <= 1].astype(int), X.index)
+    c = c._replace(X=X, y=y, query=np.tile(c.query, 2))
+    sampler, hand = RandomUnderSampler(random_state=0), []
+    model = with_sampler(sampler, ranker_of(c, lightgbm_ranker()))
+    got = mean_of_folds(c._replace(splitter=None), model, c.scorer)
+    for train, test in c._replace(splitter=None).splits:
+        drawn = clone(sampler)
+        drawn.fit_resample(c.features.iloc[train], c.grades[train])
+        score = ranker_by_hand(c, train[drawn.sample_indices_]).predict(c.features.iloc[test])
+        hand.append(by_hand(c.grades[test], score, c.query[test]))
+    return got, np.mean(hand)
+
+
+def lightgbm_ranker():
+    from lightgbm import LGBMRanker
+
+    return LGBMRanker(n_estimators=5, min_child_samples=2, n_jobs=1, verbose=-1)
+
+
+def ranker_by_hand(c, rows):
+    rows = rows[np.argsort(c.query[rows], kind="stable")]
+    sizes = np.unique(c.query[rows], return_counts=True)[1]
+    return lightgbm_ranker().fit(c.features.iloc[rows], c.grades[rows], group=sizes)
+
+
+def count_encoder(c):
+    """Text is encoded in front of the ranker, which scores itself; ids of a column are text too."""
+    from category_encoders import CountEncoder
+
+    if "query" in c.X:
+        c = c._replace(X=c.X.assign(query=[f"q{each}" for each in c.query]))
+    kind = np.array(["low", "mid", "top"], object)[np.digitize(c.X["c"], [-0.5, 0.5])]
+    model, hand = make_pipeline(CountEncoder(), ranker_of(c, Ridge())), []
+    got = mean_of_folds(
+        c._replace(X=c.X.assign(kind=kind)), model, None if c.group_by else c.scorer
+    )
+    for train, test in c.splits:
+        X = c.features.assign(kind=[(kind[train] == each).sum() for each in kind])
+        score = Ridge().fit(X.iloc[train], c.grades[train]).predict(X.iloc[test])
+        hand.append(by_hand(c.grades[test], score, c.query[test]))
+    return got, np.mean(hand)
+
+
+def skrub_vectorizer(c):
+    """Inside the ranker, which takes the ids away before the rest becomes float32."""
+    from skrub import TableVectorizer
+
+    model = ranker_of(c, make_pipeline(TableVectorizer(), Ridge()))
+    hand = folds_by_hand(Ridge(), c, c.features.astype("float32"))
+    return mean_of_folds(c, model, c.scorer), hand.mean()
+
+
+# ---- tools that take something else: what they give, and what is right
+
+
+def flaml_fit(c, **settings):
+    """Scores in the metric, the same by hand, and whether the metric has got whole queries."""
+    from flaml import AutoML
+
+    got, hand, whole, sizes = [], [], [], np.bincount(c.query)
+
+    def loss(
+        X_val, y_val, model, labels, X_train, y_train, weight_val=None, weight_train=None,
+        config=None, groups_val=None, groups_train=None,
+    ):  # fmt: skip
+        query = np.asarray(X_val.get("query", groups_val), int)
+        score = model.predict(X_val)
+        got.append(ndcg_score(y_val, score, groups=query, k=K, undefined=0.0))
+        hand.append(by_hand(np.asarray(y_val), score, query))
+        whole.append((np.bincount(query)[query] == sizes[query]).all())
+        return 1 - got[-1], {}
+
+    AutoML().fit(
+        c.features if settings["task"] == "rank" else c.X.reset_index(), c.grades, metric=loss,
+        estimator_list=["lgbm"], max_iter=3, seed=0, n_jobs=1, retrain_full=False,
+        log_file_name="", verbose=0, **settings,
+    )  # fmt: skip
+    return got, hand, all(whole)
+
+
+def flaml_rank(c):
+    *scores, whole = flaml_fit(c, task="rank", groups=c.query)
+    assert whole
+    return scores
+
+
+def flaml_regression(c):
+    *scores, whole = flaml_fit(c, task="regression", split_type="group", groups=c.query)
+    assert whole
+    with quiet():
+        assert not flaml_fit(c, task="regression")[2]
+    return scores
+
+
+def flaml_classification(c):
+    from flaml import AutoML
+
+    model = AutoML()
+    model.fit(
+        c.features, c.grades, task="classification", estimator_list=["lgbm"], max_iter=2, seed=0,
+        log_file_name="", verbose=0,
+    )  # fmt: skip
+    score = model.predict_proba(c.features) @ model.classes_
+    got, right = c.scorer(model, c.features, c.y), by_hand(c.grades, score, c.query)
+    assert abs(right - by_hand(c.grades, model.predict(c.features), c.query)) > 0.01
+    return got, right
+
+
+def shap_values(c):
+    import shap
+
+    ranker = GroupedRanker(lightgbm_ranker(), group_by="query").fit(c.X, c.y)
+    found = shap.TreeExplainer(ranker.estimator_)(c.features)
+    right = ranker_by_hand(c, np.arange(len(c.y))).predict(c.features)
+    return found.base_values + found.values.sum(axis=1), right
+
+
+def onnx(c):
+    import onnxruntime
+    from skl2onnx import to_onnx
+
+    ranker, X = GroupedRanker(Ridge(), group_by="query").fit(c.X, c.y), c.X.to_numpy("float32")
+    session = onnxruntime.InferenceSession(to_onnx(ranker.estimator_, X).SerializeToString())
+    got = session.run(None, {"X": X})[0].ravel()
+    return by_hand(c.grades, got, c.query), by_hand(c.grades, ranker.predict(c.X), c.query)
+
+
+def mlflow_model(c):
+    from skops.io import dumps, get_untrusted_types
+
+    ranker = GroupedRanker(Ridge(), group_by="query").fit(c.X, c.y)
+    trusted = get_untrusted_types(data=dumps(ranker))
+    with mlflow_folder() as mlflow, mlflow.start_run():
+        model = mlflow.sklearn.log_model(ranker, name="ranker", skops_trusted_types=trusted)
+        again = mlflow.sklearn.load_model(model.model_uri)
+    return again.predict(c.X), Ridge().fit(c.X, c.grades).predict(c.X)
+
+
+def skorch_epochs(c):
+    import torch
+    from skorch import NeuralNetRegressor
+    from skorch.callbacks import EpochScoring
+    from skorch.dataset import ValidSplit
+
+    class Linear(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            torch.manual_seed(0)
+            self.weights = torch.nn.Linear(4, 1)
+
+        def forward(self, X):
+            return self.weights(X).squeeze(-1)
+
+    query, X = c.query, c.features.to_numpy("float32")
+    scorer = make_ndcg_scorer(k=K, group_by=lambda part: query[part.indices], undefined=0.0)
+    scores = {
+        name: EpochScoring(scorer, lower_is_better=False, name=name, on_train=name == "train")
+        for name in ("train", "valid")
+    }
+    net = NeuralNetRegressor(
+        Linear, max_epochs=1, verbose=0, lr=0.0, iterator_train__shuffle=True,
+        train_split=ValidSplit(QuerySplitter(KFold(4), group_by=lambda data: query)),
+        callbacks=[*scores.items()],
+    ).fit(X, c.grades.astype("float32"))  # fmt: skip
+    train, valid = (by_hand(c.grades[p], net.predict(X[p]), query[p]) for p in c.splits[0])
+    assert abs(net.history[-1, "train"] - train) > 0.01  # of rows in another order
+    return net.history[-1, "valid"], valid
+
+
+class Tool(NamedTuple):
+    """A row of the page: the package as pip knows it, the run, and what to write."""
+
+    package: str
+    run: object
+    note: str = ""
+
+
+SCORED = {
+    "`OptunaSearchCV`": Tool("optuna-integration", optuna_search),
+    "`OptunaSearchCV(subsample=0.5)`": Tool(
+        "optuna-integration", partial(optuna_search, subsample=0.5),
+        "draws rows: leave `subsample=1.0`",
+    ),
+    "scikit-optimize `BayesSearchCV`": Tool("scikit-optimize", bayes_search),
+    "dask-ml `GridSearchCV`": Tool(
+        "dask-ml", dask_search, "weights folds by rows: pass `iid=False`"
+    ),
+    "dask-ml `GridSearchCV(iid=False)`": Tool("dask-ml", partial(dask_search, iid=False)),
+    "mlxtend `SequentialFeatureSelector`": Tool(
+        "mlxtend", mlxtend_selector, "makes an array of X: y must have the index"
+    ),
+    "mlflow `autolog` of a search": Tool(
+        "mlflow", mlflow_autolog,
+        'for several cutoffs `name="ndcg_at_{k}"`: metrics with "@" are not logged',
+    ),
+    "imbalanced-learn `RandomUnderSampler` before `GroupedRanker`": Tool(
+        "imbalanced-learn", under_sampler,
+        "reorders rows, but not routed ids: silent where classes are balanced",
+    ),
+    "category_encoders `CountEncoder` before `GroupedRanker`": Tool(
+        "category_encoders", count_encoder,
+        "counts ids of text too: queries of equal length become one; pass `cols=`",
+    ),
+    "skrub `TableVectorizer` inside `GroupedRanker`": Tool(
+        "skrub", skrub_vectorizer, "`GroupedRanker(make_pipeline(TableVectorizer(), model))`"
+    ),
+}  # fmt: skip
+OTHERS = {
+    'FLAML, `task="rank"`': Tool(
+        "FLAML", flaml_rank, "`fit(..., groups=ids, metric=loss)`; `loss` gets ids as `groups_val`"
+    ),
+    'FLAML, `task="regression"`': Tool(
+        "FLAML", flaml_regression,
+        '`fit(..., groups=ids, split_type="group", metric=loss)`, or queries are cut; `loss` gets '
+        "ids as a column of `X_val`",
+    ),
+    'FLAML, `task="classification"`': Tool(
+        "FLAML", flaml_classification,
+        "`scorer(automl, X, y)` ranks by [expected gain](guide.md#hard-class-labels), as for mord "
+        "and all with `predict_proba` and `classes_`; NGBoost has no `classes_`: a warning asks for "
+        "`response_method`",
+    ),
+    "shap `TreeExplainer`": Tool(
+        "shap", shap_values, "`TreeExplainer(ranker.estimator_)`, X without the id column"
+    ),
+    "skl2onnx": Tool("skl2onnx", onnx, "`to_onnx(ranker.estimator_, X)`, X likewise"),
+    "mlflow `log_model`": Tool(
+        "mlflow", mlflow_model,
+        "`skops_trusted_types=get_untrusted_types(data=dumps(ranker))`, from `skops.io`",
+    ),
+    "skorch `EpochScoring`": Tool(
+        "skorch", skorch_epochs,
+        "`group_by=lambda part: ids[part.indices]` in the scorer, "
+        "`ValidSplit(QuerySplitter(4, group_by=lambda data: ids))`; wrong with `on_train=True`, as "
+        "rows are shuffled",
+    ),
+}  # fmt: skip
+
+
+# ---- the page
+
+
+@contextlib.contextmanager
+def quiet():
+    """Tools may say what they like; the warnings of sklearn_ndcg are collected."""
+    caught = []
+
+    def warn(message, category=UserWarning):
+        if "is a feature of" not in message:  # ids in a column are
+            caught.append(message)
+
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
+        stack.enter_context(contextlib.redirect_stderr(io.StringIO()))
+        stack.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore")
+        stack.enter_context(mock.patch("sklearn_ndcg._checks.warn", warn))
+        logging.disable()
+        stack.callback(logging.disable, logging.NOTSET)
+        yield caught
+
+
+def outcome(row, way, guarded=False):
+    """How one way of showing the ids works out, found by running it, and why."""
+    try:
+        with quiet() as caught, case(way, guarded=guarded) as c:
+            got, hand = SCORED[row].run(c)
+    except ImportError:
+        raise
+    except Exception as error:  # each tool has its own
+        return "no", repr(error)
+    said = caught or np.isnan(np.asarray(got, float)).any()
+    result = "no" if said else "yes" if same(got, hand) else "wrong"
+    return result, f"{got} for {hand}; {caught}"
+
+
+def installed(table):
+    for row, tool in table.items():
+        with contextlib.suppress(PackageNotFoundError):
+            version(tool.package)
+            yield row
+
+
+@pytest.mark.parametrize("row", installed(SCORED))
 def test_a_scorer_is_right_where_the_page_says_so(row):
-    cells = {way: outcome(row, way) for way in WAYS}
-    assert cell({way: cells[way][0] for way in SHOWN}) == rows_of_the_page()[row][1], cells
-    assert cells["callable"][0] == cells["index of X"][0], cells
+    found = {way: outcome(row, way) for way in WAYS}
+    ways = {r: ", ".join(way for way in WAYS if found[way][0] == r) for r in ("yes", "wrong")}
+    cells = [ways["yes"]] * bool(ways["yes"]) + [f"wrong: {ways['wrong']}"] * bool(ways["wrong"])
+    assert rows_of("other_tools.md")[row][1] == "; ".join(cells), found
 
 
 def test_all_groups_refuses_rows_that_are_drawn():
     pytest.importorskip("optuna_integration")
     row = "`OptunaSearchCV(subsample=0.5)`"
-    assert {outcome(row, way, guarded=True)[0] for way in SHOWN} == {"no"}
+    assert {outcome(row, way, guarded=True)[0] for way in WAYS} == {"no"}
 
 
-@pytest.mark.parametrize("row", those_installed(OTHERS))
+@pytest.mark.parametrize("row", installed(OTHERS))
 def test_the_line_of_the_page_gives_what_is_right(row):
-    assert is_right(row)
+    with quiet() as caught, case("index level", splitter=False) as c:
+        got, right = OTHERS[row].run(c)
+    assert not caught
+    assert same(got, right)
+
+
+def test_the_page_has_the_rows_whose_packages_a_session_installs():
+    rows, tools = rows_of("other_tools.md"), SCORED | OTHERS
+    assert [name for name in rows if name != "tool"] == list(tools)
+    sessions = (DOCS.parent / "noxfile.py").read_text()
+    for name, tool in tools.items():
+        assert rows[name][-1] == tool.note
+        assert f'"{tool.package}' in sessions
+
+
+# ---- metrics inside LightGBM and XGBoost
+
+
+def by_query():
+    """X, y and query; the rows of a query are together."""
+    with case("routed") as c:
+        rows = np.argsort(c.query, kind="stable")
+        return c.X.to_numpy()[rows], c.y[rows], c.query[rows]
 
 
 def test_xgbranker_weights_the_queries_of_a_metric_by_their_sizes():
     xgboost = pytest.importorskip("xgboost")
-    with case() as c:
-        rows = np.argsort(c.query, kind="stable")
-        X, y, query = c.X.to_numpy()[rows], c.y[rows], c.query[rows]
+    X, y, query = by_query()
 
     def metric(y_true, y_score):
         return by_hand(y_true, y_score, np.zeros(len(y_true)))
@@ -84,18 +460,18 @@ def test_xgbranker_weights_the_queries_of_a_metric_by_their_sizes():
 
 def test_a_feval_of_lightgbm_finds_the_sizes_of_the_queries():
     lightgbm = pytest.importorskip("lightgbm")
-    with case() as c:
-        rows = np.argsort(c.query, kind="stable")
-        X, y, query = c.X.to_numpy()[rows], c.y[rows], c.query[rows]
-    found = []
+    X, y, query = by_query()
 
     def feval(y_score, data):
-        found.append(np.repeat(np.arange(len(data.get_group())), data.get_group()))
-        return "ndcg", by_hand(data.get_label(), y_score, found[-1]), True
+        sizes = data.get_group()
+        return (
+            "ndcg",
+            by_hand(data.get_label(), y_score, np.repeat(np.arange(len(sizes)), sizes)),
+            True,
+        )
 
     data = lightgbm.Dataset(X, y, group=np.bincount(query))
     params = {"objective": "lambdarank", "metric": "None", "num_threads": 1, "verbose": -1}
     booster = lightgbm.train(params, data, 3, valid_sets=[data], feval=feval)
-    np.testing.assert_array_equal(found[-1], query)
     expected = by_hand(y, booster.predict(X), query)
     assert booster.best_score["training"]["ndcg"] == pytest.approx(expected, abs=1e-9)

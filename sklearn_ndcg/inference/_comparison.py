@@ -309,10 +309,9 @@ def compare_lists(
 def compare_runs(
     qrels: FilePath | Mapping[str, Mapping[str, float]] | Iterable[Any], runs: Mapping[Any, Any], *,
     k: Cutoff = None, sample_weight: Any = None, unanswered: Unanswered = "zero",
-    duplicates: Duplicates = "raise", convention: Convention = "trec_eval-9",
-    baseline: Any = None, test: Test = "permutation", confidence_level: float = 0.95,
-    margin: float | None = None, segments: Any = None, n_resamples: int = 9999,
-    random_state: Any = None, clusters: Any = None,
+    duplicates: Duplicates = "raise", convention: Convention = "trec_eval-9", baseline: Any = None,
+    test: Test = "permutation", confidence_level: float = 0.95, margin: float | None = None,
+    segments: Any = None, n_resamples: int = 9999, random_state: Any = None, clusters: Any = None,
     **options: Unpack[NDCGOptions],
 ) -> Comparison:  # fmt: skip
     """Compare the runs of a TREC evaluation.
@@ -377,7 +376,7 @@ def compare_runs(
     Comparison
         As from `compare_rankers`; `labels` are the queries, sorted. Its `left_out` counts queries
         by reason, as from `compare_lists`; "nothing judged" counts those that are in a run and not
-        in `qrels`, which are always left out, as in trec_eval. Those without a relevant document
+        in `qrels`, which are always left out, as in trec_eval. Queries without a relevant document
         are 0, as in trec_eval; ``undefined="omit"`` leaves them out.
 
     Raises
@@ -450,37 +449,38 @@ def _compared(
     generators = [*map(deepcopy, [generator] * (n_blocks - 1)), generator]  # draw the same
     unit_weights = sample.unit_weights
     degrees = _statistics.degrees_of_freedom(unit_weights)
-    results = list(map(partial(_of_pairs, sample, degrees, arguments), blocks, generators))
+    width = stdtrit(degrees, (1 + arguments["confidence_level"]) / 2)  # in standard errors
+    of_pairs = partial(_of_pairs, sample, degrees, width, arguments)
+    results = list(map(of_pairs, blocks, generators))
     joined = map(np.hstack, zip(*map(dict.values, results), strict=True))
     columns: dict[str, Any] = dict(zip(results[0], joined, strict=True))
     if "verdict" in columns:
         columns["verdict"] = columns["verdict"].tolist()
-    judged, answered, level = *sample.shares(), arguments["confidence_level"]
+    judged, answered = sample.shares()
     means = weighted_means(sample.values, sample.weight)
-    half = _means(sample, sample.values)[1] * stdtrit(degrees, (1 + level) / 2)
-    least, most = min(0, sample.values.min()), max(1, sample.values.max())
+    own, _ = sample.cluster_means(sample.values)
+    half = _statistics.mean_and_error(own, unit_weights)[1] * width
+    bounds = _statistics.within_range(np.array([means - half, means + half]), sample.values)
     by_name = partial(zip, names, strict=True)
     return Comparison(
         confidence_interval=ConfidenceInterval(*columns.pop("confidence_interval")), **columns,
-        pvalue=_statistics.holm(columns["uncorrected_pvalue"]), ndcg=dict(by_name(means.tolist())),
-        ndcg_interval=ConfidenceInterval(*np.clip([means - half, means + half], least, most)),
+        pvalue=_statistics.holm(columns["uncorrected_pvalue"]), left_out=sample.left_out or {},
+        ndcg=dict(by_name(means.tolist())), ndcg_interval=ConfidenceInterval(*bounds),
         pairs=[(names[first], names[second]) for first, second in pairs], df=degrees,
-        confidence_level=float(level), margin=arguments["margin"],
+        confidence_level=float(arguments["confidence_level"]), margin=arguments["margin"],
         judged=dict(by_name(judged)), answered=dict(by_name(answered)), by_segment={},
         has_judged_nonrelevant=sample.judged is None or sample.judged.has_judged_nonrelevant,
         values=dict(by_name(sample.values)), labels=sample.labels, n_queries=len(sample.weight),
-        n_clusters=len(unit_weights), n_left_out=sample.n_left_out,
-        left_out=sample.left_out or {}, test=arguments["test"],
+        n_clusters=len(unit_weights), n_left_out=sample.n_left_out, test=arguments["test"],
     )  # fmt: skip
 
 
 def _of_pairs(
-    sample: Sample, degrees: float, arguments: Any, pairs: Ints, generator: Any
+    sample: Sample, degrees: float, width: float, arguments: Any, pairs: Ints, generator: Any
 ) -> dict[str, Any]:
     """Attributes of a comparison for some pairs, given by the numbers of two rankers."""
     differences = query_differences(*sample.values[pairs])
     difference, error, effect, independent, weight = _means(sample, differences)
-    width = stdtrit(degrees, (1 + arguments["confidence_level"]) / 2)
     half, margin = error * width, arguments["margin"]
     if arguments["test"] == "t":
         statistic = _t_statistic(difference, error)

@@ -286,13 +286,13 @@ def _bounds(value: float, sample: Sample, generator: Any, arguments: Any) -> tup
         return np.array([value, value]), error
     if method == "t":
         bounds = value + error * stdtrit(_statistics.degrees_of_freedom(weight), tails)
-        return _within_range(bounds, values), error
+        return _statistics.within_range(bounds, values), error
     means = _statistics.bootstrap_means(values[0], weight, n_resamples, generator)
     if clustered:
         tails = _statistics.widened_levels(tails, error, means, weight)
     if method == "BCa":
         tails = _statistics.bca_levels(tails, value, means, values[0], weight, clustered)
-    return _within_range(np.quantile(means, tails), values), float(means.std(ddof=1))
+    return _statistics.within_range(np.quantile(means, tails), values), float(means.std(ddof=1))
 
 
 def curve_interval(queries: Queries, cutoffs: Ints, confidence_level: float) -> Floats:
@@ -307,12 +307,7 @@ def curve_interval(queries: Queries, cutoffs: Ints, confidence_level: float) -> 
     (first, second), _ = queries.curve_moments(cutoffs, weights, center)
     distance, error = _statistics.curve_mean_and_error(first, second, weights[:, scored])
     half = error * stdtrit(_statistics.degrees_of_freedom(weight), _tails(confidence_level)[1])
-    return _within_range(center + distance + half * np.array([[-1], [1]]), last[scored])
-
-
-def _within_range(bounds: Floats, values: Floats) -> Floats:
-    """Bounds between 0 and 1, or as far beyond as values of undefined queries are."""
-    return np.clip(bounds, min(0, values.min()), max(1, values.max()))
+    return _statistics.within_range(center + distance + half * np.array([[-1], [1]]), last[scored])
 
 
 def _tails(level: float) -> Floats:

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from helpers import examples
+from helpers import FirstColumn, examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from peers import PEERS, as_given
@@ -158,13 +158,9 @@ def test_is_keyword_arguments_everywhere(name):
     value = ndcg_score(y_true, y_score, groups=groups, k=K, **options)
     assert ndcg_curve(y_true, y_score, groups=groups, k=[K], **options)[1] == [value]
 
-    class Scores:
-        def predict(self, X):
-            return X[:, 0]
-
     scorer = make_ndcg_scorer(k=K, response_method="predict", **options)
     scorer = pickle.loads(pickle.dumps(scorer))  # noqa: S301
-    assert scorer(Scores(), y_score[:, None], y_true, groups=groups) == value
+    assert scorer(FirstColumn(), y_score[:, None], y_true, groups=groups) == value
 
 
 def test_is_read_only():

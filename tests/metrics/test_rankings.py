@@ -280,7 +280,7 @@ def test_the_labels_of_queries_are_sorted_with_the_position_of_each():
     flat = Rankings.of_arrays(y, scores, query)
     matrix = Rankings.of_arrays(np.ones((20, 2)), {None: np.ones((20, 2))})
     for rankings, ids in ((flat, city[query]), (matrix, city)):
-        labels, position = rankings.labels_of_queries(ids, "segments")
+        labels, position = rankings.labels_of_queries(ids, "segments", np.ones(20))
         assert labels.tolist() == cities
         assert labels[position].tolist() == city.tolist()
 
@@ -290,17 +290,19 @@ def test_the_labels_of_the_queries_of_lists_come_by_query():
     pool = pool_lists({"x": ["a"]}, lists, "zero", "raise")
     rankings = Rankings.of_pool(pool, "relevant")
     user = {"u": "Ann", "v": "Zoe", "w": "Ann", "x": "Bob", "y": "Eve"}
-    labels, position = rankings.labels_of_queries(user, "clusters")
+    labels, position = rankings.labels_of_queries(user, "clusters", np.ones(4))
     assert labels[position].tolist() == [user[q] for q in rankings.grouping.labels]
     assert labels.tolist() == ["Ann", "Bob", "Zoe"]
     with pytest.raises(ValueError, match="clusters must have an entry for each query, but lacks 3"):
-        rankings.labels_of_queries({"u": 1}, "clusters")
+        rankings.labels_of_queries({"u": 1}, "clusters", np.ones(4))
 
 
 def test_labels_with_a_time_zone_keep_it():
     y, scores, query = rows()
     day = pd.Series(pd.date_range("2024-01-01", periods=3, tz="Asia/Tokyo"))[query % 3]
-    labels, position = Rankings.of_arrays(y, scores, query).labels_of_queries(day, "segments")
+    labels, position = Rankings.of_arrays(y, scores, query).labels_of_queries(
+        day, "segments", np.ones(20)
+    )
     assert [str(label.tz) for label in labels] == ["Asia/Tokyo"] * 3
     assert position.tolist() == [q % 3 for q in range(20)]
 
@@ -313,8 +315,8 @@ def test_a_query_in_two_clusters_is_named_with_both():
     rankings = Rankings.of_arrays(y, scores, names)
     words = "1 query has rows in more than one cluster: query 'q04' is in clusters 'Bonn' and 'O"
     with pytest.raises(ValueError, match=words):
-        rankings.labels_of_queries(city, "clusters")
+        rankings.labels_of_queries(city, "clusters", np.ones(20))
     city[np.flatnonzero(query == 9)[-1]] = "Oslo"
     words = "2 queries have rows in more than one segment: .* with groups=.groups, segments."
     with pytest.raises(ValueError, match=words):
-        rankings.labels_of_queries(city, "segments")
+        rankings.labels_of_queries(city, "segments", np.ones(20))

@@ -12,6 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import sklearn
+from helpers import FirstColumn
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -82,17 +83,6 @@ def frames(X, query):
     yield X.to_numpy(), lambda X: query
     yield named.rename(columns={"q": 7}), 7
     yield named["a"].set_axis(pd.Index(query, name="q")), "q"
-
-
-class FirstColumn(BaseEstimator):
-    def fit(self, X, y):
-        return self
-
-    def predict(self, X):
-        if hasattr(X, "toarray"):
-            X = X.toarray()
-        X = np.asarray(X)
-        return X if X.ndim == 1 else X[:, 0]
 
 
 @pytest.mark.parametrize("index", range(13))

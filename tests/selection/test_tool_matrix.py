@@ -1,141 +1,430 @@
-"""The table of docs/tools.md, cell by cell: tests/tools/tool_matrix.py runs each."""
+"""The table of docs/tools.md, cell by cell: each tool is run, and compared with a loop."""
 
+import importlib
+import inspect
+import pkgutil
+import warnings
 from contextlib import nullcontext
 from dataclasses import replace
-from pathlib import Path
+from functools import cache, partial
+from types import ModuleType
+from unittest import mock
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
-from sklearn.base import BaseEstimator, RegressorMixin, clone
+import sklearn
+from helpers import FirstColumn
+from matplotlib.figure import Figure
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import RFE, RFECV, SequentialFeatureSelector
 from sklearn.inspection import permutation_importance
-from sklearn.linear_model import LogisticRegressionCV, Ridge, RidgeClassifierCV
-from sklearn.model_selection import KFold
-from tool_matrix import (
-    NO_SCORER,
-    NO_SPLITTER,
-    ROWS,
-    TOOLS,
-    VERSION,
+from sklearn.linear_model import (
+    LogisticRegression,
+    LogisticRegressionCV,
+    Ridge,
+    RidgeClassifier,
+    RidgeClassifierCV,
+    RidgeCV,
+)
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    HalvingGridSearchCV,
+    HalvingRandomSearchCV,
+    KFold,
+    LearningCurveDisplay,
+    RandomizedSearchCV,
+    TunedThresholdClassifierCV,
+    ValidationCurveDisplay,
+    cross_val_score,
+    cross_validate,
+    learning_curve,
+    permutation_test_score,
+    validation_curve,
+)
+from sklearn.tree import DecisionTreeRegressor
+from sklearn.utils.discovery import all_displays, all_estimators, all_functions
+from tool_harness import (
+    ALPHAS,
+    DOCS,
     WAYS,
+    K,
+    by_hand,
     case,
     folds_by_hand,
-    importance_of_zeros,
-    logistic_regression_cv,
-    outcome,
-    p_values_of_noise,
-    scoring_monitor,
-    table,
-    those_that_take_a_scorer,
-    tool_of,
-    tools_of_scikit_learn,
+    means_by_hand,
+    rows_of,
+    score_by_hand,
+    splits_by_hand,
 )
 
 from sklearn_ndcg import QuerySplitter, make_ndcg_scorer
 
-PAGE = Path(__file__).parents[2] / "docs" / "tools.md"
+COLUMNS = [*WAYS, "QuerySplitter"]
+GRADES = np.array([0, 2, 3, 5])  # for classifiers, which may confuse a grade with its number
+VERSION = tuple(int(number) for number in sklearn.__version__.split(".")[:2])
 
 
-def cells_of(text):
-    """The cells of a table, by tool and way. Tools whose cells are equal may share a row."""
-    lines = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("|")]
-    (_, *ways), _, *rows = lines
-    cells = [(tool, row) for tools, *row in rows for tool in tools.split(", ")]
-    return {(tool, way): cell for tool, row in cells for way, cell in zip(ways, row, strict=True)}
+# ---- how each tool is run: its scores, and those by hand (by cell, if it has a choice)
+
+
+def scoring(c):
+    return {"scoring": c.scorer, "cv": c.cv, "error_score": "raise"}
+
+
+def of_folds(results):
+    return np.transpose([results[f"split{i}_test_score"] for i in range(4)])
+
+
+def search(make, c, **options):
+    tree = DecisionTreeRegressor(random_state=0)
+    found = make(tree, {"min_samples_leaf": [1, 2, 3]}, **options, **scoring(c))
+    results = found.fit(c.X, c.y, **c.metadata).cv_results_
+    hand = [folds_by_hand(clone(tree).set_params(**row), c) for row in results["params"]]
+    return of_folds(results), hand
+
+
+def halving_by_rows(c):
+    options = {"resource": "n_samples", "min_resources": 48, "random_state": 0}
+    HalvingGridSearchCV(Ridge(), {"alpha": ALPHAS}, **options, **scoring(c)).fit(
+        c.X, c.y, **c.metadata
+    )
+
+
+def cross_validation(function, c):
+    got = function(Ridge(), c.X, c.y, **scoring(c), **c.params)
+    return got["test_score"] if isinstance(got, dict) else got, folds_by_hand(Ridge(), c)
+
+
+def curve(function, c, **options):
+    """The scores of a function or a display, which takes fit parameters of its own name."""
+    if not hasattr(function, "__self__"):
+        return function(Ridge(), c.X, c.y, **options, **scoring(c), **c.params)
+    options |= {"fit_params": c.metadata or None, "ax": Figure().subplots()}
+    found = function(Ridge(), c.X, c.y, **options, **scoring(c))
+    sizes = [found.train_sizes] if hasattr(found, "train_sizes") else []
+    return *sizes, found.train_scores, found.test_scores
+
+
+def curve_of_alphas(function, c):
+    _, got = curve(function, c, param_name="alpha", param_range=ALPHAS)
+    return got, [folds_by_hand(Ridge(alpha=alpha), c) for alpha in ALPHAS]
+
+
+def curve_of_sizes(function, c):
+    """Its cell is "yes" if no training set cuts more than one query."""
+    sizes, *got = curve(function, c, train_sizes=[30, 50])
+    lengths, most_cut, hand = np.bincount(c.query), 0, [[], []]
+    for size in sizes:
+        firsts = [(train[:size], test) for train, test in c.splits]
+        hand[0].append(folds_by_hand(Ridge(), c, splits=[(a, a) for a, _ in firsts]))
+        hand[1].append(folds_by_hand(Ridge(), c, splits=firsts))
+        counts = [np.bincount(c.query[a], minlength=len(lengths)) for a, _ in firsts]
+        most_cut = max(most_cut, *(np.sum((n > 0) & (n < lengths)) for n in counts))
+    return got, {"no: queries are cut" if most_cut > 1 else "yes": hand}
+
+
+def importances(c, **options):
+    """It has no `params`, so nothing can be routed. A query column is permuted like any other."""
+    model, options = Ridge().fit(c.X, c.y), {"n_repeats": 2, "random_state": 0} | options
+    return [
+        permutation_importance(model, c.X, c.y, scoring=scorer, **options).importances
+        for scorer in (c.scorer, score_by_hand)
+    ]
+
+
+def across(rows, query, random):
+    return random.permutation(rows)
+
+
+def within(rows, query, random):
+    shuffled = rows.copy()
+    for members in [query == each for each in np.unique(query)]:
+        shuffled[members] = random.permutation(rows[members])
+    return shuffled
+
+
+def permutation_test(c, **groups):
+    options = {"n_permutations": 3, "random_state": 0, "scoring": c.scorer, "cv": c.cv}
+    score, permuted, _ = permutation_test_score(Ridge(), c.X, c.y, **options, **c.params, **groups)
+    hand = {}
+    for shuffle in (across, within):
+        random, rows = np.random.RandomState(0), np.arange(len(c.query))
+        cases = [c._replace(y=c.grades[shuffle(rows, c.query, random)]) for _ in range(3)]
+        means = [folds_by_hand(Ridge(), each).mean() for each in (c, *cases)]
+        hand[f"yes: y shuffled {shuffle.__name__} queries"] = means
+    return [score, *permuted], hand
+
+
+def rfecv(c):
+    selector = RFECV(Ridge(), scoring=c.scorer, cv=c.cv).fit(c.X, c.y, **c.metadata)
+    sizes = range(1, c.X.shape[1] + 1)
+    hand = [folds_by_hand(RFE(Ridge(), n_features_to_select=n), c) for n in sizes]
+    return of_folds(selector.cv_results_), hand
+
+
+def sequential_feature_selector(c):
+    """It gives no scores, so the choice of features is compared."""
+    selector = SequentialFeatureSelector(
+        Ridge(), n_features_to_select=2, scoring=c.scorer, cv=c.cv
+    ).fit(c.X, c.y, **c.metadata)
+    chosen = []
+    for _ in range(2):
+        rest = [name for name in c.X if name not in chosen]
+        scores = [folds_by_hand(Ridge(), c, c.X[[*chosen, name]]).mean() for name in rest]
+        chosen.append(rest[int(np.argmax(scores))])
+    return selector.get_support(), c.X.columns.isin(chosen)
+
+
+def left_out_by_hand(model, c):
+    """One score, of what is predicted for each row by a model of all others."""
+    X, y, rows = c.X.to_numpy(), c.grades, np.arange(len(c.query))
+    score = [clone(model).fit(X[rows != row], y[rows != row]).predict(X[[row]])[0] for row in rows]
+    return by_hand(y, np.array(score), c.query)
+
+
+def ridge_cv(c, cv=None):
+    """It keeps only the best score, so each alpha is fitted alone."""
+    models = [RidgeCV(alphas=[alpha], scoring=c.scorer, cv=cv) for alpha in ALPHAS]
+    got = [model.fit(c.X, c.y, **c.metadata).best_score_ for model in models]
+    return got, means_by_hand(c) if cv else [left_out_by_hand(Ridge(alpha=a), c) for a in ALPHAS]
+
+
+def with_grades(c):
+    """Classes that are not 0, 1, ... and those numbers, by cell."""
+    right = c._replace(y=pd.Series(GRADES[c.grades], c.X.index))
+    return {"yes": right, "no: grades are recoded": c}
+
+
+def ridge_classifier_cv(c, cv=None):
+    """It has no probabilities, so its classes are scored; it makes its own sample weights."""
+    scorer, cases = clone(c.scorer).set_params(response_method="predict"), with_grades(c)
+    if c.metadata:
+        scorer.set_score_request(sample_weight=False)
+    model = RidgeClassifierCV(alphas=[0.1], scoring=scorer, cv=cv)
+    got = model.fit(c.X, cases["yes"].y, **c.metadata).best_score_
+    loop = folds_by_hand if cv else left_out_by_hand
+    return got, {cell: loop(RidgeClassifier(0.1), each).mean() for cell, each in cases.items()}
+
+
+def expected_grade(model, X):
+    return model.predict_proba(X) @ model.classes_
+
+
+def logistic_regression_cv(c):
+    options, cases = {"tol": 1e-6, "max_iter": 1000}, with_grades(c)
+    model = LogisticRegressionCV(Cs=[0.01], scoring=c.scorer, cv=c.cv, **options)
+    scores = model.fit(c.X, cases["yes"].y, **c.metadata).scores_
+    # an entry for each class, all the same, of folds by Cs; without legacy attributes an array
+    scores = next(iter(scores.values())) if isinstance(scores, dict) else scores[:, 0]
+    by_fold = partial(folds_by_hand, LogisticRegression(C=0.01, **options), response=expected_grade)
+    return np.ravel(scores), {cell: by_fold(each) for cell, each in cases.items()}
+
+
+def early_stopping(make, c):
+    """Its `fit` takes no metadata: nothing can be routed."""
+    make(early_stopping=True, scoring=c.scorer).fit(c.X, c.y)
+
+
+def tuned_threshold(c):
+    model = TunedThresholdClassifierCV(LogisticRegression(), scoring=c.scorer, cv=c.cv)
+    model.fit(c.X, c.grades > 1, **c.metadata)
+
+
+def scoring_monitor(c, scoring=None):
+    """It scores the training data after the fit, and after each step, without metadata."""
+    from sklearn.callback import ScoringMonitor  # noqa: PLC0415  # scikit-learn 1.9
+
+    several = clone(c.scorer).set_params(measure=replace(c.scorer.measure, k=[K]))
+    monitor = ScoringMonitor(scoring=several if scoring is None else scoring)
+    LogisticRegression(max_iter=4).set_callbacks(monitor).fit(c.X, c.y)
+    name = "score" if isinstance(scoring, dict) else f"ndcg@{K}"
+    got = [row[name] for row in monitor.get_logs().data if name in row]
+    steps = [LogisticRegression(max_iter=n).fit(c.X, c.y) for n in (4, 1, 2, 3, 4)]
+    return got, [by_hand(c.grades, expected_grade(model, c.X), c.query) for model in steps]
+
+
+DEPTHS = {"resource": "max_depth", "max_resources": 9, "min_resources": 3}
+DRAWS_ROWS = {
+    'HalvingGridSearchCV(resource="n_samples")',
+    "permutation_importance(max_samples=0.4)",
+}
+TOOLS = {
+    "GridSearchCV": partial(search, GridSearchCV),
+    "RandomizedSearchCV": partial(search, RandomizedSearchCV, n_iter=3, random_state=0),
+    "HalvingGridSearchCV": partial(search, HalvingGridSearchCV, **DEPTHS),
+    'HalvingGridSearchCV(resource="n_samples")': halving_by_rows,
+    "HalvingRandomSearchCV": partial(search, HalvingRandomSearchCV, n_candidates=3, random_state=0, **DEPTHS),
+    "cross_val_score": partial(cross_validation, cross_val_score),
+    "cross_validate": partial(cross_validation, cross_validate),
+    "learning_curve": partial(curve_of_sizes, learning_curve),
+    "LearningCurveDisplay.from_estimator": partial(curve_of_sizes, LearningCurveDisplay.from_estimator),
+    "validation_curve": partial(curve_of_alphas, validation_curve),
+    "ValidationCurveDisplay.from_estimator": partial(curve_of_alphas, ValidationCurveDisplay.from_estimator),
+    "permutation_importance": importances,
+    "permutation_importance(max_samples=0.4)": partial(importances, max_samples=0.4),
+    "permutation_test_score": permutation_test,
+    "permutation_test_score(groups=query)": lambda c: permutation_test(c, groups=c.query),
+    "RFECV": rfecv,
+    "SequentialFeatureSelector": sequential_feature_selector,
+    "RidgeCV": ridge_cv,
+    "RidgeCV(cv=splits)": lambda c: ridge_cv(c, c.cv),
+    "RidgeClassifierCV": ridge_classifier_cv,
+    "RidgeClassifierCV(cv=splits)": lambda c: ridge_classifier_cv(c, c.cv),
+    "LogisticRegressionCV (since 1.8)": logistic_regression_cv,
+    "LogisticRegressionCV (before 1.8)": logistic_regression_cv,
+    "HistGradientBoostingClassifier": partial(early_stopping, HistGradientBoostingClassifier),
+    "HistGradientBoostingRegressor": partial(early_stopping, HistGradientBoostingRegressor),
+    "TunedThresholdClassifierCV": tuned_threshold,
+    "ScoringMonitor (since 1.9)": scoring_monitor,
+}  # fmt: skip
+SINCE = {"LogisticRegressionCV (since 1.8)": (1, 8), "ScoringMonitor (since 1.9)": (1, 9)}
+BEFORE = {"LogisticRegressionCV (before 1.8)": (1, 8)}
+ROWS = [row for row in TOOLS if SINCE.get(row, VERSION) <= VERSION < BEFORE.get(row, (99,))]
+
+# parts of error messages, and the cells that they make
+REFUSALS = {
+    "got no groups": "no: no groups",
+    "X arrived as ndarray": "no: X is an array",
+    "binned": "no: X is binned",
+    "`groups` can only be passed if metadata routing is not enabled": "no: only without routing",
+    "no attribute '_score_func'": "no: only of make_scorer",
+    "do not let the tool draw rows": "no: queries are cut",
+    "have the same labels in their index, but in another order": "no: y is reordered",
+}
+
+
+def cell_of(message):
+    [cell] = [cell for words, cell in REFUSALS.items() if words in message] or [message]
+    return cell
+
+
+@cache
+def outcome(row, column):
+    """The cell of a tool and a way, found by running it."""
+    by_splitter, guarded = column == "QuerySplitter", row in DRAWS_ROWS
+    asked = mock.patch.object(
+        QuerySplitter, "split", autospec=True, side_effect=QuerySplitter.split
+    )
+    way = "index level" if by_splitter else column
+    with (
+        case(way, splitter=by_splitter, guarded=guarded) as c,
+        warnings.catch_warnings(record=True) as caught,
+        asked as split,
+    ):
+        warnings.simplefilter("always")
+        try:
+            found = TOOLS[row](c)
+        except (AttributeError, ValueError) as error:
+            return cell_of(str(error))
+    failed = [str(w.message) for w in caught if "Scoring failed" in str(w.message)]
+    if failed:
+        return f"{cell_of(failed[0])} (warning only)"
+    got, hand = found
+    hand = hand if isinstance(hand, dict) else {"yes": hand}
+    [cell] = [cell for cell, each in hand.items() if np.allclose(got, each, rtol=0, atol=1e-12)]
+    return "takes no splitter" if by_splitter and not split.called else cell
+
+
+# ---- the page
 
 
 def documented():
-    return cells_of(PAGE.read_text())
+    """The cells of the page, by tool and way. Tools whose cells are equal may share a row."""
+    rows = rows_of("tools.md")
+    ways = rows.pop("tool")
+    cells = [(tool, row) for tools, row in rows.items() for tool in tools.split(", ")]
+    return {(tool, way): cell for tool, row in cells for way, cell in zip(ways, row, strict=True)}
 
 
-def test_the_page_has_every_cell():
-    assert set(documented()) == {(tool, way) for tool in TOOLS for way in WAYS}
-
-
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", COLUMNS)
 @pytest.mark.parametrize("tool", ROWS)
 def test_cell_is_as_documented(tool, way):
     assert outcome(tool, way) == documented()[tool, way]
 
 
-def test_every_tool_that_takes_a_scorer_has_a_row():
-    missing = tools_of_scikit_learn() - {tool_of(row) for row in ROWS}
-    assert not missing, f"scikit-learn has new tools: add rows for {missing}"
+def test_the_page_has_every_cell_and_counts_them():
+    cells = documented()
+    assert set(cells) == {(tool, way) for tool in TOOLS for way in COLUMNS}
+    right = {way: {t for t in TOOLS if cells[t, way].startswith("yes")} for way in COLUMNS}
+    routed, level = right["routed"], right["index level"] | right["QuerySplitter"]
+    text = " ".join((DOCS / "tools.md").read_text().split())
+    assert (
+        f"Of these {len(TOOLS)} cases, {len(routed)} work with routing, {len(level)} with an index level, "
+        f"{len(routed | level)} with one of the two."
+    ) in text
 
 
-def test_every_row_is_of_a_tool_that_takes_a_scorer():
-    assert {tool_of(row) for row in ROWS} - tools_of_scikit_learn() == NO_SCORER
+def takes_scorer(function):
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # some classes in C have no signature
+        return False
+    return not {"scoring", "scorer", "scorers"}.isdisjoint(parameters)
 
 
-class FutureDisplay:
-    @classmethod
-    def from_estimator(cls, estimator, X, y, *, scoring=None):
-        """Only its parameters count."""
-
-
-class FutureEstimator(BaseEstimator):
-    def __init__(self, scorers=None):
-        self.scorers = scorers
-
-
-def future_function(estimator, scorer):
-    """Only its parameters count."""
-
-
-def test_a_tool_of_a_later_scikit_learn_is_noticed():
-    public = [(each.__name__, each) for each in (FutureEstimator, future_function, FutureDisplay)]
-    found = {"FutureEstimator", "future_function", "FutureDisplay.from_estimator"}
-    assert those_that_take_a_scorer(public) == found
-
-
-def test_matrix_would_notice_a_wrong_number(monkeypatch):
-    monkeypatch.setattr("tool_matrix.K", 2)  # of the hand's computation, not of the scorer
-    with case("routed") as c, pytest.raises(AssertionError):
-        np.testing.assert_allclose(
-            *TOOLS["cross_val_score"](c._replace(scorer=make_ndcg_scorer(k=3, undefined=0.0))),
-            rtol=0,
-            atol=1e-12,
-        )
+def test_every_tool_of_scikit_learn_that_takes_a_scorer_has_a_row():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # some formerly experimental modules are empty now
+        for module in pkgutil.iter_modules(sklearn.experimental.__path__, "sklearn.experimental."):
+            if ".enable_" in module.name:
+                importlib.import_module(module.name)
+    public = [*all_estimators(), *all_functions(), *all_displays()]
+    for name in sklearn.__all__:  # not callbacks
+        module = getattr(sklearn, name, None) or importlib.import_module(f"sklearn.{name}")
+        if isinstance(module, ModuleType):
+            public += inspect.getmembers(module, inspect.isclass)
+    found = set()
+    for name, tool in public:
+        if not name.startswith("_") and not inspect.isabstract(tool):
+            methods = inspect.getmembers(tool, callable) if inspect.isclass(tool) else []
+            found |= {name} if takes_scorer(tool) else set()
+            found |= {f"{name}.{m}" for m, f in methods if m[0] != "_" and takes_scorer(f)}
+    rows = {row.split("(")[0].strip() for row in ROWS}
+    assert rows == found - {"check_scoring", "get_scorer"}  # which return the scorer
 
 
 @pytest.mark.filterwarnings("ignore:.*have a single document")  # of cut queries
-@pytest.mark.parametrize(
-    "cv", [QuerySplitter(KFold(4, shuffle=True, random_state=1), group_by="query"), KFold(4)]
-)
-def test_matrix_would_notice_other_folds(cv):
-    with case("QuerySplitter") as c:
-        got, expected = TOOLS["cross_val_score"](c._replace(cv=cv))
-        assert not np.allclose(got, expected)
+@pytest.mark.parametrize("changes", [{"k": 2}, {"splitter": KFold(4)}])
+def test_the_matrix_would_notice_a_wrong_number(changes):
+    with case("index level") as c:
+        measure = replace(c.scorer.measure, k=changes.get("k", K))
+        scorer = clone(c.scorer).set_params(measure=measure)
+        changed = c._replace(scorer=scorer, splitter=changes.get("splitter", c.splitter))
+        for each, same in ((c, True), (changed, False)):
+            assert np.allclose(*TOOLS["cross_val_score"](each), rtol=0, atol=1e-12) is same
 
 
-class NoSplits:
-    """A splitter that raises an error as soon as it is asked."""
-
-    def split(self, X=None, y=None, groups=None):
-        raise RuntimeError("asked for splits")
-
-    get_n_splits = split
+# ---- what the notes of the page say, and more
 
 
-@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
-@pytest.mark.parametrize("row", ROWS)
-def test_every_row_asks_the_splitter_unless_it_is_said_to_take_none(row):
-    asked = False
-    with case("QuerySplitter") as c:
-        try:
-            TOOLS[row](c._replace(cv=NoSplits()))
-        except RuntimeError as error:
-            asked = str(error) == "asked for splits"
-        except (AttributeError, ValueError):
-            assert outcome(row, "index level").startswith("no")
-    # TunedThresholdClassifierCV looks at the scorer first
-    assert asked is (row not in {*NO_SPLITTER, "TunedThresholdClassifierCV"})
-
-
-def test_permutation_importance_has_no_routing_and_says_so():
-    with case("routed") as c, pytest.raises(ValueError, match="got no groups.*group_by="):
-        permutation_importance(Ridge().fit(c.X, c.y), c.X, c.y, scoring=c.scorer)
+@pytest.mark.parametrize("way", WAYS)
+def test_a_nested_search_splits_by_query_at_both_levels(way):
+    with case(way, splitter=way == "index level") as c:
+        if c.splitter:
+            params, inner = None, clone(c.splitter).set_params(cv=KFold(3))
+        else:  # metadata, or fit parameters of a search without routing
+            params, inner = {"groups": c.query}, GroupKFold(3)
+        options = {"scoring": c.scorer, "error_score": "raise"}
+        grid = GridSearchCV(Ridge(), {"alpha": ALPHAS}, cv=inner, **options)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*is a feature of")
+            got = cross_val_score(grid, c.X, c.y, cv=c.cv, params=params, **options)
+        hand = []
+        for train, test in c.splits:
+            X, y, query = c.X.iloc[train], c.grades[train], c.query[train]
+            splits = splits_by_hand(query, 3, by_query=True)
+            if not c.splitter:
+                splits = list(inner.split(X, y, query))
+            part = c._replace(X=X, y=y, query=query)
+            means = [folds_by_hand(Ridge(alpha=a), part, splits=splits).mean() for a in ALPHAS]
+            best = Ridge(alpha=ALPHAS[int(np.argmax(means))]).fit(X, y)
+            hand.append(by_hand(c.grades[test], best.predict(c.X.iloc[test]), c.query[test]))
+    np.testing.assert_allclose(got, hand, rtol=0, atol=1e-12)
 
 
 def test_permutation_importance_turns_polars_into_an_array():
@@ -149,69 +438,53 @@ def test_permutation_importance_turns_polars_into_an_array():
 
 
 @pytest.mark.parametrize("way", ["column", "index level"])
-def test_rfecv_without_routing_names_the_way_out(way):
-    with case(way) as c, pytest.raises(ValueError, match=r"RFECV.*enable_metadata_routing"):
-        RFECV(Ridge(), scoring=c.scorer, cv=c.splits).fit(c.X, c.y)
-
-
-@pytest.mark.parametrize("way", ["column", "index level"])
-def test_sequential_feature_selector_shows_the_error_in_a_warning_only(way):
-    selector = SequentialFeatureSelector(Ridge(), n_features_to_select=1)
-    with case(way) as c, pytest.warns(UserWarning, match="Scoring failed") as caught:
-        selector.set_params(scoring=c.scorer, cv=c.splits).fit(c.X, c.y)
+def test_tools_that_make_arrays_are_named_with_the_way_out(way):
+    with case(way, splitter=False) as c:
+        with pytest.raises(ValueError, match=r"RFECV.*enable_metadata_routing"):
+            rfecv(c)
+        selector = SequentialFeatureSelector(Ridge(), n_features_to_select=1)
+        selector.set_params(scoring=c.scorer, cv=c.cv)
+        with pytest.warns(UserWarning, match="Scoring failed") as caught:
+            selector.fit(c.X, c.grades)
     assert "SequentialFeatureSelector" in str(caught[0].message)
 
 
-class CountsPredicts(RegressorMixin, BaseEstimator):
-    """Predicts the first feature, and counts."""
-
-    n_predicts = 0
-
-    def fit(self, X, y):
-        self.is_fitted_ = True
-        return self
-
-    def predict(self, X):
-        CountsPredicts.n_predicts += 1
-        return np.asarray(X)[:, 0]
-
-
-def test_several_cutoffs_take_one_predict_per_fold(monkeypatch):
-    from sklearn.model_selection import cross_validate  # noqa: PLC0415
-
-    monkeypatch.setattr(CountsPredicts, "n_predicts", 0)
-    with case("index level") as c:
+def test_several_cutoffs_take_one_predict_per_fold():
+    counted = mock.patch.object(
+        FirstColumn, "predict", autospec=True, side_effect=FirstColumn.predict
+    )
+    with case("index level") as c, counted as predict:
         scorer = make_ndcg_scorer(k=[1, 5, 10], group_by="query", undefined=0.0)
-        result = cross_validate(CountsPredicts(), c.X, c.y, scoring=scorer, cv=c.splits)
-    assert CountsPredicts.n_predicts == len(c.splits)
+        result = cross_validate(FirstColumn(), c.X, c.y, scoring=scorer, cv=c.cv)
+    assert predict.call_count == len(c.splits)
     assert {name for name in result if name.startswith("test_")} == {
         "test_ndcg@1", "test_ndcg@5", "test_ndcg@10",
     }  # fmt: skip
 
 
-def test_table_is_what_the_page_shows(monkeypatch):
-    """Each cell has a test of its own above; here the table is put together from them."""
-    cells = documented()
-    monkeypatch.setattr("tool_matrix.outcome", lambda row, way: cells[row, way])
-    assert cells_of(table()) == {key: cell for key, cell in cells.items() if key[0] in ROWS}
-
-
 def test_permutation_test_score_across_queries_finds_skill_in_noise():
-    across, within = np.sum(p_values_of_noise() <= 0.05, axis=1)
-    assert across > 15
-    assert within < 4  # of 20 where 1 is expected: more has a probability of 2%
-    text = " ".join(PAGE.read_text().split())
-    assert f"in {across} of 20 data sets when y was shuffled across queries" in text
-    assert f"in {within} of 20 when it was shuffled within" in text
+    """Queries differ in how many relevant documents they have; the scores are random numbers."""
+    rng = np.random.default_rng(0)
+    query = np.repeat(np.arange(200), 6)
+    y = (rng.random(len(query)) < rng.choice([0.1, 0.9], size=200)[query]).astype(int)
+    X = pd.DataFrame(rng.normal(size=(len(query), 1)), index=pd.Index(query, name="query"))
+    scorer = make_ndcg_scorer(k=K, group_by="query", undefined="omit")
+    every = np.arange(len(y))
+    options = {"scoring": scorer, "cv": [(every, every)], "n_permutations": 39, "random_state": 0}
+    assert permutation_test_score(FirstColumn(), X, y, **options)[2] == 1 / 40
+    assert permutation_test_score(FirstColumn(), X, y, groups=query, **options)[2] > 0.05
 
 
-def test_permutation_importance_with_max_samples_cuts_queries():
-    importance, whole, cut = importance_of_zeros(max_samples=0.4)
-    assert importance_of_zeros(max_samples=1.0) == (0, whole, whole)
-    assert cut < 0.6 * whole
-    assert importance < -0.01
-    text = " ".join(PAGE.read_text().split())
-    assert f"importance of {importance:.3f}" in text
+def test_permutation_importance_of_samples_cuts_queries():
+    with case("index level") as c:
+        X = c.X.assign(zeros=0.0)
+        model, options = Ridge().fit(X, c.y), {"scoring": score_by_hand, "random_state": 0}
+        whole, cut = (
+            permutation_importance(model, X, c.y, max_samples=n, **options).importances_mean[-1]
+            for n in (1.0, 0.4)
+        )
+    assert whole == 0
+    assert abs(cut) > 0.01
 
 
 def by_column_number(c):
@@ -220,10 +493,10 @@ def by_column_number(c):
 
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
 def test_logistic_regression_cv_takes_the_number_of_a_column():
-    with case("column") as c:
-        got, expected = logistic_regression_cv(by_column_number(c))
-    found = "yes" if VERSION >= (1, 8) else "no: grades are recoded"
-    np.testing.assert_allclose(got, expected[found], rtol=0, atol=1e-12)
+    with case("column", splitter=False) as c:
+        got, hand = logistic_regression_cv(by_column_number(c))
+    cell = "yes" if VERSION >= (1, 8) else "no: grades are recoded"
+    np.testing.assert_allclose(got, hand[cell], rtol=0, atol=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
@@ -231,7 +504,8 @@ def test_logistic_regression_cv_hands_over_minus_one_for_the_lower_of_two_grades
     # fixed in scikit-learn 1.8
     refused = pytest.raises(ValueError, match=r"negative y_true")
     with case("routed") as c, refused if VERSION < (1, 8) else nullcontext():
-        LogisticRegressionCV(Cs=2, scoring=c.scorer, cv=c.splits).fit(c.X, c.y > 1, **c.metadata)
+        model = LogisticRegressionCV(Cs=2, scoring=c.scorer, cv=c.splits)
+        model.fit(c.X, c.grades > 1, **c.metadata)
 
 
 def test_ridge_classifier_cv_without_cv_hands_over_a_single_grade_of_two():
@@ -239,24 +513,20 @@ def test_ridge_classifier_cv_without_cv_hands_over_a_single_grade_of_two():
         measure = replace(c.scorer.measure, undefined=0.25)
         scorer = clone(c.scorer).set_params(response_method="predict", measure=measure)
         scorer.set_score_request(sample_weight=False)
-        model = RidgeClassifierCV(scoring=scorer).fit(c.X, c.y > 1, **c.metadata)
+        model = RidgeClassifierCV(scoring=scorer).fit(c.X, c.grades > 1, **c.metadata)
     assert model.best_score_ == 0.25
 
 
-def test_rfecv_drops_columns_so_a_column_number_finds_another_one():
-    with case("column") as with_names:
+def test_a_column_number_finds_another_column_where_columns_are_dropped():
+    with case("column", splitter=False) as with_names:
         c = with_names._replace(X=with_names.X[["query", "a", "b", "c", "d"]].round())
         scorer = clone(c.scorer).set_params(group_by=0)
-        found = RFECV(Ridge(), scoring=scorer, cv=c.splits).fit(c.X, c.y).cv_results_
-        right = folds_by_hand(RFE(Ridge(), n_features_to_select=1), c)
-    assert abs(found["mean_test_score"][0] - right.mean()) > 0.05  # and no warning
-
-
-def test_ridge_classifier_cv_without_cv_finds_predictions_by_a_column_number():
-    with case("column") as c:
-        scorer = clone(c.scorer).set_params(group_by=0, response_method="predict")
+        got = RFECV(Ridge(), scoring=scorer, cv=c.cv).fit(c.X, c.y).cv_results_["mean_test_score"]
+        hand = folds_by_hand(RFE(Ridge(), n_features_to_select=1), c)
+        assert abs(got[0] - hand.mean()) > 0.05  # and no warning
+        scorer.set_params(response_method="predict")
         with pytest.raises(ValueError, match="group_by=0 finds numbers with fractions"):
-            RidgeClassifierCV(scoring=scorer).fit(c.X, c.y)
+            RidgeClassifierCV(scoring=scorer).fit(with_names.X, c.y)  # of predictions
 
 
 @pytest.mark.skipif(VERSION < (1, 9), reason="new in scikit-learn 1.9")
@@ -264,8 +534,7 @@ def test_ridge_classifier_cv_without_cv_finds_predictions_by_a_column_number():
 def test_scoring_monitor_takes_the_number_of_a_column_and_more_than_one_score():
     with case("column") as with_names:
         c = by_column_number(with_names)._replace(X=with_names.X.to_numpy())
-        for scoring in (None, {"score": c.scorer}):  # None: a scorer of a list of cutoffs
-            got, expected = scoring_monitor(c, scoring)
-            np.testing.assert_allclose(got, expected, rtol=0, atol=1e-12)
+        for scorer in (None, {"score": c.scorer}):  # None: a scorer of a list of cutoffs
+            np.testing.assert_allclose(*scoring_monitor(c, scorer), rtol=0, atol=1e-12)
         with pytest.raises(TypeError, match="float.*not iterable"):
             scoring_monitor(c, c.scorer)

@@ -1,0 +1,102 @@
+"""The pages as plain Markdown, and what docs/conf.py changes for the site."""
+
+import re
+import runpy
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *DOCS.glob("*.md"), *DOCS.glob("design/*.md")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_code_host_shows_the_pictures(page):
+    text = page.read_text()
+    light = re.findall(r'<img src="(.*?)" alt="[^"]+">', text)
+    dark = re.findall(r'media="\(prefers-color-scheme: dark\)" srcset="(.*?)"', text)
+    assert dark == [path.replace("-light.", "-dark.") for path in light]
+    assert len(light) == text.count("<picture>") == text.count("<img")
+    for path in light + dark:
+        svg = (page.parent / path).read_text()
+        assert "<text" in svg
+        assert "<metadata" not in svg
+    if page.name != "index.md":  # whose cards are of the site
+        assert "generated/" not in text
+        assert "{.only" not in text
+
+
+def test_titles_are_the_labels_of_the_menu():
+    for name in ("index.md", "how_to.md", "project.md"):
+        entries = re.search(r"```{toctree}\n:hidden:\n\n(.*?)```", (DOCS / name).read_text(), re.S)
+        assert "<" not in entries[1]
+
+
+def test_the_sidebar_of_the_api_has_a_heading_for_each_table():
+    api = (DOCS / "api.rst").read_text()
+    tables = re.findall(r"\.\. autosummary::\n((?:   :.*\n)+)", api)
+    assert all(re.search(r":caption: \w", options) for options in tables)
+    assert api.count("autosummary::") == len(tables) > 5
+
+
+@pytest.fixture(scope="module")
+def conf():
+    pytest.importorskip("sphinx")
+    return runpy.run_path(str(DOCS / "conf.py"))
+
+
+def read(text):
+    core = pytest.importorskip("docutils.core")
+    parser = pytest.importorskip("myst_parser.parsers.docutils_")
+    options = {"report_level": 5, "myst_suppress_warnings": ["myst"]}
+    return core.publish_doctree(text, parser=parser.Parser(), settings_overrides=options)
+
+
+@pytest.mark.parametrize("folder", ["", "docs/"])  # "docs/" in README.md
+def test_pictures_follow_the_switch_of_the_site(conf, folder):
+    page = read(f"""text
+
+<picture>
+  <source media="(prefers-color-scheme: dark)" srcset="{folder}_static/a-dark.svg">
+  <img src="{folder}_static/a-light.svg" alt="&quot;A&quot;: 1.">
+</picture>
+
+text""")
+    conf["follow_theme"](None, page)
+    assert not list(page.findall(conf["nodes"].raw))
+    assert [image.attributes["classes"] for image in page.findall(conf["nodes"].image)] == [
+        ["only-dark"],
+        ["only-light"],
+    ]
+    for ground, image in zip(("dark", "light"), page.findall(conf["nodes"].image), strict=True):
+        assert image["uri"] == f"_static/a-{ground}.svg"
+        assert image["alt"] == '"A": 1.'
+
+
+def linked_names(conf, text):
+    page = read(text)
+    conf["link_names"](SimpleNamespace(env=SimpleNamespace(docname="page")), page)
+    return [link.astext() for link in page.findall(conf["addnodes"].pending_xref)]
+
+
+def test_names_are_linked_unless_they_are_those_of_another_library(conf):
+    for library in ("dask-ml", "mlxtend", "yellowbrick's", "imbalanced-learn's"):
+        assert linked_names(conf, f"{library} `RFECV`") == []
+        assert linked_names(conf, f"{library} method of `RFECV`") == ["RFECV"]
+    assert linked_names(conf, "use scikit-learn's `RFECV`, and QuerySplitter") == [
+        "RFECV",
+        "QuerySplitter",
+    ]
+
+
+def test_classes_of_other_tools_are_not_linked_to_those_of_scikit_learn(conf):
+    table = re.findall(r"^\| ([\w-]+) (`\w+`) \|", (DOCS / "other_tools.md").read_text(), re.M)
+    assert ("mlxtend", "`SequentialFeatureSelector`") in table
+    for library, name in table:
+        assert linked_names(conf, f"{library} {name}") == [], library
+
+
+def test_pages_of_examples_do_not_show_how_long_they_ran(conf):
+    assert conf["sphinx_gallery_conf"]["min_reported_time"] >= 3600
