@@ -455,6 +455,7 @@ def test_a_collation_does_not_make_one_query_of_two():
     check_that_ids_keep_their_case(relation.project("lower(q) as q, y, s"), ["a"])
 
 
+@pytest.mark.ci
 def test_a_collation_of_spark_does_not_make_one_query_of_two(spark):
     table = spark.sql(COLLATED.format("UTF8_LCASE", "(select id as i from range(30))"))
     assert table.groupBy("q").count().count() == 1

@@ -521,6 +521,7 @@ def test_polars_collects_nothing():
         found.collect()
 
 
+@pytest.mark.ci
 def test_spark_runs_no_job_until_it_is_asked(spark):
     frame = spark.createDataFrame(pa.table(data()))
     spark.sparkContext.setJobGroup("ndcg", "a test")
@@ -533,6 +534,7 @@ def test_spark_runs_no_job_until_it_is_asked(spark):
     assert jobs("ndcg")
 
 
+@pytest.mark.ci
 def test_dask_computes_nothing_until_it_is_asked():
     dask, seen = pytest.importorskip("dask.dataframe"), []
 
@@ -547,6 +549,7 @@ def test_dask_computes_nothing_until_it_is_asked():
     assert sorted(seen) == [0, 1]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("index", [None, [0.0, np.nan], [False, True], [7, 7], [0, 10**9]])
 def test_dask_divides_large_partitions_by_rows_before_the_shuffle(index, monkeypatch):
     dask, frame, handed_over = pytest.importorskip("dask"), pd.DataFrame(data()), []

@@ -49,6 +49,7 @@ def parameters(peers):
     for peer in peers:
         marks = [pytest.mark.skipif(not peer.installed, reason=f"{peer.library} is not installed")]
         marks += [pytest.mark.slow] * (peer.library in BY_HAND)
+        marks += [pytest.mark.ci] * (peer.library == "ranx")  # which numba compiles for 20 seconds
         yield pytest.param(peer, id=label(peer), marks=marks)
 
 
@@ -127,6 +128,7 @@ def test_what_a_library_does_is_what_its_convention_says(peer):
     }
 
 
+@pytest.mark.ci
 def test_page_is_what_the_generator_writes(monkeypatch):
     # except the rows of libraries that are not installed, and the versions of those that are
     page = PAGE.read_text()
@@ -319,6 +321,7 @@ def test_weights_of_lightgbm_and_catboost():
     assert got == pytest.approx(ours, abs=1e-6)
 
 
+@pytest.mark.ci
 def test_judged_and_not_retrieved_is_minus_infinity_for_trec_eval_and_ranx():
     options = {"groups": [0] * 4, "k": 3}
     y_true, y_score = [2, 0, 3, 1], [0.5, 0.9, -np.inf, -np.inf]
@@ -336,6 +339,7 @@ def test_judged_and_not_retrieved_is_minus_infinity_for_trec_eval_and_ranx():
     assert ndcg_score(y_true, y_score, **options, **CONVENTIONS["ranx"]) == pytest.approx(found)
 
 
+@pytest.mark.ci
 def test_negative_judgements_and_fractions_count_as_the_page_says():
     installed_peer("pytrec_eval", "trec_eval"), installed_peer("ranx", "ranx")
     import pytrec_eval  # noqa: PLC0415
@@ -383,6 +387,7 @@ def test_near_ties_are_ties_in_single_precision_only():
     assert xgboost.value(np.array([1, 0]), y_score, groups) == 1
 
 
+@pytest.mark.ci
 def test_ranx_shuffles_ties_of_more_than_fifteen_documents():
     peer = installed_peer("ranx", "ranx")
     y_true, groups = np.arange(60) % 5, np.zeros(60, dtype=int)
