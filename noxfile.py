@@ -7,6 +7,7 @@ from zipfile import ZipFile
 import nox
 
 PROJECT = nox.project.load_toml("pyproject.toml")
+ALL = ("-m", "not slow")  # the everyday suite, and what only CI runs
 nox.options.default_venv_backend = "venv"
 nox.options.sessions = ["ci", "bare", "coverage", "sanitize", "docs"]
 
@@ -33,7 +34,7 @@ def bare(session):
 def pythons(session):
     """Run the suite on each Python, with the newest of everything."""
     session.install(".[test]")
-    session.run("pytest", "-q", "-n", "2")
+    session.run("pytest", "-q", "-n", "2", *ALL)
 
 
 @nox.session(python="3.14t")
@@ -52,7 +53,7 @@ def free_threaded(session):
     kernels = {"SKLEARN_NDCG_KERNELS": "compiled"}
     no_gil = "import sys, sklearn_ndcg; assert not sys._is_gil_enabled()"
     session.run("python", "-P", "-c", no_gil, env=kernels)
-    session.run("pytest", "-q", *alone, env=kernels)
+    session.run("pytest", "-q", *ALL, *alone, env=kernels)
 
 
 @nox.session
@@ -60,7 +61,7 @@ def free_threaded(session):
 def sklearn(session, version):
     """Run the suite on each supported scikit-learn."""
     session.install(".[test]", f"scikit-learn=={version}.*")
-    session.run("pytest", "-q", "-n", "2")
+    session.run("pytest", "-q", "-n", "2", *ALL)
 
 
 @nox.session(python="3.11")
@@ -75,7 +76,7 @@ def sklearn(session, version):
 def numbers(session, versions):
     """Run the suite on old and new NumPy and pandas, and the PyArrow of their time."""
     session.install(".[test]", *versions)
-    session.run("pytest", "-q", "-n", "2")
+    session.run("pytest", "-q", "-n", "2", *ALL)
 
 
 @nox.session
@@ -104,7 +105,7 @@ def prereleases(session):
     session.install(".[test]")
     session.install("--pre", "--upgrade", "scikit-learn", "numpy", "scipy", "pandas", "narwhals")
     session.run("pip", "list")
-    session.run("pytest", "-q", "-n", "2")
+    session.run("pytest", "-q", "-n", "2", *ALL)
 
 
 @nox.session(python="3.11")
@@ -114,7 +115,7 @@ def nightly(session):
     index = "https://pypi.anaconda.org/scientific-python-nightly-wheels/simple"
     packages = ["numpy", "scipy", "scikit-learn"]
     session.install("--pre", "--upgrade", "--extra-index-url", index, *packages)
-    session.run("pytest", "-q", "-n", "2")
+    session.run("pytest", "-q", "-n", "2", *ALL)
 
 
 @nox.session
@@ -123,7 +124,7 @@ def coverage(session):
     session.install("-e", ".[test]", *group("engines"), "coverage")
     environment = {"SKLEARN_NDCG_KERNELS": "numpy"}
     session.run("coverage", "run", "--branch", "--source=sklearn_ndcg", "-m", "pytest", "-q",
-                env=environment)  # fmt: skip
+                *ALL, env=environment)  # fmt: skip
     session.run("coverage", "report", "--show-missing", "--fail-under=98", "--omit=*.pyx")
 
 

@@ -1,11 +1,8 @@
 """Fixtures that several test files use; plain functions and data are in helpers.py."""
 
 import os
-import re
 import signal
 import threading
-from contextlib import contextmanager
-from pathlib import Path
 
 # Small data need no threads of OpenMP, and waiting threads use the cores of the other worker.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -14,7 +11,6 @@ import pytest
 import sklearn
 from helpers import graded_rows
 
-import sklearn_ndcg
 from sklearn_ndcg import _checks, _kernels
 
 try:
@@ -34,6 +30,11 @@ if "MUTANT_UNDER_TEST" in os.environ:  # mutmut's frames stand between a warning
     _checks._TOOLS += (os.path.dirname(mutmut.__file__),)
 
 
+def pytest_addoption(parser):
+    """Let `--engines=polars,dask` choose the engines whose tables are tested."""
+    parser.addoption("--engines", default="", help="only tables of these: --engines=pandas,polars")
+
+
 def pytest_configure(config):
     """Give whole files to pytest-xdist's workers, so that each file starts its servers once."""
     if config.getoption("dist", "no") == "load":
@@ -50,28 +51,6 @@ def pytest_collection_modifyitems(config, items):
     left_out = [item for item in items if "check_array_api_input" in item.name]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
-
-
-@pytest.fixture(autouse=True, scope="session")
-def whole_sentences():
-    """Let `pytest.raises` check that messages of this package are sentences to their end."""
-    raises, package = pytest.raises, Path(sklearn_ndcg.__file__).parent
-
-    @contextmanager
-    def raises_sentences(*expected, **options):
-        with raises(*expected, **options) as found:
-            yield found
-        message, is_wrapped = str(found.value), found.value.__cause__ is not None
-        if not isinstance(found.value, ValueError) or is_wrapped or "to unpack" in message:
-            return  # these may end as libraries or Python put it
-        if package in Path(found.traceback[-1].path).parents:
-            assert message.endswith("."), message
-            assert not re.search(r"\. (?!qrels|\w+_)[a-z]", message), message
-            assert not re.search(r"[A-Z]{3} [A-Z]{2}", message), message  # in capitals
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pytest, "raises", raises_sentences)
-        yield
 
 
 @pytest.fixture

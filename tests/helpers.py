@@ -65,6 +65,16 @@ def per_query(rows, **options):
     return dict(zip(np.unique(groups).tolist(), values.tolist(), strict=True))
 
 
+def result_rows(frame):
+    """Return the rows of a table of results, of any engine, in the order of ids; NaN as None."""
+    import narwhals.stable.v2 as nw  # noqa: PLC0415
+
+    table = nw.from_native(frame.compute() if hasattr(frame, "compute") else frame)
+    table = table.collect() if isinstance(table, nw.LazyFrame) else table
+    rows = [tuple(None if value != value else value for value in row) for row in table.rows()]  # noqa: PLR0124
+    return sorted(rows, key=lambda row: row[:-4])
+
+
 def ideal(gains):
     """Return the DCG of gains in this order."""
     return sum(gain / log2(i + 2) for i, gain in enumerate(gains))

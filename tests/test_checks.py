@@ -131,29 +131,17 @@ def line_of(call):
     return lines.pop()
 
 
-@pytest.mark.parametrize("name", METRICS)
-def test_metrics(name):
-    check_line(*METRICS[name])
+WARNING = METRICS | SCORERS | EVIDENCE | DISPLAYS
 
 
-@pytest.mark.parametrize("name", SCORERS)
-def test_scorers_and_rankers(name):
-    check_line(*SCORERS[name])
-
-
-@pytest.mark.parametrize("name", EVIDENCE)
-def test_evidence(name):
-    check_line(*EVIDENCE[name])
-
-
-@pytest.mark.parametrize("name", DISPLAYS)
-def test_displays(name):
-    matplotlib = pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
-    matplotlib.use("agg")
-    check_line(*DISPLAYS[name])
-    import matplotlib.pyplot as plt  # noqa: PLC0415
-
-    plt.close("all")
+@pytest.mark.parametrize("name", WARNING)
+def test_a_warning_names_the_line_of_the_user(name):
+    if name in DISPLAYS:
+        pyplot = pytest.importorskip("matplotlib.pyplot", reason="`plot` is not installed")
+        pyplot.switch_backend("agg")
+    check_line(*WARNING[name])
+    if name in DISPLAYS:
+        pyplot.close("all")
 
 
 NAMES = {"y_true": "y", "y_score": "s", "groups": "q"}

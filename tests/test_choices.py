@@ -1,6 +1,5 @@
 """Choices are rows of tables: a new row works everywhere, and an unknown name is refused."""
 
-from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -24,7 +23,7 @@ from sklearn_ndcg import (
 )
 from sklearn_ndcg._kernels.numpy_kernels import TieRule
 from sklearn_ndcg._metrics import conventions
-from sklearn_ndcg._metrics.measure import DISCOUNTS, GAINS, TIES, UNDEFINED, Measure, UndefinedRule
+from sklearn_ndcg._metrics.measure import DISCOUNTS, GAINS, TIES, UNDEFINED, UndefinedRule
 from sklearn_ndcg.inference import (
     compare_lists,
     compare_rankers,
@@ -185,20 +184,3 @@ def test_a_rule_of_ties_that_says_more_is_refused_by_the_kernels(kernels, monkey
     monkeypatch.setitem(TIES, "shuffled", Shuffled())
     with pytest.raises(ValueError, match="too many values to unpack"):
         ndcg_score(Y, SCORE, groups=QUERY, ties="shuffled")
-
-
-def test_an_unknown_name_is_an_error_at_every_depth(kernels):
-    """Also for a measure that was changed after it was checked."""
-    for option, use in {
-        "ties": lambda measure: measure.tie_rule,
-        "gain": lambda measure: measure.gains(np.ones(1)),
-        "discount": lambda measure: measure.discounts(1),
-        "undefined": lambda measure: measure.undefined_rule,
-    }.items():
-        changed = replace(Measure())
-        object.__setattr__(changed, option, "at random")
-        with pytest.raises((KeyError, ValueError)):
-            use(changed)
-    rows, ranks = np.ones(1), np.ones(1, dtype=np.intp)
-    with pytest.raises(ValueError, match="unpack"):
-        kernels.dcg(rows, rows, ranks - 1, ranks, rows, ranks, "at random", np.empty(0))

@@ -46,9 +46,12 @@ from sklearn_ndcg.inference import (
 )
 
 mpl.use("agg")
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:(. quer|All . queries|Intervals of . of the . segments|.* a single document|None of the . queries|NDCG is undefined)"
-)
+pytestmark = [
+    pytest.mark.ci,
+    pytest.mark.filterwarnings(
+        "ignore:(. quer|All . queries|Intervals of . of the . segments|.* a single document|None of the . queries|NDCG is undefined)"
+    ),
+]
 ENGINES = ["pandas", "polars", "lazy", "arrow", "dataset", "duckdb"]
 ENGINES += ["ibis"] if find_spec("ibis") else []
 CLUSTERS = ["dask"] if find_spec("dask") else []  # they keep no order of rows

@@ -8,7 +8,7 @@ import pytest
 from sklearn import metrics
 from sklearn.model_selection import KFold, cross_val_score
 
-from sklearn_ndcg import dcg_score, make_ndcg_scorer, ndcg_score
+from sklearn_ndcg import make_ndcg_scorer
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -16,26 +16,11 @@ INDEX = (ROOT / "docs" / "index.md").read_text()
 LINES = re.search(r"<!-- front page -->\n(.*)<!-- end of front page -->", README, re.DOTALL)[1]
 
 
-def test_the_words_of_texts_on_ndcg_are_found():
-    guide = (ROOT / "docs" / "guide.md").read_text()
-    for text in (README, guide, dcg_score.__doc__, ndcg_score.__doc__):
-        for words in ("ideal DCG", "IDCG", "discounted cumulative gain"):
-            assert words in text.lower().replace("dcg", "DCG").replace("iDCG", "IDCG"), words
-    for text in (guide, dcg_score.__doc__):
-        assert "(cumulative gain, CG)" in text or "cumulative gain (CG)" in text
-    assert "dcg_score([relevance], [relevance])" in guide
-    assert "dcg_score(y_true, y_true)" in dcg_score.__doc__
-
-
 def test_first_lines_of_the_readme_need_only_pandas():
     first, _, rest = LINES.partition("## Tune LightGBM")
     imported = r"^>>> (?:import|from) (\w+)"
     assert set(re.findall(imported, first, re.M)) == {"numpy", "pandas", "sklearn", "sklearn_ndcg"}
     assert set(re.findall(imported, rest, re.M)) == {"lightgbm", "sklearn_ndcg"}
-
-
-def test_the_readme_is_short():
-    assert len(README.split()) <= 1000
 
 
 @pytest.fixture(scope="module")

@@ -338,27 +338,6 @@ def test_metrics_of_anything(function, data):
 
 
 @fuzz
-@given(st.data(), st.integers(2, 9), st.sampled_from(list(IDS)))
-def test_quantile_grades(data, n_grades, kind):
-    n = data.draw(st.integers(1, 8))
-    pool = [0, -0.0, 1, 2, 5e-324, -5e-324, INF, -INF, 1e308, 2**53 + 1.0]
-    y = data.draw(st.lists(st.sampled_from(pool), min_size=n, max_size=n))
-    g = data.draw(st.lists(st.integers(0, 4), min_size=n, max_size=n))
-    container = data.draw(st.sampled_from(list(CONTAINERS)))
-    ids = IDS[kind](g)
-    g = ids if kind == "booleans" else g
-    y = [float(each) for each in y]
-    found = outcome(
-        lambda: quantile_grades(CONTAINERS[container](y), groups=ids, n_grades=n_grades)
-    )
-    expected = []
-    for value, own in zip(y, g, strict=True):
-        group = [other for other, each in zip(y, g, strict=True) if each == own]
-        expected.append(n_grades * sum(other < value for other in group) // len(group))
-    assert found.tolist() == expected
-
-
-@fuzz
 @given(st.data())
 def test_quantile_grades_of_anything(data):
     n = data.draw(st.integers(0, 4))

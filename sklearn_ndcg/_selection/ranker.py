@@ -324,8 +324,11 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X, y, sample_weight, groups : array-like
-            As in `fit`; X as in `predict`. A query weighs the mean of its rows.
+        X, y : array-like
+            As in `predict` and `fit`.
+
+        sample_weight, groups : array-like, default=None
+            As in `fit`. A query weighs the mean of its rows.
 
         Returns
         -------

@@ -264,7 +264,7 @@ def check_group_splits(
     y : array-like of shape (n_documents,), default=None
         The target, if the splitter needs it.
 
-    groups : array-like of shape (n_documents,)
+    groups : array-like of shape (n_documents,), default=None
         The query id of each row.
 
     Raises

@@ -5,10 +5,30 @@ import shutil
 import pytest
 from helpers import spark_session
 
-EAGER = ["pandas", "polars", "pyarrow"]
-AT_ONCE = ["duckdb", "ibis"]
 LAZY = ["polars lazy", "pyspark", "dask"]
-ENGINES = [*EAGER, *AT_ONCE, *LAZY]
+ENGINES = {
+    "engine": ["pandas", "polars", "pyarrow", "duckdb", "ibis", *LAZY],
+    "scan": ["polars", "duckdb", "ibis", "ibis on polars", "dataset", "dask"],
+    "cluster": ["pyspark", "dask"],
+}
+# one of each kind; the marker `ci` has the others
+EVERYDAY = {"engine": ["pandas", "polars lazy", "duckdb"], "scan": ["polars", "duckdb"]}
+
+
+def pytest_generate_tests(metafunc):
+    """Run a test on the engines of the option `--engines`, or on all, with the marker `ci`."""
+    chosen = [name for name in metafunc.config.getoption("engines").split(",") if name]
+    for fixture in ENGINES.keys() & set(metafunc.fixturenames):
+        names = [name for name in ENGINES[fixture] if name.split()[0] in chosen]
+        if not chosen:
+            usual = EVERYDAY.get(fixture, [])
+            marked = [
+                pytest.param(name, marks=pytest.mark.ci)
+                for name in ENGINES[fixture]
+                if name not in usual
+            ]
+            names = [*usual, *marked]
+        metafunc.parametrize(fixture, names, indirect=True)
 
 
 @pytest.fixture(scope="session")
@@ -42,7 +62,7 @@ def client(dask_client):
     return dask_client
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture
 def engine(request):
     """A function that makes a table of the engine from columns."""
     name = request.param

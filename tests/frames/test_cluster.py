@@ -15,6 +15,7 @@ from sklearn_ndcg import GroupedRanker, make_ndcg_scorer
 pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
+pytestmark = pytest.mark.ci
 OPTIONS = {"k": 5, "undefined": "omit"}
 WAYS = ["routed", "index level"]
 

@@ -19,25 +19,31 @@ Y, S = matrices()
 RNG = "rng" if "rng" in signature(stats.bootstrap).parameters else "random_state"
 
 
-def mean(values, axis=-1):
-    return np.mean(values, axis=axis)
+def bootstrap(values, weight, level=0.95, method="percentile", n_resamples=999):
+    """SciPy's interval of a weighted mean, of the resamples that `random_state=1` draws."""
+
+    def mean(values, weight, axis=-1):
+        return (values * weight).sum(axis=axis) / weight.sum(axis=axis)
+
+    return stats.bootstrap(
+        (values, weight), mean, paired=True, vectorized=True, confidence_level=level,
+        method=method, n_resamples=n_resamples, **{RNG: np.random.default_rng(1)},
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("method", ["BCa", "percentile"])
 @pytest.mark.parametrize("level", [0.8, 0.95])
-def test_interval_is_that_of_scipy_for_the_same_resamples(method, level):
+@pytest.mark.parametrize("weight", [np.ones(40), np.random.default_rng(3).random(40)])
+def test_interval_is_that_of_scipy_for_the_same_resamples(method, level, weight):
     y, s = matrices()
-    values = ndcg_samples(y, s, k=5)
-    theirs = stats.bootstrap(
-        (values,), mean, confidence_level=level, method=method, n_resamples=999,
-        **{RNG: np.random.default_rng(1)},
-    )  # fmt: skip
+    theirs = bootstrap(ndcg_samples(y, s, k=5), weight, level, method)
     ours = ndcg_interval(
-        y, s, k=5, confidence_level=level, method=method, n_resamples=999, random_state=1
-    )
+        y, s, k=5, confidence_level=level, method=method, n_resamples=999, random_state=1,
+        sample_weight=weight,
+    )  # fmt: skip
     assert ours.confidence_interval == pytest.approx(tuple(theirs.confidence_interval), abs=1e-13)
     assert ours.standard_error == pytest.approx(theirs.standard_error, abs=1e-14)
-    assert ours.ndcg == ndcg_score(y, s, k=5)
+    assert ours.ndcg == ndcg_score(y, s, k=5, sample_weight=weight)
 
 
 def test_drawing_in_chunks_gives_the_same_resamples(monkeypatch):
@@ -45,32 +51,6 @@ def test_drawing_in_chunks_gives_the_same_resamples(monkeypatch):
     whole = ndcg_interval(y, s, n_resamples=200, random_state=1)
     monkeypatch.setattr("sklearn_ndcg.inference._statistics._CHUNK", 130)
     assert_same(ndcg_interval(y, s, n_resamples=200, random_state=1), whole)
-
-
-def test_t_interval():
-    y, s = matrices()
-    values = ndcg_samples(y, s)
-    expected = stats.ttest_1samp(values, 0).confidence_interval(0.9)
-    found = ndcg_interval(y, s, method="t", confidence_level=0.9)
-    assert found.confidence_interval == pytest.approx(tuple(expected), abs=1e-14)
-    assert found.standard_error == pytest.approx(stats.sem(values), abs=1e-15)
-
-
-def test_a_resampled_query_keeps_its_weight():
-    y, s = matrices()
-    weight = np.random.default_rng(3).random(len(y))
-    values = ndcg_samples(y, s)
-    found = ndcg_interval(y, s, sample_weight=weight, n_resamples=500, random_state=1)
-    assert found.ndcg == pytest.approx(np.average(values, weights=weight), abs=1e-15)
-
-    def weighted(values, weight, axis=-1):
-        return (values * weight).sum(axis=axis) / weight.sum(axis=axis)
-
-    theirs = stats.bootstrap(
-        (values, weight), weighted, paired=True, vectorized=True, n_resamples=500, method="BCa",
-        **{RNG: np.random.default_rng(1)},
-    )  # fmt: skip
-    assert found.confidence_interval == pytest.approx(tuple(theirs.confidence_interval), abs=1e-13)
 
 
 def test_undefined_queries():
@@ -172,7 +152,7 @@ def test_far_levels_of_bca_do_not_change_sides(outlier):
     assert found.confidence_interval.low < found.ndcg < found.confidence_interval.high
 
 
-@pytest.mark.parametrize("method", ["BCa", "percentile"])
+@pytest.mark.parametrize("method", ["BCa", "percentile", "t"])
 @pytest.mark.parametrize("large", [1e100, -1e100])
 def test_a_large_replacement_does_not_overflow(method, large):
     y, s = matrices()
@@ -181,20 +161,15 @@ def test_a_large_replacement_does_not_overflow(method, large):
                           random_state=1)  # fmt: skip
     # the other values are negligible beside it
     values = np.r_[np.ones(15), np.zeros(25)]
-    theirs = stats.bootstrap((values,), mean, method=method, n_resamples=999,
-                             **{RNG: np.random.default_rng(1)})  # fmt: skip
-    expected = sorted(large * bound for bound in theirs.confidence_interval)
+    if method == "t":
+        low_high, error = stats.ttest_1samp(values, 0).confidence_interval(), stats.sem(values)
+    else:
+        theirs = bootstrap(values, np.ones(40), method=method)
+        low_high, error = theirs.confidence_interval, theirs.standard_error
+    expected = sorted(large * bound for bound in low_high)
     assert found.confidence_interval == pytest.approx(tuple(expected), rel=1e-12)
-    assert found.standard_error == pytest.approx(theirs.standard_error * abs(large), rel=1e-12)
+    assert found.standard_error == pytest.approx(error * abs(large), rel=1e-12)
     assert found.ndcg == ndcg_score(y, s, undefined=large)
-
-
-def test_a_large_replacement_does_not_overflow_student_s_t():
-    y, s = matrices()
-    y[:15] = 0
-    found = ndcg_interval(y, s, undefined=1e100, method="t")
-    expected = stats.ttest_1samp(np.r_[np.ones(15), np.zeros(25)], 0).confidence_interval()
-    assert found.confidence_interval == pytest.approx((1e100 * expected[0], 1e100 * expected[1]))
 
 
 @pytest.mark.parametrize("too_large", [1e300, -1.7e308])
@@ -203,28 +178,22 @@ def test_a_replacement_whose_square_overflows_is_refused(too_large):
         ndcg_interval(*matrices(), undefined=too_large)
 
 
-@pytest.mark.parametrize("scale", [0.3, 1e-300, 1e300])
-def test_equal_weights_leave_student_s_t_to_scipy(scale):
+@pytest.mark.parametrize("level", [0.9, 0.95])
+@pytest.mark.parametrize("scale", [1, 0.3, 1e-300, 1e300])
+def test_student_s_t_of_equal_weights_is_that_of_scipy(scale, level):
     y, s = matrices()
     values = ndcg_samples(y, s)
-    found = ndcg_interval(y, s, sample_weight=np.full(40, scale), method="t")
-    expected = stats.ttest_1samp(values, 0).confidence_interval()
-    assert found.confidence_interval == pytest.approx(tuple(expected), abs=1e-15)
-    assert found.standard_error == pytest.approx(stats.sem(values), rel=1e-15)
+    weight = None if scale == 1 else np.full(40, scale)
+    found = ndcg_interval(y, s, sample_weight=weight, method="t", confidence_level=level)
+    expected = stats.ttest_1samp(values, 0).confidence_interval(level)
+    assert found.confidence_interval == pytest.approx(tuple(expected), abs=1e-14)
+    assert found.standard_error == pytest.approx(stats.sem(values), rel=1e-14)
 
 
 BAD = {
-    "level": (
-        {"confidence_level": 1},
-        ValueError,
-        "confidence_level must be between 0 and 1, got 1",
-    ),
+    "level": ({"confidence_level": 1}, ValueError, "confidence_level must be between 0 and 1, got 1"),
     "level 95": ({"confidence_level": 95}, ValueError, "between 0 and 1"),
-    "level that rounds to 1": (
-        {"confidence_level": np.nextafter(1, 0)},
-        ValueError,
-        "confidence_level",
-    ),
+    "level that rounds to 1": ({"confidence_level": np.nextafter(1, 0)}, ValueError, "confidence_level"),
     "level text": ({"confidence_level": "95%"}, ValueError, "between 0 and 1"),
     "method": ({"method": "bca"}, ValueError, "method must be one of 'BCa', 'percentile', 't'"),
     "resamples": ({"n_resamples": 0}, ValueError, "n_resamples must be an integer >= 2"),
@@ -232,7 +201,7 @@ BAD = {
     "state": ({"random_state": "a"}, ValueError, "random_state must be an int"),
     "option": ({"log_base": 2}, TypeError, "ndcg_interval has no option 'log_base'"),
     "cutoffs": ({"k": [1, 2]}, ValueError, "k must be an integer"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", BAD)
@@ -278,13 +247,7 @@ def test_clusters_are_resampled_as_scipy_resamples_their_means(method, even):
     weight = np.bincount(c).astype(float)
     means = np.bincount(c, values) / weight
 
-    def weighted(means, weight, axis=-1):
-        return (means * weight).sum(axis=axis) / weight.sum(axis=axis)
-
-    theirs = stats.bootstrap(
-        (means, weight), weighted, paired=True, vectorized=True, n_resamples=999,
-        method="percentile", **{RNG: np.random.default_rng(1)},
-    )  # fmt: skip
+    theirs = bootstrap(means, weight)
     found = ndcg_interval(y, s, clusters=c, method=method, n_resamples=999, random_state=1)
     assert found.standard_error == pytest.approx(theirs.standard_error, rel=1e-12)
     # normal quantiles, widened to those of t and by the ratio of jackknife to bootstrap

@@ -115,15 +115,6 @@ def test_the_number_is_called_ndcg_in_each():
     assert RESULTS[Explanation].ndcg[0] == expected
 
 
-def test_functions_point_to_the_class_instead_of_listing_attributes():
-    for kind, makers in MAKERS.items():
-        if kind in {QueryDifferences, GroupedScorer}:
-            continue
-        returns = makers[0].__doc__.split("Returns\n")[1].split("Raises\n")[0]
-        assert f"`{kind.__name__}`" in returns
-        assert len(returns.strip().splitlines()) <= 4
-
-
 @pytest.mark.parametrize("kind", RESULTS)
 def test_results_print_and_are_copied_and_pickled(kind):
     result = RESULTS[kind]
@@ -173,14 +164,6 @@ def test_help_of_a_result_lists_no_arguments(kind):
     assert calls
     assert all(call.removeprefix("self, ").startswith("**attributes") for call in calls)
     assert set(vars(RESULTS[kind])) == {field.name for field in fields(kind)}
-
-
-def test_options_are_typed():
-    for function in (ndcg_interval, ndcg_by_segment, *MAKERS[Comparison]):
-        assert get_annotations(function)["options"] == "Unpack[NDCGOptions]"
-    for name in ("from_predictions", "from_estimator", "from_cv_results"):
-        function = getattr(sklearn_ndcg.NDCGDisplay, name).__func__
-        assert get_annotations(function)["options"] == "Unpack[DisplayOptions]"
 
 
 def test_the_options_of_displays_are_those_of_a_curve_and_of_plot():

@@ -101,7 +101,10 @@ def test_both_kernels_agree(data, ties, single):
         lambda rng: -np.arange(N),
     ],
 )
-@pytest.mark.parametrize("ends", [[1], [10], [20, 100], [40, 1000, 200_000]])
+@pytest.mark.parametrize(
+    "ends",
+    [pytest.param(ends, marks=pytest.mark.ci) for ends in ([1], [10])] + [[40, 1000, 200_000]],
+)
 def test_long_queries(scores, ends):
     rng = np.random.default_rng(0)
     gain, score = rng.random(N), scores(rng).astype(float)
@@ -216,6 +219,7 @@ def long_call(n_queries, seed=0):
     return gain, score, starts, lengths, *rest, np.arange(5.0)
 
 
+@pytest.mark.ci
 @built
 @pytest.mark.skipif(os.name != "posix", reason="no signals are sent to oneself there")
 @pytest.mark.usefixtures("interrupts")
@@ -236,6 +240,7 @@ def test_ctrl_c_interrupts_a_kernel_at_work(n_queries):
     assert ndcg_samples([[1, 0]], [[2, 1]])[0] == 1
 
 
+@pytest.mark.ci
 @built
 def test_two_threads_at_once_get_right_values_while_another_runs_python():
     calls = [long_call(3, seed=0), long_call(10_000, seed=1)]

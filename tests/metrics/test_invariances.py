@@ -198,47 +198,6 @@ def test_callables_cannot_change_inputs(contiguous):
     np.testing.assert_array_equal(y_true, DATA[0])
 
 
-@every_metric
-def test_memory_layout(metric):
-    y_true, y_score, groups = DATA
-    expected = METRICS[metric](y_true, y_score, groups=groups)
-    spread = [np.repeat(column, 3)[::3] for column in DATA]
-    got = METRICS[metric](*spread[:2], groups=spread[2])
-    np.testing.assert_array_equal(got, expected)
-    backwards = [column[::-1].copy()[::-1] for column in DATA]
-    got = METRICS[metric](*backwards[:2], groups=backwards[2])
-    np.testing.assert_array_equal(got, expected)
-    dense = [column.reshape(2, 3) for column in DATA[:2]]
-    expected = METRICS[metric](*dense)
-    np.testing.assert_array_equal(METRICS[metric](*map(np.asfortranarray, dense)), expected)
-    swapped = [column.astype(">f8") for column in dense]
-    np.testing.assert_array_equal(METRICS[metric](*swapped), expected)
-
-
-@every_metric
-def test_containers_and_dtypes(metric, tmp_path):
-    y_true, y_score, groups = DATA
-    expected = METRICS[metric](y_true, y_score, groups=groups)
-    on_disk = np.memmap(tmp_path / "scores", dtype=float, shape=len(y_score), mode="w+")
-    on_disk[:] = y_score
-    for true, score, ids in [
-        (y_true.tolist(), y_score.tolist(), groups.tolist()),
-        (tuple(y_true), tuple(y_score), tuple(groups)),
-        (pd.Series(y_true, index=list("fedcba")), pd.Series(y_score), pd.Series(groups)),
-        (pd.Series(y_true, dtype="Int8"), pd.Series(y_score, dtype="Float32"), pd.Index(groups)),
-        (pd.Series(y_true, dtype="int64[pyarrow]"), y_score, pd.Series(groups, dtype="Int32")),
-        (pl.Series(y_true), pl.Series(y_score), pl.Series(groups)),
-        (pa.array(y_true), pa.array(y_score), pa.array(groups)),
-        (pa.chunked_array([y_true[:3], y_true[3:]]), y_score, pa.array(groups.astype(str))),
-        (y_true.astype(object), y_score.astype(object), groups.astype(object)),
-        (y_true.astype(np.int8), y_score.astype(np.float16), groups.astype(np.uint16)),
-        (y_true.astype(np.longdouble), y_score.astype(np.longdouble), groups.astype(float)),
-        (np.ma.array(y_true), np.ma.array(y_score), np.ma.array(groups)),
-        (y_true, on_disk, groups),
-    ]:
-        np.testing.assert_array_equal(METRICS[metric](true, score, groups=ids), expected)
-
-
 def arrow(matrix):
     return pa.table(dict(zip("abc", matrix.T, strict=True)))
 
@@ -249,47 +208,3 @@ def test_frames_as_2d_input(metric):
     expected = METRICS[metric](y_true, y_score)
     for frame in (pd.DataFrame, pl.DataFrame, list, arrow):
         np.testing.assert_array_equal(METRICS[metric](frame(y_true), frame(y_score)), expected)
-
-
-def test_duck_arrays():
-    class Tensor:
-        def __init__(self, values):
-            self.values = np.asarray(values)
-
-        def __array__(self, dtype=None, copy=None):
-            return self.values if dtype is None else self.values.astype(dtype)
-
-    y_true, y_score, groups = map(Tensor, DATA)
-    expected = ndcg_score(*DATA[:2], groups=DATA[2])
-    assert ndcg_score(y_true, y_score, groups=groups) == expected
-
-
-def test_arrays_on_another_device():
-    """They are copied to the host by `cpu`, as in torch, or by NumPy."""
-
-    class Tensor:
-        def __init__(self, values):
-            self.values = np.asarray(values)
-            self.shape = self.values.shape
-
-        def __array_namespace__(self, **_):
-            return np
-
-        def __dlpack__(self, **_):
-            raise BufferError("not on the processor")
-
-        def __dlpack_device__(self):
-            return 2, 0
-
-    class OnDevice(Tensor):
-        def cpu(self):
-            return self.values
-
-    class Readable(Tensor):
-        def __array__(self, dtype=None, copy=None):
-            return self.values if dtype is None else self.values.astype(dtype)
-
-    expected = ndcg_score(*DATA[:2], groups=DATA[2])
-    for kind in (OnDevice, Readable):
-        y_true, y_score, groups = map(kind, DATA)
-        assert ndcg_score(y_true, y_score, groups=groups) == expected

@@ -9,11 +9,17 @@ import pytest
 
 from sklearn_ndcg import ndcg_score
 
+# bytes for each byte of the inputs, with the NumPy kernels and with the compiled ones
+MOST = {
+    "contiguous": (0.25, 0.1), "shuffled": (1.4, 0.8), "one query": (1.8, 1.45),
+    "ties": (2.2, 2.45), "weights": (1.6, 1.6),
+}  # fmt: skip
 
-@pytest.mark.parametrize("case", ["contiguous", "shuffled", "one query", "ties", "weights"])
-def test_extra_memory_stays_under_four_times_the_inputs(case):
+
+@pytest.mark.parametrize("case", MOST)
+def test_extra_memory_is_small_beside_the_inputs(case, kernels):
     rng = np.random.default_rng(0)
-    n = 4_000_000
+    n = 1_000_000
     groups = np.repeat(np.arange(n // 100), 100)
     y_true, y_score = rng.integers(0, 5, n).astype(float), rng.normal(size=n)
     options = {"groups": groups, "k": 10}
@@ -34,7 +40,7 @@ def test_extra_memory_stays_under_four_times_the_inputs(case):
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < 4 * inputs
+    assert peak < inputs * MOST[case]["compiled" in kernels.__name__]
 
 
 def test_one_long_id_of_polars_costs_no_memory():

@@ -33,6 +33,8 @@ from sklearn_ndcg import (
 )
 from sklearn_ndcg.inference import compare_rankers, ndcg_interval
 
+pytestmark = pytest.mark.ci
+
 X, Y, GROUPS = graded_rows(20, (5, 5), all_relevant=False)
 X = X.set_index(pd.Index(GROUPS, name="query"))
 S = np.random.default_rng(1).integers(0, 4, 100)

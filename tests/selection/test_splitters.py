@@ -163,8 +163,17 @@ def test_no_groups_are_needed_anywhere(days):
 def test_calibration_and_voting(days):
     X, y, _ = days
     splitter = QuerySplitter(2, group_by="day")
-    CalibratedClassifierCV(LogisticRegression(), cv=splitter).fit(X, y > 0)
-    VotingRegressor([("ranker", GroupedRanker(Ridge(), group_by="day"))]).fit(X, y)
+    folds = list(splitter.split(X))
+
+    def calibrated(cv):
+        model = CalibratedClassifierCV(LogisticRegression(), cv=cv)
+        return model.fit(X, y > 0).predict_proba(X)
+
+    np.testing.assert_array_equal(calibrated(splitter), calibrated(folds))
+    assert not np.allclose(calibrated(splitter), calibrated(2))
+    ranker = GroupedRanker(Ridge(), group_by="day")
+    voting = VotingRegressor([("ranker", ranker)]).fit(X, y)
+    np.testing.assert_array_equal(voting.predict(X), clone(ranker).fit(X, y).predict(X))
 
 
 def test_parameters_of_the_inner_splitter(days):

@@ -292,6 +292,7 @@ def test_dcg_and_other_numbers_can_be_stopped_by(data):
         assert ranker.best_iteration_ == np.argmax(scores) + 1
 
 
+@pytest.mark.ci
 @boosters
 @pytest.mark.parametrize("kind", ["Ranker", "Regressor", "Classifier"])
 def test_any_function_of_a_query_can_be_stopped_by(data, library, kind):
