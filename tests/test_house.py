@@ -144,7 +144,7 @@ def code_lines(path):
 
 
 def test_the_package_is_small():
-    assert sum(len(code_lines(path_of(module))) for module in modules()) <= 5400
+    assert sum(len(code_lines(path_of(module))) for module in modules()) <= 5650
 
 
 METRICS = ["dcg_samples", "dcg_score", "ndcg_curve", "ndcg_samples", "ndcg_score"]

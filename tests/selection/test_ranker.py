@@ -1632,7 +1632,10 @@ def test_without_columns_of_ids_columns_are_those_that_the_estimator_takes(name,
 def test_an_error_names_only_the_columns_that_are_needed(group_by, thirty_queries):
     X, y, query = thirty_queries
     table = X.assign(session=query // 5, day=query % 5) if group_by else X
-    for inner, words in ((NAMED, "columns are missing: {'b'}"), (Ridge(), "(lacks 'b'|missing:\n- b)")):
+    for inner, words in (
+        (NAMED, "columns are missing: {'b'}"),
+        (Ridge(), "(lacks 'b'|missing:\n- b)"),
+    ):
         ranker = GroupedRanker(inner, group_by=group_by).fit(table, y)
         with pytest.raises(ValueError, match=words) as error:
             ranker.predict(table[["a", "c"]])
