@@ -29,6 +29,31 @@ def test_rankers_have_the_same_rows():
     assert not any(pool.left_out.values())
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_every_list_keeps_its_order(seed):
+    """By a plain loop over all documents of all rankers."""
+    rng = np.random.default_rng(seed)
+    ids = [f"d{i}" for i in range(12)]
+    truths = {q: rng.permutation(ids)[: rng.integers(0, 6)].tolist() for q in "abc"}
+    lists = {
+        name: {q: rng.permutation(ids)[: rng.integers(1, 12)].tolist() for q in "abc"}
+        for name in ("one", "two", "three")
+    }
+    pool = pool_lists(truths, lists, "zero", "raise")
+    ends = np.cumsum(pool.n_rows)
+    for query, start, end in zip(pool.queries, ends - pool.n_rows, ends, strict=True):
+        y_true = pool.y_true[start:end]
+        for name, y_scores in pool.y_scores.items():
+            scores, listed = y_scores[start:end], lists[name][query]
+            order = np.argsort(-scores, kind="stable")[: len(listed)]
+            assert (y_true[order] == 1).tolist() == [
+                document in truths[query] for document in listed
+            ]
+            assert scores[order].tolist() == [-1.0 - i for i in range(len(listed))]
+            assert np.count_nonzero(scores == -np.inf) == len(scores) - len(listed)
+        assert np.count_nonzero(y_true == 1) == len(truths[query])
+
+
 def test_queries_that_a_ranker_did_not_answer_are_omitted():
     pool = pool_lists(TRUTHS, LISTS, "omit", "raise")
     assert (pool.queries, pool.left_out["no list"]) == (["q"], 2)
