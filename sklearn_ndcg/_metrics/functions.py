@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
-from typing import Any
+from functools import wraps
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +21,25 @@ from sklearn_ndcg._rows.grouping import Grouping
 _OPTIONS = {option.name for option in fields(Measure) if option.init}
 
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def _not_a_scorer(metric: Function) -> Function:
+    """Explain to users who pass a metric as `scoring` that a scorer is needed."""
+
+    @wraps(metric)
+    def checked(*arguments: Any, **options: Any) -> Any:
+        if len(arguments) > 2:
+            name = metric.__name__
+            raise TypeError(
+                f"{name} takes two positional arguments, y_true and y_score. It is not a scorer: "
+                f"pass scoring=make_{name}r(...)."
+            )
+        return metric(*arguments, **options)
+
+    return checked  # type: ignore[return-value]
+
+
 def _queries(arguments: dict[str, Any], *, normalized: bool = True, sort: bool = False) -> Queries:
     """Checked rows and the measure, from the arguments of a metric, which all have these names."""
     if np.iterable(arguments["k"]):
@@ -32,6 +53,7 @@ def _queries(arguments: dict[str, Any], *, normalized: bool = True, sort: bool =
     return rankings.queries(measure)[0]
 
 
+@_not_a_scorer
 def dcg_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -168,6 +190,7 @@ def dcg_score(
     return float(_queries(locals(), normalized=False).means()[0])
 
 
+@_not_a_scorer
 def ndcg_score(
     y_true: ArrayLike,
     y_score: ArrayLike,

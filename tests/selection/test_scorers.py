@@ -1131,6 +1131,14 @@ def test_a_notebook_shows_what_is_measured():
         assert words in repr(scorer)
 
 
+@pytest.mark.parametrize("metric", [ndcg_score, dcg_score])
+def test_a_metric_as_scoring_is_refused_with_the_scorer_to_use(metric, data):
+    X, y, _ = data
+    words = f"{metric.__name__} takes two .* not a scorer: pass scoring=make_{metric.__name__}r"
+    with pytest.raises(TypeError, match=words):
+        cross_val_score(LinearRegression(), X, y, scoring=metric, error_score="raise")
+
+
 def test_curve_displays_label_their_axis_with_the_name_of_the_scorer():
     assert make_ndcg_scorer(k=10).__name__ == "ndcg@10"
     assert make_dcg_scorer().__name__ == "dcg"
