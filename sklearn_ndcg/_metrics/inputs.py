@@ -69,22 +69,34 @@ def _exact_integers(values: Any) -> Any:
     """Nullable and object integers as integers: check_array would make floats of them."""
     if isinstance(values, np.matrix):
         return values
+    _refuse_text(values)
     array = np.asarray(values)
-    cells = array.ravel().tolist() if array.dtype.kind in "OSUT" else []
-    text = next((cell for cell in cells if isinstance(cell, str | bytes)), None)
-    if text is not None:
-        raise TypeError(
-            f"it holds text, the first {text[:40]!r}. Convert it to numbers, words with a dict "
-            "from word to grade (LabelEncoder would number them alphabetically)."
-        )
+    if array.dtype.kind in "SUT" and array.size:
+        _refuse_text(array.flat[0])
     if array.dtype.kind == "O" and array.ndim:
-        cells = list(map(_nan_if_missing, cells))
+        cells = [_nan_if_missing(cell) for cell in array.ravel().tolist()]
+        _refuse_text(cells, 1)
         with suppress(ValueError):  # lists of several lengths: refused further up
             narrow = np.array(cells)
             if narrow.dtype.kind in "biuf" and narrow.shape == (array.size,):
                 return narrow.reshape(array.shape)
         return np.fromiter(cells, dtype=object, count=len(cells)).reshape(array.shape)
     return array if array.dtype.kind in "iu" else values
+
+
+def _refuse_text(values: Any, depth: int = 2) -> None:
+    """Raise for text before NumPy makes an array of it, as wide as the longest."""
+    if isinstance(values, str | bytes):
+        raise TypeError(
+            f"it holds text, the first {values[:40]!r}. Convert it to numbers, words with a dict "
+            "from word to grade (LabelEncoder would number them alphabetically)."
+        )
+    kinds = set(map(type, values)) if isinstance(values, list | tuple) and depth else ()
+    if any(issubclass(kind, str | bytes | list | tuple) for kind in kinds):
+        for value in values:
+            _refuse_text(value, depth - 1)
+    elif hasattr(values, "to_list") and len(values):  # the first element of a Series is enough
+        _refuse_text(next(iter(values)), 0)
 
 
 def _nan_if_missing(value: Any) -> Any:
