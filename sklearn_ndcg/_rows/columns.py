@@ -33,8 +33,7 @@ def values_by(X: Any, by: Any, default: Any = None, y: Any = None, name: str = "
     if not keys or any(callable(key) or not isinstance(key, Hashable) for key in keys):
         what = "columns or index levels" if finds_ids else "one column or index level"
         hint = "; pass ids themselves as groups" if finds_ids else ""
-        found = repr(by) if len(repr(by)) <= 60 else type(by).__name__
-        raise ValueError(f"{name} must name {what} of X, or be a callable, got {found}{hint}.")
+        raise ValueError(f"{name} must name {what} of X, or be a callable, got {by!r:.60}{hint}.")
     columns = [column(X, key, y, name) for key in keys]
     for key, values in zip(keys, columns, strict=True):
         # no encoder or cast reaches index levels
@@ -100,13 +99,12 @@ def _index_levels(X: Any) -> list[Any]:
 def _array_column(X: Any, key: Any, name: str) -> Any:
     if not is_integer(key):
         raise ValueError(
-            f"{name}={key!r} is a name, but X arrived as {type(X).__name__}, without names: "
-            "RFECV, SequentialFeatureSelector, RidgeCV, LogisticRegressionCV, the steps of a "
-            "Pipeline and, for polars and pyarrow, permutation_importance turn X into an array. "
-            "Ways out: pass the number of a column or a callable on X; put the values in the index "
-            "of a pandas y too; pass groups, with enable_metadata_routing=True; in a Pipeline use "
-            "an index level and set_output(transform='pandas'), pass groupedranker__groups to fit, "
-            "or put GroupedRanker around it; split X before: cv=list(splitter.split(X, y, groups))."
+            f"{name}={key!r} is a name, but X arrived as {type(X).__name__}, without names: RFECV, "
+            "SequentialFeatureSelector, permutation_importance, the steps of a Pipeline and others "
+            "turn X into an array. Ways out: pass the number of a column or a callable on X; put "
+            "the values in the index of a pandas y too; pass groups, with enable_metadata_routing="
+            "True; put GroupedRanker around a Pipeline; split X before: "
+            "cv=list(splitter.split(X, y, groups))."
         )
     matrix = _matrix(X)
     is_table = len(matrix.shape) == 2
@@ -142,8 +140,6 @@ def without_columns(X: Any, keys: list[Any]) -> Any:
     """X without the columns that `keys` name."""
     if not keys:
         return X
-    for key in keys:
-        column(X, key)  # raises if it is not a column
     table = _matrix(X)
     if table.shape[1] == len(keys):
         raise ValueError(f"group_by and order_by name all columns, {keys!r}: no feature is left.")

@@ -94,21 +94,20 @@ class Grouping:
         labels = np.fromiter(zip(*ids, strict=True), dtype=object, count=len(rows))
         return replace(cls.of_ids(codes, len(codes)), labels=labels)
 
-    def in_order(self, values: Any, asked_by: str = "") -> tuple[Ints, NDArray[Any]]:
-        """The queries in the order of their smallest values, and these values; ties by label.
+    def in_order(self, values: Any, asked_by: str = "") -> Ints:
+        """The queries in the order of their smallest values; ties by label.
 
         If `values` is None, queries are in the order of labels. `asked_by` is what needs the order
         of time, for a warning if these do not look like it.
         """
         if values is None:
             _warn_of_text_for_time(self.labels, asked_by)
-            return np.arange(len(self.labels)), self.labels
+            return np.arange(len(self.labels))
         ranks = id_columns.in_library_order(values)
         by_value = Grouping.of_ids(ranks, int(self.lengths.sum()), name="order_by")
         _warn_of_text_for_time(by_value.labels, asked_by, is_named=True)
         smallest, _ = self.extremes(by_value.row_codes())
-        order = np.argsort(smallest, kind="stable")
-        return order, by_value.labels[smallest[order]]
+        return np.argsort(smallest, kind="stable")
 
     @classmethod
     def of_matrix(cls, n_queries: int, n_documents: int) -> Grouping:

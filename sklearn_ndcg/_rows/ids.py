@@ -282,16 +282,13 @@ def _refuse_unsortable(label: Any, name: str) -> None:
     if isinstance(label, tuple):
         for element in label:
             _refuse_unsortable(element, name)
-    elif isinstance(label, frozenset):
+    # the order of sets is partial; tensors have a hash of their own
+    is_unsortable = isinstance(label, frozenset) or hasattr(label, "detach")
+    if is_unsortable or type(label).__hash__ is _HASH_OF_IDENTITY:
         raise TypeError(
-            f"{name} must be ids that can be sorted, and sets cannot: pass "
-            f"[tuple(sorted(id)) for id in {name}]."
-        )
-    elif type(label).__hash__ is _HASH_OF_IDENTITY or hasattr(label, "detach"):  # a tensor
-        raise TypeError(
-            f"{name} must be ids that are equal where they mean the same query, but a "
-            f"{type(label).__name__} is equal only to itself: pass a number or text instead, for "
-            "tensors id.item()."
+            f"{name} must be ids that can be sorted and that are equal where they mean the same "
+            f"query, got a {type(label).__name__}: pass numbers or text instead, for sets "
+            "tuple(sorted(id)), for tensors id.item()."
         )
 
 

@@ -6,9 +6,9 @@ A library is recognised by its `fit`'s parameter for groups; `INTERFACES` has an
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from inspect import Parameter, signature
+from inspect import signature
 from numbers import Number
 from typing import Any
 
@@ -101,21 +101,12 @@ _ABOUT_COLUMNS = {
     "cat_column", "cat_feature", "cat_features", "categorical_column", "categorical_feature",
     "categorical_features", "embedding_features", "feature_weights", "ignored_features",
     "interaction_constraints", "interaction_cst", "monotone_constraints", "monotonic_cst",
-    "text_features",
+    "text_features", "transformers",
 }  # fmt: skip
 
 # scores to start from, and what else refers to rows by number or order
 _STARTS = {"init_score", "base_margin", "baseline"}
 _ABOUT_ROWS = {"A precomputed X", "cv", "graph", "has_time", "pairs", "pairs_weight", *_STARTS}
-
-
-def takes_weights(estimator: Any) -> bool:
-    """Whether weights of rows or of queries can be passed to the `fit` of the last step."""
-    last = last_step(estimator)
-    if not hasattr(last, "fit"):  # refused by GroupedRanker.fit
-        return True
-    taken, names = signature(last.fit).parameters.values(), {"sample_weight", *INTERFACES}
-    return any(param.name in names or param.kind is Parameter.VAR_KEYWORD for param in taken)
 
 
 def groups_parameter(last: Any) -> str | None:
@@ -129,10 +120,10 @@ def check_fit_params(rows: QueryRows, inner: Any, dropped: list[Any], stops_earl
 
     `dropped` are the columns that are removed from X.
     """
-    last, fit_params = last_step(inner), rows.params
+    fit_params = rows.params
     evaluates = {name for name in fit_params if name.startswith("eval_") or name.endswith("_val")}
     transformed = evaluates
-    if inner is not last:
+    if isinstance(inner, Pipeline):
         transformed = rows.metadata.keys() & (inner.transform_input or ())
     if evaluates and (stops_early or dropped or evaluates.isdisjoint(transformed)):
         raise ValueError(
@@ -140,25 +131,23 @@ def check_fit_params(rows: QueryRows, inner: Any, dropped: list[Any], stops_earl
             "it, and the steps of a Pipeline (unless transform_input names it) and the removal of "
             "a group column are not applied to it."
         )
-    for name, value in _about_columns(inner, last, fit_params) if dropped else ():
-        if _counts_columns(value):
-            raise ValueError(
-                f"{name}={value!r} refers to columns by number, but the column "
-                f"{', '.join(map(repr, dropped))} is removed from X: name the columns instead, "
-                "move the ids to an index level, or pass them as groups."
-            )
+    if dropped:
+        _refuse_column_numbers(inner, fit_params, dropped)
 
 
-def _about_columns(inner: Any, last: Any, fit_params: Params) -> Iterator[tuple[str, Any]]:
-    """What may refer to columns of X by number, in `fit_params` and in steps that get these."""
+def _refuse_column_numbers(inner: Any, fit_params: Params, dropped: list[Any]) -> None:
+    """Raise for numbers of columns of X, in `fit_params` and in steps that get these columns."""
     for _, step in inner.steps if isinstance(inner, Pipeline) else [("", inner)]:
         settings = step.get_params() if hasattr(step, "get_params") else {}
-        for name, value in (settings | (fit_params if step is last else {})).items():
+        for name, value in (settings | (fit_params if step is last_step(inner) else {})).items():
             kind = name.rpartition("__")[2]
-            if kind in _ABOUT_COLUMNS:
-                yield name, value
-            elif kind == "transformers":
-                yield name, [columns for *_, columns in value]
+            columns = [columns for *_, columns in value] if kind == "transformers" else value
+            if kind in _ABOUT_COLUMNS and _counts_columns(columns):
+                raise ValueError(
+                    f"{name}={value!r} refers to columns by number, but the column "
+                    f"{', '.join(map(repr, dropped))} is removed from X: name the columns instead, "
+                    "move the ids to an index level, or pass them as groups."
+                )
         if isinstance(step, ColumnTransformer):  # the next steps count the columns that it makes
             break
 
@@ -185,18 +174,10 @@ def params_of_fit(last: Any, train: QueryRows) -> Params:
     name = groups_parameter(last)
     added = INTERFACES[name](train) if name else {"sample_weight": train.weight}
     added = {name: value for name, value in added.items() if value is not None}
-    return added_once(added, train.params)
-
-
-def added_once(added: Params, params: Params) -> Params:
-    """Both together; raises if the user passed something that is added."""
-    twice = sorted(set(added).intersection(params))
+    twice = ", ".join(sorted(added.keys() & train.params))
     if twice:
-        raise ValueError(
-            f"{', '.join(twice)} is set by GroupedRanker from groups, sample_weight and "
-            "early_stopping: leave it out."
-        )
-    return params | added
+        raise ValueError(f"{twice} is set by GroupedRanker from groups and weights: leave it out.")
+    return train.params | added
 
 
 def is_aligned(name: str, value: Any, n_rows: int) -> bool:

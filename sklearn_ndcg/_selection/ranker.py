@@ -41,7 +41,9 @@ class _FitWithWeights:
 
     def __get__(self, ranker: Any, owner: Any = None) -> Any:
         fit = self.__wrapped__.__get__(ranker, owner)
-        if ranker is None or libraries.takes_weights(ranker.estimator):
+        last = libraries.last_step(getattr(ranker, "estimator", None))
+        taken_inside = signature(getattr(last, "fit", fit)).parameters.keys()
+        if taken_inside & {"sample_weight", *libraries.INTERFACES}:
             return fit
         shown: Any = partial(fit)
         taken = signature(fit).parameters.values()
@@ -247,8 +249,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if grouping is not None:
             hands_over = libraries.groups_parameter(last) is not None
             sorts = hands_over or self.early_stopping or self.max_queries is not None
-            self._warn_of_ids(X, y, grouping, sorts)
             if sorts:
+                self._warn_of_ids(y, grouping)
                 libraries.refuse_row_numbers(self, inner, rows)
             train, held_out = self._split_rows(rows, grouping, times, hands_over)
 
@@ -358,10 +360,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def classes_(self) -> Any:
-        classes = self.estimator_.classes_
-        if np.size(classes) == 0:  # some rankers have the attribute, but no classes
-            raise AttributeError(f"{type(self.estimator_).__name__} has no classes.")
-        return classes
+        return self.estimator_.classes_
 
     def get_metadata_routing(self) -> Any:
         """Get the requests for metadata: `groups`, and what the inner estimators request in `fit`.
@@ -413,8 +412,6 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _read_data(self, X: Any, y: Any, groups: Any, weight: Any, fit_params: Params) -> Any:
         """X and y, checked; ids and values to order by, as they are; and weights, checked."""
-        if X is None:
-            raise ValueError("X is None: pass the features, one row per document.")
         _checks.refuse_masked(y, "y")
         groups = columns.values_by(X, self.group_by, groups, y)
         times = columns.values_by(X, self.order_by, None, y, "order_by")
@@ -423,17 +420,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         X, y = validate_data(self, X, y, skip_check_array=True)
         y = utils.column_or_1d(y, warn=True)
         utils.check_consistent_length(X, y)
-        labels = np.asarray(_checks.to_host(y))
-        if labels.dtype.kind == "O":
-            missing = np.array([_checks.is_missing(label) for label in labels.tolist()])
-        else:
-            missing = labels != labels  # noqa: PLR0124  (NaN and NaT)
-        if missing.any():
-            raise ValueError(
-                f"y has {_checks.describe_mask(missing, 'NaN')}. Leave these rows out, or set "
-                "their relevance to 0 if they are not relevant."
-            )
-        weight = None if weight is None else inputs.row_weights(weight, len(labels))
+        utils.assert_all_finite(y, input_name="y")
+        weight = None if weight is None else inputs.row_weights(weight, columns.count_rows(y))
         if weight is not None and not weight.any():
             raise ValueError("Sample weights must contain at least one non-zero number.")
         return X, y, groups, times, weight
@@ -468,21 +456,14 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             validate_data(self, X, reset=False, skip_check_array=True)
         return columns.without_columns(X, keys)
 
-    def _warn_of_ids(self, X: Any, y: Any, grouping: Grouping, sorts: bool) -> None:
-        """Warn if ids do not look like query ids; of queries only if they affect training."""
+    def _warn_of_ids(self, y: Any, grouping: Grouping) -> None:
+        """Warn if ids do not look like query ids."""
         n_queries = len(grouping.labels)
-        if sorts:
-            warn_of_single_documents(grouping.n_single, n_queries)
-            relevance = np.asarray(_checks.to_host(y))
-            low, high = grouping.extremes(relevance) if relevance.dtype.kind in "biuf" else (0, 1)
-            if 2 * grouping.n_single <= n_queries and np.all(low == high) and np.ptp(low):
-                warn_of_equal_relevance(n_queries)
-        if n_queries == 1 and columns.group_columns(X, self.group_by):
-            _checks.warn(
-                f"group_by={self.group_by!r} finds a single query in all {grouping.lengths[0]} "
-                "rows. If an encoder gave all ids one value, move them to an index level, or put "
-                "GroupedRanker around the Pipeline."
-            )
+        warn_of_single_documents(grouping.n_single, n_queries)
+        relevance = np.asarray(_checks.to_host(y))
+        low, high = grouping.extremes(relevance) if relevance.dtype.kind in "biuf" else (0, 1)
+        if 2 * grouping.n_single <= n_queries and np.all(low == high) and np.ptp(low):
+            warn_of_equal_relevance(n_queries)
 
     def _split_rows(self, rows: QueryRows, grouping: Grouping, times: Any, sorts: bool) -> Split:
         """Training rows and held-out rows, sorted by query if `sorts` or if these are not all."""
@@ -510,10 +491,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 f"early_stopping=True would hold out {n_held_out} of {len(queries)} queries and "
                 "leave none to train on: pass more queries, or a smaller validation_fraction."
             )
-        match self.validation:
-            case "random":
-                held_out = generator.permutation(queries)[:n_held_out]
-            case "last":
-                order, _ = grouping.in_order(times, "validation='last'")
-                held_out = order[np.isin(order, queries)][-n_held_out:]
+        if self.validation == "last":
+            order = grouping.in_order(times, "validation='last'")
+            held_out = order[np.isin(order, queries)][-n_held_out:]
+        else:
+            held_out = generator.permutation(queries)[:n_held_out]
         return np.setdiff1d(queries, held_out), np.sort(held_out)

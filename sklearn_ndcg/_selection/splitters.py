@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 import warnings
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -47,8 +46,7 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
         callable on X that returns one value per row. Queries are sorted by the smallest value of
         their rows, so that `TimeSeriesSplit` trains on earlier ones; ties, and all queries with
         None, by their ids. Text ids sort as text, "10" before "9"; categories sort by name as ids,
-        and in their own order by `order_by`. If X is a pandas object, splitters that read its index
-        find these values there.
+        and in their own order by `order_by`.
 
     See Also
     --------
@@ -195,14 +193,10 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
         _checks.refuse_reordered(X=X, y=X if y is None else y, groups=groups, order_by=values)
         grouping = Grouping.of_ids(groups, columns.count_rows(X))
         in_time = any(_IN_TIME.search(kind.__name__) for kind in type(self.cv).mro())
-        order, labels = grouping.in_order(values, type(self.cv).__name__ if in_time else "")
-        samples = np.zeros((len(order), 1))
-        if hasattr(X, "iloc"):  # some splitters read the index
-            # an index cannot hold float16
-            labels = labels.astype(np.float64) if labels.dtype == np.float16 else labels
-            samples = sys.modules["pandas"].DataFrame(samples, index=labels)
+        order = grouping.in_order(values, type(self.cv).__name__ if in_time else "")
         highest = _highest(y, grouping)
-        return grouping, order, (samples, None if highest is None else highest[order])
+        samples = np.zeros((len(order), 1)), None if highest is None else highest[order]
+        return grouping, order, samples
 
 
 def _refuse_iterator(cv: Any) -> None:
@@ -288,9 +282,8 @@ def check_group_splits(
     Traceback (most recent call last):
     ValueError: cv cuts queries in two: fold 0 cuts 1 ('b'), fold 1 cuts 1 ('b'). Use a splitter ...
     """
-    if groups is None or X is None:
-        missing = "groups" if groups is None else "X"
-        raise ValueError(f"{missing} is missing: pass X and one query id per row.")
+    if groups is None:
+        raise ValueError("groups is missing: pass one query id per row.")
     _refuse_iterator(cv)
     _checks.refuse_reordered(X=X, y=X if y is None else y, groups=groups)
     grouping = Grouping.of_ids(groups, columns.count_rows(X))

@@ -125,7 +125,7 @@ def _fit_lightgbm(last: Any, train: QueryRows, held_out: HeldOut, params: Params
         added["eval_metric"] = lambda _, predicted: ("score", score_round(predicted), True)
     stop = early_stopping(held_out.patience, verbose=False)
     added["callbacks"] = [*(params.pop("callbacks", None) or []), stop]
-    last.fit(train.X, train.y, **libraries.added_once(added, params))
+    last.fit(train.X, train.y, **added, **params)
     return int(last.best_iteration_)
 
 
@@ -139,7 +139,7 @@ def _fit_xgboost(last: Any, train: QueryRows, held_out: HeldOut, params: Params)
             added["sample_weight_eval_set"] = [rows.weight_per_query]
         if rows.params.get("base_margin") is not None:
             added["base_margin_eval_set"] = [rows.params["base_margin"]]
-        last.fit(train.X, train.y, **libraries.added_once(added, params))
+        last.fit(train.X, train.y, **added, **params)
         return int(last.best_iteration)
     if settings.get("booster") not in (None, "gbtree"):
         raise ValueError("early_stopping=True: scoring stops XGBoost only with booster='gbtree'.")
@@ -189,7 +189,7 @@ def _fit_catboost(last: Any, train: QueryRows, held_out: HeldOut, params: Params
     options |= {name: value for name, value in rows.params.items() if name in taken}
     pool = Pool(rows.X, rows.y, group_id=rows.query_numbers, **options)
     added = {"eval_set": pool, "early_stopping_rounds": held_out.patience, "use_best_model": True}
-    last.fit(train.X, train.y, **libraries.added_once(added, params))
+    last.fit(train.X, train.y, **added, **params)
     return int(last.best_iteration_)
 
 

@@ -134,7 +134,7 @@ WRONG = {
     "number too high": ("csr", 3, r"group_by=3 is not a column of X, a csr_array of shape \(4, 3\)"),
     "number too low": ("list", -4, r"group_by=-4 is not a column of X, a list of shape \(4, 3\)"),
     "nothing": ("pandas", [], r"group_by must name columns or index levels of X.*got \[\]"),
-    "many ids": ("pandas", np.arange(900), "a callable, got ndarray; pass ids themselves as groups"),
+    "many ids": ("pandas", np.arange(900), "a callable, got array.*; pass ids themselves as groups"),
     "callable in a list": ("pandas", ["q", len], "group_by must name columns or index levels"),
     "ids": ("pandas", np.arange(4), r"got array\(\[0, 1, 2, 3\]\); pass ids themselves as groups"),
     "None": ("array", lambda X: None, "returned None instead of values"),
@@ -163,8 +163,6 @@ def test_a_column_number_is_refused_where_x_is_no_table():
         words = f"group_by=-1 is not a column of X, a {type(X).__name__} of shape .*: pass"
         with pytest.raises(ValueError, match=words):
             values_by(X, -1)
-        with pytest.raises(ValueError, match=words):
-            without_columns(X, [-1])
     for pairs in ([*Subset()], tuple(Subset()), [([1, 2], 0), ([3], 1)]):
         with pytest.raises(
             ValueError, match=r"not a column of X, a (list|tuple) of shape .*: pass"

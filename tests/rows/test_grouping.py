@@ -49,9 +49,7 @@ def test_a_list_of_0_d_arrays_is_a_list_of_what_they_hold(ids):
         check_group_splits(KFold(4), S, groups=arrays)
 
 
-TENSORS = (
-    r"a Tensor is equal only to itself: pass a number or text instead, for tensors id.item\(\)"
-)
+TENSORS = r"got a Tensor: pass numbers or text instead.*, for tensors id.item\(\)"
 
 
 @pytest.mark.parametrize(
@@ -89,7 +87,7 @@ def test_ids_that_hash_by_identity_are_refused(wrap):
         lambda: check_group_splits(KFold(2), S, groups=ids),
         lambda: GroupedRanker(Ridge()).fit(S[:, np.newaxis], Y, groups=ids),
     ):
-        with pytest.raises(TypeError, match="groups must be ids.*Session is equal only to itself"):
+        with pytest.raises(TypeError, match="groups must be ids.* equal where .*, got a Session"):
             function()
 
 
@@ -275,9 +273,9 @@ def test_text_that_order_by_names_is_doubted_if_it_is_numbers_or_unsorted_dates(
     grouping = Grouping.of_ids([0, 1], 2)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        order, values = grouping.in_order(texts, "TimeSeriesSplit")
+        order = grouping.in_order(texts, "TimeSeriesSplit")
         grouping.in_order(texts)  # nobody needs the order of time
-    assert [values[np.argsort(order)].tolist(), len(caught)] == [texts, int(warns)]
+    assert [order.tolist(), len(caught)] == [np.argsort(texts).tolist(), int(warns)]
     assert all("the values of order_by are text" in str(each.message) for each in caught)
 
 

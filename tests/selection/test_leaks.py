@@ -18,7 +18,6 @@ from sklearn.ensemble import (
     VotingRegressor,
 )
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import (
     GridSearchCV,
@@ -264,17 +263,6 @@ def test_a_learner_of_skrub_is_looked_into(data):
 
 
 # --- false alarms
-
-
-@pytest.mark.parametrize("wrap", [lambda ranker: ranker, TransformedTargetRegressor])
-def test_permuted_ids_of_the_training_rows_are_no_leak(wrap, data):
-    X, y, query = data
-    X = X.assign(q=query)
-    model = wrap(GroupedRanker(Ridge(), group_by="q")).fit(X, y)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", QueryLeakWarning)
-        scorer = make_ndcg_scorer(group_by="q", **NO_WARNING)
-        permutation_importance(model, X, y, scoring=scorer, n_repeats=3, random_state=0)
 
 
 def test_labels_of_another_precision_are_the_same_rows(data):

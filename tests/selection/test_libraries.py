@@ -362,7 +362,6 @@ def test_best_iteration_is_there_after_early_stopping_only(data, library):
     assert not hasattr(
         ranker.set_params(early_stopping=False).fit(X, y, groups=query), "best_iteration_"
     )
-    assert not hasattr(ranker, "classes_")
 
 
 def test_callbacks_of_the_user_are_called_too(data):

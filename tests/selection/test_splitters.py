@@ -414,54 +414,6 @@ def test_it_is_a_cross_validator_whose_split_takes_groups():
     assert sorted(splitter.get_params(deep=False)) == ["cv", "group_by", "order_by"]
 
 
-class Purged:
-    """Purges by the index of X, as k-folds of labelled spans do."""
-
-    def __init__(self, ends):
-        self.ends = ends
-
-    def split(self, X, y=None, groups=None):
-        assert isinstance(X.index, pd.DatetimeIndex)
-        for test in np.array_split(np.arange(len(X)), 3):
-            first, last = X.index[test[0]], self.ends[X.index[test[-1]]]
-            ends = self.ends[X.index].to_numpy()
-            yield np.flatnonzero((ends < first) | (X.index > last)), test
-
-
-def test_a_splitter_finds_the_values_of_the_queries_in_the_index(days):
-    X, y, query = days
-    when = np.unique(query)
-    ends = pd.Series(when + np.timedelta64(2, "D"), index=when)
-    by_text = X.reset_index().assign(q=37 * np.searchsorted(when, query) % 101)
-    for splitter, table in (
-        (QuerySplitter(Purged(ends), group_by="day"), X),
-        (QuerySplitter(Purged(ends), group_by="q", order_by="day"), by_text),
-    ):
-        for train, test in splitter.split(table, y):
-            before, after = query[train] < query[test].min(), query[train] > query[test].max()
-            assert (before | after).all()
-            assert (query[train][before] + np.timedelta64(2, "D") < query[test].min()).all()
-            assert (query[train][after] > query[test].max() + np.timedelta64(2, "D")).all()
-
-
-@pytest.mark.parametrize(
-    "ids", [np.array([1, 2, 3], np.float16), np.array([1, 2, 3], np.longdouble), [b"a", b"b", b"c"],
-            [True, False, True], [(1, "a"), (1, "b"), (2, "a")],
-            np.arange(3).astype("m8[D]"), np.array([1, 20000, 300000]).astype("M8[Y]")],
-)  # fmt: skip
-def test_any_id_can_be_an_index(ids):
-    splits = [([0], [0])]
-    for found in QuerySplitter(splits).split(pd.DataFrame(np.zeros((3, 1))), groups=ids):
-        assert len(found) == 2
-
-
-def test_without_pandas_a_splitter_gets_an_array(days):
-    X, y, _ = days
-    splitter = QuerySplitter(Purged(None))
-    with pytest.raises(AttributeError, match="ndarray.*index"):
-        next(splitter.split(X.to_numpy(), y, np.arange(len(y))))
-
-
 class SeveralTests:
     def split(self, X, y=None, groups=None):
         folds = np.array_split(np.arange(len(X)), 5)
@@ -620,8 +572,6 @@ def test_check_group_splits_bad_input(data):
     X, y, query = data
     with pytest.raises(ValueError, match="groups is missing"):
         check_group_splits(KFold(2), X)
-    with pytest.raises(ValueError, match="X is missing"):
-        check_group_splits(KFold(2), None, groups=query)
     with pytest.raises(ValueError, match="no splits"):
         check_group_splits([], X, groups=query)
     with pytest.raises(ValueError, match="groups must have one id"):
