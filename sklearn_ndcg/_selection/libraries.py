@@ -155,10 +155,10 @@ def _about_columns(inner: Any, last: Any, fit_params: Params) -> Iterator[tuple[
     for _, step in inner.steps if isinstance(inner, Pipeline) else [("", inner)]:
         settings = step.get_params() if hasattr(step, "get_params") else {}
         for name, value in (settings | (fit_params if step is last else {})).items():
-            kind = name.rpartition("__")[2]
+            owner, kind = settings.get(name.rpartition("__")[0], step), name.rpartition("__")[2]
             if kind in _ABOUT_COLUMNS:
                 yield name, value
-            elif kind == "transformers":
+            elif kind == "transformers" and isinstance(owner, ColumnTransformer):
                 yield name, [columns for *_, columns in value]
         if isinstance(step, ColumnTransformer):  # the next steps count the columns that it makes
             break
