@@ -30,7 +30,7 @@ def read_trec(path: FilePath, name: str) -> Iterator[tuple[str, str, float]]:
     (names, document_at, value_at), query, last = _LAYOUTS[name], "", b""
     for number, line in enumerate(_lines(path), 1):
         fields = line.split()  # as bytes, as ids may contain Unicode's other spaces
-        if number == 1 and name == "qrels" and fields == [*map(str.encode, _BEIR_HEADER)]:
+        if not last and name == "qrels" and fields == [*map(str.encode, _BEIR_HEADER)]:
             names, document_at, value_at = _LAYOUTS["BEIR"]
             continue
         try:

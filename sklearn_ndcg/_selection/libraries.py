@@ -101,7 +101,7 @@ _ABOUT_COLUMNS = {
     "cat_column", "cat_feature", "cat_features", "categorical_column", "categorical_feature",
     "categorical_features", "embedding_features", "feature_weights", "ignored_features",
     "interaction_constraints", "interaction_cst", "monotone_constraints", "monotonic_cst",
-    "text_features", "transformers",
+    "text_features",
 }  # fmt: skip
 
 # scores to start from, and what else refers to rows by number or order
@@ -140,9 +140,13 @@ def _refuse_column_numbers(inner: Any, fit_params: Params, dropped: list[Any]) -
     for _, step in inner.steps if isinstance(inner, Pipeline) else [("", inner)]:
         settings = step.get_params() if hasattr(step, "get_params") else {}
         for name, value in (settings | (fit_params if step is last_step(inner) else {})).items():
-            kind = name.rpartition("__")[2]
-            columns = [columns for *_, columns in value] if kind == "transformers" else value
-            if kind in _ABOUT_COLUMNS and _counts_columns(columns):
+            prefix, _, kind = name.rpartition("__")
+            columns = value
+            if kind == "transformers" and isinstance(settings.get(prefix, step), ColumnTransformer):
+                columns = [columns for *_, columns in value]
+            elif kind not in _ABOUT_COLUMNS:
+                continue
+            if _counts_columns(columns):
                 raise ValueError(
                     f"{name}={value!r} refers to columns by number, but the column "
                     f"{', '.join(map(repr, dropped))} is removed from X: name the columns instead, "

@@ -276,6 +276,12 @@ def make_query_scorer(
     UndefinedMetricWarning
         If `score_func` is undefined for some queries.
 
+    Notes
+    -----
+    scikit-learn says by a warning that a metric is undefined, and Python has one list of warning
+    filters for all threads. So run searches in processes, joblib's default: with its backend
+    "threading" undefined queries may be missed, and other scorers' warnings become errors.
+
     Examples
     --------
     The mean of average precision (MAP) and of the reciprocal rank (MRR), beside NDCG:

@@ -29,7 +29,8 @@ class HeldOut:
         self.patience = ranker.n_iter_no_change
         if self.scoring is None:
             return
-        unscored = {None: np.arange(float(len(rows.y)))}
+        # a function of a query may need probabilities
+        unscored = {None: np.concatenate([np.linspace(0, 1, n) for n in rows.lengths])}
         self._rankings = Rankings.of_arrays(rows.y, unscored, rows.query_numbers, rows.weight)
         # which warns or raises if the scorer does, once
         if np.isnan(self._rankings.queries(self.scoring.measure, are_all=False)[0].means()[0]):

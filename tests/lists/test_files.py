@@ -130,6 +130,7 @@ def test_runs_that_are_files_are_compared(tmp_path):
     [
         BEIR,
         BEIR.replace("\n", "\r\n"),
+        "# from a hub\n\n" + BEIR,
         "\ufeff" + BEIR,
         QRELS,
         "\ufeff" + QRELS,

@@ -1069,6 +1069,18 @@ def test_columns_that_a_step_names_keep_their_meaning(columns, data):
     np.testing.assert_allclose(ranker.predict(X), expected)
 
 
+def test_only_a_column_transformer_has_transformers_of_columns(data):
+    class Inner(Ridge):
+        def __init__(self, transformers=None):
+            self.transformers = transformers
+            super().__init__()
+
+    X, y, query = data
+    X = X.assign(q=query)
+    for transformers in (None, [StandardScaler()], [("scale", StandardScaler(), [0])]):
+        assert GroupedRanker(Inner(transformers), group_by="q").fit(X, y)
+
+
 def test_columns_that_the_last_step_counts(data):
     """Behind a ColumnTransformer these are its own, otherwise those of X."""
     X, y, query = data

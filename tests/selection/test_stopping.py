@@ -17,7 +17,7 @@ from sklearn.ensemble import (
 )
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import Ridge
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import brier_score_loss, roc_auc_score
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -308,6 +308,13 @@ def test_any_function_of_a_query_can_be_stopped_by(data, library, kind):
     scoring = make_query_scorer(roc_auc_score, undefined="omit")
     ranker = stop(library(kind), X, y, query, scoring=scoring, n_iter_no_change=ROUNDS)
     assert ranker.best_iteration_ - FIRST[library] == np.argmax(np.round(scores, 12))
+
+
+def test_a_function_of_probabilities_can_be_stopped_by(data):
+    X, y, query = data
+    scoring = make_query_scorer(brier_score_loss, greater_is_better=False)
+    ranker = stop(histogram("Classifier"), X, (y > 1).astype(int), query, scoring=scoring)
+    assert 1 <= ranker.best_iteration_ <= ROUNDS
 
 
 def test_a_round_without_a_score_is_not_the_best(data):
