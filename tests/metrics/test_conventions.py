@@ -50,7 +50,7 @@ def parameters(peers):
     for peer in peers:
         marks = [pytest.mark.skipif(not peer.installed, reason=f"{peer.library} is not installed")]
         marks += [pytest.mark.slow] * (peer.library in BY_HAND)
-        marks += [pytest.mark.ci] * (peer.library in RARE)
+        marks += [pytest.mark.ci] * (peer.library in RARE - BY_HAND)
         yield pytest.param(peer, id=label(peer), marks=marks)
 
 
