@@ -110,24 +110,3 @@ def test_xgboost_comes_with_the_package_that_has_wheels_and_one_floor(extra):
     ):
         there = {"sys_platform": platform}
         assert [each.name for each in found if each.marker.evaluate(there)] == [name]
-
-
-def test_peers_are_left_out_where_they_have_no_wheels():
-    machines = {
-        "Linux": ("linux", "x86_64"), "Linux on ARM": ("linux", "aarch64"),
-        "Windows": ("win32", "AMD64"), "Windows on ARM": ("win32", "ARM64"),
-        "Mac": ("darwin", "arm64"), "Intel Mac": ("darwin", "x86_64"),
-    }  # fmt: skip
-    lacking = {
-        "ir-measures": {"Linux on ARM", "Windows on ARM"}, "ranx": {"Intel Mac"},
-        "pytrec-eval-terrier": {"Linux on ARM", "Windows on ARM"},
-    }  # fmt: skip
-    listed = map(Requirement, PROJECT["optional-dependencies"]["test"])
-    for each in (each for each in listed if each.name in lacking):
-        missing = {
-            name
-            for name, (system, machine) in machines.items()
-            if not each.marker.evaluate({"sys_platform": system, "platform_machine": machine})
-        }
-        assert missing == lacking.pop(each.name), each.name
-    assert not lacking

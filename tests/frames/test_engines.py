@@ -67,7 +67,7 @@ def memory_of(n_passes, n_rows=N_ROWS):
     return n_rows * 144 / 2**20 / (n_passes - 0.5)
 
 
-def data(seed=0, n_queries=200):
+def draw_columns(seed=0, n_queries=200):
     rng = np.random.default_rng(seed)
     q = rng.integers(0, n_queries, N_ROWS) ** 2 - 7
     y = rng.integers(0, 5, N_ROWS) * rng.integers(0, 2, n_queries**2)[q + 7]
@@ -99,7 +99,7 @@ OPTIONS = [
 
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda options: str(options).split(" at 0x")[0])
 def test_every_option_gives_the_value_of_arrays_in_any_number_of_passes(scan, options):
-    columns = data()
+    columns = draw_columns()
     options = {"undefined": 0.0} | options
     table, expected = scan(columns), by_arrays(columns, **options)
     if scan.engine == "dask" and (options.get("ties") == "stable" or options.get("ignore_ties")):
@@ -113,7 +113,7 @@ def test_every_option_gives_the_value_of_arrays_in_any_number_of_passes(scan, op
 
 
 def test_verbose_prints_each_pass(scan, capsys):
-    columns = data()
+    columns = draw_columns()
     ndcg_score(scan(columns), **COLUMNS, undefined=0, working_memory=memory_of(5))
     assert capsys.readouterr().out == ""
     with sklearn.config_context(working_memory=memory_of(5)):
@@ -152,7 +152,7 @@ KEYS = {
 
 @pytest.mark.parametrize("kind", KEYS)
 def test_ids_of_any_kind(scan, kind):
-    columns = data()
+    columns = draw_columns()
     columns["q"] = KEYS[kind](columns["q"])
     expected = by_arrays(columns, undefined=0.0, k=7)
     arguments = {"undefined": 0.0, "k": 7}
@@ -166,7 +166,7 @@ def test_ids_of_any_kind(scan, kind):
 
 def test_categories_of_polars_that_every_file_numbers_anew():
     pl = pytest.importorskip("polars")
-    columns = data()
+    columns = draw_columns()
     columns["q"] = [f"user {i}" for i in columns["q"]]
     whole = pl.DataFrame(columns).lazy()
     expected = by_arrays(columns, undefined=0.0)
@@ -179,7 +179,7 @@ def test_categories_of_polars_that_every_file_numbers_anew():
 
 
 def test_several_columns_of_ids(scan, capsys):
-    columns = data()
+    columns = draw_columns()
     columns["user"] = [f"user {i % 13}" for i in columns["q"]]
     columns["day"] = columns["q"] // 13
     columns["same day"] = columns["day"]
@@ -201,7 +201,7 @@ def test_several_columns_of_ids(scan, capsys):
 def test_names_that_sql_must_quote(scan):
     if scan.engine in {"duckdb", "dataset"}:
         pytest.importorskip("duckdb", minversion="2")  # DuckDB 1.3 selects no name with quotes
-    columns = data()
+    columns = draw_columns()
     names = {"q": 'the "query"', "y": "group", "s": "s; select 1"}
     table = scan({names.get(name, name): values for name, values in columns.items()})
     arguments = {"y_true": names["y"], "y_score": names["s"], "groups": names["q"]}
@@ -210,7 +210,7 @@ def test_names_that_sql_must_quote(scan):
 
 
 def test_undefined_queries_of_all_passes_are_in_one_warning(scan):
-    columns = data()
+    columns = draw_columns()
     with pytest.warns(UndefinedMetricWarning) as expected:
         value = by_arrays(columns)
     with pytest.warns(UndefinedMetricWarning) as caught:
@@ -223,7 +223,7 @@ def test_undefined_queries_of_all_passes_are_in_one_warning(scan):
 
 @pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # raised by Ibis
 def test_undefined_queries_of_all_passes_are_in_one_error(scan):
-    columns = data()
+    columns = draw_columns()
     with pytest.raises(ValueError, match="NDCG is undefined for") as expected:
         by_arrays(columns, undefined="raise")
     arguments = COLUMNS | {"undefined": "raise", "working_memory": memory_of(7)}
@@ -237,7 +237,7 @@ def test_undefined_queries_of_all_passes_are_in_one_error(scan):
 
 
 def test_weights_that_are_zero_in_whole_passes(scan):
-    columns = data()
+    columns = draw_columns()
     one = columns["q"] == columns["q"][0]
     columns["w"] = np.where(one, 2.5, 0.0)
     options = {"sample_weight": "w", "undefined": "omit"}
@@ -250,7 +250,7 @@ def test_weights_that_are_zero_in_whole_passes(scan):
 
 @pytest.mark.parametrize("scale", [1e300, 1e-305])
 def test_weights_of_any_size(scan, scale):
-    columns = data()
+    columns = draw_columns()
     columns["w"] = columns["w"] * scale * np.where(columns["q"] % 2, 1, 1e-9)
     options = {"sample_weight": "w", "undefined": 0.5}
     found = ndcg_score(scan(columns), **COLUMNS, **options, working_memory=memory_of(7))
@@ -268,7 +268,7 @@ WRONG = {
 @pytest.mark.parametrize("case", WRONG)
 def test_wrong_rows_are_counted_in_the_whole_table(scan, case):
     name, values, options, message = WRONG[case]
-    columns = data()
+    columns = draw_columns()
     wrong = [10, 1500, 2900]
     listed = columns[name].astype(float).tolist()
     for row, value in zip(wrong, values, strict=True):
@@ -281,7 +281,7 @@ def test_wrong_rows_are_counted_in_the_whole_table(scan, case):
 
 
 def test_a_wrong_row_names_all_ids_of_its_query(scan):
-    columns = data()
+    columns = draw_columns()
     columns["s"] = columns["s"] * 1.0
     columns["s"][77] = np.nan
     columns["day"] = np.arange(N_ROWS) % 3
@@ -292,7 +292,7 @@ def test_a_wrong_row_names_all_ids_of_its_query(scan):
 
 
 def test_missing_ids_are_refused_by_name(scan):
-    columns = data()
+    columns = draw_columns()
     columns["day"] = [None if i in {7, 2000} else i % 3 for i in range(N_ROWS)]
     arguments = COLUMNS | {"groups": ["q", "day"], "working_memory": memory_of(7)}
     with pytest.raises(ValueError, match=r"groups \(q, day\) has 2 rows with a missing id"):
@@ -304,7 +304,7 @@ def test_missing_ids_are_refused_by_name(scan):
 
 
 def test_an_error_in_the_gain_says_which_pass_it_was(scan):
-    columns = data()
+    columns = draw_columns()
     columns["y"][77] = 9
     with pytest.raises(ValueError, match="gain has no entry for") as caught:
         ndcg_score(scan(columns), **COLUMNS, gain=np.arange(5), working_memory=memory_of(7))
@@ -316,7 +316,7 @@ def test_an_error_in_the_gain_says_which_pass_it_was(scan):
 
 
 def test_a_negative_gain_is_found_by_its_query(scan):
-    columns = data()
+    columns = draw_columns()
     columns["y"][2900] = -1
     message = f"negative for 1 document, in query {columns['q'][2900]}"
     with pytest.raises(ValueError, match=message):
@@ -329,7 +329,7 @@ def test_an_engine_that_fails_midway(scan, tmp_path, monkeypatch):
     work = tmp_path / "work"
     work.mkdir()
     monkeypatch.chdir(work)
-    table = scan(data())
+    table = scan(draw_columns())
 
     def gain(relevance):  # in the first pass
         (tmp_path / "rows" / "2.parquet").write_bytes(b"overwritten" * 1000)
@@ -401,13 +401,13 @@ def test_stable_ties_need_an_order():
 def test_an_engine_that_says_nothing_has_no_order_of_rows(base):
     pl = pytest.importorskip("polars")
     columns = {"groups": ["q"], "y_true": ["y"], "y_score": ["s"]}
-    assert not base(pl.LazyFrame(data()), columns, None).keeps_order()
+    assert not base(pl.LazyFrame(draw_columns()), columns, None).keeps_order()
 
 
 @pytest.mark.parametrize("value", [0, -1, np.nan, np.inf, "1 GB", True])
 def test_working_memory_is_checked(scan, value):
     with pytest.raises(ValueError, match="working_memory must be a number of MiB above 0"):
-        ndcg_score(scan(data()), **COLUMNS, working_memory=value)
+        ndcg_score(scan(draw_columns()), **COLUMNS, working_memory=value)
 
 
 @pytest.mark.filterwarnings("ignore:The 'future.infer_string' option:DeprecationWarning")  # of Ibis
@@ -463,7 +463,7 @@ def test_a_collation_of_spark_does_not_make_one_query_of_two(spark):
 
 
 def test_by_query_in_any_number_of_passes(scan, capsys):
-    columns = data()
+    columns = draw_columns()
     values = sklearn_ndcg.ndcg_samples(
         columns["y"], columns["s"], groups=columns["q"], undefined=0.5
     )
@@ -495,7 +495,7 @@ NUMBERS = {
 def test_grades_scores_and_weights_of_any_kind(scan, kind):
     if scan.engine == "dask" and kind == "decimal":
         pytest.skip("pandas has decimals as objects")
-    rng, columns = np.random.default_rng(3), data()
+    rng, columns = np.random.default_rng(3), draw_columns()
     columns |= {name: NUMBERS[kind](rng.integers(0, 5, N_ROWS)) for name in "ysw"}
     if kind == "with nulls":
         columns |= {"s": columns["y"].fill_null(0), "w": rng.random(N_ROWS)}
@@ -508,7 +508,7 @@ def test_grades_scores_and_weights_of_any_kind(scan, kind):
 
 @pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_in_the_middle(scan):
-    columns, seen = data(), []
+    columns, seen = draw_columns(), []
 
     def gain(relevance):
         seen.append(relevance)
@@ -554,7 +554,7 @@ def cluster(request):
 
 
 def test_a_cluster_gives_the_value_of_arrays(cluster):
-    columns = data()
+    columns = draw_columns()
     columns["day"] = [f"day {i % 7}" for i in columns["q"]]
     table = cluster(pa.table(columns))
     for options in (
@@ -572,7 +572,7 @@ CLUSTER_KEYS = ["text", "date", "timestamp", "float", "decimal", "one query", "i
 
 
 def test_ids_of_any_kind_on_a_cluster(cluster):
-    columns = data()
+    columns = draw_columns()
     columns |= {kind: KEYS[kind](columns["q"]) for kind in CLUSTER_KEYS}
     table = cluster(pa.table(columns))
     for kind in CLUSTER_KEYS:
@@ -587,7 +587,7 @@ def test_ids_of_any_kind_on_a_cluster(cluster):
 
 
 def test_a_worker_that_is_killed_in_the_middle(cluster, tmp_path):
-    columns, mark = data(), str(tmp_path / "killed")
+    columns, mark = draw_columns(), str(tmp_path / "killed")
 
     def gain(relevance):
         try:
@@ -605,7 +605,7 @@ def test_a_worker_that_is_killed_in_the_middle(cluster, tmp_path):
 
 
 def test_a_worker_that_is_always_killed_is_the_error_of_the_engine(cluster):
-    columns, main = data(), os.getpid()
+    columns, main = draw_columns(), os.getpid()
 
     def gain(relevance):
         if os.getpid() != main:
@@ -620,14 +620,14 @@ def test_a_worker_that_is_always_killed_is_the_error_of_the_engine(cluster):
 
 
 def test_a_worker_with_another_version(cluster, monkeypatch):
-    table = cluster(pa.table(data()))
+    table = cluster(pa.table(draw_columns()))
     monkeypatch.setattr(sklearn_ndcg, "__version__", "0.0.9")
     with pytest.raises(ImportError, match=r"Every worker needs sklearn_ndcg 0\.0\.9.*one has 0\.1"):
         ndcg_score(table, **COLUMNS)
 
 
 def test_an_error_of_a_worker_is_the_local_one(cluster):
-    table = cluster(pa.table(data() | {"y": np.arange(N_ROWS)}))
+    table = cluster(pa.table(draw_columns() | {"y": np.arange(N_ROWS)}))
     with pytest.raises(ValueError, match=r"gain has no entry for") as caught:
         ndcg_score(table, **COLUMNS, gain=np.arange(5))
     assert "3,000 rows of the table were divided into" in caught.value.__notes__[-1]
@@ -644,7 +644,7 @@ def test_a_task_says_what_a_worker_lacks(monkeypatch):
 
 def test_a_dataset_by_query_is_a_relation(tmp_path):
     duckdb = pytest.importorskip("duckdb")
-    columns = data()
+    columns = draw_columns()
     found = ndcg_by_query(dataset.dataset(pa.table(columns)), **COLUMNS, undefined=0)
     assert isinstance(found, duckdb.DuckDBPyRelation)
     values = sklearn_ndcg.ndcg_samples(columns["y"], columns["s"], groups=columns["q"], undefined=0)

@@ -14,14 +14,14 @@ from sklearn_ndcg.frames._parts import refuse_wrong_rows, score_part, sum_part  
 COLUMNS = {"groups": ["q"], "y_true": ["y"], "y_score": ["s"], "sample_weight": ["w"]}
 
 
-def rows(n=500, seed=0):
+def draw_table(n=500, seed=0):
     rng = np.random.default_rng(seed)
     columns = {"q": rng.integers(0, 40, n), "y": rng.integers(0, 4, n), "s": rng.random(n)}
     return pa.table(columns | {"w": rng.random(n)})
 
 
 def test_sums_of_parts_add_up_to_the_mean_of_all():
-    table = rows()
+    table = draw_table()
     q = table["q"].to_numpy()
     parts = [sum_part(table.filter(pa.array(q % 3 == i)), COLUMNS, {"k": 5}) for i in range(3)]
     assert sum(part.n_rows for part in parts) == len(table)
@@ -34,16 +34,16 @@ def test_sums_of_parts_add_up_to_the_mean_of_all():
 
 
 def test_a_part_without_rows():
-    empty = rows().slice(0, 0)
+    empty = draw_table().slice(0, 0)
     assert sum_part(empty, COLUMNS, {}) == (0, None, None)
     found = score_part(empty, COLUMNS, {})
     assert found[:2] == (0, 0)
     assert found.table.schema.names == ["q", "n_documents", "dcg", "ideal_dcg", "ndcg"]
-    assert found.table.schema.equals(score_part(rows(), COLUMNS, {}).table.schema)
+    assert found.table.schema.equals(score_part(draw_table(), COLUMNS, {}).table.schema)
 
 
 def test_wrong_rows_of_several_parts_are_reported_once():
-    table = rows(20)
+    table = draw_table(20)
     broken = table.set_column(2, "s", pa.array([None, np.nan, *range(18)], pa.float64()))
     part = sum_part(broken, COLUMNS, {})
     first = broken["q"][0].as_py()

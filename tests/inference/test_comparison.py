@@ -361,7 +361,7 @@ def test_each_ranker_has_the_values_of_from_lists(seed, options, unjudged):
     assert found.n_queries + found.n_left_out == N_QUERIES
 
 
-def by_hand(rankers, relevant):
+def rows_of_all_lists(rankers, relevant):
     """Rows of all documents of all rankers, in the order of their ids."""
     rows = []
     for query, truth in relevant.items():
@@ -381,7 +381,7 @@ def test_the_rows_are_the_union_of_all_lists_and_the_truth(options, gain):
     """Unjudged documents have no gain, even if documents of grade 0 have one."""
     relevant, rankers = truths_and_lists()
     rankers = {name: {q: each[q] for q in each if q != "q07"} for name, each in rankers.items()}
-    frame = by_hand(rankers, relevant)
+    frame = rows_of_all_lists(rankers, relevant)
     expected = compare_rankers(
         frame["grade"], frame[list(rankers)], groups=frame["query"], k=8, gain=gain,
         unjudged="zero", **options,
@@ -568,7 +568,7 @@ def test_clusters_and_weights_are_given_per_query(as_mapping):
     queries = list(relevant)
     user = dict(zip(queries, [f"user {i % 13}" for i in range(len(queries))], strict=True))
     weight = dict(zip(queries, np.random.default_rng(0).uniform(1, 2, len(queries)), strict=True))
-    frame = by_hand(rankers, relevant)
+    frame = rows_of_all_lists(rankers, relevant)
     expected = compare_rankers(
         frame["grade"], frame[list(rankers)], groups=frame["query"], random_state=0, unjudged="zero",
         clusters=frame["query"].map(user), sample_weight=frame["query"].map(weight),

@@ -35,7 +35,7 @@ def test_too_few_queries():
             compare_rankers(data[0], {"a": data[1], "b": data[1]}, undefined="omit")
 
 
-def by_hand(values, weight):
+def weighted_t(values, weight):
     """Mean, error, effect and degrees of freedom, in exact arithmetic except for the roots.
 
     The error is that of leaving out each query in turn; where fewer than two queries decide, no
@@ -72,14 +72,14 @@ WEIGHTS = {
 @pytest.mark.filterwarnings("ignore:20 queries")
 def test_student_s_t_of_a_weighted_mean_by_hand(weight):
     y, s = matrices(20)
-    center, error, _, degrees = by_hand(ndcg_samples(y, s), weight)
+    center, error, _, degrees = weighted_t(ndcg_samples(y, s), weight)
     half = error * stats.t.ppf(0.95, degrees)
     found = ndcg_interval(y, s, sample_weight=weight, method="t", confidence_level=0.9)
     assert found.standard_error == pytest.approx(error, rel=1e-12)
     expected = np.clip([center - half, center + half], 0, 1)
     assert found.confidence_interval == pytest.approx(expected, rel=1e-11)
     d = ndcg_samples(y, s) - ndcg_samples(y, -s)
-    center, error, effect, degrees = by_hand(d, weight)
+    center, error, effect, degrees = weighted_t(d, weight)
     found = compare_rankers(y, {"a": s, "b": -s}, sample_weight=weight, test="t")
     assert found.statistic[0] == pytest.approx(center / error, rel=1e-11)
     assert found.pvalue[0] == pytest.approx(2 * stats.t.sf(center / error, degrees), rel=1e-11)

@@ -175,8 +175,8 @@ def test_false_positives_where_each_cluster_favours_one_of_two_equal_rankers(siz
     assert 0.03 <= positives[2] / n_sets <= 0.07
 
 
-def test_equal_values_have_an_infinite_effect():
-    values = np.full((1, 12), 0.1 + 0.2) - 0.05
+def test_values_that_differ_by_rounding_have_an_infinite_effect():
+    values = np.resize([0.25, np.nextafter(0.25, 1)], (1, 12))
     assert mean_and_error(values, np.ones(12))[2] == [np.inf]
 
 

@@ -118,46 +118,14 @@ report(seconds=seconds(), queries=len(values), lowest=values.min(), inputs=round
     assert found["gigabytes"] < found["inputs"] + 1
 
 
-GROWTH = """
-def timed(n):
-    ids = make(n)
-    y, s = np.ones(len(ids)), np.arange(len(ids))
-    before = time.process_time()
-    sn.ndcg_samples(y, s, groups=ids)
-    return time.process_time() - before
-
-timed(10)
-first, second = (min(timed(n) for _ in range(3)) for n in (N, 4 * N))
-report(first=round(first, 4), second=round(second, 4), ratio=round(second / first, 2))
-"""
-GROWING = {
-    "integers": ("N, make = 100_000, lambda n: list(range(n))", ()),
-    "text": ("N, make = 100_000, lambda n: [f'query {i}' for i in range(n)]", ()),
-    "pairs": ("N, make = 50_000, lambda n: [(i % 7, str(i)) for i in range(n)]", ()),
-    "integers of one hash": (
-        "N, make = 2000, lambda n: np.array([i * (2**61 - 1) for i in range(n)], dtype=object)",
-        pytest.mark.xfail(strict=True, reason="ids are hashed: those of one hash take n^2 steps"),
-    ),
-    "floats of one hash": (
-        "N, make = 100_000, lambda n: np.arange(n) * 2.0**61",
-        (),
-    ),
-    "shuffled array": (
-        "N, make = 1_000_000, lambda n: np.random.default_rng(0).permutation(n)",
-        (),
-    ),
-}
-
-
-@pytest.mark.parametrize(
-    "ids", [pytest.param(name, marks=marks) for name, (_, marks) in GROWING.items()]
-)
-def test_time_does_not_grow_with_the_square(ids):
-    """Four times the rows may take a little more than four times as long, not sixteen."""
-    assert run(GROWING[ids][0] + GROWTH, gigabytes=2)["ratio"] < 8
-
-
+# groups and scores of n rows
 SHAPES = {
+    "integers in a list": "list(range(n)), np.arange(n)",
+    "text": "[f'query {i}' for i in range(n)], np.arange(n)",
+    "pairs": "[(i % 7, str(i)) for i in range(n)], np.arange(n)",
+    "floats of one hash": "np.arange(n) * 2.0**61, np.arange(n)",
+    "integers of one hash": "np.array([i * (2**61 - 1) for i in range(n)], dtype=object), np.arange(n)",
+    "shuffled": "np.random.default_rng(0).permutation(n), np.arange(n)",
     "one query, sorted": "np.zeros(n, int), np.arange(n)",
     "one query, upside down": "np.zeros(n, int), -np.arange(n)",
     "one query, all tied": "np.zeros(n, int), np.zeros(n)",
@@ -169,46 +137,35 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("function", ["ndcg_samples", "ndcg_curve"])
+@pytest.mark.parametrize("call", ["ndcg_samples(*rows", "ndcg_curve(*rows, k=[1, 10, 1000]"])
 @pytest.mark.parametrize("ties", ["average", "best"])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_no_shape_of_data_is_slow(shape, ties, function):
-    """Sorting n documents never takes n^2 steps."""
-    options = f"ties={ties!r}" + (", k=[1, 10, 1000]" if function == "ndcg_curve" else "")
+def test_time_does_not_grow_with_the_square(shape, ties, call, request):
+    """Four times the rows may take a little more than four times as long, not sixteen."""
+    n = 200_000
+    if shape == "integers of one hash":
+        reason, n = "ids are hashed: those of one hash take n^2 steps", 2000
+        request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
     code = f"""
 def timed(n):
     groups, s = {SHAPES[shape]}
-    y = np.random.default_rng(1).random(n)
+    rows = np.random.default_rng(1).random(n), s
     before = time.process_time()
-    sn.{function}(y, s, groups=groups, {options})
+    sn.{call}, groups=groups, ties={ties!r})
     return time.process_time() - before
 
 timed(10)
-first, second = (min(timed(n) for _ in range(3)) for n in (200_000, 800_000))
+first, second = (min(timed(n) for _ in range(3)) for n in ({n}, {4 * n}))
 report(first=round(first, 4), second=round(second, 4), ratio=round(second / first, 2))
 """
     assert run(code, gigabytes=2)["ratio"] < 8
 
 
-WATCH = """
-import os, threading
-
-def resident(process):
-    try:
-        with open(f"/proc/{process}/statm") as file:
-            mine = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
-        with open(f"/proc/{process}/task/{process}/children") as file:
-            return mine + sum(resident(int(child)) for child in file.read().split())
-    except OSError:  # it has ended
-        return 0
-"""
-
-
 def test_the_memory_of_a_million_calls_of_a_scorer_is_flat():
-    """As above, with `all_groups` and the search for leaks."""
+    """With `all_groups` and the search for leaks."""
     found = run(
-        WATCH
-        + """
+        """
+import os
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.compose import TransformedTargetRegressor
 
@@ -229,7 +186,8 @@ scored = X[50:], y[50:]
 for call in range(1_000_000):
     value = scorer(model, *scored)
     if call % 100_000 == 99_999:
-        megabytes.append(round(resident(os.getpid()), 2))
+        pages = int(open("/proc/self/statm").read().split()[1])
+        megabytes.append(round(pages * os.sysconf("SC_PAGE_SIZE") / 2**20, 2))
 report(value=value, megabytes=megabytes, seconds=seconds(), same=scorer(model, *scored))
 """,
         gigabytes=1,

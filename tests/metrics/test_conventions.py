@@ -43,13 +43,14 @@ pytestmark = pytest.mark.filterwarnings(
 BY_HAND = {
     "torchmetrics", "rax", "rankereval", "recommenders", "rectools", "replay",
 }  # fmt: skip
+RARE = BY_HAND | {"ranx"}  # which numba compiles for 20 seconds
 
 
 def parameters(peers):
     for peer in peers:
         marks = [pytest.mark.skipif(not peer.installed, reason=f"{peer.library} is not installed")]
         marks += [pytest.mark.slow] * (peer.library in BY_HAND)
-        marks += [pytest.mark.ci] * (peer.library == "ranx")  # which numba compiles for 20 seconds
+        marks += [pytest.mark.ci] * (peer.library in RARE - BY_HAND)
         yield pytest.param(peer, id=label(peer), marks=marks)
 
 
@@ -259,7 +260,7 @@ def test_explanation_starts_and_ends_with_the_numbers_of_two_libraries(peer, k):
         for other in PEERS
         if other.convention
         and other.installed
-        and (other.library not in BY_HAND or peer.library in BY_HAND)
+        and (other.library not in RARE or peer.library in RARE)
     ]
     for other in others:
         two, tolerance = comparable_mean(other, data, k), max(peer.tolerance, other.tolerance)

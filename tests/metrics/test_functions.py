@@ -233,6 +233,8 @@ def test_retrieved_is_counted_after_omission():
         lambda rng: rng.choice([-0.0, 0.0, 1, -np.inf, np.finfo(np.longdouble).tiny], 500),
         lambda rng: rng.choice([1, np.finfo(np.longdouble).max, np.finfo(np.longdouble).min], 500),
         lambda rng: np.where(rng.random(500) < 0.5, -np.inf, np.finfo(np.longdouble).min),
+        lambda rng: 2**53 + rng.integers(0, 9, 500),
+        lambda rng: -(2**53) - rng.integers(0, 9, 500),
         lambda rng: 2**62 + rng.integers(0, 9, 500),
         lambda rng: pd.Series(2**62 + rng.integers(0, 9, 500), dtype="Int64"),
         lambda rng: rng.integers(2**63, 2**63 + 3000, 500, dtype=np.uint64),

@@ -229,6 +229,7 @@ CALLS = {
     "negative weight, 2-D": (partial(ndcg_score, [Y], [S], sample_weight=[-1]), "found -1"),
     "NaN weight": (partial(ndcg_score, Y, S, **good, sample_weight=[1, NAN, 1, 1]), "found nan"),
     "inf weight": (partial(ndcg_score, Y, S, **good, sample_weight=[1, INF, 1, 1]), "found inf"),
+    "huge weight": (partial(ndcg_score, Y, S, **good, sample_weight=[1, 1, 1, 1e301]), "at most 1e300, found 1e"),
     "no weight": (partial(ndcg_score, Y, S, **good, sample_weight=[0] * 4), "sample_weight is 0 for every query"),
     "text weight": (partial(ndcg_score, Y, S, **good, sample_weight=list("abcd")),
                     "sample_weight must be an array of numbers"),
@@ -587,6 +588,14 @@ def test_a_decimal_below_every_float_is_a_score():
 
 
 IDS = {"u": {"A": 0.1, "B": 0.5}, "v": {"C": 1}}, {"u": ["A", "C"], "v": ["C"]}
+
+
+@pytest.mark.parametrize("function", [ndcg_score, dcg_score, ndcg_curve])
+def test_only_ids_must_have_the_labels_of_the_rows(function):
+    rows = {"y_true": pd.Series(Y), "y_score": pd.Series(S), "groups": G}
+    weight = pd.Series([1, 2, 3, 4], index=[2, 3, 4, 5])
+    expected = function(**rows, sample_weight=weight.to_numpy())
+    np.testing.assert_equal(function(**rows, sample_weight=weight), expected)
 
 
 @pytest.mark.parametrize(

@@ -163,7 +163,7 @@ def test_nothing_that_was_returned_is_judged():
 # --- rows
 
 
-def rows(seed=0):
+def rows_of_two_rankers(seed=0):
     """Relevance, scores of two rankers and query ids; some relevance is missing."""
     _, y, query = graded_rows(seed=seed)
     rng = np.random.default_rng(seed)
@@ -181,7 +181,7 @@ MEASURES = {
 
 @pytest.mark.parametrize("grades", [True, False])
 def test_rows_that_are_read_once_serve_every_ranker_and_measure(grades):
-    y, scores, query = rows()
+    y, scores, query = rows_of_two_rankers()
     y = np.nan_to_num(y) if grades else y
     rankings = Rankings.of_arrays(y, scores, query)
     assert (rankings.relevance.dtype == np.uint8) == (rankings.judged is None) == grades
@@ -194,7 +194,7 @@ def test_rows_that_are_read_once_serve_every_ranker_and_measure(grades):
 
 
 def test_other_scores_are_those_of_another_ranker():
-    y, scores, query = rows()
+    y, scores, query = rows_of_two_rankers()
     measure = Measure(**MEASURES["other"])
     rankings = Rankings.of_arrays(y, {None: scores["a"]}, query)
     [found] = rankings.with_scores(scores["b"]).queries(measure)
@@ -223,7 +223,7 @@ def test_rows_of_lists_are_those_of_from_lists():
 
 
 def test_only_the_first_ranker_warns_of_undefined_queries():
-    y, scores, query = rows()
+    y, scores, query = rows_of_two_rankers()
     y[query == 0] = 0
     first, second = Rankings.of_arrays(y, scores, query).queries(Measure(unjudged="zero"))
     with pytest.warns(UndefinedMetricWarning, match="undefined for"):
@@ -257,7 +257,7 @@ def test_infinite_relevance_is_refused_with_its_index(relevance):
 
 
 def test_without_sorting_the_values_are_the_same_in_any_order():
-    y, scores, query = rows()
+    y, scores, query = rows_of_two_rankers()
     names = np.array([f"query {q}" for q in query], dtype=object)
     measure = Measure(unjudged="zero", undefined=0)
     [sorted_], [found] = (
@@ -273,7 +273,7 @@ def test_without_sorting_the_values_are_the_same_in_any_order():
 
 
 def test_the_labels_of_queries_are_sorted_with_the_position_of_each():
-    y, scores, query = rows()
+    y, scores, query = rows_of_two_rankers()
     city = np.array(["Rome", "Bonn", "Oslo"])[np.arange(20) % 3]
     cities = ["Bonn", "Oslo", "Rome"]
     flat = Rankings.of_arrays(y, scores, query)
@@ -297,7 +297,7 @@ def test_the_labels_of_the_queries_of_lists_come_by_query():
 
 
 def test_labels_with_a_time_zone_keep_it():
-    y, scores, query = rows()
+    y, scores, query = rows_of_two_rankers()
     day = pd.Series(pd.date_range("2024-01-01", periods=3, tz="Asia/Tokyo"))[query % 3]
     labels, position = Rankings.of_arrays(y, scores, query).labels_of_queries(
         day, "segments", np.ones(20)
@@ -307,7 +307,7 @@ def test_labels_with_a_time_zone_keep_it():
 
 
 def test_a_query_in_two_clusters_is_named_with_both():
-    y, scores, query = rows()
+    y, scores, query = rows_of_two_rankers()
     names = np.array([f"q{q:02}" for q in query])
     city = np.where(query == 4, "Bonn", "Rome")
     city[np.flatnonzero(query == 4)[-1]] = "Oslo"

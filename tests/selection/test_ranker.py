@@ -645,7 +645,7 @@ def test_the_fitted_estimator_says_which_methods_there_are(data):
 # --- in searches
 
 
-@pytest.mark.parametrize("jobs", [None, 2])
+@pytest.mark.parametrize("jobs", [None, pytest.param(2, marks=pytest.mark.ci)])
 def test_randomized_search(data, jobs):
     X, y, query = data
     X = X.set_index(pd.Index(query, name="q"))

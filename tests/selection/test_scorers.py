@@ -351,6 +351,7 @@ def test_parameters_that_are_set_are_checked_when_scoring(name, value, words):
         scorer(FirstColumn(), np.array([3.0, 2]), [1, 0], groups=[1, 1])
 
 
+@pytest.mark.ci
 def test_two_workers(data):
     X, y, query = data
     X = X.set_index(pd.Index(query, name="q"))
@@ -361,6 +362,7 @@ def test_two_workers(data):
     np.testing.assert_array_equal(parallel.cv_results_["mean_test_score"], serial)
 
 
+@pytest.mark.ci
 def test_two_workers_routed(data, routing):
     X, y, query = data
     search = GridSearchCV(Ridge(), {"alpha": [1]}, scoring=make_ndcg_scorer(), cv=GroupKFold(4))
