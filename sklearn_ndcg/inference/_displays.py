@@ -362,7 +362,8 @@ class NDCGDisplay:
         folds = np.atleast_2d(self.ndcg)
         curves = folds if separate else folds.mean(axis=0, keepdims=True)
         n = len(curves)
-        names = [name and _drawing.label(name) for name in _one_each("name", name, n)]
+        names = _one_each("name", name, n)
+        names = _drawing.labels(names) if all(names) else [x and _drawing.label(x) for x in names]
         if n < len(folds):
             value = f"NDCG@{self.k[-1]} = {curves[0, -1]:.3f} +/- {folds[:, -1].std():.3f}"
             names = [f"{names[0]} ({value})" if name else value]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -42,14 +43,24 @@ def finish(display: Display, ax: Any, despine: bool, **legend: Any) -> Display:
     return display
 
 
-def label(name: object) -> str:
+def labels(names: Iterable[object]) -> list[str]:
+    """Names as labels, cut less if two of them would be the same."""
+    names = list(names)
+    for longest in (30, 50, 70):
+        found = [label(name, longest) for name in names]
+        if len({*found}) == len({*map(str, names)}):
+            break
+    return found
+
+
+def label(name: object, longest: int = 30) -> str:
     """A name as one line, which is not read as a formula, nor hidden by a leading "_".
 
-    It is cut in the middle if it is longer than 30 characters.
+    It is cut in the middle if it is longer than `longest` characters.
     """
     text = name if isinstance(name, str) else shown_labels(np.fromiter([name], object, 1))
-    text = " ".join(text.splitlines())
-    text = text if len(text) <= 30 else f"{text[:14]}\N{HORIZONTAL ELLIPSIS}{text[-14:]}"
+    text, half = " ".join(text.splitlines()), longest // 2 - 1
+    text = text if len(text) <= longest else f"{text[:half]}\N{HORIZONTAL ELLIPSIS}{text[-half:]}"
     return (" " * text.startswith("_") + text).replace("$", r"\$")
 
 

@@ -133,7 +133,7 @@ class DifferenceDisplay:
         """
         ax = _drawing.axes(ax)
         comparison, row = self.comparison, self.comparison.pairs.index(self.pair)
-        first, second = (_drawing.label(name) for name in self.pair)
+        first, second = _drawing.labels(self.pair)
         values = _results.query_differences(*(comparison.values[name] for name in self.pair))
         values, edges = np.sort(values)[::-1], np.arange(len(values) + 1)
         label = f"{first} is better: {count_of_queries(comparison.wins[row])}"
@@ -290,7 +290,7 @@ class IntervalDisplay:
                 name = " - ".join(map(str, result.pairs[0]))
             parts = [_rows(part, differences)[1] for part in segments.values()]
             rows = np.concatenate([rows, *parts])
-            names = map(_drawing.label, ("all", *segments))
+            names = _drawing.labels(("all", *segments))
             labels = [f"{s}: {label}" if n_colors > 1 else s for s in names for label in labels]
         shown = np.flatnonzero(~np.isnan(rows[:, 0]))
         if len(shown) > _MOST_ROWS:
@@ -330,9 +330,10 @@ def _rows(result: Any, differences: bool = False) -> tuple[list[str], Floats]:
     interval = result.confidence_interval
     if isinstance(result, Comparison) and not differences:
         names, values, interval = result.ndcg, [*values.values()], result.ndcg_interval
-    labels = list(map(_drawing.label, names))
+    labels = _drawing.labels(names)
     if differences:
-        labels = [" - ".join(map(_drawing.label, pair)) for pair in result.pairs]
+        short = dict(zip(result.ndcg, _drawing.labels(result.ndcg), strict=True))
+        labels = [" - ".join(short[name] for name in pair) for pair in result.pairs]
         values = result.difference
     columns = np.broadcast_arrays(np.atleast_1d(values), *interval, result.n_queries)
     return labels, np.transpose(columns)

@@ -58,3 +58,13 @@ def test_lines_on_used_axes_go_on_with_their_cycle():
 )
 def test_labels(name, expected):
     assert _drawing.label(name) == expected
+
+
+def test_names_that_would_be_the_same_are_cut_less():
+    names = [f"country number {i} with a rather long name" for i in range(9)]
+    assert _drawing.labels(names) == names
+    assert _drawing.labels(["a" * 40, "b" * 40]) == [
+        "a" * 14 + "…" + "a" * 14,
+        "b" * 14 + "…" + "b" * 14,
+    ]
+    assert _drawing.labels([0, "a" * 60]) == ["0", "a" * 14 + "…" + "a" * 14]

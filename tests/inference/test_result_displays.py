@@ -315,7 +315,10 @@ def test_segments_that_cannot_be_scored_have_no_row():
 
 
 @pytest.mark.parametrize("n", [2, 8, 30])
-@pytest.mark.parametrize("name", ["r{}", "reciprocal rank fusion of $ and _ " * 4 + "{}"])
+@pytest.mark.parametrize(
+    "name",
+    ["r{}", "reciprocal rank fusion of $ and _ " * 4 + "{}", "fusion number {} of several runs"],
+)
 def test_many_rankers_with_long_names(n, name):
     comparison = compared(n, data={"name": name})
     for differences in (False, True):
