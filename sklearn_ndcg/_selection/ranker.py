@@ -450,9 +450,10 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         is_pipeline = isinstance(self.estimator_, Pipeline)
         if keys and names and columns.column_names(X):
             return columns.features(X, keys, names, may_lack=is_pipeline)
-        # a Pipeline checks the names itself, and texts have none
-        is_text = len(getattr(X, "shape", (0, 0))) == 1
-        if keys or not (is_text or (is_pipeline and names)):
+        # texts have no features
+        if hasattr(self, "n_features_in_") and len(getattr(X, "shape", (0, 0))) == 1:
+            raise ValueError("X must be 2-D. Reshape your data to one row per document.")
+        if keys or not (is_pipeline and names):  # whose first step checks the names
             validate_data(self, X, reset=False, skip_check_array=True)
         return columns.without_columns(X, keys)
 
