@@ -114,6 +114,11 @@ def from_lists(
         If lists or truths have another form, ids cannot be hashed or are bool, or grades are not
         numbers; also if no recommended id is in the truth because the ids have different types.
 
+    Warns
+    -----
+    UserWarning
+        If no query has both a truth and a list.
+
     See Also
     --------
     from_trec : The rows of judgements and a run of TREC.
@@ -231,6 +236,11 @@ def from_trec(
 
     OSError
         If a file cannot be opened.
+
+    Warns
+    -----
+    UserWarning
+        If no query has both a truth and a list.
 
     See Also
     --------

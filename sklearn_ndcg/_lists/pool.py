@@ -127,6 +127,8 @@ def pool_lists(
         if judged.max(initial=-np.inf) == -np.inf:
             with naming_ranker(name, lists):
                 reading.refuse_unlike_ids(truths, lists[name])
+                if len(lists) == 1:  # a comparison warns by itself
+                    reading.warn_of_other_queries(truths, lists[name])
     y_true[rows] = reading.as_floats(grades, "relevant", lambda y: np.isinf(y) | (y < 0))
     documents = partial(_documents, grades, next(iter(lists.values())), duplicates, last)
     return Pool(y_true, y_scores, queries, n_rows, left_out, in_order, documents)

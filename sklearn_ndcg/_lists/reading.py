@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ndcg._checks import Floats, describe_mask, is_missing, is_number, naming_ranker
+from sklearn_ndcg._checks import Floats, describe_mask, is_missing, is_number, naming_ranker, warn
 from sklearn_ndcg._lists.files import read_trec
 from sklearn_ndcg._rows.grouping import shown_labels
 
@@ -30,10 +30,8 @@ _LIST_HINT = (
     "Pass a list: .tolist() of a column of ids, .index.tolist() of a Series of sorted scores, "
     ".ravel() of an array, list() of another iterable."
 )
-_SWAPPED_HINT = (
-    "It has no order: are relevant and recommended swapped? For a dict of scores pass "
-    "sorted(scores, key=scores.get, reverse=True)."
-)
+_SCORES_HINT = "For a dict of scores pass sorted(scores, key=scores.get, reverse=True)."
+_SWAPPED_HINT = f"It has no order: are relevant and recommended swapped? {_SCORES_HINT}"
 _LEFT_OUT = ": if nobody judged it, leave it out"
 _UNJUDGED_HINTS = {"relevant": f"{_LEFT_OUT} or pass nan", "qrels": _LEFT_OUT, "run": ""}
 _TWICE_HINTS = {
@@ -52,9 +50,13 @@ def by_query(relevant: Any, rankers: Mapping[Any, Any]) -> tuple[ByQuery, dict[A
     is_one = isinstance(relevant, Set) or (
         isinstance(relevant, Mapping) and _are_ids(relevant.values())
     )
-    are_mappings = any(isinstance(ids, Mapping) for ids in rankers.values())
+    mappings = [ids for ids in rankers.values() if isinstance(ids, Mapping)]
+    if is_one and any(all(map(is_number, scores.values())) for scores in mappings if scores):
+        raise TypeError(
+            f"recommended must be a list of ids, best first, got a mapping. {_SCORES_HINT}"
+        )
     # in two sequences tuples may be lists, and not ids
-    if (is_one and not are_mappings) or all(map(_are_ids, (relevant, *rankers.values()))):
+    if (is_one and not mappings) or all(map(_are_ids, (relevant, *rankers.values()))):
         relevant, rankers = [relevant], {name: [ids] for name, ids in rankers.items()}
     truths = _by_query(relevant, "relevant", "dict(zip(rows['id'], rows['grade']))")
     lists, in_order = {}, isinstance(relevant, Sequence | np.ndarray)
@@ -62,10 +64,13 @@ def by_query(relevant: Any, rankers: Mapping[Any, Any]) -> tuple[ByQuery, dict[A
         with naming_ranker(name, rankers):
             lists[name] = _by_query(recommended, "recommended", "list(rows['id'])")
             if in_order != isinstance(recommended, Sequence | np.ndarray):
+                way = "For one ranker call ndcg_score(**from_lists(relevant, recommended), k=10)."
+                if name is None:
+                    way = "For one query pass its truth and its list, without the query."
                 raise TypeError(
                     "relevant and recommended must both be mappings from query, or both be "
                     f"sequences, got {type(relevant).__name__} and {type(recommended).__name__}. "
-                    "For one ranker call ndcg_score(**from_lists(relevant, recommended), k=10)."
+                    f"{way}"
                 )
             if in_order and len(truths) != len(lists[name]):
                 raise ValueError(
@@ -293,6 +298,8 @@ def as_floats(nested: Mapping[Any, Mapping[Any, Any]], name: str, is_wrong: Any)
         pairs = ((query, document) for query, truth in nested.items() for document in truth)
         query, document = next(islice(pairs, row, None))
         way = _UNJUDGED_HINTS[name]  # what None and -1 often mean
+        if isinstance(values[row], str):
+            way = ": convert text to numbers, words with a dict from word to grade"
         return kind(
             f"{name} must {said} in query {shown_labels([query])} for document {document!r}{way}."
         )
@@ -334,6 +341,16 @@ def refuse_unlike_ids(truths: ByQuery, lists: ByQuery) -> None:
                 f"recommended of type {', '.join(sorted(returned))}, and none is in both: convert "
                 "one of them."
             )
+
+
+def warn_of_other_queries(truths: ByQuery, lists: ByQuery) -> None:
+    """Warn if there are lists, but none for a query of the truths."""
+    if lists and truths and truths.keys().isdisjoint(lists):
+        query, other = (shown_labels([next(iter(side))]) for side in (truths, lists))
+        warn(
+            f"No query has both a truth and a list: truths are of {query}, for example, and lists "
+            f"of {other}. Name the queries alike in both."
+        )
 
 
 def _kind(label: Any) -> str:

@@ -136,6 +136,8 @@ def scores_like(y_score: ArrayLike, shape: tuple[int, ...]) -> Floats:
                 " One score per document is needed, for a classifier the expected gain: "
                 "np.round(y_score @ gain, 10) with the gain of each of classes_ (np.unique(y))."
             )
+        elif len(shape) == 2:
+            hint = " A single ranking is [y_true], [y_score]; what it did not retrieve scores -inf."
         raise ValueError(
             f"y_true and y_score must have the same shape, got {shape} and {score.shape}.{hint}"
         )

@@ -220,9 +220,10 @@ def _is_column(values: Any, n_rows: int) -> bool:
 
 def _check_shape(ids: NDArray[Any], groups: Any, n_rows: int, name: str) -> None:
     if ids.ndim != 1:
+        hint = " Pass the column itself, not its name." if isinstance(groups, str) else ""
         raise ValueError(
             f"{name} must be 1-D, one {_noun(name)} per row, got {type(groups).__name__} of shape "
-            f"{ids.shape}."
+            f"{ids.shape}.{hint}"
         )
     if len(ids) != n_rows:
         raise ValueError(

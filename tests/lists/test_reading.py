@@ -75,6 +75,18 @@ def test_ids_of_unlike_types_are_refused():
 
 
 @pytest.mark.parametrize(
+    "read",
+    [
+        lambda truth, lists: from_lists({"p": {"b"}, **truth}, lists),
+        lambda truth, lists: from_trec(truth, {"Q": dict.fromkeys(lists["Q"], 0.5)}),
+    ],
+)
+def test_queries_that_only_their_names_keep_apart_are_warned_of(read):
+    with pytest.warns(UserWarning, match="a truth and a list: .* lists of 'Q'. Name the queries"):
+        read({"q": {"a": 1}}, {"Q": ["a"]})
+
+
+@pytest.mark.parametrize(
     ("lists", "truth", "error", "message"),
     [
         (
@@ -92,7 +104,9 @@ def test_ids_of_unlike_types_are_refused():
         ({"q": []}, {"q": []}, ValueError, "query 'q' has neither a list nor anything relevant"),
         ({}, {"q": []}, ValueError, "query 'q' has neither"),
         ({}, {}, ValueError, r"No query is left to score\.$"),
-        ([["a"]], {"q": ["a"]}, TypeError, "both be mappings.*dict and list"),
+        ([["a"]], {"q": ["a"]}, TypeError, "both be mappings.*dict and list.*without the query"),
+        ({"a": 0.9}, {"a", "b"}, TypeError, "got a mapping. For a dict of scores pass sorted"),
+        ({"a": 0.9}, {"a": 2}, TypeError, "got a mapping. For a dict of scores pass sorted"),
         ([["a"]], [["a"], ["b"]], ValueError, "same number of queries, got 2 and 1"),
         ({"q": "abc"}, {"q": ["a"]}, TypeError, "got str for query 'q'"),
         ({"q": {"a", "b"}}, {"q": ["a"]}, TypeError, "best first, for each query, got set"),
@@ -105,7 +119,7 @@ def test_ids_of_unlike_types_are_refused():
             {"p": ["a"], "q": ["a"]},
             {"p": ["a"], "q": {"a": "3"}},
             TypeError,
-            "relevant must have numbers, got '3' in query 'q'",
+            "relevant must have numbers, got '3' in query 'q' for document 'a': convert text",
         ),
         (
             {"q": ["a"]},
