@@ -46,7 +46,7 @@ fuzz = settings(
     max_examples=examples(60), deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )  # fmt: skip
-DOCUMENTED = "(NDCG is undefined for|. queries( with uneven.*)?: intervals|All . queries have|.* ha.* a single document|None of the . quer|.* none of the first doc|Of the first doc|.* judged queries|The score is nan)"
+DOCUMENTED = "(No query has both|NDCG is undefined for|. queries( with uneven.*)?: intervals|All . queries have|.* ha.* a single document|None of the . quer|.* none of the first doc|Of the first doc|.* judged queries|The score is nan)"
 DISCOUNTS = {"log": log_discount, "reciprocal": lambda rank: 1 / rank, "none": lambda rank: 1.0}
 TABLE = [0.0, 1.0, 0.5, 7.0]
 
