@@ -83,5 +83,6 @@ __all__ = [
     "jarvelin_kekalainen", "make_dcg_scorer", "make_ndcg_scorer", "make_query_scorer", "ndcg_curve",
     "ndcg_samples", "ndcg_score", "one_ranking", "quantile_grades", "show_versions",
 ]  # fmt: skip
+# classes of what public objects hold, so that pickles name this module and no private one
 _held = (Change, Measure, QueryMetric, QuerySizes, Rows, TrainedQueries)
 _checks.publish(globals(), "__version__", "frames", "inference", held=_held)

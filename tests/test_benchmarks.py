@@ -1,4 +1,4 @@
-"""The benchmarks' promises fail where they should; the figures themselves are no test."""
+"""The benchmarks' promises fail where they should; the figures themselves are not tested."""
 
 import math
 import runpy

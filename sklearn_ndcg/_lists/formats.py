@@ -97,11 +97,11 @@ def from_lists(
 
     Returns
     -------
-    rows : named tuple of y_true, y_score and groups, ndarrays of shape (n_documents,)
-        Relevance; -1, -2, ... down the list, and ``-inf`` for what is not in it; and the query of
-        each row, its key or its number. They unpack as three arrays, and as keyword arguments of
-        all functions that take rows: ``ndcg_score(**rows, k=10)``. ``rows.ids`` has the id of each
-        row.
+    named tuple of ndarrays of shape (n_documents,)
+        `y_true`, the relevance; `y_score`, -1, -2, ... down the list, and ``-inf`` for what is not
+        in it; and `groups`, the query of each row, its key or its number. They unpack as three
+        arrays, and as keyword arguments of all functions that take rows:
+        ``ndcg_score(**rows, k=10)``. The attribute `ids` has the id of each row.
 
     Raises
     ------
@@ -220,7 +220,7 @@ def from_trec(
 
     Returns
     -------
-    rows : named tuple of y_true, y_score and groups, ndarrays of shape (n_documents,)
+    named tuple of ndarrays of shape (n_documents,)
         As from `from_lists`, with -1, -2, ... in the order of the run. Queries of the run without
         judgements are left out, as in trec_eval.
 

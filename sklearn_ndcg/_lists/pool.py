@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain, repeat
 from typing import Any, Literal, get_args
 
@@ -28,8 +28,8 @@ class Pool:
 
     `y_true` is NaN where a document is unjudged. `in_order` says whether queries have numbers
     rather than ids, so that values of queries may come as a sequence. `left_out` says how many
-    queries have no rows, by reason. `documents` reads the ids of
-    the first ranker's rows, in the order of its lists.
+    queries have no rows, by reason. `documents` reads the ids of the first ranker's rows, in the
+    order of its lists.
     """
 
     y_true: Floats
@@ -50,6 +50,7 @@ class Pool:
             return labels
         return np.fromiter(queries, dtype=object, count=len(queries))
 
+    @cached_property
     def sorted_labels(self) -> tuple[NDArray[Any], Ints]:
         """The labels, sorted, and the positions among `queries` that they come from."""
         by_label = Grouping.of_ids(self.labels(), len(self.queries), name="relevant")
@@ -106,7 +107,7 @@ def pool_lists(
         for name, by_query, scores, lengths in rankers:
             try:
                 listed = reading.read_list(by_query.get(query, []), query, duplicates, last)
-            except (TypeError, ValueError):
+            except (TypeError, ValueError):  # to enter the context for each list takes time
                 with naming_ranker(name, lists):
                     raise
             lengths.append(len(listed))

@@ -209,7 +209,9 @@ class Queries:
         cutoffs, column = np.unique(k, return_inverse=True)
         weight = np.ones(len(self))
         if self.weight is not None:
-            counts = ~np.isnan(self.for_measure(k=1).without_warning().values()[:, 0])
+            counts = np.ones(len(self), dtype=bool)
+            if np.isnan(self.measure.undefined_rule.value):
+                counts = ~np.isnan(self.for_measure(k=1).values()[:, 0])
             weight = np.where(counts, self.weight, 0) / (self.weight[counts].max(initial=0) or 1)
         sums, undefined = self.curve_moments(cutoffs, weight[np.newaxis], powers=(1,))
         total = weight[~undefined].sum()

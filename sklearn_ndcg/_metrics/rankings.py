@@ -117,7 +117,7 @@ class Rankings:
             weights = row_weights(list(by_query.values()), len(by_query), pool.queries)
             weight = np.repeat(weights, pool.n_rows)
         relevance, judged = _with_judged(pool.y_true, truth)
-        labels, order = pool.sorted_labels()
+        labels, order = pool.sorted_labels
         starts = np.cumsum(pool.n_rows) - pool.n_rows
         grouping = Grouping(labels, starts[order], pool.n_rows[order])
         shape = pool.y_true.shape
@@ -192,14 +192,13 @@ class Rankings:
         A query of lists needs no label if its weight is 0; without one its position is -1.
         """
         if self.pool is not None:
-            queries = [self.pool.queries[number] for number in self.pool.sorted_labels()[1]]
+            queries = [self.pool.queries[number] for number in self.pool.sorted_labels[1]]
             by_query = self.pool.per_query(ids, name, list(compress(queries, weight)))
-            ids = list(by_query.values())
-        by_id = Grouping.of_ids(ids, self.shape[0] if self.pool is None else len(ids), name=name)
+            by_id = Grouping.of_ids(list(by_query.values()), len(by_query), name=name)
+            code_of = dict(zip(by_query, by_id.row_codes(), strict=True))
+            return by_id.labels, np.array([code_of.get(query, -1) for query in queries])
+        by_id = Grouping.of_ids(ids, self.shape[0], name=name)
         labels, codes = by_id.labels, by_id.row_codes()
-        if self.pool is not None:
-            code_of = dict(zip(by_query, codes, strict=True))
-            return labels, np.array([code_of.get(query, -1) for query in queries])
         if getattr(getattr(ids, "dtype", None), "tz", None) is not None:  # labels are in UTC
             labels = np.fromiter(take_rows(ids, first_rows(codes)), object, len(labels))
         if len(self.shape) == 2:

@@ -108,7 +108,7 @@ def _array_column(X: Any, key: Any, name: str) -> Any:
         )
     matrix = _matrix(X)
     is_table = len(matrix.shape) == 2
-    # a list of (features, target) pairs is no table: its last column would be the target
+    # a list of (features, target) pairs is not a table: its last column would be the target
     if is_table and matrix.dtype == object:
         is_table = not any(map(np.ndim, matrix[:1].ravel()))
     if not is_table or not -matrix.shape[1] <= key < matrix.shape[1]:
@@ -151,11 +151,11 @@ def without_columns(X: Any, keys: list[Any]) -> Any:
 
 def features(X: Any, keys: list[Any], names: list[Any], may_lack: bool) -> Any:
     """The columns of a table that are among `names`, in their order, without those in `keys`."""
-    found, names = column_names(X) or [], [name for name in names if name not in keys]
-    missing = [name for name in names if name not in found]
+    present, names = column_names(X) or [], [name for name in names if name not in keys]
+    missing = [name for name in names if name not in present]
     if missing and not may_lack:
         raise ValueError(f"X needs the columns of fit, but lacks {', '.join(map(repr, missing))}.")
-    names = [name for name in names if name in found]
+    names = [name for name in names if name in present]
     return X[names] if hasattr(X, "iloc") else X.select(names)
 
 
@@ -176,11 +176,11 @@ def take_rows(X: Any, rows: Ints) -> Any:
     return _take(_matrix(X), rows, axis=0)
 
 
-def _take(matrix: Any, places: Ints, axis: int) -> Any:
+def _take(matrix: Any, positions: Ints, axis: int) -> Any:
     if hasattr(matrix, "__array_namespace__") and not isinstance(matrix, np.ndarray):
         xp = matrix.__array_namespace__()
-        return xp.take(matrix, xp.asarray(places), axis=axis)
-    return matrix[places] if axis == 0 else matrix[:, places]
+        return xp.take(matrix, xp.asarray(positions), axis=axis)
+    return matrix[positions] if axis == 0 else matrix[:, positions]
 
 
 def count_rows(X: Any) -> int:

@@ -47,7 +47,7 @@ class _FitWithWeights:
             return fit
         shown: Any = partial(fit)
         taken = signature(fit).parameters.values()
-        shown.__signature__ = Signature([each for each in taken if each.name != "sample_weight"])
+        shown.__signature__ = Signature([one for one in taken if one.name != "sample_weight"])
         return shown
 
 

@@ -305,8 +305,8 @@ def make_query_scorer(
     ... }
     >>> X = np.c_[X, query]
     >>> folds = QuerySplitter(4, group_by=3)
-    >>> found = cross_validate(Ridge(), X, y, scoring=scoring, cv=folds)
-    >>> {name: round(float(found[f"test_{name}"].mean()), 2) for name in scoring}
+    >>> results = cross_validate(Ridge(), X, y, scoring=scoring, cv=folds)
+    >>> {name: round(float(results[f"test_{name}"].mean()), 2) for name in scoring}
     {'MAP': 0.72, 'MRR': 0.75, 'NDCG': 0.8}
     """
     if not callable(score_func) or hasattr(score_func, "get_metadata_routing"):

@@ -240,9 +240,9 @@ def _open(
     for argument, name in names.items():
         is_list = argument == "groups" and np.iterable(name) and not isinstance(name, str)
         columns[argument] = list(name) if is_list else [name]
-        for place, key in enumerate(columns[argument] if hasattr(frame, "iloc") else ()):
+        for number, key in enumerate(columns[argument] if hasattr(frame, "iloc") else ()):
             if is_integer(key) and key in frame.columns:  # Narwhals needs text
-                columns[argument][place], numbers[str(key)] = str(key), key
+                columns[argument][number], numbers[str(key)] = str(key), key
         if not columns[argument] or not all(isinstance(key, str) for key in columns[argument]):
             raise TypeError(f"{argument} must name a column, got {name!r}.")
     if numbers:

@@ -497,19 +497,25 @@ def _of_pairs(
     }  # fmt: skip
     if margin is not None:
         columns["noninferiority_pvalue"] = stdtr(degrees, -_t_statistic(difference + margin, error))
-        cases, verdicts, (first, second) = [differences], [], pairs
+        verdict = _verdicts(difference, half, margin)
+        is_turned = np.zeros(len(verdict), dtype=bool)
         if sample.filled is not None:  # judging more may favour the first, or the second
-            at_zero, at_best, shrinkage = sample.filled
-            cases.append(query_differences(at_best[first], at_zero[second] * shrinkage[first]))
-            cases.append(query_differences(at_zero[first] * shrinkage[second], at_best[second]))
-        for each in cases:
-            mean, error, *_ = _means(sample, each)
-            low, high = mean - error * width, mean + error * width
-            is_so = [low > 0, low > -margin, high < 0]
-            verdicts.append(np.select(is_so, ["better", "not worse", "worse"], "undecided"))
-        turned = np.any([each != verdicts[0] for each in verdicts], axis=0)
-        columns["verdict"] = np.where(turned, _results.UNJUDGED, verdicts[0])
+            (at_zero, at_best, shrinkage), (first, second) = sample.filled, pairs
+            for ours, theirs in (
+                (at_best[first], at_zero[second] * shrinkage[first]),
+                (at_zero[first] * shrinkage[second], at_best[second]),
+            ):
+                mean, error, *_ = _means(sample, query_differences(ours, theirs))
+                is_turned |= _verdicts(mean, error * width, margin) != verdict
+        columns["verdict"] = np.where(is_turned, _results.UNJUDGED, verdict)
     return columns
+
+
+def _verdicts(difference: Floats, half: Floats, margin: float) -> Any:
+    """The verdict on each pair, from its difference and half the width of its interval."""
+    low, high = difference - half, difference + half
+    is_so = [low > 0, low > -margin, high < 0]
+    return np.select(is_so, ["better", "not worse", "worse"], "undecided")
 
 
 def _means(sample: Sample, differences: Floats) -> tuple[Floats, ...]:

@@ -1,4 +1,4 @@
-"""Plots of NDCG@k and of differences between rankers; matplotlib is imported only to draw."""
+"""Plots of NDCG by cutoff; matplotlib is imported only to draw."""
 
 from __future__ import annotations
 
@@ -299,9 +299,11 @@ class NDCGDisplay:
             )
         data = (X, y, groups, options.pop("sample_weight", None))
         n_rows = 1 + max(map(np.max, chain(*cv_results["indices"].values())))
-        found = [count_rows(X), count_rows(y)]
-        if found != [n_rows, n_rows]:
-            raise ValueError(f"X and y must have the {n_rows} rows of the folds, but have {found}.")
+        counts = [count_rows(X), count_rows(y)]
+        if counts != [n_rows, n_rows]:
+            raise ValueError(
+                f"X and y must have the {n_rows} rows of the folds, but have {counts}."
+            )
         scorer = make_ndcg_scorer(group_by=group_by, response_method=response_method)
         folds = []
         for model, rows in zip(cv_results["estimator"], cv_results["indices"]["test"], strict=True):
@@ -363,7 +365,8 @@ class NDCGDisplay:
         curves = folds if separate else folds.mean(axis=0, keepdims=True)
         n = len(curves)
         names = _one_each("name", name, n)
-        names = _drawing.labels(names) if all(names) else [x and _drawing.label(x) for x in names]
+        short = iter(_drawing.labels(x for x in names if x is not None))
+        names = [None if x is None else next(short) for x in names]
         if n < len(folds):
             value = f"NDCG@{self.k[-1]} = {curves[0, -1]:.3f} +/- {folds[:, -1].std():.3f}"
             names = [f"{names[0]} ({value})" if name else value]
@@ -404,7 +407,7 @@ class NDCGDisplay:
     @classmethod
     def _of_rows(cls, folds: Any, options: Any, k: Any, level: Any, name: Any) -> NDCGDisplay:
         """Draw a curve for each ranker or fold; it stays flat after its longest query."""
-        drawing = {name: options.pop(name) for name in _DRAWING & options.keys()}
+        drawing = {option: options.pop(option) for option in _DRAWING & options.keys()}
         measure = Measure.of("NDCGDisplay", options, DisplayOptions)
         curves = [curve for rows in folds for curve in Rankings.of_arrays(*rows).queries(measure)]
         longest = max(int(curve.lengths.max(initial=1)) for curve in curves)

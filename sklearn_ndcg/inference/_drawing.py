@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
-import numpy as np
-
 from sklearn_ndcg._checks import import_optional
-from sklearn_ndcg._rows.grouping import shown_labels
+from sklearn_ndcg.inference._results import label_text, shortened
 
 # Colours that differ for the colour-blind too (Petroff 2021), for six curves of each line style.
 COLORS = ("#5790fc", "#f89c20", "#e42536", "#964a8b", "#9c9ca1", "#7a21dd")
@@ -44,26 +42,12 @@ def finish(display: Display, ax: Any, despine: bool, **legend: Any) -> Display:
 
 
 def labels(names: Iterable[object]) -> list[str]:
-    """Names as labels, cut less if two of them would be the same."""
-    names = list(names)
-    for longest in (30, 50, 70):
-        found = [label(name, longest) for name in names]
-        if len({*found}) == len({*map(str, names)}):
-            break
-    return found
-
-
-def label(name: object, longest: int = 30) -> str:
-    """A name as one line, which is not read as a formula, nor hidden by a leading "_".
-
-    It is cut in the middle if it is longer than `longest` characters.
-    """
-    text = name if isinstance(name, str) else shown_labels(np.fromiter([name], object, 1))
-    text, half = " ".join(text.splitlines()), longest // 2 - 1
-    text = text if len(text) <= longest else f"{text[:half]}\N{HORIZONTAL ELLIPSIS}{text[-half:]}"
-    return (" " * text.startswith("_") + text).replace("$", r"\$")
+    """Names as short lines that are not read as formulas, nor hidden by a leading "_"."""
+    lines = [" ".join(label_text(name).splitlines()) for name in names]
+    short = shortened(lines, (30, 50, 70), dots="\N{HORIZONTAL ELLIPSIS}")
+    return [(" " * line.startswith("_") + line).replace("$", r"\$") for line in short]
 
 
 def prefix(name: object) -> str:
     """What stands before a text in a legend: a name, or nothing."""
-    return "" if name is None else f"{label(name)}: "
+    return "" if name is None else f"{labels([name])[0]}: "

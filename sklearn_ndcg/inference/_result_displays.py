@@ -288,8 +288,8 @@ class IntervalDisplay:
         if segments:
             if n_colors == 1 and name is None:
                 name = " - ".join(map(str, result.pairs[0]))
-            parts = [_rows(part, differences)[1] for part in segments.values()]
-            rows = np.concatenate([rows, *parts])
+            by_segment = [_rows(segment, differences)[1] for segment in segments.values()]
+            rows = np.concatenate([rows, *by_segment])
             names = _drawing.labels(("all", *segments))
             labels = [f"{s}: {label}" if n_colors > 1 else s for s in names for label in labels]
         shown = np.flatnonzero(~np.isnan(rows[:, 0]))

@@ -198,7 +198,7 @@ class SegmentTable(_Result):
         interval = f"{whole.confidence_level:.6g} interval ({whole.method})"
         ends = [*zip(*self.confidence_interval, strict=True), whole.confidence_interval]
         columns = {
-            "segment": [*_shortened(map(_query, self.segments)), "all"],
+            "segment": [*shortened(map(label_text, self.segments)), "all"],
             "NDCG": [f"{value:.4f}" for value in (*self.ndcg, whole.ndcg)],
             interval: [f"[{low:.4f}, {high:.4f}]" for low, high in ends],
             "standard error": [f"{e:.4f}" for e in (*self.standard_error, whole.standard_error)],
@@ -403,7 +403,7 @@ class Comparison(_Result):
         tables.append("\n".join([*lines, _as_text(header, self._rows(), 0, 2, 5, 6)]))
         if self.by_segment:
             rows = (
-                [_query(segment), str(part.n_queries), *row]
+                [label_text(segment), str(part.n_queries), *row]
                 for segment, part in self.by_segment.items()
                 for row in part._rows()
             )
@@ -471,7 +471,7 @@ class Comparison(_Result):
     def _rows(self) -> list[list[str]]:
         """The cells of each pair; the last, its verdict, is empty without a margin."""
         low, high = self.confidence_interval
-        name_of = dict(zip(self.ndcg, _shortened(self.ndcg), strict=True))
+        name_of = dict(zip(self.ndcg, shortened(self.ndcg), strict=True))
         return [
             [f"{name_of[first]} - {name_of[second]}", f"{self.difference[i]:+.4f}",
              f"[{low[i]:+.4f}, {high[i]:+.4f}]",
@@ -526,9 +526,9 @@ class QueryDifferences(_Result):
     def __repr__(self) -> str:
         tables = []
         for pair, rows in self._rows():
-            first, second = _shortened(pair)
+            first, second = shortened(pair)
             cells = (
-                [_query(label), f"{ours:.4f}", f"{theirs:.4f}", f"{difference:+.4f}"]
+                [label_text(label), f"{ours:.4f}", f"{theirs:.4f}", f"{difference:+.4f}"]
                 for label, ours, theirs, difference in rows
             )
             tables.append(_as_text(["query", first, second, f"{first} - {second}"], cells, 0))
@@ -561,8 +561,8 @@ def query_differences(first: Floats, second: Floats) -> Floats:
     return np.where(np.abs(differences) < EQUAL, 0, differences)
 
 
-def _query(label: Any) -> str:
-    """A label in a table: text without quotes."""
+def label_text(label: Any) -> str:
+    """A label in a table or a plot: text without quotes."""
     return label if isinstance(label, str) else shown_labels([label])
 
 
@@ -574,11 +574,17 @@ def _as_text(header: Sequence[str], rows: Iterable[Sequence[str]], *left: int) -
     return str(Table(list(header), cells, left))
 
 
-def _shortened(names: Iterable[Any]) -> list[str]:
-    """Long names cut in the middle, unless two of them would be the same."""
+def shortened(
+    names: Iterable[Any], lengths: Sequence[float] = (_LONGEST, np.inf), dots: str = "..."
+) -> list[str]:
+    """Names cut in the middle to the first of these lengths that leaves no two of them alike."""
     whole = list(map(str, names))
-    short = [f"{name[:8]}...{name[-8:]}" if len(name) > _LONGEST else name for name in whole]
-    return short if len({*short}) == len({*whole}) else whole
+    for longest in lengths:
+        half = int(min(longest, 2**31) - len(dots)) // 2
+        short = [f"{x[:half]}{dots}{x[-half:]}" if len(x) > longest else x for x in whole]
+        if len({*short}) == len({*whole}):
+            break
+    return short
 
 
 def _frame(columns: dict[Any, Any], labels: Any, name: str) -> Any:

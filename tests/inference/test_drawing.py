@@ -57,7 +57,7 @@ def test_lines_on_used_axes_go_on_with_their_cycle():
     ],
 )
 def test_labels(name, expected):
-    assert _drawing.label(name) == expected
+    assert _drawing.labels([name]) == [expected]
 
 
 def test_names_that_would_be_the_same_are_cut_less():

@@ -105,7 +105,7 @@ def test_values_per_query():
 
 def test_labels_are_sorted_with_the_positions_of_their_queries():
     lists = {"b": ["x"], "c": ["x"], "a": ["x"]}
-    labels, order = pool_lists({"a": ["y"]}, {"one": lists}, "zero", "raise").sorted_labels()
+    labels, order = pool_lists({"a": ["y"]}, {"one": lists}, "zero", "raise").sorted_labels
     assert labels.tolist() == ["a", "b", "c"]
     assert order.tolist() == [2, 0, 1]
 
