@@ -237,7 +237,8 @@ def make_query_scorer(
         expected class, ``predict_proba(X) @ classes_``: of 0 and 1, the probability of 1.
 
     greater_is_better : bool, default=True
-        Whether larger values are better. If not, the score is the negative mean.
+        Whether larger values are better. If not, the score is the negative mean. The 0.0 of an
+        undefined query is then the best value of many metrics: choose `undefined`.
 
     undefined : {"warn", "omit", "raise"} or float, default="warn"
         What a query counts for which `score_func` returns nan or is undefined, such as
