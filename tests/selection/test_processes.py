@@ -44,9 +44,6 @@ SCORER = make_ndcg_scorer(k=[1, 3], group_by="query", gain="exponential", undefi
 METHODS = multiprocessing.get_all_start_methods()
 
 
-# --- other processes -------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "method",
     [m for m in METHODS if m != "spawn"][:1]
@@ -92,13 +89,9 @@ def test_a_killed_worker_is_the_error_of_joblib_and_the_next_search_works():
             return super().fit(X, y)
 
     def search(alpha):
+        candidates = {"alpha": [1, alpha]}
         return GridSearchCV(
-            Dies(),
-            {"alpha": [1, alpha]},
-            scoring=SCORER,
-            refit="ndcg@3",
-            cv=GroupKFold(3),
-            n_jobs=2,
+            Dies(), candidates, scoring=SCORER, refit="ndcg@3", cv=GroupKFold(3), n_jobs=2
         )
 
     with pytest.raises(TerminatedWorkerError):
@@ -158,9 +151,6 @@ def test_an_interrupt_of_resampling(call):
     assert repr(call(y, rankers, random_state=0)) == expected
 
 
-# --- threads ---------------------------------------------------------------------------------
-
-
 def test_threads_share_a_scorer_and_its_inputs():
     model, n = Ridge().fit(X, Y), 200
     rng = np.random.default_rng(1)
@@ -215,20 +205,15 @@ print(json.dumps(found))
 """
 
 
+# switches of Python, environment variables, and whether there is a place to write
 SURROUNDINGS = {
     "-OO, hash 0, C, nowhere to write": (["-OO"], {"PYTHONHASHSEED": "0", "LC_ALL": "C", "PYTHONUTF8": "0"}, True),
     "-O, hash 1": (["-O"], {"PYTHONHASHSEED": "1"}, False),
-    "as it is": ([], {}, False),
-    "hash random": ([], {"PYTHONHASHSEED": "random"}, False),
-    "C.UTF-8": ([], {"LC_ALL": "C.UTF-8"}, False),
-    "de_DE": ([], {"LC_ALL": "de_DE.UTF-8", "LANG": "de_DE.UTF-8"}, False),
-    "tr_TR": ([], {"LC_ALL": "tr_TR.UTF-8"}, False),
+    "hash random, de_DE": ([], {"PYTHONHASHSEED": "random", "LC_ALL": "de_DE.UTF-8", "LANG": "de_DE.UTF-8"}, False),
+    "tr_TR, two threads": ([], {"LC_ALL": "tr_TR.UTF-8", "OMP_NUM_THREADS": "2", "POLARS_MAX_THREADS": "2"}, False),
     "Latin-1": ([], {"PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"}, False),
-    "two threads": ([], {"OMP_NUM_THREADS": "2", "POLARS_MAX_THREADS": "2"}, False),
 }  # fmt: skip
-
-
-EVERYDAY = 1
+IN_CI = "-OO, hash 0, C, nowhere to write"
 
 
 @pytest.fixture(scope="module")
@@ -241,10 +226,7 @@ def here():
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=[pytest.mark.slow] if i >= EVERYDAY else [])
-        for i, name in enumerate(SURROUNDINGS)
-    ],
+    [pytest.param(each, marks=[] if each == IN_CI else pytest.mark.slow) for each in SURROUNDINGS],
 )
 def test_surroundings_change_nothing(name, here, tmp_path):
     """It does not warn either, and does not write a file."""
