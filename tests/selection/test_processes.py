@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
@@ -17,9 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers import graded_rows, matrices
-from joblib.externals.loky.process_executor import TerminatedWorkerError
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV, GroupKFold
 
 import sklearn_ndcg
 from sklearn_ndcg import (
@@ -79,62 +76,6 @@ def test_errors_and_warnings_cross_processes():
     copy = pickle.loads(pickle.dumps(caught.value))  # noqa: S301
     assert str(copy) == str(caught.value)
     assert copy.__notes__ == ["While comparing the ranker 'b'."]
-
-
-def test_a_killed_worker_is_the_error_of_joblib_and_the_next_search_works():
-    class Dies(Ridge):  # defined here, so that it is sent by value
-        def fit(self, X, y):
-            if self.alpha == 13:
-                os.kill(os.getpid(), 9)
-            return super().fit(X, y)
-
-    def search(alpha):
-        candidates = {"alpha": [1, alpha]}
-        return GridSearchCV(
-            Dies(), candidates, scoring=SCORER, refit="ndcg@3", cv=GroupKFold(3), n_jobs=2
-        )
-
-    with pytest.raises(TerminatedWorkerError):
-        search(13).fit(X, Y, groups=GROUPS)
-    again = search(2).fit(X, Y, groups=GROUPS)
-    alone = search(2).set_params(n_jobs=1).fit(X, Y, groups=GROUPS)
-    for key in ("mean_test_ndcg@1", "mean_test_ndcg@3"):
-        np.testing.assert_array_equal(again.cv_results_[key], alone.cv_results_[key])
-
-
-@pytest.mark.skipif(os.name != "posix", reason="os.kill interrupts only there")
-@pytest.mark.usefixtures("interrupts")
-def test_an_interrupt_of_a_search_and_the_next_search_works(tmp_path):
-    """Ctrl-C while a worker computes the metric, and while this process does."""
-    main = os.getpid()
-
-    def search(folder, **options):
-        def gain(relevance):
-            try:
-                folder.mkdir()
-            except FileExistsError:  # once is enough
-                return relevance
-            os.kill(main, signal.SIGINT)
-            time.sleep(2 if os.getpid() != main else 0)
-            return relevance
-
-        scorer = make_ndcg_scorer(group_by="query", gain=gain, undefined=0.0)
-        return GridSearchCV(
-            GroupedRanker(Ridge(), group_by="query"), {"estimator__alpha": [1, 2]}, scoring=scorer,
-            cv=GroupKFold(3), **options,
-        )  # fmt: skip
-
-    done = tmp_path / "done"
-    done.mkdir()
-    alone = search(done).fit(X, Y, groups=GROUPS)
-    for n_jobs in (1, 2):
-        folder = tmp_path / str(n_jobs)
-        with pytest.raises(KeyboardInterrupt):
-            search(folder, n_jobs=n_jobs).fit(X, Y, groups=GROUPS)
-        again = search(folder, n_jobs=n_jobs).fit(X, Y, groups=GROUPS)
-        np.testing.assert_array_equal(
-            again.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"]
-        )
 
 
 @pytest.mark.usefixtures("interrupts")
@@ -245,10 +186,3 @@ def test_surroundings_change_nothing(name, here, tmp_path):
     assert process.returncode == 0, process.stderr.decode(errors="replace")
     assert process.stderr == b""
     assert json.loads(process.stdout) == here
-
-
-def test_a_running_scorer_writes_no_file(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    SCORER(Ridge().fit(X, Y), X, Y)
-    ndcg_interval(Y, S, groups=GROUPS, random_state=0, undefined=0.0)
-    assert list(tmp_path.iterdir()) == []

@@ -83,28 +83,6 @@ def test_verbose_of_a_pipeline(data, capsys):
         assert capsys.readouterr().out.count("[Pipeline]") == 2
 
 
-def test_callbacks_of_a_pipeline(data):
-    if not hasattr(Pipeline, "set_callbacks"):
-        pytest.skip("scikit-learn is too old")
-    X, y, query = data
-    seen = []
-
-    class Callback:
-        def setup(self, estimator, context, **given):
-            seen.append(type(estimator).__name__)
-
-        on_fit_task_begin = on_fit_task_end = teardown = setup
-
-    for inner in (Ridge(), Sizes()):
-        pipeline = make_pipeline(StandardScaler(), inner)
-        pipeline.set_callbacks(Callback()).fit(X, y)
-        expected, seen[:] = seen[:], []
-        GroupedRanker(pipeline).fit(X, y, groups=query)
-        assert len(seen) > 4
-        assert seen == expected
-        seen.clear()
-
-
 def test_transform_input_of_a_pipeline(data, routing):
     X, y, query = data
     rng = np.random.default_rng(0)
