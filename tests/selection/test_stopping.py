@@ -360,9 +360,11 @@ def test_early_stopping_with_a_class_that_only_held_out_queries_have(data, libra
 @boosters
 def test_early_stopping_takes_lists_of_lists(data, library):
     X, y, query = data
-    expected = stop(library("Ranker"), X.to_numpy(), y, query).predict(X.to_numpy())
-    lists = stop(library("Ranker"), X.to_numpy().tolist(), y.tolist(), query.tolist())
-    np.testing.assert_array_equal(lists.predict(X.to_numpy()), expected)
+    X = X.to_numpy()
+    for options in ({}, {"scoring": None}):
+        expected = stop(library("Ranker"), X, y, query, **options).predict(X)
+        lists = stop(library("Ranker"), X.tolist(), y.tolist(), query.tolist(), **options)
+        np.testing.assert_array_equal(lists.predict(X), expected)
 
 
 @boosters
