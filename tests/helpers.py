@@ -31,6 +31,53 @@ class FirstColumn(RegressorMixin, BaseEstimator):
         return X if X.ndim == 1 else X[:, 0]
 
 
+class Recorder(RegressorMixin, BaseEstimator):
+    """Remembers what `fit` was given, and ranks by its first feature."""
+
+    def _record(self, X, y, **given):
+        self.given_ = {"X": X, "y": y, **{k: v for k, v in given.items() if v is not None}}
+        self.n_features_in_ = np.shape(X)[1]
+        return self
+
+    def predict(self, X):
+        return np.asarray(X)[:, 0]
+
+
+class Qid(Recorder):
+    """Takes groups and weights as XGBoost's rankers do."""
+
+    def fit(self, X, y, *, group=None, qid=None, sample_weight=None, base_margin=None):
+        given = {"group": group, "sample_weight": sample_weight, "base_margin": base_margin}
+        return self._record(X, y, qid=qid, **given)
+
+
+class GroupId(Recorder):
+    """Takes groups and weights as CatBoost's rankers do."""
+
+    def fit(self, X, y, group_id=None, sample_weight=None, group_weight=None, cat_features=None,
+            pairs=None):  # fmt: skip
+        given = {"sample_weight": sample_weight, "group_weight": group_weight, "pairs": pairs}
+        return self._record(X, y, group_id=group_id, cat_features=cat_features, **given)
+
+
+class Sizes(Recorder):
+    """Takes groups and weights as LightGBM's rankers do."""
+
+    def __init__(self, categorical_feature=None):
+        self.categorical_feature = categorical_feature
+
+    def fit(self, X, y, sample_weight=None, init_score=None, group=None, feature_name="auto"):
+        given = {"sample_weight": sample_weight, "init_score": init_score}
+        return self._record(X, y, group=group, feature_name=feature_name, **given)
+
+
+def sorted_by_hand(query):
+    """Return the stable order of rows by id, the query of each in that order, and the sizes."""
+    order = np.argsort(query, kind="stable")
+    _, ids, sizes = np.unique(query[order], return_inverse=True, return_counts=True)
+    return order, ids, sizes
+
+
 def graded_rows(
     n_queries=20, lengths=(2, 8), n_columns=3, n_grades=4, all_relevant=True, seed=0
 ):  # fmt: skip

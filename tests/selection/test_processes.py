@@ -3,12 +3,10 @@
 import json
 import multiprocessing
 import os
-import pickle
 import signal
 import subprocess
 import sys
 import threading
-import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
@@ -17,9 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers import graded_rows, matrices
-from joblib.externals.loky.process_executor import TerminatedWorkerError
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV, GroupKFold
 
 import sklearn_ndcg
 from sklearn_ndcg import (
@@ -42,9 +38,6 @@ SCORER = make_ndcg_scorer(k=[1, 3], group_by="query", gain="exponential", undefi
 
 
 METHODS = multiprocessing.get_all_start_methods()
-
-
-# --- other processes -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -76,74 +69,6 @@ def test_results_and_scorers_go_to_another_process_and_back(method):
     np.testing.assert_allclose(ranker.predict(X), Ridge().fit(X, Y).predict(X))
 
 
-def test_errors_and_warnings_cross_processes():
-    with pytest.raises(ValueError, match="y_score must be finite") as caught:
-        compare_rankers(Y, {"a": S, "b": S * np.nan}, groups=GROUPS)
-    copy = pickle.loads(pickle.dumps(caught.value))  # noqa: S301
-    assert str(copy) == str(caught.value)
-    assert copy.__notes__ == ["While comparing the ranker 'b'."]
-
-
-def test_a_killed_worker_is_the_error_of_joblib_and_the_next_search_works():
-    class Dies(Ridge):  # defined here, so that it is sent by value
-        def fit(self, X, y):
-            if self.alpha == 13:
-                os.kill(os.getpid(), 9)
-            return super().fit(X, y)
-
-    def search(alpha):
-        return GridSearchCV(
-            Dies(),
-            {"alpha": [1, alpha]},
-            scoring=SCORER,
-            refit="ndcg@3",
-            cv=GroupKFold(3),
-            n_jobs=2,
-        )
-
-    with pytest.raises(TerminatedWorkerError):
-        search(13).fit(X, Y, groups=GROUPS)
-    again = search(2).fit(X, Y, groups=GROUPS)
-    alone = search(2).set_params(n_jobs=1).fit(X, Y, groups=GROUPS)
-    for key in ("mean_test_ndcg@1", "mean_test_ndcg@3"):
-        np.testing.assert_array_equal(again.cv_results_[key], alone.cv_results_[key])
-
-
-@pytest.mark.skipif(os.name != "posix", reason="os.kill interrupts only there")
-@pytest.mark.usefixtures("interrupts")
-def test_an_interrupt_of_a_search_and_the_next_search_works(tmp_path):
-    """Ctrl-C while a worker computes the metric, and while this process does."""
-    main = os.getpid()
-
-    def search(folder, **options):
-        def gain(relevance):
-            try:
-                folder.mkdir()
-            except FileExistsError:  # once is enough
-                return relevance
-            os.kill(main, signal.SIGINT)
-            time.sleep(2 if os.getpid() != main else 0)
-            return relevance
-
-        scorer = make_ndcg_scorer(group_by="query", gain=gain, undefined=0.0)
-        return GridSearchCV(
-            GroupedRanker(Ridge(), group_by="query"), {"estimator__alpha": [1, 2]}, scoring=scorer,
-            cv=GroupKFold(3), **options,
-        )  # fmt: skip
-
-    done = tmp_path / "done"
-    done.mkdir()
-    alone = search(done).fit(X, Y, groups=GROUPS)
-    for n_jobs in (1, 2):
-        folder = tmp_path / str(n_jobs)
-        with pytest.raises(KeyboardInterrupt):
-            search(folder, n_jobs=n_jobs).fit(X, Y, groups=GROUPS)
-        again = search(folder, n_jobs=n_jobs).fit(X, Y, groups=GROUPS)
-        np.testing.assert_array_equal(
-            again.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"]
-        )
-
-
 @pytest.mark.usefixtures("interrupts")
 @pytest.mark.parametrize("call", [ndcg_interval, compare_rankers])
 def test_an_interrupt_of_resampling(call):
@@ -156,9 +81,6 @@ def test_an_interrupt_of_resampling(call):
     with pytest.raises(KeyboardInterrupt):
         call(y, rankers, n_resamples=10**7, random_state=0)
     assert repr(call(y, rankers, random_state=0)) == expected
-
-
-# --- threads ---------------------------------------------------------------------------------
 
 
 def test_threads_share_a_scorer_and_its_inputs():
@@ -215,20 +137,15 @@ print(json.dumps(found))
 """
 
 
+# switches of Python, environment variables, and whether there is a place to write
 SURROUNDINGS = {
     "-OO, hash 0, C, nowhere to write": (["-OO"], {"PYTHONHASHSEED": "0", "LC_ALL": "C", "PYTHONUTF8": "0"}, True),
     "-O, hash 1": (["-O"], {"PYTHONHASHSEED": "1"}, False),
-    "as it is": ([], {}, False),
-    "hash random": ([], {"PYTHONHASHSEED": "random"}, False),
-    "C.UTF-8": ([], {"LC_ALL": "C.UTF-8"}, False),
-    "de_DE": ([], {"LC_ALL": "de_DE.UTF-8", "LANG": "de_DE.UTF-8"}, False),
-    "tr_TR": ([], {"LC_ALL": "tr_TR.UTF-8"}, False),
+    "hash random, de_DE": ([], {"PYTHONHASHSEED": "random", "LC_ALL": "de_DE.UTF-8", "LANG": "de_DE.UTF-8"}, False),
+    "tr_TR, two threads": ([], {"LC_ALL": "tr_TR.UTF-8", "OMP_NUM_THREADS": "2", "POLARS_MAX_THREADS": "2"}, False),
     "Latin-1": ([], {"PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"}, False),
-    "two threads": ([], {"OMP_NUM_THREADS": "2", "POLARS_MAX_THREADS": "2"}, False),
 }  # fmt: skip
-
-
-EVERYDAY = 1
+IN_CI = "-OO, hash 0, C, nowhere to write"
 
 
 @pytest.fixture(scope="module")
@@ -241,10 +158,7 @@ def here():
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=[pytest.mark.slow] if i >= EVERYDAY else [])
-        for i, name in enumerate(SURROUNDINGS)
-    ],
+    [pytest.param(each, marks=[] if each == IN_CI else pytest.mark.slow) for each in SURROUNDINGS],
 )
 def test_surroundings_change_nothing(name, here, tmp_path):
     """It does not warn either, and does not write a file."""
@@ -263,10 +177,3 @@ def test_surroundings_change_nothing(name, here, tmp_path):
     assert process.returncode == 0, process.stderr.decode(errors="replace")
     assert process.stderr == b""
     assert json.loads(process.stdout) == here
-
-
-def test_a_running_scorer_writes_no_file(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    SCORER(Ridge().fit(X, Y), X, Y)
-    ndcg_interval(Y, S, groups=GROUPS, random_state=0, undefined=0.0)
-    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,98 @@
+"""GroupedRanker passes scikit-learn's checks around many estimators."""
+
+from importlib.util import find_spec
+
+import pytest
+from sklearn.cross_decomposition import PLSRegression
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVR
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from sklearn_ndcg import GroupedRanker, one_ranking
+
+
+class OneRanking:
+    """Like `one_ranking`, but with a repr without an address, as pytest-xdist needs."""
+
+    def __call__(self, X):
+        return one_ranking(X)
+
+    def __repr__(self):
+        return "one_ranking"
+
+
+def failed(reason, *checks):
+    return dict.fromkeys((f"check_{check}" for check in checks), reason)
+
+
+WEIGHTS = ("sample_weight_equivalence_on_dense_data", "sample_weight_equivalence_on_sparse_data")
+REFUSES = failed(
+    "a score without groups is refused, never taken for one ranking",
+    "array_api_input", "fit_score_takes_y", "pipeline_consistency",
+)  # fmt: skip
+LABELS = failed(
+    "labels must be whole numbers, and those of the check are not",
+    "fit_check_is_fitted", "fit_idempotent", "n_features_in", "n_features_in_after_fitting",
+    "regressor_data_not_an_array", "regressors_no_decision_function", "regressors_train",
+)  # fmt: skip
+SCALED = make_pipeline(StandardScaler(with_mean=False), Ridge())
+FOREST = RandomForestRegressor(3, random_state=0)
+
+# around these, GroupedRanker fails some checks, most of which the estimator fails alone, too
+EVERY_DAY = [(Ridge(), {}), (LogisticRegression(), {})]
+IN_CI = [
+    (KNeighborsRegressor(), {}),
+    (PLSRegression(1), {}),
+    (SCALED, failed("the scaler gets no weights", *WEIGHTS)),
+]
+SLOWLY = [
+    (HistGradientBoostingRegressor(max_iter=5), {}),
+    (FOREST, failed("it draws rows, and not by weight", *WEIGHTS)),
+    (SVR(), failed("its solver stops before they are equal", *WEIGHTS)),
+]
+if find_spec("lightgbm"):
+    import lightgbm
+
+    SLOWLY.append((lightgbm.LGBMRanker(n_estimators=3, n_jobs=1, verbose=-1), LABELS))
+if find_spec("xgboost"):
+    import xgboost
+
+    by_query = failed("a weight is that of a query: rows with 0 are not left out", *WEIGHTS)
+    empty = failed("XGBoost trains without features", "estimators_empty_data_messages")
+    SLOWLY.append((xgboost.XGBRanker(n_estimators=3, n_jobs=1), LABELS | by_query | empty))
+
+
+def checks(inner_estimators):
+    """Checks of rankers with one ranking and without ids, which libraries' rankers cannot lack."""
+    failures = {}
+    rankers = []
+    for inner, expected in inner_estimators:
+        for group_by in (OneRanking(), None):
+            if group_by or expected.keys().isdisjoint(LABELS):
+                rankers.append(GroupedRanker(inner, group_by=group_by))
+                failures[repr(rankers[-1])] = expected | ({} if group_by else REFUSES)
+    return parametrize_with_checks(rankers, expected_failed_checks=lambda r: failures[repr(r)])
+
+
+@pytest.mark.filterwarnings("ignore")
+@checks(EVERY_DAY)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.ci
+@pytest.mark.filterwarnings("ignore")
+@checks(IN_CI)
+def test_scikit_learn_checks_in_ci(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@checks(SLOWLY)
+def test_scikit_learn_checks_around_others(estimator, check):
+    check(estimator)

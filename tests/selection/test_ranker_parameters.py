@@ -1,0 +1,247 @@
+"""GroupedRanker: bad parameters, and what counts rows or columns that are sorted or removed."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers import GroupId, Qid, Recorder, Sizes
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.feature_selection import RFECV
+from sklearn.linear_model import LassoCV, LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, PredefinedSplit
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
+from sklearn.preprocessing import OrdinalEncoder, StandardScaler
+
+from sklearn_ndcg import GroupedRanker
+
+X, Y, Q = np.arange(12.0).reshape(6, 2), np.array([0, 1, 2, 0, 1, 0]), np.repeat([1, 2, 3], 2)
+FRAME = pd.DataFrame({"a": X[:, 0], "q": Q})
+BY_Q, STOP = {"group_by": "q"}, {"early_stopping": True}
+NOT_ONE = "estimator must be an estimator .*a Pipeline that ends in one"
+MISSING = (
+    "groups is missing, but {}.*Instead of qid, group_id and group pass groups.*np.repeat.*group_by"
+)
+COUNTED = r"{} refers to columns by number.*'q' is removed from X"
+
+# estimator, parameters, X, what else fit is given, and the words of the error
+BAD = {
+    # what fit is given
+    "groups, missing": (Sizes(), {}, X, {}, MISSING.format("Sizes.fit")),
+    "groups, missing for early_stopping": (Ridge(), STOP, X, {}, MISSING.format("early_stopping")),
+    "groups, passed as qid": (Qid(), {}, X, {"qid": Q}, MISSING.format("Qid.fit")),
+    "groups, passed as group": (Qid(), {}, X, {"group": [2, 2, 2]}, MISSING.format("Qid.fit")),
+    "groups, passed as group_id": (Qid(), {}, X, {"group_id": Q}, MISSING.format("Qid.fit")),
+    "groups, sizes": (Qid(), {}, X, {"groups": [2, 2, 2]}, r"groups must have one id.*np\.repeat"),
+    "groups, NaN": (Qid(), {}, X, {"groups": [1, 1, 2, 2, np.nan, 3]}, "groups.*1 missing id.*index 4"),
+    "groups, length": (Qid(), {}, X, {"groups": [1, 2]}, "groups must have one id.*6 rows.*got 2"),
+    "groups, of other rows": (
+        Ridge(), {}, FRAME[3:], {"y": pd.Series(Y)[3:], "groups": pd.Series(Q)[:3]},
+        "groups has labels .*that the index of X and y lacks"),
+    "qid beside groups": (Qid(), {}, X, {"groups": Q, "qid": Q}, "qid is set by GroupedRanker"),
+    "X, None": (Ridge(), {}, None, {}, "Expected 2D array, got scalar"),
+    "X, length": (Qid(), {}, X[:5], {"groups": Q}, "inconsistent numbers of samples"),
+    "y, masked": (Ridge(), {}, X, {"y": np.ma.array(Y, mask=Y > 1)}, "y is a masked array"),
+    "y, 2-D": (Ridge(), {}, X, {"y": np.c_[Y, Y]}, "y should be a 1d array"),
+    "sample_weight, 0": (Qid(), {}, X, {"groups": Q, "sample_weight": [0] * 6}, "at least one non-zero"),
+    "sample_weight, length": (Qid(), {}, X, {"groups": Q, "sample_weight": [1, 2]}, "each of the 6 rows"),
+    "sample_weight, negative": (Qid(), {}, X, {"groups": Q, "sample_weight": [-1] * 6}, "found -1"),
+    "sample_weight, twice": (
+        GroupId(), {}, X, {"groups": Q, "sample_weight": [1] * 6, "group_weight": [2] * 6},
+        "group_weight is set by GroupedRanker"),
+    "fit_params, unknown": (Ridge(), {}, X, {"nonsense": 1}, r"Ridge.fit\(\) got an unexpected .* 'nonsense'"),
+    "fit_params, pairs": (GroupId(), {}, X, {"groups": Q, "pairs": [(0, 1)]}, "pairs cannot be passed"),
+    "fit_params, cat_features": (GroupId(), BY_Q, FRAME, {"cat_features": [0]}, COUNTED.format(r"cat_features=\[0\]")),
+    "fit_params, order of rows": (
+        Sizes(), {}, FRAME, {"groups": Q, "init_score": pd.Series(X[:, 0])[::-1]},
+        "X and init_score have the same labels in their index, but in another order"),
+    "fit_params, flat array": (
+        Sizes(), {}, X, {"groups": Q, "init_score": np.zeros(12)}, "init_score cannot be passed.*one row per row of X"),
+    "fit_params, flat list": (
+        Sizes(), {}, X, {"groups": Q, "init_score": [0.0] * 12}, "init_score cannot be passed.*one row per row of X"),
+    # parameters of GroupedRanker
+    "estimator, text": ("ridge", {}, X, {}, "estimator must be an estimator.*'ridge'"),
+    "estimator, a class": (Ridge, {}, X, {}, "estimator must be an estimator"),
+    "estimator, a transformer": (make_pipeline(StandardScaler()), {}, X, {}, NOT_ONE),
+    "estimator, an empty Pipeline": (Pipeline([]), {}, X, {}, NOT_ONE),
+    "estimator, passthrough": (make_pipeline("passthrough"), {}, X, {}, NOT_ONE),
+    "estimator, a Pipeline in a Pipeline": (make_pipeline(make_pipeline(Ridge())), {}, X, {}, "not in another Pipeline"),
+    "estimator, columns by number": (Sizes(categorical_feature=[0]), BY_Q, FRAME, {}, COUNTED.format(".*")),
+    "group_by, no such column": (Qid(), {"group_by": "query"}, FRAME, {}, r"names none of the columns \['a', 'q'\]"),
+    "group_by, name for an array": (Qid(), BY_Q, X, {}, "group_by='q' is a name"),
+    "group_by, column too far": (Qid(), {"group_by": 2}, X, {}, "group_by=2 is not a column of X"),
+    "group_by, ids": (Qid(), {"group_by": Q}, X, {}, "group_by must name columns.*pass ids themselves as groups"),
+    "group_by, all columns": (Ridge(), {"group_by": ["a", "q"]}, FRAME, {}, "no feature is left"),
+    "order_by, all others": (Ridge(), {**BY_Q, "order_by": "a"}, FRAME, {}, "no feature is left"),
+    "order_by, no such column": (Ridge(), {"order_by": "day"}, FRAME, {}, "order_by='day' names none of the columns"),
+    "order_by, order of rows": (
+        Ridge(), {"order_by": lambda X: X["a"][::-1]}, FRAME, {}, "X and order_by have the same labels"),
+    "k, 0": (Ridge(), {"k": 0}, X, {}, "k must be an integer >= 1 or None"),
+    "k, text": (Ridge(), {"k": "retrieved"}, X, {}, "k must be an integer >= 1 or None"),
+    "max_queries, 0": (Ridge(), {"max_queries": 0}, X, {}, "max_queries must be .* >= 1 or None, got 0"),
+    "max_queries, 2.5": (Ridge(), {"max_queries": 2.5}, X, {}, "max_queries must be .*got 2.5"),
+    "validation": (Ridge(), {"validation": "first"}, X, {}, "validation must be .*'first'"),
+    "validation_fraction, 0": (Ridge(), {"validation_fraction": 0}, X, {}, "validation_fraction must be"),
+    "validation_fraction, 1": (Ridge(), {"validation_fraction": 1.0}, X, {}, "validation_fraction must be"),
+    "validation_fraction, too large": (
+        Sizes(), {**STOP, "validation_fraction": 0.9}, X, {"groups": Q}, "hold out 3 of 3 queries"),
+    "n_iter_no_change, 0": (Ridge(), {"n_iter_no_change": 0}, X, {}, "n_iter_no_change must be .* >= 1, got 0"),
+    "n_iter_no_change, None": (Ridge(), {"n_iter_no_change": None}, X, {}, "n_iter_no_change must be .* >= 1, got None"),
+    "early_stopping, 5": (Ridge(), {"early_stopping": 5}, X, {}, "early_stopping must be True or False"),
+    "early_stopping, one query": (Sizes(), STOP, X, {"groups": [1] * 6}, "hold out 1 of 1 queries"),
+    "early_stopping, not supported": (Ridge(), STOP, X, {"groups": Q}, "cannot stop Ridge: it needs a ranker of .* with scoring="),
+    "early_stopping, unknown library": (Sizes(), STOP, X, {"groups": Q}, "cannot stop Sizes: it needs a ranker of .* with scoring="),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input(name):
+    estimator, parameters, rows, given, words = BAD[name]
+    with pytest.raises((ValueError, TypeError), match=f"(?s){words}"):
+        GroupedRanker(estimator, **parameters).fit(rows, **({"y": Y} | given))
+
+
+@pytest.mark.parametrize("inner", [Ridge(), LogisticRegression(), Qid()])
+@pytest.mark.parametrize("labels", ["float", "object", "Int64"])
+def test_y_must_have_no_missing_values(inner, labels):
+    y = pd.Series(Y).astype(labels)
+    y[[2, 4]] = pd.NA if labels == "Int64" else np.nan
+    with pytest.raises(ValueError, match="Input (y )?contains NaN"):
+        GroupedRanker(inner).fit(X, y, groups=Q)
+
+
+# --- what counts rows, where rows are sorted
+
+
+class HasTime(GroupId):
+    def __init__(self, has_time=False):
+        self.has_time = has_time
+
+
+SPLITS = [(np.arange(3), np.arange(3, 6))]
+ABOUT_ROWS = {
+    "splits": (make_pipeline(RFECV(Ridge(), cv=SPLITS), Qid()), "rfecv__cv"),
+    "iterator": (make_pipeline(RFECV(Ridge(), cv=iter(SPLITS)), Qid()), "rfecv__cv"),
+    "folds": (make_pipeline(LassoCV(cv=PredefinedSplit([0, 0, 0, 1, 1, 1]))), "lassocv__cv"),
+    "has_time": (HasTime(has_time=True), "has_time"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ABOUT_ROWS)
+def test_estimator_must_not_count_rows_where_they_are_sorted(name):
+    inner, words = ABOUT_ROWS[name]
+    with pytest.raises(ValueError, match=f"^{words} cannot be passed: .*rows are sorted by query"):
+        GroupedRanker(inner, max_queries=2).fit(X, Y, groups=Q)
+
+
+def test_what_counts_no_rows_may_be_passed():
+    GroupedRanker(HasTime()).fit(X, Y, groups=Q)
+    search = GridSearchCV(Ridge(), {"alpha": [1]}, cv=2)  # a splitter may be a number
+    GroupedRanker(search, max_queries=2).fit(X, Y, groups=Q)
+    for start in (np.zeros((6, 2)), None):
+        GroupedRanker(Sizes()).fit(X, Y, groups=Q, init_score=start)
+    unlike = pd.Series(X[:, 0], index=range(1006, 1000, -1))  # says nothing about the order
+    GroupedRanker(Sizes()).fit(FRAME, Y, groups=Q, init_score=unlike)
+
+
+# --- what counts columns, where one is removed
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "counts"),
+    [
+        ("categorical_feature", [3], True),
+        ("categorical_feature", "0,3", True),
+        ("categorical_feature", "3", True),
+        ("categorical_feature", "auto", False),
+        ("categorical_feature", "name:a,b2", False),
+        ("categorical_features", "from_dtype", False),
+        ("categorical_feature", ["a", "b"], False),
+        ("categorical_feature", ["a", 2], True),
+        ("categorical_feature", np.array([False, True, False]), True),
+        ("interaction_constraints", [["a"], ["b", "c"]], False),
+        ("interaction_constraints", [[0], [1, 2]], True),
+        ("monotone_constraints", (0, 1), True),
+        ("monotone_constraints", "(0,1)", True),
+        ("monotonic_cst", {"a": 1}, False),
+        ("feature_weights", [1.0, 0.5], True),
+        ("cat_feature", None, False),
+    ],
+)
+def test_group_by_and_a_setting_that_counts_columns(name, value, counts):
+    class Inner(Recorder):
+        def get_params(self, deep=True):
+            return {name: value}
+
+        def __sklearn_clone__(self):
+            return self
+
+        def fit(self, X, y, group=None):
+            return self._record(X, y, group=group)
+
+    ranker = GroupedRanker(Inner(), group_by="q")
+    if counts:
+        with pytest.raises(ValueError, match=f"{name}=.*columns by number, but the column 'q'"):
+            ranker.fit(FRAME, Y)
+    else:
+        ranker.fit(FRAME, Y)
+
+
+def test_group_by_and_fit_params_that_name_columns():
+    ranker = GroupedRanker(GroupId(), group_by="q").fit(FRAME, Y, cat_features=["a"])
+    assert ranker.estimator_.given_["cat_features"] == ["a"]
+
+
+def chosen(columns):
+    return make_pipeline(make_column_transformer(("passthrough", columns)), Ridge())
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [[1, 2], [-1], slice(1, 3), slice(-2, None), np.array([False, True, True])], ids=repr,
+)  # fmt: skip
+def test_group_by_and_a_step_that_counts_columns(columns, data):
+    X, y, query = data
+    step = chosen(columns)[0]
+    for inner in (
+        chosen(columns), make_pipeline(StandardScaler(), step, Ridge()),
+        make_pipeline(FeatureUnion([("some", make_pipeline(step))]), Ridge()),
+        GridSearchCV(chosen(columns), {"ridge__alpha": [1]}),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match="transformers=.* by number, but the column 0 is"):
+            GroupedRanker(inner, group_by=0).fit(np.c_[query, X], y)
+    assert GroupedRanker(chosen(columns)).fit(X.to_numpy(), y, groups=query)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [["a", "b"], slice("a", "b"), slice(None), make_column_selector("a"), lambda X: [0]],
+)
+def test_group_by_and_a_step_that_names_columns(columns, data):
+    X, y, query = data
+    expected = chosen(columns).fit(X, y).predict(X)
+    ranker = GroupedRanker(chosen(columns), group_by="q").fit(X.assign(q=query)[list("qabc")], y)
+    np.testing.assert_allclose(ranker.predict(X), expected)
+
+
+def test_group_by_and_transformers_that_are_not_of_columns():
+    class Inner(Ridge):
+        def __init__(self, transformers=None):
+            self.transformers = transformers
+            super().__init__()
+
+    for transformers in (None, [StandardScaler()], [("scale", StandardScaler(), [0])]):
+        assert GroupedRanker(Inner(transformers), group_by="q").fit(FRAME, Y)
+
+
+def test_group_by_and_columns_that_the_last_step_counts(data):
+    """Behind a ColumnTransformer these are its own, otherwise those of X."""
+    X, y, query = data
+    X = X.assign(kind=np.where(X["a"] > 0, "up", "down"))
+    encode = make_column_transformer((OrdinalEncoder(), ["kind"]), remainder="passthrough")
+    counting = HistGradientBoostingRegressor(max_iter=3, categorical_features=[0])
+    inner = make_pipeline(encode, counting)
+    ranker = GroupedRanker(inner, group_by="q").fit(X.assign(q=query)[["q", *X]], y)
+    np.testing.assert_array_equal(ranker.predict(X), inner.fit(X, y).predict(X))
+    for inner in (counting, make_pipeline(StandardScaler(), counting)):
+        with pytest.raises(ValueError, match=r"categorical_features=\[0\] refers to columns by"):
+            GroupedRanker(inner, group_by=0).fit(np.c_[query, X[["a", "b"]]], y)
