@@ -42,6 +42,7 @@ WAYS = {  # X with its ids in column 3 or in `query`, and the group_by that find
     "Series": lambda X, query: (X.set_index("q")["a"], "q"),
     "polars": lambda X, query: (pl.DataFrame(X.to_dict("list")), "q"),
     "array": lambda X, query: (X.to_numpy(), 3),
+    "lists": lambda X, query: (X.to_numpy().tolist(), 3),
     "sparse": lambda X, query: (sparse.coo_matrix(X.to_numpy()), np.int64(3)),
     "callable": lambda X, query: (X.to_numpy(), lambda X: query),
 }
@@ -77,6 +78,7 @@ LOST = {  # further cases in tests/rows/test_columns.py
     "column twice": ("a", lambda X: X[["a", "a", "b"]], "group_by='a' names 2 of the columns"),
     "array": ("a", np.asarray, r"ndarray.*RFECV.*enable_metadata_routing=True"),
     "column too far": (3, np.asarray, r"group_by=3 is not a column of X.*\(105, 3\)"),
+    "1-D": (0, lambda X: X["a"].to_numpy(), r"group_by=0 is not a column of X.*\(105,\)"),
     "number for a frame": (0, lambda X: X, "group_by=0 names none"),
     "bool": (True, np.asarray, "group_by=True is a name"),
     "callable, nothing": (lambda X: None, np.asarray, "group_by=.*returned None"),
@@ -221,20 +223,24 @@ def test_group_by_reads_bytes_once_hist_gradient_boosting_is_fitted(four_columns
 
 CONTAINERS = {
     "array": lambda q: q,
-    "list of text": lambda q: [f"q{i:02}" for i in q],
-    "Series": lambda q: pd.Series(q, index=q[::-1]),
-    "Categorical of text": lambda q: pd.Categorical([f"q{i:02}" for i in q]),
-    "polars": pl.Series,
-    "one column": lambda q: pa.table({"q": q}),
+    "Index": pd.Index,
+    "list of text": lambda q: q.tolist(),
+    "Series of text": lambda q: pd.Series(q, index=np.arange(len(q))[::-1]),
+    "Categorical of text": pd.Categorical,
+    "pyarrow": pa.array,
+    "polars, text": pl.Series,
+    "pyarrow, text": lambda q: pa.table({"q": q}),
 }
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
 def test_all_groups_refuse_parts_of_queries_and_unknown_ids(container, data):
     X, y, query = data
-    text, all_groups = "text" in container, CONTAINERS[container](query)
+    text = "text" in container
     query = np.array([f"q{i:02}" for i in query]) if text else query
-    scorer, plain = (make_ndcg_scorer(k=3, all_groups=ids) for ids in (all_groups, None))
+    scorer, plain = (
+        make_ndcg_scorer(k=3, all_groups=ids) for ids in (CONTAINERS[container](query), None)
+    )
     for rows in (slice(None), np.isin(query, np.unique(query)[3:9])):
         given = FirstColumn(), X[rows], y[rows]
         assert scorer(*given, groups=query[rows]) == plain(*given, groups=query[rows])
