@@ -156,9 +156,15 @@ def test_group_by_column_that_is_a_feature_is_warned_of(data):
     X, y, query = data
     scorer, table = make_ndcg_scorer(k=3, group_by="q"), X.assign(q=query)
     kept = make_pipeline(StandardScaler(), Ridge()).set_output(transform="pandas")
-    for model in (Ridge(), GridSearchCV(Ridge(), {}, cv=2), kept):
+    polars = pl.DataFrame(table.to_dict("list"))
+    for model, X in (
+        (Ridge(), table),
+        (Ridge(), polars),
+        (GridSearchCV(Ridge(), {}, cv=2), table),
+        (kept, table),
+    ):
         with pytest.warns(UserWarning, match=r"group_by='q', is a feature of \w+\. Move") as caught:
-            scorer(model.fit(table, y), table, y)
+            scorer(model.fit(X, y), X, y)
         assert [each.filename for each in caught] == [__file__]
 
 

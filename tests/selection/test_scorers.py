@@ -3,6 +3,7 @@
 import pickle
 from copy import deepcopy
 from typing import Unpack, get_type_hints
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -136,7 +137,9 @@ def test_the_docstring_of_the_scorer_names_its_parameters_in_order():
 def test_k_of_several_cutoffs_gives_a_dict(data, make, metric, k):
     X, y, query = data
     score = np.where(X["b"] > 0, X["a"], -np.inf)
-    found = make(k=k, response_method=lambda model, X: score)(None, X, y, groups=query)
+    asked = mock.Mock(return_value=score)
+    found = make(k=k, response_method=asked)(None, X, y, groups=query)
+    asked.assert_called_once()
     name = metric.__name__.removesuffix("_score")
     assert found == pytest.approx(
         {
