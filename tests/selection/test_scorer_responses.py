@@ -322,15 +322,6 @@ def test_equal_probabilities_stay_tied_in_any_number_of_rows():
         assert found == pytest.approx(expected, rel=1e-13)
 
 
-def test_votes_of_equal_sums_tie():
-    for seed in range(100):
-        votes = np.random.default_rng(seed).integers(0, 5, (6, 5))
-        proba = np.array([np.bincount(row, minlength=5) / 5 for row in votes])
-        y = np.arange(6) % 3
-        expected = ndcg_score([y], [votes.sum(axis=1)])
-        assert ONE_RANKING(Given().fit(proba), proba, y) == pytest.approx(expected, abs=1e-15)
-
-
 @pytest.mark.parametrize("scale", [1, 0.125])
 def test_negative_gains_that_cancel_out_tie(scale):
     proba = np.array([[0.1, 0.3, 0.2, 0.3, 0.1], [0, 0.3, 0.6, 0, 0.1], [0.3, 0.2, 0.1, 0.3, 0.1]])

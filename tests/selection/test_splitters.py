@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-import sklearn
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import StackingRegressor, VotingRegressor
@@ -27,8 +26,6 @@ from sklearn.model_selection import (
     StratifiedKFold,
     StratifiedShuffleSplit,
     TimeSeriesSplit,
-    cross_val_score,
-    learning_curve,
 )
 
 from sklearn_ndcg import GroupedRanker, QuerySplitter, check_group_splits, make_ndcg_scorer
@@ -108,26 +105,6 @@ def test_group_by_finds_the_queries_and_wins_over_groups(way, days):
     table, group_by = WAYS[way](X, X.reset_index(names="day"), query)
     found = QuerySplitter(3, group_by=group_by).split(table, y, np.arange(len(y)))
     assert_same_splits(found, QuerySplitter(3).split(X, y, query))
-
-
-def nested_scores(days, **ids):
-    """The scores of the candidates of a search, and of the search itself."""
-    X, y, query = days
-    options = {"scoring": make_ndcg_scorer(k=3, undefined=0.0, **ids), "error_score": "raise"}
-    search = GridSearchCV(
-        GroupedRanker(Ridge(), **ids), {"estimator__alpha": [0.1, 1000.0]},
-        cv=QuerySplitter(2, **ids), **options,
-    )  # fmt: skip
-    groups = {} if ids else {"groups": query}
-    params, cv = groups or None, QuerySplitter(3, **ids)
-    outer = cross_val_score(search, X, y, cv=cv, params=params, **options)
-    return *search.fit(X, y, **groups).cv_results_["mean_test_score"], *outer
-
-
-def test_group_by_in_a_nested_search_needs_no_groups(days):
-    by_level = nested_scores(days, group_by="day")
-    with sklearn.config_context(enable_metadata_routing=True):
-        np.testing.assert_array_equal(nested_scores(days), by_level)
 
 
 @pytest.mark.filterwarnings("ignore:.*L-BFGS-B solver:DeprecationWarning")  # scikit-learn 1.6
@@ -366,27 +343,6 @@ def test_order_by_text_that_sorts_otherwise_warns(texts):
         list(splitter.split(X))
     X["day"] = ["2024-04-15", "2024-05-01", "2024-01-02"]
     list(splitter.split(X))
-
-
-# --- learning curves
-
-
-def test_the_first_rows_of_a_training_set_are_whole_queries(days):
-    X, y, _ = days
-    sizes = X.index.value_counts()
-    cut = []
-
-    def count_cut(estimator, X, y):
-        found = X.index.value_counts()
-        cut.append((found < sizes[found.index]).sum())
-        return 0.0
-
-    learning_curve(
-        Ridge(), X, y, scoring=count_cut, train_sizes=[11, 23, 37], error_score="raise",
-        cv=QuerySplitter(KFold(3, shuffle=True, random_state=0), group_by="day"),
-    )  # fmt: skip
-    assert len(cut) == 18
-    assert max(cut) == 1
 
 
 # --- splitters of other libraries

@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from helpers import FirstColumn
 from matplotlib.figure import Figure
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
@@ -60,7 +59,7 @@ from tool_harness import (
     splits_by_hand,
 )
 
-from sklearn_ndcg import QuerySplitter, make_ndcg_scorer
+from sklearn_ndcg import QuerySplitter
 
 COLUMNS = [*WAYS, "QuerySplitter"]
 EVERYDAY = {"column", "QuerySplitter"}  # CI runs the others, too
@@ -425,19 +424,6 @@ def test_a_nested_search_splits_by_query_at_both_levels(way):
             best = Ridge(alpha=ALPHAS[int(np.argmax(means))]).fit(X, y)
             hand.append(by_hand(c.grades[test], best.predict(c.X.iloc[test]), c.query[test]))
     np.testing.assert_allclose(got, hand, rtol=0, atol=1e-12)
-
-
-def test_permutation_test_score_across_queries_finds_skill_in_noise():
-    """Queries differ in how many relevant documents they have; the scores are random numbers."""
-    rng = np.random.default_rng(0)
-    query = np.repeat(np.arange(200), 6)
-    y = (rng.random(len(query)) < rng.choice([0.1, 0.9], size=200)[query]).astype(int)
-    X = pd.DataFrame(rng.normal(size=(len(query), 1)), index=pd.Index(query, name="query"))
-    scorer = make_ndcg_scorer(k=K, group_by="query", undefined="omit")
-    every = np.arange(len(y))
-    options = {"scoring": scorer, "cv": [(every, every)], "n_permutations": 39, "random_state": 0}
-    assert permutation_test_score(FirstColumn(), X, y, **options)[2] == 1 / 40
-    assert permutation_test_score(FirstColumn(), X, y, groups=query, **options)[2] > 0.05
 
 
 def test_a_column_number_finds_another_column_where_columns_are_dropped():
