@@ -82,6 +82,7 @@ LOST = {  # further cases in tests/rows/test_columns.py
     "number for a frame": (0, lambda X: X, "group_by=0 names none"),
     "bool": (True, np.asarray, "group_by=True is a name"),
     "callable, nothing": (lambda X: None, np.asarray, "group_by=.*returned None"),
+    "fractions": ("a", lambda X: X, "group_by='a' finds numbers with fractions"),
     "missing ids": ("b", lambda X: X.assign(b=np.nan), "groups has 105 missing ids"),
     "too few": (lambda X: [1, 2], np.asarray, "groups must have one id.*105 rows.*got 2"),
 }
@@ -235,7 +236,8 @@ CONTAINERS = {
     "Categorical of text": pd.Categorical,
     "pyarrow": pa.array,
     "polars, text": pl.Series,
-    "pyarrow, text": lambda q: pa.table({"q": q}),
+    "pyarrow, text": pa.array,
+    "one column, text": lambda q: pa.table({"q": q}),
 }
 
 
