@@ -60,6 +60,13 @@ def data():
 
 
 @pytest.fixture
+def by_level(data):
+    """The same rows, with the query ids as the level "q" of the index of X."""
+    X, y, query = data
+    return X.assign(q=query).set_index("q"), y, query
+
+
+@pytest.fixture
 def routing():
     """Switch scikit-learn's metadata routing on."""
     with sklearn.config_context(enable_metadata_routing=True):

@@ -288,73 +288,33 @@ def skorch_epochs(c):
 
 
 class Tool(NamedTuple):
-    """A row of the page: the package as pip knows it, the run, and what to write."""
+    """A row of the page: the package as pip knows it, and the run. The page says what to write."""
 
     package: str
     run: object
-    note: str = ""
 
 
 SCORED = {
     "`OptunaSearchCV`": Tool("optuna-integration", optuna_search),
-    "`OptunaSearchCV(subsample=0.5)`": Tool(
-        "optuna-integration", partial(optuna_search, subsample=0.5),
-        "draws rows: leave `subsample=1.0`",
-    ),
+    "`OptunaSearchCV(subsample=0.5)`": Tool("optuna-integration", partial(optuna_search, subsample=0.5)),
     "scikit-optimize `BayesSearchCV`": Tool("scikit-optimize", bayes_search),
-    "dask-ml `GridSearchCV`": Tool(
-        "dask-ml", dask_search, "weights folds by rows: pass `iid=False`"
-    ),
+    "dask-ml `GridSearchCV`": Tool("dask-ml", dask_search),
     "dask-ml `GridSearchCV(iid=False)`": Tool("dask-ml", partial(dask_search, iid=False)),
-    "mlxtend `SequentialFeatureSelector`": Tool(
-        "mlxtend", mlxtend_selector, "makes an array of X: y must have the index"
-    ),
-    "mlflow `autolog` of a search": Tool(
-        "mlflow", mlflow_autolog,
-        'for several cutoffs `name="ndcg_at_{k}"`: metrics with "@" are not logged',
-    ),
-    "imbalanced-learn `RandomUnderSampler` before `GroupedRanker`": Tool(
-        "imbalanced-learn", under_sampler,
-        "reorders rows, but not routed ids: silent where classes are balanced",
-    ),
-    "category_encoders `CountEncoder` before `GroupedRanker`": Tool(
-        "category_encoders", count_encoder,
-        "counts ids of text too: queries of equal length become one; pass `cols=`",
-    ),
-    "skrub `TableVectorizer` inside `GroupedRanker`": Tool(
-        "skrub", skrub_vectorizer, "`GroupedRanker(make_pipeline(TableVectorizer(), model))`"
-    ),
+    "mlxtend `SequentialFeatureSelector`": Tool("mlxtend", mlxtend_selector),
+    "mlflow `autolog` of a search": Tool("mlflow", mlflow_autolog),
+    "imbalanced-learn `RandomUnderSampler` before `GroupedRanker`": Tool("imbalanced-learn", under_sampler),
+    "category_encoders `CountEncoder` before `GroupedRanker`": Tool("category_encoders", count_encoder),
+    "skrub `TableVectorizer` inside `GroupedRanker`": Tool("skrub", skrub_vectorizer),
 }  # fmt: skip
 OTHERS = {
-    'FLAML, `task="rank"`': Tool(
-        "FLAML", flaml_rank, "`fit(..., groups=ids, metric=loss)`; `loss` gets ids as `groups_val`"
-    ),
-    'FLAML, `task="regression"`': Tool(
-        "FLAML", flaml_regression,
-        '`fit(..., groups=ids, split_type="group", metric=loss)`, or queries are cut; `loss` gets '
-        "ids as a column of `X_val`",
-    ),
-    'FLAML, `task="classification"`': Tool(
-        "FLAML", flaml_classification,
-        "`scorer(automl, X, y)` ranks by [expected gain](guide.md#hard-class-labels), as for mord "
-        "and all with `predict_proba` and `classes_`; NGBoost has no `classes_`: a warning asks for "
-        "`response_method`",
-    ),
-    "shap `TreeExplainer`": Tool(
-        "shap", shap_values, "`TreeExplainer(ranker.estimator_)`, X without the id column"
-    ),
-    "skl2onnx": Tool("skl2onnx", onnx, "`to_onnx(ranker.estimator_, X)`, X likewise"),
-    "mlflow `log_model`": Tool(
-        "mlflow", mlflow_model,
-        "`skops_trusted_types=get_untrusted_types(data=dumps(ranker))`, from `skops.io`",
-    ),
-    "skorch `EpochScoring`": Tool(
-        "skorch", skorch_epochs,
-        "`group_by=lambda part: ids[part.indices]` in the scorer, "
-        "`ValidSplit(QuerySplitter(4, group_by=lambda data: ids))`; wrong with `on_train=True`, as "
-        "rows are shuffled",
-    ),
-}  # fmt: skip
+    'FLAML, `task="rank"`': Tool("FLAML", flaml_rank),
+    'FLAML, `task="regression"`': Tool("FLAML", flaml_regression),
+    'FLAML, `task="classification"`': Tool("FLAML", flaml_classification),
+    "shap `TreeExplainer`": Tool("shap", shap_values),
+    "skl2onnx": Tool("skl2onnx", onnx),
+    "mlflow `log_model`": Tool("mlflow", mlflow_model),
+    "skorch `EpochScoring`": Tool("skorch", skorch_epochs),
+}
 
 
 # ---- the page
@@ -380,10 +340,10 @@ def quiet():
         yield caught
 
 
-def outcome(row, way, guarded=False):
+def outcome(row, way):
     """How one way of showing the ids works out, found by running it, and why."""
     try:
-        with quiet() as caught, case(way, guarded=guarded) as c:
+        with quiet() as caught, case(way) as c:
             got, hand = SCORED[row].run(c)
     except ImportError:
         raise
@@ -409,12 +369,6 @@ def test_a_scorer_is_right_where_the_page_says_so(row):
     assert rows_of("other_tools.md")[row][1] == "; ".join(cells), found
 
 
-def test_all_groups_refuses_rows_that_are_drawn():
-    pytest.importorskip("optuna_integration")
-    row = "`OptunaSearchCV(subsample=0.5)`"
-    assert {outcome(row, way, guarded=True)[0] for way in WAYS} == {"no"}
-
-
 @pytest.mark.parametrize("row", installed(OTHERS))
 def test_the_line_of_the_page_gives_what_is_right(row):
     with quiet() as caught, case("index level", splitter=False) as c:
@@ -427,14 +381,14 @@ def test_the_page_has_the_rows_whose_packages_a_session_installs():
     rows, tools = rows_of("other_tools.md"), SCORED | OTHERS
     assert [name for name in rows if name != "tool"] == list(tools)
     sessions = (DOCS.parent / "noxfile.py").read_text()
-    for name, tool in tools.items():
-        assert rows[name][-1] == tool.note
+    for tool in tools.values():
         assert f'"{tool.package}' in sessions
 
 
 # ---- metrics inside LightGBM and XGBoost
 
 
+@pytest.fixture
 def by_query():
     """X, y and query; the rows of a query are together."""
     with case("routed") as c:
@@ -442,9 +396,9 @@ def by_query():
         return c.X.to_numpy()[rows], c.y[rows], c.query[rows]
 
 
-def test_xgbranker_weights_the_queries_of_a_metric_by_their_sizes():
+def test_xgbranker_weights_the_queries_of_a_metric_by_their_sizes(by_query):
     xgboost = pytest.importorskip("xgboost")
-    X, y, query = by_query()
+    X, y, query = by_query
 
     def metric(y_true, y_score):
         return by_hand(y_true, y_score, np.zeros(len(y_true)))
@@ -458,17 +412,13 @@ def test_xgbranker_weights_the_queries_of_a_metric_by_their_sizes():
     assert abs(found - np.mean(values)) > 0.001
 
 
-def test_a_feval_of_lightgbm_finds_the_sizes_of_the_queries():
+def test_a_feval_of_lightgbm_finds_the_sizes_of_the_queries(by_query):
     lightgbm = pytest.importorskip("lightgbm")
-    X, y, query = by_query()
+    X, y, query = by_query
 
     def feval(y_score, data):
-        sizes = data.get_group()
-        return (
-            "ndcg",
-            by_hand(data.get_label(), y_score, np.repeat(np.arange(len(sizes)), sizes)),
-            True,
-        )
+        ids = np.repeat(np.arange(len(data.get_group())), data.get_group())
+        return "ndcg", by_hand(data.get_label(), y_score, ids), True
 
     data = lightgbm.Dataset(X, y, group=np.bincount(query))
     params = {"objective": "lambdarank", "metric": "None", "num_threads": 1, "verbose": -1}

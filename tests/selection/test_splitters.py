@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-import sklearn
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import StackingRegressor, VotingRegressor
@@ -21,16 +20,12 @@ from sklearn.model_selection import (
     HalvingGridSearchCV,
     KFold,
     LeaveOneOut,
-    LeavePOut,
     PredefinedSplit,
     RepeatedKFold,
-    RepeatedStratifiedKFold,
     ShuffleSplit,
     StratifiedKFold,
     StratifiedShuffleSplit,
     TimeSeriesSplit,
-    cross_val_score,
-    learning_curve,
 )
 
 from sklearn_ndcg import GroupedRanker, QuerySplitter, check_group_splits, make_ndcg_scorer
@@ -49,20 +44,20 @@ def _days():
     return X.set_index(pd.Index(query, name="day")), y, query
 
 
+def assert_same_splits(found, expected):
+    for one, other in zip(found, expected, strict=True):
+        for rows, rows_expected in zip(one, other, strict=True):
+            np.testing.assert_array_equal(rows, rows_expected)
+
+
 SPLITTERS = {
     "int": 4,
-    "KFold": KFold(3),
     "shuffled": KFold(4, shuffle=True, random_state=0),
     "repeated": RepeatedKFold(n_splits=3, n_repeats=2, random_state=0),
-    "ShuffleSplit": ShuffleSplit(3, test_size=0.25, random_state=0),
     "sized": ShuffleSplit(2, train_size=5, test_size=4, random_state=0),
-    "TimeSeriesSplit": TimeSeriesSplit(4),
     "gap and size": TimeSeriesSplit(3, gap=2, max_train_size=6),
     "LeaveOneOut": LeaveOneOut(),
-    "LeavePOut": LeavePOut(N_QUERIES - 1),
-    "StratifiedKFold": StratifiedKFold(2),
     "stratified and shuffled": StratifiedShuffleSplit(2, test_size=0.25, random_state=0),
-    "stratified and repeated": RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=0),
     "PredefinedSplit": PredefinedSplit(np.arange(N_QUERIES) % 3),
     "splits": [(np.arange(12), np.arange(12, 24)), (np.arange(24) < 20, np.arange(24) >= 20)],
 }
@@ -70,7 +65,7 @@ SPLITTERS = {
 
 @pytest.mark.parametrize("order_by", [None, lambda X: -X.index.to_series().astype("int64")])
 @pytest.mark.parametrize("name", SPLITTERS)
-def test_the_folds_of_queries_are_those_of_the_inner_splitter(name, order_by, days):
+def test_cv_splits_queries_as_it_splits_samples(name, order_by, days):
     X, y, query = days
     inner, splitter = SPLITTERS[name], QuerySplitter(SPLITTERS[name], order_by=order_by)
     ids = np.unique(query)[:: -1 if order_by else 1]
@@ -88,95 +83,52 @@ def test_the_folds_of_queries_are_those_of_the_inner_splitter(name, order_by, da
     check_group_splits(splitter, X, y, query)
 
 
-def test_time_series_are_trained_on_earlier_ids_only(days):
-    X, y, _ = days
-    days = X.index.to_numpy()
-    for train, test in QuerySplitter(TimeSeriesSplit(5, gap=2), group_by="day").split(X, y):
-        assert days[train].max() + np.timedelta64(2, "D") < days[test].min()
+WAYS = {  # X with its ids, and the group_by that finds them
+    "level": lambda X, named, query: (X, "day"),
+    "column": lambda X, named, query: (named, "day"),
+    "polars": lambda X, named, query: (
+        pl.DataFrame(named[[*"abc"]].to_dict("list") | {"day": query.astype("M8[ms]")}), "day"
+    ),
+    "array": lambda X, named, query: (
+        np.c_[X.to_numpy(), pd.factorize(query, sort=True)[0]], 3
+    ),
+    "callable": lambda X, named, query: (X.to_numpy(), lambda X: query),
+    "two levels": lambda X, named, query: (
+        X.set_index(pd.Index(np.zeros(len(X)), name="k"), append=True), ["k", "day"]
+    ),
+}  # fmt: skip
 
 
-def group_bys(X, query):
-    named = X.reset_index(names="day")
-    yield X, "day"
-    yield named, "day"
-    columns = {name: named[name].to_numpy() for name in named}
-    yield pl.DataFrame(columns | {"day": query.astype("M8[ms]")}), "day"
-    yield np.c_[named[list("abc")], pd.factorize(query, sort=True)[0]], 3
-    yield X.to_numpy(), lambda X: query
-    yield X.set_index(pd.Index(np.zeros(len(X)), name="k"), append=True), ["k", "day"]
-
-
-@pytest.mark.parametrize("index", range(6))
-def test_group_by_finds_the_queries(index, days):
+@pytest.mark.parametrize("way", WAYS)
+def test_group_by_finds_the_queries_and_wins_over_groups(way, days):
     X, y, query = days
-    table, group_by = list(group_bys(X, query))[index]
-    expected = list(QuerySplitter(3).split(X, y, query))
-    found = list(QuerySplitter(3, group_by=group_by).split(table, y))
-    for one, other in zip(found, expected, strict=True):
-        for rows, rows_expected in zip(one, other, strict=True):
-            np.testing.assert_array_equal(rows, rows_expected)
-
-
-def test_group_by_wins_over_groups(days):
-    X, y, query = days
-    splitter = QuerySplitter(3, group_by="day")
-    found = next(splitter.split(X, y, np.arange(len(y))))
-    np.testing.assert_array_equal(found[1], next(QuerySplitter(3).split(X, y, query))[1])
-
-
-def test_no_groups_are_needed_anywhere(days):
-    X, y, query = days
-    options = {"k": 3, "undefined": 0.0}
-    ranker = GroupedRanker(Ridge(), group_by="day")
-    scorer = make_ndcg_scorer(group_by="day", **options)
-    grid = {"estimator__alpha": [0.1, 1000.0]}
-    search = GridSearchCV(
-        ranker, grid, scoring=scorer, cv=QuerySplitter(3, group_by="day"), error_score="raise"
-    )
-    nested = cross_val_score(
-        search, X, y, scoring=scorer, cv=QuerySplitter(4, group_by="day"), error_score="raise"
-    )
-    scores = search.fit(X, y).cv_results_["mean_test_score"]
-    stacked = StackingRegressor(
-        [("ranker", ranker), ("ridge", Ridge())], cv=QuerySplitter(3, group_by="day")
-    ).fit(X, y)
-    by_hand = StackingRegressor(
-        [("ranker", ranker), ("ridge", Ridge())],
-        cv=list(QuerySplitter(3).split(X, y, query)),
-    ).fit(X, y)
-    np.testing.assert_array_equal(stacked.predict(X), by_hand.predict(X))
-    with sklearn.config_context(enable_metadata_routing=True):
-        routed = GridSearchCV(
-            GroupedRanker(Ridge()), grid, scoring=make_ndcg_scorer(**options), cv=QuerySplitter(3),
-            error_score="raise",
-        )  # fmt: skip
-        nested_routed = cross_val_score(
-            routed, X, y, scoring=make_ndcg_scorer(**options), cv=QuerySplitter(4),
-            params={"groups": query}, error_score="raise",
-        )  # fmt: skip
-        routed.fit(X, y, groups=query)
-    np.testing.assert_array_equal(routed.cv_results_["mean_test_score"], scores)
-    np.testing.assert_array_equal(nested_routed, nested)
+    table, group_by = WAYS[way](X, X.reset_index(names="day"), query)
+    found = QuerySplitter(3, group_by=group_by).split(table, y, np.arange(len(y)))
+    assert_same_splits(found, QuerySplitter(3).split(X, y, query))
 
 
 @pytest.mark.filterwarnings("ignore:.*L-BFGS-B solver:DeprecationWarning")  # scikit-learn 1.6
-def test_calibration_and_voting(days):
+def test_group_by_in_calibration_stacking_and_voting(days):
     X, y, _ = days
     splitter = QuerySplitter(2, group_by="day")
-    folds = list(splitter.split(X))
+    ranker, folds = GroupedRanker(Ridge(), group_by="day"), list(splitter.split(X))
 
     def calibrated(cv):
         model = CalibratedClassifierCV(LogisticRegression(), cv=cv)
         return model.fit(X, y > 0).predict_proba(X)
 
-    np.testing.assert_array_equal(calibrated(splitter), calibrated(folds))
-    assert not np.allclose(calibrated(splitter), calibrated(2))
-    ranker = GroupedRanker(Ridge(), group_by="day")
+    def stacked(cv):
+        models = [("ranker", ranker), ("ridge", Ridge())]
+        return StackingRegressor(models, cv=cv).fit(X, y).predict(X)
+
+    for predictions in (calibrated, stacked):
+        np.testing.assert_array_equal(predictions(splitter), predictions(folds))
+        assert not np.allclose(predictions(splitter), predictions(2))
     voting = VotingRegressor([("ranker", ranker)]).fit(X, y)
     np.testing.assert_array_equal(voting.predict(X), clone(ranker).fit(X, y).predict(X))
 
 
-def test_parameters_of_the_inner_splitter(days):
+def test_cv_has_parameters_of_its_own(days):
     X, y, _ = days
     splitter = QuerySplitter(KFold(4), group_by="day")
     changed = clone(splitter).set_params(cv=KFold(3, shuffle=True), order_by="a")
@@ -192,20 +144,29 @@ def test_parameters_of_the_inner_splitter(days):
     assert inner.set_params(cv__cv=4).cv.cv == 4
 
 
-def test_what_tools_ask_of_a_splitter_is_answered(days):
+@pytest.mark.parametrize(
+    ("cv", "n_splits"), [(4, 4), (np.int64(3), 3), (None, 5), ([([0], [1])] * 2, 2), (KFold(6), 6)]
+)
+def test_n_splits_of_any_cv(days, cv, n_splits):
     X, y, _ = days
-    assert QuerySplitter(KFold(3, shuffle=True, random_state=7)).random_state == 7
-    assert QuerySplitter(KFold(3, shuffle=True)).shuffle
-    for cv, n_splits in ((4, 4), (np.int64(3), 3), (None, 5), ([([0], [1])] * 2, 2), (KFold(6), 6)):
-        splitter = QuerySplitter(cv, group_by="day")
-        assert splitter.n_splits == splitter.get_n_splits() == n_splits
-        assert len(list(splitter.split(X, y))) == n_splits
-        assert repr(clone(splitter)) == repr(splitter)
-    for cv, name in (([([0], [1])], "shuffle"), ([([0], [1])], "random_state"),
-                     (LeaveOneOut(), "n_splits"), (PredefinedSplit([0, 1]), "random_state")):  # fmt: skip
+    splitter = QuerySplitter(cv, group_by="day")
+    assert splitter.n_splits == splitter.get_n_splits() == n_splits
+    assert len(list(splitter.split(X, y))) == n_splits
+    assert repr(clone(splitter)) == repr(splitter)
+
+
+def test_attributes_that_cv_lacks_are_missing():
+    splits = [([0], [1])]
+    for cv, name in ((splits, "shuffle"), (splits, "random_state"), (LeaveOneOut(), "n_splits")):
         with pytest.raises(AttributeError, match=f"has no attribute '{name}'"):
             getattr(QuerySplitter(cv), name)
+
+
+def test_shuffle_and_random_state_of_cv_are_seen_by_tools(days):
+    X, y, _ = days
+    assert QuerySplitter(KFold(3, shuffle=True, random_state=7)).random_state == 7
     changing = QuerySplitter(KFold(3, shuffle=True), group_by="day")
+    assert changing.shuffle
     halving = HalvingGridSearchCV(Ridge(), {"alpha": [1, 2]}, cv=changing, resource="max_iter")
     with pytest.raises(ValueError, match="must yield consistent folds"):
         halving.fit(X, y)
@@ -213,25 +174,19 @@ def test_what_tools_ask_of_a_splitter_is_answered(days):
     StackingRegressor([("a", Ridge()), ("b", Ridge(2))], cv=changing).fit(X, y)
 
 
-@pytest.mark.parametrize("n_folds", [4, np.int64(4), None])
-def test_a_number_of_folds_has_what_kfold_has(n_folds, days):
+@pytest.mark.parametrize("cv", [4, np.int64(4), None])
+def test_cv_that_is_a_number_has_what_kfold_has(cv, days):
     X, y, _ = days
-    splitter = QuerySplitter(n_folds, group_by="day")
+    splitter = QuerySplitter(cv, group_by="day")
     kfold = QuerySplitter(KFold(splitter.n_splits), group_by="day")
     assert (splitter.shuffle, splitter.random_state) == (False, None)
-    assert splitter.get_params()["cv"] is n_folds
-    assert splitter.cv is n_folds  # asking changes nothing
-    stacked, expected = (
-        StackingRegressor([("a", Ridge()), ("b", Ridge(2))], cv=clone(cv)).fit(X, y).predict(X)
-        for cv in (splitter, kfold)
-    )
-    np.testing.assert_array_equal(stacked, expected)
-    for cv in (splitter, kfold):
-        cv.set_params(cv=KFold(3, shuffle=True))
-        cv.random_state = 3
+    assert splitter.get_params()["cv"] is splitter.cv is cv  # asking changes nothing
+    StackingRegressor([("a", Ridge())], cv=splitter).fit(X, y)  # which sets a random_state
+    for each in (splitter, kfold):
+        each.set_params(cv=KFold(3, shuffle=True))
+        each.random_state = 3
     assert repr(splitter) == repr(kfold)
-    for found, by_kfold in zip(splitter.split(X, y), kfold.split(X, y), strict=True):
-        np.testing.assert_array_equal(found[1], by_kfold[1])
+    assert_same_splits(splitter.split(X, y), kfold.split(X, y))
 
 
 # --- order_by
@@ -263,7 +218,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_queries_come_by_their_smallest_value(kind):
+def test_order_by_sorts_queries_by_their_smallest_value(kind):
     X, first = hashed_days(KINDS[kind])
     expected = first.sort_index().sort_values(kind="stable").index
     tables = {"when": X, 2: X.to_numpy(), "level": X.set_index(X["when"].rename("level"))}
@@ -276,7 +231,7 @@ def test_queries_come_by_their_smallest_value(kind):
         assert ids == [[each] for each in expected]
 
 
-def test_enums_of_polars_come_in_their_order():
+def test_order_by_enums_of_polars():
     levels = pl.Series(["low", "high", "mid"], dtype=pl.Enum(["low", "mid", "high"]))
     X = pl.DataFrame({"q": ["b", "c", "a"], "level": levels})
     tests = [int(t[0]) for _, t in QuerySplitter(3, group_by="q", order_by="level").split(X)]
@@ -289,29 +244,26 @@ def test_enums_of_polars_come_in_their_order():
         next(QuerySplitter(2, group_by="q", order_by="level").split(missing))
 
 
-def test_training_ends_before_the_days_that_are_tested():
+@pytest.mark.parametrize(("group_by", "order_by"), [("q", "when"), ("when", None)])
+def test_order_by_days_trains_on_earlier_queries(group_by, order_by):
     X, first = hashed_days()
-    splitter = QuerySplitter(TimeSeriesSplit(4), group_by="q", order_by="when")
+    splitter = QuerySplitter(TimeSeriesSplit(4), group_by=group_by, order_by=order_by)
+    starts = X["q"].map(first) if order_by else X["when"]
     for train, test in splitter.split(X):
-        assert first[X["q"][train]].max() <= first[X["q"][test]].min()
+        assert starts[train].max() <= starts[test].min()
 
 
-@pytest.mark.parametrize("order_by", [None, "when"])
-def test_text_is_no_order_in_time(order_by):
+def test_order_by_is_asked_for_where_time_series_have_ids_of_text():
     X, _ = hashed_days()
-    splitter = QuerySplitter(TimeSeriesSplit(3), group_by="q", order_by=order_by)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        list(QuerySplitter(3, group_by="q").split(X))
-        list(QuerySplitter(TimeSeriesSplit(3), group_by="q", order_by="q").split(X))
-        if order_by:
-            list(splitter.split(X))
-    if not order_by:
-        with pytest.warns(
-            UserWarning, match=r"TimeSeriesSplit .* may not sort by time \('0.*order_by="
-        ) as caught:
-            list(splitter.split(X))
-        assert [each.filename for each in caught] == [__file__]
+    splitter = QuerySplitter(TimeSeriesSplit(3), group_by="q")
+    with pytest.warns(
+        UserWarning, match=r"TimeSeriesSplit .* may not sort by time \('0.*order_by="
+    ) as caught:
+        list(splitter.split(X))
+    assert [each.filename for each in caught] == [__file__]
+    splitter.set_params(order_by="q")
+    list(splitter.split(X))
+    list(QuerySplitter(3, group_by="q").split(X))
 
 
 class Later(TimeSeriesSplit):
@@ -339,79 +291,67 @@ class Later(TimeSeriesSplit):
         (list(pd.date_range("2024", periods=4).date), False),
     ],
 )  # fmt: skip
-def test_which_ids_cannot_be_in_the_order_of_time(ids, warns):
+def test_order_by_is_asked_for_by_ids_that_may_not_sort_by_time(ids, warns):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert len(list(QuerySplitter(Later(2)).split(np.zeros((4, 1)), groups=ids))) == 2
     assert len(caught) == warns
 
 
-def test_bad_values_to_order_by():
+BAD_ORDERS = {
+    "no such column": ("day", "order_by='day' names none of the columns"),
+    "two columns": (["when", "a"], "order_by must name one column.*'when', 'a'"),
+    "the values": (np.arange(3), "order_by must name one column"),
+    "nothing": (lambda X: None, "order_by=.* returned None instead of values"),
+    "too few": (lambda X: X["when"].to_numpy()[1:], "order_by must have one value for each"),
+    "reordered": (lambda X: X["when"].sort_values(), "X and order_by have the same labels"),
+    "NaT": (
+        lambda X: X["when"].where(X.index != 2),
+        "order_by has 1 missing value, at index 2. Fill in",
+    ),
+    "NaN": (lambda X: X["a"].where(X.index < 5), r"\d+ missing values.*index 5"),
+    "None": (lambda X: [None, *"b" * (len(X) - 1)], "1 missing value, at index 0"),
+    "no category": (lambda X: pd.Categorical(X["q"].where(X.index != 4)), "value.*index 4"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_ORDERS)
+def test_order_by_that_is_no_order_is_refused(name):
     X, _ = hashed_days()
-    wrong = {
-        "no such column": ("day", X, "order_by='day' names none of the columns"),
-        "two columns": (["when", "a"], X, "order_by must name one column.*'when', 'a'"),
-        "the values": (X["when"].to_numpy(), X, "order_by must name one column"),
-        "an array": ("when", X.to_numpy(), r"order_by='when' is a name, but X .* ndarray.*cv=list\(splitter.split"),
-        "no such number": (3, X.to_numpy(), "order_by=3 is not a column of X"),
-        "nothing": (lambda X: None, X, "order_by=.* returned None instead of values"),
-        "too few": (lambda X: X["when"].to_numpy()[1:], X, "order_by must have one value for each"),
-        "reordered": (lambda X: X["when"].sort_values(), X, "X and order_by have the same labels"),
-        "NaT": (lambda X: X["when"].where(X.index != 2), X, "order_by has 1 missing value, at index 2. Fill in missing values"),
-        "NaN": (lambda X: X["a"].where(X.index < 5), X, rf"{len(X) - 5} missing values.*index 5"),
-        "None": (lambda X: [None, *"b" * (len(X) - 1)], X, "1 missing value, at index 0"),
-        "no category": (lambda X: pd.Categorical(X["q"].where(X.index != 4)), X, "value.*index 4"),
-    }  # fmt: skip
-    for order_by, table, words in wrong.values():
-        with pytest.raises(ValueError, match=f"(?s){words}"):
-            next(QuerySplitter(3, order_by=order_by).split(table, groups=X["q"].to_numpy()))
+    order_by, words = BAD_ORDERS[name]
+    with pytest.raises(ValueError, match=f"(?s){words}"):
+        next(QuerySplitter(3, order_by=order_by).split(X, groups=X["q"].to_numpy()))
 
 
-# --- learning curves
+@pytest.mark.parametrize("order_by", ["when", 3])
+def test_order_by_that_an_array_has_not_is_refused(order_by):
+    X, _ = hashed_days()
+    words = {
+        3: "order_by=3 is not a column",
+        "when": r"is a name, but X .* ndarray.*cv=list\(splitter.split",
+    }
+    with pytest.raises(ValueError, match=f"(?s){words[order_by]}"):
+        next(QuerySplitter(3, order_by=order_by).split(X.to_numpy(), groups=X["q"].to_numpy()))
 
 
-def test_the_first_rows_of_a_training_set_are_whole_queries(days):
-    X, y, _ = days
-    sizes = X.index.value_counts()
-    cut = []
-
-    def count_cut(estimator, X, y):
-        found = X.index.value_counts()
-        cut.append((found < sizes[found.index]).sum())
-        return 0.0
-
-    learning_curve(
-        Ridge(), X, y, scoring=count_cut, train_sizes=[11, 23, 37], error_score="raise",
-        cv=QuerySplitter(KFold(3, shuffle=True, random_state=0), group_by="day"),
-    )  # fmt: skip
-    assert len(cut) == 18
-    assert max(cut) == 1
-
-
-@pytest.mark.parametrize("name", ["lightgbm.LGBMRanker", "xgboost.XGBRanker"])
-def test_rankers_learn_the_same_from_either_order_of_queries(name, days):
-    X, y, _ = days
-    module, ranker = name.split(".")
-    options = {"n_estimators": 5, "n_jobs": 1} | ({"verbose": -1} if "LGBM" in ranker else {})
-    ranker = GroupedRanker(getattr(pytest.importorskip(module), ranker)(**options), group_by="day")
-    splitter = QuerySplitter(KFold(3, shuffle=True, random_state=0), group_by="day")
-    for train, test in splitter.split(X, y):
-        assert (np.diff(train) < 0).any()
-        by_query, ascending = (
-            ranker.fit(X.iloc[rows], y[rows]).predict(X.iloc[test])
-            for rows in (train, np.sort(train))
-        )
-        np.testing.assert_array_equal(by_query, ascending)
+@pytest.mark.parametrize("texts", [["15.04.2024", "1.5.2024", "02.01.2024"], ["7", "14", "105"]])
+def test_order_by_text_that_sorts_otherwise_warns(texts):
+    X = pd.DataFrame({"query": ["a", "b", "c"], "day": texts})
+    splitter = QuerySplitter(TimeSeriesSplit(2), group_by="query", order_by="day")
+    words = "TimeSeriesSplit needs the order of time, but the values of order_by"
+    with pytest.warns(UserWarning, match=words):
+        list(splitter.split(X))
+    X["day"] = ["2024-04-15", "2024-05-01", "2024-01-02"]
+    list(splitter.split(X))
 
 
 # --- splitters of other libraries
 
 
-def test_it_is_a_cross_validator_whose_split_takes_groups():
+def test_it_is_a_cross_validator_that_requests_groups():
     splitter = QuerySplitter(KFold(3))
     assert isinstance(splitter, BaseCrossValidator)
     assert splitter.get_metadata_routing().split.requests == {"groups": True}
-    assert sorted(splitter.get_params(deep=False)) == ["cv", "group_by", "order_by"]
 
 
 class SeveralTests:
@@ -423,7 +363,7 @@ class SeveralTests:
         return 1
 
 
-def test_other_splitters_are_told_the_way_out(days):
+def test_cv_of_several_test_sets_is_told_the_way_out(days):
     X, y, query = days
     with pytest.raises(ValueError, match=r"fold 0 has 2 test sets.*list of splits: \[") as several:
         list(QuerySplitter(SeveralTests(), group_by="day").split(X, y))
@@ -450,7 +390,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_bad_input(name, days):
+def test_cv_and_groups_that_do_not_fit_are_refused(name, days):
     X, y, query = days
     splitter, options, error, words = WRONG[name]
     options = {"groups": query} if options else {}
@@ -459,7 +399,7 @@ def test_bad_input(name, days):
 
 
 @pytest.mark.parametrize("has_y", [True, False])
-def test_ids_of_other_rows_are_refused(has_y):
+def test_groups_of_other_rows_are_refused(has_y):
     X = pd.DataFrame({"a": np.arange(40.0)})
     query = pd.Series(np.arange(40) // 4)
     part, y = X[20:], X["a"][20:] if has_y else None
@@ -474,10 +414,15 @@ def test_ids_of_other_rows_are_refused(has_y):
             make_ndcg_scorer()(Ridge().fit(X, X["a"]), part, y, groups=query[:20])
 
 
-def test_the_number_of_splits_without_data():
+def test_get_n_splits_without_data():
     assert QuerySplitter(4).get_n_splits() == 4
-    with pytest.raises(ValueError, match="X"):
-        QuerySplitter(LeaveOneOut()).get_n_splits()
+    for cv, error, words in (
+        (LeaveOneOut(), ValueError, "X"),
+        (GroupKFold(2), ValueError, "^GroupKFold splits by group itself"),
+        (iter([]), TypeError, "cv is an iterator"),
+    ):
+        with pytest.raises(error, match=words):
+            QuerySplitter(cv).get_n_splits()
 
 
 def test_a_query_drawn_twice_has_its_rows_twice(days):
@@ -485,34 +430,6 @@ def test_a_query_drawn_twice_has_its_rows_twice(days):
     [(train, _)] = QuerySplitter([([0, 0, 1], [2])]).split(X, y, query)
     first, second = np.unique(query)[:2]
     assert len(train) == 2 * (query == first).sum() + (query == second).sum()
-
-
-def test_the_check_of_splits_points_to_the_way_out(days):
-    X, y, query = days
-    for cv, words in (
-        (KFold(3), r"\(2012-03-0\d, .*QuerySplitter\(cv\), which splits queries"),
-        (TimeSeriesSplit(3), "QuerySplitter.*in the order of their ids"),
-        (3, "QuerySplitter.*, or GroupKFold"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            check_group_splits(cv, X, y, query)
-
-
-def test_no_warning_comes_of_whole_queries(days):
-    X, y, _ = days
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        cross_val_score(
-            GroupedRanker(Ridge(), group_by="day"), X, y, cv=QuerySplitter(3, group_by="day"),
-            scoring=make_ndcg_scorer(group_by="day", undefined=0.0),
-        )  # fmt: skip
-
-
-def test_the_number_of_splits_of_a_wrong_splitter():
-    with pytest.raises(ValueError, match="^GroupKFold splits by group itself"):
-        QuerySplitter(GroupKFold(2)).get_n_splits()
-    with pytest.raises(TypeError, match="cv is an iterator"):
-        QuerySplitter(iter([])).get_n_splits()
 
 
 def test_y_is_checked_and_nan_is_not_the_highest(days):
@@ -535,67 +452,58 @@ def test_y_is_checked_and_nan_is_not_the_highest(days):
 
 
 @pytest.mark.parametrize("convert", [np.asarray, list, pd.Series, lambda q: [f"q{i}" for i in q]])
-def test_splits_that_keep_queries_whole(data, convert):
+def test_check_group_splits_passes_whole_queries(data, convert):
     X, y, query = data
     check_group_splits(GroupKFold(4), X, y, convert(query))
     check_group_splits(list(GroupKFold(4).split(X, y, query)), X, groups=convert(query))
     check_group_splits(GroupKFold(4), X.to_numpy().tolist(), groups=convert(query))
+    check_group_splits([(query < 9, query >= 9)], X, groups=convert(query))
 
 
-def test_splits_that_cut_are_named():
-    X, groups = np.zeros((9, 1)), np.array(["a"] * 3 + ["b"] * 3 + ["c"] * 3)
-    words = r"fold 0 cuts 1 \('b'\), fold 1 cuts 1 \('b'\)\. Use a splitter.*GroupKFold"
+CUTS = {
+    "two folds": (
+        KFold(2),
+        r"fold 0 cuts 1 \('b'\), fold 1 cuts 1 \('b'\)\. Use .*QuerySplitter\(cv\)",
+    ),
+    "a number": (
+        2,
+        "QuerySplitter.*, which splits queries in the order of their ids, or GroupKFold",
+    ),
+    "left out, not in train": ([(range(3), range(3, 5))], r"fold 0 cuts 1 \('b'\)"),
+    "cut in training alone": ([(range(2), range(3, 6))], r"fold 0 cuts 1 \('a'\)"),
+    "whole, on both sides": ([(range(6), range(3))], r"fold 0 cuts 1 \('a'\)"),
+    "a single row on both sides": ([(range(9), [8])], r"fold 0 cuts 1 \('d'\)"),
+}
+
+
+@pytest.mark.parametrize("name", CUTS)
+def test_check_group_splits_names_the_queries_that_are_cut(name):
+    cv, words = CUTS[name]
     with pytest.raises(ValueError, match=words):
-        check_group_splits(KFold(2), X, groups=groups)
-    with pytest.raises(ValueError, match=r"fold 0 cuts 1 \('b'\)"):
-        check_group_splits([(range(3), range(3, 5))], X, groups=groups)  # left out, not in train
-    with pytest.raises(ValueError, match=r"fold 0 cuts 1 \('a'\)"):
-        check_group_splits([(range(2), range(3, 6))], X, groups=groups)  # cut in training alone
-    with pytest.raises(ValueError, match=r"fold 0 cuts 1 \('a'\)"):
-        check_group_splits([(range(6), range(3))], X, groups=groups)  # whole, on both sides
-    mask = np.arange(9) < 3
-    check_group_splits([(mask, ~mask)], X, groups=groups)
+        check_group_splits(cv, np.zeros((9, 1)), groups=[*"aaabbbccd"])
 
 
-def test_many_cut_queries_are_counted(data):
-    X, y, query = data
+def test_check_group_splits_counts_many_cut_queries(days):
+    X, y, query = days
     splitter = ShuffleSplit(1, random_state=0, test_size=0.5)
     [(train, test)] = splitter.split(X)
     cut = sorted(set(query[train]) & set(query[test]))
-    first, second, third, *_ = cut
-    words = rf"fold 0 cuts {len(cut)} \({first}, {second}, {third}, \.\.\.\)"
+    words = rf"fold 0 cuts {len(cut)} \({', '.join(map(str, cut[:3]))}, \.\.\.\)"
     with pytest.raises(ValueError, match=words):
         check_group_splits(splitter, X, y, query)
 
 
-def test_check_group_splits_bad_input(data):
-    X, y, query = data
-    with pytest.raises(ValueError, match="groups is missing"):
-        check_group_splits(KFold(2), X)
-    with pytest.raises(ValueError, match="no splits"):
-        check_group_splits([], X, groups=query)
-    with pytest.raises(ValueError, match="groups must have one id"):
-        check_group_splits(KFold(2), X, groups=query[1:])
-    with pytest.raises(TypeError, match=r"iterator.*list\(cv\)"):
-        check_group_splits(GroupKFold(2).split(X, y, query), X, groups=query)
-    with pytest.raises(ValueError, match="cv: fold 0 does not fit 105 rows.*999"):
-        check_group_splits([([0, 999], [1])], X, groups=query)
-    with pytest.raises(ValueError, match="Expected.*cv"):  # scikit-learn's own
-        check_group_splits("five", X, groups=query)
-
-
-def test_a_query_of_one_row_on_both_sides_is_named():
-    with pytest.raises(ValueError, match=r"fold 0 cuts 1 \('a'\)"):
-        check_group_splits([(range(3), [0])], np.zeros((3, 1)), groups=["a", "b", "b"])
-
-
-@pytest.mark.parametrize("texts", [["15.04.2024", "1.5.2024", "02.01.2024"], ["7", "14", "105"]])
-def test_text_of_order_by_that_sorts_otherwise_warns(texts):
-    X = pd.DataFrame({"query": ["a", "b", "c"], "day": texts})
-    splitter = QuerySplitter(TimeSeriesSplit(2), group_by="query", order_by="day")
-    with pytest.warns(
-        UserWarning, match="TimeSeriesSplit needs the order of time, but the values of order_by"
-    ):
-        list(splitter.split(X))
-    X["day"] = ["2024-04-15", "2024-05-01", "2024-01-02"]
-    list(splitter.split(X))
+@pytest.mark.parametrize(
+    ("cv", "groups", "error", "words"),
+    [
+        (KFold(2), None, ValueError, "groups is missing"),
+        ([], [1, 2, 3], ValueError, "no splits"),
+        (KFold(2), [1, 2], ValueError, "groups must have one id"),
+        (iter([]), [1, 2, 3], TypeError, r"iterator.*list\(cv\)"),
+        ([([0, 999], [1])], [1, 2, 3], ValueError, "cv: fold 0 does not fit 3 rows.*999"),
+        ("five", [1, 2, 3], ValueError, "Expected.*cv"),  # scikit-learn's own
+    ],
+)
+def test_check_group_splits_refuses_what_does_not_fit(cv, groups, error, words):
+    with pytest.raises(error, match=words):
+        check_group_splits(cv, np.zeros((3, 1)), groups=groups)

@@ -1,0 +1,350 @@
+"""Scorers: what an estimator's output means (response_method)."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import IsolationForest, RandomForestClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
+from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC, OneClassSVM
+from sklearn.tree import DecisionTreeClassifier
+
+from sklearn_ndcg import (
+    GroupedRanker,
+    dcg_score,
+    make_dcg_scorer,
+    make_ndcg_scorer,
+    ndcg_score,
+    one_ranking,
+)
+
+ONE_RANKING = make_ndcg_scorer(group_by=one_ranking)
+
+
+class Given(ClassifierMixin, BaseEstimator):
+    """A classifier into grades from 0, whose probabilities are X."""
+
+    def predict_proba(self, X):
+        return np.asarray(X)
+
+    def fit(self, X, y=None):
+        self.classes_ = np.arange(np.shape(X)[1])
+        return self
+
+
+# --- the expected gain of classifiers
+
+
+@pytest.mark.parametrize(
+    ("gain", "grades", "gains"),
+    [
+        ("linear", [0, 1, 2, 3], [0, 1, 2, 3]),
+        ("exponential", [0, 1, 2, 3], [0, 1, 3, 7]),
+        ([0, 9, 9, 1], [0, 1, 2, 3], [0, 9, 9, 1]),
+        ("linear", [0, 1, 5, 50], [0, 1, 5, 50]),  # grades are not positions
+    ],
+)
+def test_gain_is_expected_under_the_probabilities_of_classes(data, gain, grades, gains):
+    X, y, query = data
+    grades = np.array(grades)[y]
+    model = LogisticRegression(max_iter=1000).fit(X, grades)
+    expected = ndcg_score(grades, model.predict_proba(X) @ gains, groups=query, gain=gain)
+    found = make_ndcg_scorer(gain=gain)(model, X, grades, groups=query)
+    assert found == pytest.approx(expected, rel=1e-14)
+
+
+def test_gain_of_a_grade_that_the_training_fold_lacked(data):
+    X, y, query = data
+    model = LogisticRegression().fit(X[y < 3], y[y < 3])
+    expected = ndcg_score(y, model.predict_proba(X) @ [0, 1, 2], groups=query)
+    assert make_ndcg_scorer()(model, X, y, groups=query) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("dtype", [int, float, bool])
+def test_response_method_of_binary_classifiers(data, dtype):
+    X, y, query = data
+    y = (y > 0).astype(dtype)
+    logistic = LogisticRegression()
+    for model, method in [
+        (logistic, "predict_proba"),
+        (GridSearchCV(make_pipeline(StandardScaler(), logistic), {}, cv=2), "predict_proba"),
+        (LinearSVC(random_state=0), "decision_function"),
+        (SVC(), "decision_function"),
+        (CalibratedClassifierCV(LinearSVC(random_state=0), cv=2), "predict_proba"),
+    ]:
+        response = getattr(model.fit(X, y), method)(X)
+        response = response[:, 1] if response.ndim == 2 else response
+        expected = ndcg_score(y, response, groups=query)
+        found = make_ndcg_scorer()(model, X, y, groups=query)
+        assert found == pytest.approx(expected, rel=1e-14)
+
+
+def test_response_method_given(data):
+    X, y, query = data
+    model = LogisticRegression().fit(X, y > 1)
+    y, proba = (y > 1).astype(int), model.predict_proba(X)[:, 1]
+    for response, scores in [
+        ("predict", model.predict(X)),
+        ("decision_function", model.decision_function(X)),
+        ("predict_proba", proba),
+        (["decision_function", "predict_proba"], model.decision_function(X)),
+        (("predict_proba",), proba),
+        (lambda model, X: -model.predict_proba(X)[:, 1], -proba),
+    ]:
+        options = {"undefined": 0, "ties": "stable"}
+        found = make_ndcg_scorer(response_method=response, **options)(model, X, y, groups=query)
+        assert found == pytest.approx(ndcg_score(y, scores, groups=query, **options), rel=1e-14)
+
+
+NAMES = np.array(["bad", "fair", "good", "best"])
+SCORELESS = {
+    "neither": (LinearSVC(random_state=0), None, {}, "neither predict_proba nor.*response_method='predict'"),
+    "text": (LogisticRegression(), NAMES, {}, r"'bad'.*not numbers.*response_method"),
+    "text and neither": (SVC(), NAMES, {}, "neither predict_proba"),
+    "no such method": (
+        Ridge(), None, {"response_method": ["predict_proba", "decision_function"]},
+        r"Ridge has no such method: response_method=\['predict_proba'",
+    ),
+    "a matrix": (
+        LogisticRegression(), None, {"response_method": "decision_function"},
+        r"same shape, got \(105,\) and \(105, 4\)",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SCORELESS)
+def test_response_method_that_gives_no_scores_is_refused(data, name):
+    X, y, query = data
+    model, labels, options, words = SCORELESS[name]
+    y = y if labels is None else labels[y]
+    with pytest.raises(ValueError, match=words):
+        make_ndcg_scorer(**options)(model.fit(X, y), X, y, groups=query)
+
+
+@pytest.mark.parametrize(
+    "model", [KMeans(3, n_init=1), OneClassSVM(), IsolationForest(n_estimators=9)]
+)
+def test_response_method_of_clusters_and_outliers_has_to_be_given(data, model):
+    X, y, query = data
+    for fitted in (make_pipeline(StandardScaler(), clone(model)).fit(X), model.fit(X)):
+        with pytest.raises(ValueError, match="predicts labels, .*response_method='score_samples'"):
+            make_ndcg_scorer()(fitted, X, y, groups=query)
+    if hasattr(model, "score_samples"):
+        expected = ndcg_score(y, model.score_samples(X), groups=query)
+        scorer = make_ndcg_scorer(response_method="score_samples")
+        assert scorer(model, X, y, groups=query) == expected
+
+
+def test_gain_that_does_not_fit_the_classes(data):
+    X, y, query = data
+    model = LogisticRegression().fit(X, y)
+    with pytest.raises(ValueError, match=r"no entry for 1 value of classes_, the first 3"):
+        make_ndcg_scorer(gain={0: 0, 1: 1, 2: 2})(model, X, y % 3, groups=query)
+    model.classes_ = np.array([0, 1, 2])
+    with pytest.raises(ValueError, match=r"shape \(105, 4\) for the classes \[0, 1, 2\]"):
+        make_ndcg_scorer()(model, X, y, groups=query)
+    model.classes_ = np.array([0, 1, 2, 2000])
+    with pytest.raises(ValueError, match=r"finite gain.*inf"):
+        make_ndcg_scorer(gain="exponential")(model, X, y, groups=query)
+
+
+# --- several labels
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RandomForestClassifier(n_estimators=5, random_state=0),
+        MultiOutputClassifier(LogisticRegression()),
+        OneVsRestClassifier(LogisticRegression()),
+        RidgeClassifier(),
+        LinearRegression(),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_response_method_of_multilabel_classifiers(data, model):
+    X, y, _ = data
+    wide = np.c_[y > 0, y > 1, y > 2].astype(int)
+    model.fit(X, wide)
+    methods = ("predict_proba", "decision_function", "predict")
+    score = getattr(model, next(each for each in methods if hasattr(model, each)))(X)
+    score = np.column_stack([p[:, 1] for p in score]) if isinstance(score, list) else score
+    options = {"k": 2, "undefined": 0}
+    expected = ndcg_score(wide, score, **options)
+    assert make_ndcg_scorer(**options)(model, X, wide) == pytest.approx(expected, rel=1e-14)
+
+
+def test_multilabel_classes_of_one_or_several_grades(data):
+    X, y, _ = data
+    wide = np.c_[y > 0, y > 9, y > -1].astype(int)
+    model = RandomForestClassifier(n_estimators=5, random_state=0).fit(X, wide)
+    p = model.predict_proba(X)[0][:, 1]
+    expected = ndcg_score(wide, np.c_[p, np.zeros(len(y)), np.ones(len(y))])
+    assert make_ndcg_scorer()(model, X, wide) == pytest.approx(expected, rel=1e-14)
+    wide = np.c_[y, 3 - y]
+    model = KNeighborsClassifier().fit(X, wide)
+    score = np.column_stack([p @ [0, 1, 2, 3] for p in model.predict_proba(X)])
+    assert make_ndcg_scorer()(model, X, wide) == pytest.approx(ndcg_score(wide, score), rel=1e-14)
+
+
+# --- estimators that do not say what they are
+
+
+class Predicts:
+    def predict(self, X):
+        return np.asarray(X)[:, 0]
+
+
+class Classifies(Predicts):
+    classes_ = np.array([0, 1])
+
+    def predict(self, X):
+        return (np.asarray(X)[:, 0] > 0) * 1
+
+    def predict_proba(self, X):
+        p = 1 / (1 + np.exp(-np.asarray(X)[:, 0]))
+        return np.c_[1 - p, p]
+
+
+class Columns(Predicts):
+    def predict(self, X):
+        return np.asarray(X)[:, :1]
+
+
+@pytest.mark.parametrize("model", [Predicts(), Columns(), Classifies()])
+def test_estimators_without_tags(data, model):
+    X, y, query = data
+    expected = ndcg_score(y, X["a"], groups=query)
+    assert make_ndcg_scorer()(model, X, y, groups=query) == expected
+
+
+class Untyped(BaseEstimator):
+    """A classifier that does not say so, as those of mord, NGBoost and FLAML."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.model_ = LogisticRegression().fit(X, y)
+        return self
+
+    def predict(self, X):
+        return self.model_.predict(X)
+
+    def predict_proba(self, X):
+        return self.model_.predict_proba(X)
+
+
+def test_what_has_probabilities_of_several_classes_is_a_classifier(data):
+    X, y, query = data
+    model = Untyped().fit(X, y)
+    expected = ndcg_score(y, np.round(model.predict_proba(X) @ range(4), 12), groups=query)
+    assert expected != ndcg_score(y, model.predict(X), groups=query)
+    search = GridSearchCV(model, {}, cv=2, scoring="accuracy")
+    for classifier in (model, search, make_pipeline(StandardScaler(), model), GroupedRanker(model)):
+        found = make_ndcg_scorer()(classifier.fit(X, y), X, y, groups=query)
+        assert found == pytest.approx(expected, abs=1e-3)  # the scaler changes the fit a little
+
+
+def test_response_method_is_asked_for_where_probabilities_have_no_classes(data):
+    X, y, query = data
+    model = Untyped().fit(X, y > 1)
+    del model.classes_
+    expected = ndcg_score(y, model.predict(X), groups=query)
+    with pytest.warns(UserWarning, match="^Untyped has predict_proba but no classes_.*'predict'"):
+        assert make_ndcg_scorer()(model, X, y, groups=query) == expected
+    assert make_ndcg_scorer(response_method="predict")(model, X, y, groups=query) == expected
+    model.classes_ = None  # a regressor of AutoGluon
+    assert make_ndcg_scorer()(model, X, y, groups=query) == expected
+
+
+# --- expected gains that are equal in exact arithmetic
+
+
+def exact_gains(proba, gains, denominator=10**9):
+    """The rank of each row's expected gain, in fractions."""
+    gains = [Fraction(str(gain)) for gain in gains]
+    rows = [[Fraction(p).limit_denominator(denominator) for p in row] for row in proba.tolist()]
+    sums = [sum(p * gain for p, gain in zip(row, gains, strict=True)) for row in rows]
+    return np.unique(np.array(sums, dtype=object), return_inverse=True)[1]
+
+
+@pytest.mark.parametrize(
+    ("model", "denominator"),
+    [
+        (KNeighborsClassifier(5), 5),  # votes and leaves are fractions of small denominators
+        (RandomForestClassifier(10, max_depth=3, random_state=0), 10**9),
+        (DecisionTreeClassifier(max_depth=3), 10**9),
+        (GaussianNB(), None),  # whose probabilities are all distinct
+    ],
+    ids=lambda value: type(value).__name__,
+)
+@pytest.mark.parametrize("gain", ["linear", "exponential", [0, 0.1, 0.3, 0.7, 1.1]])
+def test_gains_that_are_equal_in_exact_arithmetic_tie(model, denominator, gain):
+    rng = np.random.default_rng(1)
+    query = np.repeat(np.arange(120), 6)
+    X = np.c_[rng.normal(size=(len(query), 3)), query]
+    y = np.clip(np.round(X[:, 0] + rng.normal(size=len(query)) + 1), 0, 4)
+    proba = model.fit(X[:420], y[:420]).predict_proba(X[420:])
+    X, y, query = X[420:], y[420:], query[420:]
+    gains = {"linear": range(5), "exponential": [0, 1, 3, 7, 15]}.get(str(gain), gain)
+    options = {"k": 5, "gain": gain, "undefined": 0.0}
+    if denominator is None:
+        exact = (proba.astype(np.longdouble) * gains).sum(axis=1)
+    else:
+        exact = exact_gains(proba, gains, denominator)
+        rounded = np.round(proba @ gains, 10)  # the line in docs/guide.md
+        by_guide = ndcg_score(y, rounded, groups=query, **options)
+    expected = ndcg_score(y, exact, groups=query, **options)
+    found = make_ndcg_scorer(group_by=3, **options)(model, X, y)
+    assert found == pytest.approx(expected, abs=1e-13)
+    assert denominator is None or by_guide == pytest.approx(expected, abs=1e-13)
+
+
+def test_equal_probabilities_stay_tied_in_any_number_of_rows():
+    """A matrix product may round equal rows differently."""
+    rng, model = np.random.default_rng(0), Given().fit(np.zeros((1, 7)))
+    model.classes_ = np.arange(7) / 10
+    for n in range(2, 40):
+        row = rng.random(7)
+        expected = (1 / np.log2(np.arange(2, n + 2))).mean()
+        found = ONE_RANKING(model, np.tile(row / row.sum(), (n, 1)), [1] + [0] * (n - 1))
+        assert found == pytest.approx(expected, rel=1e-13)
+
+
+@pytest.mark.parametrize("scale", [1, 0.125])
+def test_negative_gains_that_cancel_out_tie(scale):
+    proba = np.array([[0.1, 0.3, 0.2, 0.3, 0.1], [0, 0.3, 0.6, 0, 0.1], [0.3, 0.2, 0.1, 0.3, 0.1]])
+    gain, y = {i: scale * gain for i, gain in enumerate((-3, -1, 0, 1, 3))}, [0, 4, 2]
+    found = make_dcg_scorer(group_by=one_ranking, gain=gain)(Given().fit(proba), proba, y)
+    expected = dcg_score([y], [exact_gains(proba, gain.values())], gain=gain)
+    assert found == pytest.approx(expected, abs=1e-15)
+
+
+def test_equal_gains_close_to_the_highest_tie():
+    y, expected = [4, 0, 2], ndcg_score([[4, 0, 2]], [[1, 1, 0]])
+    for part in np.logspace(-7, -4, 50):
+        # the first two rows lack twice this part of the highest gain
+        proba = [[0, 0, 0, 2 * part, 1 - 2 * part], [0, 0, part, 0, 1 - part], [0.5, 0, 0, 0, 0.5]]
+        assert ONE_RANKING(Given().fit(proba), proba, y) == pytest.approx(expected, abs=1e-15)
+
+
+@pytest.mark.parametrize("model", [GaussianNB(), LogisticRegression(C=1e4, max_iter=10_000)])
+def test_certain_probabilities_of_a_binary_classifier_stay_apart(model):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    proba = model.fit(X, y).predict_proba(X)[:, 1]
+    assert np.count_nonzero(proba > 1 - 1e-12) > 20
+    relevance = X[:, 0].max() - X[:, 0]
+    expected = sklearn.metrics.ndcg_score([relevance], [proba])
+    assert ONE_RANKING(model, X, relevance) == pytest.approx(expected, abs=1e-12)
