@@ -212,6 +212,10 @@ def test_despine_removes_the_spines_above_and_on_the_right(make):
         assert spines["bottom"].get_visible()
 
 
+def test_name_none_has_no_legend():
+    assert NDCGDisplay(k=[1, 2], ndcg=np.ones(2)).plot().ax_.get_legend() is None
+
+
 def test_attributes_are_given_by_keyword():
     with pytest.raises(TypeError):
         NDCGDisplay([1], [1.0])
