@@ -178,45 +178,34 @@ def test_unanswered_queries_count_as_0_or_are_omitted():
 @pytest.mark.parametrize(
     ("k", "unjudged"), [(None, "zero"), (1, "zero"), (5, "zero"), (20, "zero"), (5, "omit")]
 )
-def test_compare_runs_has_the_values_of_pytrec_eval(seed, k, unjudged):
-    """Its option -J removes unjudged documents."""
+def test_compare_runs_has_the_values_and_means_of_pytrec_eval(seed, k, unjudged):
     pytrec_eval = pytest.importorskip("pytrec_eval")
     qrels, runs = judgements_and_runs(seed)
-    found = compare_runs(qrels, runs, k=k, unjudged=unjudged, undefined="omit", test="t")
-    nothing_relevant = [q for q, each in qrels.items() if max(each.values()) <= 0]
-    assert not set(found.labels) & set(nothing_relevant)
-    assert found.left_out == {"nothing judged": 1, "nothing relevant, or no weight": 3}
-    assert found.n_left_out == 1 + len(nothing_relevant)
-    name, flag = f"ndcg_cut.{k}" if k else "ndcg", unjudged == "omit"
+    options = CONVENTIONS["trec_eval"] | {"k": k, "unjudged": unjudged, "test": "t"}
+    complete = compare_runs(qrels, runs, **options)  # trec_eval -c
+    assert complete.labels.tolist() == sorted(qrels)
+    assert complete.left_out == {"nothing judged": 1}  # only in a run
+    common = compare_runs(qrels, runs, unanswered="omit", **options)
+    answered_by_all = set.intersection(set(qrels), *map(set, runs.values()))
+    assert set(common.labels) == answered_by_all
+    name, flag = f"ndcg_cut.{k}" if k else "ndcg", unjudged == "omit"  # trec_eval -J
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, {name}, judged_docs_only_flag=flag)
     for run_name, run in runs.items():
-        ours = by_label(found, run_name)
-        for query, values in evaluator.evaluate(run).items():
-            expected = values[name.replace(".", "_")]
-            assert ours.pop(query, 0.0) == pytest.approx(expected, abs=1e-12)
-        assert set(ours.values()) <= {0.0}  # queries that the run lacks
-
-
-@pytest.mark.parametrize("k", [None, 5])
-def test_unanswered_and_the_convention_of_trec_eval_give_its_means(k):
-    pytrec_eval = pytest.importorskip("pytrec_eval")
-    qrels, runs = judgements_and_runs(1)
-    name = f"ndcg_cut.{k}" if k else "ndcg"
-    answered_by_all = set.intersection(set(qrels), *map(set, runs.values()))
-    assert len(answered_by_all) < len(qrels)
-    options = {"k": k, "test": "t"} | CONVENTIONS["trec_eval"]
-    complete = compare_runs(qrels, runs, **options)  # trec_eval -c
-    common = compare_runs(qrels, runs, unanswered="omit", **options)
-    assert complete.n_queries == len(qrels)
-    assert complete.left_out == {"nothing judged": 1}  # only in a run
-    assert set(common.labels) == answered_by_all
-    for run_name, run in runs.items():
-        found = pytrec_eval.RelevanceEvaluator(qrels, {name}).evaluate(run)
+        found = evaluator.evaluate(run)
         theirs = {query: values[name.replace(".", "_")] for query, values in found.items()}
+        theirs = dict.fromkeys(qrels, 0.0) | theirs
+        assert by_label(complete, run_name) == pytest.approx(theirs, abs=1e-12)
         mean = sum(theirs.values()) / len(qrels)
         assert complete.ndcg[run_name] == pytest.approx(mean, abs=1e-12)
         mean = np.mean([theirs[query] for query in answered_by_all])
         assert common.ndcg[run_name] == pytest.approx(mean, abs=1e-12)
+
+
+def test_left_out_counts_queries_by_reason():
+    qrels, runs = judgements_and_runs(0)
+    found = compare_runs(qrels, runs, undefined="omit", test="t")
+    assert found.left_out == {"nothing judged": 1, "nothing relevant, or no weight": 3}
+    assert found.n_left_out == 4
 
 
 @pytest.mark.parametrize(

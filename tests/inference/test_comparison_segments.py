@@ -92,22 +92,3 @@ def test_segments_of_few_queries_are_warned_of_once(segments, first):
         found = compare_rankers(y, {"a": s, "b": -s}, segments=segments, test="t")
     assert len(caught) == 1
     assert [str(each) for each in found.by_segment] == sorted({*map(str, segments)})[:3]
-
-
-def test_segments_are_drawn_by_random_state():
-    y, s = matrices(40)
-    scores = {"a": s, "b": s + np.random.default_rng(0).normal(size=s.shape)}
-    first, again = (
-        compare_rankers(y, scores, segments=np.arange(40) % 2, random_state=0) for _ in range(2)
-    )
-    assert first.by_segment[0].pvalue == again.by_segment[0].pvalue
-    assert first.by_segment[0].pvalue != first.by_segment[1].pvalue
-
-
-def test_segments_that_share_a_query_are_refused():
-    y, s = (each.ravel() for each in matrices(40))
-    with pytest.raises(ValueError, match="40 queries have rows in more than one segment"):
-        compare_rankers(
-            y, {"a": s, "b": -s}, groups=np.repeat(np.arange(40), 12),
-            segments=np.tile(np.arange(12), 40),
-        )  # fmt: skip

@@ -193,40 +193,30 @@ def by_all_orders(y, s, k, **options):
     return ndcg_score(np.tile(y, (len(orders), 1)), ranked, k=k, **options)
 
 
-UNRETRIEVED = (
-    np.array([[3, 0, 1, 2, 0, 4], [1, 1, 0, 2, 0, 0], [0, 2, 0, 0, 1, 1]]),
-    np.array([
-        [0.1, -np.inf, 0.3, -np.inf, 0.2, -np.inf],
-        [-np.inf] * 6,  # nothing was retrieved: 0, by chance too
-        [0.5, 0.5, 0.1, 0.2, 0.7, 0.3],
-    ]),
-)  # fmt: skip
+Y_FEW = np.array([[3, 0, 1, 2, 0, 4], [1, 1, 0, 2, 0, 0], [0, 2, 0, 0, 1, 1]])
+UNRETRIEVED = np.array([
+    [0.1, -np.inf, 0.3, -np.inf, 0.2, -np.inf],
+    [-np.inf] * 6,  # nothing was retrieved: 0, by chance too
+    [0.5, 0.5, 0.1, 0.2, 0.7, 0.3],
+])  # fmt: skip
+PARTLY_JUDGED = np.array([[3, np.nan, 1, 2, np.nan, 0]] * 3)
 
 
-@pytest.mark.parametrize(
-    ("shape", "dtype"),
-    [("2-D", np.float64), ("1-D", np.float64), ("1-D", np.float32), ("1-D", np.longdouble)],
-)
-def test_chance_level_does_not_retrieve_what_the_ranker_did_not(shape, dtype):
-    y, s = UNRETRIEVED
-    expected = [
-        np.mean([by_all_orders(*each, k) for each in zip(y, s, strict=True)]) for k in (1, 3, 6)
-    ]
-    groups, s = None, s.astype(dtype)
-    if shape == "1-D":
-        order = np.random.default_rng(0).permutation(y.size)
-        groups, y, s = np.repeat([0, 1, 2], 6)[order], y.ravel()[order], s.ravel()[order]
-    display = from_predictions(y, s, groups=groups, k=[1, 3, 6], confidence_level=None)
-    assert display.chance_level == pytest.approx(expected, abs=1e-14)
-
-
-@pytest.mark.parametrize("unjudged", ["zero", "omit"])
-def test_chance_level_of_unjudged_and_unretrieved_documents(unjudged):
-    y, s = np.array([3, np.nan, 1, 2, np.nan, 0]), np.array([0.1, 0.2, 0.3, -np.inf, -np.inf, 0.5])
-    options = {"unjudged": unjudged, "gain": "exponential"}
-    expected = [by_all_orders(y, s, k, **options) for k in (1, 2, 6)]
-    found = from_predictions([y, y], [s, s], k=[1, 2, 6], confidence_level=None, **options)
-    assert found.chance_level == pytest.approx(expected, abs=1e-14)
+@pytest.mark.parametrize(("y", "dtype", "options"), [
+    (Y_FEW, np.float64, {}), (Y_FEW, np.float32, {}), (Y_FEW, np.longdouble, {}),
+    (PARTLY_JUDGED, float, {"unjudged": "zero", "gain": "exponential"}),
+    (PARTLY_JUDGED, float, {"unjudged": "omit", "gain": "exponential"}),
+])  # fmt: skip
+def test_chance_level_does_not_retrieve_what_the_ranker_did_not(y, dtype, options):
+    queries, s = zip(y, UNRETRIEVED, strict=True), UNRETRIEVED.astype(dtype)
+    of_each = [[by_all_orders(*query, k, **options) for k in (1, 3, 6)] for query in queries]
+    options |= {"k": [1, 3, 6], "confidence_level": None}
+    display = from_predictions(y, s, **options)
+    assert display.chance_level == pytest.approx(np.mean(of_each, axis=0), abs=1e-14)
+    order = np.random.default_rng(0).permutation(y.size)
+    groups = np.repeat([0, 1, 2], 6)[order]
+    display = from_predictions(y.ravel()[order], s.ravel()[order], groups=groups, **options)
+    assert display.chance_level == pytest.approx(np.mean(of_each, axis=0), abs=1e-14)
 
 
 # Estimators and cross-validation

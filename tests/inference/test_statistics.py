@@ -33,21 +33,6 @@ def test_a_heavy_query_does_not_merge_the_sums_of_the_others(heavy, seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n_queries", [50, 500])
-def test_coverage_of_the_bca_interval(n_queries):
-    """NDCG-like values of a skewed distribution, whose mean is known."""
-    rng, covered, n_sets = np.random.default_rng(0), 0, 20_000
-    ones, tails = np.ones(n_queries), np.array([0.025, 0.975])
-    for _ in range(n_sets):
-        values = rng.beta(4, 2, n_queries)
-        means = bootstrap_means(values, ones, 1999, rng)
-        low, high = np.quantile(means, bca_levels(tails, values.mean(), means, values, ones))
-        covered += low <= 4 / 6 <= high
-    print(f"BCa, {n_queries} queries: coverage {covered / n_sets:.4f}")
-    assert 0.93 <= covered / n_sets <= 0.97
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("n_queries", [20, 100])
 def test_false_positives_of_student_s_t_where_weights_are_uneven(n_queries):
     """The table in docs/design/evidence.md: our error and degrees of freedom, and alternatives."""
@@ -75,7 +60,7 @@ def test_false_positives_of_student_s_t_where_weights_are_uneven(n_queries):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n_queries", [20, 100])
+@pytest.mark.parametrize("n_queries", [20, 100, 500])
 def test_coverage_where_weights_are_uneven(n_queries):
     """The other table in docs/design/evidence.md."""
     rng, n_sets, tails = np.random.default_rng(0), 4000, np.array([0.025, 0.975])
@@ -95,17 +80,8 @@ def test_coverage_where_weights_are_uneven(n_queries):
             covered += [low <= 4 / 6 <= high for low, high in bounds]
         print(f"BCa, percentile, t, {n_queries} queries, sigma {sigma}:", 100 * covered / n_sets)
         assert 0.92 <= covered[-1] / n_sets <= 0.99
-
-
-@pytest.mark.slow
-def test_false_positives_of_the_permutation_test():
-    rng, n_sets = np.random.default_rng(0), 20_000
-    positives = 0
-    for _ in range(n_sets // 100):
-        d = rng.beta(4, 2, (100, 50)) - rng.beta(4, 2, (100, 50))
-        positives += (permutation_pvalues(d, np.ones(50), 1999, rng) <= 0.05).sum()
-    print(f"permutation test: {positives / n_sets:.4f} at 0.05")
-    assert 0.045 <= positives / n_sets <= 0.055
+        if sigma == 0 and n_queries > 20:
+            assert ((covered / n_sets >= 0.93) & (covered / n_sets <= 0.97)).all()
 
 
 # numbers of queries in 50 clusters
