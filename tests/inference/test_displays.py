@@ -7,10 +7,10 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import graded_rows, matrices, three_rankers
+from helpers import FirstColumn, graded_rows, matrices, three_rankers
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GroupKFold, TimeSeriesSplit, cross_validate
+from sklearn.model_selection import GroupKFold, cross_validate
 
 from sklearn_ndcg import NDCGDisplay, make_ndcg_scorer, ndcg_curve, ndcg_score
 from sklearn_ndcg.inference import ndcg_interval
@@ -35,13 +35,6 @@ def indexed_rows():
     """X with the ids in its index, y and the ids."""
     X, y, query = graded_rows(40, (2, 14), n_grades=5)
     return X.set_index(pd.Index(query, name="query")), y, query
-
-
-def cross_validated(X, y, query, cv=None):
-    return cross_validate(
-        Ridge(), X, y, groups=query, cv=cv or GroupKFold(4), return_estimator=True,
-        return_indices=True, scoring=make_ndcg_scorer(k=5, group_by="query"),
-    )  # fmt: skip
 
 
 # Curves and bands
@@ -126,6 +119,13 @@ def test_y_score_may_be_a_mapping_whose_rankers_are_as_alone():
     assert display.chance_level == pytest.approx(chance, abs=1e-15)
 
 
+def test_y_score_beside_2_d_y_true_is_one_ranker_even_as_a_table():
+    assert (
+        from_predictions(Y, pd.DataFrame(S), k=5).ndcg.tolist()
+        == ndcg_curve(Y, S, k=range(1, 6))[1].tolist()
+    )
+
+
 def test_y_score_of_one_ranker_in_a_mapping_is_a_list_of_one():
     display = from_predictions(Y, {"a": S}, confidence_level=None)
     assert (display.ndcg.shape, display.name, display.interval) == ((1, 12), ["a"], None)
@@ -142,11 +142,6 @@ def test_y_score_beside_1_d_y_true_may_be_a_table_and_groups_and_sample_weight_a
     assert display.name == ["a", "b"]
     for curve, name in zip(display.ndcg, scores, strict=True):
         assert curve.tolist() == ndcg_curve(y, scores[name], **options)[1].tolist()
-
-
-def test_y_score_beside_2_d_y_true_is_one_ranker_even_as_a_table():
-    table, array = (from_predictions(Y, s, k=5) for s in (pd.DataFrame(S), S))
-    assert table.ndcg.tolist() == array.ndcg.tolist()
 
 
 def test_undefined_queries_are_warned_of_once_for_all_rankers():
@@ -237,7 +232,10 @@ def test_from_estimator():
 @pytest.mark.parametrize("k", [None, [1, 3, 5]])
 def test_from_cv_results(k):
     X, y, query = indexed_rows()
-    cv_results = cross_validated(X, y, query)
+    cv_results = cross_validate(
+        Ridge(), X, y, groups=query, cv=GroupKFold(4), return_estimator=True, return_indices=True,
+        scoring=make_ndcg_scorer(k=5, group_by="query"),
+    )  # fmt: skip
     display = from_cv_results(cv_results, X, y, group_by="query", k=k, name="Ridge")
     assert display.ndcg.shape == (4, len(display.k))
     at_5 = display.ndcg[:, display.k.tolist().index(5)]
@@ -246,55 +244,41 @@ def test_from_cv_results(k):
     routed = from_cv_results(cv_results, X, y, groups=query, k=k)
     assert routed.ndcg.tolist() == display.ndcg.tolist()
     weighted = from_cv_results(cv_results, X, y, groups=query, k=k, sample_weight=query + 1)
-    for i, (model, rows) in enumerate(
-        zip(cv_results["estimator"], cv_results["indices"]["test"], strict=True)
-    ):
-        fold = (y[rows], model.predict(X.iloc[rows]))
-        options = {"groups": query[rows], "k": display.k}
-        _, expected = ndcg_curve(*fold, sample_weight=query[rows] + 1, **options)
-        assert weighted.ndcg[i, : len(expected)].tolist() == expected.tolist()
+    folds = zip(cv_results["estimator"], cv_results["indices"]["test"], strict=True)
+    for curve, (model, at) in zip(weighted.ndcg, folds, strict=True):
+        options = {"groups": query[at], "sample_weight": query[at] + 1, "k": display.k}
+        assert curve.tolist() == ndcg_curve(y[at], model.predict(X.iloc[at]), **options)[1].tolist()
+
+
+def results_of(*folds):
+    return {"estimator": [FirstColumn() for _ in folds], "indices": {"test": folds}}
 
 
 def test_from_cv_results_has_the_mean_chance_level_of_the_folds():
     X, y, query = indexed_rows()
     X["a"] = np.where(X["a"] < -0.5, -np.inf, X["a"])
-
-    class Model:
-        def predict(self, X):
-            return X["a"].to_numpy()
-
     folds = [np.flatnonzero(query % 2 == fold) for fold in (0, 1)]
-    cv_results = {"estimator": [Model(), Model()], "indices": {"test": folds}}
-    found = from_cv_results(cv_results, X, y, group_by="query", k=[5])
-    alone = [
-        from_predictions(y[rows], X["a"].iloc[rows], groups=query[rows], k=[5]) for rows in folds
-    ]
+    found = from_cv_results(results_of(*folds), X, y, groups=query, k=[5])
+    alone = [from_predictions(y[at], X["a"].iloc[at], groups=query[at], k=[5]) for at in folds]
     assert found.chance_level == pytest.approx(np.mean([each.chance_level for each in alone]))
 
 
 def test_from_cv_results_of_folds_whose_longest_queries_differ_ends_flat():
-    query = np.repeat([0, 1, 2, 3], [2, 2, 6, 6])
-    X = pd.DataFrame({"a": np.arange(16.0) % 5}, index=pd.Index(query, name="query"))
-    y, halves = np.arange(16) % 3, np.split(np.arange(16), [4])
-    cv_results = cross_validated(X, y, query, cv=[halves[::-1], halves])
-    display = from_cv_results(cv_results, X, y, group_by="query", k=None)
+    query, y = np.repeat([0, 1, 2, 3], [2, 2, 6, 6]), np.arange(16) % 3
+    folds = results_of(np.arange(4), np.arange(4, 16))
+    display = from_cv_results(folds, np.arange(16.0)[:, np.newaxis] % 5, y, groups=query)
     assert display.k.tolist() == [1, 2, 3, 4, 5, 6]
     assert (display.ndcg[0, 1:] == display.ndcg[0, 1]).all()
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("longer", ["X", "y", "both"])
-def test_from_cv_results_refuses_x_and_y_of_other_rows(longer):
-    X, y, query = indexed_rows()
-    n, cv = len(y) // 2, TimeSeriesSplit(3)  # whose first folds leave rows out
-    results = cross_validate(
-        Ridge(), X[:n], y[:n], cv=cv, return_estimator=True, return_indices=True, scoring="r2"
-    )
-    from_cv_results(results, X[:n], y[:n], groups=query[:n], k=2)
-    rows = [len(y) if longer in (name, "both") else n for name in ("X", "y")]
-    message = f"X and y must have the {n} rows of the folds, but have {rows}"
+@pytest.mark.parametrize("counts", [(9, 8), (8, 9), (9, 9)])
+def test_from_cv_results_refuses_x_and_y_of_other_rows(counts):
+    x, y, query = np.ones((9, 1)), np.ones(9), np.arange(9) // 2
+    results = results_of(np.arange(2, 8))  # no fold has the first rows
+    from_cv_results(results, x[:8], y[:8], groups=query[:8])
+    message = f"X and y must have the 8 rows of the folds, but have {[*counts]}"
     with pytest.raises(ValueError, match=re.escape(message)):
-        from_cv_results(results, X[: rows[0]], y[: rows[1]], groups=query)
+        from_cv_results(results, x[: counts[0]], y[: counts[1]], groups=query)
 
 
 def test_from_cv_results_needs_estimators_and_indices():
@@ -304,13 +288,14 @@ def test_from_cv_results_needs_estimators_and_indices():
 
 # What all constructors take
 
-X, ROWS, QUERY = indexed_rows()
-MODEL = Ridge().fit(X, ROWS)
-CV_RESULTS = {"estimator": [MODEL], "indices": {"test": [np.arange(len(ROWS))]}}
+X = S.reshape(-1, 1)
+ROWS, OF_ROWS = Y.ravel(), {"groups": np.repeat(np.arange(30), 12)}
 CONSTRUCTORS = {
     "from_predictions": lambda **o: from_predictions(Y, S, **o),
-    "from_estimator": lambda **o: NDCGDisplay.from_estimator(MODEL, X, ROWS, groups=QUERY, **o),
-    "from_cv_results": lambda **o: from_cv_results(CV_RESULTS, X, ROWS, groups=QUERY, **o),
+    "from_estimator": lambda **o: NDCGDisplay.from_estimator(
+        FirstColumn(), X, ROWS, **OF_ROWS, **o
+    ),
+    "from_cv_results": lambda **o: from_cv_results(results_of(range(360)), X, ROWS, **OF_ROWS, **o),
 }
 DRAWING = {
     "ax": 1, "curve_kwargs": {"color": "red"}, "plot_chance_level": True,

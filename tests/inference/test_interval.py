@@ -128,21 +128,6 @@ def test_n_resamples_may_be_2_and_too_few_for_bca():
         ndcg_interval(y, s, n_resamples=2, random_state=1)
 
 
-def test_groups_of_rows_in_any_order():
-    groups, order = np.repeat(np.arange(40), 12), np.random.default_rng(0).permutation(Y.size)
-    options = {"k": 3, "gain": "exponential", "random_state": 0, "n_resamples": 99}
-    found = ndcg_interval(Y.ravel()[order], S.ravel()[order], groups=groups[order], **options)
-    assert_same(found, ndcg_interval(Y, S, **options))
-
-
-@pytest.mark.filterwarnings("ignore:6 queries")
-def test_sample_weight_of_one_query_may_outweigh_all_others():
-    y, s = matrices(6)
-    weight = [1e20, 1, 1, 1, 1, 1]
-    found = ndcg_interval(y, s, sample_weight=weight, random_state=0, n_resamples=99)
-    assert found.ndcg == ndcg_score(y, s, sample_weight=weight)
-
-
 def test_undefined_queries_are_left_out_or_counted():
     y = np.r_[Y[:3], 0 * Y[:1], Y[4:]]
     left_out = ndcg_interval(y, S, undefined="omit", method="t")
@@ -301,15 +286,6 @@ def test_segments_of_rows_in_any_order_and_of_several_columns():
     assert frame.index.tolist() == found.segments
     assert frame[["low", "high"]].to_numpy().T.tolist() == [*map(list, found.confidence_interval)]
     assert frame["n_queries"].tolist() == found.n_queries.tolist() == [20] * 4
-
-
-@pytest.mark.parametrize("days", [
-    np.array(["2024-01-01", "2024-01-02"], dtype="datetime64[D]"),
-    pd.date_range("2020-01-01", periods=2, tz="Europe/Vienna"),
-])  # fmt: skip
-def test_segments_may_be_days(days):
-    found = ndcg_by_segment(Y, S, segments=days[np.arange(40) % 2], method="t")
-    assert found.segments == list(days)
 
 
 def test_random_state_of_segments_draws_each_from_a_generator_of_its_own():

@@ -81,13 +81,6 @@ def test_shapes_are_as_described(kind):
     assert shapes or kind in {NDCGInterval, QueryDifferences, sklearn_ndcg.QueryExplanation}
 
 
-def test_the_number_is_called_ndcg_in_each():
-    expected = sklearn_ndcg.ndcg_score(Y, S)
-    assert RESULTS[NDCGInterval].ndcg == expected
-    assert RESULTS[Comparison].ndcg["a"] == pytest.approx(expected, abs=1e-15)
-    assert RESULTS[sklearn_ndcg.Explanation].ndcg[0] == expected
-
-
 @pytest.mark.parametrize("kind", RESULTS)
 def test_results_print_and_are_copied_and_pickled(kind):
     result = RESULTS[kind]

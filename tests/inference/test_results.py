@@ -142,14 +142,6 @@ def test_rows_that_are_many_are_shown_from_the_first_and_from_the_last():
     assert len(found.to_frame()) == 41
 
 
-def test_df_counts_equal_queries_of_a_cluster_once():
-    clusters = np.repeat(np.arange(40), 5)
-    many = {name: np.repeat(s, 5, axis=0) for name, s in SCORES.items()}
-    clustered = compare_rankers(np.repeat(Y, 5, axis=0), many, clusters=clusters, test="t")
-    assert clustered.df == FOUND.df == 39
-    assert repr(clustered).startswith("200 queries in 40 clusters\n")
-
-
 def test_to_frame_of_rankers_and_queries():
     names = [f"q{i:02}" for i in range(40)]
     data = {(name, 1): each.ravel() for name, each in SCORES.items()}  # names may be tuples
