@@ -72,15 +72,7 @@ def test_test_permutation_of_random_assignments_is_near_that_of_scipy():
 
 
 # 1 / rank of each is a multiple of 1 / 720720
-NEAR_RANKS = [
-    (840, 858),
-    (910, 924),
-    (780, 792),
-    (924, 936),
-    (1001, 1008),
-    (1144, 1155),
-    (1155, 1170),
-]
+NEAR_RANKS = [(840, 858), (910, 924), (780, 792), (924, 936), (1001, 1008), (1144, 1155), (1155, 1170)]  # fmt: skip
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -14,28 +14,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:(Of|.* none of) the first documents"),
     pytest.mark.filterwarnings("ignore:.* judged queries"),
 ]
-N_QUERIES = 30
-
-
-def truths_and_lists(seed=0, n_rankers=3):
-    """Grades, and lists, some empty and some missing; keys in different orders."""
-    rng = np.random.default_rng(seed)
-    relevant, rankers = {}, {f"ranker {i}": {} for i in range(n_rankers)}
-    for query in rng.permutation(N_QUERIES).tolist():
-        documents = rng.permutation(25).tolist()
-        if query != 7:  # which nobody judged
-            graded = documents[: rng.integers(1, 12)]
-            relevant[f"q{query:02}"] = dict(
-                zip(graded, rng.integers(0, 4, len(graded)).tolist(), strict=True)
-            )
-        for lists in rankers.values():
-            length = rng.choice([0, 1, 3, 10, 25])
-            if rng.random() < 0.9:
-                lists[f"q{query:02}"] = rng.permutation(25)[:length].tolist()
-    for lists in rankers.values():
-        lists.pop("q07", None)
-    rankers["ranker 0"]["q07"] = documents[:3]
-    return relevant, rankers
 
 
 def judgements_and_runs(seed):
@@ -54,6 +32,15 @@ def judgements_and_runs(seed):
                 run[f"q{i:02}"] = dict(zip(ids, scores.tolist(), strict=True))
     runs["dense"]["nobody judged it"] = {"d00": 0.1}
     return qrels, runs
+
+
+def truths_and_lists(seed=0):
+    """Grades, and lists in the order of the runs, one of them empty."""
+    qrels, runs = judgements_and_runs(seed)
+    relevant = {query: {d: max(y, 0) for d, y in each.items()} for query, each in qrels.items()}
+    lists = {name: {query: [*each] for query, each in run.items()} for name, run in runs.items()}
+    lists["bm25"]["q07"] = []
+    return relevant, lists
 
 
 def by_label(found, name):
@@ -118,7 +105,7 @@ def per_query(queries):
 
 @pytest.mark.parametrize(("options", "gain", "has_clusters"), [
     ({"test": "t"}, {0: 1, 1: 2, 2: 3, 3: 5}, False),
-    ({"random_state": 3, "baseline": "ranker 1"}, "linear", False),
+    ({"random_state": 3, "baseline": "dense"}, "linear", False),
     ({"random_state": 0}, "exponential", True),
 ])  # fmt: skip
 def test_recommended_is_compared_on_the_union_of_all_lists_and_the_truth(
@@ -127,7 +114,10 @@ def test_recommended_is_compared_on_the_union_of_all_lists_and_the_truth(
     """Unjudged documents have no gain, even if documents of grade 0 have one."""
     relevant, rankers = truths_and_lists()
     rankers = {name: {q: each.get(q, []) for q in relevant} for name, each in rankers.items()}
-    frame, options = rows_of_all_lists(rankers, relevant), options | {"k": 8, "gain": gain}
+    frame, options = (
+        rows_of_all_lists(rankers, relevant),
+        options | {"k": 8, "gain": gain, "undefined": 0.0},
+    )
     ids = per_query(relevant) if has_clusters else {}
     expected = compare_rankers(
         frame["grade"], frame[list(rankers)], groups=frame["query"], unjudged="zero", **options,
@@ -137,17 +127,17 @@ def test_recommended_is_compared_on_the_union_of_all_lists_and_the_truth(
     assert repr(found) == repr(expected)
     assert found.labels.tolist() == expected.labels.tolist()
     assert found.pvalue == pytest.approx(expected.pvalue, rel=1e-12)
-    assert found.n_clusters == (13 if has_clusters else 29)
+    assert found.n_clusters == (13 if has_clusters else 24)
 
 
 def test_recommended_clusters_and_sample_weight_may_be_sequences():
     relevant, rankers = truths_and_lists()
     queries = sorted(relevant)
     rankers = {n: {q: each.get(q, []) for q in queries} for n, each in rankers.items()}
-    ids = per_query(queries)
-    expected = compare_lists(relevant, rankers, random_state=0, **ids)
+    ids, options = per_query(queries), {"random_state": 0, "undefined": 0.0}
+    expected = compare_lists(relevant, rankers, **ids, **options)
     rankers, ids = ({n: [*each.values()] for n, each in of.items()} for of in (rankers, ids))
-    found = compare_lists([relevant[q] for q in queries], rankers, random_state=0, **ids)
+    found = compare_lists([relevant[q] for q in queries], rankers, **ids, **options)
     assert [queries[i] for i in found.labels] == expected.labels.tolist()
     assert repr(found) == repr(expected)
 
@@ -307,11 +297,10 @@ def test_judged_of_0_is_warned_of():
 @pytest.mark.parametrize("k", [1, 5, None])
 def test_judged_is_that_of_ir_measures(k):
     measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
-    qrels, runs = judgements_and_runs(2)
-    # without ties, and without grades below 0, which are unjudged
-    qrels = {query: {d: max(y, 0) for d, y in each.items()} for query, each in qrels.items()}
+    qrels, lists = truths_and_lists(2)  # grades below 0 would be unjudged
     runs = {
-        n: {q: {d: -i for i, d in enumerate(e)} for q, e in run.items()} for n, run in runs.items()
+        name: {query: {d: -i for i, d in enumerate(ids)} for query, ids in each.items() if ids}
+        for name, each in lists.items()
     }
     found = compare_runs(qrels, runs, k=k, undefined=0, test="t")
     judged = measures.Judged if k is None else measures.Judged @ k

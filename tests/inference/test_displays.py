@@ -163,22 +163,6 @@ def test_y_score_and_name_that_do_not_fit_are_refused():
 # The chance level
 
 
-def test_chance_level_in_closed_form():
-    rng = np.random.default_rng(0)
-    q = np.repeat(np.arange(50), rng.integers(1, 300, 50))
-    y, s = rng.integers(0, 5, len(q)), rng.normal(size=len(q))
-    s[::7] = -np.inf
-    display = from_predictions(y, s, groups=q, k=[10], gain="exponential", undefined=0.0)
-    d, values = 1 / np.log2(np.arange(2, 12)), []
-    for query in range(50):
-        gains = np.sort(2.0 ** y[q == query] - 1)[::-1]
-        retrieved = 2.0 ** y[(q == query) & (s > -np.inf)] - 1
-        ideal = gains[:10] @ d[: len(gains)]
-        expected = retrieved.mean() * d[: len(retrieved)].sum() if len(retrieved) else 0
-        values.append(expected / ideal if ideal else 0)
-    assert display.chance_level[0] == pytest.approx(np.mean(values), abs=1e-14)
-
-
 def by_all_orders(y, s, k, **options):
     """Mean NDCG over all orders of the retrieved documents, of one query."""
     retrieved = np.flatnonzero(np.asarray(s) > -np.inf)

@@ -11,7 +11,6 @@ from sklearn_ndcg import NDCGDisplay, ndcg_samples
 from sklearn_ndcg.inference import (
     DifferenceDisplay,
     IntervalDisplay,
-    _drawing,
     compare_rankers,
     ndcg_by_segment,
     ndcg_interval,
@@ -19,7 +18,6 @@ from sklearn_ndcg.inference import (
 
 plt = pytest.importorskip("matplotlib.pyplot", reason="the extra `plot` is not installed")
 plt.switch_backend("agg")
-from matplotlib.colors import to_rgb  # noqa: E402
 
 from_comparison, from_result = DifferenceDisplay.from_comparison, IntervalDisplay.from_result
 Y, S = matrices(30)
@@ -85,18 +83,10 @@ def test_from_comparison_draws_the_differences_of_a_pair():
 
 
 def test_band_of_differences_does_not_change_the_colours_of_the_areas():
-    """The band is drawn first and is opaque; a pixel of an area inside it has the area's colour."""
-    comparison = compare_rankers(Y, {"a": S, "b": -S}, confidence_level=0.9, test="t")
-    display = from_comparison(comparison)
-    assert display.band_.get_zorder() < display.worse_.get_zorder()
+    display = from_comparison(compare_rankers(Y, {"a": S, "b": -S}, confidence_level=0.9, test="t"))
+    assert display.band_.get_zorder() < display.worse_.get_zorder() <= display.better_.get_zorder()
+    assert display.better_.get_alpha() is display.worse_.get_alpha() is None  # they are opaque
     assert legend(display)[-1] == "0.9 interval of the mean"
-    display.figure_.canvas.draw()
-    pixels = np.asarray(display.figure_.canvas.buffer_rgba())[..., :3]
-    low, high = corners(display)[:, 1]
-    assert low > 0
-    x, y = display.ax_.transData.transform((0.5, 0.8 * low + 0.2 * high)).astype(int)
-    color = np.rint(255 * np.array(to_rgb(_drawing.COLORS[0]))).tolist()
-    assert pixels[pixels.shape[0] - y, x].tolist() == color
 
 
 def test_pair_is_one_of_those_compared_and_by_default_the_only_one():

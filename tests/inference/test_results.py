@@ -5,7 +5,6 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 from helpers import matrices, three_rankers
-from scipy import stats
 
 from sklearn_ndcg import explain_difference, ndcg_samples
 from sklearn_ndcg.inference import compare_rankers, ndcg_by_segment, ndcg_interval
@@ -88,27 +87,14 @@ def test_results_are_compared_by_identity_and_cannot_be_changed(kind):
         setattr(one, next(iter(vars(one))), 0)
 
 
-def test_confidence_level_is_0_95_by_default_and_shown():
-    assert "0.95 interval" in repr(FOUND)
-    half = stats.t.ppf(0.975, FOUND.n_queries - 1) * FOUND.standard_error
-    assert FOUND.confidence_interval.low.tolist() == (FOUND.difference - half).tolist()
-
-
-def test_head_of_a_comparison_says_what_its_numbers_are_of():
+def test_comparison_prints_small_p_values_and_lines_of_80_characters():
     y, scores = three_rankers(400)
     scores = dict(zip("abc", scores.values(), strict=True))
     text = repr(compare_rankers(y, scores, test="t", margin=0.01))
-    head = " ".join(text.split("\n\n")[1].split())
-    assert head.startswith(
-        "Interval and verdict (margin 0.01): each pair alone. p (t, Holm): corrected for 3 pairs. "
-        "effect: mean / standard deviation of the differences. W/T/L: wins/ties/losses. difference"
-    )
+    assert "p (t, Holm): corrected for 3 pairs." in " ".join(text.split())
     assert max(map(len, text.splitlines())) <= 80
     assert "<0.0001" in text
     assert " 0.0000 " not in text
-    two = {name: scores[name] for name in "ab"}
-    head = "Interval: each pair alone. p (permutation, Holm): corrected for 1 pair.\n"
-    assert head in repr(compare_rankers(y, two, n_resamples=99))
 
 
 def test_names_that_are_long_are_cut_in_the_middle():
