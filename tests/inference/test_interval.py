@@ -236,12 +236,17 @@ def test_clusters_are_resampled_as_scipy_resamples_their_means(method, even):
     assert found.confidence_interval == pytest.approx(tuple(expected), rel=1e-12)
 
 
-def test_clusters_of_one_value_warn():
-    y = np.tile([[1, 0], [0, 1]], (12, 1))
-    s = np.tile([[2, 1]], (24, 1))
-    with pytest.warns(UserWarning, match="All 12 clusters have the NDCG 0.815"):
-        found = ndcg_interval(y, s, clusters=np.arange(24) // 2)
-    assert found.confidence_interval == (found.ndcg, found.ndcg)
+@pytest.mark.parametrize("clusters", [None, np.arange(24) // 2])
+def test_queries_and_clusters_of_one_value_are_warned_of(clusters):
+    y = np.tile([[1, 0], [0, 1]] if clusters is not None else [[0, 1]] * 2, (12, 1))
+    units = (
+        "12 clusters have the NDCG 0.815"
+        if clusters is not None
+        else "24 queries have the NDCG 0.63"
+    )
+    with pytest.warns(UserWarning, match=f"All {units}.*: the interval is a point"):
+        found = ndcg_interval(y, np.tile([[2, 1]], (24, 1)), clusters=clusters)
+    assert found.confidence_interval == pytest.approx((found.ndcg, found.ndcg), abs=1e-15)
 
 
 # Segments

@@ -14,6 +14,11 @@ from sklearn_ndcg.inference import compare_rankers, ndcg_interval
 Y, S = matrices()
 
 
+@pytest.mark.parametrize("state", [3, np.random.RandomState(3), np.random.default_rng(3), None])
+def test_random_state_may_be(state):
+    assert ndcg_interval(Y, S, random_state=state, n_resamples=99).n_queries == 40
+
+
 @pytest.mark.parametrize("data", [matrices(1), (np.zeros((20, 5)), np.ones((20, 5)))])
 def test_too_few_queries_are_refused(data):
     with pytest.raises(ValueError, match="At least 2 scored queries are needed"):
