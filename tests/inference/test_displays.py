@@ -58,14 +58,14 @@ def test_interval_at_each_k_is_that_of_ndcg_interval_by_t(monkeypatch, weights, 
     y, s = rng.integers(0, 3, len(groups)) * (groups > 3), rng.normal(size=len(groups)).round(1)
     weight = None if weights == "none" else WEIGHTS[weights][groups]
     options = {"groups": groups, "undefined": undefined, "sample_weight": weight}
-    display = from_predictions(y, s, confidence_level=0.9, **options)
-    assert display.confidence_level == 0.9
+    display = from_predictions(y, s, confidence_level=0.8, **options)
+    assert display.confidence_level == 0.8
     assert display.ndcg.tolist() == ndcg_curve(y, s, **options)[1].tolist()
     for k in (1, 7, 19, 20, 300):
-        by_t = ndcg_interval(y, s, k=k, method="t", confidence_level=0.9, **options)
+        by_t = ndcg_interval(y, s, k=k, method="t", confidence_level=0.8, **options)
         assert display.interval[:, k - 1] == pytest.approx(by_t.confidence_interval, abs=1e-12)
     monkeypatch.setattr("sklearn_ndcg._metrics.queries._VALUES_AT_A_TIME", 70)
-    in_blocks = from_predictions(y, s, confidence_level=0.9, **options)
+    in_blocks = from_predictions(y, s, confidence_level=0.8, **options)
     assert in_blocks.interval == pytest.approx(display.interval, abs=1e-12)
 
 
