@@ -1,6 +1,5 @@
 """Intervals of a mean, compared with SciPy and statsmodels."""
 
-import warnings
 from fractions import Fraction
 from inspect import signature
 
@@ -17,6 +16,7 @@ from sklearn_ndcg.inference._sample import Sample
 Y, S = matrices()
 # SciPy's name for it
 RNG = "rng" if "rng" in signature(stats.bootstrap).parameters else "random_state"
+every_method = pytest.mark.parametrize("method", ["BCa", "percentile", "t"])
 
 
 def bootstrap(values, weight, level=0.95, method="percentile", n_resamples=999):
@@ -34,86 +34,42 @@ def bootstrap(values, weight, level=0.95, method="percentile", n_resamples=999):
 @pytest.mark.parametrize("method", ["BCa", "percentile"])
 @pytest.mark.parametrize("level", [0.8, 0.95])
 @pytest.mark.parametrize("weight", [np.ones(40), np.random.default_rng(3).random(40)])
-def test_interval_is_that_of_scipy_for_the_same_resamples(method, level, weight):
-    y, s = matrices()
-    theirs = bootstrap(ndcg_samples(y, s, k=5), weight, level, method)
+def test_method_bootstrap_is_that_of_scipy_for_the_same_resamples(method, level, weight):
+    theirs = bootstrap(ndcg_samples(Y, S, k=5), weight, level, method)
     ours = ndcg_interval(
-        y, s, k=5, confidence_level=level, method=method, n_resamples=999, random_state=1,
+        Y, S, k=5, confidence_level=level, method=method, n_resamples=999, random_state=1,
         sample_weight=weight,
     )  # fmt: skip
     assert ours.confidence_interval == pytest.approx(tuple(theirs.confidence_interval), abs=1e-13)
     assert ours.standard_error == pytest.approx(theirs.standard_error, abs=1e-14)
-    assert ours.ndcg == ndcg_score(y, s, k=5, sample_weight=weight)
+    assert ours.ndcg == ndcg_score(Y, S, k=5, sample_weight=weight)
 
 
-def test_drawing_in_chunks_gives_the_same_resamples(monkeypatch):
-    y, s = matrices()
-    whole = ndcg_interval(y, s, n_resamples=200, random_state=1)
-    monkeypatch.setattr("sklearn_ndcg.inference._statistics._CHUNK", 130)
-    assert_same(ndcg_interval(y, s, n_resamples=200, random_state=1), whole)
+@pytest.mark.parametrize("level", [0.9, 0.95])
+@pytest.mark.parametrize("scale", [1, 0.3, 1e-300, 1e300])
+def test_method_t_of_equal_weights_is_that_of_scipy(scale, level):
+    values = ndcg_samples(Y, S)
+    weight = None if scale == 1 else np.full(40, scale)
+    found = ndcg_interval(Y, S, sample_weight=weight, method="t", confidence_level=level)
+    expected = stats.ttest_1samp(values, 0).confidence_interval(level)
+    assert found.confidence_interval == pytest.approx(tuple(expected), abs=1e-14)
+    assert found.standard_error == pytest.approx(stats.sem(values), rel=1e-14)
 
 
-def test_undefined_queries():
-    y, s = matrices()
-    y[3] = 0
-    left_out = ndcg_interval(y, s, undefined="omit", method="t")
-    assert (left_out.n_queries, left_out.n_left_out) == (39, 1)
-    assert left_out.ndcg == ndcg_score(y, s, undefined="omit")
-    counted = ndcg_interval(y, s, undefined=0.5, method="t")
-    assert (counted.n_queries, counted.n_left_out) == (40, 0)
-    assert "39 queries, 1 left out" in repr(left_out)
-    assert repr(counted).startswith(f"NDCG {counted.ndcg:.4f}, 0.95 interval [0.")
-
-
-def test_groups_and_other_options():
-    y, s = matrices()
-    flat = np.repeat(np.arange(40), 12)
-    order = np.random.default_rng(0).permutation(y.size)
-    found = ndcg_interval(
-        y.ravel()[order], s.ravel()[order], groups=flat[order], k=3, gain="exponential",
-        random_state=0,
-    )  # fmt: skip
-    assert_same(found, ndcg_interval(y, s, k=3, gain="exponential", random_state=0))
-
-
-def test_bounds_of_t_end_where_the_values_can():
+def test_method_t_ends_where_the_values_can():
     """NDCG is at most 1; the value of undefined queries may lie beyond."""
     y, s = [[2, 1, 0]] * 12 + [[0, 0, 0]] * 12, [[3, 2, 1]] * 24
     y[0] = [0, 0, 1]
-    with pytest.warns(UserWarning, match="undefined"):
-        low, high = ndcg_interval(y, s, method="t", confidence_level=1 - 1e-9).confidence_interval
-    assert (low, high) == (0, 1)
-    found = ndcg_interval(y, s, method="t", confidence_level=1 - 1e-9, undefined=3)
-    assert found.confidence_interval == (0, 3)
+    options = {"method": "t", "confidence_level": 1 - 1e-9}
+    assert ndcg_interval(y, s, undefined=0, **options).confidence_interval == (0, 1)
+    assert ndcg_interval(y, s, undefined=3, **options).confidence_interval == (0, 3)
     table = ndcg_by_segment(y[:12], s[:12], segments=[0] * 12, method="t")
     assert table.confidence_interval.high.tolist() == [1]
 
 
-def test_a_level_may_be_a_fraction():
-    y, s = matrices()
-    options = {"n_resamples": 99, "random_state": 0}
-    found = ndcg_interval(y, s, confidence_level=Fraction(1, 2), **options)
-    assert repr(found) == repr(ndcg_interval(y, s, confidence_level=0.5, **options))
-
-
-@pytest.mark.filterwarnings("ignore:6 queries")
-def test_one_query_may_outweigh_all_others():
-    y, s = matrices(6)
-    weight = [1e20, 1, 1, 1, 1, 1]
-    found = ndcg_interval(y, s, sample_weight=weight, random_state=0)
-    assert found.ndcg == ndcg_score(y, s, sample_weight=weight)
-
-
-def test_queries_of_one_value_warn():
-    y, _ = matrices()
-    with pytest.warns(UserWarning, match="All 40 queries have the NDCG 1: the interval is a point"):
-        found = ndcg_interval(y, y)
-    assert found.confidence_interval == (1, 1)
-
-
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(5))
 @pytest.mark.filterwarnings("ignore:8 queries")
-def test_rounding_does_not_decide_the_bias_of_bca(seed, kernels):
+def test_method_bca_has_a_bias_that_rounding_does_not_decide(seed, kernels):
     """Few different rational values, so that means are often equal: ties are counted exactly."""
     rng = np.random.default_rng(seed)
     y, s = rng.integers(0, 5, (8, 5)), rng.random((8, 5))
@@ -143,7 +99,7 @@ def test_rounding_does_not_decide_the_bias_of_bca(seed, kernels):
 
 
 @pytest.mark.parametrize("outlier", ["poor", "good"])
-def test_far_levels_of_bca_do_not_change_sides(outlier):
+def test_confidence_level_near_1_does_not_change_the_sides_of_bca(outlier):
     y, s = [[1, 0]] * 40, [[1, 0]] * 40
     s = np.negative(s) if outlier == "good" else np.array(s)
     s[0] *= -1  # one outlier gives the largest acceleration possible
@@ -152,13 +108,42 @@ def test_far_levels_of_bca_do_not_change_sides(outlier):
     assert found.confidence_interval.low < found.ndcg < found.confidence_interval.high
 
 
-@pytest.mark.parametrize("method", ["BCa", "percentile", "t"])
+def test_confidence_level_may_be_a_fraction():
+    options = {"n_resamples": 99, "random_state": 0}
+    found = ndcg_interval(Y, S, confidence_level=Fraction(1, 2), **options)
+    assert repr(found) == repr(ndcg_interval(Y, S, confidence_level=0.5, **options))
+
+
+def test_n_resamples_drawn_in_chunks_are_the_same(monkeypatch):
+    whole = ndcg_interval(Y, S, n_resamples=200, random_state=1)
+    monkeypatch.setattr("sklearn_ndcg.inference._statistics._CHUNK", 130)
+    assert_same(ndcg_interval(Y, S, n_resamples=200, random_state=1), whole)
+
+
+def test_n_resamples_may_be_2_and_too_few_for_bca():
+    y, s = matrices(30)
+    low, high = ndcg_interval(y, s, method="percentile", n_resamples=2).confidence_interval
+    assert 0 < low <= high < 1
+    with pytest.raises(ValueError, match="n_resamples is too small for method='BCa'"):
+        ndcg_interval(y, s, n_resamples=2, random_state=1)
+
+
+def test_undefined_queries_are_left_out_or_counted():
+    y = np.r_[Y[:3], 0 * Y[:1], Y[4:]]
+    left_out = ndcg_interval(y, S, undefined="omit", method="t")
+    assert (left_out.n_queries, left_out.n_left_out) == (39, 1)
+    assert left_out.ndcg == ndcg_score(y, S, undefined="omit")
+    counted = ndcg_interval(y, S, undefined=0.5, method="t")
+    assert (counted.n_queries, counted.n_left_out) == (40, 0)
+    assert "39 queries, 1 left out" in repr(left_out)
+    assert repr(counted).startswith(f"NDCG {counted.ndcg:.4f}, 0.95 interval [0.")
+
+
+@every_method
 @pytest.mark.parametrize("large", [1e100, -1e100])
-def test_a_large_replacement_does_not_overflow(method, large):
-    y, s = matrices()
-    y[:15] = 0
-    found = ndcg_interval(y, s, undefined=large, method=method, n_resamples=999,
-                          random_state=1)  # fmt: skip
+def test_undefined_that_is_large_does_not_overflow(method, large):
+    y = np.r_[0 * Y[:15], Y[15:]]
+    found = ndcg_interval(y, S, undefined=large, method=method, n_resamples=999, random_state=1)
     # the other values are negligible beside it
     values = np.r_[np.ones(15), np.zeros(25)]
     if method == "t":
@@ -169,25 +154,7 @@ def test_a_large_replacement_does_not_overflow(method, large):
     expected = sorted(large * bound for bound in low_high)
     assert found.confidence_interval == pytest.approx(tuple(expected), rel=1e-12)
     assert found.standard_error == pytest.approx(error * abs(large), rel=1e-12)
-    assert found.ndcg == ndcg_score(y, s, undefined=large)
-
-
-@pytest.mark.parametrize("too_large", [1e300, -1.7e308])
-def test_a_replacement_whose_square_overflows_is_refused(too_large):
-    with pytest.raises(ValueError, match="undefined must be.*up to 1e100"):
-        ndcg_interval(*matrices(), undefined=too_large)
-
-
-@pytest.mark.parametrize("level", [0.9, 0.95])
-@pytest.mark.parametrize("scale", [1, 0.3, 1e-300, 1e300])
-def test_student_s_t_of_equal_weights_is_that_of_scipy(scale, level):
-    y, s = matrices()
-    values = ndcg_samples(y, s)
-    weight = None if scale == 1 else np.full(40, scale)
-    found = ndcg_interval(y, s, sample_weight=weight, method="t", confidence_level=level)
-    expected = stats.ttest_1samp(values, 0).confidence_interval(level)
-    assert found.confidence_interval == pytest.approx(tuple(expected), abs=1e-14)
-    assert found.standard_error == pytest.approx(stats.sem(values), rel=1e-14)
+    assert found.ndcg == ndcg_score(y, S, undefined=large)
 
 
 BAD = {
@@ -201,27 +168,31 @@ BAD = {
     "state": ({"random_state": "a"}, ValueError, "random_state must be an int"),
     "option": ({"log_base": 2}, TypeError, "ndcg_interval has no option 'log_base'"),
     "cutoffs": ({"k": [1, 2]}, ValueError, "k must be an integer"),
+    "undefined": ({"undefined": 1e300}, ValueError, "undefined must be.*up to 1e100"),
+    "undefined below 0": ({"undefined": -1.7e308}, ValueError, "undefined must be.*up to 1e100"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_interval(case):
+def test_ndcg_interval_refuses(case):
     options, error, message = BAD[case]
     with pytest.raises(error, match=message):
         ndcg_interval(Y, S, **options)
 
 
+# Clusters
+
+
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("method", ["BCa", "percentile", "t"])
-def test_one_cluster_per_query_is_none(method, weighted):
-    y, s = matrices()
+@every_method
+def test_clusters_of_one_query_each_are_none(method, weighted):
     rng = np.random.default_rng(0)
     options = {"method": method, "n_resamples": 499, "random_state": 1, "k": 5}
     if weighted:
         options["sample_weight"] = rng.uniform(1, 2, 40)
-    expected = ndcg_interval(y, s, **options)
+    expected = ndcg_interval(Y, S, **options)
     assert expected.n_clusters == 40
-    assert_same(ndcg_interval(y, s, clusters=rng.permutation(40), **options), expected)
+    assert_same(ndcg_interval(Y, S, clusters=rng.permutation(40), **options), expected)
 
 
 def test_clusters_of_equal_size_are_as_in_every_cluster_robust_error():
@@ -241,17 +212,15 @@ def test_clusters_of_equal_size_are_as_in_every_cluster_robust_error():
 @pytest.mark.parametrize("even", [False, True])
 @pytest.mark.parametrize("method", ["BCa", "percentile"])
 def test_clusters_are_resampled_as_scipy_resamples_their_means(method, even):
-    y, s = matrices()
     c = np.arange(40) // 3 if even else users()
-    values = ndcg_samples(y, s)
+    values = ndcg_samples(Y, S)
     weight = np.bincount(c).astype(float)
     means = np.bincount(c, values) / weight
-
     theirs = bootstrap(means, weight)
-    found = ndcg_interval(y, s, clusters=c, method=method, n_resamples=999, random_state=1)
+    found = ndcg_interval(Y, S, clusters=c, method=method, n_resamples=999, random_state=1)
     assert found.standard_error == pytest.approx(theirs.standard_error, rel=1e-12)
     # normal quantiles, widened to those of t and by the ratio of jackknife to bootstrap
-    by_t = ndcg_interval(y, s, clusters=c, method="t")
+    by_t = ndcg_interval(Y, S, clusters=c, method="t")
     share = weight / weight.sum()
     degrees = 1 / (share**2).sum() - 1
     wider = max(by_t.standard_error / theirs.standard_error, 1)
@@ -267,47 +236,44 @@ def test_clusters_are_resampled_as_scipy_resamples_their_means(method, even):
     assert found.confidence_interval == pytest.approx(tuple(expected), rel=1e-12)
 
 
-def test_clusters_of_one_value_warn():
-    y = np.tile([[1, 0], [0, 1]], (12, 1))
-    s = np.tile([[2, 1]], (24, 1))
-    with pytest.warns(UserWarning, match="All 12 clusters have the NDCG 0.815"):
-        found = ndcg_interval(y, s, clusters=np.arange(24) // 2)
-    assert found.confidence_interval == (found.ndcg, found.ndcg)
+@pytest.mark.parametrize("clusters", [None, np.arange(24) // 2])
+def test_queries_and_clusters_of_one_value_are_warned_of(clusters):
+    y = np.tile([[1, 0], [0, 1]] if clusters is not None else [[0, 1]] * 2, (12, 1))
+    units = (
+        "12 clusters have the NDCG 0.815"
+        if clusters is not None
+        else "24 queries have the NDCG 0.63"
+    )
+    with pytest.warns(UserWarning, match=f"All {units}.*: the interval is a point"):
+        found = ndcg_interval(y, np.tile([[2, 1]], (24, 1)), clusters=clusters)
+    assert found.confidence_interval == pytest.approx((found.ndcg, found.ndcg), abs=1e-15)
 
 
-def test_two_resamples_are_enough_to_ask_for():
-    y, s = matrices(30)
-    low, high = ndcg_interval(y, s, method="percentile", n_resamples=2).confidence_interval
-    assert 0 < low <= high < 1
+# Segments
 
 
-@pytest.mark.parametrize("method", ["BCa", "percentile", "t"])
-@pytest.mark.parametrize("clustered", [False, True])
-def test_each_segment_has_the_interval_of_its_queries_alone(method, clustered):
+@pytest.mark.parametrize(
+    ("method", "clustered"), [("BCa", True), ("percentile", False), ("t", True)]
+)
+def test_segments_have_the_interval_of_their_queries_alone(method, clustered):
     y, s = matrices(90)
     y[:7] = 0  # undefined
     segment = np.array(["b", "a", "c"])[np.arange(90) % 3]
-    cluster = np.arange(90) // 5 if clustered else None
-    weight = np.arange(90) % 4
+    columns = {"sample_weight": np.arange(90) % 4}
+    if clustered:
+        columns["clusters"] = np.arange(90) // 5
     options = {"method": method, "n_resamples": 99, "random_state": 0, "undefined": "omit"}
-    found = ndcg_by_segment(
-        y, s, segments=segment, clusters=cluster, sample_weight=weight, **options
-    )
+    found = ndcg_by_segment(y, s, segments=segment, **columns, **options)
     assert found.segments == ["a", "b", "c"]
-    whole = ndcg_interval(y, s, clusters=cluster, sample_weight=weight, **options)
-    assert repr(found.overall) == repr(whole)
+    assert repr(found.overall) == repr(ndcg_interval(y, s, **columns, **options))
     for i, name in enumerate(found.segments):
-        rows = segment == name
-        alone = ndcg_interval(
-            y[rows], s[rows], clusters=None if cluster is None else cluster[rows],
-            sample_weight=weight[rows], **options,
-        )  # fmt: skip
+        own = {key: each[segment == name] for key, each in columns.items()}
+        alone = ndcg_interval(y[segment == name], s[segment == name], **own, **options)
         assert found.ndcg[i] == pytest.approx(alone.ndcg, abs=1e-15)
         assert found.confidence_interval.low[i] == pytest.approx(alone.confidence_interval.low)
         assert found.confidence_interval.high[i] == pytest.approx(alone.confidence_interval.high)
         assert found.standard_error[i] == pytest.approx(alone.standard_error)
-        assert found.n_queries[i] == alone.n_queries
-        assert found.n_left_out[i] == alone.n_left_out
+        assert (found.n_queries[i], found.n_left_out[i]) == (alone.n_queries, alone.n_left_out)
 
 
 def test_segments_of_rows_in_any_order_and_of_several_columns():
@@ -325,36 +291,25 @@ def test_segments_of_rows_in_any_order_and_of_several_columns():
     assert frame.index.tolist() == found.segments
     assert frame[["low", "high"]].to_numpy().T.tolist() == [*map(list, found.confidence_interval)]
     assert frame["n_queries"].tolist() == found.n_queries.tolist() == [20] * 4
-    dates = np.array(["2024-01-01", "2024-01-02"], dtype="datetime64[D]")[np.arange(80) % 2]
-    assert ndcg_by_segment(y, s, segments=dates, method="t").segments == sorted(set(dates))
-    days = pd.date_range("2020-01-01", periods=2, tz="Europe/Vienna")
-    found = ndcg_by_segment(y, s, segments=days[np.arange(80) % 2], method="t")
-    assert found.segments == list(days)
 
 
-def test_generators_of_one_seed_give_one_table():
+def test_random_state_of_segments_draws_each_from_a_generator_of_its_own():
+    """A segment does not depend on what was drawn before it, with bit generators too."""
     y, s = matrices(90)
-    segment = np.arange(90) % 3
+    segments = np.r_[np.zeros(20), np.ones(70)]
+    bits = np.random.PCG64
     tables = [
-        ndcg_by_segment(y, s, segments=segment, random_state=np.random.default_rng(0))
-        for _ in range(3)
-    ]
-    assert len({repr(each) for each in tables}) == 1
+        ndcg_by_segment(y[at:], s[at:], segments=segments[at:], random_state=state, n_resamples=99)
+        for at, state in (
+            (0, bits(0)), (0, np.random.Generator(bits(0))), (0, np.random.default_rng(0)), (10, bits(0)),
+        )
+    ]  # fmt: skip
+    first, *same, fewer = map(repr, tables)
+    assert same == [first, first]
+    assert fewer.splitlines()[2] == first.splitlines()[2]
 
 
-def test_bit_generators_are_as_their_generators():
-    """A segment does not depend on what was drawn before it."""
-    y, s = matrices(90)
-    options = {"segments": np.r_[np.zeros(20), np.ones(70)], "n_resamples": 99}
-    first = ndcg_by_segment(y, s, random_state=np.random.PCG64(0), **options)
-    generator = np.random.Generator(np.random.PCG64(0))
-    assert repr(ndcg_by_segment(y, s, random_state=generator, **options)) == repr(first)
-    options["segments"] = options["segments"][10:]
-    fewer = ndcg_by_segment(y[10:], s[10:], random_state=np.random.PCG64(0), **options)
-    assert repr(fewer).splitlines()[2] == repr(first).splitlines()[2]
-
-
-def test_the_time_of_segments_does_not_grow_with_queries_times_segments(monkeypatch):
+def test_segments_take_time_that_does_not_grow_with_queries_times_segments(monkeypatch):
     taken, take = [], Sample._take
 
     def recorded(sample, members):
@@ -366,21 +321,17 @@ def test_the_time_of_segments_does_not_grow_with_queries_times_segments(monkeypa
     segment = np.random.default_rng(0).permutation(np.arange(2000) // 20)
     table = ndcg_by_segment(y, s, segments=segment, method="t", undefined=0.0)
     assert sum(taken) == 2 * 2000  # all queries, and each in its segment
-    values = ndcg_samples(y, s, undefined=0.0)
-    expected = [values[segment == each].mean() for each in table.segments]
-    assert table.ndcg == pytest.approx(expected, abs=1e-15)
+    assert len(table.segments) == 100
 
 
 def test_segments_without_enough_queries():
     y, s = matrices(46)
     y[40] = y[44] = 0
     segment = np.r_[np.zeros(20), np.ones(20), 2, np.full(3, 3), 4, 5].astype(int)
-    with pytest.warns(
-        UserWarning, match="Intervals of 4 of the 6 segments, the first 2, are unreliable"
-    ) as caught:
+    message = "Intervals of 4 of the 6 segments, the first 2, are unreliable"
+    with pytest.warns(UserWarning, match=message) as caught:
         found = ndcg_by_segment(y, s, segments=segment, undefined="omit", random_state=0)
-    assert caught[0].filename == __file__
-    assert len(caught) == 1
+    assert [each.filename for each in caught] == [__file__]
     assert found.n_queries.tolist() == [20, 20, 0, 3, 0, 1]
     assert found.n_left_out.tolist() == [0, 0, 1, 0, 1, 0]
     assert np.isnan(found.ndcg).tolist() == [False, False, True, False, True, False]
@@ -390,40 +341,15 @@ def test_segments_without_enough_queries():
     assert shown == ["out", "0", "0", "1", "0", "1", "0", "2"]
 
 
-def test_a_query_in_two_segments_is_refused():
-    y, s = matrices()
-    message = "40 queries have rows in more than one segment: query 0 is in segments 0 and 11. Give"
-    with pytest.raises(ValueError, match=message):
-        ndcg_by_segment(
-            y.ravel(), s.ravel(), groups=np.repeat(np.arange(40), 12),
-            segments=np.tile(np.arange(12), 40),
-        )  # fmt: skip
-    with pytest.raises(ValueError, match="segments is None: pass one id per row"):
-        ndcg_by_segment(y, s, segments=None)
-    with pytest.raises(ValueError, match="segments has 40 missing ids"):
-        ndcg_by_segment(y, s, segments=np.full(40, np.nan))
-    with pytest.raises(TypeError, match="ndcg_by_segment has no option 'segment'"):
-        ndcg_by_segment(y, s, segments=np.arange(40), segment=1)
+SHARED = {"groups": np.repeat(np.arange(40), 12), "segments": np.tile(np.arange(12), 40)}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("n_queries", [100, 1000])
-def test_intervals_of_segments_cover_the_mean(n_queries):
-    """Four segments of uneven size; two documents have any NDCG from 1 / log2(3) to 1."""
-    rng, n_sets, least = np.random.default_rng(0), 2000, 1 / np.log2(3)
-    segment = np.repeat(np.arange(4), np.array([1, 2, 3, 4]) * n_queries // 10)
-    mean_value = least + (1 - least) * 4 / 6
-    covered = np.zeros(4)
-    for seed in range(n_sets):
-        value = least + (1 - least) * rng.beta(4, 2, n_queries)
-        y = np.column_stack([(value - least) / (1 - value * least), np.ones(n_queries)])
-        s = np.tile([2, 1], (n_queries, 1))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # few queries
-            low, high = ndcg_by_segment(
-                y, s, segments=segment, random_state=seed, n_resamples=999
-            ).confidence_interval
-        covered += (low <= mean_value) & (mean_value <= high)
-    print(f"{n_queries} queries in segments of 10 to 40%:", 100 * covered / n_sets)
-    assert (covered / n_sets > (0.85 if n_queries == 100 else 0.93)).all()
-    assert (covered / n_sets < 0.97).all()
+@pytest.mark.parametrize(("y", "s", "options", "error", "message"), [
+    (Y, S, {"segments": None}, ValueError, "segments is None: pass one id per row"),
+    (Y, S, {"segments": np.full(40, np.nan)}, ValueError, "segments has 40 missing ids"),
+    (Y, S, {"segments": np.arange(40), "segment": 1}, TypeError, "ndcg_by_segment has no option 'segment'"),
+    (Y.ravel(), S.ravel(), SHARED, ValueError, "40 queries have .* more than one segment: query 0 is in segments 0 and 11. Give"),
+])  # fmt: skip
+def test_ndcg_by_segment_refuses(y, s, options, error, message):
+    with pytest.raises(error, match=message):
+        ndcg_by_segment(y, s, **options)

@@ -15,24 +15,40 @@ Y, S = matrices()
 
 
 @pytest.mark.parametrize("state", [3, np.random.RandomState(3), np.random.default_rng(3), None])
-def test_random_states(state):
-    assert ndcg_interval(*matrices(), random_state=state).n_queries == 40
+def test_random_state_may_be(state):
+    assert ndcg_interval(Y, S, random_state=state, n_resamples=99).n_queries == 40
 
 
-def test_few_queries_warn():
-    with pytest.warns(UserWarning, match="9 queries") as one:
-        ndcg_interval(*matrices(9))
-    assert one[0].filename == __file__
-    with pytest.warns(UserWarning, match="9 queries"):
-        compare_rankers(matrices(9)[0], {"a": matrices(9)[1], "b": -matrices(9)[1]})
+@pytest.mark.parametrize("data", [matrices(1), (np.zeros((20, 5)), np.ones((20, 5)))])
+def test_too_few_queries_are_refused(data):
+    with pytest.raises(ValueError, match="At least 2 scored queries are needed"):
+        ndcg_interval(*data, undefined="omit")
+    with pytest.raises(ValueError, match="At least 2 scored queries"):
+        compare_rankers(data[0], {"a": data[1], "b": data[1]}, undefined="omit")
 
 
-def test_too_few_queries():
-    for data in (matrices(1), (np.zeros((20, 5)), matrices(20, n_documents=5)[1])):
-        with pytest.raises(ValueError, match="At least 2 scored queries are needed"):
-            ndcg_interval(*data, undefined="omit")
-        with pytest.raises(ValueError, match="At least 2 scored queries"):
-            compare_rankers(data[0], {"a": data[1], "b": data[1]}, undefined="omit")
+HEAVY, FEW = np.r_[1e4, np.ones(39)], np.maximum(np.arange(40) - 28, 0)
+WEAK = {
+    "queries": (9, {}, "9 queries: intervals and tests"),
+    "equal weights": (9, {"sample_weight": np.full(9, 0.1)}, "9 queries: intervals"),
+    "sample_weight": (40, {"sample_weight": HEAVY}, "40 queries with uneven weights have an effective number of 1.01"),
+    "clusters": (40, {"clusters": np.arange(40) % 8}, "40 queries in 8 clusters: intervals and tests .* below 10 clusters"),
+    "uneven clusters": (40, {"clusters": FEW}, "40 queries in 12 clusters with uneven sizes have an effective number of 1.88"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WEAK)
+def test_queries_clusters_and_sample_weight_that_are_worth_few_are_warned_of(case):
+    n, options, message = WEAK[case]
+    y, s = matrices(n)
+    for function, scores in ((ndcg_interval, s), (compare_rankers, {"a": s, "b": -s})):
+        with pytest.warns(UserWarning, match=message) as caught:
+            function(y, scores, n_resamples=99, random_state=0, **options)
+        assert [each.filename for each in caught] == [__file__]
+
+
+def test_sample_weight_of_ten_equal_queries_is_enough_although_it_rounds():
+    ndcg_interval(*matrices(10), sample_weight=np.full(10, 0.1), n_resamples=99)
 
 
 def weighted_t(values, weight):
@@ -70,7 +86,7 @@ WEIGHTS = {
 
 @pytest.mark.parametrize("weight", WEIGHTS.values(), ids=WEIGHTS)
 @pytest.mark.filterwarnings("ignore:20 queries")
-def test_student_s_t_of_a_weighted_mean_by_hand(weight):
+def test_sample_weight_in_student_s_t_by_hand(weight):
     y, s = matrices(20)
     center, error, _, degrees = weighted_t(ndcg_samples(y, s), weight)
     half = error * stats.t.ppf(0.95, degrees)
@@ -88,53 +104,17 @@ def test_student_s_t_of_a_weighted_mean_by_hand(weight):
     assert found.effect_size[0] == pytest.approx(effect, rel=1e-11)
 
 
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.filterwarnings("ignore:20 queries")
-def test_one_heavy_query_alone_is_not_evidence(seed):
-    y, scores = three_rankers(20, seed)
-    scores = {name: scores[name] for name in ("poor", "other")}  # hardly different
-    weight = np.r_[1e4, np.ones(19)]
-    by_t = compare_rankers(y, scores, test="t", sample_weight=weight)
-    by_permutation = compare_rankers(y, scores, sample_weight=weight, random_state=0)
-    assert by_permutation.pvalue[0] > 0.05
-    assert by_t.pvalue[0] > 0.05
-    # the table of the permutation test prints the interval of t
-    low, high = by_permutation.confidence_interval
-    assert low[0] < 0 < high[0]
-
-
-def test_queries_that_are_worth_few_by_their_weights_warn():
-    y, s = matrices()
-    weight = np.r_[1e4, np.ones(39)]
-    message = "40 queries with uneven weights have an effective number of 1.01"
-    with pytest.warns(UserWarning, match=message) as found:
-        ndcg_interval(y, s, sample_weight=weight)
-    assert found[0].filename == __file__
-    with pytest.warns(UserWarning, match=message) as found:
-        compare_rankers(y, {"a": s, "b": -s}, sample_weight=weight)
-    assert found[0].filename == __file__
-    # nine queries of equal weight are too few, ten are enough, also if their weights round
-    with pytest.warns(UserWarning, match="9 queries"):
-        ndcg_interval(*matrices(9), sample_weight=np.full(9, 0.1))
-    ndcg_interval(*matrices(10), sample_weight=np.full(10, 0.1))
-
-
-def test_the_weight_of_a_query_left_out_does_not_scale_the_others():
-    y, s = matrices()
-    y[0] = 0
-    found = ndcg_interval(
-        y, s, sample_weight=np.r_[1e200, np.ones(39)], undefined="omit", method="t"
-    )
-    expected = stats.ttest_1samp(ndcg_samples(y[1:], s[1:]), 0).confidence_interval()
+def test_sample_weight_of_a_query_left_out_does_not_scale_the_others():
+    y, weight = np.r_[0 * Y[:1], Y[1:]], np.r_[1e200, np.ones(39)]
+    found = ndcg_interval(y, S, sample_weight=weight, undefined="omit", method="t")
+    expected = stats.ttest_1samp(ndcg_samples(Y[1:], S[1:]), 0).confidence_interval()
     assert found.confidence_interval == pytest.approx(tuple(expected), abs=1e-15)
 
 
-def test_queries_without_weight_are_left_out():
-    y, s = matrices()
-    weight = np.r_[np.zeros(20), np.ones(20)]
-    found = ndcg_interval(y, s, sample_weight=weight, method="t")
+def test_sample_weight_of_0_leaves_queries_out():
+    found = ndcg_interval(Y, S, sample_weight=np.r_[np.zeros(20), np.ones(20)], method="t")
     assert (found.n_queries, found.n_left_out) == (20, 20)
-    expected = ndcg_interval(y[20:], s[20:], method="t")
+    expected = ndcg_interval(Y[20:], S[20:], method="t")
     assert found.confidence_interval == pytest.approx(expected.confidence_interval, abs=1e-14)
 
 
@@ -150,7 +130,7 @@ def crv3(values, weight, clusters):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_student_s_t_by_cluster_is_that_of_statsmodels(weighted):
+def test_clusters_in_student_s_t_are_those_of_statsmodels(weighted):
     y, scores = three_rankers(60)
     c = users(60, 15)
     weight = np.random.default_rng(2).uniform(0.5, 2, 60) if weighted else np.ones(60)
@@ -182,52 +162,38 @@ def test_student_s_t_by_cluster_is_that_of_statsmodels(weighted):
 
 
 def test_clusters_of_any_ids_and_rows_in_any_order():
-    y, s = matrices()
-    c = users()
-    expected = ndcg_interval(y, s, clusters=c, random_state=0)
+    options = {"n_resamples": 99, "random_state": 0}
+    expected = ndcg_interval(Y, S, clusters=users(), **options)
     assert repr(expected).endswith("40 queries in 14 clusters")
-    query, order = np.repeat(np.arange(40), 12), np.random.default_rng(0).permutation(480)
-    rows = {"y_true": y.ravel()[order], "y_score": s.ravel()[order], "groups": query[order]}
-    days = np.datetime64("2024-01-01") + c[query[order]]
-    for ids in (days, pd.Series(days), [f"user {i:02}" for i in c[query[order]]],
-                np.c_[c[query[order]] // 3, c[query[order]] % 3]):  # fmt: skip
-        assert_same(ndcg_interval(**rows, clusters=ids, random_state=0), expected)
+    order = np.random.default_rng(0).permutation(480)
+    query = np.repeat(np.arange(40), 12)[order]
+    rows, c = (
+        {"y_true": Y.ravel()[order], "y_score": S.ravel()[order], "groups": query},
+        users()[query],
+    )
+    days = np.datetime64("2024-01-01") + c
+    for ids in (days, pd.Series(days), [f"user {i:02}" for i in c], np.c_[c // 3, c % 3]):
+        assert_same(ndcg_interval(**rows, clusters=ids, **options), expected)
 
 
-def test_a_cluster_of_which_no_query_is_scored_is_not_counted():
-    y, s = matrices()
+def test_clusters_of_which_no_query_is_scored_are_not_counted():
     c = users()
-    y[c == 3] = 0
-    rest = c != 3
-    found = ndcg_interval(y, s, clusters=c, undefined="omit", random_state=0)
+    rest, options = c != 3, {"random_state": 0, "n_resamples": 99}
+    y = np.where(rest[:, np.newaxis], Y, 0)
+    found = ndcg_interval(y, S, clusters=c, undefined="omit", **options)
     assert found.n_clusters == 13
-    expected = ndcg_interval(y[rest], s[rest], clusters=c[rest], random_state=0)
+    expected = ndcg_interval(Y[rest], S[rest], clusters=c[rest], **options)
     assert found.confidence_interval == expected.confidence_interval
-    weighted = ndcg_interval(y, s, clusters=c, sample_weight=rest, undefined=0, random_state=0)
+    weighted = ndcg_interval(y, S, clusters=c, sample_weight=rest, undefined=0, **options)
     assert weighted.confidence_interval == expected.confidence_interval
 
 
-def test_omitted_rows_have_clusters_too():
-    y, s = matrices()
-    y = y.astype(float)
-    y[:, :3] = np.nan
+def test_clusters_of_rows_that_unjudged_omits():
+    y = np.where(np.arange(12) < 3, np.nan, Y)
     query, options = np.repeat(np.arange(40), 12), {"unjudged": "omit", "method": "t"}
-    expected = ndcg_interval(y, s, clusters=users(), **options)
-    found = ndcg_interval(
-        y.ravel(), s.ravel(), groups=query, clusters=users()[query], **options
-    )  # fmt: skip
-    assert_same(found, expected)
-
-
-def test_few_clusters_warn():
-    y, s = matrices()
-    message = "40 queries in 8 clusters: intervals and tests .* below 10 clusters"
-    with pytest.warns(UserWarning, match=message) as caught:
-        ndcg_interval(y, s, clusters=np.arange(40) % 8)
-    assert caught[0].filename == __file__
-    message = "40 queries in 12 clusters with uneven sizes have an effective number of 1.88"
-    with pytest.warns(UserWarning, match=message):
-        compare_rankers(y, {"a": s, "b": -s}, clusters=np.maximum(np.arange(40) - 28, 0))
+    rows = {"groups": query, "clusters": users()[query]}
+    found = ndcg_interval(y.ravel(), S.ravel(), **rows, **options)
+    assert_same(found, ndcg_interval(y, S, clusters=users(), **options))
 
 
 FLAT = {"y_true": Y.ravel(), "groups": np.repeat(np.arange(40), 12)}
@@ -243,7 +209,7 @@ BAD_CLUSTERS = {
 
 
 @pytest.mark.parametrize("case", BAD_CLUSTERS)
-def test_bad_clusters(case):
+def test_clusters_are_refused(case):
     clusters, error, message = BAD_CLUSTERS[case]
     with pytest.raises(error, match=message):
         ndcg_interval(**FLAT, y_score=S.ravel(), clusters=clusters)
@@ -251,7 +217,7 @@ def test_bad_clusters(case):
         compare_rankers(y_scores={"a": S.ravel(), "b": -S.ravel()}, **FLAT, clusters=clusters)
 
 
-def test_ids_and_clusters_in_another_order_are_refused():
+def test_groups_and_clusters_in_another_order_are_refused():
     scores = {"a": S.ravel(), "b": pd.Series(S.ravel())[::-1]}
     with pytest.raises(ValueError, match="y_score and groups have the same labels"):
         compare_rankers(FLAT["y_true"], scores, groups=pd.Series(FLAT["groups"]))

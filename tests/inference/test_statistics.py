@@ -18,8 +18,9 @@ from sklearn_ndcg.inference._statistics import (
 )
 
 
-@pytest.mark.parametrize("heavy", [1, 10**4, 10**9, 10**13, 10**16])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("heavy", "seed"), [(1, 0), (10**4, 1), (10**9, 2), (10**13, 3), (10**16, 4)]
+)
 def test_a_heavy_query_does_not_merge_the_sums_of_the_others(heavy, seed):
     rng = np.random.default_rng(seed)
     d = [
@@ -30,21 +31,6 @@ def test_a_heavy_query_does_not_merge_the_sums_of_the_others(heavy, seed):
     values = np.array([[float(each) for each in d]])
     found = permutation_pvalues(values, np.array(weight, dtype=float) / heavy, 10_000, rng)
     assert found[0] == exact_pvalue(d, weight)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n_queries", [50, 500])
-def test_coverage_of_the_bca_interval(n_queries):
-    """NDCG-like values of a skewed distribution, whose mean is known."""
-    rng, covered, n_sets = np.random.default_rng(0), 0, 20_000
-    ones, tails = np.ones(n_queries), np.array([0.025, 0.975])
-    for _ in range(n_sets):
-        values = rng.beta(4, 2, n_queries)
-        means = bootstrap_means(values, ones, 1999, rng)
-        low, high = np.quantile(means, bca_levels(tails, values.mean(), means, values, ones))
-        covered += low <= 4 / 6 <= high
-    print(f"BCa, {n_queries} queries: coverage {covered / n_sets:.4f}")
-    assert 0.93 <= covered / n_sets <= 0.97
 
 
 @pytest.mark.slow
@@ -75,9 +61,9 @@ def test_false_positives_of_student_s_t_where_weights_are_uneven(n_queries):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n_queries", [20, 100])
+@pytest.mark.parametrize("n_queries", [20, 50, 100, 500])
 def test_coverage_where_weights_are_uneven(n_queries):
-    """The other table in docs/design/evidence.md."""
+    """The other table in docs/design/evidence.md, and BCa with equal weights."""
     rng, n_sets, tails = np.random.default_rng(0), 4000, np.array([0.025, 0.975])
     for sigma in range(4):
         covered = np.zeros(3)
@@ -95,6 +81,8 @@ def test_coverage_where_weights_are_uneven(n_queries):
             covered += [low <= 4 / 6 <= high for low, high in bounds]
         print(f"BCa, percentile, t, {n_queries} queries, sigma {sigma}:", 100 * covered / n_sets)
         assert 0.92 <= covered[-1] / n_sets <= 0.99
+        if sigma == 0 and n_queries > 20:
+            assert ((covered / n_sets >= 0.93) & (covered / n_sets <= 0.97)).all()
 
 
 @pytest.mark.slow
