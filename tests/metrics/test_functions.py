@@ -45,15 +45,12 @@ def small_query(draw):
 )
 def test_equals_exact_mean_over_all_permutations(query, k, ties, discount):
     gains, scores = query
-    groups = [0] * len(gains)
-    weights = DISCOUNTS[discount]
-    expected = exact_dcg(gains, scores, k, weights, ties)
-    options = {"groups": groups, "k": k, "ties": ties, "discount": discount}
+    options = {"groups": [0] * len(gains), "k": k, "ties": ties, "discount": discount}
+    expected = exact_dcg(gains, scores, k, DISCOUNTS[discount], ties)
     np.testing.assert_allclose(dcg_samples(gains, scores, **options), expected, rtol=1e-14)
-    ideal = exact_ideal(gains, k, weights)
-    expected = expected / ideal if ideal else -7
+    ideal = exact_ideal(gains, k, DISCOUNTS[discount])
     got = ndcg_samples(gains, scores, **options, undefined=-7)
-    np.testing.assert_allclose(got, expected, rtol=1e-14)
+    np.testing.assert_allclose(got, expected / ideal if ideal else -7, rtol=1e-14)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -76,8 +73,9 @@ def test_grouped_equals_padded(ties, k):
         padded_true[row, : len(rows)] = y_true[rows]
         padded_score[row, : len(rows)] = y_score[rows]
     options = {"ties": ties, "k": k, "undefined": 0}
+    expected = ndcg_samples(padded_true, padded_score, **options)
     got = ndcg_samples(y_true, y_score, groups=groups, **options)
-    np.testing.assert_allclose(got, ndcg_samples(padded_true, padded_score, **options), rtol=1e-14)
+    np.testing.assert_allclose(got, expected, rtol=1e-14)
 
 
 @pytest.mark.parametrize("block", [1, 7, 64])
@@ -164,22 +162,17 @@ def test_relevant_but_nothing_retrieved_is_zero_not_undefined():
         assert got.tolist() == [0, 1]
 
 
-def test_unjudged_documents():
-    y_true, y_score = [np.nan, 2, 0, np.nan, 1], [5, 4, 3, 2, 1]
-    groups = [1] * 5
-    zero = 2 / log2(3) + 1 / log2(6)
-    omit = 2 + 1 / 2
-    ideal = 2 + 1 / log2(3)
-    for unjudged, dcg in (("zero", zero), ("omit", omit)):
-        options = {"groups": groups, "unjudged": unjudged}
+def test_unjudged_documents_have_no_gain_or_no_rank():
+    y_true, y_score = [[np.nan, 2, 0, np.nan, 1]], [[5, 4, 3, 2, 1]]
+    for unjudged, dcg in (
+        ("zero", 3 / log2(3) + 1 / 2 + 2 / log2(6)),
+        ("omit", 3 + 1 / log2(3) + 1),
+    ):
+        # not the gain of the grade 0
+        options = {"unjudged": unjudged, "gain": lambda y: y + 1}
         assert dcg_score(y_true, y_score, **options) == pytest.approx(dcg, rel=1e-15)
-        assert ndcg_score(y_true, y_score, **options) == pytest.approx(dcg / ideal, rel=1e-15)
-        dense = ndcg_score([y_true], [y_score], unjudged=unjudged)
-        assert dense == pytest.approx(dcg / ideal, rel=1e-15)
-    # the gain is 0, not the gain of grade 0
-    shifted = {"groups": groups, "gain": lambda y: y + 1, "unjudged": "zero"}
-    expected = 3 / log2(3) + 1 / 2 + 2 / log2(6)
-    assert dcg_score(y_true, y_score, **shifted) == pytest.approx(expected, rel=1e-15)
+        value = ndcg_score(y_true, y_score, **options)
+        assert value == pytest.approx(dcg / (3 + 2 / log2(3) + 1 / 2), rel=1e-15)
 
 
 def test_retrieved_is_counted_after_omission():
@@ -190,38 +183,36 @@ def test_retrieved_is_counted_after_omission():
     assert got == pytest.approx((1 / 2) / (1 + 1 / log2(3)), rel=1e-15)
 
 
-@pytest.mark.parametrize(
-    "y_score",
-    [
-        lambda rng: rng.normal(size=500).astype(np.longdouble) / 3,
-        lambda rng: rng.integers(0, 9, 500).astype(np.longdouble) / 3,
-        lambda rng: 1 + rng.integers(0, 9, 500) * np.finfo(np.longdouble).eps,
-        lambda rng: rng.choice([-0.0, 0.0, 1, -np.inf, np.finfo(np.longdouble).tiny], 500),
-        lambda rng: rng.choice([1, np.finfo(np.longdouble).max, np.finfo(np.longdouble).min], 500),
-        lambda rng: np.where(rng.random(500) < 0.5, -np.inf, np.finfo(np.longdouble).min),
-        lambda rng: 2**53 + rng.integers(0, 9, 500),
-        lambda rng: -(2**53) - rng.integers(0, 9, 500),
-        lambda rng: 2**62 + rng.integers(0, 9, 500),
-        lambda rng: pd.Series(2**62 + rng.integers(0, 9, 500), dtype="Int64"),
-        lambda rng: rng.integers(2**63, 2**63 + 3000, 500, dtype=np.uint64),
-        lambda rng: rng.integers(-(2**63), 2**63 - 1, 500),
-    ],
-)
-def test_wide_scores_keep_their_order_and_ties(y_score):
+EPS, LARGEST = np.finfo(np.longdouble).eps, np.finfo(np.longdouble).max
+WIDE_SCORES = {
+    "long doubles": lambda rng: rng.normal(size=500).astype(np.longdouble) / 3,
+    "tied long doubles": lambda rng: rng.integers(0, 9, 500).astype(np.longdouble) / 3,
+    "near ties": lambda rng: 1 + rng.integers(0, 9, 500) * EPS,
+    "tiny": lambda rng: rng.choice([-0.0, 0.0, 1, -INF, np.finfo(np.longdouble).tiny], 500),
+    "beyond float64": lambda rng: rng.choice([1, LARGEST, -LARGEST, -INF], 500),
+    "2**53": lambda rng: 2**53 + rng.integers(0, 9, 500),
+    "-2**53": lambda rng: -(2**53) - rng.integers(0, 9, 500),
+    "2**62": lambda rng: 2**62 + rng.integers(0, 9, 500),
+    "nullable": lambda rng: pd.Series(2**62 + rng.integers(0, 9, 500), dtype="Int64"),
+    "uint64": lambda rng: rng.integers(2**63, 2**63 + 3000, 500, dtype=np.uint64),
+    "int64": lambda rng: rng.integers(-(2**63), 2**63 - 1, 500),
+}
+
+
+@pytest.mark.parametrize("kind", WIDE_SCORES)
+def test_wide_scores_keep_their_order_and_ties(kind):
     rng = np.random.default_rng(0)
-    y_score = y_score(rng)
+    y_score = WIDE_SCORES[kind](rng)
     y_true, groups = rng.random(500), np.repeat(np.arange(20), 25)
     values = np.asarray(y_score)
-    _, ranks = np.unique(values, return_inverse=True)
-    ranks = np.where(values == -np.inf, -np.inf, ranks)
+    ranks = np.where(values == -INF, -INF, np.unique(values, return_inverse=True)[1])
     expected = dcg_samples(y_true, ranks, groups=groups)
     np.testing.assert_array_equal(dcg_samples(y_true, y_score, groups=groups), expected)
 
 
 def test_returns():
-    value = ndcg_score([1, 0], [1, 2], groups=[1, 1])
-    assert type(value) is float
-    assert type(dcg_score([1, 0], [1, 2], groups=[1, 1])) is float
+    for function in (ndcg_score, dcg_score):
+        assert type(function([1, 0], [1, 2], groups=[1, 1])) is float
     assert ndcg_samples([[1, 0]] * 3, [[1, 2]] * 3).shape == (3,)
 
 
