@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from scipy import sparse
 
@@ -75,27 +74,17 @@ DATA = {
     "masked scores": (Y, np.ma.array(S, mask=[1, 1, 0, 0]), {"groups": G}, "y_score.*2 masked"),
     "NaN relevance": ([1, NAN, NAN, 0], S, {"groups": G},
                       "y_true has 2 NaN, the first at index 1.*'zero'.*'omit'"),
-    "null relevance": (pl.Series([1, None, 0, 0]), S, {"groups": G}, "y_true.*1 NaN"),
     "infinite relevance": ([1, INF, 0, 0], S, {"groups": G}, "y_true must be finite.*index 1"),
-    "-inf relevance": ([1, 0, -INF, 0], S, {"groups": G}, "y_true must be finite.*index 2"),
     "inf beside NaN": ([NAN, INF, 0, 0], S, {"groups": G, "unjudged": "omit"}, "y_true must be finite"),
     "NaN score": (Y, [NAN, 1, NAN, 1], {"groups": G}, "y_score.*found 2 NaN or .inf.*index 0"),
     "+inf score": (Y, [1, 2, 3, INF], {"groups": G}, "y_score.*1 NaN or .inf, at index 3"),
-    "missing score": (Y, pd.Series([1, None, 2, 3], dtype="Int64"), {"groups": G}, "y_score.*NaN"),
     "overflow": ([1e308] * 4, S, {"groups": [1] * 4}, "y_true.*more than a float64 holds.*first 1"),
     "exponential overflow": ([1, 1024, 0, 0], S, {"groups": G, "gain": "exponential"},
                              r"gain must be finite.*index 1.*y_true is 1024"),
     "groups of another length": (Y, S, {"groups": [1, 2]}, "groups must have one id.*4 rows.*got 2"),
     "sizes": (Y, S, {"groups": [4, 0]}, r"got 2.*look like group sizes.*np\.repeat\(np\.arange"),
     "NaN id": (Y, S, {"groups": [1, NAN, NAN, 2]}, "groups has 2 missing ids, the first at index 1"),
-    "NaN id in an array": (Y, S, {"groups": np.array([1, NAN, 1, 2])}, "groups.*1 missing id.*index 1"),
-    "None id": (Y, S, {"groups": ["a", None, "a", "b"]}, "groups.*1 missing id.*index 1"),
-    "pandas NA id": (Y, S, {"groups": pd.array(["a", "b", None, "b"], dtype="string")},
-                     "groups.*1 missing id, at index 2"),
-    "polars null id": (Y, S, {"groups": pl.Series(["a", None, "b", "b"])}, "groups.*1 missing id"),
-    "missing category": (Y, S, {"groups": pd.Categorical(["a", None, "b", "b"])}, "groups.*1 missing"),
     "NaT id": (Y, S, {"groups": np.array(["2026-01-01", "NaT"] * 2, "M8[D]")}, "groups.*2 missing id"),
-    "NaT id in a list": (Y, S, {"groups": [pd.NaT, pd.Timestamp(0)] * 2}, "groups.*2 missing id"),
     "masked ids": (Y, S, {"groups": np.ma.array(G, mask=[1, 0, 0, 0])}, "groups is a masked.*1 masked"),
     "mixed ids": (Y, S, {"groups": [1, "1", 2, "2"]}, r"groups must be ids of one type.*int, str.*str\(id\)"),
     "unhashable ids": (Y, S, {"groups": [[1], [1], [2], [2]]}, "groups must be ids that can be hashed"),
@@ -107,24 +96,19 @@ DATA = {
     "text in an array": (np.array(list("abcd")), S, {"groups": G}, "y_true.*'a'.*dict from word to grade"),
     "gain of text": (Y, S, {"groups": G, "gain": lambda y: y.astype(str)}, "gain must return"),
     "wide discount": (Y, S, {"groups": G, "discount": lambda r: WIDE / r}, "discount must be finite"),
-    "missing part of an id": (Y, S, {"groups": [(1, None), (1, 2), (1, 2), (1, 2)]}, "groups.*1 missing id"),
     "missing part of an index": (Y, S, {"groups": pd.MultiIndex.from_arrays([[1, 1, 2, 2], [NAN, 1, 1, 1]])},
                                  "groups.*1 missing id.*index 0"),
     "keys that are one float": (Y, S, {"groups": G, "gain": {2**53: 1, 2**53 + 1: 5}}, "keys of gain must differ"),
     "discount of 0": (Y, S, {"groups": G, "discount": lambda r: r * 0}, "above 0 at rank 1.*0.0 at rank 1"),
-    "too many ids": (Y, S, {"groups": [*G, 2]}, "groups must have one id for each of the 4 rows, got 5"),
-    "list with None": ([1, None, 0, 0], S, {"groups": G}, "y_true.*1 NaN, at index 1"),
     "name of a column": (Y, S, {"groups": "qid"}, "groups must be 1-D.*got str.*not its name"),
     "gain keys": (Y, S, {"groups": G, "gain": {"a": 1}}, "keys of gain must be finite numbers"),
     "gain values": (Y, S, {"groups": G, "gain": {1: "a"}}, "gain must be finite numbers"),
     "short table": (Y, S, {"groups": G, "gain": [0, 1]}, r"no entry for 1 value of y_true, the first 2.0.*\[0.0, 1.0\]"),
     "table for fractions": ([1, 0.5, 0, 0], S, {"groups": G, "gain": [0, 1]}, "no entry for 1 value.*0.5"),
     "missing grade": (Y, S, {"groups": G, "gain": {0: 0, 1: 1}}, r"no entry for 1 value.*2.0.*\[0.0, 1.0\]"),
-    "missing grades": (Y, S, {"groups": G, "gain": {0: 0}}, r"no entry for 2 values of y_true, the first 1.0"),
     "gain of one number": (Y, S, {"groups": G, "gain": np.sum}, r"gain must return.*4 relevance.*sum.*\(\)"),
     "gain that is NaN": (Y, S, {"groups": G, "gain": lambda y: y * NAN}, "gain must be finite.*4 document"),
     "rising discount": (Y, S, {"groups": G, "discount": lambda r: r}, "discount must be finite.*2.0 at rank 2"),
-    "negative discount": (Y, S, {"groups": G, "discount": lambda r: -r}, "discount must be.*-1.0 at rank 1"),
     "NaN discount": (Y, S, {"groups": G, "discount": lambda r: r * NAN}, "discount must be.*nan at rank 1"),
     "short discount": (Y, S, {"groups": G, "discount": lambda r: 1 / r[:1]}, r"discount must return.*shape \(1,\)"),
     "two rules for ties": (Y, S, {"groups": G, "ties": "best", "ignore_ties": True}, "ignore_ties=True.*'best'"),
@@ -232,8 +216,6 @@ def test_bad_sample_weight(weight, words, function):
 def test_bad_sample_weight_of_queries():
     with pytest.raises(ValueError, match=r"sample_weight.*the 1 rows.*\(4,\)"):
         ndcg_score([Y], [S], sample_weight=[1] * 4)
-    with pytest.raises(ValueError, match="sample_weight .*found -1"):
-        ndcg_score([Y], [S], sample_weight=[-1])
     options = {"groups": G, "unjudged": "omit", "sample_weight": [1, 0, 0, 0]}
     with pytest.raises(ValueError, match="sample_weight is 0 for every query"):
         ndcg_score([NAN, 1, 1, 0], S, **options)
