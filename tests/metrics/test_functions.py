@@ -61,23 +61,6 @@ def test_ragged_queries_equal_a_loop(seed, k):
     np.testing.assert_allclose(got, loop_ndcg(y_true, y_score, groups, k), rtol=1e-14)
 
 
-@pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
-@pytest.mark.parametrize("k", [None, 1, 5, 100])
-def test_grouped_equals_padded(ties, k):
-    """A padded document is one that was not retrieved and is not relevant."""
-    y_true, y_score, groups = ragged_rows(0)
-    queries = np.unique(groups)
-    padded_true, padded_score = np.zeros((len(queries), 50)), np.full((len(queries), 50), -INF)
-    for row, query in enumerate(queries):
-        rows = np.flatnonzero(groups == query)
-        padded_true[row, : len(rows)] = y_true[rows]
-        padded_score[row, : len(rows)] = y_score[rows]
-    options = {"ties": ties, "k": k, "undefined": 0}
-    expected = ndcg_samples(padded_true, padded_score, **options)
-    got = ndcg_samples(y_true, y_score, groups=groups, **options)
-    np.testing.assert_allclose(got, expected, rtol=1e-14)
-
-
 @pytest.mark.parametrize("block", [1, 7, 64])
 @pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
 def test_blocks_of_any_size_give_the_same_bits(monkeypatch, block, ties):

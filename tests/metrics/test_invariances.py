@@ -166,6 +166,25 @@ def test_cutoffs_past_the_longest_query(data):
             np.testing.assert_array_equal(function(y_true, y_score, groups=groups, k=k), expected)
 
 
+@settings(max_examples=examples(50), deadline=None)
+@given(rows())
+def test_choices_that_make_no_difference(data):
+    """Gain if grades are 0 or 1, ties if scores differ, undefined if none is, discount at k=1."""
+    y_true, y_score, groups = data
+    binary, distinct = (y_true > 0) * 1, np.argsort(np.argsort(y_score, kind="stable"))
+    for y, s, name, choices, k in (
+        (binary, y_score, "gain", ["linear", "exponential"], None),
+        (y_true, distinct, "ties", ["average", "stable", "worst", "best"], None),
+        (y_true + 1, y_score, "undefined", [0, 1, "omit", "raise"], None),
+        (y_true, y_score, "discount", ["log", "reciprocal", "none"], 1),
+    ):
+        first, *others = (
+            ndcg_samples(y, s, groups=groups, k=k, **{name: each}) for each in choices
+        )
+        for other in others:
+            close(other, first)
+
+
 DATA = np.array([3.0, 0, 2, 1, 0, 1]), np.array([0.5, 2, 2, 1, -1, 4]), np.array([2, 2, 1, 2, 1, 1])
 
 

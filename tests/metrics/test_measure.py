@@ -7,7 +7,7 @@ import pytest
 from helpers import in_order, ragged_rows
 
 from sklearn_ndcg import dcg_score, jarvelin_kekalainen, ndcg_samples, ndcg_score
-from sklearn_ndcg._metrics.measure import DISCOUNTS, Measure
+from sklearn_ndcg._metrics.measure import Measure
 
 
 @pytest.mark.parametrize("gain", ["linear", "exponential"])
@@ -63,14 +63,6 @@ def test_ideal_is_ordered_by_gain():
     y_true, y_score = [[0, 1, 2]], [[3, 2, 1]]
     assert ndcg_score(y_true, y_score, gain=[5, 2, 0]) == 1
     assert ndcg_score(y_true, y_score, gain={0: 5, 1: 2, 2: 0}, k=2) == 1
-
-
-def test_a_discount_of_the_table_is_what_its_formula_says():
-    ranks = np.arange(1, 50.0)
-    expected = {"log": 1 / np.log2(ranks + 1), "reciprocal": 1 / ranks, "none": np.ones(49)}
-    assert set(expected) == set(DISCOUNTS)
-    for name, values in expected.items():
-        np.testing.assert_allclose(Measure(discount=name).discounts(49), values, rtol=1e-15)
 
 
 def test_a_measure_does_not_follow_later_changes_of_its_arguments():
