@@ -183,7 +183,9 @@ EXPONENTS = {
 
 
 @pytest.mark.parametrize("relevance", EXPONENTS)
-@pytest.mark.parametrize("scores", ["distinct", "heavy ties", "upside down"])
+@pytest.mark.parametrize(
+    "scores", ["distinct", "heavy ties", pytest.param("upside down", marks=pytest.mark.ci)]
+)
 def test_exponential_gain(relevance, scores):
     rng = np.random.default_rng(1)
     y = EXPONENTS[relevance](rng)
@@ -257,7 +259,7 @@ def test_a_hundred_thousand_documents(gains, scores, ties, monkeypatch):
 @pytest.mark.parametrize(
     ("gains", "n"),
     [
-        ("12 orders of magnitude", 5000),
+        ("12 orders of magnitude", 3000),
         pytest.param("12 orders of magnitude", LONG, marks=pytest.mark.slow),
         pytest.param("a third of 1", LONG, marks=pytest.mark.slow),
     ],

@@ -71,7 +71,7 @@ def assert_is(expected, values, tolerance):
 
 @pytest.mark.parametrize("peer", NAMED)
 def test_is_the_value_of_the_installed_library(peer):
-    @settings(max_examples=examples(180), deadline=None)
+    @settings(max_examples=examples(120), deadline=None)
     @given(rankings(peer.takes_fractions), st.sampled_from([None, 1, 3, 10, 50]))
     def check(data, k):
         assert_is(peer.value(*data, k=k), ours(peer, data, k), peer.tolerance)

@@ -136,6 +136,8 @@ def test_weighted_shares_are_those_of_repeated_queries(seed):
         for step, shares in enumerate(repeated.shares):
             np.add.at(of_copies[step], copies, shares)
         assert found.shares == pytest.approx(of_copies, abs=1e-15)
+        large = explain_difference(y_true, y_score, first, second, sample_weight=weight * 3e299)
+        assert large.shares == pytest.approx(of_copies, abs=1e-15)
         assert not found.shares[:, weight == 0].any()
 
 
@@ -164,13 +166,6 @@ def test_shares_add_up_where_no_query_stays():
 def test_bad_sample_weight(weight):
     with pytest.raises(ValueError, match="sample_weight"):
         explain_difference([[1, 0], [0, 1]], [[1, 2], [1, 2]], {}, {"k": 1}, sample_weight=weight)
-
-
-def test_a_mean_of_very_large_weights_is_shared_too():
-    data = [[1, 0], [0, 1]], [[1, 2], [1, 2]]
-    found = explain_difference(*data, {}, {"k": 1}, sample_weight=[1e300, 5e299])
-    expected = explain_difference(*data, {}, {"k": 1}, sample_weight=[2, 1])
-    assert found.shares == pytest.approx(expected.shares, abs=1e-15)
 
 
 TEXT = """\
@@ -299,8 +294,3 @@ def test_every_choice_of_a_measure_is_a_step():
     """`log_base` cancels in NDCG, and `ignore_ties` is ties="stable"."""
     others = {"normalized", "log_base", "ignore_ties", "cutoffs"}
     assert set(DEFAULTS) == {each.name for each in fields(Measure)} - others
-
-
-def test_groups_are_missing():
-    with pytest.raises(ValueError, match="groups is missing"):
-        explain_difference([1, 0], [1, 2], "sklearn", "rax")

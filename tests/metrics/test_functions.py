@@ -53,7 +53,7 @@ def test_equals_exact_mean_over_all_permutations(query, k, ties, discount):
     np.testing.assert_allclose(got, expected / ideal if ideal else -7, rtol=1e-14)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("k", [None, 1, 5, 100])
 def test_ragged_queries_equal_a_loop(seed, k):
     y_true, y_score, groups = ragged_rows(seed)
@@ -92,7 +92,6 @@ def test_perfect_and_all_tied_rankings_do_not_exceed_one(ties):
 
 
 # --- well-known examples from the literature, as formulas
-
 
 # ranked grades, those that were not retrieved, options, and the printed DCG, ideal DCG and NDCG
 EXAMPLES = [

@@ -311,7 +311,7 @@ def test_bad_options(options, error, message):
 
 
 @pytest.mark.parametrize("y_true", [[1, 0], [[1, nan]], [[1, -1]]])
-def test_bad_data(y_true):
+def test_bad_y_true(y_true):
     with pytest.raises(ValueError, match="y_true"):
         explain_query(y_true, [[1, 2]])
 
