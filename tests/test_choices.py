@@ -71,6 +71,7 @@ ENTRIES = {
     "display": displayed,
     "frames": frames_score,
 }  # fmt: skip
+WARN = sorted(ENTRIES.keys() - {"explanation"})  # which does not warn
 DISTINCT = np.argsort(np.argsort(SCORE, kind="stable")) * 1.0
 BY_QUERY = {
     f"q{query:02}": {f"d{row}": row for row in np.flatnonzero(query == QUERY)}
@@ -97,7 +98,7 @@ def rows_of(rows):
 
 
 @pytest.mark.parametrize("options", [{}, {"k": 3, "gain": "exponential"}, {"discount": "none"}])
-@pytest.mark.parametrize("entry", [*sorted(ENTRIES.keys() - {"explanation"}), *OTHERS])
+@pytest.mark.parametrize("entry", [*WARN, *OTHERS])
 def test_undefined_queries_are_0_with_one_warning_everywhere(entry, options):
     score = DISTINCT if entry in OTHERS else SCORE
     if entry in ("curve", "display"):  # which take cutoffs instead
@@ -111,45 +112,46 @@ def test_undefined_queries_are_0_with_one_warning_everywhere(entry, options):
     assert found == pytest.approx(expected, rel=1e-14)
 
 
-@pytest.fixture(params=["ties", "gain", "discount", "undefined", "convention"])
-def new_row(request, monkeypatch):
-    """Options that choose a newly added row, and other options with the same meaning."""
-    if request.param == "ties":
-        monkeypatch.setitem(TIES, "pessimistic", TieRule(by_gain=-1))
-        return {"ties": "pessimistic"}, {"ties": "worst"}
-    if request.param == "gain":
-        monkeypatch.setitem(GAINS, "square", lambda relevance: relevance**2)
-        return {"gain": "square"}, {"gain": np.square}
-    if request.param == "discount":
-        monkeypatch.setitem(DISCOUNTS, "root", lambda ranks: ranks**-0.5)
-        return {"discount": "root"}, {"discount": lambda ranks: ranks**-0.5}
-    if request.param == "undefined":
-        monkeypatch.setitem(UNDEFINED, "one", UndefinedRule(1.0, warns=True))
-        return {"undefined": "one"}, {"undefined": 1.0}
-    entry = ("exponential", "reciprocal", "best", 1.0)
-    monkeypatch.setitem(conventions._ENTRIES, "ours", entry)
-    options = ("gain", "discount", "ties", "undefined")
-    return CONVENTIONS["ours"], dict(zip(options, entry, strict=True))
+NEW_ROWS = {  # of which table, its name, what is in it, and what means the same
+    "ties": (TIES, "pessimistic", TieRule(by_gain=-1), "worst"),
+    "gain": (GAINS, "square", lambda relevance: relevance**2, np.square),
+    "discount": (DISCOUNTS, "root", lambda ranks: ranks**-0.5, lambda ranks: ranks**-0.5),
+    "undefined": (UNDEFINED, "one", UndefinedRule(1.0), 1.0),
+}
 
 
 @pytest.mark.filterwarnings("ignore:NDCG is undefined")
+@pytest.mark.parametrize("option", NEW_ROWS)
 @pytest.mark.parametrize("entry", ENTRIES)
-def test_a_new_row_works_everywhere(entry, new_row, kernels):
-    added, same = new_row
-    plain = ENTRIES[entry]()
-    if added.get("undefined") == "one" and entry != "explanation":  # which does not warn
-        with pytest.warns(UndefinedMetricWarning, match="is set to 1.0 there") as caught:
-            ENTRIES[entry](**added)
-        assert len(caught) == 1
-    assert ENTRIES[entry](**added) == pytest.approx(ENTRIES[entry](**same), rel=1e-14)
-    assert ENTRIES[entry](**added) != pytest.approx(plain, rel=1e-9)
+def test_a_new_row_works_everywhere(entry, option, monkeypatch):
+    table, name, row, same = NEW_ROWS[option]
+    monkeypatch.setitem(table, name, row)
+    found = ENTRIES[entry](**{option: name})
+    assert found == pytest.approx(ENTRIES[entry](**{option: same}), rel=1e-14)
+    assert found != pytest.approx(ENTRIES[entry](), rel=1e-9)
+
+
+@pytest.mark.parametrize("entry", WARN)
+def test_a_new_row_of_undefined_warns_once_everywhere(entry, monkeypatch):
+    monkeypatch.setitem(UNDEFINED, "one", UndefinedRule(1.0, warns=True))
+    with pytest.warns(UndefinedMetricWarning, match="is set to 1.0 there") as caught:
+        ENTRIES[entry](undefined="one")
+    assert len(caught) == 1
+
+
+def test_a_new_row_of_ties_works_in_both_kernels(kernels, monkeypatch):
+    monkeypatch.setitem(TIES, "pessimistic", TieRule(by_gain=-1))
+    found = ENTRIES["score"](ties="pessimistic", undefined=0)
+    assert found == pytest.approx(ENTRIES["score"](ties="worst", undefined=0), rel=1e-14)
 
 
 def test_a_new_convention_is_explained_by_its_name(monkeypatch):
     monkeypatch.setitem(conventions._ENTRIES, "ours", ("exponential", "reciprocal", "best", 1.0))
+    options = {"gain": "exponential", "discount": "reciprocal", "ties": "best", "undefined": 1.0}
+    assert CONVENTIONS["ours"] == options
     found = explain_difference(Y, SCORE, "sklearn", "ours", groups=QUERY)
-    assert found.ndcg[-1] == ENTRIES["score"](**CONVENTIONS["ours"])
-    assert [change.choice for change in found.changes] == ["gain", "discount", "ties", "undefined"]
+    assert found.ndcg[-1] == ENTRIES["score"](**options)
+    assert [change.choice for change in found.changes] == list(options)
 
 
 @pytest.mark.parametrize("entry", ENTRIES)

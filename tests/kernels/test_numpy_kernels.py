@@ -35,13 +35,9 @@ def test_ideal_dcg_is_that_of_the_largest_gains_first(kernels, own, dtype):
     cutoffs = np.array([[3, 1], [2, 4], [1, 1]]) if own else CUTOFFS
     table = np.arange(10.0) if dtype is np.uint8 else NO_TABLE
     found = kernels.ideal_dcg(GAIN.astype(dtype), STARTS, LENGTHS, DISCOUNT, cutoffs, table)
-    expected = [
-        [np.dot(each[:k], DISCOUNT[: len(each[:k])]) for k in ends]
-        for each, ends in zip(
-            [[9, 5], [4, 3, 2, 1], []], np.broadcast_to(cutoffs, (3, 2)), strict=True
-        )
-    ]
-    np.testing.assert_array_equal(found, expected)
+    best, ends_of_each = [[9, 5], [4, 3, 2, 1], []], np.broadcast_to(cutoffs, (3, 2))
+    for values, gains, ends in zip(found, best, ends_of_each, strict=True):
+        assert values.tolist() == [np.dot(gains[:k], DISCOUNT[: len(gains[:k])]) for k in ends]
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float64, np.intp])

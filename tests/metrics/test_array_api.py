@@ -8,15 +8,12 @@ from sklearn_ndcg import make_ndcg_scorer, ndcg_samples, ndcg_score, quantile_gr
 from sklearn_ndcg.inference import ndcg_interval
 
 
-def arrays():
-    """Functions that make an array of another library from a NumPy array."""
+def strict_arrays():
     strict = pytest.importorskip("array_api_strict")
     pytest.importorskip("numpy", minversion="2.1")  # an older one cannot copy from a device
-    yield from (
-        lambda a, device=device: strict.asarray(a, device=device)
-        for device in strict.__array_namespace_info__().devices()
-        if str(device).endswith(("'CPU_DEVICE')", "'device1')"))
-    )
+    for device in strict.__array_namespace_info__().devices():
+        if str(device).endswith(("'CPU_DEVICE')", "'device1')")):
+            yield lambda a, device=device: strict.asarray(a, device=device)
 
 
 def tensors():
@@ -28,21 +25,21 @@ def tensors():
 HEAVY = pytest.mark.slow  # torch is gigabytes
 
 
-@pytest.fixture(params=["array_api_strict", pytest.param("torch", marks=HEAVY)])
+@pytest.fixture(params=[strict_arrays, pytest.param(tensors, marks=HEAVY)])
 def makers(request):
-    return list(arrays() if request.param == "array_api_strict" else tensors())
+    """Functions that make an array of another library from a NumPy array."""
+    return list(request.param())
 
 
 def test_every_argument_may_be_on_a_device(makers):
     expected = ndcg_score(Y, S, groups=IDS, sample_weight=Y + 1)
+    y, s = Y.reshape(2, 4), S.reshape(2, 4)
     for make in makers:
         found = ndcg_score(make(Y), make(S), groups=make(IDS), sample_weight=make(Y + 1))
         assert found == expected
-        wide = ndcg_samples(make(Y.reshape(2, 4)), make(S.reshape(2, 4)))
-        np.testing.assert_array_equal(wide, ndcg_samples(Y.reshape(2, 4), S.reshape(2, 4)))
-        assert quantile_grades(make(S), groups=make(IDS)).tolist() == (
-            quantile_grades(S, groups=IDS).tolist()
-        )
+        np.testing.assert_array_equal(ndcg_samples(make(y), make(s)), ndcg_samples(y, s))
+        grades = quantile_grades(make(S), groups=make(IDS))
+        assert grades.tolist() == quantile_grades(S, groups=IDS).tolist()
 
 
 def test_a_model_may_predict_on_a_device(makers):

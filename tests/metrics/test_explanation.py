@@ -1,5 +1,6 @@
 """explain_difference: each step against `ndcg_score`, its text, and what it refuses."""
 
+from copy import deepcopy
 from dataclasses import fields
 from functools import partial
 from itertools import permutations
@@ -11,17 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal as assert_same
 
-from sklearn_ndcg import (
-    CONVENTIONS,
-    explain_difference,
-    from_lists,
-    from_trec,
-    ndcg_samples,
-    ndcg_score,
-)
-from sklearn_ndcg._metrics import explanation
+from sklearn_ndcg import CONVENTIONS as NAMED
+from sklearn_ndcg import explain_difference, from_lists, from_trec, ndcg_samples, ndcg_score
 from sklearn_ndcg._metrics.measure import Measure
 
+DISTINCT = list({repr(options): name for name, options in NAMED.items()}.values())
 DEFAULTS = {
     "unjudged": "raise", "gain": "linear", "discount": "log", "ties": "average",
     "undefined": 0.0, "k": None,
@@ -82,11 +77,11 @@ def test_every_number_is_that_of_ndcg_score(first, second, seed, weighted):
         assert shares.sum() == pytest.approx(difference, abs=1e-12)
 
 
-@pytest.mark.parametrize(("first", "second"), [*permutations(CONVENTIONS, 2)])
+@pytest.mark.parametrize(("first", "second"), [*permutations(DISTINCT, 2)])
 def test_changes_are_what_differs_between_two_conventions(first, second, capsys):
     y_true, y_score, groups = rows()
     found = explain_difference(y_true, y_score, first, second, groups=groups, k=5)
-    one, other = CONVENTIONS[first], CONVENTIONS[second]
+    one, other = NAMED[first], NAMED[second]
     assert [tuple(change) for change in found.changes] == [
         (choice, one[choice], other[choice])
         for choice in DEFAULTS
@@ -95,20 +90,19 @@ def test_changes_are_what_differs_between_two_conventions(first, second, capsys)
     assert capsys.readouterr().out == ""
     lines = repr(found).splitlines()
     for line, name in ((lines[2], first), (lines[-1], second)):
-        value = ndcg_score(y_true, y_score, groups=groups, k=5, **CONVENTIONS[name])
+        value = ndcg_score(y_true, y_score, groups=groups, k=5, **NAMED[name])
         assert line == f"{value:.4f}           {name}"
 
 
 def test_shares_belong_to_the_queries_that_a_step_changes():
     y_true, y_score, groups = rows()
     undefined = np.isnan(ndcg_samples(y_true, y_score, groups=groups, undefined="omit"))
-    for first, second in permutations(({"undefined": 0.0}, {"undefined": "omit"}), 2):
+    for first, second in permutations(("sklearn", "torchmetrics-skip"), 2):  # omit the undefined
         found = explain_difference(y_true, y_score, first, second, groups=groups)
         assert (found.shares[0] != 0).tolist() == undefined.tolist()
         assert np.ptp(found.shares[0][undefined]) == 0
-    tied = np.array(
-        [len(np.unique(y_score[groups == q])) < (groups == q).sum() for q in np.unique(groups)]
-    )
+    scores = [y_score[groups == query] for query in np.unique(groups)]
+    tied = np.array([len(np.unique(each)) < len(each) for each in scores])
     found = explain_difference(y_true, y_score, {}, {"ties": "best"}, groups=groups)
     assert found.n_tied == tied.sum() > 0
     assert not found.shares[0][~tied].any()
@@ -142,6 +136,8 @@ def test_weighted_shares_are_those_of_repeated_queries(seed):
         for step, shares in enumerate(repeated.shares):
             np.add.at(of_copies[step], copies, shares)
         assert found.shares == pytest.approx(of_copies, abs=1e-15)
+        large = explain_difference(y_true, y_score, first, second, sample_weight=weight * 3e299)
+        assert large.shares == pytest.approx(of_copies, abs=1e-15)
         assert not found.shares[:, weight == 0].any()
 
 
@@ -152,14 +148,13 @@ def test_shares_add_up_where_judged_documents_carry_the_weight():
     weight = np.array([1, 9, 1, 2, 2, 2, 0, 5, 1])
     data = {"groups": groups, "sample_weight": weight}
     found = explain_difference(y_true, y_score, {"unjudged": "zero"}, {"unjudged": "omit"}, **data)
-    assert found.ndcg.tolist() == [
-        ndcg_score(y_true, y_score, unjudged=choice, **data) for choice in ("zero", "omit")
-    ]
+    expected = [ndcg_score(y_true, y_score, unjudged=each, **data) for each in ("zero", "omit")]
+    assert found.ndcg.tolist() == expected
+    assert found.changes == [("unjudged", "zero", "omit")]
     assert found.shares.sum() == pytest.approx(found.difference[0], abs=1e-15)
 
 
 def test_shares_add_up_where_no_query_stays():
-    """All queries of one mean are left out of the other."""
     y_true, y_score = [[1, 0, 0], [2, 0, 0]], [[1, 2, 3], [1, 3, 2]]
     first, second = ({"gain": gain, "undefined": "omit"} for gain in ([0, 1, 0], [0, 0, 1]))
     found = explain_difference(y_true, y_score, first, second, sample_weight=[1, 2])
@@ -168,32 +163,9 @@ def test_shares_add_up_where_no_query_stays():
 
 
 @pytest.mark.parametrize("weight", [[0, 0], [-1, 1], [1], [np.nan, 1]])
-def test_bad_weights(weight):
+def test_bad_sample_weight(weight):
     with pytest.raises(ValueError, match="sample_weight"):
         explain_difference([[1, 0], [0, 1]], [[1, 2], [1, 2]], {}, {"k": 1}, sample_weight=weight)
-
-
-def test_a_mean_of_very_large_weights_is_shared_too():
-    data = [[1, 0], [0, 1]], [[1, 2], [1, 2]]
-    found = explain_difference(*data, {}, {"k": 1}, sample_weight=[1e300, 5e299])
-    expected = explain_difference(*data, {}, {"k": 1}, sample_weight=[2, 1])
-    assert found.shares == pytest.approx(expected.shares, abs=1e-15)
-
-
-def test_the_text_has_the_numbers_of_the_attributes():
-    y_true, y_score, groups = rows()
-    found = explain_difference(y_true, y_score, {"gain": [0, 1, 3]}, "rax", groups=groups)
-    count, _, first, *lines, last = repr(found).splitlines()
-    assert count == f"{len(found.labels)} queries"
-    assert first.split() == [f"{found.ndcg[0]:.4f}", "first"]
-    assert last.split() == [f"{found.ndcg[-1]:.4f}", "rax"]
-    steps = [line for line in lines if not line.startswith(" " * 19)]  # others are their effects
-    for step, line in enumerate(steps):
-        number, change, choice, *_ = line.split()
-        assert number == f"{found.ndcg[step + 1]:.4f}"
-        assert change == f"{found.difference[step]:+.4f}"
-        assert choice == f"{found.changes[step].choice}:"
-    assert len(steps) == len(found.changes) == 2
 
 
 TEXT = """\
@@ -207,71 +179,50 @@ TEXT = """\
 1.0000           second"""
 
 
-def test_text(capsys):
+def test_text():
     y_true, y_score = [1, 0, 1, 0, 0, 0, 0, 0], [1, 1, 2, 1, 2, 1, 2, 1]
-    groups = list("aabbccdd")
-    found = explain_difference(
-        y_true, y_score, "sklearn", {"ties": "stable", "undefined": "omit"},
-        groups=groups,
-    )  # fmt: skip
-    assert capsys.readouterr().out == ""
+    second = {"ties": "stable", "undefined": "omit"}
+    found = explain_difference(y_true, y_score, "sklearn", second, groups=list("aabbccdd"))
     assert repr(found) == str(found) == TEXT
 
 
 def test_equal_conventions_differ_in_no_choice():
     y_true, y_score, groups = rows()
     found = explain_difference(y_true, y_score, "trec_eval", "ranx", groups=groups)
-    value = ndcg_score(y_true, y_score, groups=groups, **CONVENTIONS["ranx"])
+    value = ndcg_score(y_true, y_score, groups=groups, **NAMED["ranx"])
     assert found.ndcg.tolist() == [value]
     assert found.changes == []
     assert found.shares.shape == (0, len(found.labels))
-    assert repr(found).splitlines() == [
-        f"{len(found.labels)} queries", "  NDCG   change", f"{value:.4f}           trec_eval",
-        "                 no choice differs", f"{value:.4f}           ranx",
-    ]  # fmt: skip
+    assert "\n                 no choice differs\n" in repr(found)
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ({}, {"ignore_ties": False, "undefined": 0}),
-        ({"ignore_ties": True}, {"ties": "stable"}),
-        ({"gain": [0, 1, 2]}, {"gain": np.array([0, 1, 2])}),
-        ({"gain": {0: 0, 1: 3}}, {"gain": {1: 3.0, 0: 0}}),
-        ({"undefined": "omit"}, {"undefined": "omit"}),
-    ],
-)
+SPELLINGS = [
+    ({}, {"ignore_ties": False, "undefined": 0}),
+    ({"ignore_ties": True}, {"ties": "stable"}),
+    ({"gain": [0, 1, 2]}, {"gain": np.array([0, 1, 2])}),
+    ({"gain": {0: 0, 1: 3}}, {"gain": {1: 3.0, 0: 0}}),
+    ({"undefined": "omit"}, {"undefined": "omit"}),
+]
+
+
+@pytest.mark.parametrize(("first", "second"), SPELLINGS)
 def test_two_spellings_of_a_choice_are_no_difference(first, second):
-    found = explain_difference([[1, 0]], [[1, 2]], first, second)
-    assert found.changes == []
+    assert explain_difference([[1, 0]], [[1, 2]], first, second).changes == []
 
 
 def test_a_choice_without_effect_says_so():
     found = explain_difference([[1, 0], [0, 1]], [[3, 2], [7, 9]], "rax", "catboost")
-    lines = repr(found).splitlines()
-    assert [line.strip() for line in lines[4::2]] == [
-        "no effect", "no effect: no two documents of a query have equal scores", "no effect"
-    ]  # fmt: skip
-
-
-def test_unjudged_is_a_choice():
-    y_true, y_score = [[1, np.nan, 0, 2]], [[1, 3, 2, 0]]
-    found = explain_difference(y_true, y_score, {"unjudged": "zero"}, {"unjudged": "omit"})
-    assert found.changes == [("unjudged", "zero", "omit")]
-    assert found.ndcg.tolist() == [
-        ndcg_score(y_true, y_score, unjudged=choice) for choice in ("zero", "omit")
-    ]
+    effects = [line.strip() for line in repr(found).splitlines()[4::2]]
+    tied = "no effect: no two documents of a query have equal scores"
+    assert effects == ["no effect", tied, "no effect"]
 
 
 def test_scores_that_are_ranks_are_recognised():
     lists, relevant = [["A", "B", "C"], ["B"], []], [{"B", "X"}, {"B"}, {"A"}]
     run = {"q": {"a": 0.5, "b": 0.5, "c": 0.1}, "r": {"a": 1.0}}
     qrels = {"q": {"a": 1, "b": 0, "d": 2}, "r": {"b": 1}}
-    for y_true, y_score, groups in (
-        from_lists(relevant, lists),
-        from_trec(qrels, run),
-        from_trec(qrels, run, unjudged="nan"),
-    ):
+    of_run, unjudged = from_trec(qrels, run), from_trec(qrels, run, unjudged="nan")
+    for y_true, y_score, groups in (from_lists(relevant, lists), of_run, unjudged):
         for end in ({"ties": "worst", "unjudged": "omit"}, {"unjudged": "omit", "k": 1}):
             found = explain_difference(y_true, y_score, {"unjudged": "zero"}, end, groups=groups)
             assert found.scores_are_ranks
@@ -296,21 +247,19 @@ def test_a_table_or_a_function_is_shown_short():
 
 
 def test_arguments_keep_what_they_hold():
-    y_true, y_score, groups = rows()
-    copies = y_true.copy(), y_score.copy(), groups.copy()
-    mine = {"k": 3, "gain": [0, 1, 2, 3]}
-    explain_difference(y_true, y_score, mine, "xgboost", groups=groups)
-    assert mine == {"k": 3, "gain": [0, 1, 2, 3]}
-    for array, copy in zip((y_true, y_score, groups), copies, strict=True):
-        assert_same(array, copy)
+    arguments = *rows(), {"k": 3, "gain": [0, 1, 2, 3]}
+    copies = deepcopy(arguments)
+    explain_difference(*arguments[:2], arguments[3], "xgboost", groups=arguments[2])
+    for argument, copy in zip(arguments, copies, strict=True):
+        assert_same(argument, copy)
 
 
 @pytest.mark.parametrize(
     ("first", "error", "message"),
     [
-        ("XGBoost", ValueError, "first must be one of 'sklearn', 'lightgbm'.*got 'XGBoost'"),
-        (3, TypeError, "first must be a name in CONVENTIONS or a mapping of options.* got int"),
-        ({"groups": [1]}, TypeError, "explain_difference has no option 'groups'.* gain, .* un"),
+        ("XGBoost", ValueError, "first must be one of 'sklearn'.*'XGBoost'"),
+        (3, TypeError, "first must be a name in CONVENTIONS or .* got int"),
+        ({"groups": [1]}, TypeError, "no option 'groups'.* gain, .* un"),
         ({"k": 0}, ValueError, "k must be an integer >= 1"),
         ({"k": [1, 2]}, ValueError, "k must be an integer >= 1"),
         ({"ties": "first"}, ValueError, "ties must be one of"),
@@ -325,34 +274,23 @@ def test_bad_conventions(first, error, message):
         explain_difference([[1, 0]], [[1, 2]], "sklearn", first)
 
 
-UNDEFINED_BETWEEN = ([[1, 0], [2, 0], [2, 1]], [[1, 2], [2, 1], [1, 2]])
-
-
 @pytest.mark.parametrize("end", [{"gain": [0, 0, 1], "undefined": "omit"}, {"undefined": 1}])
 def test_a_step_does_not_raise_where_both_ends_are_fine(end):
-    strict = {"undefined": "raise"}
-    found = explain_difference(*UNDEFINED_BETWEEN, strict, end)
-    assert found.ndcg[0] == ndcg_score(*UNDEFINED_BETWEEN, **strict)
-    assert found.ndcg[-1] == ndcg_score(*UNDEFINED_BETWEEN, **end)
-    assert [change.choice for change in found.changes] == list(end)
-    assert found.changes[-1].before == "raise"
-    back = explain_difference(*UNDEFINED_BETWEEN, end, strict)
-    assert back.difference.sum() == pytest.approx(-found.difference.sum(), abs=1e-15)
+    data, strict = ([[1, 0], [2, 0], [2, 1]], [[1, 2], [2, 1], [1, 2]]), {"undefined": "raise"}
+    for first, second in ((strict, end), (end, strict)):
+        found = explain_difference(*data, first, second)
+        assert found.ndcg[0] == ndcg_score(*data, **first)
+        assert found.ndcg[-1] == ndcg_score(*data, **second)
+        assert [change.choice for change in found.changes] == list(end)
 
 
 def test_an_end_that_is_undefined_raises():
-    y_true, y_score = [[0, 0], [2, 0]], [[1, 2], [2, 1]]
     for ends in (({"undefined": "raise"}, "sklearn"), ("rax", {"undefined": "raise", "k": 1})):
         with pytest.raises(ValueError, match="NDCG is undefined for 1 of 2 queries"):
-            explain_difference(y_true, y_score, *ends)
+            explain_difference([[0, 0], [2, 0]], [[1, 2], [2, 1]], *ends)
 
 
 def test_every_choice_of_a_measure_is_a_step():
     """`log_base` cancels in NDCG, and `ignore_ties` is ties="stable"."""
     others = {"normalized", "log_base", "ignore_ties", "cutoffs"}
-    assert set(explanation._CHOICES) == {each.name for each in fields(Measure)} - others
-
-
-def test_bad_data():
-    with pytest.raises(ValueError, match="y_true is 1-D and groups is missing"):
-        explain_difference([1, 0], [1, 2], "sklearn", "rax")
+    assert set(DEFAULTS) == {each.name for each in fields(Measure)} - others

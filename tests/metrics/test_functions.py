@@ -45,51 +45,20 @@ def small_query(draw):
 )
 def test_equals_exact_mean_over_all_permutations(query, k, ties, discount):
     gains, scores = query
-    groups = [0] * len(gains)
-    weights = DISCOUNTS[discount]
-    expected = exact_dcg(gains, scores, k, weights, ties)
-    options = {"groups": groups, "k": k, "ties": ties, "discount": discount}
+    options = {"groups": [0] * len(gains), "k": k, "ties": ties, "discount": discount}
+    expected = exact_dcg(gains, scores, k, DISCOUNTS[discount], ties)
     np.testing.assert_allclose(dcg_samples(gains, scores, **options), expected, rtol=1e-14)
-    ideal = exact_ideal(gains, k, weights)
-    expected = expected / ideal if ideal else -7
+    ideal = exact_ideal(gains, k, DISCOUNTS[discount])
     got = ndcg_samples(gains, scores, **options, undefined=-7)
-    np.testing.assert_allclose(got, expected, rtol=1e-14)
+    np.testing.assert_allclose(got, expected / ideal if ideal else -7, rtol=1e-14)
 
 
-@settings(max_examples=examples(50), deadline=None)
-@given(small_query(), st.sampled_from([None, 1, 2, 4]))
-def test_tie_rules_are_in_order(query, k):
-    gains, scores = query
-    worst, average, stable, best = (
-        dcg_score(gains, scores, groups=[0] * len(gains), k=k, ties=ties)
-        for ties in ("worst", "average", "stable", "best")
-    )
-    assert worst - 1e-12 <= average <= best + 1e-12
-    assert worst - 1e-12 <= stable <= best + 1e-12
-
-
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("k", [None, 1, 5, 100])
 def test_ragged_queries_equal_a_loop(seed, k):
     y_true, y_score, groups = ragged_rows(seed)
     got = ndcg_samples(y_true, y_score, groups=groups, k=k, undefined="omit")
     np.testing.assert_allclose(got, loop_ndcg(y_true, y_score, groups, k), rtol=1e-14)
-
-
-@pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
-@pytest.mark.parametrize("k", [None, 1, 5, 100])
-def test_grouped_equals_padded(ties, k):
-    """A padded document is one that was not retrieved and is not relevant."""
-    y_true, y_score, groups = ragged_rows(0)
-    queries = np.unique(groups)
-    padded_true, padded_score = np.zeros((len(queries), 50)), np.full((len(queries), 50), -INF)
-    for row, query in enumerate(queries):
-        rows = np.flatnonzero(groups == query)
-        padded_true[row, : len(rows)] = y_true[rows]
-        padded_score[row, : len(rows)] = y_score[rows]
-    options = {"ties": ties, "k": k, "undefined": 0}
-    got = ndcg_samples(y_true, y_score, groups=groups, **options)
-    np.testing.assert_allclose(got, ndcg_samples(padded_true, padded_score, **options), rtol=1e-14)
 
 
 @pytest.mark.parametrize("block", [1, 7, 64])
@@ -124,28 +93,6 @@ def test_perfect_and_all_tied_rankings_do_not_exceed_one(ties):
 
 # --- well-known examples from the literature, as formulas
 
-
-def test_worked_example_1():
-    # predicted A, B, C; truth A .1, B .5, C .7, D .5, E .1: D and E judged, not retrieved
-    y_true, y_score = [[0.1, 0.5, 0.7, 0.5, 0.1]], [[3, 2, 1, -INF, -INF]]
-    dcg = 0.1 + 0.5 / log2(3) + 0.7 / 2
-    ideal_3 = 0.7 + 0.5 / log2(3) + 0.5 / 2
-    ideal = ideal_3 + 0.1 / log2(5) + 0.1 / log2(6)
-    assert dcg == pytest.approx(0.7654648767857287, rel=1e-15)
-    assert dcg_score(y_true, y_score) == pytest.approx(dcg, rel=1e-15)
-    assert ndcg_score(y_true, y_score) == pytest.approx(dcg / ideal, rel=1e-15)
-    assert ndcg_score(y_true, y_score, k=3) == pytest.approx(dcg / ideal_3, rel=1e-15)
-    assert ndcg_score(y_true, y_score, k="retrieved") == pytest.approx(0.6048882832133625)
-    # with a second list D, A, C, B, E, each list cut at its own length
-    y_true, y_score = y_true * 2, [*y_score, [4, 2, 3, 5, 1]]
-    second = 0.5 + 0.1 / log2(3) + 0.7 / 2 + 0.5 / log2(5) + 0.1 / log2(6)
-    assert dcg_samples(y_true, y_score)[1] == pytest.approx(second, rel=1e-15)
-    assert ndcg_score(y_true, y_score, k="retrieved") == pytest.approx(
-        (dcg / ideal_3 + second / ideal) / 2
-    )
-    assert ndcg_score(y_true, y_score, k="retrieved") == pytest.approx(0.7356022113638424)
-
-
 # ranked grades, those that were not retrieved, options, and the printed DCG, ideal DCG and NDCG
 EXAMPLES = [
     ((3, 2, 3, 0, 1, 2), (), {}, (6.861, 7.141, 0.961)),
@@ -153,6 +100,7 @@ EXAMPLES = [
     ((2, 3, 0, 0, 1), (), {"gain": "exponential"}, (7.803, 9.393, 0.8308)),
     ((3, 1, 2, 2, 1), (3, 0), {"k": 5}, (5.879, 7.141, 0.8233)),
     ((3, 3, 2, 0, 1), (2, 1), {"k": 5}, (6.280, 7.141, 0.8794)),
+    ((0.1, 0.5, 0.7), (0.5, 0.1), {"k": 3}, (0.7655, 1.2655, 0.6049)),
 ]
 
 
@@ -168,7 +116,15 @@ def test_worked_examples(grades, others, options, printed):
     assert dcg_score(*y, **options) == pytest.approx(dcg, rel=1e-15)
     assert ndcg_score(*y, **options) == pytest.approx(dcg / ideal, rel=1e-15)
     assert (dcg, ideal, dcg / ideal) == pytest.approx(printed, abs=5e-4)
-    assert dcg_score(*y, discount="none") == sum(grades)
+    assert dcg_score(*y, discount="none") == pytest.approx(sum(grades), rel=1e-15)
+
+
+def test_k_retrieved_cuts_each_list_at_its_own_length():
+    # predicted A, B, C of A to E, and D, A, C, B, E; the values are printed in the literature
+    y_true, y_score = [[0.1, 0.5, 0.7, 0.5, 0.1]], [[3, 2, 1, -INF, -INF]]
+    assert ndcg_score(y_true, y_score, k="retrieved") == pytest.approx(0.6048882832133625)
+    value = ndcg_score(y_true * 2, [*y_score, [4, 2, 3, 5, 1]], k="retrieved")
+    assert value == pytest.approx(0.7356022113638424)
 
 
 # --- what each option means
@@ -181,16 +137,6 @@ def test_negative_relevance():
     assert clipped == pytest.approx(1 / log2(3), rel=1e-15)
 
 
-def test_not_retrieved_adds_nothing_and_counts_in_the_ideal():
-    y_true, y_score = [2, 1, 3, 3], [0.5, 0.7, -INF, -INF]
-    expected = 1 + 2 / log2(3)
-    ideal = 3 + 3 / log2(3) + 2 / 2 + 1 / log2(5)
-    for ties in ("average", "stable", "worst", "best"):
-        options = {"groups": list("aaaa"), "ties": ties}
-        assert dcg_score(y_true, y_score, **options) == pytest.approx(expected, rel=1e-15)
-        assert ndcg_score(y_true, y_score, **options) == pytest.approx(expected / ideal, rel=1e-15)
-
-
 def test_relevant_but_nothing_retrieved_is_zero_not_undefined():
     y_true, y_score, groups = [1, 0, 1, 0], [-INF, -INF, 2, 1], [1, 1, 2, 2]
     for k in (None, 1, "retrieved"):
@@ -198,22 +144,17 @@ def test_relevant_but_nothing_retrieved_is_zero_not_undefined():
         assert got.tolist() == [0, 1]
 
 
-def test_unjudged_documents():
-    y_true, y_score = [np.nan, 2, 0, np.nan, 1], [5, 4, 3, 2, 1]
-    groups = [1] * 5
-    zero = 2 / log2(3) + 1 / log2(6)
-    omit = 2 + 1 / 2
-    ideal = 2 + 1 / log2(3)
-    for unjudged, dcg in (("zero", zero), ("omit", omit)):
-        options = {"groups": groups, "unjudged": unjudged}
+def test_unjudged_documents_have_no_gain_or_no_rank():
+    y_true, y_score = [[np.nan, 2, 0, np.nan, 1]], [[5, 4, 3, 2, 1]]
+    for unjudged, dcg in (
+        ("zero", 3 / log2(3) + 1 / 2 + 2 / log2(6)),
+        ("omit", 3 + 1 / log2(3) + 1),
+    ):
+        # not the gain of the grade 0
+        options = {"unjudged": unjudged, "gain": lambda y: y + 1}
         assert dcg_score(y_true, y_score, **options) == pytest.approx(dcg, rel=1e-15)
-        assert ndcg_score(y_true, y_score, **options) == pytest.approx(dcg / ideal, rel=1e-15)
-        dense = ndcg_score([y_true], [y_score], unjudged=unjudged)
-        assert dense == pytest.approx(dcg / ideal, rel=1e-15)
-    # the gain is 0, not the gain of grade 0
-    shifted = {"groups": groups, "gain": lambda y: y + 1, "unjudged": "zero"}
-    expected = 3 / log2(3) + 1 / 2 + 2 / log2(6)
-    assert dcg_score(y_true, y_score, **shifted) == pytest.approx(expected, rel=1e-15)
+        value = ndcg_score(y_true, y_score, **options)
+        assert value == pytest.approx(dcg / (3 + 2 / log2(3) + 1 / 2), rel=1e-15)
 
 
 def test_retrieved_is_counted_after_omission():
@@ -224,38 +165,36 @@ def test_retrieved_is_counted_after_omission():
     assert got == pytest.approx((1 / 2) / (1 + 1 / log2(3)), rel=1e-15)
 
 
-@pytest.mark.parametrize(
-    "y_score",
-    [
-        lambda rng: rng.normal(size=500).astype(np.longdouble) / 3,
-        lambda rng: rng.integers(0, 9, 500).astype(np.longdouble) / 3,
-        lambda rng: 1 + rng.integers(0, 9, 500) * np.finfo(np.longdouble).eps,
-        lambda rng: rng.choice([-0.0, 0.0, 1, -np.inf, np.finfo(np.longdouble).tiny], 500),
-        lambda rng: rng.choice([1, np.finfo(np.longdouble).max, np.finfo(np.longdouble).min], 500),
-        lambda rng: np.where(rng.random(500) < 0.5, -np.inf, np.finfo(np.longdouble).min),
-        lambda rng: 2**53 + rng.integers(0, 9, 500),
-        lambda rng: -(2**53) - rng.integers(0, 9, 500),
-        lambda rng: 2**62 + rng.integers(0, 9, 500),
-        lambda rng: pd.Series(2**62 + rng.integers(0, 9, 500), dtype="Int64"),
-        lambda rng: rng.integers(2**63, 2**63 + 3000, 500, dtype=np.uint64),
-        lambda rng: rng.integers(-(2**63), 2**63 - 1, 500),
-    ],
-)
-def test_wide_scores_keep_their_order_and_ties(y_score):
+EPS, LARGEST = np.finfo(np.longdouble).eps, np.finfo(np.longdouble).max
+WIDE_SCORES = {
+    "long doubles": lambda rng: rng.normal(size=500).astype(np.longdouble) / 3,
+    "tied long doubles": lambda rng: rng.integers(0, 9, 500).astype(np.longdouble) / 3,
+    "near ties": lambda rng: 1 + rng.integers(0, 9, 500) * EPS,
+    "tiny": lambda rng: rng.choice([-0.0, 0.0, 1, -INF, np.finfo(np.longdouble).tiny], 500),
+    "beyond float64": lambda rng: rng.choice([1, LARGEST, -LARGEST, -INF], 500),
+    "2**53": lambda rng: 2**53 + rng.integers(0, 9, 500),
+    "-2**53": lambda rng: -(2**53) - rng.integers(0, 9, 500),
+    "2**62": lambda rng: 2**62 + rng.integers(0, 9, 500),
+    "nullable": lambda rng: pd.Series(2**62 + rng.integers(0, 9, 500), dtype="Int64"),
+    "uint64": lambda rng: rng.integers(2**63, 2**63 + 3000, 500, dtype=np.uint64),
+    "int64": lambda rng: rng.integers(-(2**63), 2**63 - 1, 500),
+}
+
+
+@pytest.mark.parametrize("kind", WIDE_SCORES)
+def test_wide_scores_keep_their_order_and_ties(kind):
     rng = np.random.default_rng(0)
-    y_score = y_score(rng)
+    y_score = WIDE_SCORES[kind](rng)
     y_true, groups = rng.random(500), np.repeat(np.arange(20), 25)
     values = np.asarray(y_score)
-    _, ranks = np.unique(values, return_inverse=True)
-    ranks = np.where(values == -np.inf, -np.inf, ranks)
+    ranks = np.where(values == -INF, -INF, np.unique(values, return_inverse=True)[1])
     expected = dcg_samples(y_true, ranks, groups=groups)
     np.testing.assert_array_equal(dcg_samples(y_true, y_score, groups=groups), expected)
 
 
 def test_returns():
-    value = ndcg_score([1, 0], [1, 2], groups=[1, 1])
-    assert type(value) is float
-    assert type(dcg_score([1, 0], [1, 2], groups=[1, 1])) is float
+    for function in (ndcg_score, dcg_score):
+        assert type(function([1, 0], [1, 2], groups=[1, 1])) is float
     assert ndcg_samples([[1, 0]] * 3, [[1, 2]] * 3).shape == (3,)
 
 
@@ -294,22 +233,20 @@ def test_grade_is_the_share_of_smaller_values(rows, n_grades):
     assert quantile_grades(y, groups=labels, n_grades=n_grades).tolist() == expected
 
 
-def test_untied_grades_are_equally_frequent():
-    rng = np.random.default_rng(0)
-    groups = rng.permutation(np.repeat(np.arange(30), 20))
-    grades = quantile_grades(rng.normal(size=600), groups=groups)
-    for each in range(30):
-        assert np.bincount(grades[groups == each]).tolist() == [4] * 5
-
-
-def test_without_groups_all_rows_are_graded_together():
-    y = np.arange(10)[::-1]
-    assert quantile_grades(y, n_grades=2).tolist() == [1] * 5 + [0] * 5
-    assert quantile_grades([3.5]).tolist() == [0]
-
-
-def test_infinite_values_are_ordered():
-    assert quantile_grades([-np.inf, 0, np.inf], n_grades=3).tolist() == [0, 1, 2]
+@pytest.mark.parametrize(
+    ("y", "n_grades", "expected"),
+    [
+        (np.arange(10)[::-1], 2, [1] * 5 + [0] * 5),
+        ([3.5], 5, [0]),
+        ([-np.inf, 0, np.inf], 3, [0, 1, 2]),
+        pytest.param(
+            [2**63, 2**63 + 1, -1], 3, [1, 2, 0],
+            marks=pytest.mark.xfail(strict=True, reason="check_array makes floats of them"),
+        ),
+    ],
+)  # fmt: skip
+def test_quantile_grades_without_groups(y, n_grades, expected):
+    assert quantile_grades(y, n_grades=n_grades).tolist() == expected
 
 
 @pytest.mark.parametrize("groups", [None, [1, 1, 2, 2, 1]])
@@ -319,11 +256,6 @@ def test_the_input_of_quantile_grades_is_unchanged(groups):
     quantile_grades(y, groups=groups)
 
 
-@pytest.mark.xfail(strict=True, reason="check_array makes floats of integers beyond int64")
-def test_quantile_grades_of_huge_integers():
-    assert quantile_grades([2**63, 2**63 + 1, -1], n_grades=3).tolist() == [1, 2, 0]
-
-
 def test_values_and_groups_in_another_order_are_not_graded():
     rows = pd.DataFrame({"y": [0.3, 0.1, 0.2, 0.4], "day": [2, 1, 2, 1]})
     assert quantile_grades(rows["y"], groups=rows["day"], n_grades=2).tolist() == [1, 0, 0, 1]
@@ -331,19 +263,18 @@ def test_values_and_groups_in_another_order_are_not_graded():
         quantile_grades(rows["y"], groups=rows["day"].sort_values(), n_grades=2)
 
 
-BAD = {
-    "matrix": ([[1, 2]], {}, r"y must be 1-D.*\(1, 2\)"),
-    "NaN": ([1, np.nan], {}, "y has 1 NaN, at index 1: leave"),
-    "text": (["a"], {}, "y must be an array of numbers"),
-    "one grade": ([1, 2], {"n_grades": 1}, "n_grades must be an integer from 2"),
-    "half a grade": ([1, 2], {"n_grades": 2.5}, "n_grades must be"),
-    "short groups": ([1, 2], {"groups": [1]}, "groups must have one id"),
-    "missing id": ([1, 2], {"groups": [1, None]}, "groups.*missing id"),
-}
-
-
-@pytest.mark.parametrize("name", BAD)
-def test_bad_input_of_quantile_grades(name):
-    y, options, words = BAD[name]
-    with pytest.raises((ValueError, TypeError), match=words):
+@pytest.mark.parametrize(
+    ("y", "options", "message"),
+    [
+        ([[1, 2]], {}, r"y must be 1-D.*\(1, 2\)"),
+        ([1, np.nan], {}, "y has 1 NaN, at index 1: leave"),
+        (["a"], {}, "y must be an array of numbers"),
+        ([1, 2], {"n_grades": 1}, "n_grades must be an integer from 2"),
+        ([1, 2], {"n_grades": 2.5}, "n_grades must be"),
+        ([1, 2], {"groups": [1]}, "groups must have one id"),
+        ([1, 2], {"groups": [1, None]}, "groups.*missing id"),
+    ],
+)
+def test_bad_input_of_quantile_grades(y, options, message):
+    with pytest.raises((ValueError, TypeError), match=message):
         quantile_grades(y, **options)

@@ -72,36 +72,41 @@ def test_order_of_rows(metric, data):
     )
 
 
+NAMES = np.array(["a", "b", "c", "d", "e"])
+LABELS = [  # that sort as the ids 0 to 4
+    lambda ids: NAMES[ids],
+    lambda ids: NAMES[ids].astype(object),
+    lambda ids: NAMES[ids].tolist(),
+    lambda ids: NAMES[ids].astype("S"),
+    lambda ids: pd.Categorical(NAMES[ids]),
+    lambda ids: pd.Series(NAMES[ids]),
+    lambda ids: pl.Series(NAMES[ids].tolist()),
+    lambda ids: pa.chunked_array([NAMES[ids].tolist()]),
+    lambda ids: ids * 10**17 - 2**62,
+    lambda ids: ids.astype(np.uint8),
+    lambda ids: ids.astype(np.uint64) + np.uint64(2**64 - 9),
+    lambda ids: (ids * 50 - 100).astype(np.int8),
+    lambda ids: ids / 8,
+    lambda ids: ids.tolist(),
+    lambda ids: np.datetime64("2026-11-21") + ids,
+    lambda ids: pd.to_datetime("2026-11-21") + pd.to_timedelta(ids, "D"),
+    lambda ids: pd.to_datetime("2026-11-21", utc=True) + pd.to_timedelta(ids, "D"),
+    lambda ids: pd.Series(pd.to_datetime("2026-11-21", utc=True) + pd.to_timedelta(ids, "D")),
+    lambda ids: [(int(each), "x") for each in ids],
+]
+
+
 @settings(max_examples=examples(20), deadline=None)
-@given(rows())
+@given(rows(), st.data())
 @every_metric
-def test_labels_of_groups(metric, data):
+def test_labels_of_groups(metric, data, drawn):
     """Any labels that sort alike; for the means, any labels at all."""
     y_true, y_score, groups = data
     function, expected = METRICS[metric], METRICS[metric](y_true, y_score, groups=groups)
-    names = np.array(["a", "b", "c", "d", "e"])
-    for labels in (
-        names[groups],
-        names[groups].astype(object),
-        names[groups].tolist(),
-        names[groups].astype("S"),
-        pd.Categorical(names[groups]),
-        pd.Series(names[groups]),
-        pl.Series(names[groups].tolist()),
-        pa.chunked_array([names[groups].tolist()]),
-        groups * 10**17 - 2**62,
-        groups.astype(np.uint8),
-        groups / 8,
-        groups.tolist(),
-        np.datetime64("2026-11-21") + groups,
-        pd.to_datetime("2026-11-21") + pd.to_timedelta(groups, "D"),
-        pd.to_datetime("2026-11-21", utc=True) + pd.to_timedelta(groups, "D"),
-        pd.Series(pd.to_datetime("2026-11-21", utc=True) + pd.to_timedelta(groups, "D")),
-        (groups.astype(np.uint64) + np.uint64(2**64 - 9)),
-        (groups * 50 - 100).astype(np.int8),
-        [(int(g), "x") for g in groups],
+    for labels in drawn.draw(
+        st.lists(st.sampled_from(LABELS), min_size=5, max_size=5, unique=True)
     ):
-        np.testing.assert_array_equal(function(y_true, y_score, groups=labels), expected)
+        np.testing.assert_array_equal(function(y_true, y_score, groups=labels(groups)), expected)
     if "samples" not in metric:
         close(function(y_true, y_score, groups=-groups), expected)
 
@@ -161,12 +166,23 @@ def test_cutoffs_past_the_longest_query(data):
             np.testing.assert_array_equal(function(y_true, y_score, groups=groups, k=k), expected)
 
 
-@settings(max_examples=examples(20), deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(rows())
-def test_scores_are_the_means_of_samples(data):
+def test_choices_that_make_no_difference(data):
+    """Gain if grades are 0 or 1, ties if scores differ, undefined if none is, discount at k=1."""
     y_true, y_score, groups = data
-    close(ndcg_score(y_true, y_score, groups=groups), ndcg_samples(*data[:2], groups=groups).mean())
-    close(dcg_score(y_true, y_score, groups=groups), dcg_samples(*data[:2], groups=groups).mean())
+    binary, distinct = (y_true > 0) * 1, np.argsort(np.argsort(y_score, kind="stable"))
+    for y, s, name, choices, k in (
+        (binary, y_score, "gain", ["linear", "exponential"], None),
+        (y_true, distinct, "ties", ["average", "stable", "worst", "best"], None),
+        (y_true + 1, y_score, "undefined", [0, 1, "omit", "raise"], None),
+        (y_true, y_score, "discount", ["log", "reciprocal", "none"], 1),
+    ):
+        first, *others = (
+            ndcg_samples(y, s, groups=groups, k=k, **{name: each}) for each in choices
+        )
+        for other in others:
+            close(other, first)
 
 
 DATA = np.array([3.0, 0, 2, 1, 0, 1]), np.array([0.5, 2, 2, 1, -1, 4]), np.array([2, 2, 1, 2, 1, 1])

@@ -1,9 +1,11 @@
 """explain_query: every column against loops, its last rank against the metrics, its text."""
 
+from copy import deepcopy
 from datetime import date, datetime
 from math import inf, nan
 
 import numpy as np
+import pandas as pd
 import pytest
 from helpers import examples, ragged_rows
 from hypothesis import given, settings
@@ -22,9 +24,18 @@ from sklearn_ndcg import (
 )
 
 COLUMNS = [
-    "document", "score", "tied", "relevance", "gain", "discount", "discounted_gain", "dcg",
-    "ideal", "idcg", "ndcg",
-]  # fmt: skip
+    "document",
+    "score",
+    "tied",
+    "relevance",
+    "gain",
+    "discount",
+    "discounted_gain",
+    "dcg",
+    "ideal",
+    "idcg",
+    "ndcg",
+]
 
 
 def of_all(gain):
@@ -42,15 +53,11 @@ OPTIONS = st.fixed_dictionaries(
         "undefined": st.sampled_from([0.0, 0.5, "omit"]),
     },
     optional={
-        "gain": st.sampled_from(
-            ["linear", "exponential", [0, 0, 1, 5], {0: 0, 1: 1, 2: 9, 3: 2}, of_all]
-        ),
-        "discount": st.sampled_from(
-            ["log", "reciprocal", "none", jarvelin_kekalainen(3), by_length]
-        ),
+        "gain": st.sampled_from(["linear", "exponential", [0, 0, 1, 5], {0: 0, 1: 1, 2: 9, 3: 2}, of_all]),
+        "discount": st.sampled_from(["log", "reciprocal", "none", jarvelin_kekalainen(3), by_length]),
         "k": st.sampled_from([None, 1, 2, 5, 1000, "retrieved"]),
     },
-)
+)  # fmt: skip
 TIES = st.sampled_from([{"ties": name} for name in ("average", "stable", "worst", "best")])
 
 
@@ -77,11 +84,10 @@ def test_the_last_rank_has_the_values_of_the_metrics(options, ties, seed, as_mat
         assert ranks["ndcg"][-1] == pytest.approx(value, abs=1e-14, nan_ok=True)
         assert ranks["dcg"][-1] == pytest.approx(total, abs=1e-13)
         assert np.cumsum(ranks["discounted_gain"]) == pytest.approx(ranks["dcg"], abs=1e-13)
-        rows = (query if as_matrix else groups == query,)
-        data = y_true[rows], y_score[rows], np.zeros(len(y_true[rows]))
         if options.get("gain") is not of_all and options.get("discount") is not by_length:
+            y, s = (rows[query if as_matrix else groups == query] for rows in (y_true, y_score))
             curve = {name: each for name, each in options.items() if name != "k"}
-            _, each = ndcg_curve(*data[:2], groups=data[2], k=ranks["rank"], **curve)
+            _, each = ndcg_curve(y, s, groups=np.zeros(len(y)), k=ranks["rank"], **curve)
             assert ranks["ndcg"] == pytest.approx(each, abs=1e-14, nan_ok=True)
 
 
@@ -114,30 +120,6 @@ def test_every_rank_against_all_orders_of_the_ties(documents, discount, ties):
     assert sorted(ranks["document"]) == list(range(len(gains)))
 
 
-BEST_KNOWN = [3, 2, 3, 0, 1, 2]
-WORKED = {  # grades in ranked order, options, and what the texts print: DCG, ideal DCG, NDCG
-    "the best known": (BEST_KNOWN, {}, 6.861, 7.141, 0.961),
-    "cumulative gain": (BEST_KNOWN, {"discount": "none"}, 11, 11, 1),
-    "films": ([3, 3, 3, 4, 2, 2], {}, 9.602, 10.171, 0.944),
-    "exponential": ([2, 3, 0, 0, 1], {"gain": "exponential"}, 7.803, 9.393, 0.831),
-    "of all judged": ([0.1, 0.5, 0.7, -inf, -inf], {"k": 3}, 0.765, 1.265, 0.605),
-}
-
-
-@pytest.mark.parametrize("name", WORKED)
-def test_worked_examples(name):
-    grades, options, *expected = WORKED[name]
-    if (
-        name == "of all judged"
-    ):  # A, B, C were returned, of which the last two are in the truth only
-        y_true, y_score = [0.1, 0.5, 0.7, 0.5, 0.1], [3, 2, 1, -inf, -inf]
-    else:
-        y_true, y_score = grades, range(len(grades), 0, -1)
-    found = explain_query([y_true], [list(y_score)], **options)
-    at_end = [found.ranks[column][-1] for column in ("dcg", "idcg", "ndcg")]
-    assert [round(value, 3) for value in at_end] == expected
-
-
 TEXT = """\
 query 'q': NDCG@3 0.3813
 rank  document  score   tied  relevance  gain  discount  discounted gain     DCG  ideal    IDCG    NDCG
@@ -150,7 +132,6 @@ Not retrieved (score -inf), only in the ideal: 1"""
 
 
 def test_text_and_frame():
-    pytest.importorskip("pandas")
     found = explain_query(
         [1, 0, 2, 3, nan, 9], [0.5, 0.5, 0.3, -inf, 0.2, 1], groups=list("qqqqqr"), query="q",
         ids=list("ABCDEF"), unjudged="zero", k=3,
@@ -158,9 +139,8 @@ def test_text_and_frame():
     assert repr(found) == str(found) == TEXT
     frame = found.to_frame()
     assert [frame.index.name, *frame.columns] == [*found.ranks] == ["rank", *COLUMNS]
-    assert frame.index.tolist() == [1, 2, 3]
-    for name in COLUMNS:
-        assert_same(frame[name], found.ranks[name])
+    for name, values in found.ranks.items():
+        assert_same(frame.reset_index()[name], values)
 
 
 def test_long_queries_print_their_first_and_last_ranks():
@@ -170,26 +150,27 @@ def test_long_queries_print_their_first_and_last_ranks():
     ranks = [line.split()[0] for line in lines]
     assert ranks == [*map(str, range(1, 21)), "...", *map(str, range(n - 4, n + 1))]
     assert len(found.ranks["ndcg"]) == n
-    assert len(str(explain_query([[1] * 60], [range(60)])).splitlines()) == 62
+    whole = str(explain_query([[1] * 60], [range(60)]))
+    assert len(whole.splitlines()) == 62
+    assert "tied" not in whole
 
 
+@pytest.mark.filterwarnings("ignore:NDCG is undefined for 1 of 1 queries")
 @pytest.mark.parametrize(("undefined", "value"), [("omit", nan), (0.5, 0.5), ("warn", 0.0)])
 @pytest.mark.parametrize("grade", [0, nan])
 def test_an_undefined_query_says_so(undefined, value, grade):
-    def explain():
-        return explain_query(
-            [[grade] * 2, [1, 0]], [[1, 2]] * 2, query=0, unjudged="omit", undefined=undefined
-        )
-
-    if undefined == "warn":
-        with pytest.warns(UndefinedMetricWarning, match="undefined for 1 of 1"):
-            found = explain()
-    else:
-        found = explain()
+    options = {"query": 0, "unjudged": "omit", "undefined": undefined}
+    found = explain_query([[grade] * 2, [1, 0]], [[1, 2]] * 2, **options)
     assert_same(found.ndcg, value)
     assert_same(found.ranks["ndcg"], [value] * (0 if np.isnan(grade) else 2))
     assert found.notes[-1] == f"No relevant document (undefined={undefined!r}): {value}"
     assert f"NDCG {value:.4f}" in str(found)
+
+
+def test_an_undefined_query_warns_once():
+    with pytest.warns(UndefinedMetricWarning, match="undefined for 1 of 1") as caught:
+        explain_query([[0, 0], [0, 0]], [[1, 2]] * 2, query=1)
+    assert len(caught) == 1
 
 
 def test_an_undefined_query_raises_only_if_it_is_asked_for():
@@ -208,38 +189,28 @@ def test_nothing_retrieved():
 
 
 @pytest.mark.parametrize(
-    ("options", "order", "note"),
-    [
-        ({"ties": "best"}, [1, 2, 0], "ties='best'"),
-        ({"ties": "worst"}, [0, 2, 1], "ties='worst'"),
-        ({"ties": "stable"}, [0, 1, 2], "ties='stable'"),
-        ({"ignore_ties": True}, [0, 1, 2], "ignore_ties=True"),
-    ],
-)
-def test_ties_in_one_order(options, order, note):
+    ("ties", "order"), [("best", [1, 2, 0]), ("worst", [0, 2, 1]), ("stable", [0, 1, 2]), (None, [0, 1, 2])]
+)  # fmt: skip
+def test_ties_in_one_order(ties, order):
+    options = {"ties": ties} if ties else {"ignore_ties": True}
     found = explain_query([[0, 2, 1]], [[5, 5, 5]], **options)
     assert found.ranks["document"].tolist() == order
     assert found.ranks["gain"].tolist() == [[0, 2, 1][document] for document in order]
-    assert found.notes == [f"Tied documents ({note}): 3"]
-
-
-def test_a_document_without_a_tie_is_not_marked():
-    found = explain_query([[1, 0]], [[1, 2]])
-    assert found.notes == []
-    assert "tied" not in str(found)
-    assert not found.ranks["tied"].any()
+    [[name, value]] = options.items()
+    assert found.notes == [f"Tied documents ({name}={value!r}): 3"]
 
 
 DAYS = np.array(["2024-01-01", "2024-01-02"], dtype="M8[D]")
+FORMS = [DAYS[0], "2024-01-01", date(2024, 1, 1), datetime(2024, 1, 1)]
 QUERIES = {
     "int": ([5, 6], [5, np.int8(5), np.float64(5), 5.0]),
     "float": (np.array([0.5, 1]), [0.5, np.float32(0.5)]),
     "text": (["a", "b"], ["a", np.str_("a")]),
-    "day": (DAYS, [DAYS[0], "2024-01-01", date(2024, 1, 1), datetime(2024, 1, 1)]),
-    "second": (DAYS.astype("M8[ns]"), [DAYS[0], "2024-01-01", date(2024, 1, 1), datetime(2024, 1, 1)]),
-    "date": ([date(2024, 1, 1), date(2024, 1, 2)], [DAYS[0], "2024-01-01", date(2024, 1, 1)]),
+    "day": (DAYS, FORMS),
+    "second": (DAYS.astype("M8[ns]"), FORMS),
+    "date": ([date(2024, 1, 1), date(2024, 1, 2)], FORMS[:3]),
     "several": ([np.array([1, 2]), DAYS], [(1, DAYS[0]), (np.int64(1), date(2024, 1, 1))]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("kind", QUERIES)
@@ -250,34 +221,32 @@ def test_a_query_is_found_by_any_form_of_its_id(kind):
 
 
 def test_a_query_of_pandas():
-    pandas = pytest.importorskip("pandas")
-    days = pandas.Series(
-        pandas.to_datetime(["2024-01-01 05:00:00.000000001", "2024-01-02 00:00:00.0"])
-    )
+    days = ["2024-01-01 05:00:00.000000001", "2024-01-02 00:00:00.0"]
+    days = pd.Series(pd.to_datetime(days))
     for number in (0, 1):
         found = explain_query([1, 2], [1, 2], groups=days, query=days[number])
         assert found.ranks["relevance"] == [number + 1]
     with pytest.raises(ValueError, match="2024-01-01 05:00:00 is not among the ids"):
-        explain_query([1, 2], [1, 2], groups=days, query=pandas.Timestamp("2024-01-01 05:00:00"))
+        explain_query([1, 2], [1, 2], groups=days, query=pd.Timestamp("2024-01-01 05:00:00"))
 
 
-@pytest.mark.parametrize(
-    ("groups", "query", "message"),
-    [
-        (list("abcd"), None, "query is missing: pass query= one of the 4 ids, 'a', 'b', 'c', ...$"),
-        (list("abcd"), "z", "query 'z' is not among the ids: pass query= one of the 4 ids, 'a', "),
-        ([1, 2, 3, 4], "5", "query '5' is not among the ids"),
-        ([1, 2, 3, 4], [1, 2], r"query \[1, 2\] is not among the ids"),
-        ([1, 2, 3, 4], np.array([1, 2]), "is not among the ids"),
-        ([1, 1, 1, 1], 2, "pass query= one of the 1 ids, 1"),
-        (np.repeat(DAYS, 2), "yesterday", "ids, 2024-01-01, 2024-01-02"),
-        ([list("aabb"), [1, 2, 1, 2]], ("a", 3), r"ids, \('a', 1\), \('a', 2\), \('b', 1\), ...$"),
-        (None, -1, "one of the 4 ids, 0, 1, 2, ...$"),
-    ],
-)
+UNKNOWN = [
+    (list("abcd"), None, "query is missing: pass query= one of the 4 ids, 'a', 'b', 'c', ..."),
+    (list("abcd"), "z", "query 'z' is not among the ids: pass query= one of the 4 ids, 'a', "),
+    ([1, 2, 3, 4], "5", "query '5' is not among the ids"),
+    ([1, 2, 3, 4], [1, 2], r"query \[1, 2\] is not among the ids"),
+    ([1, 2, 3, 4], np.array([1, 2]), "is not among the ids"),
+    ([1, 1, 1, 1], 2, "pass query= one of the 1 ids, 1"),
+    (np.repeat(DAYS, 2), "yesterday", "ids, 2024-01-01, 2024-01-02"),
+    ([list("aabb"), [1, 2, 1, 2]], ("a", 3), r"ids, \('a', 1\), \('a', 2\), \('b', 1\), ..."),
+    (None, -1, "one of the 4 ids, 0, 1, 2, ..."),
+]
+
+
+@pytest.mark.parametrize(("groups", "query", "message"), UNKNOWN)
 def test_an_unknown_query_shows_ids(groups, query, message):
     data = ([1, 0, 0, 0],) * 2 if groups is not None else ([[1, 0]] * 4,) * 2
-    with pytest.raises(ValueError, match=message.rstrip("$")):
+    with pytest.raises(ValueError, match=message):
         explain_query(*data, groups=groups, query=query)
 
 
@@ -289,37 +258,29 @@ def test_the_only_query_needs_no_name():
 
 @pytest.mark.parametrize(
     ("ids", "documents"),
-    [
-        (None, [1, 0]),
-        (["A", "B"], ["B", "A"]),
-        ([["A", "B"], ["C", "D"]], ["D", "C"]),
-        (np.array([[1, 2], [3, 4]]), [4, 3]),
-    ],
+    [(None, [1, 0]), (["A", "B"], ["B", "A"]), ([["A", "B"], ["C", "D"]], ["D", "C"])],
 )
-def test_names_of_documents_in_a_matrix(ids, documents):
+def test_ids_of_a_matrix(ids, documents):
     found = explain_query([[1, 0], [0, 1]], [[1, 2]] * 2, query=1, ids=ids)
     assert found.ranks["document"].tolist() == documents
 
 
-def test_names_of_documents_in_rows():
-    rows = [1, 0, 2, 1], [1, 2, 3, 4]
-    for ids, documents in ((None, [3, 1]), ("ABCD", None), (list("ABCD"), ["D", "B"])):
-        data = {"groups": [0, 1, 0, 1], "query": 1, "ids": ids}
-        if documents is None:
-            with pytest.raises(ValueError, match=r"ids must have the shape of y_true, \(4,\)"):
-                explain_query(*rows, **data)
-        else:
-            assert explain_query(*rows, **data).ranks["document"].tolist() == documents
+def test_ids_of_rows():
+    rows = {"y_true": [1, 0, 2, 1], "y_score": [1, 2, 3, 4], "groups": [0, 1, 0, 1], "query": 1}
+    for ids, documents in ((None, [3, 1]), (list("ABCD"), ["D", "B"])):
+        assert explain_query(**rows, ids=ids).ranks["document"].tolist() == documents
+    with pytest.raises(ValueError, match=r"ids must have the shape of y_true, \(4,\)"):
+        explain_query(**rows, ids="ABCD")
 
 
-def test_names_of_documents_in_pandas():
-    pandas = pytest.importorskip("pandas")
-    rows = pandas.Series([1, 0, 2], index=[7, 8, 9]), [1, 3, 2]
-    found = explain_query(*rows, groups=[0, 0, 0], ids=rows[0].index)
+def test_ids_of_pandas():
+    y_true = pd.Series([1, 0, 2], index=[7, 8, 9])
+    rows = {"y_true": y_true, "y_score": [1, 3, 2], "groups": [0, 0, 0]}
+    found = explain_query(**rows, ids=y_true.index)
     assert found.ranks["document"].tolist() == [8, 9, 7]
-    assert explain_query(*rows, groups=[0, 0, 0]).ranks["document"].tolist() == [1, 2, 0]
+    assert explain_query(**rows).ranks["document"].tolist() == [1, 2, 0]
     with pytest.raises(ValueError, match="y_true and ids have the same labels in their index, but"):
-        explain_query(*rows, groups=[0, 0, 0], ids=rows[0][::-1])
+        explain_query(**rows, ids=y_true[::-1])
 
 
 def test_rows_of_lists():
@@ -331,9 +292,8 @@ def test_rows_of_lists():
     assert found.ranks["ideal"].tolist() == [2, 1, 0]
     assert found.notes == ["Not retrieved (score -inf), only in the ideal: 1"]
     truth = {"A": 0.1, "B": 0.5, "C": 0.7, "D": 0.5, "E": 0.1}  # one query
-    assert explain_query(**from_lists(truth, list("ABC")), k=3).ndcg == pytest.approx(
-        0.6048882832133625
-    )
+    found = explain_query(**from_lists(truth, list("ABC")), k=3)
+    assert found.ndcg == pytest.approx(0.6048882832133625)
 
 
 @pytest.mark.parametrize(
@@ -342,11 +302,7 @@ def test_rows_of_lists():
         ({"log_base": 3}, TypeError, "explain_query has no option 'log_base'.* gain, .* undefined"),
         ({"k": [1, 2]}, ValueError, "k must be an integer >= 1"),
         ({"ties": "first"}, ValueError, "ties must be one of"),
-        (
-            {"ids": [[1, 2, 3]]},
-            ValueError,
-            r"ids must have the shape of y_true, \(1, 2\), or one .*got \(1, 3\)",
-        ),
+        ({"ids": [[1, 2, 3]]}, ValueError, r"ids must have the shape of y_true.*got \(1, 3\)"),
     ],
 )
 def test_bad_options(options, error, message):
@@ -355,14 +311,14 @@ def test_bad_options(options, error, message):
 
 
 @pytest.mark.parametrize("y_true", [[1, 0], [[1, nan]], [[1, -1]]])
-def test_bad_data(y_true):
+def test_bad_y_true(y_true):
     with pytest.raises(ValueError, match="y_true"):
         explain_query(y_true, [[1, 2]])
 
 
 def test_arguments_keep_what_they_hold():
-    y_true, y_score, groups = ragged_rows(0, n_queries=5)
-    copies = y_true.copy(), y_score.copy(), groups.copy()
-    explain_query(y_true, y_score, groups=groups, query=3, undefined=0)
-    for array, copy in zip((y_true, y_score, groups), copies, strict=True):
-        assert_same(array, copy)
+    rows = ragged_rows(0, n_queries=5)
+    copies = deepcopy(rows)
+    explain_query(*rows[:2], groups=rows[2], query=3, undefined=0)
+    for argument, copy in zip(rows, copies, strict=True):
+        assert_same(argument, copy)

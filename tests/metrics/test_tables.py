@@ -12,7 +12,6 @@ def test_text_is_aligned():
         "c      10.25",
     ]
     assert str(Table(["query", "a"], [])) == "query  a"
-    assert str(Table(["query", "a"], [["1", "0.5"]])).splitlines() == ["query    a", "1      0.5"]
 
 
 def test_a_line_break_in_a_cell_does_not_break_the_row():
