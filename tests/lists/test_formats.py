@@ -77,6 +77,7 @@ SINGLE = {
     "array of ids": (TRUTH, np.array(["A", "B", "C"])),
     "tuple": (TRUTH, ("A", "B", "C")),
     "nothing found": (TRUTH, []),
+    "flags": ({"A": True, "B": False}, ["B", "A"]),
     "set": ({"A", "B"}, ["C", "A"]),
     "ids that are tuples": ({("A", 1), "B"}, ["C", ("A", 1), ("A", 2)]),
     "graded tuples": ({("A", 1): 2, "B": 1}, [("A", 1), ("A", 2)]),
