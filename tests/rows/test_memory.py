@@ -19,7 +19,7 @@ MOST = {
 @pytest.mark.parametrize("case", MOST)
 def test_extra_memory_is_small_beside_the_inputs(case, kernels):
     rng = np.random.default_rng(0)
-    n = 1_000_000
+    n = 1_000_000 if case == "contiguous" else 200_000
     groups = np.repeat(np.arange(n // 100), 100)
     y_true, y_score = rng.integers(0, 5, n).astype(float), rng.normal(size=n)
     options = {"groups": groups, "k": 10}
@@ -59,9 +59,7 @@ def test_one_long_text_as_relevance_costs_no_memory():
     text = ["3"] * 20_000 + ["x" * 20_000]
     for values in (text, pl.Series(text), pd.Series(text), [0, *text]):
         tracemalloc.start()
-        with pytest.raises(
-            (TypeError, ValueError), match="y_true must be an array of numbers.*text"
-        ):
+        with pytest.raises((TypeError, ValueError), match="y_true must be an array of .*text"):
             ndcg_score(values, np.zeros(len(values)), groups=np.zeros(len(values)))
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
