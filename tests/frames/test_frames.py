@@ -4,19 +4,17 @@ from contextlib import suppress
 from decimal import Decimal
 from importlib import import_module
 from importlib.metadata import version
-from typing import Unpack, get_type_hints
 
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import result_rows
+from helpers import ragged_rows, result_rows
 from sklearn.exceptions import UndefinedMetricWarning
 
 import sklearn_ndcg
 
 nw = pytest.importorskip("narwhals.stable.v2", reason="the extra `frames` is not installed")
 pa = pytest.importorskip("pyarrow")
-from sklearn_ndcg._metrics.measure import NDCGOptions  # noqa: E402
 from sklearn_ndcg.frames import ndcg_by_query, ndcg_score  # noqa: E402
 
 COLUMNS = {"y_true": "y", "y_score": "s", "groups": "q"}
@@ -28,18 +26,9 @@ def same(found, expected):
     return flat[0] == pytest.approx(flat[1], abs=1e-12)
 
 
-def draw_columns(seed=0, n_queries=30, one_document=True):
-    rng = np.random.default_rng(seed)
-    lengths = rng.integers(1 if one_document else 2, 25, n_queries)
-    n = lengths.sum()
-    groups = np.repeat(rng.permutation(n_queries), lengths)
-    scores = [rng.normal(size=n), rng.integers(0, 3, n), np.zeros(n), rng.integers(-1, 9, n) / 2]
-    y = rng.integers(0, 5, n)
-    y *= rng.integers(0, 2, n_queries)[groups]  # some queries have no relevant document
-    s = scores[seed % 4].astype(float)
-    s[rng.random(n) < 0.1] = -np.inf
-    order = rng.permutation(n)
-    return {"y": y[order], "s": s[order], "q": groups[order], "w": rng.random(n)[order]}
+def draw_columns(seed=0):
+    y, s, q = ragged_rows(seed, n_queries=30, longest=25)
+    return {"y": y, "s": s, "q": q, "w": np.random.default_rng(seed).random(len(y))}
 
 
 OPTIONS = [
@@ -118,16 +107,11 @@ def test_groups_of_text_keep_a_nul_at_their_end(engine):
 
 
 def test_groups_that_are_unique_per_row_warn(engine):
-    unique = engine({"q": [1, 2, 3], "y": [1, 0, 1], "s": [0.9, 0.8, 0.1]})
-    with pytest.warns(UserWarning, match="Each of the 3 queries has a single document") as caught:
-        assert ndcg_score(unique, **COLUMNS, undefined="omit") == 1
+    frame = engine({"q": [1, 2, 2, 3, 4], "y": [1] * 5, "s": [0.5] * 5})
+    with pytest.warns(UserWarning, match=r"3 of the 4 queries \(75%\) have a single") as caught:
+        ndcg_score(frame, **COLUMNS)
     [warning] = [item for item in caught if "single document" in str(item.message)]
     assert warning.filename == __file__
-    most = engine({"q": [1, 2, 2, 3, 4], "y": [1] * 5, "s": [0.5] * 5})
-    with pytest.warns(UserWarning, match=r"3 of the 4 queries \(75%\) have a single document"):
-        ndcg_score(most, **COLUMNS)
-    few = engine({"q": [1, 2, 2], "y": [1, 0, 1], "s": [0.9, 0.8, 0.1]})
-    assert ndcg_score(few, **COLUMNS) == pytest.approx((1 + 1 / np.log2(3)) / 2)
     assert ndcg_score(engine({"q": [1], "y": [1], "s": [1]}), **COLUMNS) == 1
 
 
@@ -234,16 +218,6 @@ def test_y_score_keeps_its_order(engine, case):
     assert found == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("kind", [pa.decimal128(38, 0), pa.decimal128(38, 2)], ids=str)
-def test_y_score_of_decimals_keeps_its_order(engine, kind):
-    if engine.name in {"pandas", "dask"}:
-        pytest.skip("pandas has decimals as objects")
-    scores = pa.array([2**60 + 1, 2**60, 2**60 + 2], pa.decimal128(38, 0)).cast(kind)
-    columns = {"q": [1, 1, 1], "y": [1, 0, 2], "s": scores}
-    assert ndcg_score(engine(columns), **COLUMNS, ties="worst") == 1
-    assert [row[-1] for row in result_rows(ndcg_by_query(engine(columns), **COLUMNS))] == [1]
-
-
 @pytest.mark.parametrize("kind", ["Int128", "UInt128", "hugeint", "uhugeint", "decimal[pyarrow]"])
 def test_y_score_and_groups_of_128_bits(kind):
     exact = [Decimal(2**70 + i) for i in range(4)]
@@ -294,16 +268,12 @@ def test_undefined_queries_warn(engine):
     assert np.isnan(ndcg_score(nothing, **COLUMNS, undefined="omit"))
 
 
-def test_undefined_omit_is_null_by_query(engine):
-    columns = draw_columns()
-    found = result_rows(ndcg_by_query(engine(columns), **COLUMNS, undefined="omit"))
-    y, s, q, _ = columns.values()
-    values = sklearn_ndcg.ndcg_samples(y, s, groups=q, undefined="omit")
-    expected = [None if np.isnan(value) else pytest.approx(value) for value in values]
-    assert [row[-1] for row in sorted(found)] == expected
-    if engine.name == "duckdb":
-        mean = ndcg_by_query(engine(columns), **COLUMNS, undefined="omit").aggregate("avg(ndcg)")
-        assert mean.fetchall()[0][0] == pytest.approx(np.nanmean(values))
+def test_undefined_omit_is_null_and_not_nan_in_duckdb():
+    frame = pytest.importorskip("duckdb").from_arrow(pa.table(draw_columns()))
+    y, s, q, _ = draw_columns().values()
+    found = ndcg_by_query(frame, **COLUMNS, undefined="omit").aggregate("avg(ndcg)").fetchall()
+    expected = sklearn_ndcg.ndcg_score(y, s, groups=q, undefined="omit")
+    assert found == [(pytest.approx(expected),)]
 
 
 def test_the_query_of_an_invalid_row_has_its_ids_as_they_are():
@@ -322,20 +292,12 @@ def test_groups_with_a_null(engine):
 
 
 BAD = {
-    "column": (
-        {"y_true": "grade"},
-        ValueError,
-        r"y_true='grade' is not .*: \['q', 'y', 's', 't'\]",
-    ),
+    "column": ({"y_true": "no"}, ValueError, r"y_true='no' is not .*: \['q', 'y', 's', 't'\]"),
     "score column": ({"y_score": "no"}, ValueError, "y_score='no' is not a column"),
     "key": ({"groups": ["q", "no"]}, ValueError, "groups='no' is not a column"),
     "no key": ({"groups": []}, TypeError, "groups must name a column"),
-    "no key, None": ({"groups": None}, TypeError, "groups must name a column"),
     "key that is a number": ({"groups": 5}, TypeError, "groups must name a column"),
-    "key type": ({"groups": [1]}, TypeError, "groups must name a column"),
     "several columns": ({"y_true": ["y", "s"]}, TypeError, "y_true must name a column.*'y', 's'"),
-    "a list of one": ({"y_score": ["s"]}, TypeError, "y_score must name a column, got"),
-    "expression": ({"y_true": nw.col("y")}, TypeError, "y_true must name a column, got"),
     "key that is an expression": ({"groups": [nw.col("q")]}, TypeError, "groups must name a col"),
     "same key": ({"groups": ["q", "q"]}, ValueError, "different columns"),
     "text": ({"y_true": "t"}, TypeError, "y_true='t' must be a column of numbers, not String"),
@@ -354,14 +316,9 @@ def test_bad_arguments(engine, function, case):
         function(frame, **(COLUMNS | arguments))
 
 
-@pytest.mark.parametrize("function", [ndcg_by_query, ndcg_score])
-def test_options_are_those_of_a_measure(function):
-    assert get_type_hints(function)["options"] == Unpack[NDCGOptions]
-
-
 @pytest.mark.parametrize("groups", [0, [0], [0, "day"]], ids=str)
 def test_y_true_y_score_and_groups_that_are_numbers_name_columns_of_pandas(groups):
-    table = pd.DataFrame(draw_columns(one_document=False)).assign(day="a")
+    table = pd.DataFrame(draw_columns()).assign(day="a")
     numbered = table.rename(columns={"q": 0, "y": 1, "s": 2})
     before = numbered.copy(deep=True)
     names = {"y_true": 1, "y_score": np.int64(2), "groups": groups, "undefined": 0}
@@ -401,9 +358,7 @@ def test_groups_that_hold_several_values_are_refused(kind):
             tables.append(import_module(library).from_arrow(arrow))
     for table in tables:
         for function in (ndcg_score, ndcg_by_query):
-            with pytest.raises(
-                TypeError, match=r"groups=\['q'\] must name .*Convert lists to tuples"
-            ):
+            with pytest.raises(TypeError, match=r"groups=\['q'\] must name .*Convert lists to tu"):
                 function(table, **COLUMNS)
     for column in (ids, *(table["q"] for table in tables[:3])):
         with pytest.raises(TypeError, match="one column for each of its fields"):
@@ -431,12 +386,11 @@ def test_groups_that_are_named_like_a_column_of_the_result(engine, name):
 @pytest.mark.parametrize("option", [{"ties": "stable"}, {"ignore_ties": True}], ids=str)
 def test_ties_stable_and_ignore_ties_need_the_order_of_rows(engine, option):
     frame = engine({"q": [1, 1, 1], "y": [0, 1, 2], "s": [1.0, 1, 1]})
-    dcg = 1 / np.log2(3) + 2 / np.log2(4)
-    ideal = 2 + 1 / np.log2(3)
+    dcg, ideal = 1 / np.log2(3) + 2 / np.log2(4), 2 + 1 / np.log2(3)
     if engine.has_order:
         assert ndcg_score(frame, **COLUMNS, **option) == pytest.approx(dcg / ideal)
-        assert same(result_rows(ndcg_by_query(frame, **COLUMNS, **option)),
-                    [(1, 3, dcg, ideal, dcg / ideal)])  # fmt: skip
+        found = result_rows(ndcg_by_query(frame, **COLUMNS, **option))
+        assert same(found, [(1, 3, dcg, ideal, dcg / ideal)])
     else:
         for function in (ndcg_score, ndcg_by_query):
             with pytest.raises(ValueError, match="order of the rows.*Pass ties='average'"):
@@ -593,7 +547,16 @@ def test_groups_whose_rows_arrow_cannot_select():
         try:
             views.take(pa.array([0]))
         except pa.ArrowNotImplementedError:
-            with pytest.raises(
-                TypeError, match="groups must be columns whose rows can be selected"
-            ):
+            with pytest.raises(TypeError, match="groups must be columns whose rows can be sel"):
                 ndcg_by_query(frame, **COLUMNS)
+
+
+@pytest.mark.parametrize("groups", ["q", ["q", "day"]], ids=str)
+@pytest.mark.parametrize("kind", ["double[pyarrow]", "Float64", "float64"])
+def test_groups_of_floats_of_pandas_with_nan(kind, groups):
+    ids = pa.array([1.5, 1.5, np.nan, np.nan, None])
+    ids = pd.Series(ids if kind != "double[pyarrow]" else pd.arrays.ArrowExtensionArray(ids))
+    frame = pd.DataFrame({"q": ids.astype(kind), "day": 1, "y": [1, 0, 1, 0, 1], "s": 1.0})
+    for function in (ndcg_score, ndcg_by_query):
+        with pytest.raises(ValueError, match=r"groups \(q.*\) has 3 rows with a missing id"):
+            function(frame, **COLUMNS | {"groups": groups})
