@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from sklearn_ndcg import CONVENTIONS, from_trec
 from sklearn_ndcg._lists.files import read_trec
-from sklearn_ndcg.inference import compare_runs
 
 QRELS = "q1 0 a 2\nq1 0 b 1\nq2 0 a 1\n"
 RUN = "q1 Q0 a 1 0.9 bm25\nq1 Q0 c 2 0.4 bm25\nq2 Q0 b 1 1e-3 bm25\n"
@@ -108,20 +107,6 @@ def test_files_of_trec_eval_give_the_numbers_that_it_prints():
             assert found == pytest.approx(expected, abs=0.00005 + 1e-12)
     with pytest.raises(ValueError, match=r"results.trunc, line 1: run must have 6 fields.*got 9"):
         from_trec(folder / "qrels.test", folder / "results.trunc")
-
-
-@pytest.mark.filterwarnings("ignore:2 queries")
-def test_compare_runs_reads_files(tmp_path):
-    qrels, one = write(tmp_path / "qrels", QRELS), write(tmp_path / "one.gz", RUN)
-    two = write(tmp_path / "two", "q1 Q0 b 1 2 x\nq2 Q0 a 1 2 x\n")
-    result = compare_runs(qrels, {"one": one, "two": str(two)}, test="t")
-    run = {"q1": {"a": 0.9, "c": 0.4}, "q2": {"b": 1e-3}}
-    other = {"q1": {"b": 2}, "q2": {"a": 2}}
-    truth = {"q1": {"a": 2, "b": 1}, "q2": {"a": 1}}
-    assert repr(result) == repr(compare_runs(truth, {"one": run, "two": other}, test="t"))
-    with pytest.raises(ValueError, match=r"judgements come first") as caught:
-        compare_runs(qrels, {"one": one, "judgements": qrels})
-    assert caught.value.__notes__ == ["While comparing the ranker 'judgements'."]
 
 
 FORMS = {

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from sklearn_ndcg import from_lists, ndcg_samples
-from sklearn_ndcg._lists.pool import pool_lists, pool_runs
+from sklearn_ndcg._lists.pool import pool_lists
 
 TRUTHS = {"q": {"a": 2, "b": 1}, "r": ["c"]}
 LISTS = {
@@ -27,45 +27,6 @@ def test_rankers_have_the_same_rows():
     assert pool.y_scores["one"].tolist() == [-2, none, -1, -3, -1, -2, none]
     assert pool.y_scores["two"].tolist() == [-3, -2, -1, none, none, none, -1]
     assert not any(pool.left_out.values())
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_every_list_keeps_its_order(seed):
-    """By a plain loop over all documents of all rankers."""
-    rng = np.random.default_rng(seed)
-    ids = [f"d{i}" for i in range(12)]
-    truths = {q: rng.permutation(ids)[: rng.integers(0, 6)].tolist() for q in "abc"}
-    lists = {
-        name: {q: rng.permutation(ids)[: rng.integers(1, 12)].tolist() for q in "abc"}
-        for name in ("one", "two", "three")
-    }
-    pool = pool_lists(truths, lists, "zero", "raise")
-    ends = np.cumsum(pool.n_rows)
-    for query, start, end in zip(pool.queries, ends - pool.n_rows, ends, strict=True):
-        y_true = pool.y_true[start:end]
-        for name, y_scores in pool.y_scores.items():
-            scores, listed = y_scores[start:end], lists[name][query]
-            order = np.argsort(-scores, kind="stable")[: len(listed)]
-            are_true = [document in truths[query] for document in listed]
-            assert (y_true[order] == 1).tolist() == are_true
-            assert scores[order].tolist() == [-1.0 - i for i in range(len(listed))]
-            assert np.count_nonzero(scores == -np.inf) == len(scores) - len(listed)
-        assert np.count_nonzero(y_true == 1) == len(truths[query])
-
-
-def test_runs_and_lists_of_the_same_documents_are_the_same_pool():
-    qrels = {"q": {"a": 2, "b": 1}, "r": {"c": 1}, "s": {}}  # runs are read where there are qrels
-    runs = {
-        name: {q: {d: -rank for rank, d in enumerate(ids)} for q, ids in lists.items()}
-        for name, lists in LISTS.items()
-    }
-    found = pool_runs(qrels, runs, "zero", "raise", "trec_eval-9")
-    expected = pool_lists(TRUTHS, LISTS, "zero", "raise")
-    assert found.queries == expected.queries
-    assert found.n_rows.tolist() == expected.n_rows.tolist()
-    assert np.array_equal(found.y_true, expected.y_true, equal_nan=True)
-    for name in LISTS:
-        assert found.y_scores[name].tolist() == expected.y_scores[name].tolist()
 
 
 @pytest.mark.parametrize("lists", [{"u": ["x", "x"]}, {"u": [1]}])

@@ -21,7 +21,6 @@ from sklearn_ndcg._rows.columns import (
     values_by,
     without_columns,
 )
-from sklearn_ndcg.inference import compare_rankers
 
 ROWS = np.array([[1, 7, 0.5], [2, 8, 0.0], [1, 9, 2.5], [3, 7, 0.0]])
 NAMES = ["q", "a", "b"]
@@ -69,21 +68,11 @@ every_matrix = pytest.mark.parametrize("name", MATRICES)
 everything = pytest.mark.parametrize("name", [*TABLES, *MATRICES])
 
 
-@everything
-def test_only_tables_have_names(name):
-    assert column_names(made(name)) == (NAMES if name in TABLES else None)
-
-
 def test_a_series_has_names_only_where_its_index_has():
     series = pd.Series([1.0, 2.0], index=pd.Index(["x", "y"], name="q"))
     assert column_names(series) == []
     assert column_names(series.reset_index(drop=True)) is None
     assert column(series, "q").tolist() == ["x", "y"]
-
-
-def test_names_may_be_repeated_and_of_any_type():
-    assert column_names(pa.table([[1], [2]], names=["a", "a"])) == ["a", "a"]
-    assert column_names(pd.DataFrame([[1, 2]], columns=[0, ("a", "b")])) == [0, ("a", "b")]
 
 
 @everything
@@ -279,15 +268,11 @@ def of_pandas(dtype):
 FLOATS = {
     "float16": (of_array("float16"), 11),
     "float32": (of_array("float32"), 24),
-    "float64": (of_array("float64"), 53),
-    "pandas": (of_pandas("float64"), 53),
     "pandas float32": (of_pandas("float32"), 24),
     "pandas Float64": (of_pandas("Float64"), 53),
     "pandas arrow": (of_pandas(pd.ArrowDtype(pa.float32())), 24),
-    "polars": (lambda values: pl.DataFrame({"q": pl.Series(values, dtype=pl.Float64)}), 53),
     "polars float32": (lambda values: pl.DataFrame({"q": pl.Series(values, dtype=pl.Float32)}), 24),
     "pyarrow": (lambda values: pa.table({"q": pa.array(values, pa.float64())}), 53),
-    "pyarrow float32": (lambda values: pa.table({"q": pa.array(values, pa.float32())}), 24),
 }
 
 
@@ -319,9 +304,11 @@ def test_group_by_and_groups_may_have_fractions_that_no_encoder_touches():
     assert values_by(X, None, [0.5, 1.5]) == [0.5, 1.5]
 
 
-@pytest.mark.parametrize("kind", ["pandas", "pandas Float64", "polars", "pyarrow", "float64"])
+@pytest.mark.parametrize(
+    "kind", ["pandas Float64", "pandas float32", "polars float32", "pyarrow", "float32"]
+)
 def test_group_by_takes_missing_ids_for_no_fractions(kind):
-    missing = np.nan if kind in ("pandas", "float64") else None
+    missing = np.nan if "float32" in kind else None
     X, key = floats(kind, [1.0, missing, 2.0])
     assert len(values_by(X, key)) == 3
 
@@ -359,16 +346,14 @@ def test_count_rows_of_what_only_numpy_can_read():
 
 
 @every_table
-def test_groups_of_several_columns_and_tables_of_scores(name):
+def test_groups_of_several_columns(name):
     rng = np.random.default_rng(0)
     y, query = rng.integers(0, 3, 60), np.repeat(np.arange(12), 5)
-    scores = np.c_[y + rng.normal(size=60), rng.normal(size=60)]
-    expected = ndcg_samples(y, scores[:, 0], groups=query, undefined=0)
+    score = y + rng.normal(size=60)
+    expected = ndcg_samples(y, score, groups=query, undefined=0)
     ids = made(name, np.c_[query // 4, query % 4].astype(float), ["u", "d"])
-    found = ndcg_samples(y, scores[:, 0], groups=ids, undefined=0)
+    found = ndcg_samples(y, score, groups=ids, undefined=0)
     np.testing.assert_array_equal(found, expected)
-    result = compare_rankers(y, made(name, scores, ["one", "two"]), groups=query, n_resamples=99)
-    assert list(result.ndcg) == ["one", "two"]
 
 
 @pytest.mark.parametrize("make", [lambda rows: np.array(rows, dtype=object), list])

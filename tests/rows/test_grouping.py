@@ -1,7 +1,6 @@
 """Query ids, in any container."""
 
 import warnings
-from collections import UserList, deque
 
 import numpy as np
 import pandas as pd
@@ -18,7 +17,6 @@ from sklearn_ndcg import (
     QuerySplitter,
     check_group_splits,
     make_ndcg_scorer,
-    ndcg_samples,
     ndcg_score,
     quantile_grades,
 )
@@ -96,52 +94,51 @@ def test_groups_with_an_array_as_an_id_are_refused_unless_it_is_0_d():
             ndcg_score(Y, S, groups=ids)
 
 
-@pytest.mark.parametrize("container", [pl.Series, deque, UserList, list, tuple])
-def test_groups_that_end_in_nul_are_not_merged(container):
-    ids = ["a", "a", "a\0", "a\0", "b", "b", "b\0\0", "b\0\0"]
-    expected = ndcg_samples(Y, S, groups=[0, 0, 1, 1, 2, 2, 3, 3], undefined=0)
-    found = ndcg_samples(Y, S, groups=container(ids), undefined=0)
-    np.testing.assert_array_equal(found, expected)
-
-
 def test_groups_that_are_unique_per_row_warn():
-    rows = np.arange(len(Y))
+    rows = np.arange(8)
     with pytest.warns(UserWarning, match="Each of the 8 queries has a single document"):
         ndcg_score(Y, S, groups=rows, undefined="omit")
     with pytest.warns(UserWarning, match=r"6 of the 7 queries \(85%\) have a single document"):
         ndcg_score(Y, S, groups=np.maximum(rows, 1), undefined="omit")
-    half, lists = np.array([0, 0, 0, 1, 1, 1, 2, 3]), np.array([0, 0, 1, 2, 3, 4, 5, 6])
-    not_retrieved = np.r_[-np.inf, S[1:]]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        ndcg_score(Y, S, groups=half, undefined="omit")
-        ndcg_score([1], [0.5], groups=["a"])
-        # lists of one document; the first misses a relevant one, which has a row
-        ndcg_score(Y, not_retrieved, groups=lists, undefined="omit")
 
 
-def test_groups_that_are_relevance_warn():
+@pytest.mark.filterwarnings("error")
+def test_groups_of_which_some_have_a_single_document_do_not_warn():
+    ndcg_score(Y, S, groups=[0, 0, 0, 1, 1, 1, 2, 3], undefined="omit")  # half of them
+    ndcg_score([1], [0.5], groups=["a"])
+    # lists of one document; the first misses a relevant one, which has a row
+    ndcg_score(Y, np.r_[-np.inf, S[1:]], groups=[0, 0, 1, 2, 3, 4, 5, 6], undefined="omit")
+
+
+PAIRS = np.repeat(np.arange(60), 2)
+SCORE = np.random.default_rng(0).random(120)
+
+
+@pytest.mark.parametrize("change", [np.copy, lambda y: y / 2, np.random.default_rng(1).permutation])
+def test_groups_that_are_relevance_warn(change):
+    y, X = change(np.repeat([3, 0, 1, 2], 30)), SCORE[:, np.newaxis]
     words = "None of the 4 queries has documents of different relevance"
-    relevance, score = np.repeat([3, 0, 1, 2], 30), np.random.default_rng(0).random(120)
-    for y in (relevance, relevance / 2, np.random.default_rng(1).permutation(relevance)):
-        with pytest.warns(UserWarning, match=words):
-            ndcg_score(y, score, groups=y, undefined="omit")
-        with pytest.warns(UserWarning, match=words):
-            make_ndcg_scorer(group_by=lambda X, y=y: y, undefined="omit")(
-                DummyRegressor().fit(score[:, np.newaxis], y), score[:, np.newaxis], y
-            )
-    many, rare = np.repeat(np.arange(60), 2), np.repeat(np.arange(60) == 7, 2)
+    with pytest.warns(UserWarning, match=words):
+        ndcg_score(y, SCORE, groups=y, undefined="omit")
+    scorer = make_ndcg_scorer(group_by=lambda X: y, undefined="omit")
+    with pytest.warns(UserWarning, match=words):
+        scorer(DummyRegressor().fit(X, y), X, y)
+
+
+def test_groups_with_one_relevant_query_warn():
     with pytest.warns(UserWarning, match="None of the 60 queries has documents of different"):
-        ndcg_score(rare, score, groups=many, undefined="omit")
+        ndcg_score(PAIRS == 7, SCORE, groups=PAIRS, undefined="omit")
+
+
+@pytest.mark.filterwarnings("error")
+def test_groups_that_may_be_queries_do_not_warn():
     late = np.r_[np.repeat(np.arange(59), 2), 0, 1]  # only the last query has two
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        ndcg_score(late, score, groups=many, undefined="omit")
-        ndcg_score(np.ones(120), score, groups=many)  # labels of one value; the ids may be right
-        ndcg_score(np.zeros(120), score, groups=many, undefined=0.0)
-        ndcg_score([1, 1], [0.5, 0.2], groups=["a", "a"])
-        # documents that were not retrieved make a difference
-        ndcg_score(many, np.where(many == 5, -np.inf, score), groups=many, undefined="omit")
+    ndcg_score(late, SCORE, groups=PAIRS, undefined="omit")
+    ndcg_score(np.ones(120), SCORE, groups=PAIRS)  # labels of one value; the ids may be right
+    ndcg_score(np.zeros(120), SCORE, groups=PAIRS, undefined=0.0)
+    ndcg_score([1, 1], [0.5, 0.2], groups=["a", "a"])
+    # documents that were not retrieved make a difference
+    ndcg_score(PAIRS, np.where(PAIRS == 5, -np.inf, SCORE), groups=PAIRS, undefined="omit")
 
 
 def test_groups_that_are_one_column_of_a_table():
@@ -171,8 +168,6 @@ def test_groups_with_one_reordered_column_are_refused(place):
 
 
 INDEXES = {
-    "groups": {"groups": range(100, 108)},
-    "groups beside y_score": {"groups": range(100, 108), "y_score": range(8)},
     "y_score": {"y_true": range(8), "y_score": range(100, 108)},
     "y_score, repeated": {"y_true": range(8), "y_score": [0, 0, 1, 2, 3, 4, 5, 6]},
     "all": {"y_true": range(8), "y_score": range(50, 58), "groups": range(100, 108)},
@@ -233,13 +228,7 @@ def test_every_pair_of_labelled_arguments_is_compared():
 
 
 def test_labels_of_one_row_are_compared():
-    y, s = pd.Series([1], index=["a"]), pd.Series([0.5], index=["b"])
-    assert ndcg_score(y, s, groups=[0]) == 1
-
-
-def test_three_labels_are_shown():
-    assert shown_labels(np.arange(3)) == "0, 1, 2"
-    assert shown_labels(np.arange(4)) == "0, 1, 2, ..."
+    assert ndcg_score(pd.Series([1], index=["a"]), pd.Series([0.5], index=["b"]), groups=[0]) == 1
 
 
 @pytest.mark.parametrize("kind", ["M8[D]", "M8[h]", "M8[m]", "M8[s]", "M8[ns]", "date", "pandas"])
@@ -271,9 +260,3 @@ def test_order_by_of_text_is_doubted_if_it_is_numbers_or_unsorted_dates(texts, w
         grouping.in_order(texts)  # nobody needs the order of time
     assert [order.tolist(), len(caught)] == [np.argsort(texts).tolist(), int(warns)]
     assert all("the values of order_by are text" in str(each.message) for each in caught)
-
-
-def test_rows_of_some_queries():
-    grouping = Grouping.of_ids(["b", "a", "b", "c", "a", "b"], 6)
-    assert grouping.rows_of(np.array([2, 0])).tolist() == [5, 0, 1]
-    assert grouping.gather(np.arange(6))[grouping.rows_of(np.array([1]))].tolist() == [0, 2, 5]
