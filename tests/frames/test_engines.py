@@ -180,15 +180,6 @@ def test_groups_of_equal_columns_do_not_cancel_in_the_hash(scan, capsys):
     assert max(np.diff(done, prepend=0)) < N_ROWS / 2
 
 
-def test_names_that_sql_must_quote(scan):
-    if scan.engine in {"duckdb", "dataset"}:
-        pytest.importorskip("duckdb", minversion="2")  # DuckDB 1.3 selects no name with quotes
-    columns = draw_columns()
-    names = {"groups": 'the "query"', "y_true": "group", "y_score": "s; select 1"}
-    renamed = {name: columns[COLUMNS[argument]] for argument, name in names.items()}
-    assert_value_of_arrays(scan(renamed), columns, names=names)
-
-
 def test_undefined_warns_once_of_all_passes(scan):
     columns = draw_columns()
     with pytest.warns(UndefinedMetricWarning) as expected:

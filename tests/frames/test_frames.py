@@ -145,7 +145,6 @@ def test_a_query_with_an_invalid_row_is_null(engine, case):
 NO_GAIN = {
     "negative": ({"y": [1.0, -1, 1]}, {}, "negative y_true values"),
     "negative, from a table": ({"y": [1, 0, 1]}, {"gain": np.array([-1, 1])}, "negative .* gain"),
-    "beyond a table": ({"y": [1, 2, 1]}, {"gain": [0, 1]}, "no entry for 1 value"),
     "not in a mapping": ({"y": [0.5, 3, 0.5]}, {"gain": {0.5: 1, 7: 2}}, "gain has no entry"),
     "too large": ({"y": [1e4, 1, 1]}, {"gain": "exponential"}, "gain must be finite"),
 }
@@ -176,7 +175,7 @@ def test_unjudged(engine, unjudged, first):
 
 
 NAMES = {
-    "of results": ["gain", "score", "rank"], "quotes": ["a b", "c'd", 'e"f'],
+    "of results": ["gain", "score", "rank"], "of SQL": ['the "query"', "c'd", "s; select 1"],
     "dots and backticks": ["a.b", "c`d", "e`.f'g"],
 }  # fmt: skip
 
@@ -192,6 +191,7 @@ def test_columns_may_have_any_name(engine, kind):
         return
     if kind != "of results" and engine.name == "duckdb" and version("duckdb") < "2":
         pytest.skip("this engine refuses such names")
+    names |= {"working_memory": 1e-4}  # a pass for each row
     found = result_rows(ndcg_by_query(engine(columns), **names))
     assert same(found, [(1, 2, 1 / np.log2(3), 1, 1 / np.log2(3)), (2, 1, 1, 1, 1)])
 

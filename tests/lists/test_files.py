@@ -73,10 +73,8 @@ def test_from_trec_reads_files_as_pytrec_eval_and_ir_measures(seed, suffix, tmp_
     paths = [tmp_path / f"qrels{suffix}", tmp_path / f"run{suffix}"]
     write(paths[0], qrels_text)
     write(paths[1], run_text)
-    parsed = (
-        pytrec_eval.parse_qrel(qrels_text.splitlines()),
-        pytrec_eval.parse_run(run_text.splitlines()),
-    )
+    parse_qrel, parse_run = pytrec_eval.parse_qrel, pytrec_eval.parse_run
+    parsed = parse_qrel(qrels_text.splitlines()), parse_run(run_text.splitlines())
     qrels, run = ({query: dict(each) for query, each in by_query.items()} for by_query in parsed)
     records = ir_measures.read_trec_qrels(qrels_text), ir_measures.read_trec_run(run_text)
     expected = from_trec(qrels, run)
@@ -125,8 +123,7 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_qrels_of_other_forms(form, tmp_path):
-    text = FORMS[form]
-    found = [*read_trec(write(tmp_path / "qrels", text), "qrels")]
+    found = [*read_trec(write(tmp_path / "qrels", FORMS[form]), "qrels")]
     assert found == [("q1", "a", 2), ("q1", "b", 1), ("q2", "a", 1)]
 
 

@@ -76,41 +76,11 @@ def test_bad_lists(lists, truth, error, message):
         from_lists(truth, lists)
 
 
-RATINGS = pd.DataFrame(
-    {"user": [1, 1, 1, 2, 2], "item": [3, 1, 9, 2, 5], "rating": [1.0, 3.0, 5.0, 2.0, 1.0]}
-)
-
-
-LISTS = {1: [1, 2, 3], 2: [5, 3, 1]}
-
-
-def test_a_series_of_grades_is_not_a_collection_of_ids():
-    grades = {u: g.set_index("item")["rating"] for u, g in RATINGS.groupby("user")}
-    with pytest.raises(TypeError, match=r"got Series for query 1\. Pass \.tolist\(\) of a column"):
-        from_lists(grades, LISTS)
-    found = per_query(from_lists({u: each.to_dict() for u, each in grades.items()}, LISTS))
-    assert found == pytest.approx({1: (3 + 1 / 2) / ideal([5, 3, 1]), 2: 1 / ideal([2, 1])})
-
-
-TO_DICT = r"\.to_dict\(\) of a Series of grades whose index has each id once"
-
-
-def test_a_series_of_ids_is_not_a_mapping_of_grades():
-    # its index has row numbers, which could be ids too: only the user knows
-    liked = {u: g["item"] for u, g in RATINGS.groupby("user")}
-    with pytest.raises(TypeError, match=TO_DICT):
-        from_lists(liked, LISTS)
-    found = per_query(from_lists({u: each.tolist() for u, each in liked.items()}, LISTS))
-    assert found[2] == pytest.approx(1 / ideal([1, 1]))
-
-
 def test_a_series_with_an_id_twice_is_refused_before_to_dict_loses_one():
-    with pytest.raises(TypeError, match=TO_DICT):
+    with pytest.raises(TypeError, match=r"\.to_dict\(\) .* grades whose index has each id once"):
         from_lists({"q": pd.Series([3, 2, 1], index=["A", "B", "A"])}, {"q": ["A"]})
     lists = pd.Series([["A"], ["B"]], index=["q", "q"])
-    with pytest.raises(
-        TypeError, match=r"\.to_dict\(\) of a Series whose index has each query once"
-    ):
+    with pytest.raises(TypeError, match=r"\.to_dict\(\) of a Series whose index has each query"):
         from_lists({"q": ["A"]}, lists)
 
 
@@ -133,10 +103,7 @@ CONTAINERS = {
         r"\.index\.tolist\(\) of a Series of sorted scores|\.to_dict\(\) of a Series of grades",
     ),
     "pandas DataFrame": (lambda ids: pd.DataFrame({"item": ids}), "got DataFrame for query 'q'"),
-    "array of two dimensions": (
-        lambda ids: np.array([ids]),
-        r"got ndarray .*\.ravel\(\) of an array",
-    ),
+    "array of two dimensions": (lambda ids: np.array([ids]), r"got ndarray .*\.ravel\(\) of an"),
     "array of no dimension": (lambda ids: np.array(3), "got ndarray"),
     "iterator": (iter, r"list\(\) of another iterable"),
     "bytes": (lambda ids: b"abc", "got bytes"),
@@ -147,10 +114,7 @@ CONTAINERS = {
 NO_LISTS = {
     "set": (set, "It has no order: are relevant and recommended swapped"),
     "frozenset": (frozenset, "It has no order: are relevant and recommended swapped"),
-    "dict of scores": (
-        lambda ids: dict.fromkeys(ids, 1),
-        r"swapped\? For a dict of scores pass so",
-    ),
+    "dict of scores": (lambda ids: dict.fromkeys(ids, 1), r"swapped\? For a dict of scores pass"),
     "OrderedDict": (OrderedDict.fromkeys, "recommended swapped"),
     "keys": (lambda ids: dict.fromkeys(ids).keys(), "got dict_keys for query 'q'. It has no order"),
     "values": (lambda ids: dict(enumerate(ids)).values(), r"list\(\) of another iterable"),
@@ -204,26 +168,18 @@ COLUMNS = {
 def test_columns_of_other_libraries_are_refused(kind):
     library, name = kind.split(".")
     given = COLUMNS[kind](pytest.importorskip(library))
-    for truth, lists in (
-        ({"q": [1]}, {"q": given}),
-        ({"q": given}, {"q": [1]}),
-        ([[1]] * 3, given),
-    ):
+    one, all_of = {"q": [1]}, [[1]] * 3
+    for truth, lists in ((one, {"q": given}), ({"q": given}, one), (all_of, given)):
         with pytest.raises(TypeError, match=rf"got {name}.*Pass "):
             from_lists(truth, lists)
 
 
 def test_a_table_as_all_lists_or_all_truths_gets_the_way_out():
+    ratings, lists = pd.DataFrame({"user": [1, 1, 2], "item": [3, 1, 9]}), {1: [1, 2], 2: [5]}
     with pytest.raises(TypeError, match=r"got DataFrame.* \{query: list\(rows\['id'\]\) for query"):
-        from_lists(LISTS, RATINGS)
+        from_lists(lists, ratings)
     with pytest.raises(TypeError, match=r"dict\(zip\(rows\['id'\], rows\['grade'\]\)\) for query"):
-        from_lists(RATINGS, LISTS)
-
-
-def test_relevant_in_the_place_of_recommended_is_noticed():
-    for truth in ({"q": {"A", "B"}}, {"q": {"A": 3, "B": 1}}):
-        with pytest.raises(TypeError, match="are relevant and recommended swapped"):
-            from_lists({"q": ["B", "A"]}, truth)
+        from_lists(ratings, lists)
 
 
 def test_grades_as_ids_and_ratings_twice():
@@ -275,9 +231,7 @@ def test_tensors_as_ids_are_compared_by_value():
     y_true, _, _ = from_lists([top[0, 1:], top[1, :1]], list(top))
     assert y_true.tolist() == [0, 1, 1, 0]
     for lists, truth in ((list(top[0]), [3]), ([3], list(top[0]))):  # of 0-d tensors
-        with pytest.raises(
-            TypeError, match="ids in query 0 that are arrays themselves, of type Te"
-        ):
+        with pytest.raises(TypeError, match="ids in query 0 that are arrays themselves, of type"):
             from_lists([truth], [lists])
 
 
