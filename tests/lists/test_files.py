@@ -206,12 +206,6 @@ def test_a_file_without_line_ends_is_refused_before_it_fills_the_memory(compress
         tracemalloc.stop()
 
 
-def test_long_lines_are_read(tmp_path):
-    document = "d" * 100_000
-    found = [*read_trec(write(tmp_path / "qrels", f"q 0 {document} 1\n"), "qrels")]
-    assert found == [("q", document, 1)]
-
-
 LINES = {"run": "{q} Q0 {d} 1 {v} bm25\n", "qrels": "{q} 0 {d} {v}\n", "beir": "{q}\t{d}\t{v}\n"}
 IDS = st.text("aä7-_", min_size=1, max_size=4)
 VALUES = st.sampled_from(["0", "1", "-2", "3.5", "1e-3", "007", "inf", ".5"])

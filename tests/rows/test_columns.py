@@ -9,7 +9,6 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from sklearn_ndcg import ndcg_samples
 from sklearn_ndcg._rows.columns import (
     column,
     column_names,
@@ -326,17 +325,6 @@ def test_rows_of_a_column(wrap):
 def test_taken_rows_keep_their_index_and_types():
     X = pd.DataFrame({"q": ["x", "y"], "a": pd.Series([1, None], dtype="Int64")}, index=[8, 9])
     pd.testing.assert_frame_equal(take_rows(X, np.array([1, 0])), X.iloc[[1, 0]])
-
-
-@every_table
-def test_groups_of_several_columns(name):
-    rng = np.random.default_rng(0)
-    y, query = rng.integers(0, 3, 60), np.repeat(np.arange(12), 5)
-    score = y + rng.normal(size=60)
-    expected = ndcg_samples(y, score, groups=query, undefined=0)
-    ids = made(name, np.c_[query // 4, query % 4].astype(float), ["u", "d"])
-    found = ndcg_samples(y, score, groups=ids, undefined=0)
-    np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("make", [lambda rows: np.array(rows, dtype=object), list])

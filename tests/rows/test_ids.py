@@ -314,12 +314,21 @@ def test_groups_that_cannot_be_sorted_are_refused_where_no_order_is_needed(ids):
         ndcg_score(np.ones(4), np.arange(4.0), groups=np.fromiter(ids, dtype=object, count=4))
 
 
-def test_groups_of_several_columns_of_arrow():
-    users, days = ["u", "v", "u", "v"], [1, 1, 2, 1]
-    for make in (pa.array, lambda values: pa.chunked_array([values[:1], values[1:]])):
-        grouping = Grouping.of_ids([make(users), make(days)], 4)
-        assert grouping.labels.tolist() == [("u", 1), ("u", 2), ("v", 1)]
-        assert grouping.row_codes().tolist() == [0, 2, 1, 2]
+SEVERAL = {
+    "arrow": lambda u, d: [pa.array(u), pa.array(d)],
+    "arrow chunks": lambda u, d: [pa.chunked_array([v[:1], v[1:]]) for v in (u, d)],
+    "arrow table": lambda u, d: pa.table({"u": u, "d": d}),
+    "pandas": lambda u, d: pd.DataFrame({"u": u, "d": d}),
+    "polars": lambda u, d: pl.DataFrame({"u": u, "d": d}),
+    "objects": lambda u, d: np.array([u, d], dtype=object).T,
+}
+
+
+@pytest.mark.parametrize("kind", SEVERAL)
+def test_groups_of_several_columns(kind):
+    grouping = Grouping.of_ids(SEVERAL[kind](["u", "v", "u", "v"], [1, 1, 2, 1]), 4)
+    assert grouping.labels.tolist() == [("u", 1), ("u", 2), ("v", 1)]
+    assert grouping.row_codes().tolist() == [0, 2, 1, 2]
 
 
 def test_groups_of_intervals_with_a_time_zone():
