@@ -24,7 +24,7 @@ def current(client):
         yield
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def data():
     return graded_rows(60, (2, 11), n_grades=5)
 
@@ -75,8 +75,7 @@ def test_routing_goes_with_the_tasks_of_scikit_learn(client):
 
 def test_an_error_on_a_worker_is_the_local_error(client, data):
     X, y, query = data
-    ungrouped = GridSearchCV(
-        Ridge(), {"alpha": [1]}, scoring=make_ndcg_scorer(), cv=GroupKFold(3), error_score="raise"
-    )
+    options = {"scoring": make_ndcg_scorer(), "cv": GroupKFold(3), "error_score": "raise"}
+    ungrouped = GridSearchCV(Ridge(), {"alpha": [1]}, **options)
     with joblib.parallel_config("dask"), pytest.raises(ValueError, match="got no groups"):
         ungrouped.fit(X, y, groups=query)

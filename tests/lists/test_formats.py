@@ -123,16 +123,6 @@ def test_unanswered_zero_and_omit():
     assert per_query(from_lists({"a": ["x"]}, {"a": []}, unanswered="omit")) == {"a": 0}
 
 
-def test_unjudged_of_a_list():
-    truth, lists = [{"z": 1, "y": 0}], [["x", "y", "z"]]
-    rows = from_lists(truth, lists, unjudged="nan")
-    assert np.isnan(rows.y_true).tolist() == [True, False, False]
-    assert per_query(rows, unjudged="omit")[0] == pytest.approx(1 / log2(3))
-    y_true, y_score, _ = from_lists(truth, lists, unjudged="omit")
-    assert (y_true.tolist(), y_score.tolist()) == ([0, 1], [-1, -2])  # places close up
-    assert per_query(from_lists(truth, lists))[0] == pytest.approx(1 / 2)
-
-
 @pytest.mark.parametrize("option", ["unanswered", "unjudged"])
 def test_unknown_values_of_unanswered_and_unjudged(option):
     for read, data in ((from_lists, [["a"]]), (from_trec, {"q": {"a": 1}})):
