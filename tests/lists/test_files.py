@@ -144,7 +144,6 @@ LAYOUT = r"run must have 6 fields \(query Q0 document rank score name\), got "
         (QRELS, QRELS, f"run, line 1: {LAYOUT}4: 'q1 0 a 2'; judgements come first, with 4 fields"),
         (QRELS, BEIR, f"run, line 1: {LAYOUT}3: .*; judgements come first, .* 3 below BEIR's"),
         (RUN, QRELS, r"qrels, line 1: qrels must have 4 fields \(query 0 document relevance\), got 6: 'q1 Q0 a 1 0.9 bm25'; judgements come first, .* then a run, with 6"),
-        (QRELS, RUN.replace(" bm25", ""), f"run, line 1: {LAYOUT}5: 'q1 Q0 a 1 0.9'"),
         (QRELS, "\n" + RUN + "q2 Q0\n", f"run, line 5: {LAYOUT}2: 'q2 Q0';"),
         (QRELS, "q1 " + "x" * 90, f"run, line 1: {LAYOUT}2: 'q1 {'x' * 77}'"),
         (QRELS, RUN.replace("bm25\nq2", "bm25q2"), f"run, line 2: {LAYOUT}11: 'q1 Q0 c 2 0.4 bm25q2 Q0 b"),

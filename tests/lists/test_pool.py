@@ -29,17 +29,6 @@ def test_rankers_have_the_same_rows():
     assert not any(pool.left_out.values())
 
 
-@pytest.mark.parametrize("lists", [{"u": ["x", "x"]}, {"u": [1]}])
-def test_an_error_names_the_ranker_if_there_are_several(lists):
-    truths = {"u": ["x"]}
-    with pytest.raises((ValueError, TypeError)) as caught:
-        pool_lists(truths, {"good": {"u": ["x"]}, "bad": lists}, "zero", "raise")
-    assert caught.value.__notes__ == ["While comparing the ranker 'bad'."]
-    with pytest.raises((ValueError, TypeError)) as caught:
-        pool_lists(truths, {"bad": lists}, "zero", "raise")
-    assert not hasattr(caught.value, "__notes__")
-
-
 def test_values_per_query():
     pool = pool_lists(TRUTHS, LISTS, "zero", "raise")
     found = pool.per_query({"s": 3, "r": 2, "q": 1, "t": 4}, "clusters", pool.queries)

@@ -41,10 +41,8 @@ def test_queries_that_only_their_names_keep_apart_are_warned_of(read):
         ({}, {}, ValueError, r"No query is left to score\.$"),
         ([["a"]], {"q": ["a"]}, TypeError, "both be mappings.*dict and list.*without the query"),
         ({"a": 0.9}, {"a", "b"}, TypeError, "got a mapping. For a dict of scores pass sorted"),
-        ({"a": 0.9}, {"a": 2}, TypeError, "got a mapping. For a dict of scores pass sorted"),
         ([["a"]], [["a"], ["b"]], ValueError, "same number of queries, got 2 and 1"),
         ({"q": "abc"}, {"q": ["a"]}, TypeError, "got str for query 'q'"),
-        ({"q": {"a", "b"}}, {"q": ["a"]}, TypeError, "best first, for each query, got set"),
         ({"q": None}, {"q": ["a"]}, TypeError, "got NoneType for query 'q'"),
         ({"q": [["a"]]}, {"q": ["a"]}, TypeError, "recommended has ids in query 'q': .*unhashable"),
         ({"q": ["a"]}, {"q": [["a"]]}, TypeError, "relevant has ids in query 'q': .*unhashable"),
@@ -56,7 +54,6 @@ def test_queries_that_only_their_names_keep_apart_are_warned_of(read):
         ({"q": ["a"]}, {"q": {"b": 1, "a": np.inf}}, ValueError, "relevant must not have inf, found in query 'q'"),
         ({"q": ["a"]}, {"q": {"a": [1, 2], "b": [3, 4]}}, TypeError, "relevant must have numbers, got .1, 2. in query"),
         ({"q": ["a"]}, {"q": {"a": np.array([1])}}, TypeError, "relevant must have numbers, got array"),
-        ({"q": ["a"]}, {"q": {"a": [1, 2], "b": 1}}, TypeError, "relevant must have numbers, got .1, 2. in query"),
         ({"q": ["a"]}, {"q": {"a": np.longdouble("1e4000")}}, (TypeError, ValueError), "relevant"),
         ("run.txt", "qrels.txt", TypeError, "Paths go to from_trec or compare_runs"),
         (Path("run.txt"), {"q": ["a"]}, TypeError, "Paths go to from_trec or compare_runs"),
@@ -85,8 +82,6 @@ def test_a_series_with_an_id_twice_is_refused_before_to_dict_loses_one():
 
 
 IDS = [3, 1, 2]
-
-
 # a list or a truth: what it is read as, or a part of the error message
 CONTAINERS = {
     "tuple": tuple,
@@ -109,8 +104,6 @@ CONTAINERS = {
     "bytes": (lambda ids: b"abc", "got bytes"),
     "bytearray": (lambda ids: bytearray(b"abc"), "got bytearray"),
 }
-
-
 NO_LISTS = {
     "set": (set, "It has no order: are relevant and recommended swapped"),
     "frozenset": (frozenset, "It has no order: are relevant and recommended swapped"),
@@ -119,8 +112,6 @@ NO_LISTS = {
     "keys": (lambda ids: dict.fromkeys(ids).keys(), "got dict_keys for query 'q'. It has no order"),
     "values": (lambda ids: dict(enumerate(ids)).values(), r"list\(\) of another iterable"),
 }
-
-
 NO_MAPPINGS = {
     "set": set,
     "frozenset": frozenset,
@@ -138,8 +129,7 @@ def test_a_list_is_read_as_it_is_or_refused(kind):
             from_lists(truth, {"q": make[0](IDS)})
     else:
         y_true, y_score, _ = from_lists(truth, {"q": make(IDS)})
-        in_order = list(make(IDS))
-        expected = [2.0 if each == 1 else 0.0 for each in in_order]
+        expected = [2.0 if each == 1 else 0.0 for each in make(IDS)]
         assert y_true.tolist() == [*expected, 1.0]
         assert y_score.tolist() == [-1, -2, -3, -np.inf]
 

@@ -170,11 +170,8 @@ def test_groups_with_missing_ids_are_refused_with_their_place(name):
     values = WORDS[:20].copy()
     values[[3, 7]] = None
     column = MISSING[name](values)
-    tables = []
-    if isinstance(column, pd.Series):
-        tables = [pd.DataFrame({"a": column, "b": 1})]
-    elif isinstance(column, pa.Array):
-        tables = [pa.table({"a": column, "b": range(20)})]
+    tables = [pd.DataFrame({"a": column, "b": 1})] if isinstance(column, pd.Series) else []
+    tables += [pa.table({"a": column, "b": range(20)})] if isinstance(column, pa.Array) else []
     for ids in (column, [np.zeros(20), column], *tables):
         with pytest.raises(ValueError, match="groups has 2 missing ids, the first at index 3"):
             Grouping.of_ids(ids, 20)
