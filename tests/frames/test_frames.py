@@ -21,7 +21,6 @@ COLUMNS = {"y_true": "y", "y_score": "s", "groups": "q"}
 
 
 def same(found, expected):
-    """Rows that are equal except for rounding."""
     flat = [[value for row in table for value in row] for table in (found, expected)]
     return flat[0] == pytest.approx(flat[1], abs=1e-12)
 
@@ -64,7 +63,6 @@ def test_the_same_table_from_every_engine(engine, options):
 
 
 def ideals(y, q, gain=None, ties=None, **options):
-    """The DCG of the best order."""
     best = [gain[grade] for grade in y] if isinstance(gain, list | dict) else y
     options |= {} if gain is None else {"gain": gain}
     return sklearn_ndcg.dcg_samples(y, best, groups=q, **options)

@@ -224,7 +224,6 @@ def damages(data):
 
 
 def n_alike(found, wanted):
-    """How many rows at the beginning are the same."""
     same = [a == b for a, b in zip(found, wanted, strict=False)]
     return [*same, False].index(False)
 

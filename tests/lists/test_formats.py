@@ -353,7 +353,6 @@ def test_duplicates_omit_takes_the_best_score():
 
 
 def looped(truths, lists, k):
-    """NDCG@k of each query with a truth, as a plain loop computes it."""
     values = {query: ideal(sorted(truth.values())[::-1][:k]) for query, truth in truths.items()}
     for query, best in values.items():
         gains = [truths[query].get(document, 0) for document in lists.get(query, [])[:k]]
