@@ -32,7 +32,6 @@ def draw_columns(seed=0):
 
 OPTIONS = [
     {},
-    {"k": 1},
     {"k": 5, "gain": "exponential"},
     {"discount": "reciprocal", "gain": [0, 1, 1, 5, 9.5]},
     {"discount": "none", "gain": {0: 0, 1: 1.5, 2: 2, 3: 4, 4: 4}, "k": 3},
@@ -264,7 +263,6 @@ def test_groups_with_a_null(engine):
 
 BAD = {
     "column": ({"y_true": "no"}, ValueError, r"y_true='no' is not .*: \['q', 'y', 's', 't'\]"),
-    "score column": ({"y_score": "no"}, ValueError, "y_score='no' is not a column"),
     "key": ({"groups": ["q", "no"]}, ValueError, "groups='no' is not a column"),
     "no key": ({"groups": []}, TypeError, "groups must name a column"),
     "key that is a number": ({"groups": 5}, TypeError, "groups must name a column"),

@@ -125,7 +125,6 @@ WRONG = {
     "pairs": (Subset(), -1, "group_by=-1 is not a column of X, a Subset of shape .*: pass"),
     "list of pairs": ([*Subset()], -1, "not a column of X, a list of shape .*: pass"),
     "tuple of pairs": (tuple(Subset()), -1, "not a column of X, a tuple of shape .*: pass"),
-    "ragged pairs": ([([1, 2], 0), ([3], 1)], -1, "not a column of X, a list of shape .*: pass"),
     "range": (range(4), -1, "group_by=-1 is not a column of X, a range of shape .*: pass"),
     "text": ("text", -1, "group_by=-1 is not a column of X, a str of shape .*: pass"),
 }  # fmt: skip

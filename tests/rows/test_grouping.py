@@ -175,6 +175,11 @@ def test_labels_of_rows_do_not_matter_where_they_are_not_the_same(case):
     assert ndcg_score(**data) == ndcg_score(Y, S, groups=IDS)
 
 
+def test_groups_that_are_sizes_are_told_of_in_spite_of_labels():
+    with pytest.raises(ValueError, match="look like group sizes"):
+        ndcg_score(pd.Series(Y), S, groups=pd.Series([4, 4], index=["a", "b"]))
+
+
 @pytest.mark.parametrize("index", [list("abcdefgh"), IDS, [1, "a", 2, "b", 3, "c", 4, "d"]])
 @pytest.mark.parametrize("which", ["y_score", "groups", "sample_weight"])
 def test_the_same_labels_of_rows_in_another_order_are_refused(which, index):
@@ -192,6 +197,7 @@ def test_the_same_labels_of_rows_in_another_order_are_refused(which, index):
 
 def test_the_same_columns_in_another_order_are_refused():
     y, s = (pd.DataFrame(values.reshape(2, 4), columns=list("abcd")) for values in (Y, S))
+    assert ndcg_score(y, s) == ndcg_score(Y, S, groups=IDS)
     with pytest.raises(ValueError, match="y_true and y_score have the same labels in their col"):
         ndcg_score(y, s[list("dcba")])
 
