@@ -21,13 +21,9 @@ def pytest_generate_tests(metafunc):
     for fixture in ENGINES.keys() & set(metafunc.fixturenames):
         names = [name for name in ENGINES[fixture] if name.split()[0] in chosen]
         if not chosen:
-            usual = EVERYDAY.get(fixture, [])
-            marked = [
-                pytest.param(name, marks=pytest.mark.ci)
-                for name in ENGINES[fixture]
-                if name not in usual
-            ]
-            names = [*usual, *marked]
+            usual, ci = EVERYDAY.get(fixture, []), pytest.mark.ci
+            others = [name for name in ENGINES[fixture] if name not in usual]
+            names = [*usual, *(pytest.param(name, marks=ci) for name in others)]
         metafunc.parametrize(fixture, names, indirect=True)
 
 

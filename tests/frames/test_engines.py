@@ -5,7 +5,6 @@ import os
 import pickle
 import re
 import signal
-import sqlite3
 import sys
 from decimal import Decimal
 
@@ -23,7 +22,6 @@ pa = pytest.importorskip("pyarrow")
 dataset = pytest.importorskip("pyarrow.dataset")
 parquet = pytest.importorskip("pyarrow.parquet")
 from sklearn_ndcg.frames import ndcg_by_query, ndcg_score  # noqa: E402
-from sklearn_ndcg.frames._engines import Engine, Partitions, Passes  # noqa: E402
 from sklearn_ndcg.frames._parts import portable, sum_part  # noqa: E402
 
 COLUMNS = {"y_true": "y", "y_score": "s", "groups": "q"}
@@ -39,23 +37,19 @@ def scan(request, tmp_path):
     names = {"dataset": "pyarrow", "dask": "dask.dataframe", "ibis on polars": "ibis"}
     library = pytest.importorskip(names.get(engine, engine))
 
-    def write_and_scan(columns, name="rows"):
-        table, folder = pa.table(columns), tmp_path / name
+    def write_and_scan(columns):
+        table, folder = pa.table(columns), tmp_path / f"rows{len(list(tmp_path.glob('rows*')))}"
         folder.mkdir()
         third = len(table) // 3 + 1
         for i in range(3):
             parquet.write_table(table.slice(i * third, third), folder / f"{i}.parquet")
         files = str(folder / "*.parquet")
-        if engine == "polars":
-            return library.scan_parquet(files)
-        if engine == "duckdb":
-            return library.read_parquet(files)
-        if engine == "ibis":
-            return library.memtable(table)
+        made = {"ibis": lambda: library.memtable(table), "dataset": lambda: dataset.dataset(folder),
+                "polars": lambda: library.scan_parquet(files)}  # fmt: skip
         if engine == "ibis on polars":
-            polars = pytest.importorskip("polars")
-            return library.polars.connect({"t": polars.scan_parquet(files)}).table("t")
-        return library.read_parquet(files) if engine == "dask" else dataset.dataset(folder)
+            files = pytest.importorskip("polars").scan_parquet(files)
+            return library.polars.connect({"t": files}).table("t")
+        return made[engine]() if engine in made else library.read_parquet(files)
 
     write_and_scan.engine = engine
     write_and_scan.part_noun = "partition" if engine == "dask" else "pass"
@@ -76,10 +70,16 @@ def draw_columns(seed=0, n_queries=200):
 
 
 def by_arrays(columns, sample_weight=None, **options):
-    return sklearn_ndcg.ndcg_score(
-        columns["y"], columns["s"], groups=columns["q"],
-        sample_weight=None if sample_weight is None else columns[sample_weight], **options,
-    )  # fmt: skip
+    options |= {} if sample_weight is None else {"sample_weight": columns[sample_weight]}
+    return sklearn_ndcg.ndcg_score(columns["y"], columns["s"], groups=columns["q"], **options)
+
+
+def assert_value_of_arrays(table, columns, n_passes=6, rel=1e-15, names=None, **options):
+    """The table that was made of these columns has their NDCG, in about so many passes."""
+    options = {"undefined": 0.0} | options
+    names, memory = COLUMNS | (names or {}), memory_of(n_passes)
+    found = ndcg_score(table, **names, **options, working_memory=memory)
+    assert found == pytest.approx(by_arrays(columns, **options), rel=rel)
 
 
 def clipped(relevance):
@@ -100,24 +100,17 @@ OPTIONS = [
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda options: str(options).split(" at 0x")[0])
 def test_every_option_gives_the_value_of_arrays_in_any_number_of_passes(scan, options):
     columns = draw_columns()
-    options = {"undefined": 0.0} | options
-    table, expected = scan(columns), by_arrays(columns, **options)
+    table = scan(columns)
     if scan.engine == "dask" and (options.get("ties") == "stable" or options.get("ignore_ties")):
-        words = "the order of the rows, which this engine does not keep. Pass ties='average'"
-        with pytest.raises(ValueError, match=words):
-            ndcg_score(table, **COLUMNS, **options)
-        return
-    for n_passes in (1, 2, 7, 23):
-        found = ndcg_score(table, **COLUMNS, **options, working_memory=memory_of(n_passes))
-        assert found == pytest.approx(expected, rel=1e-15)
+        pytest.skip("which is refused: test_ties_stable_and_ignore_ties_need_the_order_of_rows")
+    for n_passes in (1, 7):
+        assert_value_of_arrays(table, columns, n_passes, **options)
 
 
 def test_verbose_prints_each_pass(scan, capsys):
     columns = draw_columns()
-    ndcg_score(scan(columns), **COLUMNS, undefined=0, working_memory=memory_of(5))
-    assert capsys.readouterr().out == ""
     with sklearn.config_context(working_memory=memory_of(5)):
-        ndcg_score(scan(columns, "again"), **COLUMNS, undefined=0, verbose=True)
+        ndcg_score(scan(columns), **COLUMNS, undefined=0, verbose=True)
     lines = capsys.readouterr().out.splitlines()
     n = 18 if scan.engine == "dask" else 5  # its workers hold four copies of a row
     pattern = rf"\[ndcg_score\] {scan.part_noun} (\d+) of {n}: ([\d,]+) of 3,000 rows, \d\d?\.\d s"
@@ -126,13 +119,9 @@ def test_verbose_prints_each_pass(scan, capsys):
     done = [int(rows.replace(",", "")) for _, rows in found]
     assert done[-1] == N_ROWS
     assert max(np.diff(done, prepend=0)) < N_ROWS / 2  # no pass has most of the rows
-    ndcg_score(scan(columns, "all"), **COLUMNS, undefined=0, verbose=True)
+    ndcg_score(scan(columns), **COLUMNS, undefined=0, verbose=True)
     n = 3 if scan.engine == "dask" else 1  # as many as there are files
     assert f"{scan.part_noun} {n} of {n}: 3,000 of 3,000 rows" in capsys.readouterr().out
-
-
-def one_query_of_two(q):
-    return np.where(q < 5000, 1, q)
 
 
 KEYS = {
@@ -142,8 +131,9 @@ KEYS = {
     "timestamp": lambda q: q.astype("M8[s]"),
     "float": lambda q: np.where(q % 2, q / 4, np.where(q % 3, -0.0, 0.0)),
     "decimal": lambda q: pa.array([Decimal(int(i)) / 4 for i in q], pa.decimal128(25, 2)),
+    # which Polars reads as categories, numbered anew in each file
     "dictionary": lambda q: pa.array([f"user {i}" for i in q]).dictionary_encode(),
-    "one large query": one_query_of_two,
+    "one large query": lambda q: np.where(q < 5000, 1, q),
     "one query": np.zeros_like,
     "int8": lambda q: (q % 100).astype(np.int8),
     "uint64": lambda q: q.astype(np.uint64) << np.uint64(40),
@@ -151,65 +141,31 @@ KEYS = {
 
 
 @pytest.mark.parametrize("kind", KEYS)
-def test_ids_of_any_kind(scan, kind):
+def test_groups_of_any_kind(scan, kind):
     columns = draw_columns()
     columns["q"] = KEYS[kind](columns["q"])
-    expected = by_arrays(columns, undefined=0.0, k=7)
-    arguments = {"undefined": 0.0, "k": 7}
-    for n_passes in (1, 6):
-        memory = memory_of(n_passes)
-        found = ndcg_score(
-            scan(columns, str(n_passes)), **COLUMNS, **arguments, working_memory=memory
-        )
-        assert found == pytest.approx(expected, rel=1e-15)
+    assert_value_of_arrays(scan(columns), columns, k=7)
 
 
-def test_categories_of_polars_that_every_file_numbers_anew():
-    pl = pytest.importorskip("polars")
-    columns = draw_columns()
-    columns["q"] = [f"user {i}" for i in columns["q"]]
-    whole = pl.DataFrame(columns).lazy()
-    expected = by_arrays(columns, undefined=0.0)
-    for table in (
-        whole.with_columns(pl.col("q").cast(pl.Categorical)),
-        whole.with_columns(pl.col("q").cast(pl.Enum(sorted(set(columns["q"]))))),
-    ):
-        found = ndcg_score(table, **COLUMNS, undefined=0, working_memory=memory_of(6))
-        assert found == pytest.approx(expected, rel=1e-15)
-
-
-def test_several_columns_of_ids(scan, capsys):
+@pytest.mark.parametrize("groups", [["user", "day"], ["day", "same day", "user"]], ids=str)
+def test_groups_of_several_columns(scan, groups):
     columns = draw_columns()
     columns["user"] = [f"user {i % 13}" for i in columns["q"]]
-    columns["day"] = columns["q"] // 13
-    columns["same day"] = columns["day"]
-    expected = by_arrays(columns, undefined=0.0)
-    for i, keys in enumerate((["user", "day"], ["day", "same day", "user"])):
-        arguments = COLUMNS | {"groups": keys, "working_memory": memory_of(6), "verbose": True}
-        found = ndcg_score(scan(columns, str(i)), **arguments, undefined=0.0)
-        assert found == pytest.approx(expected, rel=1e-15)
-    columns["day"] = columns["same day"] = columns["q"]
-    capsys.readouterr()
-    arguments = COLUMNS | {"groups": ["day", "same day"], "working_memory": memory_of(6)}
-    ndcg_score(scan(columns, "equal"), **arguments, undefined=0.0, verbose=True)
-    done = [
-        int(rows.replace(",", "")) for rows in re.findall(r": ([\d,]+) of", capsys.readouterr().out)
-    ]
-    assert max(np.diff(done, prepend=0)) < N_ROWS / 2  # columns that are equal do not cancel
+    columns["day"] = columns["same day"] = columns["q"] // 13
+    assert_value_of_arrays(scan(columns), columns, names={"groups": groups})
 
 
-def test_names_that_sql_must_quote(scan):
-    if scan.engine in {"duckdb", "dataset"}:
-        pytest.importorskip("duckdb", minversion="2")  # DuckDB 1.3 selects no name with quotes
+def test_groups_of_equal_columns_do_not_cancel_in_the_hash(scan, capsys):
     columns = draw_columns()
-    names = {"q": 'the "query"', "y": "group", "s": "s; select 1"}
-    table = scan({names.get(name, name): values for name, values in columns.items()})
-    arguments = {"y_true": names["y"], "y_score": names["s"], "groups": names["q"]}
-    found = ndcg_score(table, **arguments, undefined=0, working_memory=memory_of(6))
-    assert found == pytest.approx(by_arrays(columns, undefined=0), rel=1e-15)
+    columns["same"] = columns["q"]
+    arguments = COLUMNS | {"groups": ["q", "same"], "working_memory": memory_of(6)}
+    ndcg_score(scan(columns), **arguments, undefined=0.0, verbose=True)
+    done = re.findall(r": ([\d,]+) of", capsys.readouterr().out)
+    done = [int(rows.replace(",", "")) for rows in done]
+    assert max(np.diff(done, prepend=0)) < N_ROWS / 2
 
 
-def test_undefined_queries_of_all_passes_are_in_one_warning(scan):
+def test_undefined_warns_once_of_all_passes(scan):
     columns = draw_columns()
     with pytest.warns(UndefinedMetricWarning) as expected:
         value = by_arrays(columns)
@@ -222,7 +178,7 @@ def test_undefined_queries_of_all_passes_are_in_one_warning(scan):
 
 
 @pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # raised by Ibis
-def test_undefined_queries_of_all_passes_are_in_one_error(scan):
+def test_undefined_raise_counts_the_queries_of_all_passes(scan):
     columns = draw_columns()
     with pytest.raises(ValueError, match="NDCG is undefined for") as expected:
         by_arrays(columns, undefined="raise")
@@ -231,30 +187,26 @@ def test_undefined_queries_of_all_passes_are_in_one_error(scan):
         ndcg_score(scan(columns), **arguments)
     assert str(caught.value) == str(expected.value)
     with pytest.raises(Exception, match="NDCG is undefined for") as caught:
-        result_rows(ndcg_by_query(scan(columns, "by query"), **arguments))
+        result_rows(ndcg_by_query(scan(columns), **arguments))
     is_lazy = scan.engine in {"polars", "dask"}  # the first part with some raises
     assert (str(expected.value) in str(caught.value)) is not is_lazy
 
 
-def test_weights_that_are_zero_in_whole_passes(scan):
+def test_sample_weight_that_is_0_in_whole_passes(scan):
     columns = draw_columns()
-    one = columns["q"] == columns["q"][0]
-    columns["w"] = np.where(one, 2.5, 0.0)
+    columns["w"] = np.where(columns["q"] == columns["q"][columns["y"].argmax()], 2.5, 0.0)
     options = {"sample_weight": "w", "undefined": "omit"}
-    found = ndcg_score(scan(columns), **COLUMNS, **options, working_memory=memory_of(7))
-    np.testing.assert_allclose(found, by_arrays(columns, **options), rtol=1e-15)
+    assert_value_of_arrays(scan(columns), columns, **options)
     columns["w"] = np.zeros(N_ROWS)
     with pytest.raises(ValueError, match="sample_weight is 0 for every query"):
-        ndcg_score(scan(columns, "0"), **COLUMNS, **options, working_memory=memory_of(7))
+        ndcg_score(scan(columns), **COLUMNS, **options, working_memory=memory_of(7))
 
 
 @pytest.mark.parametrize("scale", [1e300, 1e-305])
-def test_weights_of_any_size(scan, scale):
+def test_sample_weight_of_any_size(scan, scale):
     columns = draw_columns()
     columns["w"] = columns["w"] * scale * np.where(columns["q"] % 2, 1, 1e-9)
-    options = {"sample_weight": "w", "undefined": 0.5}
-    found = ndcg_score(scan(columns), **COLUMNS, **options, working_memory=memory_of(7))
-    assert found == pytest.approx(by_arrays(columns, **options), rel=1e-14)
+    assert_value_of_arrays(scan(columns), columns, rel=1e-14, sample_weight="w", undefined=0.5)
 
 
 WRONG = {
@@ -268,8 +220,7 @@ WRONG = {
 @pytest.mark.parametrize("case", WRONG)
 def test_wrong_rows_are_counted_in_the_whole_table(scan, case):
     name, values, options, message = WRONG[case]
-    columns = draw_columns()
-    wrong = [10, 1500, 2900]
+    columns, wrong = draw_columns(), [10, 1500, 2900]
     listed = columns[name].astype(float).tolist()
     for row, value in zip(wrong, values, strict=True):
         listed[row] = value
@@ -282,7 +233,6 @@ def test_wrong_rows_are_counted_in_the_whole_table(scan, case):
 
 def test_a_wrong_row_names_all_ids_of_its_query(scan):
     columns = draw_columns()
-    columns["s"] = columns["s"] * 1.0
     columns["s"][77] = np.nan
     columns["day"] = np.arange(N_ROWS) % 3
     arguments = COLUMNS | {"groups": ["q", "day"], "undefined": 0}
@@ -291,7 +241,7 @@ def test_a_wrong_row_names_all_ids_of_its_query(scan):
         ndcg_score(scan(columns), **arguments, working_memory=memory_of(3))
 
 
-def test_missing_ids_are_refused_by_name(scan):
+def test_groups_with_missing_ids_are_counted_in_all_passes(scan):
     columns = draw_columns()
     columns["day"] = [None if i in {7, 2000} else i % 3 for i in range(N_ROWS)]
     arguments = COLUMNS | {"groups": ["q", "day"], "working_memory": memory_of(7)}
@@ -300,10 +250,10 @@ def test_missing_ids_are_refused_by_name(scan):
     columns["q"] = np.where(columns["q"] == columns["q"][0], np.nan, columns["q"])
     n = np.isnan(columns["q"]).sum()
     with pytest.raises(ValueError, match=f"has {n} rows with a missing"):
-        ndcg_score(scan(columns, "nan"), **COLUMNS, working_memory=memory_of(7))
+        ndcg_score(scan(columns), **COLUMNS, working_memory=memory_of(7))
 
 
-def test_an_error_in_the_gain_says_which_pass_it_was(scan):
+def test_a_gain_that_fails_says_which_pass_it_was(scan):
     columns = draw_columns()
     columns["y"][77] = 9
     with pytest.raises(ValueError, match="gain has no entry for") as caught:
@@ -315,14 +265,6 @@ def test_an_error_in_the_gain_says_which_pass_it_was(scan):
     assert re.search(r"This was pass \d of 7 over the table: [\d,]+ of its 3,000 rows had", note)
 
 
-def test_a_negative_gain_is_found_by_its_query(scan):
-    columns = draw_columns()
-    columns["y"][2900] = -1
-    message = f"negative for 1 document, in query {columns['q'][2900]}"
-    with pytest.raises(ValueError, match=message):
-        ndcg_score(scan(columns), **COLUMNS, working_memory=memory_of(7))
-
-
 def test_an_engine_that_fails_midway(scan, tmp_path, monkeypatch):
     if scan.engine in {"ibis", "dask"}:
         pytest.skip("the table of Ibis is in memory, and Dask reads its files once")
@@ -332,7 +274,7 @@ def test_an_engine_that_fails_midway(scan, tmp_path, monkeypatch):
     table = scan(draw_columns())
 
     def gain(relevance):  # in the first pass
-        (tmp_path / "rows" / "2.parquet").write_bytes(b"overwritten" * 1000)
+        (tmp_path / "rows0" / "2.parquet").write_bytes(b"overwritten" * 1000)
         return relevance
 
     with pytest.raises(BaseException) as caught:  # noqa: PT011  # Polars raises a BaseException
@@ -343,19 +285,14 @@ def test_an_engine_that_fails_midway(scan, tmp_path, monkeypatch):
 
 
 def test_a_table_that_changes_while_it_is_read():
-    duckdb = pytest.importorskip("duckdb")
-    connection = duckdb.connect()
-    connection.execute(
-        "create table t as select i % 50 as q, i % 3 as y, i as s from range(3000) r(i)"
-    )
+    connection = pytest.importorskip("duckdb").connect()
+    connection.execute("create table t as select i % 50 q, i % 3 y, i s from range(3000) r(i)")
 
     def gain(relevance):
         connection.cursor().execute("insert into t select * from t limit 100")
         return relevance
 
-    with pytest.raises(
-        RuntimeError, match=r"3,000 rows when they were counted, and 3,\d+ in 7 passes\. If"
-    ):
+    with pytest.raises(RuntimeError, match=r"3,000 rows when .*, and 3,\d+ in 7 passes\. If"):
         ndcg_score(connection.table("t"), **COLUMNS, gain=gain, working_memory=memory_of(7))
 
 
@@ -375,55 +312,41 @@ def test_rows_that_change_and_stay_as_many():
 
 
 @pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # raised by Ibis
-def test_stable_ties_need_an_order():
-    duckdb = pytest.importorskip("duckdb")
-    for value, error in (("true", None), ("false", "preserve_insertion_order=true")):
-        connection = duckdb.connect(config={"preserve_insertion_order": value})
-        table = connection.sql("select * from (values (1, 1, 0.5::double), (1, 0, 0.5)) t(q, y, s)")
-        tables = [table]
-        try:
-            import ibis  # noqa: PLC0415
-
-            table.create("rows")
-            tables.append(ibis.duckdb.from_connection(connection).table("rows"))
-        except ImportError:
-            pass
-        for rows in tables:
-            if error is None:
-                assert ndcg_score(rows, **COLUMNS, ties="stable") == 1
-            else:
-                with pytest.raises(ValueError, match=error):
-                    ndcg_score(rows, **COLUMNS, ties="stable")
-            assert ndcg_score(rows, **COLUMNS) < 1
-
-
-@pytest.mark.parametrize("base", [Passes, Partitions])
-def test_an_engine_that_says_nothing_has_no_order_of_rows(base):
-    pl = pytest.importorskip("polars")
-    columns = {"groups": ["q"], "y_true": ["y"], "y_score": ["s"]}
-    assert not base(pl.LazyFrame(draw_columns()), columns, None).keeps_order()
+@pytest.mark.parametrize("library", ["duckdb", pytest.param("ibis", marks=pytest.mark.ci)])
+@pytest.mark.parametrize("keeps_order", [True, False])
+def test_ties_stable_needs_an_order_of_rows(library, keeps_order):
+    config = {"preserve_insertion_order": str(keeps_order)}
+    connection = pytest.importorskip("duckdb").connect(config=config)
+    rows = connection.sql("select * from (values (1, 1, 0.5::double), (1, 0, 0.5)) t(q, y, s)")
+    if library == "ibis":
+        rows.create("rows")
+        rows = pytest.importorskip("ibis").duckdb.from_connection(connection).table("rows")
+    if keeps_order:
+        assert ndcg_score(rows, **COLUMNS, ties="stable") == 1
+    else:
+        with pytest.raises(ValueError, match="preserve_insertion_order=true"):
+            ndcg_score(rows, **COLUMNS, ties="stable")
+    assert ndcg_score(rows, **COLUMNS) < 1
 
 
 @pytest.mark.parametrize("value", [0, -1, np.nan, np.inf, "1 GB", True])
-def test_working_memory_is_checked(scan, value):
+def test_working_memory_is_checked(value):
     with pytest.raises(ValueError, match="working_memory must be a number of MiB above 0"):
-        ndcg_score(scan(draw_columns()), **COLUMNS, working_memory=value)
+        ndcg_score(pa.table(draw_columns()), **COLUMNS, working_memory=value)
 
 
+@pytest.mark.ci
 @pytest.mark.filterwarnings("ignore:The 'future.infer_string' option:DeprecationWarning")  # of Ibis
-def test_ibis_without_a_hash(tmp_path):
+def test_ibis_without_a_hash():
     ibis = pytest.importorskip("ibis")
-    sqlite = sqlite3.connect(tmp_path / "rows.db")
-    sqlite.execute("create table t (q integer, y integer, s real)")
-    rows = [(i % 50, i % 3, i * 7 % 11 / 2) for i in range(3000)]
-    sqlite.executemany("insert into t values (?, ?, ?)", rows)
-    sqlite.commit()
-    sqlite.close()
-    connection = ibis.sqlite.connect(tmp_path / "rows.db")
+    i = np.arange(N_ROWS)
+    columns = {"q": i % 50, "y": i % 3, "s": i * 7 % 11 / 2}
+    connection = ibis.sqlite.connect()
+    connection.con.execute("create table t (q integer, y integer, s real)")
+    rows = zip(*(values.tolist() for values in columns.values()), strict=True)
+    connection.con.executemany("insert into t values (?, ?, ?)", rows)
     table = connection.table("t")
-    q, y, s = zip(*rows, strict=True)
-    expected = sklearn_ndcg.ndcg_score(y, s, groups=q)
-    assert ndcg_score(table, **COLUMNS) == pytest.approx(expected, rel=1e-14)
+    assert_value_of_arrays(table, columns, 1, rel=1e-14)
     with pytest.raises(ValueError, match="Ibis has no hash function on sqlite.*raise working_mem"):
         ndcg_score(table, **COLUMNS, working_memory=memory_of(3))
     with pytest.raises(ValueError, match="the order of the rows"):
@@ -462,24 +385,21 @@ def test_a_collation_of_spark_does_not_make_one_query_of_two(spark):
     check_that_ids_keep_their_case(table)
 
 
-def test_by_query_in_any_number_of_passes(scan, capsys):
+@pytest.mark.parametrize("n_passes", [1, 7])
+def test_by_query_in_any_number_of_passes(scan, n_passes, capsys):
     columns = draw_columns()
-    values = sklearn_ndcg.ndcg_samples(
-        columns["y"], columns["s"], groups=columns["q"], undefined=0.5
-    )
-    ids, counts = np.unique(columns["q"], return_counts=True)
-    for n_passes in (1, 7):
-        table = scan(columns, str(n_passes))
-        arguments = {"undefined": 0.5, "working_memory": memory_of(n_passes)}
-        found = result_rows(ndcg_by_query(table, **COLUMNS, **arguments, verbose=True))
-        assert [row[:2] for row in found] == list(zip(ids, counts, strict=True))
-        assert [row[-1] for row in found] == pytest.approx(values.tolist(), rel=1e-14)
-        said = capsys.readouterr().out.splitlines()
-        n = {1: 3, 7: 27}[n_passes] if scan.engine == "dask" else n_passes  # of 3 partitions
-        expected = (
-            f"[ndcg_by_query] {n} partitions" if scan.engine == "dask" else f"pass {n} of {n}"
-        )
-        assert expected in said[-1]
+    y, s, q, _ = columns.values()
+    columns["day"] = q // 13
+    values = sklearn_ndcg.ndcg_samples(y, s, groups=q, undefined=0.5)
+    ids, counts = np.unique(q, return_counts=True)
+    arguments = COLUMNS | {"groups": ["q", "day"], "working_memory": memory_of(n_passes)}
+    found = result_rows(ndcg_by_query(scan(columns), **arguments, undefined=0.5, verbose=True))
+    assert [row[:3] for row in found] == list(zip(ids, ids // 13, counts, strict=True))
+    assert [row[-1] for row in found] == pytest.approx(values.tolist(), rel=1e-14)
+    said = f"pass {n_passes} of {n_passes}"
+    if scan.engine == "dask":  # of 3 partitions
+        said = f"[ndcg_by_query] {3 if n_passes == 1 else 27} partitions"
+    assert said in capsys.readouterr().out.splitlines()[-1]
 
 
 NUMBERS = {
@@ -499,11 +419,10 @@ def test_grades_scores_and_weights_of_any_kind(scan, kind):
     columns |= {name: NUMBERS[kind](rng.integers(0, 5, N_ROWS)) for name in "ysw"}
     if kind == "with nulls":
         columns |= {"s": columns["y"].fill_null(0), "w": rng.random(N_ROWS)}
-    arguments = {"undefined": 0, "k": 5, "unjudged": "omit", "sample_weight": "w"}
     plain = {name: np.asarray(pa.array(values).cast("double")) if kind != "bool" else values
              for name, values in columns.items()}  # fmt: skip
-    found = ndcg_score(scan(columns), **COLUMNS, **arguments, working_memory=memory_of(6))
-    assert found == pytest.approx(by_arrays(plain, **arguments), rel=1e-14)
+    options = {"k": 5, "unjudged": "omit", "sample_weight": "w"}
+    assert_value_of_arrays(scan(columns), plain, rel=1e-14, **options)
 
 
 @pytest.mark.usefixtures("interrupts")
@@ -516,30 +435,10 @@ def test_an_interrupt_in_the_middle(scan):
             signal.raise_signal(signal.SIGINT)
         return relevance
 
-    table, memory = scan(columns), memory_of(8)
+    table, options = scan(columns), {"gain": gain, "undefined": 0.0}
     with pytest.raises(KeyboardInterrupt):
-        ndcg_score(table, **COLUMNS, gain=gain, undefined=0.0, working_memory=memory)
-    found = ndcg_score(table, **COLUMNS, gain=gain, undefined=0.0, working_memory=memory)
-    assert found == pytest.approx(by_arrays(columns, undefined=0), rel=1e-14)
-
-
-def test_without_memory_and_disk_the_error_is_that_of_duckdb(tmp_path):
-    duckdb = pytest.importorskip("duckdb", minversion="2")  # an older one needs less memory
-    limits = {"memory_limit": "15MB", "max_temp_directory_size": "1MB", "threads": "2"}
-    connection = duckdb.connect(config={"temp_directory": str(tmp_path)} | limits)
-    # sorting these rows takes more memory, and DuckDB may write little to disk
-    rows = connection.sql(
-        "select i % 40000 q, (hash(i, 1) % 5)::tinyint y, (hash(i, 2) % 1000) / 10.0 s"
-        " from range(1000000) t(i) qualify row_number() over (order by hash(i)) > 9"
-    )
-    with pytest.raises(duckdb.OutOfMemoryException):
-        ndcg_score(rows, **COLUMNS, k=10, undefined=0.0)
-    assert list(tmp_path.rglob("duckdb_temp_storage*")) == []
-    connection.execute("set max_temp_directory_size = '2GB'; set memory_limit = '1GB'")
-    columns = {name: np.asarray(column) for name, column in rows.fetchnumpy().items()}
-    assert ndcg_score(rows, **COLUMNS, k=10, undefined=0.0) == pytest.approx(
-        by_arrays(columns, k=10), rel=1e-14
-    )
+        ndcg_score(table, **COLUMNS, **options, working_memory=memory_of(8))
+    assert_value_of_arrays(table, columns, 8, rel=1e-14, **options)
 
 
 @pytest.fixture
@@ -556,29 +455,29 @@ def cluster(request):
 def test_a_cluster_gives_the_value_of_arrays(cluster):
     columns = draw_columns()
     columns["day"] = [f"day {i % 7}" for i in columns["q"]]
-    table = cluster(pa.table(columns))
+    table, names = cluster(pa.table(columns)), COLUMNS | {"groups": ["day", "q"]}
+    gain, discount = {0: 0, 1: 1, 2: 3, 3: 7, 4: 20}, sklearn_ndcg.jarvelin_kekalainen(b=3)
     for options in (
-        {"gain": lambda y: y**1.5, "discount": sklearn_ndcg.jarvelin_kekalainen(b=3), "k": 20},
-        {"ties": "worst", "gain": {0: 0, 1: 1, 2: 3, 3: 7, 4: 20}, "sample_weight": "w"},
+        {"gain": lambda y: y**1.5, "discount": discount, "k": 20},
+        {"ties": "worst", "gain": gain, "sample_weight": "w"},
     ):
-        arguments = {"undefined": 0.5} | options
+        expected = by_arrays(columns, undefined=0.5, **options)
         for memory in (None, memory_of(5)):
-            keys = {"groups": ["day", "q"]}
-            found = ndcg_score(table, **(COLUMNS | keys), **arguments, working_memory=memory)
-            assert found == pytest.approx(by_arrays(columns, **arguments), rel=1e-14)
+            found = ndcg_score(table, **names, **options, undefined=0.5, working_memory=memory)
+            assert found == pytest.approx(expected, rel=1e-14)
 
 
 CLUSTER_KEYS = ["text", "date", "timestamp", "float", "decimal", "one query", "int8"]
 
 
-def test_ids_of_any_kind_on_a_cluster(cluster):
+def test_groups_of_any_kind_on_a_cluster(cluster):
     columns = draw_columns()
     columns |= {kind: KEYS[kind](columns["q"]) for kind in CLUSTER_KEYS}
     table = cluster(pa.table(columns))
     for kind in CLUSTER_KEYS:
         ids = columns[kind].to_pylist() if kind == "decimal" else columns[kind]
-        expected = sklearn_ndcg.ndcg_samples(columns["y"], columns["s"], groups=ids,
-                                             undefined=0)  # fmt: skip
+        y, s = columns["y"], columns["s"]
+        expected = sklearn_ndcg.ndcg_samples(y, s, groups=ids, undefined=0)
         arguments = COLUMNS | {"groups": kind, "undefined": 0}
         arguments |= {"working_memory": memory_of(4)} if kind == "text" else {}
         found = result_rows(ndcg_by_query(table, **arguments))
@@ -597,11 +496,8 @@ def test_a_worker_that_is_killed_in_the_middle(cluster, tmp_path):
             pass
         return relevance
 
-    table = cluster(pa.table(columns))
-    found = ndcg_score(table, **COLUMNS, gain=gain, undefined=0.0,
-                       working_memory=memory_of(4))  # fmt: skip
+    assert_value_of_arrays(cluster(pa.table(columns)), columns, 4, rel=1e-14, gain=gain)
     assert os.path.exists(mark)
-    assert found == pytest.approx(by_arrays(columns, undefined=0), rel=1e-14)
 
 
 def test_a_worker_that_is_always_killed_is_the_error_of_the_engine(cluster):
@@ -613,10 +509,9 @@ def test_a_worker_that_is_always_killed_is_the_error_of_the_engine(cluster):
         return relevance
 
     table = cluster(pa.table(columns))
-    options = COLUMNS | {"undefined": 0.0, "working_memory": memory_of(4)}
     with pytest.raises(Exception, match=r"(?i)died|crashed|lost"):
-        ndcg_score(table, **options, gain=gain)
-    assert ndcg_score(table, **options) == pytest.approx(by_arrays(columns, undefined=0), rel=1e-14)
+        ndcg_score(table, **COLUMNS, undefined=0.0, working_memory=memory_of(4), gain=gain)
+    assert_value_of_arrays(table, columns, 4, rel=1e-14)
 
 
 def test_a_worker_with_another_version(cluster, monkeypatch):
@@ -642,17 +537,9 @@ def test_a_task_says_what_a_worker_lacks(monkeypatch):
         pickle.loads(sent)(None)  # noqa: S301
 
 
-def test_a_dataset_by_query_is_a_relation(tmp_path):
+def test_by_query_of_a_dataset_is_a_relation():
     duckdb = pytest.importorskip("duckdb")
-    columns = draw_columns()
-    found = ndcg_by_query(dataset.dataset(pa.table(columns)), **COLUMNS, undefined=0)
+    table = dataset.dataset(pa.table(draw_columns()))
+    found = ndcg_by_query(table, **COLUMNS, undefined=0)
     assert isinstance(found, duckdb.DuckDBPyRelation)
-    values = sklearn_ndcg.ndcg_samples(columns["y"], columns["s"], groups=columns["q"], undefined=0)
-    assert [row[-1] for row in found.order("q").fetchall()] == pytest.approx(values.tolist())
-
-
-def test_a_table_of_results_has_the_rows_of_all_parts():
-    first, second = pa.table({"q": [1, 2]}), pa.table({"q": [3]})
-    engine = Engine.__new__(Engine)
-    assert engine.to_engine([first]).equals(first)
-    assert engine.to_engine([first, second])["q"].to_pylist() == [1, 2, 3]
+    assert len(found) == 200

@@ -1,58 +1,42 @@
 """NDCG inside dataframe engines: all give the same table, and lazy ones stay lazy."""
 
-import warnings
 from contextlib import suppress
 from decimal import Decimal
 from importlib import import_module
 from importlib.metadata import version
-from typing import Unpack, get_type_hints
 
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import result_rows
+from helpers import ragged_rows, result_rows
 from sklearn.exceptions import UndefinedMetricWarning
 
 import sklearn_ndcg
 
 nw = pytest.importorskip("narwhals.stable.v2", reason="the extra `frames` is not installed")
 pa = pytest.importorskip("pyarrow")
-from sklearn_ndcg._metrics.measure import NDCGOptions  # noqa: E402
 from sklearn_ndcg.frames import ndcg_by_query, ndcg_score  # noqa: E402
 
 COLUMNS = {"y_true": "y", "y_score": "s", "groups": "q"}
 
 
 def same(found, expected):
-    """Rows that are equal except for rounding."""
     flat = [[value for row in table for value in row] for table in (found, expected)]
     return flat[0] == pytest.approx(flat[1], abs=1e-12)
 
 
-def draw_columns(seed=0, n_queries=30, one_document=True):
-    rng = np.random.default_rng(seed)
-    lengths = rng.integers(1 if one_document else 2, 25, n_queries)
-    n = lengths.sum()
-    groups = np.repeat(rng.permutation(n_queries), lengths)
-    scores = [rng.normal(size=n), rng.integers(0, 3, n), np.zeros(n), rng.integers(-1, 9, n) / 2]
-    y = rng.integers(0, 5, n)
-    y *= rng.integers(0, 2, n_queries)[groups]  # some queries have no relevant document
-    s = scores[seed % 4].astype(float)
-    s[rng.random(n) < 0.1] = -np.inf
-    order = rng.permutation(n)
-    return {"y": y[order], "s": s[order], "q": groups[order], "w": rng.random(n)[order]}
+def draw_columns(seed=0):
+    y, s, q = ragged_rows(seed, n_queries=30, longest=25)
+    return {"y": y, "s": s, "q": q, "w": np.random.default_rng(seed).random(len(y))}
 
 
 OPTIONS = [
     {},
-    {"k": 1},
     {"k": 5, "gain": "exponential"},
-    {"k": "retrieved"},
     {"discount": "reciprocal", "gain": [0, 1, 1, 5, 9.5]},
     {"discount": "none", "gain": {0: 0, 1: 1.5, 2: 2, 3: 4, 4: 4}, "k": 3},
     {"ties": "worst", "k": 7},
-    {"ties": "best"},
-    {"ties": "best", "k": "retrieved", "undefined": "omit"},
+    {"ties": "best", "undefined": "omit"},
     {"undefined": 1.0, "gain": np.arange(5.0)},
     {"gain": lambda y: y**3, "discount": lambda rank: 1 / np.sqrt(rank), "k": 4},
     {"discount": sklearn_ndcg.jarvelin_kekalainen(b=3), "unjudged": "omit"},
@@ -61,42 +45,26 @@ OPTIONS = [
 
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda options: str(options).split(" at 0x")[0])
 def test_the_same_table_from_every_engine(engine, options):
-    for seed in range(4) if engine.name == "pandas" else [len(options)]:
-        columns = draw_columns(seed)
-        arguments = {"undefined": 0.0} | options
-        y, s, q, w = columns.values()
-        found = result_rows(ndcg_by_query(engine(columns), **COLUMNS, **arguments))
-        keys = np.unique(q)
-        only = {name: value for name, value in arguments.items() if name != "undefined"}
-        values = {
-            "q": keys,
-            "n_documents": np.bincount(q, minlength=len(keys)),
-            "dcg": sklearn_ndcg.dcg_samples(y, s, groups=q, **only),
-            "ideal_dcg": ideals(y, s, q, **only),
-            "ndcg": sklearn_ndcg.ndcg_samples(y, s, groups=q, **arguments),
-        }
-        assert same(found, result_rows(pd.DataFrame(values)))
-        for weight in (None, "w"):
-            mean = ndcg_score(engine(columns), **COLUMNS, sample_weight=weight, **arguments)
-            expected = sklearn_ndcg.ndcg_score(
-                y, s, groups=q, sample_weight=None if weight is None else w, **arguments
-            )
-            assert mean == pytest.approx(expected, abs=1e-12)
+    columns = draw_columns(seed=OPTIONS.index(options))
+    y, s, q, w = columns.values()
+    options = {"undefined": 0.0} | options
+    by_rank = {name: value for name, value in options.items() if name != "undefined"}
+    found = result_rows(ndcg_by_query(engine(columns), **COLUMNS, **options))
+    ids, counts = np.unique(q, return_counts=True)
+    dcg = sklearn_ndcg.dcg_samples(y, s, groups=q, **by_rank)
+    ndcg = sklearn_ndcg.ndcg_samples(y, s, groups=q, **options)
+    values = {"q": ids, "n": counts, "dcg": dcg, "ideal": ideals(y, q, **by_rank), "ndcg": ndcg}
+    assert same(found, result_rows(pd.DataFrame(values)))
+    for name, weight in ((None, None), ("w", w)):
+        expected = sklearn_ndcg.ndcg_score(y, s, groups=q, sample_weight=weight, **options)
+        mean = ndcg_score(engine(columns), **COLUMNS, sample_weight=name, **options)
+        assert mean == pytest.approx(expected, abs=1e-12)
 
 
-def ideals(y, s, q, k=None, **options):
-    """The DCG of the best order, with the same cutoff."""
-    options.pop("ties", None)
-    found = []
-    for query in np.unique(q):
-        mine = q == query
-        n = max(np.sum(s[mine] > -np.inf), 1) if k == "retrieved" else k
-        gains = y[mine]
-        best = gains
-        if isinstance(options.get("gain"), list | dict):
-            best = np.array([options["gain"][grade] for grade in gains])
-        found.append(sklearn_ndcg.dcg_samples([[*gains, 0]], [[*best, -np.inf]], k=n, **options)[0])
-    return np.array(found)
+def ideals(y, q, gain=None, ties=None, **options):
+    best = [gain[grade] for grade in y] if isinstance(gain, list | dict) else y
+    options |= {} if gain is None else {"gain": gain}
+    return sklearn_ndcg.dcg_samples(y, best, groups=q, **options)
 
 
 def test_columns_and_engine_of_the_result(engine):
@@ -110,41 +78,13 @@ def test_columns_and_engine_of_the_result(engine):
     assert [str(kind) for kind in names.values()] == ["Int64", "Int64", *["Float64"] * 3]
 
 
-def test_several_keys_of_several_types(engine):
-    columns = draw_columns(1)
-    columns["day"] = pd.to_datetime(columns["q"] % 3, unit="D").date
-    columns["user"] = [f"user {query // 3}" for query in columns["q"]]
-    arguments = COLUMNS | {"groups": ["user", "day"]}
-    found = result_rows(ndcg_by_query(engine(columns), **arguments, k=5, undefined=0.0))
-    expected = result_rows(ndcg_by_query(engine(columns), **COLUMNS, k=5, undefined=0.0))
-    assert same(sorted(row[2:] for row in found), sorted(row[1:] for row in expected))
-    assert {row[0] for row in found} == set(columns["user"])
-
-
-def test_text_ids_keep_a_nul_at_their_end(engine):
-    columns = {"q": ["a", "a\0", "a", "a\0"], "y": [1, 0, 0, 1], "s": [0.9, 0.8, 0.1, 0.2]}
-    found = result_rows(ndcg_by_query(engine(columns), **COLUMNS))
-    assert same([row[1:] for row in found], [(2, 1, 1, 1), (2, 1 / np.log2(3), 1, 1 / np.log2(3))])
-    assert [row[0] for row in found] == ["a", "a\0"]
-
-
-def test_ids_that_are_unique_per_row(engine):
-    columns = {"q": [1, 2, 3], "y": [1, 0, 1], "s": [0.9, 0.8, 0.1]}
-    unique, pairs, single = (
-        engine(table)
-        for table in (columns, columns | {"q": [1, 2, 2]}, {"q": [1], "y": [1], "s": [1]})
-    )
-    with pytest.warns(UserWarning, match="Each of the 3 queries has a single document") as caught:
-        assert ndcg_score(unique, **COLUMNS, undefined="omit") == 1
+def test_groups_that_are_unique_per_row_warn(engine):
+    frame = engine({"q": [1, 2, 2, 3, 4], "y": [1] * 5, "s": [0.5] * 5})
+    with pytest.warns(UserWarning, match=r"3 of the 4 queries \(75%\) have a single") as caught:
+        ndcg_score(frame, **COLUMNS)
     [warning] = [item for item in caught if "single document" in str(item.message)]
     assert warning.filename == __file__
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", UserWarning)
-        assert ndcg_score(pairs, **COLUMNS) == pytest.approx((1 + 1 / np.log2(3)) / 2)
-        assert ndcg_score(single, **COLUMNS) == 1
-    most = engine({"q": [1, 2, 2, 3, 4], "y": [1] * 5, "s": [0.5] * 5})
-    with pytest.warns(UserWarning, match=r"3 of the 4 queries \(75%\) have a single document"):
-        ndcg_score(most, **COLUMNS)
+    assert ndcg_score(engine({"q": [1], "y": [1], "s": [1]}), **COLUMNS) == 1
 
 
 INVALID = {
@@ -164,10 +104,8 @@ def test_a_query_with_an_invalid_row_is_null(engine, case):
     columns[column] = [*columns[column][:2], value, *columns[column][3:]]
     frame = engine(columns)
     options = {"unjudged": unjudged, "undefined": 0.5}
-    assert same(
-        result_rows(ndcg_by_query(frame, **COLUMNS, **options)),
-        [(1, 2, 1 / np.log2(3), 1, 1 / np.log2(3)), (2, 2, None, None, None), (3, 1, 0, 0, 0.5)],
-    )
+    found, first = result_rows(ndcg_by_query(frame, **COLUMNS, **options)), 1 / np.log2(3)
+    assert same(found, [(1, 2, first, 1, first), (2, 2, None, None, None), (3, 1, 0, 0, 0.5)])
     name = {"s": "y_score", "y": "y_true"}[column]
     message = f"{name} must be finite.*found 1 row where it is null.*for example in query 2"
     with pytest.raises(ValueError, match=message):
@@ -177,7 +115,6 @@ def test_a_query_with_an_invalid_row_is_null(engine, case):
 NO_GAIN = {
     "negative": ({"y": [1.0, -1, 1]}, {}, "negative y_true values"),
     "negative, from a table": ({"y": [1, 0, 1]}, {"gain": np.array([-1, 1])}, "negative .* gain"),
-    "beyond a table": ({"y": [1, 2, 1]}, {"gain": [0, 1]}, "no entry for 1 value"),
     "not in a mapping": ({"y": [0.5, 3, 0.5]}, {"gain": {0.5: 1, 7: 2}}, "gain has no entry"),
     "too large": ({"y": [1e4, 1, 1]}, {"gain": "exponential"}, "gain must be finite"),
 }
@@ -194,30 +131,6 @@ def test_a_relevance_without_a_gain_is_an_error_in_every_engine(engine, case):
             result_rows(ndcg_by_query(frame, **COLUMNS, **options))
 
 
-def test_a_gain_table_of_many_grades(engine):
-    n = 1000
-    rng = np.random.default_rng(0)
-    gain = rng.permutation(n).astype(float)
-    columns = {"y": np.arange(n), "s": -np.arange(n), "q": np.arange(n) // 20}
-    discounts = 1 / np.log2(np.arange(20) + 2)
-    by_query = gain.reshape(-1, 20)
-    expected = (by_query @ discounts) / (-np.sort(-by_query) @ discounts)
-    table = {int(grade): gain[grade] for grade in rng.permutation(n)}
-    found = result_rows(ndcg_by_query(engine(columns), **COLUMNS, gain=table))
-    assert [row[-1] for row in sorted(found)] == pytest.approx(expected.tolist(), abs=1e-12)
-
-
-def test_a_gain_table_of_few_grades(engine):
-    frame = engine({"q": [1, 1, 1], "y": [0.5, -2.0, 7.0], "s": [3, 2, 1]})
-    found = result_rows(ndcg_by_query(frame, **COLUMNS, gain={7: 1.0, 0.5: 4.0, -2: 2.0}))
-    dcg, ideal = 4 + 2 / np.log2(3) + 1 / 2, 4 + 2 / np.log2(3) + 1 / 2
-    assert same(found, [(1, 3, dcg, ideal, 1)])
-    found = result_rows(
-        ndcg_by_query(engine({"q": [1], "y": [2], "s": [1]}), **COLUMNS, gain={2: 3})
-    )
-    assert same(found, [(1, 1, 3, 3, 1)])
-
-
 @pytest.mark.parametrize(("unjudged", "first"), [("zero", 1 / np.log2(3)), ("omit", 1)])
 def test_unjudged(engine, unjudged, first):
     columns = {"q": [1, 1, 2, 2], "y": [1.0, None, None, np.nan], "s": [0.0, 1, 1, 2]}
@@ -231,60 +144,56 @@ def test_unjudged(engine, unjudged, first):
     assert mean == pytest.approx(first * weight / (weight + 1))
 
 
-def test_columns_may_have_any_name(engine):
-    odd = ["a.b", "c`d", "e`.f'g"]
-    for names in (["gain", "score", "rank"], ["a b", "c'd", 'e"f'], odd):
-        columns = dict(zip(names, ([1, 1, 2], [0, 1, 1], [1.0, 0, 0]), strict=True))
-        arguments = dict(zip(["groups", "y_true", "y_score"], names, strict=True))
-        if names is odd and engine.name == "pyspark":
-            for function in (ndcg_by_query, ndcg_score):
-                with pytest.raises(
-                    ValueError, match=r"names with dots or backticks: rename \['a.b'"
-                ):
-                    function(engine(columns), **arguments)
-            continue
-        if names[0] != "gain" and engine.name == "duckdb" and version("duckdb") < "2":
-            continue  # this engine refuses such names
-        found = ndcg_by_query(engine(columns), **arguments)
-        assert same(
-            result_rows(found), [(1, 2, 1 / np.log2(3), 1, 1 / np.log2(3)), (2, 1, 1, 1, 1)]
-        )
+NAMES = {
+    "of results": ["gain", "score", "rank"], "of SQL": ['the "query"', "c'd", "s; select 1"],
+    "dots and backticks": ["a.b", "c`d", "e`.f'g"],
+}  # fmt: skip
 
 
-def test_scores_keep_their_order(engine):
-    # integers that float64 would tie, zeros of either sign, float32, bool
-    large = {"q": [1, 1], "y": [1, 0], "s": [2**53 + 1, 2**53]}
-    assert ndcg_score(engine(large), **COLUMNS, ties="worst") == 1
-    unsigned = {"q": [1, 1], "y": [0, 1], "s": pa.array([0, 2**64 - 1], pa.uint64())}
-    if engine.name != "pyspark":  # Spark has no unsigned integers
-        for ties in ("average", "worst", "best"):
-            assert ndcg_score(engine(unsigned), **COLUMNS, ties=ties) == 1
-    zeros = {"q": [1, 1], "y": [1, 0], "s": [-0.0, 0.0]}
-    assert ndcg_score(engine(zeros), **COLUMNS, ties="best") == 1
-    assert ndcg_score(engine(zeros), **COLUMNS, ties="worst") < 1
-    single = {"q": [1, 1], "y": [True, False], "s": pa.array([0.25, 0.125], pa.float32())}
-    assert ndcg_score(engine(single), **COLUMNS) == 1
-    flags = {"q": [1, 1], "y": [0, 1], "s": [True, False]}
-    assert ndcg_score(engine(flags), **COLUMNS) == pytest.approx(1 / np.log2(3))
+@pytest.mark.parametrize("kind", NAMES)
+def test_columns_may_have_any_name(engine, kind):
+    columns = dict(zip(NAMES[kind], ([1, 1, 2], [0, 1, 1], [1.0, 0, 0]), strict=True))
+    names = dict(zip(["groups", "y_true", "y_score"], NAMES[kind], strict=True))
+    if kind == "dots and backticks" and engine.name == "pyspark":
+        for function in (ndcg_by_query, ndcg_score):
+            with pytest.raises(ValueError, match=r"names with dots or backticks: rename \['a.b'"):
+                function(engine(columns), **names)
+        return
+    if kind != "of results" and engine.name == "duckdb" and version("duckdb") < "2":
+        pytest.skip("this engine refuses such names")
+    names |= {"working_memory": 1e-4}  # a pass for each row
+    found = result_rows(ndcg_by_query(engine(columns), **names))
+    assert same(found, [(1, 2, 1 / np.log2(3), 1, 1 / np.log2(3)), (2, 1, 1, 1, 1)])
 
 
-@pytest.mark.parametrize("kind", [pa.decimal128(38, 0), pa.decimal128(38, 2)], ids=str)
-def test_decimal_scores_keep_their_order(engine, kind):
-    if engine.name in {"pandas", "dask"}:
-        pytest.skip("pandas has decimals as objects")
-    scores = pa.array([2**60 + 1, 2**60, 2**60 + 2], pa.decimal128(38, 0)).cast(kind)
-    columns = {"q": [1, 1, 1], "y": [1, 0, 2], "s": scores}
-    assert ndcg_score(engine(columns), **COLUMNS, ties="worst") == 1
-    assert [row[-1] for row in result_rows(ndcg_by_query(engine(columns), **COLUMNS))] == [1]
+# relevance, scores, rule of ties, and the NDCG
+ORDERED = {
+    "integers that float64 would tie": ([1, 0], [2**53 + 1, 2**53], "worst", 1),
+    "unsigned, worst": ([0, 1], pa.array([0, 2**64 - 1], pa.uint64()), "worst", 1),
+    "unsigned, best": ([0, 1], pa.array([0, 2**64 - 1], pa.uint64()), "best", 1),
+    "unsigned, average": ([0, 1], pa.array([0, 2**64 - 1], pa.uint64()), "average", 1),
+    "zeros of either sign, best": ([1, 0], [-0.0, 0.0], "best", 1),
+    "zeros of either sign, worst": ([1, 0], [-0.0, 0.0], "worst", 1 / np.log2(3)),
+    "float32": ([True, False], pa.array([0.25, 0.125], pa.float32()), "average", 1),
+    "bool": ([0, 1], [True, False], "average", 1 / np.log2(3)),
+}
+
+
+@pytest.mark.parametrize("case", ORDERED)
+def test_y_score_keeps_its_order(engine, case):
+    if engine.name == "pyspark" and "unsigned" in case:
+        pytest.skip("Spark has no unsigned integers")
+    y, s, ties, expected = ORDERED[case]
+    found = ndcg_score(engine({"q": [1, 1], "y": y, "s": s}), **COLUMNS, ties=ties)
+    assert found == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("kind", ["Int128", "UInt128", "hugeint", "uhugeint", "decimal[pyarrow]"])
-def test_scores_and_ids_of_128_bits(kind):
-    exact = [Decimal(2**70 + i) for i in range(4)]
-    wide = pa.array([exact[i] for i in (3, 3, 1, 1)], pa.decimal128(38, 0))
-    table = pa.table(
-        {"q": wide, "y": [0, 1, 1, 0], "s": pa.array(exact, wide.type).take([0, 1, 1, 0])}
-    )
+def test_y_score_and_groups_of_128_bits(kind):
+    first, second = Decimal(2**70), Decimal(2**70 + 1)
+    columns = {"q": [second, second, first, first], "s": [first, second, second, first]}
+    columns = {name: pa.array(column, pa.decimal128(38, 0)) for name, column in columns.items()}
+    table = pa.table(columns | {"y": [0, 1, 1, 0]})
     if kind == "decimal[pyarrow]":
         frame = table.to_pandas(types_mapper=pd.ArrowDtype)
     elif kind.endswith("hugeint"):
@@ -301,10 +210,10 @@ def test_scores_and_ids_of_128_bits(kind):
         arguments = COLUMNS | {"working_memory": memory, "ties": "worst"}
         assert ndcg_score(frame, **arguments) == 1
         found = result_rows(ndcg_by_query(frame, **arguments))
-        assert [(int(row[0]) - 2**70, row[-1]) for row in found] == [(1, 1), (3, 1)]
+        assert [(int(row[0]) - 2**70, row[-1]) for row in found] == [(0, 1), (1, 1)]
 
 
-def test_scores_keep_their_order_beside_a_null():
+def test_y_score_keeps_its_order_beside_a_null():
     pl = pytest.importorskip("polars")
     rows = {"q": [1, 1, 2], "y": [0, 1, 1], "s": [2**60, 2**60 + 1, None]}
     found = ndcg_by_query(pl.DataFrame(rows), **COLUMNS)["ndcg"].to_list()
@@ -329,18 +238,12 @@ def test_undefined_queries_warn(engine):
     assert np.isnan(ndcg_score(nothing, **COLUMNS, undefined="omit"))
 
 
-def test_undefined_queries_that_are_omitted_are_null_by_query(engine):
-    columns = draw_columns()
-    found = result_rows(ndcg_by_query(engine(columns), **COLUMNS, undefined="omit"))
-    values = sklearn_ndcg.ndcg_samples(
-        columns["y"], columns["s"], groups=columns["q"], undefined="omit"
-    )
-    assert [row[-1] for row in sorted(found)] == [
-        None if np.isnan(value) else pytest.approx(value) for value in values
-    ]
-    if engine.name == "duckdb":
-        mean = ndcg_by_query(engine(columns), **COLUMNS, undefined="omit").aggregate("avg(ndcg)")
-        assert mean.fetchall()[0][0] == pytest.approx(np.nanmean(values))
+def test_undefined_omit_is_null_and_not_nan_in_duckdb():
+    frame = pytest.importorskip("duckdb").from_arrow(pa.table(draw_columns()))
+    y, s, q, _ = draw_columns().values()
+    found = ndcg_by_query(frame, **COLUMNS, undefined="omit").aggregate("avg(ndcg)").fetchall()
+    expected = sklearn_ndcg.ndcg_score(y, s, groups=q, undefined="omit")
+    assert found == [(pytest.approx(expected),)]
 
 
 def test_the_query_of_an_invalid_row_has_its_ids_as_they_are():
@@ -349,7 +252,7 @@ def test_the_query_of_an_invalid_row_has_its_ids_as_they_are():
         ndcg_score(table, **COLUMNS | {"groups": ["q", "u"]})
 
 
-def test_null_in_a_key(engine):
+def test_groups_with_a_null(engine):
     frame = engine({"q": ["a", None, "b"], "y": [1, 1, 1], "s": [1, 2, 3]})
     message = r"groups \(q\) has 1 row with a missing id"
     with pytest.raises(ValueError, match=message):
@@ -359,26 +262,15 @@ def test_null_in_a_key(engine):
 
 
 BAD = {
-    "column": (
-        {"y_true": "grade"},
-        ValueError,
-        r"y_true='grade' is not a column of the table: \['q', 'y', 's', 't'\]",
-    ),
-    "score column": ({"y_score": "no"}, ValueError, "y_score='no' is not a column"),
+    "column": ({"y_true": "no"}, ValueError, r"y_true='no' is not .*: \['q', 'y', 's', 't'\]"),
     "key": ({"groups": ["q", "no"]}, ValueError, "groups='no' is not a column"),
     "no key": ({"groups": []}, TypeError, "groups must name a column"),
-    "no key, None": ({"groups": None}, TypeError, "groups must name a column"),
     "key that is a number": ({"groups": 5}, TypeError, "groups must name a column"),
-    "key type": ({"groups": [1]}, TypeError, "groups must name a column"),
+    "weights": ({"sample_weight": ["w"]}, TypeError, "has no option|sample_weight must name a col"),
     "several columns": ({"y_true": ["y", "s"]}, TypeError, "y_true must name a column.*'y', 's'"),
-    "a list of one": ({"y_score": ["s"]}, TypeError, "y_score must name a column, got"),
-    "expression": ({"y_true": nw.col("y")}, TypeError, "y_true must name a column, got"),
     "key that is an expression": ({"groups": [nw.col("q")]}, TypeError, "groups must name a col"),
     "same key": ({"groups": ["q", "q"]}, ValueError, "different columns"),
     "text": ({"y_true": "t"}, TypeError, "y_true='t' must be a column of numbers, not String"),
-    "option": ({"log_base": 2}, TypeError, "has no option 'log_base'"),
-    "value": ({"ties": "none"}, ValueError, "ties must be one of"),
-    "cutoff": ({"k": 0}, ValueError, "k must be an integer >= 1"),
 }
 
 
@@ -391,14 +283,9 @@ def test_bad_arguments(engine, function, case):
         function(frame, **(COLUMNS | arguments))
 
 
-@pytest.mark.parametrize("function", [ndcg_by_query, ndcg_score])
-def test_options_are_those_of_a_measure(function):
-    assert get_type_hints(function)["options"] == Unpack[NDCGOptions]
-
-
 @pytest.mark.parametrize("groups", [0, [0], [0, "day"]], ids=str)
-def test_numbers_are_names_of_columns_in_pandas(groups):
-    table = pd.DataFrame(draw_columns(one_document=False)).assign(day="a")
+def test_y_true_y_score_and_groups_that_are_numbers_name_columns_of_pandas(groups):
+    table = pd.DataFrame(draw_columns()).assign(day="a")
     numbered = table.rename(columns={"q": 0, "y": 1, "s": 2})
     before = numbered.copy(deep=True)
     names = {"y_true": 1, "y_score": np.int64(2), "groups": groups, "undefined": 0}
@@ -413,48 +300,37 @@ def test_numbers_are_names_of_columns_in_pandas(groups):
         ndcg_score(numbered, **(names | {"groups": 7}))
     with pytest.raises(ValueError, match="y_true='y' is not a column"):
         ndcg_score(numbered, **(names | {"y_true": "y"}))
-    with pytest.raises(TypeError, match="sample_weight must name a column, got"):
-        ndcg_score(numbered, **names, sample_weight=["w"])
 
 
 @pytest.mark.parametrize("given", [{}, {"groups": "q"}])
 def test_group_by_hints_at_groups(given):
     names = {"y_true": "y", "y_score": "s", "group_by": "q"}
-    with pytest.raises(
-        TypeError, match="keyword-only argument: 'groups'|Pass the query ids as groups"
-    ):
+    with pytest.raises(TypeError, match="keyword-only argument: 'groups'|query ids as groups"):
         ndcg_score(pd.DataFrame(draw_columns()), **names, **given)
 
 
 @pytest.mark.parametrize("kind", ["struct", "list", "array"])
-def test_ids_that_hold_several_values_are_refused_by_the_name_of_their_column(kind):
+def test_groups_that_hold_several_values_are_refused(kind):
     ids = {
         "struct": pa.array([{"a": 1, "b": 2}, {"a": 2, "b": 3}]), "list": pa.array([[1, 2], [3]]),
         "array": pa.array([[1, 2], [3, 4]], pa.list_(pa.int64(), 2)),
     }[kind]  # fmt: skip
     arrow = pa.table({"q": ids, "y": [1, 0], "s": [1.0, 2.0]})
-    libraries = {
-        "pyarrow": arrow,
-        "pandas": arrow.to_pandas(),
-        "typed": arrow.to_pandas(types_mapper=pd.ArrowDtype),
-    }
-    with suppress(ImportError):
-        libraries["polars"] = import_module("polars").from_arrow(arrow)
-    with suppress(ImportError):
-        libraries["duckdb"] = import_module("duckdb").from_arrow(arrow)
-    for name, table in libraries.items():
+    tables = [arrow, arrow.to_pandas(), arrow.to_pandas(types_mapper=pd.ArrowDtype)]
+    for library in ("polars", "duckdb"):
+        with suppress(ImportError):
+            tables.append(import_module(library).from_arrow(arrow))
+    for table in tables:
         for function in (ndcg_score, ndcg_by_query):
-            with pytest.raises(
-                TypeError, match=r"groups=\['q'\] must name .*Convert lists to tuples or"
-            ):
+            with pytest.raises(TypeError, match=r"groups=\['q'\] must name .*Convert lists to tu"):
                 function(table, **COLUMNS)
-        column = ids if name == "duckdb" else table["q"]
+    for column in (ids, *(table["q"] for table in tables[:3])):
         with pytest.raises(TypeError, match="one column for each of its fields"):
             sklearn_ndcg.ndcg_score([1, 0], [1.0, 2.0], groups=column)
 
 
 @pytest.mark.filterwarnings("error")
-def test_ids_in_half_precision_are_not_missing():
+def test_groups_in_half_precision_are_not_missing():
     halves = np.array([1, 1, 2048, 2048], dtype=np.float16)
     rows = {"y": [0, 1, 2, 0], "s": [1.0, 2.0, 1.0, 2.0]}
     typed = {"q": pd.Series(halves, dtype=pd.ArrowDtype(pa.float16()))}
@@ -464,31 +340,28 @@ def test_ids_in_half_precision_are_not_missing():
         assert found["ndcg"].tolist() == pytest.approx([1, 1 / np.log2(3)])
 
 
-def test_a_key_that_is_named_like_a_column_of_the_result(engine):
-    for name in ("dcg", "NDCG"):  # SQL ignores case
-        frame = engine({name: [1], "y": [1], "s": [1.0]})
-        with pytest.raises(
-            ValueError, match="name of a result, n_documents, dcg.* in lower or upper case"
-        ):
-            ndcg_by_query(frame, y_true="y", y_score="s", groups=name)
+@pytest.mark.parametrize("name", ["dcg", "NDCG"])  # SQL ignores case
+def test_groups_that_are_named_like_a_column_of_the_result(engine, name):
+    frame = engine({name: [1], "y": [1], "s": [1.0]})
+    with pytest.raises(ValueError, match="name of a result, n_documents, dcg.*lower or upper case"):
+        ndcg_by_query(frame, y_true="y", y_score="s", groups=name)
 
 
 @pytest.mark.parametrize("option", [{"ties": "stable"}, {"ignore_ties": True}], ids=str)
-def test_the_order_of_rows(engine, option):
+def test_ties_stable_and_ignore_ties_need_the_order_of_rows(engine, option):
     frame = engine({"q": [1, 1, 1], "y": [0, 1, 2], "s": [1.0, 1, 1]})
-    dcg = 1 / np.log2(3) + 2 / np.log2(4)
-    ideal = 2 + 1 / np.log2(3)
+    dcg, ideal = 1 / np.log2(3) + 2 / np.log2(4), 2 + 1 / np.log2(3)
     if engine.has_order:
         assert ndcg_score(frame, **COLUMNS, **option) == pytest.approx(dcg / ideal)
-        assert same(result_rows(ndcg_by_query(frame, **COLUMNS, **option)),
-                    [(1, 3, dcg, ideal, dcg / ideal)])  # fmt: skip
+        found = result_rows(ndcg_by_query(frame, **COLUMNS, **option))
+        assert same(found, [(1, 3, dcg, ideal, dcg / ideal)])
     else:
         for function in (ndcg_score, ndcg_by_query):
             with pytest.raises(ValueError, match="order of the rows.*Pass ties='average'"):
                 function(frame, **COLUMNS, **option)
 
 
-def test_weights(engine):
+def test_sample_weight(engine):
     columns = {"q": [1, 1, 2], "y": [0, 1, 1], "s": [1, 0, 1], "w": [0.5, 1.5, 3]}
     mean = ndcg_score(engine(columns), **COLUMNS, sample_weight="w")
     assert mean == pytest.approx((1 / np.log2(3) + 3) / 4)
@@ -573,9 +446,7 @@ def test_dask_divides_large_partitions_by_rows_before_the_shuffle(index, monkeyp
 def test_results_of_duckdb_live_on_the_connection_of_the_relation():
     duckdb = pytest.importorskip("duckdb")
     connection = duckdb.connect()
-    connection.execute(
-        "create table names as select i as q, 'query ' || i as name from range(9) t(i)"
-    )
+    connection.execute("create table names as select i q, 'query ' || i as name from range(9) t(i)")
     relation = connection.sql("select i % 7 as q, i % 3 as y, i * 0.5 as s from range(99) t(i)")
     found = ndcg_by_query(relation, **COLUMNS, working_memory=0.005)
     joined = found.join(connection.table("names"), "q").project("name, ndcg").order("name")
@@ -594,9 +465,8 @@ def test_tables_of_the_user_have_any_name():
     results = [ndcg_by_query(relation, **COLUMNS, k=k) for k in (1, 2, 5)]
     assert connection.sql("from duckdb_views()").fetchall() == before
     for k, found in zip((1, 2, 5), results, strict=True):  # while all of them are alive
-        assert result_rows(found) == result_rows(
-            ndcg_by_query(relation.to_arrow_table(), **COLUMNS, k=k)
-        )
+        expected = ndcg_by_query(relation.to_arrow_table(), **COLUMNS, k=k)
+        assert result_rows(found) == result_rows(expected)
     for name in names:
         assert connection.table(name).fetchall() == [(7, "of the user")]
 
@@ -622,52 +492,18 @@ def test_inputs_that_are_not_tables(frame):
         ndcg_score(frame, **COLUMNS)
 
 
-@pytest.mark.parametrize("weights", [[1e-322, 2e-322, 5e-323], [1e-305, 3e-305, 2e-306], [1e300] * 3,
-                                     [1e17, 1.0, 1e17]])  # fmt: skip
-@pytest.mark.parametrize("undefined", [0.0, 0.5, 1e20, "omit"])
-def test_one_mean_whatever_computes_it(weights, undefined):
-    pl = pytest.importorskip("polars")
-    rows = {"q": [1, 1, 2, 2, 3, 3], "y": [0, 2, 0, 0, 1, 1], "s": [3.0, 2, 2, 1, 2, 1]}
-    rows["w"] = np.repeat(weights, 2).tolist()
-    options = {"groups": rows["q"], "sample_weight": rows["w"], "undefined": undefined}
-    expected = sklearn_ndcg.ndcg_score(rows["y"], rows["s"], k=2, **options)
-    curve = sklearn_ndcg.ndcg_curve(rows["y"], rows["s"], k=[1, 2], **options)[1]
-    assert curve[1] == pytest.approx(expected, rel=1e-14)
-    lazy = ndcg_score(pl.LazyFrame(rows), **COLUMNS, k=2, sample_weight="w",
-                      undefined=undefined)  # fmt: skip
-    # sums of weights below 1e-308 have few digits in an engine
-    assert lazy == pytest.approx(expected, rel=1e-14 if min(weights) > 1e-300 else 0.02)
-
-
 @pytest.mark.parametrize("unjudged", ["raise", "zero", "omit"])
 def test_a_query_that_is_null_needs_no_gain(unjudged):
     pl = pytest.importorskip("polars")
     rows = {"q": [0, 0, 0, 1, 1], "y": [1.0, 2, None, 1, 2], "s": [np.nan, 0.5, np.nan, 0.2, 0.1]}
     options = {**COLUMNS, "gain": {1: 1, 2: 3}, "unjudged": unjudged}
-    eager, lazy = (
-        frame if isinstance(frame, pl.DataFrame) else frame.collect()
-        for frame in (ndcg_by_query(make(rows), **options) for make in (pl.DataFrame, pl.LazyFrame))
-    )
-    eager, lazy = eager.sort("q").rows(), lazy.sort("q").rows()
-    assert eager[0] == lazy[0]
+    eager = ndcg_by_query(pl.DataFrame(rows), **options).sort("q").rows()
+    lazy = ndcg_by_query(pl.LazyFrame(rows), **options).sort("q").collect().rows()
+    assert eager[0] == lazy[0] == (0, 2 if unjudged == "omit" else 3, None, None, None)
     assert eager[1] == pytest.approx(lazy[1], rel=1e-14)
-    assert eager[0] == (0, 2 if unjudged == "omit" else 3, None, None, None)
 
 
-def test_relevance_beyond_the_exponents_of_float64(engine):
-    """It has a linear gain, and no exponential one."""
-    frame = engine({"q": [1, 1, 2, 2], "y": [2000.0, 1, 1, 0], "s": [0.0, 1, 1, 0]})
-    second = 1 / np.log2(3)
-    assert same(
-        result_rows(ndcg_by_query(frame, **COLUMNS)),
-        [(1, 2, 1 + 2000 * second, 2000 + second, (1 + 2000 * second) / (2000 + second)),
-         (2, 2, 1, 1, 1)],
-    )  # fmt: skip
-    with pytest.raises(engine.error, match="gain must be finite"):
-        result_rows(ndcg_by_query(frame, **COLUMNS, gain="exponential"))
-
-
-def test_keys_whose_rows_arrow_cannot_select():
+def test_groups_whose_rows_arrow_cannot_select():
     views = pa.array(["u", "u", "v", "v"], type=pa.string_view())
     table = pa.table({"q": views, "y": [1, 0, 1, 0], "s": [1, 2, 3, 4]})
     for frame in (table, table.to_pandas(types_mapper=pd.ArrowDtype)):
@@ -675,7 +511,16 @@ def test_keys_whose_rows_arrow_cannot_select():
         try:
             views.take(pa.array([0]))
         except pa.ArrowNotImplementedError:
-            with pytest.raises(
-                TypeError, match="groups must be columns whose rows can be selected"
-            ):
+            with pytest.raises(TypeError, match="groups must be columns whose rows can be sel"):
                 ndcg_by_query(frame, **COLUMNS)
+
+
+@pytest.mark.parametrize("groups", ["q", ["q", "day"]], ids=str)
+@pytest.mark.parametrize("kind", ["double[pyarrow]", "Float64", "float64"])
+def test_groups_of_floats_of_pandas_with_nan(kind, groups):
+    ids = pa.array([1.5, 1.5, np.nan, np.nan, None])
+    ids = pd.Series(ids if kind != "double[pyarrow]" else pd.arrays.ArrowExtensionArray(ids))
+    frame = pd.DataFrame({"q": ids.astype(kind), "day": 1, "y": [1, 0, 1, 0, 1], "s": 1.0})
+    for function in (ndcg_score, ndcg_by_query):
+        with pytest.raises(ValueError, match=r"groups \(q.*\) has 3 rows with a missing id"):
+            function(frame, **COLUMNS | {"groups": groups})

@@ -69,7 +69,6 @@ print(json.dumps(found))
 @pytest.mark.ci
 @pytest.mark.skipif(shutil.which("java") is None, reason="PySpark needs Java, and there is none")
 def test_an_executor_is_lost_an_interrupt_and_a_killed_jvm():
-    """The right value, or an error that says so; and the right value after it."""
     process = run_python(SCRIPT)
     assert process.stdout, process.stderr
     found = json.loads(process.stdout)

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from sklearn_ndcg import CONVENTIONS, from_trec
 from sklearn_ndcg._lists.files import read_trec
-from sklearn_ndcg.inference import compare_runs
 
 QRELS = "q1 0 a 2\nq1 0 b 1\nq2 0 a 1\n"
 RUN = "q1 Q0 a 1 0.9 bm25\nq1 Q0 c 2 0.4 bm25\nq2 Q0 b 1 1e-3 bm25\n"
@@ -66,29 +65,26 @@ def drawn(seed):
     return qrels, run.rstrip()  # without the end of the last line
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("suffix", ["", ".gz"])
-def test_files_are_read_as_by_pytrec_eval_and_ir_measures(seed, suffix, tmp_path):
+def test_from_trec_reads_files_as_pytrec_eval_and_ir_measures(seed, suffix, tmp_path):
     pytrec_eval, ir_measures = map(pytest.importorskip, ("pytrec_eval", "ir_measures"))
-    texts = drawn(seed)
-    paths = [
-        write(tmp_path / f"{name}{suffix}", text)
-        for name, text in zip(("qrels", "run"), texts, strict=True)
-    ]
-    qrels, run = (
-        {q: dict(each) for q, each in parse(text.splitlines()).items()}
-        for parse, text in zip((pytrec_eval.parse_qrel, pytrec_eval.parse_run), texts, strict=True)
-    )
-    records = [*ir_measures.read_trec_qrels(texts[0])], [*ir_measures.read_trec_run(texts[1])]
+    qrels_text, run_text = drawn(seed)
+    paths = [tmp_path / f"qrels{suffix}", tmp_path / f"run{suffix}"]
+    write(paths[0], qrels_text)
+    write(paths[1], run_text)
+    parse_qrel, parse_run = pytrec_eval.parse_qrel, pytrec_eval.parse_run
+    parsed = parse_qrel(qrels_text.splitlines()), parse_run(run_text.splitlines())
+    qrels, run = ({query: dict(each) for query, each in by_query.items()} for by_query in parsed)
+    records = ir_measures.read_trec_qrels(qrels_text), ir_measures.read_trec_run(run_text)
     expected = from_trec(qrels, run)
-    for each in (paths, map(str, paths), records):
+    for each in (paths, map(str, paths), map(list, records)):
         for ours, theirs in zip(from_trec(*each), expected, strict=True):
             np.testing.assert_array_equal(ours, theirs)
     values = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.5"}).evaluate(run)
-    rows = from_trec(*paths, unanswered="omit")
-    assert per_query(rows, k=5, **CONVENTIONS["trec_eval"]) == pytest.approx(
-        {query: each["ndcg_cut_5"] for query, each in values.items()}, abs=1e-12
-    )
+    expected = {query: each["ndcg_cut_5"] for query, each in values.items()}
+    found = per_query(from_trec(*paths, unanswered="omit"), k=5, **CONVENTIONS["trec_eval"])
+    assert found == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.slow
@@ -111,37 +107,23 @@ def test_files_of_trec_eval_give_the_numbers_that_it_prints():
         from_trec(folder / "qrels.test", folder / "results.trunc")
 
 
-@pytest.mark.filterwarnings("ignore:2 queries")
-def test_runs_that_are_files_are_compared(tmp_path):
-    qrels, one = write(tmp_path / "qrels", QRELS), write(tmp_path / "one.gz", RUN)
-    two = write(tmp_path / "two", "q1 Q0 b 1 2 x\nq2 Q0 a 1 2 x\n")
-    result = compare_runs(qrels, {"one": one, "two": str(two)}, test="t")
-    run = {"q1": {"a": 0.9, "c": 0.4}, "q2": {"b": 1e-3}}
-    other = {"q1": {"b": 2}, "q2": {"a": 2}}
-    truth = {"q1": {"a": 2, "b": 1}, "q2": {"a": 1}}
-    assert repr(result) == repr(compare_runs(truth, {"one": run, "two": other}, test="t"))
-    with pytest.raises(ValueError, match=r"judgements come first") as caught:
-        compare_runs(qrels, {"one": one, "judgements": qrels})
-    assert caught.value.__notes__ == ["While comparing the ranker 'judgements'."]
+FORMS = {
+    "BEIR": BEIR,
+    "BEIR of Windows": BEIR.replace("\n", "\r\n"),
+    "BEIR below a comment": "# from a hub\n\n" + BEIR,
+    "BEIR with a mark": "\ufeff" + BEIR,
+    "TREC": QRELS,
+    "TREC with a mark": "\ufeff" + QRELS,
+    "comments": "#by assessors\n# a b c\n\n" + QRELS + "\n# the end\n \n",
+    "a field that is #": "# up to 2\n" + QRELS.replace(" 0 ", " # "),
+    "a comment, whatever follows": QRELS + " #q3 0 a 1\n#q4 0 a 1\n",
+    "vertical tabs": QRELS.replace(" ", "\v"),
+}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        BEIR,
-        BEIR.replace("\n", "\r\n"),
-        "# from a hub\n\n" + BEIR,
-        "\ufeff" + BEIR,
-        QRELS,
-        "\ufeff" + QRELS,
-        "#by assessors\n# a b c\n\n" + QRELS + "\n# the end\n \n",
-        "# up to 2\n" + QRELS.replace(" 0 ", " # "),
-        QRELS + " #q3 0 a 1\n#q4 0 a 1\n",  # a comment, whatever follows
-        QRELS.replace(" ", "\v"),
-    ],
-)
-def test_judgements_of_other_forms(text, tmp_path):
-    found = [*read_trec(write(tmp_path / "qrels", text), "qrels")]
+@pytest.mark.parametrize("form", FORMS)
+def test_qrels_of_other_forms(form, tmp_path):
+    found = [*read_trec(write(tmp_path / "qrels", FORMS[form]), "qrels")]
     assert found == [("q1", "a", 2), ("q1", "b", 1), ("q2", "a", 1)]
 
 
@@ -152,7 +134,7 @@ def test_ids_keep_the_spaces_of_unicode_and_number_signs(tmp_path):
     assert found == [("1#", "#東\u3000京", 2), ("1#", "a\u00a0b\x85c\x1cd", 1)]
 
 
-LONG = "".join(f"q1 Q0 {d} 1 {-d} x\n" for d in range(100_000))
+LONG = "".join(f"q1 Q0 {d} 1 {-d} x\n" for d in range(20_000))
 LAYOUT = r"run must have 6 fields \(query Q0 document rank score name\), got "
 
 
@@ -162,8 +144,6 @@ LAYOUT = r"run must have 6 fields \(query Q0 document rank score name\), got "
         (QRELS, QRELS, f"run, line 1: {LAYOUT}4: 'q1 0 a 2'; judgements come first, with 4 fields"),
         (QRELS, BEIR, f"run, line 1: {LAYOUT}3: .*; judgements come first, .* 3 below BEIR's"),
         (RUN, QRELS, r"qrels, line 1: qrels must have 4 fields \(query 0 document relevance\), got 6: 'q1 Q0 a 1 0.9 bm25'; judgements come first, .* then a run, with 6"),
-        (QRELS, RUN.replace(" bm25", ""), f"run, line 1: {LAYOUT}5: 'q1 Q0 a 1 0.9'"),
-        (QRELS, RUN + "q2 Q0 c 2 0.1\n", f"run, line 4: {LAYOUT}5"),
         (QRELS, "\n" + RUN + "q2 Q0\n", f"run, line 5: {LAYOUT}2: 'q2 Q0';"),
         (QRELS, "q1 " + "x" * 90, f"run, line 1: {LAYOUT}2: 'q1 {'x' * 77}'"),
         (QRELS, RUN.replace("bm25\nq2", "bm25q2"), f"run, line 2: {LAYOUT}11: 'q1 Q0 c 2 0.4 bm25q2 Q0 b"),
@@ -174,13 +154,11 @@ LAYOUT = r"run must have 6 fields \(query Q0 document rank score name\), got "
         (QRELS, RUN.replace("0.4", "nan"), "run, line 2: run must have a number as score, got 'nan'"),
         (QRELS, RUN.replace("0.4", "1_0"), "run, line 2: run must have a number as score, got '1_0'"),
         (QRELS.replace(" 2", " 1_0"), RUN, "qrels, line 1: qrels must have a number as relevance, got '1_0'"),
-        (QRELS.replace(" 2", " x"), RUN, "qrels, line 1: qrels must have a number as relevance, got 'x'"),
         (QRELS.replace(" 2", " inf"), RUN, "qrels must not have inf, found in query 'q1'"),
         (QRELS, RUN.encode("utf-16"), "run, line 1: "),
         (QRELS, RUN.replace(" c ", " ç ").encode("latin-1"), "run, line 2: run must be UTF-8: .*0xe7"),
         (QRELS.replace("q2", "ü").encode("latin-1"), RUN, "qrels, line 3: qrels must be UTF-8: .*0xfc"),
         (QRELS, "", r"run is empty: .*run has no line of data"),
-        (QRELS, "# a b c d e\n", "run is empty"),
         ("\n# nothing\n", RUN, r"qrels is empty: .*qrels has no line of data"),
         (BEIR.partition("\n")[0], RUN, "qrels is empty"),
         (QRELS, gzip.compress(b"", mtime=0), "run is empty"),
@@ -202,11 +180,8 @@ def test_a_number_that_is_cut_is_not_read(tmp_path):
 
 
 def test_files_that_are_not_there(tmp_path):
-    qrels = write(tmp_path / "qrels", QRELS)
     with pytest.raises(FileNotFoundError, match="nowhere"):
-        from_trec(qrels, tmp_path / "nowhere")
-    with pytest.raises((IsADirectoryError, PermissionError)):
-        from_trec(tmp_path, qrels)
+        from_trec(write(tmp_path / "qrels", QRELS), tmp_path / "nowhere")
 
 
 @pytest.mark.parametrize("compressed", [False, True])
@@ -214,31 +189,20 @@ def test_a_file_without_line_ends_is_refused_before_it_fills_the_memory(compress
     qrels, run = write(tmp_path / "qrels", QRELS), tmp_path / "run"
     if compressed:
         with gzip.open(run, "wb", compresslevel=1) as file:
-            for _ in range(64):
-                file.write(bytes(2**20))
+            file.writelines([bytes(2**20)] * 64)
     else:
         run.touch()
         os.truncate(run, 2**31)  # takes no space on the disk
     tracemalloc.start()
     try:
-        with pytest.raises(
-            ValueError, match="run, line 1: run must not have lines of 1,048,576 bytes or more"
-        ):
+        with pytest.raises(ValueError, match="run, line 1: run must not have lines of 1,048,576 b"):
             from_trec(qrels, run)
         assert tracemalloc.get_traced_memory()[1] < 16 * 2**20
     finally:
         tracemalloc.stop()
 
 
-def test_long_lines_are_read(tmp_path):
-    document = "d" * 100_000
-    found = [*read_trec(write(tmp_path / "qrels", f"q 0 {document} 1\n"), "qrels")]
-    assert found == [("q", document, 1)]
-
-
-FORMS = {
-    "run": "{q} Q0 {d} 1 {v} bm25\n", "qrels": "{q} 0 {d} {v}\n", "beir": "{q}\t{d}\t{v}\n",
-}  # fmt: skip
+LINES = {"run": "{q} Q0 {d} 1 {v} bm25\n", "qrels": "{q} 0 {d} {v}\n", "beir": "{q}\t{d}\t{v}\n"}
 IDS = st.text("aä7-_", min_size=1, max_size=4)
 VALUES = st.sampled_from(["0", "1", "-2", "3.5", "1e-3", "007", "inf", ".5"])
 
@@ -253,29 +217,26 @@ def damages(data):
         st.tuples(at, byte).map(lambda x: (data[: x[0]] + x[1] + data[x[0] + 1 :], "byte")),
         st.tuples(at, byte).map(lambda x: (data[: x[0]] + x[1] + data[x[0] :], "byte")),
         st.integers(0, len(packed) - 1).map(lambda i: (packed[:i], "error")),
-        st.sampled_from(["utf-16", "utf-32"]).map(
-            lambda code: (data.decode().encode(code), "error")
-        ),
+        st.sampled_from(["utf-16", "utf-32"]).map(lambda c: (data.decode().encode(c), "error")),
         at.map(lambda i: (data[:i] + b"x" * 2**20 + data[i:], "error")),
         at.map(lambda i: (data[:i] + b"\xff" + data[i:], "error or ignored")),
     )
 
 
 def n_alike(found, wanted):
-    """How many rows at the beginning are the same."""
     same = [a == b for a, b in zip(found, wanted, strict=False)]
     return [*same, False].index(False)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", LINES)
 @settings(
-    max_examples=examples(300), deadline=None,
+    max_examples=examples(120), deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )  # fmt: skip
 @given(rows=st.lists(st.tuples(IDS, IDS, VALUES), min_size=1, max_size=6), draw=st.data())
 def test_damage_is_an_error_with_its_line_or_changes_no_other_line(form, rows, draw, tmp_path):
     text = "query-id corpus-id score\n" * (form == "beir")
-    text += "".join(FORMS[form].format(q=q, d=d, v=v) for q, d, v in rows)
+    text += "".join(LINES[form].format(q=q, d=d, v=v) for q, d, v in rows)
     whole = [(q, d, float(v)) for q, d, v in rows]
     path, name = tmp_path / "file", "run" if form == "run" else "qrels"
     path.write_bytes(text.encode())

@@ -1,8 +1,8 @@
 """Ranked lists and TREC runs as rows."""
 
 import pickle
+from collections import namedtuple
 from math import log2
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,19 +21,8 @@ from sklearn_ndcg import (
 )
 from sklearn_ndcg.inference import compare_lists, compare_runs, ndcg_interval
 
-
-class Judged(NamedTuple):
-    query_id: str
-    doc_id: str
-    relevance: int
-
-
-class Scored(NamedTuple):
-    query_id: str
-    doc_id: str
-    score: float
-
-
+Judged = namedtuple("Judged", ["query_id", "doc_id", "relevance"])
+Scored = namedtuple("Scored", ["query_id", "doc_id", "score"])
 TRUTH = {"A": 0.1, "B": 0.5, "C": 0.7, "D": 0.5, "E": 0.1}
 
 
@@ -42,17 +31,13 @@ def test_rows_unpack_as_three_and_as_keywords():
     lists = {query: ["c", "x", "a"][: 1 + i % 3] for i, query in enumerate(relevant)}
     rows = from_lists(relevant, lists)
     y_true, y_score, groups = rows
-    assert {name: id(value) for name, value in dict(**rows).items()} == {
-        "y_true": id(y_true), "y_score": id(y_score), "groups": id(groups),
-    }  # fmt: skip
+    assert [*map(id, dict(**rows).values())] == [*map(id, rows)]
+    assert [*rows.keys()] == ["y_true", "y_score", "groups"]
     assert rows["groups"] is rows[2] is rows.groups
     for metric in (ndcg_score, dcg_score, ndcg_samples, dcg_samples, ndcg_interval):
         options = {"random_state": 0} if metric is ndcg_interval else {}
-        found, expected = (
-            metric(**rows, **options),
-            metric(y_true, y_score, groups=groups, **options),
-        )
-        assert str(found) == str(expected)
+        expected = metric(y_true, y_score, groups=groups, **options)
+        assert str(metric(**rows, **options)) == str(expected)
     k, curve = ndcg_curve(**rows)
     assert curve[1] == ndcg_score(**rows, k=int(k[1]))
     assert repr(rows).startswith("Rows(y_true=array([")
@@ -60,7 +45,7 @@ def test_rows_unpack_as_three_and_as_keywords():
 
 @pytest.mark.parametrize("unjudged", ["zero", "omit", "nan"])
 @pytest.mark.parametrize("k", [None, 2])
-def test_the_ids_of_rows(unjudged, k):
+def test_rows_have_ids(unjudged, k):
     relevant = {"q": {"a": 2, "b": np.nan, "c": 1}, "r": ["d"], "s": {}}
     lists = {"q": ["x", "c", "y"], "s": ["z"]}
     rows = from_lists(relevant, lists, unjudged=unjudged, k=k)
@@ -79,13 +64,12 @@ def test_the_ids_of_rows(unjudged, k):
 SINGLE = {
     "grades": (TRUTH, ["A", "B", "C"]),
     "array of ids": (TRUTH, np.array(["A", "B", "C"])),
-    "tuple": (TRUTH, ("A", "B", "C")),
     "nothing found": (TRUTH, []),
+    "flags": ({"A": True, "B": False}, ["B", "A"]),
     "set": ({"A", "B"}, ["C", "A"]),
     "ids that are tuples": ({("A", 1), "B"}, ["C", ("A", 1), ("A", 2)]),
     "graded tuples": ({("A", 1): 2, "B": 1}, [("A", 1), ("A", 2)]),
     "list of ids": (["A", "B"], ["C", "A"]),
-    "numbers": ([3, 1], [2, 1, 3]),
     "arrays of numbers": (np.array([3, 1]), np.array([2, 1, 3])),
     "numbers graded": ({3: 2, 1: 1}, [2, 1, 3]),
 }
@@ -117,63 +101,17 @@ def test_forms_of_two_queries(relevant, recommended):
     assert per_query(from_lists(relevant, recommended)) == {0: 1, 1: 0}
 
 
-def test_positions_with_ids_are_lists_of_ids():
-    """Recommenders like implicit return numbers of columns, padded with -1."""
-    items, found = np.array(["a", "b", "c"]), np.array([[2, 0], [1, -1]])
-    lists = [items[row[row >= 0]] for row in found]
-    assert per_query(from_lists([["c"], ["a"]], lists)) == {0: 1, 1: 0}
-
-
-def test_worked_example_1():
+def test_the_published_value_of_graded_lists():
     one = from_lists({"q": TRUTH}, {"q": ["A", "B", "C"]})
-    assert ndcg_score(*one[:2], groups=one[2], k=3) == pytest.approx(0.6048882832133625, abs=1e-15)
-    dcg = 0.1 + 0.5 / log2(3) + 0.7 / 2
-    ideal = 0.7 + 0.5 / log2(3) + 0.5 / 2 + 0.1 / log2(5) + 0.1 / log2(6)
-    assert ndcg_score(*one[:2], groups=one[2]) == pytest.approx(dcg / ideal, abs=1e-15)
+    assert ndcg_score(**one, k=3) == pytest.approx(0.6048882832133625, abs=1e-15)
+    best = ideal([0.7, 0.5, 0.5, 0.1, 0.1])
+    assert ndcg_score(**one) == pytest.approx(ideal([0.1, 0.5, 0.7]) / best, abs=1e-15)
     both = from_lists({1: TRUTH, 2: TRUTH}, {1: ["A", "B", "C"], 2: ["D", "A", "C", "B", "E"]})
-    found = ndcg_score(*both[:2], groups=both[2], k="retrieved")
+    found = ndcg_score(**both, k="retrieved")
     assert found == pytest.approx(0.7356022113638424, abs=1e-15)
 
 
-def test_worked_example_5():
-    rng = np.random.default_rng(0)
-    recommended = {p: rng.permutation(500)[: rng.integers(1, 101)].tolist() for p in range(50)}
-    relevant = {p: set(rng.permutation(500)[: rng.integers(1, 200)].tolist()) for p in range(60)}
-    rows = from_lists(relevant, recommended, unanswered="omit")
-    expected = []
-    for playlist, listed in recommended.items():
-        dcg = sum(1 / log2(i + 2) for i, song in enumerate(listed) if song in relevant[playlist])
-        n_ideal = min(100, len(relevant[playlist]))
-        expected.append(dcg / sum(1 / log2(i + 2) for i in range(n_ideal)))
-    found = ndcg_score(*rows[:2], groups=rows[2], k=100)
-    assert found == pytest.approx(np.mean(expected), abs=1e-14)
-
-
-def test_worked_example_6():
-    truth = {"A": 3, "B": 3, "C": 2, "D": 2, "E": 1, "F": 1, "G": 0}
-    values = per_query(from_lists({1: truth, 2: truth}, {1: list("AECDF"), 2: list("ABCGE")}), k=5)
-    assert {query: round(value, 4) for query, value in values.items()} == {1: 0.8233, 2: 0.8794}
-
-
-@pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
-def test_no_rule_for_ties_changes_the_order(ties):
-    rows = from_lists([{"a": 2, "b": 1, "c": 1, "d": 5, "e": 5}], [["b", "a", "x", "c"]])
-    dcg = 1 + 2 / log2(3) + 1 / log2(5)
-    assert ndcg_samples(*rows[:2], groups=rows[2], k=4, ties=ties) * ideal([5, 5, 2, 1]) == (
-        pytest.approx(dcg, abs=1e-14)
-    )
-
-
-def test_rows():
-    y_true, y_score, groups = from_lists(
-        {"a": {"y"}, "b": {"z": 3, "y": 2}}, {"b": ["x", "y"], "a": []}
-    )
-    assert y_true.tolist() == [0, 2, 3, 1]
-    assert y_score.tolist() == [-1, -2, -np.inf, -np.inf]
-    assert groups.tolist() == ["b", "b", "b", "a"]
-
-
-def test_unanswered_and_without_truth():
+def test_unanswered_zero_and_omit():
     lists, truth = {"a": ["x", "y"], "c": ["x"]}, {"a": ["x"], "b": ["x"]}
     values = per_query(from_lists(truth, lists), undefined="omit")
     assert values == pytest.approx({"a": 1, "b": 0, "c": np.nan}, nan_ok=True)
@@ -183,25 +121,11 @@ def test_unanswered_and_without_truth():
     assert per_query(from_lists({"a": ["x"]}, {"a": []}, unanswered="omit")) == {"a": 0}
 
 
-def test_condensed_lists():
-    truth, lists = [{"z": 1, "y": 0}], [["x", "y", "z"]]
-    rows = from_lists(truth, lists, unjudged="nan")
-    assert np.isnan(rows[0]).tolist() == [True, False, False]
-    assert per_query(rows, unjudged="omit")[0] == pytest.approx(1 / log2(3))
-    y_true, y_score, _ = from_lists(truth, lists, unjudged="omit")
-    assert (y_true.tolist(), y_score.tolist()) == ([0, 1], [-1, -2])  # places close up
-    assert per_query(from_lists([{"z": 1, "y": 0}], [["x", "y", "z"]]))[0] == pytest.approx(1 / 2)
-
-
-def test_arrays_as_lists():
-    rows = from_lists([np.array([2]), {3: 1}], np.array([[1, 2], [3, 4]]))
-    assert per_query(rows) == {0: pytest.approx(1 / log2(3)), 1: 1}
-
-
 @pytest.mark.parametrize("option", ["unanswered", "unjudged"])
-def test_unknown_options(option):
-    with pytest.raises(ValueError, match=f"{option} must be one of 'zero'"):
-        from_lists([["a"]], [["a"]], **{option: "one"})
+def test_unknown_values_of_unanswered_and_unjudged(option):
+    for read, data in ((from_lists, [["a"]]), (from_trec, {"q": {"a": 1}})):
+        with pytest.raises(ValueError, match=f"{option} must be one of 'zero', 'omit'.*'one'"):
+            read(data, data, **{option: "one"})
 
 
 def trec(rng, n_queries=40):
@@ -221,7 +145,7 @@ def trec(rng, n_queries=40):
     return qrels, run
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("k", [None, 1, 5, 20])
 def test_from_trec_is_trec_eval(seed, k):
     pytrec_eval = pytest.importorskip("pytrec_eval")
@@ -236,28 +160,27 @@ def test_from_trec_is_trec_eval(seed, k):
     assert everything == pytest.approx(dict.fromkeys(qrels, 0) | expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_from_trec_is_ir_measures(seed):
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("k", [None, 7])
+def test_from_trec_is_ir_measures(seed, k):
     ir_measures = pytest.importorskip("ir_measures")
     qrels, run = trec(np.random.default_rng(seed))
     records = [ir_measures.Qrel(q, d, y) for q, each in qrels.items() for d, y in each.items()]
     scored = [ir_measures.ScoredDoc(q, d, s) for q, each in run.items() for d, s in each.items()]
-    for k, measure in ((None, ir_measures.nDCG), (7, ir_measures.nDCG @ 7)):
-        expected = {each.query_id: each.value for each in measure.iter_calc(records, scored)}
-        for rows in (
-            from_trec(records, scored),
-            from_trec(iter(records), iter(scored)),
-            from_trec(pd.DataFrame(records), pd.DataFrame(scored)),
-            from_trec(qrels, run),
-        ):
-            ours = per_query(rows, k=k, undefined=0.0)
-            assert ours == pytest.approx(expected, abs=1e-12)
-        y_true, y_score, groups = from_trec(records, scored)
-        mean = ndcg_score(y_true, y_score, groups=groups, k=k, undefined=0.0)
+    measure = ir_measures.nDCG @ k if k else ir_measures.nDCG
+    expected = {each.query_id: each.value for each in measure.iter_calc(records, scored)}
+    for rows in (
+        from_trec(records, scored),
+        from_trec(iter(records), iter(scored)),
+        from_trec(pd.DataFrame(records), pd.DataFrame(scored)),
+        from_trec(qrels, run),
+    ):
+        assert per_query(rows, k=k, undefined=0.0) == pytest.approx(expected, abs=1e-12)
+        mean = ndcg_score(**rows, k=k, undefined=0.0)
         assert mean == pytest.approx(measure.calc_aggregate(records, scored), abs=1e-12)
 
 
-def test_the_order_of_trec_eval():
+def test_from_trec_orders_as_trec_eval():
     qrels = {"q": {"a": 1}}
 
     def place(run):
@@ -272,55 +195,35 @@ def test_the_order_of_trec_eval():
     assert place({"a": -np.inf, "b": 0}) == 2  # retrieved all the same
 
 
-def test_negative_judgements_count_as_zero():
-    rows = from_trec({"q": {"a": -2, "b": 1}}, {"q": {"a": 2, "b": 1}})
-    assert per_query(rows)["q"] == pytest.approx(1 / log2(3))
-
-
-def test_queries_without_judgements_are_left_out():
-    assert per_query(from_trec({"q": {"a": 1}}, {"q": {"a": 1}, "r": {"a": 1}})) == {"q": 1}
-
-
-def test_unjudged_documents_of_a_run():
+def test_unjudged_of_a_run():
     qrels, run = {"q": {"a": 1, "b": 0, "c": -2}}, {"q": {"x": 3.5, "c": 2, "b": 1.5, "a": 1}}
-    y_true, y_score, _ = from_trec(qrels, run, unjudged="nan")
-    assert np.array_equal(y_true, [np.nan, np.nan, 0, 1], equal_nan=True)  # -2 is not a judgement
-    assert y_score.tolist() == [-1, -2, -3, -4]
-    assert from_trec(qrels, run)[0].tolist() == [0, 0, 0, 1]
     rows = from_trec(qrels, run, unjudged="nan")
+    assert np.array_equal(rows.y_true, [np.nan, np.nan, 0, 1], equal_nan=True)  # -2 is no judgement
+    assert rows.y_score.tolist() == [-1, -2, -3, -4]
     assert per_query(rows, unjudged="omit")["q"] == pytest.approx(1 / log2(3))
     assert per_query(rows, unjudged="zero")["q"] == pytest.approx(1 / log2(5))
+    assert from_trec(qrels, run).y_true.tolist() == [0, 0, 0, 1]
     y_true, y_score, _ = from_trec(qrels, run, unjudged="omit")
     assert (y_true.tolist(), y_score.tolist()) == ([0, 1], [-1, -2])
-    with pytest.raises(
-        ValueError, match="unjudged must be one of 'zero', 'omit', 'nan'; got 'skip'"
-    ):
-        from_trec(qrels, run, unjudged="skip")
 
 
-def test_a_query_of_which_omitting_leaves_nothing_keeps_its_place():
+def test_unjudged_omit_that_leaves_nothing_keeps_the_query():
     relevant = {"a": {"x": 1}, "b": {"x": 2, "y": 1}}
     recommended = {"a": ["u", "v"], "b": ["u", "y"], "c": ["u"]}  # c has no truth
-    y_true, y_score, groups = from_lists(relevant, recommended, unjudged="omit")
-    assert groups.tolist() == ["a", "b", "b", "c"]
-    assert y_true.tolist() == [1, 1, 2, 0]
-    assert y_score.tolist() == [-np.inf, -1, -np.inf, -np.inf]
-    values = per_query((y_true, y_score, groups), undefined="omit")
+    rows = from_lists(relevant, recommended, unjudged="omit")
+    assert rows.groups.tolist() == ["a", "b", "b", "c"]
+    assert rows.y_true.tolist() == [1, 1, 2, 0]
+    assert rows.y_score.tolist() == [-np.inf, -1, -np.inf, -np.inf]
+    values = per_query(rows, undefined="omit")
     assert values == pytest.approx({"a": 0, "b": 1 / ideal([2, 1]), "c": np.nan}, nan_ok=True)
     qrels = {"q": {"a": -1}, "r": {"a": 1, "b": 1}}
     rows = from_trec(qrels, {"q": {"a": 0.5}}, unjudged="omit")
     assert per_query(rows, undefined=0.5) == {"q": 0.5, "r": 0}
 
 
-@pytest.mark.parametrize(("unjudged", "value"), [("zero", 1 / log2(3)), ("omit", 1)])
-def test_a_grade_of_nan_is_unjudged(unjudged, value):
-    rows = from_lists([{"a": np.nan, "b": 1, "c": np.nan}], [["a", "b"]], unjudged=unjudged)
-    assert per_query(rows)[0] == pytest.approx(value)
-
-
 @pytest.mark.parametrize("k", [None, 3, "retrieved"])
-@pytest.mark.parametrize("seed", range(5))
-def test_omitted_here_is_omitted_by_the_metric(seed, k):
+@pytest.mark.parametrize("seed", range(2))
+def test_unjudged_omit_is_that_of_the_metric(seed, k):
     qrels, run = trec(np.random.default_rng(seed))
     lists = {query: [*scores] for query, scores in run.items()}
     graded = {q: {d: max(y, 0) for d, y in each.items()} for q, each in qrels.items()}
@@ -334,13 +237,12 @@ def test_omitted_here_is_omitted_by_the_metric(seed, k):
 GAINS = {0: 1, 1: 4, 2: 2, 3: 9}
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("k", [None, 7])
 def test_a_gain_of_documents_that_were_judged_0_is_that_of_ir_measures(seed, k):
     ir_measures = pytest.importorskip("ir_measures")
     qrels, run = trec(np.random.default_rng(seed))
-    measure = ir_measures.nDCG(gains=GAINS)
-    measure = measure @ k if k else measure
+    measure = ir_measures.nDCG(gains=GAINS) @ k if k else ir_measures.nDCG(gains=GAINS)
     expected = {each.query_id: each.value for each in measure.iter_calc(qrels, run)}
     rows = from_trec(qrels, run, unjudged="nan")
     ours = per_query(rows, k=k, gain=GAINS, unjudged="zero", undefined=0.0)
@@ -350,8 +252,8 @@ def test_a_gain_of_documents_that_were_judged_0_is_that_of_ir_measures(seed, k):
     assert max(abs(others[query] - expected[query]) for query in expected) > 0.01
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_condensed_runs_are_those_of_ir_measures(seed):
+@pytest.mark.parametrize("seed", range(3))
+def test_unjudged_omit_is_judged_only_of_ir_measures(seed):
     ir_measures = pytest.importorskip("ir_measures")
     qrels, run = trec(np.random.default_rng(seed))
     measure = ir_measures.nDCG(judged_only=True) @ 5
@@ -360,15 +262,9 @@ def test_condensed_runs_are_those_of_ir_measures(seed):
     assert ours == pytest.approx(expected, abs=1e-12)
 
 
-def test_qrels_without_a_query_are_named():
-    with pytest.raises(ValueError, match="qrels has no query"):
-        from_trec({}, {"q": {"a": 1.0}})
-
-
 # relevant, list, cutoff, and the NDCG
 TWICE = {
     "haystack 11959": ({"A": 1.0}, ["A", "A"], None, 1),  # gave 1.63
-    "trulens 2746": ({"A": 1}, ["A", "A"], 2, 1),  # gave 1.63
     "trulens 2747, relevant twice": (["A", "A"], ["A", "A"], 2, 1),
     "llama_index 22683": (["id1", "id2"], ["id1", "id1", "id2"], "retrieved", 1),
     "llama_index 22683, relevant twice": (["id1", "id1"], ["id1"], None, 1),  # gave 0.61
@@ -379,8 +275,7 @@ TWICE = {
 
 @pytest.mark.filterwarnings("ignore:.* none of the first documents that 'two'")
 @pytest.mark.parametrize("case", TWICE)
-def test_ids_twice_as_other_projects_expect_them(case):
-    """Their examples and expected values."""
+def test_duplicates_omit_as_other_projects_expect_it(case):
     truth, listed, k, expected = TWICE[case]
     rows = from_lists([truth], [listed], duplicates="omit")
     assert per_query(rows, k=k) == {0: pytest.approx(expected, abs=1e-15)}
@@ -400,27 +295,20 @@ def ndcg_without_repeats(truth, listed, k):
 
 
 def drawn_with_repeats(seed):
-    rng = np.random.default_rng(seed)
-    truths = {
-        f"q{i}": {f"d{d}": int(rng.integers(1, 4)) for d in rng.integers(0, 20, 6)}
-        for i in range(15)
-    }
-    scores = {
-        query: [(f"d{d}", float(rng.integers(0, 9)) / 2) for d in rng.integers(0, 20, rng.integers(1, 30))]
-        for query in truths
-    }  # fmt: skip
+    rng, truths, scores = np.random.default_rng(seed), {}, {}
+    for query in [f"q{i}" for i in range(15)]:
+        truths[query] = {f"d{d}": int(rng.integers(1, 4)) for d in rng.integers(0, 20, 6)}
+        found = rng.integers(0, 20, rng.integers(1, 30))
+        scores[query] = [(f"d{d}", float(rng.integers(0, 9)) / 2) for d in found]
     return truths, scores
 
 
 @pytest.mark.parametrize("k", [None, 1, 5, "retrieved"])
-@pytest.mark.parametrize("seed", range(5))
-def test_repeated_documents_count_once(seed, k, tmp_path):
-    truths, scores = drawn_with_repeats(seed)
+def test_duplicates_omit_counts_documents_once(k, tmp_path):
+    truths, scores = drawn_with_repeats(seed=0)
     # as trec_eval orders them: by score, then by id, descending
-    lists = {
-        q: [d for d, _ in sorted(each, key=lambda found: found[::-1], reverse=True)]
-        for q, each in scores.items()
-    }
+    best = {q: sorted(each, key=lambda found: found[::-1])[::-1] for q, each in scores.items()}
+    lists = {q: [d for d, _ in each] for q, each in best.items()}
     expected = {q: ndcg_without_repeats(truths[q], lists[q], k) for q in truths}
     qrels = [Judged(q, d, y) for q, each in truths.items() for d, y in each.items()] * 2
     run = [Scored(q, d, s) for q, each in scores.items() for d, s in each]
@@ -434,21 +322,16 @@ def test_repeated_documents_count_once(seed, k, tmp_path):
         from_trec(*files, duplicates="omit"),
     ):
         assert per_query(rows, k=k) == pytest.approx(expected, abs=1e-14)
-    other = {query: {"d0": 1.0} for query in truths}
     options = {"k": k, "duplicates": "omit", "test": "t"}
     for result in (
-        compare_lists(
-            truths,
-            {"one": lists, "other": {query: [*each] for query, each in other.items()}},
-            **options,
-        ),
-        compare_runs(files[0], {"one": files[1], "other": other}, **options),
+        compare_lists(truths, {"one": lists, "two": {q: ["d0"] for q in truths}}, **options),
+        compare_runs(files[0], {"one": files[1], "two": {q: {"d0": 1} for q in truths}}, **options),
     ):
         found = dict(zip(result.labels.tolist(), result.values["one"].tolist(), strict=True))
         assert found == pytest.approx(expected, abs=1e-14)
 
 
-def test_a_document_that_was_judged_twice():
+def test_duplicates_of_judgements():
     run = {"q": {"a": 1.0, "b": 0.5}}
     once, twice = [Judged("q", "a", 1)], [Judged("q", "a", 1)] * 2
     with pytest.raises(ValueError, match="qrels has document 'a' twice in query 'q'. Pass dup"):
@@ -460,22 +343,23 @@ def test_a_document_that_was_judged_twice():
             from_trec([*once, Judged("q", "a", 0)], run, duplicates=duplicates)
 
 
-def test_the_best_score_of_a_document_counts():
+def test_duplicates_omit_takes_the_best_score():
     """Also if it is not in the first record, and if other documents are tied with it."""
     run = [Scored("q", "a", 1), Scored("q", "b", 2), Scored("q", "a", 2), Scored("q", "a", 0)]
-    qrels = {"q": {"a": 1, "b": 3}}
-    y_true, y_score, _ = from_trec(qrels, run, duplicates="omit")
+    y_true, y_score, _ = from_trec({"q": {"a": 1, "b": 3}}, run, duplicates="omit")
     assert (y_true.tolist(), y_score.tolist()) == ([3, 1], [-1, -2])
 
 
 def looped(truths, lists, k):
-    """NDCG@k of each query with a truth, as a plain loop computes it."""
-    values = {}
-    for query, truth in truths.items():
-        dcg = ideal([truth.get(document, 0) for document in lists.get(query, [])[:k]])
-        best = ideal(sorted(truth.values(), reverse=True)[:k])
-        values[query] = dcg / best if best else 0.0
+    values = {query: ideal(sorted(truth.values())[::-1][:k]) for query, truth in truths.items()}
+    for query, best in values.items():
+        gains = [truths[query].get(document, 0) for document in lists.get(query, [])[:k]]
+        values[query] = ideal(gains) / best if best else 0.0
     return values
+
+
+def scores_of(lists):
+    return {query: {d: -float(i) for i, d in enumerate(each)} for query, each in lists.items()}
 
 
 def drawn_lists(seed):
@@ -494,68 +378,40 @@ def drawn_lists(seed):
 
 
 READING = {
-    "zero": {},
-    "omit": {"unjudged": "omit"},
-    "nan": {"unjudged": "nan"},
-    "answered": {"unanswered": "omit"},
-    "twice": {"duplicates": "omit"},
-}
+    "zero": {}, "omit": {"unjudged": "omit"}, "nan": {"unjudged": "nan"},
+    "answered": {"unanswered": "omit"}, "twice": {"duplicates": "omit"},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("how", READING)
-@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(("read", "k"), [(1, 1), (5, 5), (5, 3), (100, 10), (5, "retrieved")])
-def test_a_cutoff_in_the_reader_changes_no_value(seed, read, k, how):
-    truths, lists = drawn_lists(seed)
-    reading, gains = READING[how], ["linear", "exponential", {0: 1, 1: 4, 2: 2, 3: 9}]
+def test_k_of_from_lists_and_from_trec_changes_no_value(read, k, how):
+    truths, lists = drawn_lists(seed=0)
+    reading, gains = READING[how], ["linear", {0: 1, 1: 4, 2: 2, 3: 9}]
     if how == "twice":
         lists = {query: [*each[:2], *each[::-1], *each] for query, each in lists.items()}
     if k == "retrieved":
         lists = {query: each[:4] for query, each in lists.items()}
-    runs = {
-        query: {d: -float(i) for i, d in enumerate(dict.fromkeys(each))}
-        for query, each in lists.items()
-    }
-    for reader, data in ((from_lists, lists), (from_trec, runs)):
+    distinct = {query: [*dict.fromkeys(each)] for query, each in lists.items()}
+    for reader, data in ((from_lists, lists), (from_trec, scores_of(distinct))):
         whole, first = reader(truths, data, **reading), reader(truths, data, k=read, **reading)
         assert len(first.y_true) <= len(whole.y_true)
         for gain in gains:
             for unjudged in ("zero", "omit") if how == "nan" else ("raise",):
                 options = {"k": k, "gain": gain, "unjudged": unjudged, "undefined": 0.25}
                 assert per_query(first, **options) == per_query(whole, **options)
-    if how in ("zero", "answered", "twice") and k == read:
-        distinct = {query: [*dict.fromkeys(each)] for query, each in lists.items()}
-        found = per_query(from_lists(truths, lists, k=k, **reading), k=k, undefined=0.0)
-        expected = looped(truths, distinct, k)
-        assert {q: v for q, v in found.items() if q in truths} == pytest.approx(
-            {q: v for q, v in expected.items() if q in found}, abs=1e-14
-        )
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("unjudged", ["zero", "omit"])
-@pytest.mark.parametrize("k", [1, 5, "retrieved", None])
-def test_comparisons_read_as_much_as_their_cutoff_needs(k, unjudged):
-    truths, one = drawn_lists(0)
-    _, other = drawn_lists(1)
-    runs = {
-        name: {query: {d: -float(i) for i, d in enumerate(each)} for query, each in lists.items()}
-        for name, lists in (("one", one), ("other", other))
-    }
-    options = {"k": k, "undefined": "omit", "unjudged": unjudged, "test": "t"}
-    for found in (
-        compare_lists(truths, {"one": one, "other": other}, **options),
-        compare_runs(truths, runs, **options),
-    ):
-        for name, lists in (("one", one), ("other", other)):
-            expected = per_query(
-                from_lists(truths, lists, unjudged=unjudged), k=k, undefined="omit"
-            )
-            values = dict(zip(found.labels.tolist(), found.values[name].tolist(), strict=True))
-            assert values == pytest.approx({q: expected.get(q, 0.0) for q in values}, abs=1e-14)
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("k", [1, 5])
+def test_k_of_from_lists_gives_the_values_of_a_loop(k, seed):
+    truths, lists = drawn_lists(seed)
+    found = per_query(from_lists(truths, lists, k=k), k=k, undefined=0.0)
+    found = {query: value for query, value in found.items() if query in truths}
+    assert found == pytest.approx(looped(truths, lists, k), abs=1e-14)
 
 
-def test_what_is_beyond_the_cutoff_is_not_checked():
+def test_k_leaves_what_is_beyond_it_unchecked():
     bad = ["a", "b", "b", None]
     assert len(from_lists({"q": ["a"]}, {"q": bad}, k=2).y_true) == 2
     for k in (None, 3, "retrieved"):
@@ -568,7 +424,7 @@ def test_what_is_beyond_the_cutoff_is_not_checked():
             from_lists({"q": ["a"]}, {"q": ["a"]}, k=k)
 
 
-def test_the_two_orders_of_trec_eval():
+def test_convention_of_the_two_versions_of_trec_eval():
     """The example of its version 10.0: .6309 in 9.0.8, and 1 where scores are kept as double."""
     qrels, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 1.000000001, "b": 1.0}}
     assert ndcg_score(**from_trec(qrels, run)) == pytest.approx(1 / log2(3))
@@ -579,15 +435,7 @@ def test_the_two_orders_of_trec_eval():
         from_trec(qrels, run, convention="10")
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda **o: from_lists({"q": ["a"]}, {"q": ["a"]}, **o),
-        lambda **o: from_trec({"q": {"a": 1}}, {"q": {"a": 1}}, **o),
-        lambda **o: compare_lists({"q": ["a"]}, {"x": {"q": ["a"]}, "y": {"q": ["a"]}}, **o),
-        lambda **o: compare_runs({"q": {"a": 1}}, {"x": {"q": {"a": 1}}, "y": {}}, **o),
-    ],
-)
-def test_what_duplicates_may_be(call):
+@pytest.mark.parametrize("read", [from_lists, from_trec])
+def test_duplicates_may_be_raise_or_omit(read):
     with pytest.raises(ValueError, match="duplicates must be one of 'raise', 'omit'; got 'first'"):
-        call(duplicates="first")
+        read({"q": {"a": 1}}, {"q": {"a": 1}}, duplicates="first")

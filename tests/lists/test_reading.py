@@ -12,66 +12,11 @@ import pytest
 from helpers import ideal, per_query
 
 from sklearn_ndcg import from_lists, from_trec
-from sklearn_ndcg._lists.reading import (
-    as_floats,
-    by_query,
-    judgements,
-    ranked_run,
-    read_list,
-    read_truth,
-    refuse_unlike_ids,
-)
 
 
-def test_truths_and_lists_are_mappings_from_query():
-    truths = ["b"], {"c": 2}
-    expected = {0: ["b"], 1: {"c": 2}}, {"one": {0: ["a"], 1: []}}, True
-    assert by_query(truths, {"one": [["a"], []]}) == expected
-    truths, lists = {"q": ["a"]}, OrderedDict(r=["b"])
-    found, rankers, in_order = by_query(truths, {"one": lists})
-    assert found is truths
-    assert rankers["one"] is lists
-    assert not in_order
-
-
-def test_a_list_and_a_truth_are_read_in_order():
-    assert [*read_list(np.array([3, 1, 2]), "q", "raise").items()] == [(3, -1), (1, -2), (2, -3)]
-    assert [*read_list(deque("abc"), "q", "raise", 2)] == ["a", "b"]
-    assert [*read_list(["a", "a", "b", "c", "a"], "q", "omit", 2)] == ["a", "b"]
-    assert read_truth(["b", "a"], "q", "raise") == {"b": 1, "a": 1}
-    graded = {"a": 0.5}
-    assert read_truth(graded, "q", "raise") is graded
-
-
-def test_judgements_are_grades_by_query():
-    qrels = {"q": {"a": 2, "b": -1}, "r": {"a": 0.5}}
-    relevant, fractions = judgements(qrels, "raise")
-    assert np.isnan(relevant["q"].pop("b"))  # unjudged
-    assert (relevant, fractions) == ({"q": {"a": 2}, "r": {"a": 0.5}}, [0.5])
-
-
-def test_a_run_is_ranked_by_score_and_then_by_id_descending():
-    run = {"q": {"a": 1.0, "c": 2.5, "b": 1.0}, "nobody judged it": {"a": 1.0}}
-    ranked = ranked_run({"q": {"a": 1}}, [], run, "raise", "trec_eval-9")
-    assert ranked["q"] == ["c", "b", "a"]
-
-
-def test_an_error_in_grades_names_the_query():
-    grades = {"q": {"a": 1}, "r": {"b": True, "c": 0.5}}
-    assert as_floats(grades, "relevant", np.isinf).tolist() == [1, 1, 0.5]
-    with pytest.raises(TypeError, match="relevant must have numbers, got '3' in query 'r'"):
-        as_floats({"q": {"a": 1, "b": 2}, "empty": {}, "r": {"a": "3"}}, "relevant", np.isinf)
-    with pytest.raises(ValueError, match="relevant must not have inf, found in query 'q'"):
-        as_floats({"p": {}, "q": {"a": 1, "b": np.inf}}, "relevant", np.isinf)
-
-
-def test_ids_of_unlike_types_are_refused():
-    refuse_unlike_ids({"q": ["b"]}, {"q": [1, "a"], "r": None})  # text is in both
-    refuse_unlike_ids({np.float32(2): [2.5]}, {1: [1]})  # all are numbers
-    with pytest.raises(TypeError, match="queries .* type str, those in recommended of type number"):
-        refuse_unlike_ids({"1": ["a"]}, {1: ["a"]})
-    with pytest.raises(TypeError, match="documents .* type tuple, .* of type number, str"):
-        refuse_unlike_ids({1: [("a",)]}, {1: [1, "a"]})
+def test_ids_of_unlike_types_are_no_error_if_some_are_alike():
+    assert per_query(from_lists({"q": ["b"]}, {"q": [1, "a"]})) == {"q": 0}  # text is in both
+    assert per_query(from_lists({np.float32(1): [2.5]}, {1: [1]})) == {1: 0}  # all are numbers
 
 
 @pytest.mark.parametrize(
@@ -89,118 +34,54 @@ def test_queries_that_only_their_names_keep_apart_are_warned_of(read):
 @pytest.mark.parametrize(
     ("lists", "truth", "error", "message"),
     [
-        (
-            {"q": ["a", "b", "a"]},
-            {"q": ["a"]},
-            ValueError,
-            "the id 'a' 2 times in query 'q'. Pass duplicates=\"omit\" to count the first",
-        ),
-        (
-            {date(2024, 5, 1): ["a", "a"]},
-            {},
-            ValueError,
-            "'a' 2 times in query 2024-05-01. Pass dup",
-        ),
+        ({"q": ["a", "b", "a"]}, {"q": ["a"]}, ValueError, "the id 'a' 2 times in query 'q'. Pass duplicates=\"omit\" to count the first"),
+        ({date(2024, 5, 1): ["a", "a"]}, {}, ValueError, "'a' 2 times in query 2024-05-01. Pass dup"),
         ({"q": []}, {"q": []}, ValueError, "query 'q' has neither a list nor anything relevant"),
-        ({}, {"q": []}, ValueError, "query 'q' has neither"),
         ({}, {}, ValueError, r"No query is left to score\.$"),
         ([["a"]], {"q": ["a"]}, TypeError, "both be mappings.*dict and list.*without the query"),
         ({"a": 0.9}, {"a", "b"}, TypeError, "got a mapping. For a dict of scores pass sorted"),
-        ({"a": 0.9}, {"a": 2}, TypeError, "got a mapping. For a dict of scores pass sorted"),
         ([["a"]], [["a"], ["b"]], ValueError, "same number of queries, got 2 and 1"),
         ({"q": "abc"}, {"q": ["a"]}, TypeError, "got str for query 'q'"),
-        ({"q": {"a", "b"}}, {"q": ["a"]}, TypeError, "best first, for each query, got set"),
         ({"q": None}, {"q": ["a"]}, TypeError, "got NoneType for query 'q'"),
         ({"q": [["a"]]}, {"q": ["a"]}, TypeError, "recommended has ids in query 'q': .*unhashable"),
         ({"q": ["a"]}, {"q": [["a"]]}, TypeError, "relevant has ids in query 'q': .*unhashable"),
         ({"q": ["a"]}, {"q": "a"}, TypeError, "collection of ids, got str for query 'q'"),
         ({"q": ["a"]}, {"q": 3}, TypeError, "collection of ids, got int for query 'q'"),
-        (
-            {"p": ["a"], "q": ["a"]},
-            {"p": ["a"], "q": {"a": "3"}},
-            TypeError,
-            "relevant must have numbers, got '3' in query 'q' for document 'a': convert text",
-        ),
-        (
-            {"q": ["a"]},
-            {"q": {"b": 1, "a": None}},
-            TypeError,
-            "got None in query 'q' for document 'a': if nobody judged it, leave it out or pass nan",
-        ),
-        (
-            {"q": ["a"]},
-            {"q": {"b": 1, "a": -1}},
-            ValueError,
-            "must not have -1, found in query 'q' for document 'a': if nobody judged it, leave it out or pass nan",
-        ),
+        ({"p": ["a"], "e": ["a"], "q": ["a"]}, {"p": ["a"], "e": {}, "q": {"a": "3"}}, TypeError, "relevant must have numbers, got '3' in query 'q' for document 'a': convert text"),
+        ({"q": ["a"]}, {"q": {"b": 1, "a": None}}, TypeError, "got None in query 'q' for document 'a': if nobody judged it, leave it out or pass nan"),
+        ({"q": ["a"]}, {"q": {"b": 1, "a": -1}}, ValueError, "must not have -1, found in query 'q' for document 'a': if nobody judged it, leave"),
+        ({"q": ["a"]}, {"q": {"b": 1, "a": np.inf}}, ValueError, "relevant must not have inf, found in query 'q'"),
+        ({"q": ["a"]}, {"q": {"a": [1, 2], "b": [3, 4]}}, TypeError, "relevant must have numbers, got .1, 2. in query"),
+        ({"q": ["a"]}, {"q": {"a": [1, 2], "b": 1}}, TypeError, "relevant must have numbers, got .1, 2. in query"),
+        ({"q": ["a"]}, {"q": {"a": np.array([1])}}, TypeError, "relevant must have numbers, got array"),
+        ({"q": ["a"]}, {"q": {"a": np.longdouble("1e4000")}}, (TypeError, ValueError), "relevant"),
         ("run.txt", "qrels.txt", TypeError, "Paths go to from_trec or compare_runs"),
         (Path("run.txt"), {"q": ["a"]}, TypeError, "Paths go to from_trec or compare_runs"),
-        (
-            {"q": [1, 2]},
-            {"q": ["1"]},
-            TypeError,
-            "documents in relevant are of type str, those in recommended of type number",
-        ),
+        ({"q": [1, 2]}, {"q": ["1"]}, TypeError, "documents in relevant are of type str, those in recommended of type number"),
+        ({1: [1, "a"]}, {1: [("a",)]}, TypeError, "documents .* type tuple, .* of type number, str"),
         ({1: ["a"]}, {"1": ["a"]}, TypeError, "queries in relevant are of type str"),
         ("ab", ["a", "b"], TypeError, "an entry for each query, got str"),
         (iter([["a"]]), [["a"]], TypeError, "a sequence with an entry for each query"),
         (pd.Series(["a"]), {"q": ["a"]}, TypeError, "got str for query 0"),
         ({"q": ["a"]}, pd.Series({"q": 1}), TypeError, "collection of ids, got int for query 'q'"),
         (["a"], pd.Series(["a"]), TypeError, "mappings from query, or both .* Series and list"),
+        (np.array(3), np.array(3), TypeError, "relevant must be"),
     ],
-)
+)  # fmt: skip
 def test_bad_lists(lists, truth, error, message):
     with pytest.raises(error, match=message):
         from_lists(truth, lists)
 
 
-RATINGS = pd.DataFrame(
-    {"user": [1, 1, 1, 2, 2], "item": [3, 1, 9, 2, 5], "rating": [1.0, 3.0, 5.0, 2.0, 1.0]}
-)
-
-
-LISTS = {1: [1, 2, 3], 2: [5, 3, 1]}
-
-
-def test_a_series_of_grades_is_not_a_collection_of_ids():
-    grades = {u: g.set_index("item")["rating"] for u, g in RATINGS.groupby("user")}
-    with pytest.raises(
-        TypeError, match=r"got Series for query 1\. Pass \.tolist\(\) of a column of ids"
-    ):
-        from_lists(grades, LISTS)
-    values = per_query(from_lists({u: each.to_dict() for u, each in grades.items()}, LISTS))
-    assert values == pytest.approx(
-        {1: (3 + 1 / 2) / ideal([5, 3, 1]), 2: 1 / ideal([2, 1])}, abs=1e-14
-    )
-
-
-def test_a_series_of_ids_is_not_a_mapping_of_grades():
-    # its index has row numbers, which could be ids too: only the user knows
-    liked = {u: g["item"] for u, g in RATINGS.groupby("user")}
-    with pytest.raises(
-        TypeError, match=r"\.to_dict\(\) of a Series of grades whose index has each id once"
-    ):
-        from_lists(liked, LISTS)
-    values = per_query(from_lists({u: each.tolist() for u, each in liked.items()}, LISTS))
-    assert values[2] == pytest.approx(1 / ideal([1, 1]), abs=1e-14)
-
-
 def test_a_series_with_an_id_twice_is_refused_before_to_dict_loses_one():
-    grades = pd.Series([3, 2, 1], index=["A", "B", "A"])
-    with pytest.raises(
-        TypeError, match=r"\.to_dict\(\) of a Series of grades whose index has each id once"
-    ):
-        from_lists({"q": grades}, {"q": ["A"]})
+    with pytest.raises(TypeError, match=r"\.to_dict\(\) .* grades whose index has each id once"):
+        from_lists({"q": pd.Series([3, 2, 1], index=["A", "B", "A"])}, {"q": ["A"]})
     lists = pd.Series([["A"], ["B"]], index=["q", "q"])
-    with pytest.raises(
-        TypeError, match=r"\.to_dict\(\) of a Series whose index has each query once"
-    ):
+    with pytest.raises(TypeError, match=r"\.to_dict\(\) of a Series whose index has each query"):
         from_lists({"q": ["A"]}, lists)
 
 
 IDS = [3, 1, 2]
-
-
 # a list or a truth: what it is read as, or a part of the error message
 CONTAINERS = {
     "tuple": tuple,
@@ -216,52 +97,27 @@ CONTAINERS = {
         lambda ids: pd.Series([5.0, 4.0, 3.0], index=ids),
         r"\.index\.tolist\(\) of a Series of sorted scores|\.to_dict\(\) of a Series of grades",
     ),
-    "pandas DataFrame": (
-        lambda ids: pd.DataFrame({"item": ids}),
-        r"got DataFrame for query 'q'\. Pass .*\.tolist\(\) of a column of ids",
-    ),
-    "array of two dimensions": (
-        lambda ids: np.array([ids]),
-        r"got ndarray for query 'q'\. Pass .*\.ravel\(\) of an array",
-    ),
+    "pandas DataFrame": (lambda ids: pd.DataFrame({"item": ids}), "got DataFrame for query 'q'"),
+    "array of two dimensions": (lambda ids: np.array([ids]), r"got ndarray .*\.ravel\(\) of an"),
     "array of no dimension": (lambda ids: np.array(3), "got ndarray"),
     "iterator": (iter, r"list\(\) of another iterable"),
     "bytes": (lambda ids: b"abc", "got bytes"),
     "bytearray": (lambda ids: bytearray(b"abc"), "got bytearray"),
 }
-
-
 NO_LISTS = {
     "set": (set, "It has no order: are relevant and recommended swapped"),
     "frozenset": (frozenset, "It has no order: are relevant and recommended swapped"),
-    "dict of scores": (
-        lambda ids: dict.fromkeys(ids, 1),
-        r"swapped\? For a dict of scores pass sorted\(scores, key=scores\.get, reverse=True\)",
-    ),
+    "dict of scores": (lambda ids: dict.fromkeys(ids, 1), r"swapped\? For a dict of scores pass"),
     "OrderedDict": (OrderedDict.fromkeys, "recommended swapped"),
-    "keys": (
-        lambda ids: dict.fromkeys(ids).keys(),
-        "got dict_keys for query 'q'. It has no order",
-    ),
+    "keys": (lambda ids: dict.fromkeys(ids).keys(), "got dict_keys for query 'q'. It has no order"),
     "values": (lambda ids: dict(enumerate(ids)).values(), r"list\(\) of another iterable"),
 }
-
-
 NO_MAPPINGS = {
     "set": set,
     "frozenset": frozenset,
     "keys": lambda ids: dict.fromkeys(ids, 5).keys(),
     "values": lambda ids: dict(enumerate(ids)).values(),
 }
-
-
-def polars_and_pyarrow(kind):
-    """Containers of other libraries: refused by name."""
-    if kind == "polars":
-        pl = pytest.importorskip("polars")
-        return [pl.Series(IDS), pl.DataFrame({"item": IDS})]
-    pa = pytest.importorskip("pyarrow")
-    return [pa.array(IDS), pa.chunked_array([IDS]), pa.table({"item": IDS})]
 
 
 @pytest.mark.parametrize("kind", [*CONTAINERS, *NO_LISTS])
@@ -273,8 +129,7 @@ def test_a_list_is_read_as_it_is_or_refused(kind):
             from_lists(truth, {"q": make[0](IDS)})
     else:
         y_true, y_score, _ = from_lists(truth, {"q": make(IDS)})
-        in_order = list(make(IDS))
-        expected = [2.0 if each == 1 else 0.0 for each in in_order]
+        expected = [2.0 if each == 1 else 0.0 for each in make(IDS)]
         assert y_true.tolist() == [*expected, 1.0]
         assert y_score.tolist() == [-1, -2, -3, -np.inf]
 
@@ -290,34 +145,31 @@ def test_a_truth_is_read_as_it_is_or_refused(kind):
         assert y_true.tolist() == [0, 1, 1, 1]
 
 
-@pytest.mark.parametrize("library", ["polars", "pyarrow"])
-def test_columns_of_other_libraries_are_refused(library):
-    for given in polars_and_pyarrow(library):
-        for call in (
-            lambda given=given: from_lists({"q": [1]}, {"q": given}),
-            lambda given=given: from_lists({"q": given}, {"q": [1]}),
-            lambda given=given: from_lists([[1]] * 3, given),
-        ):
-            with pytest.raises(TypeError, match=rf"got {type(given).__name__}.*Pass "):
-                call()
+COLUMNS = {
+    "polars.Series": lambda pl: pl.Series(IDS),
+    "polars.DataFrame": lambda pl: pl.DataFrame({"item": IDS}),
+    "pyarrow.Int64Array": lambda pa: pa.array(IDS),
+    "pyarrow.ChunkedArray": lambda pa: pa.chunked_array([IDS]),
+    "pyarrow.Table": lambda pa: pa.table({"item": IDS}),
+}
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_columns_of_other_libraries_are_refused(kind):
+    library, name = kind.split(".")
+    given = COLUMNS[kind](pytest.importorskip(library))
+    one, all_of = {"q": [1]}, [[1]] * 3
+    for truth, lists in ((one, {"q": given}), ({"q": given}, one), (all_of, given)):
+        with pytest.raises(TypeError, match=rf"got {name}.*Pass "):
+            from_lists(truth, lists)
 
 
 def test_a_table_as_all_lists_or_all_truths_gets_the_way_out():
-    with pytest.raises(
-        TypeError, match=r"got DataFrame.* \{query: list\(rows\['id'\]\) for query, rows in table"
-    ):
-        from_lists(LISTS, RATINGS)
-    with pytest.raises(
-        TypeError, match=r"dict\(zip\(rows\['id'\], rows\['grade'\]\)\) for query, ro"
-    ):
-        from_lists(RATINGS, LISTS)
-
-
-def test_relevance_in_the_place_of_lists_is_noticed():
-    liked, graded = {"q": {"A", "B"}}, {"q": {"A": 3, "B": 1}}
-    for truth in (liked, graded):
-        with pytest.raises(TypeError, match="are relevant and recommended swapped"):
-            from_lists({"q": ["B", "A"]}, truth)
+    ratings, lists = pd.DataFrame({"user": [1, 1, 2], "item": [3, 1, 9]}), {1: [1, 2], 2: [5]}
+    with pytest.raises(TypeError, match=r"got DataFrame.* \{query: list\(rows\['id'\]\) for query"):
+        from_lists(lists, ratings)
+    with pytest.raises(TypeError, match=r"dict\(zip\(rows\['id'\], rows\['grade'\]\)\) for query"):
+        from_lists(ratings, lists)
 
 
 def test_grades_as_ids_and_ratings_twice():
@@ -369,9 +221,7 @@ def test_tensors_as_ids_are_compared_by_value():
     y_true, _, _ = from_lists([top[0, 1:], top[1, :1]], list(top))
     assert y_true.tolist() == [0, 1, 1, 0]
     for lists, truth in ((list(top[0]), [3]), ([3], list(top[0]))):  # of 0-d tensors
-        with pytest.raises(
-            TypeError, match="ids in query 0 that are arrays themselves, of type Te"
-        ):
+        with pytest.raises(TypeError, match="ids in query 0 that are arrays themselves, of type"):
             from_lists([truth], [lists])
 
 
@@ -387,6 +237,7 @@ Record = namedtuple("Record", ["query_id", "doc_id", "score"])
         ({"q": {"a": 1}}, {"q": {"a": "1"}}, TypeError, "run must have numbers, got '1' in query 'q'"),
         ({"q": {"a": None}}, {"q": {"a": 1}}, TypeError, "qrels must have numbers, got None"),
         ({"q": {1: 1}}, {"q": {1: 1}}, TypeError, "qrels must have text as ids.*got 1 in query 'q'"),
+        ({"q": {"a": 1}}, {"q": {"a": [1]}}, TypeError, "run must have numbers"),
         ({"q": {"a": 1}}, {"q": ["a"]}, TypeError, "run must have a mapping from document to score"),
         ({"q": {"a": 1}}, [("q", "a", 1)], TypeError, "records with query_id, doc_id and score"),
         ({"q": {"a": 1}}, 3, TypeError, "records with query_id, doc_id and score .*got int"),
@@ -399,31 +250,22 @@ def test_bad_trec(qrels, run, error, message):
         from_trec(qrels, run)
 
 
-def swapped_data():
-    rng = np.random.default_rng(0)
-    names = [f"d{i}" for i in range(20)]
+def test_qrels_and_run_that_are_swapped_are_refused():
+    rng, names = np.random.default_rng(0), [f"d{i}" for i in range(20)]
     qrels = {q: dict(zip(names, rng.integers(0, 4, 20).tolist(), strict=True)) for q in "ab"}
     run = {q: dict(zip(names, rng.normal(size=20).tolist(), strict=True)) for q in "ab"}
-    return qrels, run
-
-
-def test_judgements_and_run_that_are_swapped_are_refused():
-    qrels, run = swapped_data()
     message = r"qrels and run look swapped: all values of run are whole.*from_trec\(qrels, run\)"
-    with pytest.raises(ValueError, match=message):
-        from_trec(run, qrels)
     as_floats = {q: {d: float(y) for d, y in each.items()} for q, each in qrels.items()}
-    with pytest.raises(ValueError, match="qrels and run look swapped"):
-        from_trec(run, as_floats)
+    for whole in (qrels, as_floats):
+        with pytest.raises(ValueError, match=message):
+            from_trec(run, whole)
     assert per_query(from_trec(as_floats, run)) == per_query(from_trec(qrels, run))
 
 
-def test_records_that_are_swapped_are_noticed():
+def test_qrels_and_run_that_are_swapped_records_are_noticed():
     judged = namedtuple("Judged", ["query_id", "doc_id", "relevance"])
-    qrels, run = (
-        [judged("q", "a", 1), judged("q", "b", 0)],
-        [Record("q", "a", 1), Record("q", "b", 2)],
-    )
+    qrels = [judged("q", "a", 1), judged("q", "b", 0)]
+    run = [Record("q", "a", 1), Record("q", "b", 2)]
     for each in (list, iter, pd.DataFrame):
         with pytest.raises(TypeError, match="qrels must be .*judgements come first.*'relevance'"):
             from_trec(each(run), each(qrels))
@@ -460,27 +302,3 @@ def test_the_way_out_for_graded_judgements_and_whole_scores():
     assert lists == {"q": ["c", "b", "a"]}
     expected = (0.5 + 0.5 / log2(3) + 1 / 2) / ideal([1, 0.5, 0.5])
     assert per_query(from_lists(qrels, lists))["q"] == pytest.approx(expected)
-
-
-NOT_NUMBERS = {
-    "lists": {"a": [1, 2], "b": [3, 4]},
-    "arrays": {"a": np.array([1])},
-    "lists and numbers": {"a": [1, 2], "b": 1},
-    "beyond float64": {"a": np.longdouble("1e4000")},
-}
-
-
-@pytest.mark.parametrize("kind", NOT_NUMBERS)
-def test_grades_that_are_not_numbers_are_refused(kind):
-    with pytest.raises((TypeError, ValueError), match="relevant"):
-        from_lists([NOT_NUMBERS[kind]], [["a", "b"]])
-
-
-def test_scores_that_are_lists_are_refused():
-    with pytest.raises(TypeError, match="run must have numbers"):
-        from_trec({"q": {"a": 1}}, {"q": {"a": [1]}})
-
-
-def test_lists_of_no_dimension_are_refused():
-    with pytest.raises(TypeError, match="relevant must be"):
-        from_lists(np.array(3), np.array(3))
