@@ -48,6 +48,7 @@ text: str = ndcg_score(y, s, groups=q)  # Incompatible types in assignment
 """
 
 
+@pytest.mark.ci
 def test_mypy_finds_the_mistakes_of_a_user_and_no_others(tmp_path, monkeypatch):
     if Path(sklearn_ndcg.__file__).is_relative_to(ROOT):  # not installed, but the source
         monkeypatch.setenv("MYPYPATH", str(ROOT))
