@@ -34,11 +34,9 @@ def lightgbm(y_true, y_score, groups, k, n_threads=1):
 
     params = {"objective": "none", "metric": "ndcg", "eval_at": [k or len(y_true)], "verbose": -1}
     params |= {"feature_pre_filter": False, "num_threads": n_threads}
-    rows = np.arange(len(y_true))[:, None]
     # without trees, predictions are the initial scores
-    data = lightgbm.Dataset(
-        rows, label=y_true, group=np.bincount(groups), init_score=y_score, params=params
-    )
+    rows = {"label": y_true, "group": np.bincount(groups), "init_score": y_score}
+    data = lightgbm.Dataset(np.arange(len(y_true))[:, None], params=params, **rows)
     booster = lightgbm.Booster(params, data)
     return lambda: booster.eval_train()[0][2]
 
@@ -48,10 +46,9 @@ def xgboost(y_true, y_score, groups, k, exponential=True, minus="", n_threads=1)
 
     data = xgboost.DMatrix(np.zeros((len(y_true), 1)), label=y_true, base_margin=y_score)
     data.set_group(np.bincount(groups))
-    metric = f"ndcg@{k or len(y_true)}{minus}"
-    params = {"objective": "rank:pairwise", "base_score": 0.0, "eval_metric": [metric]}
-    params["nthread"] = n_threads
-    booster = xgboost.Booster(params | {"ndcg_exp_gain": exponential}, [data])
+    params = {"objective": "rank:pairwise", "base_score": 0.0, "nthread": n_threads}
+    params |= {"eval_metric": [f"ndcg@{k or len(y_true)}{minus}"], "ndcg_exp_gain": exponential}
+    booster = xgboost.Booster(params, [data])
     return lambda: float(booster.eval(data).rsplit(":", 1)[1])
 
 
@@ -59,8 +56,8 @@ def catboost(y_true, y_score, groups, k, options="", n_threads=1):
     from catboost.utils import eval_metric
 
     metric = f"NDCG:top={k or -1}{options}"
-    threads = {"thread_count": n_threads}
-    return lambda: eval_metric(y_true, y_score, metric, group_id=groups, **threads)[0]
+    data = {"group_id": groups, "thread_count": n_threads}
+    return lambda: eval_metric(y_true, y_score, metric, **data)[0]
 
 
 def ranx(y_true, y_score, groups, k, metric="ndcg"):
@@ -170,29 +167,18 @@ def frames(y_true, y_score, groups, names):
     return pd.DataFrame(keys | {relevance: y_true}), pd.DataFrame(keys | {score: y_score})
 
 
-def as_given(y_true, y_score, groups):
-    return y_true, y_score, groups
+def as_given(y_true, y_score, groups, relevance=None, score=None, step=1):
+    """The rows, in other types, or from the last to the first."""
+    y_true = y_true.astype(relevance or y_true.dtype)
+    return y_true[::step], y_score.astype(score or y_score.dtype)[::step], groups[::step]
 
 
-def in_single_precision(y_true, y_score, groups):
-    return y_true, y_score.astype(np.float32), groups
-
-
-def all_in_single_precision(y_true, y_score, groups):
-    return y_true.astype(np.float32), y_score.astype(np.float32), groups
-
-
-def labels_in_single_precision(y_true, y_score, groups):
-    return y_true.astype(np.float32), y_score, groups
-
-
-def last_first(y_true, y_score, groups):
-    """Documents by id, descending: their ids rise from row to row."""
-    return y_true[::-1], y_score[::-1], groups[::-1]
-
-
-def last_first_in_single_precision(y_true, y_score, groups):
-    return in_single_precision(*last_first(y_true, y_score, groups))
+in_single_precision = partial(as_given, score=np.float32)
+labels_in_single_precision = partial(as_given, relevance=np.float32)
+all_in_single_precision = partial(as_given, relevance=np.float32, score=np.float32)
+# documents by id, descending: their ids rise from row to row
+last_first = partial(as_given, step=-1)
+last_first_in_single_precision = partial(last_first, score=np.float32)
 
 
 def in_the_order_of_ranx(y_true, y_score, groups):
@@ -220,9 +206,9 @@ class Peer(NamedTuple):
 
     @property
     def installed(self):
-        if not self.since or find_spec(self.library) is None:
-            return find_spec(self.library) is not None
-        version = import_module(self.library).__version__.split(".")
+        if find_spec(self.library) is None:
+            return False
+        version = import_module(self.library).__version__.split(".") if self.since else ()
         return tuple(map(int, version[:2])) >= self.since
 
     def value(self, y_true, y_score, groups, k=None):
@@ -230,11 +216,7 @@ class Peer(NamedTuple):
         return self.compute(y_true, y_score, groups, k)()
 
 
-def single(library, call, compute, convention):
-    """Return a peer that computes in float32."""
-    return Peer(library, call, compute, convention, all_in_single_precision, True, 1e-6)
-
-
+single = {"rows": all_in_single_precision, "takes_fractions": True, "tolerance": 1e-6}
 xgboost_minus = partial(xgboost, minus="-")
 xgboost_linear = partial(xgboost, exponential=False)
 catboost_exp = partial(catboost, options=";type=Exp")
@@ -257,9 +239,9 @@ PEERS = [
     Peer("ir_measures", "nDCG", ir_measures, "trec_eval", last_first_in_single_precision),
     Peer("ranx", "ndcg", ranx, "ranx", in_the_order_of_ranx),
     Peer("ranx", "ndcg_burges", ranx_burges, "ranx-burges", in_the_order_of_ranx),
-    single("torchmetrics", "RetrievalNormalizedDCG", torchmetrics, "torchmetrics"),
-    single("torchmetrics", "RetrievalNormalizedDCG(empty_target_action='skip')", torchmetrics_skip, "torchmetrics-skip"),
-    single("rax", "ndcg_metric", rax, "rax"),
+    Peer("torchmetrics", "RetrievalNormalizedDCG", torchmetrics, "torchmetrics", **single),
+    Peer("torchmetrics", "RetrievalNormalizedDCG(empty_target_action='skip')", torchmetrics_skip, "torchmetrics-skip", **single),
+    Peer("rax", "ndcg_metric", rax, "rax", **single),
     Peer("rankereval", "NDCG", rankereval),
     Peer("recommenders", "ndcg_at_k(score_type='raw')", recommenders),
     Peer("rectools", "NDCG", rectools),
