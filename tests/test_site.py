@@ -66,11 +66,9 @@ def test_pictures_follow_the_switch_of_the_site(conf, folder):
 text""")
     conf["follow_theme"](None, page)
     assert not list(page.findall(conf["nodes"].raw))
-    assert [image.attributes["classes"] for image in page.findall(conf["nodes"].image)] == [
-        ["only-dark"],
-        ["only-light"],
-    ]
-    for ground, image in zip(("dark", "light"), page.findall(conf["nodes"].image), strict=True):
+    images = [image.attributes for image in page.findall(conf["nodes"].image)]
+    for ground, image in zip(("dark", "light"), images, strict=True):
+        assert image["classes"] == [f"only-{ground}"]
         assert image["uri"] == f"_static/a-{ground}.svg"
         assert image["alt"] == '"A": 1.'
 
@@ -85,13 +83,8 @@ def test_names_are_linked_unless_they_are_those_of_another_library(conf):
     for library in ("dask-ml", "mlxtend", "yellowbrick's", "imbalanced-learn's"):
         assert linked_names(conf, f"{library} `RFECV`") == []
         assert linked_names(conf, f"{library} method of `RFECV`") == ["RFECV"]
-    assert linked_names(conf, "use scikit-learn's `RFECV`, and QuerySplitter") == [
-        "RFECV",
-        "QuerySplitter",
-    ]
-
-
-def test_classes_of_other_tools_are_not_linked_to_those_of_scikit_learn(conf):
+    ours = linked_names(conf, "use scikit-learn's `RFECV`, and QuerySplitter")
+    assert ours == ["RFECV", "QuerySplitter"]
     table = re.findall(r"^\| ([\w-]+) (`\w+`) \|", (DOCS / "other_tools.md").read_text(), re.M)
     assert ("mlxtend", "`SequentialFeatureSelector`") in table
     for library, name in table:
