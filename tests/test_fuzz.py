@@ -383,28 +383,6 @@ def test_from_lists_of_anything(data):
 
 
 TEXT = st.sampled_from(["a", "b", "B", "ü", "10", "9", ""])
-SCORE = st.sampled_from([0, 1, 1 + 1e-9, -1, INF, -INF, -0.0, 1e300, 5e-324, 2**70, True])
-QRELS = st.dictionaries(TEXT, st.sampled_from([-1, 0, 1, 2, 0.5]), max_size=4)
-
-
-@fuzz
-@given(
-    st.dictionaries(TEXT, QRELS, max_size=3),
-    st.dictionaries(TEXT, st.dictionaries(TEXT, SCORE, max_size=5), max_size=3),
-)
-def test_from_trec(qrels, run):
-    found = outcome("qrels run query recommended queries", sn.from_trec, qrels, run)
-    if found is None:
-        return
-    queries = sorted(set(found.groups.tolist()))
-    assert queries == sorted(qrels)
-    values = outcome("", sn.ndcg_samples, **found)
-    for query, value in zip(queries, values, strict=True):
-        truth = {key: max(grade, 0) for key, grade in qrels[query].items()}
-        with np.errstate(over="ignore"):
-            scores = [(np.float32(float(v)), key) for key, v in run.get(query, {}).items()]
-        listed = [truth.get(key, 0) for _, key in sorted(scores, reverse=True)]
-        same(value, np.nan_to_num(ndcg_of_list(listed, truth.values())))
 
 
 @fuzz

@@ -25,7 +25,7 @@ PACKAGE = Path(sklearn_ndcg.__file__).parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 # A wing imports modules, or names of modules, only from those below it.
 WINGS = ["_checks", "_kernels", "_rows", "_lists", "_metrics", "frames", "_selection", "inference"]
-LIBRARIES = {"__future__", "numpy", "scipy", "sklearn"} | sys.stdlib_module_names
+LIBRARIES = {"__future__", "numpy", "scipy", "sklearn", "sklearn_ndcg"} | sys.stdlib_module_names
 OPTIONAL = {"catboost", "lightgbm", "xgboost"}  # imported inside a function
 
 
@@ -72,25 +72,19 @@ def test_wings_import_only_from_those_below_them(module):
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_no_private_name_of_another_module_is_used(module):
-    paths = set(imports_of_the_package(module))
-    imported = {path.split(".")[-1] for path in paths}
-    private = [path for path in paths - NAMES if path.split(".")[-1].startswith("_")]
-    assert not private
+def test_no_private_name_of_another_module_or_library_is_used(module):
+    for source, name in imports(module):
+        top = source.split(".")[0]
+        assert top in LIBRARIES
+        path = f"{source}.{name}".removeprefix("sklearn_ndcg.")
+        if path not in NAMES and top != "__future__":
+            parts = [name] if top == "sklearn_ndcg" else path.split(".")
+            assert not [part for part in parts if part.startswith("_")], f"{module} imports {path}"
+    imported = {path.split(".")[-1] for path in imports_of_the_package(module)}
     for node in syntax(module):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             private = node.attr.startswith("_") and node.value.id in imported
             assert not private, f"{module} uses {node.value.id}.{node.attr}, a private name"
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_only_public_names_of_dependencies_are_imported(module):
-    for source, name in imports(module):
-        top, *parts = [*source.split("."), name]
-        if top not in ("sklearn_ndcg", "__future__"):
-            assert top in LIBRARIES
-            private = [part for part in parts if part.startswith("_")]
-            assert not private, f"{module} imports {source}.{name}"
 
 
 @cache
@@ -165,7 +159,7 @@ HELD = {"Change", "ConfidenceInterval", "Measure", "QueryMetric", "QuerySizes", 
 
 
 @pytest.mark.parametrize("module", [sklearn_ndcg, inference])
-def test_all_is_what_is_public(module):
+def test_all_and_dir_list_what_is_public(module):
     assert module.__all__ == sorted(module.__all__)
     public = {
         name
@@ -173,15 +167,17 @@ def test_all_is_what_is_public(module):
         if (isfunction(value) or isclass(value)) and not name.startswith("_")
         if value.__module__.startswith("sklearn_ndcg") and name not in HELD
     }
-    constants = {"CONVENTIONS"} if module is sklearn_ndcg else set()
+    constants, submodules = set(), set()
+    if module is sklearn_ndcg:
+        constants, submodules = {"CONVENTIONS"}, {"__version__", "frames", "inference"}
     assert public | constants == set(module.__all__)
+    assert {*dir(module)} == {*module.__all__} | submodules
 
 
-def test_dir_lists_what_is_public():
+def test_public_objects_say_that_they_are_of_the_public_module():
     frames = pytest.importorskip("sklearn_ndcg.frames")
+    assert dir(frames) == frames.__all__
     for module in (sklearn_ndcg, inference, frames):
-        submodules = {"frames", "inference"} if module is sklearn_ndcg else set()
-        assert {*dir(module)} - {"__version__"} == {*module.__all__} | submodules
         for name in {*module.__all__} - {"CONVENTIONS", "NDCGDisplay"}:
             assert getattr(module, name).__module__ == module.__name__
 

@@ -30,8 +30,7 @@ def scikit_learn(y_true, y_score, groups, k, every=1):
 
 
 def lightgbm(y_true, y_score, groups, k, n_threads=1):
-    import lightgbm
-
+    lightgbm = import_module("lightgbm")
     params = {"objective": "none", "metric": "ndcg", "eval_at": [k or len(y_true)], "verbose": -1}
     params |= {"feature_pre_filter": False, "num_threads": n_threads}
     # without trees, predictions are the initial scores
@@ -42,8 +41,7 @@ def lightgbm(y_true, y_score, groups, k, n_threads=1):
 
 
 def xgboost(y_true, y_score, groups, k, exponential=True, minus="", n_threads=1):
-    import xgboost
-
+    xgboost = import_module("xgboost")
     data = xgboost.DMatrix(np.zeros((len(y_true), 1)), label=y_true, base_margin=y_score)
     data.set_group(np.bincount(groups))
     params = {"objective": "rank:pairwise", "base_score": 0.0, "nthread": n_threads}
@@ -53,16 +51,14 @@ def xgboost(y_true, y_score, groups, k, exponential=True, minus="", n_threads=1)
 
 
 def catboost(y_true, y_score, groups, k, options="", n_threads=1):
-    from catboost.utils import eval_metric
-
+    utils = import_module("catboost.utils")
     metric = f"NDCG:top={k or -1}{options}"
     data = {"group_id": groups, "thread_count": n_threads}
-    return lambda: eval_metric(y_true, y_score, metric, **data)[0]
+    return lambda: utils.eval_metric(y_true, y_score, metric, **data)[0]
 
 
 def ranx(y_true, y_score, groups, k, metric="ndcg"):
-    import ranx
-
+    ranx = import_module("ranx")
     qrels = ranx.Qrels(nested(groups, y_true.astype(int).tolist()))
     run = ranx.Run(nested(groups, y_score.astype(float).tolist()))
     metric += f"@{k}" if k else ""
@@ -70,8 +66,7 @@ def ranx(y_true, y_score, groups, k, metric="ndcg"):
 
 
 def pytrec_eval(y_true, y_score, groups, k):
-    import pytrec_eval
-
+    pytrec_eval = import_module("pytrec_eval")
     measure = f"ndcg_cut.{k}" if k else "ndcg"
     evaluator = pytrec_eval.RelevanceEvaluator(nested(groups, y_true.tolist()), {measure})
     run = nested(groups, y_score.astype(float).tolist())
@@ -84,8 +79,7 @@ def pytrec_eval(y_true, y_score, groups, k):
 
 
 def ir_measures(y_true, y_score, groups, k):
-    import ir_measures
-
+    ir_measures = import_module("ir_measures")
     measure = ir_measures.nDCG @ k if k else ir_measures.nDCG
     qrels = nested(groups, y_true.tolist())
     run = nested(groups, y_score.astype(float).tolist())
@@ -98,18 +92,14 @@ def ir_measures(y_true, y_score, groups, k):
 
 
 def torchmetrics(y_true, y_score, groups, k, empty="neg"):
-    import torch
-    from torchmetrics.retrieval import RetrievalNormalizedDCG
-
-    metric = RetrievalNormalizedDCG(empty_target_action=empty, top_k=k)
+    torch, retrieval = map(import_module, ("torch", "torchmetrics.retrieval"))
+    metric = retrieval.RetrievalNormalizedDCG(empty_target_action=empty, top_k=k)
     score, relevance, indexes = map(torch.tensor, (y_score, y_true, groups))
     return lambda: float(metric(score, relevance, indexes=indexes))
 
 
 def rax(y_true, y_score, groups, k):
-    import jax.numpy as jnp
-    import rax
-
+    jnp, rax = map(import_module, ("jax.numpy", "rax"))
     score, relevance = (jnp.asarray(each, jnp.float32) for each in (y_score, y_true))
     segments = jnp.asarray(groups)
     return lambda: float(rax.ndcg_metric(score, relevance, segments=segments, topn=k))
@@ -117,36 +107,33 @@ def rax(y_true, y_score, groups, k):
 
 def rankereval(y_true, y_score, groups, k):
     np.NaN = np.nan  # noqa: NPY201  (rankereval 0.2.0 was written before NumPy 2)
-    from rankereval import NDCG, NumericLabels, Rankings
-
+    library = import_module("rankereval")
     queries = [groups == query for query in np.unique(groups)]
-    labels = [NumericLabels.from_matrix([y_true[rows]]) for rows in queries]
-    scores = [Rankings.from_scores([y_score[rows].copy()]) for rows in queries]
-    return lambda: np.nanmean([NDCG(k).score(y, s)[0] for y, s in zip(labels, scores, strict=True)])
+    labels = [library.NumericLabels.from_matrix([y_true[rows]]) for rows in queries]
+    scores = [library.Rankings.from_scores([y_score[rows].copy()]) for rows in queries]
+    metric, pairs = library.NDCG(k), list(zip(labels, scores, strict=True))
+    return lambda: np.nanmean([metric.score(y, s)[0] for y, s in pairs])
 
 
 def recommenders(y_true, y_score, groups, k):
-    from recommenders.evaluation.python_evaluation import ndcg_at_k
-
+    library = import_module("recommenders.evaluation.python_evaluation")
     truth, predicted = frames(y_true, y_score, groups, ("userID", "itemID", "rating", "prediction"))
-    return lambda: ndcg_at_k(truth, predicted, k=k or len(y_true), score_type="raw")
+    return lambda: library.ndcg_at_k(truth, predicted, k=k or len(y_true), score_type="raw")
 
 
 def rectools(y_true, y_score, groups, k, achievable=False):
-    from rectools.metrics import NDCG
-
     truth, predicted = frames(y_true, y_score, groups, ("user_id", "item_id", "weight", "rank"))
     order = predicted.sort_values("rank", ascending=False, kind="stable").groupby("user_id")
     predicted["rank"] = order.cumcount() + 1
-    metric = NDCG(k or len(y_true), divide_by_achievable=achievable)
+    metric = import_module("rectools.metrics").NDCG(
+        k or len(y_true), divide_by_achievable=achievable
+    )
     return lambda: metric.calc(predicted, truth[truth["weight"] > 0])
 
 
 def replay(y_true, y_score, groups, k):
-    from replay.metrics import NDCG
-
     truth, predicted = frames(y_true, y_score, groups, ("query_id", "item_id", "weight", "rating"))
-    metric = NDCG(k or len(y_true))
+    metric = import_module("replay.metrics").NDCG(k or len(y_true))
     return lambda: next(iter(metric(predicted, truth[truth["weight"] > 0]).values()))
 
 
@@ -160,8 +147,7 @@ def nested(groups, values):
 
 def frames(y_true, y_score, groups, names):
     """Rows as two data frames: users, items and their relevance; users, items and scores."""
-    import pandas as pd
-
+    pd = import_module("pandas")
     user, item, relevance, score = names
     keys = {user: groups, item: np.arange(len(groups))}
     return pd.DataFrame(keys | {relevance: y_true}), pd.DataFrame(keys | {score: y_score})
@@ -183,8 +169,7 @@ last_first_in_single_precision = partial(last_first, score=np.float32)
 
 def in_the_order_of_ranx(y_true, y_score, groups):
     """ranx's own order of each query as scores, as it shuffles ties of more than 15 documents."""
-    import ranx
-
+    ranx = import_module("ranx")
     run = ranx.Run(nested(groups, y_score.astype(float).tolist()))
     ranked = [int(document[1:]) for query in run.to_dict().values() for document in query]
     place = np.empty(len(ranked))
