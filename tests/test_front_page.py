@@ -16,13 +16,6 @@ INDEX = (ROOT / "docs" / "index.md").read_text()
 LINES = re.search(r"<!-- front page -->\n(.*)<!-- end of front page -->", README, re.DOTALL)[1]
 
 
-def test_first_lines_of_the_readme_need_only_pandas():
-    first, _, rest = LINES.partition("## Tune LightGBM")
-    imported = r"^>>> (?:import|from) (\w+)"
-    assert set(re.findall(imported, first, re.M)) == {"numpy", "pandas", "sklearn", "sklearn_ndcg"}
-    assert set(re.findall(imported, rest, re.M)) == {"lightgbm", "sklearn_ndcg"}
-
-
 @pytest.fixture(scope="module")
 def one_model():
     """NDCG@10 of the model that the README's search finds, scored in three ways."""

@@ -6,7 +6,7 @@ import warnings
 from collections import deque
 from contextlib import suppress
 from fractions import Fraction
-from math import fsum, isinf, isnan, nan
+from math import fsum, isnan, nan
 
 import numpy as np
 import pandas as pd
@@ -17,10 +17,9 @@ from helpers import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracles import exact_dcg, exact_ideal, log_discount
-from sklearn.linear_model import Ridge
 
 import sklearn_ndcg as sn
-from sklearn_ndcg import frames, inference, one_ranking
+from sklearn_ndcg import frames, inference
 
 # drawn data may have only queries with a single document
 pytestmark = pytest.mark.filterwarnings(
@@ -482,22 +481,3 @@ def test_tables(table, engine, broken):
     assert (mean is None) == invalid
     if not invalid:
         same(mean, fsum(ndcgs) / len(ndcgs), 1e-12)
-
-
-@fuzz
-@given(tables(unjudged=False, grades=[*GRADES, 0.1, 1e12]), st.sampled_from(list(IDS)))
-def test_scorers_and_rankers(table, kind):
-    y, _, g, options = table
-    X = np.c_[np.arange(len(g)) % 3, g].astype(float)
-    ids = IDS[kind](g)
-    model = Ridge().fit(X, y)
-    score = model.predict(X)
-    ways = [(lambda X: ids, ids if kind == "booleans" else g), (one_ranking, [0] * len(g))]
-    for group_by, rows in ways:
-        scorer = sn.make_ndcg_scorer(group_by=group_by, **options, undefined=0.5)
-        expected = mean_of(oracle(y, score.tolist(), rows, **options)[1], 0.5)
-        same(outcome("", scorer, model, X, y), expected)
-    ranker = sn.GroupedRanker(Ridge()).fit(X, y, groups=ids)
-    unit = max(1, np.abs(score).max())  # fitted on rows in another order
-    np.testing.assert_allclose(ranker.predict(X) / unit, score / unit, rtol=0, atol=1e-9)
-    assert not isinf(outcome("y", ranker.score, X, y, groups=ids))

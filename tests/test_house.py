@@ -120,24 +120,22 @@ def test_the_map_in_contributing_is_that_of_the_package_and_its_tests():
         assert all((folder / f"{name}.py").exists() for name in re.findall(r"`(\w+)`", tests))
 
 
-METRICS = ["dcg_samples", "dcg_score", "ndcg_curve", "ndcg_samples", "ndcg_score"]
-CHOICES = {
-    "gain": (measure.GAINS, _checks.NamedGain),
-    "discount": (measure.DISCOUNTS, _checks.NamedDiscount),
-    "ties": (measure.TIES, _checks.Ties),
-    "undefined": (measure.UNDEFINED, _checks.NamedUndefined),
-}
-
-
-@pytest.mark.parametrize("choice", CHOICES)
-def test_types_and_docstrings_list_every_name_of_a_table(choice):
-    table, names = CHOICES[choice]
+@pytest.mark.parametrize(
+    ("choice", "table", "names"),
+    [
+        ("gain", measure.GAINS, _checks.NamedGain),
+        ("discount", measure.DISCOUNTS, _checks.NamedDiscount),
+        ("ties", measure.TIES, _checks.Ties),
+        ("undefined", measure.UNDEFINED, _checks.NamedUndefined),
+    ],
+)
+def test_types_and_docstrings_list_every_name_of_a_table(choice, table, names):
     assert get_args(names) == tuple(table)
-    for each in METRICS:
-        function = getattr(sklearn_ndcg, each)
+    for metric in ("dcg_samples", "dcg_score", "ndcg_curve", "ndcg_samples", "ndcg_score"):
+        function = getattr(sklearn_ndcg, metric)
         if choice in signature(function).parameters:
             listed = re.search(rf"^ *{choice} : {{(.*?)}}", function.__doc__, re.M)[1]
-            assert listed == ", ".join(f'"{name}"' for name in table), each
+            assert listed == ", ".join(f'"{name}"' for name in table), metric
 
 
 @pytest.mark.parametrize(
@@ -170,8 +168,8 @@ def test_all_and_dir_list_what_is_public(module):
     constants, submodules = set(), set()
     if module is sklearn_ndcg:
         constants, submodules = {"CONVENTIONS"}, {"__version__", "frames", "inference"}
-    assert public | constants == set(module.__all__)
-    assert {*dir(module)} == {*module.__all__} | submodules
+    assert {*module.__all__} == public | constants
+    assert {*dir(module)} == public | constants | submodules
 
 
 def test_public_objects_say_that_they_are_of_the_public_module():
@@ -183,10 +181,8 @@ def test_public_objects_say_that_they_are_of_the_public_module():
 
 
 # what functions return, described by attributes: tests/inference/test_public_results.py
-RESULTS = {
-    "Comparison", "Explanation", "GroupedScorer", "NDCGInterval", "QueryDifferences",
-    "QueryExplanation", "SegmentTable",
-}  # fmt: skip
+RESULTS = {"Comparison", "Explanation", "GroupedScorer", "NDCGInterval", "QueryDifferences",
+           "QueryExplanation", "SegmentTable"}  # fmt: skip
 
 
 def documented():

@@ -54,9 +54,8 @@ def test_mypy_finds_the_mistakes_of_a_user_and_no_others(tmp_path, monkeypatch):
         monkeypatch.setenv("MYPYPATH", str(ROOT))
     monkeypatch.chdir(tmp_path)
     Path("user.py").write_text(CODE)
-    said, errors, _ = api.run(
-        ["--strict", "--python-executable", sys.executable, "--no-error-summary", "user.py"]
-    )
+    options = ["--strict", "--python-executable", sys.executable, "--no-error-summary"]
+    said, errors, _ = api.run([*options, "user.py"])
     assert not errors
     found = re.findall(r"^user\.py:(\d+): error: (.*)$", said, re.M)
     for number, line in enumerate(CODE.splitlines(), 1):

@@ -29,7 +29,6 @@ K = 3
 _CALLS = 20  # by which a library that breaks ties at random shows it
 
 installed = [peer for peer in PEERS if peer.installed]
-
 # What a library may do, in the words of ndcg_score, the usual first.
 GAINS = {"linear": "linear", "exponential": "exponential", "binary": lambda y: (y > 0) * 1.0}
 DISCOUNTS = ["log", "reciprocal"]
