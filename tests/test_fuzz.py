@@ -288,7 +288,7 @@ def column(draw, n):
         return values
 
 
-@settings(fuzz, max_examples=examples(150))
+@settings(fuzz, max_examples=examples(300))  # of five functions
 @given(st.sampled_from(list(METRICS)), st.data())
 def test_metrics_of_anything(function, data):
     n = data.draw(st.sampled_from([0, 1, 2, 3, 3, 3, 6]))
@@ -382,6 +382,25 @@ def test_from_lists_of_anything(data):
 
 
 TEXT = st.sampled_from(["a", "b", "B", "ü", "10", "9", ""])
+SCORE = st.sampled_from([0, 1, 1 + 1e-9, -1, INF, -INF, -0.0, 1e300, 5e-324, 2**70, True])
+JUDGED = st.dictionaries(TEXT, st.sampled_from([-1, 0, 1, 2, 0.5]), max_size=4)
+SCORED = st.dictionaries(TEXT, SCORE, max_size=5)
+
+
+@fuzz
+@given(st.dictionaries(TEXT, JUDGED, max_size=3), st.dictionaries(TEXT, SCORED, max_size=3))
+def test_from_trec(qrels, run):
+    found = outcome("qrels run query recommended queries", sn.from_trec, qrels, run)
+    if found is None:
+        return
+    queries = sorted(set(found.groups.tolist()))
+    assert queries == sorted(qrels)
+    for query, value in zip(queries, outcome("", sn.ndcg_samples, **found), strict=True):
+        truth = {key: max(grade, 0) for key, grade in qrels[query].items()}
+        with np.errstate(over="ignore"):
+            scores = [(np.float32(float(v)), key) for key, v in run.get(query, {}).items()]
+        listed = [truth.get(key, 0) for _, key in sorted(scores, reverse=True)]
+        same(value, np.nan_to_num(ndcg_of_list(listed, truth.values())))
 
 
 @fuzz
