@@ -97,6 +97,16 @@ def tools(session):
         "scikit-optimize", "shap", "skl2onnx", "skops", "skorch", "skrub", "torch",
     )  # fmt: skip
     session.run("pytest", "-q", "tests/test_other_tools.py")
+    session.run("pytest", "-q", "-m", "slow", "tests/test_recipes.py", "-k", "mlflow")
+
+
+@nox.session(python="3.11")
+def peers(session):
+    """Compare with libraries that are large, or pin old versions; the page has what they do."""
+    session.install(".[test]", "attrs", "pydantic", "rax", "torchmetrics", "tqdm", "typeguard")
+    session.install("--no-deps", "rankereval", "recommenders", "rectools", "replay-rec")
+    files = ["tests/metrics/test_conventions.py", "tests/test_recipes.py"]
+    session.run("pytest", "-q", "-rs", "-m", "slow or not slow", *files)
 
 
 @nox.session
@@ -144,15 +154,13 @@ def docs(session):
 
 @nox.session
 def mutants(session):
-    """Try mutants of the functions whose names are given, and of other code.
+    """Try mutants of the functions whose names are given; not of the C code, which `fuzz` tries.
 
     `nox -s mutants -- "sklearn_ndcg._rows.*"` takes one wing; without names it takes days.
     """
     session.install("-e", ".[test]", "mutmut>=3.8", "Cython>=3.1", "setuptools>=77")
     session.run("mutmut", "run", *session.posargs, env={"SKLEARN_NDCG_KERNELS": "numpy"})
     session.run("mutmut", "results")
-    for code in ("kernels", "modules"):
-        session.run("python", "-P", "tests/tools/mutate_rest.py", code)
 
 
 @nox.session

@@ -1,7 +1,7 @@
 """NDCG computed in slow and simple ways, for comparison with the library."""
 
 from fractions import Fraction
-from itertools import pairwise, permutations
+from itertools import chain, groupby, permutations, product
 from math import fsum, log2
 
 import numpy as np
@@ -12,29 +12,23 @@ def log_discount(rank):
 
 
 def exact_dcg(gains, scores, k=None, discount=log_discount, ties="average"):
-    """DCG as a mean over every order that the scores allow."""
+    """DCG as a mean over every order that the scores allow; the first is the stable one."""
+    weights = [Fraction(discount(rank)) for rank in range(1, len(gains) + 1)][:k]
     retrieved = [i for i, score in enumerate(scores) if score != -np.inf]
-    k = len(gains) if k is None else k
-    weights = [Fraction(discount(rank)) for rank in range(1, len(gains) + 1)]
-    values = []
-    for order in permutations(retrieved):
-        if all(scores[a] >= scores[b] for a, b in pairwise(order)):
-            value = sum(Fraction(gains[i]) * weights[r] for r, i in enumerate(order[:k]))
-            values.append((value, list(order)))
+    ranked = sorted(retrieved, key=lambda i: -scores[i])
+    tied = [permutations(rows) for _, rows in groupby(ranked, key=lambda i: scores[i])]
+    values = [
+        sum(Fraction(gains[i]) * weight for i, weight in zip(chain(*order), weights, strict=False))
+        for order in product(*tied)
+    ]
     if ties == "average":
-        return float(sum(value for value, _ in values) / len(values))
-    if ties == "stable":
-        return float(next(value for value, order in values if _is_stable(order, scores)))
-    return float((min if ties == "worst" else max)(value for value, _ in values))
+        return float(sum(values) / len(values))
+    return float(values[0] if ties == "stable" else (min if ties == "worst" else max)(values))
 
 
 def exact_ideal(gains, k=None, discount=log_discount):
     ranked = sorted(gains, reverse=True)[:k]
     return float(sum(Fraction(g) * Fraction(discount(r)) for r, g in enumerate(ranked, 1)))
-
-
-def _is_stable(order, scores):
-    return all(scores[a] > scores[b] or a < b for a, b in pairwise(order))
 
 
 def loop_ndcg(y_true, y_score, groups, k=None):

@@ -2,10 +2,8 @@
 
 import math
 import runpy
-import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 COMMON = runpy.run_path(Path(__file__).parents[1] / "benchmarks" / "common.py")
@@ -21,10 +19,3 @@ def test_a_broken_promise_is_the_exit_status(quick, bounds):
         with pytest.raises(SystemExit) as caught:
             promise.exit()
         assert caught.value.code == expected
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux can reset the peak")
-def test_extra_memory_is_that_of_the_call():
-    size = 8 * 10**7
-    found = COMMON["extra_memory"](lambda: np.ones(size // 8).sum())
-    assert found == pytest.approx(size, rel=0.1)

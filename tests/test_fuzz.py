@@ -6,7 +6,7 @@ import warnings
 from collections import deque
 from contextlib import suppress
 from fractions import Fraction
-from math import fsum, isinf, isnan, nan
+from math import fsum, isnan, nan
 
 import numpy as np
 import pandas as pd
@@ -17,23 +17,9 @@ from helpers import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracles import exact_dcg, exact_ideal, log_discount
-from sklearn.linear_model import Ridge
 
-from sklearn_ndcg import (
-    GroupedRanker,
-    dcg_samples,
-    dcg_score,
-    frames,
-    from_lists,
-    from_trec,
-    make_ndcg_scorer,
-    ndcg_curve,
-    ndcg_samples,
-    ndcg_score,
-    one_ranking,
-    quantile_grades,
-)
-from sklearn_ndcg.inference import compare_rankers, ndcg_interval
+import sklearn_ndcg as sn
+from sklearn_ndcg import frames, inference
 
 # drawn data may have only queries with a single document
 pytestmark = pytest.mark.filterwarnings(
@@ -51,8 +37,8 @@ DISCOUNTS = {"log": log_discount, "reciprocal": lambda rank: 1 / rank, "none": l
 TABLE = [0.0, 1.0, 0.5, 7.0]
 
 
-def outcome(call, *names):
-    """The value of a call; None for an error that names an argument. Nothing else may happen."""
+def outcome(names, function, *args, **options):
+    """What a call returns; None for an error with one of the names. Nothing else may happen."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", DOCUMENTED)
@@ -60,9 +46,10 @@ def outcome(call, *names):
         # NumPy before 2.2, of ids that are drawn
         warnings.filterwarnings("ignore", "The truth value of an empty array")
         try:
-            return call()
+            return function(*args, **options)
         except (TypeError, ValueError) as error:
-            assert re.search(rf"\b({'|'.join(names)})\b", str(error)), error  # noqa: PT017
+            words = names.replace(" ", "|") or "no error"
+            assert re.search(rf"\b({words})\b", str(error)), error  # noqa: PT017
             return None
 
 
@@ -159,13 +146,7 @@ def gain_of(value, gain):
     if callable(gain):
         return float(np.sqrt(value))
     if isinstance(gain, str):
-        return (
-            value
-            if gain == "linear"
-            else float(Fraction(2) ** Fraction(int(value)) - 1)
-            if (value == int(value))
-            else float(np.expm1(value * np.log(2)))
-        )
+        return value if gain == "linear" else float(np.expm1(value * np.log(2)))
     return TABLE[int(value)]
 
 
@@ -185,8 +166,13 @@ def oracle(y, s, g, k, gain, discount, ties, unjudged):
     return dcgs, ndcgs
 
 
-def same(found, expected):
-    np.testing.assert_allclose(found, expected, rtol=1e-13, atol=0)
+def same(found, expected, tolerance=1e-13):
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=0)
+
+
+def mean_of(values, undefined):
+    """The mean, with a value for the undefined ones."""
+    return fsum(undefined if isnan(each) else each for each in values) / len(values)
 
 
 def shown(values):
@@ -194,36 +180,28 @@ def shown(values):
 
 
 @fuzz
-@given(
-    tables(), st.sampled_from(list(CONTAINERS)), st.sampled_from(list(CONTAINERS)),
-    st.sampled_from(list(IDS)),
-)  # fmt: skip
+@given(tables(), *[st.sampled_from(list(each)) for each in (CONTAINERS, CONTAINERS, IDS)])
 def test_metrics_of_good_input(table, for_y, for_s, for_g):
     """Both samples, both means and the curve, in every container, with every kind of id."""
     y, s, g, options = table
     ids = IDS[for_g](g)
-    if for_g == "booleans":
-        g = ids
+    g = ids if for_g == "booleans" else g
     inputs = CONTAINERS[for_y](y), CONTAINERS[for_s](s), ids
     before = [shown(each) for each in inputs]
     dcgs, ndcgs = oracle(y, s, g, **options)
     defined = [each for each in ndcgs if not isnan(each)]
-    y_true, y_score, groups = inputs
 
     def call(function, **more):
-        given_options = options | more
-        return outcome(lambda: function(y_true, y_score, groups=groups, **given_options))
+        return outcome("", function, *inputs[:2], groups=inputs[2], **options | more)
 
-    same(call(dcg_samples), dcgs)
-    same(call(dcg_score), fsum(dcgs) / len(dcgs))
-    same(call(ndcg_samples, undefined="omit"), ndcgs)
-    same(call(ndcg_score, undefined="omit"), fsum(defined) / len(defined) if defined else nan)
-    same(call(ndcg_score), fsum(defined) / len(ndcgs))
-    cutoffs, curve = call(ndcg_curve, k=[5, 1, 2])
+    same(call(sn.dcg_samples), dcgs)
+    same(call(sn.dcg_score), fsum(dcgs) / len(dcgs))
+    same(call(sn.ndcg_samples, undefined="omit"), ndcgs)
+    same(call(sn.ndcg_score, undefined="omit"), fsum(defined) / len(defined) if defined else nan)
+    same(call(sn.ndcg_score), mean_of(ndcgs, 0))
+    cutoffs, curve = call(sn.ndcg_curve, k=[5, 1, 2])
     assert cutoffs.tolist() == [5, 1, 2]
-    for k, value in zip(cutoffs.tolist(), curve, strict=True):
-        _, each = oracle(y, s, g, **options | {"k": k})
-        same(value, fsum(v for v in each if not isnan(v)) / len(each))
+    same(curve, [mean_of(oracle(y, s, g, **options | {"k": k})[1], 0) for k in (5, 1, 2)])
     assert [shown(each) for each in inputs] == before
 
 
@@ -233,10 +211,8 @@ def test_weights(table, data):
     y, s, g, options = table
     amounts = st.sampled_from([0, 1, 3, 0.1, 1e-200, 1e200])
     weight = data.draw(st.lists(amounts, min_size=len(g), max_size=len(g)))
-    found = outcome(
-        lambda: ndcg_score(y, s, groups=g, **options, sample_weight=weight, undefined=0.5),
-        "sample_weight",
-    )
+    more = {"sample_weight": weight, "undefined": 0.5}
+    found = outcome("sample_weight", sn.ndcg_score, y, s, groups=g, **options, **more)
     if not any(weight):
         assert found is None
         return
@@ -249,23 +225,25 @@ def test_weights(table, data):
     same(found, float(value / total))
 
 
+FRAMES = [
+    np.array, np.asfortranarray, list, np.ndarray.tolist, pd.DataFrame, pl.DataFrame,
+    lambda m: pd.DataFrame(m).convert_dtypes(), lambda m: np.repeat(m, 2, axis=1)[:, ::2],
+]  # fmt: skip
+
+
 @fuzz
-@given(st.integers(1, 4), st.integers(2, 5), st.data())
-def test_matrices(n, width, data):
+@given(st.integers(1, 4), st.integers(2, 5), st.sampled_from(FRAMES), st.data())
+def test_matrices(n, width, frame, data):
     """2-D input equals its rows with groups, in every frame."""
-    cells = [st.lists(st.sampled_from(each), min_size=n * width, max_size=n * width)
-             for each in (NUMBERS, SCORES)]  # fmt: skip
-    y, s = (np.array(data.draw(each)).reshape(n, width) for each in cells)
-    frame = data.draw(
-        st.sampled_from(
-            [np.array, np.asfortranarray, list, np.ndarray.tolist, pd.DataFrame, pl.DataFrame,
-             lambda m: pd.DataFrame(m).convert_dtypes(), lambda m: np.repeat(m, 2, axis=1)[:, ::2]]
-        )
-    )  # fmt: skip
+    y, s = (
+        np.array(data.draw(st.lists(st.sampled_from(each), min_size=n * width, max_size=n * width)))
+        for each in (NUMBERS, SCORES)
+    )
     ids = np.repeat(np.arange(n), width)
-    for function in (ndcg_samples, dcg_samples, ndcg_score, dcg_score):
-        found = outcome(lambda function=function: function(frame(y), frame(s)))
-        same(found, outcome(lambda f=function: f(y.ravel(), s.ravel(), groups=ids)))
+    # old versions of pandas warn of casts when they make a frame
+    inputs = [outcome("", frame, each.reshape(n, width)) for each in (y, s)]
+    for function in (sn.ndcg_samples, sn.dcg_samples, sn.ndcg_score, sn.dcg_score):
+        same(outcome("", function, *inputs), outcome("", function, y, s, groups=ids))
 
 
 ANYTHING = [
@@ -290,20 +268,18 @@ OPTIONS = {
 OF_DCG = [name for name in OPTIONS if name != "undefined"]
 OF_NDCG = [name for name in OPTIONS if name != "log_base"]
 METRICS = {
-    ndcg_score: OF_NDCG,
-    dcg_score: OF_DCG,
-    ndcg_samples: OF_NDCG[:-1],
-    dcg_samples: [name for name in OF_DCG if name != "sample_weight"],
-    ndcg_curve: [name for name in OF_NDCG if name != "k"],
+    sn.ndcg_score: OF_NDCG,
+    sn.dcg_score: OF_DCG,
+    sn.ndcg_samples: OF_NDCG[:-1],
+    sn.dcg_samples: [name for name in OF_DCG if name != "sample_weight"],
+    sn.ndcg_curve: [name for name in OF_NDCG if name != "k"],
 }
 
 
 def column(draw, n):
     """Mostly valid numbers, with some other values, in any container."""
-    elements = (
-        st.sampled_from(SANE) if draw(st.booleans()) else st.sampled_from(SANE * 9 + ANYTHING)
-    )
-    values = draw(st.lists(elements, min_size=n, max_size=n))
+    elements = SANE if draw(st.booleans()) else SANE * 9 + ANYTHING
+    values = draw(st.lists(st.sampled_from(elements), min_size=n, max_size=n))
     make = draw(st.sampled_from([*CONTAINERS.values(), *[list] * 9]))
     try:
         with warnings.catch_warnings():
@@ -313,42 +289,34 @@ def column(draw, n):
         return values
 
 
-@fuzz
-@given(st.data())
-@pytest.mark.parametrize("function", METRICS)
+@settings(fuzz, max_examples=examples(300))  # of five functions
+@given(st.sampled_from(list(METRICS)), st.data())
 def test_metrics_of_anything(function, data):
     n = data.draw(st.sampled_from([0, 1, 2, 3, 3, 3, 6]))
     y, s, g = (column(data.draw, n) for _ in range(3))
-    if data.draw(st.booleans()):
-        g = [1] * n
-    names = data.draw(st.lists(st.sampled_from(METRICS[function]), max_size=2, unique=True))
-    options = {name: data.draw(st.sampled_from(OPTIONS[name])) for name in names}
+    g = [1] * n if data.draw(st.booleans()) else g
+    chosen = data.draw(st.lists(st.sampled_from(METRICS[function]), max_size=2, unique=True))
+    options = {name: data.draw(st.sampled_from(OPTIONS[name])) for name in chosen}
     before = [repr(each) for each in (y, s, g)]
-    found = outcome(
-        lambda: function(y, s, groups=g, **options), "y_true", "y_score", "groups", *OPTIONS
-    )
+    names = " ".join(["y_true y_score groups", *OPTIONS])
+    found = outcome(names, function, y, s, groups=g, **options)
     assert [repr(each) for each in (y, s, g)] == before
     if found is not None:
-        values = np.asarray(found[1] if function is ndcg_curve else found)
-        undefined = options.get("undefined", 0.0)
-        if function in (dcg_score, dcg_samples):
+        values = np.asarray(found[1] if function is sn.ndcg_curve else found)
+        if function in (sn.dcg_score, sn.dcg_samples):
             assert np.isfinite(values).all()
-        elif undefined in ("warn", 0, 0.0):
+        elif options.get("undefined", 0.0) in ("warn", 0, 0.0):
             assert ((values >= 0) & (values <= 1)).all()
 
 
 @fuzz
 @given(st.data())
 def test_quantile_grades_of_anything(data):
-    n = data.draw(st.integers(0, 4))
-    y = column(data.draw, n)
-    groups = data.draw(st.sampled_from([None, [1] * n, [1], "ab", 3]))
-    n_grades = data.draw(
-        st.sampled_from([5, 2, 1, 0, -1, 2**31, 2.0, None, "5", True, nan, 10**400])
-    )
-    found = outcome(
-        lambda: quantile_grades(y, groups=groups, n_grades=n_grades), "y", "groups", "n_grades"
-    )
+    y = column(data.draw, data.draw(st.integers(0, 4)))
+    groups = data.draw(st.sampled_from([None, [1] * len(y), [1], "ab", 3]))
+    n_grades = st.sampled_from([5, 2, 1, 0, -1, 2**31, 2.0, None, "5", True, nan, 10**400])
+    n_grades = data.draw(n_grades)
+    found = outcome("y groups n_grades", sn.quantile_grades, y, groups=groups, n_grades=n_grades)
     assert found is None or ((found >= 0) & (found < n_grades)).all()
 
 
@@ -358,65 +326,56 @@ ID = st.sampled_from(
     [0, 1, 2, -1, 2**80, "a", "b", "ü", "", "\ud800", "x" * 99, b"a", None, nan, 0.5, -0.0, (1, "a"),
      (), frozenset([1]), Fraction(1, 3), np.int64(7), np.str_("a"), pd.Timestamp(0)]
 )  # fmt: skip
-KEY = st.one_of(
-    st.integers(-3, 3), st.sampled_from(["a", "b", "ü" * 70]), st.tuples(st.integers(0, 2))
-)
+KEY = st.integers(-3, 3) | st.sampled_from(["a", "b", "ü" * 70]) | st.tuples(st.integers(0, 2))
+TRUTH = st.dictionaries(ID, st.sampled_from([0, 1, 2, 0.5, True, 1e300]), max_size=4)
+
+
+def ndcg_of_list(listed, grades):
+    """NDCG of the grades of a list, in its order, beside all grades."""
+    dcg = fsum(grade * log_discount(rank) for rank, grade in enumerate(listed, 1))
+    best = exact_ideal(list(grades))
+    return dcg / best if best else nan
 
 
 @fuzz
 @given(
     st.dictionaries(st.integers(-3, 3), st.lists(ID, max_size=5, unique=True), max_size=4),
-    st.dictionaries(
-        st.integers(-3, 3),
-        st.dictionaries(ID, st.sampled_from([0, 1, 2, 0.5, True, 1e300]), max_size=4), max_size=4,
-    ),
+    st.dictionaries(st.integers(-3, 3), TRUTH, max_size=4),
     st.sampled_from(["zero", "omit"]),
     st.sampled_from([list, tuple, deque]),
-)  # fmt: skip
+)
 def test_from_lists(recommended, relevant, unanswered, container):
-    found = outcome(
-        lambda: from_lists(
-            relevant, {query: container(each) for query, each in recommended.items()},
-            unanswered=unanswered,
-        ),
-        "recommended", "relevant", "query",
-    )  # fmt: skip
+    lists = {query: container(each) for query, each in recommended.items()}
+    names = "recommended relevant query"
+    found = outcome(names, sn.from_lists, relevant, lists, unanswered=unanswered)
     if found is None:
         return
-    y, s, groups = found
-    ndcg = outcome(lambda: ndcg_samples(y, s, groups=groups, undefined="omit"), "groups")
+    ndcg = outcome("groups", sn.ndcg_samples, **found, undefined="omit")
     queries = {*recommended, *relevant} if unanswered == "zero" else {*recommended}
     for query, value in zip(sorted(queries), ndcg, strict=True):
         truth = {key: float(grade) for key, grade in relevant.get(query, {}).items()}
-        listed = recommended.get(query, [])
-        dcg = fsum(truth.get(each, 0) * log_discount(r) for r, each in enumerate(listed, 1))
-        ideal = exact_ideal(list(truth.values()))
-        same(value, dcg / ideal if ideal else nan)
+        listed = [truth.get(each, 0) for each in recommended.get(query, [])]
+        same(value, ndcg_of_list(listed, truth.values()))
 
 
 @fuzz
 @given(st.data())
 def test_from_lists_of_anything(data):
     junk = st.sampled_from([each for each in ANYTHING if each is not pd.NA])
-    plain = st.one_of(ID, junk)
-    listed = st.one_of(st.lists(plain, max_size=3), st.sets(st.integers(0, 3)), junk)
+    some = st.lists(ID | junk, max_size=3)
     grade = junk.filter(lambda v: not isinstance(v, list | tuple | dict | np.longdouble))
-    truth = st.one_of(
-        st.dictionaries(ID, grade, max_size=3), st.lists(plain, max_size=3), junk,
-        st.sets(ID, max_size=3),
-    )  # fmt: skip
+    listed = some | st.sets(st.integers(0, 3)) | junk
+    truth = st.dictionaries(ID, grade, max_size=3) | some | junk | st.sets(ID, max_size=3)
     lists, truths = (
-        data.draw(
-            st.one_of(st.dictionaries(KEY, each, max_size=3), st.lists(each, max_size=3), junk)
-        )
+        data.draw(st.dictionaries(KEY, each, max_size=3) | st.lists(each, max_size=3) | junk)
         for each in (listed, truth)
     )
-    word = data.draw(st.sampled_from(["zero", "omit", "nan", None, 3]))
-    unjudged = data.draw(st.sampled_from(["zero", "omit", "nan"]))
-    found = outcome(
-        lambda: from_lists(truths, lists, unanswered=word, unjudged=unjudged),
-        "recommended", "relevant", "query", "unanswered", "queries", "documents",
-    )  # fmt: skip
+    options = {
+        "unanswered": data.draw(st.sampled_from(["zero", "omit", "nan", None, 3])),
+        "unjudged": data.draw(st.sampled_from(["zero", "omit", "nan"])),
+    }
+    names = "recommended relevant query unanswered queries documents"
+    found = outcome(names, sn.from_lists, truths, lists, **options)
     if found is not None:
         y, s, groups = found
         assert y.shape == s.shape == groups.shape
@@ -425,38 +384,24 @@ def test_from_lists_of_anything(data):
 
 TEXT = st.sampled_from(["a", "b", "B", "ü", "10", "9", ""])
 SCORE = st.sampled_from([0, 1, 1 + 1e-9, -1, INF, -INF, -0.0, 1e300, 5e-324, 2**70, True])
+JUDGED = st.dictionaries(TEXT, st.sampled_from([-1, 0, 1, 2, 0.5]), max_size=4)
+SCORED = st.dictionaries(TEXT, SCORE, max_size=5)
 
 
 @fuzz
-@given(
-    st.dictionaries(TEXT, st.dictionaries(TEXT, st.sampled_from([-1, 0, 1, 2, 0.5]), max_size=4), max_size=3),
-    st.dictionaries(TEXT, st.dictionaries(TEXT, SCORE, max_size=5), max_size=3),
-)  # fmt: skip
+@given(st.dictionaries(TEXT, JUDGED, max_size=3), st.dictionaries(TEXT, SCORED, max_size=3))
 def test_from_trec(qrels, run):
-    found = outcome(
-        lambda: from_trec(qrels, run), "qrels", "run", "query", "recommended", "queries"
-    )
+    found = outcome("qrels run query recommended queries", sn.from_trec, qrels, run)
     if found is None:
         return
-    y, s, groups = found
-    values = dict(
-        zip(
-            sorted(set(groups.tolist())),
-            outcome(lambda: ndcg_samples(y, s, groups=groups)),
-            strict=True,
-        )
-    )
-    assert set(values) == set(qrels)
-    for query, value in values.items():
+    queries = sorted(set(found.groups.tolist()))
+    assert queries == sorted(qrels)
+    for query, value in zip(queries, outcome("", sn.ndcg_samples, **found), strict=True):
         truth = {key: max(grade, 0) for key, grade in qrels[query].items()}
         with np.errstate(over="ignore"):
-            ranked = sorted(
-                ((np.float32(float(score)), doc) for doc, score in run.get(query, {}).items()),
-                reverse=True,
-            )
-        dcg = fsum(truth.get(doc, 0) * log_discount(r) for r, (_, doc) in enumerate(ranked, 1))
-        ideal = exact_ideal(list(truth.values()))
-        same(value, dcg / ideal if ideal else 0)
+            scores = [(np.float32(float(v)), key) for key, v in run.get(query, {}).items()]
+        listed = [truth.get(key, 0) for _, key in sorted(scores, reverse=True)]
+        same(value, np.nan_to_num(ndcg_of_list(listed, truth.values())))
 
 
 @fuzz
@@ -464,47 +409,39 @@ def test_from_trec(qrels, run):
 def test_from_trec_of_anything(data):
     plain = [each for each in ANYTHING if not isinstance(each, list | tuple | dict | np.longdouble)]
     junk = st.sampled_from(plain)
-    inner = st.one_of(st.dictionaries(st.one_of(TEXT, ID), junk, max_size=3), junk)
-    qrels, run = (
-        data.draw(
-            st.one_of(st.dictionaries(TEXT, inner, max_size=3), st.lists(junk, max_size=2), junk)
-        )
-        for _ in range(2)
-    )
+    inner = st.dictionaries(TEXT | ID, junk, max_size=3) | junk
+    either = st.dictionaries(TEXT, inner, max_size=3) | st.lists(junk, max_size=2) | junk
     with suppress(OSError):  # text is the path of a file
-        outcome(lambda: from_trec(qrels, run), "qrels", "run", "query", "recommended", "relevant")
+        names = "qrels run query recommended relevant"
+        outcome(names, sn.from_trec, data.draw(either), data.draw(either))
 
 
-LEVELS = [0.95, 0.5, 1e-9, 0, 1, -1, nan, None, "0.95", True, 10**400]
 RESAMPLES = [9, 50, 0, -1, 2.5, None, "9", True, nan]
-STATES = [None, 0, np.random.RandomState(0), -1, "0", 1.5, nan, [], [1, 2], object()]
+INTERVAL = {
+    "confidence_level": [0.95, 0.5, 1e-9, 0, 1, -1, nan, None, "0.95", True, 10**400],
+    "n_resamples": RESAMPLES,
+    "random_state": [None, 0, np.random.RandomState(0), -1, "0", 1.5, nan, [], [1, 2], object()],
+    "method": ["BCa", "percentile", "t", "bca", None],
+}
 
 
 @fuzz
-@given(tables(grades=[0.0, 1.0, 2.0], unjudged=False, n_most=6), st.data())
+@given(tables(grades=[0.0, 1.0, 2.0], unjudged=False), st.data())
 def test_ndcg_interval(table, data):
     y, s, g, options = table
-    arguments = {}
-    for name, values in [
-        ("confidence_level", LEVELS), ("n_resamples", RESAMPLES), ("random_state", STATES),
-        ("method", ["BCa", "percentile", "t", "bca", None]),
-        ("sample_weight", [None, [1, 2, 3, 1, 2, 3][: len(g)], [1], [0] * len(g)]),
-    ]:  # fmt: skip
-        i = data.draw(st.integers(0, 2 * len(values)))
-        arguments[name] = values[i if i < len(values) else 0]
-    found = outcome(
-        lambda: ndcg_interval(y, s, groups=g, **options, **arguments),
-        *arguments, "queries", "y_true",
-    )  # fmt: skip
+    weights = [None, [1, 2, 3, 1, 2, 3][: len(g)], [1], [0] * len(g)]
+    arguments = {
+        name: data.draw(st.sampled_from(values + values[:1] * len(values)))
+        for name, values in (INTERVAL | {"sample_weight": weights}).items()
+    }
+    names = " ".join([*arguments, "queries y_true"])
+    found = outcome(names, inference.ndcg_interval, y, s, groups=g, **options, **arguments)
     if found is not None:
         low, high = found.confidence_interval
         assert 0 <= low <= high <= 1
         assert found.n_queries + found.n_left_out == len(set(g))
-        weight = arguments["sample_weight"]
-        same(
-            found.ndcg,
-            outcome(lambda: ndcg_score(y, s, groups=g, **options, sample_weight=weight)),
-        )
+        options["sample_weight"] = arguments["sample_weight"]
+        same(found.ndcg, outcome("", sn.ndcg_score, y, s, groups=g, **options))
 
 
 @fuzz
@@ -512,20 +449,16 @@ def test_ndcg_interval(table, data):
 def test_compare_rankers(table, data):
     y, _, g, options = table
     others = st.lists(st.sampled_from(SCORES), min_size=len(g), max_size=len(g))
-    names = data.draw(
-        st.lists(st.sampled_from(["a", "b", 1, None, (1,), nan]), max_size=3, unique=True)
-    )
-    scores = {name: data.draw(others) for name in names}
-    baseline = data.draw(st.sampled_from([None, None, "a", "z", 1]))
-    test = data.draw(st.sampled_from(["permutation", "t", "T", None]))
-    n_resamples = data.draw(st.sampled_from([9, *RESAMPLES]))
-    found = outcome(
-        lambda: compare_rankers(
-            y, scores, groups=g, **options, baseline=baseline, test=test, n_resamples=n_resamples,
-            random_state=0, undefined="omit",
-        ),
-        "y_scores", "baseline", "test", "n_resamples", "queries",
-    )  # fmt: skip
+    keys = st.sampled_from(["a", "b", 1, None, (1,), nan])
+    scores = {key: data.draw(others) for key in data.draw(st.lists(keys, max_size=3, unique=True))}
+    arguments = {
+        "baseline": data.draw(st.sampled_from([None, None, "a", "z", 1])),
+        "test": data.draw(st.sampled_from(["permutation", "t", "T", None])),
+        "n_resamples": data.draw(st.sampled_from([9, *RESAMPLES])),
+        "random_state": 0, "undefined": "omit",
+    }  # fmt: skip
+    names = "y_scores baseline test n_resamples queries"
+    found = outcome(names, inference.compare_rankers, y, scores, groups=g, **options, **arguments)
     if found is None:
         return
     assert ((found.pvalue >= 0) & (found.pvalue <= 1)).all()
@@ -537,64 +470,34 @@ def test_compare_rankers(table, data):
         np.testing.assert_allclose(difference, fsum(each) / len(each), atol=1e-11)
 
 
+ENGINES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "lazy": pl.LazyFrame}
+
+
 @fuzz
 @given(
-    tables(grades=[*GRADES, 0.5, 1e-300, 1e12]),
-    st.sampled_from(["pandas", "polars", "lazy"]),
-    st.data(),
-)
-def test_tables(table, engine, data):
+    tables(grades=[*GRADES, 0.5, 1e-300, 1e12]), st.sampled_from(list(ENGINES)),
+    st.sampled_from([None, None, *SCORES, nan, INF]),
+)  # fmt: skip
+def test_tables(table, engine, broken):
     y, s, g, options = table
-    broken = data.draw(st.sampled_from([None, None, *SCORES, nan, INF]))
-    scores = [*s[:-1], s[-1] if broken is None else broken]
-    make = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "lazy": pl.LazyFrame}[engine]
-    frame, names = (
-        make({"y": y, "s": scores, "q": g}),
-        {"y_true": "y", "y_score": "s", "groups": "q"},
-    )
-
-    def by_query():
-        found = frames.ndcg_by_query(frame, **names, **options, undefined=0.5)
-        return found.sort("q").collect() if engine == "lazy" else found
-
-    found = outcome(by_query, "y_true")
-    dcgs, ndcgs = oracle(y, [-INF if isnan(v) or v == INF else v for v in scores], g, **options)
-    invalid = isnan(scores[-1]) or scores[-1] == INF
-    for query, dcg, ndcg, own_dcg, own in zip(
-        sorted(set(g)), dcgs, ndcgs, found["dcg"].to_list(), found["ndcg"].to_list(), strict=True
-    ):
-        if invalid and query == g[-1]:
-            assert own is None or isnan(own)
+    s = [*s[:-1], s[-1] if broken is None else broken]
+    invalid = isnan(s[-1]) or s[-1] == INF
+    frame = ENGINES[engine]({"y": y, "s": s, "q": g})
+    options |= {"undefined": 0.5}
+    names = {"y_true": "y", "y_score": "s", "groups": "q"}
+    found = outcome("y_true", frames.ndcg_by_query, frame, **names, **options)
+    found = found.sort("q").collect() if engine == "lazy" else found
+    mean = outcome("y_true y_score score", frames.ndcg_score, frame, **names, **options)
+    options.pop("undefined")
+    dcgs, ndcgs = oracle(y, [*s[:-1], -INF if invalid else s[-1]], g, **options)
+    ndcgs = [0.5 if isnan(each) else each for each in ndcgs]
+    of_broken = sorted(set(g)).index(g[-1])
+    pairs = zip(found["dcg"].to_list(), found["ndcg"].to_list(), strict=True)
+    for i, (dcg, ndcg) in enumerate(pairs):
+        if invalid and i == of_broken:
+            assert ndcg is None or isnan(ndcg)
         else:
-            np.testing.assert_allclose(own_dcg, dcg, rtol=1e-12)
-            np.testing.assert_allclose(own, 0.5 if isnan(ndcg) else ndcg, rtol=1e-12)
-    mean = outcome(
-        lambda: frames.ndcg_score(frame, **names, **options, undefined=0.5),
-        "y_true", "y_score", "score",
-    )  # fmt: skip
+            same((dcg, ndcg), (dcgs[i], ndcgs[i]), 1e-12)
     assert (mean is None) == invalid
     if not invalid:
-        each = [0.5 if isnan(value) else value for value in ndcgs]
-        np.testing.assert_allclose(mean, fsum(each) / len(each), rtol=1e-12)
-
-
-@fuzz
-@given(tables(unjudged=False, grades=[*GRADES, 0.1, 1e12]), st.sampled_from(list(IDS)))
-def test_scorers_and_rankers(table, kind):
-    y, _, g, options = table
-    X = np.c_[np.arange(len(g)) % 3, g].astype(float)
-    ids = IDS[kind](g)
-    scorer = make_ndcg_scorer(group_by=lambda X: ids, **options, undefined=0.5)
-    model = Ridge().fit(X, y)
-    found = outcome(lambda: scorer(model, X, y))
-    score = model.predict(X)
-    ids_of_rows = ids if kind == "booleans" else g
-    values = oracle(y, score.tolist(), ids_of_rows, **options)[1]
-    same(found, fsum(0.5 if isnan(value) else value for value in values) / len(values))
-    together = make_ndcg_scorer(group_by=one_ranking, **options, undefined=0.5)
-    value = oracle(y, score.tolist(), [0] * len(g), **options)[1][0]
-    same(outcome(lambda: together(model, X, y)), 0.5 if isnan(value) else value)
-    ranker = GroupedRanker(Ridge()).fit(X, y, groups=ids)
-    unit = max(1, np.abs(score).max())  # fitted on rows in another order
-    np.testing.assert_allclose(ranker.predict(X) / unit, score / unit, rtol=0, atol=1e-9)
-    assert not isinf(outcome(lambda: ranker.score(X, y, groups=ids), "y"))
+        same(mean, fsum(ndcgs) / len(ndcgs), 1e-12)

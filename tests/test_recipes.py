@@ -1,17 +1,11 @@
 """The recipes of docs/whose_ndcg.md for other ideals and weights, compared with the libraries."""
 
-from importlib.util import find_spec
-
 import numpy as np
 import pytest
 from peers import PEERS
+from sklearn import metrics
 
 from sklearn_ndcg import from_lists, ndcg_samples, ndcg_score
-
-
-def needs(library):
-    missing = find_spec(library) is None
-    return pytest.mark.skipif(missing, reason=f"{library} is not installed")
 
 
 def rows(seed, binary=False):
@@ -46,9 +40,9 @@ def test_an_ideal_of_k_relevant_by_its_formula(k):
 
 
 @pytest.mark.slow
-@needs("rectools")
 @pytest.mark.parametrize("k", [1, 3, 50])
 def test_an_ideal_of_k_relevant_is_that_of_rectools(k):
+    pytest.importorskip("rectools")
     peer = next(peer for peer in PEERS if (peer.library, peer.call) == ("rectools", "NDCG"))
     for seed in range(5):
         y_true, y_score, groups = rows(seed, binary=True)
@@ -58,8 +52,6 @@ def test_an_ideal_of_k_relevant_is_that_of_rectools(k):
 
 
 def test_an_ideal_over_the_retrieved_is_what_scikit_learn_gives_for_them_alone():
-    from sklearn import metrics  # noqa: PLC0415
-
     lists = [["A", "B", "C"], ["D", "A"]]
     relevant = [{"B": 1, "X": 3}, {"A": 2, "D": 1, "G": 3}]
     y_true, y_score, groups = from_lists(relevant, lists)
@@ -82,32 +74,27 @@ def test_an_ideal_of_the_lists_length_is_that_of_the_tests_of_elasticsearch():
 
 
 @pytest.mark.slow
-@needs("mlflow")
+@pytest.mark.filterwarnings("ignore:``mlflow.metrics.ndcg_at_k`` is deprecated:FutureWarning")
 @pytest.mark.parametrize("k", [1, 3, 50])
 def test_an_ideal_of_the_lists_length_is_that_of_mlflow(k):
-    import pandas as pd  # noqa: PLC0415
-    from mlflow.metrics import ndcg_at_k  # noqa: PLC0415
-
+    pd, of_mlflow = pytest.importorskip("pandas"), pytest.importorskip("mlflow.metrics")
     rng = np.random.default_rng(0)
     items = np.array(list("ABCDEFGHIJ"))
     lists = [rng.permutation(items)[: rng.integers(1, 8)].tolist() for _ in range(30)]
     relevant = [rng.permutation(items)[: rng.integers(0, 8)].tolist() for _ in range(30)]
-    theirs = ndcg_at_k(k).eval_fn(pd.Series(lists), pd.Series(relevant)).scores
+    theirs = of_mlflow.ndcg_at_k(k).eval_fn(pd.Series(lists), pd.Series(relevant)).scores
     y_true, y_score, groups = from_lists(relevant, [each[:k] for each in lists])
     ours = ndcg_samples(y_true, y_score, groups=groups, k="retrieved", undefined=0.0)
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
 
 
 @pytest.mark.slow
-@needs("rax")
 @pytest.mark.parametrize("k", [None, 3])
 def test_weights_of_documents_multiply_the_gain_in_rax(k):
-    import jax.numpy as jnp  # noqa: PLC0415
-    import rax  # noqa: PLC0415
-
+    rax, jnp = pytest.importorskip("rax"), pytest.importorskip("jax.numpy")
     y_true, y_score, groups = rows(0)
     weight = np.random.default_rng(1).integers(1, 9, len(groups)) / 8
-    arrays = [jnp.asarray(each, jnp.float32) for each in (y_score, y_true, weight)]
-    theirs = rax.ndcg_metric(*arrays[:2], weights=arrays[2], segments=jnp.asarray(groups), topn=k)
+    score, grade, weights = (jnp.asarray(each, jnp.float32) for each in (y_score, y_true, weight))
+    options = {"weights": weights, "segments": jnp.asarray(groups), "topn": k}
     ours = ndcg_score(weight * (2.0**y_true - 1), y_score, groups=groups, k=k, undefined=0.0)
-    assert float(theirs) == pytest.approx(ours, abs=1e-6)
+    assert float(rax.ndcg_metric(score, grade, **options)) == pytest.approx(ours, abs=1e-6)

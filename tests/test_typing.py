@@ -48,14 +48,14 @@ text: str = ndcg_score(y, s, groups=q)  # Incompatible types in assignment
 """
 
 
+@pytest.mark.ci
 def test_mypy_finds_the_mistakes_of_a_user_and_no_others(tmp_path, monkeypatch):
     if Path(sklearn_ndcg.__file__).is_relative_to(ROOT):  # not installed, but the source
         monkeypatch.setenv("MYPYPATH", str(ROOT))
     monkeypatch.chdir(tmp_path)
     Path("user.py").write_text(CODE)
-    said, errors, _ = api.run(
-        ["--strict", "--python-executable", sys.executable, "--no-error-summary", "user.py"]
-    )
+    options = ["--strict", "--python-executable", sys.executable, "--no-error-summary"]
+    said, errors, _ = api.run([*options, "user.py"])
     assert not errors
     found = re.findall(r"^user\.py:(\d+): error: (.*)$", said, re.M)
     for number, line in enumerate(CODE.splitlines(), 1):

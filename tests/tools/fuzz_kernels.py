@@ -3,9 +3,7 @@
     nox -s fuzz                # an hour, under AddressSanitizer
     nox -s fuzz -- 600         # ten minutes
 
-The session builds the compiled kernels with clang, AddressSanitizer and the coverage that libFuzzer
-reads, which looks for inputs that reach new branches of the C code. It starts from those in
-tests/tools/corpus.zip.
+libFuzzer looks for inputs that reach new branches of the C code, from those in corpus.zip on.
 """
 
 import sys
@@ -59,10 +57,8 @@ def queries_of(provider):
         score[:: provider.ConsumeIntInRange(1, 9)] = -np.inf
     if gain.dtype != np.uint8:
         gain = gain / (np.abs(gain).max() or 1)
-    cutoffs = {
-        provider.ConsumeIntInRange(1, max(lengths))
-        for _ in range(provider.PickValueInList([1, 1, 2, 9]))
-    }
+    n_cutoffs = provider.PickValueInList([1, 1, 2, 9])
+    cutoffs = {provider.ConsumeIntInRange(1, max(lengths)) for _ in range(n_cutoffs)}
     cutoffs = np.sort(np.fromiter(cutoffs, dtype=np.intp))
     discount = provider.PickValueInList(DISCOUNTS)(np.arange(1, cutoffs[-1] + 1))
     table = provider.PickValueInList(TABLES)

@@ -30,42 +30,35 @@ def scikit_learn(y_true, y_score, groups, k, every=1):
 
 
 def lightgbm(y_true, y_score, groups, k, n_threads=1):
-    import lightgbm
-
+    lightgbm = import_module("lightgbm")
     params = {"objective": "none", "metric": "ndcg", "eval_at": [k or len(y_true)], "verbose": -1}
     params |= {"feature_pre_filter": False, "num_threads": n_threads}
-    rows = np.arange(len(y_true))[:, None]
     # without trees, predictions are the initial scores
-    data = lightgbm.Dataset(
-        rows, label=y_true, group=np.bincount(groups), init_score=y_score, params=params
-    )
+    rows = {"label": y_true, "group": np.bincount(groups), "init_score": y_score}
+    data = lightgbm.Dataset(np.arange(len(y_true))[:, None], params=params, **rows)
     booster = lightgbm.Booster(params, data)
     return lambda: booster.eval_train()[0][2]
 
 
 def xgboost(y_true, y_score, groups, k, exponential=True, minus="", n_threads=1):
-    import xgboost
-
+    xgboost = import_module("xgboost")
     data = xgboost.DMatrix(np.zeros((len(y_true), 1)), label=y_true, base_margin=y_score)
     data.set_group(np.bincount(groups))
-    metric = f"ndcg@{k or len(y_true)}{minus}"
-    params = {"objective": "rank:pairwise", "base_score": 0.0, "eval_metric": [metric]}
-    params["nthread"] = n_threads
-    booster = xgboost.Booster(params | {"ndcg_exp_gain": exponential}, [data])
+    params = {"objective": "rank:pairwise", "base_score": 0.0, "nthread": n_threads}
+    params |= {"eval_metric": [f"ndcg@{k or len(y_true)}{minus}"], "ndcg_exp_gain": exponential}
+    booster = xgboost.Booster(params, [data])
     return lambda: float(booster.eval(data).rsplit(":", 1)[1])
 
 
 def catboost(y_true, y_score, groups, k, options="", n_threads=1):
-    from catboost.utils import eval_metric
-
+    utils = import_module("catboost.utils")
     metric = f"NDCG:top={k or -1}{options}"
-    threads = {"thread_count": n_threads}
-    return lambda: eval_metric(y_true, y_score, metric, group_id=groups, **threads)[0]
+    data = {"group_id": groups, "thread_count": n_threads}
+    return lambda: utils.eval_metric(y_true, y_score, metric, **data)[0]
 
 
 def ranx(y_true, y_score, groups, k, metric="ndcg"):
-    import ranx
-
+    ranx = import_module("ranx")
     qrels = ranx.Qrels(nested(groups, y_true.astype(int).tolist()))
     run = ranx.Run(nested(groups, y_score.astype(float).tolist()))
     metric += f"@{k}" if k else ""
@@ -73,8 +66,7 @@ def ranx(y_true, y_score, groups, k, metric="ndcg"):
 
 
 def pytrec_eval(y_true, y_score, groups, k):
-    import pytrec_eval
-
+    pytrec_eval = import_module("pytrec_eval")
     measure = f"ndcg_cut.{k}" if k else "ndcg"
     evaluator = pytrec_eval.RelevanceEvaluator(nested(groups, y_true.tolist()), {measure})
     run = nested(groups, y_score.astype(float).tolist())
@@ -87,8 +79,7 @@ def pytrec_eval(y_true, y_score, groups, k):
 
 
 def ir_measures(y_true, y_score, groups, k):
-    import ir_measures
-
+    ir_measures = import_module("ir_measures")
     measure = ir_measures.nDCG @ k if k else ir_measures.nDCG
     qrels = nested(groups, y_true.tolist())
     run = nested(groups, y_score.astype(float).tolist())
@@ -101,18 +92,14 @@ def ir_measures(y_true, y_score, groups, k):
 
 
 def torchmetrics(y_true, y_score, groups, k, empty="neg"):
-    import torch
-    from torchmetrics.retrieval import RetrievalNormalizedDCG
-
-    metric = RetrievalNormalizedDCG(empty_target_action=empty, top_k=k)
+    torch, retrieval = map(import_module, ("torch", "torchmetrics.retrieval"))
+    metric = retrieval.RetrievalNormalizedDCG(empty_target_action=empty, top_k=k)
     score, relevance, indexes = map(torch.tensor, (y_score, y_true, groups))
     return lambda: float(metric(score, relevance, indexes=indexes))
 
 
 def rax(y_true, y_score, groups, k):
-    import jax.numpy as jnp
-    import rax
-
+    jnp, rax = map(import_module, ("jax.numpy", "rax"))
     score, relevance = (jnp.asarray(each, jnp.float32) for each in (y_score, y_true))
     segments = jnp.asarray(groups)
     return lambda: float(rax.ndcg_metric(score, relevance, segments=segments, topn=k))
@@ -120,36 +107,33 @@ def rax(y_true, y_score, groups, k):
 
 def rankereval(y_true, y_score, groups, k):
     np.NaN = np.nan  # noqa: NPY201  (rankereval 0.2.0 was written before NumPy 2)
-    from rankereval import NDCG, NumericLabels, Rankings
-
+    library = import_module("rankereval")
     queries = [groups == query for query in np.unique(groups)]
-    labels = [NumericLabels.from_matrix([y_true[rows]]) for rows in queries]
-    scores = [Rankings.from_scores([y_score[rows].copy()]) for rows in queries]
-    return lambda: np.nanmean([NDCG(k).score(y, s)[0] for y, s in zip(labels, scores, strict=True)])
+    labels = [library.NumericLabels.from_matrix([y_true[rows]]) for rows in queries]
+    scores = [library.Rankings.from_scores([y_score[rows].copy()]) for rows in queries]
+    metric, pairs = library.NDCG(k), list(zip(labels, scores, strict=True))
+    return lambda: np.nanmean([metric.score(y, s)[0] for y, s in pairs])
 
 
 def recommenders(y_true, y_score, groups, k):
-    from recommenders.evaluation.python_evaluation import ndcg_at_k
-
+    library = import_module("recommenders.evaluation.python_evaluation")
     truth, predicted = frames(y_true, y_score, groups, ("userID", "itemID", "rating", "prediction"))
-    return lambda: ndcg_at_k(truth, predicted, k=k or len(y_true), score_type="raw")
+    return lambda: library.ndcg_at_k(truth, predicted, k=k or len(y_true), score_type="raw")
 
 
 def rectools(y_true, y_score, groups, k, achievable=False):
-    from rectools.metrics import NDCG
-
     truth, predicted = frames(y_true, y_score, groups, ("user_id", "item_id", "weight", "rank"))
     order = predicted.sort_values("rank", ascending=False, kind="stable").groupby("user_id")
     predicted["rank"] = order.cumcount() + 1
-    metric = NDCG(k or len(y_true), divide_by_achievable=achievable)
+    metric = import_module("rectools.metrics").NDCG(
+        k or len(y_true), divide_by_achievable=achievable
+    )
     return lambda: metric.calc(predicted, truth[truth["weight"] > 0])
 
 
 def replay(y_true, y_score, groups, k):
-    from replay.metrics import NDCG
-
     truth, predicted = frames(y_true, y_score, groups, ("query_id", "item_id", "weight", "rating"))
-    metric = NDCG(k or len(y_true))
+    metric = import_module("replay.metrics").NDCG(k or len(y_true))
     return lambda: next(iter(metric(predicted, truth[truth["weight"] > 0]).values()))
 
 
@@ -163,42 +147,29 @@ def nested(groups, values):
 
 def frames(y_true, y_score, groups, names):
     """Rows as two data frames: users, items and their relevance; users, items and scores."""
-    import pandas as pd
-
+    pd = import_module("pandas")
     user, item, relevance, score = names
     keys = {user: groups, item: np.arange(len(groups))}
     return pd.DataFrame(keys | {relevance: y_true}), pd.DataFrame(keys | {score: y_score})
 
 
-def as_given(y_true, y_score, groups):
-    return y_true, y_score, groups
+def as_given(y_true, y_score, groups, relevance=None, score=None, step=1):
+    """The rows, in other types, or from the last to the first."""
+    y_true = y_true.astype(relevance or y_true.dtype)
+    return y_true[::step], y_score.astype(score or y_score.dtype)[::step], groups[::step]
 
 
-def in_single_precision(y_true, y_score, groups):
-    return y_true, y_score.astype(np.float32), groups
-
-
-def all_in_single_precision(y_true, y_score, groups):
-    return y_true.astype(np.float32), y_score.astype(np.float32), groups
-
-
-def labels_in_single_precision(y_true, y_score, groups):
-    return y_true.astype(np.float32), y_score, groups
-
-
-def last_first(y_true, y_score, groups):
-    """Documents by id, descending: their ids rise from row to row."""
-    return y_true[::-1], y_score[::-1], groups[::-1]
-
-
-def last_first_in_single_precision(y_true, y_score, groups):
-    return in_single_precision(*last_first(y_true, y_score, groups))
+in_single_precision = partial(as_given, score=np.float32)
+labels_in_single_precision = partial(as_given, relevance=np.float32)
+all_in_single_precision = partial(as_given, relevance=np.float32, score=np.float32)
+# documents by id, descending: their ids rise from row to row
+last_first = partial(as_given, step=-1)
+last_first_in_single_precision = partial(last_first, score=np.float32)
 
 
 def in_the_order_of_ranx(y_true, y_score, groups):
     """ranx's own order of each query as scores, as it shuffles ties of more than 15 documents."""
-    import ranx
-
+    ranx = import_module("ranx")
     run = ranx.Run(nested(groups, y_score.astype(float).tolist()))
     ranked = [int(document[1:]) for query in run.to_dict().values() for document in query]
     place = np.empty(len(ranked))
@@ -220,9 +191,9 @@ class Peer(NamedTuple):
 
     @property
     def installed(self):
-        if not self.since or find_spec(self.library) is None:
-            return find_spec(self.library) is not None
-        version = import_module(self.library).__version__.split(".")
+        if find_spec(self.library) is None:
+            return False
+        version = import_module(self.library).__version__.split(".") if self.since else ()
         return tuple(map(int, version[:2])) >= self.since
 
     def value(self, y_true, y_score, groups, k=None):
@@ -230,11 +201,7 @@ class Peer(NamedTuple):
         return self.compute(y_true, y_score, groups, k)()
 
 
-def single(library, call, compute, convention):
-    """Return a peer that computes in float32."""
-    return Peer(library, call, compute, convention, all_in_single_precision, True, 1e-6)
-
-
+single = {"rows": all_in_single_precision, "takes_fractions": True, "tolerance": 1e-6}
 xgboost_minus = partial(xgboost, minus="-")
 xgboost_linear = partial(xgboost, exponential=False)
 catboost_exp = partial(catboost, options=";type=Exp")
@@ -257,9 +224,9 @@ PEERS = [
     Peer("ir_measures", "nDCG", ir_measures, "trec_eval", last_first_in_single_precision),
     Peer("ranx", "ndcg", ranx, "ranx", in_the_order_of_ranx),
     Peer("ranx", "ndcg_burges", ranx_burges, "ranx-burges", in_the_order_of_ranx),
-    single("torchmetrics", "RetrievalNormalizedDCG", torchmetrics, "torchmetrics"),
-    single("torchmetrics", "RetrievalNormalizedDCG(empty_target_action='skip')", torchmetrics_skip, "torchmetrics-skip"),
-    single("rax", "ndcg_metric", rax, "rax"),
+    Peer("torchmetrics", "RetrievalNormalizedDCG", torchmetrics, "torchmetrics", **single),
+    Peer("torchmetrics", "RetrievalNormalizedDCG(empty_target_action='skip')", torchmetrics_skip, "torchmetrics-skip", **single),
+    Peer("rax", "ndcg_metric", rax, "rax", **single),
     Peer("rankereval", "NDCG", rankereval),
     Peer("recommenders", "ndcg_at_k(score_type='raw')", recommenders),
     Peer("rectools", "NDCG", rectools),

@@ -29,21 +29,11 @@ K = 3
 _CALLS = 20  # by which a library that breaks ties at random shows it
 
 installed = [peer for peer in PEERS if peer.installed]
-
 # What a library may do, in the words of ndcg_score, the usual first.
-GAINS = {
-    "linear": "linear",
-    "exponential": "exponential",
-    "binary": lambda y: (y > 0).astype(float),
-}
-DISCOUNTS = {"log": "log", "reciprocal": "reciprocal"}
-TIES = {
-    "average": ("average", as_given),
-    "stable": ("stable", as_given),
-    "worst": ("worst", as_given),
-    "best": ("best", as_given),
-    "by id, descending": ("stable", last_first),
-}
+GAINS = {"linear": "linear", "exponential": "exponential", "binary": lambda y: (y > 0) * 1.0}
+DISCOUNTS = ["log", "reciprocal"]
+TIES = {rule: (rule, as_given) for rule in ("average", "stable", "worst", "best")}
+TIES["by id, descending"] = ("stable", last_first)
 UNDEFINED = {"0": 0.0, "1": 1.0, "left out": "omit"}
 PRECISIONS = {"float64": as_given, "float32": in_single_precision}
 
@@ -68,28 +58,20 @@ def rows(*queries):
 
 
 def mean(peer, *data, k=None):
-    """The number that the library prints."""
-    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+    """The number that the library prints, or None where it refuses to."""
+    with (
+        contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(),
+        contextlib.suppress(ValueError, ZeroDivisionError, KeyError),
+    ):  # fmt: skip
         warnings.simplefilter("ignore")
         return float(np.mean(peer.value(*data, k=k)))
-
-
-def mean_or_error(peer, *data, k=None):
-    """The number that the library prints, or None where it refuses to."""
-    try:
-        return mean(peer, *data, k=k)
-    except (ValueError, ZeroDivisionError, KeyError):
-        return None
 
 
 def ours(data, gain, discount, ties, undefined, precision):
     rule, order = TIES[ties]
     y_true, y_score, groups = PRECISIONS[precision](*order(*data))
-    values = ndcg_samples(
-        y_true, y_score, groups=groups, gain=GAINS[gain], discount=DISCOUNTS[discount], ties=rule,
-        undefined=UNDEFINED[undefined],
-    )  # fmt: skip
-    return np.nanmean(values)
+    options = {"gain": GAINS[gain], "undefined": UNDEFINED[undefined], "ties": rule}
+    return np.nanmean(ndcg_samples(y_true, y_score, groups=groups, discount=discount, **options))
 
 
 @cache
@@ -102,7 +84,7 @@ def explanations():
 
 def explain(peer):
     """The choices that give all of a library's numbers, or a dash where none do."""
-    found = {name: mean_or_error(peer, *rows(FIRST, second)) for name, second in SECOND.items()}
+    found = {name: mean(peer, *rows(FIRST, second)) for name, second in SECOND.items()}
     refused = ["undefined"] * (found["undefined"] is None)
     ties = [name for name in SECOND if "ties" in name]
     for left_out in (refused, refused + ties):  # what is done with ties may have no name here
@@ -128,7 +110,7 @@ def shown(number):
 def row(peer):
     """The cells of a library's row, in the order of COLUMNS."""
     gain, _, *choices = explain(peer)  # the discount is told in the text
-    examples = {shown(mean_or_error(peer, GRADES, SCORES, QUERIES, k=K)) for _ in range(_CALLS)}
+    examples = {shown(mean(peer, GRADES, SCORES, QUERIES, k=K)) for _ in range(_CALLS)}
     example = examples.pop() if len(examples) == 1 else "varies"
     return [gain, *choices, example]
 
@@ -139,11 +121,8 @@ def label(peer):
 
 def found_rows(page):
     """The cells of each library's row on a page, by its label."""
-    cells = [
-        [cell.strip() for cell in line.strip("|").split(" | ")]
-        for line in page.splitlines()
-        if line.startswith("| ")
-    ]
+    lines = [line for line in page.splitlines() if line.startswith("| ")]
+    cells = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
     width = len(COLUMNS)
     return {each[-width - 1]: each[-width:] for each in cells if len(each) > width}
 
