@@ -46,8 +46,8 @@ def test_the_picture_shows_the_numbers(one_model):
         assert re.findall(r">(0\.\d\d)<", drawn) == list(described.values())
     caption = README.partition("</picture>")[2].partition("##")[0]
     assert re.findall(r"0\.\d\d", caption) == list(described.values())
-    # older versions of scikit-learn grow slightly other trees
-    shown = {name: pytest.approx(float(number), abs=0.01) for name, number in described.items()}
+    # older versions of scikit-learn grow slightly other trees, from other folds
+    shown = {name: pytest.approx(float(number), abs=0.02) for name, number in described.items()}
     assert one_model == shown
 
 
