@@ -8,10 +8,9 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import StackingRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import Ridge
 from sklearn.model_selection import (
     BaseCrossValidator,
     GridSearchCV,
@@ -111,23 +110,16 @@ def test_group_by_finds_the_queries_and_wins_over_groups(way, days):
     assert_same_splits(found, QuerySplitter(3).split(X, y, query))
 
 
-@pytest.mark.filterwarnings("ignore:.*L-BFGS-B solver:DeprecationWarning")  # scikit-learn 1.6
-def test_group_by_in_calibration_and_stacking(days):
+def test_group_by_in_stacking(days):
     X, y, _ = days
     splitter = QuerySplitter(2, group_by="day")
-    folds = list(splitter.split(X))
-
-    def calibrated(cv):
-        model = CalibratedClassifierCV(LogisticRegression(), cv=cv)
-        return model.fit(X, y > 0).predict_proba(X)
 
     def stacked(cv):
         models = [("ranker", GroupedRanker(Ridge(), group_by="day")), ("ridge", Ridge())]
         return StackingRegressor(models, cv=cv).fit(X, y).predict(X)
 
-    for predictions in (calibrated, stacked):
-        np.testing.assert_array_equal(predictions(splitter), predictions(folds))
-        assert not np.allclose(predictions(splitter), predictions(2))
+    np.testing.assert_array_equal(stacked(splitter), stacked(list(splitter.split(X))))
+    assert not np.allclose(stacked(splitter), stacked(2))
 
 
 def test_cv_has_parameters_of_its_own(days):
@@ -173,7 +165,8 @@ def test_shuffle_and_random_state_of_cv_are_seen_by_tools(days):
     with pytest.raises(ValueError, match="must yield consistent folds"):
         halving.fit(X, y)
     # stacking sets a random_state where there is none, so that its rankers see the same folds
-    StackingRegressor([("a", Ridge()), ("b", Ridge(2))], cv=changing).fit(X, y)
+    StackingRegressor([("a", Ridge())], cv=changing).fit(X, y)
+    assert changing.random_state is not None
 
 
 @pytest.mark.parametrize("cv", [4, np.int64(4), None])
@@ -241,15 +234,6 @@ def test_order_by_enums_of_polars():
     missing = X.with_columns(pl.Series("level", ["low", None, "mid"], dtype=levels.dtype))
     with pytest.raises(ValueError, match="1 missing value, at index 1"):
         next(splitter.split(missing))
-
-
-@pytest.mark.parametrize(("group_by", "order_by"), [("q", "when"), ("when", None)])
-def test_order_by_days_trains_on_earlier_queries(group_by, order_by):
-    X, first = hashed_days()
-    splitter = QuerySplitter(TimeSeriesSplit(4), group_by=group_by, order_by=order_by)
-    starts = X["q"].map(first) if order_by else X["when"]
-    for train, test in splitter.split(X):
-        assert starts[train].max() <= starts[test].min()
 
 
 def test_order_by_is_asked_for_where_time_series_have_ids_of_text():
@@ -433,6 +417,7 @@ CUTS = {
     "left out, not in train": ([(range(3), range(3, 5))], r"fold 0 cuts 1 \('b'\)"),
     "cut in training alone": ([(range(2), range(3, 6))], r"fold 0 cuts 1 \('a'\)"),
     "whole, on both sides": ([(range(6), range(3))], r"fold 0 cuts 1 \('a'\)"),
+    "three": ([(range(0, 9, 2), range(1, 9, 2))], r"fold 0 cuts 3 \('a', 'b', 'c'\)"),
     "a single row on both sides": ([(range(9), [8])], r"fold 0 cuts 1 \('d'\)"),
 }
 
@@ -442,16 +427,6 @@ def test_check_group_splits_names_the_queries_that_are_cut(name):
     cv, words = CUTS[name]
     with pytest.raises(ValueError, match=words):
         check_group_splits(cv, np.zeros((9, 1)), groups=[*"aaabbbccd"])
-
-
-def test_check_group_splits_counts_many_cut_queries(days):
-    X, y, query = days
-    splitter = ShuffleSplit(1, random_state=0, test_size=0.5)
-    [(train, test)] = splitter.split(X)
-    cut = sorted(set(query[train]) & set(query[test]))
-    words = rf"fold 0 cuts {len(cut)} \({', '.join(map(str, cut[:3]))}, \.\.\.\)"
-    with pytest.raises(ValueError, match=words):
-        check_group_splits(splitter, X, y, query)
 
 
 @pytest.mark.parametrize(
