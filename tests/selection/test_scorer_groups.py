@@ -1,7 +1,5 @@
 """Scorers: where the query ids come from (group_by, groups), and all_groups."""
 
-from copy import deepcopy
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -75,7 +73,6 @@ def test_groups_are_refused_with_a_matrix_y(data):
     X, y, query = data
     wide = np.c_[y, y]
     model = LinearRegression().fit(X, wide)
-    assert 0 < make_ndcg_scorer()(model, X, wide + 1) <= 1
     for scorer, groups in (
         (make_ndcg_scorer(), query),
         (make_ndcg_scorer(group_by=one_ranking), None),
@@ -150,34 +147,24 @@ def test_group_by_column_that_is_no_feature_is_not_warned_of(data):
         GroupedRanker(Ridge(), group_by="q"), GroupedRanker(FirstColumn(), group_by="q"),
     ):  # fmt: skip
         scorer(model.fit(table, y), table, y)
-    level = table.set_index("q")
-    found = scorer(Ridge().fit(level, y), level, y)
     plain = make_pipeline(StandardScaler(), Ridge()).fit(X, y)
     expected = ndcg_score(y, plain.predict(X), groups=query, k=3)
     assert scorer(dropping.fit(table, y), table, y) == pytest.approx(expected)
-    assert found == ndcg_score(y, Ridge().fit(X, y).predict(X), groups=query, k=3)
 
 
-# --- HistGradientBoosting, whose early stopping passes binned X, which test_tool_matrix.py sees refused
+# --- HistGradientBoosting; that binned X is refused is in test_tool_matrix.py
 
 
-@pytest.fixture
-def four_columns(data):
-    """The ids are column 3 of an array."""
-    X, y, query = data
-    return np.c_[X, query], y, query
-
-
-def test_group_by_one_ranking_stops_early(four_columns):
-    X, y, _ = four_columns
+def test_group_by_one_ranking_stops_early(data):
+    X, y, _ = data
     scorer = make_ndcg_scorer(group_by=one_ranking)
     model = HistGradientBoostingRegressor(early_stopping=True, scoring=scorer, max_iter=3)
     assert len(model.fit(X, y).validation_score_) == 4
 
 
-def test_group_by_reads_bytes_once_hist_gradient_boosting_is_fitted(four_columns):
-    X, y, query = four_columns
-    X = X.astype(np.uint8)
+def test_group_by_reads_bytes_once_hist_gradient_boosting_is_fitted(data):
+    X, y, query = data
+    X = np.c_[abs(X), query].astype(np.uint8)
     scorer = make_ndcg_scorer(group_by=3, undefined=0.0)
     model = HistGradientBoostingRegressor(early_stopping=False, scoring=scorer, max_iter=4)
     expected = ndcg_score(y, model.fit(X, y).predict(X), groups=query, undefined=0.0)
@@ -253,14 +240,13 @@ def test_all_groups_are_shown_in_short():
     assert shown in " ".join(repr(GridSearchCV(Ridge(), {}, scoring=scorer)).split())
 
 
-def test_all_groups_survive_copies_and_can_be_set(data):
+def test_all_groups_can_be_set(data):
     X, y, query = data
-    scorer = make_ndcg_scorer(all_groups=query)
-    later = make_ndcg_scorer().set_params(all_groups=query)
-    for copied in (clone(scorer), deepcopy(scorer), later, clone(later)):
-        assert 0 < copied(FirstColumn(), X, y, groups=query) < 1
+    scorer = make_ndcg_scorer().set_params(all_groups=query)
+    for each in (scorer, clone(scorer)):
+        assert 0 < each(FirstColumn(), X, y, groups=query) < 1
         with pytest.raises(ValueError, match="Scored queries are not complete"):
-            copied(FirstColumn(), X[:-1], y[:-1], groups=query[:-1])
+            each(FirstColumn(), X[:-1], y[:-1], groups=query[:-1])
     assert scorer.set_params(all_groups=None).all_groups is None
 
 

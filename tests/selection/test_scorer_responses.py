@@ -213,12 +213,7 @@ class Classifies(Predicts):
         return np.c_[1 - p, p]
 
 
-class Columns(Predicts):
-    def predict(self, X):
-        return np.asarray(X)[:, :1]
-
-
-@pytest.mark.parametrize("model", [Predicts(), Columns(), Classifies()])
+@pytest.mark.parametrize("model", [Predicts(), Classifies()])
 def test_estimators_without_tags(data, model):
     X, y, query = data
     expected = ndcg_score(y, X["a"], groups=query)

@@ -258,15 +258,6 @@ def test_sample_weight_reaches_a_scorer_in_a_dict_with_routing_off(by_level, k):
 # --- metrics in the place of scorers
 
 
-def test_make_scorer_takes_the_plain_function_if_groups_are_routed(data, routing):
-    X, y, query = data
-    scorer = make_scorer(ndcg_score, k=3).set_score_request(groups=True)
-    found = cross_val_score(
-        Ridge(), X, y, scoring=scorer, cv=GroupKFold(4), params={"groups": query}
-    )
-    np.testing.assert_allclose(found, scores_of_folds(Ridge(), data, k=3), rtol=1e-14)
-
-
 @pytest.mark.parametrize("metric", [ndcg_score, dcg_score])
 def test_a_metric_without_ids_leads_to_the_scorer(data, metric):
     X, y, _ = data
