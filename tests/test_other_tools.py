@@ -1,4 +1,4 @@
-"""The tables of docs/other_tools.md, row by row: each tool is run, and compared with a loop.
+"""The first table of docs/other_tools.md, row by row: each tool is run, and compared with a loop.
 
 Rows of tools that are not installed are left out here; ``nox -s tools`` runs them all.
 """
@@ -19,11 +19,11 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from tool_harness import ALPHAS, DOCS, WAYS, K, by_hand, case, folds_by_hand, means_by_hand, rows_of
 
-from sklearn_ndcg import GroupedRanker, QuerySplitter, make_ndcg_scorer, ndcg_score
+from sklearn_ndcg import GroupedRanker, make_ndcg_scorer
 
 
 def same(got, hand):
@@ -170,123 +170,6 @@ def skrub_vectorizer(c):
     return mean_of_folds(c, model, c.scorer), hand.mean()
 
 
-# ---- tools that take something else: what they give, and what is right
-
-
-def flaml_fit(c, **settings):
-    """Scores in the metric, the same by hand, and whether the metric has got whole queries."""
-    from flaml import AutoML
-
-    got, hand, whole, sizes = [], [], [], np.bincount(c.query)
-
-    def loss(
-        X_val, y_val, model, labels, X_train, y_train, weight_val=None, weight_train=None,
-        config=None, groups_val=None, groups_train=None,
-    ):  # fmt: skip
-        query = np.asarray(X_val.get("query", groups_val), int)
-        score = model.predict(X_val)
-        got.append(ndcg_score(y_val, score, groups=query, k=K, undefined=0.0))
-        hand.append(by_hand(np.asarray(y_val), score, query))
-        whole.append((np.bincount(query)[query] == sizes[query]).all())
-        return 1 - got[-1], {}
-
-    AutoML().fit(
-        c.features if settings["task"] == "rank" else c.X.reset_index(), c.grades, metric=loss,
-        estimator_list=["lgbm"], max_iter=3, seed=0, n_jobs=1, retrain_full=False,
-        log_file_name="", verbose=0, **settings,
-    )  # fmt: skip
-    return got, hand, all(whole)
-
-
-def flaml_rank(c):
-    *scores, whole = flaml_fit(c, task="rank", groups=c.query)
-    assert whole
-    return scores
-
-
-def flaml_regression(c):
-    *scores, whole = flaml_fit(c, task="regression", split_type="group", groups=c.query)
-    assert whole
-    with quiet():
-        assert not flaml_fit(c, task="regression")[2]
-    return scores
-
-
-def flaml_classification(c):
-    from flaml import AutoML
-
-    model = AutoML()
-    model.fit(
-        c.features, c.grades, task="classification", estimator_list=["lgbm"], max_iter=2, seed=0,
-        log_file_name="", verbose=0,
-    )  # fmt: skip
-    score = model.predict_proba(c.features) @ model.classes_
-    got, right = c.scorer(model, c.features, c.y), by_hand(c.grades, score, c.query)
-    assert abs(right - by_hand(c.grades, model.predict(c.features), c.query)) > 0.01
-    return got, right
-
-
-def shap_values(c):
-    import shap
-
-    ranker = GroupedRanker(lightgbm_ranker(), group_by="query").fit(c.X, c.y)
-    found = shap.TreeExplainer(ranker.estimator_)(c.features)
-    right = ranker_by_hand(c, np.arange(len(c.y))).predict(c.features)
-    return found.base_values + found.values.sum(axis=1), right
-
-
-def onnx(c):
-    import onnxruntime
-    from skl2onnx import to_onnx
-
-    ranker, X = GroupedRanker(Ridge(), group_by="query").fit(c.X, c.y), c.X.to_numpy("float32")
-    session = onnxruntime.InferenceSession(to_onnx(ranker.estimator_, X).SerializeToString())
-    got = session.run(None, {"X": X})[0].ravel()
-    return by_hand(c.grades, got, c.query), by_hand(c.grades, ranker.predict(c.X), c.query)
-
-
-def mlflow_model(c):
-    from skops.io import dumps, get_untrusted_types
-
-    ranker = GroupedRanker(Ridge(), group_by="query").fit(c.X, c.y)
-    trusted = get_untrusted_types(data=dumps(ranker))
-    with mlflow_folder() as mlflow, mlflow.start_run():
-        model = mlflow.sklearn.log_model(ranker, name="ranker", skops_trusted_types=trusted)
-        again = mlflow.sklearn.load_model(model.model_uri)
-    return again.predict(c.X), Ridge().fit(c.X, c.grades).predict(c.X)
-
-
-def skorch_epochs(c):
-    import torch
-    from skorch import NeuralNetRegressor
-    from skorch.callbacks import EpochScoring
-    from skorch.dataset import ValidSplit
-
-    class Linear(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            torch.manual_seed(0)
-            self.weights = torch.nn.Linear(4, 1)
-
-        def forward(self, X):
-            return self.weights(X).squeeze(-1)
-
-    query, X = c.query, c.features.to_numpy("float32")
-    scorer = make_ndcg_scorer(k=K, group_by=lambda part: query[part.indices], undefined=0.0)
-    scores = {
-        name: EpochScoring(scorer, lower_is_better=False, name=name, on_train=name == "train")
-        for name in ("train", "valid")
-    }
-    net = NeuralNetRegressor(
-        Linear, max_epochs=1, verbose=0, lr=0.0, iterator_train__shuffle=True,
-        train_split=ValidSplit(QuerySplitter(KFold(4), group_by=lambda data: query)),
-        callbacks=[*scores.items()],
-    ).fit(X, c.grades.astype("float32"))  # fmt: skip
-    train, valid = (by_hand(c.grades[p], net.predict(X[p]), query[p]) for p in c.splits[0])
-    assert abs(net.history[-1, "train"] - train) > 0.01  # of rows in another order
-    return net.history[-1, "valid"], valid
-
-
 class Tool(NamedTuple):
     """A row of the page: the package as pip knows it, and the run. The page says what to write."""
 
@@ -306,15 +189,6 @@ SCORED = {
     "category_encoders `CountEncoder` before `GroupedRanker`": Tool("category_encoders", count_encoder),
     "skrub `TableVectorizer` inside `GroupedRanker`": Tool("skrub", skrub_vectorizer),
 }  # fmt: skip
-OTHERS = {
-    'FLAML, `task="rank"`': Tool("FLAML", flaml_rank),
-    'FLAML, `task="regression"`': Tool("FLAML", flaml_regression),
-    'FLAML, `task="classification"`': Tool("FLAML", flaml_classification),
-    "shap `TreeExplainer`": Tool("shap", shap_values),
-    "skl2onnx": Tool("skl2onnx", onnx),
-    "mlflow `log_model`": Tool("mlflow", mlflow_model),
-    "skorch `EpochScoring`": Tool("skorch", skorch_epochs),
-}
 
 
 # ---- the page
@@ -354,14 +228,14 @@ def outcome(row, way):
     return result, f"{got} for {hand}; {caught}"
 
 
-def installed(table):
-    for row, tool in table.items():
+def installed():
+    for row, tool in SCORED.items():
         with contextlib.suppress(PackageNotFoundError):
             version(tool.package)
             yield row
 
 
-@pytest.mark.parametrize("row", installed(SCORED))
+@pytest.mark.parametrize("row", installed())
 def test_a_scorer_is_right_where_the_page_says_so(row):
     found = {way: outcome(row, way) for way in WAYS}
     ways = {r: ", ".join(way for way in WAYS if found[way][0] == r) for r in ("yes", "wrong")}
@@ -369,59 +243,21 @@ def test_a_scorer_is_right_where_the_page_says_so(row):
     assert rows_of("other_tools.md")[row][1] == "; ".join(cells), found
 
 
-@pytest.mark.parametrize("row", installed(OTHERS))
-def test_the_line_of_the_page_gives_what_is_right(row):
-    with quiet() as caught, case("index level", splitter=False) as c:
-        got, right = OTHERS[row].run(c)
-    assert not caught
-    assert same(got, right)
-
-
-def test_the_page_has_the_rows_whose_packages_a_session_installs():
-    rows, tools = rows_of("other_tools.md"), SCORED | OTHERS
-    assert [name for name in rows if name != "tool"] == list(tools)
+def test_the_first_table_has_the_rows_whose_packages_a_session_installs():
+    rows = [name for name, cells in rows_of("other_tools.md").items() if len(cells) == 3]
+    assert [name for name in rows if name != "tool"] == list(SCORED)
     sessions = (DOCS.parent / "noxfile.py").read_text()
-    for tool in tools.values():
+    for tool in SCORED.values():
         assert f'"{tool.package}' in sessions
 
 
-# ---- metrics inside LightGBM and XGBoost
+def test_a_ranker_is_logged_by_mlflow_and_loaded_again():
+    pytest.importorskip("mlflow")
+    from skops.io import dumps, get_untrusted_types
 
-
-@pytest.fixture
-def by_query():
-    """X, y and query; the rows of a query are together."""
-    with case("routed") as c:
-        rows = np.argsort(c.query, kind="stable")
-        return c.X.to_numpy()[rows], c.y[rows], c.query[rows]
-
-
-def test_xgbranker_weights_the_queries_of_a_metric_by_their_sizes(by_query):
-    xgboost = pytest.importorskip("xgboost")
-    X, y, query = by_query
-
-    def metric(y_true, y_score):
-        return by_hand(y_true, y_score, np.zeros(len(y_true)))
-
-    ranker = xgboost.XGBRanker(n_estimators=3, n_jobs=1, eval_metric=metric)
-    ranker.fit(X, y, qid=query, eval_set=[(X, y)], eval_qid=[query], verbose=False)
-    score, sizes = ranker.predict(X), np.bincount(query)
-    values = [metric(y[query == each], score[query == each]) for each in np.unique(query)]
-    found = ranker.evals_result()["validation_0"]["metric"][-1]
-    assert found == pytest.approx(np.average(values, weights=sizes), abs=1e-6)
-    assert abs(found - np.mean(values)) > 0.001
-
-
-def test_a_feval_of_lightgbm_finds_the_sizes_of_the_queries(by_query):
-    lightgbm = pytest.importorskip("lightgbm")
-    X, y, query = by_query
-
-    def feval(y_score, data):
-        ids = np.repeat(np.arange(len(data.get_group())), data.get_group())
-        return "ndcg", by_hand(data.get_label(), y_score, ids), True
-
-    data = lightgbm.Dataset(X, y, group=np.bincount(query))
-    params = {"objective": "lambdarank", "metric": "None", "num_threads": 1, "verbose": -1}
-    booster = lightgbm.train(params, data, 3, valid_sets=[data], feval=feval)
-    expected = by_hand(y, booster.predict(X), query)
-    assert booster.best_score["training"]["ndcg"] == pytest.approx(expected, abs=1e-9)
+    with case("index level") as c, quiet(), mlflow_folder() as mlflow, mlflow.start_run():
+        ranker = GroupedRanker(Ridge(), group_by="query").fit(c.X, c.y)
+        trusted = get_untrusted_types(data=dumps(ranker))
+        model = mlflow.sklearn.log_model(ranker, name="ranker", skops_trusted_types=trusted)
+        again = mlflow.sklearn.load_model(model.model_uri)
+        assert same(again.predict(c.X), Ridge().fit(c.X, c.grades).predict(c.X))

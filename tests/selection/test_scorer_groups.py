@@ -1,8 +1,5 @@
 """Scorers: where the query ids come from (group_by, groups), and all_groups."""
 
-import pickle
-from copy import deepcopy
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -12,16 +9,9 @@ from helpers import FirstColumn
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor, make_column_transformer
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
-from sklearn.model_selection import (
-    GridSearchCV,
-    GroupKFold,
-    HalvingGridSearchCV,
-    KFold,
-    cross_val_score,
-)
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -36,71 +26,53 @@ from sklearn_ndcg import (
 
 # --- group_by and groups
 
-WAYS = {  # X with its ids in column 3 or in `query`, and the group_by that finds them
-    "pandas": lambda X, query: (X, "q"),
+WAYS = {  # X and the group_by that finds its ids; more containers in tests/rows/test_columns.py
     "level": lambda X, query: (X.set_index("q"), "q"),
-    "Series": lambda X, query: (X.set_index("q")["a"], "q"),
     "polars": lambda X, query: (pl.DataFrame(X.to_dict("list")), "q"),
-    "array": lambda X, query: (X.to_numpy(), 3),
-    "lists": lambda X, query: (X.to_numpy().tolist(), 3),
     "sparse": lambda X, query: (sparse.coo_matrix(X.to_numpy()), np.int64(3)),
-    "callable": lambda X, query: (X.to_numpy(), lambda X: query),
+    "callable": lambda X, query: (X.to_numpy().tolist(), lambda X: query),
 }
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_group_by_finds_the_ids(data, way):
+def test_group_by_finds_the_ids_and_wins_over_groups(data, way):
     X, y, query = data
     table, group_by = WAYS[way](X.assign(q=query), query)
-    found = make_ndcg_scorer(k=3, group_by=group_by)(FirstColumn(), table, y)
-    assert found == ndcg_score(y, X["a"], groups=query, k=3)
-
-
-def test_group_by_wins_over_groups(data):
-    X, y, query = data
-    scorer = make_ndcg_scorer(group_by=lambda X: query)
-    expected = ndcg_score(y, X["a"], groups=query)
-    for groups in (np.arange(len(y)) % 2, pd.Series(query, index=X.index[::-1])):
-        assert scorer(FirstColumn(), X, y, groups=groups) == expected
+    scorer, expected = (
+        make_ndcg_scorer(k=3, group_by=group_by),
+        ndcg_score(y, X["a"], groups=query, k=3),
+    )
+    for groups in (None, np.arange(len(y)) % 2, pd.Series(query, index=X.index[::-1])):
+        assert scorer(FirstColumn(), table, y, groups=groups) == expected
 
 
 def test_group_by_one_ranking(data):
     X, y, _ = data
     scorer = make_ndcg_scorer(group_by=one_ranking)
-    for table in (X, X.to_numpy(), X.to_numpy().tolist(), sparse.csr_array(X)):
+    for table in (X, X.to_numpy().tolist(), sparse.csr_array(X)):
         assert scorer(FirstColumn(), table, y) == pytest.approx(ndcg_score([y], [X["a"]]), 1e-15)
 
 
-LOST = {  # further cases in tests/rows/test_columns.py
-    "no groups": (None, lambda X: X, "no groups.*enable_metadata_routing.*group_by=one_ranking"),
-    "no such name": ("q", lambda X: X, r"group_by='q' names none of the columns \['a', 'b', 'c'\]"),
-    "index": ("b", lambda X: X[["a"]].rename_axis("i"), r"\['a'\] and index levels \['i'\] of X"),
-    "column twice": ("a", lambda X: X[["a", "a", "b"]], "group_by='a' names 2 of the columns"),
-    "array": ("a", np.asarray, r"ndarray.*RFECV.*enable_metadata_routing=True"),
-    "column too far": (3, np.asarray, r"group_by=3 is not a column of X.*\(105, 3\)"),
-    "1-D": (0, lambda X: X["a"].to_numpy(), r"group_by=0 is not a column of X.*\(105,\)"),
-    "number for a frame": (0, lambda X: X, "group_by=0 names none"),
-    "bool": (True, np.asarray, "group_by=True is a name"),
-    "callable, nothing": (lambda X: None, np.asarray, "group_by=.*returned None"),
-    "fractions": ("a", lambda X: X, "group_by='a' finds numbers with fractions"),
-    "missing ids": ("b", lambda X: X.assign(b=np.nan), "groups has 105 missing ids"),
-    "too few": (lambda X: [1, 2], np.asarray, "groups must have one id.*105 rows.*got 2"),
+LOST = {  # further cases in tests/rows/test_columns.py and test_ids.py
+    "no groups": (None, "no groups.*enable_metadata_routing.*group_by=one_ranking"),
+    "no such name": ("q", r"group_by='q' names none of the columns \['a', 'b', 'c'\]"),
+    "missing ids": (lambda X: X["b"] * np.nan, "groups has 105 missing ids"),
+    "too few": (lambda X: [1, 2], "groups must have one id.*105 rows.*got 2"),
 }
 
 
 @pytest.mark.parametrize("name", LOST)
 def test_group_by_that_finds_no_ids_is_refused(data, name):
     X, y, _ = data
-    group_by, convert, words = LOST[name]
-    with pytest.raises(ValueError, match=f"(?s){words}"):
-        make_ndcg_scorer(group_by=group_by)(FirstColumn(), convert(X), y)
+    group_by, words = LOST[name]
+    with pytest.raises(ValueError, match=words):
+        make_ndcg_scorer(group_by=group_by)(FirstColumn(), X, y)
 
 
 def test_groups_are_refused_with_a_matrix_y(data):
     X, y, query = data
     wide = np.c_[y, y]
     model = LinearRegression().fit(X, wide)
-    assert 0 < make_ndcg_scorer()(model, X, wide + 1) <= 1
     for scorer, groups in (
         (make_ndcg_scorer(), query),
         (make_ndcg_scorer(group_by=one_ranking), None),
@@ -120,20 +92,16 @@ def test_y_of_one_column_is_scored_as_its_values(by_level):
             assert scorer(model, X, column) == expected
 
 
-@pytest.mark.filterwarnings("ignore:NDCG is undefined")
 def test_group_by_level_of_y_serves_where_a_step_makes_an_array_of_x(by_level):
     X, labels, query = by_level
     y = pd.Series(labels, index=X.index)
-    last = make_pipeline(StandardScaler(), GroupedRanker(Ridge(), group_by="q", k=3))
+    last = make_pipeline(StandardScaler(), GroupedRanker(Ridge(), group_by="q", k=3)).fit(X, y)
+    score = make_pipeline(StandardScaler(), Ridge()).fit(X, labels).predict(X)
+    expected = ndcg_score(labels, score, groups=query, k=3)
+    assert last.score(X, y) == pytest.approx(expected, rel=1e-13)
+    found = make_ndcg_scorer(k=3, group_by="q")(FirstColumn(), X.to_numpy(), y)
+    assert found == ndcg_score(labels, X["a"], groups=query, k=3)
     cv = QuerySplitter(KFold(3), group_by="q")
-    expected = []
-    for train, test in cv.split(X):
-        model = make_pipeline(StandardScaler(), Ridge()).fit(X.iloc[train], labels[train])
-        score = model.predict(X.iloc[test])
-        expected.append(ndcg_score(labels[test], score, groups=query[test], k=3))
-    for scoring in (make_ndcg_scorer(k=3, group_by="q"), None):
-        found = cross_val_score(last, X, y, scoring=scoring, cv=cv, error_score="raise")
-        np.testing.assert_allclose(found, expected, rtol=1e-13)
     for (_, test), (_, other) in zip(cv.split(X), cv.split(X.to_numpy(), y), strict=True):
         np.testing.assert_array_equal(test, other)
     with pytest.raises(ValueError, match="group_by='q' is a name, but X arrived as ndarray"):
@@ -179,44 +147,24 @@ def test_group_by_column_that_is_no_feature_is_not_warned_of(data):
         GroupedRanker(Ridge(), group_by="q"), GroupedRanker(FirstColumn(), group_by="q"),
     ):  # fmt: skip
         scorer(model.fit(table, y), table, y)
-    level = table.set_index("q")
-    found = scorer(Ridge().fit(level, y), level, y)
     plain = make_pipeline(StandardScaler(), Ridge()).fit(X, y)
     expected = ndcg_score(y, plain.predict(X), groups=query, k=3)
     assert scorer(dropping.fit(table, y), table, y) == pytest.approx(expected)
-    assert found == ndcg_score(y, Ridge().fit(X, y).predict(X), groups=query, k=3)
 
 
-# --- HistGradientBoosting, whose early stopping passes binned X to the scorer
+# --- HistGradientBoosting; that binned X is refused is in test_tool_matrix.py
 
 
-@pytest.fixture
-def four_columns(data):
-    """The ids are column 3 of an array."""
-    X, y, query = data
-    return np.c_[X, query], y, query
-
-
-@pytest.mark.parametrize("model", [HistGradientBoostingRegressor, HistGradientBoostingClassifier])
-@pytest.mark.parametrize("group_by", [3, lambda X: X[:, -1]])
-def test_group_by_is_refused_on_the_bins_of_early_stopping(four_columns, model, group_by):
-    X, y, _ = four_columns
-    scorer = make_ndcg_scorer(group_by=group_by, undefined=0.0)
-    stopping = model(early_stopping=True, scoring=scorer, max_iter=3)
-    with pytest.raises(ValueError, match=f"{model.__name__} gives.*binned.*scoring='loss'"):
-        stopping.fit(X, y)
-
-
-def test_group_by_one_ranking_stops_early(four_columns):
-    X, y, _ = four_columns
+def test_group_by_one_ranking_stops_early(data):
+    X, y, _ = data
     scorer = make_ndcg_scorer(group_by=one_ranking)
     model = HistGradientBoostingRegressor(early_stopping=True, scoring=scorer, max_iter=3)
     assert len(model.fit(X, y).validation_score_) == 4
 
 
-def test_group_by_reads_bytes_once_hist_gradient_boosting_is_fitted(four_columns):
-    X, y, query = four_columns
-    X = X.astype(np.uint8)
+def test_group_by_reads_bytes_once_hist_gradient_boosting_is_fitted(data):
+    X, y, query = data
+    X = np.c_[abs(X), query].astype(np.uint8)
     scorer = make_ndcg_scorer(group_by=3, undefined=0.0)
     model = HistGradientBoostingRegressor(early_stopping=False, scoring=scorer, max_iter=4)
     expected = ndcg_score(y, model.fit(X, y).predict(X), groups=query, undefined=0.0)
@@ -228,15 +176,10 @@ def test_group_by_reads_bytes_once_hist_gradient_boosting_is_fitted(four_columns
 
 # --- all_groups: folds that have only part of a query
 
-CONTAINERS = {
+CONTAINERS = {  # more in tests/rows/test_ids.py
     "array": lambda q: q,
-    "Index": pd.Index,
     "list of text": lambda q: q.tolist(),
     "Series of text": lambda q: pd.Series(q, index=np.arange(len(q))[::-1]),
-    "Categorical of text": pd.Categorical,
-    "pyarrow": pa.array,
-    "polars, text": pl.Series,
-    "pyarrow, text": pa.array,
     "one column, text": lambda q: pa.table({"q": q}),
 }
 
@@ -269,34 +212,6 @@ def test_all_groups_refuse_parts_of_queries_and_unknown_ids(container, data):
             scorer(FirstColumn(), X, y, groups=others)
 
 
-@pytest.mark.filterwarnings("ignore:.*have a single document")  # of cut queries
-@pytest.mark.parametrize(
-    "cv", [KFold(4), KFold(4, shuffle=True, random_state=0), "halving", "routed"]
-)
-def test_all_groups_refuse_splits_of_rows(by_level, request, cv):
-    X, y, query = by_level
-    scorer = make_ndcg_scorer(group_by="q", all_groups=X.index)
-    options = {"cv": cv, "error_score": "raise"}
-    search = GridSearchCV(Ridge(), {"alpha": [1]}, scoring=scorer, **options)
-    metadata = {}
-    if cv == "halving":
-        options["cv"] = QuerySplitter(2, group_by="q")
-        search = HalvingGridSearchCV(
-            Ridge(),
-            {"alpha": [1, 2, 3]},
-            scoring=scorer,
-            min_resources=30,
-            random_state=0,
-            **options,
-        )
-    elif cv == "routed":
-        request.getfixturevalue("routing")
-        metadata = {"groups": query}
-        search.set_params(scoring=make_ndcg_scorer(all_groups=query), cv=KFold(4))
-    with pytest.raises(ValueError, match=r"Scored queries are not complete.*QuerySplitter"):
-        search.fit(X, y, **metadata)
-
-
 COMPOUND = {
     "table": lambda columns: columns,
     "array": lambda columns: columns.to_numpy(),
@@ -325,18 +240,13 @@ def test_all_groups_are_shown_in_short():
     assert shown in " ".join(repr(GridSearchCV(Ridge(), {}, scoring=scorer)).split())
 
 
-def test_all_groups_survive_copies(data):
+def test_all_groups_can_be_set(data):
     X, y, query = data
-    scorer, later = (
-        make_ndcg_scorer(all_groups=query),
-        make_ndcg_scorer().set_params(all_groups=query),
-    )
-    copies = clone(scorer), deepcopy(scorer), pickle.loads(pickle.dumps(scorer))  # noqa: S301
-    assert {repr(copied) for copied in copies} == {repr(scorer)}
-    for copied in (*copies, later, clone(later)):
-        assert 0 < copied(FirstColumn(), X, y, groups=query) < 1
+    scorer = make_ndcg_scorer().set_params(all_groups=query)
+    for each in (scorer, clone(scorer)):
+        assert 0 < each(FirstColumn(), X, y, groups=query) < 1
         with pytest.raises(ValueError, match="Scored queries are not complete"):
-            copied(FirstColumn(), X[:-1], y[:-1], groups=query[:-1])
+            each(FirstColumn(), X[:-1], y[:-1], groups=query[:-1])
     assert scorer.set_params(all_groups=None).all_groups is None
 
 

@@ -8,10 +8,10 @@ from unittest import mock
 import numpy as np
 import pytest
 import sklearn
-from helpers import FirstColumn
+from helpers import FirstColumn, graded_rows
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.linear_model import Ridge
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
 
@@ -39,6 +39,7 @@ SCORERS = [
     make_ndcg_scorer(k=[1, None], group_by="q", gain={0: 0, 1: 3, 2: 7, 3: 9}),
     make_dcg_scorer(k=5, group_by=one_ranking, discount=jarvelin_kekalainen(b=3)),
     make_ndcg_scorer(k="retrieved", response_method=["decision_function", "predict"]),
+    make_ndcg_scorer(all_groups=graded_rows()[2]),
     make_query_scorer(top_is_best, greater_is_better=False, undefined=0, grade=2),
 ]
 
@@ -122,11 +123,6 @@ def test_editors_are_told_the_options_of_each_metric():
         assert get_type_hints(make)["options"] == Unpack[options]
 
 
-def test_the_docstring_of_the_scorer_names_its_parameters_in_order():
-    validation = pytest.importorskip("numpydoc.validate")
-    assert not validation.validate("sklearn_ndcg.GroupedScorer")["errors"]
-
-
 # --- k and name
 
 
@@ -174,10 +170,9 @@ def test_name_spells_the_keys(name, data):
         assert make_ndcg_scorer(k=k, name=name).__name__ == key
 
 
-def test_name_of_a_single_cutoff_needs_no_place_for_it():
-    assert make_ndcg_scorer(k=5, name="quality").__name__ == "quality"
-    assert make_ndcg_scorer(name="quality_").__name__ == "quality_"
-    assert make_dcg_scorer().__name__ == "dcg"
+@pytest.mark.parametrize("name", ["quality", "quality_"])
+def test_name_of_a_single_cutoff_needs_no_place_for_it(name):
+    assert make_ndcg_scorer(k=5, name=name).__name__ == name
 
 
 def test_name_and_k_in_a_search(by_level):
@@ -187,8 +182,6 @@ def test_name_and_k_in_a_search(by_level):
     search.set_params(refit="dcg_at_1").fit(X, y, groups=query)
     assert search.best_score_ == search.cv_results_["mean_test_dcg_at_1"].max()
     assert "mean_test_dcg" in search.cv_results_
-    with pytest.raises(ValueError, match="refit"):  # scikit-learn's own
-        search.set_params(refit=True).fit(X, y, groups=query)
 
 
 # --- in scikit-learn's tools; more of them in test_tool_matrix.py
@@ -216,27 +209,16 @@ def test_groups_are_routed_to_fit_splitter_and_scorer(data, routing):
         search.score(X, y)
 
 
-@pytest.mark.filterwarnings("ignore:.*have a single document")  # of short sessions
-def test_groups_can_be_routed_under_an_alias(data, routing):
+def test_groups_under_an_alias_and_sample_weight_are_routed(data, routing):
     X, y, query = data
-    scorer = make_ndcg_scorer(k=3, undefined=0).set_score_request(groups="session")
-    users = np.arange(len(y)) // 6
+    scorer = make_ndcg_scorer(k=3).set_score_request(groups="session", sample_weight=True)
+    users, weight = query // 2, 1.0 + query
     found = cross_val_score(
-        Ridge(), X, y, scoring=scorer, cv=GroupKFold(4), params={"session": query, "groups": users}
-    )
-    expected = scores_of_folds(Ridge(), (X, y, users), groups=query, k=3, undefined=0)
-    np.testing.assert_allclose(found, expected, rtol=1e-14)
-
-
-def test_sample_weight_is_routed(data, routing):
-    X, y, query = data
-    found = cross_val_score(
-        Ridge().set_fit_request(sample_weight=False), X, y, cv=GroupKFold(4),
-        scoring=make_ndcg_scorer(k=3).set_score_request(sample_weight=True),
-        params={"groups": query, "sample_weight": 1.0 + query},
+        Ridge().set_fit_request(sample_weight=False), X, y, scoring=scorer, cv=GroupKFold(4),
+        params={"groups": users, "session": query, "sample_weight": weight},
     )  # fmt: skip
-    expected = scores_of_folds(Ridge(), data, k=3, sample_weight=1.0 + query)
-    np.testing.assert_allclose(found, expected)
+    expected = scores_of_folds(Ridge(), (X, y, users), groups=query, k=3, sample_weight=weight)
+    np.testing.assert_allclose(found, expected, rtol=1e-14)
 
 
 def test_score_requests_merge_and_are_not_shared(routing):
@@ -273,57 +255,14 @@ def test_sample_weight_reaches_a_scorer_in_a_dict_with_routing_off(by_level, k):
     assert search.cv_results_["split0_test_ours"][0] == pytest.approx(expected)
 
 
-@pytest.mark.ci
-@pytest.mark.parametrize("routed", [False, True])
-def test_two_workers(by_level, routed):
-    X, y, query = by_level
-    scorer = make_ndcg_scorer(k=3, group_by=None if routed else "q")
-    with sklearn.config_context(enable_metadata_routing=routed):
-        search = GridSearchCV(Ridge(), {"alpha": [1, 9]}, scoring=scorer, cv=GroupKFold(4))
-        serial, parallel = (
-            clone(search)
-            .set_params(n_jobs=n)
-            .fit(X, y, groups=query)
-            .cv_results_["mean_test_score"]
-            for n in (1, 2)
-        )
-    np.testing.assert_array_equal(parallel, serial)
-
-
 # --- metrics in the place of scorers
-
-
-def test_make_scorer_takes_the_plain_function_if_groups_are_routed(data, routing):
-    X, y, query = data
-    scorer = make_scorer(ndcg_score, k=3).set_score_request(groups=True)
-    found = cross_val_score(
-        Ridge(), X, y, scoring=scorer, cv=GroupKFold(4), params={"groups": query}
-    )
-    np.testing.assert_allclose(found, scores_of_folds(Ridge(), data, k=3), rtol=1e-14)
-
-
-def test_make_scorer_takes_the_plain_function_for_matrices(data):
-    X, y, _ = data
-    wide = np.c_[y, 3 - y]
-    theirs, plain, ours = (
-        cross_val_score(LinearRegression(), X, wide, scoring=scoring, cv=3)
-        for scoring in (
-            make_scorer(sklearn.metrics.ndcg_score, k=3),
-            make_scorer(ndcg_score, k=3),
-            make_ndcg_scorer(k=3),
-        )
-    )
-    np.testing.assert_allclose(plain, theirs, rtol=1e-13)
-    np.testing.assert_array_equal(ours, plain)
 
 
 @pytest.mark.parametrize("metric", [ndcg_score, dcg_score])
 def test_a_metric_without_ids_leads_to_the_scorer(data, metric):
     X, y, _ = data
-    words = (
-        r"^y_true is 1-D.*\[y_true\], \[y_score\].*groups=.*scoring=make_ndcg_scorer\(...\) finds"
-    )
-    with pytest.raises(ValueError, match=f"(?s){words}") as raised:
+    words = r"(?s)^y_true is 1-D.*\[y_true\], \[y_score\].*groups=.*scoring=make_ndcg_scorer\("
+    with pytest.raises(ValueError, match=words) as raised:
         cross_val_score(Ridge(), X, y, scoring=make_scorer(metric, k=3), error_score="raise")
     assert "XGB" not in str(raised.value)
     words = f"{metric.__name__} takes two .* not a scorer: pass scoring=make_{metric.__name__}r"
@@ -334,21 +273,11 @@ def test_a_metric_without_ids_leads_to_the_scorer(data, metric):
 # --- undefined folds
 
 
-@pytest.mark.filterwarnings("ignore:NDCG is undefined", "ignore:Each of the", "ignore:The score is")
-@pytest.mark.parametrize(("undefined", "value"), [("warn", 0), (0.5, 0.5), ("omit", np.nan)])
-def test_undefined_folds_of_single_documents_do_not_raise(data, undefined, value):
-    X, y, _ = data
-    X = X.assign(q=np.arange(len(y))).set_index("q")
-    scorer = make_ndcg_scorer(group_by="q", undefined=undefined)
-    found = cross_val_score(Ridge(), X, y * 0, scoring=scorer, cv=3, error_score="raise")
-    np.testing.assert_array_equal(found, [value] * 3)
-
-
 def test_undefined_omit_warns_of_a_fold_without_a_relevant_document(by_level):
     X, y, query = by_level
     y[query < 5] = 0
     scorer = make_ndcg_scorer(k=[1, 3], group_by="q", undefined="omit")
     splits = [(query != fold, query // 5 == fold) for fold in range(4)]
     with pytest.warns(UndefinedMetricWarning, match="The score is nan.*all candidates are ranked"):
-        scores = cross_validate(Ridge(), X, y, scoring=scorer, cv=splits)
+        scores = cross_validate(Ridge(), X, y, scoring=scorer, cv=splits, error_score="raise")
     assert np.isnan(scores["test_ndcg@1"]).tolist() == [True, False, False, False]

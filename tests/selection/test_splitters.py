@@ -1,6 +1,5 @@
 """QuerySplitter, which applies any splitter to queries, and check_group_splits."""
 
-import pickle
 import warnings
 from functools import partial
 
@@ -9,10 +8,9 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
-from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import StackingRegressor, VotingRegressor
+from sklearn.ensemble import StackingRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import Ridge
 from sklearn.model_selection import (
     BaseCrossValidator,
     GridSearchCV,
@@ -26,6 +24,7 @@ from sklearn.model_selection import (
     StratifiedKFold,
     StratifiedShuffleSplit,
     TimeSeriesSplit,
+    check_cv,
 )
 
 from sklearn_ndcg import GroupedRanker, QuerySplitter, check_group_splits, make_ndcg_scorer
@@ -83,49 +82,45 @@ def test_cv_splits_queries_as_it_splits_samples(name, order_by, days):
     check_group_splits(splitter, X, y, query)
 
 
-WAYS = {  # X with its ids, and the group_by that finds them
-    "level": lambda X, named, query: (X, "day"),
-    "column": lambda X, named, query: (named, "day"),
-    "polars": lambda X, named, query: (
-        pl.DataFrame(named[[*"abc"]].to_dict("list") | {"day": query.astype("M8[ms]")}), "day"
-    ),
-    "array": lambda X, named, query: (
-        np.c_[X.to_numpy(), pd.factorize(query, sort=True)[0]], 3
-    ),
-    "callable": lambda X, named, query: (X.to_numpy(), lambda X: query),
-    "two levels": lambda X, named, query: (
-        X.set_index(pd.Index(np.zeros(len(X)), name="k"), append=True), ["k", "day"]
-    ),
-}  # fmt: skip
+class Pairs:
+    """A data set as in torch: features and target of a row."""
+
+    def __init__(self, X, y):
+        self.rows = list(zip(X, y, strict=True))
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, row):
+        return self.rows[row]
+
+
+WAYS = {  # X and the group_by that finds its ids; more containers in tests/rows/test_columns.py
+    "column": lambda X, query: (X.reset_index(), "day"),
+    "array": lambda X, query: (np.c_[X, pd.factorize(query, sort=True)[0]], 3),
+    "data set": lambda X, query: (Pairs(X.to_numpy(), query), lambda pairs: query),
+    "two levels": lambda X, query: (X.assign(k=0).set_index("k", append=True), ["k", "day"]),
+}
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_group_by_finds_the_queries_and_wins_over_groups(way, days):
     X, y, query = days
-    table, group_by = WAYS[way](X, X.reset_index(names="day"), query)
+    table, group_by = WAYS[way](X, query)
     found = QuerySplitter(3, group_by=group_by).split(table, y, np.arange(len(y)))
     assert_same_splits(found, QuerySplitter(3).split(X, y, query))
 
 
-@pytest.mark.filterwarnings("ignore:.*L-BFGS-B solver:DeprecationWarning")  # scikit-learn 1.6
-def test_group_by_in_calibration_stacking_and_voting(days):
+def test_group_by_in_stacking(days):
     X, y, _ = days
     splitter = QuerySplitter(2, group_by="day")
-    ranker, folds = GroupedRanker(Ridge(), group_by="day"), list(splitter.split(X))
-
-    def calibrated(cv):
-        model = CalibratedClassifierCV(LogisticRegression(), cv=cv)
-        return model.fit(X, y > 0).predict_proba(X)
 
     def stacked(cv):
-        models = [("ranker", ranker), ("ridge", Ridge())]
+        models = [("ranker", GroupedRanker(Ridge(), group_by="day")), ("ridge", Ridge())]
         return StackingRegressor(models, cv=cv).fit(X, y).predict(X)
 
-    for predictions in (calibrated, stacked):
-        np.testing.assert_array_equal(predictions(splitter), predictions(folds))
-        assert not np.allclose(predictions(splitter), predictions(2))
-    voting = VotingRegressor([("ranker", ranker)]).fit(X, y)
-    np.testing.assert_array_equal(voting.predict(X), clone(ranker).fit(X, y).predict(X))
+    np.testing.assert_array_equal(stacked(splitter), stacked(list(splitter.split(X))))
+    assert not np.allclose(stacked(splitter), stacked(2))
 
 
 def test_cv_has_parameters_of_its_own(days):
@@ -134,14 +129,8 @@ def test_cv_has_parameters_of_its_own(days):
     changed = clone(splitter).set_params(cv=KFold(3, shuffle=True), order_by="a")
     assert (changed.cv.n_splits, changed.cv.shuffle, changed.order_by) == (3, True, "a")
     assert splitter.cv.n_splits == 4
-    assert " ".join(repr(splitter).split()) == (
-        "QuerySplitter(cv=KFold(n_splits=4, random_state=None, shuffle=False), group_by='day')"
-    )
-    assert pickle.loads(pickle.dumps(changed)).cv.n_splits == 3  # noqa: S301
     search = GridSearchCV(Ridge(), {"alpha": [1]}, cv=splitter, scoring="r2")
     assert clone(search).set_params(cv__cv=2).fit(X, y).n_splits_ == 2
-    inner = QuerySplitter(QuerySplitter(3), group_by="day")
-    assert inner.set_params(cv__cv=4).cv.cv == 4
 
 
 @pytest.mark.parametrize(
@@ -155,11 +144,12 @@ def test_n_splits_of_any_cv(days, cv, n_splits):
     assert repr(clone(splitter)) == repr(splitter)
 
 
-def test_attributes_that_cv_lacks_are_missing():
-    splits = [([0], [1])]
-    for cv, name in ((splits, "shuffle"), (splits, "random_state"), (LeaveOneOut(), "n_splits")):
-        with pytest.raises(AttributeError, match=f"has no attribute '{name}'"):
-            getattr(QuerySplitter(cv), name)
+@pytest.mark.parametrize(
+    ("cv", "name"), [([], "shuffle"), ([], "random_state"), (LeaveOneOut(), "n_splits")]
+)
+def test_attributes_that_cv_lacks_are_missing(cv, name):
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}'"):
+        getattr(QuerySplitter(cv), name)
 
 
 def test_shuffle_and_random_state_of_cv_are_seen_by_tools(days):
@@ -171,7 +161,8 @@ def test_shuffle_and_random_state_of_cv_are_seen_by_tools(days):
     with pytest.raises(ValueError, match="must yield consistent folds"):
         halving.fit(X, y)
     # stacking sets a random_state where there is none, so that its rankers see the same folds
-    StackingRegressor([("a", Ridge()), ("b", Ridge(2))], cv=changing).fit(X, y)
+    StackingRegressor([("a", Ridge())], cv=changing).fit(X, y)
+    assert changing.random_state is not None
 
 
 @pytest.mark.parametrize("cv", [4, np.int64(4), None])
@@ -206,11 +197,9 @@ def hashed_days(convert=lambda when: when):
 
 KINDS = {
     "dates": lambda when: when,
-    "zoned": lambda when: when.tz_localize("UTC"),
     "periods": lambda when: when.to_period("D"),
-    "python dates": lambda when: when.date,
     "text": lambda when: when.strftime("%Y-%m-%d"),
-    "numbers": lambda when: when.day_of_year / 2,
+    "fractions": lambda when: when.day_of_year / 2,
     "categories in their order": lambda when: pd.Categorical(
         when.strftime("%d.%m."), when.unique().sort_values().strftime("%d.%m."), ordered=True
     ),
@@ -234,31 +223,20 @@ def test_order_by_sorts_queries_by_their_smallest_value(kind):
 def test_order_by_enums_of_polars():
     levels = pl.Series(["low", "high", "mid"], dtype=pl.Enum(["low", "mid", "high"]))
     X = pl.DataFrame({"q": ["b", "c", "a"], "level": levels})
-    tests = [int(t[0]) for _, t in QuerySplitter(3, group_by="q", order_by="level").split(X)]
-    assert tests == [0, 2, 1]
+    splitter = QuerySplitter(3, group_by="q", order_by="level")
+    assert [int(test[0]) for _, test in splitter.split(X)] == [0, 2, 1]
     by_text = X.with_columns(pl.col("level").cast(pl.Categorical))
-    tests = [int(t[0]) for _, t in QuerySplitter(3, group_by="q", order_by="level").split(by_text)]
-    assert tests == [1, 0, 2]
+    assert [int(test[0]) for _, test in splitter.split(by_text)] == [1, 0, 2]
     missing = X.with_columns(pl.Series("level", ["low", None, "mid"], dtype=levels.dtype))
     with pytest.raises(ValueError, match="1 missing value, at index 1"):
-        next(QuerySplitter(2, group_by="q", order_by="level").split(missing))
-
-
-@pytest.mark.parametrize(("group_by", "order_by"), [("q", "when"), ("when", None)])
-def test_order_by_days_trains_on_earlier_queries(group_by, order_by):
-    X, first = hashed_days()
-    splitter = QuerySplitter(TimeSeriesSplit(4), group_by=group_by, order_by=order_by)
-    starts = X["q"].map(first) if order_by else X["when"]
-    for train, test in splitter.split(X):
-        assert starts[train].max() <= starts[test].min()
+        next(splitter.split(missing))
 
 
 def test_order_by_is_asked_for_where_time_series_have_ids_of_text():
     X, _ = hashed_days()
     splitter = QuerySplitter(TimeSeriesSplit(3), group_by="q")
-    with pytest.warns(
-        UserWarning, match=r"TimeSeriesSplit .* may not sort by time \('0.*order_by="
-    ) as caught:
+    words = r"TimeSeriesSplit .* may not sort by time \('0.*order_by="
+    with pytest.warns(UserWarning, match=words) as caught:
         list(splitter.split(X))
     assert [each.filename for each in caught] == [__file__]
     splitter.set_params(order_by="q")
@@ -298,17 +276,11 @@ def test_order_by_is_asked_for_by_ids_that_may_not_sort_by_time(ids, warns):
     assert len(caught) == warns
 
 
-BAD_ORDERS = {
+BAD_ORDERS = {  # more in tests/rows/test_columns.py
     "no such column": ("day", "order_by='day' names none of the columns"),
-    "two columns": (["when", "a"], "order_by must name one column.*'when', 'a'"),
-    "the values": (np.arange(3), "order_by must name one column"),
-    "nothing": (lambda X: None, "order_by=.* returned None instead of values"),
     "too few": (lambda X: X["when"].to_numpy()[1:], "order_by must have one value for each"),
     "reordered": (lambda X: X["when"].sort_values(), "X and order_by have the same labels"),
-    "NaT": (
-        lambda X: X["when"].where(X.index != 2),
-        "order_by has 1 missing value, at index 2. Fill in",
-    ),
+    "NaT": (lambda X: X["when"].where(X.index != 2), "order_by has 1 missing value, at index 2"),
     "NaN": (lambda X: X["a"].where(X.index < 5), r"\d+ missing values.*index 5"),
     "None": (lambda X: [None, *"b" * (len(X) - 1)], "1 missing value, at index 0"),
     "no category": (lambda X: pd.Categorical(X["q"].where(X.index != 4)), "value.*index 4"),
@@ -323,28 +295,6 @@ def test_order_by_that_is_no_order_is_refused(name):
         next(QuerySplitter(3, order_by=order_by).split(X, groups=X["q"].to_numpy()))
 
 
-@pytest.mark.parametrize("order_by", ["when", 3])
-def test_order_by_that_an_array_has_not_is_refused(order_by):
-    X, _ = hashed_days()
-    words = {
-        3: "order_by=3 is not a column",
-        "when": r"is a name, but X .* ndarray.*cv=list\(splitter.split",
-    }
-    with pytest.raises(ValueError, match=f"(?s){words[order_by]}"):
-        next(QuerySplitter(3, order_by=order_by).split(X.to_numpy(), groups=X["q"].to_numpy()))
-
-
-@pytest.mark.parametrize("texts", [["15.04.2024", "1.5.2024", "02.01.2024"], ["7", "14", "105"]])
-def test_order_by_text_that_sorts_otherwise_warns(texts):
-    X = pd.DataFrame({"query": ["a", "b", "c"], "day": texts})
-    splitter = QuerySplitter(TimeSeriesSplit(2), group_by="query", order_by="day")
-    words = "TimeSeriesSplit needs the order of time, but the values of order_by"
-    with pytest.warns(UserWarning, match=words):
-        list(splitter.split(X))
-    X["day"] = ["2024-04-15", "2024-05-01", "2024-01-02"]
-    list(splitter.split(X))
-
-
 # --- splitters of other libraries
 
 
@@ -354,26 +304,18 @@ def test_it_is_a_cross_validator_that_requests_groups():
     assert splitter.get_metadata_routing().split.requests == {"groups": True}
 
 
-class SeveralTests:
-    def split(self, X, y=None, groups=None):
-        folds = np.array_split(np.arange(len(X)), 5)
-        yield np.concatenate(folds[:2]), folds[2:4]
-
-    def get_n_splits(self, X=None, y=None, groups=None):
-        return 1
-
-
 def test_cv_of_several_test_sets_is_told_the_way_out(days):
     X, y, query = days
-    with pytest.raises(ValueError, match=r"fold 0 has 2 test sets.*list of splits: \[") as several:
-        list(QuerySplitter(SeveralTests(), group_by="day").split(X, y))
+    several = [(np.arange(10), [np.arange(10, 15), np.arange(15, 20)])]
+    with pytest.raises(ValueError, match=r"fold 0 has 2 test sets.*list of splits: \[") as raised:
+        list(QuerySplitter(several, group_by="day").split(X, y))
     with pytest.raises(ValueError, match="fold 0 has 2 test sets"):
-        check_group_splits(SeveralTests(), X, y, query)
+        check_group_splits(several, X, y, query)
     # the line that the error shows
-    line = str(several.value).split("splits: ")[1].removesuffix(".")
-    splits = eval(line, {"np": np, "cv": SeveralTests()})  # noqa: S307
+    line = str(raised.value).split("splits: ")[1].removesuffix(".")
+    splits = eval(line, {"np": np, "cv": check_cv(several)})  # noqa: S307
     [(_, test)] = QuerySplitter(splits, group_by="day").split(X, y)
-    assert len(np.unique(query[test])) == len(splits[0][1])
+    assert len(np.unique(query[test])) == 10
 
 
 WRONG = {
@@ -438,9 +380,7 @@ def test_y_is_checked_and_nan_is_not_the_highest(days):
     missing[::5] = np.nan
     expected = list(QuerySplitter(StratifiedKFold(2)).split(X, np.nan_to_num(missing), query))
     for given in (missing, missing[:, np.newaxis], pd.DataFrame({"y": missing})):
-        found = list(QuerySplitter(StratifiedKFold(2)).split(X, given, query))
-        for one, other in zip(found, expected, strict=True):
-            np.testing.assert_array_equal(one[1], other[1])
+        assert_same_splits(QuerySplitter(StratifiedKFold(2)).split(X, given, query), expected)
     for short in (y[:-1], y[:1]):
         with pytest.raises(ValueError, match=r"y must have one value for each of the \d+ rows"):
             list(QuerySplitter(3).split(X, short, query))
@@ -451,27 +391,21 @@ def test_y_is_checked_and_nan_is_not_the_highest(days):
 # --- check_group_splits
 
 
-@pytest.mark.parametrize("convert", [np.asarray, list, pd.Series, lambda q: [f"q{i}" for i in q]])
-def test_check_group_splits_passes_whole_queries(data, convert):
+def test_check_group_splits_passes_whole_queries(data):
     X, y, query = data
-    check_group_splits(GroupKFold(4), X, y, convert(query))
-    check_group_splits(list(GroupKFold(4).split(X, y, query)), X, groups=convert(query))
-    check_group_splits(GroupKFold(4), X.to_numpy().tolist(), groups=convert(query))
-    check_group_splits([(query < 9, query >= 9)], X, groups=convert(query))
+    check_group_splits(GroupKFold(4), X, y, query)
+    check_group_splits(list(GroupKFold(4).split(X, y, query)), X, groups=query.tolist())
+    check_group_splits(GroupKFold(4), X.to_numpy().tolist(), groups=query)
+    check_group_splits([(query < 9, query >= 9)], X, groups=query)
 
 
 CUTS = {
-    "two folds": (
-        KFold(2),
-        r"fold 0 cuts 1 \('b'\), fold 1 cuts 1 \('b'\)\. Use .*QuerySplitter\(cv\)",
-    ),
-    "a number": (
-        2,
-        "QuerySplitter.*, which splits queries in the order of their ids, or GroupKFold",
-    ),
+    "two folds": (KFold(2), r"fold 0 cuts 1 \('b'\), fold 1 cuts 1 \('b'\)\. Use .*QuerySplitter"),
+    "a number": (2, "QuerySplitter.*, which splits .* in the order of their ids, or GroupKFold"),
     "left out, not in train": ([(range(3), range(3, 5))], r"fold 0 cuts 1 \('b'\)"),
     "cut in training alone": ([(range(2), range(3, 6))], r"fold 0 cuts 1 \('a'\)"),
     "whole, on both sides": ([(range(6), range(3))], r"fold 0 cuts 1 \('a'\)"),
+    "three": ([(range(0, 9, 2), range(1, 9, 2))], r"fold 0 cuts 3 \('a', 'b', 'c'\)"),
     "a single row on both sides": ([(range(9), [8])], r"fold 0 cuts 1 \('d'\)"),
 }
 
@@ -481,16 +415,6 @@ def test_check_group_splits_names_the_queries_that_are_cut(name):
     cv, words = CUTS[name]
     with pytest.raises(ValueError, match=words):
         check_group_splits(cv, np.zeros((9, 1)), groups=[*"aaabbbccd"])
-
-
-def test_check_group_splits_counts_many_cut_queries(days):
-    X, y, query = days
-    splitter = ShuffleSplit(1, random_state=0, test_size=0.5)
-    [(train, test)] = splitter.split(X)
-    cut = sorted(set(query[train]) & set(query[test]))
-    words = rf"fold 0 cuts {len(cut)} \({', '.join(map(str, cut[:3]))}, \.\.\.\)"
-    with pytest.raises(ValueError, match=words):
-        check_group_splits(splitter, X, y, query)
 
 
 @pytest.mark.parametrize(

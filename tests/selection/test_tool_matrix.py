@@ -29,10 +29,8 @@ from sklearn.linear_model import (
 )
 from sklearn.model_selection import (
     GridSearchCV,
-    GroupKFold,
     HalvingGridSearchCV,
     HalvingRandomSearchCV,
-    KFold,
     LearningCurveDisplay,
     RandomizedSearchCV,
     TunedThresholdClassifierCV,
@@ -56,7 +54,6 @@ from tool_harness import (
     means_by_hand,
     rows_of,
     score_by_hand,
-    splits_by_hand,
 )
 
 from sklearn_ndcg import QuerySplitter
@@ -395,44 +392,6 @@ def test_every_tool_of_scikit_learn_that_takes_a_scorer_has_a_row():
             found |= {f"{name}.{m}" for m, f in methods if m[0] != "_" and takes_scorer(f)}
     rows = {row.split("(")[0].strip() for row in ROWS}
     assert rows == found - {"check_scoring", "get_scorer"}  # which return the scorer
-
-
-# ---- what the notes of the page say, and more
-
-
-@pytest.mark.filterwarnings("ignore:.*is a feature of")
-@pytest.mark.parametrize(
-    "way", ["routed", pytest.param("column", marks=pytest.mark.ci), "index level"]
-)
-def test_a_nested_search_splits_by_query_at_both_levels(way):
-    with case(way, splitter=way == "index level") as c:
-        if c.splitter:
-            params, inner = None, clone(c.splitter).set_params(cv=KFold(3))
-        else:  # metadata, or fit parameters of a search without routing
-            params, inner = {"groups": c.query}, GroupKFold(3)
-        options = {"scoring": c.scorer, "error_score": "raise"}
-        grid = GridSearchCV(Ridge(), {"alpha": ALPHAS}, cv=inner, **options)
-        got = cross_val_score(grid, c.X, c.y, cv=c.cv, params=params, **options)
-        hand = []
-        for train, test in c.splits:
-            X, y, query = c.X.iloc[train], c.grades[train], c.query[train]
-            splits = splits_by_hand(query, 3, by_query=True)
-            if not c.splitter:
-                splits = list(inner.split(X, y, query))
-            part = c._replace(X=X, y=y, query=query)
-            means = [folds_by_hand(Ridge(alpha=a), part, splits=splits).mean() for a in ALPHAS]
-            best = Ridge(alpha=ALPHAS[int(np.argmax(means))]).fit(X, y)
-            hand.append(by_hand(c.grades[test], best.predict(c.X.iloc[test]), c.query[test]))
-    np.testing.assert_allclose(got, hand, rtol=0, atol=1e-12)
-
-
-def test_a_column_number_finds_another_column_where_columns_are_dropped():
-    with case("column", splitter=False) as with_names:
-        c = with_names._replace(X=with_names.X[["query", "a", "b", "c", "d"]].round())
-        scorer = clone(c.scorer).set_params(group_by=0)
-        got = RFECV(Ridge(), scoring=scorer, cv=c.cv).fit(c.X, c.y).cv_results_["mean_test_score"]
-        hand = folds_by_hand(RFE(Ridge(), n_features_to_select=1), c)
-    assert abs(got[0] - hand.mean()) > 0.05  # and no warning
 
 
 @pytest.mark.skipif(VERSION < (1, 9), reason="new in scikit-learn 1.9")
