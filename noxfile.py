@@ -90,11 +90,10 @@ def slow(session):
 
 @nox.session(python="3.11")
 def tools(session):
-    """Run the tools of docs/other_tools.md, whose packages take 7 GB."""
+    """Run the tools of docs/other_tools.md that take a scorer."""
     session.install(
-        ".", "pytest", "pandas", "lightgbm", "xgboost-cpu", "category_encoders", "dask-ml", "FLAML",
-        "imbalanced-learn", "mlflow", "mlxtend", "onnxruntime", "optuna-integration",
-        "scikit-optimize", "shap", "skl2onnx", "skops", "skorch", "skrub", "torch",
+        ".", "pytest", "pandas", "lightgbm", "category_encoders", "dask-ml", "imbalanced-learn",
+        "mlflow", "mlxtend", "optuna-integration", "scikit-optimize", "skops", "skrub",
     )  # fmt: skip
     session.run("pytest", "-q", "tests/test_other_tools.py")
     session.run("pytest", "-q", "-m", "slow", "tests/test_recipes.py", "-k", "mlflow")
