@@ -3,7 +3,6 @@
 import functools
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 import sklearn
