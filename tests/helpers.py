@@ -82,16 +82,15 @@ def booster(library, kind="Ranker", rounds=15, **parameters):
     """Return a small and quiet model of LightGBM, XGBoost or CatBoost."""
     import pytest  # noqa: PLC0415
 
+    one_thread = {"n_jobs": 1, "random_state": 0}
     prefix, options = {
         "lightgbm": ("LGBM", {"n_estimators": rounds, "min_child_samples": 5, "verbose": -1}),
         "xgboost": ("XGB", {"n_estimators": rounds}),
-        "catboost": (
-            "CatBoost",
-            {"iterations": rounds, "verbose": 0, "allow_writing_files": False},
-        ),
+        "catboost": ("CatBoost", {"iterations": rounds, "verbose": 0}),
     }[library]
-    names = ("thread_count", "random_seed") if library == "catboost" else ("n_jobs", "random_state")
-    options = options | dict(zip(names, (1, 0), strict=True)) | parameters
+    if library == "catboost":
+        one_thread = {"thread_count": 1, "random_seed": 0, "allow_writing_files": False}
+    options = options | one_thread | parameters
     return getattr(pytest.importorskip(library), prefix + kind)(**options)
 
 

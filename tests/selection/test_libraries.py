@@ -60,20 +60,6 @@ def test_a_search_gives_the_numbers_computed_by_hand(library, way):
 
 
 @every_library
-def test_the_order_of_queries_does_not_matter_and_that_of_their_rows_does(library):
-    """In the first round all scores are tied. This is a choice of the libraries."""
-
-    def predict(order):
-        ranker = GroupedRanker(booster(library))
-        return ranker.fit(X.iloc[order], Y[order], groups=QUERY[order]).predict(X)
-
-    by_query = np.argsort(np.random.default_rng(1).permutation(40)[QUERY], kind="stable")
-    np.testing.assert_array_equal(predict(by_query), predict(slice(None)))
-    by_row = np.argsort(QUERY, kind="stable")[::-1]
-    assert np.abs(predict(by_row) - predict(slice(None))).max() > 0
-
-
-@every_library
 def test_sample_weight(library):
     weight, ranker = np.random.default_rng(2).random(len(Y)) * 3, GroupedRanker(booster(library))
     weighted = ranker.fit(X, Y, weight, groups=QUERY).predict(X)
@@ -171,22 +157,14 @@ def test_cat_features_are_named_in_fit_with_early_stopping():
     assert ranker.estimator_.get_cat_feature_indices() == [4]
 
 
-def test_labels_that_a_library_takes():
-    for inner, y in (
-        (booster("lightgbm"), quantile_grades(Y + 0.5, groups=QUERY)),
-        (booster("xgboost"), quantile_grades(Y + 0.5, groups=QUERY)),
-        (booster("lightgbm", label_gain=list(range(101))), Y * 20),
-        (booster("xgboost", ndcg_exp_gain=False), Y * 20 + 0.5),
-        (booster("catboost"), Y * 20 + 0.5),
-    ):
-        GroupedRanker(inner).fit(X, y, groups=QUERY)
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
+def test_labels_that_quantile_grades_makes_are_taken(library):
+    graded = quantile_grades(Y + 0.5, groups=QUERY)
+    GroupedRanker(booster(library)).fit(X, graded, groups=QUERY)
 
 
-def test_cat_features_as_a_list_cannot_be_cloned_and_as_a_tuple_can(routing):
+def test_cat_features_of_catboost_are_a_tuple_or_routed(routing):
     rows = X.assign(kind=QUERY % 3)
-    listed = GroupedRanker(booster("catboost", cat_features=["kind"]))
-    with pytest.raises(RuntimeError, match="Cannot clone"):
-        listed.fit(rows, Y, groups=QUERY)
     expected = GroupedRanker(booster("catboost", cat_features=("kind",)))
     expected.fit(rows, Y, groups=QUERY)
     routed = GroupedRanker(booster("catboost")).set_fit_request(cat_features=True)

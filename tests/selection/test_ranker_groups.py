@@ -1,7 +1,5 @@
 """GroupedRanker: where the ids of queries come from, what they may be, and how queries are drawn."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -11,16 +9,14 @@ from helpers import Qid, Recorder, Sizes, graded_rows, sorted_by_hand
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import HalvingGridSearchCV, cross_validate, validation_curve
+from sklearn.model_selection import HalvingGridSearchCV, validation_curve
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OrdinalEncoder, TargetEncoder
 
 from sklearn_ndcg import (
     GroupedRanker,
-    QueryLeakWarning,
     QuerySplitter,
     make_ndcg_scorer,
     ndcg_score,
@@ -91,30 +87,6 @@ def test_group_by_of_one_name_in_a_list_gives_no_tuples():
     assert found.tolist() == np.unique(QUERY).tolist()
 
 
-def test_group_by_of_several_columns_and_levels():
-    table = X.assign(q=QUERY, u=QUERY // 5).set_index(pd.Index(QUERY % 5, name="d"))
-    single, several = (
-        cross_validate(
-            GroupedRanker(Ridge(), group_by=group_by), table.drop(columns=dropped), Y,
-            scoring=make_ndcg_scorer(group_by=group_by), cv=QuerySplitter(3, group_by=group_by),
-            error_score="raise",
-        )["test_score"]
-        for group_by, dropped in (("q", "u"), (["u", "d"], "q"))
-    )  # fmt: skip
-    np.testing.assert_allclose(several, single, rtol=1e-12)
-
-
-@pytest.mark.parametrize(
-    "inner", [HistGradientBoostingRegressor(max_iter=3), HistGradientBoostingClassifier(max_iter=3)]
-)
-def test_group_by_and_histogram_gradient_boosting(inner):
-    """Its `categorical_features="from_dtype"` names no column."""
-    expected = GroupedRanker(inner).fit(X, Y, groups=QUERY).predict(X)
-    for rows, group_by in ((X.assign(q=QUERY), "q"), (np.c_[X, QUERY], -1)):
-        found = GroupedRanker(inner, group_by=group_by).fit(rows, Y).predict(rows)
-        np.testing.assert_allclose(found, expected)
-
-
 def test_score_needs_the_ids():
     with pytest.raises(ValueError, match="group_by='q' names none"):
         GroupedRanker(Ridge(), group_by="q").fit(NAMED, Y).score(X, Y)
@@ -156,14 +128,6 @@ def test_groups_of_several_columns_make_a_query_of_each_distinct_row(name):
         np.testing.assert_array_equal(one[1], other[1])
 
 
-def test_groups_of_numbers_and_dates_are_shown_in_a_warning():
-    days = np.datetime64("2012-03-01", "ns") + np.timedelta64(1, "D") * (QUERY % 5)
-    ranker = GroupedRanker(Ridge()).fit(X[:60], Y[:60], groups=[QUERY[:60] // 5, days[:60]])
-    warnings.filterwarnings("ignore", "NDCG is undefined")
-    with pytest.warns(QueryLeakWarning, match=r"\(\(0, 2012-03-0\d\), "):
-        ranker.score(X[60:], Y[60:], groups=[QUERY[60:] // 5, days[60:]])
-
-
 # --- ids that are not query ids
 
 
@@ -190,24 +154,21 @@ def test_groups_that_are_the_relevance_warn():
     GroupedRanker(Sizes()).fit(X, np.ones(len(Y)), groups=Y)  # says nothing about the ids
 
 
-def encoded(encoder, X, query):
-    """A Pipeline that encodes the column of ids, and the rows with them as text."""
+def encoded(encoder):
+    """A Pipeline that encodes the column of ids."""
     steps = make_column_transformer(
         (encoder, ["q"]), remainder="passthrough", verbose_feature_names_out=False
     ).set_output(transform="pandas")
-    ranker = GroupedRanker(Ridge(), group_by="q")
-    return make_pipeline(steps, ranker), X.assign(q=np.char.mod("q%03d", query))
+    return make_pipeline(steps, GroupedRanker(Ridge(), group_by="q"))
 
 
 def test_group_by_of_encoded_ids_is_refused_or_warned_of():
-    train = QUERY < 10
-    pipeline, rows = encoded(TargetEncoder(target_type="continuous"), X, QUERY)
+    train, rows = QUERY < 10, X.assign(q=np.char.mod("q%03d", QUERY))
     with pytest.raises(ValueError, match="group_by='q' finds numbers with fractions"):
-        pipeline.fit(rows[train], Y[train])
+        encoded(TargetEncoder(target_type="continuous")).fit(rows[train], Y[train])
 
     unknown = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
-    pipeline, rows = encoded(unknown, X, QUERY)
-    pipeline.fit(rows[train], Y[train])
+    pipeline = encoded(unknown).fit(rows[train], Y[train])
     n, longest = np.count_nonzero(~train), np.bincount(QUERY[train]).max()
     words = f"{n} of the {n} scored rows have the id -1.0, .* training queries has {longest} rows:"
     with pytest.warns(UserWarning, match=words):

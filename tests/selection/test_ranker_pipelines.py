@@ -40,8 +40,6 @@ def test_around_a_pipeline_the_last_step_gets_the_groups():
     np.testing.assert_array_equal(given["group"], SIZES)
     np.testing.assert_allclose(ranker.predict(X), StandardScaler().fit(X).transform(X)[:, 0])
     assert not hasattr(inner[0], "mean_")  # the one that was passed stays unfitted
-    assert isinstance(ranker.estimator_, Pipeline)
-    assert ranker.set_params(estimator__standardscaler__with_mean=False)
 
 
 @pytest.mark.parametrize(
@@ -77,26 +75,24 @@ def test_verbose_of_a_pipeline(capsys):
         assert capsys.readouterr().out.count("[Pipeline]") == 2
 
 
-def test_transform_input_of_a_pipeline(data, routing):
-    X, y, query = data
-    rng = np.random.default_rng(0)
+def test_transform_input_of_a_pipeline(routing):
     boosting = HistGradientBoostingRegressor(early_stopping=True, min_samples_leaf=5)
     if "X_val" not in signature(boosting.fit).parameters:
         pytest.skip("scikit-learn is too old")
     boosting.set_fit_request(X_val=True, y_val="truth")
     pipeline = make_pipeline(StandardScaler(), boosting, transform_input=["X_val"])
+    rng, rows = np.random.default_rng(0), X.to_numpy()
     given = {"X_val": rng.normal(size=(40, 3)) + 5, "truth": rng.integers(0, 3, 40)}
-    X = X.to_numpy()
-    expected = clone(pipeline).fit(X, y, **given)
-    ranker = GroupedRanker(pipeline).fit(X, y, groups=query, **given)
+    expected = clone(pipeline).fit(rows, Y, **given)
+    ranker = GroupedRanker(pipeline).fit(rows, Y, groups=QUERY, **given)
     assert ranker.estimator_[-1].n_iter_ == expected[-1].n_iter_
-    np.testing.assert_array_equal(ranker.predict(X), expected.predict(X))
+    np.testing.assert_array_equal(ranker.predict(rows), expected.predict(rows))
     stops = GroupedRanker(pipeline, early_stopping=True, scoring=make_ndcg_scorer())
     for refuses in (ranker.set_params(estimator__transform_input=None), stops):
         with pytest.raises(ValueError, match="X_val, y_val cannot be passed"):
-            refuses.fit(X, y, groups=query, **given)
+            refuses.fit(rows, Y, groups=QUERY, **given)
     with pytest.raises(ValueError, match="X_val, y_val cannot be passed.*removal of a group col"):
-        GroupedRanker(pipeline, group_by=0).fit(np.c_[query, X], y, **given)
+        GroupedRanker(pipeline, group_by=0).fit(np.c_[QUERY, X], Y, **given)
 
 
 def test_samplers_are_refused():
