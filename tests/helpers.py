@@ -78,6 +78,36 @@ def sorted_by_hand(query):
     return order, ids, sizes
 
 
+def booster(library, kind="Ranker", rounds=15, **parameters):
+    """Return a small and quiet model of LightGBM, XGBoost or CatBoost."""
+    import pytest  # noqa: PLC0415
+
+    one_thread = {"n_jobs": 1, "random_state": 0}
+    prefix, options = {
+        "lightgbm": ("LGBM", {"n_estimators": rounds, "min_child_samples": 5, "verbose": -1}),
+        "xgboost": ("XGB", {"n_estimators": rounds}),
+        "catboost": ("CatBoost", {"iterations": rounds, "verbose": 0}),
+    }[library]
+    if library == "catboost":
+        one_thread = {"thread_count": 1, "random_seed": 0, "allow_writing_files": False}
+    options = options | one_thread | parameters
+    return getattr(pytest.importorskip(library), prefix + kind)(**options)
+
+
+def fit_alone(model, X, y, query, weight=None):
+    """Fit a model without GroupedRanker: to sorted rows, with groups and weights in its own way."""
+    order, ids, sizes = sorted_by_hand(query)
+    weight = None if weight is None else weight[order]
+    means = None if weight is None else np.bincount(ids, weight) / sizes
+    given = {
+        "LGBMRanker": {"group": sizes, "sample_weight": weight},
+        "XGBRanker": {"qid": ids, "sample_weight": means},
+        "CatBoostRanker": {"group_id": ids, "group_weight": None if means is None else means[ids]},
+    }
+    given = given.get(type(model).__name__, {"sample_weight": weight})
+    return model.fit(X.iloc[order], y[order], **given)
+
+
 def graded_rows(
     n_queries=20, lengths=(2, 8), n_columns=3, n_grades=4, all_relevant=True, seed=0
 ):  # fmt: skip

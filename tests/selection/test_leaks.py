@@ -8,7 +8,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import sklearn
-from sklearn.base import BaseEstimator, RegressorMixin
+from helpers import graded_rows
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import (
@@ -18,14 +19,8 @@ from sklearn.ensemble import (
     VotingClassifier,
     VotingRegressor,
 )
-from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import (
-    GridSearchCV,
-    GroupKFold,
-    KFold,
-    cross_validate,
-)
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_validate
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -42,6 +37,8 @@ pytestmark = [  # of cut queries
     pytest.mark.filterwarnings("ignore:.*a single document"),
     pytest.mark.filterwarnings("ignore:NDCG is undefined"),
 ]
+X, Y, QUERY = graded_rows()
+WITH_IDS, CUT = np.c_[QUERY, X], np.arange(len(Y)) % 3 == 0
 OMIT = {"undefined": 0.0}  # a part of a query may have no relevant document
 SCORER = make_ndcg_scorer(**OMIT)
 
@@ -55,20 +52,20 @@ def no_leak():
         yield
 
 
-def ways(X, query):
-    """A ranker, X, group_by of the scorer, and what a search is given."""
-    yield GroupedRanker(Ridge(), group_by="q"), X.assign(q=query), "q", {}
-    yield GroupedRanker(Ridge(), group_by="q"), X.set_index(pd.Index(query, name="q")), "q", {}
-    yield GroupedRanker(Ridge(), group_by=["q", "r"]), X.assign(q=query, r="x"), ["q", "r"], {}
-    routed = make_pipeline(StandardScaler(), GroupedRanker(Ridge()))
-    yield routed, X, None, {"groups": query}
-    yield GroupedRanker(make_pipeline(StandardScaler(), Ridge())), X, None, {"groups": query}
+AROUND = GroupedRanker(make_pipeline(StandardScaler(), Ridge()))
+WAYS = {  # a ranker, X, and group_by of the scorer
+    "column": (GroupedRanker(Ridge(), group_by="q"), X.assign(q=QUERY), "q"),
+    "level": (GroupedRanker(Ridge(), group_by="q"), X.set_index(pd.Index(QUERY, name="q")), "q"),
+    "columns": (GroupedRanker(Ridge(), group_by=["q", "r"]), X.assign(q=QUERY, r="x"), ["q", "r"]),
+    "routed": (make_pipeline(StandardScaler(), GroupedRanker(Ridge())), X, None),
+    "routed, around a Pipeline": (AROUND, X, None),
+}
 
 
-@pytest.mark.parametrize("way", range(5))
-def test_a_search_over_split_queries_warns_and_one_over_whole_queries_does_not(way, data):
-    X, y, query = data
-    ranker, X, group_by, metadata = list(ways(X, query))[way]
+@pytest.mark.parametrize("way", WAYS)
+def test_a_search_over_split_queries_warns_and_one_over_whole_queries_does_not(way):
+    ranker, rows, group_by = WAYS[way]
+    metadata = {} if group_by else {"groups": QUERY}
     with sklearn.config_context(enable_metadata_routing=bool(metadata)):
         search = GridSearchCV(
             ranker, {}, scoring=make_ndcg_scorer(group_by=group_by, **OMIT), refit=False,
@@ -77,38 +74,36 @@ def test_a_search_over_split_queries_warns_and_one_over_whole_queries_does_not(w
         )  # fmt: skip
         words = r"of the \d+ scored queries.*, with QuerySplitter around"
         with pytest.warns(QueryLeakWarning, match=words) as caught:
-            search.fit(X, y, **metadata)
+            search.fit(rows, Y, **metadata)
         assert len(caught) == 3  # one per fold, none for its training rows
         assert caught[0].filename == __file__
-        search.set_params(cv=list(GroupKFold(3).split(X, y, query)))
+        search.set_params(cv=list(GroupKFold(3).split(X, Y, QUERY)))
         with no_leak():
-            search.fit(X, y, **metadata)
+            search.fit(rows, Y, **metadata)
 
 
-def test_scoring_the_training_rows_or_other_queries_is_no_leak(data):
-    X, y, query = data
-    known = query < 15
-    ranker = GroupedRanker(Ridge()).fit(X[known], y[known], groups=query[known])
+def test_scoring_the_training_rows_or_other_queries_is_no_leak():
+    known = QUERY < 15
+    ranker = GroupedRanker(Ridge()).fit(X[known], Y[known], groups=QUERY[known])
     assert ranker.query_ids_.tolist() == list(range(15))
     order = np.random.default_rng(1).permutation(known.sum())
     with no_leak():
-        ranker.score(X[known], y[known], groups=query[known])
-        ranker.score(X[known].iloc[order], y[known][order], groups=query[known][order])
-        ranker.score(X, y, groups=query)  # the training rows beside other queries
-        ranker.score(X[query < 5], y[query < 5], groups=query[query < 5])  # some of them, whole
-    half = known & (np.arange(len(y)) % 2 == 0)
+        ranker.score(X[known], Y[known], groups=QUERY[known])
+        ranker.score(X[known].iloc[order], Y[known][order], groups=QUERY[known][order])
+        ranker.score(X, Y, groups=QUERY)  # the training rows beside other queries
+        ranker.score(X[QUERY < 5], Y[QUERY < 5], groups=QUERY[QUERY < 5])  # some of them, whole
+    half = known & (np.arange(len(Y)) % 2 == 0)
     words = r"^The model was trained on other rows of .* scored queries \(\d+, "
     with pytest.warns(QueryLeakWarning, match=words):
-        ranker.score(X[half], y[half], groups=query[half])
+        ranker.score(X[half], Y[half], groups=QUERY[half])
 
 
-def test_one_ranking_and_ids_of_another_type_are_no_leak(data):
-    X, y, query = data
-    one = GroupedRanker(Ridge(), group_by=one_ranking).fit(X[:50], y[:50])
-    several = GroupedRanker(Ridge()).fit(X[:50], y[:50], groups=query[:50])
+def test_one_ranking_and_ids_of_another_type_are_no_leak():
+    one = GroupedRanker(Ridge(), group_by=one_ranking).fit(X[:50], Y[:50])
+    several = GroupedRanker(Ridge()).fit(X[:50], Y[:50], groups=QUERY[:50])
     with no_leak():
-        one.score(X[50:], y[50:])
-        several.score(X[50:], y[50:], groups=query[50:].astype(str))
+        one.score(X[50:], Y[50:])
+        several.score(X[50:], Y[50:], groups=QUERY[50:].astype(str))
 
 
 @pytest.mark.parametrize(
@@ -116,58 +111,51 @@ def test_one_ranking_and_ids_of_another_type_are_no_leak(data):
     [lambda q: q.astype(str).astype(object), lambda q: q / 2, lambda q: np.datetime64("2012-03-01") + q],
     ids=["text", "floats", "dates"],
 )  # fmt: skip
-def test_ids_of_any_type_are_known_again(convert, data):
-    X, y, query = data
-    ids = convert(query)
-    ranker = GroupedRanker(Ridge()).fit(X[:60], y[:60], groups=ids[:60])
+def test_ids_of_any_type_are_known_again(convert):
+    ids = convert(QUERY)
+    ranker = GroupedRanker(Ridge()).fit(X[:60], Y[:60], groups=ids[:60])
     with pytest.warns(QueryLeakWarning):
-        SCORER(ranker, X[60:], y[60:], groups=ids[60:])
+        SCORER(ranker, X[60:], Y[60:], groups=ids[60:])
 
 
 @pytest.mark.parametrize(("trained", "scored"), [("user", "session"), ("session", "user")])
-def test_a_ranker_trained_by_user_and_scored_by_session_is_no_leak(data, trained, scored):
-    X, y, query = data
-    X = X.assign(user=query, session=np.arange(len(y)) // 3)
+def test_a_ranker_trained_by_user_and_scored_by_session_is_no_leak(trained, scored):
+    rows = X.assign(user=QUERY, session=np.arange(len(Y)) // 3)
     with no_leak():
         cross_validate(
-            GroupedRanker(Ridge(), group_by=trained), X, y, cv=QuerySplitter(3, group_by=trained),
-            scoring=make_ndcg_scorer(group_by=scored, **OMIT), error_score="raise",
+            GroupedRanker(Ridge(), group_by=trained), rows, Y, error_score="raise",
+            cv=QuerySplitter(3, group_by=trained), scoring=make_ndcg_scorer(group_by=scored, **OMIT),
         )  # fmt: skip
 
 
-def test_rows_are_recognised_by_their_number_and_labels_as_documented():
+def test_rows_are_recognised_by_their_number_and_labels():
     X, query, half = np.arange(24.0)[:, None], np.repeat(np.arange(6), 4), np.arange(24) % 4 < 2
     y = np.tile([0, 1, 0, 1], 6)
     ranker = GroupedRanker(Ridge()).fit(X[half], y[half], groups=query[half])
     with no_leak():
         ranker.score(X[~half], y[~half], groups=query[~half])
-    documented = " ".join(QueryLeakWarning.__doc__.split())
-    assert "scored rows of a query equal its training rows in number and labels" in documented
     others = y.copy()
     others[2] = 1  # as many rows of query 0, but the labels add up to 1 more
     with pytest.warns(QueryLeakWarning, match=r"1 of the 6 scored queries.*\(0\)"):
         ranker.score(X[~half], others[~half], groups=query[~half])
 
 
-def test_labels_of_another_precision_are_the_same_rows(data):
-    X, y, query = data
-    y, cut = y / 10, np.arange(len(y)) % 3 == 0
-    for in_fit, in_score in (("f4", "f8"), ("f8", "f4")):
-        ranker = GroupedRanker(Ridge()).fit(X, y.astype(in_fit), groups=query)
-        with no_leak():
-            SCORER(ranker, X, y.astype(in_score), groups=query)
-        with pytest.warns(QueryLeakWarning):
-            SCORER(ranker, X[cut], y[cut].astype(in_score), groups=query[cut])
+@pytest.mark.parametrize(("in_fit", "in_score"), [("f4", "f8"), ("f8", "f4")])
+def test_labels_of_another_precision_are_the_same_rows(in_fit, in_score):
+    y = (Y / 10).astype(in_score)
+    ranker = GroupedRanker(Ridge()).fit(X, (Y / 10).astype(in_fit), groups=QUERY)
+    with no_leak():
+        SCORER(ranker, X, y, groups=QUERY)
+    with pytest.warns(QueryLeakWarning):
+        SCORER(ranker, X[CUT], y[CUT], groups=QUERY[CUT])
 
 
-def test_a_column_of_labels_is_compared_too(data):
-    X, y, query = data
-    ranker = GroupedRanker(Ridge()).fit(X, y, groups=query)
-    cut = np.arange(len(y)) % 3 == 0
+def test_a_column_of_labels_is_compared_too():
+    ranker = GroupedRanker(Ridge()).fit(X, Y, groups=QUERY)
     with pytest.warns(QueryLeakWarning):
-        found = SCORER(ranker, X[cut], y[cut][:, None], groups=query[cut])
+        found = SCORER(ranker, X[CUT], Y[CUT][:, None], groups=QUERY[CUT])
     with pytest.warns(QueryLeakWarning):
-        assert SCORER(ranker, X[cut], y[cut], groups=query[cut]) == found
+        assert SCORER(ranker, X[CUT], Y[CUT], groups=QUERY[CUT]) == found
 
 
 # --- inside of other estimators
@@ -194,17 +182,15 @@ WRAPPERS = {
 
 
 @pytest.mark.parametrize("name", WRAPPERS)
-def test_rankers_are_found_inside_of_other_estimators(name, data):
-    X, y, query = data
-    X = np.c_[query, X]
+def test_rankers_are_found_inside_of_other_estimators(name):
     # a final estimator is given predictions before the columns of X: its number is another
     ids = {} if "final" in name else {"group_by": 0}
 
     def cross_validated(cv):
         with sklearn.config_context(enable_metadata_routing=not ids):
             cross_validate(
-                WRAPPERS[name], X, y * 2, scoring=make_ndcg_scorer(**ids, **OMIT), cv=cv,
-                params=None if ids else {"groups": query}, error_score="raise",
+                WRAPPERS[name], WITH_IDS, Y * 2, scoring=make_ndcg_scorer(**ids, **OMIT), cv=cv,
+                params=None if ids else {"groups": QUERY}, error_score="raise",
                 return_train_score=True,
             )  # fmt: skip
 
@@ -213,7 +199,7 @@ def test_rankers_are_found_inside_of_other_estimators(name, data):
     leaks = [each for each in caught if each.category is QueryLeakWarning]
     assert len(leaks) == 4  # one per fold, none for its training rows
     with no_leak():
-        cross_validated(list(GroupKFold(4).split(X, y, query)))
+        cross_validated(list(GroupKFold(4).split(X, Y, QUERY)))
 
 
 class Wrapper(RegressorMixin, BaseEstimator):
@@ -231,66 +217,46 @@ class Wrapper(RegressorMixin, BaseEstimator):
         return self.models_["only"].predict(X)
 
 
-def test_only_what_was_fitted_inside_counts(data):
-    X, y, query = data
-    X, first = np.c_[query, X], query < 10
-    scorer = make_ndcg_scorer(group_by=0, **OMIT)
-    model = Wrapper(GroupedRanker(Ridge(), group_by=0).fit(X, y)).fit(X[first], y[first])
-    cut = ~first & (np.arange(len(y)) % 3 == 0)
+def test_only_what_was_fitted_inside_counts():
+    first, scorer = QUERY < 10, make_ndcg_scorer(group_by=0, **OMIT)
+    model = Wrapper(clone(RANKER).fit(WITH_IDS, Y)).fit(WITH_IDS[first], Y[first])
     with no_leak():
-        scorer(model, X[cut], y[cut])
-    cut = first & (np.arange(len(y)) % 3 == 0)
+        scorer(model, WITH_IDS[CUT & ~first], Y[CUT & ~first])
     with pytest.warns(QueryLeakWarning, match=r"of the \d+ scored queries"):
-        scorer(model, X[cut], y[cut])
+        scorer(model, WITH_IDS[CUT & first], Y[CUT & first])
 
 
-def test_a_frozen_ranker_is_found(data):
-    frozen = pytest.importorskip("sklearn.frozen")
-    X, y, query = data
-    X, cut = np.c_[query, X], np.arange(len(y)) % 3 == 0
-    inside = TransformedTargetRegressor(frozen.FrozenEstimator(RANKER.fit(X, y))).fit(X, y)
+CONTAINERS = [list, tuple, lambda each: dict(enumerate(each)), lambda each: np.array(each, object)]
+
+
+@pytest.mark.parametrize("container", CONTAINERS, ids=["list", "tuple", "dict", "array"])
+def test_only_the_first_thousand_members_of_a_model_are_looked_at(container):
+    model, scorer = Wrapper(None).fit(WITH_IDS, Y), make_ndcg_scorer(group_by=0, **OMIT)
+    ranker = model.models_["only"]
+    model.predict = ranker.predict
+    model.models_ = container([None] * 999 + [ranker])
     with pytest.warns(QueryLeakWarning):
-        make_ndcg_scorer(group_by=0, **OMIT)(inside, X[cut], y[cut])
+        scorer(model, WITH_IDS[CUT], Y[CUT])
+    model.models_ = container([None] * 1000 + [ranker])
+    with no_leak():
+        scorer(model, WITH_IDS[CUT], Y[CUT])
 
 
-def test_a_learner_of_skrub_is_looked_into(data):
+def test_a_frozen_ranker_is_found():
+    frozen = pytest.importorskip("sklearn.frozen").FrozenEstimator(RANKER.fit(WITH_IDS, Y))
+    inside = TransformedTargetRegressor(frozen).fit(WITH_IDS, Y)
+    with pytest.warns(QueryLeakWarning):
+        make_ndcg_scorer(group_by=0, **OMIT)(inside, WITH_IDS[CUT], Y[CUT])
+
+
+def test_a_learner_of_skrub_is_looked_into():
     skrub = pytest.importorskip("skrub")
-    X, y, query = data
-    X = X.set_index(pd.Index(query, name="q"))
-    plan = skrub.var("X", X).skb.mark_as_X().skb.apply(
-        GroupedRanker(Ridge(), group_by="q"), y=skrub.var("y", y).skb.mark_as_y()
-    )  # fmt: skip
-    scorer = make_ndcg_scorer(group_by="q", **OMIT)
+    ranker, rows, group_by = WAYS["level"]
+    y = skrub.var("y", Y).skb.mark_as_y()
+    plan = skrub.var("X", rows).skb.mark_as_X().skb.apply(ranker, y=y)
+    scorer = make_ndcg_scorer(group_by=group_by, **OMIT)
     with pytest.warns(QueryLeakWarning):
         plan.skb.cross_validate(cv=KFold(4, shuffle=True, random_state=0), scoring=scorer)
-
-
-@pytest.mark.parametrize("container", [list, tuple, dict, np.array])
-def test_a_model_with_a_million_members_is_not_walked(data, container):
-    X, y, query = data
-
-    class Counted(type):
-        n_seen = 0
-
-        @property
-        def fit(cls):
-            """Whether an item is a model; a property, so that hasattr calls it."""
-            Counted.n_seen += 1
-            raise AttributeError
-
-    class Item(metaclass=Counted):
-        pass
-
-    class Recommender(RegressorMixin, BaseEstimator):
-        factors_ = None
-
-        def predict(self, X):
-            return np.zeros(len(X))
-
-    model, items = Recommender(), [Item() for _ in range(5000)]
-    model.factors_ = container(enumerate(items) if container is dict else items)
-    SCORER(model, X, y, groups=query)
-    assert 0 < Counted.n_seen <= 1000
 
 
 def test_all_groups_may_be_columns_of_arrow():

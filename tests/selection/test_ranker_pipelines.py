@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from helpers import Qid, Sizes, sorted_by_hand
+from helpers import Qid, Sizes, graded_rows, sorted_by_hand
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingRegressor
@@ -18,41 +18,35 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from sklearn_ndcg import GroupedRanker, make_ndcg_scorer, ndcg_score
 
+X, Y, QUERY = graded_rows()
+ORDER, _, SIZES = sorted_by_hand(QUERY)
+WEIGHT = np.random.default_rng(0).random(len(Y))
+
 
 def last_of(fitted):
     """The last step of a Pipeline, or the estimator itself."""
     return getattr(fitted, "steps", [("", fitted)])[-1][1]
 
 
-@pytest.fixture
-def weight(data):
-    return np.random.default_rng(0).random(len(data[1]))
-
-
 # --- around a Pipeline
 
 
-def test_around_a_pipeline_the_last_step_gets_the_groups(data):
-    X, y, query = data
-    order, _, sizes = sorted_by_hand(query)
+def test_around_a_pipeline_the_last_step_gets_the_groups():
     inner = make_pipeline(StandardScaler(), FunctionTransformer(), Sizes())
-    ranker = GroupedRanker(inner).fit(X, y, groups=query)
+    ranker = GroupedRanker(inner).fit(X, Y, groups=QUERY)
     given = ranker.estimator_[-1].given_
-    scaled = StandardScaler().fit_transform(X.iloc[order])
+    scaled = StandardScaler().fit_transform(X.iloc[ORDER])
     np.testing.assert_allclose(given["X"], scaled, rtol=1e-13)
-    np.testing.assert_array_equal(given["group"], sizes)
+    np.testing.assert_array_equal(given["group"], SIZES)
     np.testing.assert_allclose(ranker.predict(X), StandardScaler().fit(X).transform(X)[:, 0])
     assert not hasattr(inner[0], "mean_")  # the one that was passed stays unfitted
-    assert isinstance(ranker.estimator_, Pipeline)
-    assert ranker.set_params(estimator__standardscaler__with_mean=False)
 
 
 @pytest.mark.parametrize(
     "steps", [[("one", Sizes())], [("ranker", StandardScaler()), ("last", Sizes())]]
 )
-def test_around_a_pipeline_of_any_names_and_length(steps, data):
-    X, y, query = data
-    ranker = GroupedRanker(Pipeline(steps)).fit(X, y, groups=query)
+def test_around_a_pipeline_of_any_names_and_length(steps):
+    ranker = GroupedRanker(Pipeline(steps)).fit(X, Y, groups=QUERY)
     assert "group" in ranker.estimator_[-1].given_
 
 
@@ -66,87 +60,78 @@ class Counted(StandardScaler):
 
 # joblib, where writing takes more than half a second, as on a busy machine
 @pytest.mark.filterwarnings("ignore:Persisting input arguments took")
-def test_memory_of_a_pipeline_caches_every_step(data, tmp_path, monkeypatch):
-    X, y, query = data
+def test_memory_of_a_pipeline_caches_every_step(tmp_path, monkeypatch):
     monkeypatch.setattr(Counted, "n_fits", 0)
     inner = make_pipeline(Counted(), Sizes(), memory=str(tmp_path))
     for _ in range(2):
-        GroupedRanker(inner).fit(X, y, groups=query)
+        GroupedRanker(inner).fit(X, Y, groups=QUERY)
     assert Counted.n_fits == 1
 
 
-def test_verbose_of_a_pipeline(data, capsys):
-    X, y, query = data
+def test_verbose_of_a_pipeline(capsys):
     for inner in (Ridge(), Sizes()):
         pipeline = make_pipeline(StandardScaler(), inner, verbose=True)
-        GroupedRanker(pipeline).fit(X, y, groups=query)
+        GroupedRanker(pipeline).fit(X, Y, groups=QUERY)
         assert capsys.readouterr().out.count("[Pipeline]") == 2
 
 
-def test_transform_input_of_a_pipeline(data, routing):
-    X, y, query = data
-    rng = np.random.default_rng(0)
+def test_transform_input_of_a_pipeline(routing):
     boosting = HistGradientBoostingRegressor(early_stopping=True, min_samples_leaf=5)
     if "X_val" not in signature(boosting.fit).parameters:
         pytest.skip("scikit-learn is too old")
     boosting.set_fit_request(X_val=True, y_val="truth")
     pipeline = make_pipeline(StandardScaler(), boosting, transform_input=["X_val"])
+    rng, rows = np.random.default_rng(0), X.to_numpy()
     given = {"X_val": rng.normal(size=(40, 3)) + 5, "truth": rng.integers(0, 3, 40)}
-    X = X.to_numpy()
-    expected = clone(pipeline).fit(X, y, **given)
-    ranker = GroupedRanker(pipeline).fit(X, y, groups=query, **given)
+    expected = clone(pipeline).fit(rows, Y, **given)
+    ranker = GroupedRanker(pipeline).fit(rows, Y, groups=QUERY, **given)
     assert ranker.estimator_[-1].n_iter_ == expected[-1].n_iter_
-    np.testing.assert_array_equal(ranker.predict(X), expected.predict(X))
+    np.testing.assert_array_equal(ranker.predict(rows), expected.predict(rows))
     stops = GroupedRanker(pipeline, early_stopping=True, scoring=make_ndcg_scorer())
     for refuses in (ranker.set_params(estimator__transform_input=None), stops):
         with pytest.raises(ValueError, match="X_val, y_val cannot be passed"):
-            refuses.fit(X, y, groups=query, **given)
+            refuses.fit(rows, Y, groups=QUERY, **given)
     with pytest.raises(ValueError, match="X_val, y_val cannot be passed.*removal of a group col"):
-        GroupedRanker(pipeline, group_by=0).fit(np.c_[query, X], y, **given)
+        GroupedRanker(pipeline, group_by=0).fit(np.c_[QUERY, X], Y, **given)
 
 
-def test_samplers_are_refused(data):
+def test_samplers_are_refused():
     class Sampler(BaseEstimator):
         def fit_resample(self, X, y):
             return X[::2], y[::2]
 
-    X, y, query = data
     inner = Pipeline([("scale", StandardScaler()), ("thin", Sampler()), ("ridge", Ridge())])
     with pytest.raises(TypeError, match="Step 'thin' .*samplers are not supported.*max_queries"):
-        GroupedRanker(inner).fit(X, y, groups=query)
+        GroupedRanker(inner).fit(X, Y, groups=QUERY)
 
 
 # --- as the last step of a Pipeline
 
 
-def test_groups_reach_the_last_step_of_a_pipeline(data):
-    X, y, query = data
+def test_groups_reach_the_last_step_of_a_pipeline():
     pipeline = make_pipeline(StandardScaler(), GroupedRanker(Sizes()))
-    plain = clone(pipeline).fit(X, y, groupedranker__groups=query)
+    plain = clone(pipeline).fit(X, Y, groupedranker__groups=QUERY)
     with sklearn.config_context(enable_metadata_routing=True):
-        routed = clone(pipeline).fit(X, y, groups=query)
+        routed = clone(pipeline).fit(X, Y, groups=QUERY)
     by_level = clone(pipeline).set_params(groupedranker__group_by="q")
     by_level.set_output(transform="pandas")
-    by_level.fit(X.set_index(pd.Index(query, name="q")), y)
+    by_level.fit(X.set_index(pd.Index(QUERY, name="q")), Y)
     for fitted in (plain, routed, by_level):
-        np.testing.assert_array_equal(fitted[-1].estimator_.given_["group"], np.bincount(query))
+        np.testing.assert_array_equal(fitted[-1].estimator_.given_["group"], np.bincount(QUERY))
 
 
-def test_group_by_of_a_column_that_a_step_renames_is_refused(data):
-    X, y, query = data
+def test_group_by_of_a_column_that_a_step_renames_is_refused():
     step = make_column_transformer((StandardScaler(), ["a"]), remainder="passthrough")
     pipeline = make_pipeline(step, GroupedRanker(Sizes(), group_by="q"))
     with pytest.raises(ValueError, match=r"group_by='q' is a name.*steps of a Pipeline.*groups"):
-        pipeline.fit(X.assign(q=query), y)
+        pipeline.fit(X.assign(q=QUERY), Y)
 
 
 # --- routing
 
 
 @pytest.mark.parametrize("steps", [(), (FunctionTransformer(),)])
-def test_routing_of_what_the_last_step_requests_and_refuses(steps, data, weight, routing):
-    X, y, query = data
-    order, *_ = sorted_by_hand(query)
+def test_routing_of_what_the_last_step_requests_and_refuses(steps, routing):
 
     def given(request, name="init_score", **requests):
         inner = Sizes().set_fit_request(init_score=request, **requests)
@@ -154,32 +139,29 @@ def test_routing_of_what_the_last_step_requests_and_refuses(steps, data, weight,
         ranker.set_fit_request(sample_weight=True)
         pipeline = make_pipeline(FunctionTransformer(), ranker)
         fit = ranker.fit if request is False else pipeline.fit
-        fit(X, y, groups=query, sample_weight=weight, **{name: np.arange(len(y))})
+        fit(X, Y, groups=QUERY, sample_weight=WEIGHT, **{name: np.arange(len(Y))})
         return last_of(ranker.estimator_).given_
 
-    np.testing.assert_array_equal(given(True)["init_score"], order)
-    np.testing.assert_array_equal(given("start", "start")["init_score"], order)
-    np.testing.assert_array_equal(given(True)["sample_weight"], weight[order])
+    np.testing.assert_array_equal(given(True)["init_score"], ORDER)
+    np.testing.assert_array_equal(given("start", "start")["init_score"], ORDER)
+    np.testing.assert_array_equal(given(True)["sample_weight"], WEIGHT[ORDER])
     refused = given(False, sample_weight=False)
     assert not {"sample_weight", "init_score"} & refused.keys()
     assert "group" in refused
 
 
-def test_routing_of_what_nothing_requests_goes_to_the_last_step(data, routing):
+def test_routing_of_what_nothing_requests_goes_to_the_last_step(routing):
     """CatBoost and others cannot request fit parameters."""
-    X, y, query = data
-    order, *_ = sorted_by_hand(query)
     ranker = GroupedRanker(make_pipeline(FunctionTransformer(), Sizes()))
-    ranker.fit(X, y, groups=query, init_score=np.arange(len(y)))
-    np.testing.assert_array_equal(ranker.estimator_[-1].given_["init_score"], order)
+    ranker.fit(X, Y, groups=QUERY, init_score=np.arange(len(Y)))
+    np.testing.assert_array_equal(ranker.estimator_[-1].given_["init_score"], ORDER)
 
 
-def test_routing_of_sample_weight_needs_no_request_of_the_inner_estimator(data, weight, routing):
-    X, y, query = data
+def test_routing_of_sample_weight_needs_no_request_of_the_inner_estimator(routing):
     ranker = GroupedRanker(Qid()).set_fit_request(sample_weight=True)
     pipeline = make_pipeline(FunctionTransformer(), ranker)
-    pipeline.fit(X, y, groups=query, sample_weight=weight)
-    assert len(pipeline[-1].estimator_.given_["sample_weight"]) == len(np.unique(query))
+    pipeline.fit(X, Y, groups=QUERY, sample_weight=WEIGHT)
+    assert len(pipeline[-1].estimator_.given_["sample_weight"]) == len(np.unique(QUERY))
     asked = ["groups", "sample_weight", "cat_features"]
     assert GroupedRanker(Ridge()).get_metadata_routing().consumes("fit", asked) == {"groups"}
 
@@ -195,65 +177,58 @@ class Weighted(TransformerMixin, BaseEstimator):
         return X
 
 
-def test_routing_of_what_steps_inside_request(data, weight, routing):
-    X, y, query = data
-    order, *_ = sorted_by_hand(query)
-    text = np.char.mod("q%03d", query)
+def test_routing_of_what_steps_inside_request(routing):
+    text = np.char.mod("q%03d", QUERY)
     step = Weighted().set_fit_request(sample_weight=True, groups=True, note="remark")
     ranker = GroupedRanker(make_pipeline(step, Qid())).set_fit_request(sample_weight=True)
-    expected = {"sample_weight": weight, "groups": text, "note": 1 - weight}
+    expected = {"sample_weight": WEIGHT, "groups": text, "note": 1 - WEIGHT}
     for fit in (ranker.fit, make_pipeline(FunctionTransformer(), ranker).fit):
-        fitted = fit(X, y, sample_weight=weight, groups=text, remark=1 - weight)
+        fitted = fit(X, Y, sample_weight=WEIGHT, groups=text, remark=1 - WEIGHT)
         inner = last_of(fitted).estimator_
         for name, values in expected.items():
-            np.testing.assert_array_equal(inner[0].given_[name], values[order])
-        assert len(inner[-1].given_["sample_weight"]) == len(np.unique(query))
+            np.testing.assert_array_equal(inner[0].given_[name], values[ORDER])
+        assert len(inner[-1].given_["sample_weight"]) == len(np.unique(QUERY))
         assert "groups" not in inner[-1].given_
 
 
-def test_routing_of_sample_weight_to_a_step_leaves_out_held_out_rows(data, weight, routing):
-    X, y, query = data
+def test_routing_of_sample_weight_to_a_step_leaves_out_held_out_rows(routing):
     step = StandardScaler().set_fit_request(sample_weight=True)
     inner = make_pipeline(step, HistGradientBoostingRegressor(max_iter=2))
     ranker = GroupedRanker(
         inner, early_stopping=True, validation="last", validation_fraction=0.2,
         scoring=make_ndcg_scorer(),
-    ).fit(X, y, weight, groups=query)  # fmt: skip
-    trained = query < 16
-    expected = np.average(X[trained], axis=0, weights=weight[trained])
+    ).fit(X, Y, WEIGHT, groups=QUERY)  # fmt: skip
+    trained = QUERY < 16
+    expected = np.average(X[trained], axis=0, weights=WEIGHT[trained])
     np.testing.assert_allclose(ranker.estimator_[0].mean_, expected, rtol=1e-12)
 
 
-def test_routing_of_sample_weight_to_a_step_alone(data, weight, routing):
-    X, y, query = data
+def test_routing_of_sample_weight_to_a_step_alone(routing):
     step = StandardScaler().set_fit_request(sample_weight=True)
     ranker = GroupedRanker(make_pipeline(step, Sizes())).set_fit_request(sample_weight=False)
-    inner = make_pipeline(ranker).fit(X, y, sample_weight=weight, groups=query)[0].estimator_
+    inner = make_pipeline(ranker).fit(X, Y, sample_weight=WEIGHT, groups=QUERY)[0].estimator_
     assert "sample_weight" not in inner[-1].given_
-    np.testing.assert_allclose(inner[0].mean_, np.average(X, axis=0, weights=weight), rtol=1e-12)
+    np.testing.assert_allclose(inner[0].mean_, np.average(X, axis=0, weights=WEIGHT), rtol=1e-12)
 
 
-def test_routing_of_sample_weight_to_a_search_alone(data, weight, routing):
-    X, y, query = data
-    order, *_ = sorted_by_hand(query)
+def test_routing_of_sample_weight_to_a_search_alone(routing):
     search = GridSearchCV(
         Ridge().set_fit_request(sample_weight=True), {"alpha": [1]}, cv=GroupKFold(3),
         scoring=make_ndcg_scorer().set_score_request(sample_weight=False),
     )  # fmt: skip
     ranker = GroupedRanker(search).set_fit_request(sample_weight=False)
-    fitted = make_pipeline(ranker).fit(X, y, sample_weight=weight, groups=query)
-    expected = Ridge(alpha=1).fit(X.iloc[order], y[order], weight[order]).predict(X)
+    fitted = make_pipeline(ranker).fit(X, Y, sample_weight=WEIGHT, groups=QUERY)
+    expected = Ridge(alpha=1).fit(X.iloc[ORDER], Y[ORDER], WEIGHT[ORDER]).predict(X)
     np.testing.assert_allclose(fitted.predict(X), expected, rtol=1e-12)
 
 
-def test_routing_of_sample_weight_that_a_step_has_not_requested(data, weight, routing):
-    X, y, query = data
+def test_routing_of_sample_weight_that_a_step_has_not_requested(routing):
     ranker = GroupedRanker(make_pipeline(StandardScaler(), Ridge()))
     with pytest.raises(UnsetMetadataPassedError, match="StandardScaler"):
-        ranker.fit(X, y, sample_weight=weight, groups=query)
+        ranker.fit(X, Y, sample_weight=WEIGHT, groups=QUERY)
     scaler = StandardScaler().set_fit_request(sample_weight=False)
     ranker.set_params(estimator__standardscaler=scaler)
-    assert ranker.fit(X, y, sample_weight=weight, groups=query)
+    assert ranker.fit(X, Y, sample_weight=WEIGHT, groups=QUERY)
     assert ranker.estimator[0].get_metadata_routing().fit.requests == {"sample_weight": False}
 
 
@@ -261,26 +236,23 @@ def test_routing_of_sample_weight_that_a_step_has_not_requested(data, weight, ro
 
 
 @pytest.mark.parametrize("group_by", [None, "q", ["u", "d"]])
-def test_groups_and_group_by_reach_a_search_inside(group_by, routing, data):
-    X, y, query = data
-    table = X.assign(q=query, u=query // 5, d=query % 5).set_index(["q", "u", "d"])
-    order, *_ = sorted_by_hand(query)
+def test_groups_and_group_by_reach_a_search_inside(group_by, routing):
+    table = X.assign(q=QUERY, u=QUERY // 5, d=QUERY % 5).set_index(["q", "u", "d"])
     search = GridSearchCV(
         Ridge(), {"alpha": [1, 10, 100]}, scoring=make_ndcg_scorer(), cv=GroupKFold(3)
     )
-    expected = clone(search).fit(X.iloc[order], y[order], groups=query[order]).cv_results_
+    expected = clone(search).fit(X.iloc[ORDER], Y[ORDER], groups=QUERY[ORDER]).cv_results_
     inner = GroupedRanker(search, group_by=group_by)
-    given = {} if group_by else {"groups": query}
+    given = {} if group_by else {"groups": QUERY}
     for ranker in (inner, make_pipeline(inner)):
-        found = last_of(ranker.fit(table if group_by else X, y, **given)).estimator_.cv_results_
+        found = last_of(ranker.fit(table if group_by else X, Y, **given)).estimator_.cv_results_
         np.testing.assert_allclose(found["mean_test_score"], expected["mean_test_score"])
 
 
-def test_score_serves_a_search_without_a_scorer(data, routing):
-    X, y, query = data
+def test_score_serves_a_search_without_a_scorer(routing):
     search = GridSearchCV(GroupedRanker(Ridge(), k=3), {"estimator__alpha": [1]}, cv=GroupKFold(4))
-    search.fit(X, y, groups=query)
-    for fold, (train, test) in enumerate(GroupKFold(4).split(X, y, query)):
-        s = Ridge().fit(X.iloc[train], y[train]).predict(X.iloc[test])
-        expected = ndcg_score(y[test], s, groups=query[test], k=3)
+    search.fit(X, Y, groups=QUERY)
+    for fold, (train, test) in enumerate(GroupKFold(4).split(X, Y, QUERY)):
+        s = Ridge().fit(X.iloc[train], Y[train]).predict(X.iloc[test])
+        expected = ndcg_score(Y[test], s, groups=QUERY[test], k=3)
         assert search.cv_results_[f"split{fold}_test_score"][0] == pytest.approx(expected)
