@@ -207,6 +207,7 @@ WRONG = {
     "relevance": ("y", [np.nan, None, np.inf], {}, "y_true must be finite, found 3 rows"),
     "infinite": ("y", [None, np.inf, 1], {"unjudged": "zero"}, "y_true must be finite, found 1 row w"),
     "weight": ("w", [-1, None, 0.5], {"sample_weight": "w"}, "sample_weight must be.*found 2 rows"),
+    "endless": ("w", [0, np.nan, np.inf], {"sample_weight": "w"}, "sample_weight must be.*found 2 r"),
 }  # fmt: skip
 
 
