@@ -223,3 +223,9 @@ def test_arrays_of_any_device_become_numpy_arrays():
     listed = [1, 2]
     assert _checks.to_host(listed) is listed
     assert _checks.to_host(OnDevice([1, 2])).tolist() == [1, 2]
+
+
+def test_a_missing_library_is_named_with_its_requirement():
+    with pytest.raises(ImportError, match=r'^x needs y: python -m pip install "y>=2"$') as caught:
+        _checks.import_optional("no_such_library", "x needs y", "y>=2")
+    assert isinstance(caught.value.__cause__, ModuleNotFoundError)
