@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from oracles import exact_dcg, exact_ideal, log_discount
 
 import sklearn_ndcg as sn
-from sklearn_ndcg import frames, inference
+from sklearn_ndcg import inference
 
 # drawn data may have only queries with a single document
 pytestmark = pytest.mark.filterwarnings(
@@ -468,36 +468,3 @@ def test_compare_rankers(table, data):
         values = [oracle(y, scores[name], g, **options)[1] for name in (first, second)]
         each = [a - b for a, b in zip(*values, strict=True) if not isnan(a)]
         np.testing.assert_allclose(difference, fsum(each) / len(each), atol=1e-11)
-
-
-ENGINES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "lazy": pl.LazyFrame}
-
-
-@fuzz
-@given(
-    tables(grades=[*GRADES, 0.5, 1e-300, 1e12]), st.sampled_from(list(ENGINES)),
-    st.sampled_from([None, None, *SCORES, nan, INF]),
-)  # fmt: skip
-def test_tables(table, engine, broken):
-    y, s, g, options = table
-    s = [*s[:-1], s[-1] if broken is None else broken]
-    invalid = isnan(s[-1]) or s[-1] == INF
-    frame = ENGINES[engine]({"y": y, "s": s, "q": g})
-    options |= {"undefined": 0.5}
-    names = {"y_true": "y", "y_score": "s", "groups": "q"}
-    found = outcome("y_true", frames.ndcg_by_query, frame, **names, **options)
-    found = found.sort("q").collect() if engine == "lazy" else found
-    mean = outcome("y_true y_score score", frames.ndcg_score, frame, **names, **options)
-    options.pop("undefined")
-    dcgs, ndcgs = oracle(y, [*s[:-1], -INF if invalid else s[-1]], g, **options)
-    ndcgs = [0.5 if isnan(each) else each for each in ndcgs]
-    of_broken = sorted(set(g)).index(g[-1])
-    pairs = zip(found["dcg"].to_list(), found["ndcg"].to_list(), strict=True)
-    for i, (dcg, ndcg) in enumerate(pairs):
-        if invalid and i == of_broken:
-            assert ndcg is None or isnan(ndcg)
-        else:
-            same((dcg, ndcg), (dcgs[i], ndcgs[i]), 1e-12)
-    assert (mean is None) == invalid
-    if not invalid:
-        same(mean, fsum(ndcgs) / len(ndcgs), 1e-12)

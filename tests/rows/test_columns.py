@@ -15,7 +15,6 @@ from sklearn_ndcg._rows.columns import (
     count_rows,
     features,
     group_columns,
-    insert_zeros,
     take_rows,
     values_by,
     without_columns,
@@ -169,24 +168,12 @@ def test_group_by_finds_no_levels_of_y_where_x_has_names(name):
     np.testing.assert_array_equal(values_by(made(name), "q", None, y.rename_axis("q")), ROWS[:, 0])
 
 
-def test_groups_serve_where_group_by_is_none():
-    ids = object()
-    assert values_by(ROWS, None, ids) is ids
-    assert values_by(ROWS, None) is None
-    np.testing.assert_array_equal(values_by(ROWS, 0, ids), ROWS[:, 0])
-
-
 def test_order_by_is_one_column_and_may_have_fractions():
     X = made("pandas")
-    assert values_by(X, None, name="order_by") is None
     assert values_by(X, "b", name="order_by").tolist() == ROWS[:, 2].tolist()
     for several in (["q", "a"], ["q"], ROWS[:, 0]):
         with pytest.raises(ValueError, match="order_by must name one column or index level of X"):
             values_by(X, several, name="order_by")
-    with pytest.raises(ValueError, match=r"order_by='b' is a name, but X .* ndarray.*Ways out"):
-        values_by(ROWS, "b", name="order_by")
-    with pytest.raises(ValueError, match="order_by=.* returned None"):
-        values_by(X, lambda X: None, name="order_by")
 
 
 @everything
@@ -216,14 +203,6 @@ def test_numbers_from_the_right_and_text_in_lists():
     assert kept.dtype == np.float64
     np.testing.assert_array_equal(kept, [[1.5], [2.5]])
     assert column([["x", 1.5], ["y", 2.5]], 0).tolist() == ["x", "y"]
-
-
-def test_which_columns_are_those_of_ids():
-    X = made("pandas, index level")
-    assert group_columns(X, "q") == ["q"]
-    assert group_columns(X, ["row", "q"]) == ["q"]
-    assert group_columns(X, None) == group_columns(X, len) == group_columns(X, "row") == []
-    assert group_columns(ROWS, 0) == [0]
 
 
 @every_table
@@ -290,13 +269,6 @@ def test_group_by_and_groups_may_have_fractions_that_no_encoder_touches():
 def test_group_by_takes_missing_ids_for_no_fractions(kind):
     X, key = floats(kind, [1.0, np.nan if "float32" in kind else None, 2.0])
     assert len(values_by(X, key)) == 3
-
-
-def test_insert_zeros():
-    np.testing.assert_array_equal(insert_zeros(np.array([5, 6]), ["a"], NAMES, 3), [5, 0, 6])
-    np.testing.assert_array_equal(insert_zeros(np.array([5.0]), [0, -1], [], 3), [0, 5, 0])
-    both = insert_zeros(np.array([[1, 2], [3, 4]]), ["q"], NAMES, 3)
-    np.testing.assert_array_equal(both, [[0, 1, 2], [0, 3, 4]])
 
 
 @everything

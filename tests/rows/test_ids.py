@@ -235,23 +235,6 @@ def test_text_is_compared_beyond_a_nul(name):
     assert grouping.row_codes().tolist() == [0, 1, 3, 0, 2] * 60
 
 
-@pytest.mark.parametrize("name", [name for name in TEXT if name != "bytes"])
-def test_a_mean_is_the_same_in_any_order_of_queries_and_rows(name):
-    rng = np.random.default_rng(1)
-    n = 2000
-    words = np.array([f"{i:05d}" for i in rng.permutation(90_000)[: n // 4]], dtype=object)
-    codes = rng.integers(0, n // 4, n)
-    y, s = rng.integers(0, 4, n), rng.normal(size=n)
-    weight = rng.lognormal(0, 2, n // 4)[codes]
-    options = {"k": 5, "undefined": 0}
-    order = rng.permutation(n)
-    weighted = ndcg_score(y, s, groups=words[codes], sample_weight=weight, **options)
-    plain = ndcg_score(y, s, groups=codes, **options)
-    y, s, shuffled = y[order], s[order], TEXT[name](words[codes][order])
-    assert ndcg_score(y, s, groups=shuffled, sample_weight=weight[order], **options) == weighted
-    assert ndcg_score(y, s, groups=shuffled, **options) == plain
-
-
 class Shouting(str):
     """Text that is equal whatever its case."""
 
