@@ -17,11 +17,10 @@ import pyarrow as pa
 import pyarrow.dataset
 import pytest
 import sklearn
-from helpers import examples, spark_session
+from helpers import FirstColumn, examples, spark_session
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.model_selection import cross_validate
 from test_fuzz import oracle
 
@@ -45,17 +44,6 @@ LABELS = {
     "text": lambda q: np.array(["b", "a", "d", "c", "aa"], dtype=object)[q],
     "dates": lambda q: np.datetime64("2024-02-28", "us") + q.astype("m8[D]"),
 }
-
-
-class Score(RegressorMixin, BaseEstimator):
-    """Predicts the column "s"; nothing is learned."""
-
-    def fit(self, X, y):
-        self.is_fitted_ = True
-        return self
-
-    def predict(self, X):
-        return np.asarray(X["s"])
 
 
 class Entries(RuleBasedStateMachine):
@@ -134,7 +122,7 @@ class Entries(RuleBasedStateMachine):
         all_groups = self.ids if guarded else None
         scorer = sn.make_ndcg_scorer(group_by=group_by, all_groups=all_groups, **self.options)
         if way != "routed":  # the weights have their place
-            self.check(scorer(Score().fit(X, self.y), X, self.y, self.weight, groups=groups))
+            self.check(scorer(FirstColumn().fit(X, self.y), X, self.y, self.weight, groups=groups))
             return
         with sklearn.config_context(enable_metadata_routing=True):
             folds = [(np.arange(2), np.arange(len(self.y)))]
@@ -143,7 +131,13 @@ class Entries(RuleBasedStateMachine):
                 scorer = scorer.set_score_request(sample_weight=True)
                 params["sample_weight"] = self.weight
             found = cross_validate(
-                Score(), X, self.y, scoring=scorer, cv=folds, params=params, error_score="raise"
+                FirstColumn(),
+                X,
+                self.y,
+                scoring=scorer,
+                cv=folds,
+                params=params,
+                error_score="raise",
             )
             self.check(found["test_score"][0])
 
@@ -151,7 +145,7 @@ class Entries(RuleBasedStateMachine):
     def scorer_of_several_cutoffs(self, cutoffs):
         options = self.options | {"k": [self.k, *{*cutoffs} - {self.k}]}
         found = sn.make_ndcg_scorer(group_by="q", **options)(
-            Score().fit(self.X, self.y), self.X, self.y, sample_weight=self.weight
+            FirstColumn().fit(self.X, self.y), self.X, self.y, sample_weight=self.weight
         )
         self.check(found[f"ndcg@{self.k}"])
 
@@ -212,7 +206,7 @@ class Entries(RuleBasedStateMachine):
         scorer, total, latest = sn.make_ndcg_scorer(group_by="q", **self.options), 0, -1
         for _, test in cv.split(X, self.y):
             part, y = X.iloc[test], self.y[test]
-            total += part["q"].nunique() * scorer(Score().fit(part, y), part, y)
+            total += part["q"].nunique() * scorer(FirstColumn().fit(part, y), part, y)
             if order_by:
                 assert part["time"].min() > latest
                 latest = part["time"].max()
@@ -282,7 +276,7 @@ class Entries(RuleBasedStateMachine):
     def ranker(self):
         usual = {"discount": "log", "ties": "average"}
         if usual.items() <= self.options.items() and "undefined" not in self.options:
-            ranker = sn.GroupedRanker(Score(), group_by=["q"], k=self.k).fit(self.X, self.y)
+            ranker = sn.GroupedRanker(FirstColumn(), group_by=["q"], k=self.k).fit(self.X, self.y)
             self.check(ranker.score(self.X, self.y))
 
     @invariant()

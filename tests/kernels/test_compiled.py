@@ -147,17 +147,6 @@ def test_discounts_whose_sum_overflows():
     assert value[0] == pytest.approx(4 / 3 * (1 + 1 / 2 + 1 / 3) / (2 + 1 / 2 + 1 / 3))
 
 
-def test_a_high_grade_among_short_queries():
-    rng = np.random.default_rng(0)
-    y, groups = rng.integers(0, 5, 3000), np.repeat(np.arange(1000), 3)
-    y[::7] = 255
-    s = rng.normal(size=3000)
-    found = ndcg_samples(y, s, groups=groups, undefined=0.0)
-    # as floats that are not grades
-    expected = ndcg_samples(y / 2, s, groups=groups, undefined=0.0)
-    assert found == pytest.approx(expected, abs=1e-14)
-
-
 @pytest.mark.parametrize("table", [np.linspace(0, 5, 11)[::2], np.broadcast_to(1.0, 6)])
 def test_a_table_of_any_layout(table):
     y, s = np.arange(6)[None], np.array([[3, 1, 2, 0, 5, 4]])
