@@ -141,14 +141,6 @@ class Entries(RuleBasedStateMachine):
             )
             self.check(found["test_score"][0])
 
-    @rule(cutoffs=st.lists(st.integers(1, 9), max_size=3))
-    def scorer_of_several_cutoffs(self, cutoffs):
-        options = self.options | {"k": [self.k, *{*cutoffs} - {self.k}]}
-        found = sn.make_ndcg_scorer(group_by="q", **options)(
-            FirstColumn().fit(self.X, self.y), self.X, self.y, sample_weight=self.weight
-        )
-        self.check(found[f"ndcg@{self.k}"])
-
     def frame(self, engine, connection):
         weight = np.ones(len(self.y)) if self.weight is None else self.weight
         frame = self.X.assign(y=self.y, w=weight)
@@ -180,13 +172,9 @@ class Entries(RuleBasedStateMachine):
         found = self.of_table(frames.ndcg_score, engine, sample_weight="w", working_memory=memory)
         if found is not None:
             self.check(found)
-
-    @precondition(lambda self: self.weight is None)
-    @rule(engine=st.sampled_from(ENGINES + CLUSTERS), memory=st.sampled_from([None, 1e-3]))
-    def table_by_query(self, engine, memory):
-        found = self.of_table(frames.ndcg_by_query, engine, working_memory=memory)
-        if found is not None:
-            self.check(found["ndcg"].mean())
+            if self.weight is None:
+                found = self.of_table(frames.ndcg_by_query, engine, working_memory=memory)
+                self.check(found["ndcg"].mean())
 
     @rule()
     def segments(self):
