@@ -8,7 +8,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import duckdb
-import matplotlib as mpl
 import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
@@ -27,7 +26,6 @@ from test_fuzz import oracle
 import sklearn_ndcg as sn
 from sklearn_ndcg import frames, inference
 
-mpl.use("agg")
 pytestmark = [
     pytest.mark.ci,
     pytest.mark.filterwarnings(
@@ -251,13 +249,6 @@ class Entries(RuleBasedStateMachine):
         scores = {"a": self.s, "b": -self.s}
         found = inference.compare_rankers(self.y, scores, test="t", **self.data, **self.options)
         self.check(found.ndcg["a"])
-
-    @rule()
-    def display(self):
-        options = {name: self.options[name] for name in self.options if name != "k"}
-        found = sn.NDCGDisplay.from_predictions(self.y, self.s, k=[self.k], **self.data, **options)
-        mpl.pyplot.close("all")
-        self.check(found.ndcg[0])
 
     @precondition(lambda self: self.options["gain"] == "linear" and self.weight is None)
     @rule()

@@ -104,8 +104,7 @@ LONG_SCORES = {
 @built
 @pytest.mark.parametrize("kind", LONG_SCORES)
 @pytest.mark.parametrize(
-    "ends",
-    [pytest.param(ends, marks=pytest.mark.ci) for ends in ([1], [10])] + [[40, 1000, N]],
+    "ends", [pytest.param(ends, marks=pytest.mark.ci) for ends in ([1], [10])] + [[40, 1000, N]]
 )
 def test_long_queries(kind, ends):
     rng = np.random.default_rng(0)

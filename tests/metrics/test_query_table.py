@@ -13,13 +13,7 @@ from numpy.testing import assert_array_equal as assert_same
 from oracles import exact_dcg, exact_ideal, log_discount
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_ndcg import (
-    dcg_samples,
-    explain_query,
-    jarvelin_kekalainen,
-    ndcg_curve,
-    ndcg_samples,
-)
+from sklearn_ndcg import dcg_samples, explain_query, jarvelin_kekalainen, ndcg_curve, ndcg_samples
 
 COLUMNS = [
     "document", "score", "tied", "relevance", "gain", "discount", "discounted_gain", "dcg", "ideal",
