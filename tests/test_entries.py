@@ -223,17 +223,14 @@ class Entries(RuleBasedStateMachine):
         rows = list(zip(self.q.tolist(), self.y.tolist(), self.s.tolist(), strict=True))
         qrels = "".join(f"{q} 0 d{i} {y}\n" for i, (q, y, _) in enumerate(rows))
         run = "".join(f"{q} Q0 d{i} 1 {s} a\n" for i, (q, _, s) in enumerate(rows))
-        tsv = "query-id\tcorpus-id\tscore\n"
-        tsv += "".join(f"{q}\td{i}\t{y}\n" for i, (q, y, _) in enumerate(rows))
         with TemporaryDirectory() as folder:
-            texts = {"qrels": qrels, "qrels.tsv": tsv, "run": run}
+            texts = {"qrels": qrels, "run": run}
             paths = {name: Path(folder, name) for name in texts}
             for name, text in texts.items():
                 data = text.encode()
                 paths[name].write_bytes(gzip.compress(data) if packed else data)
-            for truth in (paths["qrels"], paths["qrels.tsv"]):
-                y_true, y_score, groups = sn.from_trec(truth, paths["run"])
-                self.check(sn.ndcg_score(y_true, y_score, groups=groups, **self.options))
+            y_true, y_score, groups = sn.from_trec(paths["qrels"], paths["run"])
+            self.check(sn.ndcg_score(y_true, y_score, groups=groups, **self.options))
             runs = {"a": paths["run"], "b": paths["run"]}
             found = inference.compare_runs(paths["qrels"], runs, test="t", **self.options)
             self.check(found.ndcg["b"])

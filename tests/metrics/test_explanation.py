@@ -242,7 +242,6 @@ def test_a_table_or_a_function_is_shown_short():
         ({"groups": [1]}, TypeError, "no option 'groups'.* gain, .* un"),
         ({"k": 0}, ValueError, "k must be an integer >= 1"),
         ({"k": [1, 2]}, ValueError, "k must be an integer >= 1"),
-        ({"ties": "first"}, ValueError, "ties must be one of"),
     ],
 )
 def test_bad_conventions(first, error, message):

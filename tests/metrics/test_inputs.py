@@ -72,7 +72,6 @@ NUMBERS = {
     "polars": lambda v: pl.Series(v).cast(pl.UInt8),
     "polars floats": lambda v: pl.Series(v).cast(pl.Float32),
     "memoryview": memoryview,
-    "list": lambda v: list(map(int, v)),
 }  # fmt: skip
 
 
