@@ -162,7 +162,6 @@ report(first=round(first, 4), second=round(second, 4), ratio=round(second / firs
 
 
 def test_the_memory_of_a_million_calls_of_a_scorer_is_flat():
-    """With `all_groups` and the search for leaks."""
     found = run(
         """
 import os
@@ -199,7 +198,6 @@ report(value=value, megabytes=megabytes, seconds=seconds(), same=scorer(model, *
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit is one of Linux")
 def test_memory_that_runs_out_anywhere_is_an_error_or_costs_nothing():
-    """The next call is right."""
     code = """
 import resource
 rng = np.random.default_rng(0)

@@ -116,29 +116,3 @@ def test_passes_what_scikit_learn_tests(monkeypatch, name, value):
     monkeypatch.setattr(upstream, "_ndcg_sample_scores", by_name(sklearn_ndcg.ndcg_samples))
     monkeypatch.setattr(upstream, "_dcg_sample_scores", by_name(sklearn_ndcg.dcg_samples))
     getattr(upstream, name)(*([] if value is None else [value]))
-
-
-def test_a_metric_inside_xgboost_gets_all_queries_by_custom_metric_only():
-    xgboost = pytest.importorskip("xgboost")
-    rng = np.random.default_rng(0)
-    sizes = np.array([2, 3, 10])
-    X, y, groups = rng.random((15, 2)), np.tile([1, 0, 2], 5), np.repeat(np.arange(3), sizes)
-    with pytest.raises(ValueError, match="y_true is 1-D and groups is missing"):
-        xgboost.XGBRanker(n_estimators=1, eval_metric=sklearn_ndcg.ndcg_score).fit(
-            X, y, qid=groups, eval_set=[(X, y)], eval_qid=[groups], verbose=False
-        )
-
-    def ndcg(score, data):
-        starts = data.get_uint_info("group_ptr").astype(int)
-        ids = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        return "mine", sklearn_ndcg.ndcg_score(data.get_label(), score, groups=ids)
-
-    data, found = xgboost.DMatrix(X, y, qid=groups), {}
-    model = xgboost.train(
-        {"objective": "rank:ndcg"}, data, 2, evals=[(data, "rows")], custom_metric=ndcg,
-        evals_result=found, verbose_eval=False,
-    )  # fmt: skip
-    values = sklearn_ndcg.ndcg_samples(y, model.predict(data), groups=groups)
-    assert abs(values.mean() - np.average(values, weights=sizes)) > 1e-3  # XGBRanker's mean
-    # as XGBoost prints it
-    assert found["rows"]["mine"][-1] == pytest.approx(values.mean(), abs=1e-5)

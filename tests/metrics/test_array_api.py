@@ -31,6 +31,7 @@ def makers(request):
     return list(request.param())
 
 
+@pytest.mark.filterwarnings("ignore:2 queries")
 def test_every_argument_may_be_on_a_device(makers):
     expected = ndcg_score(Y, S, groups=IDS, sample_weight=Y + 1)
     y, s = Y.reshape(2, 4), S.reshape(2, 4)
@@ -38,6 +39,8 @@ def test_every_argument_may_be_on_a_device(makers):
         found = ndcg_score(make(Y), make(S), groups=make(IDS), sample_weight=make(Y + 1))
         assert found == expected
         np.testing.assert_array_equal(ndcg_samples(make(y), make(s)), ndcg_samples(y, s))
+        found = ndcg_interval(make(Y), make(S), groups=make(IDS), method="t")
+        assert_same(found, ndcg_interval(Y, S, groups=IDS, method="t"))
         grades = quantile_grades(make(S), groups=make(IDS))
         assert grades.tolist() == quantile_grades(S, groups=IDS).tolist()
 
@@ -64,10 +67,3 @@ def test_under_dispatch_tensors_stay_readable():
         "assert ndcg_score(y, s, groups=q) == ndcg_score([1, 0, 2], [3, 2, 1], groups=[1] * 3)"
     )
     assert run_python(code, SCIPY_ARRAY_API="1").stderr == ""
-
-
-@pytest.mark.filterwarnings("ignore:2 queries")
-def test_intervals_of_arrays_on_a_device(makers):
-    for make in makers:
-        found = ndcg_interval(make(Y), make(S), groups=make(IDS), method="t")
-        assert_same(found, ndcg_interval(Y, S, groups=IDS, method="t"))

@@ -249,13 +249,6 @@ def test_quantile_grades_without_groups(y, n_grades, expected):
     assert quantile_grades(y, n_grades=n_grades).tolist() == expected
 
 
-@pytest.mark.parametrize("groups", [None, [1, 1, 2, 2, 1]])
-def test_the_input_of_quantile_grades_is_unchanged(groups):
-    y = np.array([5.0, 3, 4, 4, 1])
-    y.flags.writeable = False
-    quantile_grades(y, groups=groups)
-
-
 def test_values_and_groups_in_another_order_are_not_graded():
     rows = pd.DataFrame({"y": [0.3, 0.1, 0.2, 0.4], "day": [2, 1, 2, 1]})
     assert quantile_grades(rows["y"], groups=rows["day"], n_grades=2).tolist() == [1, 0, 0, 1]
@@ -268,7 +261,6 @@ def test_values_and_groups_in_another_order_are_not_graded():
     [
         ([[1, 2]], {}, r"y must be 1-D.*\(1, 2\)"),
         ([1, np.nan], {}, "y has 1 NaN, at index 1: leave"),
-        (["a"], {}, "y must be an array of numbers"),
         ([1, 2], {"n_grades": 1}, "n_grades must be an integer from 2"),
         ([1, 2], {"n_grades": 2.5}, "n_grades must be"),
         ([1, 2], {"groups": [1]}, "groups must have one id"),

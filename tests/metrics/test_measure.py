@@ -4,23 +4,10 @@ from math import log
 
 import numpy as np
 import pytest
-from helpers import in_order, ragged_rows
+from helpers import in_order
 
-from sklearn_ndcg import dcg_score, jarvelin_kekalainen, ndcg_samples, ndcg_score
+from sklearn_ndcg import dcg_score, jarvelin_kekalainen, ndcg_score
 from sklearn_ndcg._metrics.measure import Measure
-
-
-@pytest.mark.parametrize("gain", ["linear", "exponential"])
-def test_the_base_of_the_logarithm_cancels(gain):
-    """Some texts say that the base does not cancel with exponential gain."""
-    y_true, y_score, groups = ragged_rows(4)
-    natural = {"gain": gain, "discount": lambda ranks: 1 / np.log(ranks + 1)}
-    options = {"groups": groups, "k": 10, "undefined": 0}
-    np.testing.assert_allclose(
-        ndcg_samples(y_true, y_score, **natural, **options),
-        ndcg_samples(y_true, y_score, gain=gain, **options),
-        rtol=1e-14,
-    )
 
 
 def test_jarvelin_kekalainen_against_the_article():

@@ -233,13 +233,3 @@ def test_the_labels_of_the_queries_of_lists_come_by_query():
     assert labels.tolist() == ["Ann", "Bob", "Zoe"]
     with pytest.raises(ValueError, match="clusters must have an entry for each query, but lacks 3"):
         rankings.labels_of_queries({"u": 1}, "clusters", np.ones(4))
-
-
-def test_a_query_in_two_clusters_is_named_with_both():
-    y, scores, query = rows_of_two_rankers()
-    names = np.array([f"q{q:02}" for q in query])
-    city = np.where(query == 4, "Bonn", "Rome")
-    city[np.flatnonzero(query == 4)[-1]] = "Oslo"
-    rankings = Rankings.of_arrays(y, scores, names)
-    with pytest.raises(ValueError, match="1 query has .* 'q04' is in clusters 'Bonn' and 'Oslo'"):
-        rankings.labels_of_queries(city, "clusters", np.ones(20))
