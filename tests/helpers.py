@@ -158,6 +158,14 @@ def users(n_queries=40, n_users=14):
     return rng.permutation(np.r_[np.arange(n_users), extra])
 
 
+def as_runs(rankers):
+    """Return the lists of each ranker as runs, whose scores fall from 0."""
+    return {
+        name: {query: {d: -float(i) for i, d in enumerate(ids)} for query, ids in lists.items()}
+        for name, lists in rankers.items()
+    }
+
+
 def assert_same(found, expected):
     """All fields are equal, to the last bit."""
     for field in fields(found):
