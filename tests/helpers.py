@@ -6,9 +6,11 @@ import sys
 import warnings
 from dataclasses import fields
 from functools import cache
+from inspect import signature
 from math import log2
 
 import numpy as np
+from scipy.stats import bootstrap
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from sklearn_ndcg import ndcg_samples
@@ -17,6 +19,8 @@ from sklearn_ndcg import ndcg_samples
 Y = np.array([2, 0, 1, 0, 0, 3, 1, 0])
 S = np.array([0.1, 0.9, 0.4, 0.3, 0.8, 0.2, 0.7, 0.5])
 IDS = np.array([5, 5, 5, 5, 6, 6, 6, 6])
+
+SCIPY_RNG = "rng" if "rng" in signature(bootstrap).parameters else "random_state"
 
 
 class FirstColumn(RegressorMixin, BaseEstimator):
