@@ -6,9 +6,11 @@ import sys
 import warnings
 from dataclasses import fields
 from functools import cache
+from inspect import signature
 from math import log2
 
 import numpy as np
+from scipy.stats import bootstrap
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from sklearn_ndcg import ndcg_samples
@@ -17,6 +19,8 @@ from sklearn_ndcg import ndcg_samples
 Y = np.array([2, 0, 1, 0, 0, 3, 1, 0])
 S = np.array([0.1, 0.9, 0.4, 0.3, 0.8, 0.2, 0.7, 0.5])
 IDS = np.array([5, 5, 5, 5, 6, 6, 6, 6])
+
+SCIPY_RNG = "rng" if "rng" in signature(bootstrap).parameters else "random_state"
 
 
 class FirstColumn(RegressorMixin, BaseEstimator):
@@ -186,6 +190,14 @@ def users(n_queries=40, n_users=14):
     rng = np.random.default_rng(3)
     extra = rng.integers(0, n_users, n_queries - n_users)
     return rng.permutation(np.r_[np.arange(n_users), extra])
+
+
+def as_runs(rankers):
+    """Return the lists of each ranker as runs, whose scores fall from 0."""
+    return {
+        name: {query: {d: -float(i) for i, d in enumerate(ids)} for query, ids in lists.items()}
+        for name, lists in rankers.items()
+    }
 
 
 def assert_same(found, expected):

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import as_runs
 
 from sklearn_ndcg import CONVENTIONS, from_lists, from_trec, ndcg_samples
 from sklearn_ndcg.inference import compare_lists, compare_rankers, compare_runs, ndcg_interval
@@ -89,15 +90,13 @@ def rows_of_all_lists(rankers, relevant):
         lists = {name: each.get(query, []) for name, each in rankers.items()}
         for document in sorted({*truth, *(d for listed in lists.values() for d in listed)}):
             places = [
-                -listed.index(document) if document in listed else -np.inf
-                for listed in lists.values()
+                -ids.index(document) if document in ids else -np.inf for ids in lists.values()
             ]
             found.append([query, truth.get(document, np.nan), *places])
     return pd.DataFrame(found, columns=["query", "grade", *rankers])
 
 
-def per_query(queries):
-    """Clusters and weights."""
+def users_and_weights(queries):
     rng = np.random.default_rng(0)
     user = {query: f"user {i % 13}" for i, query in enumerate(queries)}
     return {"clusters": user, "sample_weight": {query: rng.uniform(1, 2) for query in queries}}
@@ -114,11 +113,9 @@ def test_recommended_is_compared_on_the_union_of_all_lists_and_the_truth(
     """Unjudged documents have no gain, even if documents of grade 0 have one."""
     relevant, rankers = truths_and_lists()
     rankers = {name: {q: each.get(q, []) for q in relevant} for name, each in rankers.items()}
-    frame, options = (
-        rows_of_all_lists(rankers, relevant),
-        options | {"k": 8, "gain": gain, "undefined": 0.0},
-    )
-    ids = per_query(relevant) if has_clusters else {}
+    frame = rows_of_all_lists(rankers, relevant)
+    options = options | {"k": 8, "gain": gain, "undefined": 0.0}
+    ids = users_and_weights(relevant) if has_clusters else {}
     expected = compare_rankers(
         frame["grade"], frame[list(rankers)], groups=frame["query"], unjudged="zero", **options,
         **{name: frame["query"].map(each) for name, each in ids.items()},
@@ -134,7 +131,7 @@ def test_recommended_clusters_and_sample_weight_may_be_sequences():
     relevant, rankers = truths_and_lists()
     queries = sorted(relevant)
     rankers = {n: {q: each.get(q, []) for q in queries} for n, each in rankers.items()}
-    ids, options = per_query(queries), {"random_state": 0, "undefined": 0.0}
+    ids, options = users_and_weights(queries), {"random_state": 0, "undefined": 0.0}
     expected = compare_lists(relevant, rankers, **ids, **options)
     rankers, ids = ({n: [*each.values()] for n, each in of.items()} for of in (rankers, ids))
     found = compare_lists([relevant[q] for q in queries], rankers, **ids, **options)
@@ -257,12 +254,8 @@ def test_answered_by_few_is_warned_of(x, y, message):
     with pytest.warns(UserWarning, match=message) as caught:
         compare_lists(JUDGED, {"x": x, "y": y}, test="t", undefined="omit")
     assert [warning.filename for warning in caught] == [__file__]
-    runs = {
-        name: {query: dict(zip(ids, (2, 1), strict=False)) for query, ids in each.items()}
-        for name, each in (("x", x), ("y", y))
-    }
     with pytest.warns(UserWarning, match=message):
-        compare_runs(JUDGED, runs, test="t")
+        compare_runs(JUDGED, as_runs({"x": x, "y": y}), test="t")
 
 
 @pytest.mark.parametrize(("x", "y", "unanswered"), [
@@ -298,10 +291,8 @@ def test_judged_of_0_is_warned_of():
 def test_judged_is_that_of_ir_measures(k):
     measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
     qrels, lists = truths_and_lists(2)  # grades below 0 would be unjudged
-    runs = {
-        name: {query: {d: -i for i, d in enumerate(ids)} for query, ids in each.items() if ids}
-        for name, each in lists.items()
-    }
+    del lists["bm25"]["q07"]  # which is empty
+    runs = as_runs(lists)
     found = compare_runs(qrels, runs, k=k, undefined=0, test="t")
     judged = measures.Judged if k is None else measures.Judged @ k
     for name, run in runs.items():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers import ideal, matrices
+from helpers import as_runs, ideal, matrices
 from scipy import stats
 
 from sklearn_ndcg import ndcg_samples
@@ -99,7 +99,7 @@ def pool_with_holes(seed, share):
     """Truths, of which some is unjudged, and lists of two rankers, whose holes are not the same."""
     rng = np.random.default_rng(seed)
     truth, lists = {}, {"new": {}, "old": {}}
-    for query in range(25):
+    for query in map("q{:02}".format, range(25)):
         common = {f"c{i}": int(grade) for i, grade in enumerate(rng.integers(0, 4, 4))}
         truth[query] = common
         for name, more in (("new", 0.6), ("old", 0)):
@@ -121,13 +121,7 @@ def judged_too(truth, lists, favoured, k=5):
 
 
 def compare_scores(truth, lists, **options):
-    """Compare lists by `compare_runs`."""
-    qrels = {f"q{query}": grades for query, grades in truth.items()}
-    runs = {
-        name: {f"q{q}": {d: -i for i, d in enumerate(ids)} for q, ids in ranked.items()}
-        for name, ranked in lists.items()
-    }
-    return compare_runs(qrels, runs, **options)
+    return compare_runs(truth, as_runs(lists), **options)
 
 
 AT_5 = {"k": 5, "margin": 0.05, "test": "t", "undefined": 0.0}

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers import matrices
+from helpers import as_runs, matrices
 
 from sklearn_ndcg.inference import compare_lists, compare_rankers, compare_runs
 
@@ -49,11 +49,7 @@ def test_segments_of_lists_and_runs_are_given_per_query():
     alone = compare_lists(odd.pop("truth"), odd, test="t")
     assert repr(found.by_segment[1]) == repr(alone)
     assert found.by_segment[1].labels.tolist() == queries[1::2]
-    runs = {
-        n: {q: {d: -float(i) for i, d in enumerate(ids)} for q, ids in each.items()}
-        for n, each in lists.items()
-    }
-    assert repr(compare_runs(truth, runs, segments=segment, test="t")) == repr(found)
+    assert repr(compare_runs(truth, as_runs(lists), segments=segment, test="t")) == repr(found)
 
 
 def test_segments_and_clusters_may_lack_queries_that_do_not_count():

@@ -15,7 +15,8 @@ from sklearn.model_selection import GroupKFold, cross_validate
 from sklearn_ndcg import NDCGDisplay, make_ndcg_scorer, ndcg_curve, ndcg_score
 from sklearn_ndcg.inference import ndcg_interval
 
-from_predictions, from_cv_results = NDCGDisplay.from_predictions, NDCGDisplay.from_cv_results
+from_predictions, from_estimator = NDCGDisplay.from_predictions, NDCGDisplay.from_estimator
+from_cv_results = NDCGDisplay.from_cv_results
 Y, S = matrices(30)
 
 
@@ -36,8 +37,6 @@ def indexed_rows():
     X, y, query = graded_rows(40, (2, 14), n_grades=5)
     return X.set_index(pd.Index(query, name="query")), y, query
 
-
-# Curves and bands
 
 WEIGHTS = {
     "none": None,
@@ -105,9 +104,6 @@ def test_k_that_is_no_cutoff_is_refused(k):
         from_predictions(Y, S, k=k)
 
 
-# Several rankers
-
-
 def test_y_score_may_be_a_mapping_whose_rankers_are_as_alone():
     y, scores = three_rankers()
     display = from_predictions(y, scores, k=5)
@@ -120,17 +116,18 @@ def test_y_score_may_be_a_mapping_whose_rankers_are_as_alone():
 
 
 def test_y_score_beside_2_d_y_true_is_one_ranker_even_as_a_table():
-    assert (
-        from_predictions(Y, pd.DataFrame(S), k=5).ndcg.tolist()
-        == ndcg_curve(Y, S, k=range(1, 6))[1].tolist()
-    )
+    found = from_predictions(Y, pd.DataFrame(S), k=5).ndcg
+    assert found.tolist() == ndcg_curve(Y, S, k=range(1, 6))[1].tolist()
 
 
 def test_y_score_of_one_ranker_in_a_mapping_is_a_list_of_one():
-    display = from_predictions(Y, {"a": S}, confidence_level=None)
-    assert (display.ndcg.shape, display.name, display.interval) == ((1, 12), ["a"], None)
     display = from_predictions(Y, {"a": S})
-    assert display.interval.shape == (1, 2, 12)
+    assert (display.ndcg.shape, display.name, display.interval.shape) == (
+        (1, 12),
+        ["a"],
+        (1, 2, 12),
+    )
+    assert from_predictions(Y, {"a": S}, confidence_level=None).interval is None
 
 
 def test_y_score_beside_1_d_y_true_may_be_a_table_and_groups_and_sample_weight_are_shared():
@@ -160,11 +157,8 @@ def test_y_score_and_name_that_do_not_fit_are_refused():
     assert caught.value.__notes__ == ["While comparing the ranker 'b'."]
 
 
-# The chance level
-
-
 def by_all_orders(y, s, k, **options):
-    """Mean NDCG over all orders of the retrieved documents, of one query."""
+    """Mean NDCG of one query over all orders of what was retrieved."""
     retrieved = np.flatnonzero(np.asarray(s) > -np.inf)
     orders = np.array(list(permutations(range(len(retrieved)))))
     ranked = np.full((len(orders), len(s)), -np.inf)
@@ -198,19 +192,16 @@ def test_chance_level_does_not_retrieve_what_the_ranker_did_not(y, dtype, option
     assert display.chance_level == pytest.approx(np.mean(of_each, axis=0), abs=1e-14)
 
 
-# Estimators and cross-validation
-
-
 def test_from_estimator():
     X, y, query = indexed_rows()
     model = Ridge().fit(X, y)
     expected = ndcg_curve(y, model.predict(X), groups=query, k=[1, 5])[1].tolist()
-    by_index = NDCGDisplay.from_estimator(model, X, y, group_by="query", k=[1, 5])
+    by_index = from_estimator(model, X, y, group_by="query", k=[1, 5])
     assert (by_index.name, by_index.ndcg.tolist()) == ("Ridge", expected)
-    by_groups = NDCGDisplay.from_estimator(model, X, y, groups=query, k=[1, 5], name="mine")
+    by_groups = from_estimator(model, X, y, groups=query, k=[1, 5], name="mine")
     assert (by_groups.name, by_groups.ndcg.tolist()) == ("mine", expected)
     with pytest.raises(ValueError, match="The scorer got no groups"):
-        NDCGDisplay.from_estimator(model, X, y)
+        from_estimator(model, X, y)
 
 
 @pytest.mark.parametrize("k", [None, [1, 3, 5]])
@@ -270,15 +261,11 @@ def test_from_cv_results_needs_estimators_and_indices():
         from_cv_results({"test_score": [1]}, Y, Y)
 
 
-# What all constructors take
-
 X = S.reshape(-1, 1)
 ROWS, OF_ROWS = Y.ravel(), {"groups": np.repeat(np.arange(30), 12)}
 CONSTRUCTORS = {
     "from_predictions": lambda **o: from_predictions(Y, S, **o),
-    "from_estimator": lambda **o: NDCGDisplay.from_estimator(
-        FirstColumn(), X, ROWS, **OF_ROWS, **o
-    ),
+    "from_estimator": lambda **o: from_estimator(FirstColumn(), X, ROWS, **OF_ROWS, **o),
     "from_cv_results": lambda **o: from_cv_results(results_of(range(360)), X, ROWS, **OF_ROWS, **o),
 }
 DRAWING = {

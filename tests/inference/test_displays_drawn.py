@@ -1,10 +1,14 @@
 """The artists, the legend and the looks of NDCGDisplay, made from numbers."""
 
+from dataclasses import replace
+from itertools import combinations
+
 import numpy as np
 import pytest
 from helpers import drawn_texts, inside, legend
 
 from sklearn_ndcg import NDCGDisplay
+from sklearn_ndcg.inference import _drawing
 
 plt = pytest.importorskip("matplotlib.pyplot", reason="the extra `plot` is not installed")
 plt.switch_backend("agg")
@@ -24,10 +28,8 @@ def of_rankers(names, n_cutoffs=12):
 
 def of_model(name="model", n_cutoffs=12):
     """A display of one curve with a band."""
-    many = of_rankers(["model"], n_cutoffs)
-    ndcg, interval = many.ndcg[0], many.interval[0]
-    chance = many.chance_level
-    return NDCGDisplay(k=many.k, ndcg=ndcg, interval=interval, name=name, chance_level=chance)
+    many = of_rankers([name], n_cutoffs)
+    return replace(many, ndcg=many.ndcg[0], interval=many.interval[0], name=name)
 
 
 def of_folds(name=None):
@@ -128,9 +130,6 @@ def test_legend_of_long_names_is_inside_the_figure_and_of_many_beside_the_axes(n
     assert max(map(len, texts)) <= 30
 
 
-# Folds
-
-
 def test_fold_lines_and_their_mean():
     display = of_folds("Ridge").plot()
     assert display.line_.get_ydata() == pytest.approx([0.5875, 0.71])
@@ -164,9 +163,6 @@ def test_name_that_is_a_list_draws_each_fold_as_a_curve():
     assert legend(display) == [*"abcd", "Chance level"]
 
 
-# Names and styles
-
-
 @pytest.mark.parametrize("entries", [{"name": ["a", "b"]}, {"curve_kwargs": [{}, {}]}])
 @pytest.mark.parametrize("make", [lambda: of_rankers(ABC), of_model], ids=["rankers", "model"])
 def test_name_and_curve_kwargs_have_an_entry_for_each_curve(make, entries):
@@ -180,9 +176,8 @@ def test_curve_kwargs_may_be_a_style_for_each_ranker(kind):
     styles = [{"color": "red"}, {"linestyle": "--"}, {"label": "mine", "linewidth": 4}]
     display = of_rankers(ABC).plot(curve_kwargs=kind(styles))
     first, second, third = display.line_
-    assert first.get_color() == "red"
-    assert second.get_linestyle() == "--"
-    assert third.get_linewidth() == 4
+    found = first.get_color(), second.get_linestyle(), third.get_linewidth()
+    assert found == ("red", "--", 4)
     assert legend(display) == ["a", "b", "mine", BAND]
 
 
@@ -199,23 +194,48 @@ def test_name_is_no_formula_and_is_shown_with_an_underscore_in_front():
     assert drawn_texts(of_model("$x^2$").plot())[0] == ("$x^2$", False)
 
 
-@pytest.mark.parametrize("make", [of_model, of_folds])
-def test_despine_removes_the_spines_above_and_on_the_right(make):
-    for options, is_despined in (
-        ({"despine": True}, True),
-        ({"despine": False}, False),
-        ({}, False),
-    ):
-        spines = make().plot(**options).ax_.spines
-        assert spines["top"].get_visible() == spines["right"].get_visible() == (not is_despined)
-        assert spines["left"].get_visible()
-        assert spines["bottom"].get_visible()
-
-
 def test_name_none_has_no_legend():
     assert NDCGDisplay(k=[1, 2], ndcg=np.ones(2)).plot().ax_.get_legend() is None
 
 
-def test_attributes_are_given_by_keyword():
-    with pytest.raises(TypeError):
-        NDCGDisplay([1], [1.0])
+# Linear RGB as it is seen without one kind of cones (Machado, Oliveira and Fernandes 2009).
+SEEN = {
+    "all cones": np.eye(3),
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
+                   [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413],
+                     [-0.011820, 0.042940, 0.968881]],
+    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602],
+                   [0.004733, 0.691367, 0.303900]],
+}  # fmt: skip
+
+
+def lab(color, seen):
+    """CIE L*a*b* of a colour, as it is seen."""
+    rgb = np.array(plt.matplotlib.colors.to_rgb(color))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    to_xyz = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    x, y, z = np.cbrt(to_xyz @ np.clip(seen @ linear, 1e-3, 1) / [0.9505, 1, 1.089])
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("seen", SEEN)
+def test_colours_differ_for_everybody(seen):
+    seen_colors = [lab(color, np.array(SEEN[seen])) for color in _drawing.COLORS]
+    for one, other in combinations(seen_colors, 2):
+        assert np.linalg.norm(one - other) > 20
+
+
+LONG = [f"country number {i} with a rather long name" for i in range(9)]
+A14, B14 = "a" * 14, "b" * 14
+
+
+@pytest.mark.parametrize(("names", "expected"), [
+    (["a" * 30], ["a" * 30]), (["a" * 20 + "b" * 20], [f"{A14}…{B14}"]),
+    (["two\nlines"], ["two lines"]), ([("AT", 1)], ["('AT', 1)"]),
+    ([np.datetime64("2024-01-31T00:00:00")], ["2024-01-31"]), (["_a$"], [r" _a\$"]),
+    (LONG, LONG),  # they are cut less if they would be the same
+    (["a" * 40, "b" * 40], [f"{A14}…{A14}", f"{B14}…{B14}"]), ([0, "a" * 60], ["0", f"{A14}…{A14}"]),
+])  # fmt: skip
+def test_name_in_a_legend_is_short_and_no_other(names, expected):
+    assert _drawing.labels(names) == expected

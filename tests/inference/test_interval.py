@@ -1,12 +1,11 @@
 """Intervals of a mean, compared with SciPy and statsmodels."""
 
 from fractions import Fraction
-from inspect import signature
 
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import assert_same, matrices, users
+from helpers import SCIPY_RNG, assert_same, matrices, users
 from scipy import stats
 
 from sklearn_ndcg import ndcg_samples, ndcg_score
@@ -14,8 +13,6 @@ from sklearn_ndcg.inference import ndcg_by_segment, ndcg_interval
 from sklearn_ndcg.inference._sample import Sample
 
 Y, S = matrices()
-# SciPy's name for it
-RNG = "rng" if "rng" in signature(stats.bootstrap).parameters else "random_state"
 every_method = pytest.mark.parametrize("method", ["BCa", "percentile", "t"])
 
 
@@ -27,7 +24,7 @@ def bootstrap(values, weight, level=0.95, method="percentile", n_resamples=999):
 
     return stats.bootstrap(
         (values, weight), mean, paired=True, vectorized=True, confidence_level=level,
-        method=method, n_resamples=n_resamples, **{RNG: np.random.default_rng(1)},
+        method=method, n_resamples=n_resamples, **{SCIPY_RNG: np.random.default_rng(1)},
     )  # fmt: skip
 
 
@@ -109,9 +106,10 @@ def test_confidence_level_near_1_does_not_change_the_sides_of_bca(outlier):
 
 
 def test_confidence_level_may_be_a_fraction():
-    options = {"n_resamples": 99, "random_state": 0}
-    found = ndcg_interval(Y, S, confidence_level=Fraction(1, 2), **options)
-    assert repr(found) == repr(ndcg_interval(Y, S, confidence_level=0.5, **options))
+    found, expected = (
+        ndcg_interval(Y, S, confidence_level=level, method="t") for level in (Fraction(1, 2), 0.5)
+    )
+    assert repr(found) == repr(expected)
 
 
 def test_n_resamples_drawn_in_chunks_are_the_same(monkeypatch):
@@ -130,13 +128,12 @@ def test_n_resamples_may_be_2_and_too_few_for_bca():
 
 def test_undefined_queries_are_left_out_or_counted():
     y = np.r_[Y[:3], 0 * Y[:1], Y[4:]]
-    left_out = ndcg_interval(y, S, undefined="omit", method="t")
-    assert (left_out.n_queries, left_out.n_left_out) == (39, 1)
-    assert left_out.ndcg == ndcg_score(y, S, undefined="omit")
-    counted = ndcg_interval(y, S, undefined=0.5, method="t")
-    assert (counted.n_queries, counted.n_left_out) == (40, 0)
-    assert "39 queries, 1 left out" in repr(left_out)
-    assert repr(counted).startswith(f"NDCG {counted.ndcg:.4f}, 0.95 interval [0.")
+    for undefined, n_queries, n_left_out in (("omit", 39, 1), (0.5, 40, 0)):
+        found = ndcg_interval(y, S, undefined=undefined, method="t")
+        assert found.ndcg == ndcg_score(y, S, undefined=undefined)
+        assert (found.n_queries, found.n_left_out) == (n_queries, n_left_out)
+        assert repr(found).startswith(f"NDCG {found.ndcg:.4f}, 0.95 interval [0.")
+        assert ("39 queries, 1 left out" in repr(found)) == (undefined == "omit")
 
 
 @every_method
@@ -159,7 +156,6 @@ def test_undefined_that_is_large_does_not_overflow(method, large):
 
 BAD = {
     "level": ({"confidence_level": 1}, ValueError, "confidence_level must be between 0 and 1, got 1"),
-    "level 95": ({"confidence_level": 95}, ValueError, "between 0 and 1"),
     "level that rounds to 1": ({"confidence_level": np.nextafter(1, 0)}, ValueError, "confidence_level"),
     "level text": ({"confidence_level": "95%"}, ValueError, "between 0 and 1"),
     "method": ({"method": "bca"}, ValueError, "method must be one of 'BCa', 'percentile', 't'"),
@@ -167,7 +163,6 @@ BAD = {
     "one resample": ({"n_resamples": 1, "method": "percentile"}, ValueError, "n_resamples"),
     "state": ({"random_state": "a"}, ValueError, "random_state must be an int"),
     "option": ({"log_base": 2}, TypeError, "ndcg_interval has no option 'log_base'"),
-    "cutoffs": ({"k": [1, 2]}, ValueError, "k must be an integer"),
     "undefined": ({"undefined": 1e300}, ValueError, "undefined must be.*up to 1e100"),
     "undefined below 0": ({"undefined": -1.7e308}, ValueError, "undefined must be.*up to 1e100"),
 }  # fmt: skip
@@ -180,23 +175,18 @@ def test_ndcg_interval_refuses(case):
         ndcg_interval(Y, S, **options)
 
 
-# Clusters
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 @every_method
 def test_clusters_of_one_query_each_are_none(method, weighted):
     rng = np.random.default_rng(0)
     options = {"method": method, "n_resamples": 499, "random_state": 1, "k": 5}
-    if weighted:
-        options["sample_weight"] = rng.uniform(1, 2, 40)
+    options["sample_weight"] = rng.uniform(1, 2, 40) if weighted else None
     expected = ndcg_interval(Y, S, **options)
     assert expected.n_clusters == 40
     assert_same(ndcg_interval(Y, S, clusters=rng.permutation(40), **options), expected)
 
 
-def test_clusters_of_equal_size_are_as_in_every_cluster_robust_error():
-    """The mean of cluster means, and the sandwich of statsmodels (CRV1), agree."""
+def test_clusters_of_equal_size_have_the_interval_of_their_means():
     y, s = matrices(60)
     values, c = ndcg_samples(y, s), np.repeat(np.arange(15), 4)
     found = ndcg_interval(y, s, clusters=c, method="t")
@@ -204,9 +194,6 @@ def test_clusters_of_equal_size_are_as_in_every_cluster_robust_error():
     expected = stats.ttest_1samp(means, 0).confidence_interval()
     assert found.confidence_interval == pytest.approx(tuple(expected), rel=1e-13)
     assert found.standard_error == pytest.approx(stats.sem(means), rel=1e-13)
-    statsmodels = pytest.importorskip("statsmodels.api", reason="statsmodels is not installed")
-    fitted = statsmodels.OLS(values, np.ones(60)).fit(cov_type="cluster", cov_kwds={"groups": c})
-    assert found.standard_error == pytest.approx(fitted.bse[0], rel=1e-12)
 
 
 @pytest.mark.parametrize("even", [False, True])
@@ -236,31 +223,23 @@ def test_clusters_are_resampled_as_scipy_resamples_their_means(method, even):
     assert found.confidence_interval == pytest.approx(tuple(expected), rel=1e-12)
 
 
-@pytest.mark.parametrize("clusters", [None, np.arange(24) // 2])
-def test_queries_and_clusters_of_one_value_are_warned_of(clusters):
-    y = np.tile([[1, 0], [0, 1]] if clusters is not None else [[0, 1]] * 2, (12, 1))
-    units = (
-        "12 clusters have the NDCG 0.815"
-        if clusters is not None
-        else "24 queries have the NDCG 0.63"
-    )
+@pytest.mark.parametrize(("y", "clusters", "units"), [
+    ([[0, 1]] * 24, None, "24 queries have the NDCG 0.63"),
+    ([[1, 0], [0, 1]] * 12, np.arange(24) // 2, "12 clusters have the NDCG 0.815"),
+])  # fmt: skip
+def test_queries_and_clusters_of_one_value_are_warned_of(y, clusters, units):
     with pytest.warns(UserWarning, match=f"All {units}.*: the interval is a point"):
-        found = ndcg_interval(y, np.tile([[2, 1]], (24, 1)), clusters=clusters)
+        found = ndcg_interval(y, [[2, 1]] * 24, clusters=clusters)
     assert found.confidence_interval == pytest.approx((found.ndcg, found.ndcg), abs=1e-15)
 
 
-# Segments
-
-
-@pytest.mark.parametrize(
-    ("method", "clustered"), [("BCa", True), ("percentile", False), ("t", True)]
-)
-def test_segments_have_the_interval_of_their_queries_alone(method, clustered):
+@every_method
+def test_segments_have_the_interval_of_their_queries_alone(method):
     y, s = matrices(90)
     y[:7] = 0  # undefined
     segment = np.array(["b", "a", "c"])[np.arange(90) % 3]
     columns = {"sample_weight": np.arange(90) % 4}
-    if clustered:
+    if method != "percentile":
         columns["clusters"] = np.arange(90) // 5
     options = {"method": method, "n_resamples": 99, "random_state": 0, "undefined": "omit"}
     found = ndcg_by_segment(y, s, segments=segment, **columns, **options)
@@ -270,8 +249,8 @@ def test_segments_have_the_interval_of_their_queries_alone(method, clustered):
         own = {key: each[segment == name] for key, each in columns.items()}
         alone = ndcg_interval(y[segment == name], s[segment == name], **own, **options)
         assert found.ndcg[i] == pytest.approx(alone.ndcg, abs=1e-15)
-        assert found.confidence_interval.low[i] == pytest.approx(alone.confidence_interval.low)
-        assert found.confidence_interval.high[i] == pytest.approx(alone.confidence_interval.high)
+        bounds = [bound[i] for bound in found.confidence_interval]
+        assert bounds == pytest.approx([*alone.confidence_interval])
         assert found.standard_error[i] == pytest.approx(alone.standard_error)
         assert (found.n_queries[i], found.n_left_out[i]) == (alone.n_queries, alone.n_left_out)
 
@@ -301,11 +280,11 @@ def test_random_state_of_segments_draws_each_from_a_generator_of_its_own():
     tables = [
         ndcg_by_segment(y[at:], s[at:], segments=segments[at:], random_state=state, n_resamples=99)
         for at, state in (
-            (0, bits(0)), (0, np.random.Generator(bits(0))), (0, np.random.default_rng(0)), (10, bits(0)),
+            (0, bits(0)), (0, np.random.default_rng(0)), (10, bits(0)),
         )
     ]  # fmt: skip
     first, *same, fewer = map(repr, tables)
-    assert same == [first, first]
+    assert same == [first]
     assert fewer.splitlines()[2] == first.splitlines()[2]
 
 

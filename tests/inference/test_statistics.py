@@ -18,15 +18,10 @@ from sklearn_ndcg.inference._statistics import (
 )
 
 
-@pytest.mark.parametrize(
-    ("heavy", "seed"), [(1, 0), (10**4, 1), (10**9, 2), (10**13, 3), (10**16, 4)]
-)
-def test_a_heavy_query_does_not_merge_the_sums_of_the_others(heavy, seed):
-    rng = np.random.default_rng(seed)
-    d = [
-        Fraction(a, b)
-        for a, b in zip(rng.integers(-6, 9, 12).tolist(), [7, 9, 11] * 4, strict=True)
-    ]
+@pytest.mark.parametrize("heavy", [1, 10**4, 10**9, 10**13, 10**16])
+def test_a_heavy_query_does_not_merge_the_sums_of_the_others(heavy):
+    rng = np.random.default_rng(0)
+    d = list(map(Fraction, rng.integers(-6, 9, 12).tolist(), [7, 9, 11] * 4))
     weight = [heavy, *rng.integers(1, 5, 11).tolist()]
     values = np.array([[float(each) for each in d]])
     found = permutation_pvalues(values, np.array(weight, dtype=float) / heavy, 10_000, rng)
@@ -36,34 +31,27 @@ def test_a_heavy_query_does_not_merge_the_sums_of_the_others(heavy, seed):
 @pytest.mark.slow
 @pytest.mark.parametrize("n_queries", [20, 100])
 def test_false_positives_of_student_s_t_where_weights_are_uneven(n_queries):
-    """The table in docs/design/evidence.md: our error and degrees of freedom, and alternatives."""
+    """Bold in the first table of docs/design/evidence.md."""
     rng, n_sets = np.random.default_rng(0), 20_000
     for sigma in (0, 1, 2, 3, "10,000 to 1"):
-        positives = np.zeros(5)
+        positives = 0
         for _ in range(n_sets // 10):
             weight = np.r_[1e4, np.ones(n_queries - 1)]
             if not isinstance(sigma, str):
                 weight = rng.lognormal(sigma=sigma, size=n_queries)
             weight /= weight.max()
             d = rng.beta(4, 2, (10, n_queries)) - rng.beta(4, 2, (10, n_queries))
-            share = weight / weight.sum()
-            center, ours, _ = mean_and_error(d, weight)
-            residuals = (d - center[:, np.newaxis]) * share
-            plain = np.sqrt((residuals**2).sum(axis=1) * n_queries / (n_queries - 1))
-            hc2 = np.sqrt((residuals**2 / (1 - share)).sum(axis=1))
-            many, kish = n_queries - 1, degrees_of_freedom(weight)
-            each = [(plain, many), (plain, kish), (hc2, kish), (ours, many), (ours, kish)]
-            for i, (error, degrees) in enumerate(each):
-                pvalues = 2 * stats.t.sf(np.abs(center) / error, degrees)
-                positives[i] += (pvalues <= 0.05).sum()
+            center, error, _ = mean_and_error(d, weight)
+            pvalues = 2 * stats.t.sf(np.abs(center) / error, degrees_of_freedom(weight))
+            positives += (pvalues <= 0.05).sum()
         print(f"t, {n_queries} queries, sigma {sigma}:", 100 * positives / n_sets)
-        assert positives[-1] / n_sets <= 0.06
+        assert positives / n_sets <= 0.06
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_queries", [20, 50, 100, 500])
 def test_coverage_where_weights_are_uneven(n_queries):
-    """The other table in docs/design/evidence.md, and BCa with equal weights."""
+    """The second table in docs/design/evidence.md."""
     rng, n_sets, tails = np.random.default_rng(0), 4000, np.array([0.025, 0.975])
     for sigma in range(4):
         covered = np.zeros(3)
@@ -110,9 +98,9 @@ SIZES = {
 @pytest.mark.slow
 @pytest.mark.parametrize("sizes", SIZES)
 def test_coverage_by_cluster(sizes):
-    """A table in docs/design/evidence.md: half of the queries have the value of their cluster."""
+    """Bold in docs/design/evidence.md: half of the queries have the value of their cluster."""
     rng, n_sets, tails = np.random.default_rng(0), 10_000, np.array([0.025, 0.975])
-    covered = np.zeros(6)
+    covered = np.zeros(3)
     for _ in range(n_sets):
         cluster = np.repeat(np.arange(50), SIZES[sizes](rng))
         n = len(cluster)
@@ -120,30 +108,23 @@ def test_coverage_by_cluster(sizes):
         queries = np.where(common, rng.beta(4, 2, 50)[cluster], rng.beta(4, 2, n))[np.newaxis]
         values, weight = by_cluster(queries, np.ones(n), cluster)
         (center,), (error,), _ = mean_and_error(values, weight)
-        share, values = weight / weight.sum(), values[0]
-        crv1 = np.sqrt((((values - center) * share) ** 2).sum() * 50 / 49)
-        means = bootstrap_means(values, weight, 999, rng)
+        means = bootstrap_means(values[0], weight, 999, rng)
         wide = widened_levels(tails, error, means, weight)
         bounds = [
-            stats.t.interval(0.95, n - 1, center, stats.sem(queries[0])),
-            stats.t.interval(0.95, 49, center, crv1),
-            np.quantile(means, bca_levels(tails, center, means, values, weight)),
             stats.t.interval(0.95, degrees_of_freedom(weight), center, error),
             np.quantile(means, wide),
-            np.quantile(means, bca_levels(wide, center, means, values, weight, pooled=True)),
+            np.quantile(means, bca_levels(wide, center, means, values[0], weight, pooled=True)),
         ]
         covered += [low <= 4 / 6 <= high for low, high in bounds]
-    names = "no clusters, CRV1 and 49 degrees, BCa of SciPy; our t, percentile, BCa"
-    print(f"{sizes}: {names}:", 100 * covered / n_sets)
-    assert (covered[3:] / n_sets >= 0.93).all()
-    assert (covered[3:] / n_sets <= 0.97).all()
+    print(f"{sizes}: t, percentile, BCa:", 100 * covered / n_sets)
+    assert ((covered / n_sets >= 0.93) & (covered / n_sets <= 0.97)).all()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sizes", SIZES)
 def test_false_positives_where_each_cluster_favours_one_of_two_equal_rankers(sizes):
     rng, n_sets = np.random.default_rng(0), 10_000
-    positives = np.zeros(3)
+    positives = np.zeros(2)
     for _ in range(n_sets // 10):
         cluster = np.repeat(np.arange(50), SIZES[sizes](rng))
         favours = rng.beta(4, 2, (10, 50)) - rng.beta(4, 2, (10, 50))
@@ -152,15 +133,11 @@ def test_false_positives_where_each_cluster_favours_one_of_two_equal_rankers(siz
         means, weight = by_cluster(d, np.ones(n), cluster)
         center, error, _ = mean_and_error(means, weight)
         by_t = 2 * stats.t.sf(np.abs(center) / error, degrees_of_freedom(weight))
-        each = (
-            permutation_pvalues(d, np.ones(n), 999, rng),
-            permutation_pvalues(means, weight, 999, rng),
-            by_t,
-        )
-        positives += [(pvalue <= 0.05).sum() for pvalue in each]
-    print(f"{sizes}: permutation without clusters, with, t:", 100 * positives / n_sets)
-    assert 0.04 <= positives[1] / n_sets <= 0.06
-    assert 0.03 <= positives[2] / n_sets <= 0.07
+        by_permutation = permutation_pvalues(means, weight, 999, rng)
+        positives += [(pvalue <= 0.05).sum() for pvalue in (by_permutation, by_t)]
+    print(f"{sizes}: permutation, t:", 100 * positives / n_sets)
+    assert 0.04 <= positives[0] / n_sets <= 0.06
+    assert 0.03 <= positives[1] / n_sets <= 0.07
 
 
 def test_values_that_differ_by_rounding_have_an_infinite_effect():
