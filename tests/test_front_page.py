@@ -1,12 +1,13 @@
 """README and the site's front page show numbers that are computed here, and link to what exists."""
 
 import doctest
+import inspect
 import re
 from pathlib import Path
 
 import pytest
 from sklearn import metrics
-from sklearn.model_selection import KFold, cross_val_score
+from sklearn.model_selection import GroupKFold, KFold, cross_val_score
 
 from sklearn_ndcg import make_ndcg_scorer
 
@@ -46,8 +47,9 @@ def test_the_picture_shows_the_numbers(one_model):
         assert re.findall(r">(0\.\d\d)<", drawn) == list(described.values())
     caption = README.partition("</picture>")[2].partition("##")[0]
     assert re.findall(r"0\.\d\d", caption) == list(described.values())
-    # older versions of scikit-learn grow slightly other trees, from other folds
-    shown = {name: pytest.approx(float(number), abs=0.02) for name, number in described.items()}
+    # older versions of scikit-learn have other folds, as they sort the sizes of groups otherwise
+    close = 0.01 if 'kind="stable"' in inspect.getsource(GroupKFold) else 0.05
+    shown = {name: pytest.approx(float(number), abs=close) for name, number in described.items()}
     assert one_model == shown
 
 

@@ -126,12 +126,10 @@ def test_group_by_column_that_is_a_feature_is_warned_of(data):
     scorer, table = make_ndcg_scorer(k=3, group_by="q"), X.assign(q=query)
     kept = make_pipeline(StandardScaler(), Ridge()).set_output(transform="pandas")
     polars = pl.DataFrame(table.to_dict("list"))
-    for model, X in (
-        (Ridge(), table),
-        (Ridge(), polars),
-        (GridSearchCV(Ridge(), {}, cv=2), table),
-        (kept, table),
-    ):
+    models = [(Ridge(), table), (GridSearchCV(Ridge(), {}, cv=2), table), (kept, table)]
+    if hasattr(Ridge().fit(polars, y), "feature_names_in_"):  # not so in scikit-learn 1.7
+        models.append((Ridge(), polars))
+    for model, X in models:
         with pytest.warns(UserWarning, match=r"group_by='q', is a feature of \w+\. Move") as caught:
             scorer(model.fit(X, y), X, y)
         assert [each.filename for each in caught] == [__file__]
