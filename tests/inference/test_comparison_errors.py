@@ -52,7 +52,7 @@ def test_y_scores_in_tables_that_do_not_name_two_rankers_are_refused(library, ma
 BAD_ROWS = {
     "y_true NaN": ({"y_true": np.where(Y > 3, np.nan, Y)}, "y_true has .* NaN, the first at index"),
     "y_true text": ({"y_true": Y.astype(str)}, "y_true must be an array of numbers"),
-    "groups None": ({"y_true": Y.ravel()}, "groups is missing"),
+    "groups None": ({"y_true": Y.ravel()}, "y_true .*groups="),
     "groups missing": ({"y_true": Y.ravel(), "groups": np.full(480, np.nan)}, "groups has 480 missing"),
     "groups reordered": ({"y_true": pd.Series(Y.ravel()), "groups": pd.Series(Y.ravel())[::-1]}, "y_true and groups have"),
     "weights": ({"y_true": Y, "sample_weight": np.full(40, -1)}, "sample_weight must be finite"),

@@ -27,7 +27,7 @@ def exact_discounts(n, discount="log", base=2.0):
         return [mp.log(base) / mp.log(rank + 1) for rank in range(1, n + 1)]
     if discount == "reciprocal":
         return [mp.mpf(1) / rank for rank in range(1, n + 1)]
-    return [mp.mpf(1)] * n
+    return {"none": [mp.mpf(1)] * n}[discount]
 
 
 def as_mpf(value):

@@ -37,7 +37,7 @@ class Unreadable:
 
 # y_true, y_score, options, a part of the message; for all five functions
 DATA = {
-    "1-D without groups": (Y, S, {}, r"y_true is 1-D.*\[y_true\], \[y_score\].*groups="),
+    "1-D without groups": (Y, S, {}, r"y_true (?=.*\[y_true\])(?=.*\[y_score\]).*groups="),
     "different lengths": (Y, S[:3], {"groups": G}, r"same shape, got \(4,\) and \(3,\)"),
     "different widths": ([Y], [S[:3]], {}, r"same shape, got \(1, 4\) and \(1, 3\).*-inf"),
     "probabilities": (Y, np.ones((4, 2)), {"groups": G}, r"\(4, 2\).*np.round\(y_score @ gain, 10\).*classes_"),

@@ -18,6 +18,7 @@ from sklearn_ndcg import (
     ndcg_score,
     quantile_grades,
 )
+from sklearn_ndcg._metrics import measure
 
 INF = np.inf
 DISCOUNTS = {
@@ -26,6 +27,10 @@ DISCOUNTS = {
     "none": lambda r: 1.0,
     jarvelin_kekalainen(b=3): lambda r: 1 / max(1.0, log(r, 3)),
 }
+
+
+def test_every_named_discount_has_a_formula():
+    assert {name for name in DISCOUNTS if isinstance(name, str)} == {*measure.DISCOUNTS}
 
 
 @st.composite

@@ -261,7 +261,7 @@ def test_sample_weight_reaches_a_scorer_in_a_dict_with_routing_off(by_level, k):
 @pytest.mark.parametrize("metric", [ndcg_score, dcg_score])
 def test_a_metric_without_ids_leads_to_the_scorer(data, metric):
     X, y, _ = data
-    words = r"(?s)^y_true is 1-D.*\[y_true\], \[y_score\].*groups=.*scoring=make_ndcg_scorer\("
+    words = r"(?s)^y_true .*scoring=make_ndcg_scorer\("
     with pytest.raises(ValueError, match=words) as raised:
         cross_val_score(Ridge(), X, y, scoring=make_scorer(metric, k=3), error_score="raise")
     assert "XGB" not in str(raised.value)
