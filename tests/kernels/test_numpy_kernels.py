@@ -6,7 +6,7 @@ from itertools import accumulate
 import numpy as np
 import pytest
 
-from sklearn_ndcg._kernels.numpy_kernels import _running_sums, as_grades
+from sklearn_ndcg._kernels.numpy_kernels import _at_cutoffs, as_grades
 from sklearn_ndcg._metrics.measure import TIES
 
 GAIN, SCORE = np.array([3.0, 1, 2, 4, 5, 9]), np.array([0.5, 0.5, 0.1, -np.inf, 2, 2])
@@ -72,7 +72,8 @@ def test_values_that_are_not_grades(value):
 
 
 @pytest.mark.parametrize("n", [1, 256, 257, 10_000])
-def test_running_sums_lose_fewer_digits_than_a_plain_sum(n):
+def test_sums_up_to_each_cutoff_lose_fewer_digits_than_a_plain_sum(n):
     parts = np.random.default_rng(0).random((2, n))
     exact = [[*map(float, accumulate(map(Fraction, row)))] for row in parts.tolist()]
-    np.testing.assert_allclose(_running_sums(parts), exact, rtol=3e-15)
+    sums = _at_cutoffs(parts, np.ones(n), np.arange(1, n + 1))
+    np.testing.assert_allclose(sums, exact, rtol=3e-15)
