@@ -46,8 +46,8 @@ class _FitWithWeights:
         if taken_inside & {"sample_weight", *libraries.INTERFACES}:
             return fit
         shown: Any = partial(fit)
-        taken = signature(fit).parameters.values()
-        shown.__signature__ = Signature([one for one in taken if one.name != "sample_weight"])
+        parameters = signature(fit).parameters.values()
+        shown.__signature__ = Signature([p for p in parameters if p.name != "sample_weight"])
         return shown
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import fill
@@ -575,13 +576,13 @@ def _as_text(header: Sequence[str], rows: Iterable[Sequence[str]], *left: int) -
 
 
 def shortened(
-    names: Iterable[Any], lengths: Sequence[float] = (_LONGEST, np.inf), dots: str = "..."
+    names: Iterable[Any], lengths: Sequence[int] = (_LONGEST, sys.maxsize), dots: str = "..."
 ) -> list[str]:
     """Names cut in the middle to the first of these lengths that leaves no two of them alike."""
     whole = list(map(str, names))
     for longest in lengths:
-        half = int(min(longest, 2**31) - len(dots)) // 2
-        short = [f"{x[:half]}{dots}{x[-half:]}" if len(x) > longest else x for x in whole]
+        half = (longest - len(dots)) // 2
+        short = [n if len(n) <= longest else f"{n[:half]}{dots}{n[-half:]}" for n in whole]
         if len({*short}) == len({*whole}):
             break
     return short
