@@ -153,7 +153,7 @@ def docs(session):
 
 @nox.session
 def mutants(session):
-    """Try mutants of the functions whose names are given; not of the C code, which `fuzz` tries.
+    """Try mutants of the functions whose names are given; mutmut makes none of the C code.
 
     `nox -s mutants -- "sklearn_ndcg._rows.*"` takes one wing; without names it takes days.
     """

@@ -29,6 +29,7 @@ from sklearn_ndcg import frames, from_lists, ndcg_score
 from sklearn_ndcg.inference import compare_lists, compare_runs
 
 COLUMNS = {"y_true": "grade", "y_score": "score", "groups": "query", "k": 10, "undefined": 0.0}
+SCORES = [-1.0 - rank for rank in range(100)]
 
 
 def compare_tables(n_queries):
@@ -66,6 +67,11 @@ def loop(relevant, recommended):
     return total / len(recommended)
 
 
+def as_run(lists):
+    """Return lists of ids in the form of other libraries, with falling scores."""
+    return {query: dict(zip(ids, SCORES, strict=False)) for query, ids in lists.items()}
+
+
 def time_lists(n_users):
     """Return the times from dicts to NDCG@10, as multiples of a plain loop's."""
     rng = np.random.default_rng(0)
@@ -74,18 +80,15 @@ def time_lists(n_users):
         found, rated = rng.permutation(1000)[:100], rng.permutation(1000)[:20]
         recommended[f"user-{user}"] = [f"item-{i}" for i in found]
         relevant[f"user-{user}"] = {f"item-{i}": int(rng.integers(0, 4)) for i in rated}
-    scores = [-1.0 - place for place in range(100)]
 
-    def run():  # the form of the others, which is part of their time
-        return {user: dict(zip(items, scores, strict=True)) for user, items in recommended.items()}
-
-    def by_ranx():
-        qrels = ranx.Qrels(relevant)
-        return np.mean(ranx.evaluate(qrels, ranx.Run(run()), "ndcg@10", return_mean=False))
+    def by_ranx():  # to make a run is part of the time of those that need it
+        data = ranx.Qrels(relevant), ranx.Run(as_run(recommended))
+        return np.mean(ranx.evaluate(*data, "ndcg@10", return_mean=False))
 
     def by_pytrec_eval():
         evaluator = pytrec_eval.RelevanceEvaluator(relevant, {"ndcg_cut.10"})
-        return np.mean([each["ndcg_cut_10"] for each in evaluator.evaluate(run()).values()])
+        values = evaluator.evaluate(as_run(recommended)).values()
+        return np.mean([value["ndcg_cut_10"] for value in values])
 
     def ours(**reading):
         return lambda: ndcg_score(**from_lists(relevant, recommended, **reading), k=10)
@@ -112,13 +115,12 @@ def time_comparisons(n_queries):
     for name in "abc":
         found = rng.integers(0, 20_000, (n_queries, 100)).tolist()
         lists[name] = {f"q{i}": [items[j] for j in dict.fromkeys(e)] for i, e in enumerate(found)}
-        scores = [-1.0 - place for place in range(100)]
-        runs[name] = {q: dict(zip(e, scores, strict=False)) for q, e in lists[name].items()}
+        runs[name] = as_run(lists[name])
 
     def by_ranx(qrels=qrels, runs=runs):
-        each = [ranx.Run(run, name=name) for name, run in runs.items()]
-        found = ranx.compare(ranx.Qrels(qrels), each, ["ndcg@10"], stat_test="student")
-        return np.array([found.results[name]["ndcg@10"] for name in runs])
+        named = [ranx.Run(run, name=name) for name, run in runs.items()]
+        report = ranx.compare(ranx.Qrels(qrels), named, ["ndcg@10"], stat_test="student")
+        return np.array([report.results[name]["ndcg@10"] for name in runs])
 
     def ours(function, *data, **options):
         return lambda: np.array([*function(*data, k=10, **options).ndcg.values()])
