@@ -5,10 +5,10 @@
     python benchmarks/bench_inputs.py --quick    # a tenth of the data
 
 `sklearn_ndcg.frames` is compared with a query in the engine's own language that averages over ties
-in the same way. `from_lists` and `ndcg_score` together are compared with a plain loop, pytrec_eval
-and ranx, from the same dicts to the result. `compare_runs` and `compare_lists` are compared with
-ranx, for three runs and a paired t test. All values must agree, and the exit status is 1 if a
-promise is broken.
+in the same way. `from_lists` and `ndcg_score` together are compared with a plain loop, pytrec_eval,
+ir_measures and ranx, from the same dicts to the result. `compare_runs` and `compare_lists` are
+compared with ranx, for three runs and a paired t test. All values must agree, and the exit status
+is 1 if a promise is broken.
 """
 
 import warnings
@@ -16,6 +16,7 @@ from functools import partial
 from math import log2
 
 import duckdb
+import ir_measures
 import numpy as np
 import polars as pl
 import pytrec_eval
@@ -90,6 +91,10 @@ def time_lists(n_users):
         values = evaluator.evaluate(as_run(recommended)).values()
         return np.mean([value["ndcg_cut_10"] for value in values])
 
+    def by_ir_measures():
+        measure = ir_measures.nDCG @ 10
+        return ir_measures.calc_aggregate([measure], relevant, as_run(recommended))[measure]
+
     def ours(**reading):
         return lambda: ndcg_score(**from_lists(relevant, recommended, **reading), k=10)
 
@@ -101,6 +106,7 @@ def time_lists(n_users):
         ("from_lists(k=10), ndcg_score", ours(k=10), value),
         ("from_lists, ndcg_score", ours(), value),
         ("pytrec_eval", by_pytrec_eval, value),
+        ("ir_measures", by_ir_measures, value),
         ("ranx", by_ranx, value),
     )
 
