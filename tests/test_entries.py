@@ -29,7 +29,7 @@ from sklearn_ndcg import frames, inference
 pytestmark = [
     pytest.mark.ci,
     pytest.mark.filterwarnings(
-        "ignore:(. quer|All . queries|Intervals of . of the . segments|.* a single document|None of the . queries|NDCG is undefined)"
+        r"ignore:(\d+ quer|All .* queries|Intervals of .* segments|.* a single document|None of the . queries|.* is undefined)"
     ),
 ]
 ENGINES = ["pandas", "polars", "lazy", "arrow", "dataset", "duckdb"]
@@ -42,6 +42,11 @@ LABELS = {
     "text": lambda q: np.array(["b", "a", "d", "c", "aa"], dtype=object)[q],
     "dates": lambda q: np.datetime64("2024-02-28", "us") + q.astype("m8[D]"),
 }
+
+
+def ndcg_of_one(y_true, y_score, **options):
+    """NDCG as a function of one query's rows, which warns if it is undefined."""
+    return sn.ndcg_score(y_true, y_score, groups=[0] * len(y_true), **options)
 
 
 class Entries(RuleBasedStateMachine):
@@ -98,9 +103,14 @@ class Entries(RuleBasedStateMachine):
         options = {name: self.options[name] for name in self.options if name != "k"}
         self.check(sn.ndcg_curve(self.y, self.s, k=cutoffs, **self.data, **options)[1][0])
 
-    @rule()
-    def mean_of_samples(self):
-        found = sn.ndcg_samples(self.y, self.s, groups=self.ids, **self.options)
+    @rule(explained=st.booleans())
+    def mean_of_samples(self, explained):
+        data = {"groups": self.ids, **self.options}
+        found = sn.ndcg_samples(self.y, self.s, **data)
+        if explained:
+            for query, value in zip(np.unique(self.ids), found, strict=True):
+                one = sn.explain_query(self.y, self.s, query=query, **data).ndcg
+                assert one == value or (isnan(one) and isnan(value))
         weight = np.ones(len(self.q)) if self.weight is None else self.weight
         weight = weight[np.unique(self.ids, return_index=True)[1]]
         defined = ~np.isnan(found)
@@ -108,9 +118,9 @@ class Entries(RuleBasedStateMachine):
 
     @rule(
         way=st.sampled_from(["column", "level", "callable", "groups", "routed"]),
-        guarded=st.booleans(),
-    )
-    def scorer(self, way, guarded):
+        guarded=st.booleans(), by_function=st.booleans(),
+    )  # fmt: skip
+    def scorer(self, way, guarded, by_function):
         X, groups = self.X, None
         group_by = {"column": "q", "level": "q", "callable": lambda X: X["q"]}.get(way)
         if way == "level":
@@ -118,7 +128,10 @@ class Entries(RuleBasedStateMachine):
         elif way in ("groups", "routed"):
             groups = self.ids
         all_groups = self.ids if guarded else None
-        scorer = sn.make_ndcg_scorer(group_by=group_by, all_groups=all_groups, **self.options)
+        options = {"group_by": group_by, "all_groups": all_groups, **self.options}
+        scorer = sn.make_ndcg_scorer(**options)
+        if by_function:
+            scorer = sn.make_query_scorer(ndcg_of_one, **options)
         if way != "routed":  # the weights have their place
             self.check(scorer(FirstColumn().fit(X, self.y), X, self.y, self.weight, groups=groups))
             return
@@ -184,6 +197,19 @@ class Entries(RuleBasedStateMachine):
             scored = found.n_queries > 0
             self.check(np.average(found.ndcg[scored], weights=found.n_queries[scored]))
 
+    @rule()
+    def thousands_of_segments(self):
+        n = 2000
+        y, s, copies = np.tile(self.y, n), np.tile(self.s, n), np.repeat(np.arange(n), len(self.y))
+        groups = [copies, np.tile(self.ids, n)]
+        weight = None if self.weight is None else np.tile(self.weight, n)
+        found = inference.ndcg_by_segment(
+            y, s, segments=copies, method="t", groups=groups, sample_weight=weight, **self.options
+        )
+        assert len(found.ndcg) == n
+        self.check(min(found.ndcg))
+        self.check(max(found.ndcg))
+
     @precondition(lambda self: self.weight is None and self.options.get("undefined") != "omit")
     @rule(order_by=st.sampled_from([None, "time"]), n_splits=st.integers(2, 4))
     def splits(self, order_by, n_splits):
@@ -207,19 +233,19 @@ class Entries(RuleBasedStateMachine):
         return truths, lists
 
     @precondition(lambda self: self.distinct)
-    @rule()
-    def lists(self):
+    @rule(reading=st.sampled_from([None, 0, 1]))
+    def lists(self, reading):
         truths, lists = self.by_query()
         if self.weight is None:
-            y_true, y_score, groups = sn.from_lists(truths, lists)
-            self.check(sn.ndcg_score(y_true, y_score, groups=groups, **self.options))
+            k = None if reading is None else self.k + reading
+            self.check(sn.ndcg_score(**sn.from_lists(truths, lists, k=k), **self.options))
         rankers = {"a": lists, "b": {query: each[::-1] for query, each in lists.items()}}
         options = self.options | {"sample_weight": self.weight_of_query}
         self.check(inference.compare_lists(truths, rankers, test="t", **options).ndcg["a"])
 
     @precondition(lambda self: self.distinct and self.weight is None)
-    @rule(packed=st.booleans())
-    def files(self, packed):
+    @rule(packed=st.booleans(), cut=st.booleans())
+    def files(self, packed, cut):
         rows = list(zip(self.q.tolist(), self.y.tolist(), self.s.tolist(), strict=True))
         qrels = "".join(f"{q} 0 d{i} {y}\n" for i, (q, y, _) in enumerate(rows))
         run = "".join(f"{q} Q0 d{i} 1 {s} a\n" for i, (q, _, s) in enumerate(rows))
@@ -229,8 +255,8 @@ class Entries(RuleBasedStateMachine):
             for name, text in texts.items():
                 data = text.encode()
                 paths[name].write_bytes(gzip.compress(data) if packed else data)
-            y_true, y_score, groups = sn.from_trec(paths["qrels"], paths["run"])
-            self.check(sn.ndcg_score(y_true, y_score, groups=groups, **self.options))
+            rows = sn.from_trec(paths["qrels"], paths["run"], k=self.k if cut else None)
+            self.check(sn.ndcg_score(**rows, **self.options))
             runs = {"a": paths["run"], "b": paths["run"]}
             found = inference.compare_runs(paths["qrels"], runs, test="t", **self.options)
             self.check(found.ndcg["b"])
