@@ -7,6 +7,7 @@ import pytest
 from oracles import exact_pvalue
 from scipy import stats
 
+from sklearn_ndcg.inference._results import query_differences
 from sklearn_ndcg.inference._statistics import (
     bca_levels,
     bootstrap_means,
@@ -143,6 +144,7 @@ def test_false_positives_where_each_cluster_favours_one_of_two_equal_rankers(siz
 def test_values_that_differ_by_rounding_have_an_infinite_effect():
     values = np.resize([0.25, np.nextafter(0.25, 1)], (1, 12))
     assert mean_and_error(values, np.ones(12))[2] == [np.inf]
+    assert not query_differences(values, 0.25).any()
 
 
 def test_levels_of_few_clusters_stay_inside_0_and_1():

@@ -102,6 +102,7 @@ def test_shares_belong_to_the_queries_that_a_step_changes():
         found = explain_difference(y_true, y_score, first, second, groups=groups)
         assert (found.shares[0] != 0).tolist() == undefined.tolist()
         assert np.ptp(found.shares[0][undefined]) == 0
+        assert found.shares[0].sum() == pytest.approx(found.difference[0], abs=1e-12)
     scores = [y_score[groups == query] for query in np.unique(groups)]
     tied = np.array([len(np.unique(each)) < len(each) for each in scores])
     found = explain_difference(y_true, y_score, {}, {"ties": "best"}, groups=groups)

@@ -392,6 +392,7 @@ REFUSED = {
     "n_iter_no_change": (boosting, "Regressor", {"n_iter_no_change": 3}, {}, "leave n_iter_no_change"),
     "boosting_type": (lightgbm, "Regressor", {"boosting_type": "dart"}, {}, "boosting_type='dart'"),
     "boost": (lightgbm, "Regressor", {"boost": "dart"}, {}, "boosting_type='dart'"),
+    "boosting": (lightgbm, "Regressor", {"boosting": "dart"}, {}, "boosting_type='dart'"),
     "metric": (lightgbm, "Regressor", {"metric": "l2"}, {}, "leave metric"),
     "metric, list": (lightgbm, "Ranker", {"metric": ["ndcg"]}, {}, "leave metric"),
     "booster": (xgboost, "Regressor", {"booster": "dart"}, {}, "only with booster='gbtree'"),
