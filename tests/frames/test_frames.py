@@ -264,6 +264,7 @@ BAD = {
     "weights": ({"sample_weight": ["w"]}, TypeError, "has no option|sample_weight must name a col"),
     "several columns": ({"y_true": ["y", "s"]}, TypeError, "y_true must name a column.*'y', 's'"),
     "key that is an expression": ({"groups": [nw.col("q")]}, TypeError, "groups must name a col"),
+    "option": ({"log_base": 2}, TypeError, "^ndcg_(by_query|score) has no option 'log_base'"),
     "same key": ({"groups": ["q", "q"]}, ValueError, "different columns"),
     "text": ({"y_true": "t"}, TypeError, "y_true='t' must be a column of numbers, not String"),
     "name of a result": ({"groups": "dcg"}, ValueError, "name of a result, n_documents, dcg"),

@@ -306,8 +306,9 @@ def test_segments_take_time_that_does_not_grow_with_queries_times_segments(monke
 def test_segments_without_enough_queries():
     y, s = matrices(46)
     y[40] = y[44] = 0
+    s[20:40] = y[20:40]  # their NDCG is 1
     segment = np.r_[np.zeros(20), np.ones(20), 2, np.full(3, 3), 4, 5].astype(int)
-    message = "Intervals of 4 of the 6 segments, the first 2, are unreliable"
+    message = "Intervals of 5 of the 6 segments, the first 1, are unreliable"
     with pytest.warns(UserWarning, match=message) as caught:
         found = ndcg_by_segment(y, s, segments=segment, undefined="omit", random_state=0)
     assert [each.filename for each in caught] == [__file__]
@@ -332,3 +333,11 @@ SHARED = {"groups": np.repeat(np.arange(40), 12), "segments": np.tile(np.arange(
 def test_ndcg_by_segment_refuses(y, s, options, error, message):
     with pytest.raises(error, match=message):
         ndcg_by_segment(y, s, **options)
+
+
+def test_clusters_and_segments_in_another_order_are_refused():
+    y, ids = pd.DataFrame(Y), pd.Series(range(40))
+    swapped = {"clusters": ids[::-1]}, {"segments": ids, "clusters": ids[::-1]}, {"segments": ids[::-1]}
+    for function, columns in zip((ndcg_interval, *[ndcg_by_segment] * 2), swapped, strict=True):
+        with pytest.raises(ValueError, match="y_true and (clusters|segments) have the same labels"):
+            function(y, S, **columns)

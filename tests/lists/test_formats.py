@@ -386,6 +386,9 @@ def test_k_of_from_lists_and_from_trec_changes_no_value(read, k, how):
     for reader, data in ((from_lists, lists), (from_trec, scores_of(distinct))):
         whole, first = reader(truths, data, **reading), reader(truths, data, k=read, **reading)
         assert len(first.y_true) <= len(whole.y_true)
+        if reader is from_lists:
+            of_tuples = reader(truths, {q: (*ids,) for q, ids in data.items()}, k=read, **reading)
+            assert len(of_tuples.y_true) == len(first.y_true)
         for gain in gains:
             for unjudged in ("zero", "omit") if how == "nan" else ("raise",):
                 options = {"k": k, "gain": gain, "unjudged": unjudged, "undefined": 0.25}
