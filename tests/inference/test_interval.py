@@ -337,7 +337,11 @@ def test_ndcg_by_segment_refuses(y, s, options, error, message):
 
 def test_clusters_and_segments_in_another_order_are_refused():
     y, ids = pd.DataFrame(Y), pd.Series(range(40))
-    swapped = {"clusters": ids[::-1]}, {"segments": ids, "clusters": ids[::-1]}, {"segments": ids[::-1]}
+    swapped = (
+        {"clusters": ids[::-1]},
+        {"segments": ids, "clusters": ids[::-1]},
+        {"segments": ids[::-1]},
+    )
     for function, columns in zip((ndcg_interval, *[ndcg_by_segment] * 2), swapped, strict=True):
         with pytest.raises(ValueError, match="y_true and (clusters|segments) have the same labels"):
             function(y, S, **columns)
