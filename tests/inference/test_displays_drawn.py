@@ -166,7 +166,7 @@ def test_name_that_is_a_list_draws_each_fold_as_a_curve():
 @pytest.mark.parametrize("entries", [{"name": ["a", "b"]}, {"curve_kwargs": [{}, {}]}])
 @pytest.mark.parametrize("make", [lambda: of_rankers(ABC), of_model], ids=["rankers", "model"])
 def test_name_and_curve_kwargs_have_an_entry_for_each_curve(make, entries):
-    message = rf"^{[*entries][0]} must have an entry for each of [13] curves, got \["
+    message = rf"^{next(iter(entries))} must have an entry for each of [13] curves, got \["
     with pytest.raises(ValueError, match=message):
         make().plot(**entries)
     assert not plt.get_fignums()
