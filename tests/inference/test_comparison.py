@@ -125,6 +125,7 @@ def test_baseline_is_the_second_of_each_pair():
     assert list(frame.columns[:3]) == ["difference", "low", "high"]
     lines = repr(found).splitlines()
     assert lines[0] == "40 queries"
+    assert lines[-3].split()[-3:] == ["p", "effect", "W/T/L"]
     assert lines[-1].startswith("other - poor")
     assert lines[-1].endswith(f"{found.wins[1]}/{found.ties[1]}/{found.losses[1]}")
 

@@ -51,7 +51,7 @@ def test_y_scores_in_tables_that_do_not_name_two_rankers_are_refused(library, ma
 
 BAD_ROWS = {
     "y_true NaN": ({"y_true": np.where(Y > 3, np.nan, Y)}, "y_true has .* NaN, the first at index"),
-    "y_true text": ({"y_true": Y.astype(str)}, "y_true must be an array of numbers"),
+    "y_true text": ({"y_true": Y.astype(str)}, "y_true must be an array of numbers.* holds text, the first '"),
     "groups None": ({"y_true": Y.ravel()}, "y_true .*groups="),
     "groups missing": ({"y_true": Y.ravel(), "groups": np.full(480, np.nan)}, "groups has 480 missing"),
     "groups reordered": ({"y_true": pd.Series(Y.ravel()), "groups": pd.Series(Y.ravel())[::-1]}, "y_true and groups have"),
@@ -78,7 +78,7 @@ RUNS = {"a": {"u": {"x": 0.5}}, "b": {"u": {"y": 0.5}}}
 GOOD, SWAPPED = (TRUTH, LISTS), "relevant and recommended look swapped: relevant comes first"
 BAD_LISTS = {
     "one ranker": ((TRUTH, {"a": LISTS["a"]}), {}, ValueError, r"recommended must have .*, got \['a'\].* call ndcg_interval\(\*\*from_lists\(relevant, recommended\)\)"),
-    "list": ((TRUTH, [LISTS["a"]]), {}, TypeError, r"recommended must be a mapping from the name of a ranker.*got list\. It comes after relevant\. .*\(\*\*from_lists\("),
+    "list": ((TRUTH, [LISTS["a"]]), {}, TypeError, r"recommended must be a mapping from the name of a ranker to its lists, got list\. It comes after relevant\. .*\(\*\*from_lists\("),
     "no names": ((TRUTH, LISTS["a"]), {}, TypeError, r"got dict and list\. For one ranker call ndcg_score\(\*\*from_lists\(relevant, recommended\), k=10\)"),
     "swapped": ((LISTS, TRUTH), {}, TypeError, SWAPPED),
     "swapped sequences": (({"a": [["x"]], "b": [["y"]]}, [{"x"}]), {}, TypeError, "got list. It comes after relevant"),

@@ -54,6 +54,7 @@ def test_line_and_band():
     assert display.line_.get_xdata().tolist() == display.k.tolist()
     assert display.line_.get_marker() == "None"
     assert display.band_ in display.ax_.collections
+    assert display.band_.get_alpha() == pytest.approx(0.2)
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("Cutoff k", "NDCG@k")
     assert display.figure_ is display.ax_.figure
     assert (display.chance_level_, display.fold_lines_) == (None, [])

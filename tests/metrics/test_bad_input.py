@@ -39,6 +39,7 @@ class Unreadable:
 DATA = {
     "1-D without groups": (Y, S, {}, r"y_true (?=.*\[y_true\])(?=.*\[y_score\]).*groups="),
     "different lengths": (Y, S[:3], {"groups": G}, r"same shape, got \(4,\) and \(3,\)"),
+    "a score per class": (Y, np.ones((4, 2)), {"groups": G}, r"\(4, 2\)\. One score per document"),
     "different widths": ([Y], [S[:3]], {}, r"same shape, got \(1, 4\) and \(1, 3\).*-inf"),
     "probabilities": (Y, np.ones((4, 2)), {"groups": G}, r"\(4, 2\).*np.round\(y_score @ gain, 10\).*classes_"),
     "one 2-D, one 1-D": ([Y], S, {}, r"got \(1, 4\) and \(4,\)\. A single ranking is \[y_true\]"),
@@ -99,7 +100,7 @@ DATA = {
     "gain that is NaN": (Y, S, {"groups": G, "gain": lambda y: y * NAN}, "gain must be finite.*4 document"),
     "rising discount": (Y, S, {"groups": G, "discount": lambda r: r}, "discount must be finite.*2.0 at rank 2"),
     "NaN discount": (Y, S, {"groups": G, "discount": lambda r: r * NAN}, "discount must be.*nan at rank 1"),
-    "short discount": (Y, S, {"groups": G, "discount": lambda r: 1 / r[:1]}, r"discount must return.*shape \(1,\)"),
+    "short discount": (Y, S, {"groups": G, "discount": lambda r: 1 / r[:1]}, r"discount must return.* of the \d ranks .*shape \(1,\)"),
     "two rules for ties": (Y, S, {"groups": G, "ties": "best", "ignore_ties": True}, "ignore_ties=True.*'best'"),
 }  # fmt: skip
 
