@@ -2,6 +2,7 @@
 
 import gzip
 import shutil
+from functools import partial
 from importlib.util import find_spec
 from math import fsum, isnan, nan
 from pathlib import Path
@@ -108,9 +109,9 @@ class Entries(RuleBasedStateMachine):
         data = {"groups": self.ids, **self.options}
         found = sn.ndcg_samples(self.y, self.s, **data)
         if explained:
-            for query, value in zip(np.unique(self.ids), found, strict=True):
-                one = sn.explain_query(self.y, self.s, query=query, **data).ndcg
-                assert one == value or (isnan(one) and isnan(value))
+            explain = partial(sn.explain_query, self.y, self.s, **data)
+            alone = [explain(query=query).ndcg for query in np.unique(self.ids)]
+            np.testing.assert_array_equal(alone, found)
         weight = np.ones(len(self.q)) if self.weight is None else self.weight
         weight = weight[np.unique(self.ids, return_index=True)[1]]
         defined = ~np.isnan(found)
@@ -128,10 +129,8 @@ class Entries(RuleBasedStateMachine):
         elif way in ("groups", "routed"):
             groups = self.ids
         all_groups = self.ids if guarded else None
-        options = {"group_by": group_by, "all_groups": all_groups, **self.options}
-        scorer = sn.make_ndcg_scorer(**options)
-        if by_function:
-            scorer = sn.make_query_scorer(ndcg_of_one, **options)
+        make = partial(sn.make_query_scorer, ndcg_of_one) if by_function else sn.make_ndcg_scorer
+        scorer = make(group_by=group_by, all_groups=all_groups, **self.options)
         if way != "routed":  # the weights have their place
             self.check(scorer(FirstColumn().fit(X, self.y), X, self.y, self.weight, groups=groups))
             return
@@ -232,20 +231,24 @@ class Entries(RuleBasedStateMachine):
             truths[query] = dict(zip(rows.tolist(), self.y[rows].tolist(), strict=True))
         return truths, lists
 
+    def k_of_reader(self, beyond):
+        """None, or so many ranks beyond the metric's k."""
+        return None if beyond is None else self.k + beyond
+
     @precondition(lambda self: self.distinct)
-    @rule(reading=st.sampled_from([None, 0, 1]))
-    def lists(self, reading):
+    @rule(beyond=st.sampled_from([None, 0, 1]))
+    def lists(self, beyond):
         truths, lists = self.by_query()
         if self.weight is None:
-            k = None if reading is None else self.k + reading
-            self.check(sn.ndcg_score(**sn.from_lists(truths, lists, k=k), **self.options))
+            rows = sn.from_lists(truths, lists, k=self.k_of_reader(beyond))
+            self.check(sn.ndcg_score(**rows, **self.options))
         rankers = {"a": lists, "b": {query: each[::-1] for query, each in lists.items()}}
         options = self.options | {"sample_weight": self.weight_of_query}
         self.check(inference.compare_lists(truths, rankers, test="t", **options).ndcg["a"])
 
     @precondition(lambda self: self.distinct and self.weight is None)
-    @rule(packed=st.booleans(), cut=st.booleans())
-    def files(self, packed, cut):
+    @rule(packed=st.booleans(), beyond=st.sampled_from([None, 0, 1]))
+    def files(self, packed, beyond):
         rows = list(zip(self.q.tolist(), self.y.tolist(), self.s.tolist(), strict=True))
         qrels = "".join(f"{q} 0 d{i} {y}\n" for i, (q, y, _) in enumerate(rows))
         run = "".join(f"{q} Q0 d{i} 1 {s} a\n" for i, (q, _, s) in enumerate(rows))
@@ -255,7 +258,7 @@ class Entries(RuleBasedStateMachine):
             for name, text in texts.items():
                 data = text.encode()
                 paths[name].write_bytes(gzip.compress(data) if packed else data)
-            rows = sn.from_trec(paths["qrels"], paths["run"], k=self.k if cut else None)
+            rows = sn.from_trec(paths["qrels"], paths["run"], k=self.k_of_reader(beyond))
             self.check(sn.ndcg_score(**rows, **self.options))
             runs = {"a": paths["run"], "b": paths["run"]}
             found = inference.compare_runs(paths["qrels"], runs, test="t", **self.options)

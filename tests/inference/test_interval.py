@@ -343,6 +343,5 @@ def test_ndcg_by_segment_refuses(y, s, options, error, message):
 def test_clusters_and_segments_in_another_order_are_refused(function, columns):
     ids = pd.Series(range(40))
     first, *others = columns
-    message = f"y_true and {first} have the same labels"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=f"y_true and {first} have the same labels"):
         function(pd.DataFrame(Y), S, **{first: ids[::-1]}, **dict.fromkeys(others, ids))
