@@ -17,9 +17,12 @@ import numpy as np
 import sklearn
 from numpy.typing import ArrayLike, NDArray
 
+BoolArray = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Grades = NDArray[np.uint8]
 Ints = NDArray[np.intp]
+Labels = NDArray[Any]  # ids of any type
+Numbers = NDArray[Any]  # bool, int or float
 
 Cutoff = int | Literal["retrieved"] | None
 NamedGain = Literal["linear", "exponential"]

@@ -10,14 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, check_choice, check_cutoff, name_of
+from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, check_choice, name_of
 from sklearn_ndcg._metrics.conventions import CONVENTIONS
-from sklearn_ndcg._metrics.measure import Measure
+from sklearn_ndcg._metrics.measure import NDCG
 from sklearn_ndcg._metrics.queries import Queries, count_of_queries
 from sklearn_ndcg._metrics.rankings import Rankings
+from sklearn_ndcg._metrics.values import Values
 from sklearn_ndcg._rows.grouping import codes_of_runs, shown_labels
 
-# Fields of `Measure`, in the order of the steps.
+# Fields of `NDCG`, in the order of the steps.
 _CHOICES = ("unjudged", "gain", "discount", "ties", "undefined", "k")
 _MOST = 3  # queries that are shown for each step
 
@@ -217,31 +218,37 @@ def explain_difference(
     array([-0.0005,  0.0688,  0.5   , -0.0229])
     """
     start, end = _measure("first", first, k), _measure("second", second, k)
-    rankings = Rankings.of_arrays(y_true, {None: y_score}, groups, sample_weight)
+    rankings = Rankings.of_arrays(y_true, y_score, groups, sample_weight)
     measures, changes = [start], []
     for choice in _CHOICES:
         before, after = getattr(start, choice), getattr(end, choice)
-        if _plain(before) != _plain(after):
+        if before != after:
             measures.append(replace(measures[-1], **{choice: after}))
             changes.append(Change(choice, before, after))
-    for step, measure in enumerate(measures[1:-1], start=1):
-        if measure.undefined_rule.raises:  # only the two ends may raise
-            measures[step] = replace(measure, undefined="omit")
-    [queries] = rankings.queries(start)
-    steps = [queries, *(rankings.queries(measure, are_all=False)[0] for measure in measures[1:])]
-    values = [queries.values() for queries in steps]
-    ndcg = [totals.means(start)[0] for totals in map(Queries.totals_of, steps, values)]
-    by_query = np.hstack(values).T
-    weights = [np.ones(len(one)) if one.weight is None else one.weight for one in steps]
+    steps = list(map(rankings.queries, measures))
+    rankings.check_ids(steps[0])
+    values = [Values.of(*step) for step in zip(measures, steps, strict=True)]
+    for ends in (values[0], values[-1]):  # a step between does not raise
+        ends.report_undefined()
+    ndcg = np.array([step.means()[0] for step in values])
+    by_query = np.hstack([step.filled() for step in values]).T
+    shares = _shares(by_query, np.array([step.weight for step in values]))
+    n_tied, scores_are_ranks = _ties_and_ranks(rankings, steps[-1])
     return Explanation(
-        first if isinstance(first, str) else "first",
-        second if isinstance(second, str) else "second",
-        changes, np.array(ndcg), np.diff(ndcg), queries.grouping.labels, by_query,
-        _shares(by_query, np.array(weights)), *_ties_and_ranks(steps[-1]),
-    )  # fmt: skip
+        first=first if isinstance(first, str) else "first",
+        second=second if isinstance(second, str) else "second",
+        changes=changes,
+        ndcg=ndcg,
+        difference=np.diff(ndcg),
+        labels=rankings.grouping.labels,
+        values=by_query,
+        shares=shares,
+        n_tied=n_tied,
+        scores_are_ranks=scores_are_ranks,
+    )
 
 
-def _measure(name: str, convention: Any, k: Any) -> Measure:
+def _measure(name: str, convention: object, k: Cutoff) -> NDCG:
     """The measure of `first` or `second`."""
     if isinstance(convention, str):
         check_choice(name, convention, tuple(CONVENTIONS), "or a mapping of options of ndcg_score")
@@ -253,19 +260,14 @@ def _measure(name: str, convention: Any, k: Any) -> Measure:
         )
     options = {"k": k, **convention}
     try:
-        cutoff = check_cutoff(options.pop("k"))
-        measure = Measure.of("explain_difference", options, k=cutoff)
+        measure = NDCG.of("explain_difference", options.pop("k"), options)
     except (TypeError, ValueError) as error:
         error.add_note(f"In the convention passed as `{name}`.")
         raise
-    # the same choice may be written in two ways, and one of them warns
-    ties = "stable" if measure.ignore_ties else measure.ties
-    return replace(measure.without_warning(), ties=ties, ignore_ties=False)
-
-
-def _plain(value: Any) -> Any:
-    """A choice in a form that can be compared: tables of gains as lists."""
-    return value if callable(value) or isinstance(value, Mapping) else np.asarray(value).tolist()
+    # the same choice may be written in two ways, of which "warn" would warn
+    value, warns, _ = measure.undefined_rule
+    undefined = value if warns else measure.undefined
+    return replace(measure, ties=measure.tie_order, ignore_ties=False, undefined=undefined)
 
 
 def _shares(values: Floats, weights: Floats) -> Floats:
@@ -290,7 +292,7 @@ def _shares(values: Floats, weights: Floats) -> Floats:
     return shares
 
 
-def _ties_and_ranks(queries: Queries) -> tuple[int, bool]:
+def _ties_and_ranks(rankings: Rankings, queries: Queries) -> tuple[int, bool]:
     """How many queries have equal scores, and whether all scores are ranks -1, -2, ... in lists.
 
     Documents that were not retrieved are left out.
@@ -301,7 +303,7 @@ def _ties_and_ranks(queries: Queries) -> tuple[int, bool]:
     order = np.lexsort((score, query))
     query, score = query[order], score[order]
     tied = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
-    ranks = (score < 0) & (score == np.floor(score)) & (-score <= queries.grouping.lengths[query])
+    ranks = (score < 0) & (score == np.floor(score)) & (-score <= rankings.grouping.lengths[query])
     scores_are_ranks = len(score) > 0 and not tied.any() and bool(ranks.all())
     return len(np.unique(query[1:][tied])), scores_are_ranks
 

@@ -1,9 +1,8 @@
-"""The five metric functions: their documentation, a `Measure`, and one call each."""
+"""The five metric functions: their documentation, and the way from arrays to a number."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -12,14 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff, Discount, Floats, Gain, Ints, Ties, Undefined, Unjudged
+from sklearn_ndcg._metrics.choices import check_curve_cutoffs
+from sklearn_ndcg._metrics.curve import mean_curve
 from sklearn_ndcg._metrics.inputs import numeric
-from sklearn_ndcg._metrics.measure import Measure, check_curve_cutoffs
-from sklearn_ndcg._metrics.queries import Queries
+from sklearn_ndcg._metrics.measure import DCG, NDCG, Measure, at_one_cutoff
 from sklearn_ndcg._metrics.rankings import Rankings
+from sklearn_ndcg._metrics.values import Values
 from sklearn_ndcg._rows.grouping import Grouping
-
-_OPTIONS = {option.name for option in fields(Measure) if option.init}
-
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -40,17 +38,14 @@ def _not_a_scorer(metric: Function) -> Function:
     return checked  # type: ignore[return-value]
 
 
-def _queries(arguments: dict[str, Any], *, normalized: bool = True, sort: bool = False) -> Queries:
-    """Checked rows and the measure, from the arguments of a metric, which all have these names."""
-    if np.iterable(arguments["k"]):
-        _checks.check_cutoff(arguments["k"])  # refuses lists
-    options = {name: arguments[name] for name in _OPTIONS & arguments.keys()}
-    measure = Measure(normalized=normalized, **options)
-    rankings = Rankings.of_arrays(
-        arguments["y_true"], {None: arguments["y_score"]}, arguments["groups"],
-        arguments.get("sample_weight"), sort,
-    )  # fmt: skip
-    return rankings.queries(measure)[0]
+def _values(
+    measure: Measure, y_true: ArrayLike, y_score: ArrayLike, groups: Any, weight: Any, *, sort: bool
+) -> Values:
+    """The values of queries, from arrays; without `sort` in any order."""
+    rankings = Rankings.of_arrays(y_true, y_score, groups, weight, sort)
+    queries = rankings.queries(measure)
+    rankings.check_ids(queries)
+    return Values.of(measure, queries).report_undefined()
 
 
 @_not_a_scorer
@@ -187,7 +182,19 @@ def dcg_score(
     >>> dcg / ideal_dcg   # the NDCG
     0.9134...
     """
-    return float(_queries(locals(), normalized=False).means()[0])
+    measure = at_one_cutoff(
+        DCG(
+            k=k,
+            gain=gain,
+            discount=discount,
+            log_base=log_base,
+            ties=ties,
+            ignore_ties=ignore_ties,
+            unjudged=unjudged,
+        )
+    )
+    values = _values(measure, y_true, y_score, groups, sample_weight, sort=False)
+    return float(values.means()[0])
 
 
 @_not_a_scorer
@@ -333,7 +340,19 @@ def ndcg_score(
     >>> ndcg_score([y_true], [y_score])
     0.9220...
     """
-    return float(_queries(locals()).means()[0])
+    measure = at_one_cutoff(
+        NDCG(
+            k=k,
+            gain=gain,
+            discount=discount,
+            ties=ties,
+            ignore_ties=ignore_ties,
+            unjudged=unjudged,
+            undefined=undefined,
+        )
+    )
+    values = _values(measure, y_true, y_score, groups, sample_weight, sort=False)
+    return float(values.means()[0])
 
 
 def dcg_samples(
@@ -415,7 +434,18 @@ def dcg_samples(
     >>> dcg_samples([1, 3, 2], [0.5, 0.9, 0.4], groups=["b", "a", "a"])
     array([4.2618..., 1.        ])
     """
-    return _queries(locals(), normalized=False, sort=True).values()[:, 0]
+    measure = at_one_cutoff(
+        DCG(
+            k=k,
+            gain=gain,
+            discount=discount,
+            log_base=log_base,
+            ties=ties,
+            ignore_ties=ignore_ties,
+            unjudged=unjudged,
+        )
+    )
+    return _values(measure, y_true, y_score, groups, None, sort=True).filled()[:, 0]
 
 
 def ndcg_samples(
@@ -511,7 +541,18 @@ def ndcg_samples(
     >>> ndcg_samples(y_true, y_score, groups=[7, 7, 8, 9, 9], undefined="omit")
     array([1.        ,        nan, 0.8154...])
     """
-    return _queries(locals(), sort=True).values()[:, 0]
+    measure = at_one_cutoff(
+        NDCG(
+            k=k,
+            gain=gain,
+            discount=discount,
+            ties=ties,
+            ignore_ties=ignore_ties,
+            unjudged=unjudged,
+            undefined=undefined,
+        )
+    )
+    return _values(measure, y_true, y_score, groups, None, sort=True).filled()[:, 0]
 
 
 def ndcg_curve(
@@ -609,7 +650,18 @@ def ndcg_curve(
     (array([1, 2, 3, 4]), array([0. , 0. , 0.5, 0.5]))
     """
     cutoffs = check_curve_cutoffs(k)
-    return _queries({**locals(), "k": None}, sort=True).mean_curve(cutoffs)
+    measure = NDCG(
+        gain=gain,
+        discount=discount,
+        ties=ties,
+        ignore_ties=ignore_ties,
+        unjudged=unjudged,
+        undefined=undefined,
+    )
+    rankings = Rankings.of_arrays(y_true, y_score, groups, sample_weight)
+    queries = rankings.queries(measure)
+    rankings.check_ids(queries)
+    return mean_curve(measure, queries, cutoffs)
 
 
 def quantile_grades(

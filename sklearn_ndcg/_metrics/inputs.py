@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils import check_array
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Floats
+from sklearn_ndcg._checks import BoolArray, Floats, Numbers
 from sklearn_ndcg._kernels.numpy_kernels import as_grades
-from sklearn_ndcg._metrics.queries import LARGEST_WEIGHT
+
+_LARGEST_WEIGHT = 1e300  # sums of such weights still fit a float64
+WRONG_WEIGHTS = "sample_weight must be finite and >= 0, at most 1e300, found {value}: {rows}."
 
 
-def numeric(values: Any, name: str, only_order: bool = False) -> NDArray[Any]:
+def numeric(values: Any, name: str, only_order: bool = False) -> Numbers:
     """`values` as an array of bool, int or float, without a copy if possible.
 
     With `only_order`, objects that floats would tie are replaced by their ranks.
     """
-    array: NDArray[Any] = values
+    array: Numbers = values
     if type(array) is not np.ndarray or array.dtype.kind not in "biuf":
         _checks.refuse_masked(values, name)
         array = np.ma.getdata(values) if np.ma.isMaskedArray(values) else values
@@ -50,7 +53,7 @@ def numeric(values: Any, name: str, only_order: bool = False) -> NDArray[Any]:
     return array
 
 
-def _dense(matrix: Any, name: str) -> NDArray[Any]:
+def _dense(matrix: Any, name: str) -> Numbers:
     """A sparse matrix of relevance as an array, with one byte per document if grades fit."""
     if name != "y_true":
         raise TypeError(
@@ -141,14 +144,10 @@ def scores_like(y_score: ArrayLike, shape: tuple[int, ...]) -> Floats:
         raise ValueError(
             f"y_true and y_score must have the same shape, got {shape} and {score.shape}.{hint}"
         )
-    rows = score.ravel()
-    if not rows.max() < np.inf:
-        wrong = _checks.describe_mask(np.isnan(score) | (score == np.inf), "NaN or +inf")
-        raise ValueError(f"y_score must be finite, or -inf if not retrieved; found {wrong}.")
-    return _as_float(rows)
+    return _as_float(score.ravel())
 
 
-def _as_float(score: NDArray[Any]) -> Floats:
+def _as_float(score: Numbers) -> Floats:
     """Scores as float64 or float32, in the same order and with the same ties."""
     if score.dtype == np.float32:
         return score
@@ -164,8 +163,19 @@ def _as_float(score: NDArray[Any]) -> Floats:
     return np.where(score == -np.inf, -np.inf, ranks)
 
 
-def row_weights(sample_weight: ArrayLike, n: int, queries: Any = None) -> Floats:
+def row_weights(sample_weight: ArrayLike, n: int, queries: Sequence[object] = ()) -> Floats:
     """`sample_weight` as checked floats, one for each of `n` rows, or of queries with names."""
+    weight = read_weights(sample_weight, n)
+    wrong = wrong_weights(weight)
+    if wrong.any():
+        rows = _checks.describe_mask(wrong, "such weight", "such weights")
+        whose = f", query {queries[int(wrong.argmax())]!r}" if queries else ""
+        raise ValueError(WRONG_WEIGHTS.format(value=weight[wrong][0], rows=rows + whose))
+    return weight
+
+
+def read_weights(sample_weight: ArrayLike, n: int) -> Floats:
+    """`sample_weight` as floats, one for each of `n` rows."""
     weight = numeric(sample_weight, "sample_weight")
     if weight.shape != (n,):
         raise ValueError(
@@ -173,12 +183,9 @@ def row_weights(sample_weight: ArrayLike, n: int, queries: Any = None) -> Floats
             f"{weight.shape}."
         )
     with np.errstate(over="ignore"):  # a long double may be too large
-        weight = weight.astype(np.float64)
-    wrong = ~((weight >= 0) & (weight <= LARGEST_WEIGHT))
-    if wrong.any():
-        whose = "" if queries is None else f", query {queries[int(wrong.argmax())]!r}"
-        raise ValueError(
-            f"sample_weight must be finite and >= 0, at most 1e300, found {weight[wrong][0]}: "
-            f"{_checks.describe_mask(wrong, 'such weight', 'such weights')}{whose}."
-        )
-    return weight
+        return weight.astype(np.float64)
+
+
+def wrong_weights(weight: Floats) -> BoolArray:
+    """Which weights are negative, too large or NaN."""
+    return ~((weight >= 0) & (weight <= _LARGEST_WEIGHT))

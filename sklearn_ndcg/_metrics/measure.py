@@ -1,85 +1,46 @@
-"""What NDCG can mean: gains, discounts, ties, and values where it is undefined."""
+"""What a number means: DCG, NDCG, or any function of one query, as data."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from copy import copy
-from dataclasses import dataclass, fields, replace
-from functools import cached_property
-from math import isfinite, log
-from typing import Any, NamedTuple, TypedDict
+import re
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import InitVar, dataclass, fields
+from functools import partial
+from typing import Any, ClassVar, Protocol, TypedDict, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Cutoff, Discount, Floats, Gain, Ints, Ties, Undefined, Unjudged
+from sklearn_ndcg._checks import (
+    BoolArray,
+    Cutoff,
+    Discount,
+    Floats,
+    Gain,
+    Grades,
+    Numbers,
+    Ties,
+    Undefined,
+    Unjudged,
+)
 from sklearn_ndcg._kernels.numpy_kernels import TieRule
+from sklearn_ndcg._metrics import choices
+from sklearn_ndcg._metrics.choices import GainTable, UndefinedRule
+from sklearn_ndcg._metrics.queries import Queries
+from sklearn_ndcg._metrics.row_names import RowNames
+from sklearn_ndcg._rows.grouping import shown_labels
+
+# what scikit-learn warns and raises, by class or text
+_UNDEFINED = "UndefinedMetricWarning|Only one class (is )?present in y_|No positive class found in "
+_NO_TABLE = np.empty(0)
 
 
-def _exponential(relevance: Floats) -> Floats:
-    with np.errstate(over="ignore"):  # infinite gains are refused later
-        gain = np.exp2(relevance)
-    gain -= 1
-    small = (np.abs(relevance) < 1) & (relevance != 0)
-    if small.any():  # avoids cancellation near 0
-        gain[small] = np.expm1(relevance[small] * np.log(2))
-    return gain
+Kind = TypeVar("Kind", bound="Measure")
 
 
-def _logarithmic(ranks: NDArray[Any], base: float = 2) -> Floats:
-    # log2 is exact at powers of two, where a quotient of natural logarithms is not
-    logs = np.log2(ranks + 1) if base == 2 else np.log(ranks + 1) / log(base)
-    return np.asarray(1 / logs)
-
-
-class UndefinedRule(NamedTuple):
-    """The value of a query without a relevant document; nan if it is left out."""
-
-    value: float
-    warns: bool = False
-    raises: bool = False
-
-
-# The names that `gain`, `discount`, `ties` and `undefined` take. A new one is an entry here, in the
-# type of the argument in `_checks`, and in the docstrings of the metric functions.
-GAINS: Mapping[str, Callable[..., Floats]] = {
-    "linear": lambda relevance: relevance,
-    "exponential": _exponential,
-}
-DISCOUNTS: Mapping[str, Callable[..., Floats]] = {
-    "log": _logarithmic,
-    "reciprocal": lambda ranks: 1 / ranks,
-    "none": np.ones_like,
-}
-TIES = {
-    "average": TieRule(averages=True),
-    "stable": TieRule(),
-    "worst": TieRule(by_gain=-1),
-    "best": TieRule(by_gain=1),
-}
-UNDEFINED = {
-    "warn": UndefinedRule(0.0, warns=True),
-    "omit": UndefinedRule(np.nan),
-    "raise": UndefinedRule(np.nan, raises=True),
-}
-_NAMES: Mapping[str, Iterable[str]] = {
-    "gain": GAINS,
-    "discount": DISCOUNTS,
-    "ties": TIES,
-    "unjudged": ("raise", "zero", "omit"),
-    "undefined": UNDEFINED,
-}
-_OTHER_VALUES = {
-    "gain": "a table (a sequence or mapping from grade to gain) or a callable on relevance",
-    "discount": "or a callable on the ranks 1..n",
-    "undefined": "or a finite number (up to 1e100); 'omit' leaves undefined queries out",
-}
-_LARGEST = 1e100  # its cubes and their sums, as in intervals, still fit a float64
-
-
-class MeasureOptions(TypedDict, total=False):
+class DCGOptions(TypedDict, total=False):
     """What a DCG means, except its cutoff and base: keyword arguments of `dcg_score`."""
 
     gain: Gain
@@ -89,63 +50,76 @@ class MeasureOptions(TypedDict, total=False):
     unjudged: Unjudged
 
 
-class NDCGOptions(MeasureOptions, total=False):
+class NDCGOptions(DCGOptions, total=False):
     """What an NDCG means, except its cutoff: keyword arguments of `ndcg_score`."""
 
     undefined: Undefined
 
 
-@dataclass(frozen=True)
-class Measure:
-    """All choices that turn ranked relevance into a number, checked.
+class Measure(Protocol):
+    """What is computed for each query: `DCG`, `NDCG` or `QueryFunction`."""
 
-    `k` is one cutoff or a list of them; `normalized` says whether the DCG is divided by the ideal
-    one. The other fields are the options of `ndcg_score` and `dcg_score`.
+    @property
+    def name(self) -> str:
+        """What it is called: "NDCG", "DCG", or the name of a function."""
+
+    @property
+    def cutoffs(self) -> tuple[Cutoff, ...]:
+        """The cutoffs at which each query has a value."""
+
+    @property
+    def has_several_cutoffs(self) -> bool:
+        """Whether it was made with a list of cutoffs."""
+
+    @property
+    def unjudged(self) -> Unjudged:
+        """What is done about documents without a relevance."""
+
+    @property
+    def undefined_rule(self) -> UndefinedRule:
+        """What is done about queries for which it is undefined."""
+
+    def undefined_for(self, queries: str) -> str:
+        """What is said of undefined queries."""
+
+    def gains(self, relevance: Floats, source: str = "y_true") -> Floats:
+        """Gain of each relevance in `source`; `relevance` is not changed."""
+
+    def gains_of_rows(
+        self, relevance: Numbers, judged: BoolArray | None, names: RowNames
+    ) -> tuple[Floats | Grades, Floats]:
+        """Gain of each row, or its grade with a table of the gains of grades."""
+
+    def values(self, queries: Queries) -> Floats:
+        """The value of each query at each cutoff, nan where it is undefined."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class DCG:
+    """Discounted cumulative gain: all choices that turn ranked relevance into a number, checked.
+
+    `k` is one cutoff or several of them. The other fields are the options of `dcg_score`.
     """
 
-    k: Any = None
-    normalized: bool = True
-    gain: Gain = "linear"
+    k: Cutoff | Sequence[Cutoff] = None
+    gain: Gain | GainTable = "linear"
     discount: Discount = "log"
-    log_base: float = 2
+    log_base: InitVar[float] = 2
     ties: Ties = "average"
     ignore_ties: bool = False
     unjudged: Unjudged = "raise"
-    undefined: Undefined = "warn"
 
-    @classmethod
-    def of(
-        cls, caller: str, options: Mapping[str, Any], kind: Any = NDCGOptions, **others: Any
-    ) -> Measure:
-        """The measure that `options`, those of a TypedDict, and other keyword arguments define."""
-        unknown = [name for name in options if name not in kind.__annotations__]
-        if unknown:
-            hint = " Pass the query ids as groups." if "group_by" in unknown else ""
-            raise TypeError(
-                f"{caller} has no option {', '.join(map(repr, unknown))}. Its options are "
-                f"{', '.join(kind.__annotations__)}.{hint}"
-            )
-        return cls(**others, **options)
+    allows_negative_gains: ClassVar = True
 
-    def __post_init__(self) -> None:
-        several = np.iterable(self.k) and not isinstance(self.k, str)
-        cutoffs = list(map(_checks.check_cutoff, self.k if several else [self.k]))
-        if not cutoffs or len(set(cutoffs)) < len(cutoffs):
-            raise ValueError(f"k must list different cutoffs, at least one, got {self.k!r}.")
-        # the caller may change a list or a table later
-        object.__setattr__(self, "k", cutoffs if several else cutoffs[0])
-        object.__setattr__(self, "gain", self.gain if callable(self.gain) else copy(self.gain))
-        for option, names in _NAMES.items():
-            value = getattr(self, option)
-            if not isinstance(value, str) or value not in names:
-                _check_other_value(option, value)
-        if self.log_base != 2:
-            _check_base("log_base", self.log_base)
-            if self.discount != "log":
-                raise ValueError(
-                    f"log_base={self.log_base!r} is the base of discount='log' and has no meaning "
-                    f"for discount={_checks.name_of(self.discount)}: leave one of the two out."
-                )
+    def __post_init__(self, log_base: float) -> None:
+        # a frozen dataclass sets its own fields only in this way
+        set_field = partial(object.__setattr__, self)
+        set_field("k", _checked_cutoffs(self.k))
+        if not (self.gain is None or isinstance(self.gain, str) or callable(self.gain)):
+            set_field("gain", GainTable.of(self.gain))
+        choices.check(self)
+        if log_base != 2:
+            set_field("discount", choices.discount_to_base(log_base, self.discount))
         if not isinstance(self.ignore_ties, bool | np.bool_):
             raise ValueError(f"ignore_ties must be True or False, got {self.ignore_ties!r}.")
         if self.ignore_ties and self.ties != "average":
@@ -158,101 +132,118 @@ class Measure:
         changed = (
             f"{option.name}={_checks.name_of(value)}"
             for option in fields(self)
-            if repr(value := getattr(self, option.name)) != repr(option.default)
+            if (value := getattr(self, option.name)) != option.default
         )
         return f"{type(self).__name__}({', '.join(changed)})"
 
     @property
-    def has_several_cutoffs(self) -> bool:
-        """Whether `k` is a list."""
-        return isinstance(self.k, list)
+    def name(self) -> str:
+        """The name of the kind of measure."""
+        return type(self).__name__
 
     @property
-    def cutoffs(self) -> list[Cutoff]:
-        """`k` as a list, of one cutoff or several."""
-        return self.k if self.has_several_cutoffs else [self.k]
+    def has_several_cutoffs(self) -> bool:
+        """Whether `k` has several cutoffs, or was a list of one."""
+        return isinstance(self.k, tuple)
+
+    @property
+    def cutoffs(self) -> tuple[Cutoff, ...]:
+        """`k` as a tuple, of one cutoff or several."""
+        return self.k if isinstance(self.k, tuple) else (self.k,)
+
+    @property
+    def tie_order(self) -> Ties:
+        """How ties are ordered: by `ties`, or in the order of the input under `ignore_ties`."""
+        return "stable" if self.ignore_ties else self.ties
 
     @property
     def tie_rule(self) -> TieRule:
-        """How ties are broken: by `ties`, or in the order of the input under `ignore_ties`."""
-        return TIES["stable" if self.ignore_ties else self.ties]
+        """How the kernels order ties."""
+        return choices.TIES[self.tie_order]
 
     @property
     def undefined_rule(self) -> UndefinedRule:
-        """What is done about queries without a relevant document."""
-        value = self.undefined
-        return UNDEFINED[value] if isinstance(value, str) else UndefinedRule(float(value))
-
-    def without_warning(self) -> Measure:
-        """The same measure without a warning: with the value of undefined queries as a number."""
-        value, warns, _ = self.undefined_rule
-        return replace(self, undefined=value) if warns else self
+        """Every DCG is defined."""
+        return choices.UNDEFINED["omit"]
 
     def undefined_for(self, queries: str) -> str:
         """What is said of undefined queries."""
-        return f"NDCG is undefined for {queries}, which have no relevant document"
+        return f"{self.name} is undefined for {queries}, which have no relevant document"
 
-    def warn_or_raise_if_undefined(self, count: int, n_queries: int) -> None:
-        """Warn of undefined queries, or raise, if `undefined` says so."""
-        undefined = self.undefined_for(f"{count} of {n_queries} queries")
-        value, warns, raises = self.undefined_rule
-        if warns:
-            _checks.warn(
-                f"{undefined}, and is set to {value} there. Pass "
-                f"undefined={value} to keep that, another number, or 'omit' to leave them out.",
-                UndefinedMetricWarning,
-            )
-        if raises:
-            raise ValueError(
-                f"{undefined}. Pass undefined='omit' to leave them out of the mean, or"
-                " a number as their value."
-            )
+    def values(self, queries: Queries) -> Floats:
+        """DCG of each query at each cutoff."""
+        cutoffs, column = queries.distinct(self.cutoffs)
+        return queries.dcg(self.discounts(cutoffs[-1]), cutoffs, self.tie_rule)[:, column]
+
+    def dcg_and_ideal(self, queries: Queries) -> tuple[Floats, Floats]:
+        """DCG of each query at each cutoff, and that of its best order (the ideal DCG)."""
+        cutoffs, column = queries.distinct(self.cutoffs)
+        discount = self.discounts(cutoffs[-1])
+        dcg = queries.dcg(discount, cutoffs, self.tie_rule)[:, column]
+        if "retrieved" not in self.cutoffs:
+            return dcg, queries.ideal_dcg(discount, cutoffs)[:, column]
+        # with none retrieved the DCG is 0, and the ideal at 1 shows whether NDCG is defined
+        own_cutoff = np.maximum(queries.n_retrieved(), 1)[:, np.newaxis]
+        is_own = [k == "retrieved" for k in self.cutoffs]
+        return dcg, queries.ideal_dcg(discount, np.where(is_own, own_cutoff, cutoffs[column]))
 
     def gains(self, relevance: Floats, source: str = "y_true") -> Floats:
         """Gain of each relevance in `source`; `relevance` is not changed."""
         if isinstance(self.gain, str):
-            return GAINS[self.gain](relevance)
-        if callable(self.gain):
-            return _result_of(self.gain, "gain", "relevance", relevance.copy())
-        grades, gains = self._gain_of_grade
-        entry = np.minimum(np.searchsorted(grades, relevance), len(grades) - 1)
-        unknown = grades[entry] != relevance
-        if unknown.any():
-            count, listed = int(np.count_nonzero(unknown)), f"{grades.tolist()}"
-            if len(grades) > 20:
-                listed = f"{grades[:3].tolist()}...{grades[-1]}"
-            raise ValueError(
-                f"gain has no entry for {count} value{'s' * (count > 1)} of {source}, the first "
-                f"{relevance[unknown][0]}; it has the grades {listed}."
-            )
-        return gains[entry]
+            return choices.GAINS[self.gain](relevance)
+        if isinstance(self.gain, GainTable):
+            return self.gain.look_up(relevance, source)
+        assert callable(self.gain)
+        return choices.result_of(self.gain, "gain", "relevance", relevance.copy())
 
-    def gain_table(self, highest: int) -> Floats | None:
-        """Gains of the grades 0..highest; None unless there is a table of them, all >= 0."""
-        if callable(self.gain) or isinstance(self.gain, Mapping):
-            return None
+    def gains_of_rows(
+        self, relevance: Numbers, judged: BoolArray | None, names: RowNames
+    ) -> tuple[Floats | Grades, Floats]:
+        """Gain of each row, 0 if it is unjudged; or its grade, with a table of gains by grade."""
+        if relevance.dtype == np.uint8 and not callable(self.gain):
+            table = self._gains_of_grades(int(relevance.max()))
+            if table is not None:
+                return relevance, table
+        with np.errstate(over="ignore"):  # a long double may be too large: refused below
+            values = relevance.astype(np.float64, copy=False)
+        if judged is None:
+            gain = self.gains(values, names.truth)
+        else:
+            gain = np.zeros(len(values))
+            if judged.any():
+                gain[judged] = self.gains(values[judged], names.truth)
+        low, high = gain.min(), gain.max()
+        if not (low > -np.inf and high < np.inf):
+            wrong = ~np.isfinite(gain)
+            raise ValueError(
+                f"gain must be finite, but is not for {names.describe(wrong)}, where {names.truth} "
+                f"is {values[wrong][0]}: a float64 ends at 2^1024."
+            )
+        if low < 0 and not self.allows_negative_gains:
+            wrong = gain < 0
+            raise ValueError(
+                f"ndcg_score should not be used on negative {names.truth} values or gains: gain is "
+                f"{gain[wrong][0]} where {names.truth} is {values[wrong][0]}, and negative for "
+                f"{names.describe(wrong)}. Shift the grades, or pass a gain that clips them, for "
+                "example gain=functools.partial(numpy.maximum, 0)."
+            )
+        return gain, _NO_TABLE
+
+    def _gains_of_grades(self, highest: int) -> Floats | None:
+        """Gains of the grades 0..highest; None unless all have one, which is >= 0."""
         try:
             gains = self.gains(np.arange(highest + 1.0))
         except ValueError:  # a grade without an entry, which may not occur
             return None
         return gains if gains.min() >= 0 else None
 
-    @cached_property
-    def _gain_of_grade(self) -> tuple[Floats, Floats]:
-        """The grades of a table of gains, ascending, and their gains."""
-        gain: Any = self.gain
-        table = sorted((gain if isinstance(gain, Mapping) else dict(enumerate(gain))).items())
-        grades, gains = np.array(table, dtype=np.float64).T.copy()
-        return grades, gains
-
     def discounts(self, n: int) -> Floats:
         """Discounts of the ranks 1..n."""
         ranks = np.arange(1, n + 1)
         if isinstance(self.discount, str):
-            base = {"base": self.log_base} if self.discount == "log" else {}
-            discounts = DISCOUNTS[self.discount](ranks.astype(np.float64), **base)
+            discounts = choices.DISCOUNTS[self.discount](ranks.astype(np.float64))
         else:
-            discounts = _result_of(self.discount, "discount", "ranks", ranks.copy())
+            discounts = choices.result_of(self.discount, "discount", "ranks", ranks)
         right = discounts >= 0  # false for NaN, as all comparisons
         right[0] = 0 < discounts[0] < np.inf
         right[1:] &= discounts[1:] <= discounts[:-1]
@@ -264,114 +255,149 @@ class Measure:
             )
         return discounts
 
+    def counting(self) -> DCG:
+        """How many of the first k documents have a gain of 1, in this order."""
+        return DCG(k=self.k, discount="none", ties=self.tie_order)
 
-@dataclass(frozen=True)
-class jarvelin_kekalainen:  # noqa: N801  (a discount: used and shown like a function)
-    """Discount of Järvelin and Kekäläinen: none before rank `b`, log base `b` after.
 
-    Rank `r` is discounted by 1 if `r < b` and by ``1 / log_b(r)`` from there on, so that
-    with the default base the first two ranks count in full.
+@dataclass(frozen=True, kw_only=True, repr=False)
+class NDCG(DCG):
+    """Normalized DCG: the DCG over the ideal one, with a rule for queries where that is 0."""
 
-    Parameters
-    ----------
-    b : float, default=2
-        Base of the logarithm, and the rank from which it applies, > 1. A large base stands for a
-        patient user, a small one for an impatient user.
+    undefined: Undefined = "warn"
 
-    Raises
-    ------
-    ValueError
-        If `b` is not a finite number above 1.
+    allows_negative_gains: ClassVar = False
 
-    References
-    ----------
-    Järvelin, K., & Kekäläinen, J. (2002). Cumulated gain-based evaluation of IR
-    techniques. ACM Transactions on Information Systems, 20(4), 422-446.
+    @classmethod
+    def of(cls, caller: str, k: Cutoff, options: Mapping[str, Any]) -> NDCG:
+        """The NDCG at one cutoff with the options that were passed to a function."""
+        return at_one_cutoff(cls(k=k, **known_options(caller, options, NDCGOptions)))
 
-    Examples
-    --------
-    The gains of the article's running example, discounted as in the article:
+    @property
+    def undefined_rule(self) -> UndefinedRule:
+        """What is done about queries without a relevant document."""
+        return choices.undefined_rule(self.undefined)
 
-    >>> import numpy as np
-    >>> from sklearn_ndcg import dcg_score, jarvelin_kekalainen
-    >>> gains = [[3, 2, 3, 0, 0, 1, 2, 2, 3, 0]]
-    >>> in_order = [[10, 9, 8, 7, 6, 5, 4, 3, 2, 1]]
-    >>> [round(dcg_score(gains, in_order, k=k, discount=jarvelin_kekalainen(b=2)), 2)
-    ...  for k in (1, 2, 3, 6, 7, 8, 9)]
-    [3.0, 5.0, 6.89, 7.28, 7.99, 8.66, 9.61]
+    def values(self, queries: Queries) -> Floats:
+        """DCG over ideal DCG, nan if a query has no relevant document."""
+        return self.ratio(*self.dcg_and_ideal(queries))
+
+    @staticmethod
+    def ratio(dcg: Floats, ideal: Floats) -> Floats:
+        """DCG over ideal DCG, nan where the ideal is 0."""
+        ndcg = np.full(ideal.shape, np.nan)
+        np.divide(dcg, ideal, out=ndcg, where=ideal > 0)
+        return np.asarray(np.minimum(ndcg, 1))  # rounding must not exceed 1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class QueryFunction:
+    """Any function of the relevance and the scores of one query.
+
+    A query is undefined if the function returns nan there, or if scikit-learn warns or raises in it
+    because it is.
     """
 
-    b: float = 2
+    function: Callable[..., Any]
+    options: Mapping[str, Any] | None = None
+    greater_is_better: bool = True
+    undefined: Undefined = "warn"
+    unjudged: Unjudged = "zero"  # NaN is up to the function
+
+    has_several_cutoffs: ClassVar = False
+    cutoffs: ClassVar[tuple[Cutoff, ...]] = (None,)
 
     def __post_init__(self) -> None:
-        _check_base("b", self.b)
+        choices.check(self)
 
-    def __call__(self, ranks: ArrayLike) -> Floats:
-        ranks = np.asarray(ranks, dtype=np.float64)
-        logs = np.log2(ranks) if self.b == 2 else np.log(ranks) / log(self.b)
-        return np.asarray(1 / np.maximum(logs, 1))  # below rank b the logarithm is under 1
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, QueryFunction):
+            return NotImplemented
+        mine, others = ({**vars(each), "options": None} for each in (self, other))
+        return mine == others and _are_equal(self.options or {}, other.options or {})
+
+    def __hash__(self) -> int:
+        return hash((self.function, *(self.options or {}), self.greater_is_better, self.undefined))
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        return _checks.name_of(self.function)
+
+    @property
+    def undefined_rule(self) -> UndefinedRule:
+        """What is done about queries for which the function is undefined."""
+        return choices.undefined_rule(self.undefined)
+
+    def undefined_for(self, queries: str) -> str:
+        """What is said of undefined queries."""
+        return f"{self.name} is undefined for {queries}"
+
+    def gains(self, relevance: Floats, source: str = "y_true") -> Floats:
+        """The relevance itself."""
+        return relevance
+
+    def gains_of_rows(
+        self, relevance: Numbers, judged: BoolArray | None, names: RowNames
+    ) -> tuple[Floats, Floats]:
+        """The relevance itself, NaN where a document is unjudged."""
+        return relevance.astype(np.float64), _NO_TABLE
+
+    def values(self, queries: Queries) -> Floats:
+        """The value of each query, shape (n_queries, 1)."""
+        y_true, y_score = (np.array(rows, np.float64) for rows in (queries.gain, queries.score))
+        values, options = np.full((len(queries), 1), np.nan), self.options or {}
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", _UNDEFINED)
+            warnings.simplefilter("error", UndefinedMetricWarning)
+            for query, start in enumerate(queries.starts):
+                rows = slice(start, start + queries.lengths[query])
+                try:
+                    values[query, 0] = self.function(y_true[rows], y_score[rows], **options)
+                except (TypeError, ValueError, UserWarning) as error:
+                    if not re.search(_UNDEFINED, repr(error)):
+                        error.add_note("score_func gets one query and must return a number or nan.")
+                        raise
+        infinite = np.isinf(values[:, 0])
+        if infinite.any():
+            raise ValueError(
+                f"{self.name} must return a finite number or nan, but returned "
+                f"{values[infinite][0, 0]} for query {shown_labels(queries.labels[infinite], 1)}."
+            )
+        return values if self.greater_is_better else -values
 
 
-def check_curve_cutoffs(k: Any) -> Ints | None:
-    """The cutoffs of a curve as an array; None for all."""
-    if k is None:
-        return None
-    cutoffs = np.asarray(k)
-    if cutoffs.ndim == 1 and cutoffs.dtype.kind in "iu" and cutoffs.size:
-        cutoffs = cutoffs.astype(np.intp)  # larger ones become negative
-        if cutoffs.min() >= 1:
-            return cutoffs
-    raise ValueError(
-        "k must be a 1-D array of integer cutoffs from 1 to 2**63 - 1, for example k=[1, 5, 10], "
-        f"got {k!r}."
+def at_one_cutoff(measure: Kind) -> Kind:
+    """The measure, after a check that it has one cutoff."""
+    if measure.has_several_cutoffs:
+        _checks.check_cutoff(list(measure.cutoffs))
+    return measure
+
+
+def known_options(caller: str, options: Mapping[str, Any], kind: type) -> Mapping[str, Any]:
+    """Options that were passed to a function, after a check that they are keys of `kind`."""
+    unknown = [name for name in options if name not in kind.__annotations__]
+    if unknown:
+        hint = " Pass the query ids as groups." if "group_by" in unknown else ""
+        raise TypeError(
+            f"{caller} has no option {', '.join(map(repr, unknown))}. Its options are "
+            f"{', '.join(kind.__annotations__)}.{hint}"
+        )
+    return options
+
+
+def _checked_cutoffs(k: Any) -> Cutoff | tuple[Cutoff, ...]:
+    """One cutoff, or a tuple of several."""
+    if isinstance(k, str) or not np.iterable(k):
+        return _checks.check_cutoff(k)
+    cutoffs = tuple(map(_checks.check_cutoff, k))
+    if not cutoffs or len(set(cutoffs)) < len(cutoffs):
+        raise ValueError(f"k must list different cutoffs, at least one, got {k!r}.")
+    return cutoffs
+
+
+def _are_equal(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
+    """Whether options are equal by value; they may be arrays."""
+    return first.keys() == second.keys() and all(
+        np.array_equal(first[name], second[name]) for name in first
     )
-
-
-def _check_other_value(option: str, value: Any) -> None:
-    """Check the value of an option that is not in the table of its names."""
-    if option == "gain" and value is not None and not isinstance(value, str):
-        _check_gain(value)
-    elif option == "undefined" and _checks.is_number(value) and abs(float(value)) <= _LARGEST:
-        return
-    elif option != "discount" or not callable(value):
-        _checks.check_choice(option, value, tuple(_NAMES[option]), _OTHER_VALUES.get(option, ""))
-
-
-def _check_gain(gain: object) -> None:
-    if isinstance(gain, Mapping):
-        _check_numbers(list(gain), "keys of gain")
-        _check_numbers(list(gain.values()), "gain")
-        if len({float(grade) for grade in gain}) < len(gain):
-            raise ValueError(f"keys of gain must differ as floats, got {list(gain)}.")
-    elif not callable(gain):
-        _check_numbers(gain, "gain")
-
-
-def _check_numbers(values: Any, name: str) -> None:
-    # not a pandas Series: whether its index is meant as grades would be a guess
-    listed = list(values) if isinstance(values, list | tuple | range | np.ndarray) else []
-    if not listed or not all(_checks.is_number(value) and isfinite(value) for value in listed):
-        raise ValueError(
-            f"{name} must be finite numbers, one for each grade, in a list, an array or a mapping; "
-            f"got {values!r}."
-        )
-
-
-def _check_base(name: str, base: object) -> None:
-    if not _checks.is_number(base) or not 1 < float(base) < np.inf:
-        raise ValueError(f"{name} must be a finite number above 1, got {base!r}.")
-
-
-def _result_of(function: Callable[[Any], ArrayLike], name: str, of: str, values: Any) -> Floats:
-    """What a callable gain or discount returns, one number for each value."""
-    returned = function(values)
-    _checks.refuse_masked(returned, f"what {name} returned")
-    result = np.asarray(returned)
-    if result.shape != values.shape or result.dtype.kind not in "biuf":
-        raise ValueError(
-            f"{name} must return one number for each of the {len(values)} {of} it is given, but "
-            f"{_checks.name_of(function)} returned an array of shape {result.shape}, dtype "
-            f"{result.dtype}."
-        )
-    with np.errstate(over="ignore"):  # numbers beyond float64 are refused later
-        return result.astype(np.float64, copy=False)

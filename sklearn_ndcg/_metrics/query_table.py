@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, Unpack
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_ndcg._checks import Cutoff, check_cutoff, import_optional, refuse_reordered
-from sklearn_ndcg._metrics.measure import Measure, NDCGOptions
+from sklearn_ndcg._checks import BoolArray, Cutoff, Floats, import_optional, refuse_reordered
+from sklearn_ndcg._metrics.measure import NDCG, NDCGOptions
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._metrics.tables import Table
+from sklearn_ndcg._metrics.values import Values
 from sklearn_ndcg._rows.grouping import as_python, shown_labels
 
 _FORMATS = dict.fromkeys(("rank", "document", "tied"), "{}")
@@ -177,48 +178,96 @@ def explain_query(
     >>> explain_query([1, 0, 2], [0.7, 0.5, 0.5], groups=["a", "b", "b"], query="b", k=1).notes
     ["Tied documents (ties='average'): 2"]
     """
-    measure = Measure.of("explain_query", options, k=check_cutoff(k))
-    rankings = Rankings.of_arrays(y_true, {None: y_score}, groups)
-    [queries] = rankings.queries(measure, are_all=False)
-    labels, names = as_python(rankings.grouping.labels), _names(ids, y_true, rankings.shape)
+    measure = NDCG.of("explain_query", k, options)
+    rankings = Rankings.of_arrays(y_true, y_score, groups)
+    queries = rankings.queries(measure)
+    labels = as_python(rankings.grouping.labels)
     number = _number_of(query, labels)
-    rows = np.flatnonzero(rankings.grouping.row_codes() == number)
-    unjudged = np.isnan(rankings.relevance[rows])
-    if measure.unjudged == "omit":
-        rows = rows[~unjudged]
-    relevance = rankings.relevance[rows].astype(np.float64)
-    score, gain = rankings.scores[None][rows], rankings.gains(measure)[rows]
-    best = np.lexsort((np.isnan(relevance), -gain))
-    order = np.lexsort((-measure.tie_rule.by_gain * gain, -score))
-    rows, score, gain, retrieved = rows[order], score[order], gain[order], score[order] > -np.inf
-    _, tie, size = np.unique(score, return_inverse=True, return_counts=True)
-    counted = np.where(retrieved, gain, 0)
-    if measure.tie_rule.averages:
-        counted = (np.bincount(tie, counted) / size)[tie]
-    ends: Any = {None: len(rows), "retrieved": np.count_nonzero(retrieved)}
-    n = min(ends.get(measure.k, measure.k), len(rows))
-    one = queries.of_query(number)
-    to_ranks = one.without_warning().for_measure(k=list(range(1, max(n, 1) + 1)))
-    dcg, ideal = (sums[0, :n] for sums in to_ranks.dcg_and_ideal())
-    value = float(one.values()[0, 0])
-    discount, tied = one.measure.discounts(max(n, 1))[:n], retrieved & (size[tie] > 1)
+    documents = _Documents.of(rankings, measure, number, _names(ids, y_true, rankings.shape))
+    [cutoff], is_retrieved = measure.cutoffs, documents.score > -np.inf
+    n = len(documents.score)
+    if cutoff == "retrieved":
+        n = int(np.count_nonzero(is_retrieved))
+    elif cutoff is not None:
+        n = min(cutoff, n)
+    # the discounts that the query has beside the others
+    every_discount = measure.discounts(int(queries.distinct(measure.cutoffs)[0][-1]))
+    measure = replace(measure, discount=lambda ranks: every_discount[: len(ranks)])
+    one = queries.take(np.array([number]))
+    value = float(Values.of(measure, one).report_undefined().filled()[0, 0])
+    to_ranks = replace(measure, k=range(1, max(n, 1) + 1))
+    dcg, ideal = to_ranks.dcg_and_ideal(one)
+    ndcg = Values.of(to_ranks, one).filled()
+    discount = every_discount[:n]
     ranks = {
-        "rank": np.arange(1, n + 1), "document": names[rows], "score": score, "tied": tied,
-        "relevance": relevance[order], "gain": counted, "discount": discount,
-        "discounted_gain": counted[:n] * discount, "dcg": dcg, "ideal": relevance[best],
-        "idcg": ideal, "ndcg": to_ranks.values()[0, :n],
-    }  # fmt: skip
-    ties = "ignore_ties=True" if measure.ignore_ties else f"ties={measure.ties!r}"
-    notes = {
-        f"Tied documents ({ties}): {tied.sum()}": tied.any(),
-        f"Unjudged documents (unjudged={measure.unjudged!r}): {unjudged.sum()}": unjudged.any(),
-        f"Not retrieved (score -inf), only in the ideal: {(~retrieved).sum()}": not retrieved.all(),
-        f"No relevant document (undefined={measure.undefined!r}): {value}": not (gain > 0).any(),
+        "rank": np.arange(1, n + 1),
+        "document": documents.name[:n],
+        "score": documents.score[:n],
+        "tied": documents.tied[:n],
+        "relevance": documents.relevance[:n],
+        "gain": documents.gain[:n],
+        "discount": discount,
+        "discounted_gain": documents.gain[:n] * discount,
+        "dcg": dcg[0, :n],
+        "ideal": documents.best_relevance[:n],
+        "idcg": ideal[0, :n],
+        "ndcg": ndcg[0, :n],
     }
-    return QueryExplanation(
-        labels[number], measure.k, value, {name: values[:n] for name, values in ranks.items()},
-        [note for note, holds in notes.items() if holds],
-    )  # fmt: skip
+    ties = "ignore_ties=True" if measure.ignore_ties else f"ties={measure.ties!r}"
+    n_tied, n_unjudged = np.count_nonzero(documents.tied), documents.n_unjudged
+    notes = {
+        f"Tied documents ({ties}): {n_tied}": n_tied,
+        f"Unjudged documents (unjudged={measure.unjudged!r}): {n_unjudged}": n_unjudged,
+        f"Not retrieved (score -inf), only in the ideal: {(~is_retrieved).sum()}": (
+            not is_retrieved.all()
+        ),
+        f"No relevant document (undefined={measure.undefined!r}): {value}": (
+            not documents.has_relevant
+        ),
+    }
+    held = [note for note, holds in notes.items() if holds]
+    return QueryExplanation(labels[number], cutoff, value, ranks, held)
+
+
+class _Documents(NamedTuple):
+    """The documents of one query, best first; `gain` is what counts at each rank."""
+
+    name: NDArray[Any]
+    score: Floats
+    relevance: Floats
+    gain: Floats
+    tied: BoolArray
+    best_relevance: Floats  # in the ideal order
+    n_unjudged: int
+    has_relevant: bool
+
+    @classmethod
+    def of(cls, rankings: Rankings, measure: NDCG, number: int, names: NDArray[Any]) -> _Documents:
+        """The documents of the query with this number."""
+        rows = np.flatnonzero(rankings.grouping.row_codes() == number)
+        unjudged = np.isnan(rankings.relevance[rows])
+        if measure.unjudged == "omit":
+            rows = rows[~unjudged]
+        [every_score] = rankings.scores.values()
+        relevance = rankings.relevance[rows].astype(np.float64)
+        score, gain = every_score[rows], rankings.gains(measure)[rows]
+        best = np.lexsort((np.isnan(relevance), -gain))
+        order = np.lexsort((-measure.tie_rule.by_gain * gain, -score))
+        score, retrieved = score[order], score[order] > -np.inf
+        counted = np.where(retrieved, gain[order], 0)
+        _, tie, size = np.unique(score, return_inverse=True, return_counts=True)
+        if measure.tie_rule.averages:
+            counted = (np.bincount(tie, counted) / size)[tie]
+        return cls(
+            name=names[rows[order]],
+            score=score,
+            relevance=relevance[order],
+            gain=counted,
+            tied=retrieved & (size[tie] > 1),
+            best_relevance=relevance[best],
+            n_unjudged=int(np.count_nonzero(unjudged)),
+            has_relevant=bool((gain > 0).any()),
+        )
 
 
 def _number_of(query: Any, labels: list[Any]) -> int:

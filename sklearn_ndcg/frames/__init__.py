@@ -11,9 +11,9 @@ from typing import Any, Unpack
 import numpy as np
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Cutoff, check_cutoff, is_integer, is_number
-from sklearn_ndcg._metrics.measure import Measure, NDCGOptions
-from sklearn_ndcg._metrics.queries import Totals
+from sklearn_ndcg._checks import Cutoff, is_integer, is_number
+from sklearn_ndcg._metrics.measure import NDCG, NDCGOptions
+from sklearn_ndcg._metrics.values import Totals, report_undefined
 from sklearn_ndcg._rows.grouping import warn_of_single_documents
 from sklearn_ndcg.frames import _engines, _parts
 
@@ -110,7 +110,7 @@ def ndcg_by_query(
     columns = {"groups": groups, "y_true": y_true, "y_score": y_score}
     measure, table, numbers = _open("ndcg_by_query", frame, columns, k, options, working_memory)
     lazy = table.result_is_lazy
-    task = _parts.portable(_parts.score_part, table.columns, {"k": k, **options}, lazy)
+    task = table.task(_parts.score_part, measure, {"k": k, **options}, lazy)
     caller = "ndcg_by_query" if verbose else ""
     if lazy:
         return table.lazy_result(task, caller)
@@ -118,8 +118,7 @@ def ndcg_by_query(
     n_queries = sum(len(result.table) for result in results)
     n_undefined = sum(result.n_undefined for result in results)
     warn_of_single_documents(sum(result.n_single for result in results), n_queries)
-    if n_undefined:
-        measure.warn_or_raise_if_undefined(n_undefined, n_queries)
+    report_undefined(measure, n_undefined, n_queries)
     by_query = table.to_engine([result.table for result in results])
     return by_query.rename(columns=numbers) if numbers else by_query
 
@@ -218,22 +217,23 @@ def ndcg_score(
     if sample_weight is not None:
         columns["sample_weight"] = sample_weight
     measure, table, _ = _open("ndcg_score", frame, columns, k, options, working_memory)
-    task = _parts.portable(_parts.sum_part, table.columns, {"k": k, **options})
+    task = table.task(_parts.sum_part, measure, {"k": k, **options})
     results = list(table.run(task, "ndcg_score" if verbose else ""))
-    _parts.refuse_wrong_rows([result.wrong for result in results], table.columns)
+    _parts.refuse_wrong_rows([result.wrong for result in results])
     totals = [result.totals for result in results if result.totals is not None]
     if not totals:
         raise ValueError("The table has 0 rows, but at least 1 is needed.")
-    whole = Totals.of_batches(totals)
-    warn_of_single_documents(whole.n_single, whole.n_queries)
-    return float(whole.means(measure)[0])
+    n_queries = sum(result.n_queries for result in results)
+    warn_of_single_documents(sum(result.n_single for result in results), n_queries)
+    report_undefined(measure, sum(result.n_undefined for result in results), n_queries)
+    return float(Totals.of_parts(totals).means()[0])
 
 
 def _open(
     caller: str, frame: Any, names: dict[str, Any], k: Any, options: Any, memory: float | None
-) -> tuple[Measure, Any, dict[str, int]]:
+) -> tuple[NDCG, Any, dict[str, int]]:
     """The measure, the engine of a table, and columns whose names are numbers in pandas."""
-    measure = Measure.of(caller, options, k=check_cutoff(k))
+    measure = NDCG.of(caller, k, options)
     if memory is not None and not (is_number(memory) and 0 < memory < np.inf):
         raise ValueError(f"working_memory must be a number of MiB above 0 or None, got {memory!r}.")
     columns, numbers = {}, {}

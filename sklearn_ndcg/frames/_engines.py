@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterator
-from functools import reduce
+from functools import partial, reduce
 from importlib import import_module
 from math import ceil
 from numbers import Number
@@ -18,7 +18,8 @@ from uuid import uuid4
 
 from sklearn import get_config
 
-from sklearn_ndcg.frames._parts import RESULT_COLUMNS, Columns, Task, nw
+from sklearn_ndcg._metrics.measure import NDCG
+from sklearn_ndcg.frames._parts import RESULT_COLUMNS, Columns, Options, Task, nw, portable
 
 # About twice what a row was measured to take, as Arrow and as arrays: the rest is for the engine.
 _BYTES_PER_ROW = 144
@@ -82,6 +83,15 @@ class Engine:
         n_texts = sum(not (dtype.is_numeric() or dtype.is_temporal()) for dtype in dtypes)
         n_bytes = n_rows * self.n_copies * (_BYTES_PER_ROW + _BYTES_PER_TEXT * n_texts)
         return max(1, min(n_rows, wanted * ceil(n_bytes / (self.memory * 2**20 * wanted))))
+
+    def task(
+        self, function: Callable[..., Any], measure: NDCG, options: Options, *others: Any
+    ) -> Task:
+        """What is done with the rows of each part: a function of `_parts`, for a measure.
+
+        `options` are those of the measure, as plain data that can be sent to workers.
+        """
+        return partial(function, self.columns, measure, *others)
 
     def results_of_parts(self, task: Task, n: int) -> Iterator[Any]:
         """The task's result for each of n parts, or its error."""
@@ -249,6 +259,11 @@ class Partitions(Engine):
         "If one is too large, pass a smaller working_memory."
     )
     results_by_query: Callable[[Task, int | None], Any]
+
+    def task(
+        self, function: Callable[..., Any], measure: NDCG, options: Options, *others: Any
+    ) -> Task:
+        return portable(function.__name__, self.columns, options, *others)
 
     def lazy_result(self, task: Task, caller: str) -> Any:
         """A lazy table of the engine; rows are counted only if memory is limited."""

@@ -1,0 +1,258 @@
+"""The choices of a DCG: gains, discounts, ties, and values of undefined queries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite, log
+from typing import Any, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_ndcg import _checks
+from sklearn_ndcg._checks import Discount, Floats, Ints, Undefined, Unjudged
+from sklearn_ndcg._kernels.numpy_kernels import TieRule
+
+_LARGEST = 1e100  # its cubes and their sums, as in intervals, still fit a float64
+
+
+def _exponential(relevance: Floats) -> Floats:
+    with np.errstate(over="ignore"):  # infinite gains are refused later
+        gain = np.exp2(relevance)
+    gain -= 1
+    small = (np.abs(relevance) < 1) & (relevance != 0)
+    if small.any():  # avoids cancellation near 0
+        gain[small] = np.expm1(relevance[small] * np.log(2))
+    return gain
+
+
+@dataclass(frozen=True)
+class log_discount:  # noqa: N801  (a discount: used and shown like a function)
+    """The discount ``1 / log(rank + 1)`` to a base."""
+
+    base: float = 2
+
+    def __call__(self, ranks: ArrayLike) -> Floats:
+        after = np.asarray(ranks, dtype=np.float64) + 1
+        # log2 is exact at powers of two, where a quotient of natural logarithms is not
+        logs = np.log2(after) if self.base == 2 else np.log(after) / log(self.base)
+        return np.asarray(1 / logs)
+
+
+class UndefinedRule(NamedTuple):
+    """The value of an undefined query; nan if it is left out."""
+
+    value: float
+    warns: bool = False
+    raises: bool = False
+
+
+# The names that `gain`, `discount`, `ties`, `unjudged` and `undefined` take. A new one is an entry
+# here, in the type of the argument in `_checks`, and in the docstrings of the metric functions.
+GAINS: Mapping[str, Callable[[Floats], Floats]] = {
+    "linear": lambda relevance: relevance,
+    "exponential": _exponential,
+}
+DISCOUNTS: Mapping[str, Callable[[Floats], Floats]] = {
+    "log": log_discount(),
+    "reciprocal": lambda ranks: 1 / ranks,
+    "none": np.ones_like,
+}
+TIES = {
+    "average": TieRule(averages=True),
+    "stable": TieRule(),
+    "worst": TieRule(by_gain=-1),
+    "best": TieRule(by_gain=1),
+}
+UNDEFINED = {
+    "warn": UndefinedRule(0.0, warns=True),
+    "omit": UndefinedRule(np.nan),
+    "raise": UndefinedRule(np.nan, raises=True),
+}
+_NAMES = {
+    "gain": tuple(GAINS),
+    "discount": tuple(DISCOUNTS),
+    "ties": tuple(TIES),
+    "unjudged": get_args(Unjudged),
+    "undefined": tuple(UNDEFINED),
+}
+_OTHER_VALUES = {
+    "gain": "a table (a sequence or mapping from grade to gain) or a callable on relevance",
+    "discount": "or a callable on the ranks 1..n",
+    "undefined": "or a finite number (up to 1e100); 'omit' leaves undefined queries out",
+}
+
+
+@dataclass(frozen=True)
+class GainTable:
+    """A gain for each grade; grades ascend."""
+
+    grades: tuple[float, ...]
+    gains: tuple[float, ...]
+
+    @classmethod
+    def of(cls, table: object) -> GainTable:
+        """Check the gains of the grades 0, 1, 2, ..., or a mapping from grade to gain."""
+        if isinstance(table, Mapping):
+            grades, gains = _numbers(list(table), "keys of gain"), _numbers([*table.values()])
+            if len(set(grades)) < len(grades):
+                raise ValueError(f"keys of gain must differ as floats, got {list(table)}.")
+        else:
+            gains = _numbers(table)
+            grades = list(map(float, range(len(gains))))
+        entries = sorted(zip(grades, gains, strict=True))
+        return cls(tuple(grade for grade, _ in entries), tuple(gain for _, gain in entries))
+
+    def __repr__(self) -> str:
+        if self.grades == tuple(range(len(self.grades))):
+            return f"[{', '.join(f'{gain:g}' for gain in self.gains)}]"
+        entries = zip(self.grades, self.gains, strict=True)
+        return f"{{{', '.join(f'{grade:g}: {gain:g}' for grade, gain in entries)}}}"
+
+    @cached_property
+    def _arrays(self) -> tuple[Floats, Floats]:
+        return np.array(self.grades), np.array(self.gains)
+
+    def look_up(self, relevance: Floats, source: str) -> Floats:
+        """Gain of each relevance in `source`."""
+        grades, gains = self._arrays
+        entry = np.minimum(np.searchsorted(grades, relevance), len(grades) - 1)
+        unknown = grades[entry] != relevance
+        if unknown.any():
+            count, listed = int(np.count_nonzero(unknown)), f"{grades.tolist()}"
+            if len(grades) > 20:
+                listed = f"{grades[:3].tolist()}...{grades[-1]}"
+            raise ValueError(
+                f"gain has no entry for {count} value{'s' * (count > 1)} of {source}, the first "
+                f"{relevance[unknown][0]}; it has the grades {listed}."
+            )
+        return np.asarray(gains[entry])
+
+
+@dataclass(frozen=True)
+class jarvelin_kekalainen:  # noqa: N801  (a discount: used and shown like a function)
+    """Discount of Järvelin and Kekäläinen: none before rank `b`, log base `b` after.
+
+    Rank `r` is discounted by 1 if `r < b` and by ``1 / log_b(r)`` from there on, so that
+    with the default base the first two ranks count in full.
+
+    Parameters
+    ----------
+    b : float, default=2
+        Base of the logarithm, and the rank from which it applies, > 1. A large base stands for a
+        patient user, a small one for an impatient user.
+
+    Raises
+    ------
+    ValueError
+        If `b` is not a finite number above 1.
+
+    References
+    ----------
+    Järvelin, K., & Kekäläinen, J. (2002). Cumulated gain-based evaluation of IR
+    techniques. ACM Transactions on Information Systems, 20(4), 422-446.
+
+    Examples
+    --------
+    The gains of the article's running example, discounted as in the article:
+
+    >>> import numpy as np
+    >>> from sklearn_ndcg import dcg_score, jarvelin_kekalainen
+    >>> gains = [[3, 2, 3, 0, 0, 1, 2, 2, 3, 0]]
+    >>> in_order = [[10, 9, 8, 7, 6, 5, 4, 3, 2, 1]]
+    >>> [round(dcg_score(gains, in_order, k=k, discount=jarvelin_kekalainen(b=2)), 2)
+    ...  for k in (1, 2, 3, 6, 7, 8, 9)]
+    [3.0, 5.0, 6.89, 7.28, 7.99, 8.66, 9.61]
+    """
+
+    b: float = 2
+
+    def __post_init__(self) -> None:
+        check_base("b", self.b)
+
+    def __call__(self, ranks: ArrayLike) -> Floats:
+        ranks = np.asarray(ranks, dtype=np.float64)
+        logs = np.log2(ranks) if self.b == 2 else np.log(ranks) / log(self.b)
+        return np.asarray(1 / np.maximum(logs, 1))  # below rank b the logarithm is under 1
+
+
+def check_curve_cutoffs(k: Any) -> Ints | None:
+    """The cutoffs of a curve as an array; None for all."""
+    if k is None:
+        return None
+    cutoffs = np.asarray(k)
+    if cutoffs.ndim == 1 and cutoffs.dtype.kind in "iu" and cutoffs.size:
+        cutoffs = cutoffs.astype(np.intp)  # larger ones become negative
+        if cutoffs.min() >= 1:
+            return cutoffs
+    raise ValueError(
+        "k must be a 1-D array of integer cutoffs from 1 to 2**63 - 1, for example k=[1, 5, 10], "
+        f"got {k!r}."
+    )
+
+
+def check(measure: object) -> None:
+    """Raise for a choice of a measure that is neither in the table of its names nor valid."""
+    chosen = vars(measure)
+    for option, names in _NAMES.items():
+        value = chosen.get(option, names[0])
+        if isinstance(value, str):
+            is_valid = value in names
+        elif option == "undefined":
+            is_valid = _checks.is_number(value) and abs(float(value)) <= _LARGEST
+        else:
+            is_valid = option in _OTHER_VALUES and (callable(value) or isinstance(value, GainTable))
+        if not is_valid:
+            _checks.check_choice(option, value, names, _OTHER_VALUES.get(option, ""))
+
+
+def undefined_rule(undefined: Undefined) -> UndefinedRule:
+    """What a name or a number says of undefined queries."""
+    if isinstance(undefined, str):
+        return UNDEFINED[undefined]
+    return UndefinedRule(float(undefined))
+
+
+def discount_to_base(base: float, discount: Discount) -> log_discount:
+    """The logarithmic discount to another base than 2."""
+    check_base("log_base", base)
+    if discount != "log":
+        raise ValueError(
+            f"log_base={base!r} is the base of discount='log' and has no meaning for "
+            f"discount={_checks.name_of(discount)}: leave one of the two out."
+        )
+    return log_discount(float(base))
+
+
+def _numbers(values: object, name: str = "gain") -> list[float]:
+    # not a pandas Series: whether its index is meant as grades would be a guess
+    listed = list(values) if isinstance(values, list | tuple | range | np.ndarray) else []
+    if not listed or not all(_checks.is_number(value) and isfinite(value) for value in listed):
+        raise ValueError(
+            f"{name} must be finite numbers, one for each grade, in a list, an array or a mapping; "
+            f"got {values!r}."
+        )
+    return list(map(float, listed))
+
+
+def check_base(name: str, base: object) -> None:
+    """Raise unless this can be the base of a logarithm."""
+    if not _checks.is_number(base) or not 1 < float(base) < np.inf:
+        raise ValueError(f"{name} must be a finite number above 1, got {base!r}.")
+
+
+def result_of(function: Callable[[Any], ArrayLike], name: str, of: str, values: Any) -> Floats:
+    """What a callable gain or discount returns, one number for each value."""
+    returned = function(values)
+    _checks.refuse_masked(returned, f"what {name} returned")
+    result = np.asarray(returned)
+    if result.shape != values.shape or result.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{name} must return one number for each of the {len(values)} {of} it is given, but "
+            f"{_checks.name_of(function)} returned an array of shape {result.shape}, dtype "
+            f"{result.dtype}."
+        )
+    with np.errstate(over="ignore"):  # numbers beyond float64 are refused later
+        return result.astype(np.float64, copy=False)

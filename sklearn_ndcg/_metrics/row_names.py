@@ -1,0 +1,71 @@
+"""What errors call the rows that are wrong: by index, or by the query that they are in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from sklearn_ndcg._checks import BoolArray, describe_mask
+from sklearn_ndcg._lists.pool import Pool
+from sklearn_ndcg._rows.grouping import Grouping, shown_labels
+
+
+class RowNames(Protocol):
+    """How the user knows the rows; `truth` is what the relevance is called."""
+
+    @property
+    def truth(self) -> str:
+        """The argument that has the relevance."""
+
+    def describe(self, mask: BoolArray, what: str = "document", plural: str = "documents") -> str:
+        """How many rows a mask selects, and where the first is."""
+
+
+@dataclass(frozen=True)
+class ArrayNames:
+    """Rows of an array of this shape, which have an index."""
+
+    shape: tuple[int, ...]
+    truth: str = "y_true"
+
+    def describe(self, mask: BoolArray, what: str = "document", plural: str = "documents") -> str:
+        """How many rows a mask selects, or rows of a matrix, and the index of the first."""
+        shape = self.shape if mask.size == np.prod(self.shape) else mask.shape
+        return describe_mask(mask.reshape(shape), what, plural)
+
+
+@dataclass(frozen=True, eq=False)
+class ListNames:
+    """Rows of ranked lists, which are in a query."""
+
+    pool: Pool
+    truth: str
+
+    def describe(self, mask: BoolArray, what: str = "document", plural: str = "documents") -> str:
+        """How many rows a mask selects, and the query of the first."""
+        number = np.searchsorted(np.cumsum(self.pool.n_rows), mask.argmax(), side="right")
+        return _in_query(mask, what, plural, shown_labels([self.pool.queries[number]]))
+
+
+@dataclass(frozen=True, eq=False)
+class PartNames:
+    """Rows of a part of a table, whose index means nothing to the user."""
+
+    grouping: Grouping
+    truth: str = "y_true"
+
+    def describe(self, mask: BoolArray, what: str = "document", plural: str = "documents") -> str:
+        """How many rows a mask selects, and the query of the first."""
+        return _in_query(mask, what, plural, self.query_of(mask))
+
+    def query_of(self, mask: BoolArray) -> str:
+        """The query of the first row that a mask selects."""
+        query = self.grouping.row_codes()[[mask.argmax()]]
+        return shown_labels(self.grouping.labels[query])
+
+
+def _in_query(mask: BoolArray, what: str, plural: str, query: str) -> str:
+    n = np.count_nonzero(mask)
+    return f"{n} {plural}, the first in query {query}" if n > 1 else f"1 {what}, in query {query}"

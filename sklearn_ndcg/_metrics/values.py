@@ -1,0 +1,118 @@
+"""The values of queries: what is undefined, their sums and their mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import fsum
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+
+from sklearn_ndcg import _checks
+from sklearn_ndcg._checks import BoolArray, Floats
+from sklearn_ndcg._kernels.sums import exact_sum, weighted_sums
+from sklearn_ndcg._metrics.measure import Measure
+from sklearn_ndcg._metrics.queries import Queries
+
+
+class Totals(NamedTuple):
+    """Weighted sums over some queries, from which means are computed.
+
+    `total` has a sum for each cutoff. In the sums weights are divided by `scale`, the largest that
+    counts. Undefined queries count with their value, and not at all if it is nan.
+    """
+
+    total: Floats
+    weight: float
+    scale: float
+    largest_weight: float
+
+    @classmethod
+    def of_parts(cls, parts: Sequence[Totals]) -> Totals:
+        """Sums over all queries, from the sums over parts of them."""
+        scale = max(part.scale for part in parts)
+        factors = [part.scale / (scale or 1) for part in parts]
+        sums = np.array([[*part.total, part.weight] for part in parts])
+        *total, weight = map(fsum, (sums * np.c_[factors]).T)
+        return cls(np.array(total), weight, scale, max(part.largest_weight for part in parts))
+
+    def means(self) -> Floats:
+        """The mean over queries at each cutoff; nan if all of them were left out."""
+        refuse_zero_weight(self.largest_weight)
+        if not np.isfinite(self.total).all():
+            raise ValueError(
+                "y_true has gains whose mean over queries is more than a float64 holds: scale "
+                "y_true down, or pass a gain that does."
+            )
+        return self.total / self.weight if self.weight else np.full(len(self.total), np.nan)
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """The values of a measure for each query and cutoff, nan where it is undefined.
+
+    Nothing is said of undefined queries until `report_undefined` is called.
+    """
+
+    measure: Measure
+    values: Floats
+    weight: Floats
+
+    @classmethod
+    def of(cls, measure: Measure, queries: Queries) -> Values:
+        """Evaluate a measure."""
+        return cls(measure, measure.values(queries), queries.weight)
+
+    @property
+    def undefined(self) -> BoolArray:
+        """Which queries have no value."""
+        return np.isnan(self.values[:, 0])
+
+    def report_undefined(self) -> Values:
+        """Warn of undefined queries, or raise, as the measure says; then return these values."""
+        report_undefined(self.measure, int(np.count_nonzero(self.undefined)), len(self.values))
+        return self
+
+    def filled(self) -> Floats:
+        """The values, with that of undefined queries, which is nan if they are left out."""
+        return np.where(np.isnan(self.values), self.measure.undefined_rule.value, self.values)
+
+    def totals(self) -> Totals:
+        """Sums from which a mean over these and other queries is computed."""
+        values = self.filled()
+        counts = ~np.isnan(values[:, 0])
+        scale, largest = self.weight[counts].max(initial=0), self.weight.max()
+        weight = self.weight[counts] / (scale or 1)  # so that no sum is too large
+        return Totals(
+            weighted_sums(values[counts].T, weight), exact_sum(weight), float(scale), float(largest)
+        )
+
+    def means(self) -> Floats:
+        """Weighted mean over queries, one for each cutoff."""
+        return self.totals().means()
+
+
+def report_undefined(measure: Measure, n_undefined: int, n_queries: int) -> None:
+    """Warn of undefined queries, or raise, as the measure says."""
+    value, warns, raises = measure.undefined_rule
+    if not n_undefined or not (warns or raises):
+        return
+    undefined = measure.undefined_for(f"{n_undefined} of {n_queries} queries")
+    if raises:
+        raise ValueError(
+            f"{undefined}. Pass undefined='omit' to leave them out of the mean, or"
+            " a number as their value."
+        )
+    _checks.warn(
+        f"{undefined}, and is set to {value} there. Pass "
+        f"undefined={value} to keep that, another number, or 'omit' to leave them out.",
+        UndefinedMetricWarning,
+    )
+
+
+def refuse_zero_weight(largest: float) -> None:
+    """Raise if the largest weight of a query is 0."""
+    if not largest:
+        raise ValueError("sample_weight is 0 for every query: nothing is left to average over.")
