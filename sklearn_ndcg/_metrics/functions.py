@@ -17,6 +17,7 @@ from sklearn_ndcg._metrics.measure import Measure, check_curve_cutoffs
 from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._rows.grouping import Grouping
+from sklearn_ndcg._rows.labels import refuse_reordered
 
 _OPTIONS = {option.name for option in fields(Measure) if option.init}
 
@@ -656,7 +657,7 @@ def quantile_grades(
     >>> quantile_grades(returns, groups=day, n_grades=4)
     array([2, 0, 1, 3, 0, 0, 3, 0])
     """
-    _checks.refuse_reordered(y=y, groups=groups)
+    refuse_reordered(y=y, groups=groups)
     values = numeric(y, "y")
     n = len(values)
     if values.size > n:

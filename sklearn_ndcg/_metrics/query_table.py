@@ -9,11 +9,12 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_ndcg._checks import Cutoff, check_cutoff, import_optional, refuse_reordered
+from sklearn_ndcg._checks import Cutoff, check_cutoff, import_optional
 from sklearn_ndcg._metrics.measure import Measure, NDCGOptions
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._metrics.tables import Table
 from sklearn_ndcg._rows.grouping import as_python, shown_labels
+from sklearn_ndcg._rows.labels import refuse_reordered
 
 _FORMATS = dict.fromkeys(("rank", "document", "tied"), "{}")
 _FORMATS |= dict.fromkeys(("score", "relevance", "gain", "ideal"), "{:.6g}")

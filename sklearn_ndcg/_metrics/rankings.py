@@ -26,6 +26,7 @@ from sklearn_ndcg._rows.grouping import (
     warn_of_single_documents,
 )
 from sklearn_ndcg._rows.ids import first_rows
+from sklearn_ndcg._rows.labels import refuse_reordered
 
 
 class JudgedShares(NamedTuple):
@@ -93,10 +94,10 @@ class Rankings:
         check_groups(shape, groups)
         scores = {}
         if len(y_scores) > 1:  # otherwise the first of several rankers would be named
-            _checks.refuse_reordered(y_true=y_true, groups=groups, sample_weight=sample_weight)
+            refuse_reordered(y_true=y_true, groups=groups, sample_weight=sample_weight)
         for name, y_score in y_scores.items():
             with _checks.naming_ranker(name, y_scores):
-                _checks.refuse_reordered(
+                refuse_reordered(
                     y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight
                 )
                 scores[name] = scores_like(y_score, shape)

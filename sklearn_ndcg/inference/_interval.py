@@ -15,6 +15,7 @@ from sklearn_ndcg._kernels.sums import weighted_means
 from sklearn_ndcg._metrics.measure import NDCGOptions
 from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import Rankings
+from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg.inference import _results, _sample, _statistics
 from sklearn_ndcg.inference._results import ConfidenceInterval, NDCGInterval, SegmentTable
 from sklearn_ndcg.inference._sample import Sample
@@ -131,7 +132,7 @@ def ndcg_interval(
     >>> ndcg_interval(y_true, y_score, k=10, clusters=user, random_state=0).standard_error
     0.0053...
     """
-    _checks.refuse_reordered(y_true=y_true, clusters=clusters)
+    refuse_reordered(y_true=y_true, clusters=clusters)
     rankings = Rankings.of_arrays(y_true, {None: y_score}, groups, sample_weight)
     return _intervals("ndcg_interval", rankings, locals())[0]
 
@@ -230,7 +231,7 @@ def ndcg_by_segment(
     """
     if segments is None:
         raise ValueError("segments is None: pass one id per row, or several columns of ids.")
-    _checks.refuse_reordered(y_true=y_true, clusters=clusters, segments=segments)
+    refuse_reordered(y_true=y_true, clusters=clusters, segments=segments)
     rankings = Rankings.of_arrays(y_true, {None: y_score}, groups, sample_weight)
     overall, by_segment = _intervals("ndcg_by_segment", rankings, locals())
     intervals, names = by_segment.values(), _results.SEGMENT_COLUMNS
