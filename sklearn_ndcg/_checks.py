@@ -91,8 +91,6 @@ def refuse_masked(values: Any, name: str) -> None:
 def describe_mask(mask: NDArray[np.bool_], what: str, plural: str = "") -> str:
     """How many values a mask selects, and where: "3 NaN, the first at index 5"."""
     n = np.count_nonzero(mask)
-    if not n:
-        raise RuntimeError("The input changed while it was read: another thread writes to it.")
     first = np.argwhere(mask)[0].tolist()
     index = tuple(first) if len(first) > 1 else first[0]
     if n == 1:

@@ -124,9 +124,6 @@ def test_a_mask_is_described_by_its_count_and_first_index():
     mask = np.array([[False, False], [False, True]])
     assert _checks.describe_mask(mask, "bad") == "1 bad, at index (1, 1)"
     assert _checks.describe_mask(np.array([0, 1, 1]) > 0, "bad") == "2 bad, the first at index 1"
-    # the input may change after a check
-    with pytest.raises(RuntimeError, match="changed while it was read"):
-        _checks.describe_mask(np.zeros(3, dtype=bool), "bad")
 
 
 @pytest.mark.parametrize(
