@@ -124,58 +124,6 @@ def test_a_mask_is_described_by_its_count_and_first_index():
     mask = np.array([[False, False], [False, True]])
     assert _checks.describe_mask(mask, "bad") == "1 bad, at index (1, 1)"
     assert _checks.describe_mask(np.array([0, 1, 1]) > 0, "bad") == "2 bad, the first at index 1"
-    # the input may change after a check
-    with pytest.raises(RuntimeError, match="changed while it was read"):
-        _checks.describe_mask(np.zeros(3, dtype=bool), "bad")
-
-
-SAME_LABELS = {
-    "numbers": ([3, 1, 2], [1, 2, 3]),
-    "text": (["b", "a"], ["a", "b"]),
-    "repeated": ([1, 1, 2], [1, 2, 1]),
-    "mixed": ([1, "a"], ["a", 1]),
-    "without a hash": ([{1}, {2}], [{2}, {1}]),
-    "dates": (
-        np.array(["2024-01-02", "2024-01-01"], "M8[s]"),
-        np.array(["2024-01-01", "2024-01-02"], "M8[s]"),
-    ),
-}
-OTHER_LABELS = {
-    "the same order": ([3, 1, 2], [3, 1, 2]),
-    "other numbers": ([0, 1, 2], [5, 6, 7]),
-    "numbers of one range": ([0, 1, 1, 3], [0, 2, 1, 3]),
-    "other counts": (["a", "a", "b"], ["a", "b", "b"]),
-    "without a hash": ([{1}, {2}], [{2}, {3}]),
-    "another length": ([1, 2], [2, 1, 3]),
-    "another kind": ([1, 2], ["b", "a"]),
-    "none": ([], pd.DatetimeIndex([])),
-}
-
-
-@pytest.mark.parametrize("axis", ["index", "columns"])
-@pytest.mark.parametrize("case", SAME_LABELS)
-def test_the_same_labels_in_another_order_are_refused(case, axis):
-    first, other = (
-        pd.DataFrame(np.ones((len(each), len(each))), **{axis: each}) for each in SAME_LABELS[case]
-    )
-    message = f"a and b have the same labels in their {axis}, but in another order"
-    with pytest.raises(ValueError, match=message):
-        _checks.refuse_reordered(a=first, none=None, array=np.ones(3), b=other)
-    _checks.refuse_reordered(a=first, b=other.to_numpy())
-
-
-@pytest.mark.parametrize("case", OTHER_LABELS)
-def test_other_labels_say_nothing_about_the_order(case):
-    first, other = (pd.Series(np.ones(len(each)), index=each) for each in OTHER_LABELS[case])
-    _checks.refuse_reordered(a=first, b=other)
-
-
-def test_a_multiindex_beside_a_plain_index_says_nothing_about_the_order():
-    frame = pd.DataFrame({"user": [1, 1, 2, 2], "date": [1, 2, 1, 2], "y": [1, 0, 2, 1]})
-    by_both = frame.set_index(["user", "date"], drop=False)
-    _checks.refuse_reordered(X=by_both, y=frame["y"])
-    with pytest.raises(ValueError, match="X and y have the same labels in their index"):
-        _checks.refuse_reordered(X=by_both, y=by_both["y"].iloc[::-1])
 
 
 @pytest.mark.parametrize(

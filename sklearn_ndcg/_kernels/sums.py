@@ -22,7 +22,7 @@ def weighted_sums(values: Floats, weight: Floats) -> Floats:
 
 
 def exact_sum(values: Floats) -> float:
-    """The sum, the same to the last bit whatever the order.
+    """The sum, the same to the last bit whatever the order; NaN if both infinities are in it.
 
     The values are split into parts of so few bits that no sum of these is rounded (Rump, Ogita &
     Oishi 2008, "Accurate floating-point summation", algorithm ExtractVector).
@@ -32,9 +32,12 @@ def exact_sum(values: Floats) -> float:
             return math.fsum(values.tolist())
         except OverflowError:
             return np.inf
+        except ValueError:  # both infinities
+            return np.nan
     largest = float(np.abs(values).max())
     if not 0 < largest < np.inf:
-        return float(values.sum())
+        with np.errstate(invalid="ignore"):
+            return float(values.sum())
     exponent, n_bits = math.frexp(largest)[1], len(values).bit_length()
     rest, sums = np.ldexp(values, -exponent), []
     for level in range(3):

@@ -18,6 +18,7 @@ from sklearn_ndcg._metrics.measure import DCG, NDCG, Measure, at_one_cutoff
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._metrics.values import Values
 from sklearn_ndcg._rows.grouping import Grouping
+from sklearn_ndcg._rows.labels import refuse_reordered
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -708,7 +709,7 @@ def quantile_grades(
     >>> quantile_grades(returns, groups=day, n_grades=4)
     array([2, 0, 1, 3, 0, 0, 3, 0])
     """
-    _checks.refuse_reordered(y=y, groups=groups)
+    refuse_reordered(y=y, groups=groups)
     values = numeric(y, "y")
     n = len(values)
     if values.size > n:

@@ -9,12 +9,13 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_ndcg._checks import BoolArray, Cutoff, Floats, import_optional, refuse_reordered
+from sklearn_ndcg._checks import BoolArray, Cutoff, Floats, import_optional
 from sklearn_ndcg._metrics.measure import NDCG, NDCGOptions
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._metrics.tables import Table
 from sklearn_ndcg._metrics.values import Values
 from sklearn_ndcg._rows.grouping import as_python, shown_labels
+from sklearn_ndcg._rows.labels import refuse_reordered
 
 _FORMATS = dict.fromkeys(("rank", "document", "tied"), "{}")
 _FORMATS |= dict.fromkeys(("score", "relevance", "gain", "ideal"), "{:.6g}")

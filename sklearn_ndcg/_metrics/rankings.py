@@ -27,6 +27,7 @@ from sklearn_ndcg._rows.grouping import (
     warn_of_single_documents,
 )
 from sklearn_ndcg._rows.ids import first_rows
+from sklearn_ndcg._rows.labels import refuse_reordered
 
 
 class JudgedShares(NamedTuple):
@@ -98,7 +99,7 @@ class Rankings:
         sort: bool = True,
     ) -> Rankings:
         """Read the rows of one ranker; without `sort`, queries may be in any order."""
-        _checks.refuse_reordered(
+        refuse_reordered(
             y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight
         )
         return cls._of_arrays(y_true, {None: y_score}, groups, sample_weight, sort)
@@ -112,10 +113,10 @@ class Rankings:
         sample_weight: ArrayLike | None = None,
     ) -> Rankings:
         """Read the rows of several rankers, by name."""
-        _checks.refuse_reordered(y_true=y_true, groups=groups, sample_weight=sample_weight)
+        refuse_reordered(y_true=y_true, groups=groups, sample_weight=sample_weight)
         for name, y_score in y_scores.items():
             with _checks.naming_ranker(name, y_scores):
-                _checks.refuse_reordered(
+                refuse_reordered(
                     y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight
                 )
         return cls._of_arrays(y_true, y_scores, groups, sample_weight)

@@ -16,6 +16,7 @@ from sklearn_ndcg._checks import Floats, Ints
 from sklearn_ndcg._rows.columns import count_rows, group_columns
 from sklearn_ndcg._rows.grouping import Grouping, shown_labels
 from sklearn_ndcg._rows.ids import columns_of_ids
+from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg._selection.libraries import last_step
 
 _MOST_MEMBERS = 1000  # of a list that are checked, as it may hold other things than models
@@ -105,7 +106,7 @@ class QuerySizes:
         n_rows = count_rows(columns[0] if columns else all_groups) if has_rows else 0
         if n_rows == 0:
             raise ValueError(f"all_groups must be the query ids of all rows, got {all_groups!r}.")
-        _checks.refuse_reordered(all_groups=all_groups)
+        refuse_reordered(all_groups=all_groups)
         grouping = Grouping.of_ids(all_groups, n_rows, name="all_groups")
         return cls(grouping.labels, grouping.lengths)
 

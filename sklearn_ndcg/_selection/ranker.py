@@ -22,6 +22,7 @@ from sklearn_ndcg._checks import Ints
 from sklearn_ndcg._metrics import inputs
 from sklearn_ndcg._rows import columns
 from sklearn_ndcg._rows.grouping import Grouping, warn_of_equal_relevance, warn_of_single_documents
+from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg._selection import leaks, libraries, scorers, stopping
 from sklearn_ndcg._selection.libraries import CATBOOST_COLUMNS, Params, QueryRows, Split
 
@@ -416,7 +417,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         groups = columns.values_by(X, self.group_by, groups, y)
         times = columns.values_by(X, self.order_by, None, y, "order_by")
         rows = {"X": X, "y": y, "groups": groups, "sample_weight": weight, "order_by": times}
-        _checks.refuse_reordered(**rows | fit_params)
+        refuse_reordered(**rows | fit_params)
         X, y = validate_data(self, X, y, skip_check_array=True)
         y = utils.column_or_1d(y, warn=True)
         utils.check_consistent_length(X, y)

@@ -19,6 +19,7 @@ from sklearn_ndcg._metrics.measure import Measure, MeasureOptions, NDCGOptions
 from sklearn_ndcg._metrics.queries import QueryMetric
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._rows import columns
+from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg._selection import leaks
 
 Response = Literal["predict_proba", "decision_function", "predict", "score_samples"]
@@ -512,7 +513,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         """
         self._refuse_binned(estimator, X)
         groups = columns.values_by(X, self.group_by, groups, y)
-        _checks.refuse_reordered(X=X, y=y, groups=groups)
+        refuse_reordered(X=X, y=y, groups=groups)
         # with ids, labels of shape (n_documents, 1) are a column
         y_ndim = 1 if groups is not None and np.shape(y)[1:] == (1,) else np.ndim(y)
         if groups is None and y_ndim == 1:

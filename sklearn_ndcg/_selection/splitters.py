@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import BaseCrossValidator, check_cv
 
-from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Ints
 from sklearn_ndcg._rows import columns
 from sklearn_ndcg._rows.grouping import Grouping, shown_labels
+from sklearn_ndcg._rows.labels import refuse_reordered
 
 # Splitters with such names take the order of samples as the order of time.
 _IN_TIME = re.compile("Time|Walk|Purged|Gap")
@@ -190,7 +190,7 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
                 "groups, one id per row, to the tool, or group_by, which says where in X they are."
             )
         values = columns.values_by(X, self.order_by, None, y, "order_by")
-        _checks.refuse_reordered(X=X, y=X if y is None else y, groups=groups, order_by=values)
+        refuse_reordered(X=X, y=X if y is None else y, groups=groups, order_by=values)
         grouping = Grouping.of_ids(groups, columns.count_rows(X))
         in_time = any(_IN_TIME.search(kind.__name__) for kind in type(self.cv).mro())
         order = grouping.in_order(values, type(self.cv).__name__ if in_time else "")
@@ -285,7 +285,7 @@ def check_group_splits(
     if groups is None:
         raise ValueError("groups is missing: pass one query id per row.")
     _refuse_iterator(cv)
-    _checks.refuse_reordered(X=X, y=X if y is None else y, groups=groups)
+    refuse_reordered(X=X, y=X if y is None else y, groups=groups)
     grouping = Grouping.of_ids(groups, columns.count_rows(X))
     with warnings.catch_warnings():
         # that KFold ignores groups is what the error below is about

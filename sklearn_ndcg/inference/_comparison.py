@@ -21,6 +21,7 @@ from sklearn_ndcg._lists.reading import Convention, Duplicates
 from sklearn_ndcg._metrics.measure import NDCGOptions
 from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
 from sklearn_ndcg._rows.columns import column_names
+from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg.inference import _results, _sample, _statistics
 from sklearn_ndcg.inference._results import Comparison, ConfidenceInterval, query_differences
 from sklearn_ndcg.inference._sample import Sample
@@ -183,7 +184,7 @@ def compare_rankers(
     96     0.4660  0.8657       -0.3996
     """
     scores = scores_by_name(y_scores, "y_scores", least=2)
-    _checks.refuse_reordered(y_true=y_true, clusters=clusters, segments=segments)
+    refuse_reordered(y_true=y_true, clusters=clusters, segments=segments)
     rankings = Rankings.of_arrays(y_true, scores, groups, sample_weight)
     return _compare("compare_rankers", rankings, locals())
 

@@ -15,6 +15,7 @@ from sklearn_ndcg._kernels.sums import weighted_means
 from sklearn_ndcg._metrics.measure import NDCGOptions
 from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import Rankings
+from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg.inference import _results, _sample, _statistics
 from sklearn_ndcg.inference._results import ConfidenceInterval, NDCGInterval, SegmentTable
 from sklearn_ndcg.inference._sample import Sample
@@ -53,10 +54,10 @@ def ndcg_interval(
     n_resamples : int, default=9999
         Number of bootstrap resamples of the queries; not used by ``method="t"``.
 
-    method : {"BCa", "percentile", "t"}, default="BCa"
-        The bias-corrected and accelerated bootstrap (Efron 1987), the percentile bootstrap, or
-        the interval of Student's t. If weights differ, t has the jackknife's standard error
-        and one degree of freedom less than Kish's effective number of queries, at least 1.
+    method : {"BCa", "t"}, default="BCa"
+        The bias-corrected and accelerated bootstrap (Efron 1987), or the interval of Student's t.
+        If weights differ, t has the jackknife's standard error and one degree of freedom less than
+        Kish's effective number of queries, at least 1.
 
     random_state : int, RandomState, Generator or None, default=None
         Source of the resamples.
@@ -66,8 +67,8 @@ def ndcg_interval(
         the user of each session, or a block of days. A cluster holds whole queries. The sample then
         consists of clusters: they are resampled whole, and t has the standard error of leaving out
         each cluster in turn (CRV3) and one degree of freedom less than the effective number of
-        clusters. If clusters have uneven sizes, bootstrap intervals are widened as t is, and BCa
-        takes the skewness of all clusters, as the jackknife follows the largest ones.
+        clusters. If clusters have uneven sizes, BCa intervals are widened as t is, and take the
+        skewness of all clusters, as the jackknife follows the largest ones.
 
     **options
         Further options of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and
@@ -131,7 +132,7 @@ def ndcg_interval(
     >>> ndcg_interval(y_true, y_score, k=10, clusters=user, random_state=0).standard_error
     0.0053...
     """
-    _checks.refuse_reordered(y_true=y_true, clusters=clusters)
+    refuse_reordered(y_true=y_true, clusters=clusters)
     rankings = Rankings.of_arrays(y_true, {None: y_score}, groups, sample_weight)
     return _intervals("ndcg_interval", rankings, locals())[0]
 
@@ -172,7 +173,7 @@ def ndcg_by_segment(
     n_resamples : int, default=9999
         Number of bootstrap resamples of each segment; not used by ``method="t"``.
 
-    method : {"BCa", "percentile", "t"}, default="BCa"
+    method : {"BCa", "t"}, default="BCa"
         As in `ndcg_interval`.
 
     random_state : int, RandomState, Generator or None, default=None
@@ -230,7 +231,7 @@ def ndcg_by_segment(
     """
     if segments is None:
         raise ValueError("segments is None: pass one id per row, or several columns of ids.")
-    _checks.refuse_reordered(y_true=y_true, clusters=clusters, segments=segments)
+    refuse_reordered(y_true=y_true, clusters=clusters, segments=segments)
     rankings = Rankings.of_arrays(y_true, {None: y_score}, groups, sample_weight)
     overall, by_segment = _intervals("ndcg_by_segment", rankings, locals())
     intervals, names = by_segment.values(), _results.SEGMENT_COLUMNS
@@ -290,9 +291,8 @@ def _bounds(value: float, sample: Sample, generator: Any, arguments: Any) -> tup
     means = _statistics.bootstrap_means(values[0], weight, n_resamples, generator)
     if clustered:
         tails = _statistics.widened_levels(tails, error, means, weight)
-    if method == "BCa":
-        tails = _statistics.bca_levels(tails, value, means, values[0], weight, clustered)
-    return _statistics.within_range(np.quantile(means, tails), values), float(means.std(ddof=1))
+    levels = _statistics.bca_levels(tails, value, means, values[0], weight, clustered)
+    return _statistics.within_range(np.quantile(means, levels), values), float(means.std(ddof=1))
 
 
 def curve_interval(queries: Queries, cutoffs: Ints, confidence_level: float) -> Floats:

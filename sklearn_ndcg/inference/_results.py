@@ -80,7 +80,7 @@ class NDCGInterval(_Result):
         The level of the interval.
 
     method : str
-        How the interval was computed: "BCa", "percentile" or "t".
+        How the interval was computed: "BCa" or "t".
 
     judged : float
         The share of the first `k` returned documents that are judged, a mean over queries with a

@@ -17,7 +17,7 @@ from scipy.special import ndtr, ndtri, stdtrit
 from sklearn_ndcg._checks import Floats, Ints
 from sklearn_ndcg._kernels.sums import weighted_means
 
-Method = Literal["BCa", "percentile", "t"]
+Method = Literal["BCa", "t"]
 Test = Literal["permutation", "t"]
 
 _CHUNK = 1 << 18  # queries that are drawn at a time: 2 MB, which fit a cache

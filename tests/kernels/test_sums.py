@@ -24,10 +24,11 @@ def test_sums_are_exact_and_the_same_in_any_order(n):
 
 
 @pytest.mark.parametrize("n", [3, _FEW, _FEW + 1, 4 * _FEW])
-def test_sums_beyond_float64_are_infinite(n):
+def test_sums_beyond_float64_are_infinite_or_nan(n):
     assert exact_sum(np.full(n, 1.7e308)) == np.inf
     assert exact_sum(np.r_[np.ones(n), np.inf]) == np.inf
     assert exact_sum(np.empty(0)) == 0
+    assert np.isnan(exact_sum(np.r_[np.ones(n), np.inf, -np.inf]))
 
 
 @pytest.mark.parametrize("n", [4, 3 * _FEW])
