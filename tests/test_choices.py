@@ -22,7 +22,6 @@ from sklearn_ndcg import (
     ndcg_score,
 )
 from sklearn_ndcg._kernels.numpy_kernels import TieRule
-from sklearn_ndcg._metrics import conventions
 from sklearn_ndcg._metrics.measure import DISCOUNTS, GAINS, TIES, UNDEFINED, UndefinedRule
 from sklearn_ndcg.inference import (
     compare_lists,
@@ -146,9 +145,8 @@ def test_a_new_row_of_ties_works_in_both_kernels(kernels, monkeypatch):
 
 
 def test_a_new_convention_is_explained_by_its_name(monkeypatch):
-    monkeypatch.setitem(conventions._ENTRIES, "ours", ("exponential", "reciprocal", "best", 1.0))
     options = {"gain": "exponential", "discount": "reciprocal", "ties": "best", "undefined": 1.0}
-    assert CONVENTIONS["ours"] == options
+    monkeypatch.setitem(CONVENTIONS, "ours", options)
     found = explain_difference(Y, SCORE, "sklearn", "ours", groups=QUERY)
     assert found.ndcg[-1] == ENTRIES["score"](**options)
     assert [change.choice for change in found.changes] == list(options)

@@ -116,18 +116,9 @@ def test_page_shows_our_own_number_for_the_example(peer):
     assert whose_ndcg.shown(got) == whose_ndcg.found_rows(PAGE.read_text())[label(peer)][column]
 
 
-def test_is_read_only():
-    with pytest.raises(TypeError, match="does not support item assignment"):
-        CONVENTIONS["mine"] = {}
-    CONVENTIONS["sklearn"]["gain"] = "exponential"  # in a copy
-    assert CONVENTIONS["sklearn"]["gain"] == "linear"
-
-
 def test_pickles_and_copies():
     for copied in (copy.deepcopy(CONVENTIONS), pickle.loads(pickle.dumps(CONVENTIONS))):  # noqa: S301
         assert copied == CONVENTIONS
-        assert dict(copied) == {name: CONVENTIONS[name] for name in CONVENTIONS}
-    assert type(CONVENTIONS["lightgbm"]) is dict
 
 
 def test_bare_ndcg_of_xgboost_is_cut_at_32():
