@@ -18,6 +18,7 @@ import sklearn
 
 from sklearn_ndcg import _checks, _kernels
 from sklearn_ndcg._lists.formats import Rows, from_lists, from_trec
+from sklearn_ndcg._metrics.choices import GainTable, jarvelin_kekalainen, log_discount
 from sklearn_ndcg._metrics.conventions import CONVENTIONS
 from sklearn_ndcg._metrics.explanation import Change, Explanation, explain_difference
 from sklearn_ndcg._metrics.functions import (
@@ -28,8 +29,7 @@ from sklearn_ndcg._metrics.functions import (
     ndcg_score,
     quantile_grades,
 )
-from sklearn_ndcg._metrics.measure import Measure, jarvelin_kekalainen
-from sklearn_ndcg._metrics.queries import QueryMetric
+from sklearn_ndcg._metrics.measure import DCG, NDCG, QueryFunction
 from sklearn_ndcg._metrics.query_table import QueryExplanation, explain_query
 from sklearn_ndcg._selection.leaks import QueryLeakWarning, QuerySizes, TrainedQueries
 from sklearn_ndcg._selection.ranker import GroupedRanker
@@ -84,5 +84,7 @@ __all__ = [
     "ndcg_samples", "ndcg_score", "one_ranking", "quantile_grades", "show_versions",
 ]  # fmt: skip
 # classes of what public objects hold, so that pickles name this module and no private one
-_held = (Change, Measure, QueryMetric, QuerySizes, Rows, TrainedQueries)
+_held = (
+    DCG, NDCG, Change, GainTable, QueryFunction, QuerySizes, Rows, TrainedQueries, log_discount,
+)  # fmt: skip
 _checks.publish(globals(), "__version__", "frames", "inference", held=_held)

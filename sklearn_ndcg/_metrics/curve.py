@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from sklearn_ndcg._checks import Floats, Ints
 from sklearn_ndcg._metrics.measure import NDCG
 from sklearn_ndcg._metrics.queries import Queries
-from sklearn_ndcg._metrics.values import Totals, Values, report_undefined
+from sklearn_ndcg._metrics.values import Totals, Values
 
 _VALUES_AT_A_TIME = 1 << 22  # values of queries at cutoffs, which take 32 MB
 
@@ -53,25 +54,34 @@ def add_flat(sums: Floats, terms: Floats) -> None:
     sums[len(of_rows) :] += of_rows[-1]
 
 
-def mean_curve(measure: NDCG, queries: Queries, k: Ints | None) -> tuple[Ints, Floats]:
-    """Cutoffs, by default all, and the mean NDCG at each.
+class MeanCurve(NamedTuple):
+    """Cutoffs, the mean NDCG at each, and how many queries are undefined."""
 
-    Values of all queries at all cutoffs are never in memory at once.
-    """
-    k = np.arange(1, queries.longest + 1) if k is None else k
-    cutoffs, column = np.unique(k, return_inverse=True)
-    value, weight = measure.undefined_rule.value, queries.weight
-    if np.isnan(value) and weight.min() < weight.max():  # weights that do not count have no scale
-        undefined = Values.of(replace(measure, k=1), queries).undefined
-        weight = np.where(undefined, 0, weight)
-    weight = weight / (weight.max() or 1)  # so that no sum is too large
-    sums, undefined = np.zeros(len(cutoffs)), np.ones(len(queries), dtype=bool)
-    for numbers, ndcg in curve_blocks(measure, queries, cutoffs):
-        undefined[numbers] = False
-        add_flat(sums, ndcg * weight[numbers])
-    report_undefined(measure, int(np.count_nonzero(undefined)), len(queries))
-    total = weight[~undefined].sum()
-    if not np.isnan(value):
-        sums += value * weight[undefined].sum()
-        total += weight[undefined].sum()
-    return k, Totals(sums, total, 1.0, queries.weight.max()).means()[column]
+    k: Ints
+    ndcg: Floats
+    n_undefined: int
+
+    @classmethod
+    def of(cls, measure: NDCG, queries: Queries, k: Ints | None = None) -> MeanCurve:
+        """The curve over the cutoffs, by default over all.
+
+        Values of all queries at all cutoffs are never in memory at once.
+        """
+        k = np.arange(1, queries.longest + 1) if k is None else k
+        cutoffs, column = np.unique(k, return_inverse=True)
+        value, weight = measure.undefined_rule.value, queries.weight
+        if np.isnan(value) and weight.min() < weight.max():
+            # the largest weight that counts sets the scale
+            undefined = Values.of(replace(measure, k=1), queries).undefined
+            weight = np.where(undefined, 0, weight)
+        weight = weight / (weight.max() or 1)  # so that no sum is too large
+        sums, undefined = np.zeros(len(cutoffs)), np.ones(len(queries), dtype=bool)
+        for numbers, ndcg in curve_blocks(measure, queries, cutoffs):
+            undefined[numbers] = False
+            add_flat(sums, ndcg * weight[numbers])
+        total = weight[~undefined].sum()
+        if not np.isnan(value):
+            sums += value * weight[undefined].sum()
+            total += weight[undefined].sum()
+        means = Totals(sums, total, 1.0, queries.weight.max()).means()
+        return cls(k, means[column], int(np.count_nonzero(undefined)))

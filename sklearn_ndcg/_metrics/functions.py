@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff, Discount, Floats, Gain, Ints, Ties, Undefined, Unjudged
 from sklearn_ndcg._metrics.choices import check_curve_cutoffs
-from sklearn_ndcg._metrics.curve import mean_curve
+from sklearn_ndcg._metrics.curve import MeanCurve
 from sklearn_ndcg._metrics.inputs import numeric
 from sklearn_ndcg._metrics.measure import DCG, NDCG, Measure, at_one_cutoff
 from sklearn_ndcg._metrics.rankings import Rankings
-from sklearn_ndcg._metrics.values import Values
+from sklearn_ndcg._metrics.values import Values, report_undefined
 from sklearn_ndcg._rows.grouping import Grouping
 from sklearn_ndcg._rows.labels import refuse_reordered
 
@@ -662,7 +662,9 @@ def ndcg_curve(
     rankings = Rankings.of_arrays(y_true, y_score, groups, sample_weight)
     queries = rankings.queries(measure)
     rankings.check_ids(queries)
-    return mean_curve(measure, queries, cutoffs)
+    curve = MeanCurve.of(measure, queries, cutoffs)
+    report_undefined(measure, curve.n_undefined, len(queries))
+    return curve.k, curve.ndcg
 
 
 def quantile_grades(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import BoolArray, Floats, Grades, Ints, Labels, Numbers
+from sklearn_ndcg._checks import BoolArray, Floats, Ints, Labels, Numbers
 from sklearn_ndcg._kernels.numpy_kernels import as_grades
 from sklearn_ndcg._lists.pool import Pool
 from sklearn_ndcg._metrics import inputs
@@ -99,9 +99,7 @@ class Rankings:
         sort: bool = True,
     ) -> Rankings:
         """Read the rows of one ranker; without `sort`, queries may be in any order."""
-        refuse_reordered(
-            y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight
-        )
+        refuse_reordered(y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight)
         return cls._of_arrays(y_true, {None: y_score}, groups, sample_weight, sort)
 
     @classmethod
@@ -173,9 +171,8 @@ class Rankings:
         self._refuse_wrong_rows(measure)
         grouping, kept = self.grouping, self._kept(measure)
         starts, lengths = grouping.starts, grouping.lengths
-        gain_of_rows, table = measure.gains_of_rows(self.relevance, self.judged, self.names)
-        gain: Floats | Grades = grouping.gather(gain_of_rows)  # type: ignore[type-var]
-        del gain_of_rows  # before the scores are gathered
+        gain, table = measure.gains_of_rows(self.relevance, self.judged, self.names)
+        gain = grouping.gather(gain)  # type: ignore[assignment]  (bytes or floats, as they were)
         if kept is not None:
             starts, lengths = kept_runs(kept, starts, lengths)
             gain = gain[kept]

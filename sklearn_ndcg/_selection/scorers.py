@@ -14,10 +14,18 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import UNUSED
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Cutoff, Floats, Undefined, name_of
-from sklearn_ndcg._metrics.measure import Measure, MeasureOptions, NDCGOptions
-from sklearn_ndcg._metrics.queries import QueryMetric
+from sklearn_ndcg._checks import Cutoff, Floats, Undefined
+from sklearn_ndcg._metrics.measure import (
+    DCG,
+    NDCG,
+    DCGOptions,
+    Measure,
+    NDCGOptions,
+    QueryFunction,
+    known_options,
+)
 from sklearn_ndcg._metrics.rankings import Rankings
+from sklearn_ndcg._metrics.values import Values
 from sklearn_ndcg._rows import columns
 from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg._selection import leaks
@@ -142,7 +150,7 @@ def make_ndcg_scorer(
     >>> round(float(search.fit(X, y, groups=query).best_score_), 3)
     0.839
     """
-    measure = _measure_of("make_ndcg_scorer", options, NDCGOptions, k=k)
+    measure = NDCG(k=k, **_scorer_options("make_ndcg_scorer", options, NDCGOptions))
     return _make(measure, all_groups, group_by=group_by, response_method=response_method, name=name)
 
 
@@ -154,7 +162,7 @@ def make_dcg_scorer(
     name: str | None = None,
     all_groups: Any = None,
     log_base: float = 2,
-    **options: Unpack[MeasureOptions],
+    **options: Unpack[DCGOptions],
 ) -> GroupedScorer:
     """Make a scorer of DCG per query: `make_ndcg_scorer` without the division by the ideal.
 
@@ -200,10 +208,10 @@ def make_dcg_scorer(
     >>> from sklearn_ndcg import make_dcg_scorer
     >>> make_dcg_scorer(k=10, group_by="query", gain="exponential")
     GroupedScorer(group_by='query',
-              measure=Measure(k=10, normalized=False, gain='exponential'))
+              measure=DCG(k=10, gain='exponential'))
     """
-    others: Any = {"k": k, "normalized": False, "log_base": log_base}
-    measure = _measure_of("make_dcg_scorer", options, MeasureOptions, **others)
+    checked = _scorer_options("make_dcg_scorer", options, DCGOptions)
+    measure = DCG(k=k, log_base=log_base, **checked)
     return _make(measure, all_groups, group_by=group_by, response_method=response_method, name=name)
 
 
@@ -313,19 +321,23 @@ def make_query_scorer(
     """
     if not callable(score_func) or hasattr(score_func, "get_metadata_routing"):
         raise TypeError(f"score_func must be a function of y_true and y_score, got {score_func!r}.")
-    own: Any = {"undefined": undefined, "greater_is_better": greater_is_better}
-    measure = QueryMetric(function=score_func, options=kwargs or None, **own)
-    name = name or name_of(score_func)
+    measure = QueryFunction(
+        function=score_func,
+        options=kwargs,
+        greater_is_better=greater_is_better,
+        undefined=undefined,
+    )
+    name = name or measure.name
     return _make(measure, all_groups, group_by=group_by, response_method=response_method, name=name)
 
 
-def _measure_of(caller: str, options: Mapping[str, Any], kind: Any, **others: Any) -> Measure:
+def _scorer_options(caller: str, options: Mapping[str, Any], kind: type) -> Mapping[str, Any]:
     if "groups" in options:
         raise TypeError(
             f"{caller} does not take groups, as a scorer gets only some rows. Pass group_by, which "
             "says where in X the ids are, or pass groups to the tool, with metadata routing on."
         )
-    return Measure.of(caller, options, kind, **others)
+    return known_options(caller, options, kind)
 
 
 def _make(measure: Measure, all_groups: Any, **parameters: Any) -> GroupedScorer:
@@ -395,7 +407,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
     >>> from sklearn_ndcg import make_ndcg_scorer
     >>> scorer = make_ndcg_scorer(k=[1, 3], name="ndcg_at_{k}")
     >>> scorer
-    GroupedScorer(measure=Measure(k=[1, 3]), name='ndcg_at_{k}')
+    GroupedScorer(measure=NDCG(k=(1, 3)), name='ndcg_at_{k}')
     >>> X, y, query = np.zeros((4, 1)), [1, 0, 0, 1], ["a", "a", "b", "b"]
     >>> scores = scorer(DummyRegressor().fit(X, y), X, y, groups=query)
     >>> {name: round(score, 2) for name, score in scores.items()}
@@ -463,15 +475,16 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
             The score, or the score at each of several cutoffs, by name.
         """
         y_score, groups = self.scores_and_groups(estimator, X, y, groups)
-        rankings = Rankings.of_arrays(y, {None: y_score}, groups, sample_weight, sort=False)
-        [queries] = rankings.queries(self.measure)
+        rankings = Rankings.of_arrays(y, y_score, groups, sample_weight, sort=False)
+        queries = rankings.queries(self.measure)
+        rankings.check_ids(queries)
         if len(rankings.shape) == 1:
             sizes = leaks.QuerySizes.of(self.all_groups)
             if sizes is not None:
                 sizes.refuse_incomplete(rankings.grouping)
             leaks.warn_of_leak(estimator, self.group_by, rankings.grouping, y)
             leaks.warn_if_ids_are_features(estimator, X, self.group_by)
-        means = queries.means().tolist()
+        means = Values.of(self.measure, queries).report_undefined().means().tolist()
         if np.isnan(means[0]):
             _checks.warn(
                 "The score is nan, as it is undefined for all queries of the fold and "
@@ -547,8 +560,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
     def _names(self) -> list[str]:
         """The name of the score at each cutoff."""
         measure = self.measure
-        default = "ndcg@{k}" if measure.normalized else "dcg@{k}"
-        name: Any = default if self.name is None else self.name
+        name: Any = f"{measure.name.lower()}@{{k}}" if self.name is None else self.name
         if not isinstance(name, str) or (measure.has_several_cutoffs and not _PREFIX.search(name)):
             raise ValueError(
                 f"name must be text, for several cutoffs as in 'ndcg_at_{{k}}'; got {name!r}."

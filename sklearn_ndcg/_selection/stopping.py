@@ -15,6 +15,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state
 
 from sklearn_ndcg._metrics.rankings import Rankings
+from sklearn_ndcg._metrics.values import Values
 from sklearn_ndcg._selection import libraries, scorers
 from sklearn_ndcg._selection.libraries import Params, QueryRows
 
@@ -30,10 +31,12 @@ class HeldOut:
         if self.scoring is None:
             return
         # a function of a query may need probabilities
-        unscored = {None: np.concatenate([np.linspace(0, 1, n) for n in rows.lengths])}
+        unscored = np.concatenate([np.linspace(0, 1, n) for n in rows.lengths])
         self._rankings = Rankings.of_arrays(rows.y, unscored, rows.query_numbers, rows.weight)
-        # which warns or raises if the scorer does, once
-        if np.isnan(self._rankings.queries(self.scoring.measure, are_all=False)[0].means()[0]):
+        # the one time that undefined queries are reported, as the scorer says
+        measure = self.scoring.measure
+        values = Values.of(measure, self._rankings.queries(measure)).report_undefined()
+        if np.isnan(values.means()[0]):
             raise ValueError(
                 f"scoring is nan: none of the {len(rows.lengths)} held-out queries has a relevant "
                 "document, or a score. Hold out more by validation_fraction, or use undefined=0."
@@ -62,9 +65,9 @@ class HeldOut:
             if response.ndim == 1:  # of the second of two classes
                 response = np.column_stack([1 - response, response])
             response = scorers.expected_gain(self.scoring.measure, response, classes)
-        measure = self.scoring.measure.without_warning()
-        [queries] = self._rankings.with_scores(response).queries(measure, are_all=False)
-        return float(np.nan_to_num(queries.means()[0], nan=-np.inf))
+        measure = self.scoring.measure
+        queries = self._rankings.with_scores(response).queries(measure)
+        return float(np.nan_to_num(Values.of(measure, queries).means()[0], nan=-np.inf))
 
 
 def check_scoring(scoring: Any, group_by: Any) -> None:
@@ -74,7 +77,9 @@ def check_scoring(scoring: Any, group_by: Any) -> None:
     if not isinstance(scoring, scorers.GroupedScorer):
         raise TypeError(f"scoring must be made by make_ndcg_scorer or similar, got {scoring!r}.")
     if scoring.measure.has_several_cutoffs:
-        raise ValueError(f"scoring must have a single cutoff, got k={scoring.measure.k!r}.")
+        raise ValueError(
+            f"scoring must have a single cutoff, got k={list(scoring.measure.cutoffs)!r}."
+        )
     if None not in (scoring.group_by, group_by) and scoring.group_by != group_by:
         raise ValueError(
             f"scoring has group_by={scoring.group_by!r}, but whole queries of "

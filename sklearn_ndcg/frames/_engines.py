@@ -19,7 +19,8 @@ from uuid import uuid4
 from sklearn import get_config
 
 from sklearn_ndcg._metrics.measure import NDCG
-from sklearn_ndcg.frames._parts import RESULT_COLUMNS, Columns, Options, Task, nw, portable
+from sklearn_ndcg.frames._narwhals import nw
+from sklearn_ndcg.frames._parts import RESULT_COLUMNS, Columns, Options, Task, portable
 
 # About twice what a row was measured to take, as Arrow and as arrays: the rest is for the engine.
 _BYTES_PER_ROW = 144

@@ -14,21 +14,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sklearn_ndcg._checks import Numbers, import_optional
+from sklearn_ndcg._checks import Numbers
 from sklearn_ndcg._metrics.measure import NDCG
 from sklearn_ndcg._metrics.rankings import Rankings, WrongRows
 from sklearn_ndcg._metrics.row_names import PartNames
 from sklearn_ndcg._metrics.values import Totals, Values, report_undefined
 from sklearn_ndcg._rows.ids import first_rows
-
-_NEEDS = "sklearn_ndcg.frames needs Narwhals, which is the extra `frames`"
-nw = import_optional("narwhals.stable.v2", _NEEDS, "narwhals>=2.10")
+from sklearn_ndcg.frames._narwhals import Column, Frame, Native, nw
 
 Columns = Mapping[str, list[str]]
 Options = Mapping[str, Any]
-Masks = Mapping[str, NDArray[np.bool_]]
-Task = Callable[[Any], Any]  # from the rows of a part to `PartTotals` or `QueryTable`
-WrongRows = Mapping[str, tuple[int, Any]]  # by argument: how many, and the ids of the first
+Task = Callable[[Native], Any]  # from the rows of a part to `PartTotals` or `QueryTable`
 
 _REAL = nw.Float64()
 RESULT_COLUMNS = {"n_documents": nw.Int64(), "dcg": _REAL, "ideal_dcg": _REAL, "ndcg": _REAL}
@@ -38,7 +34,7 @@ _NOT_IN_NUMPY = (nw.Decimal, nw.Int128, nw.UInt128)
 class WrongPart(NamedTuple):
     """Rows of a part that cannot be scored: how many, and where, and the message of the error."""
 
-    count: int
+    n: int
     where: str
     what: str
     plural: str
@@ -170,7 +166,7 @@ def refuse_wrong_rows(wrong_of_parts: Sequence[tuple[WrongPart, ...]]) -> None:
     if not every:
         return
     first = every[0]
-    n = sum(wrong.count for wrong in every if wrong.what == first.what)
+    n = sum(wrong.n for wrong in every if wrong.what == first.what)
     rows = f"{n:,} {first.plural if n > 1 else first.what}{first.where}"
     null = " A null is read as NaN." if "NaN" in first.what else ""
     raise ValueError(first.message.format(rows=rows) + null)
@@ -231,4 +227,4 @@ def _numbers(column: Column) -> Numbers:
 def _with_results(keys: Frame, results: Mapping[str, Any]) -> Native:
     """Keys and results beside them, as a native table; NaN becomes null."""
     beside = nw.from_dict(results, RESULT_COLUMNS, backend=nw.get_native_namespace(keys))
-    return keys.with_columns(*map(_nan_as_null, beside.iter_columns())).to_native()
+    return keys.with_columns(*(_nan_as_null(beside[name]) for name in results)).to_native()

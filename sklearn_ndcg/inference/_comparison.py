@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from functools import partial
 from itertools import combinations
-from typing import Any, Unpack, get_args
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,11 +18,12 @@ from sklearn_ndcg._kernels.sums import weighted_means
 from sklearn_ndcg._lists.files import FilePath
 from sklearn_ndcg._lists.pool import Unanswered, pool_lists, pool_runs
 from sklearn_ndcg._lists.reading import Convention, Duplicates
-from sklearn_ndcg._metrics.measure import NDCGOptions
+from sklearn_ndcg._metrics.measure import NDCG, NDCGOptions
 from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
 from sklearn_ndcg._rows.columns import column_names
 from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg.inference import _results, _sample, _statistics
+from sklearn_ndcg.inference._options import Inference
 from sklearn_ndcg.inference._results import Comparison, ConfidenceInterval, query_differences
 from sklearn_ndcg.inference._sample import Sample
 from sklearn_ndcg.inference._statistics import Test
@@ -183,10 +184,18 @@ def compare_rankers(
     98     0.3429  0.6932       -0.3504
     96     0.4660  0.8657       -0.3996
     """
+    measure = NDCG.of("compare_rankers", k, options)
+    inference = Inference(
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+        random_state=random_state,
+        test=test,
+        margin=margin,
+    )
     scores = scores_by_name(y_scores, "y_scores", least=2)
     refuse_reordered(y_true=y_true, clusters=clusters, segments=segments)
-    rankings = Rankings.of_arrays(y_true, scores, groups, sample_weight)
-    return _compare("compare_rankers", rankings, locals())
+    rankings = Rankings.of_rankers(y_true, scores, groups, sample_weight)
+    return _compare(rankings, measure, inference, baseline, clusters, segments)
 
 
 def compare_lists(
@@ -301,10 +310,18 @@ def compare_lists(
                     difference  0.95 interval            p  effect  W/T/L
     near - popular     +0.2456  [+0.0968, +0.3943]  0.0014   +0.62  22/0/8
     """
+    measure = _measure_of_lists("compare_lists", k, options)
+    inference = Inference(
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+        random_state=random_state,
+        test=test,
+        margin=margin,
+    )
     _check_rankers("relevant", relevant, "recommended", recommended, "lists")
-    pool = pool_lists(relevant, recommended, unanswered, duplicates, k, options.get("unjudged"))
+    pool = pool_lists(relevant, recommended, unanswered, duplicates, k, measure.unjudged)
     rankings = Rankings.of_pool(pool, "relevant", sample_weight)
-    return _compare("compare_lists", rankings, locals())
+    return _compare(rankings, measure, inference, baseline, clusters, segments)
 
 
 def compare_runs(
@@ -406,43 +423,63 @@ def compare_runs(
     query    bm25   dense  bm25 - dense
     q18    0.6199  1.0000       -0.3801
     """
+    measure = _measure_of_lists("compare_runs", k, options)
+    inference = Inference(
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+        random_state=random_state,
+        test=test,
+        margin=margin,
+    )
     _check_rankers("qrels", qrels, "runs", runs, "run")
-    unjudged = options.get("unjudged")
-    pool = pool_runs(qrels, runs, unanswered, duplicates, convention, k, unjudged)
+    pool = pool_runs(qrels, runs, unanswered, duplicates, convention, k, measure.unjudged)
     rankings = Rankings.of_pool(pool, "qrels", sample_weight)
-    return _compare("compare_runs", rankings, locals())
+    return _compare(rankings, measure, inference, baseline, clusters, segments)
 
 
-def _compare(caller: str, rankings: Rankings, arguments: dict[str, Any]) -> Comparison:
-    """Compare rankers as the arguments of `caller` say; the three functions share their names."""
-    options = arguments["options"]
-    if rankings.pool is not None:
-        _checks.check_choice("unjudged", options.setdefault("unjudged", "zero"), ("zero", "omit"))
-    names, baseline, margin = list(rankings.scores), arguments["baseline"], arguments["margin"]
+def _measure_of_lists(caller: str, k: Cutoff, options: NDCGOptions) -> NDCG:
+    """The NDCG of lists, in which unjudged documents count as not relevant unless it is said."""
+    unjudged = options.setdefault("unjudged", "zero")
+    _checks.check_choice("unjudged", unjudged, ("zero", "omit"))
+    return NDCG.of(caller, k, options)
+
+
+def _compare(
+    rankings: Rankings,
+    measure: NDCG,
+    inference: Inference,
+    baseline: Any,
+    clusters: Any,
+    segments: Any,
+) -> Comparison:
+    """Compare the rankers on all queries, and on those of each segment."""
+    names = list(rankings.scores)
     pairs = list(combinations(range(len(names)), 2))
     if baseline is not None:
         if not isinstance(baseline, Hashable) or baseline not in names:
             raise ValueError(f"baseline must be one of the rankers {names}, got {baseline!r}.")
         second = names.index(baseline)
         pairs = [(first, second) for first in range(len(names)) if first != second]
-    _checks.check_choice("test", arguments["test"], get_args(Test))
-    if margin is not None and not (_checks.is_number(margin) and 0 < float(margin) < 1):
-        raise ValueError(f"margin must be a number between 0 and 1, got {margin!r}.")
-    sample, segments = Sample.of(caller, rankings, arguments)
-    generator, *generators = _sample.generators_of(arguments, len(segments))
-    result = _compared(sample, names, pairs, generator, arguments)
+    with_verdicts = inference.margin is not None
+    sample, samples = Sample.of(rankings, measure, clusters, segments, with_verdicts)
+    generator, *generators = inference.generators(len(samples))
+    result = _compared(sample, names, pairs, generator, inference)
     if sample.judged is not None:
-        _warn_of_unjudged(result, options.get("unjudged", "raise"))
+        _warn_of_unjudged(result, measure.unjudged)
         _warn_of_unanswered(result, sample.judged)
-    _sample.warn_of_weak_segments(segments)
-    for (name, members), generator in zip(segments.items(), generators, strict=True):
+    _sample.warn_of_weak_segments(samples)
+    for (name, members), generator in zip(samples.items(), generators, strict=True):
         if len(members.unit_weights) > 1:
-            result.by_segment[name] = _compared(members, names, pairs, generator, arguments)
+            result.by_segment[name] = _compared(members, names, pairs, generator, inference)
     return result
 
 
 def _compared(
-    sample: Sample, names: list[Any], pairs: list[Any], generator: Any, arguments: Any
+    sample: Sample,
+    names: list[Any],
+    pairs: list[tuple[int, int]],
+    generator: np.random.Generator,
+    inference: Inference,
 ) -> Comparison:
     """Compare rankers on the queries of a sample; pairs are of their numbers."""
     n_blocks = -(-len(pairs) * len(sample.weight) // _VALUES_AT_A_TIME)
@@ -450,8 +487,8 @@ def _compared(
     generators = [*map(deepcopy, [generator] * (n_blocks - 1)), generator]  # draw the same
     unit_weights = sample.unit_weights
     degrees = _statistics.degrees_of_freedom(unit_weights)
-    width = stdtrit(degrees, (1 + arguments["confidence_level"]) / 2)  # in standard errors
-    of_pairs = partial(_of_pairs, sample, degrees, width, arguments)
+    width = stdtrit(degrees, (1 + inference.confidence_level) / 2)  # in standard errors
+    of_pairs = partial(_of_pairs, sample, degrees, width, inference)
     results = list(map(of_pairs, blocks, generators))
     joined = map(np.hstack, zip(*map(dict.values, results), strict=True))
     columns: dict[str, Any] = dict(zip(results[0], joined, strict=True))
@@ -464,47 +501,67 @@ def _compared(
     bounds = _statistics.within_range(np.array([means - half, means + half]), sample.values)
     by_name = partial(zip, names, strict=True)
     return Comparison(
-        confidence_interval=ConfidenceInterval(*columns.pop("confidence_interval")), **columns,
-        pvalue=_statistics.holm(columns["uncorrected_pvalue"]), left_out=sample.left_out or {},
-        ndcg=dict(by_name(means.tolist())), ndcg_interval=ConfidenceInterval(*bounds),
-        pairs=[(names[first], names[second]) for first, second in pairs], df=degrees,
-        confidence_level=float(arguments["confidence_level"]), margin=arguments["margin"],
-        judged=dict(by_name(judged)), answered=dict(by_name(answered)), by_segment={},
+        ndcg=dict(by_name(means.tolist())),
+        ndcg_interval=ConfidenceInterval(*bounds),
+        pairs=[(names[first], names[second]) for first, second in pairs],
+        confidence_level=float(inference.confidence_level),
+        confidence_interval=ConfidenceInterval(*columns.pop("confidence_interval")),
+        pvalue=_statistics.holm(columns["uncorrected_pvalue"]),
+        **columns,
+        df=degrees,
+        margin=inference.margin,
+        judged=dict(by_name(judged)),
         has_judged_nonrelevant=sample.judged is None or sample.judged.has_judged_nonrelevant,
-        values=dict(by_name(sample.values)), labels=sample.labels, n_queries=len(sample.weight),
-        n_clusters=len(unit_weights), n_left_out=sample.n_left_out, test=arguments["test"],
-    )  # fmt: skip
+        answered=dict(by_name(answered)),
+        by_segment={},
+        values=dict(by_name(sample.values)),
+        labels=sample.labels,
+        n_queries=len(sample.weight),
+        n_clusters=len(unit_weights),
+        n_left_out=sample.n_left_out,
+        left_out=sample.left_out or {},
+        test=inference.test,
+    )
 
 
 def _of_pairs(
-    sample: Sample, degrees: float, width: float, arguments: Any, pairs: Ints, generator: Any
+    sample: Sample,
+    degrees: float,
+    width: float,
+    inference: Inference,
+    pairs: Ints,
+    generator: np.random.Generator,
 ) -> dict[str, Any]:
     """Attributes of a comparison for some pairs, given by the numbers of two rankers."""
     differences = query_differences(*sample.values[pairs])
     difference, error, effect, independent, weight = _means(sample, differences)
-    half, margin = error * width, arguments["margin"]
-    if arguments["test"] == "t":
+    half, margin = error * width, inference.margin
+    if inference.test == "t":
         statistic = _t_statistic(difference, error)
         pvalue = 2 * stdtr(degrees, -np.abs(statistic))
-    elif arguments["test"] == "permutation":
-        statistic, n = difference, arguments["n_resamples"]
+    else:
+        statistic, n = difference, inference.n_resamples
         pvalue = _statistics.permutation_pvalues(independent, weight, n, generator)
     columns = {
-        "difference": difference, "standard_error": error, "effect_size": effect,
+        "difference": difference,
+        "standard_error": error,
+        "effect_size": effect,
         "confidence_interval": np.array([difference - half, difference + half]),
-        "statistic": statistic, "uncorrected_pvalue": pvalue,
-        "wins": (differences > 0).sum(axis=1), "ties": (differences == 0).sum(axis=1),
+        "statistic": statistic,
+        "uncorrected_pvalue": pvalue,
+        "wins": (differences > 0).sum(axis=1),
+        "ties": (differences == 0).sum(axis=1),
         "losses": (differences < 0).sum(axis=1),
-    }  # fmt: skip
+    }
     if margin is not None:
         columns["noninferiority_pvalue"] = stdtr(degrees, -_t_statistic(difference + margin, error))
         verdict = _verdicts(difference, half, margin)
         is_turned = np.zeros(len(verdict), dtype=bool)
-        if sample.filled is not None:  # judging more may favour the first, or the second
-            (at_zero, at_best, shrinkage), (first, second) = sample.filled, pairs
+        if sample.if_judged is not None:  # judging more may favour the first, or the second
+            (irrelevant, best, shrinkage), (first, second) = sample.if_judged, pairs
             for ours, theirs in (
-                (at_best[first], at_zero[second] * shrinkage[first]),
-                (at_zero[first] * shrinkage[second], at_best[second]),
+                (best[first], irrelevant[second] * shrinkage[first]),
+                (irrelevant[first] * shrinkage[second], best[second]),
             ):
                 mean, error, *_ = _means(sample, query_differences(ours, theirs))
                 is_turned |= _verdicts(mean, error * width, margin) != verdict

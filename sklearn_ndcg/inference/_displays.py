@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Unpack
 
@@ -11,8 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg._checks import Floats, is_integer
-from sklearn_ndcg._metrics.measure import Measure, NDCGOptions, check_curve_cutoffs
+from sklearn_ndcg._metrics.choices import check_curve_cutoffs
+from sklearn_ndcg._metrics.curve import MeanCurve
+from sklearn_ndcg._metrics.measure import NDCG, NDCGOptions, known_options
+from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import Rankings
+from sklearn_ndcg._metrics.values import report_undefined
 from sklearn_ndcg._rows.columns import column_names, count_rows, take_rows
 from sklearn_ndcg._selection.scorers import ResponseMethod, make_ndcg_scorer
 from sklearn_ndcg.inference import _drawing
@@ -408,24 +412,35 @@ class NDCGDisplay:
     def _of_rows(cls, folds: Any, options: Any, k: Any, level: Any, name: Any) -> NDCGDisplay:
         """Draw a curve for each ranker or fold; it stays flat after its longest query."""
         drawing = {option: options.pop(option) for option in _DRAWING & options.keys()}
-        measure = Measure.of("NDCGDisplay", options, DisplayOptions)
-        curves = [curve for rows in folds for curve in Rankings.of_arrays(*rows).queries(measure)]
-        longest = max(int(curve.lengths.max(initial=1)) for curve in curves)
+        measure = NDCG(**known_options("NDCGDisplay", options, DisplayOptions))
+        curves = [queries for rows in folds for queries in _curves_of(measure, *rows)]
+        longest = max(queries.longest for queries in curves)
         if k is None or (is_integer(k) and k >= 1):
             k = range(1, min(k or longest, longest) + 1)
-        cutoffs: Any = check_curve_cutoffs(k)
-        cutoffs = np.unique(cutoffs)
-        ndcg = np.array([curve.mean_curve(cutoffs)[1] for curve in curves])
-        quiet = [curve.without_warning() for curve in curves]  # the means have already warned
-        random = [curve.in_random_order().mean_curve(cutoffs)[1] for curve in quiet]
+        checked: Any = check_curve_cutoffs(k)
+        cutoffs = np.unique(checked)
+        means = [MeanCurve.of(measure, queries, cutoffs) for queries in curves]
+        for first in range(0, len(curves), len(curves) // len(folds)):  # of the rankers of a fold
+            report_undefined(measure, means[first].n_undefined, len(curves[first]))
+        by_chance = replace(measure, ties="average", ignore_ties=False)
+        random = [MeanCurve.of(by_chance, q.in_random_order(), cutoffs).ndcg for q in curves]
+        ndcg = np.array([mean.ndcg for mean in means])
         display = cls(k=cutoffs, ndcg=ndcg, name=name, chance_level=np.mean(random, axis=0))
         if level is not None:
-            bounds = [curve_interval(curve, cutoffs, level) for curve in quiet]
+            bounds = [curve_interval(measure, queries, cutoffs, level) for queries in curves]
             display.interval, display.confidence_level = np.array(bounds), float(level)
         if len(curves) == 1 and not isinstance(name, list | tuple):
             display.ndcg = ndcg[0]
             display.interval = None if display.interval is None else display.interval[0]
         return display.plot(**drawing)
+
+
+def _curves_of(measure: NDCG, y_true: Any, rankers: Any, groups: Any, weight: Any) -> list[Queries]:
+    """The queries of each ranker, after a look at their ids."""
+    rankings = Rankings.of_rankers(y_true, rankers, groups, weight)
+    queries = rankings.queries_of_rankers(measure)
+    rankings.check_ids(queries[0])
+    return queries
 
 
 def _one_each(argument: str, value: Any, n: int) -> list[Any]:

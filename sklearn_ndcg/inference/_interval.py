@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
-from typing import Any, Unpack, get_args
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,11 +13,14 @@ from scipy.special import stdtrit
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Ints
 from sklearn_ndcg._kernels.sums import weighted_means
-from sklearn_ndcg._metrics.measure import NDCGOptions
+from sklearn_ndcg._metrics.curve import add_flat, curve_blocks
+from sklearn_ndcg._metrics.measure import NDCG, NDCGOptions
 from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import Rankings
+from sklearn_ndcg._metrics.values import Values
 from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg.inference import _results, _sample, _statistics
+from sklearn_ndcg.inference._options import Inference, tails
 from sklearn_ndcg.inference._results import ConfidenceInterval, NDCGInterval, SegmentTable
 from sklearn_ndcg.inference._sample import Sample
 from sklearn_ndcg.inference._statistics import Method
@@ -132,9 +136,16 @@ def ndcg_interval(
     >>> ndcg_interval(y_true, y_score, k=10, clusters=user, random_state=0).standard_error
     0.0053...
     """
+    measure = NDCG.of("ndcg_interval", k, options)
+    inference = Inference(
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+        random_state=random_state,
+        method=method,
+    )
     refuse_reordered(y_true=y_true, clusters=clusters)
-    rankings = Rankings.of_arrays(y_true, {None: y_score}, groups, sample_weight)
-    return _intervals("ndcg_interval", rankings, locals())[0]
+    rankings = Rankings.of_arrays(y_true, y_score, groups, sample_weight)
+    return _intervals(*Sample.of(rankings, measure, clusters), inference)[0]
 
 
 def ndcg_by_segment(
@@ -231,86 +242,115 @@ def ndcg_by_segment(
     """
     if segments is None:
         raise ValueError("segments is None: pass one id per row, or several columns of ids.")
+    measure = NDCG.of("ndcg_by_segment", k, options)
+    inference = Inference(
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+        random_state=random_state,
+        method=method,
+    )
     refuse_reordered(y_true=y_true, clusters=clusters, segments=segments)
-    rankings = Rankings.of_arrays(y_true, {None: y_score}, groups, sample_weight)
-    overall, by_segment = _intervals("ndcg_by_segment", rankings, locals())
-    intervals, names = by_segment.values(), _results.SEGMENT_COLUMNS
+    rankings = Rankings.of_arrays(y_true, y_score, groups, sample_weight)
+    samples = Sample.of(rankings, measure, clusters, segments)
+    overall, by_segment = _intervals(*samples, inference)
+    intervals = by_segment.values()
+    columns = {
+        name: np.array([getattr(interval, name) for interval in intervals])
+        for name in _results.SEGMENT_COLUMNS
+    }
     bounds = np.array([interval.confidence_interval for interval in intervals]).T
     return SegmentTable(
-        segments=list(by_segment), confidence_interval=ConfidenceInterval(*bounds), overall=overall,
-        **{name: np.array([getattr(row, name) for row in intervals]) for name in names},
-    )  # fmt: skip
+        segments=list(by_segment),
+        confidence_interval=ConfidenceInterval(*bounds),
+        overall=overall,
+        **columns,
+    )
 
 
 def _intervals(
-    caller: str, rankings: Rankings, arguments: dict[str, Any]
+    sample: Sample, segments: dict[Any, Sample], inference: Inference
 ) -> tuple[NDCGInterval, dict[Any, NDCGInterval]]:
-    """Intervals of all queries and of each segment, as the arguments of `caller` say."""
-    _checks.check_choice("method", arguments["method"], get_args(Method))
-    sample, samples = Sample.of(caller, rankings, arguments)
+    """Intervals of all queries and of each segment."""
     values, weight = sample.cluster_means(sample.values)
     if np.ptp(values) < EQUAL:
         units = "queries" if sample.clusters is None else "clusters"
         _checks.warn(
             f"All {len(weight)} {units} have the NDCG {values[0, 0]:.4g}: the interval is a point."
         )
-    _sample.warn_of_weak_segments(samples)
-    generators = _sample.generators_of(arguments, len(samples))
-    every = [sample, *samples.values()]
-    overall, *others = map(partial(_interval, arguments), every, generators)
-    return overall, dict(zip(samples, others, strict=True))
+    _sample.warn_of_weak_segments(segments)
+    generators = inference.generators(len(segments))
+    every = [sample, *segments.values()]
+    overall, *others = map(partial(_interval, inference), every, generators)
+    return overall, dict(zip(segments, others, strict=True))
 
 
-def _interval(arguments: dict[str, Any], sample: Sample, generator: Any) -> NDCGInterval:
+def _interval(inference: Inference, sample: Sample, generator: np.random.Generator) -> NDCGInterval:
     """The mean of a sample with its interval, which is nan for fewer than two queries."""
     value, error, bounds = np.nan, np.nan, np.full(2, np.nan)
-    if len(sample.weight):
+    n_units = len(sample.unit_weights)
+    if n_units:
         value = float(weighted_means(sample.values, sample.weight)[0])
-    if len(sample.unit_weights) > 1:
-        bounds, error = _bounds(value, sample, generator, arguments)
+    if n_units > 1:
+        bounds, error = _bounds(value, sample, generator, inference)
     (judged,), _ = sample.shares()
     return NDCGInterval(
-        ndcg=value, confidence_interval=ConfidenceInterval(*bounds.tolist()), standard_error=error,
-        n_queries=len(sample.weight), n_clusters=len(sample.unit_weights),
-        n_left_out=sample.n_left_out, confidence_level=float(arguments["confidence_level"]),
-        method=arguments["method"], judged=judged,
-    )  # fmt: skip
+        ndcg=value,
+        confidence_interval=ConfidenceInterval(*bounds.tolist()),
+        standard_error=error,
+        n_queries=len(sample.weight),
+        n_clusters=n_units,
+        n_left_out=sample.n_left_out,
+        confidence_level=float(inference.confidence_level),
+        method=inference.method,
+        judged=judged,
+    )
 
 
-def _bounds(value: float, sample: Sample, generator: Any, arguments: Any) -> tuple[Floats, float]:
+def _bounds(
+    value: float, sample: Sample, generator: np.random.Generator, inference: Inference
+) -> tuple[Floats, float]:
     """The bounds of the interval around a value, and the standard error."""
-    tails, method = _tails(arguments["confidence_level"]), arguments["method"]
-    clustered, n_resamples = sample.clusters is not None, arguments["n_resamples"]
+    levels, clustered = tails(inference.confidence_level), sample.clusters is not None
     values, weight = sample.cluster_means(sample.values)
     error = float(_statistics.mean_and_error(values, weight)[1][0])
     if np.ptp(values) < EQUAL:
         return np.array([value, value]), error
-    if method == "t":
-        bounds = value + error * stdtrit(_statistics.degrees_of_freedom(weight), tails)
+    if inference.method == "t":
+        bounds = value + error * stdtrit(_statistics.degrees_of_freedom(weight), levels)
         return _statistics.within_range(bounds, values), error
-    means = _statistics.bootstrap_means(values[0], weight, n_resamples, generator)
+    means = _statistics.bootstrap_means(values[0], weight, inference.n_resamples, generator)
     if clustered:
-        tails = _statistics.widened_levels(tails, error, means, weight)
-    levels = _statistics.bca_levels(tails, value, means, values[0], weight, clustered)
+        levels = _statistics.widened_levels(levels, error, means, weight)
+    levels = _statistics.bca_levels(levels, value, means, values[0], weight, clustered)
     return _statistics.within_range(np.quantile(means, levels), values), float(means.std(ddof=1))
 
 
-def curve_interval(queries: Queries, cutoffs: Ints, confidence_level: float) -> Floats:
+def curve_interval(
+    measure: NDCG, queries: Queries, cutoffs: Ints, confidence_level: float
+) -> Floats:
     """Bounds of NDCG at each cutoff, of Student's t over queries, shape (2, n_cutoffs)."""
-    last = queries.for_measure(k=int(cutoffs[-1])).values()[:, 0]
-    weights = np.tile(_sample.scored_weights(last, queries.weight), (2, 1))
-    scored = weights[0] > 0
-    weight = weights[0, scored]
-    _sample.check_sample_size(weight, len(scored))
-    weights[1, scored] = _statistics.jackknife_factors(weight) ** 2
-    center = float(weighted_means(last[np.newaxis, scored], weight)[0])
-    (first, second), _ = queries.curve_moments(cutoffs, weights, center)
-    distance, error = _statistics.curve_mean_and_error(first, second, weights[:, scored])
-    half = error * stdtrit(_statistics.degrees_of_freedom(weight), _tails(confidence_level)[1])
-    return _statistics.within_range(center + distance + half * np.array([[-1], [1]]), last[scored])
-
-
-def _tails(level: float) -> Floats:
-    """Levels of both bounds of an interval."""
-    _sample.check_level(level)
-    return np.array([1 - float(level), 1 + float(level)]) / 2
+    high_tail = tails(confidence_level)[1]
+    last = Values.of(replace(measure, k=int(cutoffs[-1])), queries).filled()[:, 0]
+    weight = _sample.scored_weights(last, queries.weight)
+    scored = weight > 0
+    _sample.check_sample_size(weight[scored], len(scored))
+    squared_factors = np.zeros(len(weight))
+    squared_factors[scored] = _statistics.jackknife_factors(weight[scored]) ** 2
+    center = float(weighted_means(last[np.newaxis, scored], weight[scored])[0])
+    # of the distances from the center and of their squares: weighted sums, for two kinds of weights
+    weights = np.array([weight, squared_factors])
+    first, second = np.zeros((2, 2, len(cutoffs)))
+    undefined = np.ones(len(queries), dtype=bool)
+    for numbers, ndcg in curve_blocks(measure, queries, cutoffs):
+        undefined[numbers] = False
+        distance = ndcg - center
+        for row, of_queries in enumerate(weights[:, numbers]):
+            add_flat(first[row], distance * of_queries)
+            add_flat(second[row], distance**2 * of_queries)
+    if scored[undefined].any():  # their value is the same at each cutoff
+        level, sums = measure.undefined_rule.value - center, weights[:, undefined].sum(axis=1)
+        first += level * sums[:, np.newaxis]
+        second += level**2 * sums[:, np.newaxis]
+    means, error = _statistics.curve_mean_and_error(first, second, weights[:, scored])
+    half = error * stdtrit(_statistics.degrees_of_freedom(weight[scored]), high_tail)
+    return _statistics.within_range(center + means + half * np.array([[-1], [1]]), last[scored])

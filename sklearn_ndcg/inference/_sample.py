@@ -4,58 +4,108 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sklearn_ndcg._checks import EQUAL, Floats, Ints, check_cutoff, is_integer, is_number, warn
+from sklearn_ndcg._checks import EQUAL, Floats, Ints, Labels, warn
 from sklearn_ndcg._lists.pool import UNJUDGED
-from sklearn_ndcg._metrics.measure import Measure
-from sklearn_ndcg._metrics.queries import Queries
+from sklearn_ndcg._metrics.measure import NDCG
 from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
+from sklearn_ndcg._metrics.values import Values, refuse_zero_weight
 from sklearn_ndcg._rows.grouping import as_python, codes_of_runs, shown_labels
-from sklearn_ndcg.inference._statistics import by_cluster, effective_number
+from sklearn_ndcg.inference._statistics import by_cluster, cluster_weights, effective_number
 
 _LEAST = 10  # queries or clusters; below it a warning says that an interval is unreliable
 
 
-class Sample(NamedTuple):
+class IfJudged(NamedTuple):
+    """NDCG of each ranker and query if its unjudged documents were judged; 0 if undefined.
+
+    These are the documents among the first k. A document that is unjudged for several rankers is
+    judged for each alone, and may so be better in one list than in another.
+    """
+
+    irrelevant: Floats  # if they are not relevant
+    best: Floats  # if they have the gain of the best judged document
+    others_shrink_by: Floats  # then the ideal grows, and NDCG of others is multiplied by this
+
+    @classmethod
+    def of(cls, rankings: Rankings, measure: NDCG) -> IfJudged:
+        """Evaluate the measure on rows some of which are unjudged."""
+        assert rankings.judged is not None
+        grouping, zero = rankings.grouping, replace(measure, unjudged="zero")
+        gains, count = rankings.gains(zero), zero.counting()
+        gain, query = grouping.gather(gains), codes_of_runs(grouping.starts, grouping.lengths)
+        best = grouping.extremes(gains)[1][query]
+        unjudged = grouping.gather((~rankings.judged).view(np.uint8))
+        n_before = np.cumsum(unjudged, dtype=np.intp) - unjudged
+        number = n_before - n_before[grouping.starts][query]  # among the unjudged of its query
+        results = []
+        for queries in rankings.queries_of_rankers(zero):
+            counted = replace(queries, gain=unjudged, gain_table=np.array([0, 1.0]))
+            is_first = unjudged & (number < count.values(counted)[:, 0][query])
+            (dcg, ideal), (highest, _), (_, larger) = (
+                zero.dcg_and_ideal(
+                    replace(queries, gain=np.where(made_best, best, gain), gain_table=np.empty(0))
+                )
+                for made_best in (False, unjudged, is_first)
+            )
+            ratios = zero.ratio(dcg, ideal), zero.ratio(highest, larger), zero.ratio(ideal, larger)
+            results.append([np.nan_to_num(ratio[:, 0]) for ratio in ratios])
+        return cls(*np.array(results).swapaxes(0, 1))
+
+    def take(self, queries: Ints) -> IfJudged:
+        """The same of some queries."""
+        return IfJudged(*(values[:, queries] for values in self))
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
     """NDCG of each ranker (row) and scored query (column), with the weights of these queries.
 
     `clusters` has the number of each query's cluster, or is None if all are independent.
     `judged` has the shares of judged documents, also of queries that are left out; it is None if
-    every document is judged and returned. `filled` is what `_fill_holes` returns, if it was asked.
+    every document is judged and returned. `left_out` has the reasons, for lists.
     """
 
     values: Floats
     weight: Floats
-    labels: NDArray[Any]
+    labels: Labels
     clusters: Ints | None
     n_left_out: int
     judged: JudgedShares | None
-    filled: Floats | None = None
-    left_out: dict[str, int] | None = None  # by reason, for lists
+    if_judged: IfJudged | None = None
+    left_out: Mapping[str, int] | None = None
 
     @classmethod
     def of(
-        cls, caller: str, rankings: Rankings, arguments: dict[str, Any]
+        cls,
+        rankings: Rankings,
+        measure: NDCG,
+        clusters: Any = None,
+        segments: Any = None,
+        with_verdicts: bool = False,
     ) -> tuple[Sample, dict[Any, Sample]]:
-        """The queries that can be scored as the arguments of `caller` say, also by segment."""
-        check_level(arguments["confidence_level"])
-        measure = Measure.of(caller, arguments["options"], k=check_cutoff(arguments["k"]))
-        rankers = rankings.queries(measure)
-        values = np.array([queries.values()[:, 0] for queries in rankers])
+        """The queries that can be scored: all of them, and those of each segment."""
+        rankers = rankings.queries_of_rankers(measure)
+        rankings.check_ids(rankers[0])
+        refuse_zero_weight(rankers[0].weight.max())
+        evaluated = [Values.of(measure, queries) for queries in rankers]
+        evaluated[0].report_undefined()
+        values = np.array([each.filled()[:, 0] for each in evaluated])
         weight = scored_weights(values[0], rankers[0].weight)
-        ids = arguments["clusters"]
-        cluster_of = None if ids is None else rankings.labels_of_queries(ids, "clusters", weight)[1]
-        labels, judged = rankings.grouping.labels, rankings.judged_shares(measure)
+        cluster_of = None
+        if clusters is not None:
+            _, cluster_of = rankings.labels_of_queries(clusters, "clusters", weight)
+        judged, if_judged = rankings.judged_shares(measure), None
         # if every judged document is relevant, unjudged may just mean not relevant
-        has_holes = rankings.judged is not None and judged and judged.has_judged_nonrelevant
-        has_verdict = arguments.get("margin") is not None
-        filled = _fill_holes(rankings, measure) if has_verdict and has_holes else None
-        every = cls(values, weight, labels, cluster_of, 0, judged, filled)
+        is_incomplete = rankings.judged is not None and judged and judged.has_judged_nonrelevant
+        if with_verdicts and is_incomplete:
+            if_judged = IfJudged.of(rankings, measure)
+        labels = rankings.grouping.labels
+        every = cls(values, weight, labels, cluster_of, 0, judged, if_judged)
         sample = every._take(np.arange(len(weight)))
         clustered = sample.clusters is not None
         n_queries = len(sample.weight) if clustered else len(weight)
@@ -64,10 +114,10 @@ class Sample(NamedTuple):
             unjudged = judged is not None and ~judged.has_judgements
             n, left_out = int(((weight == 0) & unjudged).sum()), Counter(rankings.pool.left_out)
             left_out.update({UNJUDGED: n, "nothing relevant, or no weight": sample.n_left_out - n})
-            sample = sample._replace(n_left_out=left_out.total(), left_out=+left_out)
-        if arguments.get("segments") is None:
+            sample = replace(sample, n_left_out=left_out.total(), left_out=+left_out)
+        if segments is None:
             return sample, {}
-        names, codes = rankings.labels_of_queries(arguments["segments"], "segments", weight)
+        names, codes = rankings.labels_of_queries(segments, "segments", weight)
         order = np.argsort(codes, kind="stable")
         edges = np.searchsorted(codes, np.arange(len(names) + 1), sorter=order)
         members = np.split(order, edges)[1:-1]
@@ -83,14 +133,16 @@ class Sample(NamedTuple):
         values, labels = self.values[:, scored], self.labels[scored]
         n_left_out = len(members) - len(scored)
         judged = None if self.judged is None else self.judged.take(members)
-        filled = None if self.filled is None else self.filled[..., scored]
+        if_judged = None if self.if_judged is None else self.if_judged.take(scored)
         weight = weight / weight.max(initial=0)
-        return Sample(values, weight, labels, clusters, n_left_out, judged, filled)
+        return Sample(values, weight, labels, clusters, n_left_out, judged, if_judged)
 
     @property
     def unit_weights(self) -> Floats:
         """Weights of the clusters; without clusters, of the queries."""
-        return self.cluster_means(self.values[:1])[1]
+        if self.clusters is None:
+            return self.weight
+        return cluster_weights(self.weight, self.clusters)
 
     def cluster_means(self, values: Floats) -> tuple[Floats, Floats]:
         """Means and weights of the clusters; without clusters, those of the queries."""
@@ -105,39 +157,9 @@ class Sample(NamedTuple):
         return self.judged.means()
 
 
-def _fill_holes(rankings: Rankings, measure: Measure) -> Floats:
-    """What judging the unjudged documents among the first k of each ranker could change.
-
-    For each ranker and query: NDCG if they are not relevant; NDCG if all have the gain of the best
-    judged document; and the factor of others' NDCG then, as the ideal grows. Each is 0 where NDCG
-    is undefined, and shape (3, n_rankers, n_queries). A document that is unjudged for several
-    rankers is judged for each alone, and may so be better in one list than in another.
-    """
-    grouping, zero = rankings.grouping, replace(measure, unjudged="zero")
-    count = replace(zero, normalized=False, gain="linear", discount="none", log_base=2)
-    gains = rankings.gains(zero)
-    gain, query = grouping.gather(gains), codes_of_runs(grouping.starts, grouping.lengths)
-    best = grouping.extremes(gains)[1][query]
-    assert rankings.judged is not None
-    is_open = grouping.gather((~rankings.judged).view(np.uint8))
-    n_before = np.cumsum(is_open, dtype=np.intp) - is_open
-    number = n_before - n_before[grouping.starts][query]  # among the unjudged of its query
-    filled, none = [], np.empty(0)
-    for queries in rankings.queries(zero, are_all=False):
-        opened = replace(queries, measure=count, gain=is_open, gain_table=np.array([0, 1.0]))
-        is_first = is_open & (number < opened.values()[:, 0][query])
-        (dcg, ideal), (highest, _), (_, larger) = (
-            replace(queries, gain=np.where(to_fill, best, gain), gain_table=none).dcg_and_ideal()
-            for to_fill in (False, is_open, is_first)
-        )
-        ratios = (dcg, ideal), (highest, larger), (ideal, larger)
-        filled.append([Queries.ndcg(*ratio)[:, 0] for ratio in ratios])
-    return np.array(np.nan_to_num(filled)).swapaxes(0, 1)
-
-
-def scored_weights(values: Floats, weight: Floats | None) -> Floats:
+def scored_weights(values: Floats, weight: Floats) -> Floats:
     """Weights of the queries, the largest 1, and 0 for queries without a value."""
-    weights = np.where(np.isnan(values), 0, 1 if weight is None else weight)
+    weights = np.where(np.isnan(values), 0, weight)
     return np.asarray(weights / (weights.max() or 1))
 
 
@@ -174,30 +196,3 @@ def warn_of_weak_segments(segments: Mapping[Any, Sample]) -> None:
 def _are_too_few(weight: Floats) -> bool:
     """Whether queries or clusters with these weights are too few for a reliable interval."""
     return len(weight) < 2 or round(effective_number(weight), 6) < _LEAST
-
-
-def generators_of(arguments: dict[str, Any], n_segments: int) -> list[np.random.Generator]:
-    """The generators of all queries and of each segment, from `random_state`.
-
-    The draws of a segment do not depend on those before. Checks `n_resamples`, too.
-    """
-    random_state, n_resamples = arguments["random_state"], arguments["n_resamples"]
-    if not is_integer(n_resamples) or n_resamples < 2:
-        raise ValueError(f"n_resamples must be an integer >= 2, got {n_resamples!r}.")
-    seeds = [random_state] * (1 + n_segments)
-    if isinstance(random_state, np.random.RandomState):
-        seeds = list(random_state.randint(0, 2**32, (1 + n_segments, 4), dtype=np.uint32))
-    try:
-        generators = list(map(np.random.default_rng, seeds))
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"random_state must be an int, RandomState, Generator or None, got {random_state!r}."
-        ) from error
-    is_shared = isinstance(random_state, np.random.Generator | np.random.BitGenerator)
-    return generators[0].spawn(1 + n_segments) if is_shared and n_segments else generators
-
-
-def check_level(confidence_level: object) -> None:
-    """Raise unless the level is between 0 and 1."""
-    if not is_number(confidence_level) or not 0 < float(confidence_level) < 1 - 2**-52:
-        raise ValueError(f"confidence_level must be between 0 and 1, got {confidence_level!r}.")

@@ -35,11 +35,16 @@ def degrees_of_freedom(weight: Floats) -> float:
     return max(effective_number(weight) - 1, 1)
 
 
+def cluster_weights(weight: Floats, clusters: Ints) -> Floats:
+    """The sum of the weights in each cluster, the largest 1."""
+    totals = np.bincount(clusters, weight)
+    return np.asarray(totals / totals.max())
+
+
 def by_cluster(values: Floats, weight: Floats, clusters: Ints) -> tuple[Floats, Floats]:
     """Weighted mean of each row over the queries of each cluster, and the weights of clusters."""
-    totals = np.bincount(clusters, weight)
     sums = np.array([np.bincount(clusters, row * weight) for row in values])
-    return sums / totals, totals / totals.max()
+    return sums / np.bincount(clusters, weight), cluster_weights(weight, clusters)
 
 
 def mean_and_error(values: Floats, weight: Floats) -> tuple[Floats, Floats, Floats]:
