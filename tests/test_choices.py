@@ -22,7 +22,7 @@ from sklearn_ndcg import (
     ndcg_score,
 )
 from sklearn_ndcg._kernels.numpy_kernels import TieRule
-from sklearn_ndcg._metrics.measure import DISCOUNTS, GAINS, TIES, UNDEFINED, UndefinedRule
+from sklearn_ndcg._metrics.choices import DISCOUNTS, GAINS, TIES, UNDEFINED, UndefinedRule
 from sklearn_ndcg.inference import (
     compare_lists,
     compare_rankers,

@@ -18,7 +18,7 @@ from helpers import run_python
 
 import sklearn_ndcg
 from sklearn_ndcg import _checks, _kernels, inference
-from sklearn_ndcg._metrics import measure
+from sklearn_ndcg._metrics import choices, measure
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(sklearn_ndcg.__file__).parent
@@ -124,10 +124,10 @@ def test_the_map_in_contributing_is_that_of_the_package_and_its_tests():
 @pytest.mark.parametrize(
     ("choice", "table", "names"),
     [
-        ("gain", measure.GAINS, _checks.NamedGain),
-        ("discount", measure.DISCOUNTS, _checks.NamedDiscount),
-        ("ties", measure.TIES, _checks.Ties),
-        ("undefined", measure.UNDEFINED, _checks.NamedUndefined),
+        ("gain", choices.GAINS, _checks.NamedGain),
+        ("discount", choices.DISCOUNTS, _checks.NamedDiscount),
+        ("ties", choices.TIES, _checks.Ties),
+        ("undefined", choices.UNDEFINED, _checks.NamedUndefined),
     ],
 )
 def test_types_and_docstrings_list_every_name_of_a_table(choice, table, names):
@@ -141,7 +141,7 @@ def test_types_and_docstrings_list_every_name_of_a_table(choice, table, names):
 
 @pytest.mark.parametrize(
     ("name", "kind", "own"),
-    [("ndcg", measure.NDCGOptions, set()), ("dcg", measure.MeasureOptions, {"log_base"})],
+    [("ndcg", measure.NDCGOptions, set()), ("dcg", measure.DCGOptions, {"log_base"})],
 )
 def test_scorers_evidence_and_samples_take_the_options_of_the_mean(name, kind, own):
     mean, samples = (
@@ -154,7 +154,10 @@ def test_scorers_evidence_and_samples_take_the_options_of_the_mean(name, kind, o
 
 
 # classes of attributes of public objects
-HELD = {"Change", "ConfidenceInterval", "Measure", "QueryMetric", "QuerySizes", "Rows", "TrainedQueries"}  # fmt: skip
+HELD = {
+    "Change", "ConfidenceInterval", "DCG", "GainTable", "NDCG", "QueryFunction", "QuerySizes",
+    "Rows", "TrainedQueries", "log_discount",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("module", [sklearn_ndcg, inference])

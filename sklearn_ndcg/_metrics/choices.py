@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite, log
@@ -71,12 +71,12 @@ UNDEFINED = {
     "omit": UndefinedRule(np.nan),
     "raise": UndefinedRule(np.nan, raises=True),
 }
-_NAMES = {
-    "gain": tuple(GAINS),
-    "discount": tuple(DISCOUNTS),
-    "ties": tuple(TIES),
+_NAMES: Mapping[str, Collection[str]] = {
+    "gain": GAINS,
+    "discount": DISCOUNTS,
+    "ties": TIES,
     "unjudged": get_args(Unjudged),
-    "undefined": tuple(UNDEFINED),
+    "undefined": UNDEFINED,
 }
 _OTHER_VALUES = {
     "gain": "a table (a sequence or mapping from grade to gain) or a callable on relevance",
@@ -197,7 +197,9 @@ def check(measure: object) -> None:
     """Raise for a choice of a measure that is neither in the table of its names nor valid."""
     chosen = vars(measure)
     for option, names in _NAMES.items():
-        value = chosen.get(option, names[0])
+        if option not in chosen:
+            continue
+        value = chosen[option]
         if isinstance(value, str):
             is_valid = value in names
         elif option == "undefined":
@@ -205,7 +207,7 @@ def check(measure: object) -> None:
         else:
             is_valid = option in _OTHER_VALUES and (callable(value) or isinstance(value, GainTable))
         if not is_valid:
-            _checks.check_choice(option, value, names, _OTHER_VALUES.get(option, ""))
+            _checks.check_choice(option, value, tuple(names), _OTHER_VALUES.get(option, ""))
 
 
 def undefined_rule(undefined: Undefined) -> UndefinedRule:

@@ -115,7 +115,7 @@ class DCG:
         # a frozen dataclass sets its own fields only in this way
         set_field = partial(object.__setattr__, self)
         set_field("k", _checked_cutoffs(self.k))
-        if not (self.gain is None or isinstance(self.gain, str) or callable(self.gain)):
+        if not (self.gain is None or isinstance(self.gain, str | GainTable) or callable(self.gain)):
             set_field("gain", GainTable.of(self.gain))
         choices.check(self)
         if log_base != 2:
@@ -129,12 +129,7 @@ class DCG:
             )
 
     def __repr__(self) -> str:
-        changed = (
-            f"{option.name}={_checks.name_of(value)}"
-            for option in fields(self)
-            if (value := getattr(self, option.name)) != option.default
-        )
-        return f"{type(self).__name__}({', '.join(changed)})"
+        return _shown(self)
 
     @property
     def name(self) -> str:
@@ -290,7 +285,7 @@ class NDCG(DCG):
         return np.asarray(np.minimum(ndcg, 1))  # rounding must not exceed 1
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class QueryFunction:
     """Any function of the relevance and the scores of one query.
 
@@ -309,6 +304,9 @@ class QueryFunction:
 
     def __post_init__(self) -> None:
         choices.check(self)
+
+    def __repr__(self) -> str:
+        return _shown(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, QueryFunction):
@@ -384,6 +382,17 @@ def known_options(caller: str, options: Mapping[str, Any], kind: type) -> Mappin
             f"{', '.join(kind.__annotations__)}.{hint}"
         )
     return options
+
+
+def _shown(measure: DCG | QueryFunction) -> str:
+    """A measure with the fields that differ from their defaults."""
+    changed = (
+        f"{option.name}={_checks.name_of(value)}"
+        for option in fields(measure)
+        if (value := getattr(measure, option.name)) is not option.default
+        and value != option.default
+    )
+    return f"{type(measure).__name__}({', '.join(changed)})"
 
 
 def _checked_cutoffs(k: Any) -> Cutoff | tuple[Cutoff, ...]:

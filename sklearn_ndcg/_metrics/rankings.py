@@ -172,7 +172,7 @@ class Rankings:
         grouping, kept = self.grouping, self._kept(measure)
         starts, lengths = grouping.starts, grouping.lengths
         gain, table = measure.gains_of_rows(self.relevance, self.judged, self.names)
-        gain = grouping.gather(gain)  # type: ignore[assignment]  (bytes or floats, as they were)
+        gain = grouping.gather(gain)  # type: ignore[assignment]
         if kept is not None:
             starts, lengths = kept_runs(kept, starts, lengths)
             gain = gain[kept]
@@ -219,7 +219,7 @@ class Rankings:
         if self.weight is not None and (wrong := inputs.wrong_weights(self.weight)).any():
             message = inputs.WRONG_WEIGHTS.format(value=self.weight[wrong][0], rows="{rows}")
             yield WrongRows(wrong, "such weight", "such weights", message)
-        if self.judged is not None and measure.unjudged == "raise":
+        if self.judged is not None and measure.unjudged == "raise" and not self.judged.all():
             padding = " (with scores of -inf if they pad rows to one length)"
             message = (
                 f"{truth} has {{rows}}. If NaN means unjudged, pass unjudged='zero' to count these "

@@ -46,7 +46,9 @@ class ListNames:
     def describe(self, mask: BoolArray, what: str = "document", plural: str = "documents") -> str:
         """How many rows a mask selects, and the query of the first."""
         number = np.searchsorted(np.cumsum(self.pool.n_rows), mask.argmax(), side="right")
-        return _in_query(mask, what, plural, shown_labels([self.pool.queries[number]]))
+        return in_query(
+            int(np.count_nonzero(mask)), what, plural, shown_labels([self.pool.queries[number]])
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +60,7 @@ class PartNames:
 
     def describe(self, mask: BoolArray, what: str = "document", plural: str = "documents") -> str:
         """How many rows a mask selects, and the query of the first."""
-        return _in_query(mask, what, plural, self.query_of(mask))
+        return in_query(int(np.count_nonzero(mask)), what, plural, self.query_of(mask))
 
     def query_of(self, mask: BoolArray) -> str:
         """The query of the first row that a mask selects."""
@@ -66,6 +68,6 @@ class PartNames:
         return shown_labels(self.grouping.labels[query])
 
 
-def _in_query(mask: BoolArray, what: str, plural: str, query: str) -> str:
-    n = np.count_nonzero(mask)
-    return f"{n} {plural}, the first in query {query}" if n > 1 else f"1 {what}, in query {query}"
+def in_query(n: int, what: str, plural: str, query: str) -> str:
+    """A number of things, and the query of the first."""
+    return f"{n:,} {plural}, the first in query {query}" if n > 1 else f"1 {what}, in query {query}"

@@ -323,7 +323,7 @@ def make_query_scorer(
         raise TypeError(f"score_func must be a function of y_true and y_score, got {score_func!r}.")
     measure = QueryFunction(
         function=score_func,
-        options=kwargs,
+        options=kwargs or None,
         greater_is_better=greater_is_better,
         undefined=undefined,
     )

@@ -264,7 +264,7 @@ class Partitions(Engine):
     def task(
         self, function: Callable[..., Any], measure: NDCG, options: Options, *others: Any
     ) -> Task:
-        return portable(function.__name__, self.columns, options, *others)
+        return portable(function, self.columns, options, *others)
 
     def lazy_result(self, task: Task, caller: str) -> Any:
         """A lazy table of the engine; rows are counted only if memory is limited."""

@@ -17,8 +17,9 @@ import numpy as np
 from sklearn_ndcg._checks import Numbers
 from sklearn_ndcg._metrics.measure import NDCG
 from sklearn_ndcg._metrics.rankings import Rankings, WrongRows
-from sklearn_ndcg._metrics.row_names import PartNames
+from sklearn_ndcg._metrics.row_names import PartNames, in_query
 from sklearn_ndcg._metrics.values import Totals, Values, report_undefined
+from sklearn_ndcg._rows.grouping import shown_labels
 from sklearn_ndcg._rows.ids import first_rows
 from sklearn_ndcg.frames._narwhals import Column, Frame, Native, nw
 
@@ -32,10 +33,10 @@ _NOT_IN_NUMPY = (nw.Decimal, nw.Int128, nw.UInt128)
 
 
 class WrongPart(NamedTuple):
-    """Rows of a part that cannot be scored: how many, and where, and the message of the error."""
+    """Rows of a part that cannot be scored: how many, the query of the first, and the message."""
 
     n: int
-    where: str
+    query: str
     what: str
     plural: str
     message: str
@@ -43,8 +44,7 @@ class WrongPart(NamedTuple):
     @classmethod
     def of(cls, wrong: WrongRows, names: PartNames) -> WrongPart:
         """Count wrong rows, and name the query of the first."""
-        where = f", the first in query {names.query_of(wrong.mask)}"
-        return cls(int(np.count_nonzero(wrong.mask)), where, *wrong[1:])
+        return cls(int(np.count_nonzero(wrong.mask)), names.query_of(wrong.mask), *wrong[1:])
 
 
 class PartTotals(NamedTuple):
@@ -67,13 +67,15 @@ class QueryTable(NamedTuple):
     table: Native
 
 
-def portable(function: str, columns: Columns, options: Options, *others: object) -> Task:
+def portable(
+    function: Callable[..., Any], columns: Columns, options: Options, *others: object
+) -> Task:
     """A function of this module that only needs the rows of a part, to be sent to workers.
 
     It is an inner function, which is sent by value, and takes plain data, so that it starts on any
     worker, and says so if this package is missing there. `options` are those of an NDCG.
     """
-    expected = import_module("sklearn_ndcg").__version__
+    name, expected = function.__name__, import_module("sklearn_ndcg").__version__
 
     def run(rows: Native) -> PartTotals | QueryTable:
         try:
@@ -86,7 +88,7 @@ def portable(function: str, columns: Columns, options: Options, *others: object)
                 f"Every worker needs sklearn_ndcg {expected} with its extra `frames`, and PyArrow; "
                 f"one has {version}."
             )
-        result: PartTotals | QueryTable = getattr(module, function)(
+        result: PartTotals | QueryTable = getattr(module, name)(
             columns, module.NDCG(**options), *others, rows
         )
         return result
@@ -167,8 +169,8 @@ def refuse_wrong_rows(wrong_of_parts: Sequence[tuple[WrongPart, ...]]) -> None:
         return
     first = every[0]
     n = sum(wrong.n for wrong in every if wrong.what == first.what)
-    rows = f"{n:,} {first.plural if n > 1 else first.what}{first.where}"
     null = " A null is read as NaN." if "NaN" in first.what else ""
+    rows = in_query(n, first.what, first.plural, first.query)
     raise ValueError(first.message.format(rows=rows) + null)
 
 
@@ -177,11 +179,11 @@ def _missing_ids(table: Frame, columns: Columns) -> WrongPart | None:
     missing = np.any([key.is_null().to_numpy() for key in _keys(table, columns)], axis=0)
     if not missing.any():
         return None
-    message = (
-        f"groups ({', '.join(columns['groups'])}) has {{rows}} with a missing id. Leave them out, "
-        "or give each an id."
-    )
-    return WrongPart(int(np.count_nonzero(missing)), "", "row", "rows", message)
+    names = ", ".join(columns["groups"])
+    ids = table[columns["groups"]][[int(missing.argmax())]].rows()[0]
+    query = shown_labels([ids if len(ids) > 1 else ids[0]])
+    message = f"groups ({names}) has {{rows}}. Leave their rows out, or give each an id."
+    return WrongPart(int(np.count_nonzero(missing)), query, "missing id", "missing ids", message)
 
 
 def _rankings(table: Frame, columns: Columns, sort: bool = True) -> tuple[Rankings, PartNames]:

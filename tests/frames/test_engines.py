@@ -203,11 +203,11 @@ def test_sample_weight_of_any_size(scan, scale):
 
 
 WRONG = {
-    "score": ("s", [np.nan, None, np.inf], {}, "y_score must be finite, or -inf.*found 3 rows"),
-    "relevance": ("y", [np.nan, None, np.inf], {}, "y_true must be finite, found 3 rows"),
-    "infinite": ("y", [None, np.inf, 1], {"unjudged": "zero"}, "y_true must be finite, found 1 row w"),
-    "weight": ("w", [-1, None, 0.5], {"sample_weight": "w"}, "sample_weight must be.*found 2 rows"),
-    "endless": ("w", [0, np.nan, np.inf], {"sample_weight": "w"}, "sample_weight must be.*found 2 r"),
+    "score": ("s", [np.nan, None, np.inf], {}, "y_score must be finite, or -inf.*found 3 NaN or .inf"),
+    "relevance": ("y", [np.nan, None, np.inf], {}, "y_true must be finite, but has 1 infinite value"),
+    "infinite": ("y", [None, np.inf, 1], {"unjudged": "zero"}, "y_true must be finite, but has 1 inf"),
+    "weight": ("w", [-1, None, 0.5], {"sample_weight": "w"}, "sample_weight must be.*: 2 such weights"),
+    "endless": ("w", [0, np.nan, np.inf], {"sample_weight": "w"}, "sample_weight must be.*: 2 such"),
 }  # fmt: skip
 
 
@@ -229,7 +229,7 @@ def test_groups_with_missing_ids_are_counted_in_all_passes(scan):
     columns = draw_columns()
     columns["day"] = [None if i in {7, 2000} else i % 3 for i in range(N_ROWS)]
     arguments = COLUMNS | {"groups": ["q", "day"], "working_memory": memory_of(7)}
-    with pytest.raises(ValueError, match=r"groups \(q, day\) has 2 rows with a missing id"):
+    with pytest.raises(ValueError, match=r"groups \(q, day\) has 2 missing ids"):
         ndcg_score(scan(columns), **arguments)
     columns["q"] = np.where(columns["q"] == columns["q"][0], np.nan, columns["q"])
     n = np.isnan(columns["q"]).sum()

@@ -105,8 +105,7 @@ def test_a_query_with_an_invalid_row_is_null(engine, case):
     found, first = result_rows(ndcg_by_query(frame, **COLUMNS, **options)), 1 / np.log2(3)
     assert same(found, [(1, 2, first, 1, first), (2, 2, None, None, None), (3, 1, 0, 0, 0.5)])
     name = {"s": "y_score", "y": "y_true"}[column]
-    message = f"{name} must be finite.*found 1 row where it is null.*for example in query 2"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=rf"^{name} .* 1 [a-zA-Z+ ]*, in query 2\."):
         ndcg_score(frame, **COLUMNS, **options)
 
 
@@ -249,7 +248,7 @@ def test_the_query_of_an_invalid_row_has_its_ids_as_they_are():
 
 def test_groups_with_a_null(engine):
     frame = engine({"q": ["a", None, "b"], "y": [1, 1, 1], "s": [1, 2, 3]})
-    message = r"groups \(q\) has 1 row with a missing id"
+    message = r"groups \(q\) has 1 missing id"
     with pytest.raises(ValueError, match=message):
         ndcg_score(frame, **COLUMNS)
     with pytest.raises(engine.error, match=message):
@@ -510,5 +509,5 @@ def test_groups_of_floats_of_pandas_with_nan(kind, groups):
     ids = pd.Series(ids if kind != "double[pyarrow]" else pd.arrays.ArrowExtensionArray(ids))
     frame = pd.DataFrame({"q": ids.astype(kind), "day": 1, "y": [1, 0, 1, 0, 1], "s": 1.0})
     for function in (ndcg_score, ndcg_by_query):
-        with pytest.raises(ValueError, match=r"groups \(q.*\) has 3 rows with a missing id"):
+        with pytest.raises(ValueError, match=r"groups \(q.*\) has 3 missing ids"):
             function(frame, **COLUMNS | {"groups": groups})

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from sklearn_ndcg import _kernels, dcg_samples, ndcg_samples
 from sklearn_ndcg._kernels import numpy_kernels
-from sklearn_ndcg._metrics.measure import TIES
+from sklearn_ndcg._metrics.choices import TIES
 
 try:
     from sklearn_ndcg._kernels import compiled

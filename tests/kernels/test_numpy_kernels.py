@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sklearn_ndcg._kernels.numpy_kernels import _at_cutoffs, as_grades
-from sklearn_ndcg._metrics.measure import TIES
+from sklearn_ndcg._metrics.choices import TIES
 
 GAIN, SCORE = np.array([3.0, 1, 2, 4, 5, 9]), np.array([0.5, 0.5, 0.1, -np.inf, 2, 2])
 STARTS, LENGTHS = np.array([4, 0, 4]), np.array([2, 4, 0])

@@ -13,7 +13,7 @@ from numpy.testing import assert_array_equal as assert_same
 
 from sklearn_ndcg import CONVENTIONS as NAMED
 from sklearn_ndcg import explain_difference, from_lists, from_trec, ndcg_samples, ndcg_score
-from sklearn_ndcg._metrics.measure import Measure
+from sklearn_ndcg._metrics.measure import NDCG
 
 DISTINCT = list({repr(options): name for name, options in NAMED.items()}.values())
 DEFAULTS = {
@@ -273,4 +273,4 @@ def test_an_end_that_is_undefined_raises():
 def test_every_choice_of_a_measure_is_a_step():
     """`log_base` cancels in NDCG, and `ignore_ties` is ties="stable"."""
     others = {"normalized", "log_base", "ignore_ties", "cutoffs"}
-    assert set(DEFAULTS) == {each.name for each in fields(Measure)} - others
+    assert set(DEFAULTS) == {each.name for each in fields(NDCG)} - others

@@ -18,7 +18,7 @@ from sklearn_ndcg import (
     ndcg_score,
     quantile_grades,
 )
-from sklearn_ndcg._metrics import measure
+from sklearn_ndcg._metrics import choices
 
 INF = np.inf
 DISCOUNTS = {
@@ -30,7 +30,7 @@ DISCOUNTS = {
 
 
 def test_every_named_discount_has_a_formula():
-    assert {name for name in DISCOUNTS if isinstance(name, str)} == {*measure.DISCOUNTS}
+    assert {name for name in DISCOUNTS if isinstance(name, str)} == {*choices.DISCOUNTS}
 
 
 @st.composite

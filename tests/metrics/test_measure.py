@@ -1,5 +1,8 @@
 """Gains and discounts equal their formulas, and a new one only needs a row in a table."""
 
+import pickle
+from copy import deepcopy
+from dataclasses import replace
 from math import log
 
 import numpy as np
@@ -7,7 +10,8 @@ import pytest
 from helpers import in_order
 
 from sklearn_ndcg import dcg_score, jarvelin_kekalainen, ndcg_score
-from sklearn_ndcg._metrics.measure import Measure
+from sklearn_ndcg._metrics.choices import GainTable
+from sklearn_ndcg._metrics.measure import DCG, NDCG, QueryFunction
 
 
 def test_jarvelin_kekalainen_against_the_article():
@@ -54,11 +58,63 @@ def test_ideal_is_ordered_by_gain():
 
 def test_a_measure_does_not_follow_later_changes_of_its_arguments():
     gain, k = {0: 0, 1: 1}, [1, 3]
-    measure = Measure(k=k, gain=gain)
+    measure = NDCG(k=k, gain=gain)
     gain[1], k[0] = 5, 0
-    assert (measure.k, measure.cutoffs, measure.gain) == ([1, 3], [1, 3], {0: 0, 1: 1})
-    assert Measure(k=iter([1, 3])).k == [1, 3]
+    assert (measure.k, measure.cutoffs) == ((1, 3), (1, 3))
+    assert measure.gain == GainTable((0, 1), (0, 1))
+    assert NDCG(k=iter([1, 3])).k == (1, 3)
 
 
 def test_a_narrow_float_as_undefined_warns_of_nothing():
-    assert Measure(undefined=np.float16(0.5)).undefined_rule.value == 0.5
+    assert NDCG(undefined=np.float16(0.5)).undefined_rule.value == 0.5
+
+
+def share_of(y_true, y_score, of=1, grades=()):
+    return of
+
+
+MEASURES = {
+    "plain": NDCG(),
+    "cutoffs": NDCG(k=[1, None, "retrieved"]),
+    "array": NDCG(gain=np.array([0, 1, 3.0])),
+    "list": DCG(gain=[0, 1, 3], discount=jarvelin_kekalainen(3), ties="worst"),
+    "mapping": NDCG(gain={0: 1, 2: 3.5}, undefined=0.5),
+    "base": DCG(log_base=10, unjudged="omit"),
+    "callable": NDCG(gain=np.sqrt, discount=np.reciprocal),
+    "function": QueryFunction(function=share_of, options={"of": 2, "grades": np.array([1, 2])}),
+}
+
+
+@pytest.mark.parametrize("case", MEASURES)
+def test_a_measure_is_equal_by_value_hashable_and_picklable(case):
+    measure = MEASURES[case]
+    for copied in (pickle.loads(pickle.dumps(measure)), deepcopy(measure)):
+        assert copied == measure
+        assert hash(copied) == hash(measure)
+        assert repr(copied) == repr(measure)
+    others = [other for name, other in MEASURES.items() if name != case]
+    assert all(measure != other for other in others)
+
+
+def test_functions_of_queries_differ_by_their_options():
+    def measure(**changes):
+        return replace(MEASURES["function"], **changes)
+
+    assert measure() != measure(options={"of": 2, "grades": np.array([1, 3])})
+    assert measure() != measure(options={"of": 2})
+    assert measure() != measure(greater_is_better=False)
+    assert measure() != measure(undefined="omit")
+
+
+def test_a_table_of_gains_is_equal_whatever_it_was_made_of():
+    tables = [[0, 1, 3], (0, 1, 3.0), np.array([0, 1, 3]), {2: 3, 0: 0, 1: 1}]
+    assert len({NDCG(gain=table) for table in tables}) == 1
+    assert repr(NDCG(gain=tables[0])) == "NDCG(gain=[0, 1, 3])"
+    assert repr(NDCG(gain={0: 1, 2.5: 4})) == "NDCG(gain={0: 1, 2.5: 4})"
+
+
+def test_the_base_of_the_logarithm_is_part_of_the_discount():
+    assert DCG(log_base=2) == DCG()
+    assert repr(DCG(log_base=10)) == "DCG(discount=log_discount(base=10.0))"
+    assert DCG(log_base=10).discounts(3) == pytest.approx(1 / np.log10([2, 3, 4]), rel=1e-15)
+    assert replace(DCG(log_base=10), k=3).discount == DCG(log_base=10).discount

@@ -26,7 +26,7 @@ def test_curve_in_several_blocks(monkeypatch):
     y_true, y_score, groups = ragged_rows(2)
     options = {"groups": groups, "undefined": "omit"}
     _, expected = ndcg_curve(y_true, y_score, **options)
-    monkeypatch.setattr("sklearn_ndcg._metrics.queries._VALUES_AT_A_TIME", 100)
+    monkeypatch.setattr("sklearn_ndcg._metrics.curve._VALUES_AT_A_TIME", 100)
     np.testing.assert_allclose(ndcg_curve(y_true, y_score, **options)[1], expected, rtol=1e-13)
 
 

@@ -10,8 +10,9 @@ from helpers import graded_rows
 
 from sklearn_ndcg import ndcg_samples
 from sklearn_ndcg._lists.pool import pool_lists
-from sklearn_ndcg._metrics.measure import Measure
+from sklearn_ndcg._metrics.measure import NDCG
 from sklearn_ndcg._metrics.rankings import Rankings
+from sklearn_ndcg._metrics.values import Values
 from sklearn_ndcg.inference import compare_rankers, ndcg_by_segment, ndcg_interval
 
 NAN, INF = np.nan, np.inf
@@ -68,8 +69,8 @@ def test_judged_shares_are_means_over_the_orders_that_the_measure_allows(ties, g
     for seed, unjudged in ((0, "zero"), (1, "omit")):
         y, scores, query = partly_judged(seed)
         gains = [0 if np.isnan(grade) else GAINS[gain](grade) for grade in y.tolist()]
-        measure = Measure(k=k, gain=table, unjudged=unjudged, **TIES[ties])
-        found = Rankings.of_arrays(y, scores, query).judged_shares(measure)
+        measure = NDCG(k=k, gain=table, unjudged=unjudged, **TIES[ties])
+        found = Rankings.of_rankers(y, scores, query).judged_shares(measure)
         rows = [np.flatnonzero(query == q) for q in range(20)]
         rule = "stable" if ties == "ignored" else ties
         for score, shares in zip(scores.values(), found.share, strict=True):
@@ -83,7 +84,7 @@ def test_judged_shares_are_means_over_the_orders_that_the_measure_allows(ties, g
 def test_means_are_over_the_queries_that_have_a_judged_document():
     y, scores, query = partly_judged(2)
     y[query < 2] = NAN
-    found = Rankings.of_arrays(y, scores, query).judged_shares(Measure(k=2, unjudged="zero"))
+    found = Rankings.of_rankers(y, scores, query).judged_shares(NDCG(k=2, unjudged="zero"))
     judged, answered = found.means()
     known = found.has_judgements
     assert 0 < known.sum() < 20
@@ -117,16 +118,16 @@ def test_a_tie_of_a_judged_and_an_unjudged_document_is_ordered_as_in_the_measure
 def test_shares_of_a_matrix_are_those_of_its_rows():
     rng = np.random.default_rng(0)
     y, s = rng.choice([NAN, 0, 1, 2], (15, 6)), rng.choice([-INF, 1, 2], (15, 6))
-    measure = Measure(k=3, ties="best", unjudged="zero")
-    found = Rankings.of_arrays(y, {None: s}).judged_shares(measure)
-    rows = Rankings.of_arrays(y.ravel(), {None: s.ravel()}, np.repeat(np.arange(15), 6))
+    measure = NDCG(k=3, ties="best", unjudged="zero")
+    found = Rankings.of_arrays(y, s).judged_shares(measure)
+    rows = Rankings.of_arrays(y.ravel(), s.ravel(), np.repeat(np.arange(15), 6))
     np.testing.assert_equal(found, rows.judged_shares(measure))
 
 
 def test_shares_of_lists_are_those_of_their_first_documents():
     truths = {"v": {"a": 1, "b": NAN}, "u": {"a": 2, "c": 0}, "w": ["b"]}
     lists = {"one": {"v": ["b", "a"], "u": ["x", "a"]}, "two": {"u": [], "w": ["x", "b", "y"]}}
-    measure = Measure(k=2, unjudged="zero")
+    measure = NDCG(k=2, unjudged="zero")
     rankings = Rankings.of_pool(pool_lists(truths, lists, "zero", "raise"), "relevant")
     found = rankings.judged_shares(measure)
     assert rankings.grouping.labels.tolist() == ["u", "v", "w"]
@@ -136,7 +137,7 @@ def test_shares_of_lists_are_those_of_their_first_documents():
 
 def test_shares_where_little_is_judged_or_returned():
     def shares(y, **scores):
-        return Rankings.of_arrays(y, scores).judged_shares(Measure(unjudged="zero"))
+        return Rankings.of_rankers(y, scores).judged_shares(NDCG(unjudged="zero"))
 
     assert shares([[1, 0], [0, 1]], a=[[1, 2], [2, 1]]) is None  # all is judged and returned
     found = shares([[1, 0], [0, 1]], a=[[1, -INF], [-INF, -INF]])
@@ -167,46 +168,73 @@ MEASURES = {
 }
 
 
+def values(measure, queries):
+    return Values.of(measure, queries).filled()[:, 0].tolist()
+
+
 @pytest.mark.parametrize("grades", [True, False])
 def test_rows_that_are_read_once_serve_every_ranker_and_measure(grades):
     y, scores, query = rows_of_two_rankers()
     y = np.nan_to_num(y) if grades else y
-    rankings = Rankings.of_arrays(y, scores, query)
+    rankings = Rankings.of_rankers(y, scores, query)
     assert (rankings.relevance.dtype == np.uint8) == (rankings.judged is None) == grades
     for _ in range(2):  # nothing is changed
         for options in MEASURES.values():
-            queries = rankings.queries(Measure(**options))
+            measure = NDCG(**options)
+            queries = rankings.queries_of_rankers(measure)
             for found, score in zip(queries, scores.values(), strict=True):
                 expected = ndcg_samples(y, score, groups=query, **options)
-                assert found.values()[:, 0].tolist() == expected.tolist()
-            [other] = rankings.with_scores(score).queries(Measure(**options))
-            assert other.values()[:, 0].tolist() == expected.tolist()
+                assert values(measure, found) == expected.tolist()
+            other = rankings.with_scores(score).queries(measure)
+            assert values(measure, other) == expected.tolist()
     with pytest.raises(ValueError, match="must have the same shape"):
         rankings.with_scores(score[1:])
 
 
-def test_only_all_that_is_scored_must_have_a_weight_and_look_like_queries():
-    rankings = Rankings.of_arrays([1, 0, 2], {None: [1, 2, 3]}, [1, 2, 3], [0, 0, 0])
+def test_ids_and_weights_are_checked_when_they_are_asked_for():
+    rankings = Rankings.of_arrays([1, 0, 2], [1, 2, 3], [1, 2, 3], [0, 0, 0])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert len(rankings.queries(Measure(), are_all=False)[0]) == 3
+        queries = rankings.queries(NDCG())
         with pytest.raises(ValueError, match="sample_weight is 0 for every query"):
-            rankings.queries(Measure())
+            Values.of(NDCG(), queries).means()
         with pytest.raises(UserWarning, match="Each of the 3 queries has a single document"):
-            Rankings.of_arrays([1, 0, 2], {None: [1, 2, 3]}, [1, 2, 3]).queries(Measure())
+            rankings.check_ids(queries)
 
 
 def test_without_sorting_the_values_are_the_same_in_any_order():
     y, scores, query = rows_of_two_rankers()
     names = np.array([f"query {q}" for q in query], dtype=object)
-    measure = Measure(unjudged="zero", undefined=0)
-    [sorted_], [found] = (
-        Rankings.of_arrays(y, {None: scores["a"]}, names, sort=sort).queries(measure)
+    measure = NDCG(unjudged="zero", undefined=0)
+    in_order, found = (
+        Rankings.of_arrays(y, scores["a"], names, sort=sort).queries(measure)
         for sort in (True, False)
     )
-    values = dict(zip(sorted_.grouping.labels, sorted_.values()[:, 0], strict=True))
-    assert list(values) == sorted(values)
-    assert dict(zip(found.grouping.labels, found.values()[:, 0], strict=True)) == values
+    expected = dict(zip(in_order.labels, values(measure, in_order), strict=True))
+    assert list(expected) == sorted(expected)
+    assert dict(zip(found.labels, values(measure, found), strict=True)) == expected
+
+
+WRONG = {
+    "y_true is infinite": ("y_true must be finite, but has", {"y_true": [1, INF, 0]}),
+    "y_score is nan": ("y_score must be finite", {"y_score": [1, np.nan, 0]}),
+    "sample_weight is negative": ("sample_weight must be finite", {"sample_weight": [1, -1, 0]}),
+    "y_true is unjudged": ("y_true has {rows}. If NaN means unjudged", {"y_true": [1, np.nan, 0]}),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_rows_say_what_is_wrong_with_them(case):
+    message, wrong = WRONG[case]
+    data = {"y_true": [1, 2, 0], "y_score": [3, 2, 1], "groups": [1, 1, 1]} | wrong
+    rankings = Rankings.of_arrays(**data)
+    found = next(rankings.wrong_rows(NDCG()))
+    assert found.mask.tolist() == [False, True, False]
+    assert found.message.startswith(message)
+    with pytest.raises(ValueError, match="at index 1"):
+        rankings.queries(NDCG())
+    if "sample_weight" not in wrong:
+        assert not list(rankings.ignoring(found.mask).wrong_rows(NDCG(unjudged="zero")))
 
 
 # --- clusters and segments
@@ -215,8 +243,8 @@ def test_without_sorting_the_values_are_the_same_in_any_order():
 def test_the_labels_of_queries_are_sorted_with_the_position_of_each():
     y, scores, query = rows_of_two_rankers()
     days = pd.Series(pd.date_range("2024-01-01", periods=3, tz="Asia/Tokyo")[::-1])
-    flat = Rankings.of_arrays(y, scores, query)
-    matrix = Rankings.of_arrays(np.ones((20, 2)), {None: np.ones((20, 2))})
+    flat = Rankings.of_rankers(y, scores, query)
+    matrix = Rankings.of_arrays(np.ones((20, 2)), np.ones((20, 2)))
     for rankings, ids in ((flat, days[query % 3]), (matrix, days[np.arange(20) % 3])):
         labels, position = rankings.labels_of_queries(ids, "segments", np.ones(20))
         assert labels.tolist() == sorted(days)  # with their time zone

@@ -24,7 +24,7 @@ from sklearn_ndcg import (
     ndcg_score,
     one_ranking,
 )
-from sklearn_ndcg._metrics.measure import Measure, MeasureOptions, NDCGOptions
+from sklearn_ndcg._metrics.measure import NDCG, DCGOptions, NDCGOptions
 
 # --- parameters
 
@@ -56,12 +56,12 @@ def test_copies_score_alike(data, scorer, copied):
 
 
 def test_the_repr_has_the_options_that_are_not_defaults():
-    function = "QueryMetric(undefined=0, function=top_is_best, options={'grade': 2}, greater_is_better=False)"
+    function = "QueryFunction(function=top_is_best, options={'grade': 2}, greater_is_better=False, undefined=0)"
     shown = f"GroupedScorer(measure={function}, name='top_is_best')"
     assert " ".join(repr(SCORERS[-1]).split()) == shown
     search = GridSearchCV(Ridge(), {"alpha": [1]}, scoring=make_ndcg_scorer(k=5))
     for shown in (repr(search), search._repr_html_()):
-        assert "GroupedScorer(measure=Measure(k=5))" in shown
+        assert "GroupedScorer(measure=NDCG(k=5))" in shown
     # a notebook shows the repr if neither of these is a method
     assert not callable(SCORERS[0]._repr_html_)
     assert not callable(SCORERS[0]._repr_mimebundle_)
@@ -70,11 +70,11 @@ def test_the_repr_has_the_options_that_are_not_defaults():
 def test_measure_can_be_read_and_set():
     scorer = make_ndcg_scorer(k=5, gain="exponential")
     assert scorer.get_params() == {
-        "measure": Measure(k=5, gain="exponential"), "group_by": None, "response_method": "auto",
+        "measure": NDCG(k=5, gain="exponential"), "group_by": None, "response_method": "auto",
         "name": None, "all_groups": None,
     }  # fmt: skip
     y, s, groups = np.array([1, 0, 2]), np.array([3.0, 2, 1]), [1, 1, 1]
-    found = scorer.set_params(measure=Measure(k=1))(FirstColumn(), s, y, groups=groups)
+    found = scorer.set_params(measure=NDCG(k=1))(FirstColumn(), s, y, groups=groups)
     assert found == ndcg_score(y, s, groups=groups, k=1)
     with pytest.raises(ValueError, match="Invalid parameter 'gain'"):
         scorer.set_params(gain="linear")
@@ -119,7 +119,7 @@ def test_undefined_is_no_option_of_a_dcg_scorer():
 
 
 def test_editors_are_told_the_options_of_each_metric():
-    for make, options in ((make_ndcg_scorer, NDCGOptions), (make_dcg_scorer, MeasureOptions)):
+    for make, options in ((make_ndcg_scorer, NDCGOptions), (make_dcg_scorer, DCGOptions)):
         assert get_type_hints(make)["options"] == Unpack[options]
 
 
@@ -228,7 +228,7 @@ def test_score_requests_merge_and_are_not_shared(routing):
     assert scorer.get_metadata_routing().score.requests == requests
     fresh = make_ndcg_scorer().get_metadata_routing().score.requests
     assert fresh == {"groups": True, "sample_weight": None}
-    for other in (clone(scorer), scorer.set_params(measure=Measure(k=3))):
+    for other in (clone(scorer), scorer.set_params(measure=NDCG(k=3))):
         assert other.get_metadata_routing().score.requests == requests
 
 

@@ -12,7 +12,7 @@ import atheris
 import numpy as np
 
 from sklearn_ndcg._kernels import compiled, numpy_kernels
-from sklearn_ndcg._metrics.measure import TIES
+from sklearn_ndcg._metrics.choices import TIES
 
 DISCOUNTS = [
     lambda rank: 1 / np.log2(1 + rank),
