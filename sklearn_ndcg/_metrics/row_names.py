@@ -60,7 +60,7 @@ class PartNames:
 
     def describe(self, mask: BoolArray, what: str = "document", plural: str = "documents") -> str:
         """How many rows a mask selects, and the query of the first."""
-        return in_query(int(np.count_nonzero(mask)), what, plural, self.query_of(mask))
+        return counted(int(np.count_nonzero(mask)), what, plural, self.query_of(mask))
 
     def query_of(self, mask: BoolArray) -> str:
         """The query of the first row that a mask selects."""
@@ -68,6 +68,9 @@ class PartNames:
         return shown_labels(self.grouping.labels[query])
 
 
-def in_query(n: int, what: str, plural: str, query: str) -> str:
-    """A number of things, and the query of the first."""
-    return f"{n:,} {plural}, the first in query {query}" if n > 1 else f"1 {what}, in query {query}"
+def counted(n: int, what: str, plural: str, query: str) -> str:
+    """A number of things, and the query of the first, if it has one."""
+    of_things = f"{n:,} {plural}" if n > 1 else f"1 {what}"
+    if not query:
+        return of_things
+    return f"{of_things}, {'the first ' if n > 1 else ''}in query {query}"

@@ -17,9 +17,8 @@ import numpy as np
 from sklearn_ndcg._checks import Numbers
 from sklearn_ndcg._metrics.measure import NDCG
 from sklearn_ndcg._metrics.rankings import Rankings, WrongRows
-from sklearn_ndcg._metrics.row_names import PartNames, in_query
+from sklearn_ndcg._metrics.row_names import PartNames, counted
 from sklearn_ndcg._metrics.values import Totals, Values, report_undefined
-from sklearn_ndcg._rows.grouping import shown_labels
 from sklearn_ndcg._rows.ids import first_rows
 from sklearn_ndcg.frames._narwhals import Column, Frame, Native, nw
 
@@ -33,7 +32,10 @@ _NOT_IN_NUMPY = (nw.Decimal, nw.Int128, nw.UInt128)
 
 
 class WrongPart(NamedTuple):
-    """Rows of a part that cannot be scored: how many, the query of the first, and the message."""
+    """Rows of a part that cannot be scored: how many, and the message of the error.
+
+    `query` has the first of them; it is empty if rows lack the id of their query.
+    """
 
     n: int
     query: str
@@ -170,7 +172,7 @@ def refuse_wrong_rows(wrong_of_parts: Sequence[tuple[WrongPart, ...]]) -> None:
     first = every[0]
     n = sum(wrong.n for wrong in every if wrong.what == first.what)
     null = " A null is read as NaN." if "NaN" in first.what else ""
-    rows = in_query(n, first.what, first.plural, first.query)
+    rows = counted(n, first.what, first.plural, first.query)
     raise ValueError(first.message.format(rows=rows) + null)
 
 
@@ -180,10 +182,8 @@ def _missing_ids(table: Frame, columns: Columns) -> WrongPart | None:
     if not missing.any():
         return None
     names = ", ".join(columns["groups"])
-    ids = table[columns["groups"]][[int(missing.argmax())]].rows()[0]
-    query = shown_labels([ids if len(ids) > 1 else ids[0]])
     message = f"groups ({names}) has {{rows}}. Leave their rows out, or give each an id."
-    return WrongPart(int(np.count_nonzero(missing)), query, "missing id", "missing ids", message)
+    return WrongPart(int(np.count_nonzero(missing)), "", "missing id", "missing ids", message)
 
 
 def _rankings(table: Frame, columns: Columns, sort: bool = True) -> tuple[Rankings, PartNames]:

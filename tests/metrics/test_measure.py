@@ -88,7 +88,7 @@ MEASURES = {
 @pytest.mark.parametrize("case", MEASURES)
 def test_a_measure_is_equal_by_value_hashable_and_picklable(case):
     measure = MEASURES[case]
-    for copied in (pickle.loads(pickle.dumps(measure)), deepcopy(measure)):
+    for copied in (pickle.loads(pickle.dumps(measure)), deepcopy(measure)):  # noqa: S301
         assert copied == measure
         assert hash(copied) == hash(measure)
         assert repr(copied) == repr(measure)
