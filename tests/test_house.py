@@ -260,7 +260,7 @@ def test_version_and_types_are_those_of_the_distribution():
 def test_imports_load_no_extra_and_errors_name_the_one_that_is_missing():
     code = """
 import sys, sklearn.compose
-extras = "dask duckdb ibis lightgbm matplotlib narwhals pandas polars pyarrow pyspark".split()
+extras = "dask duckdb lightgbm matplotlib narwhals pandas polars pyarrow pyspark".split()
 before = set(sys.modules)
 import sklearn_ndcg
 print([name for name in extras if name in set(sys.modules) - before])

@@ -62,9 +62,10 @@ class Engine:
             table: Any = nw.from_native(native, eager_only=self.is_eager)
         except TypeError as error:
             raise TypeError(
-                "frame must be a table of pandas, Polars, PyArrow, DuckDB, Ibis, PySpark or Dask, "
-                f"got {type(native).__name__}. For arrays use sklearn_ndcg.ndcg_score; read a "
-                "Parquet file with polars.scan_parquet(path) or duckdb.read_parquet(path)."
+                "frame must be a table of pandas, Polars, PyArrow, DuckDB, PySpark or Dask, got "
+                f"{type(native).__name__}. For arrays use sklearn_ndcg.ndcg_score; for an Ibis "
+                "table pass table.to_polars() or table.to_pyarrow(); read a Parquet file with "
+                "polars.scan_parquet(path) or duckdb.read_parquet(path)."
             ) from error
         _check_columns(table.collect_schema(), self.columns)
         return table.select(self.names)
@@ -208,29 +209,6 @@ class Dataset(DuckDB):
         return super().select(import_module("duckdb").from_arrow(native))
 
 
-class Ibis(Passes):
-    """A table of Ibis, on any backend that has a hash."""
-
-    def keeps_order(self) -> bool:
-        backend = self.native.get_backend()
-        if backend.name == "duckdb":
-            return bool(backend.raw_sql(f"select {_KEEPS_ORDER}").fetchall()[0][0])
-        return bool(backend.name == "polars")
-
-    def with_hash(self, native: Any, columns: list[str]) -> Any:
-        backend = native.get_backend()
-        if not backend.has_operation(import_module("ibis.expr.operations").Hash):
-            raise ValueError(
-                f"Ibis has no hash function on {backend.name}, so it cannot divide the rows: raise "
-                "working_memory until one pass is enough, or read the rows with DuckDB or Polars."
-            )
-        hashes = _hash_of(native[name] for name in columns)  # signed numbers
-        return native.mutate(**{self.hash_name: (hashes % _N_HASHES + _N_HASHES) % _N_HASHES})
-
-    def to_engine(self, tables: list[Any]) -> Any:
-        return import_module("ibis").memtable(super().to_engine(tables))
-
-
 class Partitions(Engine):
     """A lazy table on a cluster, whose workers score the partitions of a shuffle by the keys.
 
@@ -352,7 +330,6 @@ class Dask(Partitions):
 ENGINES: dict[str, type[Engine]] = {
     "polars.LazyFrame": Polars,
     "duckdb.DuckDBPyRelation": DuckDB,
-    "ibis.Table": Ibis,
     "pyarrow.Dataset": Dataset,
     "pyspark.DataFrame": Spark,
     "dask.DataFrame": Dask,
