@@ -155,7 +155,7 @@ def docs(session):
 def mutants(session):
     """Try mutants of the functions whose names are given; mutmut makes none of the C code.
 
-    `nox -s mutants -- "sklearn_ndcg._rows.*"` takes one wing; without names it takes days.
+    `nox -s mutants -- "sklearn_ndcg._rows.*"` takes one folder; without names it takes days.
     """
     session.install("-e", ".[test]", "mutmut>=3.8", "Cython>=3.1", "setuptools>=77")
     session.run("mutmut", "run", *session.posargs, env={"SKLEARN_NDCG_KERNELS": "numpy"})

@@ -25,7 +25,6 @@ from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 
 import duckdb
-import ibis
 import numpy as np
 import polars as pl
 import pyarrow.dataset
@@ -106,7 +105,6 @@ def read_spark(path):
 ENGINES = {  # how each makes a table of Parquet files
     "polars": pl.scan_parquet,
     "duckdb": duckdb.read_parquet,
-    "ibis": lambda path: ibis.duckdb.connect().read_parquet(path),
     "dataset": lambda path: pyarrow.dataset.dataset(str(Path(path).parent)),
     "dask": read_dask,
     "dask-cluster": read_on_dask_cluster,

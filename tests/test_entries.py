@@ -34,7 +34,6 @@ pytestmark = [
     ),
 ]
 ENGINES = ["pandas", "polars", "lazy", "arrow", "dataset", "duckdb"]
-ENGINES += ["ibis"] if find_spec("ibis") else []
 CLUSTERS = ["dask"] if find_spec("dask") else []  # they keep no order of rows
 CLUSTERS += ["pyspark"] if find_spec("pyspark") and shutil.which("java") else []
 COLUMNS = {"y_true": "y", "y_score": "s", "groups": "q"}
@@ -160,7 +159,6 @@ class Entries(RuleBasedStateMachine):
             "lazy": lambda: pl.from_pandas(frame).lazy(), "arrow": lambda: arrow,
             "dataset": lambda: pa.dataset.dataset(arrow),
             "duckdb": lambda: connection.from_df(frame),
-            "ibis": lambda: pytest.importorskip("ibis").memtable(arrow),
             "dask": lambda: pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=2),
             "pyspark": lambda: spark_session().createDataFrame(frame),
         }[engine]()  # fmt: skip

@@ -46,9 +46,8 @@ class ListNames:
     def describe(self, mask: BoolArray, what: str = "document", plural: str = "documents") -> str:
         """How many rows a mask selects, and the query of the first."""
         number = np.searchsorted(np.cumsum(self.pool.n_rows), mask.argmax(), side="right")
-        return in_query(
-            int(np.count_nonzero(mask)), what, plural, shown_labels([self.pool.queries[number]])
-        )
+        query = shown_labels([self.pool.queries[number]])
+        return counted(int(np.count_nonzero(mask)), what, plural, query)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
 """NDCG of tables, also of tables that are larger than memory or on a cluster.
 
-For pandas, Polars, PyArrow, DuckDB, Ibis, PySpark and Dask, through Narwhals: the extra `frames`.
+For pandas, Polars, PyArrow, DuckDB, PySpark and Dask, through Narwhals: the extra `frames`.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ def ndcg_by_query(
     frame
         The columns of `groups`, `n_documents` (judged, if the unjudged are omitted), `dcg`,
         `ideal_dcg` and `ndcg`. An eager table is sorted by id, others are in any order. A query
-        with an invalid row (NaN or null score or relevance, a score of inf) has nulls. DuckDB and
-        Ibis compute the results at once, and return a relation or table in memory.
+        with an invalid row (NaN or null score or relevance, a score of inf) has nulls. DuckDB
+        computes the results at once, and returns a relation in memory.
 
     Raises
     ------
@@ -137,9 +137,9 @@ def ndcg_score(
 ) -> float:
     """NDCG of a table, averaged over queries, in bounded memory if the table is lazy.
 
-    An engine on this machine (Polars, DuckDB, Ibis, datasets of PyArrow) gives its rows in passes,
-    each with some of the queries, chosen by a hash of their ids. A cluster (PySpark, Dask) moves
-    its rows into partitions of whole queries, and its workers score them. Only sums are kept.
+    An engine on this machine (Polars, DuckDB, datasets of PyArrow) gives its rows in passes, each
+    with some of the queries, chosen by a hash of their ids. A cluster (PySpark, Dask) moves its
+    rows into partitions of whole queries, and its workers score them. Only sums are kept.
 
     Parameters
     ----------

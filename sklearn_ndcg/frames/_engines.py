@@ -7,7 +7,7 @@ partitions, after a shuffle by the keys. An engine is imported only if it is giv
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial, reduce
 from importlib import import_module
 from math import ceil
@@ -19,8 +19,25 @@ from uuid import uuid4
 from sklearn import get_config
 
 from sklearn_ndcg._metrics.measure import NDCG
-from sklearn_ndcg.frames._narwhals import nw
-from sklearn_ndcg.frames._parts import RESULT_COLUMNS, Columns, Options, Task, portable
+from sklearn_ndcg.frames._narwhals import Native, nw
+from sklearn_ndcg.frames._parts import (
+    RESULT_COLUMNS,
+    Columns,
+    Options,
+    QueryTable,
+    Result,
+    Task,
+    portable,
+)
+from sklearn_ndcg.frames._protocols import (
+    DaskFrame,
+    DuckDBRelation,
+    Frame,
+    PolarsLazyFrame,
+    Schema,
+    SparkFrame,
+    SparkSchema,
+)
 
 # About twice what a row was measured to take, as Arrow and as arrays: the rest is for the engine.
 _BYTES_PER_ROW = 144
@@ -46,7 +63,10 @@ class Engine:
         "scored."
     )
 
-    def __init__(self, native: Any, columns: Columns, memory: float | None) -> None:
+    table: Frame  # the needed columns
+    native: object  # the same as a table of its library
+
+    def __init__(self, native: object, columns: Columns, memory: float | None) -> None:
         self.columns, self.keys = columns, columns["groups"]
         self.memory, self.has_limit = memory or get_config()["working_memory"], memory is not None
         self.names = list(dict.fromkeys(name for names in columns.values() for name in names))
@@ -58,15 +78,16 @@ class Engine:
         """Whether rows come in the order of the table: by default only if it is eager."""
         return self.is_eager
 
-    def select(self, native: Any) -> Any:
+    def select(self, native: Any) -> Frame:
         """The needed columns, checked, as a Narwhals frame."""
         try:
-            table: Any = nw.from_native(native, eager_only=self.is_eager)
+            table: Frame = nw.from_native(native, eager_only=self.is_eager)
         except TypeError as error:
             raise TypeError(
-                "frame must be a table of pandas, Polars, PyArrow, DuckDB, Ibis, PySpark or Dask, "
-                f"got {type(native).__name__}. For arrays use sklearn_ndcg.ndcg_score; read a "
-                "Parquet file with polars.scan_parquet(path) or duckdb.read_parquet(path)."
+                "frame must be a table of pandas, Polars, PyArrow, DuckDB, PySpark or Dask, got "
+                f"{type(native).__name__}. For arrays use sklearn_ndcg.ndcg_score; for an Ibis "
+                "table pass table.to_polars() or table.to_pyarrow(); read a Parquet file with "
+                "polars.scan_parquet(path) or duckdb.read_parquet(path)."
             ) from error
         _check_columns(table.collect_schema(), self.columns)
         return table.select(self.names)
@@ -86,19 +107,23 @@ class Engine:
         return max(1, min(n_rows, wanted * ceil(n_bytes / (self.memory * 2**20 * wanted))))
 
     def task(
-        self, function: Callable[..., Any], measure: NDCG, options: Options, *others: Any
-    ) -> Task:
+        self,
+        function: Callable[..., Result],
+        measure: NDCG,
+        options: Options,
+        *others: object,
+    ) -> Task[Result]:
         """What is done with the rows of each part: a function of `_parts`, for a measure.
 
         `options` are those of the measure, as plain data that can be sent to workers.
         """
         return partial(function, self.columns, measure, *others)
 
-    def results_of_parts(self, task: Task, n: int) -> Iterator[Any]:
+    def results_of_parts(self, task: Task[Result], n: int) -> Iterator[Result | Exception]:
         """The task's result for each of n parts, or its error."""
         yield task(self.native)
 
-    def run(self, task: Task, caller: str) -> Iterator[Any]:
+    def run(self, task: Task[Result], caller: str) -> Iterator[Result]:
         """The task's result for each part."""
         (n_rows, n), i, n_read, start = self.counts(), 0, 0, perf_counter()
         try:
@@ -117,7 +142,7 @@ class Engine:
                 error.add_note(self.error_note.format(i=i + 1, n=n, n_read=n_read, n_rows=n_rows))
             raise
 
-    def to_engine(self, tables: list[Any]) -> Any:
+    def to_engine(self, tables: list[object]) -> object:
         """The results of all parts as a table of the engine, which is eager."""
         return nw.concat([nw.from_native(table) for table in tables]).to_native()
 
@@ -133,22 +158,23 @@ class Passes(Engine):
     """
 
     is_eager = False
-    with_hash: Callable[[Any, list[str]], Any]
+    with_hash: Callable[[Any, list[str]], Native]
 
     def counts(self) -> tuple[int, int]:
         n_rows = int(self.table.select(nw.len()).collect().item())
         return n_rows, self.n_parts(n_rows)
 
-    def with_checksum(self, table: Any) -> Any:
+    def with_checksum(self, table: Frame) -> Frame:
         """The table with hashes of whole rows; their sum shows whether passes read other rows."""
-        return nw.from_native(self.with_hash(table.to_native(), self.names))
+        hashed: Frame = nw.from_native(self.with_hash(table.to_native(), self.names))
+        return hashed
 
-    def results_of_parts(self, task: Task, n: int) -> Iterator[Any]:
+    def results_of_parts(self, task: Task[Result], n: int) -> Iterator[Result]:
         if n == 1:
             yield task(self.table.collect().to_native())
             return
         hashes = nw.col(self.hash_name)
-        hashed = nw.from_native(self.with_hash(self.native, self.keys))
+        hashed: Frame = nw.from_native(self.with_hash(self.native, self.keys))
         sums = self.with_checksum(self.table).select(nw.len(), hashes.sum()).collect()
         counted, read = tuple(map(int, sums.rows()[0])), (0, 0)  # rows, and their checksum
         for i in range(n):
@@ -165,21 +191,26 @@ class Polars(Passes):
     """A LazyFrame of Polars."""
 
     result_is_lazy = True
+    native: PolarsLazyFrame
 
     def keeps_order(self) -> bool:
         return True
 
-    def with_hash(self, native: Any, columns: list[str]) -> Any:
+    def with_hash(self, native: PolarsLazyFrame, columns: list[str]) -> PolarsLazyFrame:
         polars = import_module("polars")
         # the codes of categories may differ from file to file
         schema = native.select(columns).cast({polars.Categorical: polars.String}).collect_schema()
-        hashes = _hash_of(polars.col(name).cast(dtype) for name, dtype in schema.items())
+        first, *others = (polars.col(name).cast(dtype).hash() for name, dtype in schema.items())
+        # hashed again, as otherwise equal keys would all have the hash 0
+        hashes = reduce(lambda code, other: code.hash() ^ other, others, first)
         return native.with_columns((hashes % _N_HASHES).cast(polars.Int64).alias(self.hash_name))
 
-    def lazy_result(self, task: Task, caller: str) -> Any:
+    def lazy_result(self, task: Task[QueryTable], caller: str) -> object:
         """A LazyFrame that reads the table, pass by pass, when it is collected."""
 
-        def results(columns: Any, predicate: Any, n_rows: Any, _: Any) -> Iterator[Any]:
+        def results(
+            columns: list[str] | None, predicate: object, n_rows: int | None, _: int | None
+        ) -> Iterator[object]:
             for result in self.run(task, caller):
                 rows = result.table.slice(0, n_rows)
                 n_rows = None if n_rows is None else n_rows - len(rows)
@@ -195,14 +226,16 @@ class Polars(Passes):
 class DuckDB(Passes):
     """A relation of DuckDB."""
 
+    native: DuckDBRelation
+
     def keeps_order(self) -> bool:
         return bool(self.native.limit(0).count("*").project(_KEEPS_ORDER).fetchall()[0][0])
 
-    def with_hash(self, native: Any, columns: list[str]) -> Any:
+    def with_hash(self, native: DuckDBRelation, columns: list[str]) -> DuckDBRelation:
         *hashed, name = ('"' + name.replace('"', '""') + '"' for name in [*columns, self.hash_name])
         return native.project(f"*, (hash({', '.join(hashed)}) % {_N_HASHES})::bigint as {name}")
 
-    def to_engine(self, tables: list[Any]) -> Any:
+    def to_engine(self, tables: list[object]) -> object:
         # DuckDB finds the table among the variables of the code that calls `query`, on the
         # connection of the relation, unless the user has a table of that name
         name = f"sklearn_ndcg_{uuid4().hex}"
@@ -215,31 +248,8 @@ class DuckDB(Passes):
 class Dataset(DuckDB):
     """A dataset of PyArrow, which DuckDB reads."""
 
-    def select(self, native: Any) -> Any:
+    def select(self, native: object) -> Frame:
         return super().select(import_module("duckdb").from_arrow(native))
-
-
-class Ibis(Passes):
-    """A table of Ibis, on any backend that has a hash."""
-
-    def keeps_order(self) -> bool:
-        backend = self.native.get_backend()
-        if backend.name == "duckdb":
-            return bool(backend.raw_sql(f"select {_KEEPS_ORDER}").fetchall()[0][0])
-        return bool(backend.name == "polars")
-
-    def with_hash(self, native: Any, columns: list[str]) -> Any:
-        backend = native.get_backend()
-        if not backend.has_operation(import_module("ibis.expr.operations").Hash):
-            raise ValueError(
-                f"Ibis has no hash function on {backend.name}, so it cannot divide the rows: raise "
-                "working_memory until one pass is enough, or read the rows with DuckDB or Polars."
-            )
-        hashes = _hash_of(native[name] for name in columns)  # signed numbers
-        return native.mutate(**{self.hash_name: (hashes % _N_HASHES + _N_HASHES) % _N_HASHES})
-
-    def to_engine(self, tables: list[Any]) -> Any:
-        return import_module("ibis").memtable(super().to_engine(tables))
 
 
 class Partitions(Engine):
@@ -259,14 +269,18 @@ class Partitions(Engine):
         "The {n_rows:,} rows of the table were divided into {n} partitions, which workers score. "
         "If one is too large, pass a smaller working_memory."
     )
-    results_by_query: Callable[[Task, int | None], Any]
+    results_by_query: Callable[[Task[QueryTable], int | None], object]
 
     def task(
-        self, function: Callable[..., Any], measure: NDCG, options: Options, *others: Any
-    ) -> Task:
+        self,
+        function: Callable[..., Result],
+        measure: NDCG,
+        options: Options,
+        *others: object,
+    ) -> Task[Result]:
         return portable(function, self.columns, options, *others)
 
-    def lazy_result(self, task: Task, caller: str) -> Any:
+    def lazy_result(self, task: Task[QueryTable], caller: str) -> object:
         """A lazy table of the engine; rows are counted only if memory is limited."""
         n = self.counts()[1] if self.has_limit else None
         if caller:
@@ -277,7 +291,9 @@ class Partitions(Engine):
 class Spark(Partitions):
     """A DataFrame of PySpark, also of Spark Connect."""
 
-    def select(self, native: Any) -> Any:
+    native: SparkFrame
+
+    def select(self, native: object) -> Frame:
         odd = [name for name in self.names if "." in name or "`" in name]
         if odd:
             raise ValueError(f"PySpark cannot process names with dots or backticks: rename {odd}.")
@@ -290,10 +306,15 @@ class Spark(Partitions):
         wanted = int(setting) if setting.isdigit() else 1
         return n_rows, self.n_parts(n_rows, getattr(context, "defaultParallelism", wanted))
 
-    def map_partitions(self, function: Task, n: int | None, schema: Any) -> Any:
+    def map_partitions(
+        self,
+        function: Callable[[object], Iterable[object]],
+        n: int | None,
+        schema: SparkSchema | str,
+    ) -> SparkFrame:
         """A function's results for partitions of whole queries, as batches of Arrow."""
 
-        def of_batches(batches: Iterator[Any]) -> Iterator[Any]:
+        def of_batches(batches: Iterable[object]) -> Iterator[object]:
             listed = list(batches)
             if listed:
                 yield from function(import_module("pyarrow").Table.from_batches(listed))
@@ -302,8 +323,9 @@ class Spark(Partitions):
         partitions = self.native.repartition(*(keys if n is None else [n, *keys]))
         return partitions.mapInArrow(of_batches, schema)
 
-    def results_of_parts(self, task: Task, n: int) -> Iterator[Any]:
-        def pickled(rows: Any) -> Any:
+    def results_of_parts(self, task: Task[Result], n: int) -> Iterator[Result | Exception]:
+        def pickled(rows: object) -> list[object]:
+            result: Result | Exception
             try:
                 result = task(rows)
             except (ImportError, TypeError, ValueError) as error:  # another attempt cannot help
@@ -313,7 +335,7 @@ class Spark(Partitions):
         for (result,) in self.map_partitions(pickled, n, "result binary").collect():
             yield pickle.loads(result)  # noqa: S301
 
-    def results_by_query(self, task: Task, n: int | None) -> Any:
+    def results_by_query(self, task: Task[QueryTable], n: int | None) -> SparkFrame:
         schema = self.native.select([f"`{key}`" for key in self.keys]).schema
         for name, dtype in RESULT_COLUMNS.items():
             schema.add(name, "long" if dtype.is_integer() else "double")
@@ -328,8 +350,9 @@ class Dask(Partitions):
     """
 
     n_copies = 4
+    frame: DaskFrame  # the table, while `native` has its columns without rows
 
-    def select(self, native: Any) -> Any:
+    def select(self, native: DaskFrame) -> Frame:
         self.frame = native
         return super().select(import_module("dask.dataframe.dispatch").make_meta(native))
 
@@ -337,7 +360,7 @@ class Dask(Partitions):
         n_rows = len(self.frame)
         return n_rows, self.n_parts(n_rows, self.frame.npartitions)
 
-    def shuffled(self, n: int | None) -> Any:
+    def shuffled(self, n: int | None) -> DaskFrame:
         """The table in n partitions of whole queries; in Dask's number of them if n is None."""
         rows, keys, name = self.frame[self.names], self.keys, self.hash_name
         if n is not None:  # by rows, not by values of the index
@@ -355,11 +378,11 @@ class Dask(Partitions):
         hashed = rows.map_partitions(with_hash, meta=with_hash(self.native))
         return hashed.shuffle(on=name, npartitions=n, ignore_index=True)
 
-    def results_of_parts(self, task: Task, n: int) -> Iterator[Any]:
+    def results_of_parts(self, task: Task[Result], n: int) -> Iterator[Result]:
         dask = import_module("dask")
         yield from dask.compute(*map(dask.delayed(task), self.shuffled(n).to_delayed()))
 
-    def results_by_query(self, task: Task, n: int | None) -> Any:
+    def results_by_query(self, task: Task[QueryTable], n: int | None) -> DaskFrame:
         empty = task(self.native).table
         return self.shuffled(n).map_partitions(lambda rows: task(rows).table, meta=empty)
 
@@ -368,21 +391,21 @@ class Dask(Partitions):
 ENGINES: dict[str, type[Engine]] = {
     "polars.LazyFrame": Polars,
     "duckdb.DuckDBPyRelation": DuckDB,
-    "ibis.Table": Ibis,
     "pyarrow.Dataset": Dataset,
     "pyspark.DataFrame": Spark,
     "dask.DataFrame": Dask,
 }
 
 
-def open_table(frame: Any, *arguments: Any) -> Any:
+def open_table(frame: object, columns: Columns, memory: float | None) -> Engine:
     """The engine of a table."""
     native = nw.to_native(frame, pass_through=True)
     names = (
         f"{kind.__module__.split('.')[0].removeprefix('_')}.{kind.__name__}"
         for kind in type(native).__mro__
     )
-    return next((ENGINES[name] for name in names if name in ENGINES), Engine)(native, *arguments)
+    kind = next((ENGINES[name] for name in names if name in ENGINES), Engine)
+    return kind(native, columns, memory)
 
 
 def _changed(n_rows: int, n_read: int, n_parts: int) -> str:
@@ -393,7 +416,7 @@ def _changed(n_rows: int, n_read: int, n_parts: int) -> str:
     )
 
 
-def _check_columns(schema: Any, columns: Columns) -> None:
+def _check_columns(schema: Schema, columns: Columns) -> None:
     for argument, names in columns.items():
         for name in names:
             if name not in schema:
@@ -407,8 +430,3 @@ def _check_columns(schema: Any, columns: Columns) -> None:
             "groups must name different columns, and none may have the name of a result, "
             f"{', '.join(RESULT_COLUMNS)}, in lower or upper case; got {keys}."
         )
-
-
-def _hash_of(columns: Iterator[Any]) -> Any:
-    # hashed again, as otherwise equal keys would all have the hash 0
-    return reduce(lambda code, other: code.hash() ^ other, (column.hash() for column in columns))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -24,7 +24,6 @@ from sklearn_ndcg.frames._narwhals import Column, Frame, Native, nw
 
 Columns = Mapping[str, list[str]]
 Options = Mapping[str, Any]
-Task = Callable[[Native], Any]  # from the rows of a part to `PartTotals` or `QueryTable`
 
 _REAL = nw.Float64()
 RESULT_COLUMNS = {"n_documents": nw.Int64(), "dcg": _REAL, "ideal_dcg": _REAL, "ndcg": _REAL}
@@ -69,9 +68,13 @@ class QueryTable(NamedTuple):
     table: Native
 
 
+Result = TypeVar("Result", bound=PartTotals | QueryTable)
+Task = Callable[[Native], Result]  # from the rows of a part
+
+
 def portable(
-    function: Callable[..., Any], columns: Columns, options: Options, *others: object
-) -> Task:
+    function: Callable[..., Result], columns: Columns, options: Options, *others: object
+) -> Task[Result]:
     """A function of this module that only needs the rows of a part, to be sent to workers.
 
     It is an inner function, which is sent by value, and takes plain data, so that it starts on any
@@ -79,7 +82,7 @@ def portable(
     """
     name, expected = function.__name__, import_module("sklearn_ndcg").__version__
 
-    def run(rows: Native) -> PartTotals | QueryTable:
+    def run(rows: Native) -> Result:
         try:
             module = import_module("sklearn_ndcg.frames._parts")
             version = import_module("sklearn_ndcg").__version__
@@ -90,9 +93,7 @@ def portable(
                 f"Every worker needs sklearn_ndcg {expected} with its extra `frames`, and PyArrow; "
                 f"one has {version}."
             )
-        result: PartTotals | QueryTable = getattr(module, name)(
-            columns, module.NDCG(**options), *others, rows
-        )
+        result: Result = getattr(module, name)(columns, module.NDCG(**options), *others, rows)
         return result
 
     return run

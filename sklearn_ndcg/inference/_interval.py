@@ -61,7 +61,9 @@ def ndcg_interval(
     method : {"BCa", "t"}, default="BCa"
         The bias-corrected and accelerated bootstrap (Efron 1987), or the interval of Student's t.
         If weights differ, t has the jackknife's standard error and one degree of freedom less than
-        Kish's effective number of queries, at least 1.
+        Kish's effective number of queries, at least 1. Take BCa if queries are few (50 rather than
+        200) and their values skewed: hits, one item left out, or most queries at 1. Take t if
+        weights are uneven, or for speed if queries are many.
 
     random_state : int, RandomState, Generator or None, default=None
         Source of the resamples.

@@ -7,8 +7,8 @@ from helpers import spark_session
 
 LAZY = ["polars lazy", "pyspark", "dask"]
 ENGINES = {
-    "engine": ["pandas", "polars", "pyarrow", "duckdb", "ibis", *LAZY],
-    "scan": ["polars", "duckdb", "ibis", "ibis on polars", "dataset", "dask"],
+    "engine": ["pandas", "polars", "pyarrow", "duckdb", *LAZY],
+    "scan": ["polars", "duckdb", "dataset", "dask"],
     "cluster": ["pyspark", "dask"],
 }
 # one of each kind; the marker `ci` has the others
@@ -73,7 +73,6 @@ def engine(request):
             "polars": lambda: library.from_arrow(arrow),
             "polars lazy": lambda: library.from_arrow(arrow).lazy(),
             "duckdb": lambda: library.from_arrow(arrow),
-            "ibis": lambda: library.memtable(arrow),
             "dask": lambda: library.from_pandas(arrow.to_pandas(), npartitions=2),
             "pyspark": lambda: session.createDataFrame(arrow),
         }

@@ -32,9 +32,9 @@ N_ROWS = 3000
 def scan(request, tmp_path):
     """A function that writes columns to three files, and returns a lazy table of them."""
     engine = request.param
-    if engine in {"duckdb", "ibis", "dataset"}:  # DuckDB reads datasets too
+    if engine in {"duckdb", "dataset"}:  # DuckDB reads datasets too
         pytest.importorskip("duckdb")
-    names = {"dataset": "pyarrow", "dask": "dask.dataframe", "ibis on polars": "ibis"}
+    names = {"dataset": "pyarrow", "dask": "dask.dataframe"}
     library = pytest.importorskip(names.get(engine, engine))
 
     def write_and_scan(columns):
@@ -44,12 +44,9 @@ def scan(request, tmp_path):
         for i in range(3):
             parquet.write_table(table.slice(i * third, third), folder / f"{i}.parquet")
         files = str(folder / "*.parquet")
-        made = {"ibis": lambda: library.memtable(table), "dataset": lambda: dataset.dataset(folder),
-                "polars": lambda: library.scan_parquet(files)}  # fmt: skip
-        if engine == "ibis on polars":
-            files = pytest.importorskip("polars").scan_parquet(files)
-            return library.polars.connect({"t": files}).table("t")
-        return made[engine]() if engine in made else library.read_parquet(files)
+        if engine == "dataset":
+            return dataset.dataset(folder)
+        return library.scan_parquet(files) if engine == "polars" else library.read_parquet(files)
 
     write_and_scan.engine = engine
     write_and_scan.part_noun = "partition" if engine == "dask" else "pass"
@@ -170,7 +167,6 @@ def test_undefined_warns_once_of_all_passes(scan):
     assert warning.filename == __file__
 
 
-@pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # raised by Ibis
 def test_undefined_raise_counts_the_queries_of_all_passes(scan):
     columns = draw_columns()
     with pytest.raises(ValueError, match="NDCG is undefined for") as expected:
@@ -238,8 +234,8 @@ def test_groups_with_missing_ids_are_counted_in_all_passes(scan):
 
 
 def test_an_engine_that_fails_midway(scan, tmp_path, monkeypatch):
-    if scan.engine in {"ibis", "dask"}:
-        pytest.skip("the table of Ibis is in memory, and Dask reads its files once")
+    if scan.engine == "dask":
+        pytest.skip("Dask reads its files once")
     work = tmp_path / "work"
     work.mkdir()
     monkeypatch.chdir(work)
@@ -283,16 +279,11 @@ def test_rows_that_change_and_stay_as_many():
     assert ndcg_score(drawn, **COLUMNS) == 1  # a single pass is not affected
 
 
-@pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # raised by Ibis
-@pytest.mark.parametrize("library", ["duckdb", pytest.param("ibis", marks=pytest.mark.ci)])
 @pytest.mark.parametrize("keeps_order", [True, False])
-def test_ties_stable_needs_an_order_of_rows(library, keeps_order):
+def test_ties_stable_needs_an_order_of_rows(keeps_order):
     config = {"preserve_insertion_order": str(keeps_order)}
     connection = pytest.importorskip("duckdb").connect(config=config)
     rows = connection.sql("select * from (values (1, 1, 0.5::double), (1, 0, 0.5)) t(q, y, s)")
-    if library == "ibis":
-        rows.create("rows")
-        rows = pytest.importorskip("ibis").duckdb.from_connection(connection).table("rows")
     if keeps_order:
         assert ndcg_score(rows, **COLUMNS, ties="stable") == 1
     else:
@@ -314,25 +305,6 @@ def test_working_memory_is_divided_among_fewer_rows_if_groups_are_texts(scan, ca
         ndcg_score(scan(columns | {"q": q}), **arguments, verbose=True)
         n.append(len(capsys.readouterr().out.splitlines()))
     assert n[0] < n[1] < 2 * n[0]
-
-
-@pytest.mark.ci
-@pytest.mark.filterwarnings("ignore:The 'future.infer_string' option:DeprecationWarning")  # of Ibis
-def test_ibis_without_a_hash():
-    ibis = pytest.importorskip("ibis")
-    i = np.arange(N_ROWS)
-    columns = {"q": i % 50, "y": i % 3, "s": i * 7 % 11 / 2}
-    connection = ibis.sqlite.connect()
-    connection.con.execute("create table t (q integer, y integer, s real)")
-    rows = zip(*(values.tolist() for values in columns.values()), strict=True)
-    connection.con.executemany("insert into t values (?, ?, ?)", rows)
-    table = connection.table("t")
-    assert_value_of_arrays(table, columns, 1, rel=1e-14)
-    with pytest.raises(ValueError, match="Ibis has no hash function on sqlite.*raise working_mem"):
-        ndcg_score(table, **COLUMNS, working_memory=memory_of(3))
-    with pytest.raises(ValueError, match="the order of the rows"):
-        ndcg_score(table, **COLUMNS, ties="stable")
-    connection.disconnect()
 
 
 COLLATED = """

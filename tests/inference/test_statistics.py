@@ -73,6 +73,56 @@ def test_coverage_where_weights_are_uneven(n_queries):
             assert ((covered / n_sets >= 0.93) & (covered / n_sets <= 0.97)).all()
 
 
+DISCOUNTS = 1 / np.log2(np.arange(2, 12))  # NDCG of a query whose only relevant item has this rank
+# values of queries, and their true mean
+VALUES = {
+    "beta": (lambda rng, n: rng.beta(4, 2, n), 4 / 6),
+    "one item left out, found in 10%": (
+        lambda rng, n: np.where(rng.random(n) < 0.1, rng.choice(DISCOUNTS, n), 0.0),
+        0.1 * DISCOUNTS.mean(),
+    ),
+    "hits in 90%": (lambda rng, n: 1.0 * (rng.random(n) < 0.9), 0.9),
+    "90% at 1": (
+        lambda rng, n: np.where(rng.random(n) < 0.9, 1.0, rng.beta(2, 2, n)),
+        0.9 + 0.1 / 2,
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_queries", [50, 200])
+@pytest.mark.parametrize("sigma", [0, 1])
+@pytest.mark.parametrize("kind", VALUES)
+def test_coverage_where_values_are_skewed(kind, sigma, n_queries):
+    """The table in docs/design/evidence.md that decides between BCa and t."""
+    rng, n_sets, tails = np.random.default_rng(0), 4000, np.array([0.025, 0.975])
+    draw, mean = VALUES[kind]
+    covered = np.zeros(2)
+    for _ in range(n_sets):
+        weight = rng.lognormal(sigma=sigma, size=n_queries)
+        weight /= weight.max()
+        values = draw(rng, n_queries)
+        if np.ptp(values) == 0:  # the interval is a point, which is not the mean
+            continue
+        (center,), (error,), _ = mean_and_error(values[np.newaxis], weight)
+        means = bootstrap_means(values, weight, 999, rng)
+        bounds = [
+            np.quantile(means, bca_levels(tails, center, means, values, weight)),
+            center + error * stats.t.ppf(tails, degrees_of_freedom(weight)),
+        ]
+        covered += [low <= mean <= high for low, high in bounds]
+    bca, t = covered / n_sets
+    print(f"BCa, t, {n_queries} queries, {kind}, sigma {sigma}:", 100 * bca, 100 * t)
+    if kind == "beta":
+        assert 0.92 <= t <= 0.97
+        assert bca <= t + 0.02
+    elif sigma == 0:
+        assert 0.92 <= bca <= 0.99
+        assert t <= bca
+    else:  # neither is right
+        assert t <= bca <= 0.94
+
+
 @pytest.mark.slow
 def test_false_positives_of_the_permutation_test():
     rng, n_sets = np.random.default_rng(0), 20_000

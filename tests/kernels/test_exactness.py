@@ -90,7 +90,7 @@ def hold(*errors):
     assert worst < LIMIT
 
 
-def hold_on_both_twins(monkeypatch, errors):
+def hold_with_both_kernels(monkeypatch, errors):
     """The exact values, which take much longer, are computed once."""
     for kernels in filter(None, (_kernels.numpy_kernels, compiled)):
         monkeypatch.setattr(_kernels, "backend", kernels)
@@ -241,7 +241,7 @@ def test_a_hundred_thousand_documents(gains, scores, ties, monkeypatch):
     exact, discounts = exact_gains(y), exact_discounts(LONG)
     dcgs = exact_dcgs(exact, s.tolist(), discounts, ties)
     ideals = exact_ideals(exact, discounts)
-    hold_on_both_twins(
+    hold_with_both_kernels(
         monkeypatch,
         lambda: [
             error(dcg_samples([y], [s], ties=ties), dcgs[-1:]),
@@ -267,4 +267,4 @@ def test_every_cutoff_of_a_long_query(gains, n, monkeypatch):
     expected = ratios(
         exact_dcgs(exact, s.tolist(), discounts, "average"), exact_ideals(exact, discounts)
     )
-    hold_on_both_twins(monkeypatch, lambda: [error(ndcg_curve([y], [s])[1], expected)])
+    hold_with_both_kernels(monkeypatch, lambda: [error(ndcg_curve([y], [s])[1], expected)])

@@ -232,9 +232,9 @@ def test_unjudged_omit_is_that_of_the_metric(seed, k):
     qrels, run = trec(np.random.default_rng(seed))
     lists = {query: [*scores] for query, scores in run.items()}
     graded = {q: {d: max(y, 0) for d, y in each.items()} for q, each in qrels.items()}
-    for door, truth, given in ((from_lists, graded, lists), (from_trec, qrels, run)):
-        here = door(truth, given, unjudged="omit")
-        there = door(truth, given, unjudged="nan")
+    for function, truth, given in ((from_lists, graded, lists), (from_trec, qrels, run)):
+        here = function(truth, given, unjudged="omit")
+        there = function(truth, given, unjudged="nan")
         truths = per_query(there, k=k, unjudged="omit", undefined="omit")
         assert per_query(here, k=k, undefined="omit") == pytest.approx(truths, nan_ok=True)
 

@@ -60,7 +60,7 @@ from sklearn_ndcg import QuerySplitter
 
 COLUMNS = [*WAYS, "QuerySplitter"]
 EVERYDAY = {"column", "QuerySplitter"}  # CI runs the others, too
-TWINS = {  # which run like others
+SIMILAR = {  # tools that run like others
     "RandomizedSearchCV", "HalvingRandomSearchCV", "cross_validate", "LearningCurveDisplay.from_estimator",
     "ValidationCurveDisplay.from_estimator", "HistGradientBoostingRegressor",
 }  # fmt: skip
@@ -343,7 +343,7 @@ def documented():
     ("tool", "way"),
     [
         pytest.param(
-            tool, way, marks=() if way in EVERYDAY and tool not in TWINS else pytest.mark.ci
+            tool, way, marks=() if way in EVERYDAY and tool not in SIMILAR else pytest.mark.ci
         )
         for tool in ROWS
         for way in COLUMNS
