@@ -279,10 +279,30 @@ def route(ranker: Any, rows: QueryRows, grouping: Grouping | None) -> QueryRows:
     return replace(rows, params=params, metadata=metadata, weight=weight)
 
 
+class _LastStep(BaseEstimator):  # type: ignore[misc]
+    """Takes the place of a Pipeline's last step while the Pipeline is fitted.
+
+    It requests what the real step requests, and calls `fit_real` with what the Pipeline passes.
+    """
+
+    def __init__(self, real: Any, fit_real: Callable[[Any, Params], None]) -> None:
+        self.real = real
+        self.fit_real = fit_real
+
+    def fit(self, X: Any, y: Any = None, **metadata: Any) -> _LastStep:
+        self.fit_real(X, metadata)
+        return self
+
+    def get_metadata_routing(self) -> Any:
+        return _requests_of(self.real)
+
+
 def fit_steps(inner: Any, train: QueryRows, held_out: QueryRows | None, fit_last: Any) -> None:
-    """Fit an estimator, or a Pipeline by its own `fit`, with the last step fitted by `fit_last`."""
-    last = last_step(inner)
-    if inner is last:
+    """Fit an estimator, or a Pipeline by its own `fit`, with the last step fitted by `fit_last`.
+
+    `inner` is a clone, but its steps need not be: a `FrozenEstimator` is its own clone.
+    """
+    if not isinstance(inner, Pipeline):
         fit_last(train, held_out)
         return
     samplers = [name for name, step in inner.steps if hasattr(step, "fit_resample")]
@@ -291,15 +311,14 @@ def fit_steps(inner: Any, train: QueryRows, held_out: QueryRows | None, fit_last
             f"Step {samplers[0]!r} draws rows: samplers are not supported, as they cut queries. "
             "max_queries draws whole ones."
         )
-    requests = _requests_of(last) if sklearn.get_config()["enable_metadata_routing"] else None
 
-    def fit(X: Any, _: Any, **metadata: Any) -> None:
-        del last.fit, last.get_metadata_routing
+    def fit_real(X: Any, metadata: Params) -> None:
         transformed = metadata.keys() & (inner.transform_input or ())
         params = train.params | {name: metadata[name] for name in transformed}
         others = held_out and replace(held_out, X=without_last_step(inner).transform(held_out.X))
         fit_last(replace(train, X=X, params=params), others)
 
-    # attributes of this clone, until the Pipeline calls them
-    last.fit, last.get_metadata_routing = fit, lambda: requests
+    name, last = inner.steps[-1]
+    inner.steps[-1] = name, _LastStep(last, fit_real)
     inner.fit(train.X, train.y, **train.metadata)
+    inner.steps[-1] = name, last
