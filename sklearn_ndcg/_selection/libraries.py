@@ -6,11 +6,11 @@ A library is recognised by its `fit`'s parameter for groups; `INTERFACES` has an
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from inspect import signature
 from numbers import Number
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import sklearn
@@ -26,7 +26,10 @@ from sklearn_ndcg._checks import Floats, Ints
 from sklearn_ndcg._rows.columns import count_rows, take_rows
 from sklearn_ndcg._rows.grouping import Grouping
 
-Params = dict[str, Any]
+Params: TypeAlias = dict[str, Any]
+GroupBy: TypeAlias = (
+    Hashable | Sequence[Hashable]
+)  # a column, an index level, a callable; or several
 
 # of CatBoost, which cannot request them itself
 CATBOOST_COLUMNS = ("cat_features", "text_features", "embedding_features")
@@ -138,7 +141,7 @@ def check_fit_params(rows: QueryRows, inner: Any, dropped: list[Any], stops_earl
 def _refuse_column_numbers(inner: Any, fit_params: Params, dropped: list[Any]) -> None:
     """Raise for numbers of columns of X, in `fit_params` and in steps that get these columns."""
     for _, step in inner.steps if isinstance(inner, Pipeline) else [("", inner)]:
-        settings = step.get_params() if hasattr(step, "get_params") else {}
+        settings = settings_of(step)
         for name, value in (settings | (fit_params if step is last_step(inner) else {})).items():
             prefix, _, kind = name.rpartition("__")
             columns = value
@@ -158,7 +161,7 @@ def _refuse_column_numbers(inner: Any, fit_params: Params, dropped: list[Any]) -
 
 def refuse_row_numbers(ranker: Any, inner: Any, rows: QueryRows) -> None:
     """Raise for what refers to rows by number or order, as rows are sorted by query."""
-    settings = inner.get_params() if hasattr(inner, "get_params") else {}
+    settings = settings_of(inner)
     settings["A precomputed X"] = get_tags(ranker).input_tags.pairwise
     for name, value in (settings | rows.params).items():
         kind = name.rpartition("__")[2]
@@ -210,6 +213,11 @@ def last_step(estimator: Any) -> Any:
     if isinstance(estimator, Pipeline):
         return estimator.steps[-1][1] if estimator.steps else None
     return estimator
+
+
+def settings_of(estimator: object) -> Params:
+    """The parameters of an estimator; none of what is not like scikit-learn's."""
+    return dict(getattr(estimator, "get_params", dict)())
 
 
 def fitted_array(model: Any, name: str) -> NDArray[Any]:

@@ -111,8 +111,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         from 0, others from 1).
 
     query_ids_ : ndarray
-        Sorted ids of the training and held-out queries. Scoring other rows of them gives a
-        `QueryLeakWarning`; `trained_queries_` has what it compares.
+        Sorted ids of the training and held-out queries. Scoring another number of their rows gives
+        a `QueryLeakWarning`; `trained_queries_` has what it compares.
 
     feature_importances_, coef_, classes_ : ndarray
         Those of the inner estimator, if it has them. The first two have a 0 for columns of
@@ -470,7 +470,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """Training rows and held-out rows, sorted by query if `sorts` or if these are not all."""
         trained, held_out = self._draw_queries(grouping, times)
         known = np.union1d(trained, held_out)
-        self.trained_queries_ = leaks.TrainedQueries.of(grouping, rows.y, known)
+        self.trained_queries_ = leaks.TrainedQueries.of(grouping, known)
         self.query_ids_ = self.trained_queries_.labels
         are_all = len(trained) == len(grouping.lengths)
         if are_all and (grouping.is_in_order or not sorts):  # nothing is copied
