@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from inspect import signature
+from inspect import Parameter, signature
 from numbers import Number
 from typing import Any, TypeAlias
 
@@ -181,6 +181,14 @@ def params_of_fit(last: Any, train: QueryRows) -> Params:
     name = groups_parameter(last)
     added = INTERFACES[name](train) if name else {"sample_weight": train.weight}
     added = {name: value for name, value in added.items() if value is not None}
+    taken = signature(last.fit).parameters
+    takes_any = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in taken.values())
+    if not (takes_any or added.keys() <= taken.keys()):
+        raise TypeError(
+            f"sample_weight was passed, but {type(last).__name__}.fit does not take weights: leave "
+            "it out. AdaBoost, BaggingRegressor and others pass weights to their estimator: put "
+            "GroupedRanker around them."
+        )
     twice = ", ".join(sorted(added.keys() & train.params))
     if twice:
         raise ValueError(f"{twice} is set by GroupedRanker from groups and weights: leave it out.")
