@@ -6,11 +6,11 @@ A library is recognised by its `fit`'s parameter for groups; `INTERFACES` has an
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from inspect import signature
+from inspect import Parameter, signature
 from numbers import Number
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import sklearn
@@ -26,7 +26,10 @@ from sklearn_ndcg._checks import Floats, Ints
 from sklearn_ndcg._rows.columns import count_rows, take_rows
 from sklearn_ndcg._rows.grouping import Grouping
 
-Params = dict[str, Any]
+Params: TypeAlias = dict[str, Any]
+GroupBy: TypeAlias = (
+    Hashable | Sequence[Hashable]
+)  # a column, an index level, a callable; or several
 
 # of CatBoost, which cannot request them itself
 CATBOOST_COLUMNS = ("cat_features", "text_features", "embedding_features")
@@ -138,7 +141,7 @@ def check_fit_params(rows: QueryRows, inner: Any, dropped: list[Any], stops_earl
 def _refuse_column_numbers(inner: Any, fit_params: Params, dropped: list[Any]) -> None:
     """Raise for numbers of columns of X, in `fit_params` and in steps that get these columns."""
     for _, step in inner.steps if isinstance(inner, Pipeline) else [("", inner)]:
-        settings = step.get_params() if hasattr(step, "get_params") else {}
+        settings = settings_of(step)
         for name, value in (settings | (fit_params if step is last_step(inner) else {})).items():
             prefix, _, kind = name.rpartition("__")
             columns = value
@@ -158,7 +161,7 @@ def _refuse_column_numbers(inner: Any, fit_params: Params, dropped: list[Any]) -
 
 def refuse_row_numbers(ranker: Any, inner: Any, rows: QueryRows) -> None:
     """Raise for what refers to rows by number or order, as rows are sorted by query."""
-    settings = inner.get_params() if hasattr(inner, "get_params") else {}
+    settings = settings_of(inner)
     settings["A precomputed X"] = get_tags(ranker).input_tags.pairwise
     for name, value in (settings | rows.params).items():
         kind = name.rpartition("__")[2]
@@ -178,6 +181,14 @@ def params_of_fit(last: Any, train: QueryRows) -> Params:
     name = groups_parameter(last)
     added = INTERFACES[name](train) if name else {"sample_weight": train.weight}
     added = {name: value for name, value in added.items() if value is not None}
+    taken = signature(last.fit).parameters
+    takes_any = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in taken.values())
+    if not (takes_any or added.keys() <= taken.keys()):
+        raise TypeError(
+            f"sample_weight was passed, but {type(last).__name__}.fit does not take weights: leave "
+            "it out. AdaBoost, BaggingRegressor and others pass weights to their estimator: put "
+            "GroupedRanker around them."
+        )
     twice = ", ".join(sorted(added.keys() & train.params))
     if twice:
         raise ValueError(f"{twice} is set by GroupedRanker from groups and weights: leave it out.")
@@ -210,6 +221,11 @@ def last_step(estimator: Any) -> Any:
     if isinstance(estimator, Pipeline):
         return estimator.steps[-1][1] if estimator.steps else None
     return estimator
+
+
+def settings_of(estimator: object) -> Params:
+    """The parameters of an estimator; none of what is not like scikit-learn's."""
+    return dict(getattr(estimator, "get_params", dict)())
 
 
 def fitted_array(model: Any, name: str) -> NDArray[Any]:
@@ -279,10 +295,30 @@ def route(ranker: Any, rows: QueryRows, grouping: Grouping | None) -> QueryRows:
     return replace(rows, params=params, metadata=metadata, weight=weight)
 
 
+class _LastStep(BaseEstimator):  # type: ignore[misc]
+    """Takes the place of a Pipeline's last step while the Pipeline is fitted.
+
+    It requests what the real step requests, and calls `fit_real` with what the Pipeline passes.
+    """
+
+    def __init__(self, real: Any, fit_real: Callable[[Any, Params], None]) -> None:
+        self.real = real
+        self.fit_real = fit_real
+
+    def fit(self, X: Any, y: Any = None, **metadata: Any) -> _LastStep:
+        self.fit_real(X, metadata)
+        return self
+
+    def get_metadata_routing(self) -> Any:
+        return _requests_of(self.real)
+
+
 def fit_steps(inner: Any, train: QueryRows, held_out: QueryRows | None, fit_last: Any) -> None:
-    """Fit an estimator, or a Pipeline by its own `fit`, with the last step fitted by `fit_last`."""
-    last = last_step(inner)
-    if inner is last:
+    """Fit an estimator, or a Pipeline by its own `fit`, with the last step fitted by `fit_last`.
+
+    `inner` is a clone, but its steps need not be: a `FrozenEstimator` is its own clone.
+    """
+    if not isinstance(inner, Pipeline):
         fit_last(train, held_out)
         return
     samplers = [name for name, step in inner.steps if hasattr(step, "fit_resample")]
@@ -291,15 +327,14 @@ def fit_steps(inner: Any, train: QueryRows, held_out: QueryRows | None, fit_last
             f"Step {samplers[0]!r} draws rows: samplers are not supported, as they cut queries. "
             "max_queries draws whole ones."
         )
-    requests = _requests_of(last) if sklearn.get_config()["enable_metadata_routing"] else None
 
-    def fit(X: Any, _: Any, **metadata: Any) -> None:
-        del last.fit, last.get_metadata_routing
+    def fit_real(X: Any, metadata: Params) -> None:
         transformed = metadata.keys() & (inner.transform_input or ())
         params = train.params | {name: metadata[name] for name in transformed}
         others = held_out and replace(held_out, X=without_last_step(inner).transform(held_out.X))
         fit_last(replace(train, X=X, params=params), others)
 
-    # attributes of this clone, until the Pipeline calls them
-    last.fit, last.get_metadata_routing = fit, lambda: requests
+    name, last = inner.steps[-1]
+    inner.steps[-1] = name, _LastStep(last, fit_real)
     inner.fit(train.X, train.y, **train.metadata)
+    inner.steps[-1] = name, last

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
-from functools import partial
-from inspect import Signature, signature
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,24 +30,6 @@ Validation = Literal["random", "last"]
 def _inner_has(name: str) -> Callable[[Any], bool]:
     # getattr raises if the method is missing
     return lambda ranker: bool(getattr(getattr(ranker, "estimator_", ranker.estimator), name))
-
-
-class _FitWithWeights:
-    """`fit`, whose signature has `sample_weight` only if the inner estimator takes weights."""
-
-    def __init__(self, fit: Any) -> None:
-        self.__wrapped__ = fit
-
-    def __get__(self, ranker: Any, owner: Any = None) -> Any:
-        fit = self.__wrapped__.__get__(ranker, owner)
-        last = libraries.last_step(getattr(ranker, "estimator", None))
-        taken_inside = signature(getattr(last, "fit", fit)).parameters.keys()
-        if taken_inside & {"sample_weight", *libraries.INTERFACES}:
-            return fit
-        shown: Any = partial(fit)
-        parameters = signature(fit).parameters.values()
-        shown.__signature__ = Signature([p for p in parameters if p.name != "sample_weight"])
-        return shown
 
 
 class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -112,8 +92,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         from 0, others from 1).
 
     query_ids_ : ndarray
-        Sorted ids of the training and held-out queries. Scoring other rows of them gives a
-        `QueryLeakWarning`; `trained_queries_` has what it compares.
+        Sorted ids of the training and held-out queries. Scoring another number of their rows gives
+        a `QueryLeakWarning`; `trained_queries_` has what it compares.
 
     feature_importances_, coef_, classes_ : ndarray
         Those of the inner estimator, if it has them. The first two have a 0 for columns of
@@ -193,6 +173,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
         sample_weight : array-like of shape (n_documents,), default=None
             Weights >= 0, one per row. XGBoost and CatBoost get one per query: the mean of its rows.
+            A TypeError if the inner `fit` does not take weights.
 
         groups : array-like of shape (n_documents,), default=None
             The query id of each row, in any order. Ignored if `group_by` is set. An inner `fit`
@@ -228,9 +209,6 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         fitted._fit(X, y, sample_weight, groups, fit_params)
         self.__dict__ = fitted.__dict__
         return self
-
-    if not TYPE_CHECKING:  # type checkers see `fit` as it is written
-        fit = _FitWithWeights(fit)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, fit_params: Params) -> None:
         self._check_parameters()
@@ -471,7 +449,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """Training rows and held-out rows, sorted by query if `sorts` or if these are not all."""
         trained, held_out = self._draw_queries(grouping, times)
         known = np.union1d(trained, held_out)
-        self.trained_queries_ = leaks.TrainedQueries.of(grouping, rows.y, known)
+        self.trained_queries_ = leaks.TrainedQueries.of(grouping, known)
         self.query_ids_ = self.trained_queries_.labels
         are_all = len(trained) == len(grouping.lengths)
         if are_all and (grouping.is_in_order or not sorts):  # nothing is copied

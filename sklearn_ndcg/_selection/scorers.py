@@ -482,7 +482,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
             sizes = leaks.QuerySizes.of(self.all_groups)
             if sizes is not None:
                 sizes.refuse_incomplete(rankings.grouping)
-            leaks.warn_of_leak(estimator, self.group_by, rankings.grouping, y)
+            leaks.warn_of_leak(estimator, self.group_by, rankings.grouping)
             leaks.warn_if_ids_are_features(estimator, X, self.group_by)
         means = Values.of(self.measure, queries).report_undefined().means().tolist()
         if np.isnan(means[0]):

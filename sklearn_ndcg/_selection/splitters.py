@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterator
+from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
@@ -168,8 +169,9 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
 
     @random_state.setter
     def random_state(self, value: Any) -> None:
-        self.cv = check_cv(self.cv)
-        self.cv.random_state = value
+        splitter = copy(check_cv(self.cv))  # the user's splitter keeps its seed
+        splitter.random_state = value
+        self.cv = splitter
 
     def _splitter(self) -> Any:
         _refuse_iterator(self.cv)

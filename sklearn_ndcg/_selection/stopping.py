@@ -91,6 +91,11 @@ def fit_until_best(
     ranker: Any, last: Any, train: QueryRows, rows: QueryRows, params: Params
 ) -> int:
     """Fit `last` with the number of rounds that is best on the held-out rows; return it."""
+    if last is libraries.last_step(ranker.estimator):  # parameters of the user's would be set
+        raise ValueError(
+            f"early_stopping=True cannot stop {type(last).__name__}: its clone is the same object. "
+            "Freeze nothing that is to be fitted, or leave out early_stopping."
+        )
     taken = signature(last.fit).parameters
     fit = next((fit for name, fit in LIBRARIES.items() if name in taken), None)
     is_ranker = fit is not None and libraries.groups_parameter(last) is not None

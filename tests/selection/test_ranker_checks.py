@@ -30,6 +30,11 @@ def failed(reason, *checks):
 
 
 WEIGHTS = ("sample_weight_equivalence_on_dense_data", "sample_weight_equivalence_on_sparse_data")
+TAKES_NO_WEIGHTS = failed(
+    "weights are refused, as the estimator takes none",
+    *WEIGHTS, "sample_weights_list", "sample_weights_not_an_array",
+    "sample_weights_not_overwritten", "sample_weights_pandas_series", "sample_weights_shape",
+)  # fmt: skip
 REFUSES = failed(
     "a score without groups is refused, never taken for one ranking",
     "array_api_input", "fit_score_takes_y", "pipeline_consistency",
@@ -45,8 +50,8 @@ FOREST = RandomForestRegressor(3, random_state=0)
 # around these, GroupedRanker fails some checks, most of which the estimator fails alone, too
 EVERY_DAY = [(Ridge(), {}), (LogisticRegression(), {})]
 IN_CI = [
-    (KNeighborsRegressor(), {}),
-    (PLSRegression(1), {}),
+    (KNeighborsRegressor(), TAKES_NO_WEIGHTS),
+    (PLSRegression(1), TAKES_NO_WEIGHTS),
     (SCALED, failed("the scaler gets no weights", *WEIGHTS)),
 ]
 SLOWLY = [

@@ -1,6 +1,9 @@
 """GroupedRanker around Pipelines and searches and inside of them, with and without routing."""
 
+import pickle
+from concurrent.futures import ThreadPoolExecutor
 from inspect import signature
+from threading import Barrier
 
 import numpy as np
 import pandas as pd
@@ -11,6 +14,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.exceptions import UnsetMetadataPassedError
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -103,6 +107,77 @@ def test_samplers_are_refused():
     inner = Pipeline([("scale", StandardScaler()), ("thin", Sampler()), ("ridge", Ridge())])
     with pytest.raises(TypeError, match="Step 'thin' .*samplers are not supported.*max_queries"):
         GroupedRanker(inner).fit(X, Y, groups=QUERY)
+
+
+# --- around a FrozenEstimator, whose clone is the same object
+
+
+def state_of(frozen):
+    return pickle.dumps((vars(frozen), vars(frozen.estimator)))
+
+
+@pytest.mark.parametrize("error", [False, True])
+def test_a_frozen_last_step_stays_as_it_was(error):
+    rows = X.to_numpy(copy=True)
+    frozen = FrozenEstimator(Ridge().fit(rows, Y))
+    before = state_of(frozen)
+    ranker = GroupedRanker(make_pipeline(StandardScaler(), frozen))
+    if error:
+        rows[0] = np.inf
+        with pytest.raises(ValueError, match="infinity"):
+            ranker.fit(rows, Y)
+    else:
+        fitted = ranker.fit(rows, Y).estimator_
+        assert fitted[-1] is frozen
+        np.testing.assert_array_equal(ranker.predict(rows), fitted.predict(rows))
+    assert state_of(frozen) == before
+    assert frozen.fit(rows, Y) is frozen
+
+
+def test_a_frozen_step_before_the_last_stays_as_it_was():
+    frozen = FrozenEstimator(StandardScaler().fit(X))
+    before = state_of(frozen)
+    ranker = GroupedRanker(make_pipeline(frozen, Ridge())).fit(X, Y)
+    expected = Ridge().fit(frozen.transform(X), Y).predict(frozen.transform(X))
+    np.testing.assert_allclose(ranker.predict(X), expected)
+    with pytest.raises(ValueError, match="NaN"):
+        ranker.fit(X * np.nan, Y)
+    assert state_of(frozen) == before
+
+
+def test_a_frozen_estimator_cannot_be_stopped_early():
+    boosting = HistGradientBoostingRegressor(max_iter=2).fit(X, Y)
+    for inner in (FrozenEstimator(boosting), make_pipeline(FrozenEstimator(boosting))):
+        ranker = GroupedRanker(inner, early_stopping=True, scoring=make_ndcg_scorer())
+        with pytest.raises(ValueError, match="cannot stop FrozenEstimator: its clone is"):
+            ranker.fit(X, Y, groups=QUERY)
+
+
+class Waiting(StandardScaler):
+    """Lets two threads go on together, when both fit a step."""
+
+    both = Barrier(2, timeout=30)
+
+    def fit(self, X, y=None, sample_weight=None):
+        Waiting.both.wait()
+        return super().fit(X, y)
+
+
+def test_two_threads_may_share_a_frozen_last_step():
+    rows = X.to_numpy()
+    frozen = FrozenEstimator(Ridge().fit(rows, Y))
+    before = state_of(frozen)
+
+    def fit(some):
+        return GroupedRanker(make_pipeline(Waiting(), frozen)).fit(rows[some], Y[some])
+
+    halves = [slice(0, 40), slice(40, 80)]
+    with ThreadPoolExecutor(2) as threads:
+        rankers = list(threads.map(fit, halves))
+    for ranker, some in zip(rankers, halves, strict=True):
+        expected = frozen.predict(StandardScaler().fit(rows[some]).transform(rows))
+        np.testing.assert_array_equal(ranker.predict(rows), expected)
+    assert state_of(frozen) == before
 
 
 # --- as the last step of a Pipeline

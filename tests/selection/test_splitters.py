@@ -180,6 +180,16 @@ def test_cv_that_is_a_number_has_what_kfold_has(cv, days):
     assert_same_splits(splitter.split(X, y), kfold.split(X, y))
 
 
+def test_setting_random_state_leaves_the_splitter_that_was_passed(days):
+    X, y, _ = days
+    kfold = KFold(3, shuffle=True)
+    splitter = QuerySplitter(kfold, group_by="day")
+    splitter.random_state = 3
+    assert (kfold.random_state, splitter.random_state) == (None, 3)
+    seeded = QuerySplitter(KFold(3, shuffle=True, random_state=3), group_by="day")
+    assert_same_splits(splitter.split(X, y), seeded.split(X, y))
+
+
 # --- order_by
 
 
