@@ -13,7 +13,7 @@ from sklearn_ndcg._checks import Cutoff, Floats, check_choice
 from sklearn_ndcg._lists.files import FilePath
 from sklearn_ndcg._lists.pool import Pool, Unanswered, pool_lists, pool_runs
 from sklearn_ndcg._lists.reading import Convention, Duplicates
-from sklearn_ndcg._rows.grouping import kept_runs
+from sklearn_ndcg._rows.grouping import kept_runs, starts_of
 
 Unjudged = Literal["zero", "omit", "nan"]
 
@@ -292,7 +292,8 @@ def from_trec(
 def _rows(pool: Pool, unjudged: str) -> Rows:
     """Rows of one ranker, those of each query in the order of its list."""
     [y_score] = pool.y_scores.values()
-    starts, n_rows = np.cumsum(pool.n_rows) - pool.n_rows, pool.n_rows
+    n_rows = pool.n_rows
+    starts = starts_of(n_rows)
     # a single key is faster than np.lexsort; documents that are not in the list come last
     rank = np.minimum(-y_score, np.repeat(n_rows, n_rows))
     order = np.argsort(np.repeat(starts, n_rows) + rank, kind="stable")
@@ -304,7 +305,7 @@ def _rows(pool: Pool, unjudged: str) -> Rows:
         emptied, n_rows = starts[n_kept == 0], np.maximum(n_kept, 1)
         kept[emptied], y_true[emptied], y_score[emptied] = True, 0, -np.inf
         y_true, y_score = y_true[kept], y_score[kept]
-        rank = np.arange(1, len(y_true) + 1) - np.repeat(np.cumsum(n_rows) - n_rows, n_rows)
+        rank = np.arange(1, len(y_true) + 1) - np.repeat(starts_of(n_rows), n_rows)
         y_score = np.where(np.isinf(y_score), y_score, -1.0 * rank)
     elif unjudged == "zero":
         y_true[unjudged_rows] = 0
