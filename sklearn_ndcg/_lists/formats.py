@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,11 @@ class Rows(_Arrays):
 
     def __getitem__(self, key: Any) -> Any:
         return getattr(self, key) if key in self._fields else super().__getitem__(key)
+
+    def _replace(self, **arrays: NDArray[Any]) -> Self:
+        rows = super()._replace(**arrays)
+        rows.__dict__.update(self.__dict__)  # the ids, or what reads them
+        return rows
 
     def __getstate__(self) -> dict[str, Any]:
         return {"ids": self.ids}
