@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from sklearn_ndcg._checks import Cutoff, Floats, check_choice
 from sklearn_ndcg._lists.files import FilePath
 from sklearn_ndcg._lists.pool import Pool, Unanswered, pool_lists, pool_runs
 from sklearn_ndcg._lists.reading import Convention, Duplicates
-from sklearn_ndcg._rows.grouping import kept_runs
+from sklearn_ndcg._rows.grouping import kept_runs, starts_of
 
 Unjudged = Literal["zero", "omit", "nan"]
 
@@ -35,6 +35,11 @@ class Rows(_Arrays):
 
     def __getitem__(self, key: Any) -> Any:
         return getattr(self, key) if key in self._fields else super().__getitem__(key)
+
+    def _replace(self, **arrays: NDArray[Any]) -> Self:
+        rows = super()._replace(**arrays)
+        rows.__dict__.update(self.__dict__)  # the ids, or what reads them
+        return rows
 
     def __getstate__(self) -> dict[str, Any]:
         return {"ids": self.ids}
@@ -292,7 +297,8 @@ def from_trec(
 def _rows(pool: Pool, unjudged: str) -> Rows:
     """Rows of one ranker, those of each query in the order of its list."""
     [y_score] = pool.y_scores.values()
-    starts, n_rows = np.cumsum(pool.n_rows) - pool.n_rows, pool.n_rows
+    n_rows = pool.n_rows
+    starts = starts_of(n_rows)
     # a single key is faster than np.lexsort; documents that are not in the list come last
     rank = np.minimum(-y_score, np.repeat(n_rows, n_rows))
     order = np.argsort(np.repeat(starts, n_rows) + rank, kind="stable")
@@ -304,7 +310,7 @@ def _rows(pool: Pool, unjudged: str) -> Rows:
         emptied, n_rows = starts[n_kept == 0], np.maximum(n_kept, 1)
         kept[emptied], y_true[emptied], y_score[emptied] = True, 0, -np.inf
         y_true, y_score = y_true[kept], y_score[kept]
-        rank = np.arange(1, len(y_true) + 1) - np.repeat(np.cumsum(n_rows) - n_rows, n_rows)
+        rank = np.arange(1, len(y_true) + 1) - np.repeat(starts_of(n_rows), n_rows)
         y_score = np.where(np.isinf(y_score), y_score, -1.0 * rank)
     elif unjudged == "zero":
         y_true[unjudged_rows] = 0

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn_ndcg._checks import Floats, Ints, check_choice, check_cutoff, is_integer, naming_ranker
 from sklearn_ndcg._lists import reading
 from sklearn_ndcg._lists.reading import ByQuery
-from sklearn_ndcg._rows.grouping import Grouping, kept_runs, rows_of_runs, shown_labels
+from sklearn_ndcg._rows.grouping import Grouping, kept_runs, rows_of_runs, shown_labels, starts_of
 
 _WIDEST = 64  # characters of ids in an array of text; longer ids are shared objects
 
@@ -107,28 +107,29 @@ def pool_lists(
         for name, by_query, scores, lengths in rankers:
             try:
                 listed = reading.read_list(by_query.get(query, []), query, duplicates, last)
-            except (TypeError, ValueError):  # to enter the context for each list takes time
+            except (TypeError, ValueError):  # entering naming_ranker for each list would take time
                 with naming_ranker(name, lists):
                     raise
             lengths.append(len(listed))
             scores.extend(map(listed.get, truth, repeat(-np.inf)))
     n_judged: Ints = np.array(list(map(len, grades.values())))
-    placed = [_placed(scores, lengths, n_judged) for _, _, scores, lengths in rankers]
-    n_rows = n_judged + np.max([n_others for _, _, n_others in placed], axis=0)
+    split = [_split_scores(scores, lengths, n_judged) for _, _, scores, lengths in rankers]
+    n_rows = n_judged + np.max([n_unjudged for _, _, n_unjudged in split], axis=0)
     if not n_rows.all():
         raise ValueError(
             f"query {shown_labels([queries[n_rows.argmin()]])} has neither a list nor anything "
             "relevant, and so would have no rows: leave it out."
         )
-    starts = np.cumsum(n_rows) - n_rows
+    starts = starts_of(n_rows)
     rows, y_true = rows_of_runs(starts, n_judged), np.full(n_rows.sum(), np.nan)
     y_scores = {name: np.full(len(y_true), -np.inf) for name in lists}
-    for (name, y_score), (judged, others, n_others) in zip(y_scores.items(), placed, strict=True):
-        y_score[rows], y_score[rows_of_runs(starts + n_judged, n_others)] = judged, others
+    for (name, y_score), (judged, others, n_others) in zip(y_scores.items(), split, strict=True):
+        y_score[rows] = judged
+        y_score[rows_of_runs(starts + n_judged, n_others)] = others
         if judged.max(initial=-np.inf) == -np.inf:
             with naming_ranker(name, lists):
                 reading.refuse_unlike_ids(truths, lists[name])
-                if len(lists) == 1:  # a comparison warns by itself
+                if len(lists) == 1:  # comparisons have a warning of their own
                     reading.warn_of_other_queries(truths, lists[name])
     y_true[rows] = reading.as_floats(grades, "relevant", lambda y: np.isinf(y) | (y < 0))
     documents = partial(_documents, grades, next(iter(lists.values())), duplicates, last)
@@ -142,15 +143,26 @@ def _documents(grades: ByQuery, lists: ByQuery, duplicates: str, k: int | None) 
         yield from listed | dict.fromkeys(truth)
 
 
-def _placed(scores: list[float], lengths: list[int], n_judged: Ints) -> tuple[Floats, Any, Ints]:
-    """The scores of judged documents, those that are left in each list for others, and how many."""
+def _split_scores(
+    scores: list[float], lengths: list[int], n_judged: Ints
+) -> tuple[Floats, Floats, Ints]:
+    """The scores of all judged documents, those of all unjudged ones, and how many these are.
+
+    If "a", "b" and "c" are judged in a query, and its list is ["x", "c", "a"], then `scores` are
+    -3, -inf and -2, and the unjudged "x" has the rank that is left in the list: the score -1.
+    """
     judged = np.fromiter(scores, np.float64)
-    is_listed, starts = judged > -np.inf, np.cumsum(lengths, dtype=np.intp) - lengths
-    n_listed = kept_runs(is_listed, np.cumsum(n_judged) - n_judged, n_judged)[1]
-    every = np.repeat(starts - 1.0, lengths) - np.arange(sum(lengths))
-    is_other = np.ones(len(every), dtype=bool)
-    is_other[np.repeat(starts, n_listed) - judged[is_listed].astype(np.intp) - 1] = False
-    return judged, every[is_other], lengths - n_listed
+    n_ranks = np.array(lengths, dtype=np.intp)
+    starts = starts_of(n_ranks)  # of each list in an array of the ranks of all lists
+    is_listed = judged > -np.inf
+    n_listed = kept_runs(is_listed, starts_of(n_judged), n_judged)[1]
+    is_left = np.ones(n_ranks.sum(), dtype=bool)
+    is_left[np.repeat(starts, n_listed) - judged[is_listed].astype(np.intp) - 1] = False
+    n_unjudged = n_ranks - n_listed
+    unjudged: Floats = np.subtract(
+        np.repeat(starts - 1, n_unjudged), np.flatnonzero(is_left), dtype=np.float64
+    )
+    return judged, unjudged, n_unjudged
 
 
 def pool_runs(

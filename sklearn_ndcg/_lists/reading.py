@@ -47,16 +47,9 @@ def by_query(relevant: Any, rankers: Mapping[Any, Any]) -> tuple[ByQuery, dict[A
 
     A truth that is not in a mapping or sequence of truths is one query, with a list of each ranker.
     """
-    is_one = isinstance(relevant, Set) or (
-        isinstance(relevant, Mapping) and _are_ids(relevant.values())
-    )
-    mappings = [ids for ids in rankers.values() if isinstance(ids, Mapping)]
-    if is_one and any(all(map(is_number, scores.values())) for scores in mappings if scores):
-        raise TypeError(
-            f"recommended must be a list of ids, best first, got a mapping. {_SCORES_HINT}"
-        )
-    # in two sequences tuples may be lists, and not ids
-    if (is_one and not mappings) or all(map(_are_ids, (relevant, *rankers.values()))):
+    if _is_truth(relevant):
+        _refuse_scores(rankers)
+    if is_single_query(relevant, rankers):
         relevant, rankers = [relevant], {name: [ids] for name, ids in rankers.items()}
     truths = _by_query(relevant, "relevant", "dict(zip(rows['id'], rows['grade']))")
     lists, in_order = {}, isinstance(relevant, Sequence | np.ndarray)
@@ -79,6 +72,41 @@ def by_query(relevant: Any, rankers: Mapping[Any, Any]) -> tuple[ByQuery, dict[A
                     "no list."
                 )
     return truths, lists, in_order
+
+
+def is_single_query(relevant: Any, rankers: Mapping[Any, Any]) -> bool:
+    """Whether a truth and the lists of rankers are those of one query.
+
+    =========================  ======================  ============
+    relevant                   list of a ranker        queries
+    =========================  ======================  ============
+    {"a", "b"}                 ["b", "c"]              one
+    {"a": 2, "b": 1}           ["b", "c"]              one
+    ["a", "b"]                 ["b", "c"]              one
+    {"Ann": {"a": 2, "b": 1}}  {"Ann": ["b", "c"]}     one per key
+    [{"a", "b"}]               [["b", "c"]]            one per item
+    [("a", "b")]               [("b", "c")]            one per item
+    =========================  ======================  ============
+    """
+    if _is_truth(relevant):
+        return not any(isinstance(ids, Mapping) for ids in rankers.values())
+    return all(map(_are_ids, (relevant, *rankers.values())))
+
+
+def _is_truth(relevant: Any) -> bool:
+    """Whether this can only be the truth of one query: a set, or a mapping from id to grade."""
+    if isinstance(relevant, Mapping):
+        return _are_ids(relevant.values())
+    return isinstance(relevant, Set)
+
+
+def _refuse_scores(rankers: Mapping[Any, Any]) -> None:
+    """Raise if a ranker has a mapping from id to score in place of the list of one query."""
+    for scores in rankers.values():
+        if isinstance(scores, Mapping) and scores and all(map(is_number, scores.values())):
+            raise TypeError(
+                f"recommended must be a list of ids, best first, got a mapping. {_SCORES_HINT}"
+            )
 
 
 def _are_ids(values: Any) -> bool:
@@ -117,7 +145,7 @@ def read_list(
         )
     first = ids[:k] if type(ids) is list else list(islice(ids, k))
     scores = _distinct(first, "recommended", query, duplicates, _SCORES)
-    if len(scores) < len(first):  # later ones move up
+    if len(scores) < len(first):  # documents after an id that is there twice move up
         distinct = _distinct(ids, "recommended", query, duplicates)
         scores = dict(zip(islice(distinct, k), _SCORES, strict=False))
     return scores
@@ -217,7 +245,9 @@ def ranked_run(
         rounded = scores.astype(TREC_SCORES[convention])
     ranked = {query: list(documents) for query, documents in judged.items()}
     queries, ends = list(ranked), np.cumsum(list(map(len, ranked.values())), dtype=np.intp)
-    unsorted = np.flatnonzero(rounded[1:] >= rounded[:-1]) + 1  # or at the start of a query
+    unsorted = (
+        np.flatnonzero(rounded[1:] >= rounded[:-1]) + 1
+    )  # not in order, or at the start of a query
     unsorted = unsorted[~np.isin(unsorted, ends)]
     for number in np.unique(np.searchsorted(ends, unsorted, side="right")).tolist():
         documents = ranked[queries[number]]
@@ -256,7 +286,7 @@ def _nested(records: Any, name: str, field: str, duplicates: str) -> ByQuery:
                 "ndcg_score(**from_trec(qrels, run), k=10)."
             )
         try:
-            "".join([query, *documents])  # refuses everything but text, faster than a loop
+            "".join([query, *documents])  # raises for all but text, and is faster than a loop
         except TypeError as error:
             wrong = next(label for label in (query, *documents) if not isinstance(label, str))
             raise TypeError(
@@ -297,7 +327,7 @@ def as_floats(nested: Mapping[Any, Mapping[Any, Any]], name: str, is_wrong: Any)
     def error(kind: type[Exception], row: int, said: str) -> Exception:
         pairs = ((query, document) for query, truth in nested.items() for document in truth)
         query, document = next(islice(pairs, row, None))
-        way = _UNJUDGED_HINTS[name]  # what None and -1 often mean
+        way = _UNJUDGED_HINTS[name]  # None and -1 often stand for unjudged
         if isinstance(values[row], str):
             way = ": convert text to numbers, words with a dict from word to grade"
         return kind(

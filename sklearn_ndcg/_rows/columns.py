@@ -11,7 +11,7 @@ import numpy as np
 from sklearn_ndcg._checks import Ints, describe_mask, is_integer
 from sklearn_ndcg._rows.ids import readable
 
-# from 2 to the power of these bits on, one number of the type may stand for several integers
+# Types of floats, and the bits of their integers: from 2**bits on, several integers become equal.
 _BITS = {"float16": 11, "halffloat": 11, "float32": 24, "float": 24, "float64": 53, "double": 53}
 
 
@@ -145,7 +145,7 @@ def without_columns(X: Any, keys: list[Any]) -> Any:
         raise ValueError(f"group_by and order_by name all columns, {keys!r}: no feature is left.")
     if column_names(X) is not None:
         return X.drop(columns=keys) if hasattr(X, "iloc") else X.drop(keys)
-    kept = _take(table, np.delete(np.arange(table.shape[1]), keys), axis=1)
+    kept = _select(table, np.delete(np.arange(table.shape[1]), keys), axis=1)
     return kept if hasattr(X, "shape") else np.array(kept.tolist())
 
 
@@ -173,10 +173,10 @@ def take_rows(X: Any, rows: Ints) -> Any:
         return X.take(rows)
     if isinstance(X, list | tuple):
         return [X[row] for row in rows]
-    return _take(_matrix(X), rows, axis=0)
+    return _select(_matrix(X), rows, axis=0)
 
 
-def _take(matrix: Any, positions: Ints, axis: int) -> Any:
+def _select(matrix: Any, positions: Ints, axis: int) -> Any:
     if hasattr(matrix, "__array_namespace__") and not isinstance(matrix, np.ndarray):
         xp = matrix.__array_namespace__()
         return xp.take(matrix, xp.asarray(positions), axis=axis)

@@ -42,7 +42,7 @@ class Grouping:
     def of_codes(cls, labels: NDArray[Any], codes: Ints) -> Grouping:
         """Group rows by the query of each row, an index into the labels."""
         lengths = np.bincount(codes, minlength=len(labels))
-        return cls(labels, np.cumsum(lengths) - lengths, lengths, codes)
+        return cls(labels, starts_of(lengths), lengths, codes)
 
     @classmethod
     def of_ids(
@@ -82,7 +82,7 @@ class Grouping:
                 by_label = np.argsort(codes)
                 return cls(labels, starts[by_label], lengths[by_label])
             return cls.of_codes(labels, np.repeat(codes, lengths))
-        return cls(labels, np.cumsum(lengths) - lengths, lengths, codes)
+        return cls(labels, starts_of(lengths), lengths, codes)
 
     @classmethod
     def _of_columns(cls, columns: list[Grouping]) -> Grouping:
@@ -171,6 +171,11 @@ class Grouping:
         return reduced
 
 
+def starts_of(lengths: Ints) -> Ints:
+    """The first row of each run, if each run begins where the one before it ends."""
+    return np.cumsum(lengths) - lengths
+
+
 def kept_runs(kept: NDArray[np.bool_], starts: Ints, lengths: Ints) -> tuple[Ints, Ints]:
     """Starts and lengths of the runs once only some of the rows are left."""
     n_before = np.r_[0, np.cumsum(kept)]
@@ -179,8 +184,7 @@ def kept_runs(kept: NDArray[np.bool_], starts: Ints, lengths: Ints) -> tuple[Int
 
 def rows_of_runs(starts: Ints, lengths: Ints) -> Ints:
     """The row numbers of all runs, one run after another."""
-    n_before = np.cumsum(lengths) - lengths
-    return np.repeat(starts - n_before, lengths) + np.arange(lengths.sum())
+    return np.repeat(starts - starts_of(lengths), lengths) + np.arange(lengths.sum())
 
 
 def codes_of_runs(starts: Ints, lengths: Ints) -> Ints:

@@ -86,7 +86,7 @@ def unique_labels(labels: Iterable[Any], sort: bool, name: str) -> tuple[NDArray
             _refuse_unsortable(label, name)
     codes, distinct = _factorize(listed, len(listed))
     try:
-        # labels that cannot be sorted are refused without `sort`, too; two show it if all are alike
+        # labels that cannot be sorted raise without `sort`, too: two show it if all have one type
         checked = distinct if sort or len(kinds) > 1 or tuple in kinds else distinct[:2]
         order = sorted(range(len(checked)), key=distinct.__getitem__)
     except TypeError as error:
@@ -116,7 +116,7 @@ def readable(groups: Any) -> Any:
     if kind == "T" or str(dtype).endswith("_view[pyarrow]"):  # pandas cannot convert the latter
         return np.fromiter(groups, dtype=object, count=len(groups))
     if kind == "f" and hasattr(groups, "to_numpy"):
-        # some columns of pandas distinguish NaN from missing, and factorize NaN
+        # some columns of pandas tell NaN from missing, and give NaN a code
         return groups.to_numpy(dtype=np.float64, na_value=np.nan)
     return groups
 
@@ -145,7 +145,9 @@ def _encode_pandas(column: Any) -> tuple[NDArray[Any], LabelsAt] | None:
         codes, labels = column.codes, column.categories
     else:
         codes, labels = column.factorize()
-    if labels.dtype.kind == "f" or labels.dtype == object:  # these may be or hold NaN
+    if (
+        labels.dtype.kind == "f" or labels.dtype == object
+    ):  # labels that may be NaN, or tuples with NaN
         codes = _mark_missing(codes, labels)
     return codes, lambda rows: np.asarray(labels.take(codes[rows]), dtype=object)
 
@@ -307,5 +309,6 @@ def _unique_by_table(ids: NDArray[Any], low: Any, size: int) -> tuple[NDArray[An
 def first_rows(codes: Ints) -> Ints:
     """The first row of each code; every code up to the largest must occur."""
     rows = np.empty(codes.max() + 1, dtype=np.intp)
-    rows[codes[::-1]] = np.arange(len(codes))[::-1]  # the last write stays
+    # rows are written from the last to the first, so that the first row of a code stays
+    rows[codes[::-1]] = np.arange(len(codes))[::-1]
     return rows

@@ -54,7 +54,8 @@ def test_rows_have_ids(unjudged, k):
         missing = np.nan if unjudged == "nan" else 0
         expected |= dict.fromkeys([("q", "x"), ("q", "b"), ("s", "z")], missing)
         expected |= {("q", "y"): missing} if k is None or unjudged == "nan" else {}
-    for each in (rows, pickle.loads(pickle.dumps(rows))):  # noqa: S301
+    unread = from_lists(relevant, lists, unjudged=unjudged, k=k)._replace(groups=rows.groups)
+    for each in (rows, pickle.loads(pickle.dumps(rows)), unread, rows._replace()):  # noqa: S301
         found = dict(zip(zip(each.groups, each.ids, strict=True), each.y_true, strict=True))
         assert found == pytest.approx(expected, nan_ok=True)
     listed = rows.ids[rows.y_score > -np.inf].tolist()

@@ -20,7 +20,7 @@ from sklearn_ndcg import (
     ndcg_score,
     quantile_grades,
 )
-from sklearn_ndcg._rows.grouping import Grouping, shown_labels
+from sklearn_ndcg._rows.grouping import Grouping, shown_labels, starts_of
 
 
 class Tensor:
@@ -229,3 +229,7 @@ def test_order_by_of_text_is_doubted_if_it_is_numbers_or_unsorted_dates(texts, w
         grouping.in_order(texts)  # nobody needs the order of time
     assert [order.tolist(), len(caught)] == [np.argsort(texts).tolist(), int(warns)]
     assert all("the values of order_by are text" in str(each.message) for each in caught)
+
+
+def test_runs_start_where_the_one_before_ends():
+    assert starts_of(np.array([2, 0, 3, 1])).tolist() == [0, 2, 2, 5]
