@@ -114,7 +114,7 @@ def check_cutoff(k: Any) -> Cutoff:
         return None
     if isinstance(k, str) and k == "retrieved":
         return "retrieved"
-    if is_integer(k) and k >= 1:
+    if (type(k) is int or is_integer(k)) and k >= 1:
         return int(k)
     raise ValueError(
         "k must be an integer >= 1, None for all documents or 'retrieved' for each list's own "

@@ -52,7 +52,7 @@ class UndefinedRule(NamedTuple):
 # The names that `gain`, `discount`, `ties`, `unjudged` and `undefined` take. A new one is an entry
 # here, in the type of the argument in `_checks`, and in the docstrings of the metric functions.
 GAINS: Mapping[str, Callable[[Floats], Floats]] = {
-    "linear": lambda relevance: relevance,
+    "linear": np.asarray,  # as it is
     "exponential": _exponential,
 }
 DISCOUNTS: Mapping[str, Callable[[Floats], Floats]] = {

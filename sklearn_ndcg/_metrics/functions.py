@@ -14,7 +14,7 @@ from sklearn_ndcg._checks import Cutoff, Discount, Floats, Gain, Ints, Ties, Und
 from sklearn_ndcg._metrics.choices import check_curve_cutoffs
 from sklearn_ndcg._metrics.curve import MeanCurve
 from sklearn_ndcg._metrics.inputs import numeric
-from sklearn_ndcg._metrics.measure import DCG, NDCG, Measure, at_one_cutoff
+from sklearn_ndcg._metrics.measure import DCG, NDCG, refuse_several
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._metrics.values import Values, report_undefined
 from sklearn_ndcg._rows.grouping import Grouping
@@ -40,9 +40,11 @@ def _not_a_scorer(metric: Function) -> Function:
 
 
 def _values(
-    measure: Measure, y_true: ArrayLike, y_score: ArrayLike, groups: Any, weight: Any, *, sort: bool
+    measure: DCG, y_true: ArrayLike, y_score: ArrayLike, groups: Any, weight: Any, *, sort: bool
 ) -> Values:
     """The values of queries, from arrays; without `sort` in any order."""
+    if isinstance(measure.k, tuple):
+        refuse_several(measure.k)
     rankings = Rankings.of_arrays(y_true, y_score, groups, weight, sort)
     queries = rankings.queries(measure)
     rankings.check_ids(queries)
@@ -183,16 +185,14 @@ def dcg_score(
     >>> dcg / ideal_dcg   # the NDCG
     0.9134...
     """
-    measure = at_one_cutoff(
-        DCG(
-            k=k,
-            gain=gain,
-            discount=discount,
-            log_base=log_base,
-            ties=ties,
-            ignore_ties=ignore_ties,
-            unjudged=unjudged,
-        )
+    measure = DCG(
+        k=k,
+        gain=gain,
+        discount=discount,
+        log_base=log_base,
+        ties=ties,
+        ignore_ties=ignore_ties,
+        unjudged=unjudged,
     )
     values = _values(measure, y_true, y_score, groups, sample_weight, sort=False)
     return float(values.means()[0])
@@ -341,16 +341,14 @@ def ndcg_score(
     >>> ndcg_score([y_true], [y_score])
     0.9220...
     """
-    measure = at_one_cutoff(
-        NDCG(
-            k=k,
-            gain=gain,
-            discount=discount,
-            ties=ties,
-            ignore_ties=ignore_ties,
-            unjudged=unjudged,
-            undefined=undefined,
-        )
+    measure = NDCG(
+        k=k,
+        gain=gain,
+        discount=discount,
+        ties=ties,
+        ignore_ties=ignore_ties,
+        unjudged=unjudged,
+        undefined=undefined,
     )
     values = _values(measure, y_true, y_score, groups, sample_weight, sort=False)
     return float(values.means()[0])
@@ -435,16 +433,14 @@ def dcg_samples(
     >>> dcg_samples([1, 3, 2], [0.5, 0.9, 0.4], groups=["b", "a", "a"])
     array([4.2618..., 1.        ])
     """
-    measure = at_one_cutoff(
-        DCG(
-            k=k,
-            gain=gain,
-            discount=discount,
-            log_base=log_base,
-            ties=ties,
-            ignore_ties=ignore_ties,
-            unjudged=unjudged,
-        )
+    measure = DCG(
+        k=k,
+        gain=gain,
+        discount=discount,
+        log_base=log_base,
+        ties=ties,
+        ignore_ties=ignore_ties,
+        unjudged=unjudged,
     )
     return _values(measure, y_true, y_score, groups, None, sort=True).filled()[:, 0]
 
@@ -542,16 +538,14 @@ def ndcg_samples(
     >>> ndcg_samples(y_true, y_score, groups=[7, 7, 8, 9, 9], undefined="omit")
     array([1.        ,        nan, 0.8154...])
     """
-    measure = at_one_cutoff(
-        NDCG(
-            k=k,
-            gain=gain,
-            discount=discount,
-            ties=ties,
-            ignore_ties=ignore_ties,
-            unjudged=unjudged,
-            undefined=undefined,
-        )
+    measure = NDCG(
+        k=k,
+        gain=gain,
+        discount=discount,
+        ties=ties,
+        ignore_ties=ignore_ties,
+        unjudged=unjudged,
+        undefined=undefined,
     )
     return _values(measure, y_true, y_score, groups, None, sort=True).filled()[:, 0]
 

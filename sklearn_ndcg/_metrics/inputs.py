@@ -144,7 +144,8 @@ def scores_like(y_score: ArrayLike, shape: tuple[int, ...]) -> Floats:
         raise ValueError(
             f"y_true and y_score must have the same shape, got {shape} and {score.shape}.{hint}"
         )
-    return _as_float(score.ravel())
+    rows = score.ravel()
+    return rows if rows.dtype == np.float64 else _as_float(rows)
 
 
 def _as_float(score: Numbers) -> Floats:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import InitVar, dataclass, fields
+from dataclasses import InitVar, dataclass, field, fields
 from functools import partial
-from typing import Any, ClassVar, Protocol, TypedDict, TypeVar
+from typing import Any, ClassVar, Protocol, TypedDict
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
@@ -35,9 +35,6 @@ from sklearn_ndcg._rows.grouping import shown_labels
 # what scikit-learn warns and raises, by class or text
 _UNDEFINED = "UndefinedMetricWarning|Only one class (is )?present in y_|No positive class found in "
 _NO_TABLE = np.empty(0)
-
-
-Kind = TypeVar("Kind", bound="Measure")
 
 
 class DCGOptions(TypedDict, total=False):
@@ -98,7 +95,8 @@ class Measure(Protocol):
 class DCG:
     """Discounted cumulative gain: all choices that turn ranked relevance into a number, checked.
 
-    `k` is one cutoff or several of them. The other fields are the options of `dcg_score`.
+    `k` is one cutoff or several of them, and `cutoffs` has them as a tuple. Other fields are the
+    options of `dcg_score`.
     """
 
     k: Cutoff | Sequence[Cutoff] = None
@@ -108,13 +106,23 @@ class DCG:
     ties: Ties = "average"
     ignore_ties: bool = False
     unjudged: Unjudged = "raise"
+    cutoffs: tuple[Cutoff, ...] = field(init=False, repr=False, compare=False)
 
     allows_negative_gains: ClassVar = True
 
     def __post_init__(self, log_base: float) -> None:
         # a frozen dataclass sets its own fields only in this way
         set_field = partial(object.__setattr__, self)
-        set_field("k", _checked_cutoffs(self.k))
+        cutoffs: tuple[Cutoff, ...]
+        if isinstance(self.k, str) or not np.iterable(self.k):
+            cutoffs = (_checks.check_cutoff(self.k),)
+            set_field("k", cutoffs[0])
+        else:
+            cutoffs = tuple(map(_checks.check_cutoff, self.k))
+            if not cutoffs or len(set(cutoffs)) < len(cutoffs):
+                raise ValueError(f"k must list different cutoffs, at least one, got {self.k!r}.")
+            set_field("k", cutoffs)
+        set_field("cutoffs", cutoffs)
         if not (self.gain is None or isinstance(self.gain, str | GainTable) or callable(self.gain)):
             set_field("gain", GainTable.of(self.gain))
         choices.check(self)
@@ -142,11 +150,6 @@ class DCG:
         return isinstance(self.k, tuple)
 
     @property
-    def cutoffs(self) -> tuple[Cutoff, ...]:
-        """`k` as a tuple, of one cutoff or several."""
-        return self.k if isinstance(self.k, tuple) else (self.k,)
-
-    @property
     def tie_order(self) -> Ties:
         """How ties are ordered: by `ties`, or in the order of the input under `ignore_ties`."""
         return "stable" if self.ignore_ties else self.ties
@@ -154,7 +157,7 @@ class DCG:
     @property
     def tie_rule(self) -> TieRule:
         """How the kernels order ties."""
-        return choices.TIES[self.tie_order]
+        return choices.TIES["stable" if self.ignore_ties else self.ties]
 
     @property
     def undefined_rule(self) -> UndefinedRule:
@@ -266,7 +269,10 @@ class NDCG(DCG):
     @classmethod
     def of(cls, caller: str, k: Cutoff, options: Mapping[str, Any]) -> NDCG:
         """The NDCG at one cutoff with the options that were passed to a function."""
-        return at_one_cutoff(cls(k=k, **known_options(caller, options, NDCGOptions)))
+        measure = cls(k=k, **known_options(caller, options, NDCGOptions))
+        if isinstance(measure.k, tuple):
+            refuse_several(measure.k)
+        return measure
 
     @property
     def undefined_rule(self) -> UndefinedRule:
@@ -325,7 +331,8 @@ class QueryFunction:
     @property
     def undefined_rule(self) -> UndefinedRule:
         """What is done about queries for which the function is undefined."""
-        return choices.undefined_rule(self.undefined)
+        rule = choices.undefined_rule(self.undefined)
+        return rule if self.greater_is_better else rule._replace(value=-rule.value)
 
     def undefined_for(self, queries: str) -> str:
         """What is said of undefined queries."""
@@ -365,11 +372,9 @@ class QueryFunction:
         return values if self.greater_is_better else -values
 
 
-def at_one_cutoff(measure: Kind) -> Kind:
-    """The measure, after a check that it has one cutoff."""
-    if measure.has_several_cutoffs:
-        _checks.check_cutoff(list(measure.cutoffs))
-    return measure
+def refuse_several(cutoffs: Sequence[Cutoff]) -> None:
+    """Raise where a single cutoff is meant."""
+    _checks.check_cutoff(list(cutoffs))
 
 
 def known_options(caller: str, options: Mapping[str, Any], kind: type) -> Mapping[str, Any]:
@@ -393,16 +398,6 @@ def _shown(measure: DCG | QueryFunction) -> str:
         and value != option.default
     )
     return f"{type(measure).__name__}({', '.join(changed)})"
-
-
-def _checked_cutoffs(k: Any) -> Cutoff | tuple[Cutoff, ...]:
-    """One cutoff, or a tuple of several."""
-    if isinstance(k, str) or not np.iterable(k):
-        return _checks.check_cutoff(k)
-    cutoffs = tuple(map(_checks.check_cutoff, k))
-    if not cutoffs or len(set(cutoffs)) < len(cutoffs):
-        raise ValueError(f"k must list different cutoffs, at least one, got {k!r}.")
-    return cutoffs
 
 
 def _are_equal(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:

@@ -43,10 +43,14 @@ class Queries:
     def distinct(self, cutoffs: Sequence[Cutoff]) -> tuple[Ints, Ints | slice]:
         """The distinct cutoffs, none beyond the longest query, and the index of each in them."""
         # documents that were not retrieved add nothing to a DCG, so "retrieved" need not cut it
-        ends = [min(k, self.longest) if isinstance(k, int) else self.longest for k in cutoffs]
+        longest = self.longest
+        ends = np.array([longest] * len(cutoffs), dtype=np.intp)
+        for number, k in enumerate(cutoffs):
+            if isinstance(k, int) and k < longest:
+                ends[number] = k
         if len(ends) == 1:  # saves a tenth of the time of a small call
-            return np.array(ends, dtype=np.intp), slice(None)
-        return np.unique(np.array(ends, dtype=np.intp), return_inverse=True)
+            return ends, slice(None)
+        return np.unique(ends, return_inverse=True)
 
     def dcg(self, discount: Floats, cutoffs: Ints, ties: TieRule) -> Floats:
         """DCG of each query at distinct cutoffs, which ascend."""
@@ -54,26 +58,27 @@ class Queries:
             self.gain, self.score, self.starts, self.lengths, discount, cutoffs, ties,
             self.gain_table,
         )  # fmt: skip
-        return self._finite(dcg)
+        if not np.isfinite(dcg).all():
+            self._refuse_overflow(dcg)
+        return dcg
 
     def ideal_dcg(self, discount: Floats, cutoffs: Ints) -> Floats:
         """DCG of each query's best order, at cutoffs as in `dcg` or at those of each query."""
         ideal: Floats = _kernels.backend.ideal_dcg(
             self.gain, self.starts, self.lengths, discount, cutoffs, self.gain_table
         )
-        return self._finite(ideal)
+        if not np.isfinite(ideal).all():
+            self._refuse_overflow(ideal)
+        return ideal
 
-    def _finite(self, sums: Floats) -> Floats:
-        """The sums, after a check that none is too large."""
-        if not np.isfinite(sums).all():
-            wrong = ~np.isfinite(sums).all(axis=1)
-            raise ValueError(
-                f"{self.truth} has gains that, times discount, add up to more than a float64 holds "
-                f"in {count_of_queries(int(wrong.sum()))}, the first "
-                f"{shown_labels(self.labels[wrong], 1)}: scale {self.truth} down, or pass a gain "
-                "that does."
-            )
-        return sums
+    def _refuse_overflow(self, sums: Floats) -> None:
+        wrong = ~np.isfinite(sums).all(axis=1)
+        raise ValueError(
+            f"{self.truth} has gains that, times discount, add up to more than a float64 holds "
+            f"in {count_of_queries(int(wrong.sum()))}, the first "
+            f"{shown_labels(self.labels[wrong], 1)}: scale {self.truth} down, or pass a gain "
+            "that does."
+        )
 
     def n_retrieved(self) -> Ints:
         """How many documents of each query were retrieved."""

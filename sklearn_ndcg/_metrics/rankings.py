@@ -100,7 +100,22 @@ class Rankings:
     ) -> Rankings:
         """Read the rows of one ranker; without `sort`, queries may be in any order."""
         refuse_reordered(y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight)
-        return cls._of_arrays(y_true, {None: y_score}, groups, sample_weight, sort)
+        relevance = inputs.numeric(y_true, "y_true")
+        if groups is not None and relevance.shape[1:] == (1,):
+            relevance = relevance.ravel()
+        shape = relevance.shape
+        if groups is None or len(shape) == 2:
+            inputs.check_groups(shape, groups)
+        score = inputs.scores_like(y_score, shape)
+        weight = None
+        if sample_weight is not None:
+            weight = inputs.read_weights(sample_weight, len(relevance))
+        rows, judged = _with_judged(relevance.ravel())
+        if len(shape) == 2:
+            grouping = Grouping.of_matrix(*shape)
+        else:
+            grouping = Grouping.of_ids(groups, len(rows), sort=sort)
+        return cls(rows, judged, {None: score}, grouping, weight, shape, ArrayNames(shape))
 
     @classmethod
     def of_rankers(
@@ -112,34 +127,17 @@ class Rankings:
     ) -> Rankings:
         """Read the rows of several rankers, by name."""
         refuse_reordered(y_true=y_true, groups=groups, sample_weight=sample_weight)
-        for name, y_score in y_scores.items():
+        (first, y_score), *others = y_scores.items()
+        with _checks.naming_ranker(first, y_scores):
+            rankings = cls.of_arrays(y_true, y_score, groups, sample_weight)
+        scores = {first: rankings.scores[None]}
+        for name, y_score in others:
             with _checks.naming_ranker(name, y_scores):
                 refuse_reordered(
                     y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight
                 )
-        return cls._of_arrays(y_true, y_scores, groups, sample_weight)
-
-    @classmethod
-    def _of_arrays(
-        cls, y_true: Any, y_scores: Mapping[Any, Any], groups: Any, weight: Any, sort: bool = True
-    ) -> Rankings:
-        relevance = inputs.numeric(y_true, "y_true")
-        if groups is not None and relevance.shape[1:] == (1,):
-            relevance = relevance.ravel()
-        shape = relevance.shape
-        inputs.check_groups(shape, groups)
-        scores = {}
-        for name, y_score in y_scores.items():
-            with _checks.naming_ranker(name, y_scores):
-                scores[name] = inputs.scores_like(y_score, shape)
-        if weight is not None:
-            weight = inputs.read_weights(weight, len(relevance))
-        rows, judged = _with_judged(relevance.ravel())
-        if len(shape) == 2:
-            grouping = Grouping.of_matrix(*shape)
-        else:
-            grouping = Grouping.of_ids(groups, len(rows), sort=sort)
-        return cls(rows, judged, scores, grouping, weight, shape, ArrayNames(shape))
+                scores[name] = inputs.scores_like(y_score, rankings.shape)
+        return replace(rankings, scores=scores)
 
     @classmethod
     def of_pool(cls, pool: Pool, truth: str, sample_weight: Any = None) -> Rankings:
@@ -168,8 +166,9 @@ class Rankings:
 
     def queries(self, measure: Measure, ranker: Hashable = None) -> Queries:
         """What a ranker's values of a measure are computed from."""
-        self._refuse_wrong_rows(measure)
-        grouping, kept = self.grouping, self._kept(measure)
+        for mask, what, plural, message in self.wrong_rows(measure):
+            raise ValueError(message.format(rows=self.names.describe(mask, what, plural)))
+        grouping, kept = self.grouping, None if self.judged is None else self._kept(measure)
         starts, lengths = grouping.starts, grouping.lengths
         gain, table = measure.gains_of_rows(self.relevance, self.judged, self.names)
         gain = grouping.gather(gain)  # type: ignore[assignment]
@@ -227,10 +226,6 @@ class Rankings:
                 f"{padding if len(self.shape) == 2 else ''}."
             )
             yield WrongRows(~self.judged, "NaN", "NaN", message)
-
-    def _refuse_wrong_rows(self, measure: Measure) -> None:
-        for mask, what, plural, message in self.wrong_rows(measure):
-            raise ValueError(message.format(rows=self.names.describe(mask, what, plural)))
 
     def check_ids(self, queries: Queries) -> None:
         """Warn if the ids of rows, of which these are the queries, are probably not query ids."""

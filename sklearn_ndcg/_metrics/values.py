@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import fsum
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
@@ -40,7 +41,8 @@ class Totals(NamedTuple):
 
     def means(self) -> Floats:
         """The mean over queries at each cutoff; nan if all of them were left out."""
-        refuse_zero_weight(self.largest_weight)
+        if not self.largest_weight:
+            refuse_weights_of_0()
         if not np.isfinite(self.total).all():
             raise ValueError(
                 "y_true has gains whose mean over queries is more than a float64 holds: scale "
@@ -65,19 +67,23 @@ class Values:
         """Evaluate a measure."""
         return cls(measure, measure.values(queries), queries.weight)
 
-    @property
+    @cached_property
     def undefined(self) -> BoolArray:
         """Which queries have no value."""
         return np.isnan(self.values[:, 0])
 
     def report_undefined(self) -> Values:
         """Warn of undefined queries, or raise, as the measure says; then return these values."""
-        report_undefined(self.measure, int(np.count_nonzero(self.undefined)), len(self.values))
+        if self.undefined.any():
+            report_undefined(self.measure, int(self.undefined.sum()), len(self.values))
         return self
 
     def filled(self) -> Floats:
         """The values, with that of undefined queries, which is nan if they are left out."""
-        return np.where(np.isnan(self.values), self.measure.undefined_rule.value, self.values)
+        if not self.undefined.any():
+            return self.values
+        value = self.measure.undefined_rule.value
+        return np.where(self.undefined[:, np.newaxis], value, self.values)
 
     def totals(self) -> Totals:
         """Sums from which a mean over these and other queries is computed."""
@@ -97,6 +103,7 @@ class Values:
 def report_undefined(measure: Measure, n_undefined: int, n_queries: int) -> None:
     """Warn of undefined queries, or raise, as the measure says."""
     value, warns, raises = measure.undefined_rule
+    value = value or 0.0  # not -0.0
     if not n_undefined or not (warns or raises):
         return
     undefined = measure.undefined_for(f"{n_undefined} of {n_queries} queries")
@@ -112,7 +119,6 @@ def report_undefined(measure: Measure, n_undefined: int, n_queries: int) -> None
     )
 
 
-def refuse_zero_weight(largest: float) -> None:
-    """Raise if the largest weight of a query is 0."""
-    if not largest:
-        raise ValueError("sample_weight is 0 for every query: nothing is left to average over.")
+def refuse_weights_of_0() -> NoReturn:
+    """Raise as no query counts."""
+    raise ValueError("sample_weight is 0 for every query: nothing is left to average over.")

@@ -13,7 +13,7 @@ from sklearn_ndcg._checks import EQUAL, Floats, Ints, Labels, warn
 from sklearn_ndcg._lists.pool import UNJUDGED
 from sklearn_ndcg._metrics.measure import NDCG
 from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
-from sklearn_ndcg._metrics.values import Values, refuse_zero_weight
+from sklearn_ndcg._metrics.values import Values, refuse_weights_of_0
 from sklearn_ndcg._rows.grouping import as_python, codes_of_runs, shown_labels
 from sklearn_ndcg.inference._statistics import by_cluster, cluster_weights, effective_number
 
@@ -91,7 +91,8 @@ class Sample:
         """The queries that can be scored: all of them, and those of each segment."""
         rankers = rankings.queries_of_rankers(measure)
         rankings.check_ids(rankers[0])
-        refuse_zero_weight(rankers[0].weight.max())
+        if not rankers[0].weight.any():
+            refuse_weights_of_0()
         evaluated = [Values.of(measure, queries) for queries in rankers]
         evaluated[0].report_undefined()
         values = np.array([each.filled()[:, 0] for each in evaluated])
