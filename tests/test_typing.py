@@ -40,6 +40,7 @@ inference.NDCGDisplay.from_predictions(y, s, groups=q, tie="worst")  # Unexpecte
 comparison.pvalues  # "Comparison" has no attribute "pvalues"
 interval.ndcg = 1.0  # read-only
 sn.make_ndcg_scorer(group_by="q", undefined="skip")  # incompatible type
+sn.GroupedRanker(None, group_by=y)  # incompatible type
 sn.make_dcg_scorer(group_by="q", undefined="omit")  # Unexpected keyword argument "undefined"
 inference.compare_lists([{"a"}], {"x": [["a"]], "y": [["b"]]}, unanswered="skip")  # incompatible type
 inference.compare_lists([{"a"}], {"x": [["a"]], "y": [["b"]]}, groups=q)  # Unexpected keyword argument

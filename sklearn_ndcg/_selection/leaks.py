@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,10 @@ from sklearn_ndcg._rows.columns import count_rows, group_columns
 from sklearn_ndcg._rows.grouping import Grouping, shown_labels
 from sklearn_ndcg._rows.ids import columns_of_ids
 from sklearn_ndcg._rows.labels import refuse_reordered
-from sklearn_ndcg._selection.libraries import GroupBy, settings_of
+from sklearn_ndcg._selection.libraries import Array, GroupBy, settings_of
+
+if TYPE_CHECKING:
+    from sklearn_ndcg._selection.ranker import GroupedRanker
 
 
 class QueryLeakWarning(UserWarning):
@@ -43,7 +47,7 @@ class QueryLeakWarning(UserWarning):
 class TrainedQueries:
     """The ids and lengths of the queries that a model was trained on."""
 
-    labels: NDArray[Any]
+    labels: Array
     lengths: Ints
 
     @classmethod
@@ -75,7 +79,7 @@ class TrainedQueries:
 class QuerySizes:
     """The number of rows of each query, to detect folds that have only some of them."""
 
-    labels: NDArray[Any]
+    labels: Array
     lengths: Ints
 
     @classmethod
@@ -85,7 +89,7 @@ class QuerySizes:
             return all_groups
         first = all_groups[0] if isinstance(all_groups, list | tuple) and all_groups else ()
         columns = None if isinstance(first, tuple) else columns_of_ids(all_groups, np.size(first))
-        has_rows = np.iterable(all_groups) and hasattr(all_groups, "__len__")
+        has_rows = np.iterable(all_groups) and isinstance(all_groups, Sized)
         n_rows = count_rows(columns[0] if columns else all_groups) if has_rows else 0
         if n_rows == 0:
             raise ValueError(f"all_groups must be the query ids of all rows, got {all_groups!r}.")
@@ -109,13 +113,6 @@ class QuerySizes:
                 "GroupKFold, and do not let the tool draw rows: subsample=1.0, "
                 "resource='max_queries'. all_groups must have the ids of all rows that are split."
             )
-
-
-class _FittedRanker(Protocol):
-    """What is asked of a fitted `GroupedRanker`."""
-
-    group_by: GroupBy
-    trained_queries_: TrainedQueries
 
 
 def warn_of_leak(estimator: object, group_by: GroupBy, grouping: Grouping) -> None:
@@ -167,11 +164,11 @@ def _model_in(estimator: Any) -> tuple[object, bool]:
     return estimator, gets_transformed
 
 
-def _is_fitted_ranker(model: object) -> TypeGuard[_FittedRanker]:
+def _is_fitted_ranker(model: object) -> TypeGuard[GroupedRanker]:
     return isinstance(getattr(model, "trained_queries_", None), TrainedQueries)
 
 
-def _lengths_of(wanted: NDArray[Any], labels: NDArray[Any], lengths: Ints) -> Ints:
+def _lengths_of(wanted: Array, labels: Array, lengths: Ints) -> Ints:
     """The lengths of the wanted queries among those with these sorted labels; 0 for others."""
     try:
         index = np.minimum(np.searchsorted(labels, wanted), len(labels) - 1)

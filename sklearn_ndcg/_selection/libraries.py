@@ -6,30 +6,44 @@ A library is recognised by its `fit`'s parameter for groups; `INTERFACES` has an
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence, Sized
 from dataclasses import dataclass, replace
 from inspect import Parameter, signature
 from numbers import Number
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 import sklearn
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.model_selection import PredefinedSplit
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags, metadata_routing
-from sklearn.utils.metadata_routing import MethodMapping
+from sklearn.utils.metadata_routing import MetadataRequest, MetadataRouter, MethodMapping
 
 from sklearn_ndcg._checks import Floats, Ints
 from sklearn_ndcg._rows.columns import count_rows, take_rows
 from sklearn_ndcg._rows.grouping import Grouping
 
+if TYPE_CHECKING:
+    from sklearn_ndcg._selection.ranker import GroupedRanker
+
 Params: TypeAlias = dict[str, Any]
-GroupBy: TypeAlias = (
-    Hashable | Sequence[Hashable]
-)  # a column, an index level, a callable; or several
+Array: TypeAlias = NDArray[Any]
+Seed: TypeAlias = int | np.random.RandomState | None
+# a column, an index level, a callable or None; group_by may also be several columns or levels
+OrderBy: TypeAlias = Hashable
+GroupBy: TypeAlias = OrderBy | Sequence[Hashable]
+
+
+class Estimator(Protocol):
+    """What is asked of the estimator that learns: a ranker, regressor or classifier."""
+
+    def fit(self, X: object, y: object, **params: object) -> object: ...
+    def set_params(self, **params: object) -> Estimator: ...
+
 
 # of CatBoost, which cannot request them itself
 CATBOOST_COLUMNS = ("cat_features", "text_features", "embedding_features")
@@ -44,7 +58,7 @@ class QueryRows:
     """
 
     X: Any
-    y: NDArray[Any]
+    y: Array
     weight: Floats | None
     lengths: Ints
     params: Params
@@ -85,7 +99,8 @@ class QueryRows:
         return QueryRows(X, y, weight, grouping.lengths[queries], params, metadata)
 
 
-Split = tuple[QueryRows, QueryRows | None]  # rows to train on, and held-out rows
+Requests: TypeAlias = MetadataRequest | MetadataRouter
+Split: TypeAlias = tuple[QueryRows, QueryRows | None]  # rows to train on, and held-out rows
 
 # How a library takes groups and weights, by the parameter of its `fit` for groups. `qid` comes
 # first, as XGBoost has `group`, too. LightGBM takes one weight per row, XGBoost one per query;
@@ -112,13 +127,15 @@ _STARTS = {"init_score", "base_margin", "baseline"}
 _ABOUT_ROWS = {"A precomputed X", "cv", "graph", "has_time", "pairs", "pairs_weight", *_STARTS}
 
 
-def groups_parameter(last: Any) -> str | None:
+def groups_parameter(last: Estimator) -> str | None:
     """The parameter for groups of the `fit` of `last`; None for an estimator that takes none."""
     taken = signature(last.fit).parameters
     return next((name for name in INTERFACES if name in taken), None)
 
 
-def check_fit_params(rows: QueryRows, inner: Any, dropped: list[Any], stops_early: bool) -> None:
+def check_fit_params(
+    rows: QueryRows, inner: Estimator, dropped: list[Hashable], stops_early: bool
+) -> None:
     """Raise for fit parameters that cannot follow the rows and columns of the last step.
 
     `dropped` are the columns that are removed from X.
@@ -138,7 +155,7 @@ def check_fit_params(rows: QueryRows, inner: Any, dropped: list[Any], stops_earl
         _refuse_column_numbers(inner, fit_params, dropped)
 
 
-def _refuse_column_numbers(inner: Any, fit_params: Params, dropped: list[Any]) -> None:
+def _refuse_column_numbers(inner: Estimator, fit_params: Params, dropped: list[Hashable]) -> None:
     """Raise for numbers of columns of X, in `fit_params` and in steps that get these columns."""
     for _, step in inner.steps if isinstance(inner, Pipeline) else [("", inner)]:
         settings = settings_of(step)
@@ -159,7 +176,7 @@ def _refuse_column_numbers(inner: Any, fit_params: Params, dropped: list[Any]) -
             break
 
 
-def refuse_row_numbers(ranker: Any, inner: Any, rows: QueryRows) -> None:
+def refuse_row_numbers(ranker: GroupedRanker, inner: Estimator, rows: QueryRows) -> None:
     """Raise for what refers to rows by number or order, as rows are sorted by query."""
     settings = settings_of(inner)
     settings["A precomputed X"] = get_tags(ranker).input_tags.pairwise
@@ -176,7 +193,7 @@ def refuse_row_numbers(ranker: Any, inner: Any, rows: QueryRows) -> None:
             )
 
 
-def params_of_fit(last: Any, train: QueryRows) -> Params:
+def params_of_fit(last: Estimator, train: QueryRows) -> Params:
     """The parameters of the last step's `fit`, with groups and weights added."""
     name = groups_parameter(last)
     added = INTERFACES[name](train) if name else {"sample_weight": train.weight}
@@ -195,17 +212,17 @@ def params_of_fit(last: Any, train: QueryRows) -> Params:
     return train.params | added
 
 
-def is_aligned(name: str, value: Any, n_rows: int) -> bool:
+def is_aligned(name: str, value: object, n_rows: int) -> bool:
     """Whether a fit parameter has a value for each row."""
     about_others = name.startswith(("eval_", "feature_")) or name.endswith(("_val", "callbacks"))
     if name in _ABOUT_COLUMNS or about_others or isinstance(value, str | bytes | dict):
         return False
     if hasattr(value, "shape"):
         return tuple(value.shape[:1]) == (n_rows,)
-    return hasattr(value, "__len__") and len(value) == n_rows
+    return isinstance(value, Sized) and len(value) == n_rows
 
 
-def _counts_columns(value: Any) -> bool:
+def _counts_columns(value: object) -> bool:
     """Whether a value refers, or may refer, to columns by number."""
     if isinstance(value, slice):
         return _counts_columns((value.start, value.stop))
@@ -228,13 +245,13 @@ def settings_of(estimator: object) -> Params:
     return dict(getattr(estimator, "get_params", dict)())
 
 
-def fitted_array(model: Any, name: str) -> NDArray[Any]:
+def fitted_array(model: Any, name: str) -> Array:
     """`feature_importances_` or `coef_` of a fitted estimator."""
     values = getattr(model, name)  # raises if it is missing
     # CatBoost's are None in rankers, and those of all rounds in a model that was cut
     if hasattr(model, "get_feature_importance"):
         values = model.get_feature_importance(type="PredictionValuesChange")
-    return np.asarray(values.toarray() if hasattr(values, "toarray") else values)
+    return np.asarray(values.toarray() if sparse.issparse(values) else values)
 
 
 def without_last_step(pipeline: Pipeline) -> Pipeline:
@@ -244,31 +261,31 @@ def without_last_step(pipeline: Pipeline) -> Pipeline:
     return Pipeline([*pipeline.steps[:-1], idle], memory=pipeline.memory)
 
 
-def _requests_of(last: Any) -> Any:
+def _requests_of(last: object) -> Requests:
     """The requests of the last step, without those of weights and the library's groups."""
     requests = metadata_routing.get_routing_for_object(None if isinstance(last, type) else last)
-    if hasattr(requests, "fit"):  # not a router itself
+    if isinstance(requests, MetadataRequest):  # and not the router of a meta-estimator
         own, inner = {"sample_weight", *INTERFACES}, requests.fit.requests
         for name in [name for name in inner if name in own or inner[name] is None]:
             del inner[name]
     return requests
 
 
-def routing_of(estimator: Any, owner: str) -> metadata_routing.MetadataRouter:
+def routing_of(estimator: Estimator, owner: str) -> MetadataRouter:
     """The requests of `fit` by the last step of `estimator`, and by the steps before it.
 
     Weights and the library's groups are not among them: GroupedRanker passes these itself.
     """
     requests = _requests_of(last_step(estimator))
     mapping = MethodMapping().add(caller="fit", callee="fit")
-    router = metadata_routing.MetadataRouter(owner=owner).add(last=requests, method_mapping=mapping)
+    router = MetadataRouter(owner=owner).add(last=requests, method_mapping=mapping)
     has_steps = isinstance(estimator, Pipeline) and estimator.steps
     mapping = MethodMapping().add(caller="fit", callee="fit_transform")
     steps = without_last_step(estimator) if has_steps else None
     return router.add(steps=steps, method_mapping=mapping)
 
 
-def route(ranker: Any, rows: QueryRows, grouping: Grouping | None) -> QueryRows:
+def route(ranker: GroupedRanker, rows: QueryRows, grouping: Grouping | None) -> QueryRows:
     """Divide parameters of `fit`, weights and groups among the last step and those before it."""
     last = last_step(ranker.estimator)
     passed = {} if grouping is None else {"groups": grouping.labels[grouping.row_codes()]}
@@ -282,8 +299,8 @@ def route(ranker: Any, rows: QueryRows, grouping: Grouping | None) -> QueryRows:
     requested = inner.consumes(method="fit", params=[*rows.params, *passed])
     asked = {name: rows.params[name] for name in requested.intersection(rows.params)}
     routed = metadata_routing.process_routing(ranker, "fit", **passed, **asked)
-    requests = getattr(metadata_routing.get_routing_for_object(last), "fit", None)
-    answers = getattr(requests, "requests", {})  # none of a router
+    requests = metadata_routing.get_routing_for_object(last)
+    answers = requests.fit.requests if isinstance(requests, MetadataRequest) else {}
     # parameters that no step requests are meant for the last step, unless it refuses them
     rest = {name for name in rows.params if not (name in asked or answers.get(name) is False)}
     params = {name: rows.params[name] for name in rest} | routed["last"]["fit"]
@@ -301,19 +318,24 @@ class _LastStep(BaseEstimator):  # type: ignore[misc]
     It requests what the real step requests, and calls `fit_real` with what the Pipeline passes.
     """
 
-    def __init__(self, real: Any, fit_real: Callable[[Any, Params], None]) -> None:
+    def __init__(self, real: Estimator, fit_real: Callable[[object, Params], None]) -> None:
         self.real = real
         self.fit_real = fit_real
 
-    def fit(self, X: Any, y: Any = None, **metadata: Any) -> _LastStep:
+    def fit(self, X: object, y: object = None, **metadata: object) -> _LastStep:
         self.fit_real(X, metadata)
         return self
 
-    def get_metadata_routing(self) -> Any:
+    def get_metadata_routing(self) -> Requests:
         return _requests_of(self.real)
 
 
-def fit_steps(inner: Any, train: QueryRows, held_out: QueryRows | None, fit_last: Any) -> None:
+def fit_steps(
+    inner: Estimator,
+    train: QueryRows,
+    held_out: QueryRows | None,
+    fit_last: Callable[[QueryRows, QueryRows | None], None],
+) -> None:
     """Fit an estimator, or a Pipeline by its own `fit`, with the last step fitted by `fit_last`.
 
     `inner` is a clone, but its steps need not be: a `FrozenEstimator` is its own clone.
@@ -328,11 +350,13 @@ def fit_steps(inner: Any, train: QueryRows, held_out: QueryRows | None, fit_last
             "max_queries draws whole ones."
         )
 
-    def fit_real(X: Any, metadata: Params) -> None:
+    def fit_real(X: object, metadata: Params) -> None:
         transformed = metadata.keys() & (inner.transform_input or ())
         params = train.params | {name: metadata[name] for name in transformed}
-        others = held_out and replace(held_out, X=without_last_step(inner).transform(held_out.X))
-        fit_last(replace(train, X=X, params=params), others)
+        held_out_rows = held_out
+        if held_out is not None:
+            held_out_rows = replace(held_out, X=without_last_step(inner).transform(held_out.X))
+        fit_last(replace(train, X=X, params=params), held_out_rows)
 
     name, last = inner.steps[-1]
     inner.steps[-1] = name, _LastStep(last, fit_real)

@@ -12,23 +12,24 @@ from numpy.typing import ArrayLike
 from sklearn import utils
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Ints
+from sklearn_ndcg._checks import Floats, Ints
 from sklearn_ndcg._metrics import inputs
 from sklearn_ndcg._rows import columns
 from sklearn_ndcg._rows.grouping import Grouping, warn_of_equal_relevance, warn_of_single_documents
 from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg._selection import leaks, libraries, scorers, stopping
-from sklearn_ndcg._selection.libraries import CATBOOST_COLUMNS, Params, QueryRows, Split
+from sklearn_ndcg._selection.libraries import Array, Params, QueryRows
 
 Validation = Literal["random", "last"]
 
 
-def _inner_has(name: str) -> Callable[[Any], bool]:
-    # getattr raises if the method is missing
+def _inner_has(name: str) -> Callable[[GroupedRanker], bool]:
+    # raises if the method is missing
     return lambda ranker: bool(getattr(getattr(ranker, "estimator_", ranker.estimator), name))
 
 
@@ -122,15 +123,18 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     best_iteration_: int
 
-    __metadata_request__fit: ClassVar = {"groups": True, **dict.fromkeys(CATBOOST_COLUMNS)}
+    __metadata_request__fit: ClassVar = {
+        "groups": True,
+        **dict.fromkeys(libraries.CATBOOST_COLUMNS),
+    }
     __metadata_request__score: ClassVar = {"groups": True}
 
     def __init__(
         self,
         estimator: Any,
         *,
-        group_by: Any = None,
-        order_by: Any = None,
+        group_by: libraries.GroupBy = None,
+        order_by: libraries.OrderBy = None,
         k: int | None = None,
         max_queries: int | None = None,
         early_stopping: bool = False,
@@ -138,7 +142,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         validation: Validation = "random",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
-        random_state: Any = None,
+        random_state: libraries.Seed = None,
     ) -> None:
         self.estimator = estimator
         self.group_by = group_by
@@ -155,7 +159,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
         groups: ArrayLike | None = None,
@@ -210,18 +214,25 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.__dict__ = fitted.__dict__
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, fit_params: Params) -> None:
+    def _fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | None,
+        fit_params: Params,
+    ) -> None:
         self._check_parameters()
-        X, y, groups, times, weight = self._read_data(X, y, groups, sample_weight, fit_params)
+        X, relevance, ids, times, weight = self._read_data(X, y, groups, sample_weight, fit_params)
         inner = clone(self.estimator)
         last = libraries.last_step(inner)
-        self._check_groups(groups, last)
+        self._check_groups(ids, last)
         self._group_columns = columns.group_columns(X, self.group_by, self.order_by)
         self._columns = columns.column_names(X) or []
-        n_rows = columns.count_rows(y)
-        grouping = None if groups is None else Grouping.of_ids(groups, n_rows)
+        n_rows = columns.count_rows(relevance)
+        grouping = None if ids is None else Grouping.of_ids(ids, n_rows)
         features = columns.without_columns(X, self._group_columns)
-        rows = QueryRows(features, y, weight, np.array([n_rows]), fit_params, {})
+        rows = QueryRows(features, relevance, weight, np.array([n_rows]), fit_params, {})
         rows = libraries.route(self, rows, grouping)
         libraries.check_fit_params(rows, inner, self._group_columns, self.early_stopping)
         train, held_out = rows, None
@@ -229,7 +240,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             hands_over = libraries.groups_parameter(last) is not None
             sorts = hands_over or self.early_stopping or self.max_queries is not None
             if sorts:
-                self._warn_of_ids(y, grouping)
+                self._warn_of_ids(relevance, grouping)
                 libraries.refuse_row_numbers(self, inner, rows)
             train, held_out = self._split_rows(rows, grouping, times, hands_over)
 
@@ -243,7 +254,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         libraries.fit_steps(inner, train, held_out, fit_last)
         self.estimator_ = inner
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Any) -> Array:
         """Predict with the inner estimator: for a ranker, scores to sort each query by.
 
         Parameters
@@ -262,7 +273,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return self._call_inner("predict", X)
 
     @available_if(_inner_has("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: Any) -> Array:
         """Class probabilities of the inner classifier.
 
         Parameters
@@ -278,7 +289,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return self._call_inner("predict_proba", X)
 
     @available_if(_inner_has("decision_function"))  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: Any) -> Array:
         """Decision function of the inner classifier.
 
         Parameters
@@ -323,25 +334,29 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return float(scorer(self, X, y, sample_weight, groups=groups))  # type: ignore[arg-type]
 
     @property
-    def feature_importances_(self) -> Any:
+    def feature_importances_(self) -> Array:
         return self._per_feature("feature_importances_")
 
     @property
-    def coef_(self) -> Any:
+    def coef_(self) -> Array:
         return self._per_feature("coef_")
 
-    def _per_feature(self, name: str) -> Any:
+    def _per_feature(self, name: str) -> Array:
         """An array of the inner estimator, with 0 for the group columns."""
         if isinstance(self.estimator_, Pipeline) and len(self.estimator_.steps) > 1:
             raise AttributeError(f"{name} is about the Pipeline's columns, not those of X.")
         values = libraries.fitted_array(libraries.last_step(self.estimator_), name)
-        return columns.insert_zeros(values, self._group_columns, self._columns, self.n_features_in_)
+        aligned: Array = columns.insert_zeros(
+            values, self._group_columns, self._columns, self.n_features_in_
+        )
+        return aligned
 
     @property
-    def classes_(self) -> Any:
-        return self.estimator_.classes_
+    def classes_(self) -> Array:
+        classes: Array = self.estimator_.classes_
+        return classes
 
-    def get_metadata_routing(self) -> Any:
+    def get_metadata_routing(self) -> MetadataRouter:
         """Get the requests for metadata: `groups`, and what the inner estimators request in `fit`.
 
         Returns
@@ -356,8 +371,10 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         if hasattr(self.estimator, "__sklearn_tags__") and not isinstance(self.estimator, type):
             inner = utils.get_tags(self.estimator)
-            for name in ("estimator_type", "classifier_tags", "input_tags", "non_deterministic"):
-                setattr(tags, name, getattr(inner, name))
+            tags.estimator_type = inner.estimator_type
+            tags.classifier_tags = inner.classifier_tags
+            tags.input_tags = inner.input_tags
+            tags.non_deterministic = inner.non_deterministic
         # rankers of LightGBM and XGBoost have no estimator type, nor have some classifiers
         if not hasattr(self.estimator, "predict_proba"):
             tags.estimator_type = tags.estimator_type or "regressor"
@@ -376,8 +393,12 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 "estimator must be an estimator with fit and predict, or a Pipeline that ends in "
                 f"one (not in another Pipeline), got {estimator!r}."
             )
-        for name in ("k", "max_queries", "n_iter_no_change"):
-            value: Any = getattr(self, name)
+        counts = {
+            "k": self.k,
+            "max_queries": self.max_queries,
+            "n_iter_no_change": self.n_iter_no_change,
+        }
+        for name, value in counts.items():
             or_none = "" if name == "n_iter_no_change" else " or None"
             if not (or_none if value is None else _checks.is_integer(value) and value >= 1):
                 raise ValueError(f"{name} must be an integer >= 1{or_none}, got {value!r}.")
@@ -385,27 +406,36 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if not isinstance(self.early_stopping, bool | np.bool_):
             raise ValueError(f"early_stopping must be True or False, got {self.early_stopping!r}.")
         stopping.check_scoring(self.scoring, self.group_by)
-        held: Any = self.validation_fraction
+        held: object = self.validation_fraction
         if not _checks.is_number(held) or not 0 < held < 1:
             raise ValueError(f"validation_fraction must be a number between 0 and 1, got {held!r}.")
 
-    def _read_data(self, X: Any, y: Any, groups: Any, weight: Any, fit_params: Params) -> Any:
+    def _read_data(
+        self,
+        X: Any,
+        y: ArrayLike,
+        groups: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        fit_params: Params,
+    ) -> tuple[Any, Array, ArrayLike | None, object, Floats | None]:
         """X and y, checked; ids and values to order by, as they are; and weights, checked."""
         _checks.refuse_masked(y, "y")
-        groups = columns.values_by(X, self.group_by, groups, y)
+        ids = columns.values_by(X, self.group_by, groups, y)
         times = columns.values_by(X, self.order_by, None, y, "order_by")
-        rows = {"X": X, "y": y, "groups": groups, "sample_weight": weight, "order_by": times}
+        rows = {"X": X, "y": y, "groups": ids, "sample_weight": sample_weight, "order_by": times}
         refuse_reordered(**rows | fit_params)
         X, y = validate_data(self, X, y, skip_check_array=True)
-        y = utils.column_or_1d(y, warn=True)
-        utils.check_consistent_length(X, y)
-        utils.assert_all_finite(y, input_name="y")
-        weight = None if weight is None else inputs.row_weights(weight, columns.count_rows(y))
-        if weight is not None and not weight.any():
+        relevance = utils.column_or_1d(y, warn=True)
+        utils.check_consistent_length(X, relevance)
+        utils.assert_all_finite(relevance, input_name="y")
+        if sample_weight is None:
+            return X, relevance, ids, times, None
+        weight = inputs.row_weights(sample_weight, columns.count_rows(relevance))
+        if not weight.any():
             raise ValueError("Sample weights must contain at least one non-zero number.")
-        return X, y, groups, times, weight
+        return X, relevance, ids, times, weight
 
-    def _check_groups(self, groups: Any, last: Any) -> None:
+    def _check_groups(self, groups: object, last: libraries.Estimator) -> None:
         takes_groups = libraries.groups_parameter(last)
         if groups is not None or not (takes_groups or self.early_stopping):
             return
@@ -418,9 +448,10 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             "groupedranker__groups=."
         )
 
-    def _call_inner(self, method: str, X: Any) -> Any:
+    def _call_inner(self, method: str, X: Any) -> Array:
         features = self._features(X)  # first, as it raises if nothing is fitted
-        return getattr(self.estimator_, method)(features)
+        response: Array = getattr(self.estimator_, method)(features)
+        return response
 
     def _features(self, X: Any) -> Any:
         """X without the group columns, which a table may lack already."""
@@ -436,7 +467,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             validate_data(self, X, reset=False, skip_check_array=True)
         return columns.without_columns(X, keys)
 
-    def _warn_of_ids(self, y: Any, grouping: Grouping) -> None:
+    def _warn_of_ids(self, y: Array, grouping: Grouping) -> None:
         """Warn if ids do not look like query ids."""
         n_queries = len(grouping.labels)
         warn_of_single_documents(grouping.n_single, n_queries)
@@ -445,7 +476,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if 2 * grouping.n_single <= n_queries and np.all(low == high) and np.ptp(low):
             warn_of_equal_relevance(n_queries)
 
-    def _split_rows(self, rows: QueryRows, grouping: Grouping, times: Any, sorts: bool) -> Split:
+    def _split_rows(
+        self, rows: QueryRows, grouping: Grouping, times: object, sorts: bool
+    ) -> libraries.Split:
         """Training rows and held-out rows, sorted by query if `sorts` or if these are not all."""
         trained, held_out = self._draw_queries(grouping, times)
         known = np.union1d(trained, held_out)
@@ -457,7 +490,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         train = rows.take(grouping, trained)
         return train, rows.take(grouping, held_out) if self.early_stopping else None
 
-    def _draw_queries(self, grouping: Grouping, times: Any) -> tuple[Ints, Ints]:
+    def _draw_queries(self, grouping: Grouping, times: object) -> tuple[Ints, Ints]:
         """The numbers of the queries to train on, and of those to hold out, both ascending."""
         queries = np.arange(len(grouping.labels))
         generator = utils.check_random_state(self.random_state)

@@ -4,22 +4,33 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from copy import copy
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import BaseCrossValidator, check_cv
 
-from sklearn_ndcg._checks import Ints
+from sklearn_ndcg._checks import Floats, Ints
 from sklearn_ndcg._rows import columns
 from sklearn_ndcg._rows.grouping import Grouping, shown_labels
 from sklearn_ndcg._rows.labels import refuse_reordered
+from sklearn_ndcg._selection.libraries import Array, GroupBy, OrderBy, Seed
 
 # Splitters with such names take the order of samples as the order of time.
 _IN_TIME = re.compile("Time|Walk|Purged|Gap")
+
+
+class Splitter(Protocol):
+    """What is asked of a splitter: scikit-learn's, or one with the same methods."""
+
+    def split(self, *args: Any, **kwargs: Any) -> Iterable[tuple[ArrayLike, ArrayLike]]: ...
+    def get_n_splits(self, *args: Any, **kwargs: Any) -> int: ...
+
+
+CV: TypeAlias = int | Splitter | Iterable[tuple[ArrayLike, ArrayLike]] | None
 
 
 class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
@@ -79,7 +90,7 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
     _repr_html_ = _repr_mimebundle_ = None  # otherwise notebooks would show it as "not fitted"
     __metadata_request__split: ClassVar = {"groups": True}
 
-    def __init__(self, cv: Any = 5, *, group_by: Any = None, order_by: Any = None) -> None:
+    def __init__(self, cv: CV = 5, *, group_by: GroupBy = None, order_by: OrderBy = None) -> None:
         self.cv = cv
         self.group_by = group_by
         self.order_by = order_by
@@ -156,24 +167,25 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
 
     # Attributes that scikit-learn's tools read. Those that `cv` lacks are missing here too.
     @property
-    def n_splits(self) -> Any:
+    def n_splits(self) -> int:
         return self.get_n_splits() if np.iterable(self.cv) else check_cv(self.cv).n_splits
 
     @property
-    def shuffle(self) -> Any:
-        return check_cv(self.cv).shuffle
+    def shuffle(self) -> bool:
+        return bool(check_cv(self.cv).shuffle)
 
     @property
-    def random_state(self) -> Any:
-        return check_cv(self.cv).random_state
+    def random_state(self) -> Seed:
+        seed: Seed = check_cv(self.cv).random_state
+        return seed
 
     @random_state.setter
-    def random_state(self, value: Any) -> None:
+    def random_state(self, value: Seed) -> None:
         splitter = copy(check_cv(self.cv))  # the user's splitter keeps its seed
         splitter.random_state = value
         self.cv = splitter
 
-    def _splitter(self) -> Any:
+    def _splitter(self) -> Splitter:
         _refuse_iterator(self.cv)
         name = type(self.cv).__name__
         if "Group" in name:
@@ -181,9 +193,12 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
                 f"{name} splits by group itself: use it as it is and pass groups= to the tool, or "
                 "pass QuerySplitter(5, group_by=...), with a number of folds or KFold()."
             )
-        return check_cv(self.cv)
+        splitter: Splitter = check_cv(self.cv)
+        return splitter
 
-    def _samples(self, X: Any, y: Any, groups: Any) -> tuple[Grouping, Ints, tuple[Any, Any]]:
+    def _samples(
+        self, X: Any, y: ArrayLike | None, groups: ArrayLike | None
+    ) -> tuple[Grouping, Ints, tuple[Floats, Array | None]]:
         """The queries, their order, and the splitter's X and y, one sample per query."""
         groups = columns.values_by(X, self.group_by, groups, y)
         if groups is None:
@@ -201,12 +216,12 @@ class QuerySplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc]
         return grouping, order, samples
 
 
-def _refuse_iterator(cv: Any) -> None:
+def _refuse_iterator(cv: CV) -> None:
     if isinstance(cv, Iterator):
         raise TypeError(f"cv is an iterator, which works only once: pass list(cv), got {cv!r}.")
 
 
-def _highest(y: Any, grouping: Grouping) -> Any:
+def _highest(y: ArrayLike | None, grouping: Grouping) -> Array | None:
     """The highest relevance of each query, without NaN; None if y has no order."""
     if y is None:
         return None
@@ -241,7 +256,7 @@ def _chosen(chosen: Any, n: int, what: str, fold: int, name: str) -> Ints:
 
 
 def check_group_splits(
-    cv: Any, X: Any, y: ArrayLike | None = None, groups: ArrayLike | None = None
+    cv: CV, X: Any, y: ArrayLike | None = None, groups: ArrayLike | None = None
 ) -> None:
     """Check that no split cuts a query in two.
 

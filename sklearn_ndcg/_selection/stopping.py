@@ -5,10 +5,10 @@ A library is recognised by a parameter of its `fit`; `LIBRARIES` has an entry fo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from inspect import signature
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -17,23 +17,41 @@ from sklearn.utils import check_random_state
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._metrics.values import Values
 from sklearn_ndcg._selection import libraries, scorers
-from sklearn_ndcg._selection.libraries import Params, QueryRows
+from sklearn_ndcg._selection.libraries import Array, Estimator, Params, QueryRows, settings_of
+
+if TYPE_CHECKING:
+    from xgboost.callback import TrainingCallback
+
+    from sklearn_ndcg._selection.ranker import GroupedRanker
 
 
-class HeldOut:
-    """Held-out rows, and what is to be highest on them: `scoring`, or the library's NDCG@k."""
+class Booster(Estimator, Protocol):
+    """What is asked of the estimators of the libraries, each of which has some of it."""
 
-    def __init__(self, ranker: Any, rows: QueryRows) -> None:
+    best_iteration_: int  # LightGBM and CatBoost
+    best_iteration: int  # XGBoost
+
+    def shrink(self, ntree_end: int) -> None: ...  # CatBoost
+
+
+class StoppingRule:
+    """What stops training: the highest score of the held-out rows.
+
+    The score is that of `scoring`, or the library's NDCG@k.
+    """
+
+    def __init__(self, ranker: GroupedRanker, rows: QueryRows) -> None:
         self.rows = rows
         self.scoring = ranker.scoring
         self.k = int(rows.lengths.max()) if ranker.k is None else ranker.k
         self.patience = ranker.n_iter_no_change
         if self.scoring is None:
             return
+        self._scorer = self.scoring  # not None, as the methods need it
         # a function of a query may need probabilities
         unscored = np.concatenate([np.linspace(0, 1, n) for n in rows.lengths])
         self._rankings = Rankings.of_arrays(rows.y, unscored, rows.query_numbers, rows.weight)
-        # the one time that undefined queries are reported, as the scorer says
+        # here the metric warns of held-out queries or raises; rounds are scored without warning
         measure = self.scoring.measure
         values = Values.of(measure, self._rankings.queries(measure)).report_undefined()
         if np.isnan(values.means()[0]):
@@ -42,35 +60,35 @@ class HeldOut:
                 "document, or a score. Hold out more by validation_fraction, or use undefined=0."
             )
 
-    def round_scorer(self, estimator: Any, classes: Any) -> Callable[[Any], float]:
+    def round_scorer(self, estimator: Estimator, classes: Array) -> Callable[[Array], float]:
         """A function from a booster's predictions, probabilities in a classifier, to the score."""
-        method = scorers.method_of(estimator, self.scoring.response_method)
+        method = scorers.method_of(estimator, self._scorer.response_method)
         if method != "predict_proba" and (method != "predict" or is_classifier(estimator)):
             raise ValueError(
                 f"early_stopping=True scores the probabilities of {type(estimator).__name__}, and "
-                f"scoring has response_method={self.scoring.response_method!r}: leave that out."
+                f"scoring has response_method={self._scorer.response_method!r}: leave that out."
             )
         return partial(self._score, method, classes)
 
-    def best_stage(self, estimator: Any, X: Any) -> int:
+    def best_stage(self, estimator: Estimator, X: Any) -> int:
         """The first stage of a fitted estimator whose score is the highest."""
-        method = scorers.method_of(estimator, self.scoring.response_method)
-        stages = getattr(estimator, f"staged_{method}")(X)
+        method = scorers.method_of(estimator, self._scorer.response_method)
+        stages: Iterable[Array] = getattr(estimator, f"staged_{method}")(X)
         classes = getattr(estimator, "classes_", None)
         return int(np.argmax([self._score(method, classes, response) for response in stages]))
 
-    def _score(self, method: str, classes: Any, response: Any) -> float:
+    def _score(self, method: str, classes: Array | None, response: Array) -> float:
         """The score of what `method` returned for the rows."""
         if method == "predict_proba":
             if response.ndim == 1:  # of the second of two classes
                 response = np.column_stack([1 - response, response])
-            response = scorers.expected_gain(self.scoring.measure, response, classes)
-        measure = self.scoring.measure
+            response = scorers.expected_gain(self._scorer.measure, response, classes)
+        measure = self._scorer.measure
         queries = self._rankings.with_scores(response).queries(measure)
         return float(np.nan_to_num(Values.of(measure, queries).means()[0], nan=-np.inf))
 
 
-def check_scoring(scoring: Any, group_by: Any) -> None:
+def check_scoring(scoring: object, group_by: libraries.GroupBy) -> None:
     """Raise unless `scoring` is None, or a scorer with one cutoff and the ranker's queries."""
     if scoring is None:
         return
@@ -88,7 +106,7 @@ def check_scoring(scoring: Any, group_by: Any) -> None:
 
 
 def fit_until_best(
-    ranker: Any, last: Any, train: QueryRows, rows: QueryRows, params: Params
+    ranker: GroupedRanker, last: Booster, train: QueryRows, held_out: QueryRows, params: Params
 ) -> int:
     """Fit `last` with the number of rounds that is best on the held-out rows; return it."""
     if last is libraries.last_step(ranker.estimator):  # parameters of the user's would be set
@@ -106,14 +124,14 @@ def fit_until_best(
             "LightGBM, XGBoost or CatBoost or, with scoring=make_ndcg_scorer(k=...), any estimator "
             "of theirs or one with staged_predict."
         )
-    return int((fit or _fit_twice)(last, train, HeldOut(ranker, rows), params))
+    return int((fit or _fit_twice)(last, train, StoppingRule(ranker, held_out), params))
 
 
-def _fit_lightgbm(last: Any, train: QueryRows, held_out: HeldOut, params: Params) -> int:
+def _fit_lightgbm(last: Booster, train: QueryRows, rule: StoppingRule, params: Params) -> int:
     from lightgbm import early_stopping  # noqa: PLC0415
 
-    rows, settings = held_out.rows, last.get_params()
-    metric = "ndcg" if held_out.scoring is None else "None"
+    rows, settings = rule.rows, settings_of(last)
+    metric = "ndcg" if rule.scoring is None else "None"
     _refuse_settings(settings, _LIGHTGBM_STOPPING)
     if settings.get("metric") not in (None, "", metric):
         _refuse_settings(settings, {"metric"})
@@ -122,29 +140,29 @@ def _fit_lightgbm(last: Any, train: QueryRows, held_out: HeldOut, params: Params
     last.set_params(metric=metric)
     X = np.asarray(rows.X) if isinstance(rows.X, list) else rows.X
     # the scorer has its own labels, and the classifier refuses those that it is not trained on
-    y = rows.y if held_out.scoring is None else np.resize(train.y, len(rows.y))
+    y = rows.y if rule.scoring is None else np.resize(train.y, len(rows.y))
     added: Params = {"eval_set": [(X, y)]}
     if "eval_X" in signature(last.fit).parameters:  # LightGBM 4.7, where eval_set is deprecated
         added = {"eval_X": (X,), "eval_y": (y,)}
     added["eval_init_score"] = [rows.params.get("init_score")]
     if libraries.groups_parameter(last):
         added["eval_group"] = [rows.lengths]
-    if held_out.scoring is None:
-        added |= {"eval_at": [held_out.k], "eval_sample_weight": [rows.weight]}
+    if rule.scoring is None:
+        added |= {"eval_at": [rule.k], "eval_sample_weight": [rows.weight]}
     else:
-        score_round = held_out.round_scorer(last, np.unique(train.y))
+        score_round = rule.round_scorer(last, np.unique(train.y))
         added["eval_metric"] = lambda _, predicted: ("score", score_round(predicted), True)
-    stop = early_stopping(held_out.patience, verbose=False)
+    stop = early_stopping(rule.patience, verbose=False)
     added["callbacks"] = [*(params.pop("callbacks", None) or []), stop]
     last.fit(train.X, train.y, **added, **params)
     return int(last.best_iteration_)
 
 
-def _fit_xgboost(last: Any, train: QueryRows, held_out: HeldOut, params: Params) -> int:
-    rows, settings = held_out.rows, last.get_params()
+def _fit_xgboost(last: Booster, train: QueryRows, rule: StoppingRule, params: Params) -> int:
+    rows, settings = rule.rows, settings_of(last)
     _refuse_settings(settings, {"early_stopping_rounds", "eval_metric", "callbacks"})
-    if held_out.scoring is None:
-        last.set_params(early_stopping_rounds=held_out.patience, eval_metric=f"ndcg@{held_out.k}")
+    if rule.scoring is None:
+        last.set_params(early_stopping_rounds=rule.patience, eval_metric=f"ndcg@{rule.k}")
         added: Params = {"eval_set": [(rows.X, rows.y)], "eval_qid": [rows.query_numbers]}
         if rows.weight is not None:
             added["sample_weight_eval_set"] = [rows.weight_per_query]
@@ -154,59 +172,61 @@ def _fit_xgboost(last: Any, train: QueryRows, held_out: HeldOut, params: Params)
         return int(last.best_iteration)
     if settings.get("booster") not in (None, "gbtree"):
         raise ValueError("early_stopping=True: scoring stops XGBoost only with booster='gbtree'.")
-    score_round = held_out.round_scorer(last, np.unique(train.y))
-    last.set_params(callbacks=[_xgboost_callback(settings, held_out, score_round)])
+    score_round = rule.round_scorer(last, np.unique(train.y))
+    last.set_params(callbacks=[_xgboost_callback(settings, rule, score_round)])
     last.fit(train.X, train.y, **params)
     last.set_params(callbacks=None)  # the callback holds the held-out rows
     return int(last.best_iteration)
 
 
-def _xgboost_callback(settings: Params, held_out: HeldOut, score_round: Any) -> Any:
+def _xgboost_callback(
+    settings: Params, rule: StoppingRule, score_round: Callable[[Array], float]
+) -> TrainingCallback:
     """A callback that stops by the score; XGBRanker would call a metric for each query."""
     from xgboost import DMatrix  # noqa: PLC0415
     from xgboost.callback import EarlyStopping  # noqa: PLC0415
 
     options = {name: settings[name] for name in ("missing", "feature_types", "enable_categorical")}
-    margin = held_out.rows.params.get("base_margin")
+    margin = rule.rows.params.get("base_margin")
     # a Booster keeps its predictions of a DMatrix, and adds only those of new trees
-    matrix = DMatrix(held_out.rows.X, base_margin=margin, nthread=settings["n_jobs"], **options)
+    matrix = DMatrix(rule.rows.X, base_margin=margin, nthread=settings["n_jobs"], **options)
 
     class StopByScore(EarlyStopping):
-        def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        def after_iteration(self, model: Any, epoch: int, evals_log: object) -> bool:
             log: Any = {"held out": {"score": [score_round(model.predict(matrix))]}}
             return bool(super().after_iteration(model, epoch, log))
 
-    return StopByScore(rounds=held_out.patience, maximize=True)
+    return StopByScore(rounds=rule.patience, maximize=True)
 
 
-def _fit_catboost(last: Any, train: QueryRows, held_out: HeldOut, params: Params) -> int:
+def _fit_catboost(last: Booster, train: QueryRows, rule: StoppingRule, params: Params) -> int:
     from catboost import Pool  # noqa: PLC0415
 
-    rows, settings = held_out.rows, last.get_params()
+    rows, settings = rule.rows, settings_of(last)
     stopping = {"early_stopping_rounds", "eval_metric", "od_type", "od_wait", "use_best_model"}
     _refuse_settings(settings, stopping)
-    if held_out.scoring is not None:
+    if rule.scoring is not None:
         # a metric object would keep the model from being pickled, so all rounds are fitted
         if rows.params.get("baseline") is not None:
             raise ValueError("early_stopping=True with scoring: leave out CatBoost's baseline.")
         last.fit(train.X, train.y, **params)
-        best = held_out.best_stage(last, rows.X)
+        best = rule.best_stage(last, rows.X)
         last.shrink(best + 1)
         return best
-    last.set_params(eval_metric=f"NDCG:top={held_out.k}")
+    last.set_params(eval_metric=f"NDCG:top={rule.k}")
     options = {name: settings.get(name) for name in libraries.CATBOOST_COLUMNS}
     options["group_weight"] = rows.query_weight_per_row
     taken = signature(Pool).parameters
     options |= {name: value for name, value in rows.params.items() if name in taken}
     pool = Pool(rows.X, rows.y, group_id=rows.query_numbers, **options)
-    added = {"eval_set": pool, "early_stopping_rounds": held_out.patience, "use_best_model": True}
+    added = {"eval_set": pool, "early_stopping_rounds": rule.patience, "use_best_model": True}
     last.fit(train.X, train.y, **added, **params)
     return int(last.best_iteration_)
 
 
-def _fit_twice(last: Any, train: QueryRows, held_out: HeldOut, params: Params) -> int:
+def _fit_twice(last: Estimator, train: QueryRows, rule: StoppingRule, params: Params) -> int:
     """Fit all rounds, find the best one by `staged_predict`, and fit again up to it."""
-    settings = last.get_params()
+    settings = settings_of(last)
     rounds = next((name for name in ("max_iter", "n_estimators") if name in settings), None)
     own = next((name for name in ("early_stopping", "n_iter_no_change") if name in settings), "")
     if settings.get(own) not in (None, False, "auto"):
@@ -218,7 +238,7 @@ def _fit_twice(last: Any, train: QueryRows, held_out: HeldOut, params: Params) -
     if "random_state" in settings and settings["random_state"] is None:  # both fits draw the same
         last.set_params(random_state=check_random_state(None).randint(2**31 - 1))
     full = clone(last).fit(train.X, train.y, **params)
-    best = held_out.best_stage(full, held_out.rows.X) + 1
+    best = rule.best_stage(full, rule.rows.X) + 1
     last.set_params(**{rounds: best}).fit(train.X, train.y, **params)
     return best
 
@@ -241,7 +261,7 @@ _LIGHTGBM_STOPPING = {
 
 # How to fit an estimator whose `fit` has a parameter of this name, not that of groups: a function
 # that fits it and returns the best round.
-LIBRARIES: dict[str, Callable[[Any, QueryRows, HeldOut, Params], int]] = {
+LIBRARIES: dict[str, Callable[[Booster, QueryRows, StoppingRule, Params], int]] = {
     "base_margin_eval_set": _fit_xgboost,
     "use_best_model": _fit_catboost,
     "eval_init_score": _fit_lightgbm,
