@@ -18,6 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 Grades = NDArray[np.uint8]
 Ints = NDArray[np.intp]
+Mask = NDArray[np.bool_]
+Ids = NDArray[Any]  # ids or labels: numbers, dates, text or objects
 
 Cutoff = int | Literal["retrieved"] | None
 NamedGain = Literal["linear", "exponential"]
@@ -50,7 +52,7 @@ def _is_tool(file: str) -> bool:
 
 
 @contextmanager
-def naming_ranker(ranker: Any, rankers: Sized) -> Iterator[None]:
+def naming_ranker(ranker: object, rankers: Sized) -> Iterator[None]:
     """Say in which of several rankers errors are."""
     try:
         yield
@@ -80,7 +82,7 @@ def publish(module: dict[str, Any], *others: str, held: Iterable[type] = ()) -> 
             public.__module__ = module["__name__"]
 
 
-def refuse_masked(values: Any, name: str) -> None:
+def refuse_masked(values: object, name: str) -> None:
     """Raise if a masked array hides values."""
     # pandas' nullable arrays have a mask too, which np.ma would take for its own
     if np.ma.isMaskedArray(values) and np.ma.is_masked(values):
@@ -88,7 +90,7 @@ def refuse_masked(values: Any, name: str) -> None:
         raise ValueError(f"{name} is a masked array with {hidden}. Fill them, or leave rows out.")
 
 
-def describe_mask(mask: NDArray[np.bool_], what: str, plural: str = "") -> str:
+def describe_mask(mask: Mask, what: str, plural: str = "") -> str:
     """How many values a mask selects, and where: "3 NaN, the first at index 5"."""
     n = np.count_nonzero(mask)
     first = np.argwhere(mask)[0].tolist()
@@ -105,7 +107,7 @@ def check_choice(name: str, value: object, choices: tuple[str, ...], more: str =
         raise ValueError(f"{name} must be one of {listed}; got {value!r}.")
 
 
-def check_cutoff(k: Any) -> Cutoff:
+def check_cutoff(k: object) -> Cutoff:
     """`k` of one score: None, an int >= 1 or "retrieved"."""
     if k is None:
         return None
@@ -141,7 +143,7 @@ def name_of(function: object) -> str:
     return getattr(function, "__name__", None) or repr(function)
 
 
-def is_missing(label: Any) -> bool:
+def is_missing(label: object) -> bool:
     """Whether a label is None, NaN, NaT or pandas.NA, or a tuple that holds one."""
     if label is None:
         return True
@@ -153,11 +155,16 @@ def is_missing(label: Any) -> bool:
         return True
 
 
+def is_tensor(values: object) -> bool:
+    """Whether this is a tensor of torch."""
+    return hasattr(values, "detach")
+
+
 def to_host(values: Any) -> Any:
     """Arrays of the array API, on any device, as NumPy arrays; anything else unchanged."""
     if isinstance(values, np.ndarray):
         return values
-    if hasattr(values, "detach"):  # a torch tensor, which may require grad
+    if is_tensor(values):  # which may require grad
         values = values.detach()
     elif not hasattr(values, "__array_namespace__"):
         return values
