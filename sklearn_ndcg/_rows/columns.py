@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ndcg._checks import Ints, describe_mask, is_integer
+from sklearn_ndcg._checks import Ints, describe_mask, is_integer, is_standard_array
 from sklearn_ndcg._rows import containers
 from sklearn_ndcg._rows.containers import Shaped
 from sklearn_ndcg._rows.ids import readable
@@ -81,7 +81,7 @@ def column(X: Any, key: Hashable, y: object = None, name: str = "group_by") -> o
     """
     names, levels = column_names(X), _index_levels(X)
     if names is None:
-        index = containers.index_of(y)
+        index = containers.labels_of(y)
         if index is None or is_integer(key) or _index_levels(y).count(key) != 1:
             return _array_column(X, key, name)
         return index.get_level_values(key)
@@ -104,7 +104,7 @@ def column_names(X: object) -> list[Hashable] | None:
 
 
 def _index_levels(X: object) -> list[Hashable]:
-    index = containers.index_of(X)
+    index = containers.labels_of(X)
     return [] if index is None else [name for name in index.names if name is not None]
 
 
@@ -202,7 +202,7 @@ def take_rows(X: object, rows: Ints) -> Any:
 
 def _select(matrix: Shaped, positions: Ints, axis: int) -> Any:
     """The rows (axis 0) or columns (axis 1) at some positions."""
-    if containers.is_standard_array(matrix) and not isinstance(matrix, np.ndarray):
+    if is_standard_array(matrix) and not isinstance(matrix, np.ndarray):
         xp = matrix.__array_namespace__()
         return xp.take(matrix, xp.asarray(positions), axis=axis)
     return matrix[positions] if axis == 0 else matrix[:, positions]

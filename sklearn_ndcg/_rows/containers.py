@@ -153,12 +153,6 @@ class PlainTable(Protocol):
     def drop(self, names: list[Hashable], /) -> object: ...
 
 
-class StandardArray(Shaped, Protocol):
-    """An array of the array API standard."""
-
-    def __array_namespace__(self) -> Any: ...
-
-
 def shape_of(values: object) -> tuple[int, ...] | None:
     """The shape of an array, a table or a column; None for anything else."""
     if is_arrow_column(values):
@@ -176,15 +170,9 @@ def kind_of(values: object) -> str:
     return str(getattr(dtype_of(values), "kind", ""))
 
 
-def index_of(values: object) -> Index | None:
-    """The labels of rows, which have names; None for anything but pandas."""
-    index: Index | None = getattr(values, "index", None)
-    return index if hasattr(index, "names") else None
-
-
-def labels_of(values: object, axis: str) -> Index | None:
+def labels_of(values: object, axis: str = "index") -> Index | None:
     """The labels of the rows ("index") or "columns" of a pandas object; None for anything else."""
-    labels: Index | None = getattr(values, axis, None) if is_pandas(values) else None
+    labels: Index | None = getattr(values, axis, None)
     return labels if hasattr(labels, "equals") else None
 
 
@@ -214,11 +202,6 @@ def converts_to_array(values: object) -> bool:
     return hasattr(values, "__array__")
 
 
-def is_standard_array(values: object) -> TypeGuard[StandardArray]:
-    """Whether this is an array of the array API standard."""
-    return hasattr(values, "__array_namespace__")
-
-
 def is_sparse(values: object) -> TypeGuard[SparseMatrix]:
     """Whether this is a sparse matrix or array."""
     return hasattr(values, "tocsr")
@@ -226,7 +209,7 @@ def is_sparse(values: object) -> TypeGuard[SparseMatrix]:
 
 def is_plain_array(values: object) -> TypeGuard[PlainArray]:
     """Whether this is an array, and not a column of a library of tables."""
-    return hasattr(values, "tolist") and hasattr(values, "ndim") and not hasattr(values, "to_dict")
+    return hasattr(values, "tolist") and hasattr(values, "ndim") and not is_pandas(values)
 
 
 def is_table(values: object) -> TypeGuard[Table]:

@@ -17,7 +17,7 @@ text = pa.array(["a", "b"])
 
 RECOGNISED = {
     "list": ([1, 2], []),
-    "array": (np.arange(2), ["is_plain_array", "is_standard_array"]),
+    "array": (np.arange(2), ["is_plain_array"]),
     "sparse": (sparse.csr_matrix(np.eye(2)), ["is_sparse"]),
     "DataFrame of pandas": (frame, ["is_pandas", "is_pandas_table", "is_table"]),
     "Series of pandas": (frame["a"], ["is_pandas", "is_pandas_column"]),
