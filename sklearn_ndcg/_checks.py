@@ -9,17 +9,17 @@ from contextlib import contextmanager
 from importlib import import_module
 from inspect import currentframe
 from numbers import Integral, Real
-from typing import Any, Literal, TypeGuard
+from typing import Any, Literal, Protocol, TypeGuard
 
 import numpy as np
 import sklearn
 from numpy.typing import ArrayLike, NDArray
 
-BoolArray = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Grades = NDArray[np.uint8]
 Ints = NDArray[np.intp]
-Labels = NDArray[Any]  # ids of any type
+Mask = NDArray[np.bool_]
+Ids = NDArray[Any]  # ids or labels: numbers, dates, text or objects
 Numbers = NDArray[Any]  # bool, int or float
 
 Cutoff = int | Literal["retrieved"] | None
@@ -53,7 +53,7 @@ def _is_tool(file: str) -> bool:
 
 
 @contextmanager
-def naming_ranker(ranker: Any, rankers: Sized) -> Iterator[None]:
+def naming_ranker(ranker: object, rankers: Sized) -> Iterator[None]:
     """Say in which of several rankers errors are."""
     try:
         yield
@@ -83,7 +83,7 @@ def publish(module: dict[str, Any], *others: str, held: Iterable[type] = ()) -> 
             public.__module__ = module["__name__"]
 
 
-def refuse_masked(values: Any, name: str) -> None:
+def refuse_masked(values: object, name: str) -> None:
     """Raise if a masked array hides values."""
     # pandas' nullable arrays have a mask too, which np.ma would take for its own
     if np.ma.isMaskedArray(values) and np.ma.is_masked(values):
@@ -91,7 +91,7 @@ def refuse_masked(values: Any, name: str) -> None:
         raise ValueError(f"{name} is a masked array with {hidden}. Fill them, or leave rows out.")
 
 
-def describe_mask(mask: NDArray[np.bool_], what: str, plural: str = "") -> str:
+def describe_mask(mask: Mask, what: str, plural: str = "") -> str:
     """How many values a mask selects, and where: "3 NaN, the first at index 5"."""
     n = np.count_nonzero(mask)
     first = np.argwhere(mask)[0].tolist()
@@ -108,7 +108,7 @@ def check_choice(name: str, value: object, choices: tuple[str, ...], more: str =
         raise ValueError(f"{name} must be one of {listed}; got {value!r}.")
 
 
-def check_cutoff(k: Any) -> Cutoff:
+def check_cutoff(k: object) -> Cutoff:
     """`k` of one score: None, an int >= 1 or "retrieved"."""
     if k is None:
         return None
@@ -144,7 +144,7 @@ def name_of(function: object) -> str:
     return getattr(function, "__name__", None) or repr(function)
 
 
-def is_missing(label: Any) -> bool:
+def is_missing(label: object) -> bool:
     """Whether a label is None, NaN, NaT or pandas.NA, or a tuple that holds one."""
     if label is None:
         return True
@@ -156,15 +156,32 @@ def is_missing(label: Any) -> bool:
         return True
 
 
+def is_tensor(values: object) -> bool:
+    """Whether this is a tensor of torch."""
+    return hasattr(values, "detach")
+
+
+class StandardArray(Protocol):
+    """An array of the array API standard."""
+
+    def __array_namespace__(self) -> Any: ...
+    def __getitem__(self, key: Any, /) -> Any: ...
+
+
+def is_standard_array(values: object) -> TypeGuard[StandardArray]:
+    """Whether this is an array of the array API standard."""
+    return hasattr(values, "__array_namespace__")
+
+
 def to_host(values: Any) -> Any:
     """Arrays of the array API, on any device, as NumPy arrays; anything else unchanged."""
     if isinstance(values, np.ndarray):
         return values
-    if hasattr(values, "detach"):  # a torch tensor, which may require grad
+    if is_tensor(values):  # which may require grad
         values = values.detach()
-    elif not hasattr(values, "__array_namespace__"):
+    elif not is_standard_array(values):
         return values
     try:
         return np.from_dlpack(values, device="cpu")
     except (TypeError, BufferError, RuntimeError):  # NumPy before 2.1, or another device
-        return np.asarray(values.cpu() if hasattr(values, "cpu") else values)
+        return np.asarray(values.cpu() if is_tensor(values) else values)

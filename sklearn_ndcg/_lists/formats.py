@@ -7,9 +7,8 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sklearn_ndcg._checks import Cutoff, Floats, check_choice
+from sklearn_ndcg._checks import Cutoff, Floats, Ids, Mask, check_choice
 from sklearn_ndcg._lists.files import FilePath
 from sklearn_ndcg._lists.pool import Pool, Unanswered, pool_lists, pool_runs
 from sklearn_ndcg._lists.reading import Convention, Duplicates
@@ -21,31 +20,31 @@ Unjudged = Literal["zero", "omit", "nan"]
 class _Arrays(NamedTuple):
     y_true: Floats
     y_score: Floats
-    groups: NDArray[Any]
+    groups: Ids
 
 
 class Rows(_Arrays):
     """Rows as three arrays, which are also keyword arguments: ``ndcg_score(**rows, k=10)``."""
 
-    _read: tuple[Callable[[], Iterable[Any]], NDArray[np.bool_]]
+    _read: tuple[Callable[[], Iterable[Hashable]], Mask]
 
     def keys(self) -> tuple[str, ...]:
         """The names of the arrays."""
         return self._fields
 
     def __getitem__(self, key: Any) -> Any:
-        return getattr(self, key) if key in self._fields else super().__getitem__(key)
+        return super().__getitem__(self._fields.index(key) if key in self._fields else key)
 
-    def _replace(self, **arrays: NDArray[Any]) -> Self:
+    def _replace(self, **arrays: Ids) -> Self:
         rows = super()._replace(**arrays)
         rows.__dict__.update(self.__dict__)  # the ids, or what reads them
         return rows
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, Ids]:
         return {"ids": self.ids}
 
     @cached_property
-    def ids(self) -> NDArray[Any]:
+    def ids(self) -> Ids:
         """The document of each row, read when it is first asked for."""
         documents, kept = self._read
         return np.fromiter(documents(), dtype=object)[kept]
@@ -168,7 +167,7 @@ def from_lists(
     """
     check_choice("unjudged", unjudged, get_args(Unjudged))
     pool = pool_lists(relevant, {None: recommended}, unanswered, duplicates, k, unjudged)
-    return _rows(pool, unjudged)
+    return _rows_of(pool, unjudged)
 
 
 def from_trec(
@@ -291,10 +290,10 @@ def from_trec(
     """
     check_choice("unjudged", unjudged, get_args(Unjudged))
     pool = pool_runs(qrels, {None: run}, unanswered, duplicates, convention, k, unjudged)
-    return _rows(pool, unjudged)
+    return _rows_of(pool, unjudged)
 
 
-def _rows(pool: Pool, unjudged: str) -> Rows:
+def _rows_of(pool: Pool, unjudged: str) -> Rows:
     """Rows of one ranker, those of each query in the order of its list."""
     [y_score] = pool.y_scores.values()
     n_rows = pool.n_rows

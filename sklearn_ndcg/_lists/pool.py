@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain, repeat
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sklearn_ndcg._checks import Floats, Ints, check_choice, check_cutoff, is_integer, naming_ranker
+from sklearn_ndcg._checks import (
+    Cutoff,
+    Floats,
+    Ids,
+    Ints,
+    check_choice,
+    check_cutoff,
+    is_integer,
+    naming_ranker,
+)
 from sklearn_ndcg._lists import reading
 from sklearn_ndcg._lists.reading import ByQuery
 from sklearn_ndcg._rows.grouping import Grouping, kept_runs, rows_of_runs, shown_labels, starts_of
@@ -33,30 +41,34 @@ class Pool:
     """
 
     y_true: Floats
-    y_scores: dict[Any, Floats]
-    queries: list[Any]
+    y_scores: dict[Hashable, Floats]
+    queries: list[Hashable]
     n_rows: Ints
     left_out: dict[str, int]
     in_order: bool
-    documents: Callable[[], Iterator[Any]]
+    documents: Callable[[], Iterator[Hashable]]
 
-    def labels(self) -> NDArray[Any]:
+    def labels(self) -> Ids:
         """One label per query: integers or short text, any other ids as objects."""
         kinds, queries = set(map(type, self.queries)), self.queries
-        # an array of text would cut off a NUL at the end
-        if kinds == {str} and max(map(len, queries)) <= _WIDEST and "\0" not in "".join(queries):
-            return np.array(queries)
+        if kinds == {str}:
+            texts = list(map(str, queries))
+            # an array of text would cut off a NUL at the end
+            if max(map(len, texts)) <= _WIDEST and "\0" not in "".join(texts):
+                return np.array(texts)
         if kinds == {int} and (labels := np.array(queries)).dtype.kind in "iu":
             return labels
         return np.fromiter(queries, dtype=object, count=len(queries))
 
     @cached_property
-    def sorted_labels(self) -> tuple[NDArray[Any], Ints]:
+    def sorted_labels(self) -> tuple[Ids, Ints]:
         """The labels, sorted, and the positions among `queries` that they come from."""
         by_label = Grouping.of_ids(self.labels(), len(self.queries), name="relevant")
         return by_label.labels, by_label.row_order()
 
-    def per_query(self, values: Any, name: str, needed: Collection[Any]) -> dict[Any, Any]:
+    def per_query(
+        self, values: Any, name: str, needed: Collection[Hashable]
+    ) -> dict[Hashable, Any]:
         """The value of each query: an entry of a mapping or, if queries have numbers, a list's.
 
         A mapping may lack queries that are not needed.
@@ -85,9 +97,14 @@ class Pool:
 
 
 def pool_lists(
-    relevant: Any, recommended: ByQuery, unanswered: str, duplicates: str, k: Any = None,
-    unjudged: Any = None, only_judged: bool = False,
-) -> Pool:  # fmt: skip
+    relevant: object,
+    recommended: Mapping[Hashable, object],
+    unanswered: str,
+    duplicates: str,
+    k: Cutoff = None,
+    unjudged: str | None = None,
+    only_judged: bool = False,
+) -> Pool:
     """Bring the ranked lists of all rankers into the same rows.
 
     The first rows of a query are those of its truth. All the others are unjudged, so it does not
@@ -96,11 +113,14 @@ def pool_lists(
     """
     check_choice("unanswered", unanswered, get_args(Unanswered))
     check_choice("duplicates", duplicates, get_args(reading.Duplicates))
-    last = k if is_integer(check_cutoff(k)) and unjudged in (None, "zero") else None
+    cutoff = check_cutoff(k)
+    last = cutoff if is_integer(cutoff) and unjudged in (None, "zero") else None
     truths, lists, in_order = reading.by_query(relevant, recommended)
     queries, left_out = _queries_to_score(truths, lists, unanswered, only_judged)
-    grades: dict[Any, Mapping[Any, Any]] = {}
-    rankers: list[Any] = [(name, by_query, [], []) for name, by_query in lists.items()]
+    grades: dict[Hashable, Mapping[Hashable, object]] = {}
+    rankers: list[tuple[Hashable, ByQuery, list[float], list[int]]] = [
+        (name, by_query, [], []) for name, by_query in lists.items()
+    ]
     for query in queries:
         truth = reading.read_truth(truths[query], query, duplicates) if query in truths else {}
         grades[query] = truth
@@ -136,7 +156,12 @@ def pool_lists(
     return Pool(y_true, y_scores, queries, n_rows, left_out, in_order, documents)
 
 
-def _documents(grades: ByQuery, lists: ByQuery, duplicates: str, k: int | None) -> Iterator[Any]:
+def _documents(
+    grades: Mapping[Hashable, Mapping[Hashable, object]],
+    lists: ByQuery,
+    duplicates: str,
+    k: int | None,
+) -> Iterator[Hashable]:
     """The ids of each query: first those in its list, then all others of its truth."""
     for query, truth in grades.items():
         listed = reading.read_list(lists.get(query, []), query, duplicates, k)
@@ -166,14 +191,19 @@ def _split_scores(
 
 
 def pool_runs(
-    qrels: Any, runs: Mapping[Any, Any], unanswered: str, duplicates: str, convention: str,
-    k: Any = None, unjudged: Any = None,
-) -> Pool:  # fmt: skip
+    qrels: object,
+    runs: Mapping[Hashable, object],
+    unanswered: str,
+    duplicates: str,
+    convention: str,
+    k: Cutoff = None,
+    unjudged: str | None = None,
+) -> Pool:
     """Bring the TREC runs of all rankers into the same rows."""
     check_choice("duplicates", duplicates, get_args(reading.Duplicates))
     check_choice("convention", convention, get_args(reading.Convention))
     truths, fractions = reading.judgements(qrels, duplicates)
-    ranked = {}
+    ranked: dict[Hashable, object] = {}
     for name, run in runs.items():
         with naming_ranker(name, runs):
             ranked[name] = reading.ranked_run(truths, fractions, run, duplicates, convention)
@@ -181,13 +211,13 @@ def pool_runs(
 
 
 def _queries_to_score(
-    truths: ByQuery, lists: ByQuery, unanswered: str, only_judged: bool
-) -> tuple[list[Any], dict[str, int]]:
+    truths: ByQuery, lists: Mapping[Hashable, ByQuery], unanswered: str, only_judged: bool
+) -> tuple[list[Hashable], dict[str, int]]:
     """The queries that have rows, and how many have none, by reason."""
     every = list(dict.fromkeys(chain(*lists.values(), truths)))
     judged = [query for query in every if query in truths] if only_judged else every
-    needed: Any = {"zero": (), "omit": lists.values()}[unanswered]
-    answered = set(judged).intersection(*needed)
+    needed: dict[str, Iterable[ByQuery]] = {"zero": (), "omit": lists.values()}
+    answered = set(judged).intersection(*needed[unanswered])
     queries = [query for query in judged if query in answered]
     n_omitted = len(judged) - len(queries)
     if not queries:

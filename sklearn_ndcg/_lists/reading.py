@@ -4,20 +4,39 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set, ValuesView
+from collections.abc import (
+    Callable,
+    Collection,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set,
+    ValuesView,
+)
 from itertools import chain, islice, repeat
 from numbers import Number
 from os import PathLike
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sklearn_ndcg._checks import Floats, describe_mask, is_missing, is_number, naming_ranker, warn
+from sklearn_ndcg._checks import (
+    Floats,
+    Mask,
+    describe_mask,
+    is_missing,
+    is_number,
+    naming_ranker,
+    warn,
+)
 from sklearn_ndcg._lists.files import read_trec
+from sklearn_ndcg._rows import containers
 from sklearn_ndcg._rows.grouping import shown_labels
 
-ByQuery = Mapping[Any, Any]
+ByQuery = Mapping[Hashable, object]  # the list or the truth of each query, not yet checked
+Nested = Mapping[str, Mapping[str, float]]  # the value of each document of each query, in TREC
 Duplicates = Literal["raise", "omit"]
 Convention = Literal["trec_eval-9", "trec_eval-10"]
 TREC_SCORES = {"trec_eval-9": np.float32, "trec_eval-10": np.float64}  # in which it sorts
@@ -42,7 +61,9 @@ _TWICE_HINTS = {
 }
 
 
-def by_query(relevant: Any, rankers: Mapping[Any, Any]) -> tuple[ByQuery, dict[Any, ByQuery], bool]:
+def by_query(
+    relevant: object, rankers: Mapping[Hashable, object]
+) -> tuple[ByQuery, dict[Hashable, ByQuery], bool]:
     """Truths and each ranker's lists as mappings from query, and whether queries are numbered.
 
     A truth that is not in a mapping or sequence of truths is one query, with a list of each ranker.
@@ -52,7 +73,8 @@ def by_query(relevant: Any, rankers: Mapping[Any, Any]) -> tuple[ByQuery, dict[A
     if is_single_query(relevant, rankers):
         relevant, rankers = [relevant], {name: [ids] for name, ids in rankers.items()}
     truths = _by_query(relevant, "relevant", "dict(zip(rows['id'], rows['grade']))")
-    lists, in_order = {}, isinstance(relevant, Sequence | np.ndarray)
+    in_order = isinstance(relevant, Sequence | np.ndarray)
+    lists: dict[Hashable, ByQuery] = {}
     for name, recommended in rankers.items():
         with naming_ranker(name, rankers):
             lists[name] = _by_query(recommended, "recommended", "list(rows['id'])")
@@ -74,7 +96,7 @@ def by_query(relevant: Any, rankers: Mapping[Any, Any]) -> tuple[ByQuery, dict[A
     return truths, lists, in_order
 
 
-def is_single_query(relevant: Any, rankers: Mapping[Any, Any]) -> bool:
+def is_single_query(relevant: object, rankers: Mapping[Hashable, object]) -> bool:
     """Whether a truth and the lists of rankers are those of one query.
 
     =========================  ======================  ============
@@ -93,14 +115,14 @@ def is_single_query(relevant: Any, rankers: Mapping[Any, Any]) -> bool:
     return all(map(_are_ids, (relevant, *rankers.values())))
 
 
-def _is_truth(relevant: Any) -> bool:
+def _is_truth(relevant: object) -> bool:
     """Whether this can only be the truth of one query: a set, or a mapping from id to grade."""
     if isinstance(relevant, Mapping):
         return _are_ids(relevant.values())
     return isinstance(relevant, Set)
 
 
-def _refuse_scores(rankers: Mapping[Any, Any]) -> None:
+def _refuse_scores(rankers: Mapping[Hashable, object]) -> None:
     """Raise if a ranker has a mapping from id to score in place of the list of one query."""
     for scores in rankers.values():
         if isinstance(scores, Mapping) and scores and all(map(is_number, scores.values())):
@@ -109,20 +131,21 @@ def _refuse_scores(rankers: Mapping[Any, Any]) -> None:
             )
 
 
-def _are_ids(values: Any) -> bool:
+def _are_ids(values: object) -> bool:
     """Whether values are a collection of ids or grades, and none is a collection itself."""
-    ids = _values(values, Sequence | Set | ValuesView)
+    ids = _collection(values)
     return ids is not None and all(isinstance(i, _TEXT) or not np.iterable(i) for i in ids)
 
 
-def _by_query(queries: Any, name: str, entry: str) -> ByQuery:
+def _by_query(queries: object, name: str, entry: str) -> ByQuery:
     """Lists or truths by query."""
-    if getattr(queries, "ndim", 0) == 1 and hasattr(queries, "iloc") and queries.index.is_unique:
-        queries = queries.to_dict()  # of a pandas Series
+    if containers.is_pandas(queries) and queries.ndim == 1 and queries.index.is_unique:
+        return queries.to_dict()
     if isinstance(queries, Mapping):
         return queries
-    is_array = isinstance(queries, np.ndarray) and queries.ndim
-    if is_array or (isinstance(queries, Sequence) and not isinstance(queries, _TEXT)):
+    if isinstance(queries, np.ndarray) and queries.ndim:
+        return dict(enumerate(queries))
+    if isinstance(queries, Sequence) and not isinstance(queries, _TEXT):
         return dict(enumerate(queries))
     raise TypeError(
         f"{name} must be a mapping from query, or a sequence with an entry for each query, got "
@@ -133,10 +156,10 @@ def _by_query(queries: Any, name: str, entry: str) -> ByQuery:
 
 
 def read_list(
-    documents: Any, query: Any, duplicates: str, k: int | None = None
-) -> dict[Any, float]:
+    documents: object, query: Hashable, duplicates: str, k: int | None = None
+) -> dict[Hashable, int]:
     """The checked ids of one list, or the first k, with the scores -1, -2, ..."""
-    ids = documents if type(documents) is list else _values(documents, Sequence)
+    ids = documents if type(documents) is list else _sequence(documents)
     if ids is None:
         hint = _SWAPPED_HINT if isinstance(documents, Mapping | Set) else _LIST_HINT
         raise TypeError(
@@ -151,13 +174,13 @@ def read_list(
     return scores
 
 
-def read_truth(truth: Any, query: Any, duplicates: str) -> Mapping[Any, Any]:
+def read_truth(truth: object, query: Hashable, duplicates: str) -> Mapping[Hashable, object]:
     """The checked truth of one query: a mapping from id to grade."""
     if type(truth) is dict or isinstance(truth, Mapping):
         if not _NEVER_MISSING.issuperset(map(type, truth)):
             _check_ids(truth, "relevant", query)
         return truth
-    ids = _values(truth, Sequence | Set | ValuesView)
+    ids = _collection(truth)
     if ids is None:
         raise TypeError(
             "relevant must have, for each query, a mapping from id to grade or a collection of "
@@ -169,18 +192,25 @@ def read_truth(truth: Any, query: Any, duplicates: str) -> Mapping[Any, Any]:
     return _distinct(ids, "relevant", query, duplicates)
 
 
-def _values(ids: Any, kinds: Any) -> Any:
-    """Ids in a container of these kinds, or in a 1-D array without labels; otherwise None."""
-    if isinstance(ids, _TEXT):
-        return None
-    if hasattr(ids, "tolist") and hasattr(ids, "ndim") and not hasattr(ids, "to_dict"):
+def _sequence(ids: object) -> Sequence[Hashable] | None:
+    """Ids in a sequence, or in a 1-D array without labels; otherwise None."""
+    if containers.is_plain_array(ids):
         return ids.tolist() if ids.ndim == 1 else None
-    return ids if isinstance(ids, kinds) else None
+    return ids if isinstance(ids, Sequence) and not isinstance(ids, _TEXT) else None
+
+
+def _collection(ids: object) -> Collection[Hashable] | None:
+    """Ids in a set, the values of a mapping, a sequence or a 1-D array; otherwise None."""
+    return ids if isinstance(ids, Set | ValuesView) else _sequence(ids)
 
 
 def _distinct(
-    ids: Collection[Any], name: str, query: Any, duplicates: str, values: Any = _ONES
-) -> dict[Any, float]:
+    ids: Collection[Hashable],
+    name: str,
+    query: Hashable,
+    duplicates: str,
+    values: Iterable[int] = _ONES,
+) -> dict[Hashable, int]:
     """Checked ids as keys of a dict, with values in their order; in a truth the grade 1."""
     if not _NEVER_MISSING.issuperset(map(type, ids)):
         _check_ids(ids, name, query)
@@ -197,10 +227,10 @@ def _distinct(
     return distinct
 
 
-def _check_ids(ids: Iterable[Any], name: str, query: Any) -> None:
+def _check_ids(ids: Iterable[Hashable], name: str, query: Hashable) -> None:
     """Raise for values that cannot be meant as ids."""
     for kind in set(map(type, ids)):
-        if hasattr(kind, "__array__") and not issubclass(kind, np.generic):
+        if containers.converts_to_array(kind) and not issubclass(kind, np.generic):
             raise TypeError(
                 f"{name} has ids in query {shown_labels([query])} that are arrays themselves, of "
                 f"type {kind.__name__}: pass tolist() of what they were taken from."
@@ -217,7 +247,7 @@ def _check_ids(ids: Iterable[Any], name: str, query: Any) -> None:
         raise ValueError(f"{name} has {which}: leave missing ids out.")
 
 
-def judgements(qrels: Any, duplicates: str) -> tuple[ByQuery, list[float]]:
+def judgements(qrels: object, duplicates: str) -> tuple[Nested, list[float]]:
     """Judgements by query, and those that are not whole numbers.
 
     Documents of negative relevance are unjudged: NaN.
@@ -235,8 +265,8 @@ def judgements(qrels: Any, duplicates: str) -> tuple[ByQuery, list[float]]:
 
 
 def ranked_run(
-    relevant: ByQuery, fractions: list[float], run: Any, duplicates: str, convention: str
-) -> ByQuery:
+    relevant: Nested, fractions: list[float], run: object, duplicates: str, convention: str
+) -> Mapping[str, Collection[str]]:
     """The documents of each query, those that are judged ordered as trec_eval orders them."""
     nested = _nested(run, "run", "score", duplicates)
     judged = {query: documents for query, documents in nested.items() if query in relevant}
@@ -264,9 +294,9 @@ def ranked_run(
     return {**nested, **ranked}
 
 
-def _nested(records: Any, name: str, field: str, duplicates: str) -> ByQuery:
+def _nested(records: Any, name: str, field: str, duplicates: str) -> Nested:
     """A file or records as a mapping from query to a mapping from document."""
-    queries: ByQuery = records
+    queries: Mapping[Any, Any] = records
     if not isinstance(records, Mapping):
         is_file = isinstance(records, str | PathLike)
         try:
@@ -296,15 +326,18 @@ def _nested(records: Any, name: str, field: str, duplicates: str) -> ByQuery:
     return queries
 
 
-def _of_records(records: Any, field: str) -> Iterator[tuple[Any, Any, Any]]:
+def _of_records(records: Any, field: str) -> Iterator[tuple[str, str, float]]:
     """Query, document and value of records or the rows of a DataFrame."""
-    rows = records.itertuples(index=False) if hasattr(records, "itertuples") else records
+    is_table = containers.is_pandas_table(records)
+    rows = records.itertuples(index=False) if is_table else records
     return ((row.query_id, row.doc_id, getattr(row, field)) for row in rows)
 
 
-def _by_query_and_document(rows: Iterable[Any], name: str, duplicates: str) -> dict[Any, Any]:
+def _by_query_and_document(
+    rows: Iterable[tuple[str, str, float]], name: str, duplicates: str
+) -> dict[str, dict[str, float]]:
     """Rows of query, document and value as a dict from query to a dict from document."""
-    queries: dict[Any, Any] = {}
+    queries: dict[str, dict[str, float]] = {}
     for query, document, value in rows:
         documents = queries.setdefault(query, {})
         if document in documents:
@@ -320,7 +353,9 @@ def _by_query_and_document(rows: Iterable[Any], name: str, duplicates: str) -> d
     return queries
 
 
-def as_floats(nested: Mapping[Any, Mapping[Any, Any]], name: str, is_wrong: Any) -> Floats:
+def as_floats(
+    nested: Mapping[Any, Mapping[Any, object]], name: str, is_wrong: Callable[[Floats], Mask]
+) -> Floats:
     """The values of all documents of the queries as checked floats."""
     values = list(chain.from_iterable(documents.values() for documents in nested.values()))
 
@@ -351,7 +386,7 @@ def as_floats(nested: Mapping[Any, Mapping[Any, Any]], name: str, is_wrong: Any)
     return floats
 
 
-def _fractional(values: Floats) -> NDArray[np.bool_]:
+def _fractional(values: Floats) -> Mask:
     """Which values are not whole numbers, and so are scores rather than grades."""
     return ~np.isfinite(values) | np.not_equal(values, np.floor(values))
 
@@ -383,5 +418,5 @@ def warn_of_other_queries(truths: ByQuery, lists: ByQuery) -> None:
         )
 
 
-def _kind(label: Any) -> str:
+def _kind(label: object) -> str:
     return "number" if isinstance(label, Number) else type(label).__name__.removesuffix("_")

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import BoolArray, Floats, Numbers
+from sklearn_ndcg._checks import Floats, Mask, Numbers
 from sklearn_ndcg._kernels.numpy_kernels import as_grades
 
 _LARGEST_WEIGHT = 1e300  # sums of such weights still fit a float64
@@ -187,6 +187,6 @@ def read_weights(sample_weight: ArrayLike, n: int) -> Floats:
         return weight.astype(np.float64)
 
 
-def wrong_weights(weight: Floats) -> BoolArray:
+def wrong_weights(weight: Floats) -> Mask:
     """Which weights are negative, too large or NaN."""
     return ~((weight >= 0) & (weight <= _LARGEST_WEIGHT))

@@ -14,12 +14,12 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import (
-    BoolArray,
     Cutoff,
     Discount,
     Floats,
     Gain,
     Grades,
+    Mask,
     Numbers,
     Ties,
     Undefined,
@@ -83,7 +83,7 @@ class Measure(Protocol):
         """Gain of each relevance in `source`; `relevance` is not changed."""
 
     def gains_of_rows(
-        self, relevance: Numbers, judged: BoolArray | None, names: RowNames
+        self, relevance: Numbers, judged: Mask | None, names: RowNames
     ) -> tuple[Floats | Grades, Floats]:
         """Gain of each row, or its grade with a table of the gains of grades."""
 
@@ -195,7 +195,7 @@ class DCG:
         return choices.result_of(self.gain, "gain", "relevance", relevance.copy())
 
     def gains_of_rows(
-        self, relevance: Numbers, judged: BoolArray | None, names: RowNames
+        self, relevance: Numbers, judged: Mask | None, names: RowNames
     ) -> tuple[Floats | Grades, Floats]:
         """Gain of each row, 0 if it is unjudged; or its grade, with a table of gains by grade."""
         if relevance.dtype == np.uint8 and not callable(self.gain):
@@ -343,7 +343,7 @@ class QueryFunction:
         return relevance
 
     def gains_of_rows(
-        self, relevance: Numbers, judged: BoolArray | None, names: RowNames
+        self, relevance: Numbers, judged: Mask | None, names: RowNames
     ) -> tuple[Floats, Floats]:
         """The relevance itself, NaN where a document is unjudged."""
         return relevance.astype(np.float64), _NO_TABLE

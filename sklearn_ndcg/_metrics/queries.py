@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from sklearn_ndcg import _kernels
-from sklearn_ndcg._checks import Cutoff, Floats, Grades, Ints, Labels
+from sklearn_ndcg._checks import Cutoff, Floats, Grades, Ids, Ints
 from sklearn_ndcg._kernels.numpy_kernels import TieRule
 from sklearn_ndcg._rows.grouping import kept_runs, shown_labels
 
@@ -23,7 +23,7 @@ class Queries:
     what the user calls the relevance.
     """
 
-    labels: Labels
+    labels: Ids
     starts: Ints
     lengths: Ints
     gain: Floats | Grades

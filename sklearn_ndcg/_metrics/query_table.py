@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_ndcg._checks import BoolArray, Cutoff, Floats, import_optional
+from sklearn_ndcg._checks import Cutoff, Floats, Mask, import_optional
 from sklearn_ndcg._metrics.measure import NDCG, NDCGOptions
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._metrics.tables import Table
@@ -237,7 +237,7 @@ class _Documents(NamedTuple):
     score: Floats
     relevance: Floats
     gain: Floats
-    tied: BoolArray
+    tied: Mask
     best_relevance: Floats  # in the ideal order
     n_unjudged: int
     has_relevant: bool

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import BoolArray, Floats, Ints, Labels, Numbers
+from sklearn_ndcg._checks import Floats, Ids, Ints, Mask, Numbers
 from sklearn_ndcg._kernels.numpy_kernels import as_grades
 from sklearn_ndcg._lists.pool import Pool
 from sklearn_ndcg._metrics import inputs
@@ -39,7 +39,7 @@ class JudgedShares(NamedTuple):
     """
 
     share: Floats
-    has_judgements: BoolArray
+    has_judgements: Mask
     has_judged_nonrelevant: bool
 
     def take(self, queries: Ints) -> JudgedShares:
@@ -64,7 +64,7 @@ class WrongRows(NamedTuple):
     In the message {rows} is where the rows are described.
     """
 
-    mask: BoolArray
+    mask: Mask
     what: str
     plural: str
     message: str
@@ -81,7 +81,7 @@ class Rankings:
     """
 
     relevance: Numbers
-    judged: BoolArray | None
+    judged: Mask | None
     scores: Mapping[Any, Floats]
     grouping: Grouping
     weight: Floats | None
@@ -158,7 +158,7 @@ class Rankings:
         """The same rows, scored by another ranker."""
         return replace(self, scores={None: inputs.scores_like(y_score, self.shape)})
 
-    def ignoring(self, rows: BoolArray) -> Rankings:
+    def ignoring(self, rows: Mask) -> Rankings:
         """These rows, some of which are made unjudged, with a score of 0."""
         relevance = np.where(rows, np.nan, self.relevance)
         scores = {name: np.where(rows, 0, score) for name, score in self.scores.items()}
@@ -191,13 +191,13 @@ class Rankings:
         queries, kept = self.queries(measure, first), self._kept(measure)
         return [queries, *(replace(queries, score=self._gathered(name, kept)) for name in others)]
 
-    def _kept(self, measure: Measure) -> BoolArray | None:
+    def _kept(self, measure: Measure) -> Mask | None:
         """Which rows are not taken out because they are unjudged, query by query; None for all."""
         if self.judged is None or measure.unjudged != "omit":
             return None
         return self.grouping.gather(self.judged.view(np.uint8)).view(np.bool_)
 
-    def _gathered(self, ranker: Hashable, kept: BoolArray | None) -> Floats:
+    def _gathered(self, ranker: Hashable, kept: Mask | None) -> Floats:
         """A ranker's scores of the kept rows, query by query."""
         score = self.grouping.gather(self.scores[ranker])
         return score if kept is None else score[kept]
@@ -274,7 +274,7 @@ class Rankings:
         has_judgements = self.grouping.extremes(judged)[1] > 0
         return JudgedShares(share, has_judgements, bool((self.relevance <= 0).any()))
 
-    def labels_of_queries(self, ids: Any, name: str, weight: Any) -> tuple[Labels, Ints]:
+    def labels_of_queries(self, ids: Any, name: str, weight: Any) -> tuple[Ids, Ints]:
         """Sorted labels of clusters or segments, and the position in them of each query's.
 
         A query of lists needs no label if its weight is 0; without one its position is -1.
@@ -305,7 +305,7 @@ class Rankings:
         return labels, low
 
 
-def _with_judged(rows: Numbers) -> tuple[Numbers, BoolArray | None]:
+def _with_judged(rows: Numbers) -> tuple[Numbers, Mask | None]:
     """Relevance, as grades if possible, and which rows have one; None if all are finite."""
     grades = as_grades(rows)
     if grades is not None:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from sklearn_ndcg._checks import BoolArray, describe_mask
+from sklearn_ndcg._checks import Mask, describe_mask
 from sklearn_ndcg._lists.pool import Pool
 from sklearn_ndcg._rows.grouping import Grouping, shown_labels
 
@@ -19,7 +19,7 @@ class RowNames(Protocol):
     def truth(self) -> str:
         """The argument that has the relevance."""
 
-    def describe(self, mask: BoolArray, what: str = "document", plural: str = "documents") -> str:
+    def describe(self, mask: Mask, what: str = "document", plural: str = "documents") -> str:
         """How many rows a mask selects, and where the first is."""
 
 
@@ -30,7 +30,7 @@ class ArrayNames:
     shape: tuple[int, ...]
     truth: str = "y_true"
 
-    def describe(self, mask: BoolArray, what: str = "document", plural: str = "documents") -> str:
+    def describe(self, mask: Mask, what: str = "document", plural: str = "documents") -> str:
         """How many rows a mask selects, or rows of a matrix, and the index of the first."""
         shape = self.shape if mask.size == np.prod(self.shape) else mask.shape
         return describe_mask(mask.reshape(shape), what, plural)
@@ -43,7 +43,7 @@ class ListNames:
     pool: Pool
     truth: str
 
-    def describe(self, mask: BoolArray, what: str = "document", plural: str = "documents") -> str:
+    def describe(self, mask: Mask, what: str = "document", plural: str = "documents") -> str:
         """How many rows a mask selects, and the query of the first."""
         number = np.searchsorted(np.cumsum(self.pool.n_rows), mask.argmax(), side="right")
         query = shown_labels([self.pool.queries[number]])
@@ -57,11 +57,11 @@ class PartNames:
     grouping: Grouping
     truth: str = "y_true"
 
-    def describe(self, mask: BoolArray, what: str = "document", plural: str = "documents") -> str:
+    def describe(self, mask: Mask, what: str = "document", plural: str = "documents") -> str:
         """How many rows a mask selects, and the query of the first."""
         return counted(int(np.count_nonzero(mask)), what, plural, self.query_of(mask))
 
-    def query_of(self, mask: BoolArray) -> str:
+    def query_of(self, mask: Mask) -> str:
         """The query of the first row that a mask selects."""
         query = self.grouping.row_codes()[[mask.argmax()]]
         return shown_labels(self.grouping.labels[query])

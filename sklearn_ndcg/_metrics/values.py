@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import BoolArray, Floats
+from sklearn_ndcg._checks import Floats, Mask
 from sklearn_ndcg._kernels.sums import exact_sum, weighted_sums
 from sklearn_ndcg._metrics.measure import Measure
 from sklearn_ndcg._metrics.queries import Queries
@@ -68,7 +68,7 @@ class Values:
         return cls(measure, measure.values(queries), queries.weight)
 
     @cached_property
-    def undefined(self) -> BoolArray:
+    def undefined(self) -> Mask:
         """Which queries have no value."""
         return np.isnan(self.values[:, 0])
 

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sized
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sklearn_ndcg._checks import Ints, describe_mask, is_integer
+from sklearn_ndcg._checks import Ints, describe_mask, is_integer, is_standard_array
+from sklearn_ndcg._rows import containers
+from sklearn_ndcg._rows.containers import Shaped
 from sklearn_ndcg._rows.ids import readable
 
 # Types of floats, and the bits of their integers: from 2**bits on, several integers become equal.
 _BITS = {"float16": 11, "halffloat": 11, "float32": 24, "float": 24, "float64": 53, "double": 53}
 
 
-def values_by(X: Any, by: Any, default: Any = None, y: Any = None, name: str = "group_by") -> Any:
+def values_by(
+    X: object, by: object, default: object = None, y: object = None, name: str = "group_by"
+) -> Any:
     """The values of rows that `group_by` or `order_by` finds, or `default` if that is None.
 
     These are a column, an index level, or what a callable returns for X; `group_by` may be a list,
@@ -42,13 +47,16 @@ def values_by(X: Any, by: Any, default: Any = None, y: Any = None, name: str = "
     return columns if isinstance(by, list) else columns[0]
 
 
-def _refuse_changed_ids(ids: Any, key: Any) -> None:
+def _refuse_changed_ids(ids: object, key: object) -> None:
     """Raise if the numbers in a column show that an encoder or a cast has changed ids."""
-    if getattr(ids, "dtype", None) == "O" and len(ids) and isinstance(next(iter(ids)), float):
-        with suppress(TypeError, ValueError):
-            ids = np.asarray(ids, dtype=np.float64)
-    dtype = getattr(ids, "dtype", getattr(ids, "type", None))
-    kind = str(dtype).lower().partition("[")[0].rpartition(".")[2]  # float[pyarrow], torch.float32
+    dtype = containers.dtype_of(ids)
+    if isinstance(dtype, np.dtype) and dtype.kind == "O":
+        objects = np.asarray(ids)
+        if len(objects) and isinstance(objects[0], float):
+            with suppress(TypeError, ValueError):
+                ids = objects.astype(np.float64)
+    name = str(containers.dtype_of(ids)).lower()
+    kind = name.partition("[")[0].rpartition(".")[2]  # float[pyarrow], torch.float32
     if kind not in _BITS:
         return
     numbers = np.asarray(readable(ids))
@@ -66,15 +74,17 @@ def _refuse_changed_ids(ids: Any, key: Any) -> None:
             )
 
 
-def column(X: Any, key: Any, y: Any = None, name: str = "group_by") -> Any:
+def column(X: Any, key: Hashable, y: object = None, name: str = "group_by") -> object:
     """The column of X, or level of its pandas index, that `key` names; an int for arrays.
 
     If X has no names it may be a level of the index of `y`. `name` is the argument, for errors.
     """
     names, levels = column_names(X), _index_levels(X)
     if names is None:
-        is_level = _index_levels(y).count(key) == 1 and not is_integer(key)
-        return y.index.get_level_values(key) if is_level else _array_column(X, key, name)
+        index = containers.labels_of(y)
+        if index is None or is_integer(key) or _index_levels(y).count(key) != 1:
+            return _array_column(X, key, name)
+        return index.get_level_values(key)
     n_found = names.count(key) + levels.count(key)
     if n_found != 1:
         raise ValueError(
@@ -84,19 +94,21 @@ def column(X: Any, key: Any, y: Any = None, name: str = "group_by") -> Any:
     return X[key] if key in names else X.index.get_level_values(key)
 
 
-def column_names(X: Any) -> list[Any] | None:
+def column_names(X: object) -> list[Hashable] | None:
     """Names of the columns; [] if X has only an index, like a Series; None for arrays."""
-    names = getattr(X, "columns", [] if _index_levels(X) else None)
-    names = getattr(X, "column_names", names)  # pyarrow, whose `columns` are the data
-    return names if names is None else list(names)
+    if containers.is_arrow_table(X):  # whose `columns` are the data
+        return list(X.column_names)
+    if containers.is_table(X):
+        return list(X.columns)
+    return [] if _index_levels(X) else None
 
 
-def _index_levels(X: Any) -> list[Any]:
-    names = getattr(getattr(X, "index", None), "names", None) or []
-    return [name for name in names if name is not None]
+def _index_levels(X: object) -> list[Hashable]:
+    index = containers.labels_of(X)
+    return [] if index is None else [name for name in index.names if name is not None]
 
 
-def _array_column(X: Any, key: Any, name: str) -> Any:
+def _array_column(X: object, key: Hashable, name: str) -> object:
     if not is_integer(key):
         raise ValueError(
             f"{name}={key!r} is a name, but X arrived as {type(X).__name__}, without names: RFECV, "
@@ -116,19 +128,21 @@ def _array_column(X: Any, key: Any, name: str) -> Any:
             f"{name}={key} is not a column of X, a {type(X).__name__} of shape {matrix.shape}: "
             "pass the number of a column of an array, or a callable that finds the values in X."
         )
-    if hasattr(matrix, "toarray"):  # [key], as SciPy before 1.13 cannot slice one column
+    if containers.is_sparse(matrix):  # [key], as SciPy before 1.13 cannot slice one column
         return matrix[:, [key]].toarray().ravel()
     return matrix[:, key]
 
 
-def _matrix(X: Any) -> Any:
+def _matrix(X: object) -> Shaped:
     """X as an array or sparse matrix that can be indexed; a list keeps its values as they are."""
-    if not hasattr(X, "shape"):
-        return np.asarray(X, dtype=None if hasattr(X, "__array__") else object)
-    return X.tocsr() if hasattr(X, "tocsr") else X
+    if containers.is_sparse(X):
+        return X.tocsr()
+    if containers.has_shape(X):
+        return X
+    return np.asarray(X, dtype=None if containers.converts_to_array(X) else object)
 
 
-def group_columns(X: Any, group_by: Any, order_by: Any = None) -> list[Any]:
+def group_columns(X: object, group_by: Any, order_by: Any = None) -> list[Hashable]:
     """The columns of X that `group_by` and `order_by` name, without index levels."""
     keys = dict.fromkeys([*(group_by if isinstance(group_by, list) else [group_by]), order_by])
     if column_names(X) is None:  # names are then levels of y
@@ -136,55 +150,66 @@ def group_columns(X: Any, group_by: Any, order_by: Any = None) -> list[Any]:
     return [key for key in keys if not (key is None or callable(key) or key in _index_levels(X))]
 
 
-def without_columns(X: Any, keys: list[Any]) -> Any:
+def without_columns(X: object, keys: list[Hashable]) -> Any:
     """X without the columns that `keys` name."""
     if not keys:
         return X
     table = _matrix(X)
     if table.shape[1] == len(keys):
         raise ValueError(f"group_by and order_by name all columns, {keys!r}: no feature is left.")
-    if column_names(X) is not None:
-        return X.drop(columns=keys) if hasattr(X, "iloc") else X.drop(keys)
-    kept = _select(table, np.delete(np.arange(table.shape[1]), keys), axis=1)
-    return kept if hasattr(X, "shape") else np.array(kept.tolist())
+    if containers.is_pandas(X):
+        return X.drop(columns=keys)
+    if containers.is_plain_table(X):
+        return X.drop(keys)
+    kept = _select(table, _other_positions(keys, [], table.shape[1]), axis=1)
+    return kept if containers.has_shape(X) else np.array(kept.tolist())
 
 
-def features(X: Any, keys: list[Any], names: list[Any], may_lack: bool) -> Any:
+def features(X: Any, keys: list[Hashable], names: list[Hashable], may_lack: bool) -> Any:
     """The columns of a table that are among `names`, in their order, without those in `keys`."""
     present, names = column_names(X) or [], [name for name in names if name not in keys]
     missing = [name for name in names if name not in present]
     if missing and not may_lack:
         raise ValueError(f"X needs the columns of fit, but lacks {', '.join(map(repr, missing))}.")
     names = [name for name in names if name in present]
-    return X[names] if hasattr(X, "iloc") else X.select(names)
+    return X.select(names) if containers.is_plain_table(X) else X[names]
 
 
-def insert_zeros(values: Any, keys: list[Any], names: list[Any], n_columns: int) -> Any:
+def insert_zeros(
+    values: NDArray[Any], keys: list[Hashable], names: list[Hashable], n_columns: int
+) -> NDArray[Any]:
     """One value per column, with 0 for the columns in `keys`, along the last axis."""
-    left_out = [names.index(key) if key in names else key for key in keys]
     aligned = np.zeros((*values.shape[:-1], n_columns), dtype=values.dtype)
-    aligned[..., np.delete(np.arange(n_columns), left_out)] = values
+    aligned[..., _other_positions(keys, names, n_columns)] = values
     return aligned
 
 
-def take_rows(X: Any, rows: Ints) -> Any:
-    """The given rows of X, in the given order."""
-    if hasattr(X, "iloc") or hasattr(X, "to_pylist"):  # pandas and pyarrow
+def _other_positions(keys: list[Hashable], names: list[Hashable], n_columns: int) -> Ints:
+    """The positions of all columns but those of `keys`, which are names or positions."""
+    named = [names.index(key) for key in keys if key in names]
+    numbered = [key for key in keys if key not in names and is_integer(key)]
+    return np.delete(np.arange(n_columns), named + numbered)
+
+
+def take_rows(X: object, rows: Ints) -> Any:
+    """The rows of X with these numbers, in their order."""
+    if containers.is_pandas(X) or containers.is_arrow(X):
         return X.take(rows)
     if isinstance(X, list | tuple):
         return [X[row] for row in rows]
     return _select(_matrix(X), rows, axis=0)
 
 
-def _select(matrix: Any, positions: Ints, axis: int) -> Any:
-    if hasattr(matrix, "__array_namespace__") and not isinstance(matrix, np.ndarray):
+def _select(matrix: Shaped, positions: Ints, axis: int) -> Any:
+    """The rows (axis 0) or columns (axis 1) at some positions."""
+    if is_standard_array(matrix) and not isinstance(matrix, np.ndarray):
         xp = matrix.__array_namespace__()
         return xp.take(matrix, xp.asarray(positions), axis=axis)
     return matrix[positions] if axis == 0 else matrix[:, positions]
 
 
-def count_rows(X: Any) -> int:
+def count_rows(X: object) -> int:
     """The number of rows of X."""
-    if hasattr(X, "shape"):
+    if containers.has_shape(X):
         return int(X.shape[0])
-    return len(X if hasattr(X, "__len__") else np.asarray(X))
+    return len(X if isinstance(X, Sized) else np.asarray(X))

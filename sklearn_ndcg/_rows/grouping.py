@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from sklearn_ndcg import _kernels
-from sklearn_ndcg._checks import Floats, Ints, warn
+from sklearn_ndcg._checks import Floats, Ids, Ints, Mask, warn
 from sklearn_ndcg._kernels.sums import sums_of_runs
 from sklearn_ndcg._rows import ids as id_columns
 from sklearn_ndcg._rows.ids import first_rows, unique_ids
@@ -33,24 +33,24 @@ class Grouping:
     `codes` has the query of each row, or is None if the rows of every query are contiguous already.
     """
 
-    labels: NDArray[Any]
+    labels: Ids
     starts: Ints
     lengths: Ints
     codes: Ints | None = None
 
     @classmethod
-    def of_codes(cls, labels: NDArray[Any], codes: Ints) -> Grouping:
+    def of_codes(cls, labels: Ids, codes: Ints) -> Grouping:
         """Group rows by the query of each row, an index into the labels."""
         lengths = np.bincount(codes, minlength=len(labels))
         return cls(labels, starts_of(lengths), lengths, codes)
 
     @classmethod
     def of_ids(
-        cls, groups: ArrayLike | None, n_rows: int, *, sort: bool = True, name: str = "groups"
+        cls, groups: object, n_rows: int, *, sort: bool = True, name: str = "groups"
     ) -> Grouping:
         """Group rows by their ids, one id per row.
 
-        With several columns of ids each distinct combination is a query. Labels are sorted; without
+        With several columns of ids each distinct combination is a query. Ids are sorted; without
         `sort` they may be in any order, which is faster. `name` is the argument, for errors.
         """
         if n_rows == 0:
@@ -94,7 +94,7 @@ class Grouping:
         labels = np.fromiter(zip(*ids, strict=True), dtype=object, count=len(rows))
         return replace(cls.of_ids(codes, len(codes)), labels=labels)
 
-    def in_order(self, values: Any, asked_by: str = "") -> Ints:
+    def in_order(self, values: object, asked_by: str = "") -> Ints:
         """The queries in the order of their smallest values; ties by label.
 
         If `values` is None, queries are in the order of labels. `asked_by` is what needs the order
@@ -146,7 +146,7 @@ class Grouping:
         """The numbers of some queries' rows among the gathered rows, query by query."""
         return rows_of_runs(self.starts[queries], self.lengths[queries])
 
-    def mean_weight(self, weight: Floats, kept: NDArray[np.bool_] | None = None) -> Floats:
+    def mean_weight(self, weight: Floats, kept: Mask | None = None) -> Floats:
         """Each query's mean weight over its kept rows, or over all its rows if none is kept.
 
         `weight` and `kept` are gathered.
@@ -164,7 +164,9 @@ class Grouping:
         lowest = self._reduce(np.minimum.reduceat, gathered)
         return lowest, self._reduce(np.maximum.reduceat, gathered)
 
-    def _reduce(self, reduce: Callable[..., Any], gathered: NDArray[Item]) -> NDArray[Item]:
+    def _reduce(
+        self, reduce: Callable[[NDArray[Item], Ints], NDArray[Item]], gathered: NDArray[Item]
+    ) -> NDArray[Item]:
         by_start = np.argsort(self.starts)  # the runs fill the rows without a gap
         reduced = np.empty(len(self.starts), dtype=gathered.dtype)
         reduced[by_start] = reduce(gathered, self.starts[by_start])
@@ -176,7 +178,7 @@ def starts_of(lengths: Ints) -> Ints:
     return np.cumsum(lengths) - lengths
 
 
-def kept_runs(kept: NDArray[np.bool_], starts: Ints, lengths: Ints) -> tuple[Ints, Ints]:
+def kept_runs(kept: Mask, starts: Ints, lengths: Ints) -> tuple[Ints, Ints]:
     """Starts and lengths of the runs once only some of the rows are left."""
     n_before = np.r_[0, np.cumsum(kept)]
     return n_before[starts], n_before[starts + lengths] - n_before[starts]
@@ -193,13 +195,13 @@ def codes_of_runs(starts: Ints, lengths: Ints) -> Ints:
     return np.repeat(by_start, lengths[by_start])
 
 
-def shown_labels(labels: Sequence[Any] | NDArray[Any], most: int = 3) -> str:
+def shown_labels(labels: Sequence[object] | Ids, most: int = 3) -> str:
     """The first labels as text: 'a', 'b', 'c', ..."""
     shown = ", ".join(_shown(label) for label in labels[:most])
     return shown + ", ..." * (len(labels) > most)
 
 
-def _shown(label: Any) -> str:
+def _shown(label: object) -> str:
     if isinstance(label, tuple):
         return f"({', '.join(map(_shown, label))})"
     if isinstance(label, np.datetime64 | date):
@@ -228,7 +230,7 @@ def warn_of_equal_relevance(n_queries: int) -> None:
     )
 
 
-def _warn_of_text_for_time(labels: NDArray[Any], asked_by: str, *, is_named: bool = False) -> None:
+def _warn_of_text_for_time(labels: Ids, asked_by: str, *, is_named: bool = False) -> None:
     """Warn if labels are text that may not sort by time: neither dates nor numbers of one width.
 
     Text that `order_by` names is only doubted if it is numbers, or dates that do not sort as text.
@@ -247,6 +249,6 @@ def _warn_of_text_for_time(labels: NDArray[Any], asked_by: str, *, is_named: boo
         )
 
 
-def as_python(labels: NDArray[Any]) -> list[Any]:
-    """Labels as Python objects, except dates, some of which `tolist` would make integers."""
+def as_python(labels: Ids) -> list[Hashable]:
+    """Ids as Python objects, except dates, some of which `tolist` would make integers."""
     return list(labels) if labels.dtype.kind in "mM" else labels.tolist()

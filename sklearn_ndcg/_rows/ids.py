@@ -7,41 +7,39 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sklearn_ndcg import _kernels
-from sklearn_ndcg._checks import Ints, describe_mask, is_missing, refuse_masked, to_host
+from sklearn_ndcg._checks import (
+    Ids,
+    Ints,
+    Mask,
+    describe_mask,
+    is_missing,
+    is_tensor,
+    refuse_masked,
+    to_host,
+)
+from sklearn_ndcg._rows import containers
+from sklearn_ndcg._rows.containers import ArrowColumn, PandasColumn, PolarsColumn
 
-LabelsAt = Callable[[Ints], Iterable[Any]]  # the labels of some rows
+LabelsAt = Callable[[Ints], Iterable[Hashable]]  # the labels of some rows
 
 _HINT = "Convert lists to tuples or text, and pass a struct as one column for each of its fields."
-_HASH_OF_IDENTITY: Any = object.__hash__
 
 
-def encode_ids(groups: Any, n_rows: int, name: str) -> tuple[NDArray[Any], LabelsAt | None]:
+def encode_ids(groups: object, n_rows: int, name: str) -> tuple[Ids, LabelsAt | None]:
     """The id of each row; or a code for it, with a function that returns the labels of rows.
 
     Rows with one code have one label; two codes may have the same label. `name` is the argument,
     for errors.
     """
-    ids, labels_at = groups, None
-    if type(groups) is not np.ndarray or groups.dtype.kind == "T":
-        refuse_masked(groups, name)
-        try:
-            column = readable(groups)
-            ids, labels_at = _encode_column(column) or (np.asarray(column), None)
-            if ids.ndim > 1:
-                raise TypeError(f"its values have shape {ids.shape[1:]}.")
-        except Exception as error:
-            raise TypeError(
-                f"{name} must be an array of {_noun(name)}s, got {type(groups).__name__}: {error} "
-                f"{_HINT}"
-            ) from error
+    is_plain = type(groups) is np.ndarray and groups.dtype.kind != "T"
+    ids, labels_at = (np.asarray(groups), None) if is_plain else _read_ids(groups, name)
     _check_shape(ids, groups, n_rows, name)
     if labels_at is None and ids.dtype.kind == "O":
         ids, labels_at = _encode_objects(ids, name)
@@ -52,7 +50,23 @@ def encode_ids(groups: Any, n_rows: int, name: str) -> tuple[NDArray[Any], Label
     return ids, labels_at
 
 
-def unique_ids(ids: NDArray[Any], sort: bool) -> tuple[NDArray[Any], Ints, Ints]:
+def _read_ids(groups: object, name: str) -> tuple[Ids, LabelsAt | None]:
+    """Ids in any container as an array; or their codes, with a function that returns labels."""
+    refuse_masked(groups, name)
+    try:
+        column = readable(groups)
+        ids, labels_at = _encode_column(column) or (np.asarray(column), None)
+        if ids.ndim > 1:
+            raise TypeError(f"its values have shape {ids.shape[1:]}.")
+    except Exception as error:
+        raise TypeError(
+            f"{name} must be an array of {_noun(name)}s, got {type(groups).__name__}: {error} "
+            f"{_HINT}"
+        ) from error
+    return ids, labels_at
+
+
+def unique_ids(ids: Ids, sort: bool) -> tuple[Ids, Ints, Ints]:
     """``np.unique(ids, return_inverse=True, return_counts=True)``, in linear time.
 
     Without `sort` the distinct ids may come in any order.
@@ -60,7 +74,8 @@ def unique_ids(ids: NDArray[Any], sort: bool) -> tuple[NDArray[Any], Ints, Ints]
     if ids.dtype.kind in "biu":
         low, high = ids.min(), ids.max()
         if int(high) - int(low) <= 2 * len(ids):
-            return _unique_by_table(ids, low, int(high) - int(low) + 1)
+            # large uint64 wrap around, and back in the table
+            return _unique_by_table(ids, low.astype(np.int64), int(high) - int(low) + 1)
     if ids.dtype.kind in "SU" or (ids.dtype.kind == "f" and ids.dtype.itemsize != 8):
         codes, labels = _factorize(map(ids.item, range(len(ids))), len(ids))
         distinct = np.array(labels, dtype=ids.dtype)
@@ -77,7 +92,7 @@ def unique_ids(ids: NDArray[Any], sort: bool) -> tuple[NDArray[Any], Ints, Ints]
     return distinct[order], first_rows(order)[codes], counts[order]
 
 
-def unique_labels(labels: Iterable[Any], sort: bool, name: str) -> tuple[NDArray[Any], Ints]:
+def unique_labels(labels: Iterable[Hashable], sort: bool, name: str) -> tuple[Ids, Ints]:
     """Distinct labels, sorted if `sort`, and the code of every label: its index among them."""
     listed = list(labels)
     kinds = set(map(type, listed))
@@ -100,59 +115,55 @@ def unique_labels(labels: Iterable[Any], sort: bool, name: str) -> tuple[NDArray
     return np.fromiter(distinct, dtype=object, count=len(distinct)), codes
 
 
-def readable(groups: Any) -> Any:
+def readable(groups: object) -> object:
     """Sequences and arrays of the array API as NumPy arrays; columns of libraries unchanged."""
     if isinstance(groups, Sequence) and not isinstance(groups, str | bytes | range):
         # np.asarray would turn [1, "1", nan] into text
         return np.fromiter(groups, dtype=object, count=len(groups))
-    groups = to_host(groups)
-    dtype: Any = getattr(groups, "dtype", None)
-    kind = getattr(dtype, "kind", "")
-    if isinstance(groups, np.ndarray) and kind != "T":
-        return groups
-    if getattr(dtype, "tz", None):
+    values = to_host(groups)
+    dtype, kind = containers.dtype_of(values), containers.kind_of(values)
+    if isinstance(values, np.ndarray) and kind != "T":
+        return values
+    if kind == "M" and (unit := containers.unit_of_zoned_dates(dtype)):
         # dates with a time zone would become objects, slowly; the order is the same without it
-        return np.asarray(groups, dtype=f"M8[{dtype.unit}]")
+        return np.asarray(values, dtype=f"M8[{unit}]")
     if kind == "T" or str(dtype).endswith("_view[pyarrow]"):  # pandas cannot convert the latter
-        return np.fromiter(groups, dtype=object, count=len(groups))
-    if kind == "f" and hasattr(groups, "to_numpy"):
+        return np.fromiter(values, dtype=object, count=len(values))
+    if kind == "f" and containers.is_pandas_column(values):
         # some columns of pandas tell NaN from missing, and give NaN a code
-        return groups.to_numpy(dtype=np.float64, na_value=np.nan)
-    return groups
+        return values.to_numpy(dtype=np.float64, na_value=np.nan)
+    return values
 
 
-def _encode_column(column: Any) -> tuple[NDArray[Any], LabelsAt] | None:
+def _encode_column(column: object) -> tuple[Ids, LabelsAt] | None:
     """Codes of a column of pandas, Polars or Arrow, negative where an id is missing, and labels.
 
     None for anything else, and for numbers, dates and objects, which NumPy reads.
     """
-    if hasattr(column, "to_physical"):
+    if containers.is_polars_column(column):
         return _encode_polars(column)
-    if hasattr(column, "dictionary_encode") or hasattr(column, "dictionary_decode"):
+    if containers.is_arrow_column(column):
         return _encode_arrow(column)
-    if hasattr(column, "factorize"):
+    if containers.is_pandas_column(column):
         return _encode_pandas(column)
     return None
 
 
-def _encode_pandas(column: Any) -> tuple[NDArray[Any], LabelsAt] | None:
-    dtype = column.dtype
+def _encode_pandas(column: PandasColumn) -> tuple[Ids, LabelsAt] | None:
     # pandas hashes Python strings up to their first NUL
-    if isinstance(dtype, np.dtype) or getattr(dtype, "storage", "") == "python":
+    if isinstance(column.dtype, np.dtype) or containers.text_storage_of(column.dtype) == "python":
         return None
-    column = getattr(column, "array", column)
-    if hasattr(column, "categories"):
-        codes, labels = column.codes, column.categories
+    array = containers.array_of(column)
+    if containers.is_categorical(array):
+        codes, labels = array.codes, array.categories
     else:
-        codes, labels = column.factorize()
-    if (
-        labels.dtype.kind == "f" or labels.dtype == object
-    ):  # labels that may be NaN, or tuples with NaN
+        codes, labels = array.factorize()
+    if labels.dtype.kind == "f" or labels.dtype == object:  # labels that may be NaN, or hold it
         codes = _mark_missing(codes, labels)
     return codes, lambda rows: np.asarray(labels.take(codes[rows]), dtype=object)
 
 
-def _encode_polars(column: Any) -> tuple[NDArray[Any], LabelsAt] | None:
+def _encode_polars(column: PolarsColumn) -> tuple[Ids, LabelsAt] | None:
     polars = sys.modules["polars"]
     if column.dtype == polars.String:
         column = column.cast(polars.Categorical)
@@ -162,34 +173,34 @@ def _encode_polars(column: Any) -> tuple[NDArray[Any], LabelsAt] | None:
     return codes.to_numpy(), lambda rows: column.gather(rows).to_list()
 
 
-def _encode_arrow(column: Any) -> tuple[NDArray[Any], LabelsAt] | None:
+def _encode_arrow(column: ArrowColumn) -> tuple[Ids, LabelsAt] | None:
     types = sys.modules["pyarrow"].types
     if types.is_string(column.type) or types.is_large_string(column.type):
         column = column.dictionary_encode()
     elif not types.is_dictionary(column.type):
         return None
-    if hasattr(column, "combine_chunks"):
+    if containers.is_chunked(column):
         column = column.unify_dictionaries().combine_chunks()
     codes = column.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
     labels = column.dictionary.to_numpy(zero_copy_only=False)
     return _mark_missing(codes, labels), lambda rows: labels[codes[rows]]
 
 
-def in_library_order(values: Any) -> Any:
+def in_library_order(values: object) -> object:
     """The values; for categories, their ranks in the library's order.
 
     (As ids, categories sort by name.)
     """
-    dtype = getattr(values, "dtype", None)
-    if not hasattr(dtype, "categories"):
-        return values
-    if hasattr(values, "to_physical"):
-        return values.to_physical() if dtype == sys.modules["polars"].Enum else values
-    ranks = np.asarray(getattr(values, "array", values).codes)
-    return np.where(ranks < 0, np.nan, ranks)
+    if containers.is_polars_column(values):
+        return values.to_physical() if values.dtype == sys.modules["polars"].Enum else values
+    if containers.is_pandas_column(values):
+        array = containers.array_of(values)
+        if containers.is_categorical(array):
+            return np.where(array.codes < 0, np.nan, array.codes)
+    return values
 
 
-def _mark_missing(codes: Ints, labels: Iterable[Any]) -> Ints:
+def _mark_missing(codes: Ints, labels: Iterable[Hashable]) -> Ints:
     """Codes of labels, negative where the label is missing or has a missing part."""
     if set(map(type, labels)) != {str}:
         missing = np.array([is_missing(label) for label in labels])
@@ -198,29 +209,29 @@ def _mark_missing(codes: Ints, labels: Iterable[Any]) -> Ints:
     return codes
 
 
-def columns_of_ids(groups: Any, n_rows: int) -> list[Any] | None:
+def columns_of_ids(groups: object, n_rows: int) -> list[object] | None:
     """The columns of compound ids; None for one id per row."""
     if isinstance(groups, list | tuple):
         return list(groups) if groups and all(_is_column(ids, n_rows) for ids in groups) else None
-    if hasattr(groups, "column_names"):  # pyarrow, whose names may be repeated
+    if containers.is_arrow_table(groups):  # whose names may be repeated
         return list(groups.columns)
-    shape = None if hasattr(groups, "tocsr") else getattr(groups, "shape", None)
-    if not isinstance(shape, tuple) or len(shape) != 2 or shape[1] < 1:
+    if containers.is_sparse(groups) or not containers.has_shape(groups):
         return None
-    table = getattr(groups, "iloc", groups)  # names of pandas may be repeated
-    return [table[:, column] for column in range(shape[1])]
+    if len(groups.shape) != 2 or groups.shape[1] < 1:
+        return None
+    # names of pandas may be repeated, too
+    table = groups.iloc if containers.is_pandas(groups) else groups
+    return [table[:, column] for column in range(groups.shape[1])]
 
 
-def _is_column(values: Any, n_rows: int) -> bool:
+def _is_column(values: object, n_rows: int) -> bool:
     """Whether this is a column of ids, an array or list, rather than one id."""
     if isinstance(values, list):
         return len(values) == n_rows and not any(isinstance(value, list) for value in values)
-    # columns of PyArrow have no shape
-    shape = (len(values),) if hasattr(values, "to_pylist") else getattr(values, "shape", None)
-    return shape == (n_rows,)
+    return containers.shape_of(values) == (n_rows,)
 
 
-def _check_shape(ids: NDArray[Any], groups: Any, n_rows: int, name: str) -> None:
+def _check_shape(ids: Ids, groups: object, n_rows: int, name: str) -> None:
     if ids.ndim != 1:
         hint = " Pass the column itself, not its name." if isinstance(groups, str) else ""
         raise ValueError(
@@ -236,7 +247,7 @@ def _check_shape(ids: NDArray[Any], groups: Any, n_rows: int, name: str) -> None
         raise TypeError(f"{name} must be ids that can be sorted, got dtype {ids.dtype}.")
 
 
-def _refuse_missing(missing: NDArray[np.bool_], name: str) -> None:
+def _refuse_missing(missing: Mask, name: str) -> None:
     if missing.any():
         what = f"missing {_noun(name)}"
         which = describe_mask(missing, what, f"{what}s")
@@ -248,7 +259,7 @@ def _noun(name: str) -> str:
     return "value" if name == "order_by" else "id"
 
 
-def _sizes_hint(groups: Any, n_rows: int) -> str:
+def _sizes_hint(groups: object, n_rows: int) -> str:
     with suppress(TypeError, ValueError, OverflowError):
         sizes = np.asarray(groups).astype(np.float64)
         if sizes.sum() == n_rows and (sizes >= 0).all():
@@ -259,7 +270,7 @@ def _sizes_hint(groups: Any, n_rows: int) -> str:
     return ""
 
 
-def _encode_objects(ids: NDArray[Any], name: str) -> tuple[NDArray[Any], LabelsAt]:
+def _encode_objects(ids: Ids, name: str) -> tuple[Ids, LabelsAt]:
     """Codes of Python objects, the same for equal ones, negative where one is missing."""
     if np.ndarray in set(map(type, ids)):  # 0-d arrays stand for what they hold
         ids = np.fromiter((np.asarray(array)[()] for array in ids), dtype=object, count=len(ids))
@@ -274,20 +285,20 @@ def _encode_objects(ids: NDArray[Any], name: str) -> tuple[NDArray[Any], LabelsA
 
 def _factorize(values: Iterable[Any], n: int) -> tuple[Ints, list[Any]]:
     """The codes of `n` values, and the distinct values in the order of their first rows."""
-    code_of: defaultdict[Any, int] = defaultdict()
+    code_of: defaultdict[Hashable, int] = defaultdict()
     code_of.default_factory = code_of.__len__
     codes = np.fromiter(map(code_of.__getitem__, values), dtype=np.intp, count=n)
     return codes, list(code_of)
 
 
-def _refuse_unsortable(label: Any, name: str) -> None:
+def _refuse_unsortable(label: object, name: str) -> None:
     """Raise for labels that cannot be sorted, or are only equal to themselves."""
     if isinstance(label, tuple):
         for element in label:
             _refuse_unsortable(element, name)
     # the order of sets is partial; tensors have a hash of their own
-    is_unsortable = isinstance(label, frozenset) or hasattr(label, "detach")
-    if is_unsortable or type(label).__hash__ is _HASH_OF_IDENTITY:
+    is_unsortable = isinstance(label, frozenset) or is_tensor(label)
+    if is_unsortable or type(label).__hash__ is object.__hash__:
         raise TypeError(
             f"{name} must be ids that can be sorted and that are equal where they mean the same "
             f"query, got a {type(label).__name__}: pass numbers or text instead, for sets "
@@ -295,9 +306,8 @@ def _refuse_unsortable(label: Any, name: str) -> None:
         )
 
 
-def _unique_by_table(ids: NDArray[Any], low: Any, size: int) -> tuple[NDArray[Any], Ints, Ints]:
+def _unique_by_table(ids: Ids, low: np.int64, size: int) -> tuple[Ids, Ints, Ints]:
     """`unique_ids` of integers, by a table of all `size` from `low` on."""
-    low = low.astype(np.int64)  # wraps around and back for large uint64
     codes = np.subtract(ids.astype(np.int64, copy=False), low, dtype=np.intp)
     counts = np.bincount(codes, minlength=size)
     distinct = np.flatnonzero(counts)

@@ -1,20 +1,21 @@
-"""Labels of pandas objects, which show that rows do not belong together."""
+"""Ids of pandas objects, which show that rows do not belong together."""
 
 from __future__ import annotations
 
 from collections import Counter
 from itertools import combinations, takewhile
-from typing import Any
 
 import numpy as np
 
 from sklearn_ndcg._checks import describe_mask
+from sklearn_ndcg._rows import containers
+from sklearn_ndcg._rows.containers import Index
 
 _IDS = ("groups", "clusters", "segments", "all_groups")  # arguments that may be lists of columns
 _DATA = ("y_true", "y_score", "X", "y")  # arguments whose rows are those of the ids
 
 
-def refuse_reordered(**arguments: Any) -> None:
+def refuse_reordered(**arguments: object) -> None:
     """Raise if labels show that the rows of pandas objects do not belong together.
 
     Rows are matched by position. So objects that have the same labels in different orders would be
@@ -25,11 +26,8 @@ def refuse_reordered(**arguments: Any) -> None:
         return
     columns = [column for argument in arguments.items() for column in _columns(*argument)]
     for axis in ("index", "columns"):
-        labels_of = {
-            name: getattr(values, axis)
-            for name, values in columns
-            if hasattr(values, "iloc") and hasattr(getattr(values, axis, None), "equals")
-        }
+        labelled = ((name, containers.labels_of(values, axis)) for name, values in columns)
+        labels_of = {name: labels for name, labels in labelled if labels is not None}
         for first, name in combinations(labels_of, 2):
             if _are_reordered(labels_of[first], labels_of[name]):
                 raise ValueError(
@@ -42,12 +40,14 @@ def refuse_reordered(**arguments: Any) -> None:
             _refuse_other_labels(labels_of)
 
 
-def _refuse_other_labels(index_of: dict[str, Any]) -> None:
+def _refuse_other_labels(index_of: dict[str, Index]) -> None:
     """Raise if ids have labels that the common index of the data lacks."""
     data = [name for name in _DATA if name in index_of]
-    index, *others = [index_of[name] for name in data] or [None]
+    if len(data) != 2:
+        return
+    index, other = (index_of[name] for name in data)
     # a label that several rows share, such as the query, does not identify a row
-    if len(others) != 1 or not index.equals(others[0]) or not index.is_unique:
+    if not index.equals(other) or not index.is_unique:
         return
     for name, labels in index_of.items():
         if not name.startswith("groups") or _shape(labels) != _shape(index):
@@ -61,20 +61,20 @@ def _refuse_other_labels(index_of: dict[str, Any]) -> None:
             )
 
 
-def _shape(labels: Any) -> tuple[int, int]:
+def _shape(labels: Index) -> tuple[int, int]:
     return len(labels), labels.nlevels
 
 
-def _columns(name: str, values: Any) -> list[tuple[str, Any]]:
+def _columns(name: str, values: object) -> list[tuple[str, object]]:
     """An argument and its name; a list of columns of ids is split into columns."""
     if name not in _IDS or not isinstance(values, list | tuple):
         return [(name, values)]
     # one id per row has no shape, or an empty one
-    columns = takewhile(lambda ids: isinstance(ids, list) or getattr(ids, "shape", ()), values)
+    columns = takewhile(lambda ids: isinstance(ids, list) or containers.shape_of(ids), values)
     return [(f"{name}[{number}]", column) for number, column in enumerate(columns)]
 
 
-def _are_reordered(labels: Any, others: Any) -> bool:
+def _are_reordered(labels: Index, others: Index) -> bool:
     if not len(labels) or _shape(labels) != _shape(others) or labels.equals(others):
         return False
     try:

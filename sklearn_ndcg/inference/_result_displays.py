@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,8 @@ from sklearn_ndcg._checks import Floats
 from sklearn_ndcg._metrics.queries import count_of_queries
 from sklearn_ndcg.inference import _drawing, _results
 from sklearn_ndcg.inference._results import Comparison, NDCGInterval, SegmentTable
+
+Result = NDCGInterval | SegmentTable | Comparison
 
 _MOST_ROWS = 40
 
@@ -68,7 +71,7 @@ class DifferenceDisplay:
     """
 
     comparison: Comparison
-    pair: tuple[Any, Any]
+    pair: tuple[Hashable, Hashable]
 
     @classmethod
     def from_comparison(
@@ -108,7 +111,12 @@ class DifferenceDisplay:
         return cls(comparison=comparison, pair=pair).plot(ax, **options)
 
     def plot(
-        self, ax: Any = None, *, name: Any = None, curve_kwargs: Any = None, despine: bool = False
+        self,
+        ax: Any = None,
+        *,
+        name: str | None = None,
+        curve_kwargs: dict[str, Any] | None = None,
+        despine: bool = False,
     ) -> DifferenceDisplay:
         """Draw the differences.
 
@@ -213,12 +221,12 @@ class IntervalDisplay:
     ['a - c', 'b - c']
     """
 
-    result: Any
+    result: Result
     differences: bool = False
 
     @classmethod
     def from_result(
-        cls, result: Any, *, differences: bool = False, ax: Any = None, **options: Any
+        cls, result: Result, *, differences: bool = False, ax: Any = None, **options: Any
     ) -> IntervalDisplay:
         """Plot the intervals of a result.
 
@@ -257,7 +265,12 @@ class IntervalDisplay:
         return cls(result=result, differences=differences).plot(ax, **options)
 
     def plot(
-        self, ax: Any = None, *, name: Any = None, curve_kwargs: Any = None, despine: bool = False
+        self,
+        ax: Any = None,
+        *,
+        name: str | None = None,
+        curve_kwargs: dict[str, Any] | None = None,
+        despine: bool = False,
     ) -> IntervalDisplay:
         """Draw the intervals.
 
@@ -281,14 +294,17 @@ class IntervalDisplay:
             What was drawn.
         """
         result, differences = self.result, self.differences
-        whole, segments = getattr(result, "overall", result), getattr(result, "by_segment", {})
-        center = 0 if differences else _rows(whole)[1][:, 0].mean()
-        labels, rows = _rows(result, differences)
+        whole = result.overall if isinstance(result, SegmentTable) else result
+        segments = result.by_segment if isinstance(result, Comparison) else {}
+        center = 0 if differences else _labels_and_values(whole)[1][:, 0].mean()
+        labels, rows = _labels_and_values(result, differences)
         n_colors = len(labels) if segments else 1
-        if segments:
+        if isinstance(result, Comparison) and segments:
             if n_colors == 1 and name is None:
                 name = " - ".join(map(str, result.pairs[0]))
-            by_segment = [_rows(segment, differences)[1] for segment in segments.values()]
+            by_segment = [
+                _labels_and_values(segment, differences)[1] for segment in segments.values()
+            ]
             rows = np.concatenate([rows, *by_segment])
             names = _drawing.labels(("all", *segments))
             labels = [f"{s}: {label}" if n_colors > 1 else s for s in names for label in labels]
@@ -315,7 +331,7 @@ class IntervalDisplay:
         label = None if differences else f"mean {center:.4f}"
         style = _drawing.LINE | {"linestyle": "--", "zorder": 0, "label": label}
         self.line_, self.band_ = ax.axvline(center, **style), None
-        if differences and result.margin is not None:
+        if differences and isinstance(result, Comparison) and result.margin is not None:
             label = f"margin {result.margin:g}"
             self.band_ = ax.axvspan(-result.margin, 0, label=label, **_drawing.AREA)
         ax.set_yticks(range(len(shown)), [labels[row] for row in shown])
@@ -324,16 +340,16 @@ class IntervalDisplay:
         return _drawing.finish(self, ax, despine, loc="lower right", fontsize="small")
 
 
-def _rows(result: Any, differences: bool = False) -> tuple[list[str], Floats]:
-    """Labels of the rows of a result, and their values, bounds and numbers of queries."""
-    names, values = getattr(result, "segments", ["all"]), result.ndcg
-    interval = result.confidence_interval
-    if isinstance(result, Comparison) and not differences:
-        names, values, interval = result.ndcg, [*values.values()], result.ndcg_interval
-    labels = _drawing.labels(names)
-    if differences:
+def _labels_and_values(result: Result, differences: bool = False) -> tuple[list[str], Floats]:
+    """Ids of the rows of a result, and their values, bounds and numbers of queries."""
+    if not isinstance(result, Comparison):
+        labels = _drawing.labels(result.segments if isinstance(result, SegmentTable) else ["all"])
+        values, interval = np.atleast_1d(result.ndcg), result.confidence_interval
+    elif differences:
         short = dict(zip(result.ndcg, _drawing.labels(result.ndcg), strict=True))
         labels = [" - ".join(short[name] for name in pair) for pair in result.pairs]
-        values = result.difference
-    columns = np.broadcast_arrays(np.atleast_1d(values), *interval, result.n_queries)
-    return labels, np.transpose(columns)
+        values, interval = result.difference, result.confidence_interval
+    else:
+        labels = _drawing.labels(result.ndcg)
+        values, interval = np.array([*result.ndcg.values()]), result.ndcg_interval
+    return labels, np.transpose(np.broadcast_arrays(values, *interval, result.n_queries))

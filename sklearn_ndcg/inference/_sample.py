@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sklearn_ndcg._checks import EQUAL, Floats, Ints, Labels, warn
+from sklearn_ndcg._checks import EQUAL, Floats, Ids, Ints, warn
 from sklearn_ndcg._lists.pool import UNJUDGED
 from sklearn_ndcg._metrics.measure import NDCG
 from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
@@ -72,7 +72,7 @@ class Sample:
 
     values: Floats
     weight: Floats
-    labels: Labels
+    labels: Ids
     clusters: Ints | None
     n_left_out: int
     judged: JudgedShares | None
