@@ -290,13 +290,15 @@ def dcg(
     by_gain, averages = ties  # fails for a rule with more fields
     values = np.zeros((len(starts), len(cutoffs)))
     cdef double[:, ::1] out = values, sums = _running_sums(discount), scratch = _scratch(lengths)
+    cdef double[GRADES] gains
+    fill(gains, table)
     cdef Ranks ranks = Ranks(&discount[0], &sums[0, 0], &sums[1, 0], &cutoffs[0], cutoffs.shape[0])
     with nogil:
         for q in range(starts.shape[0]):
             if lengths[q]:
                 dcg_of_query(
                     &gain[starts[q]], &score[starts[q]], lengths[q], &ranks, by_gain, averages,
-                    &table[0], <Document*> &scratch[0, 0], <Document*> &scratch[1, 0], &out[q, 0],
+                    gains, <Document*> &scratch[0, 0], <Document*> &scratch[1, 0], &out[q, 0],
                 )
             n_done += lengths[q]
             if n_done > PATIENCE:
@@ -316,6 +318,8 @@ def ideal_dcg(
     cdef Py_ssize_t q, column, n_done = 0
     values = np.zeros((len(starts), ends.shape[1]))
     cdef double[:, ::1] out = values, sums = _running_sums(discount), scratch = _scratch(lengths)
+    cdef double[GRADES] gains
+    fill(gains, table)
     cdef Ranks ranks = Ranks(&discount[0], &sums[0, 0], &sums[1, 0], &ends[0, 0], ends.shape[1])
     if per_query:  # the cutoffs of a query may be in any order, so each is computed by itself
         ranks.n_cutoffs = 1
@@ -327,7 +331,7 @@ def ideal_dcg(
                 if per_query:
                     ranks.cutoffs = &ends[q, column]
                 ideal_of_query(
-                    &gain[starts[q]], lengths[q], &ranks, &table[0], &best_first[0], table.shape[0],
+                    &gain[starts[q]], lengths[q], &ranks, gains, &best_first[0], best_first.shape[0],
                     <Document*> &scratch[0, 0], <Document*> &scratch[1, 0], &out[q, column],
                 )
             n_done += lengths[q]
@@ -335,6 +339,13 @@ def ideal_dcg(
                 check_interrupt()
                 n_done = 0
     return values
+
+
+cdef void fill(double* gains, const double[::1] table):
+    """A gain for every byte, in case another thread changes the caller's grades meanwhile."""
+    cdef Py_ssize_t grade
+    for grade in range(GRADES):
+        gains[grade] = table[grade] if grade < table.shape[0] else 0
 
 
 cdef _running_sums(const double[::1] discount):

@@ -13,12 +13,7 @@ _FEW = 512  # up to so many values, math.fsum is faster than NumPy
 
 def weighted_means(values: Floats, weight: Floats) -> Floats:
     """Weighted mean of each row, the same to the last bit in any order of the columns."""
-    return weighted_sums(values, weight) / exact_sum(weight)
-
-
-def weighted_sums(values: Floats, weight: Floats) -> Floats:
-    """Sum of each row times weight."""
-    return np.array(list(map(exact_sum, values * weight)))
+    return np.array(list(map(exact_sum, values * weight))) / exact_sum(weight)
 
 
 def exact_sum(values: Floats) -> float:

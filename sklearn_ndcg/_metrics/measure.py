@@ -107,6 +107,7 @@ class DCG:
     ignore_ties: bool = False
     unjudged: Unjudged = "raise"
     cutoffs: tuple[Cutoff, ...] = field(init=False, repr=False, compare=False)
+    tie_rule: TieRule = field(init=False, repr=False, compare=False)
 
     allows_negative_gains: ClassVar = True
 
@@ -135,6 +136,7 @@ class DCG:
                 f"ignore_ties=True assumes that no scores are tied, and ties={self.ties!r} says "
                 "how ties are ordered: leave one of the two out."
             )
+        set_field("tie_rule", choices.TIES["stable" if self.ignore_ties else self.ties])
 
     def __repr__(self) -> str:
         return _shown(self)
@@ -153,11 +155,6 @@ class DCG:
     def tie_order(self) -> Ties:
         """How ties are ordered: by `ties`, or in the order of the input under `ignore_ties`."""
         return "stable" if self.ignore_ties else self.ties
-
-    @property
-    def tie_rule(self) -> TieRule:
-        """How the kernels order ties."""
-        return choices.TIES["stable" if self.ignore_ties else self.ties]
 
     @property
     def undefined_rule(self) -> UndefinedRule:
@@ -379,8 +376,8 @@ def refuse_several(cutoffs: Sequence[Cutoff]) -> None:
 
 def known_options(caller: str, options: Mapping[str, Any], kind: type) -> Mapping[str, Any]:
     """Options that were passed to a function, after a check that they are keys of `kind`."""
-    unknown = [name for name in options if name not in kind.__annotations__]
-    if unknown:
+    if not options.keys() <= kind.__annotations__.keys():
+        unknown = [name for name in options if name not in kind.__annotations__]
         hint = " Pass the query ids as groups." if "group_by" in unknown else ""
         raise TypeError(
             f"{caller} has no option {', '.join(map(repr, unknown))}. Its options are "

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Floats, Ids, Ints, Mask, Numbers
 from sklearn_ndcg._kernels.numpy_kernels import as_grades
 from sklearn_ndcg._lists.pool import Pool
@@ -82,7 +81,7 @@ class Rankings:
 
     relevance: Numbers
     judged: Mask | None
-    scores: Mapping[Any, Floats]
+    scores: dict[Any, Floats]
     grouping: Grouping
     weight: Floats | None
     shape: tuple[int, ...]
@@ -100,22 +99,9 @@ class Rankings:
     ) -> Rankings:
         """Read the rows of one ranker; without `sort`, queries may be in any order."""
         refuse_reordered(y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight)
-        relevance = inputs.numeric(y_true, "y_true")
-        if groups is not None and relevance.shape[1:] == (1,):
-            relevance = relevance.ravel()
-        shape = relevance.shape
-        if groups is None or len(shape) == 2:
-            inputs.check_groups(shape, groups)
-        score = inputs.scores_like(y_score, shape)
-        weight = None
-        if sample_weight is not None:
-            weight = inputs.read_weights(sample_weight, len(relevance))
-        rows, judged = _with_judged(relevance.ravel())
-        if len(shape) == 2:
-            grouping = Grouping.of_matrix(*shape)
-        else:
-            grouping = Grouping.of_ids(groups, len(rows), sort=sort)
-        return cls(rows, judged, {None: score}, grouping, weight, shape, ArrayNames(shape))
+        rows = cls._unscored(y_true, groups, sample_weight, sort)
+        rows.scores[None] = inputs.scores_like(y_score, rows.shape)
+        return rows
 
     @classmethod
     def of_rankers(
@@ -127,17 +113,39 @@ class Rankings:
     ) -> Rankings:
         """Read the rows of several rankers, by name."""
         refuse_reordered(y_true=y_true, groups=groups, sample_weight=sample_weight)
-        (first, y_score), *others = y_scores.items()
-        with _checks.naming_ranker(first, y_scores):
-            rankings = cls.of_arrays(y_true, y_score, groups, sample_weight)
-        scores = {first: rankings.scores[None]}
-        for name, y_score in others:
-            with _checks.naming_ranker(name, y_scores):
+        rows, name = cls._unscored(y_true, groups, sample_weight), None
+        try:
+            for name, y_score in y_scores.items():
                 refuse_reordered(
                     y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight
                 )
-                scores[name] = inputs.scores_like(y_score, rankings.shape)
-        return replace(rankings, scores=scores)
+                rows.scores[name] = inputs.scores_like(y_score, rows.shape)
+        except (TypeError, ValueError) as error:
+            if len(y_scores) > 1:
+                error.add_note(f"While comparing the ranker {name!r}.")
+            raise
+        return rows
+
+    @classmethod
+    def _unscored(
+        cls, y_true: ArrayLike, groups: Any, sample_weight: ArrayLike | None, sort: bool = True
+    ) -> Rankings:
+        """Rows without the scores of a ranker."""
+        relevance = inputs.numeric(y_true, "y_true")
+        if groups is not None and relevance.shape[1:] == (1,):
+            relevance = relevance.ravel()
+        shape = relevance.shape
+        if groups is None or len(shape) == 2:
+            inputs.check_groups(shape, groups)
+        weight = None
+        if sample_weight is not None:
+            weight = inputs.read_weights(sample_weight, len(relevance))
+        rows, judged = _with_judged(relevance.ravel())
+        if len(shape) == 2:
+            grouping = Grouping.of_matrix(*shape)
+        else:
+            grouping = Grouping.of_ids(groups, len(rows), sort=sort)
+        return cls(rows, judged, {}, grouping, weight, shape, ArrayNames(shape))
 
     @classmethod
     def of_pool(cls, pool: Pool, truth: str, sample_weight: Any = None) -> Rankings:
@@ -171,36 +179,36 @@ class Rankings:
         grouping, kept = self.grouping, None if self.judged is None else self._kept(measure)
         starts, lengths = grouping.starts, grouping.lengths
         gain, table = measure.gains_of_rows(self.relevance, self.judged, self.names)
-        gain = grouping.gather(gain)  # type: ignore[assignment]
+        score = self.scores[ranker]
+        if grouping.codes is not None:
+            gain, score = grouping.gather(gain), grouping.gather(score)  # type: ignore[assignment]
         if kept is not None:
             starts, lengths = kept_runs(kept, starts, lengths)
-            gain = gain[kept]
+            gain, score = gain[kept], score[kept]
         if self.weight is None:
             weight = np.ones(len(starts))
         elif len(self.shape) == 1:
             weight = grouping.mean_weight(grouping.gather(self.weight), kept)
         else:
             weight = self.weight
-        score = self._gathered(ranker, kept)
         truth = self.names.truth
         return Queries(grouping.labels, starts, lengths, gain, table, score, weight, truth)
 
     def queries_of_rankers(self, measure: Measure) -> list[Queries]:
         """The queries of each ranker, which differ only in their scores."""
         first, *others = self.scores
-        queries, kept = self.queries(measure, first), self._kept(measure)
-        return [queries, *(replace(queries, score=self._gathered(name, kept)) for name in others)]
+        rankers, kept = [self.queries(measure, first)], self._kept(measure)
+        for name in others:
+            score = self.grouping.gather(self.scores[name])
+            score = score if kept is None else score[kept]
+            rankers.append(replace(rankers[0], score=score))
+        return rankers
 
     def _kept(self, measure: Measure) -> Mask | None:
         """Which rows are not taken out because they are unjudged, query by query; None for all."""
         if self.judged is None or measure.unjudged != "omit":
             return None
         return self.grouping.gather(self.judged.view(np.uint8)).view(np.bool_)
-
-    def _gathered(self, ranker: Hashable, kept: Mask | None) -> Floats:
-        """A ranker's scores of the kept rows, query by query."""
-        score = self.grouping.gather(self.scores[ranker])
-        return score if kept is None else score[kept]
 
     def wrong_rows(self, measure: Measure) -> Iterator[WrongRows]:
         """Rows that no gain could make right, with one entry for each thing that is wrong."""
@@ -232,7 +240,7 @@ class Rankings:
         if len(self.shape) == 2 or self.pool is not None:
             return
         gain, starts, lengths = queries.gain, queries.starts, queries.lengths
-        n_single, n_queries = self.grouping.n_single, len(starts)
+        n_single, n_queries = int(np.count_nonzero(self.grouping.lengths == 1)), len(starts)
         if 2 * n_single > n_queries:
             # genuine one-document lists leave relevant documents unretrieved
             if n_single == n_queries or queries.score.min(initial=np.inf) > -np.inf:

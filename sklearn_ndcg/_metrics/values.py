@@ -13,7 +13,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Floats, Mask
-from sklearn_ndcg._kernels.sums import exact_sum, weighted_sums
+from sklearn_ndcg._kernels.sums import exact_sum
 from sklearn_ndcg._metrics.measure import Measure
 from sklearn_ndcg._metrics.queries import Queries
 
@@ -33,11 +33,11 @@ class Totals(NamedTuple):
     @classmethod
     def of_parts(cls, parts: Sequence[Totals]) -> Totals:
         """Sums over all queries, from the sums over parts of them."""
-        scale = max(part.scale for part in parts)
-        factors = [part.scale / (scale or 1) for part in parts]
-        sums = np.array([[*part.total, part.weight] for part in parts])
-        *total, weight = map(fsum, (sums * np.c_[factors]).T)
-        return cls(np.array(total), weight, scale, max(part.largest_weight for part in parts))
+        totals, weights, scales, largest = zip(*parts, strict=True)
+        factors = np.array(scales) / (max(scales) or 1)
+        sums = np.c_[np.array(totals), weights] * np.c_[factors]
+        *total, weight = map(fsum, sums.T)
+        return cls(np.array(total), weight, max(scales), max(largest))
 
     def means(self) -> Floats:
         """The mean over queries at each cutoff; nan if all of them were left out."""
@@ -91,9 +91,8 @@ class Values:
         counts = ~np.isnan(values[:, 0])
         scale, largest = self.weight[counts].max(initial=0), self.weight.max()
         weight = self.weight[counts] / (scale or 1)  # so that no sum is too large
-        return Totals(
-            weighted_sums(values[counts].T, weight), exact_sum(weight), float(scale), float(largest)
-        )
+        sums = np.array(list(map(exact_sum, values[counts].T * weight)))
+        return Totals(sums, exact_sum(weight), float(scale), float(largest))
 
     def means(self) -> Floats:
         """Weighted mean over queries, one for each cutoff."""

@@ -55,7 +55,8 @@ class Grouping:
         """
         if n_rows == 0:
             raise ValueError("Found 0 rows, but at least 1 is needed.")
-        columns = id_columns.columns_of_ids(groups, n_rows)
+        is_array = type(groups) is np.ndarray and groups.ndim == 1
+        columns = None if is_array else id_columns.columns_of_ids(groups, n_rows)
         if columns is not None:
             several = len(columns) > 1
             grouped = [cls.of_ids(ids, n_rows, sort=sort or several, name=name) for ids in columns]

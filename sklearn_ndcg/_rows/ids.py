@@ -9,7 +9,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -40,7 +40,8 @@ def encode_ids(groups: object, n_rows: int, name: str) -> tuple[Ids, LabelsAt | 
     """
     is_plain = type(groups) is np.ndarray and groups.dtype.kind != "T"
     ids, labels_at = (np.asarray(groups), None) if is_plain else _read_ids(groups, name)
-    _check_shape(ids, groups, n_rows, name)
+    if ids.shape != (n_rows,) or ids.dtype.kind not in "biufmMOSU":
+        _refuse_shape(ids, groups, n_rows, name)
     if labels_at is None and ids.dtype.kind == "O":
         ids, labels_at = _encode_objects(ids, name)
     if ids.dtype.kind in "fmM":
@@ -231,7 +232,8 @@ def _is_column(values: object, n_rows: int) -> bool:
     return containers.shape_of(values) == (n_rows,)
 
 
-def _check_shape(ids: Ids, groups: object, n_rows: int, name: str) -> None:
+def _refuse_shape(ids: Ids, groups: object, n_rows: int, name: str) -> NoReturn:
+    """Raise for ids that are not one per row, or cannot be sorted."""
     if ids.ndim != 1:
         hint = " Pass the column itself, not its name." if isinstance(groups, str) else ""
         raise ValueError(
@@ -243,8 +245,7 @@ def _check_shape(ids: Ids, groups: object, n_rows: int, name: str) -> None:
             f"{name} must have one {_noun(name)} for each of the {n_rows} rows, got {len(ids)}."
             + _sizes_hint(groups, n_rows)
         )
-    if ids.dtype.kind not in "biufmMOSU":
-        raise TypeError(f"{name} must be ids that can be sorted, got dtype {ids.dtype}.")
+    raise TypeError(f"{name} must be ids that can be sorted, got dtype {ids.dtype}.")
 
 
 def _refuse_missing(missing: Mask, name: str) -> None:

@@ -1,15 +1,16 @@
-"""Ids of pandas objects, which show that rows do not belong together."""
+"""Labels of pandas objects, which show that rows do not belong together."""
 
 from __future__ import annotations
 
 from collections import Counter
-from itertools import combinations, takewhile
+from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 
 from sklearn_ndcg._checks import describe_mask
 from sklearn_ndcg._rows import containers
-from sklearn_ndcg._rows.containers import Index
+from sklearn_ndcg._rows.containers import Index, Pandas
 
 _IDS = ("groups", "clusters", "segments", "all_groups")  # arguments that may be lists of columns
 _DATA = ("y_true", "y_score", "X", "y")  # arguments whose rows are those of the ids
@@ -22,12 +23,22 @@ def refuse_reordered(**arguments: object) -> None:
     matched wrongly, and so would ids of other rows than those of the data. Other indexes with
     different labels say nothing about the order.
     """
-    if set(map(type, arguments.values())) <= {np.ndarray, type(None)}:
+    labelled: dict[str, Pandas] = {}
+    for name, values in arguments.items():
+        if name in _IDS and isinstance(values, list | tuple):
+            labelled.update(_pandas_columns(name, values))
+        elif not (values is None or isinstance(values, np.ndarray)) and containers.is_pandas(
+            values
+        ):
+            labelled[name] = values
+    if len(labelled) < 2:
         return
-    columns = [column for argument in arguments.items() for column in _columns(*argument)]
     for axis in ("index", "columns"):
-        labelled = ((name, containers.labels_of(values, axis)) for name, values in columns)
-        labels_of = {name: labels for name, labels in labelled if labels is not None}
+        labels_of = {}
+        for name, values in labelled.items():
+            labels = containers.labels_of(values, axis)
+            if labels is not None:
+                labels_of[name] = labels
         for first, name in combinations(labels_of, 2):
             if _are_reordered(labels_of[first], labels_of[name]):
                 raise ValueError(
@@ -65,13 +76,15 @@ def _shape(labels: Index) -> tuple[int, int]:
     return len(labels), labels.nlevels
 
 
-def _columns(name: str, values: object) -> list[tuple[str, object]]:
-    """An argument and its name; a list of columns of ids is split into columns."""
-    if name not in _IDS or not isinstance(values, list | tuple):
-        return [(name, values)]
-    # one id per row has no shape, or an empty one
-    columns = takewhile(lambda ids: isinstance(ids, list) or containers.shape_of(ids), values)
-    return [(f"{name}[{number}]", column) for number, column in enumerate(columns)]
+def _pandas_columns(name: str, values: Sequence[object]) -> dict[str, Pandas]:
+    """Those of a list of columns of ids that have labels, with names such as "groups[1]"."""
+    columns: dict[str, Pandas] = {}
+    for number, column in enumerate(values):
+        if containers.is_pandas(column):
+            columns[f"{name}[{number}]"] = column
+        elif not isinstance(column, list) and not containers.shape_of(column):
+            break  # one id per row has no shape, or an empty one
+    return columns
 
 
 def _are_reordered(labels: Index, others: Index) -> bool:

@@ -218,14 +218,21 @@ def ndcg_score(
         columns["sample_weight"] = sample_weight
     measure, table, _ = _open("ndcg_score", frame, columns, k, options, working_memory)
     task = table.task(_parts.sum_part, measure, {"k": k, **options})
-    results = list(table.run(task, "ndcg_score" if verbose else ""))
-    _parts.refuse_wrong_rows([result.wrong for result in results])
-    totals = [result.totals for result in results if result.totals is not None]
+    wrong, totals, n_queries, n_single, n_undefined = [], [], 0, 0, 0
+    for result in table.run(task, "ndcg_score" if verbose else ""):
+        wrong += result.wrong
+        if result.totals is not None:
+            totals.append(result.totals)
+        n_queries += result.n_queries
+        n_single += result.n_single
+        n_undefined += result.n_undefined
+    if wrong:
+        _parts.refuse_wrong_rows(wrong)
     if not totals:
         raise ValueError("The table has 0 rows, but at least 1 is needed.")
-    n_queries = sum(result.n_queries for result in results)
-    warn_of_single_documents(sum(result.n_single for result in results), n_queries)
-    report_undefined(measure, sum(result.n_undefined for result in results), n_queries)
+    warn_of_single_documents(n_single, n_queries)
+    if n_undefined:
+        report_undefined(measure, n_undefined, n_queries)
     return float(Totals.of_parts(totals).means()[0])
 
 

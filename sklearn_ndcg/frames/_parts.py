@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
-from itertools import chain
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 
@@ -104,10 +103,11 @@ def sum_part(columns: Columns, measure: NDCG, rows: Native) -> PartTotals:
     table = nw.from_native(rows, eager_only=True)
     if not len(table):
         return PartTotals(0)
-    missing = _missing_ids(table, columns)
+    keys = _keys(table, columns)
+    missing = _missing_ids(keys, columns)
     if missing:
         return PartTotals(len(table), wrong=(missing,))
-    rankings, names = _rankings(table, columns, sort=False)
+    rankings, names = _rankings(table, keys, columns, sort=False)
     try:
         queries = rankings.queries(measure)
     except ValueError:
@@ -131,10 +131,11 @@ def score_part(columns: Columns, measure: NDCG, lazy: bool, rows: Native) -> Que
     keys = table.select(columns["groups"])
     if not len(table):
         return QueryTable(0, 0, 0, _with_results(keys, dict.fromkeys(RESULT_COLUMNS, ())))
-    missing = _missing_ids(table, columns)
+    ids = _keys(table, columns)
+    missing = _missing_ids(ids, columns)
     if missing:
-        refuse_wrong_rows([(missing,)])
-    rankings, _ = _rankings(table, columns)
+        refuse_wrong_rows([missing])
+    rankings, _ = _rankings(table, ids, columns)
     judged = rankings.judged if measure.unjudged == "omit" else None
     masks = [wrong.mask for wrong in rankings.wrong_rows(measure)]
     invalid = np.any(masks, axis=0) if masks else np.zeros(len(table), dtype=bool)
@@ -165,21 +166,21 @@ def score_part(columns: Columns, measure: NDCG, lazy: bool, rows: Native) -> Que
     return QueryTable(len(table), n_single, n_undefined, _with_results(keys, results))
 
 
-def refuse_wrong_rows(wrong_of_parts: Sequence[tuple[WrongPart, ...]]) -> None:
-    """Raise if parts have wrong rows, with their number in all parts."""
-    every = list(chain.from_iterable(wrong_of_parts))
-    if not every:
-        return
-    first = every[0]
-    n = sum(wrong.n for wrong in every if wrong.what == first.what)
+def refuse_wrong_rows(wrong: Sequence[WrongPart]) -> NoReturn:
+    """Raise for the wrong rows of parts, with the number of the first kind in all parts."""
+    first, n = wrong[0], 0
+    for part in wrong:
+        n += part.n if part.what == first.what else 0
     null = " A null is read as NaN." if "NaN" in first.what else ""
     rows = counted(n, first.what, first.plural, first.query)
     raise ValueError(first.message.format(rows=rows) + null)
 
 
-def _missing_ids(table: Frame, columns: Columns) -> WrongPart | None:
+def _missing_ids(keys: list[Column], columns: Columns) -> WrongPart | None:
     """The rows without an id, in one of the columns of ids."""
-    missing = np.any([key.is_null().to_numpy() for key in _keys(table, columns)], axis=0)
+    missing = np.zeros(len(keys[0]), dtype=bool)
+    for key in keys:
+        missing |= key.is_null().to_numpy()
     if not missing.any():
         return None
     names = ", ".join(columns["groups"])
@@ -187,11 +188,13 @@ def _missing_ids(table: Frame, columns: Columns) -> WrongPart | None:
     return WrongPart(int(np.count_nonzero(missing)), "", "missing id", "missing ids", message)
 
 
-def _rankings(table: Frame, columns: Columns, sort: bool = True) -> tuple[Rankings, PartNames]:
+def _rankings(
+    table: Frame, keys: list[Column], columns: Columns, sort: bool = True
+) -> tuple[Rankings, PartNames]:
     """The rows of a part, and what errors call them."""
-    keys = [_exact(key) for key in _keys(table, columns)]
+    exact = list(map(_exact, keys))
     # native, as Narwhals would turn text into fixed-width arrays without NULs at the end
-    ids = nw.to_native(keys[0] if len(keys) == 1 else table.select(keys))
+    ids = nw.to_native(exact[0] if len(exact) == 1 else table.select(exact))
     relevance = _numbers(table[columns["y_true"][0]])
     score = _numbers(_exact(table[columns["y_score"][0]]))
     weight = _numbers(table[columns["sample_weight"][0]]) if "sample_weight" in columns else None
@@ -205,7 +208,7 @@ def _rankings(table: Frame, columns: Columns, sort: bool = True) -> tuple[Rankin
 
 def _keys(table: Frame, columns: Columns) -> list[Column]:
     """The columns of ids, NaN as null, as in Arrow NaN would be an id like others."""
-    return [_nan_as_null(table[name]) for name in columns["groups"]]
+    return list(map(_nan_as_null, map(table.__getitem__, columns["groups"])))
 
 
 def _nan_as_null(column: Column) -> Column:

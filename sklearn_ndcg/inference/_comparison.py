@@ -467,7 +467,8 @@ def _compare(
     if sample.judged is not None:
         _warn_of_unjudged(result, measure.unjudged)
         _warn_of_unanswered(result, sample.judged)
-    _sample.warn_of_weak_segments(samples)
+    if samples:
+        _sample.warn_of_weak_segments(samples)
     for (name, members), generator in zip(samples.items(), generators, strict=True):
         if len(members.unit_weights) > 1:
             result.by_segment[name] = _compared(members, names, pairs, generator, inference)
@@ -629,9 +630,11 @@ def _warn_of_unanswered(result: Comparison, judged: JudgedShares) -> None:
 def scores_by_name(y_scores: Any, argument: str, least: int) -> dict[Any, ArrayLike]:
     """The scores of each ranker, from a mapping or the columns of a DataFrame."""
     lazy = hasattr(y_scores, "collect")
-    columns = None if lazy else column_names(y_scores)
+    columns: list[Any] | None = None
     if callable(getattr(y_scores, "items", None)):
-        columns = [name for name, _ in y_scores.items()]
+        columns = list(y_scores)
+    elif not lazy:
+        columns = column_names(y_scores)
     if columns is None:
         way = ": collect() it first." if lazy else "."
         raise TypeError(
@@ -642,7 +645,7 @@ def scores_by_name(y_scores: Any, argument: str, least: int) -> dict[Any, ArrayL
         raise ValueError(
             f"{argument} must have at least {_COUNTED[least]} with different names, got {columns}."
         )
-    return {name: y_scores[name] for name in columns}
+    return dict(zip(columns, map(y_scores.__getitem__, columns), strict=True))
 
 
 def _check_rankers(truth: str, truths: Any, argument: str, rankers: Any, what: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,9 +94,9 @@ class Sample:
         rankings.check_ids(rankers[0])
         if not rankers[0].weight.any():
             refuse_weights_of_0()
-        evaluated = [Values.of(measure, queries) for queries in rankers]
+        evaluated = list(map(partial(Values.of, measure), rankers))
         evaluated[0].report_undefined()
-        values = np.array([each.filled()[:, 0] for each in evaluated])
+        values = np.hstack(list(map(Values.filled, evaluated))).T
         weight = scored_weights(values[0], rankers[0].weight)
         cluster_of = None
         if clusters is not None:

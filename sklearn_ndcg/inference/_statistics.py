@@ -53,9 +53,10 @@ def mean_and_error(values: Floats, weight: Floats) -> tuple[Floats, Floats, Floa
     means = weighted_means(values, weight)
     # the jackknife: how far the mean moves if a query is left out. With equal weights it is
     # s / sqrt(n); with others it is the least wrong of the errors in docs/design/evidence.md
-    moves = (values - _means_of_others(values, weight)) * weight / total
+    weight_of_others = _sums_of_others(weight)
+    moves = (values - _sums_of_others(values * weight) / weight_of_others) * weight / total
     squares = ((values - means[:, np.newaxis]) ** 2 * weight).sum(axis=1)
-    errors, deviations = _deviations((moves**2).sum(axis=1), squares, weight)
+    errors, deviations = _deviations((moves**2).sum(axis=1), squares, weight, weight_of_others)
     deviations[deviations <= _ROUNDING * np.abs(means)] = 0  # all values are equal
     with np.errstate(divide="ignore", invalid="ignore"):
         effects = np.where(means == 0, 0, means / deviations)
@@ -71,7 +72,7 @@ def curve_mean_and_error(first: Floats, second: Floats, weights: Floats) -> tupl
     total = weights.sum(axis=1)[:, np.newaxis]
     means = first[0] / total[0]
     squares = np.maximum(second - 2 * means * first + means**2 * total, 0)
-    return means, _deviations(squares[1], squares[0], weights[0])[0]
+    return means, _deviations(squares[1], squares[0], weights[0], _sums_of_others(weights[0]))[0]
 
 
 def jackknife_factors(weight: Floats) -> Floats:
@@ -83,7 +84,9 @@ def jackknife_factors(weight: Floats) -> Floats:
     return np.minimum(weight / np.maximum(_sums_of_others(weight), 1e-300), 1e6)
 
 
-def _deviations(squared_moves: Floats, squares: Floats, weight: Floats) -> tuple[Floats, Floats]:
+def _deviations(
+    squared_moves: Floats, squares: Floats, weight: Floats, weight_of_others: Floats
+) -> tuple[Floats, Floats]:
     """Standard errors of means by the jackknife, and standard deviations of the values.
 
     `squared_moves` sums the squares of how far the mean moves if a value is left out, `squares` the
@@ -91,7 +94,7 @@ def _deviations(squared_moves: Floats, squares: Floats, weight: Floats) -> tuple
     """
     n, effective = len(weight), effective_number(weight)
     errors = np.sqrt(squared_moves * (n - 1) / n)
-    deviations = np.sqrt(squares * weight.sum() / (weight * _sums_of_others(weight)).sum())
+    deviations = np.sqrt(squares * weight.sum() / (weight * weight_of_others).sum())
     if effective < 2:
         # one query dominates, and by luck it may lie near the mean of the others: use all values
         errors = np.maximum(errors, deviations / np.sqrt(effective))

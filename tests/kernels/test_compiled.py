@@ -182,6 +182,17 @@ def test_without_the_compiled_kernels_there_are_those_of_numpy(choose, monkeypat
     assert "sklearn_ndcg._kernels.compiled" in choose("compiled")
 
 
+@built
+def test_a_grade_that_another_thread_writes_reads_no_memory_beyond_the_table():
+    # the table has the gains of the grades that were there when it was made
+    grades = np.array([0, 1, 2, 255, 254, 3], dtype=np.uint8)
+    score, starts, lengths = np.arange(6.0), np.array([0]), np.array([6])
+    table, discount, cutoffs = np.array([0.0, 1, 3, 7]), np.ones(6), np.array([6])
+    ranked = compiled.dcg(grades, score, starts, lengths, discount, cutoffs, TIES["stable"], table)
+    best = compiled.ideal_dcg(grades, starts, lengths, discount, cutoffs, table)
+    assert ranked.tolist() == best.tolist() == [[11.0]]
+
+
 def long_call(n_queries, seed=0):
     """Arguments of `dcg`: nine million documents, all of which are sorted."""
     rng = np.random.default_rng(seed)
