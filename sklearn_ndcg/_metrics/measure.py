@@ -95,8 +95,8 @@ class Measure(Protocol):
 class DCG:
     """Discounted cumulative gain: all choices that turn ranked relevance into a number, checked.
 
-    `k` is one cutoff or several of them, and `cutoffs` has them as a tuple. Other fields are the
-    options of `dcg_score`.
+    `k` is one cutoff or several of them, and `cutoffs` has them as a tuple. `tie_order` is `ties`,
+    or the order of the input under `ignore_ties`. Other fields are the options of `dcg_score`.
     """
 
     k: Cutoff | Sequence[Cutoff] = None
@@ -107,7 +107,7 @@ class DCG:
     ignore_ties: bool = False
     unjudged: Unjudged = "raise"
     cutoffs: tuple[Cutoff, ...] = field(init=False, repr=False, compare=False)
-    tie_rule: TieRule = field(init=False, repr=False, compare=False)
+    tie_order: Ties = field(init=False, repr=False, compare=False)
 
     allows_negative_gains: ClassVar = True
 
@@ -136,7 +136,7 @@ class DCG:
                 f"ignore_ties=True assumes that no scores are tied, and ties={self.ties!r} says "
                 "how ties are ordered: leave one of the two out."
             )
-        set_field("tie_rule", choices.TIES["stable" if self.ignore_ties else self.ties])
+        set_field("tie_order", "stable" if self.ignore_ties else self.ties)
 
     def __repr__(self) -> str:
         return _shown(self)
@@ -152,9 +152,9 @@ class DCG:
         return isinstance(self.k, tuple)
 
     @property
-    def tie_order(self) -> Ties:
-        """How ties are ordered: by `ties`, or in the order of the input under `ignore_ties`."""
-        return "stable" if self.ignore_ties else self.ties
+    def tie_rule(self) -> TieRule:
+        """How the kernels order ties."""
+        return choices.TIES[self.tie_order]
 
     @property
     def undefined_rule(self) -> UndefinedRule:
@@ -174,7 +174,7 @@ class DCG:
         """DCG of each query at each cutoff, and that of its best order (the ideal DCG)."""
         cutoffs, column = queries.distinct(self.cutoffs)
         discount = self.discounts(cutoffs[-1])
-        dcg = queries.dcg(discount, cutoffs, self.tie_rule)[:, column]
+        dcg = queries.dcg(discount, cutoffs, choices.TIES[self.tie_order])[:, column]
         if "retrieved" not in self.cutoffs:
             return dcg, queries.ideal_dcg(discount, cutoffs)[:, column]
         # with none retrieved the DCG is 0, and the ideal at 1 shows whether NDCG is defined
@@ -389,10 +389,9 @@ def known_options(caller: str, options: Mapping[str, Any], kind: type) -> Mappin
 def _shown(measure: DCG | QueryFunction) -> str:
     """A measure with the fields that differ from their defaults."""
     changed = (
-        f"{option.name}={_checks.name_of(value)}"
+        f"{option.name}={_checks.name_of(getattr(measure, option.name))}"
         for option in fields(measure)
-        if (value := getattr(measure, option.name)) is not option.default
-        and value != option.default
+        if option.repr and getattr(measure, option.name) != option.default
     )
     return f"{type(measure).__name__}({', '.join(changed)})"
 

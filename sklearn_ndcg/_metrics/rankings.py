@@ -179,18 +179,23 @@ class Rankings:
         grouping, kept = self.grouping, None if self.judged is None else self._kept(measure)
         starts, lengths = grouping.starts, grouping.lengths
         gain, table = measure.gains_of_rows(self.relevance, self.judged, self.names)
-        score = self.scores[ranker]
-        if grouping.codes is not None:
-            gain, score = grouping.gather(gain), grouping.gather(score)  # type: ignore[assignment]
+        is_scattered = grouping.codes is not None
+        if is_scattered:
+            gain = grouping.gather(gain)  # type: ignore[assignment]
         if kept is not None:
             starts, lengths = kept_runs(kept, starts, lengths)
-            gain, score = gain[kept], score[kept]
+            gain = gain[kept]
         if self.weight is None:
             weight = np.ones(len(starts))
         elif len(self.shape) == 1:
             weight = grouping.mean_weight(grouping.gather(self.weight), kept)
         else:
             weight = self.weight
+        score = self.scores[ranker]
+        if is_scattered:
+            score = grouping.gather(score)
+        if kept is not None:
+            score = score[kept]
         truth = self.names.truth
         return Queries(grouping.labels, starts, lengths, gain, table, score, weight, truth)
 

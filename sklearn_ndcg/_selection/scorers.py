@@ -492,8 +492,9 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
                 "whatever error_score is. Use fewer or stratified folds, or undefined=0.",
                 UndefinedMetricWarning,
             )
-        scores = dict(zip(self._names(), means, strict=True))
-        return scores if self.measure.has_several_cutoffs else means[0]
+        if not self.measure.has_several_cutoffs:
+            return float(means[0])
+        return dict(zip(self._names(), means, strict=True))
 
     __call__ = score
 

@@ -247,10 +247,14 @@ def _open(
     for argument, name in names.items():
         is_list = argument == "groups" and np.iterable(name) and not isinstance(name, str)
         columns[argument] = list(name) if is_list else [name]
-        for number, key in enumerate(columns[argument] if hasattr(frame, "iloc") else ()):
-            if is_integer(key) and key in frame.columns:  # Narwhals needs text
+        is_named = bool(columns[argument])
+        for number, key in enumerate(columns[argument]):
+            if is_integer(key) and hasattr(frame, "iloc") and key in frame.columns:
+                # Narwhals needs text
                 columns[argument][number], numbers[str(key)] = str(key), key
-        if not columns[argument] or not all(isinstance(key, str) for key in columns[argument]):
+            elif not isinstance(key, str):
+                is_named = False
+        if not is_named:
             raise TypeError(f"{argument} must name a column, got {name!r}.")
     if numbers:
         frame = frame.rename(columns={number: text for text, number in numbers.items()})
