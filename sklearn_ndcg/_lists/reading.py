@@ -137,10 +137,10 @@ def _are_ids(values: object) -> bool:
     return ids is not None and all(isinstance(i, _TEXT) or not np.iterable(i) for i in ids)
 
 
-def _by_query(queries: object, name: str, entry: str) -> ByQuery:
+def _by_query(queries: Any, name: str, entry: str) -> ByQuery:
     """Lists or truths by query."""
     if containers.is_pandas(queries) and queries.ndim == 1 and queries.index.is_unique:
-        return queries.to_dict()
+        queries = queries.to_dict()
     if isinstance(queries, Mapping):
         return queries
     if isinstance(queries, np.ndarray) and queries.ndim:
@@ -192,10 +192,11 @@ def read_truth(truth: object, query: Hashable, duplicates: str) -> Mapping[Hasha
     return _distinct(ids, "relevant", query, duplicates)
 
 
-def _sequence(ids: object) -> Sequence[Hashable] | None:
+def _sequence(ids: Any) -> Sequence[Hashable] | None:
     """Ids in a sequence, or in a 1-D array without labels; otherwise None."""
-    if containers.is_plain_array(ids):
-        return ids.tolist() if ids.ndim == 1 else None
+    is_array = hasattr(ids, "tolist") and hasattr(ids, "ndim") and not containers.is_pandas(ids)
+    if is_array:
+        ids = ids.tolist() if ids.ndim == 1 else None
     return ids if isinstance(ids, Sequence) and not isinstance(ids, _TEXT) else None
 
 
@@ -275,9 +276,8 @@ def ranked_run(
         rounded = scores.astype(TREC_SCORES[convention])
     ranked = {query: list(documents) for query, documents in judged.items()}
     queries, ends = list(ranked), np.cumsum(list(map(len, ranked.values())), dtype=np.intp)
-    unsorted = (
-        np.flatnonzero(rounded[1:] >= rounded[:-1]) + 1
-    )  # not in order, or at the start of a query
+    # not in order, or at the start of a query
+    unsorted = np.flatnonzero(rounded[1:] >= rounded[:-1]) + 1
     unsorted = unsorted[~np.isin(unsorted, ends)]
     for number in np.unique(np.searchsorted(ends, unsorted, side="right")).tolist():
         documents = ranked[queries[number]]
@@ -328,8 +328,7 @@ def _nested(records: Any, name: str, field: str, duplicates: str) -> Nested:
 
 def _of_records(records: Any, field: str) -> Iterator[tuple[str, str, float]]:
     """Query, document and value of records or the rows of a DataFrame."""
-    is_table = containers.is_pandas_table(records)
-    rows = records.itertuples(index=False) if is_table else records
+    rows = records.itertuples(index=False) if hasattr(records, "itertuples") else records
     return ((row.query_id, row.doc_id, getattr(row, field)) for row in rows)
 
 
