@@ -33,7 +33,7 @@ FOLDERS = [
     "inference",
 ]
 LIBRARIES = {"__future__", "numpy", "scipy", "sklearn", "sklearn_ndcg"} | sys.stdlib_module_names
-OPTIONAL = {"catboost", "lightgbm", "xgboost"}  # imported inside a function
+OPTIONAL = {"catboost", "lightgbm", "narwhals", "xgboost"}  # imported in a function or for types
 
 
 def path_of(module):
