@@ -22,20 +22,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sklearn_ndcg._checks import (
-    Floats,
-    Mask,
-    describe_mask,
-    is_missing,
-    is_number,
-    naming_ranker,
-    warn,
-)
+from sklearn_ndcg import _checks
+from sklearn_ndcg._checks import Floats, Mask
 from sklearn_ndcg._lists.files import read_trec
 from sklearn_ndcg._rows import containers
 from sklearn_ndcg._rows.grouping import shown_labels
 
-ByQuery = Mapping[Hashable, object]  # the list or the truth of each query, not yet checked
+ByQuery = Mapping[Hashable, Any]  # the list or the truth of each query, not yet checked
 Nested = Mapping[str, Mapping[str, float]]  # the value of each document of each query, in TREC
 Duplicates = Literal["raise", "omit"]
 Convention = Literal["trec_eval-9", "trec_eval-10"]
@@ -76,7 +69,7 @@ def by_query(
     in_order = isinstance(relevant, Sequence | np.ndarray)
     lists: dict[Hashable, ByQuery] = {}
     for name, recommended in rankers.items():
-        with naming_ranker(name, rankers):
+        with _checks.naming_ranker(name, rankers):
             lists[name] = _by_query(recommended, "recommended", "list(rows['id'])")
             if in_order != isinstance(recommended, Sequence | np.ndarray):
                 way = "For one ranker call ndcg_score(**from_lists(relevant, recommended), k=10)."
@@ -125,7 +118,7 @@ def _is_truth(relevant: object) -> bool:
 def _refuse_scores(rankers: Mapping[Hashable, object]) -> None:
     """Raise if a ranker has a mapping from id to score in place of the list of one query."""
     for scores in rankers.values():
-        if isinstance(scores, Mapping) and scores and all(map(is_number, scores.values())):
+        if isinstance(scores, Mapping) and scores and all(map(_checks.is_number, scores.values())):
             raise TypeError(
                 f"recommended must be a list of ids, best first, got a mapping. {_SCORES_HINT}"
             )
@@ -167,7 +160,7 @@ def read_list(
             f"{type(documents).__name__} for query {shown_labels([query])}. {hint}"
         )
     first = ids[:k] if type(ids) is list else list(islice(ids, k))
-    scores = _distinct(first, "recommended", query, duplicates, _SCORES)
+    scores = _distinct(first, "recommended", query, duplicates)
     if len(scores) < len(first):  # documents after an id that is there twice move up
         distinct = _distinct(ids, "recommended", query, duplicates)
         scores = dict(zip(islice(distinct, k), _SCORES, strict=False))
@@ -206,17 +199,14 @@ def _collection(ids: object) -> Collection[Hashable] | None:
 
 
 def _distinct(
-    ids: Collection[Hashable],
-    name: str,
-    query: Hashable,
-    duplicates: str,
-    values: Iterable[int] = _ONES,
+    ids: Collection[Hashable], name: str, query: Hashable, duplicates: str
 ) -> dict[Hashable, int]:
-    """Checked ids as keys of a dict, with values in their order; in a truth the grade 1."""
+    """Checked ids as keys of a dict: with the scores -1, -2, ... in a list, with 1 in a truth."""
     if not _NEVER_MISSING.issuperset(map(type, ids)):
         _check_ids(ids, name, query)
     try:
-        distinct = dict(zip(ids, values))  # noqa: B905  (strict takes time)
+        # strict takes time
+        distinct = dict(zip(ids, _SCORES if name == "recommended" else _ONES))  # noqa: B905
     except TypeError as error:
         raise TypeError(f"{name} has ids in query {shown_labels([query])}: {error}.") from error
     if len(distinct) < len(ids) and duplicates == "raise":
@@ -241,10 +231,10 @@ def _check_ids(ids: Iterable[Hashable], name: str, query: Hashable) -> None:
                 f"{name} has True or False among its ids in query {shown_labels([query])}. If they "
                 "are a mask, pass the ids that it selects."
             )
-    missing = np.array([is_missing(document) for document in ids])
+    missing = np.array([_checks.is_missing(document) for document in ids])
     if missing.any():
         where = f"(None or NaN) in query {shown_labels([query])}"
-        which = describe_mask(missing, f"missing id {where}", f"missing ids {where}")
+        which = _checks.describe_mask(missing, f"missing id {where}", f"missing ids {where}")
         raise ValueError(f"{name} has {which}: leave missing ids out.")
 
 
@@ -374,7 +364,7 @@ def as_floats(
         array = np.empty(0)
     if array.dtype.kind not in "biuf" or array.shape != (len(values),):
         for row, value in enumerate(values):
-            if not isinstance(value, bool | np.bool_) and not is_number(value):
+            if not isinstance(value, bool | np.bool_) and not _checks.is_number(value):
                 raise error(TypeError, row, f"have numbers, got {value!r}")
     with np.errstate(over="ignore"):
         floats = array.astype(np.float64)
@@ -411,7 +401,7 @@ def warn_of_other_queries(truths: ByQuery, lists: ByQuery) -> None:
     """Warn if there are lists, but none for a query of the truths."""
     if lists and truths and truths.keys().isdisjoint(lists):
         query, other = (shown_labels([next(iter(side))]) for side in (truths, lists))
-        warn(
+        _checks.warn(
             f"No query has both a truth and a list: truths are of {query}, for example, and lists "
             f"of {other}. Name the queries alike in both."
         )

@@ -13,17 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_ndcg import _kernels
-from sklearn_ndcg._checks import (
-    Ids,
-    Ints,
-    Mask,
-    describe_mask,
-    is_missing,
-    is_tensor,
-    refuse_masked,
-    to_host,
-)
+from sklearn_ndcg import _checks, _kernels
+from sklearn_ndcg._checks import Ids, Ints, Mask
 from sklearn_ndcg._rows import containers
 from sklearn_ndcg._rows.containers import Column, Table
 
@@ -52,7 +43,7 @@ def encode_ids(groups: object, n_rows: int, name: str) -> tuple[Ids, LabelsAt | 
 
 def _read_ids(groups: object, name: str) -> tuple[Ids, LabelsAt | None]:
     """Ids in any container as an array; or their codes, with a function that returns labels."""
-    refuse_masked(groups, name)
+    _checks.refuse_masked(groups, name)
     try:
         column = readable(groups)
         ids, labels_at = _encode_column(column) or (np.asarray(column), None)
@@ -120,7 +111,7 @@ def readable(groups: Column) -> Column:
     if isinstance(groups, Sequence) and not isinstance(groups, str | bytes | range):
         # np.asarray would turn [1, "1", nan] into text
         return np.fromiter(groups, dtype=object, count=len(groups))
-    values = to_host(groups)
+    values = _checks.to_host(groups)
     dtype = containers.dtype_of(values)
     kind = getattr(dtype, "kind", "")
     if isinstance(values, np.ndarray) and kind != "T":
@@ -200,7 +191,7 @@ def in_library_order(values: Column) -> Column:
 def _mark_missing(codes: Ints, labels: Iterable[Hashable]) -> Ints:
     """Codes of labels, negative where the label is missing or has a missing part."""
     if set(map(type, labels)) != {str}:
-        missing = np.array([is_missing(label) for label in labels])
+        missing = np.array([_checks.is_missing(label) for label in labels])
         if missing.any():
             return np.where(missing[codes], -1, codes)
     return codes
@@ -247,7 +238,7 @@ def _check_shape(ids: Ids, groups: object, n_rows: int, name: str) -> None:
 def _refuse_missing(missing: Mask, name: str) -> None:
     if missing.any():
         what = f"missing {_noun(name)}"
-        which = describe_mask(missing, what, f"{what}s")
+        which = _checks.describe_mask(missing, what, f"{what}s")
         raise ValueError(f"{name} has {which}. Fill in {what}s, or leave their rows out.")
 
 
@@ -294,7 +285,7 @@ def _refuse_unsortable(label: object, name: str) -> None:
         for element in label:
             _refuse_unsortable(element, name)
     # the order of sets is partial; tensors have a hash of their own
-    is_unsortable = isinstance(label, frozenset) or is_tensor(label)
+    is_unsortable = isinstance(label, frozenset) or _checks.is_tensor(label)
     if is_unsortable or type(label).__hash__ is object.__hash__:
         raise TypeError(
             f"{name} must be ids that can be sorted and that are equal where they mean the same "
