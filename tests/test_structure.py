@@ -140,7 +140,7 @@ def test_scorers_evidence_and_samples_take_the_options_of_the_mean(name, kind, o
 # classes of attributes of public objects
 HELD = {
     "Change", "ConfidenceInterval", "DCG", "GainTable", "NDCG", "QueryFunction", "QuerySizes",
-    "Rows", "TrainedQueries", "log_discount",
+    "Rows", "log_discount",
 }  # fmt: skip
 
 

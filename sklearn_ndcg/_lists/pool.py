@@ -137,7 +137,7 @@ def pool_lists(
                 reading.refuse_unlike_ids(truths, lists[name])
                 if len(lists) == 1:  # comparisons have a warning of their own
                     reading.warn_of_other_queries(truths, lists[name])
-    y_true[rows] = reading.as_floats(grades, "relevant", lambda y: np.isinf(y) | (y < 0))
+    y_true[rows] = reading.as_floats(grades, "relevant")
     documents = partial(_documents, grades, next(iter(lists.values())), last)
     return Pool(y_true, y_scores, queries, n_rows, left_out, in_order, documents)
 

@@ -4,17 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import (
-    Callable,
-    Collection,
-    Hashable,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-    Set,
-    ValuesView,
-)
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set, ValuesView
 from itertools import chain, islice, repeat
 from numbers import Number
 from os import PathLike
@@ -28,7 +18,8 @@ from sklearn_ndcg._lists.files import read_trec
 from sklearn_ndcg._rows import containers
 from sklearn_ndcg._rows.grouping import shown_labels
 
-ByQuery = Mapping[Hashable, Any]  # the list or the truth of each query, not yet checked
+Id = Any  # of a query or a document: anything that has a hash
+ByQuery = Mapping[Id, Any]  # the list or the truth of each query, not yet checked
 Nested = Mapping[str, Mapping[str, float]]  # the value of each document of each query, in TREC
 Duplicates = Literal["raise", "omit"]
 Convention = Literal["trec_eval-9", "trec_eval-10"]
@@ -46,6 +37,12 @@ _SCORES_HINT = "For a dict of scores pass sorted(scores, key=scores.get, reverse
 _SWAPPED_HINT = f"It has no order: are relevant and recommended swapped? {_SCORES_HINT}"
 _LEFT_OUT = ": if nobody judged it, leave it out"
 _UNJUDGED_HINTS = {"relevant": f"{_LEFT_OUT} or pass nan", "qrels": _LEFT_OUT, "run": ""}
+# numbers of documents that are errors
+_WRONG_NUMBERS: dict[str, Any] = {
+    "relevant": lambda grades: np.isinf(grades) | (grades < 0),
+    "qrels": lambda grades: ~np.isfinite(grades),
+    "run": np.isnan,
+}
 _TWICE_HINTS = {
     "recommended": 'Pass duplicates="omit" to count the first of them only.',
     "run": 'Pass duplicates="omit" to count its best score only.',
@@ -55,8 +52,8 @@ _TWICE_HINTS = {
 
 
 def by_query(
-    relevant: object, rankers: Mapping[Hashable, object]
-) -> tuple[ByQuery, dict[Hashable, ByQuery], bool]:
+    relevant: object, rankers: Mapping[Id, object]
+) -> tuple[ByQuery, dict[Id, ByQuery], bool]:
     """Truths and each ranker's lists as mappings from query, and whether queries are numbered.
 
     A truth that is not in a mapping or sequence of truths is one query, with a list of each ranker.
@@ -67,7 +64,7 @@ def by_query(
         relevant, rankers = [relevant], {name: [ids] for name, ids in rankers.items()}
     truths = _by_query(relevant, "relevant", "dict(zip(rows['id'], rows['grade']))")
     in_order = isinstance(relevant, Sequence | np.ndarray)
-    lists: dict[Hashable, ByQuery] = {}
+    lists: dict[Id, ByQuery] = {}
     for name, recommended in rankers.items():
         with _checks.naming_ranker(name, rankers):
             lists[name] = _by_query(recommended, "recommended", "list(rows['id'])")
@@ -89,7 +86,7 @@ def by_query(
     return truths, lists, in_order
 
 
-def is_single_query(relevant: object, rankers: Mapping[Hashable, object]) -> bool:
+def is_single_query(relevant: object, rankers: Mapping[Id, object]) -> bool:
     """Whether a truth and the lists of rankers are those of one query.
 
     =========================  ======================  ============
@@ -115,7 +112,7 @@ def _is_truth(relevant: object) -> bool:
     return isinstance(relevant, Set)
 
 
-def _refuse_scores(rankers: Mapping[Hashable, object]) -> None:
+def _refuse_scores(rankers: Mapping[Id, object]) -> None:
     """Raise if a ranker has a mapping from id to score in place of the list of one query."""
     for scores in rankers.values():
         if isinstance(scores, Mapping) and scores and all(map(_checks.is_number, scores.values())):
@@ -148,9 +145,7 @@ def _by_query(queries: Any, name: str, entry: str) -> ByQuery:
     )
 
 
-def read_list(
-    documents: object, query: Hashable, duplicates: str, k: int | None = None
-) -> dict[Hashable, int]:
+def read_list(documents: object, query: Id, duplicates: str, k: int | None = None) -> dict[Id, int]:
     """The checked ids of one list, or the first k, with the scores -1, -2, ..."""
     ids = documents if type(documents) is list else _sequence(documents)
     if ids is None:
@@ -167,7 +162,7 @@ def read_list(
     return scores
 
 
-def read_truth(truth: object, query: Hashable, duplicates: str) -> Mapping[Hashable, object]:
+def read_truth(truth: object, query: Id, duplicates: str) -> Mapping[Id, object]:
     """The checked truth of one query: a mapping from id to grade."""
     if type(truth) is dict or isinstance(truth, Mapping):
         if not _NEVER_MISSING.issuperset(map(type, truth)):
@@ -185,7 +180,7 @@ def read_truth(truth: object, query: Hashable, duplicates: str) -> Mapping[Hasha
     return _distinct(ids, "relevant", query, duplicates)
 
 
-def _sequence(ids: Any) -> Sequence[Hashable] | None:
+def _sequence(ids: Any) -> Sequence[Id] | None:
     """Ids in a sequence, or in a 1-D array without labels; otherwise None."""
     is_array = hasattr(ids, "tolist") and hasattr(ids, "ndim") and not containers.is_pandas(ids)
     if is_array:
@@ -193,14 +188,12 @@ def _sequence(ids: Any) -> Sequence[Hashable] | None:
     return ids if isinstance(ids, Sequence) and not isinstance(ids, _TEXT) else None
 
 
-def _collection(ids: object) -> Collection[Hashable] | None:
+def _collection(ids: object) -> Collection[Id] | None:
     """Ids in a set, the values of a mapping, a sequence or a 1-D array; otherwise None."""
     return ids if isinstance(ids, Set | ValuesView) else _sequence(ids)
 
 
-def _distinct(
-    ids: Collection[Hashable], name: str, query: Hashable, duplicates: str
-) -> dict[Hashable, int]:
+def _distinct(ids: Collection[Id], name: str, query: Id, duplicates: str) -> dict[Id, int]:
     """Checked ids as keys of a dict: with the scores -1, -2, ... in a list, with 1 in a truth."""
     if not _NEVER_MISSING.issuperset(map(type, ids)):
         _check_ids(ids, name, query)
@@ -218,7 +211,7 @@ def _distinct(
     return distinct
 
 
-def _check_ids(ids: Iterable[Hashable], name: str, query: Hashable) -> None:
+def _check_ids(ids: Iterable[Id], name: str, query: Id) -> None:
     """Raise for values that cannot be meant as ids."""
     for kind in set(map(type, ids)):
         if containers.converts_to_array(kind) and not issubclass(kind, np.generic):
@@ -246,7 +239,7 @@ def judgements(qrels: object, duplicates: str) -> tuple[Nested, list[float]]:
     nested = _nested(qrels, "qrels", "relevance", duplicates)
     if not nested:
         raise ValueError("qrels has no query: it must have the judgements of at least one.")
-    relevance = as_floats(nested, "qrels", lambda values: ~np.isfinite(values))
+    relevance = as_floats(nested, "qrels")
     fractions = relevance[_fractional(relevance)].tolist()
     if not (relevance < 0).any():
         return nested, fractions
@@ -261,7 +254,7 @@ def ranked_run(
     """The documents of each query, those that are judged ordered as trec_eval orders them."""
     nested = _nested(run, "run", "score", duplicates)
     judged = {query: documents for query, documents in nested.items() if query in relevant}
-    scores = as_floats(judged, "run", np.isnan)
+    scores = as_floats(judged, "run")
     with np.errstate(over="ignore"):
         rounded = scores.astype(TREC_SCORES[convention])
     ranked = {query: list(documents) for query, documents in judged.items()}
@@ -342,9 +335,7 @@ def _by_query_and_document(
     return queries
 
 
-def as_floats(
-    nested: Mapping[Any, Mapping[Any, object]], name: str, is_wrong: Callable[[Floats], Mask]
-) -> Floats:
+def as_floats(nested: Mapping[Id, Mapping[Id, object]], name: str) -> Floats:
     """The values of all documents of the queries as checked floats."""
     values = list(chain.from_iterable(documents.values() for documents in nested.values()))
 
@@ -368,7 +359,7 @@ def as_floats(
                 raise error(TypeError, row, f"have numbers, got {value!r}")
     with np.errstate(over="ignore"):
         floats = array.astype(np.float64)
-    wrong = is_wrong(floats)
+    wrong = _WRONG_NUMBERS[name](floats)
     if wrong.any():
         row = int(wrong.argmax())
         raise error(ValueError, row, f"not have {values[row]}, found")

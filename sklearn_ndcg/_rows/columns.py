@@ -149,10 +149,8 @@ def without_columns(X: Table, keys: list[Hashable]) -> Table:
     table = _matrix(X)
     if table.shape[1] == len(keys):
         raise ValueError(f"group_by and order_by name all columns, {keys!r}: no feature is left.")
-    if containers.is_pandas(X):
-        return X.drop(columns=keys)
-    if containers.is_plain_table(X):
-        return X.drop(keys)
+    if column_names(X) is not None:
+        return X.drop(columns=keys) if containers.is_pandas(X) else X.drop(keys)
     kept = _select(table, _other_positions(keys, [], table.shape[1]), axis=1)
     return kept if containers.has_shape(X) else np.array(kept.tolist())
 
@@ -164,7 +162,7 @@ def features(X: Table, keys: list[Hashable], names: list[Hashable], may_lack: bo
     if missing and not may_lack:
         raise ValueError(f"X needs the columns of fit, but lacks {', '.join(map(repr, missing))}.")
     names = [name for name in names if name in present]
-    return X.select(names) if containers.is_plain_table(X) else X[names]
+    return X[names] if containers.is_pandas(X) else X.select(names)
 
 
 def insert_zeros(
@@ -176,11 +174,10 @@ def insert_zeros(
     return aligned
 
 
-def _other_positions(keys: list[Hashable], names: list[Hashable], n_columns: int) -> Ints:
+def _other_positions(keys: list[Any], names: list[Hashable], n_columns: int) -> Ints:
     """The positions of all columns but those of `keys`, which are names or positions."""
-    named = [names.index(key) for key in keys if key in names]
-    numbered = [key for key in keys if key not in names and is_integer(key)]
-    return np.delete(np.arange(n_columns), named + numbered)
+    left_out = [names.index(key) if key in names else key for key in keys]
+    return np.delete(np.arange(n_columns), left_out)
 
 
 def take_rows(X: Table, rows: Ints) -> Any:

@@ -50,11 +50,6 @@ def is_sparse(values: object) -> bool:
     return hasattr(values, "tocsr")
 
 
-def is_plain_table(values: object) -> bool:
-    """Whether this is a table without an index, of Polars or PyArrow."""
-    return hasattr(values, "columns") and hasattr(values, "select") and not is_pandas(values)
-
-
 def is_pandas(values: object) -> bool:
     """Whether this is a Series or a DataFrame of pandas."""
     return hasattr(values, "iloc")

@@ -203,13 +203,12 @@ def columns_of_ids(groups: Table, n_rows: int) -> list[Column] | None:
         return list(groups) if groups and all(_is_column(ids, n_rows) for ids in groups) else None
     if containers.is_arrow_table(groups):  # whose names may be repeated
         return list(groups.columns)
-    if containers.is_sparse(groups) or not containers.has_shape(groups):
-        return None
-    if len(groups.shape) != 2 or groups.shape[1] < 1:
+    shape = None if containers.is_sparse(groups) else containers.shape_of(groups)
+    if shape is None or len(shape) != 2 or shape[1] < 1:
         return None
     # names of pandas may be repeated, too
     table = groups.iloc if containers.is_pandas(groups) else groups
-    return [table[:, column] for column in range(groups.shape[1])]
+    return [table[:, column] for column in range(shape[1])]
 
 
 def _is_column(values: Column, n_rows: int) -> bool:

@@ -23,9 +23,9 @@ RECOGNISED = {
     "Series of pandas": (frame["a"], ["is_pandas", "is_pandas_column"]),
     "Index of pandas": (frame.index, ["is_pandas_column"]),
     "categories of pandas": (pd.Categorical(["a"]), ["is_pandas_column"]),
-    "DataFrame of Polars": (pl.DataFrame(frame), ["is_plain_table"]),
+    "DataFrame of Polars": (pl.DataFrame(frame), []),
     "Series of Polars": (pl.Series([1, 2]), ["is_polars_column"]),
-    "table of PyArrow": (pa.table({"a": text}), ["is_arrow_table", "is_plain_table"]),
+    "table of PyArrow": (pa.table({"a": text}), ["is_arrow_table"]),
     "column of PyArrow": (text, ["is_arrow_column"]),
     "chunks of PyArrow": (pa.chunked_array([text]), ["is_arrow_column"]),
 }
