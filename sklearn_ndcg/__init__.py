@@ -31,7 +31,7 @@ from sklearn_ndcg._metrics.functions import (
 )
 from sklearn_ndcg._metrics.measure import DCG, NDCG, QueryFunction
 from sklearn_ndcg._metrics.query_table import QueryExplanation, explain_query
-from sklearn_ndcg._selection.leaks import QueryLeakWarning, QuerySizes, TrainedQueries
+from sklearn_ndcg._selection.leaks import QueryLeakWarning, QuerySizes
 from sklearn_ndcg._selection.ranker import GroupedRanker
 from sklearn_ndcg._selection.scorers import (
     GroupedScorer,
@@ -85,6 +85,6 @@ __all__ = [
 ]  # fmt: skip
 # classes of what public objects hold, so that pickles name this module and no private one
 _held = (
-    DCG, NDCG, Change, GainTable, QueryFunction, QuerySizes, Rows, TrainedQueries, log_discount,
+    DCG, NDCG, Change, GainTable, QueryFunction, QuerySizes, Rows, log_discount,
 )  # fmt: skip
 _checks.publish(globals(), "__version__", "frames", "inference", held=_held)

@@ -10,16 +10,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from sklearn_ndcg._checks import (
-    Cutoff,
-    Floats,
-    Ids,
-    Ints,
-    check_choice,
-    check_cutoff,
-    is_integer,
-    naming_ranker,
-)
+from sklearn_ndcg import _checks
+from sklearn_ndcg._checks import Cutoff, Floats, Ids, Ints
 from sklearn_ndcg._lists import reading
 from sklearn_ndcg._lists.reading import ByQuery
 from sklearn_ndcg._rows.grouping import Grouping, kept_runs, rows_of_runs, shown_labels, starts_of
@@ -42,7 +34,7 @@ class Pool:
 
     y_true: Floats
     y_scores: dict[Hashable, Floats]
-    queries: list[Hashable]
+    queries: list[Any]
     n_rows: Ints
     left_out: dict[str, int]
     in_order: bool
@@ -51,11 +43,9 @@ class Pool:
     def labels(self) -> Ids:
         """One label per query: integers or short text, any other ids as objects."""
         kinds, queries = set(map(type, self.queries)), self.queries
-        if kinds == {str}:
-            texts = list(map(str, queries))
-            # an array of text would cut off a NUL at the end
-            if max(map(len, texts)) <= _WIDEST and "\0" not in "".join(texts):
-                return np.array(texts)
+        # an array of text would cut off a NUL at the end
+        if kinds == {str} and max(map(len, queries)) <= _WIDEST and "\0" not in "".join(queries):
+            return np.array(queries)
         if kinds == {int} and (labels := np.array(queries)).dtype.kind in "iu":
             return labels
         return np.fromiter(queries, dtype=object, count=len(queries))
@@ -66,9 +56,7 @@ class Pool:
         by_label = Grouping.of_ids(self.labels(), len(self.queries), name="relevant")
         return by_label.labels, by_label.row_order()
 
-    def per_query(
-        self, values: Any, name: str, needed: Collection[Hashable]
-    ) -> dict[Hashable, Any]:
+    def per_query(self, values: Any, name: str, needed: Collection[Any]) -> dict[Any, Any]:
         """The value of each query: an entry of a mapping or, if queries have numbers, a list's.
 
         A mapping may lack queries that are not needed.
@@ -111,16 +99,14 @@ def pool_lists(
     matter which document is in which row, and there are as many as the longest list needs. What is
     after rank k is not read, unless unjudged documents are to be removed before.
     """
-    check_choice("unanswered", unanswered, get_args(Unanswered))
-    check_choice("duplicates", duplicates, get_args(reading.Duplicates))
-    cutoff = check_cutoff(k)
-    last = cutoff if is_integer(cutoff) and unjudged in (None, "zero") else None
+    _checks.check_choice("unanswered", unanswered, get_args(Unanswered))
+    _checks.check_choice("duplicates", duplicates, get_args(reading.Duplicates))
+    cutoff = _checks.check_cutoff(k)
+    last = cutoff if _checks.is_integer(cutoff) and unjudged in (None, "zero") else None
     truths, lists, in_order = reading.by_query(relevant, recommended)
     queries, left_out = _queries_to_score(truths, lists, unanswered, only_judged)
     grades: dict[Hashable, Mapping[Hashable, object]] = {}
-    rankers: list[tuple[Hashable, ByQuery, list[float], list[int]]] = [
-        (name, by_query, [], []) for name, by_query in lists.items()
-    ]
+    rankers: list[Any] = [(name, by_query, [], []) for name, by_query in lists.items()]
     for query in queries:
         truth = reading.read_truth(truths[query], query, duplicates) if query in truths else {}
         grades[query] = truth
@@ -128,7 +114,7 @@ def pool_lists(
             try:
                 listed = reading.read_list(by_query.get(query, []), query, duplicates, last)
             except (TypeError, ValueError):  # entering naming_ranker for each list would take time
-                with naming_ranker(name, lists):
+                with _checks.naming_ranker(name, lists):
                     raise
             lengths.append(len(listed))
             scores.extend(map(listed.get, truth, repeat(-np.inf)))
@@ -147,24 +133,19 @@ def pool_lists(
         y_score[rows] = judged
         y_score[rows_of_runs(starts + n_judged, n_others)] = others
         if judged.max(initial=-np.inf) == -np.inf:
-            with naming_ranker(name, lists):
+            with _checks.naming_ranker(name, lists):
                 reading.refuse_unlike_ids(truths, lists[name])
                 if len(lists) == 1:  # comparisons have a warning of their own
                     reading.warn_of_other_queries(truths, lists[name])
-    y_true[rows] = reading.as_floats(grades, "relevant", lambda y: np.isinf(y) | (y < 0))
-    documents = partial(_documents, grades, next(iter(lists.values())), duplicates, last)
+    y_true[rows] = reading.as_floats(grades, "relevant")
+    documents = partial(_documents, grades, next(iter(lists.values())), last)
     return Pool(y_true, y_scores, queries, n_rows, left_out, in_order, documents)
 
 
-def _documents(
-    grades: Mapping[Hashable, Mapping[Hashable, object]],
-    lists: ByQuery,
-    duplicates: str,
-    k: int | None,
-) -> Iterator[Hashable]:
+def _documents(grades: ByQuery, lists: ByQuery, k: int | None) -> Iterator[Hashable]:
     """The ids of each query: first those in its list, then all others of its truth."""
     for query, truth in grades.items():
-        listed = reading.read_list(lists.get(query, []), query, duplicates, k)
+        listed = reading.read_list(lists.get(query, []), query, "omit", k)  # it was checked before
         yield from listed | dict.fromkeys(truth)
 
 
@@ -200,12 +181,12 @@ def pool_runs(
     unjudged: str | None = None,
 ) -> Pool:
     """Bring the TREC runs of all rankers into the same rows."""
-    check_choice("duplicates", duplicates, get_args(reading.Duplicates))
-    check_choice("convention", convention, get_args(reading.Convention))
+    _checks.check_choice("duplicates", duplicates, get_args(reading.Duplicates))
+    _checks.check_choice("convention", convention, get_args(reading.Convention))
     truths, fractions = reading.judgements(qrels, duplicates)
     ranked: dict[Hashable, object] = {}
     for name, run in runs.items():
-        with naming_ranker(name, runs):
+        with _checks.naming_ranker(name, runs):
             ranked[name] = reading.ranked_run(truths, fractions, run, duplicates, convention)
     return pool_lists(truths, ranked, unanswered, duplicates, k, unjudged, only_judged=True)
 

@@ -4,17 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import (
-    Callable,
-    Collection,
-    Hashable,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-    Set,
-    ValuesView,
-)
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set, ValuesView
 from itertools import chain, islice, repeat
 from numbers import Number
 from os import PathLike
@@ -22,20 +12,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sklearn_ndcg._checks import (
-    Floats,
-    Mask,
-    describe_mask,
-    is_missing,
-    is_number,
-    naming_ranker,
-    warn,
-)
+from sklearn_ndcg import _checks
+from sklearn_ndcg._checks import Floats, Mask
 from sklearn_ndcg._lists.files import read_trec
 from sklearn_ndcg._rows import containers
 from sklearn_ndcg._rows.grouping import shown_labels
 
-ByQuery = Mapping[Hashable, object]  # the list or the truth of each query, not yet checked
+Id = Any  # of a query or a document: anything that has a hash
+ByQuery = Mapping[Id, Any]  # the list or the truth of each query, not yet checked
 Nested = Mapping[str, Mapping[str, float]]  # the value of each document of each query, in TREC
 Duplicates = Literal["raise", "omit"]
 Convention = Literal["trec_eval-9", "trec_eval-10"]
@@ -53,6 +37,12 @@ _SCORES_HINT = "For a dict of scores pass sorted(scores, key=scores.get, reverse
 _SWAPPED_HINT = f"It has no order: are relevant and recommended swapped? {_SCORES_HINT}"
 _LEFT_OUT = ": if nobody judged it, leave it out"
 _UNJUDGED_HINTS = {"relevant": f"{_LEFT_OUT} or pass nan", "qrels": _LEFT_OUT, "run": ""}
+# numbers of documents that are errors
+_WRONG_NUMBERS: dict[str, Any] = {
+    "relevant": lambda grades: np.isinf(grades) | (grades < 0),
+    "qrels": lambda grades: ~np.isfinite(grades),
+    "run": np.isnan,
+}
 _TWICE_HINTS = {
     "recommended": 'Pass duplicates="omit" to count the first of them only.',
     "run": 'Pass duplicates="omit" to count its best score only.',
@@ -62,8 +52,8 @@ _TWICE_HINTS = {
 
 
 def by_query(
-    relevant: object, rankers: Mapping[Hashable, object]
-) -> tuple[ByQuery, dict[Hashable, ByQuery], bool]:
+    relevant: object, rankers: Mapping[Id, object]
+) -> tuple[ByQuery, dict[Id, ByQuery], bool]:
     """Truths and each ranker's lists as mappings from query, and whether queries are numbered.
 
     A truth that is not in a mapping or sequence of truths is one query, with a list of each ranker.
@@ -74,9 +64,9 @@ def by_query(
         relevant, rankers = [relevant], {name: [ids] for name, ids in rankers.items()}
     truths = _by_query(relevant, "relevant", "dict(zip(rows['id'], rows['grade']))")
     in_order = isinstance(relevant, Sequence | np.ndarray)
-    lists: dict[Hashable, ByQuery] = {}
+    lists: dict[Id, ByQuery] = {}
     for name, recommended in rankers.items():
-        with naming_ranker(name, rankers):
+        with _checks.naming_ranker(name, rankers):
             lists[name] = _by_query(recommended, "recommended", "list(rows['id'])")
             if in_order != isinstance(recommended, Sequence | np.ndarray):
                 way = "For one ranker call ndcg_score(**from_lists(relevant, recommended), k=10)."
@@ -96,7 +86,7 @@ def by_query(
     return truths, lists, in_order
 
 
-def is_single_query(relevant: object, rankers: Mapping[Hashable, object]) -> bool:
+def is_single_query(relevant: object, rankers: Mapping[Id, object]) -> bool:
     """Whether a truth and the lists of rankers are those of one query.
 
     =========================  ======================  ============
@@ -122,10 +112,10 @@ def _is_truth(relevant: object) -> bool:
     return isinstance(relevant, Set)
 
 
-def _refuse_scores(rankers: Mapping[Hashable, object]) -> None:
+def _refuse_scores(rankers: Mapping[Id, object]) -> None:
     """Raise if a ranker has a mapping from id to score in place of the list of one query."""
     for scores in rankers.values():
-        if isinstance(scores, Mapping) and scores and all(map(is_number, scores.values())):
+        if isinstance(scores, Mapping) and scores and all(map(_checks.is_number, scores.values())):
             raise TypeError(
                 f"recommended must be a list of ids, best first, got a mapping. {_SCORES_HINT}"
             )
@@ -137,10 +127,10 @@ def _are_ids(values: object) -> bool:
     return ids is not None and all(isinstance(i, _TEXT) or not np.iterable(i) for i in ids)
 
 
-def _by_query(queries: object, name: str, entry: str) -> ByQuery:
+def _by_query(queries: Any, name: str, entry: str) -> ByQuery:
     """Lists or truths by query."""
     if containers.is_pandas(queries) and queries.ndim == 1 and queries.index.is_unique:
-        return queries.to_dict()
+        queries = queries.to_dict()
     if isinstance(queries, Mapping):
         return queries
     if isinstance(queries, np.ndarray) and queries.ndim:
@@ -155,9 +145,7 @@ def _by_query(queries: object, name: str, entry: str) -> ByQuery:
     )
 
 
-def read_list(
-    documents: object, query: Hashable, duplicates: str, k: int | None = None
-) -> dict[Hashable, int]:
+def read_list(documents: object, query: Id, duplicates: str, k: int | None = None) -> dict[Id, int]:
     """The checked ids of one list, or the first k, with the scores -1, -2, ..."""
     ids = documents if type(documents) is list else _sequence(documents)
     if ids is None:
@@ -167,14 +155,14 @@ def read_list(
             f"{type(documents).__name__} for query {shown_labels([query])}. {hint}"
         )
     first = ids[:k] if type(ids) is list else list(islice(ids, k))
-    scores = _distinct(first, "recommended", query, duplicates, _SCORES)
+    scores = _distinct(first, "recommended", query, duplicates)
     if len(scores) < len(first):  # documents after an id that is there twice move up
         distinct = _distinct(ids, "recommended", query, duplicates)
         scores = dict(zip(islice(distinct, k), _SCORES, strict=False))
     return scores
 
 
-def read_truth(truth: object, query: Hashable, duplicates: str) -> Mapping[Hashable, object]:
+def read_truth(truth: object, query: Id, duplicates: str) -> Mapping[Id, object]:
     """The checked truth of one query: a mapping from id to grade."""
     if type(truth) is dict or isinstance(truth, Mapping):
         if not _NEVER_MISSING.issuperset(map(type, truth)):
@@ -192,30 +180,26 @@ def read_truth(truth: object, query: Hashable, duplicates: str) -> Mapping[Hasha
     return _distinct(ids, "relevant", query, duplicates)
 
 
-def _sequence(ids: object) -> Sequence[Hashable] | None:
+def _sequence(ids: Any) -> Sequence[Id] | None:
     """Ids in a sequence, or in a 1-D array without labels; otherwise None."""
-    if containers.is_plain_array(ids):
-        return ids.tolist() if ids.ndim == 1 else None
+    is_array = hasattr(ids, "tolist") and hasattr(ids, "ndim") and not containers.is_pandas(ids)
+    if is_array:
+        ids = ids.tolist() if ids.ndim == 1 else None
     return ids if isinstance(ids, Sequence) and not isinstance(ids, _TEXT) else None
 
 
-def _collection(ids: object) -> Collection[Hashable] | None:
+def _collection(ids: object) -> Collection[Id] | None:
     """Ids in a set, the values of a mapping, a sequence or a 1-D array; otherwise None."""
     return ids if isinstance(ids, Set | ValuesView) else _sequence(ids)
 
 
-def _distinct(
-    ids: Collection[Hashable],
-    name: str,
-    query: Hashable,
-    duplicates: str,
-    values: Iterable[int] = _ONES,
-) -> dict[Hashable, int]:
-    """Checked ids as keys of a dict, with values in their order; in a truth the grade 1."""
+def _distinct(ids: Collection[Id], name: str, query: Id, duplicates: str) -> dict[Id, int]:
+    """Checked ids as keys of a dict: with the scores -1, -2, ... in a list, with 1 in a truth."""
     if not _NEVER_MISSING.issuperset(map(type, ids)):
         _check_ids(ids, name, query)
     try:
-        distinct = dict(zip(ids, values))  # noqa: B905  (strict takes time)
+        # strict takes time
+        distinct = dict(zip(ids, _SCORES if name == "recommended" else _ONES))  # noqa: B905
     except TypeError as error:
         raise TypeError(f"{name} has ids in query {shown_labels([query])}: {error}.") from error
     if len(distinct) < len(ids) and duplicates == "raise":
@@ -227,7 +211,7 @@ def _distinct(
     return distinct
 
 
-def _check_ids(ids: Iterable[Hashable], name: str, query: Hashable) -> None:
+def _check_ids(ids: Iterable[Id], name: str, query: Id) -> None:
     """Raise for values that cannot be meant as ids."""
     for kind in set(map(type, ids)):
         if containers.converts_to_array(kind) and not issubclass(kind, np.generic):
@@ -240,10 +224,10 @@ def _check_ids(ids: Iterable[Hashable], name: str, query: Hashable) -> None:
                 f"{name} has True or False among its ids in query {shown_labels([query])}. If they "
                 "are a mask, pass the ids that it selects."
             )
-    missing = np.array([is_missing(document) for document in ids])
+    missing = np.array([_checks.is_missing(document) for document in ids])
     if missing.any():
         where = f"(None or NaN) in query {shown_labels([query])}"
-        which = describe_mask(missing, f"missing id {where}", f"missing ids {where}")
+        which = _checks.describe_mask(missing, f"missing id {where}", f"missing ids {where}")
         raise ValueError(f"{name} has {which}: leave missing ids out.")
 
 
@@ -255,7 +239,7 @@ def judgements(qrels: object, duplicates: str) -> tuple[Nested, list[float]]:
     nested = _nested(qrels, "qrels", "relevance", duplicates)
     if not nested:
         raise ValueError("qrels has no query: it must have the judgements of at least one.")
-    relevance = as_floats(nested, "qrels", lambda values: ~np.isfinite(values))
+    relevance = as_floats(nested, "qrels")
     fractions = relevance[_fractional(relevance)].tolist()
     if not (relevance < 0).any():
         return nested, fractions
@@ -270,14 +254,13 @@ def ranked_run(
     """The documents of each query, those that are judged ordered as trec_eval orders them."""
     nested = _nested(run, "run", "score", duplicates)
     judged = {query: documents for query, documents in nested.items() if query in relevant}
-    scores = as_floats(judged, "run", np.isnan)
+    scores = as_floats(judged, "run")
     with np.errstate(over="ignore"):
         rounded = scores.astype(TREC_SCORES[convention])
     ranked = {query: list(documents) for query, documents in judged.items()}
     queries, ends = list(ranked), np.cumsum(list(map(len, ranked.values())), dtype=np.intp)
-    unsorted = (
-        np.flatnonzero(rounded[1:] >= rounded[:-1]) + 1
-    )  # not in order, or at the start of a query
+    # not in order, or at the start of a query
+    unsorted = np.flatnonzero(rounded[1:] >= rounded[:-1]) + 1
     unsorted = unsorted[~np.isin(unsorted, ends)]
     for number in np.unique(np.searchsorted(ends, unsorted, side="right")).tolist():
         documents = ranked[queries[number]]
@@ -328,8 +311,7 @@ def _nested(records: Any, name: str, field: str, duplicates: str) -> Nested:
 
 def _of_records(records: Any, field: str) -> Iterator[tuple[str, str, float]]:
     """Query, document and value of records or the rows of a DataFrame."""
-    is_table = containers.is_pandas_table(records)
-    rows = records.itertuples(index=False) if is_table else records
+    rows = records.itertuples(index=False) if hasattr(records, "itertuples") else records
     return ((row.query_id, row.doc_id, getattr(row, field)) for row in rows)
 
 
@@ -353,9 +335,7 @@ def _by_query_and_document(
     return queries
 
 
-def as_floats(
-    nested: Mapping[Any, Mapping[Any, object]], name: str, is_wrong: Callable[[Floats], Mask]
-) -> Floats:
+def as_floats(nested: Mapping[Id, Mapping[Id, object]], name: str) -> Floats:
     """The values of all documents of the queries as checked floats."""
     values = list(chain.from_iterable(documents.values() for documents in nested.values()))
 
@@ -375,11 +355,11 @@ def as_floats(
         array = np.empty(0)
     if array.dtype.kind not in "biuf" or array.shape != (len(values),):
         for row, value in enumerate(values):
-            if not isinstance(value, bool | np.bool_) and not is_number(value):
+            if not isinstance(value, bool | np.bool_) and not _checks.is_number(value):
                 raise error(TypeError, row, f"have numbers, got {value!r}")
     with np.errstate(over="ignore"):
         floats = array.astype(np.float64)
-    wrong = is_wrong(floats)
+    wrong = _WRONG_NUMBERS[name](floats)
     if wrong.any():
         row = int(wrong.argmax())
         raise error(ValueError, row, f"not have {values[row]}, found")
@@ -412,7 +392,7 @@ def warn_of_other_queries(truths: ByQuery, lists: ByQuery) -> None:
     """Warn if there are lists, but none for a query of the truths."""
     if lists and truths and truths.keys().isdisjoint(lists):
         query, other = (shown_labels([next(iter(side))]) for side in (truths, lists))
-        warn(
+        _checks.warn(
             f"No query has both a truth and a list: truths are of {query}, for example, and lists "
             f"of {other}. Name the queries alike in both."
         )

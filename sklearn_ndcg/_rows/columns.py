@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sklearn_ndcg._checks import Ints, describe_mask, is_integer, is_standard_array
 from sklearn_ndcg._rows import containers
-from sklearn_ndcg._rows.containers import Shaped
+from sklearn_ndcg._rows.containers import Column, Table
 from sklearn_ndcg._rows.ids import readable
 
 # Types of floats, and the bits of their integers: from 2**bits on, several integers become equal.
@@ -19,7 +19,7 @@ _BITS = {"float16": 11, "halffloat": 11, "float32": 24, "float": 24, "float64": 
 
 
 def values_by(
-    X: object, by: object, default: object = None, y: object = None, name: str = "group_by"
+    X: Table, by: object, default: object = None, y: Column = None, name: str = "group_by"
 ) -> Any:
     """The values of rows that `group_by` or `order_by` finds, or `default` if that is None.
 
@@ -47,14 +47,11 @@ def values_by(
     return columns if isinstance(by, list) else columns[0]
 
 
-def _refuse_changed_ids(ids: object, key: object) -> None:
+def _refuse_changed_ids(ids: Column, key: object) -> None:
     """Raise if the numbers in a column show that an encoder or a cast has changed ids."""
-    dtype = containers.dtype_of(ids)
-    if isinstance(dtype, np.dtype) and dtype.kind == "O":
-        objects = np.asarray(ids)
-        if len(objects) and isinstance(objects[0], float):
-            with suppress(TypeError, ValueError):
-                ids = objects.astype(np.float64)
+    if containers.dtype_of(ids) == "O" and len(ids) and isinstance(np.asarray(ids)[0], float):
+        with suppress(TypeError, ValueError):
+            ids = np.asarray(ids, dtype=np.float64)
     name = str(containers.dtype_of(ids)).lower()
     kind = name.partition("[")[0].rpartition(".")[2]  # float[pyarrow], torch.float32
     if kind not in _BITS:
@@ -74,17 +71,15 @@ def _refuse_changed_ids(ids: object, key: object) -> None:
             )
 
 
-def column(X: Any, key: Hashable, y: object = None, name: str = "group_by") -> object:
+def column(X: Table, key: Hashable, y: Column = None, name: str = "group_by") -> Column:
     """The column of X, or level of its pandas index, that `key` names; an int for arrays.
 
     If X has no names it may be a level of the index of `y`. `name` is the argument, for errors.
     """
     names, levels = column_names(X), _index_levels(X)
     if names is None:
-        index = containers.labels_of(y)
-        if index is None or is_integer(key) or _index_levels(y).count(key) != 1:
-            return _array_column(X, key, name)
-        return index.get_level_values(key)
+        is_level = _index_levels(y).count(key) == 1 and not is_integer(key)
+        return y.index.get_level_values(key) if is_level else _array_column(X, key, name)
     n_found = names.count(key) + levels.count(key)
     if n_found != 1:
         raise ValueError(
@@ -94,21 +89,20 @@ def column(X: Any, key: Hashable, y: object = None, name: str = "group_by") -> o
     return X[key] if key in names else X.index.get_level_values(key)
 
 
-def column_names(X: object) -> list[Hashable] | None:
+def column_names(X: Table) -> list[Hashable] | None:
     """Names of the columns; [] if X has only an index, like a Series; None for arrays."""
     if containers.is_arrow_table(X):  # whose `columns` are the data
         return list(X.column_names)
-    if containers.is_table(X):
-        return list(X.columns)
-    return [] if _index_levels(X) else None
+    names = getattr(X, "columns", [] if _index_levels(X) else None)
+    return None if names is None else list(names)
 
 
-def _index_levels(X: object) -> list[Hashable]:
+def _index_levels(X: Table) -> list[Hashable]:
     index = containers.labels_of(X)
     return [] if index is None else [name for name in index.names if name is not None]
 
 
-def _array_column(X: object, key: Hashable, name: str) -> object:
+def _array_column(X: Table, key: Hashable, name: str) -> Column:
     if not is_integer(key):
         raise ValueError(
             f"{name}={key!r} is a name, but X arrived as {type(X).__name__}, without names: RFECV, "
@@ -133,16 +127,14 @@ def _array_column(X: object, key: Hashable, name: str) -> object:
     return matrix[:, key]
 
 
-def _matrix(X: object) -> Shaped:
+def _matrix(X: Table) -> Table:
     """X as an array or sparse matrix that can be indexed; a list keeps its values as they are."""
-    if containers.is_sparse(X):
-        return X.tocsr()
     if containers.has_shape(X):
-        return X
+        return X.tocsr() if containers.is_sparse(X) else X
     return np.asarray(X, dtype=None if containers.converts_to_array(X) else object)
 
 
-def group_columns(X: object, group_by: Any, order_by: Any = None) -> list[Hashable]:
+def group_columns(X: Table, group_by: Any, order_by: Any = None) -> list[Hashable]:
     """The columns of X that `group_by` and `order_by` name, without index levels."""
     keys = dict.fromkeys([*(group_by if isinstance(group_by, list) else [group_by]), order_by])
     if column_names(X) is None:  # names are then levels of y
@@ -150,29 +142,27 @@ def group_columns(X: object, group_by: Any, order_by: Any = None) -> list[Hashab
     return [key for key in keys if not (key is None or callable(key) or key in _index_levels(X))]
 
 
-def without_columns(X: object, keys: list[Hashable]) -> Any:
+def without_columns(X: Table, keys: list[Hashable]) -> Table:
     """X without the columns that `keys` name."""
     if not keys:
         return X
     table = _matrix(X)
     if table.shape[1] == len(keys):
         raise ValueError(f"group_by and order_by name all columns, {keys!r}: no feature is left.")
-    if containers.is_pandas(X):
-        return X.drop(columns=keys)
-    if containers.is_plain_table(X):
-        return X.drop(keys)
+    if column_names(X) is not None:
+        return X.drop(columns=keys) if containers.is_pandas(X) else X.drop(keys)
     kept = _select(table, _other_positions(keys, [], table.shape[1]), axis=1)
     return kept if containers.has_shape(X) else np.array(kept.tolist())
 
 
-def features(X: Any, keys: list[Hashable], names: list[Hashable], may_lack: bool) -> Any:
+def features(X: Table, keys: list[Hashable], names: list[Hashable], may_lack: bool) -> Table:
     """The columns of a table that are among `names`, in their order, without those in `keys`."""
     present, names = column_names(X) or [], [name for name in names if name not in keys]
     missing = [name for name in names if name not in present]
     if missing and not may_lack:
         raise ValueError(f"X needs the columns of fit, but lacks {', '.join(map(repr, missing))}.")
     names = [name for name in names if name in present]
-    return X.select(names) if containers.is_plain_table(X) else X[names]
+    return X[names] if containers.is_pandas(X) else X.select(names)
 
 
 def insert_zeros(
@@ -184,23 +174,22 @@ def insert_zeros(
     return aligned
 
 
-def _other_positions(keys: list[Hashable], names: list[Hashable], n_columns: int) -> Ints:
+def _other_positions(keys: list[Any], names: list[Hashable], n_columns: int) -> Ints:
     """The positions of all columns but those of `keys`, which are names or positions."""
-    named = [names.index(key) for key in keys if key in names]
-    numbered = [key for key in keys if key not in names and is_integer(key)]
-    return np.delete(np.arange(n_columns), named + numbered)
+    left_out = [names.index(key) if key in names else key for key in keys]
+    return np.delete(np.arange(n_columns), left_out)
 
 
-def take_rows(X: object, rows: Ints) -> Any:
+def take_rows(X: Table, rows: Ints) -> Any:
     """The rows of X with these numbers, in their order."""
-    if containers.is_pandas(X) or containers.is_arrow(X):
+    if containers.is_pandas(X) or hasattr(X, "to_pylist"):  # a column or table of PyArrow
         return X.take(rows)
     if isinstance(X, list | tuple):
         return [X[row] for row in rows]
     return _select(_matrix(X), rows, axis=0)
 
 
-def _select(matrix: Shaped, positions: Ints, axis: int) -> Any:
+def _select(matrix: Table, positions: Ints, axis: int) -> Table:
     """The rows (axis 0) or columns (axis 1) at some positions."""
     if is_standard_array(matrix) and not isinstance(matrix, np.ndarray):
         xp = matrix.__array_namespace__()
@@ -208,7 +197,7 @@ def _select(matrix: Shaped, positions: Ints, axis: int) -> Any:
     return matrix[positions] if axis == 0 else matrix[:, positions]
 
 
-def count_rows(X: object) -> int:
+def count_rows(X: Table) -> int:
     """The number of rows of X."""
     if containers.has_shape(X):
         return int(X.shape[0])

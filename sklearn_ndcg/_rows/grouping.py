@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -165,9 +165,7 @@ class Grouping:
         lowest = self._reduce(np.minimum.reduceat, gathered)
         return lowest, self._reduce(np.maximum.reduceat, gathered)
 
-    def _reduce(
-        self, reduce: Callable[[NDArray[Item], Ints], NDArray[Item]], gathered: NDArray[Item]
-    ) -> NDArray[Item]:
+    def _reduce(self, reduce: Callable[..., Any], gathered: NDArray[Item]) -> NDArray[Item]:
         by_start = np.argsort(self.starts)  # the runs fill the rows without a gap
         reduced = np.empty(len(self.starts), dtype=gathered.dtype)
         reduced[by_start] = reduce(gathered, self.starts[by_start])

@@ -13,19 +13,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from sklearn_ndcg import _kernels
-from sklearn_ndcg._checks import (
-    Ids,
-    Ints,
-    Mask,
-    describe_mask,
-    is_missing,
-    is_tensor,
-    refuse_masked,
-    to_host,
-)
+from sklearn_ndcg import _checks, _kernels
+from sklearn_ndcg._checks import Ids, Ints, Mask
 from sklearn_ndcg._rows import containers
-from sklearn_ndcg._rows.containers import ArrowColumn, PandasColumn, PolarsColumn
+from sklearn_ndcg._rows.containers import Column, Table
 
 LabelsAt = Callable[[Ints], Iterable[Hashable]]  # the labels of some rows
 
@@ -53,7 +44,7 @@ def encode_ids(groups: object, n_rows: int, name: str) -> tuple[Ids, LabelsAt | 
 
 def _read_ids(groups: object, name: str) -> tuple[Ids, LabelsAt | None]:
     """Ids in any container as an array; or their codes, with a function that returns labels."""
-    refuse_masked(groups, name)
+    _checks.refuse_masked(groups, name)
     try:
         column = readable(groups)
         ids, labels_at = _encode_column(column) or (np.asarray(column), None)
@@ -116,18 +107,19 @@ def unique_labels(labels: Iterable[Hashable], sort: bool, name: str) -> tuple[Id
     return np.fromiter(distinct, dtype=object, count=len(distinct)), codes
 
 
-def readable(groups: object) -> object:
+def readable(groups: Column) -> Column:
     """Sequences and arrays of the array API as NumPy arrays; columns of libraries unchanged."""
     if isinstance(groups, Sequence) and not isinstance(groups, str | bytes | range):
         # np.asarray would turn [1, "1", nan] into text
         return np.fromiter(groups, dtype=object, count=len(groups))
-    values = to_host(groups)
-    dtype, kind = containers.dtype_of(values), containers.kind_of(values)
+    values = _checks.to_host(groups)
+    dtype = containers.dtype_of(values)
+    kind = getattr(dtype, "kind", "")
     if isinstance(values, np.ndarray) and kind != "T":
         return values
-    if kind == "M" and (unit := containers.unit_of_zoned_dates(dtype)):
+    if kind == "M" and getattr(dtype, "tz", None):
         # dates with a time zone would become objects, slowly; the order is the same without it
-        return np.asarray(values, dtype=f"M8[{unit}]")
+        return np.asarray(values, dtype=f"M8[{dtype.unit}]")
     if kind == "T" or str(dtype).endswith("_view[pyarrow]"):  # pandas cannot convert the latter
         return np.fromiter(values, dtype=object, count=len(values))
     if kind == "f" and containers.is_pandas_column(values):
@@ -136,7 +128,7 @@ def readable(groups: object) -> object:
     return values
 
 
-def _encode_column(column: object) -> tuple[Ids, LabelsAt] | None:
+def _encode_column(column: Column) -> tuple[Ids, LabelsAt] | None:
     """Codes of a column of pandas, Polars or Arrow, negative where an id is missing, and labels.
 
     None for anything else, and for numbers, dates and objects, which NumPy reads.
@@ -150,21 +142,19 @@ def _encode_column(column: object) -> tuple[Ids, LabelsAt] | None:
     return None
 
 
-def _encode_pandas(column: PandasColumn) -> tuple[Ids, LabelsAt] | None:
+def _encode_pandas(column: Column) -> tuple[Ids, LabelsAt] | None:
     # pandas hashes Python strings up to their first NUL
-    if isinstance(column.dtype, np.dtype) or containers.text_storage_of(column.dtype) == "python":
+    if isinstance(column.dtype, np.dtype) or getattr(column.dtype, "storage", "") == "python":
         return None
     array = containers.array_of(column)
-    if containers.is_categorical(array):
-        codes, labels = array.codes, array.categories
-    else:
-        codes, labels = array.factorize()
+    is_coded = hasattr(array, "categories")
+    codes, labels = (array.codes, array.categories) if is_coded else array.factorize()
     if labels.dtype.kind == "f" or labels.dtype == object:  # labels that may be NaN, or hold it
         codes = _mark_missing(codes, labels)
     return codes, lambda rows: np.asarray(labels.take(codes[rows]), dtype=object)
 
 
-def _encode_polars(column: PolarsColumn) -> tuple[Ids, LabelsAt] | None:
+def _encode_polars(column: Column) -> tuple[Ids, LabelsAt] | None:
     polars = sys.modules["polars"]
     if column.dtype == polars.String:
         column = column.cast(polars.Categorical)
@@ -174,58 +164,55 @@ def _encode_polars(column: PolarsColumn) -> tuple[Ids, LabelsAt] | None:
     return codes.to_numpy(), lambda rows: column.gather(rows).to_list()
 
 
-def _encode_arrow(column: ArrowColumn) -> tuple[Ids, LabelsAt] | None:
+def _encode_arrow(column: Column) -> tuple[Ids, LabelsAt] | None:
     types = sys.modules["pyarrow"].types
     if types.is_string(column.type) or types.is_large_string(column.type):
         column = column.dictionary_encode()
     elif not types.is_dictionary(column.type):
         return None
-    if containers.is_chunked(column):
+    if hasattr(column, "combine_chunks"):
         column = column.unify_dictionaries().combine_chunks()
     codes = column.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
     labels = column.dictionary.to_numpy(zero_copy_only=False)
     return _mark_missing(codes, labels), lambda rows: labels[codes[rows]]
 
 
-def in_library_order(values: object) -> object:
+def in_library_order(values: Column) -> Column:
     """The values; for categories, their ranks in the library's order.
 
     (As ids, categories sort by name.)
     """
     if containers.is_polars_column(values):
         return values.to_physical() if values.dtype == sys.modules["polars"].Enum else values
-    if containers.is_pandas_column(values):
-        array = containers.array_of(values)
-        if containers.is_categorical(array):
-            return np.where(array.codes < 0, np.nan, array.codes)
-    return values
+    array = containers.array_of(values)
+    is_coded = hasattr(array, "categories")
+    return np.where(array.codes < 0, np.nan, array.codes) if is_coded else values
 
 
 def _mark_missing(codes: Ints, labels: Iterable[Hashable]) -> Ints:
     """Codes of labels, negative where the label is missing or has a missing part."""
     if set(map(type, labels)) != {str}:
-        missing = np.array([is_missing(label) for label in labels])
+        missing = np.array([_checks.is_missing(label) for label in labels])
         if missing.any():
             return np.where(missing[codes], -1, codes)
     return codes
 
 
-def columns_of_ids(groups: object, n_rows: int) -> list[object] | None:
+def columns_of_ids(groups: Table, n_rows: int) -> list[Column] | None:
     """The columns of compound ids; None for one id per row."""
     if isinstance(groups, list | tuple):
         return list(groups) if groups and all(_is_column(ids, n_rows) for ids in groups) else None
     if containers.is_arrow_table(groups):  # whose names may be repeated
         return list(groups.columns)
-    if containers.is_sparse(groups) or not containers.has_shape(groups):
-        return None
-    if len(groups.shape) != 2 or groups.shape[1] < 1:
+    shape = None if containers.is_sparse(groups) else containers.shape_of(groups)
+    if shape is None or len(shape) != 2 or shape[1] < 1:
         return None
     # names of pandas may be repeated, too
     table = groups.iloc if containers.is_pandas(groups) else groups
-    return [table[:, column] for column in range(groups.shape[1])]
+    return [table[:, column] for column in range(shape[1])]
 
 
-def _is_column(values: object, n_rows: int) -> bool:
+def _is_column(values: Column, n_rows: int) -> bool:
     """Whether this is a column of ids, an array or list, rather than one id."""
     if isinstance(values, list):
         return len(values) == n_rows and not any(isinstance(value, list) for value in values)
@@ -251,7 +238,7 @@ def _refuse_shape(ids: Ids, groups: object, n_rows: int, name: str) -> NoReturn:
 def _refuse_missing(missing: Mask, name: str) -> None:
     if missing.any():
         what = f"missing {_noun(name)}"
-        which = describe_mask(missing, what, f"{what}s")
+        which = _checks.describe_mask(missing, what, f"{what}s")
         raise ValueError(f"{name} has {which}. Fill in {what}s, or leave their rows out.")
 
 
@@ -298,7 +285,7 @@ def _refuse_unsortable(label: object, name: str) -> None:
         for element in label:
             _refuse_unsortable(element, name)
     # the order of sets is partial; tensors have a hash of their own
-    is_unsortable = isinstance(label, frozenset) or is_tensor(label)
+    is_unsortable = isinstance(label, frozenset) or _checks.is_tensor(label)
     if is_unsortable or type(label).__hash__ is object.__hash__:
         raise TypeError(
             f"{name} must be ids that can be sorted and that are equal where they mean the same "

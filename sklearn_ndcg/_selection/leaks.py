@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sized
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,6 @@ from sklearn_ndcg._rows.grouping import Grouping, shown_labels
 from sklearn_ndcg._rows.ids import columns_of_ids
 from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg._selection.libraries import Array, GroupBy, settings_of
-
-if TYPE_CHECKING:
-    from sklearn_ndcg._selection.ranker import GroupedRanker
 
 
 class QueryLeakWarning(UserWarning):
@@ -44,40 +41,8 @@ class QueryLeakWarning(UserWarning):
 
 
 @dataclass(frozen=True, eq=False)
-class TrainedQueries:
-    """The ids and lengths of the queries that a model was trained on."""
-
-    labels: Array
-    lengths: Ints
-
-    @classmethod
-    def of(cls, grouping: Grouping, trained: Ints) -> TrainedQueries:
-        """Remember the queries with the numbers `trained`."""
-        return cls(grouping.labels[trained], grouping.lengths[trained])
-
-    def leaked(self, grouping: Grouping) -> NDArray[np.bool_]:
-        """Which of the scored queries had another number of rows in training."""
-        n_trained = _lengths_of(grouping.labels, self.labels, self.lengths)
-        is_known = (n_trained > 0) & (len(self.labels) > 1)  # `one_ranking` has a single id
-        return np.asarray(is_known & (n_trained != grouping.lengths))
-
-    def warn_if_ids_collapsed(self, grouping: Grouping) -> None:
-        """Warn if one id has most of the rows, and far more than any training query."""
-        longest = int(np.argmax(grouping.lengths))
-        n, n_rows, n_trained = grouping.lengths[longest], grouping.lengths.sum(), self.lengths.max()
-        if len(self.labels) >= 10 and 2 * n > n_rows and n > 5 * n_trained:
-            _checks.warn(
-                f"{n} of the {n_rows} scored rows have the id "
-                f"{shown_labels(grouping.labels[[longest]])}, but the longest of the "
-                f"{len(self.labels)} training queries has {n_trained} rows: an encoder may have "
-                "given one value to all ids that are new to it. Move the ids to an index level, or "
-                "put GroupedRanker around the Pipeline."
-            )
-
-
-@dataclass(frozen=True, eq=False)
 class QuerySizes:
-    """The number of rows of each query, to detect folds that have only some of them."""
+    """The number of rows of each query, in training or in all data; ids are sorted."""
 
     labels: Array
     lengths: Ints
@@ -100,9 +65,36 @@ class QuerySizes:
     def __repr__(self) -> str:
         return f"<ids of {len(self.labels):,} queries>"
 
+    def lengths_of(self, labels: Array) -> Ints:
+        """The lengths of the queries with these labels; 0 for those that are not known."""
+        try:
+            index = np.minimum(np.searchsorted(self.labels, labels), len(self.labels) - 1)
+            return np.where(self.labels[index] == labels, self.lengths[index], 0)
+        except TypeError:  # ids of another type
+            return np.zeros(len(labels), dtype=np.intp)
+
+    def leaked(self, grouping: Grouping) -> NDArray[np.bool_]:
+        """Which of the scored queries had another number of rows in training."""
+        n_trained = self.lengths_of(grouping.labels)
+        is_known = (n_trained > 0) & (len(self.labels) > 1)  # `one_ranking` has a single id
+        return np.asarray(is_known & (n_trained != grouping.lengths))
+
+    def warn_if_ids_collapsed(self, grouping: Grouping) -> None:
+        """Warn if one id has most of the rows, and far more than any training query."""
+        longest = int(np.argmax(grouping.lengths))
+        n, n_rows, n_trained = grouping.lengths[longest], grouping.lengths.sum(), self.lengths.max()
+        if len(self.labels) >= 10 and 2 * n > n_rows and n > 5 * n_trained:
+            _checks.warn(
+                f"{n} of the {n_rows} scored rows have the id "
+                f"{shown_labels(grouping.labels[[longest]])}, but the longest of the "
+                f"{len(self.labels)} training queries has {n_trained} rows: an encoder may have "
+                "given one value to all ids that are new to it. Move the ids to an index level, or "
+                "put GroupedRanker around the Pipeline."
+            )
+
     def refuse_incomplete(self, grouping: Grouping) -> None:
         """Raise if a query is not known, or has another number of rows."""
-        expected = _lengths_of(grouping.labels, self.labels, self.lengths)
+        expected = self.lengths_of(grouping.labels)
         wrong = np.flatnonzero(expected != grouping.lengths)
         if len(wrong):
             first = wrong[np.argsort(grouping.labels[wrong])[0]]
@@ -122,12 +114,13 @@ def warn_of_leak(estimator: object, group_by: GroupBy, grouping: Grouping) -> No
     is one whose `group_by` finds ids in columns that a Pipeline has transformed.
     """
     model, gets_transformed = _model_in(estimator)
-    if not _is_fitted_ranker(model) or (gets_transformed and model.group_by is not None):
+    trained = getattr(model, "trained_queries_", None)  # of a fitted GroupedRanker
+    if not isinstance(trained, QuerySizes) or (gets_transformed and model.group_by is not None):
         return
     if not (group_by is None or model.group_by is None or group_by == model.group_by):
         return
-    model.trained_queries_.warn_if_ids_collapsed(grouping)
-    leaked = model.trained_queries_.leaked(grouping)
+    trained.warn_if_ids_collapsed(grouping)
+    leaked = trained.leaked(grouping)
     if leaked.any():
         labels = np.sort(grouping.labels[leaked])
         _checks.warn(
@@ -152,7 +145,7 @@ def warn_if_ids_are_features(estimator: object, X: Any, group_by: GroupBy) -> No
         )
 
 
-def _model_in(estimator: Any) -> tuple[object, bool]:
+def _model_in(estimator: Any) -> tuple[Any, bool]:
     """The model in searches and Pipelines, and whether steps transform X before it gets it."""
     gets_transformed = False
     while isinstance(estimator, Pipeline) or hasattr(estimator, "best_estimator_"):
@@ -162,16 +155,3 @@ def _model_in(estimator: Any) -> tuple[object, bool]:
         else:
             estimator = estimator.best_estimator_
     return estimator, gets_transformed
-
-
-def _is_fitted_ranker(model: object) -> TypeGuard[GroupedRanker]:
-    return isinstance(getattr(model, "trained_queries_", None), TrainedQueries)
-
-
-def _lengths_of(wanted: Array, labels: Array, lengths: Ints) -> Ints:
-    """The lengths of the wanted queries among those with these sorted labels; 0 for others."""
-    try:
-        index = np.minimum(np.searchsorted(labels, wanted), len(labels) - 1)
-        return np.where(labels[index] == wanted, lengths[index], 0)
-    except TypeError:  # ids of another type
-        return np.zeros(len(wanted), dtype=np.intp)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Sequence, Sized
 from dataclasses import dataclass, replace
 from inspect import Parameter, signature
 from numbers import Number
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import sklearn
@@ -30,19 +30,13 @@ from sklearn_ndcg._rows.grouping import Grouping
 if TYPE_CHECKING:
     from sklearn_ndcg._selection.ranker import GroupedRanker
 
+Estimator: TypeAlias = Any  # a ranker, regressor or classifier, or a Pipeline that ends in one
 Params: TypeAlias = dict[str, Any]
 Array: TypeAlias = NDArray[Any]
 Seed: TypeAlias = int | np.random.RandomState | None
 # a column, an index level, a callable or None; group_by may also be several columns or levels
 OrderBy: TypeAlias = Hashable
 GroupBy: TypeAlias = OrderBy | Sequence[Hashable]
-
-
-class Estimator(Protocol):
-    """What is asked of the estimator that learns: a ranker, regressor or classifier."""
-
-    def fit(self, X: object, y: object, **params: object) -> object: ...
-    def set_params(self, **params: object) -> Estimator: ...
 
 
 # of CatBoost, which cannot request them itself
@@ -134,7 +128,7 @@ def groups_parameter(last: Estimator) -> str | None:
 
 
 def check_fit_params(
-    rows: QueryRows, inner: Estimator, dropped: list[Hashable], stops_early: bool
+    rows: QueryRows, inner: Estimator, dropped: list[Any], stops_early: bool
 ) -> None:
     """Raise for fit parameters that cannot follow the rows and columns of the last step.
 
@@ -233,7 +227,7 @@ def _counts_columns(value: object) -> bool:
     return isinstance(value, Number | np.bool_)
 
 
-def last_step(estimator: Any) -> Any:
+def last_step(estimator: Estimator) -> Estimator:
     """The estimator itself, or the last step of a Pipeline."""
     if isinstance(estimator, Pipeline):
         return estimator.steps[-1][1] if estimator.steps else None
@@ -245,7 +239,7 @@ def settings_of(estimator: object) -> Params:
     return dict(getattr(estimator, "get_params", dict)())
 
 
-def fitted_array(model: Any, name: str) -> Array:
+def fitted_array(model: Estimator, name: str) -> Array:
     """`feature_importances_` or `coef_` of a fitted estimator."""
     values = getattr(model, name)  # raises if it is missing
     # CatBoost's are None in rankers, and those of all rounds in a model that was cut

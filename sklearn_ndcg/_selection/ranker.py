@@ -20,10 +20,11 @@ from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Floats, Ints
 from sklearn_ndcg._metrics import inputs
 from sklearn_ndcg._rows import columns
+from sklearn_ndcg._rows.containers import Column, Table
 from sklearn_ndcg._rows.grouping import Grouping, warn_of_equal_relevance, warn_of_single_documents
 from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg._selection import leaks, libraries, scorers, stopping
-from sklearn_ndcg._selection.libraries import Array, Params, QueryRows
+from sklearn_ndcg._selection.libraries import CATBOOST_COLUMNS, Array, Params, QueryRows, Split
 
 Validation = Literal["random", "last"]
 
@@ -123,10 +124,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     best_iteration_: int
 
-    __metadata_request__fit: ClassVar = {
-        "groups": True,
-        **dict.fromkeys(libraries.CATBOOST_COLUMNS),
-    }
+    __metadata_request__fit: ClassVar = {"groups": True, **dict.fromkeys(CATBOOST_COLUMNS)}
     __metadata_request__score: ClassVar = {"groups": True}
 
     def __init__(
@@ -215,12 +213,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None,
-        groups: ArrayLike | None,
-        fit_params: Params,
+        self, X: Table, y: Column, sample_weight: Column, groups: Column, fit_params: Params
     ) -> None:
         self._check_parameters()
         X, relevance, ids, times, weight = self._read_data(X, y, groups, sample_weight, fit_params)
@@ -346,10 +339,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(self.estimator_, Pipeline) and len(self.estimator_.steps) > 1:
             raise AttributeError(f"{name} is about the Pipeline's columns, not those of X.")
         values = libraries.fitted_array(libraries.last_step(self.estimator_), name)
-        aligned: Array = columns.insert_zeros(
-            values, self._group_columns, self._columns, self.n_features_in_
-        )
-        return aligned
+        return columns.insert_zeros(values, self._group_columns, self._columns, self.n_features_in_)
 
     @property
     def classes_(self) -> Array:
@@ -393,12 +383,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 "estimator must be an estimator with fit and predict, or a Pipeline that ends in "
                 f"one (not in another Pipeline), got {estimator!r}."
             )
-        counts = {
-            "k": self.k,
-            "max_queries": self.max_queries,
-            "n_iter_no_change": self.n_iter_no_change,
-        }
-        for name, value in counts.items():
+        for name in ("k", "max_queries", "n_iter_no_change"):
+            value = getattr(self, name)
             or_none = "" if name == "n_iter_no_change" else " or None"
             if not (or_none if value is None else _checks.is_integer(value) and value >= 1):
                 raise ValueError(f"{name} must be an integer >= 1{or_none}, got {value!r}.")
@@ -411,13 +397,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"validation_fraction must be a number between 0 and 1, got {held!r}.")
 
     def _read_data(
-        self,
-        X: Any,
-        y: ArrayLike,
-        groups: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-        fit_params: Params,
-    ) -> tuple[Any, Array, ArrayLike | None, object, Floats | None]:
+        self, X: Table, y: Column, groups: Column, sample_weight: Column, fit_params: Params
+    ) -> tuple[Table, Array, Column, Column, Floats | None]:
         """X and y, checked; ids and values to order by, as they are; and weights, checked."""
         _checks.refuse_masked(y, "y")
         ids = columns.values_by(X, self.group_by, groups, y)
@@ -476,13 +457,11 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if 2 * grouping.n_single <= n_queries and np.all(low == high) and np.ptp(low):
             warn_of_equal_relevance(n_queries)
 
-    def _split_rows(
-        self, rows: QueryRows, grouping: Grouping, times: object, sorts: bool
-    ) -> libraries.Split:
+    def _split_rows(self, rows: QueryRows, grouping: Grouping, times: Column, sorts: bool) -> Split:
         """Training rows and held-out rows, sorted by query if `sorts` or if these are not all."""
         trained, held_out = self._draw_queries(grouping, times)
         known = np.union1d(trained, held_out)
-        self.trained_queries_ = leaks.TrainedQueries.of(grouping, known)
+        self.trained_queries_ = leaks.QuerySizes(grouping.labels[known], grouping.lengths[known])
         self.query_ids_ = self.trained_queries_.labels
         are_all = len(trained) == len(grouping.lengths)
         if are_all and (grouping.is_in_order or not sorts):  # nothing is copied
@@ -490,7 +469,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         train = rows.take(grouping, trained)
         return train, rows.take(grouping, held_out) if self.early_stopping else None
 
-    def _draw_queries(self, grouping: Grouping, times: object) -> tuple[Ints, Ints]:
+    def _draw_queries(self, grouping: Grouping, times: Column) -> tuple[Ints, Ints]:
         """The numbers of the queries to train on, and of those to hold out, both ascending."""
         queries = np.arange(len(grouping.labels))
         generator = utils.check_random_state(self.random_state)

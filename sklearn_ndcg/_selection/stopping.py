@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 from inspect import signature
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -20,18 +20,7 @@ from sklearn_ndcg._selection import libraries, scorers
 from sklearn_ndcg._selection.libraries import Array, Estimator, Params, QueryRows, settings_of
 
 if TYPE_CHECKING:
-    from xgboost.callback import TrainingCallback
-
     from sklearn_ndcg._selection.ranker import GroupedRanker
-
-
-class Booster(Estimator, Protocol):
-    """What is asked of the estimators of the libraries, each of which has some of it."""
-
-    best_iteration_: int  # LightGBM and CatBoost
-    best_iteration: int  # XGBoost
-
-    def shrink(self, ntree_end: int) -> None: ...  # CatBoost
 
 
 class StoppingRule:
@@ -42,12 +31,11 @@ class StoppingRule:
 
     def __init__(self, ranker: GroupedRanker, rows: QueryRows) -> None:
         self.rows = rows
-        self.scoring = ranker.scoring
+        self.scoring: Any = ranker.scoring
         self.k = int(rows.lengths.max()) if ranker.k is None else ranker.k
         self.patience = ranker.n_iter_no_change
         if self.scoring is None:
             return
-        self._scorer = self.scoring  # not None, as the methods need it
         # a function of a query may need probabilities
         unscored = np.concatenate([np.linspace(0, 1, n) for n in rows.lengths])
         self._rankings = Rankings.of_arrays(rows.y, unscored, rows.query_numbers, rows.weight)
@@ -62,28 +50,28 @@ class StoppingRule:
 
     def round_scorer(self, estimator: Estimator, classes: Array) -> Callable[[Array], float]:
         """A function from a booster's predictions, probabilities in a classifier, to the score."""
-        method = scorers.method_of(estimator, self._scorer.response_method)
+        method = scorers.method_of(estimator, self.scoring.response_method)
         if method != "predict_proba" and (method != "predict" or is_classifier(estimator)):
             raise ValueError(
                 f"early_stopping=True scores the probabilities of {type(estimator).__name__}, and "
-                f"scoring has response_method={self._scorer.response_method!r}: leave that out."
+                f"scoring has response_method={self.scoring.response_method!r}: leave that out."
             )
         return partial(self._score, method, classes)
 
     def best_stage(self, estimator: Estimator, X: Any) -> int:
         """The first stage of a fitted estimator whose score is the highest."""
-        method = scorers.method_of(estimator, self._scorer.response_method)
+        method = scorers.method_of(estimator, self.scoring.response_method)
         stages: Iterable[Array] = getattr(estimator, f"staged_{method}")(X)
         classes = getattr(estimator, "classes_", None)
         return int(np.argmax([self._score(method, classes, response) for response in stages]))
 
     def _score(self, method: str, classes: Array | None, response: Array) -> float:
         """The score of what `method` returned for the rows."""
+        measure = self.scoring.measure
         if method == "predict_proba":
             if response.ndim == 1:  # of the second of two classes
                 response = np.column_stack([1 - response, response])
-            response = scorers.expected_gain(self._scorer.measure, response, classes)
-        measure = self._scorer.measure
+            response = scorers.expected_gain(measure, response, classes)
         queries = self._rankings.with_scores(response).queries(measure)
         return float(np.nan_to_num(Values.of(measure, queries).means()[0], nan=-np.inf))
 
@@ -106,7 +94,7 @@ def check_scoring(scoring: object, group_by: libraries.GroupBy) -> None:
 
 
 def fit_until_best(
-    ranker: GroupedRanker, last: Booster, train: QueryRows, held_out: QueryRows, params: Params
+    ranker: GroupedRanker, last: Estimator, train: QueryRows, held_out: QueryRows, params: Params
 ) -> int:
     """Fit `last` with the number of rounds that is best on the held-out rows; return it."""
     if last is libraries.last_step(ranker.estimator):  # parameters of the user's would be set
@@ -127,7 +115,7 @@ def fit_until_best(
     return int((fit or _fit_twice)(last, train, StoppingRule(ranker, held_out), params))
 
 
-def _fit_lightgbm(last: Booster, train: QueryRows, rule: StoppingRule, params: Params) -> int:
+def _fit_lightgbm(last: Estimator, train: QueryRows, rule: StoppingRule, params: Params) -> int:
     from lightgbm import early_stopping  # noqa: PLC0415
 
     rows, settings = rule.rows, settings_of(last)
@@ -158,7 +146,7 @@ def _fit_lightgbm(last: Booster, train: QueryRows, rule: StoppingRule, params: P
     return int(last.best_iteration_)
 
 
-def _fit_xgboost(last: Booster, train: QueryRows, rule: StoppingRule, params: Params) -> int:
+def _fit_xgboost(last: Estimator, train: QueryRows, rule: StoppingRule, params: Params) -> int:
     rows, settings = rule.rows, settings_of(last)
     _refuse_settings(settings, {"early_stopping_rounds", "eval_metric", "callbacks"})
     if rule.scoring is None:
@@ -172,20 +160,18 @@ def _fit_xgboost(last: Booster, train: QueryRows, rule: StoppingRule, params: Pa
         return int(last.best_iteration)
     if settings.get("booster") not in (None, "gbtree"):
         raise ValueError("early_stopping=True: scoring stops XGBoost only with booster='gbtree'.")
-    score_round = rule.round_scorer(last, np.unique(train.y))
-    last.set_params(callbacks=[_xgboost_callback(settings, rule, score_round)])
+    last.set_params(callbacks=[_xgboost_callback(last, train, rule)])
     last.fit(train.X, train.y, **params)
     last.set_params(callbacks=None)  # the callback holds the held-out rows
     return int(last.best_iteration)
 
 
-def _xgboost_callback(
-    settings: Params, rule: StoppingRule, score_round: Callable[[Array], float]
-) -> TrainingCallback:
+def _xgboost_callback(last: Estimator, train: QueryRows, rule: StoppingRule) -> object:
     """A callback that stops by the score; XGBRanker would call a metric for each query."""
     from xgboost import DMatrix  # noqa: PLC0415
     from xgboost.callback import EarlyStopping  # noqa: PLC0415
 
+    score_round, settings = rule.round_scorer(last, np.unique(train.y)), settings_of(last)
     options = {name: settings[name] for name in ("missing", "feature_types", "enable_categorical")}
     margin = rule.rows.params.get("base_margin")
     # a Booster keeps its predictions of a DMatrix, and adds only those of new trees
@@ -199,7 +185,7 @@ def _xgboost_callback(
     return StopByScore(rounds=rule.patience, maximize=True)
 
 
-def _fit_catboost(last: Booster, train: QueryRows, rule: StoppingRule, params: Params) -> int:
+def _fit_catboost(last: Estimator, train: QueryRows, rule: StoppingRule, params: Params) -> int:
     from catboost import Pool  # noqa: PLC0415
 
     rows, settings = rule.rows, settings_of(last)
@@ -261,7 +247,7 @@ _LIGHTGBM_STOPPING = {
 
 # How to fit an estimator whose `fit` has a parameter of this name, not that of groups: a function
 # that fits it and returns the best round.
-LIBRARIES: dict[str, Callable[[Booster, QueryRows, StoppingRule, Params], int]] = {
+LIBRARIES: dict[str, Callable[[Estimator, QueryRows, StoppingRule, Params], int]] = {
     "base_margin_eval_set": _fit_xgboost,
     "use_best_model": _fit_catboost,
     "eval_init_score": _fit_lightgbm,

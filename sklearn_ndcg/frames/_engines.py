@@ -19,25 +19,9 @@ from uuid import uuid4
 from sklearn import get_config
 
 from sklearn_ndcg._metrics.measure import NDCG
-from sklearn_ndcg.frames._narwhals import Native, nw
-from sklearn_ndcg.frames._parts import (
-    RESULT_COLUMNS,
-    Columns,
-    Options,
-    QueryTable,
-    Result,
-    Task,
-    portable,
-)
-from sklearn_ndcg.frames._protocols import (
-    DaskFrame,
-    DuckDBRelation,
-    Frame,
-    PolarsLazyFrame,
-    Schema,
-    SparkFrame,
-    SparkSchema,
-)
+from sklearn_ndcg.frames import _parts
+from sklearn_ndcg.frames._narwhals import Native, Table, nw
+from sklearn_ndcg.frames._parts import Columns, Options, QueryTable, Result, Task
 
 # About twice what a row was measured to take, as Arrow and as arrays: the rest is for the engine.
 _BYTES_PER_ROW = 144
@@ -63,8 +47,8 @@ class Engine:
         "scored."
     )
 
-    table: Frame  # the needed columns
-    native: object  # the same as a table of its library
+    table: Table  # the needed columns
+    native: Native  # the same as a table of its library
 
     def __init__(self, native: object, columns: Columns, memory: float | None) -> None:
         self.columns, self.keys = columns, columns["groups"]
@@ -78,10 +62,10 @@ class Engine:
         """Whether rows come in the order of the table: by default only if it is eager."""
         return self.is_eager
 
-    def select(self, native: Any) -> Frame:
+    def select(self, native: Native) -> Table:
         """The needed columns, checked, as a Narwhals frame."""
         try:
-            table: Frame = nw.from_native(native, eager_only=self.is_eager)
+            table = nw.from_native(native, eager_only=self.is_eager)
         except TypeError as error:
             raise TypeError(
                 "frame must be a table of pandas, Polars, PyArrow, DuckDB, PySpark or Dask, got "
@@ -107,11 +91,7 @@ class Engine:
         return max(1, min(n_rows, wanted * ceil(n_bytes / (self.memory * 2**20 * wanted))))
 
     def task(
-        self,
-        function: Callable[..., Result],
-        measure: NDCG,
-        options: Options,
-        *others: object,
+        self, function: Callable[..., Result], measure: NDCG, options: Options, *others: object
     ) -> Task[Result]:
         """What is done with the rows of each part: a function of `_parts`, for a measure.
 
@@ -164,17 +144,16 @@ class Passes(Engine):
         n_rows = int(self.table.select(nw.len()).collect().item())
         return n_rows, self.n_parts(n_rows)
 
-    def with_checksum(self, table: Frame) -> Frame:
+    def with_checksum(self, table: Table) -> Table:
         """The table with hashes of whole rows; their sum shows whether passes read other rows."""
-        hashed: Frame = nw.from_native(self.with_hash(table.to_native(), self.names))
-        return hashed
+        return nw.from_native(self.with_hash(table.to_native(), self.names))
 
     def results_of_parts(self, task: Task[Result], n: int) -> Iterator[Result]:
         if n == 1:
             yield task(self.table.collect().to_native())
             return
         hashes = nw.col(self.hash_name)
-        hashed: Frame = nw.from_native(self.with_hash(self.native, self.keys))
+        hashed = nw.from_native(self.with_hash(self.native, self.keys))
         sums = self.with_checksum(self.table).select(nw.len(), hashes.sum()).collect()
         counted, read = tuple(map(int, sums.rows()[0])), (0, 0)  # rows, and their checksum
         for i in range(n):
@@ -191,12 +170,11 @@ class Polars(Passes):
     """A LazyFrame of Polars."""
 
     result_is_lazy = True
-    native: PolarsLazyFrame
 
     def keeps_order(self) -> bool:
         return True
 
-    def with_hash(self, native: PolarsLazyFrame, columns: list[str]) -> PolarsLazyFrame:
+    def with_hash(self, native: Native, columns: list[str]) -> Native:
         polars = import_module("polars")
         # the codes of categories may differ from file to file
         schema = native.select(columns).cast({polars.Categorical: polars.String}).collect_schema()
@@ -226,12 +204,10 @@ class Polars(Passes):
 class DuckDB(Passes):
     """A relation of DuckDB."""
 
-    native: DuckDBRelation
-
     def keeps_order(self) -> bool:
         return bool(self.native.limit(0).count("*").project(_KEEPS_ORDER).fetchall()[0][0])
 
-    def with_hash(self, native: DuckDBRelation, columns: list[str]) -> DuckDBRelation:
+    def with_hash(self, native: Native, columns: list[str]) -> Native:
         *hashed, name = ('"' + name.replace('"', '""') + '"' for name in [*columns, self.hash_name])
         return native.project(f"*, (hash({', '.join(hashed)}) % {_N_HASHES})::bigint as {name}")
 
@@ -248,7 +224,7 @@ class DuckDB(Passes):
 class Dataset(DuckDB):
     """A dataset of PyArrow, which DuckDB reads."""
 
-    def select(self, native: object) -> Frame:
+    def select(self, native: Native) -> Table:
         return super().select(import_module("duckdb").from_arrow(native))
 
 
@@ -272,13 +248,9 @@ class Partitions(Engine):
     results_by_query: Callable[[Task[QueryTable], int | None], object]
 
     def task(
-        self,
-        function: Callable[..., Result],
-        measure: NDCG,
-        options: Options,
-        *others: object,
+        self, function: Callable[..., Result], measure: NDCG, options: Options, *others: object
     ) -> Task[Result]:
-        return portable(function, self.columns, options, *others)
+        return _parts.portable(function, self.columns, options, *others)
 
     def lazy_result(self, task: Task[QueryTable], caller: str) -> object:
         """A lazy table of the engine; rows are counted only if memory is limited."""
@@ -291,9 +263,7 @@ class Partitions(Engine):
 class Spark(Partitions):
     """A DataFrame of PySpark, also of Spark Connect."""
 
-    native: SparkFrame
-
-    def select(self, native: object) -> Frame:
+    def select(self, native: Native) -> Table:
         odd = [name for name in self.names if "." in name or "`" in name]
         if odd:
             raise ValueError(f"PySpark cannot process names with dots or backticks: rename {odd}.")
@@ -307,11 +277,8 @@ class Spark(Partitions):
         return n_rows, self.n_parts(n_rows, getattr(context, "defaultParallelism", wanted))
 
     def map_partitions(
-        self,
-        function: Callable[[object], Iterable[object]],
-        n: int | None,
-        schema: SparkSchema | str,
-    ) -> SparkFrame:
+        self, function: Callable[[Native], Iterable[object]], n: int | None, schema: Native | str
+    ) -> Native:
         """A function's results for partitions of whole queries, as batches of Arrow."""
 
         def of_batches(batches: Iterable[object]) -> Iterator[object]:
@@ -335,9 +302,9 @@ class Spark(Partitions):
         for (result,) in self.map_partitions(pickled, n, "result binary").collect():
             yield pickle.loads(result)  # noqa: S301
 
-    def results_by_query(self, task: Task[QueryTable], n: int | None) -> SparkFrame:
+    def results_by_query(self, task: Task[QueryTable], n: int | None) -> Native:
         schema = self.native.select([f"`{key}`" for key in self.keys]).schema
-        for name, dtype in RESULT_COLUMNS.items():
+        for name, dtype in _parts.RESULT_COLUMNS.items():
             schema.add(name, "long" if dtype.is_integer() else "double")
         return self.map_partitions(lambda rows: task(rows).table.to_batches(), n, schema)
 
@@ -350,9 +317,9 @@ class Dask(Partitions):
     """
 
     n_copies = 4
-    frame: DaskFrame  # the table, while `native` has its columns without rows
+    frame: Native  # the table, while `native` has its columns without rows
 
-    def select(self, native: DaskFrame) -> Frame:
+    def select(self, native: Native) -> Table:
         self.frame = native
         return super().select(import_module("dask.dataframe.dispatch").make_meta(native))
 
@@ -360,7 +327,7 @@ class Dask(Partitions):
         n_rows = len(self.frame)
         return n_rows, self.n_parts(n_rows, self.frame.npartitions)
 
-    def shuffled(self, n: int | None) -> DaskFrame:
+    def shuffled(self, n: int | None) -> Native:
         """The table in n partitions of whole queries; in Dask's number of them if n is None."""
         rows, keys, name = self.frame[self.names], self.keys, self.hash_name
         if n is not None:  # by rows, not by values of the index
@@ -382,7 +349,7 @@ class Dask(Partitions):
         dask = import_module("dask")
         yield from dask.compute(*map(dask.delayed(task), self.shuffled(n).to_delayed()))
 
-    def results_by_query(self, task: Task[QueryTable], n: int | None) -> DaskFrame:
+    def results_by_query(self, task: Task[QueryTable], n: int | None) -> Native:
         empty = task(self.native).table
         return self.shuffled(n).map_partitions(lambda rows: task(rows).table, meta=empty)
 
@@ -416,7 +383,7 @@ def _changed(n_rows: int, n_read: int, n_parts: int) -> str:
     )
 
 
-def _check_columns(schema: Schema, columns: Columns) -> None:
+def _check_columns(schema: Any, columns: Columns) -> None:
     for argument, names in columns.items():
         for name in names:
             if name not in schema:
@@ -425,8 +392,8 @@ def _check_columns(schema: Schema, columns: Columns) -> None:
             if argument != "groups" and not (dtype.is_numeric() or dtype == nw.Boolean):
                 raise TypeError(f"{argument}={name!r} must be a column of numbers, not {dtype}.")
     keys = columns["groups"]
-    if len(set(keys)) < len(keys) or {key.lower() for key in keys} & set(RESULT_COLUMNS):
+    if len(set(keys)) < len(keys) or {key.lower() for key in keys} & set(_parts.RESULT_COLUMNS):
         raise ValueError(
             "groups must name different columns, and none may have the name of a result, "
-            f"{', '.join(RESULT_COLUMNS)}, in lower or upper case; got {keys}."
+            f"{', '.join(_parts.RESULT_COLUMNS)}, in lower or upper case; got {keys}."
         )

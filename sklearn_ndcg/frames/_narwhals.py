@@ -13,7 +13,8 @@ else:
     nw = import_optional("narwhals.stable.v2", _NEEDS, "narwhals>=2.10")
 
 Native: TypeAlias = Any  # a table of any library
+Table: TypeAlias = Any  # the same in Narwhals, in memory or lazy
 Frame: TypeAlias = "nw.DataFrame[Any]"
 Column: TypeAlias = "nw.Series[Any]"
 
-__all__ = ["Column", "Frame", "Native", "nw"]
+__all__ = ["Column", "Frame", "Native", "Table", "nw"]
