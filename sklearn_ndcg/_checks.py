@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from inspect import currentframe
 from numbers import Integral, Real
-from typing import Any, Literal, Protocol, TypeGuard
+from typing import Any, Literal, TypeGuard
 
 import numpy as np
 import sklearn
@@ -156,32 +156,15 @@ def is_missing(label: object) -> bool:
         return True
 
 
-def is_tensor(values: object) -> bool:
-    """Whether this is a tensor of torch."""
-    return hasattr(values, "detach")
-
-
-class StandardArray(Protocol):
-    """An array of the array API standard."""
-
-    def __array_namespace__(self) -> Any: ...
-    def __getitem__(self, key: Any, /) -> Any: ...
-
-
-def is_standard_array(values: object) -> TypeGuard[StandardArray]:
-    """Whether this is an array of the array API standard."""
-    return hasattr(values, "__array_namespace__")
-
-
 def to_host(values: Any) -> Any:
     """Arrays of the array API, on any device, as NumPy arrays; anything else unchanged."""
     if isinstance(values, np.ndarray):
         return values
-    if is_tensor(values):  # which may require grad
+    if hasattr(values, "detach"):  # a tensor of torch, which may require grad
         values = values.detach()
-    elif not is_standard_array(values):
+    elif not hasattr(values, "__array_namespace__"):
         return values
     try:
         return np.from_dlpack(values, device="cpu")
     except (TypeError, BufferError, RuntimeError):  # NumPy before 2.1, or another device
-        return np.asarray(values.cpu() if is_tensor(values) else values)
+        return np.asarray(values.cpu() if hasattr(values, "cpu") else values)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ndcg._checks import Ints, describe_mask, is_integer, is_standard_array
+from sklearn_ndcg._checks import Ints, describe_mask, is_integer
 from sklearn_ndcg._rows import containers
 from sklearn_ndcg._rows.containers import Column, Table
 from sklearn_ndcg._rows.ids import readable
@@ -35,24 +35,29 @@ def values_by(
         return values
     finds_ids = name == "group_by"
     keys = by if finds_ids and isinstance(by, list) else [by]
-    if not keys or any(callable(key) or not isinstance(key, Hashable) for key in keys):
-        what = "columns or index levels" if finds_ids else "one column or index level"
-        hint = "; pass ids themselves as groups" if finds_ids else ""
-        raise ValueError(f"{name} must name {what} of X, or be a callable, got {by!r:.60}{hint}.")
-    columns = [column(X, key, y, name) for key in keys]
-    for key, values in zip(keys, columns, strict=True):
-        # no encoder or cast reaches index levels
-        if finds_ids and key not in [*_index_levels(X), *_index_levels(y)]:
+    columns = []
+    for key in keys or [[]]:
+        if callable(key) or not isinstance(key, Hashable):
+            what = "columns or index levels" if finds_ids else "one column or index level"
+            hint = "; pass ids themselves as groups" if finds_ids else ""
+            raise ValueError(
+                f"{name} must name {what} of X, or be a callable, got {by!r:.60}{hint}."
+            )
+        values, is_level = column_or_level(X, key, y, name)
+        if finds_ids and not is_level:  # no encoder or cast reaches index levels
             _refuse_changed_ids(values, key)
+        columns.append(values)
     return columns if isinstance(by, list) else columns[0]
 
 
 def _refuse_changed_ids(ids: Column, key: object) -> None:
     """Raise if the numbers in a column show that an encoder or a cast has changed ids."""
-    if containers.dtype_of(ids) == "O" and len(ids) and isinstance(np.asarray(ids)[0], float):
+    dtype = containers.dtype_of(ids)
+    if dtype == "O" and len(ids) and isinstance(np.asarray(ids)[0], float):
         with suppress(TypeError, ValueError):
             ids = np.asarray(ids, dtype=np.float64)
-    name = str(containers.dtype_of(ids)).lower()
+            dtype = ids.dtype
+    name = str(dtype).lower()
     kind = name.partition("[")[0].rpartition(".")[2]  # float[pyarrow], torch.float32
     if kind not in _BITS:
         return
@@ -71,35 +76,40 @@ def _refuse_changed_ids(ids: Column, key: object) -> None:
             )
 
 
-def column(X: Table, key: Hashable, y: Column = None, name: str = "group_by") -> Column:
-    """The column of X, or level of its pandas index, that `key` names; an int for arrays.
+def column_or_level(
+    X: Table, key: Hashable, y: Column = None, name: str = "group_by"
+) -> tuple[Column, bool]:
+    """The values that `key` names, and whether they are a level of a pandas index.
 
-    If X has no names it may be a level of the index of `y`. `name` is the argument, for errors.
+    They are a column of X, by its number in an array, or a level of the index of X. If X has no
+    names they may be a level of the index of `y`. `name` is the argument, for errors.
     """
     names, levels = column_names(X), _index_levels(X)
     if names is None:
-        is_level = _index_levels(y).count(key) == 1 and not is_integer(key)
-        return y.index.get_level_values(key) if is_level else _array_column(X, key, name)
+        if is_integer(key) or _index_levels(y).count(key) != 1:
+            return _array_column(X, key, name), False
+        return y.index.get_level_values(key), True
     n_found = names.count(key) + levels.count(key)
     if n_found != 1:
         raise ValueError(
             f"{name}={key!r} names {n_found or 'none'} of the columns {names} and index levels "
             f"{levels} of X: it must name one."
         )
-    return X[key] if key in names else X.index.get_level_values(key)
+    return (X[key], False) if key in names else (X.index.get_level_values(key), True)
 
 
 def column_names(X: Table) -> list[Hashable] | None:
     """Names of the columns; [] if X has only an index, like a Series; None for arrays."""
     if containers.is_arrow_table(X):  # whose `columns` are the data
         return list(X.column_names)
-    names = getattr(X, "columns", [] if _index_levels(X) else None)
-    return None if names is None else list(names)
+    if hasattr(X, "columns"):
+        return list(X.columns)
+    return [] if _index_levels(X) else None
 
 
 def _index_levels(X: Table) -> list[Hashable]:
-    index = containers.labels_of(X)
-    return [] if index is None else [name for name in index.names if name is not None]
+    names = getattr(getattr(X, "index", None), "names", None) or ()
+    return [name for name in names if name is not None]
 
 
 def _array_column(X: Table, key: Hashable, name: str) -> Column:
@@ -191,7 +201,7 @@ def take_rows(X: Table, rows: Ints) -> Any:
 
 def _select(matrix: Table, positions: Ints, axis: int) -> Table:
     """The rows (axis 0) or columns (axis 1) at some positions."""
-    if is_standard_array(matrix) and not isinstance(matrix, np.ndarray):
+    if hasattr(matrix, "__array_namespace__") and not isinstance(matrix, np.ndarray):
         xp = matrix.__array_namespace__()
         return xp.take(matrix, xp.asarray(positions), axis=axis)
     return matrix[positions] if axis == 0 else matrix[:, positions]

@@ -24,12 +24,6 @@ def dtype_of(values: Column) -> Any:
     return values.type if is_arrow_column(values) else getattr(values, "dtype", None)
 
 
-def labels_of(values: Table, axis: str = "index") -> Index | None:
-    """The labels of the rows ("index") or "columns" of a pandas object; None for anything else."""
-    labels = getattr(values, axis, None)
-    return labels if hasattr(labels, "equals") else None
-
-
 def array_of(column: Column) -> Column:
     """The values of a column of pandas, without its index."""
     return getattr(column, "array", column)

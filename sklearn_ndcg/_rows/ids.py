@@ -285,7 +285,7 @@ def _refuse_unsortable(label: object, name: str) -> None:
         for element in label:
             _refuse_unsortable(element, name)
     # the order of sets is partial; tensors have a hash of their own
-    is_unsortable = isinstance(label, frozenset) or _checks.is_tensor(label)
+    is_unsortable = isinstance(label, frozenset) or hasattr(label, "detach")
     if is_unsortable or type(label).__hash__ is object.__hash__:
         raise TypeError(
             f"{name} must be ids that can be sorted and that are equal where they mean the same "

@@ -6,11 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
 
-import numpy as np
-
 from sklearn_ndcg._checks import describe_mask
 from sklearn_ndcg._rows import containers
-from sklearn_ndcg._rows.containers import Index, Pandas
+from sklearn_ndcg._rows.containers import Column, Index
 
 _IDS = ("groups", "clusters", "segments", "all_groups")  # arguments that may be lists of columns
 _DATA = ("y_true", "y_score", "X", "y")  # arguments whose rows are those of the ids
@@ -23,47 +21,42 @@ def refuse_reordered(**arguments: object) -> None:
     matched wrongly, and so would ids of other rows than those of the data. Other indexes with
     different labels say nothing about the order.
     """
-    labelled: dict[str, Pandas] = {}
+    labelled: dict[str, Column] = {}
     for name, values in arguments.items():
         if name in _IDS and isinstance(values, list | tuple):
             labelled.update(_pandas_columns(name, values))
-        elif not (values is None or isinstance(values, np.ndarray)) and containers.is_pandas(
-            values
-        ):
+        elif hasattr(values, "iloc"):
             labelled[name] = values
     if len(labelled) < 2:
         return
     for axis in ("index", "columns"):
         labels_of = {}
         for name, values in labelled.items():
-            labels = containers.labels_of(values, axis)
-            if labels is not None:
-                labels_of[name] = labels
-        for first, name in combinations(labels_of, 2):
-            if _are_reordered(labels_of[first], labels_of[name]):
+            if axis == "index" or values.ndim == 2:
+                labels_of[name] = getattr(values, axis)
+        for (first, labels), (name, others) in combinations(labels_of.items(), 2):
+            if not labels.equals(others) and _are_reordered(labels, others):
                 raise ValueError(
                     f"{first} and {name} have the same labels in their {axis}, but in another "
                     f"order, and are matched by position. Pass {name}.to_numpy() if they belong "
                     "together as they are. If not, reorder one of them: "
                     f"{name}.reindex({axis}={first}.{axis}) does it if labels are unique."
                 )
-        if axis == "index":
+        if axis == "index" and len(labels_of) > 2:
             _refuse_other_labels(labels_of)
 
 
 def _refuse_other_labels(index_of: dict[str, Index]) -> None:
     """Raise if ids have labels that the common index of the data lacks."""
-    if len(index_of) < 3:
-        return
     data = [name for name in _DATA if name in index_of]
-    if len(data) != 2:
-        return
-    index, other = (index_of[name] for name in data)
+    index = index_of.get(data[0]) if len(data) == 2 else None
     # a label that several rows share, such as the query, does not identify a row
-    if not index.equals(other) or not index.is_unique:
+    if index is None or not index.is_unique or not index.equals(index_of[data[1]]):
         return
     for name, labels in index_of.items():
-        if not name.startswith("groups") or _shape(labels) != _shape(index):
+        if not name.startswith("groups") or labels.equals(index):
+            continue
+        if (len(labels), labels.nlevels) != (len(index), index.nlevels):
             continue
         lacking = ~labels.isin(index)
         if lacking.any():
@@ -74,13 +67,9 @@ def _refuse_other_labels(index_of: dict[str, Index]) -> None:
             )
 
 
-def _shape(labels: Index) -> tuple[int, int]:
-    return len(labels), labels.nlevels
-
-
-def _pandas_columns(name: str, values: Sequence[object]) -> dict[str, Pandas]:
+def _pandas_columns(name: str, values: Sequence[object]) -> dict[str, Column]:
     """Those of a list of columns of ids that have labels, with names such as "groups[1]"."""
-    columns: dict[str, Pandas] = {}
+    columns: dict[str, Column] = {}
     for number, column in enumerate(values):
         if containers.is_pandas(column):
             columns[f"{name}[{number}]"] = column
@@ -90,7 +79,8 @@ def _pandas_columns(name: str, values: Sequence[object]) -> dict[str, Pandas]:
 
 
 def _are_reordered(labels: Index, others: Index) -> bool:
-    if not len(labels) or _shape(labels) != _shape(others) or labels.equals(others):
+    """Whether labels that are not equal are the same ones in another order."""
+    if not len(labels) or (len(labels), labels.nlevels) != (len(others), others.nlevels):
         return False
     try:
         return labels[0] in others and bool(labels.sort_values().equals(others.sort_values()))

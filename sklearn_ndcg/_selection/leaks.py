@@ -138,11 +138,15 @@ def warn_if_ids_are_features(estimator: object, X: Any, group_by: GroupBy) -> No
     """
     model, _ = _model_in(estimator)
     names = set(getattr(model, "feature_names_in_", ())).intersection(group_columns(X, group_by))
-    if names and not any(hasattr(value, "fit") for value in settings_of(model).values()):
-        _checks.warn(
-            f"The column of ids, group_by={group_by!r}, is a feature of {type(model).__name__}. "
-            "Move it to an index level, drop it in a Pipeline, or put GroupedRanker around these."
-        )
+    if not names:
+        return
+    for value in settings_of(model).values():
+        if hasattr(value, "fit"):
+            return
+    _checks.warn(
+        f"The column of ids, group_by={group_by!r}, is a feature of {type(model).__name__}. "
+        "Move it to an index level, drop it in a Pipeline, or put GroupedRanker around these."
+    )
 
 
 def _model_in(estimator: Any) -> tuple[Any, bool]:
