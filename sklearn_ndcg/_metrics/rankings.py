@@ -202,7 +202,8 @@ class Rankings:
     def queries_of_rankers(self, measure: Measure) -> list[Queries]:
         """The queries of each ranker, which differ only in their scores."""
         first, *others = self.scores
-        rankers, kept = [self.queries(measure, first)], self._kept(measure)
+        rankers = [self.queries(measure, first)]
+        kept = None if self.judged is None else self._kept(measure)
         for name in others:
             score = self.grouping.gather(self.scores[name])
             score = score if kept is None else score[kept]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from sklearn_ndcg import _checks
@@ -73,11 +72,19 @@ class QuerySizes:
         except TypeError:  # ids of another type
             return np.zeros(len(labels), dtype=np.intp)
 
-    def leaked(self, grouping: Grouping) -> NDArray[np.bool_]:
-        """Which of the scored queries had another number of rows in training."""
+    def warn_if_leaked(self, grouping: Grouping) -> None:
+        """Warn if scored queries had another number of rows in training."""
         n_trained = self.lengths_of(grouping.labels)
         is_known = (n_trained > 0) & (len(self.labels) > 1)  # `one_ranking` has a single id
-        return np.asarray(is_known & (n_trained != grouping.lengths))
+        leaked = is_known & (n_trained != grouping.lengths)
+        if leaked.any():
+            labels = np.sort(grouping.labels[leaked])
+            _checks.warn(
+                f"The model was trained on other rows of {len(labels)} of the {len(leaked)} scored "
+                f"queries ({shown_labels(labels)}), so the score may be too good. Split whole "
+                "queries, with QuerySplitter around any splitter, or with GroupKFold.",
+                QueryLeakWarning,
+            )
 
     def warn_if_ids_collapsed(self, grouping: Grouping) -> None:
         """Warn if one id has most of the rows, and far more than any training query."""
@@ -107,36 +114,26 @@ class QuerySizes:
             )
 
 
-def warn_of_leak(estimator: object, group_by: GroupBy, grouping: Grouping) -> None:
-    """Warn if the ranker in `estimator` is scored on queries that it was trained on.
-
-    A ranker with another `group_by` than the scorer's is not checked: its ids may differ. Neither
-    is one whose `group_by` finds ids in columns that a Pipeline has transformed.
-    """
+def warn_of_training(estimator: object, X: Any, group_by: GroupBy, grouping: Grouping) -> None:
+    """Warn if the model in `estimator` has seen what it is scored on, or learned from the ids."""
     model, gets_transformed = _model_in(estimator)
-    trained = getattr(model, "trained_queries_", None)  # of a fitted GroupedRanker
-    if not isinstance(trained, QuerySizes) or (gets_transformed and model.group_by is not None):
-        return
-    if not (group_by is None or model.group_by is None or group_by == model.group_by):
-        return
-    trained.warn_if_ids_collapsed(grouping)
-    leaked = trained.leaked(grouping)
-    if leaked.any():
-        labels = np.sort(grouping.labels[leaked])
-        _checks.warn(
-            f"The model was trained on other rows of {len(labels)} of the {len(leaked)} scored "
-            f"queries ({shown_labels(labels)}), so the score may be too good. Split whole queries, "
-            "with QuerySplitter around any splitter, or with GroupKFold.",
-            QueryLeakWarning,
-        )
+    trained = getattr(model, "trained_queries_", None)
+    if isinstance(trained, QuerySizes):  # of a fitted GroupedRanker, which removes the ids
+        # ids that a step of a Pipeline has transformed cannot be compared
+        are_other = gets_transformed and model.group_by is not None
+        is_open = group_by is None or model.group_by is None
+        if not are_other and (is_open or group_by == model.group_by):
+            trained.warn_if_ids_collapsed(grouping)
+            trained.warn_if_leaked(grouping)
+    else:
+        _warn_if_ids_are_features(model, X, group_by)
 
 
-def warn_if_ids_are_features(estimator: object, X: Any, group_by: GroupBy) -> None:
-    """Warn if the model in `estimator` was trained on a column of ids.
+def _warn_if_ids_are_features(model: Any, X: Any, group_by: GroupBy) -> None:
+    """Warn if a model was trained on a column of ids.
 
-    Estimators around others are not checked, as these may drop the column; so does `GroupedRanker`.
+    Estimators around others are not checked, as these may drop the column.
     """
-    model, _ = _model_in(estimator)
     names = set(getattr(model, "feature_names_in_", ())).intersection(group_columns(X, group_by))
     if not names:
         return

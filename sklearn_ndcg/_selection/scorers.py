@@ -482,8 +482,7 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
             sizes = leaks.QuerySizes.of(self.all_groups)
             if sizes is not None:
                 sizes.refuse_incomplete(rankings.grouping)
-            leaks.warn_of_leak(estimator, self.group_by, rankings.grouping)
-            leaks.warn_if_ids_are_features(estimator, X, self.group_by)
+            leaks.warn_of_training(estimator, X, self.group_by, rankings.grouping)
         means = Values.of(self.measure, queries).report_undefined().means().tolist()
         if np.isnan(means[0]):
             _checks.warn(
@@ -492,9 +491,8 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
                 "whatever error_score is. Use fewer or stratified folds, or undefined=0.",
                 UndefinedMetricWarning,
             )
-        if not self.measure.has_several_cutoffs:
-            return float(means[0])
-        return dict(zip(self._names(), means, strict=True))
+        scores = dict(zip(self._names(), means, strict=True))
+        return scores if self.measure.has_several_cutoffs else float(means[0])
 
     __call__ = score
 

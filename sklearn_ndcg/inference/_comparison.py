@@ -486,7 +486,7 @@ def _compared(
     n_blocks = -(-len(pairs) * len(sample.weight) // _VALUES_AT_A_TIME)
     blocks = np.array_split(np.array(pairs).T, n_blocks, axis=1)
     generators = [*map(deepcopy, [generator] * (n_blocks - 1)), generator]  # draw the same
-    unit_weights = sample.unit_weights
+    own, unit_weights = sample.cluster_means(sample.values)
     degrees = _statistics.degrees_of_freedom(unit_weights)
     width = stdtrit(degrees, (1 + inference.confidence_level) / 2)  # in standard errors
     of_pairs = partial(_of_pairs, sample, degrees, width, inference)
@@ -497,7 +497,6 @@ def _compared(
         columns["verdict"] = columns["verdict"].tolist()
     judged, answered = sample.shares()
     means = weighted_means(sample.values, sample.weight)
-    own, _ = sample.cluster_means(sample.values)
     half = _statistics.mean_and_error(own, unit_weights)[1] * width
     bounds = _statistics.within_range(np.array([means - half, means + half]), sample.values)
     by_name = partial(zip, names, strict=True)

@@ -10,8 +10,8 @@ import pytest
 from scipy import sparse
 
 from sklearn_ndcg._rows.columns import (
-    column,
     column_names,
+    column_or_level,
     count_rows,
     features,
     group_columns,
@@ -58,6 +58,11 @@ def values(X):
 
 def made(name, rows=ROWS, names=NAMES):
     return TABLES[name](rows, list(names)) if name in TABLES else MATRICES[name](rows)
+
+
+def column(X, key, **more):
+    values, _ = column_or_level(X, key, **more)
+    return values
 
 
 every_table = pytest.mark.parametrize("name", TABLES)
