@@ -32,9 +32,13 @@ def numeric(values: Any, name: str, only_order: bool = False) -> Numbers:
             dense = _dense(array, name) if sparse.issparse(array) else array
             exact = _exact_integers(_checks.to_host(dense))
             array = check_array(
-                exact, ensure_2d=False, ensure_all_finite=False, ensure_min_samples=0,
-                ensure_min_features=0, input_name=name,
-            )  # fmt: skip
+                exact,
+                ensure_2d=False,
+                ensure_all_finite=False,
+                ensure_min_samples=0,
+                ensure_min_features=0,
+                input_name=name,
+            )
             if array.dtype.kind not in "biuf":
                 raise TypeError(f"its dtype is {array.dtype}.")
             if only_order and getattr(exact, "dtype", "") == "O" and array.max() < np.inf:

@@ -55,9 +55,15 @@ class Queries:
     def dcg(self, discount: Floats, cutoffs: Ints, ties: TieRule) -> Floats:
         """DCG of each query at distinct cutoffs, which ascend."""
         dcg: Floats = _kernels.backend.dcg(
-            self.gain, self.score, self.starts, self.lengths, discount, cutoffs, ties,
+            self.gain,
+            self.score,
+            self.starts,
+            self.lengths,
+            discount,
+            cutoffs,
+            ties,
             self.gain_table,
-        )  # fmt: skip
+        )
         if not np.isfinite(dcg).all():
             self._refuse_overflow(dcg)
         return dcg

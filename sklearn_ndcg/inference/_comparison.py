@@ -40,12 +40,22 @@ _VALUES_AT_A_TIME = 1 << 21  # differences of queries, which take 16 MB
 
 
 def compare_rankers(
-    y_true: ArrayLike, y_scores: Mapping[Any, ArrayLike], *, groups: ArrayLike | None = None,
-    k: Cutoff = None, sample_weight: ArrayLike | None = None, baseline: Any = None,
-    test: Test = "permutation", confidence_level: float = 0.95, margin: float | None = None,
-    segments: ArrayLike | None = None, n_resamples: int = 9999, random_state: Any = None,
-    clusters: ArrayLike | None = None, **options: Unpack[NDCGOptions],
-) -> Comparison:  # fmt: skip
+    y_true: ArrayLike,
+    y_scores: Mapping[Any, ArrayLike],
+    *,
+    groups: ArrayLike | None = None,
+    k: Cutoff = None,
+    sample_weight: ArrayLike | None = None,
+    baseline: Any = None,
+    test: Test = "permutation",
+    confidence_level: float = 0.95,
+    margin: float | None = None,
+    segments: ArrayLike | None = None,
+    n_resamples: int = 9999,
+    random_state: Any = None,
+    clusters: ArrayLike | None = None,
+    **options: Unpack[NDCGOptions],
+) -> Comparison:
     """Compare rankers on the same queries: which is better, by how much, and how sure that is.
 
     The comparison is paired: it takes the difference in NDCG between two rankers for each query.
@@ -199,13 +209,23 @@ def compare_rankers(
 
 
 def compare_lists(
-    relevant: Mapping[Any, Any] | Sequence[Any], recommended: Mapping[Any, Any], *,
-    k: Cutoff = None, sample_weight: Any = None, unanswered: Unanswered = "zero",
-    duplicates: Duplicates = "raise", baseline: Any = None, test: Test = "permutation",
-    confidence_level: float = 0.95, margin: float | None = None, segments: Any = None,
-    n_resamples: int = 9999, random_state: Any = None, clusters: Any = None,
+    relevant: Mapping[Any, Any] | Sequence[Any],
+    recommended: Mapping[Any, Any],
+    *,
+    k: Cutoff = None,
+    sample_weight: Any = None,
+    unanswered: Unanswered = "zero",
+    duplicates: Duplicates = "raise",
+    baseline: Any = None,
+    test: Test = "permutation",
+    confidence_level: float = 0.95,
+    margin: float | None = None,
+    segments: Any = None,
+    n_resamples: int = 9999,
+    random_state: Any = None,
+    clusters: Any = None,
     **options: Unpack[NDCGOptions],
-) -> Comparison:  # fmt: skip
+) -> Comparison:
     """Compare rankers by the ranked lists of ids that they return.
 
     Like `compare_rankers`, for the input of `from_lists`. The documents of a query are those that
@@ -325,13 +345,24 @@ def compare_lists(
 
 
 def compare_runs(
-    qrels: FilePath | Mapping[str, Mapping[str, float]] | Iterable[Any], runs: Mapping[Any, Any], *,
-    k: Cutoff = None, sample_weight: Any = None, unanswered: Unanswered = "zero",
-    duplicates: Duplicates = "raise", convention: Convention = "trec_eval-9", baseline: Any = None,
-    test: Test = "permutation", confidence_level: float = 0.95, margin: float | None = None,
-    segments: Any = None, n_resamples: int = 9999, random_state: Any = None, clusters: Any = None,
+    qrels: FilePath | Mapping[str, Mapping[str, float]] | Iterable[Any],
+    runs: Mapping[Any, Any],
+    *,
+    k: Cutoff = None,
+    sample_weight: Any = None,
+    unanswered: Unanswered = "zero",
+    duplicates: Duplicates = "raise",
+    convention: Convention = "trec_eval-9",
+    baseline: Any = None,
+    test: Test = "permutation",
+    confidence_level: float = 0.95,
+    margin: float | None = None,
+    segments: Any = None,
+    n_resamples: int = 9999,
+    random_state: Any = None,
+    clusters: Any = None,
     **options: Unpack[NDCGOptions],
-) -> Comparison:  # fmt: skip
+) -> Comparison:
     """Compare the runs of a TREC evaluation.
 
     Like `compare_rankers`, for the input of `from_trec`. The documents of a query are those that

@@ -27,11 +27,19 @@ from sklearn_ndcg.inference._statistics import Method
 
 
 def ndcg_interval(
-    y_true: ArrayLike, y_score: ArrayLike, *, groups: ArrayLike | None = None, k: Cutoff = None,
-    sample_weight: ArrayLike | None = None, confidence_level: float = 0.95, n_resamples: int = 9999,
-    method: Method = "BCa", random_state: Any = None, clusters: ArrayLike | None = None,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    k: Cutoff = None,
+    sample_weight: ArrayLike | None = None,
+    confidence_level: float = 0.95,
+    n_resamples: int = 9999,
+    method: Method = "BCa",
+    random_state: Any = None,
+    clusters: ArrayLike | None = None,
     **options: Unpack[NDCGOptions],
-) -> NDCGInterval:  # fmt: skip
+) -> NDCGInterval:
     """NDCG with a confidence interval over queries.
 
     The queries are a sample of those that could have been asked, and the interval shows how much
@@ -151,11 +159,20 @@ def ndcg_interval(
 
 
 def ndcg_by_segment(
-    y_true: ArrayLike, y_score: ArrayLike, *, groups: ArrayLike | None = None, k: Cutoff = None,
-    sample_weight: ArrayLike | None = None, segments: ArrayLike, confidence_level: float = 0.95,
-    n_resamples: int = 9999, method: Method = "BCa", random_state: Any = None,
-    clusters: ArrayLike | None = None, **options: Unpack[NDCGOptions],
-) -> SegmentTable:  # fmt: skip
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    k: Cutoff = None,
+    sample_weight: ArrayLike | None = None,
+    segments: ArrayLike,
+    confidence_level: float = 0.95,
+    n_resamples: int = 9999,
+    method: Method = "BCa",
+    random_state: Any = None,
+    clusters: ArrayLike | None = None,
+    **options: Unpack[NDCGOptions],
+) -> SegmentTable:
     """NDCG of each segment of the queries, and of all, with confidence intervals.
 
     A segment is a set of whole queries: those of new users, of a country, of a day. Its row has

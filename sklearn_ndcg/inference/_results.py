@@ -474,13 +474,17 @@ class Comparison(_Result):
         low, high = self.confidence_interval
         name_of = dict(zip(self.ndcg, shortened(self.ndcg), strict=True))
         return [
-            [f"{name_of[first]} - {name_of[second]}", f"{self.difference[i]:+.4f}",
-             f"[{low[i]:+.4f}, {high[i]:+.4f}]",
-             "<0.0001" if self.pvalue[i] < 0.0001 else f"{self.pvalue[i]:.4f}",
-             f"{self.effect_size[i]:+.2f}", f"{self.wins[i]}/{self.ties[i]}/{self.losses[i]}",
-             "" if self.verdict is None else self.verdict[i]]
+            [
+                f"{name_of[first]} - {name_of[second]}",
+                f"{self.difference[i]:+.4f}",
+                f"[{low[i]:+.4f}, {high[i]:+.4f}]",
+                "<0.0001" if self.pvalue[i] < 0.0001 else f"{self.pvalue[i]:.4f}",
+                f"{self.effect_size[i]:+.2f}",
+                f"{self.wins[i]}/{self.ties[i]}/{self.losses[i]}",
+                "" if self.verdict is None else self.verdict[i],
+            ]
             for i, (first, second) in enumerate(self.pairs)
-        ]  # fmt: skip
+        ]
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
