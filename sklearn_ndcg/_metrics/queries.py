@@ -96,10 +96,13 @@ class Queries:
 
     def take(self, numbers: Ints) -> Queries:
         """Some of the queries."""
-        by_query = {
-            name: getattr(self, name)[numbers] for name in ("labels", "starts", "lengths", "weight")
-        }
-        return replace(self, **by_query)
+        return replace(
+            self,
+            labels=self.labels[numbers],
+            starts=self.starts[numbers],
+            lengths=self.lengths[numbers],
+            weight=self.weight[numbers],
+        )
 
 
 def count_of_queries(n: int) -> str:

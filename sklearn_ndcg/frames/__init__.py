@@ -14,6 +14,7 @@ from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff, is_integer, is_number
 from sklearn_ndcg._metrics.measure import NDCG, NDCGOptions
 from sklearn_ndcg._metrics.values import Totals, report_undefined
+from sklearn_ndcg._rows.containers import is_pandas
 from sklearn_ndcg._rows.grouping import warn_of_single_documents
 from sklearn_ndcg.frames import _engines, _parts
 
@@ -249,7 +250,7 @@ def _open(
         columns[argument] = list(name) if is_list else [name]
         is_named = bool(columns[argument])
         for number, key in enumerate(columns[argument]):
-            if is_integer(key) and hasattr(frame, "iloc") and key in frame.columns:
+            if is_integer(key) and is_pandas(frame) and key in frame.columns:
                 # Narwhals needs text
                 columns[argument][number], numbers[str(key)] = str(key), key
             elif not isinstance(key, str):
