@@ -178,11 +178,10 @@ def refuse_wrong_rows(wrong: Sequence[WrongPart]) -> NoReturn:
 
 def _missing_ids(keys: list[Column], columns: Columns) -> WrongPart | None:
     """The rows without an id, in one of the columns of ids."""
-    missing = np.zeros(len(keys[0]), dtype=bool)
-    for key in keys:
-        missing |= key.is_null().to_numpy()
-    if not missing.any():
+    incomplete = [key for key in keys if key.null_count()]
+    if not incomplete:
         return None
+    missing = np.any([key.is_null().to_numpy() for key in incomplete], axis=0)
     names = ", ".join(columns["groups"])
     message = f"groups ({names}) has {{rows}}. Leave their rows out, or give each an id."
     return WrongPart(int(np.count_nonzero(missing)), "", "missing id", "missing ids", message)
