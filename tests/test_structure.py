@@ -211,7 +211,7 @@ def test_docstrings_describe_every_parameter_and_its_default():
             assert (default and default[1]) == expected, (name, each)
 
 
-DATA = {"X", "y", "groups", "sample_weight", "ax"}
+DATA = {"X", "y", "y_score", "groups", "sample_weight", "ax"}
 
 
 def test_options_are_keywords():

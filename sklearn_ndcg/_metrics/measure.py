@@ -53,6 +53,12 @@ class NDCGOptions(DCGOptions, total=False):
     undefined: Undefined
 
 
+class ExplanationOptions(NDCGOptions, total=False):
+    """The options of an NDCG whose DCG is shown, too: keyword arguments of `explain_query`."""
+
+    log_base: float
+
+
 class Measure(Protocol):
     """What is computed for each query: `DCG`, `NDCG` or `QueryFunction`."""
 
@@ -264,9 +270,11 @@ class NDCG(DCG):
     allows_negative_gains: ClassVar = False
 
     @classmethod
-    def of(cls, caller: str, k: Cutoff, options: Mapping[str, Any]) -> NDCG:
-        """The NDCG at one cutoff with the options that were passed to a function."""
-        measure = cls(k=k, **known_options(caller, options, NDCGOptions))
+    def of(
+        cls, caller: str, k: Cutoff, options: Mapping[str, Any], kind: type = NDCGOptions
+    ) -> NDCG:
+        """The NDCG at one cutoff with the options, of this kind, that were passed to a function."""
+        measure = cls(k=k, **known_options(caller, options, kind))
         if isinstance(measure.k, tuple):
             refuse_several(measure.k)
         return measure

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg._checks import Cutoff, Floats, Mask, import_optional
-from sklearn_ndcg._metrics.measure import NDCG, NDCGOptions
+from sklearn_ndcg._metrics.inputs import numeric
+from sklearn_ndcg._metrics.measure import NDCG, ExplanationOptions
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._metrics.tables import Table
 from sklearn_ndcg._metrics.values import Values
@@ -99,13 +100,13 @@ class QueryExplanation:
 
 def explain_query(
     y_true: ArrayLike,
-    y_score: ArrayLike,
+    y_score: ArrayLike | None = None,
     *,
     groups: ArrayLike | None = None,
     query: Any = None,
     ids: ArrayLike | None = None,
     k: Cutoff = None,
-    **options: Unpack[NDCGOptions],
+    **options: Unpack[ExplanationOptions],
 ) -> QueryExplanation:
     """Explain the NDCG of one query, rank by rank.
 
@@ -114,11 +115,16 @@ def explain_query(
 
     Parameters
     ----------
-    y_true, y_score : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance and predicted scores, as in `ndcg_score`.
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Relevance, as in `ndcg_score`.
+
+    y_score : array-like of the shape of `y_true`, default=None
+        Predicted scores, as in `ndcg_score`. None if the documents are in ranked order already,
+        the best first, as the grades of a list in a text.
 
     groups : array-like of shape (n_documents,), default=None
-        The query id of each row, as in `ndcg_score`.
+        The query id of each row, as in `ndcg_score`. Without ids, rows of shape (n_documents,) are
+        one query.
 
     query : hashable, default=None
         The id of the query, or the text that shows it, such as "2024-01-31"; a tuple for several
@@ -133,7 +139,7 @@ def explain_query(
 
     **options
         Further options of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and
-        `undefined`.
+        `undefined`; and `log_base` of `dcg_score`, which changes the DCG and not the NDCG.
 
     Returns
     -------
@@ -164,7 +170,7 @@ def explain_query(
     Six documents with the grades 3, 2, 3, 0, 1 and 2, in the order in which they were ranked:
 
     >>> from sklearn_ndcg import explain_query
-    >>> explain_query([[3, 2, 3, 0, 1, 2]], [[6, 5, 4, 3, 2, 1]], ids=list("ABCDEF"))
+    >>> explain_query([3, 2, 3, 0, 1, 2], ids=list("ABCDEF"))
     query 0: NDCG 0.9608
     rank  document  score  relevance  gain  discount  discounted gain     DCG  ideal    IDCG    NDCG
        1  A             6          3     3    1.0000           3.0000  3.0000      3  3.0000  1.0000
@@ -179,8 +185,8 @@ def explain_query(
     >>> explain_query([1, 0, 2], [0.7, 0.5, 0.5], groups=["a", "b", "b"], query="b", k=1).notes
     ["Tied documents (ties='average'): 2"]
     """
-    measure = NDCG.of("explain_query", k, options)
-    rankings = Rankings.of_arrays(y_true, y_score, groups)
+    measure = NDCG.of("explain_query", k, options, ExplanationOptions)
+    rankings = Rankings.of_arrays(y_true, *_scores_and_groups(y_true, y_score, groups))
     queries = rankings.queries(measure)
     labels = as_python(rankings.grouping.labels)
     number = _number_of(query, labels)
@@ -228,6 +234,18 @@ def explain_query(
     }
     held = [note for note, holds in notes.items() if holds]
     return QueryExplanation(labels[number], cutoff, value, ranks, held)
+
+
+def _scores_and_groups(y_true: ArrayLike, y_score: ArrayLike | None, groups: Any) -> Any:
+    """Scores, by default in the order of the rows, and ids, by default of a single query."""
+    shape = numeric(y_true, "y_true").shape
+    if groups is not None:
+        shape = shape[:1]  # also of a column
+    elif len(shape) == 1:
+        groups = np.zeros(shape, dtype=np.intp)
+    if y_score is None:
+        y_score = np.broadcast_to(np.arange(shape[-1], 0, -1), shape)
+    return y_score, groups
 
 
 class _Documents(NamedTuple):

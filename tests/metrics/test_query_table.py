@@ -13,7 +13,15 @@ from numpy.testing import assert_array_equal as assert_same
 from oracles import exact_dcg, exact_ideal, log_discount
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_ndcg import dcg_samples, explain_query, jarvelin_kekalainen, ndcg_curve, ndcg_samples
+from sklearn_ndcg import (
+    dcg_samples,
+    dcg_score,
+    explain_query,
+    jarvelin_kekalainen,
+    ndcg_curve,
+    ndcg_samples,
+)
+from sklearn_ndcg.inference import compare_rankers
 
 COLUMNS = [
     "document", "score", "tied", "relevance", "gain", "discount", "discounted_gain", "dcg", "ideal",
@@ -275,7 +283,7 @@ def test_ids_of_pandas():
         ({"y_true": [[1, nan]]}, ValueError, "y_true"),
         ({"y_true": [[1, -1]]}, ValueError, "y_true"),
         (ROWS | {"ids": "ABCD"}, ValueError, r"ids must have the shape of y_true, \(4,\)"),
-        ({"log_base": 3}, TypeError, "explain_query has no option 'log_base'.* gain, .* undefined"),
+        ({"log_bass": 3}, TypeError, "explain_query has no option 'log_bass'.* gain, .* undefined"),
         ({"k": [1, 2]}, ValueError, "k must be an integer >= 1"),
         ({"ties": "first"}, ValueError, "ties must be one of"),
         ({"ids": [[1, 2, 3]]}, ValueError, r"ids must have the shape of y_true.*got \(1, 3\)"),
@@ -284,3 +292,47 @@ def test_ids_of_pandas():
 def test_bad_options(options, error, message):
     with pytest.raises(error, match=message):
         explain_query(**{"y_true": [[1, 0]], "y_score": [[1, 2]]} | options)
+
+
+GRADES = [3, 2, 3, 0, 1, 2]
+
+
+def test_documents_without_scores_are_in_the_order_of_the_list():
+    expected = explain_query([GRADES], [[6, 5, 4, 3, 2, 1]])
+    for y_true in (GRADES, [GRADES], np.array(GRADES), pd.Series(GRADES)):
+        assert repr(explain_query(y_true)) == repr(expected)
+    assert explain_query(GRADES).ndcg == pytest.approx(0.961, abs=5e-4)  # a widely read example
+
+
+def test_rows_without_groups_are_one_query():
+    expected = explain_query([GRADES], [[0.1, 0.5, 0.5, 0.2, 0.9, 0.3]], k=3)
+    assert repr(explain_query(GRADES, [0.1, 0.5, 0.5, 0.2, 0.9, 0.3], k=3)) == repr(expected)
+    column = np.reshape(GRADES, (-1, 1))
+    assert explain_query(column, groups=["q"] * 6).ndcg == explain_query(GRADES).ndcg
+
+
+def test_each_query_of_several_is_in_the_order_of_its_rows():
+    groups = ["a", "b", "a", "b", "a", "b"]
+    found = explain_query(GRADES, groups=groups, query="b")
+    assert found.ranks["document"].tolist() == [1, 3, 5]
+    assert found.ranks["relevance"].tolist() == [2, 0, 2]
+    matrix = explain_query([[1, 0, 2], [0, 0, 1]], query=1)
+    assert matrix.ranks["relevance"].tolist() == [0, 0, 1]
+
+
+@pytest.mark.parametrize("base", [2, np.e, 10])
+def test_log_base_changes_the_dcg_and_not_the_ndcg(base):
+    found, usual = explain_query(GRADES, log_base=base), explain_query(GRADES)
+    ranks = np.arange(1, 7)
+    np.testing.assert_allclose(
+        found.ranks["discount"], np.log(base) / np.log(ranks + 1), rtol=1e-14
+    )
+    assert found.ranks["dcg"][-1] == pytest.approx(
+        dcg_score([GRADES], [6 - ranks], log_base=base), rel=1e-14
+    )
+    np.testing.assert_allclose(found.ranks["ndcg"], usual.ranks["ndcg"], rtol=1e-14)
+
+
+def test_log_base_is_no_option_of_other_functions():
+    with pytest.raises(TypeError, match="compare_rankers has no option 'log_base'"):
+        compare_rankers([GRADES] * 2, {"a": [GRADES] * 2, "b": [GRADES] * 2}, log_base=10)
