@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, check_choice, name_of
+from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.conventions import CONVENTIONS
 from sklearn_ndcg._metrics.measure import NDCG
 from sklearn_ndcg._metrics.queries import Queries, count_of_queries
@@ -134,10 +135,10 @@ class Explanation:
 
 
 def explain_difference(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    first: str | Mapping[str, Any],
-    second: str | Mapping[str, Any],
+    y_true: ArrayLike | Rows,
+    y_score: Any = None,
+    first: str | Mapping[str, Any] | None = None,
+    second: str | Mapping[str, Any] | None = None,
     *,
     groups: ArrayLike | None = None,
     k: Cutoff = None,
@@ -153,7 +154,8 @@ def explain_difference(
     Parameters
     ----------
     y_true, y_score : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance and predicted scores, as in `ndcg_score`.
+        Relevance and predicted scores, as in `ndcg_score`. Rows of lists are passed alone:
+        ``explain_difference(rows, first, second)``.
 
     first, second : str or mapping
         A name in `CONVENTIONS`, or options of `ndcg_score`: `k`, `gain`, `discount`, `ties`,
@@ -217,8 +219,11 @@ def explain_difference(
     >>> explanation.difference.round(4)
     array([-0.0005,  0.0688,  0.5   , -0.0229])
     """
+    if isinstance(y_true, Rows) and second is None:  # the conventions come after the rows
+        y_score, first, second = None, y_score, first
     start, end = _measure("first", first, k), _measure("second", second, k)
-    rankings = Rankings.of_arrays(y_true, y_score, groups, sample_weight)
+    rankings = Rankings.of(y_true, y_score, groups, sample_weight)
+    start, end = rankings.as_read(start), rankings.as_read(end)
     measures, changes = [start], []
     for choice in _CHOICES:
         before, after = getattr(start, choice), getattr(end, choice)

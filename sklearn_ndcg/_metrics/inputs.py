@@ -47,7 +47,7 @@ def numeric(values: Any, name: str, only_order: bool = False) -> Numbers:
             kind: type[Exception] = TypeError if isinstance(error, TypeError) else ValueError
             said = f"{name} must be an array of numbers, got {type(values).__name__}: {error}"
             if name != "sample_weight":
-                way = "ndcg_score(**from_lists(relevant, recommended), k=10)"
+                way = "ndcg_score(from_lists(relevant, recommended, k=10))"
                 said = f"{said.rstrip('.')}. If these are ids, pass them as {way}."
             raise kind(said) from error
     if array.ndim not in (1, 2) or array.size == 0:
@@ -116,8 +116,8 @@ def check_groups(shape: tuple[int, ...], groups: object) -> None:
     if len(shape) == 1:
         if groups is None:
             raise ValueError(
-                "y_true is 1-D and groups is missing. Pass [y_true], [y_score] if all rows are a "
-                "single ranking, or groups= with one query id per row. In scikit-learn's tools, "
+                "Pass [y_true], [y_score] if all rows are a single ranking, or groups= with one "
+                "query id per row: y_true is 1-D and groups is missing. In scikit-learn's tools, "
                 "scoring=make_ndcg_scorer(...) finds the ids."
             )
     elif groups is not None:
