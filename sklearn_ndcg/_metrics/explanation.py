@@ -153,11 +153,14 @@ def explain_difference(
 
     Parameters
     ----------
-    y_true, y_score : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance and predicted scores, as in `ndcg_score`. Rows of lists are passed alone:
+    y_true : array-like or Rows, shape (n_documents,) or (n_queries, n_documents)
+        Relevance, as in `ndcg_score`. After rows of lists come the conventions:
         ``explain_difference(rows, first, second)``.
 
-    first, second : str or mapping
+    y_score : array-like of the shape of `y_true`, default=None
+        Predicted scores, as in `ndcg_score`.
+
+    first, second : str or mapping, default=None
         A name in `CONVENTIONS`, or options of `ndcg_score`: `k`, `gain`, `discount`, `ties`,
         `ignore_ties`, `unjudged` and `undefined`. Options that a mapping leaves out have the
         defaults of `ndcg_score`.
@@ -238,7 +241,6 @@ def explain_difference(
     ndcg = np.array([step.means()[0] for step in values])
     by_query = np.hstack([step.filled() for step in values]).T
     shares = _shares(by_query, np.array([step.weight for step in values]))
-    n_tied, scores_are_ranks = _ties_and_ranks(rankings, steps[-1])
     return Explanation(
         first=first if isinstance(first, str) else "first",
         second=second if isinstance(second, str) else "second",
@@ -248,8 +250,8 @@ def explain_difference(
         labels=rankings.grouping.labels,
         values=by_query,
         shares=shares,
-        n_tied=n_tied,
-        scores_are_ranks=scores_are_ranks,
+        n_tied=_count_tied(steps[-1]),
+        scores_are_ranks=rankings.lists is not None,
     )
 
 
@@ -297,20 +299,15 @@ def _shares(values: Floats, weights: Floats) -> Floats:
     return shares
 
 
-def _ties_and_ranks(rankings: Rankings, queries: Queries) -> tuple[int, bool]:
-    """How many queries have equal scores, and whether all scores are ranks -1, -2, ... in lists.
-
-    Documents that were not retrieved are left out.
-    """
+def _count_tied(queries: Queries) -> int:
+    """How many queries have documents of equal scores, which were retrieved."""
     query = codes_of_runs(queries.starts, queries.lengths)
     retrieved = queries.score > -np.inf
     query, score = query[retrieved], queries.score[retrieved]
     order = np.lexsort((score, query))
     query, score = query[order], score[order]
     tied = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
-    ranks = (score < 0) & (score == np.floor(score)) & (-score <= rankings.grouping.lengths[query])
-    scores_are_ranks = len(score) > 0 and not tied.any() and bool(ranks.all())
-    return len(np.unique(query[1:][tied])), scores_are_ranks
+    return len(np.unique(query[1:][tied]))
 
 
 def _shortened(value: Any) -> str:

@@ -116,8 +116,8 @@ def check_groups(shape: tuple[int, ...], groups: object) -> None:
     if len(shape) == 1:
         if groups is None:
             raise ValueError(
-                "Pass [y_true], [y_score] if all rows are a single ranking, or groups= with one "
-                "query id per row: y_true is 1-D and groups is missing. In scikit-learn's tools, "
+                "y_true is 1-D and groups is missing. Pass [y_true], [y_score] if all rows are a "
+                "single ranking, or groups= with one query id per row. In scikit-learn's tools, "
                 "scoring=make_ndcg_scorer(...) finds the ids."
             )
     elif groups is not None:

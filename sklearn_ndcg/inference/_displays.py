@@ -142,7 +142,7 @@ class NDCGDisplay:
             Relevance, as in `ndcg_score`; or the rows of one or several rankers, without `y_score`
             and `groups`.
 
-        y_score : array-like of the shape of `y_true`, or mapping from name to array-like
+        y_score : array-like of the shape of `y_true` or mapping from name, default=None
             Predicted scores, as in `ndcg_score`. A mapping has the scores of several rankers, and
             a curve is drawn for each. If `y_true` is 1-D, a DataFrame may have a column for each.
 
@@ -173,7 +173,8 @@ class NDCGDisplay:
         weight = options.pop("sample_weight", None)
         rankers: Any = y_score
         if isinstance(y_true, Rows):
-            several = y_true.rankers != [None]
+            several = len(y_true.rankers) > 1
+            name = y_true.rankers[0] if name is None and not several else name
         else:
             several = isinstance(y_score, Mapping) or bool(
                 column_names(y_score) and np.ndim(y_true) == 1

@@ -49,8 +49,11 @@ def ndcg_interval(
 
     Parameters
     ----------
-    y_true, y_score : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance and predicted scores, as in `ndcg_score`; or, as the only one, rows of lists.
+    y_true : array-like or Rows, shape (n_documents,) or (n_queries, n_documents)
+        Relevance, as in `ndcg_score`; or rows of lists, without `y_score` and `groups`.
+
+    y_score : array-like of the shape of `y_true`, default=None
+        Predicted scores, as in `ndcg_score`.
 
     groups : array-like of shape (n_documents,), default=None
         The query id of each row, as in `ndcg_score`.
@@ -182,8 +185,11 @@ def ndcg_by_segment(
 
     Parameters
     ----------
-    y_true, y_score : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance and predicted scores, as in `ndcg_score`; or, as the only one, rows of lists.
+    y_true : array-like or Rows, shape (n_documents,) or (n_queries, n_documents)
+        Relevance, as in `ndcg_score`; or rows of lists, without `y_score` and `groups`.
+
+    y_score : array-like of the shape of `y_true`, default=None
+        Predicted scores, as in `ndcg_score`.
 
     groups : array-like of shape (n_documents,), default=None
         The query id of each row, as in `ndcg_score`.
