@@ -140,10 +140,9 @@ def matrices(n_queries=40, seed=0, noise=2.0, n_documents=12):
 
 
 def per_query(rows, **options):
-    """Return the NDCG of each query of the rows (y_true, y_score, groups), as a dict."""
-    y_true, y_score, groups = rows
-    values = ndcg_samples(y_true, y_score, groups=groups, **options)
-    return dict(zip(np.unique(groups).tolist(), values.tolist(), strict=True))
+    """Return the NDCG of each query of the rows of lists, as a dict."""
+    values, queries = ndcg_samples(rows, return_groups=True, **options)
+    return dict(zip(queries.tolist(), values.tolist(), strict=True))
 
 
 def result_rows(frame):

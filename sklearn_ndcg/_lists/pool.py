@@ -139,7 +139,6 @@ def pool_lists(
     last = k if _checks.is_integer(k) and unjudged == "zero" else None
     truths, by_ranker, in_order = reading.by_query(relevant, rankers)
     queries, left_out = _queries_to_score(truths, by_ranker, unanswered, only_judged)
-    labels, order = _sorted(queries)
     grades: dict[Hashable, Mapping[Hashable, object]] = {}
     lists: dict[Hashable, list[tuple[Hashable, ...]]] = {name: [] for name in by_ranker}
     scores: dict[Hashable, list[float]] = {name: [] for name in by_ranker}
@@ -172,6 +171,7 @@ def pool_lists(
                 if len(lists) == 1:  # comparisons have a warning of their own
                     reading.warn_of_other_queries(truths, by_query)
     y_true[rows] = reading.as_floats(grades, "relevant")
+    labels, order = _sorted(queries)
     return Pool(
         y_true=y_true,
         y_scores=y_scores,
