@@ -24,6 +24,22 @@ Unanswered = Literal["zero", "omit"]
 
 
 @dataclass(frozen=True, eq=False)
+class IdLists:
+    """A list of ids for each query, in one list, which is faster to make than many."""
+
+    ids: list[Hashable]
+    lengths: Ints
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return list(starts_of(self.lengths).tolist())
+
+    def __getitem__(self, query: int) -> list[Hashable]:
+        start = self._starts[query]
+        return self.ids[start : start + int(self.lengths[query])]
+
+
+@dataclass(frozen=True, eq=False)
 class Pool:
     """The rows of all documents that a ranker returned or that are in a truth.
 
@@ -43,8 +59,8 @@ class Pool:
     y_scores: dict[Hashable, Floats]
     queries: list[Any]
     n_rows: Ints
-    truths: list[tuple[Hashable, ...]]
-    lists: dict[Hashable, list[tuple[Hashable, ...]]]
+    truths: IdLists
+    lists: dict[Hashable, IdLists]
     labels: Ids
     order: Ints
     left_out: dict[str, int]
@@ -60,8 +76,7 @@ class Pool:
         """The rows of one ranker: the documents in its lists and in the truths."""
         y_score = self.y_scores[name]
         kept = y_score > -np.inf
-        n_judged = np.fromiter(map(len, self.truths), dtype=np.intp)
-        kept[rows_of_runs(self.starts, n_judged)] = True
+        kept[rows_of_runs(self.starts, self.truths.lengths)] = True
         n_rows = kept_runs(kept, self.starts, self.n_rows)[1]
         kept[self.starts[n_rows == 0]] = True
         return replace(
@@ -140,22 +155,26 @@ def pool_lists(
     truths, by_ranker, in_order = reading.by_query(relevant, rankers)
     queries, left_out = _queries_to_score(truths, by_ranker, unanswered, only_judged)
     grades: dict[Hashable, Mapping[Hashable, object]] = {}
-    lists: dict[Hashable, list[tuple[Hashable, ...]]] = {name: [] for name in by_ranker}
-    scores: dict[Hashable, list[float]] = {name: [] for name in by_ranker}
-    columns = [(name, by_ranker[name], lists[name], scores[name]) for name in by_ranker]
+    judged_ids: list[Hashable] = []
+    rankers_read: list[Any] = [(name, lists, [], [], []) for name, lists in by_ranker.items()]
     for query in queries:
         truth = reading.read_truth(truths[query], query, duplicates) if query in truths else {}
         grades[query] = truth
-        for name, by_query, ids, of_judged in columns:
+        judged_ids.extend(truth)
+        for name, by_query, ids, lengths, scores in rankers_read:
             try:
                 listed = reading.read_list(by_query.get(query, []), query, duplicates, last)
             except (TypeError, ValueError):  # entering naming_ranker for each list would take time
                 with _checks.naming_ranker(name, by_ranker):
                     raise
-            ids.append(tuple(listed))
-            of_judged.extend(map(listed.get, truth, repeat(-np.inf)))
+            ids.extend(listed)
+            lengths.append(len(listed))
+            scores.extend(map(listed.get, truth, repeat(-np.inf)))
     n_judged: Ints = np.array(list(map(len, grades.values())))
-    split = {name: _split_scores(scores[name], ids, n_judged) for name, ids in lists.items()}
+    lists, split = {}, {}
+    for name, _, ids, lengths, scores in rankers_read:
+        lists[name] = IdLists(ids, np.array(lengths, dtype=np.intp))
+        split[name] = _split_scores(scores, lists[name].lengths, n_judged)
     most_unjudged = np.max([n_unjudged for _, _, n_unjudged in split.values()], axis=0)
     n_rows = np.maximum(n_judged + most_unjudged, 1)
     starts = starts_of(n_rows)
@@ -167,7 +186,7 @@ def pool_lists(
         if judged.max(initial=-np.inf) == -np.inf:
             by_query = by_ranker[name]
             with _checks.naming_ranker(name, by_ranker):
-                reading.refuse_unlike_ids(truths, by_query, chain.from_iterable(grades.values()))
+                reading.refuse_unlike_ids(truths, by_query, judged_ids)
                 if len(lists) == 1:  # comparisons have a warning of their own
                     reading.warn_of_other_queries(truths, by_query)
     y_true[rows] = reading.as_floats(grades, "relevant")
@@ -177,7 +196,7 @@ def pool_lists(
         y_scores=y_scores,
         queries=queries,
         n_rows=n_rows,
-        truths=list(map(tuple, grades.values())),
+        truths=IdLists(judged_ids, n_judged),
         lists=lists,
         labels=labels,
         order=order,
@@ -209,7 +228,7 @@ def _is_cut(lists: Mapping[Hashable, ByQuery], queries: list[Any], k: int) -> bo
 
 
 def _split_scores(
-    scores: list[float], lists: list[tuple[Hashable, ...]], n_judged: Ints
+    scores: list[float], n_ranks: Ints, n_judged: Ints
 ) -> tuple[Floats, Floats, Ints]:
     """The scores of all judged documents, those of all unjudged ones, and how many these are.
 
@@ -217,7 +236,6 @@ def _split_scores(
     -3, -inf and -2, and the unjudged "x" has the rank that is left in the list: the score -1.
     """
     judged = np.fromiter(scores, np.float64)
-    n_ranks = np.fromiter(map(len, lists), dtype=np.intp)
     starts = starts_of(n_ranks)  # of each list in an array of the ranks of all lists
     is_listed = judged > -np.inf
     n_listed = kept_runs(is_listed, starts_of(n_judged), n_judged)[1]

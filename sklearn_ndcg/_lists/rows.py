@@ -157,7 +157,8 @@ class Rows:
         n_rows, y_true, every_id = [], [], []
         y_scores: dict[Hashable, list[float]] = {name: [] for name in pool.lists}
         missing = np.nan if self.unjudged == "nan" else 0.0
-        for number, (truth, start) in enumerate(zip(pool.truths, pool.starts, strict=True)):
+        for number, start in enumerate(pool.starts.tolist()):
+            truth = pool.truths[number]
             grades = pool.y_true[start : start + len(truth)].tolist()
             relevance = {
                 document: grade
@@ -167,7 +168,7 @@ class Rows:
             lists = {name: ids[number] for name, ids in pool.lists.items()}
             if is_omitted:
                 lists = {
-                    name: tuple(filter(relevance.__contains__, ids)) for name, ids in lists.items()
+                    name: list(filter(relevance.__contains__, ids)) for name, ids in lists.items()
                 }
             documents = dict.fromkeys(chain(*lists.values(), relevance if is_omitted else truth))
             ids = list(documents) or [None]

@@ -174,7 +174,8 @@ class NDCGDisplay:
         rankers: Any = y_score
         if isinstance(y_true, Rows):
             several = len(y_true.rankers) > 1
-            name = y_true.rankers[0] if name is None and not several else name
+            if not several and name is None and y_true.rankers != [None]:
+                name = str(y_true.rankers[0])
         else:
             several = isinstance(y_score, Mapping) or bool(
                 column_names(y_score) and np.ndim(y_true) == 1
