@@ -19,6 +19,7 @@ import sklearn
 from sklearn_ndcg import _checks, _kernels
 from sklearn_ndcg import inference as inference
 from sklearn_ndcg._lists.formats import from_lists, from_trec
+from sklearn_ndcg._lists.pool import IdLists, Pool
 from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.choices import GainTable, jarvelin_kekalainen, log_discount
 from sklearn_ndcg._metrics.conventions import CONVENTIONS
@@ -86,7 +87,7 @@ __all__ = [
 ]  # fmt: skip
 # classes of what public objects hold, so that pickles name this module and no private one
 _held = (
-    DCG, NDCG, Change, Explanation, GainTable, QueryExplanation, QueryFunction, QuerySizes, Rows,
-    log_discount,
+    DCG, NDCG, Change, Explanation, GainTable, IdLists, Pool, QueryExplanation, QueryFunction,
+    QuerySizes, Rows, log_discount,
 )  # fmt: skip
 _checks.publish(globals(), "__version__", "frames", "inference", held=_held)

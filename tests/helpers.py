@@ -13,7 +13,8 @@ import numpy as np
 from scipy.stats import bootstrap
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from sklearn_ndcg import ndcg_samples
+from sklearn_ndcg import from_lists, from_trec, ndcg_samples
+from sklearn_ndcg.inference import compare_rankers
 
 # Two queries of four documents each.
 Y = np.array([2, 0, 1, 0, 0, 3, 1, 0])
@@ -189,6 +190,21 @@ def users(n_queries=40, n_users=14):
     rng = np.random.default_rng(3)
     extra = rng.integers(0, n_users, n_queries - n_users)
     return rng.permutation(np.r_[np.arange(n_users), extra])
+
+
+READING = {"k", "unanswered", "unjudged", "duplicates", "convention"}
+
+
+def compare_lists(relevant, rankers, **options):
+    """Compare rankers by their lists, with options of `from_lists` and of `compare_rankers`."""
+    reading = {name: options.pop(name) for name in READING & options.keys()}
+    return compare_rankers(from_lists(relevant, rankers=rankers, **reading), **options)
+
+
+def compare_runs(qrels, runs, **options):
+    """Compare rankers by their runs, with options of `from_trec` and of `compare_rankers`."""
+    reading = {name: options.pop(name) for name in READING & options.keys()}
+    return compare_rankers(from_trec(qrels, runs=runs, **reading), **options)
 
 
 def as_runs(rankers):

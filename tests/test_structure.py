@@ -141,8 +141,8 @@ def test_scorers_evidence_and_samples_take_the_options_of_the_mean(name, kind, o
 
 # classes of attributes of public objects
 HELD = {
-    "Change", "ConfidenceInterval", "DCG", "Explanation", "GainTable", "NDCG", "QueryDifferences",
-    "QueryExplanation", "QueryFunction", "QuerySizes", "Rows", "log_discount",
+    "Change", "ConfidenceInterval", "DCG", "Explanation", "GainTable", "IdLists", "NDCG", "Pool",
+    "QueryDifferences", "QueryExplanation", "QueryFunction", "QuerySizes", "Rows", "log_discount",
 }  # fmt: skip
 
 

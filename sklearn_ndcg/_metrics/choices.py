@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Discount, Floats, Ints, Undefined, Unjudged
+from sklearn_ndcg._checks import Discount, Floats, Ints, Mask, Undefined, Unjudged
 from sklearn_ndcg._kernels.numpy_kernels import TieRule
 
 
@@ -108,8 +108,10 @@ class GainTable:
     def _arrays(self) -> tuple[Floats, Floats]:
         return np.array(self.grades), np.array(self.gains)
 
-    def look_up(self, relevance: Floats, source: str) -> Floats:
-        """Gain of each relevance in `source`."""
+    def look_up(
+        self, relevance: Floats, source: str, describe: Callable[[Mask], str] | None = None
+    ) -> Floats:
+        """Gain of each relevance in `source`; `describe` says which rows have no gain."""
         grades, gains = self._arrays
         entry = np.minimum(np.searchsorted(grades, relevance), len(grades) - 1)
         unknown = grades[entry] != relevance
@@ -117,9 +119,10 @@ class GainTable:
             count, listed = int(np.count_nonzero(unknown)), f"{grades.tolist()}"
             if len(grades) > 20:
                 listed = f"{grades[:3].tolist()}...{grades[-1]}"
+            where = "" if describe is None else f" ({describe(unknown)})"
             raise ValueError(
                 f"gain has no entry for {count} value{'s' * (count > 1)} of {source}, the first "
-                f"{relevance[unknown][0]}; it has the grades {listed}."
+                f"{relevance[unknown][0]}{where}; it has the grades {listed}."
             )
         return np.asarray(gains[entry])
 

@@ -211,12 +211,20 @@ class DCG:
         is_own = [k == "retrieved" for k in self.cutoffs]
         return dcg, queries.ideal_dcg(discount, np.where(is_own, own_cutoff, cutoffs[column]))
 
-    def gains(self, relevance: Floats, source: str = "y_true") -> Floats:
-        """Gain of each relevance in `source`; `relevance` is not changed."""
+    def gains(
+        self,
+        relevance: Floats,
+        source: str = "y_true",
+        describe: Callable[[Mask], str] | None = None,
+    ) -> Floats:
+        """Gain of each relevance in `source`; `relevance` is not changed.
+
+        `describe` says which rows have none.
+        """
         if isinstance(self.gain, str):
             return choices.GAINS[self.gain](relevance)
         if isinstance(self.gain, GainTable):
-            return self.gain.look_up(relevance, source)
+            return self.gain.look_up(relevance, source, describe)
         assert callable(self.gain)
         return choices.result_of(self.gain, "gain", "relevance", relevance.copy())
 
@@ -231,11 +239,16 @@ class DCG:
         with np.errstate(over="ignore"):  # a long double may be too large: refused below
             values = relevance.astype(np.float64, copy=False)
         if judged is None:
-            gain = self.gains(values, names.truth)
+            gain = self.gains(values, names.truth, names.describe)
         else:
             gain = np.zeros(len(values))
-            if judged.any():
-                gain[judged] = self.gains(values[judged], names.truth)
+            rows = np.flatnonzero(judged)
+            if len(rows):
+
+                def describe(mask: Mask) -> str:
+                    return names.describe(np.isin(np.arange(len(values)), rows[mask]))
+
+                gain[rows] = self.gains(values[rows], names.truth, describe)
         low, high = gain.min(), gain.max()
         if not (low > -np.inf and high < np.inf):
             wrong = ~np.isfinite(gain)
