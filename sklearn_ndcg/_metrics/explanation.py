@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, check_choice, name_of
+from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Weights, check_choice, name_of
 from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.conventions import CONVENTIONS
 from sklearn_ndcg._metrics.measure import NDCG
@@ -142,7 +142,7 @@ def explain_difference(
     *,
     groups: ArrayLike | None = None,
     k: Cutoff = None,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Weights | None = None,
 ) -> Explanation:
     """Explain the difference between the NDCG of two conventions, choice by choice.
 

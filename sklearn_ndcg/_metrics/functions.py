@@ -20,6 +20,7 @@ from sklearn_ndcg._checks import (
     Ties,
     Undefined,
     Unjudged,
+    Weights,
 )
 from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.choices import check_curve_cutoffs
@@ -79,7 +80,7 @@ def dcg_score(
     ties: Ties = "average",
     ignore_ties: bool = False,
     unjudged: Unjudged = "raise",
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Weights | None = None,
 ) -> float:
     r"""Discounted cumulative gain (DCG), averaged over queries.
 
@@ -228,7 +229,7 @@ def ndcg_score(
     ignore_ties: bool = False,
     unjudged: Unjudged = "raise",
     undefined: Undefined = "warn",
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Weights | None = None,
 ) -> float:
     r"""Normalized discounted cumulative gain (NDCG), averaged over queries.
 
@@ -655,7 +656,7 @@ def ndcg_curve(
     ignore_ties: bool = False,
     unjudged: Unjudged = "raise",
     undefined: Undefined = "warn",
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Weights | None = None,
 ) -> tuple[Ints, Floats]:
     """NDCG as a function of the cutoff, averaged over queries, in one ranking pass.
 

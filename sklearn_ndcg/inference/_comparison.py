@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtr, stdtrit
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Ints
+from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Ints, Weights
 from sklearn_ndcg._kernels.sums import weighted_means
 from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.measure import NDCG, NDCGOptions, QueryFunction
@@ -43,7 +43,7 @@ def compare_rankers(
     *,
     groups: ArrayLike | None = None,
     k: Cutoff = None,
-    sample_weight: Any = None,
+    sample_weight: Weights | None = None,
     metric: Callable[..., Any] | None = None,
     baseline: Any = None,
     test: Test = "permutation",

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Ints
+from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Ints, Weights
 from sklearn_ndcg._kernels.sums import weighted_means
 from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.curve import add_flat, curve_blocks
@@ -33,7 +33,7 @@ def ndcg_interval(
     *,
     groups: ArrayLike | None = None,
     k: Cutoff = None,
-    sample_weight: Any = None,
+    sample_weight: Weights | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 9999,
     method: Method = "BCa",
@@ -169,7 +169,7 @@ def ndcg_by_segment(
     *,
     groups: ArrayLike | None = None,
     k: Cutoff = None,
-    sample_weight: Any = None,
+    sample_weight: Weights | None = None,
     segments: Any,
     confidence_level: float = 0.95,
     n_resamples: int = 9999,
