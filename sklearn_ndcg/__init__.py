@@ -17,7 +17,10 @@ from typing import TYPE_CHECKING, Any
 import sklearn
 
 from sklearn_ndcg import _checks, _kernels
-from sklearn_ndcg._lists.formats import Rows, from_lists, from_trec
+from sklearn_ndcg import inference as inference
+from sklearn_ndcg._lists.formats import from_lists, from_trec
+from sklearn_ndcg._lists.pool import IdLists, Pool
+from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.choices import GainTable, jarvelin_kekalainen, log_discount
 from sklearn_ndcg._metrics.conventions import CONVENTIONS
 from sklearn_ndcg._metrics.explanation import Change, Explanation, explain_difference
@@ -41,7 +44,6 @@ from sklearn_ndcg._selection.scorers import (
     one_ranking,
 )
 from sklearn_ndcg._selection.splitters import QuerySplitter, check_group_splits
-from sklearn_ndcg.inference import NDCGDisplay
 
 if TYPE_CHECKING:
     from sklearn_ndcg import frames as frames
@@ -77,14 +79,15 @@ def show_versions() -> None:
 
 
 __all__ = [
-    "CONVENTIONS", "Explanation", "GroupedRanker", "GroupedScorer", "NDCGDisplay",
-    "QueryExplanation", "QueryLeakWarning", "QuerySplitter", "check_group_splits", "dcg_samples",
-    "dcg_score", "explain_difference", "explain_query", "from_lists", "from_trec",
-    "jarvelin_kekalainen", "make_dcg_scorer", "make_ndcg_scorer", "make_query_scorer", "ndcg_curve",
-    "ndcg_samples", "ndcg_score", "one_ranking", "quantile_grades", "show_versions",
+    "CONVENTIONS", "GroupedRanker", "GroupedScorer", "QueryLeakWarning", "QuerySplitter",
+    "check_group_splits", "dcg_samples", "dcg_score", "explain_difference", "explain_query",
+    "from_lists", "from_trec", "jarvelin_kekalainen", "make_dcg_scorer", "make_ndcg_scorer",
+    "make_query_scorer", "ndcg_curve", "ndcg_samples", "ndcg_score", "one_ranking",
+    "quantile_grades", "show_versions",
 ]  # fmt: skip
 # classes of what public objects hold, so that pickles name this module and no private one
 _held = (
-    DCG, NDCG, Change, GainTable, QueryFunction, QuerySizes, Rows, log_discount,
+    DCG, NDCG, Change, Explanation, GainTable, IdLists, Pool, QueryExplanation, QueryFunction,
+    QuerySizes, Rows, log_discount,
 )  # fmt: skip
 _checks.publish(globals(), "__version__", "frames", "inference", held=_held)

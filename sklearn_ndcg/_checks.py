@@ -32,6 +32,7 @@ Ties = Literal["average", "stable", "worst", "best"]
 Unjudged = Literal["raise", "zero", "omit"]
 NamedUndefined = Literal["warn", "omit", "raise"]
 Undefined = NamedUndefined | float
+Weights = ArrayLike | Mapping[Any, float]  # of rows or of queries; by query for lists
 
 EQUAL = 1e-12  # differences up to this are rounding errors
 

@@ -13,7 +13,8 @@ import numpy as np
 from scipy.stats import bootstrap
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from sklearn_ndcg import ndcg_samples
+from sklearn_ndcg import from_lists, from_trec, ndcg_samples
+from sklearn_ndcg.inference import compare_rankers
 
 # Two queries of four documents each.
 Y = np.array([2, 0, 1, 0, 0, 3, 1, 0])
@@ -140,10 +141,9 @@ def matrices(n_queries=40, seed=0, noise=2.0, n_documents=12):
 
 
 def per_query(rows, **options):
-    """Return the NDCG of each query of the rows (y_true, y_score, groups), as a dict."""
-    y_true, y_score, groups = rows
-    values = ndcg_samples(y_true, y_score, groups=groups, **options)
-    return dict(zip(np.unique(groups).tolist(), values.tolist(), strict=True))
+    """Return the NDCG of each query of the rows of lists, as a dict."""
+    values, queries = ndcg_samples(rows, return_groups=True, **options)
+    return dict(zip(queries.tolist(), values.tolist(), strict=True))
 
 
 def result_rows(frame):
@@ -190,6 +190,21 @@ def users(n_queries=40, n_users=14):
     rng = np.random.default_rng(3)
     extra = rng.integers(0, n_users, n_queries - n_users)
     return rng.permutation(np.r_[np.arange(n_users), extra])
+
+
+READING = {"k", "unanswered", "unjudged", "duplicates", "convention"}
+
+
+def compare_lists(relevant, rankers, **options):
+    """Compare rankers by their lists, with options of `from_lists` and of `compare_rankers`."""
+    reading = {name: options.pop(name) for name in READING & options.keys()}
+    return compare_rankers(from_lists(relevant, rankers=rankers, **reading), **options)
+
+
+def compare_runs(qrels, runs, **options):
+    """Compare rankers by their runs, with options of `from_trec` and of `compare_rankers`."""
+    reading = {name: options.pop(name) for name in READING & options.keys()}
+    return compare_rankers(from_trec(qrels, runs=runs, **reading), **options)
 
 
 def as_runs(rankers):

@@ -55,7 +55,7 @@ def polars():
 def display():
     pyplot = pytest.importorskip("matplotlib.pyplot", reason="`plot` is not installed")
     pyplot.switch_backend("agg")
-    return sn.NDCGDisplay
+    return sn.inference.NDCGDisplay
 
 
 CALLS = {

@@ -1,6 +1,5 @@
 """Choices are rows of tables: a new row works everywhere, and an unknown name is refused."""
 
-from functools import partial
 from typing import NamedTuple
 
 import matplotlib as mpl
@@ -12,7 +11,6 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_ndcg import (
     CONVENTIONS,
-    NDCGDisplay,
     explain_difference,
     from_lists,
     from_trec,
@@ -24,9 +22,8 @@ from sklearn_ndcg import (
 from sklearn_ndcg._kernels.numpy_kernels import TieRule
 from sklearn_ndcg._metrics.choices import DISCOUNTS, GAINS, TIES, UNDEFINED, UndefinedRule
 from sklearn_ndcg.inference import (
-    compare_lists,
+    NDCGDisplay,
     compare_rankers,
-    compare_runs,
     ndcg_by_segment,
     ndcg_interval,
 )
@@ -51,21 +48,15 @@ def displayed(**options):
     return display.ndcg[0]
 
 
-def of_lists(function, relevant, rankers, **options):
-    """The NDCG of a ranker that is compared with itself."""
-    found = function(relevant, {"a": rankers, "b": rankers}, test="t", **options)
-    return found.ndcg["a"]
-
-
 ENTRIES = {
     "score": lambda **o: ndcg_score(Y, SCORE, groups=QUERY, **o),
     "samples": lambda **o: ndcg_samples(Y, SCORE, groups=QUERY, **o).mean(),
     "curve": lambda **o: ndcg_curve(Y, SCORE, groups=QUERY, k=[99], **o)[1][0],
     "scorer": lambda **o: make_ndcg_scorer(**o)(FirstColumn(), np.c_[SCORE], Y, groups=QUERY),
-    "interval": lambda **o: ndcg_interval(Y, SCORE, groups=QUERY, method="t", **o).ndcg,
+    "interval": lambda **o: ndcg_interval(Y, SCORE, groups=QUERY, method="t", **o).mean,
     "comparison": lambda **o: compare_rankers(
         Y, {"a": SCORE, "b": -SCORE}, groups=QUERY, test="t", **o
-    ).ndcg["a"],
+    ).mean["a"],
     "explanation": lambda **o: explain_difference(Y, SCORE, "sklearn", o, groups=QUERY).ndcg[-1],
     "display": displayed,
     "frames": frames_score,
@@ -83,17 +74,17 @@ LISTS = {q: sorted(scores, key=scores.get, reverse=True) for q, scores in RUN.it
 OTHERS = {
     "segments": lambda **o: ndcg_by_segment(
         Y, DISTINCT, groups=QUERY, segments=QUERY % 2, method="t", **o
-    ).overall.ndcg,
-    "lists": lambda **o: ndcg_score(**rows_of(from_lists(QRELS, LISTS)), **o),
-    "runs": lambda **o: ndcg_score(**rows_of(from_trec(QRELS, RUN)), **o),
-    "compare_lists": partial(of_lists, compare_lists, QRELS, LISTS),
-    "compare_runs": partial(of_lists, compare_runs, QRELS, RUN),
+    ).overall.mean,
+    "lists": lambda **o: ndcg_score(from_lists(QRELS, LISTS), **o),
+    "runs": lambda **o: ndcg_score(from_trec(QRELS, RUN), **o),
+    "comparison of lists": lambda **o: compare_rankers(
+        from_lists(QRELS, rankers={"a": LISTS, "b": LISTS}), test="t", **o
+    ).mean["a"],
+    "comparison of runs": lambda **o: compare_rankers(
+        from_trec(QRELS, runs={"a": RUN, "b": RUN}), test="t", **o
+    ).mean["b"],
     "without ties": lambda **o: ndcg_score(Y, DISTINCT, groups=QUERY, **o),
 }  # fmt: skip
-
-
-def rows_of(rows):
-    return dict(zip(("y_true", "y_score", "groups"), rows, strict=True))
 
 
 @pytest.mark.parametrize("options", [{}, {"k": 3, "gain": "exponential"}, {"discount": "none"}])

@@ -189,10 +189,10 @@ class Entries(RuleBasedStateMachine):
         found = inference.ndcg_by_segment(
             self.y, self.s, segments=self.segment, method="t", **self.data, **self.options
         )
-        self.check(found.overall.ndcg)
+        self.check(found.overall.mean)
         if self.weight is None:
             scored = found.n_queries > 0
-            self.check(np.average(found.ndcg[scored], weights=found.n_queries[scored]))
+            self.check(np.average(found.mean[scored], weights=found.n_queries[scored]))
 
     @rule()
     def thousands_of_segments(self):
@@ -203,9 +203,9 @@ class Entries(RuleBasedStateMachine):
         found = inference.ndcg_by_segment(
             y, s, segments=copies, method="t", groups=groups, sample_weight=weight, **self.options
         )
-        assert len(found.ndcg) == n
-        self.check(min(found.ndcg))
-        self.check(max(found.ndcg))
+        assert len(found.mean) == n
+        self.check(min(found.mean))
+        self.check(max(found.mean))
 
     @precondition(lambda self: self.weight is None and self.options.get("undefined") != "omit")
     @rule(order_by=st.sampled_from([None, "time"]), n_splits=st.integers(2, 4))
@@ -239,10 +239,12 @@ class Entries(RuleBasedStateMachine):
         truths, lists = self.by_query()
         if self.weight is None:
             rows = sn.from_lists(truths, lists, k=self.k_of_reader(beyond))
-            self.check(sn.ndcg_score(**rows, **self.options))
+            self.check(sn.ndcg_score(rows, **self.options))
         rankers = {"a": lists, "b": {query: each[::-1] for query, each in lists.items()}}
+        rows = sn.from_lists(truths, rankers=rankers, k=self.k_of_reader(beyond))
         options = self.options | {"sample_weight": self.weight_of_query}
-        self.check(inference.compare_lists(truths, rankers, test="t", **options).ndcg["a"])
+        self.check(inference.compare_rankers(rows, test="t", **options).mean["a"])
+        self.check(sn.ndcg_score(rows["a"], **options))
 
     @precondition(lambda self: self.distinct and self.weight is None)
     @rule(packed=st.booleans(), beyond=st.sampled_from([None, 0, 1]))
@@ -257,22 +259,22 @@ class Entries(RuleBasedStateMachine):
                 data = text.encode()
                 paths[name].write_bytes(gzip.compress(data) if packed else data)
             rows = sn.from_trec(paths["qrels"], paths["run"], k=self.k_of_reader(beyond))
-            self.check(sn.ndcg_score(**rows, **self.options))
-            runs = {"a": paths["run"], "b": paths["run"]}
-            found = inference.compare_runs(paths["qrels"], runs, test="t", **self.options)
-            self.check(found.ndcg["b"])
+            self.check(sn.ndcg_score(rows, **self.options))
+            rows = sn.from_trec(paths["qrels"], runs={"a": paths["run"], "b": paths["run"]})
+            found = inference.compare_rankers(rows, test="t", **self.options)
+            self.check(found.mean["b"])
 
     @rule()
     def interval(self):
         self.check(
-            inference.ndcg_interval(self.y, self.s, method="t", **self.data, **self.options).ndcg
+            inference.ndcg_interval(self.y, self.s, method="t", **self.data, **self.options).mean
         )
 
     @rule()
     def comparison(self):
         scores = {"a": self.s, "b": -self.s}
         found = inference.compare_rankers(self.y, scores, test="t", **self.data, **self.options)
-        self.check(found.ndcg["a"])
+        self.check(found.mean["a"])
 
     @precondition(lambda self: self.options["gain"] == "linear" and self.weight is None)
     @rule()

@@ -350,7 +350,7 @@ def test_from_lists(recommended, relevant, unanswered, container):
     found = outcome(names, sn.from_lists, relevant, lists, unanswered=unanswered)
     if found is None:
         return
-    ndcg = outcome("groups", sn.ndcg_samples, **found, undefined="omit")
+    ndcg = outcome("groups", sn.ndcg_samples, found, undefined="omit")
     queries = {*recommended, *relevant} if unanswered == "zero" else {*recommended}
     for query, value in zip(sorted(queries), ndcg, strict=True):
         truth = {key: float(grade) for key, grade in relevant.get(query, {}).items()}
@@ -377,9 +377,8 @@ def test_from_lists_of_anything(data):
     names = "recommended relevant query unanswered queries documents"
     found = outcome(names, sn.from_lists, truths, lists, **options)
     if found is not None:
-        y, s, groups = found
-        assert y.shape == s.shape == groups.shape
-        assert y.dtype == s.dtype == float
+        assert found.y_true.shape == found.y_score.shape == found.groups.shape == found.ids.shape
+        assert found.y_true.dtype == found.y_score.dtype == float
 
 
 TEXT = st.sampled_from(["a", "b", "B", "ü", "10", "9", ""])
@@ -396,7 +395,7 @@ def test_from_trec(qrels, run):
         return
     queries = sorted(set(found.groups.tolist()))
     assert queries == sorted(qrels)
-    for query, value in zip(queries, outcome("", sn.ndcg_samples, **found), strict=True):
+    for query, value in zip(queries, outcome("", sn.ndcg_samples, found), strict=True):
         truth = {key: max(grade, 0) for key, grade in qrels[query].items()}
         with np.errstate(over="ignore"):
             scores = [(np.float32(float(v)), key) for key, v in run.get(query, {}).items()]
@@ -441,7 +440,7 @@ def test_ndcg_interval(table, data):
         assert 0 <= low <= high <= 1
         assert found.n_queries + found.n_left_out == len(set(g))
         options["sample_weight"] = arguments["sample_weight"]
-        same(found.ndcg, outcome("", sn.ndcg_score, y, s, groups=g, **options))
+        same(found.mean, outcome("", sn.ndcg_score, y, s, groups=g, **options))
 
 
 @fuzz

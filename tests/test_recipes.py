@@ -54,7 +54,8 @@ def test_an_ideal_of_k_relevant_is_that_of_rectools(k):
 def test_an_ideal_over_the_retrieved_is_what_scikit_learn_gives_for_them_alone():
     lists = [["A", "B", "C"], ["D", "A"]]
     relevant = [{"B": 1, "X": 3}, {"A": 2, "D": 1, "G": 3}]
-    y_true, y_score, groups = from_lists(relevant, lists)
+    rows = from_lists(relevant, lists)
+    y_true, y_score, groups = rows.y_true, rows.y_score, rows.groups
     found = y_score > -np.inf
     ours = ndcg_samples(y_true[found], y_score[found], groups=groups[found])
     for query, (items, grades) in enumerate(zip(lists, relevant, strict=True)):

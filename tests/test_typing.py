@@ -25,7 +25,7 @@ ndcg_score(y, s, groups=q, k="retrieved", gain=[0, 1, 3], discount=lambda ranks:
 ndcg_score(y, s, groups=q, undefined=1.0, **CONVENTIONS["lightgbm"])
 interval: NDCGInterval = inference.ndcg_interval(y, s, groups=q, k=10, ties="worst")
 comparison: Comparison = inference.compare_rankers(y, {"a": s, "b": s}, groups=q, k=10)
-means: dict[str, float] = comparison.ndcg
+means: dict[str, float] = comparison.mean
 scorer: GroupedScorer = sn.make_ndcg_scorer(k=[1, 5], group_by="q", gain="exponential")
 ndcg_score(y, s, groups=q, tie="worst")  # Unexpected keyword argument "tie"
 ndcg_score(y, s, groups=q, ties="first")  # incompatible type "Literal['first']"
@@ -38,13 +38,17 @@ inference.ndcg_interval(y, s, groups=q, k="all")  # incompatible type
 inference.compare_rankers(y, {"a": s, "b": s}, groups=q, test="T")  # incompatible type
 inference.NDCGDisplay.from_predictions(y, s, groups=q, tie="worst")  # Unexpected keyword argument
 comparison.pvalues  # "Comparison" has no attribute "pvalues"
-interval.ndcg = 1.0  # read-only
+interval.mean = 1.0  # read-only
 sn.make_ndcg_scorer(group_by="q", undefined="skip")  # incompatible type
 sn.GroupedRanker(None, group_by=y)  # incompatible type
 sn.make_dcg_scorer(group_by="q", undefined="omit")  # Unexpected keyword argument "undefined"
-inference.compare_lists([{"a"}], {"x": [["a"]], "y": [["b"]]}, unanswered="skip")  # incompatible type
-inference.compare_lists([{"a"}], {"x": [["a"]], "y": [["b"]]}, groups=q)  # Unexpected keyword argument
+rows = sn.from_lists([{"a"}], rankers={"x": [["a"]], "y": [["b"]]}, k=3)
+value = ndcg_score(rows["x"], sample_weight={0: 1.0})
+values, ids = sn.ndcg_samples(rows["x"], return_groups=True)
+both: Comparison = inference.compare_rankers(rows, metric=lambda y_true, y_score: y_true.max())
+sn.from_lists([{"a"}], [["a"]], unanswered="skip")  # incompatible type
 sn.from_lists([{"a"}], [["a"]], unjudged="drop")  # incompatible type
+sn.ndcg_samples(y, s, groups=q).first  # has no attribute "first"
 text: str = ndcg_score(y, s, groups=q)  # Incompatible types in assignment
 """
 

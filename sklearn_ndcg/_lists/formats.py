@@ -2,58 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from functools import cached_property
-from typing import Any, Literal, NamedTuple, Self, get_args
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, get_args
 
-import numpy as np
-
-from sklearn_ndcg._checks import Cutoff, Floats, Ids, Mask, check_choice
+from sklearn_ndcg._checks import Cutoff, check_choice, check_cutoff
 from sklearn_ndcg._lists.files import FilePath
-from sklearn_ndcg._lists.pool import Pool, Unanswered, pool_lists, pool_runs
+from sklearn_ndcg._lists.pool import Unanswered, pool_lists, pool_runs
 from sklearn_ndcg._lists.reading import Convention, Duplicates
-from sklearn_ndcg._rows.grouping import kept_runs, starts_of
-
-Unjudged = Literal["zero", "omit", "nan"]
-
-
-class _Arrays(NamedTuple):
-    y_true: Floats
-    y_score: Floats
-    groups: Ids
-
-
-class Rows(_Arrays):
-    """Rows as three arrays, which are also keyword arguments: ``ndcg_score(**rows, k=10)``."""
-
-    _read: tuple[Callable[[], Iterable[Hashable]], Mask]
-
-    def keys(self) -> tuple[str, ...]:
-        """The names of the arrays."""
-        return self._fields
-
-    def __getitem__(self, key: Any) -> Any:
-        return super().__getitem__(self._fields.index(key) if key in self._fields else key)
-
-    def _replace(self, **arrays: Ids) -> Self:
-        rows = super()._replace(**arrays)
-        rows.__dict__.update(self.__dict__)  # the ids, or what reads them
-        return rows
-
-    def __getstate__(self) -> dict[str, Ids]:
-        return {"ids": self.ids}
-
-    @cached_property
-    def ids(self) -> Ids:
-        """The document of each row, read when it is first asked for."""
-        documents, kept = self._read
-        return np.fromiter(documents(), dtype=object)[kept]
+from sklearn_ndcg._lists.rows import Rows, Unjudged
 
 
 def from_lists(
     relevant: Mapping[Any, Any] | Sequence[Any],
-    recommended: Mapping[Any, Sequence[Hashable]] | Sequence[Sequence[Hashable]],
+    recommended: Mapping[Any, Sequence[Hashable]] | Sequence[Any] | None = None,
     *,
+    rankers: Mapping[Any, Any] | None = None,
     k: Cutoff = None,
     unanswered: Unanswered = "zero",
     unjudged: Unjudged = "zero",
@@ -67,27 +30,30 @@ def from_lists(
 
     Parameters
     ----------
-    relevant : mapping or sequence of n_queries mappings or collections, or one of these
+    relevant : mapping or sequence of n_queries truths, or one truth
         The truth of each query (user, search, playlist): a mapping from id to grade >= 0, or a
-        collection of ids, whose grade is 1. Ids are of any hashable type; None and NaN
-        are not ids. One truth alone goes with one list, and is one query.
+        collection of ids, or a single id, whose grade is 1. Ids are of any hashable type; None and
+        NaN are not ids. One truth alone goes with one list, and is one query.
 
-    recommended : mapping or sequence of n_queries sequences, or one of these
+    recommended : mapping or sequence of n_queries sequences, or one of these, default=None
         The list of ids of each query, best first. A mapping with the same keys if `relevant` is a
         mapping; otherwise a sequence of the same length. A pandas Series of lists, or of truths, is
         a mapping from its index. As a single list or truth a Series is refused, as its values may
         be ids or grades: pass its ``to_dict()`` or its ``tolist()``.
 
+    rankers : mapping from name, default=None
+        In place of `recommended` the lists of several rankers, each in that form, for
+        `compare_rankers` and `NDCGDisplay`. ``rows[name]`` are the rows of one of them.
+
     k : int, None or "retrieved", default=None
-        The cutoff of the score that you want: only the first `k` ids of each list are read, which
-        is several times as fast. Pass the same `k`, or a smaller one, to the metric; at a larger
-        one the ids after rank `k` would count as not recommended. Repeated and missing ids after
-        rank `k` are not noticed. With ``unjudged="omit"`` and "nan" whole lists are read, as later
-        ids may move up.
+        The cutoff at which the rows are scored, unless a smaller one is passed there. Only the
+        first `k` ids of each list are read, which is several times as fast; repeated and missing
+        ids after rank `k` are not noticed. With ``unjudged="omit"`` and "nan" whole lists are read,
+        as later ids may move up.
 
     unanswered : {"zero", "omit"}, default="zero"
-        A query in `relevant` without a list has an NDCG of 0, or is left out. (An empty list is
-        a list.)
+        A query in `relevant` without a list has an NDCG of 0, or is left out, for all rankers if
+        one has no list for it. (An empty list is a list.)
 
     unjudged : {"zero", "omit", "nan"}, default="zero"
         Recommended documents that are not in the truth, or have the grade NaN there, get the
@@ -101,18 +67,17 @@ def from_lists(
 
     Returns
     -------
-    named tuple of ndarrays of shape (n_documents,)
-        `y_true`, the relevance; `y_score`, -1, -2, ... down the list, and ``-inf`` for what is not
-        in it; and `groups`, the query of each row, its key or its number. They unpack as three
-        arrays, and as keyword arguments of all functions that take rows:
-        ``ndcg_score(**rows, k=10)``. The attribute `ids` has the id of each row.
+    Rows
+        One argument in place of `y_true` and `y_score`: ``ndcg_score(rows)``. Its attributes
+        `y_true`, `y_score` (-1, -2, ... down the list, and ``-inf`` for what is not in it),
+        `groups` and `ids` have the rows as arrays, and ``rows.to_frame()`` is a DataFrame.
 
     Raises
     ------
     ValueError
         If an id is twice in a list or in a truth and ``duplicates="raise"``, if an id is missing,
-        if a grade is negative or infinite, if a query has neither a list nor anything relevant, or
-        if no query is left.
+        if a grade is negative or infinite, or if no query is left. A note names the ranker if there
+        are several.
 
     TypeError
         If lists or truths have another form, ids cannot be hashed or are bool, or grades are not
@@ -131,9 +96,9 @@ def from_lists(
 
     Notes
     -----
-    A query that has a list but no truth has no relevant document: its NDCG is undefined, see
-    `undefined` in `ndcg_score`. If ``unjudged="omit"`` removes all its documents, one row with the
-    relevance 0 and the score ``-inf`` takes their place.
+    A query without a truth has no relevant document: its NDCG is undefined, see `undefined` in
+    `ndcg_score`. If it has no documents, or ``unjudged="omit"`` removes all of them, one row with
+    the relevance 0 and the score ``-inf`` takes their place.
 
     Condensed lists (``unjudged="omit"``) need documents that were judged 0: if all judged documents
     are relevant, as in a collection, any order of them is perfect. They also need long lists, as
@@ -145,7 +110,7 @@ def from_lists(
 
     >>> from sklearn_ndcg import from_lists, ndcg_score
     >>> relevant = {"A": 0.1, "B": 0.5, "C": 0.7, "D": 0.5, "E": 0.1}
-    >>> ndcg_score(**from_lists(relevant, ["A", "B", "C"]), k=3)
+    >>> ndcg_score(from_lists(relevant, ["A", "B", "C"], k=3))
     0.6048...
 
     The rows have all five:
@@ -157,28 +122,35 @@ def from_lists(
     Two users, and the films that they liked:
 
     >>> liked, lists = {"Ann": {"Big"}, "Bob": {"Clue"}}, {"Ann": ["Alien", "Big"], "Bob": ["Clue"]}
-    >>> ndcg_score(**from_lists(liked, lists, k=10), k=10)
+    >>> ndcg_score(from_lists(liked, lists, k=10))
     0.8154...
 
     Three chunks were found, two of them of the same document:
 
-    >>> ndcg_score(**from_lists({"a", "b"}, ["a", "a", "b"], duplicates="omit"), k=3)
+    >>> ndcg_score(from_lists({"a", "b"}, ["a", "a", "b"], k=3, duplicates="omit"))
     1.0
+
+    The one item that was left out for each user:
+
+    >>> ndcg_score(from_lists({"Ann": "Big", "Bob": "Clue"}, lists, k=10))
+    0.8154...
     """
     check_choice("unjudged", unjudged, get_args(Unjudged))
-    pool = pool_lists(relevant, {None: recommended}, unanswered, duplicates, k, unjudged)
-    return _rows_of(pool, unjudged)
+    k, by_ranker = check_cutoff(k), _rankers(recommended, rankers, "recommended", "rankers")
+    pool = pool_lists(relevant, by_ranker, unanswered, duplicates, k, unjudged)
+    return Rows(pool, k, unjudged, "relevant")
 
 
 def from_trec(
     qrels: FilePath | Mapping[str, Mapping[str, float]] | Iterable[Any],
-    run: FilePath | Mapping[str, Mapping[str, float]] | Iterable[Any],
+    run: FilePath | Mapping[str, Mapping[str, float]] | Iterable[Any] | None = None,
     *,
+    runs: Mapping[Any, Any] | None = None,
     k: Cutoff = None,
     unanswered: Unanswered = "zero",
     unjudged: Unjudged = "zero",
     duplicates: Duplicates = "raise",
-    convention: Convention = "trec_eval-9",
+    convention: Convention = "trec_eval",
 ) -> Rows:
     r"""Turn the judgements and the run of a TREC evaluation into rows for `ndcg_score`.
 
@@ -195,13 +167,15 @@ def from_trec(
         have the fields query, 0, document and relevance, or BEIR's header and query, document and
         relevance. A document of negative relevance counts as unjudged, as in trec_eval.
 
-    run : path, mapping or iterable of records
+    run : path, mapping or iterable of records, default=None
         Scores: the path of a file with the fields query, Q0, document, rank, score and name;
         ``{query: {document: score}}``; or records with `query_id`, `doc_id` and `score`.
 
+    runs : mapping from name, default=None
+        In place of `run` those of several rankers, each in that form, as in `from_lists`.
+
     k : int, None or "retrieved", default=None
-        The cutoff of the score that you want: only the first `k` documents of each query get rows,
-        as in `from_lists`. Pass the same `k`, or a smaller one, to the metric.
+        The cutoff at which the rows are scored, as in `from_lists`.
 
     unanswered : {"zero", "omit"}, default="zero"
         A query with judgements that is not in the run has an NDCG of 0 (trec_eval's ``-c``, and
@@ -217,16 +191,16 @@ def from_trec(
         score counts. A document that is twice in `qrels` is an error, or counts once; with two
         relevances it is always an error.
 
-    convention : {"trec_eval-9", "trec_eval-10"}, default="trec_eval-9"
+    convention : {"trec_eval", "trec_eval-10"}, default="trec_eval"
         How documents are ordered: trec_eval up to 9.0.8, and so pytrec_eval and ir_measures, rounds
         scores to float32, and 10.0 keeps them as float64. Both then order by document id,
         descending.
 
     Returns
     -------
-    named tuple of ndarrays of shape (n_documents,)
-        As from `from_lists`, with -1, -2, ... in the order of the run. Queries of the run without
-        judgements are left out, as in trec_eval.
+    Rows
+        As from `from_lists`, with the scores -1, -2, ... in the order of the run. Queries of the
+        run without judgements are left out, as in trec_eval.
 
     Raises
     ------
@@ -267,14 +241,14 @@ def from_trec(
     >>> from sklearn_ndcg import from_trec, ndcg_score
     >>> qrels = {"q1": {"a": 2, "b": 1}}
     >>> run = {"q1": {"a": 0.9, "b": 0.4, "c": 0.4}}
-    >>> ndcg_score(**from_trec(qrels, run, k=10), k=10)
+    >>> ndcg_score(from_trec(qrels, run, k=10))
     0.9502...
 
     A gain of 1 for documents that were judged 0, and none for those that nobody judged:
 
     >>> qrels["q1"]["d"] = 0
-    >>> rows = from_trec(qrels, run, unjudged="nan")
-    >>> ndcg_score(**rows, k=10, gain={0: 1, 1: 4, 2: 9}, unjudged="zero")
+    >>> rows = from_trec(qrels, run, k=10, unjudged="nan")
+    >>> ndcg_score(rows, gain={0: 1, 1: 4, 2: 9}, unjudged="zero")
     0.9148...
 
     Files, which may be compressed:
@@ -285,34 +259,25 @@ def from_trec(
     ...     qrels, run = Path(folder, "qrels.txt"), Path(folder, "bm25.txt")
     ...     _ = qrels.write_text("q1 0 a 2\nq1 0 b 1\n")
     ...     _ = run.write_text("q1 Q0 a 1 0.9 bm25\nq1 Q0 c 2 0.4 bm25\nq1 Q0 b 3 0.4 bm25\n")
-    ...     ndcg_score(**from_trec(qrels, run), k=10)
+    ...     ndcg_score(from_trec(qrels, run, k=10))
     0.9502...
     """
     check_choice("unjudged", unjudged, get_args(Unjudged))
-    pool = pool_runs(qrels, {None: run}, unanswered, duplicates, convention, k, unjudged)
-    return _rows_of(pool, unjudged)
+    k, by_ranker = check_cutoff(k), _rankers(run, runs, "run", "runs")
+    pool = pool_runs(qrels, by_ranker, unanswered, duplicates, convention, k, unjudged)
+    return Rows(pool, k, unjudged, "qrels")
 
 
-def _rows_of(pool: Pool, unjudged: str) -> Rows:
-    """Rows of one ranker, those of each query in the order of its list."""
-    [y_score] = pool.y_scores.values()
-    n_rows = pool.n_rows
-    starts = starts_of(n_rows)
-    # a single key is faster than np.lexsort; documents that are not in the list come last
-    rank = np.minimum(-y_score, np.repeat(n_rows, n_rows))
-    order = np.argsort(np.repeat(starts, n_rows) + rank, kind="stable")
-    y_true, y_score, kept = pool.y_true[order], y_score[order], np.ones(len(order), dtype=bool)
-    unjudged_rows = np.isnan(y_true)
-    if unjudged == "omit":
-        kept = ~unjudged_rows
-        n_kept = kept_runs(kept, starts, n_rows)[1]
-        emptied, n_rows = starts[n_kept == 0], np.maximum(n_kept, 1)
-        kept[emptied], y_true[emptied], y_score[emptied] = True, 0, -np.inf
-        y_true, y_score = y_true[kept], y_score[kept]
-        rank = np.arange(1, len(y_true) + 1) - np.repeat(starts_of(n_rows), n_rows)
-        y_score = np.where(np.isinf(y_score), y_score, -1.0 * rank)
-    elif unjudged == "zero":
-        y_true[unjudged_rows] = 0
-    rows = Rows(y_true, y_score, np.repeat(pool.labels(), n_rows))
-    rows._read = pool.documents, kept
-    return rows
+def _rankers(one: Any, several: Any, name: str, plural: str) -> Mapping[Hashable, Any]:
+    """What is read of each ranker: the only one has the name None."""
+    if (one is None) == (several is None):
+        which = "neither" if one is None else "both"
+        raise TypeError(
+            f"pass {name} of one ranker, or {plural}={{name: {name}}} of several; got {which}."
+        )
+    if several is None:
+        return {None: one}
+    if not isinstance(several, Mapping) or not several or None in several:
+        got = list(several) if isinstance(several, Mapping) else type(several).__name__
+        raise TypeError(f"{plural} must be a mapping from the name of each ranker, got {got}.")
+    return several

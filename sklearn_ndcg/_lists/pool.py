@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property, partial
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain, repeat
 from typing import Any, Literal, get_args
 
@@ -14,6 +14,7 @@ from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff, Floats, Ids, Ints
 from sklearn_ndcg._lists import reading
 from sklearn_ndcg._lists.reading import ByQuery
+from sklearn_ndcg._rows import containers
 from sklearn_ndcg._rows.grouping import Grouping, kept_runs, rows_of_runs, shown_labels, starts_of
 
 _WIDEST = 64  # characters of ids in an array of text; longer ids are shared objects
@@ -22,45 +23,97 @@ UNJUDGED = "nothing judged"  # why a query is left out
 Unanswered = Literal["zero", "omit"]
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
+class IdLists:
+    """A list of ids for each query, in one list, which is faster to make than many."""
+
+    ids: list[Hashable]
+    lengths: Ints
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return list(starts_of(self.lengths).tolist())
+
+    def __getitem__(self, query: int) -> list[Hashable]:
+        start = self._starts[query]
+        return self.ids[start : start + int(self.lengths[query])]
+
+
+@dataclass(frozen=True, eq=False)
 class Pool:
     """The rows of all documents that a ranker returned or that are in a truth.
 
-    `y_true` is NaN where a document is unjudged. `in_order` says whether queries have numbers
-    rather than ids, so that values of queries may come as a sequence. `left_out` says how many
-    queries have no rows, by reason. `documents` reads the ids of the first ranker's rows, in the
-    order of its lists.
+    The first rows of a query are those of its truth. All the others are unjudged, so it does not
+    matter which document is in which row, and there are as many as the longest list needs. A query
+    with neither has one row. `y_true` is NaN where a document is unjudged, and `y_scores` have -1,
+    -2, ... down the list of each ranker and -inf for what is not in it.
+
+    `truths` and `lists` have the ids of each query. `labels` are those of the queries, sorted, and
+    `order` has the positions among `queries` that they come from. `left_out` says how many queries
+    have no rows, by reason. `in_order` says whether queries have numbers rather than ids, so that
+    values of queries may come as a sequence, and `is_cut` whether a list is longer than what was
+    read of it.
     """
 
     y_true: Floats
     y_scores: dict[Hashable, Floats]
     queries: list[Any]
     n_rows: Ints
+    truths: IdLists
+    lists: dict[Hashable, IdLists]
+    labels: Ids
+    order: Ints
     left_out: dict[str, int]
     in_order: bool
-    documents: Callable[[], Iterator[Hashable]]
-
-    def labels(self) -> Ids:
-        """One label per query: integers or short text, any other ids as objects."""
-        kinds, queries = set(map(type, self.queries)), self.queries
-        # an array of text would cut off a NUL at the end
-        if kinds == {str} and max(map(len, queries)) <= _WIDEST and "\0" not in "".join(queries):
-            return np.array(queries)
-        if kinds == {int} and (labels := np.array(queries)).dtype.kind in "iu":
-            return labels
-        return np.fromiter(queries, dtype=object, count=len(queries))
+    is_cut: bool
 
     @cached_property
-    def sorted_labels(self) -> tuple[Ids, Ints]:
-        """The labels, sorted, and the positions among `queries` that they come from."""
-        by_label = Grouping.of_ids(self.labels(), len(self.queries), name="relevant")
-        return by_label.labels, by_label.row_order()
+    def starts(self) -> Ints:
+        """The first row of each query."""
+        return starts_of(self.n_rows)
+
+    def of_ranker(self, name: Hashable) -> Pool:
+        """The rows of one ranker: the documents in its lists and in the truths."""
+        y_score = self.y_scores[name]
+        kept = y_score > -np.inf
+        kept[rows_of_runs(self.starts, self.truths.lengths)] = True
+        n_rows = kept_runs(kept, self.starts, self.n_rows)[1]
+        kept[self.starts[n_rows == 0]] = True
+        return replace(
+            self,
+            y_true=self.y_true[kept],
+            y_scores={name: y_score[kept]},
+            n_rows=np.maximum(n_rows, 1),
+            lists={name: self.lists[name]},
+        )
+
+    def query_of(self, row: int) -> int:
+        """The position among `queries` of the query that has a row."""
+        return int(np.searchsorted(self.starts, row, side="right")) - 1
+
+    def documents(self, query: int) -> list[Hashable]:
+        """The document of each row of a query, if there is one ranker; None without documents."""
+        [y_score], [lists] = self.y_scores.values(), self.lists.values()
+        truth, listed = self.truths[query], lists[query]
+        start = self.starts[query]
+        scores = y_score[start : start + self.n_rows[query]].tolist()
+        others: Iterator[Hashable] = chain(truth, repeat(None))
+        return [
+            listed[int(-score) - 1] if score > -np.inf else document
+            for score, document in zip(scores, others, strict=False)
+        ]
 
     def per_query(self, values: Any, name: str, needed: Collection[Any]) -> dict[Any, Any]:
         """The value of each query: an entry of a mapping or, if queries have numbers, a list's.
 
-        A mapping may lack queries that are not needed.
+        A pandas Series is a mapping from its index. A mapping may lack queries that are not needed.
         """
+        if containers.is_pandas(values) and values.ndim == 1:
+            if not values.index.is_unique:
+                raise ValueError(
+                    f"{name} must have one value for each query, but its index repeats."
+                )
+            values = values.to_dict()
         if isinstance(values, Mapping):
             missing = [query for query in needed if query not in values]
             if missing:
@@ -72,8 +125,7 @@ class Pool:
         if not self.in_order:
             raise TypeError(
                 f"{name} must be a mapping from query, as the lists or runs are, got "
-                f"{type(values).__name__}. Pass .to_dict() of a Series whose index has each query "
-                "once."
+                f"{type(values).__name__}."
             )
         listed = list(values)
         if len(listed) != len(self.queries):
@@ -86,71 +138,97 @@ class Pool:
 
 def pool_lists(
     relevant: object,
-    recommended: Mapping[Hashable, object],
+    rankers: Mapping[Hashable, object],
     unanswered: str,
     duplicates: str,
-    k: Cutoff = None,
-    unjudged: str | None = None,
+    k: Cutoff,
+    unjudged: str,
     only_judged: bool = False,
 ) -> Pool:
     """Bring the ranked lists of all rankers into the same rows.
 
-    The first rows of a query are those of its truth. All the others are unjudged, so it does not
-    matter which document is in which row, and there are as many as the longest list needs. What is
-    after rank k is not read, unless unjudged documents are to be removed before.
+    What is after rank k is not read, unless unjudged documents are to be removed before.
     """
     _checks.check_choice("unanswered", unanswered, get_args(Unanswered))
     _checks.check_choice("duplicates", duplicates, get_args(reading.Duplicates))
-    cutoff = _checks.check_cutoff(k)
-    last = cutoff if _checks.is_integer(cutoff) and unjudged in (None, "zero") else None
-    truths, lists, in_order = reading.by_query(relevant, recommended)
-    queries, left_out = _queries_to_score(truths, lists, unanswered, only_judged)
+    last = k if _checks.is_integer(k) and unjudged == "zero" else None
+    truths, by_ranker, in_order = reading.by_query(relevant, rankers)
+    queries, left_out = _queries_to_score(truths, by_ranker, unanswered, only_judged)
     grades: dict[Hashable, Mapping[Hashable, object]] = {}
-    rankers: list[Any] = [(name, by_query, [], []) for name, by_query in lists.items()]
+    judged_ids: list[Hashable] = []
+    rankers_read: list[Any] = [(name, lists, [], [], []) for name, lists in by_ranker.items()]
     for query in queries:
         truth = reading.read_truth(truths[query], query, duplicates) if query in truths else {}
         grades[query] = truth
-        for name, by_query, scores, lengths in rankers:
+        judged_ids.extend(truth)
+        for name, by_query, ids, lengths, scores in rankers_read:
             try:
                 listed = reading.read_list(by_query.get(query, []), query, duplicates, last)
             except (TypeError, ValueError):  # entering naming_ranker for each list would take time
-                with _checks.naming_ranker(name, lists):
+                with _checks.naming_ranker(name, by_ranker):
                     raise
+            ids.extend(listed)
             lengths.append(len(listed))
             scores.extend(map(listed.get, truth, repeat(-np.inf)))
     n_judged: Ints = np.array(list(map(len, grades.values())))
-    split = [_split_scores(scores, lengths, n_judged) for _, _, scores, lengths in rankers]
-    n_rows = n_judged + np.max([n_unjudged for _, _, n_unjudged in split], axis=0)
-    if not n_rows.all():
-        raise ValueError(
-            f"query {shown_labels([queries[n_rows.argmin()]])} has neither a list nor anything "
-            "relevant, and so would have no rows: leave it out."
-        )
+    lists, split = {}, {}
+    for name, _, ids, lengths, scores in rankers_read:
+        lists[name] = IdLists(ids, np.array(lengths, dtype=np.intp))
+        split[name] = _split_scores(scores, lists[name].lengths, n_judged)
+    most_unjudged = np.max([n_unjudged for _, _, n_unjudged in split.values()], axis=0)
+    n_rows = np.maximum(n_judged + most_unjudged, 1)
     starts = starts_of(n_rows)
     rows, y_true = rows_of_runs(starts, n_judged), np.full(n_rows.sum(), np.nan)
     y_scores = {name: np.full(len(y_true), -np.inf) for name in lists}
-    for (name, y_score), (judged, others, n_others) in zip(y_scores.items(), split, strict=True):
-        y_score[rows] = judged
-        y_score[rows_of_runs(starts + n_judged, n_others)] = others
+    for name, (judged, others, n_others) in split.items():
+        y_scores[name][rows] = judged
+        y_scores[name][rows_of_runs(starts + n_judged, n_others)] = others
         if judged.max(initial=-np.inf) == -np.inf:
-            with _checks.naming_ranker(name, lists):
-                reading.refuse_unlike_ids(truths, lists[name])
+            by_query = by_ranker[name]
+            with _checks.naming_ranker(name, by_ranker):
+                reading.refuse_unlike_ids(truths, by_query, judged_ids)
                 if len(lists) == 1:  # comparisons have a warning of their own
-                    reading.warn_of_other_queries(truths, lists[name])
+                    reading.warn_of_other_queries(truths, by_query)
     y_true[rows] = reading.as_floats(grades, "relevant")
-    documents = partial(_documents, grades, next(iter(lists.values())), last)
-    return Pool(y_true, y_scores, queries, n_rows, left_out, in_order, documents)
+    labels, order = _sorted(queries)
+    return Pool(
+        y_true=y_true,
+        y_scores=y_scores,
+        queries=queries,
+        n_rows=n_rows,
+        truths=IdLists(judged_ids, n_judged),
+        lists=lists,
+        labels=labels,
+        order=order,
+        left_out=left_out,
+        in_order=in_order,
+        is_cut=last is not None and _is_cut(by_ranker, queries, last),
+    )
 
 
-def _documents(grades: ByQuery, lists: ByQuery, k: int | None) -> Iterator[Hashable]:
-    """The ids of each query: first those in its list, then all others of its truth."""
-    for query, truth in grades.items():
-        listed = reading.read_list(lists.get(query, []), query, "omit", k)  # it was checked before
-        yield from listed | dict.fromkeys(truth)
+def _sorted(queries: list[Any]) -> tuple[Ids, Ints]:
+    """Sorted labels of queries, and the positions that they come from.
+
+    Labels are integers or short text, any other ids are objects.
+    """
+    kinds, labels = set(map(type, queries)), np.fromiter(queries, dtype=object, count=len(queries))
+    # an array of text would cut off a NUL at the end
+    if kinds == {str} and max(map(len, queries)) <= _WIDEST and "\0" not in "".join(queries):
+        labels = np.array(queries)
+    elif kinds == {int} and (numbers := np.array(queries)).dtype.kind in "iu":
+        labels = numbers
+    by_label = Grouping.of_ids(labels, len(queries), name="relevant")
+    return by_label.labels, by_label.row_order()
+
+
+def _is_cut(lists: Mapping[Hashable, ByQuery], queries: list[Any], k: int) -> bool:
+    """Whether a list has ids after rank k."""
+    every = (by_query.get(query, ()) for by_query in lists.values() for query in queries)
+    return any(len(ids) > k for ids in every)
 
 
 def _split_scores(
-    scores: list[float], lengths: list[int], n_judged: Ints
+    scores: list[float], n_ranks: Ints, n_judged: Ints
 ) -> tuple[Floats, Floats, Ints]:
     """The scores of all judged documents, those of all unjudged ones, and how many these are.
 
@@ -158,7 +236,6 @@ def _split_scores(
     -3, -inf and -2, and the unjudged "x" has the rank that is left in the list: the score -1.
     """
     judged = np.fromiter(scores, np.float64)
-    n_ranks = np.array(lengths, dtype=np.intp)
     starts = starts_of(n_ranks)  # of each list in an array of the ranks of all lists
     is_listed = judged > -np.inf
     n_listed = kept_runs(is_listed, starts_of(n_judged), n_judged)[1]
@@ -177,8 +254,8 @@ def pool_runs(
     unanswered: str,
     duplicates: str,
     convention: str,
-    k: Cutoff = None,
-    unjudged: str | None = None,
+    k: Cutoff,
+    unjudged: str,
 ) -> Pool:
     """Bring the TREC runs of all rankers into the same rows."""
     _checks.check_choice("duplicates", duplicates, get_args(reading.Duplicates))

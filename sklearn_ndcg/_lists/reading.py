@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set, ValuesView
+from collections.abc import (
+    Collection,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set,
+    ValuesView,
+)
 from itertools import chain, islice, repeat
 from numbers import Number
 from os import PathLike
@@ -22,8 +31,8 @@ Id = Any  # of a query or a document: anything that has a hash
 ByQuery = Mapping[Id, Any]  # the list or the truth of each query, not yet checked
 Nested = Mapping[str, Mapping[str, float]]  # the value of each document of each query, in TREC
 Duplicates = Literal["raise", "omit"]
-Convention = Literal["trec_eval-9", "trec_eval-10"]
-TREC_SCORES = {"trec_eval-9": np.float32, "trec_eval-10": np.float64}  # in which it sorts
+Convention = Literal["trec_eval", "trec_eval-10"]
+TREC_SCORES = {"trec_eval": np.float32, "trec_eval-10": np.float64}  # in which it sorts
 
 _NEVER_MISSING = {str, int, bytes, tuple, frozenset, np.str_, np.int64, np.int32}  # types of ids
 _SCORES, _ONES = range(-1, -sys.maxsize, -1), repeat(1)  # down a list, and of a truth
@@ -34,7 +43,11 @@ _LIST_HINT = (
     ".ravel() of an array, list() of another iterable."
 )
 _SCORES_HINT = "For a dict of scores pass sorted(scores, key=scores.get, reverse=True)."
-_SWAPPED_HINT = f"It has no order: are relevant and recommended swapped? {_SCORES_HINT}"
+_SWAPPED_HINT = (
+    "It has no order: are relevant and recommended swapped? Pass the lists of several rankers as "
+    f"rankers={{name: lists}}. {_SCORES_HINT}"
+)
+_PAIRS_HINT = "Of pairs of an id and its score pass the ids: [id for id, _ in pairs]."
 _LEFT_OUT = ": if nobody judged it, leave it out"
 _UNJUDGED_HINTS = {"relevant": f"{_LEFT_OUT} or pass nan", "qrels": _LEFT_OUT, "run": ""}
 # numbers of documents that are errors
@@ -58,6 +71,7 @@ def by_query(
 
     A truth that is not in a mapping or sequence of truths is one query, with a list of each ranker.
     """
+    relevant, rankers = _plain(relevant), {name: _plain(ids) for name, ids in rankers.items()}
     if _is_truth(relevant):
         _refuse_scores(rankers)
     if is_single_query(relevant, rankers):
@@ -69,13 +83,10 @@ def by_query(
         with _checks.naming_ranker(name, rankers):
             lists[name] = _by_query(recommended, "recommended", "list(rows['id'])")
             if in_order != isinstance(recommended, Sequence | np.ndarray):
-                way = "For one ranker call ndcg_score(**from_lists(relevant, recommended), k=10)."
-                if name is None:
-                    way = "For one query pass its truth and its list, without the query."
                 raise TypeError(
                     "relevant and recommended must both be mappings from query, or both be "
                     f"sequences, got {type(relevant).__name__} and {type(recommended).__name__}. "
-                    f"{way}"
+                    "For one query pass its truth and its list, without the query."
                 )
             if in_order and len(truths) != len(lists[name]):
                 raise ValueError(
@@ -84,6 +95,13 @@ def by_query(
                     "no list."
                 )
     return truths, lists, in_order
+
+
+def _plain(queries: Any) -> Any:
+    """A Series of lists or truths as a mapping from its index; anything else unchanged."""
+    if not containers.is_pandas(queries) or queries.ndim != 1 or not queries.index.is_unique:
+        return queries
+    return queries if _are_ids(queries.tolist()) else queries.to_dict()
 
 
 def is_single_query(relevant: object, rankers: Mapping[Id, object]) -> bool:
@@ -98,6 +116,8 @@ def is_single_query(relevant: object, rankers: Mapping[Id, object]) -> bool:
     {"Ann": {"a": 2, "b": 1}}  {"Ann": ["b", "c"]}     one per key
     [{"a", "b"}]               [["b", "c"]]            one per item
     [("a", "b")]               [("b", "c")]            one per item
+    {"Ann": "a"}               {"Ann": ["b", "c"]}     one per key
+    ["a"]                      [["b", "c"]]            one per item
     =========================  ======================  ============
     """
     if _is_truth(relevant):
@@ -141,7 +161,7 @@ def _by_query(queries: Any, name: str, entry: str) -> ByQuery:
         f"{name} must be a mapping from query, or a sequence with an entry for each query, got "
         f"{type(queries).__name__}. Pass .to_dict() of a Series whose index has each query once, "
         f"list() of another iterable, or {{query: {entry} for query, rows in "
-        "table.groupby('query')}. Paths go to from_trec or compare_runs."
+        "table.groupby('query')}. Paths go to from_trec."
     )
 
 
@@ -168,14 +188,15 @@ def read_truth(truth: object, query: Id, duplicates: str) -> Mapping[Id, object]
         if not _NEVER_MISSING.issuperset(map(type, truth)):
             _check_ids(truth, "relevant", query)
         return truth
-    ids = _collection(truth)
+    is_id = isinstance(truth, Hashable) and (isinstance(truth, str) or not np.iterable(truth))
+    ids = [truth] if is_id else _collection(truth)
     if ids is None:
         raise TypeError(
-            "relevant must have, for each query, a mapping from id to grade or a collection of "
-            f"ids, got {type(truth).__name__} for query {shown_labels([query])}. Pass .tolist() of "
-            "a column of ids, .to_dict() of a Series of grades whose index has each id once, "
-            "dict(zip(ids, grades)) of two columns, .ravel() of an array, list() of another "
-            "iterable."
+            "relevant must have, for each query, a mapping from id to grade, a collection of ids "
+            f"or one id, got {type(truth).__name__} for query {shown_labels([query])}. Pass "
+            ".tolist() of a column of ids, .to_dict() of a Series of grades whose index has each "
+            "id once, dict(zip(ids, grades)) of two columns, .ravel() of an array, list() of "
+            "another iterable."
         )
     return _distinct(ids, "relevant", query, duplicates)
 
@@ -201,7 +222,10 @@ def _distinct(ids: Collection[Id], name: str, query: Id, duplicates: str) -> dic
         # strict takes time
         distinct = dict(zip(ids, _SCORES if name == "recommended" else _ONES))  # noqa: B905
     except TypeError as error:
-        raise TypeError(f"{name} has ids in query {shown_labels([query])}: {error}.") from error
+        hint = f" {_PAIRS_HINT}" if all(isinstance(i, list) and len(i) == 2 for i in ids) else ""
+        raise TypeError(
+            f"{name} has ids in query {shown_labels([query])}: {error}.{hint}"
+        ) from error
     if len(distinct) < len(ids) and duplicates == "raise":
         [(twice, count)] = Counter(ids).most_common(1)
         raise ValueError(
@@ -295,8 +319,8 @@ def _nested(records: Any, name: str, field: str, duplicates: str) -> Nested:
         if not isinstance(documents, Mapping):
             raise TypeError(
                 f"{name} must have a mapping from document to {field} for each query, got "
-                f"{type(documents).__name__} for query {shown_labels([query])}. For one run call "
-                "ndcg_score(**from_trec(qrels, run), k=10)."
+                f"{type(documents).__name__} for query {shown_labels([query])}. Pass several runs "
+                "as from_trec(qrels, runs={name: run})."
             )
         try:
             "".join([query, *documents])  # raises for all but text, and is faster than a loop
@@ -371,20 +395,20 @@ def _fractional(values: Floats) -> Mask:
     return ~np.isfinite(values) | np.not_equal(values, np.floor(values))
 
 
-def refuse_unlike_ids(truths: ByQuery, lists: ByQuery) -> None:
-    """Raise if truths and lists have nothing in common because their ids have different types."""
+def refuse_unlike_ids(truths: ByQuery, lists: ByQuery, judged: Iterable[Id]) -> None:
+    """Raise if truths and lists have nothing in common because their ids have different types.
+
+    `judged` are the documents in the truths.
+    """
     # an omitted query may have anything in place of a list
-    relevant, listed = (
-        chain.from_iterable(ids for ids in side.values() if isinstance(ids, Iterable))
-        for side in (truths, lists)
-    )
-    for what, *sides in (("queries", truths, lists), ("documents", relevant, listed)):
-        judged, returned = (set(map(_kind, ids)) for ids in sides)
-        if judged and returned and not judged & returned:
+    listed = chain.from_iterable(ids for ids in lists.values() if isinstance(ids, Iterable))
+    for what, *sides in (("queries", truths, lists), ("documents", judged, listed)):
+        expected, returned = (set(map(_kind, ids)) for ids in sides)
+        if expected and returned and not expected & returned:
+            way = _PAIRS_HINT if returned == {"tuple"} else "Convert one of them."
             raise TypeError(
-                f"The {what} in relevant are of type {', '.join(sorted(judged))}, those in "
-                f"recommended of type {', '.join(sorted(returned))}, and none is in both: convert "
-                "one of them."
+                f"The {what} in relevant are of type {', '.join(sorted(expected))}, those in "
+                f"recommended of type {', '.join(sorted(returned))}, and none is in both. {way}"
             )
 
 

@@ -12,10 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Discount, Floats, Ints, Undefined, Unjudged
+from sklearn_ndcg._checks import Discount, Floats, Ints, Mask, Undefined, Unjudged
 from sklearn_ndcg._kernels.numpy_kernels import TieRule
-
-_LARGEST = 1e100  # its cubes and their sums, as in intervals, still fit a float64
 
 
 def _exponential(relevance: Floats) -> Floats:
@@ -78,11 +76,6 @@ _NAMES: Mapping[str, Collection[str]] = {
     "unjudged": get_args(Unjudged),
     "undefined": UNDEFINED,
 }
-_OTHER_VALUES = {
-    "gain": "a table (a sequence or mapping from grade to gain) or a callable on relevance",
-    "discount": "or a callable on the ranks 1..n",
-    "undefined": "or a finite number (up to 1e100); 'omit' leaves undefined queries out",
-}
 
 
 @dataclass(frozen=True)
@@ -115,8 +108,10 @@ class GainTable:
     def _arrays(self) -> tuple[Floats, Floats]:
         return np.array(self.grades), np.array(self.gains)
 
-    def look_up(self, relevance: Floats, source: str) -> Floats:
-        """Gain of each relevance in `source`."""
+    def look_up(
+        self, relevance: Floats, source: str, describe: Callable[[Mask], str] | None = None
+    ) -> Floats:
+        """Gain of each relevance in `source`; `describe` says which rows have no gain."""
         grades, gains = self._arrays
         entry = np.minimum(np.searchsorted(grades, relevance), len(grades) - 1)
         unknown = grades[entry] != relevance
@@ -124,9 +119,10 @@ class GainTable:
             count, listed = int(np.count_nonzero(unknown)), f"{grades.tolist()}"
             if len(grades) > 20:
                 listed = f"{grades[:3].tolist()}...{grades[-1]}"
+            where = "" if describe is None else f" ({describe(unknown)})"
             raise ValueError(
                 f"gain has no entry for {count} value{'s' * (count > 1)} of {source}, the first "
-                f"{relevance[unknown][0]}; it has the grades {listed}."
+                f"{relevance[unknown][0]}{where}; it has the grades {listed}."
             )
         return np.asarray(gains[entry])
 
@@ -193,9 +189,18 @@ def check_curve_cutoffs(k: Any) -> Ints | None:
     )
 
 
-def check(measure: object) -> None:
-    """Raise for a choice of a measure that is neither in the table of its names nor valid."""
+def check(measure: object, limits: tuple[float, float] = (0, 0)) -> None:
+    """Raise for a choice of a measure that is neither in the table of its names nor valid.
+
+    The value of undefined queries must lie between the limits.
+    """
     chosen = vars(measure)
+    low, high = limits
+    others = {
+        "gain": "a table (a sequence or mapping from grade to gain) or a callable on relevance",
+        "discount": "or a callable on the ranks 1..n",
+        "undefined": f"or a number from {low:g} to {high:g}",
+    }
     for option, names in _NAMES.items():
         if option not in chosen:
             continue
@@ -203,11 +208,17 @@ def check(measure: object) -> None:
         if isinstance(value, str):
             is_valid = value in names
         elif option == "undefined":
-            is_valid = _checks.is_number(value) and abs(float(value)) <= _LARGEST
+            is_valid = _checks.is_number(value) and limits[0] <= float(value) <= limits[1]
         else:
-            is_valid = option in _OTHER_VALUES and (callable(value) or isinstance(value, GainTable))
+            is_valid = option in others and (callable(value) or isinstance(value, GainTable))
         if not is_valid:
-            _checks.check_choice(option, value, tuple(names), _OTHER_VALUES.get(option, ""))
+            _checks.check_choice(option, value, tuple(names), others.get(option, ""))
+
+
+def omitted_if_nan(undefined: Any) -> Any:
+    """The name of nan, by which scikit-learn's functions omit queries; other values unchanged."""
+    is_nan = _checks.is_number(undefined) and np.isnan(float(undefined))
+    return "omit" if is_nan else undefined
 
 
 def undefined_rule(undefined: Undefined) -> UndefinedRule:

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, check_choice, name_of
+from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Weights, check_choice, name_of
+from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.conventions import CONVENTIONS
 from sklearn_ndcg._metrics.measure import NDCG
 from sklearn_ndcg._metrics.queries import Queries, count_of_queries
@@ -134,14 +135,14 @@ class Explanation:
 
 
 def explain_difference(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    first: str | Mapping[str, Any],
-    second: str | Mapping[str, Any],
+    y_true: ArrayLike | Rows,
+    y_score: Any = None,
+    first: str | Mapping[str, Any] | None = None,
+    second: str | Mapping[str, Any] | None = None,
     *,
     groups: ArrayLike | None = None,
     k: Cutoff = None,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Weights | None = None,
 ) -> Explanation:
     """Explain the difference between the NDCG of two conventions, choice by choice.
 
@@ -152,10 +153,14 @@ def explain_difference(
 
     Parameters
     ----------
-    y_true, y_score : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance and predicted scores, as in `ndcg_score`.
+    y_true : array-like or Rows, shape (n_documents,) or (n_queries, n_documents)
+        Relevance, as in `ndcg_score`. After rows of lists come the conventions:
+        ``explain_difference(rows, first, second)``.
 
-    first, second : str or mapping
+    y_score : array-like of the shape of `y_true`, default=None
+        Predicted scores, as in `ndcg_score`.
+
+    first, second : str or mapping, default=None
         A name in `CONVENTIONS`, or options of `ndcg_score`: `k`, `gain`, `discount`, `ties`,
         `ignore_ties`, `unjudged` and `undefined`. Options that a mapping leaves out have the
         defaults of `ndcg_score`.
@@ -217,8 +222,11 @@ def explain_difference(
     >>> explanation.difference.round(4)
     array([-0.0005,  0.0688,  0.5   , -0.0229])
     """
+    if isinstance(y_true, Rows) and second is None:  # the conventions come after the rows
+        y_score, first, second = None, y_score, first
     start, end = _measure("first", first, k), _measure("second", second, k)
-    rankings = Rankings.of_arrays(y_true, y_score, groups, sample_weight)
+    rankings = Rankings.of(y_true, y_score, groups, sample_weight)
+    start, end = rankings.as_read(start), rankings.as_read(end)
     measures, changes = [start], []
     for choice in _CHOICES:
         before, after = getattr(start, choice), getattr(end, choice)
@@ -233,7 +241,6 @@ def explain_difference(
     ndcg = np.array([step.means()[0] for step in values])
     by_query = np.hstack([step.filled() for step in values]).T
     shares = _shares(by_query, np.array([step.weight for step in values]))
-    n_tied, scores_are_ranks = _ties_and_ranks(rankings, steps[-1])
     return Explanation(
         first=first if isinstance(first, str) else "first",
         second=second if isinstance(second, str) else "second",
@@ -243,8 +250,8 @@ def explain_difference(
         labels=rankings.grouping.labels,
         values=by_query,
         shares=shares,
-        n_tied=n_tied,
-        scores_are_ranks=scores_are_ranks,
+        n_tied=_count_tied(steps[-1]),
+        scores_are_ranks=rankings.lists is not None,
     )
 
 
@@ -292,20 +299,15 @@ def _shares(values: Floats, weights: Floats) -> Floats:
     return shares
 
 
-def _ties_and_ranks(rankings: Rankings, queries: Queries) -> tuple[int, bool]:
-    """How many queries have equal scores, and whether all scores are ranks -1, -2, ... in lists.
-
-    Documents that were not retrieved are left out.
-    """
+def _count_tied(queries: Queries) -> int:
+    """How many queries have documents of equal scores, which were retrieved."""
     query = codes_of_runs(queries.starts, queries.lengths)
     retrieved = queries.score > -np.inf
     query, score = query[retrieved], queries.score[retrieved]
     order = np.lexsort((score, query))
     query, score = query[order], score[order]
     tied = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
-    ranks = (score < 0) & (score == np.floor(score)) & (-score <= rankings.grouping.lengths[query])
-    scores_are_ranks = len(score) > 0 and not tied.any() and bool(ranks.all())
-    return len(np.unique(query[1:][tied])), scores_are_ranks
+    return len(np.unique(query[1:][tied]))
 
 
 def _shortened(value: Any) -> str:

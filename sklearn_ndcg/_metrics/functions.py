@@ -4,17 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Cutoff, Discount, Floats, Gain, Ints, Ties, Undefined, Unjudged
+from sklearn_ndcg._checks import (
+    Cutoff,
+    Discount,
+    Floats,
+    Gain,
+    Ids,
+    Ints,
+    Ties,
+    Undefined,
+    Unjudged,
+    Weights,
+)
+from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.choices import check_curve_cutoffs
 from sklearn_ndcg._metrics.curve import MeanCurve
 from sklearn_ndcg._metrics.inputs import numeric
-from sklearn_ndcg._metrics.measure import DCG, NDCG, refuse_several
+from sklearn_ndcg._metrics.measure import DCG, NDCG, DCGOptions, NDCGOptions, refuse_several
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._metrics.values import Values, report_undefined
 from sklearn_ndcg._rows.grouping import Grouping
@@ -39,22 +51,26 @@ def _not_a_scorer(metric: Function) -> Function:
     return checked  # type: ignore[return-value]
 
 
-def _values(
-    measure: DCG, y_true: ArrayLike, y_score: ArrayLike, groups: Any, weight: Any, *, sort: bool
-) -> Values:
-    """The values of queries, from arrays; without `sort` in any order."""
+def _values(measure: DCG, rankings: Rankings) -> Values:
+    """The values of queries."""
     if isinstance(measure.k, tuple):
         refuse_several(measure.k)
-    rankings = Rankings.of_arrays(y_true, y_score, groups, weight, sort)
+    measure = rankings.as_read(measure)
     queries = rankings.queries(measure)
     rankings.check_ids(queries)
     return Values.of(measure, queries).report_undefined()
 
 
+def _samples(measure: DCG, rankings: Rankings, return_groups: bool) -> Floats | tuple[Floats, Ids]:
+    """The value of each query; with `return_groups` also their ids."""
+    values = _values(measure, rankings).filled()[:, 0]
+    return (values, rankings.grouping.labels) if return_groups else values
+
+
 @_not_a_scorer
 def dcg_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
+    y_true: ArrayLike | Rows,
+    y_score: ArrayLike | None = None,
     *,
     groups: ArrayLike | None = None,
     k: Cutoff = None,
@@ -64,7 +80,7 @@ def dcg_score(
     ties: Ties = "average",
     ignore_ties: bool = False,
     unjudged: Unjudged = "raise",
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Weights | None = None,
 ) -> float:
     r"""Discounted cumulative gain (DCG), averaged over queries.
 
@@ -74,11 +90,12 @@ def dcg_score(
 
     Parameters
     ----------
-    y_true : array-like or sparse matrix of shape (n_documents,) or (n_queries, n_documents)
+    y_true : array-like, sparse matrix or Rows, shape (n_documents,) or (n_queries, n_documents)
         Relevance of each document: any finite number, negative ones included. NaN marks an unjudged
-        document, see `unjudged`.
+        document, see `unjudged`. What `from_lists` and `from_trec` return comes alone, without
+        `y_score` and `groups`.
 
-    y_score : array-like of the shape of `y_true`
+    y_score : array-like of the shape of `y_true`, default=None
         Predicted scores; a larger score means an earlier rank. ``-inf`` means "judged but not
         retrieved": such a document adds nothing to the DCG.
 
@@ -89,7 +106,7 @@ def dcg_score(
     k : int, None or "retrieved", default=None
         Cutoff: only the first `k` ranks count. None counts all of them. "retrieved" cuts each query
         at the number of documents that it retrieved (score not ``-inf``, counted after
-        ``unjudged="omit"``).
+        ``unjudged="omit"``). For rows of lists None is the cutoff that they were read with.
 
     gain : {"linear", "exponential"}, table or callable, default="linear"
         Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a table (a sequence for the
@@ -118,7 +135,8 @@ def dcg_score(
 
     sample_weight : array-like of shape (n_queries,) or (n_documents,), default=None
         Weights >= 0. For 2-D input one per query; with `groups` one per row, and the weight of a
-        query is the mean over its rows (without those that ``unjudged="omit"`` removes).
+        query is the mean over its rows (without those that ``unjudged="omit"`` removes). For rows
+        of lists a mapping from query, or one per query where these are numbered.
 
     Returns
     -------
@@ -194,14 +212,14 @@ def dcg_score(
         ignore_ties=ignore_ties,
         unjudged=unjudged,
     )
-    values = _values(measure, y_true, y_score, groups, sample_weight, sort=False)
-    return float(values.means()[0])
+    rankings = Rankings.of(y_true, y_score, groups, sample_weight, sort=False)
+    return float(_values(measure, rankings).means()[0])
 
 
 @_not_a_scorer
 def ndcg_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
+    y_true: ArrayLike | Rows,
+    y_score: ArrayLike | None = None,
     *,
     groups: ArrayLike | None = None,
     k: Cutoff = None,
@@ -211,7 +229,7 @@ def ndcg_score(
     ignore_ties: bool = False,
     unjudged: Unjudged = "raise",
     undefined: Undefined = "warn",
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Weights | None = None,
 ) -> float:
     r"""Normalized discounted cumulative gain (NDCG), averaged over queries.
 
@@ -223,12 +241,13 @@ def ndcg_score(
 
     Parameters
     ----------
-    y_true : array-like or sparse matrix of shape (n_documents,) or (n_queries, n_documents)
+    y_true : array-like, sparse matrix or Rows, shape (n_documents,) or (n_queries, n_documents)
         Relevance of each document: any finite number whose gain is >= 0. NaN marks an unjudged
         document, see `unjudged`. Entries that a sparse matrix does not store are 0; its documents
-        take one byte each if all grades are from 0 to 255, otherwise eight.
+        take one byte each if all grades are from 0 to 255, otherwise eight. What `from_lists` and
+        `from_trec` return comes alone, without `y_score` and `groups`.
 
-    y_score : array-like of the shape of `y_true`
+    y_score : array-like of the shape of `y_true`, default=None
         Predicted scores; a larger score means an earlier rank. ``-inf`` means "judged but not
         retrieved": such a document adds nothing to the DCG and counts in the ideal. Note that a
         log-probability of zero is ``-inf``.
@@ -240,7 +259,8 @@ def ndcg_score(
     k : int, None or "retrieved", default=None
         Cutoff: only the first `k` ranks count, in the ideal too. None counts all of them.
         "retrieved" cuts each query at the number of documents that it retrieved (score not
-        ``-inf``, counted after ``unjudged="omit"``); note that this rewards short lists.
+        ``-inf``, counted after ``unjudged="omit"``); note that this rewards short lists. For rows
+        of lists None is the cutoff that they were read with.
 
     gain : {"linear", "exponential"}, table or callable, default="linear"
         Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a table (a sequence for the
@@ -264,13 +284,14 @@ def ndcg_score(
         ranking (the condensed list of Sakai 2007).
 
     undefined : {"warn", "omit", "raise"} or float, default="warn"
-        The value of a query without a relevant document, where NDCG is 0 / 0. "warn" is 0.0
-        with an `UndefinedMetricWarning` that counts such queries, "omit" leaves them out of the
-        mean, and "raise" is an error.
+        The value, from 0 to 1, of a query without a relevant document, where NDCG is 0 / 0. "warn"
+        is 0.0 with an `UndefinedMetricWarning` that counts such queries, "omit" (or nan) leaves
+        them out of the mean, and "raise" is an error.
 
     sample_weight : array-like of shape (n_queries,) or (n_documents,), default=None
         Weights >= 0. For 2-D input one per query; with `groups` one per row, and the weight of a
-        query is the mean over its rows (without those that ``unjudged="omit"`` removes).
+        query is the mean over its rows (without those that ``unjudged="omit"`` removes). For rows
+        of lists a mapping from query, or one per query where these are numbered.
 
     Returns
     -------
@@ -350,13 +371,39 @@ def ndcg_score(
         unjudged=unjudged,
         undefined=undefined,
     )
-    values = _values(measure, y_true, y_score, groups, sample_weight, sort=False)
-    return float(values.means()[0])
+    rankings = Rankings.of(y_true, y_score, groups, sample_weight, sort=False)
+    return float(_values(measure, rankings).means()[0])
+
+
+@overload
+def dcg_samples(
+    y_true: ArrayLike | Rows,
+    y_score: ArrayLike | None = None,
+    *,
+    return_groups: Literal[False] = False,
+    groups: ArrayLike | None = None,
+    k: Cutoff = None,
+    log_base: float = 2,
+    **options: Unpack[DCGOptions],
+) -> Floats: ...
+
+
+@overload
+def dcg_samples(
+    y_true: ArrayLike | Rows,
+    y_score: ArrayLike | None = None,
+    *,
+    return_groups: Literal[True],
+    groups: ArrayLike | None = None,
+    k: Cutoff = None,
+    log_base: float = 2,
+    **options: Unpack[DCGOptions],
+) -> tuple[Floats, Ids]: ...
 
 
 def dcg_samples(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
+    y_true: ArrayLike | Rows,
+    y_score: ArrayLike | None = None,
     *,
     groups: ArrayLike | None = None,
     k: Cutoff = None,
@@ -366,16 +413,18 @@ def dcg_samples(
     ties: Ties = "average",
     ignore_ties: bool = False,
     unjudged: Unjudged = "raise",
-) -> Floats:
+    return_groups: bool = False,
+) -> Floats | tuple[Floats, Ids]:
     """Discounted cumulative gain of each query.
 
     Parameters
     ----------
-    y_true : array-like or sparse matrix of shape (n_documents,) or (n_queries, n_documents)
+    y_true : array-like, sparse matrix or Rows, shape (n_documents,) or (n_queries, n_documents)
         Relevance of each document: any finite number, negative ones included. NaN marks an unjudged
-        document, see `unjudged`.
+        document, see `unjudged`. What `from_lists` and `from_trec` return comes alone, without
+        `y_score` and `groups`.
 
-    y_score : array-like of the shape of `y_true`
+    y_score : array-like of the shape of `y_true`, default=None
         Predicted scores; a larger score means an earlier rank. ``-inf`` means "judged but not
         retrieved": such a document adds nothing to the DCG.
 
@@ -386,7 +435,7 @@ def dcg_samples(
     k : int, None or "retrieved", default=None
         Cutoff: only the first `k` ranks count. None counts all of them. "retrieved" cuts each query
         at the number of documents that it retrieved (score not ``-inf``, counted after
-        ``unjudged="omit"``).
+        ``unjudged="omit"``). For rows of lists None is the cutoff that they were read with.
 
     gain : {"linear", "exponential"}, table or callable, default="linear"
         Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a table (a sequence for the
@@ -413,10 +462,16 @@ def dcg_samples(
         What NaN in `y_true` means: an error, a gain of 0, or a document that is removed before
         ranking (the condensed list of Sakai 2007).
 
+    return_groups : bool, default=False
+        Whether to return the ids of the queries, too.
+
     Returns
     -------
     ndarray of shape (n_queries,)
         In the order of ``np.unique(groups)``; for 2-D input in the order of its rows.
+
+    ids : ndarray of shape (n_queries,)
+        The id of each query, only if `return_groups` is True.
 
     Raises
     ------
@@ -442,12 +497,36 @@ def dcg_samples(
         ignore_ties=ignore_ties,
         unjudged=unjudged,
     )
-    return _values(measure, y_true, y_score, groups, None, sort=True).filled()[:, 0]
+    return _samples(measure, Rankings.of(y_true, y_score, groups), return_groups)
+
+
+@overload
+def ndcg_samples(
+    y_true: ArrayLike | Rows,
+    y_score: ArrayLike | None = None,
+    *,
+    return_groups: Literal[False] = False,
+    groups: ArrayLike | None = None,
+    k: Cutoff = None,
+    **options: Unpack[NDCGOptions],
+) -> Floats: ...
+
+
+@overload
+def ndcg_samples(
+    y_true: ArrayLike | Rows,
+    y_score: ArrayLike | None = None,
+    *,
+    return_groups: Literal[True],
+    groups: ArrayLike | None = None,
+    k: Cutoff = None,
+    **options: Unpack[NDCGOptions],
+) -> tuple[Floats, Ids]: ...
 
 
 def ndcg_samples(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
+    y_true: ArrayLike | Rows,
+    y_score: ArrayLike | None = None,
     *,
     groups: ArrayLike | None = None,
     k: Cutoff = None,
@@ -457,16 +536,18 @@ def ndcg_samples(
     ignore_ties: bool = False,
     unjudged: Unjudged = "raise",
     undefined: Undefined = "warn",
-) -> Floats:
+    return_groups: bool = False,
+) -> Floats | tuple[Floats, Ids]:
     """Normalized discounted cumulative gain of each query.
 
     Parameters
     ----------
-    y_true : array-like or sparse matrix of shape (n_documents,) or (n_queries, n_documents)
+    y_true : array-like, sparse matrix or Rows, shape (n_documents,) or (n_queries, n_documents)
         Relevance of each document: any finite number whose gain is >= 0. NaN marks an unjudged
-        document, see `unjudged`.
+        document, see `unjudged`. What `from_lists` and `from_trec` return comes alone, without
+        `y_score` and `groups`.
 
-    y_score : array-like of the shape of `y_true`
+    y_score : array-like of the shape of `y_true`, default=None
         Predicted scores; a larger score means an earlier rank. ``-inf`` means "judged but not
         retrieved": such a document adds nothing to the DCG and counts in the ideal. Note that a
         log-probability of zero is ``-inf``.
@@ -478,7 +559,8 @@ def ndcg_samples(
     k : int, None or "retrieved", default=None
         Cutoff: only the first `k` ranks count, in the ideal too. None counts all of them.
         "retrieved" cuts each query at the number of documents that it retrieved (score not
-        ``-inf``, counted after ``unjudged="omit"``); note that this rewards short lists.
+        ``-inf``, counted after ``unjudged="omit"``); note that this rewards short lists. For rows
+        of lists None is the cutoff that they were read with.
 
     gain : {"linear", "exponential"}, table or callable, default="linear"
         Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a table (a sequence for the
@@ -506,12 +588,17 @@ def ndcg_samples(
         with an `UndefinedMetricWarning` that counts such queries, "omit" is nan, and "raise" is an
         error.
 
+    return_groups : bool, default=False
+        Whether to return the ids of the queries, too.
+
     Returns
     -------
     ndarray of shape (n_queries,)
         In [0, 1] where defined, in the order of ``np.unique(groups)``; for 2-D input in the order
-        of its rows. So ``dict(zip(np.unique(groups), values))`` has the value of each id. For
-        several columns of ids see `frames.ndcg_by_query`.
+        of its rows.
+
+    ids : ndarray of shape (n_queries,)
+        The id of each query, only if `return_groups` is True.
 
     Raises
     ------
@@ -537,6 +624,13 @@ def ndcg_samples(
     >>> y_score = [0.9, 0.4, 0.6, 0.5, 0.5]
     >>> ndcg_samples(y_true, y_score, groups=[7, 7, 8, 9, 9], undefined="omit")
     array([1.        ,        nan, 0.8154...])
+
+    The query with the lowest value:
+
+    >>> groups = ["x", "x", "y", "y", "y"]
+    >>> values, ids = ndcg_samples(y_true, y_score, groups=groups, return_groups=True)
+    >>> str(ids[values.argmin()])
+    'y'
     """
     measure = NDCG(
         k=k,
@@ -547,12 +641,12 @@ def ndcg_samples(
         unjudged=unjudged,
         undefined=undefined,
     )
-    return _values(measure, y_true, y_score, groups, None, sort=True).filled()[:, 0]
+    return _samples(measure, Rankings.of(y_true, y_score, groups), return_groups)
 
 
 def ndcg_curve(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
+    y_true: ArrayLike | Rows,
+    y_score: ArrayLike | None = None,
     *,
     k: ArrayLike | None = None,
     groups: ArrayLike | None = None,
@@ -562,23 +656,25 @@ def ndcg_curve(
     ignore_ties: bool = False,
     unjudged: Unjudged = "raise",
     undefined: Undefined = "warn",
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Weights | None = None,
 ) -> tuple[Ints, Floats]:
     """NDCG as a function of the cutoff, averaged over queries, in one ranking pass.
 
     Parameters
     ----------
-    y_true : array-like or sparse matrix of shape (n_documents,) or (n_queries, n_documents)
+    y_true : array-like, sparse matrix or Rows, shape (n_documents,) or (n_queries, n_documents)
         Relevance of each document: any finite number whose gain is >= 0. NaN marks an unjudged
-        document, see `unjudged`.
+        document, see `unjudged`. What `from_lists` and `from_trec` return comes alone, without
+        `y_score` and `groups`.
 
-    y_score : array-like of the shape of `y_true`
+    y_score : array-like of the shape of `y_true`, default=None
         Predicted scores; a larger score means an earlier rank. ``-inf`` means "judged but not
         retrieved": such a document adds nothing to the DCG and counts in the ideal. Note that a
         log-probability of zero is ``-inf``.
 
     k : array-like of int of shape (n_cutoffs,), default=None
-        Cutoffs >= 1 in any order. None is every cutoff from 1 to the longest query.
+        Cutoffs >= 1 in any order. None is every cutoff from 1 to the longest query, or to the
+        cutoff that rows of lists were read with.
 
     groups : array-like of shape (n_documents,), default=None
         The query id of each row, required for 1-D input: integers, strings, dates or any other type
@@ -606,13 +702,14 @@ def ndcg_curve(
         ranking (the condensed list of Sakai 2007).
 
     undefined : {"warn", "omit", "raise"} or float, default="warn"
-        The value of a query without a relevant document, where NDCG is 0 / 0. "warn" is 0.0
-        with an `UndefinedMetricWarning` that counts such queries, "omit" leaves them out of the
-        mean, and "raise" is an error.
+        The value, from 0 to 1, of a query without a relevant document, where NDCG is 0 / 0. "warn"
+        is 0.0 with an `UndefinedMetricWarning` that counts such queries, "omit" (or nan) leaves
+        them out of the mean, and "raise" is an error.
 
     sample_weight : array-like of shape (n_queries,) or (n_documents,), default=None
         Weights >= 0. For 2-D input one per query; with `groups` one per row, and the weight of a
-        query is the mean over its rows (without those that ``unjudged="omit"`` removes).
+        query is the mean over its rows (without those that ``unjudged="omit"`` removes). For rows
+        of lists a mapping from query, or one per query where these are numbered.
 
     Returns
     -------
@@ -653,10 +750,11 @@ def ndcg_curve(
         unjudged=unjudged,
         undefined=undefined,
     )
-    rankings = Rankings.of_arrays(y_true, y_score, groups, sample_weight)
+    rankings = Rankings.of(y_true, y_score, groups, sample_weight)
+    measure = rankings.as_read(measure)
     queries = rankings.queries(measure)
     rankings.check_ids(queries)
-    curve = MeanCurve.of(measure, queries, cutoffs)
+    curve = MeanCurve.of(measure, queries, rankings.curve_cutoffs(cutoffs, queries))
     report_undefined(measure, curve.n_undefined, len(queries))
     return curve.k, curve.ndcg
 

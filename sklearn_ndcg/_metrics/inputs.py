@@ -47,7 +47,7 @@ def numeric(values: Any, name: str, only_order: bool = False) -> Numbers:
             kind: type[Exception] = TypeError if isinstance(error, TypeError) else ValueError
             said = f"{name} must be an array of numbers, got {type(values).__name__}: {error}"
             if name != "sample_weight":
-                way = "ndcg_score(**from_lists(relevant, recommended), k=10)"
+                way = "ndcg_score(from_lists(relevant, recommended, k=10))"
                 said = f"{said.rstrip('.')}. If these are ids, pass them as {way}."
             raise kind(said) from error
     if array.ndim not in (1, 2) or array.size == 0:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import InitVar, dataclass, field, fields
+from dataclasses import InitVar, dataclass, field, fields, replace
 from functools import partial
-from typing import Any, ClassVar, Protocol, TypedDict
+from typing import Any, ClassVar, Protocol, Self, TypedDict
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
@@ -67,8 +67,19 @@ class Measure(Protocol):
         """What it is called: "NDCG", "DCG", or the name of a function."""
 
     @property
+    def k(self) -> Any:
+        """The cutoff, or a tuple of several."""
+
+    @property
     def cutoffs(self) -> tuple[Cutoff, ...]:
         """The cutoffs at which each query has a value."""
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The lowest and the highest value that it may have."""
+
+    def of_lists(self, k: Cutoff, unjudged: Any) -> Self:
+        """The same for ranked lists that were read with a cutoff and a rule for the unjudged."""
 
     @property
     def has_several_cutoffs(self) -> bool:
@@ -116,6 +127,7 @@ class DCG:
     tie_order: Ties = field(init=False, repr=False, compare=False)
 
     allows_negative_gains: ClassVar = True
+    limits: ClassVar = (-np.inf, np.inf)
 
     def __post_init__(self, log_base: float) -> None:
         # a frozen dataclass sets its own fields only in this way
@@ -132,7 +144,7 @@ class DCG:
         set_field("cutoffs", cutoffs)
         if not (self.gain is None or isinstance(self.gain, str | GainTable) or callable(self.gain)):
             set_field("gain", GainTable.of(self.gain))
-        choices.check(self)
+        choices.check(self, self.limits)
         if log_base != 2:
             set_field("discount", choices.discount_to_base(log_base, self.discount))
         if not isinstance(self.ignore_ties, bool | np.bool_):
@@ -171,6 +183,17 @@ class DCG:
         """What is said of undefined queries."""
         return f"{self.name} is undefined for {queries}, which have no relevant document"
 
+    def of_lists(self, k: Cutoff, unjudged: Any) -> Self:
+        """The same for ranked lists that were read with a cutoff and a rule for the unjudged."""
+        if unjudged == "nan":
+            return replace(self, k=k)
+        if self.unjudged not in ("raise", unjudged):
+            raise ValueError(
+                f"unjudged={self.unjudged!r} comes too late: the lists were read with "
+                f"unjudged={unjudged!r}. Pass it to from_lists or from_trec."
+            )
+        return replace(self, k=k, unjudged=unjudged)
+
     def values(self, queries: Queries) -> Floats:
         """DCG of each query at each cutoff."""
         cutoffs, column = queries.distinct(self.cutoffs)
@@ -188,12 +211,20 @@ class DCG:
         is_own = [k == "retrieved" for k in self.cutoffs]
         return dcg, queries.ideal_dcg(discount, np.where(is_own, own_cutoff, cutoffs[column]))
 
-    def gains(self, relevance: Floats, source: str = "y_true") -> Floats:
-        """Gain of each relevance in `source`; `relevance` is not changed."""
+    def gains(
+        self,
+        relevance: Floats,
+        source: str = "y_true",
+        describe: Callable[[Mask], str] | None = None,
+    ) -> Floats:
+        """Gain of each relevance in `source`; `relevance` is not changed.
+
+        `describe` says which rows have none.
+        """
         if isinstance(self.gain, str):
             return choices.GAINS[self.gain](relevance)
         if isinstance(self.gain, GainTable):
-            return self.gain.look_up(relevance, source)
+            return self.gain.look_up(relevance, source, describe)
         assert callable(self.gain)
         return choices.result_of(self.gain, "gain", "relevance", relevance.copy())
 
@@ -208,11 +239,16 @@ class DCG:
         with np.errstate(over="ignore"):  # a long double may be too large: refused below
             values = relevance.astype(np.float64, copy=False)
         if judged is None:
-            gain = self.gains(values, names.truth)
+            gain = self.gains(values, names.truth, names.describe)
         else:
             gain = np.zeros(len(values))
-            if judged.any():
-                gain[judged] = self.gains(values[judged], names.truth)
+            rows = np.flatnonzero(judged)
+            if len(rows):
+
+                def describe(mask: Mask) -> str:
+                    return names.describe(np.isin(np.arange(len(values)), rows[mask]))
+
+                gain[rows] = self.gains(values[rows], names.truth, describe)
         low, high = gain.min(), gain.max()
         if not (low > -np.inf and high < np.inf):
             wrong = ~np.isfinite(gain)
@@ -268,6 +304,11 @@ class NDCG(DCG):
     undefined: Undefined = "warn"
 
     allows_negative_gains: ClassVar = False
+    limits: ClassVar = (0.0, 1.0)
+
+    def __post_init__(self, log_base: float) -> None:
+        object.__setattr__(self, "undefined", choices.omitted_if_nan(self.undefined))
+        super().__post_init__(log_base)
 
     @classmethod
     def of(
@@ -311,10 +352,13 @@ class QueryFunction:
     unjudged: Unjudged = "zero"  # NaN is up to the function
 
     has_several_cutoffs: ClassVar = False
+    k: ClassVar[Cutoff] = None
     cutoffs: ClassVar[tuple[Cutoff, ...]] = (None,)
+    limits: ClassVar = (-1e100, 1e100)  # whose cubes and sums still fit a float64
 
     def __post_init__(self) -> None:
-        choices.check(self)
+        object.__setattr__(self, "undefined", choices.omitted_if_nan(self.undefined))
+        choices.check(self, self.limits)
 
     def __repr__(self) -> str:
         return _shown(self)
@@ -332,6 +376,10 @@ class QueryFunction:
     def name(self) -> str:
         """The name of the function."""
         return _checks.name_of(self.function)
+
+    def of_lists(self, k: Cutoff, unjudged: Any) -> Self:
+        """The same for ranked lists, whose cutoff the function does not see."""
+        return self if unjudged == "nan" else replace(self, unjudged=unjudged)
 
     @property
     def undefined_rule(self) -> UndefinedRule:
@@ -362,6 +410,8 @@ class QueryFunction:
             warnings.simplefilter("error", UndefinedMetricWarning)
             for query, start in enumerate(queries.starts):
                 rows = slice(start, start + queries.lengths[query])
+                if rows.start == rows.stop:
+                    continue
                 try:
                     values[query, 0] = self.function(y_true[rows], y_score[rows], **options)
                 except (TypeError, ValueError, UserWarning) as error:

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg._checks import Cutoff, Floats, Mask, import_optional
+from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.inputs import numeric
 from sklearn_ndcg._metrics.measure import NDCG, ExplanationOptions
-from sklearn_ndcg._metrics.rankings import Rankings
+from sklearn_ndcg._metrics.rankings import Rankings, refuse_beside_lists
 from sklearn_ndcg._metrics.tables import Table
 from sklearn_ndcg._metrics.values import Values
-from sklearn_ndcg._rows.grouping import as_python, shown_labels
+from sklearn_ndcg._rows.grouping import as_python, label_text, shown_labels
 from sklearn_ndcg._rows.labels import refuse_reordered
 
 _FORMATS = dict.fromkeys(("rank", "document", "tied"), "{}")
@@ -83,7 +84,7 @@ class QueryExplanation:
         if len(rows) > 60:
             rows[20:-5] = [["..."] * len(cells)]
         cutoff = "" if self.k is None else f"@{self.k}"
-        title = f"query {shown_labels([self.query])}: NDCG{cutoff} {self.ndcg:.4f}"
+        title = f"query {label_text(self.query)}: NDCG{cutoff} {self.ndcg:.4f}"
         return "\n".join([title, str(Table([*cells], rows, left=(1,))), *self.notes])
 
     def to_frame(self) -> Any:
@@ -99,7 +100,7 @@ class QueryExplanation:
 
 
 def explain_query(
-    y_true: ArrayLike,
+    y_true: ArrayLike | Rows,
     y_score: ArrayLike | None = None,
     *,
     groups: ArrayLike | None = None,
@@ -115,8 +116,8 @@ def explain_query(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance, as in `ndcg_score`.
+    y_true : array-like or Rows, shape (n_documents,) or (n_queries, n_documents)
+        Relevance, as in `ndcg_score`. Rows of lists have their scores, queries and ids.
 
     y_score : array-like of the shape of `y_true`, default=None
         Predicted scores, as in `ndcg_score`. None if the documents are in ranked order already,
@@ -186,11 +187,20 @@ def explain_query(
     ["Tied documents (ties='average'): 2"]
     """
     measure = NDCG.of("explain_query", k, options, ExplanationOptions)
-    rankings = Rankings.of_arrays(y_true, *_scores_and_groups(y_true, y_score, groups))
+    if not isinstance(y_true, Rows):
+        y_score, groups = _scores_and_groups(y_true, y_score, groups)
+    rankings = Rankings.of(y_true, y_score, groups)
+    measure = rankings.as_read(measure)
     queries = rankings.queries(measure)
     labels = as_python(rankings.grouping.labels)
     number = _number_of(query, labels)
-    documents = _Documents.of(rankings, measure, number, _names(ids, y_true, rankings.shape))
+    if isinstance(y_true, Rows):
+        refuse_beside_lists(ids=ids)
+        pool = y_true.pool
+        names = np.fromiter(pool.documents(pool.order[number]), dtype=object)
+    else:
+        names = _names(ids, y_true, rankings.shape)[rankings.rows_of_query(number)]
+    documents = _Documents.of(rankings, measure, number, names)
     [cutoff], is_retrieved = measure.cutoffs, documents.score > -np.inf
     n = len(documents.score)
     if cutoff == "retrieved":
@@ -262,11 +272,12 @@ class _Documents(NamedTuple):
 
     @classmethod
     def of(cls, rankings: Rankings, measure: NDCG, number: int, names: NDArray[Any]) -> _Documents:
-        """The documents of the query with this number."""
-        rows = np.flatnonzero(rankings.grouping.row_codes() == number)
-        unjudged = np.isnan(rankings.relevance[rows])
+        """The documents, which have these names, of the query with this number."""
+        rows = rankings.rows_of_query(number)
+        judged = True if rankings.judged is None else rankings.judged[rows]
+        unjudged = np.broadcast_to(np.logical_not(judged), rows.shape)
         if measure.unjudged == "omit":
-            rows = rows[~unjudged]
+            rows, names = rows[~unjudged], names[~unjudged]
         [every_score] = rankings.scores.values()
         relevance = rankings.relevance[rows].astype(np.float64)
         score, gain = every_score[rows], rankings.gains(measure)[rows]
@@ -278,7 +289,7 @@ class _Documents(NamedTuple):
         if measure.tie_rule.averages:
             counted = (np.bincount(tie, counted) / size)[tie]
         return cls(
-            name=names[rows[order]],
+            name=names[order],
             score=score,
             relevance=relevance[order],
             gain=counted,

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import compress
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_ndcg._checks import Floats, Ids, Ints, Mask, Numbers
+from sklearn_ndcg._checks import Floats, Ids, Ints, Mask, Numbers, is_integer
 from sklearn_ndcg._kernels.numpy_kernels import as_grades
-from sklearn_ndcg._lists.pool import Pool
+from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics import inputs
 from sklearn_ndcg._metrics.measure import DCG, Measure
 from sklearn_ndcg._metrics.queries import Queries, count_of_queries
 from sklearn_ndcg._metrics.row_names import ArrayNames, ListNames, RowNames
-from sklearn_ndcg._rows.columns import take_rows
 from sklearn_ndcg._rows.grouping import (
     Grouping,
     kept_runs,
@@ -25,8 +24,9 @@ from sklearn_ndcg._rows.grouping import (
     warn_of_equal_relevance,
     warn_of_single_documents,
 )
-from sklearn_ndcg._rows.ids import first_rows
 from sklearn_ndcg._rows.labels import refuse_reordered
+
+AnyMeasure = TypeVar("AnyMeasure", bound=Measure)
 
 
 class JudgedShares(NamedTuple):
@@ -73,31 +73,61 @@ class WrongRows(NamedTuple):
 class Rankings:
     """The relevance of documents, and the scores that one or several rankers gave them.
 
-    `relevance` is uint8 if all of it are grades from 0 to 255. `judged` says which rows have one;
-    it is None if all have. `scores` has those of each ranker; a single one may have the name None.
+    `relevance` is uint8 if all of it are grades from 0 to 255. `graded` says which rows have one,
+    and `judged` which were judged: unjudged documents of lists may have the relevance 0. Both are
+    None if all are. `scores` has those of each ranker; a single one may have the name None.
     `weight` is of rows, or of the queries of a matrix. `shape` is that of the relevance as it was
-    passed. Rows that were made of ranked lists come with the `pool` of these.
+    passed. What was read from ranked lists comes with these as `lists`.
     """
 
     relevance: Numbers
+    graded: Mask | None
     judged: Mask | None
     scores: dict[Any, Floats]
     grouping: Grouping
     weight: Floats | None
     shape: tuple[int, ...]
     names: RowNames
-    pool: Pool | None = None
+    lists: Rows | None = None
+
+    @classmethod
+    def of(
+        cls,
+        y_true: ArrayLike | Rows,
+        y_score: ArrayLike | None,
+        groups: Any = None,
+        sample_weight: Any = None,
+        sort: bool = True,
+    ) -> Rankings:
+        """Read the rows of one ranker, from arrays or lists.
+
+        Without `sort`, queries of arrays may be in any order.
+        """
+        if not isinstance(y_true, Rows):
+            return cls.of_arrays(y_true, y_score, groups, sample_weight, sort)
+        refuse_beside_lists(y_score=y_score, groups=groups)
+        if len(y_true.rankers) > 1:
+            raise ValueError(
+                f"The rows are of {len(y_true.rankers)} rankers: pass those of one, "
+                f"rows[{y_true.rankers[0]!r}]. compare_rankers and NDCGDisplay.from_predictions "
+                "take all."
+            )
+        return cls.of_lists(y_true, sample_weight)
 
     @classmethod
     def of_arrays(
         cls,
         y_true: ArrayLike,
-        y_score: ArrayLike,
+        y_score: ArrayLike | None,
         groups: Any = None,
         sample_weight: ArrayLike | None = None,
         sort: bool = True,
     ) -> Rankings:
         """Read the rows of one ranker; without `sort`, queries may be in any order."""
+        if y_score is None:
+            raise TypeError(
+                "y_score is missing: only rows of from_lists or from_trec are passed without it."
+            )
         refuse_reordered(y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight)
         rows = cls._unscored(y_true, groups, sample_weight, sort)
         rows.scores[None] = inputs.scores_like(y_score, rows.shape)
@@ -126,6 +156,17 @@ class Rankings:
             raise
         return rows
 
+    def curve_cutoffs(self, k: Ints | None, queries: Queries) -> Ints:
+        """The cutoffs of a curve, by default all up to the longest query or the end of lists."""
+        if k is None:
+            last = queries.longest
+            if self.lists is not None and is_integer(self.lists.k):
+                last = min(last, self.lists.k)
+            return np.arange(1, last + 1)
+        if self.lists is not None:
+            self.lists.cutoff(int(k.max()))
+        return k
+
     @classmethod
     def _unscored(
         cls, y_true: ArrayLike, groups: Any, sample_weight: ArrayLike | None, sort: bool = True
@@ -145,22 +186,48 @@ class Rankings:
             grouping = Grouping.of_matrix(*shape)
         else:
             grouping = Grouping.of_ids(groups, len(rows), sort=sort)
-        return cls(rows, judged, {}, grouping, weight, shape, ArrayNames(shape))
+        return cls(rows, judged, judged, {}, grouping, weight, shape, ArrayNames(shape))
 
     @classmethod
-    def of_pool(cls, pool: Pool, truth: str, sample_weight: Any = None) -> Rankings:
-        """The rows of ranked lists, whose judgements errors call `truth`."""
-        weight = None
-        if sample_weight is not None:
-            by_query = pool.per_query(sample_weight, "sample_weight", pool.queries)
-            weights = inputs.row_weights(list(by_query.values()), len(by_query), pool.queries)
-            weight = np.repeat(weights, pool.n_rows)
+    def of_lists(cls, lists: Rows, sample_weight: Any = None) -> Rankings:
+        """The rows of ranked lists."""
+        if sample_weight is None:
+            return cls._of_lists(lists, None)
+        queries = lists.pool.queries
+        by_query = list(lists.pool.per_query(sample_weight, "sample_weight", queries).values())
+        return cls._of_lists(lists, inputs.row_weights(by_query, len(queries), queries))
+
+    @classmethod
+    def _of_lists(cls, lists: Rows, weight: Floats | None) -> Rankings:
+        """The rows of ranked lists whose queries have these weights."""
+        pool = lists.pool
         rows, judged = _with_judged(pool.y_true)
-        labels, order = pool.sorted_labels
-        starts = np.cumsum(pool.n_rows) - pool.n_rows
-        grouping = Grouping(labels, starts[order], pool.n_rows[order])
-        names = ListNames(pool, truth)
-        return cls(rows, judged, pool.y_scores, grouping, weight, rows.shape, names, pool)
+        graded = judged
+        if judged is not None and lists.unjudged == "zero":
+            rows, graded = _with_judged(np.where(judged, rows, 0))
+        scores = pool.y_scores
+        if len(scores) == 1:  # whose name does not matter
+            scores = dict.fromkeys([None], *scores.values())
+        return cls(
+            relevance=rows,
+            graded=graded,
+            judged=judged,
+            scores=scores,
+            grouping=Grouping(pool.labels, pool.starts[pool.order], pool.n_rows[pool.order]),
+            weight=None if weight is None else np.repeat(weight, pool.n_rows),
+            shape=rows.shape,
+            names=ListNames(pool, lists.truth),
+            lists=lists,
+        )
+
+    def as_read(self, measure: AnyMeasure) -> AnyMeasure:
+        """A measure with the cutoff and the rule for unjudged documents of lists.
+
+        A cutoff that is smaller than that of the lists stays.
+        """
+        if self.lists is None:
+            return measure
+        return measure.of_lists(self.lists.cutoff(measure.k), self.lists.unjudged)
 
     def with_scores(self, y_score: ArrayLike) -> Rankings:
         """The same rows, scored by another ranker."""
@@ -170,15 +237,16 @@ class Rankings:
         """These rows, some of which are made unjudged, with a score of 0."""
         relevance = np.where(rows, np.nan, self.relevance)
         scores = {name: np.where(rows, 0, score) for name, score in self.scores.items()}
-        return replace(self, relevance=relevance, judged=~np.isnan(relevance), scores=scores)
+        judged = ~np.isnan(relevance)
+        return replace(self, relevance=relevance, graded=judged, judged=judged, scores=scores)
 
     def queries(self, measure: Measure, ranker: Hashable = None) -> Queries:
         """What a ranker's values of a measure are computed from."""
         for mask, what, plural, message in self.wrong_rows(measure):
             raise ValueError(message.format(rows=self.names.describe(mask, what, plural)))
-        grouping, kept = self.grouping, None if self.judged is None else self._kept(measure)
+        grouping, kept = self.grouping, None if self.graded is None else self._kept(measure)
         starts, lengths = grouping.starts, grouping.lengths
-        gain, table = measure.gains_of_rows(self.relevance, self.judged, self.names)
+        gain, table = measure.gains_of_rows(self.relevance, self.graded, self.names)
         is_scattered = grouping.codes is not None
         if is_scattered:
             gain = grouping.gather(gain)  # type: ignore[assignment]
@@ -200,10 +268,20 @@ class Rankings:
         return Queries(grouping.labels, starts, lengths, gain, table, score, weight, truth)
 
     def queries_of_rankers(self, measure: Measure) -> list[Queries]:
+        """What each ranker's values of a measure are computed from.
+
+        In lists a ranker has the documents that it returned, and those in the truths.
+        """
+        if self.lists is None or len(self.scores) == 1:
+            return self.queries_of_shared_rows(measure)
+        weight = None if self.weight is None else self.weight[self.lists.pool.starts]
+        return [self._of_lists(self.lists[name], weight).queries(measure) for name in self.scores]
+
+    def queries_of_shared_rows(self, measure: Measure) -> list[Queries]:
         """The queries of each ranker, which differ only in their scores."""
         first, *others = self.scores
         rankers = [self.queries(measure, first)]
-        kept = None if self.judged is None else self._kept(measure)
+        kept = None if self.graded is None else self._kept(measure)
         for name in others:
             score = self.grouping.gather(self.scores[name])
             score = score if kept is None else score[kept]
@@ -212,14 +290,14 @@ class Rankings:
 
     def _kept(self, measure: Measure) -> Mask | None:
         """Which rows are not taken out because they are unjudged, query by query; None for all."""
-        if self.judged is None or measure.unjudged != "omit":
+        if self.graded is None or measure.unjudged != "omit":
             return None
-        return self.grouping.gather(self.judged.view(np.uint8)).view(np.bool_)
+        return self.grouping.gather(self.graded.view(np.uint8)).view(np.bool_)
 
     def wrong_rows(self, measure: Measure) -> Iterator[WrongRows]:
         """Rows that no gain could make right, with one entry for each thing that is wrong."""
         truth = self.names.truth
-        if self.judged is not None and np.isinf(self.relevance).any():
+        if self.graded is not None and np.isinf(self.relevance).any():
             infinite = np.isinf(self.relevance), "infinite value", "infinite values"
             yield WrongRows(*infinite, f"{truth} must be finite, but has {{rows}}.")
         for name, score in self.scores.items():
@@ -232,18 +310,18 @@ class Rankings:
         if self.weight is not None and (wrong := inputs.wrong_weights(self.weight)).any():
             message = inputs.WRONG_WEIGHTS.format(value=self.weight[wrong][0], rows="{rows}")
             yield WrongRows(wrong, "such weight", "such weights", message)
-        if self.judged is not None and measure.unjudged == "raise" and not self.judged.all():
+        if self.graded is not None and measure.unjudged == "raise" and not self.graded.all():
             padding = " (with scores of -inf if they pad rows to one length)"
             message = (
                 f"{truth} has {{rows}}. If NaN means unjudged, pass unjudged='zero' to count these "
                 "documents as not relevant or unjudged='omit' to take them out of the ranking"
                 f"{padding if len(self.shape) == 2 else ''}."
             )
-            yield WrongRows(~self.judged, "NaN", "NaN", message)
+            yield WrongRows(~self.graded, "NaN", "NaN", message)
 
     def check_ids(self, queries: Queries) -> None:
         """Warn if the ids of rows, of which these are the queries, are probably not query ids."""
-        if len(self.shape) == 2 or self.pool is not None:
+        if len(self.shape) == 2 or self.lists is not None:
             return
         gain, starts, lengths = queries.gain, queries.starts, queries.lengths
         n_single, n_queries = int(np.count_nonzero(self.grouping.lengths == 1)), len(starts)
@@ -260,9 +338,15 @@ class Rankings:
         if is_between and queries.score.min(initial=np.inf) > -np.inf:
             warn_of_equal_relevance(n_queries)
 
+    def rows_of_query(self, number: int) -> Ints:
+        """The numbers of a query's rows."""
+        if self.grouping.codes is not None:
+            return np.flatnonzero(self.grouping.codes == number)
+        return self.grouping.rows_of(np.array([number]))
+
     def gains(self, measure: Measure) -> Floats:
         """The gain of each row, 0 if it is unjudged."""
-        gain, table = measure.gains_of_rows(self.relevance, self.judged, self.names)
+        gain, table = measure.gains_of_rows(self.relevance, self.graded, self.names)
         return np.asarray(table[gain] if gain.dtype == np.uint8 else gain)
 
     def judged_shares(self, measure: DCG) -> JudgedShares | None:
@@ -277,32 +361,32 @@ class Rankings:
             scores = {name: _ranks_within_ties(score, by_gain) for name, score in scores.items()}
         elif rule.uses_order:
             count = measure.counting()
-        rows = replace(self, judged=None, weight=None, scores=scores)
+        rows = replace(self, graded=None, weight=None, scores=scores)
         returned, counted = (
-            list(map(count.values, replace(rows, relevance=counts).queries_of_rankers(count)))
+            list(map(count.values, replace(rows, relevance=counts).queries_of_shared_rows(count)))
             for counts in (ones, judged)
         )
         share = np.full((len(scores), len(self.grouping.labels)), np.nan)
         for row, n_returned, n_judged in zip(share, returned, counted, strict=True):
             np.divide(n_judged[:, 0], n_returned[:, 0], out=row, where=n_returned[:, 0] > 0)
         has_judgements = self.grouping.extremes(judged)[1] > 0
-        return JudgedShares(share, has_judgements, bool((self.relevance <= 0).any()))
+        nonrelevant = (self.relevance <= 0) & (judged > 0)
+        return JudgedShares(share, has_judgements, bool(nonrelevant.any()))
 
     def labels_of_queries(self, ids: Any, name: str, weight: Any) -> tuple[Ids, Ints]:
         """Sorted labels of clusters or segments, and the position in them of each query's.
 
         A query of lists needs no label if its weight is 0; without one its position is -1.
         """
-        if self.pool is not None:
-            queries = [self.pool.queries[number] for number in self.pool.sorted_labels[1]]
-            by_query = self.pool.per_query(ids, name, list(compress(queries, weight)))
+        if self.lists is not None:
+            pool = self.lists.pool
+            queries = [pool.queries[number] for number in pool.order]
+            by_query = pool.per_query(ids, name, list(compress(queries, weight)))
             by_id = Grouping.of_ids(list(by_query.values()), len(by_query), name=name)
             code_of = dict(zip(by_query, by_id.row_codes(), strict=True))
             return by_id.labels, np.array([code_of.get(query, -1) for query in queries])
         by_id = Grouping.of_ids(ids, self.shape[0], name=name)
         labels, codes = by_id.labels, by_id.row_codes()
-        if getattr(getattr(ids, "dtype", None), "tz", None) is not None:  # labels are in UTC
-            labels = np.fromiter(take_rows(ids, first_rows(codes)), object, len(labels))
         if len(self.shape) == 2:
             return labels, codes
         low, high = self.grouping.extremes(codes)
@@ -317,6 +401,16 @@ class Rankings:
                 f"that of its first row, or score with groups=[groups, {name}]."
             )
         return labels, low
+
+
+def refuse_beside_lists(**arguments: object) -> None:
+    """Raise for what rows of lists have already."""
+    for name, value in arguments.items():
+        if value is not None:
+            raise TypeError(
+                f"{name} must be left out, got {type(value).__name__}: rows of from_lists or "
+                "from_trec have their own scores and queries."
+            )
 
 
 def _with_judged(rows: Numbers) -> tuple[Numbers, Mask | None]:

@@ -44,10 +44,14 @@ class ListNames:
     truth: str
 
     def describe(self, mask: Mask, what: str = "document", plural: str = "documents") -> str:
-        """How many rows a mask selects, and the query of the first."""
-        number = np.searchsorted(np.cumsum(self.pool.n_rows), mask.argmax(), side="right")
+        """How many rows a mask selects, and the query and the document of the first."""
+        row, n = int(mask.argmax()), int(np.count_nonzero(mask))
+        number = self.pool.query_of(row)
+        place, judged = row - self.pool.starts[number], self.pool.truths[number]
         query = shown_labels([self.pool.queries[number]])
-        return counted(int(np.count_nonzero(mask)), what, plural, query)
+        # which ranker returned an unjudged document does not matter
+        document = f", document {judged[place]!r}" if place < len(judged) else ""
+        return counted(n, what, plural, query) + document
 
 
 @dataclass(frozen=True, eq=False)

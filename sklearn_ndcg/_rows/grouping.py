@@ -61,6 +61,15 @@ class Grouping:
             several = len(columns) > 1
             grouped = [cls.of_ids(ids, n_rows, sort=sort or several, name=name) for ids in columns]
             return cls._of_columns(grouped) if several else grouped[0]
+        grouping = cls._of_column(groups, n_rows, sort, name)
+        if is_array or not id_columns.has_timezone(groups):
+            return grouping
+        # NumPy's dates have no time zone, but those that are shown and asked for do
+        labels = id_columns.values_at(groups, first_rows(grouping.row_codes()))
+        return replace(grouping, labels=np.fromiter(labels, dtype=object, count=len(labels)))
+
+    @classmethod
+    def _of_column(cls, groups: object, n_rows: int, sort: bool, name: str) -> Grouping:
         ids, labels_at = id_columns.encode_ids(groups, n_rows, name)
         changes = ids[1:] != ids[:-1]
         # if few neighbouring rows share a query, each row is a run of its own
@@ -198,6 +207,11 @@ def shown_labels(labels: Sequence[object] | Ids, most: int = 3) -> str:
     """The first labels as text: 'a', 'b', 'c', ..."""
     shown = ", ".join(_shown(label) for label in labels[:most])
     return shown + ", ..." * (len(labels) > most)
+
+
+def label_text(label: object) -> str:
+    """A label in a table, a title or a plot: text without quotes."""
+    return label if isinstance(label, str) else shown_labels([label])
 
 
 def _shown(label: object) -> str:

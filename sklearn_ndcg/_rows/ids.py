@@ -177,6 +177,23 @@ def _encode_arrow(column: Column) -> tuple[Ids, LabelsAt] | None:
     return _mark_missing(codes, labels), lambda rows: labels[codes[rows]]
 
 
+def has_timezone(column: Column) -> bool:
+    """Whether this is a column of dates with a time zone, of pandas, Polars or Arrow."""
+    dtype = containers.dtype_of(column)
+    return bool(getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None))
+
+
+def values_at(column: Column, rows: Ints) -> list[Hashable]:
+    """The values of some rows of a column of pandas, Polars or Arrow."""
+    if containers.is_polars_column(column):
+        return list(column.gather(rows))
+    return (
+        column.take(rows).to_pylist()
+        if containers.is_arrow_column(column)
+        else list(column.take(rows))
+    )
+
+
 def in_library_order(values: Column) -> Column:
     """The values; for categories, their ranks in the library's order.
 

@@ -1,8 +1,8 @@
-"""Paired comparisons of rankers, from scores, ranked lists or runs."""
+"""Paired comparisons of rankers."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from copy import deepcopy
 from functools import partial
 from itertools import combinations
@@ -13,13 +13,11 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtr, stdtrit
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Ints
+from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Ints, Weights
 from sklearn_ndcg._kernels.sums import weighted_means
-from sklearn_ndcg._lists.files import FilePath
-from sklearn_ndcg._lists.pool import Unanswered, pool_lists, pool_runs
-from sklearn_ndcg._lists.reading import Convention, Duplicates
-from sklearn_ndcg._metrics.measure import NDCG, NDCGOptions
-from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
+from sklearn_ndcg._lists.rows import Rows
+from sklearn_ndcg._metrics.measure import NDCG, NDCGOptions, QueryFunction
+from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings, refuse_beside_lists
 from sklearn_ndcg._rows.columns import column_names
 from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg.inference import _results, _sample, _statistics
@@ -40,32 +38,34 @@ _VALUES_AT_A_TIME = 1 << 21  # differences of queries, which take 16 MB
 
 
 def compare_rankers(
-    y_true: ArrayLike,
-    y_scores: Mapping[Any, ArrayLike],
+    y_true: ArrayLike | Rows,
+    y_scores: Mapping[Any, ArrayLike] | None = None,
     *,
     groups: ArrayLike | None = None,
     k: Cutoff = None,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Weights | None = None,
+    metric: Callable[..., Any] | None = None,
     baseline: Any = None,
     test: Test = "permutation",
     confidence_level: float = 0.95,
     margin: float | None = None,
-    segments: ArrayLike | None = None,
+    segments: Any = None,
     n_resamples: int = 9999,
     random_state: Any = None,
-    clusters: ArrayLike | None = None,
+    clusters: Any = None,
     **options: Unpack[NDCGOptions],
 ) -> Comparison:
     """Compare rankers on the same queries: which is better, by how much, and how sure that is.
 
-    The comparison is paired: it takes the difference in NDCG between two rankers for each query.
+    The comparison is paired: it takes the difference between two rankers for each query.
 
     Parameters
     ----------
-    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance, as in `ndcg_score`.
+    y_true : array-like or Rows, shape (n_documents,) or (n_queries, n_documents)
+        Relevance, as in `ndcg_score`; or the rows of several rankers, without `y_scores` and
+        `groups`: ``from_lists(relevant, rankers={name: lists})``, or those of `from_trec`.
 
-    y_scores : mapping from name to array-like of the shape of `y_true`
+    y_scores : mapping from name to array-like of the shape of `y_true`, default=None
         The scores of two rankers or more; or a DataFrame (pandas, Polars, PyArrow) with a column
         for each ranker.
 
@@ -77,6 +77,12 @@ def compare_rankers(
 
     sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
         Weights, as in `ndcg_score`.
+
+    metric : callable, default=None
+        A function of the relevance and the scores of one query, ``metric(y_true, y_score)``, in
+        place of NDCG, as in `make_query_scorer`; a larger value is better. Documents that lists did
+        not return have the score ``-inf``. Bind its options with `functools.partial`; the only
+        option that is passed beside it is `undefined`.
 
     baseline : a name in `y_scores`, default=None
         The ranker that all others are compared with. None compares all pairs.
@@ -98,7 +104,8 @@ def compare_rankers(
 
     segments : array-like of shape (n_documents,) or (n_queries,), or several columns, default=None
         The segment of each row, as in `ndcg_by_segment`: the rankers are also compared within each
-        segment, see `Comparison`.
+        segment, see `Comparison`. For rows of lists a mapping or Series from query, or one per
+        query where these are numbered; queries that are left out may lack an entry.
 
     n_resamples : int, default=9999
         Number of random assignments, if not all are tried; not used by ``test="t"``.
@@ -107,9 +114,9 @@ def compare_rankers(
         Source of the random assignments.
 
     clusters : array-like of shape (n_documents,) or (n_queries,), default=None
-        One cluster id per row, if queries depend on each other, as in `ndcg_interval`. The
-        differences in a cluster change sign together, and t has the standard error and the degrees
-        of freedom of `ndcg_interval`.
+        One cluster id per row, if queries depend on each other, as in `ndcg_interval`; for rows of
+        lists as `segments`. The differences in a cluster change sign together, and t has the
+        standard error and the degrees of freedom of `ndcg_interval`.
 
     **options
         Further options of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and
@@ -130,7 +137,7 @@ def compare_rankers(
         queries or clusters can be scored, or a query has rows in several clusters.
 
     TypeError
-        If an option is unknown, or `y_scores` is not a mapping.
+        If an option is unknown, `y_scores` is not a mapping, or it is passed beside rows of lists.
 
     Warns
     -----
@@ -194,7 +201,7 @@ def compare_rankers(
     98     0.3429  0.6932       -0.3504
     96     0.4660  0.8657       -0.3996
     """
-    measure = NDCG.of("compare_rankers", k, options)
+    measure = _measure(metric, k, options)
     inference = Inference(
         confidence_level=confidence_level,
         n_resamples=n_resamples,
@@ -202,288 +209,9 @@ def compare_rankers(
         test=test,
         margin=margin,
     )
-    scores = scores_by_name(y_scores, "y_scores", least=2)
+    rankings = rankings_of_rankers(y_true, y_scores, groups, sample_weight, least=2)
     refuse_reordered(y_true=y_true, clusters=clusters, segments=segments)
-    rankings = Rankings.of_rankers(y_true, scores, groups, sample_weight)
-    return _compare(rankings, measure, inference, baseline, clusters, segments)
-
-
-def compare_lists(
-    relevant: Mapping[Any, Any] | Sequence[Any],
-    recommended: Mapping[Any, Any],
-    *,
-    k: Cutoff = None,
-    sample_weight: Any = None,
-    unanswered: Unanswered = "zero",
-    duplicates: Duplicates = "raise",
-    baseline: Any = None,
-    test: Test = "permutation",
-    confidence_level: float = 0.95,
-    margin: float | None = None,
-    segments: Any = None,
-    n_resamples: int = 9999,
-    random_state: Any = None,
-    clusters: Any = None,
-    **options: Unpack[NDCGOptions],
-) -> Comparison:
-    """Compare rankers by the ranked lists of ids that they return.
-
-    Like `compare_rankers`, for the input of `from_lists`. The documents of a query are those that
-    any ranker returned and those that are relevant; a ranker has not retrieved those that are not
-    in its list.
-
-    Parameters
-    ----------
-    relevant : mapping or sequence of n_queries mappings or collections
-        The truth of each query, as in `from_lists`: the same for all rankers.
-
-    recommended : mapping from name to mapping or sequence of n_queries sequences
-        The lists of two rankers or more: for each ranker the list of each query, best first, as in
-        `from_lists`.
-
-    k : int, None or "retrieved", default=None
-        Cutoff, as in `ndcg_score`. What lists have after rank `k` is neither read nor checked, as
-        in `from_lists`.
-
-    sample_weight : mapping or array-like of shape (n_queries,), default=None
-        A weight for each query, in the form of `clusters`.
-
-    unanswered : {"zero", "omit"}, default="zero"
-        With "zero" a query has an NDCG of 0 for a ranker without a list for it; with "omit" it is
-        left out for all rankers if one has no list for it. (An empty list is a list.)
-
-    duplicates : {"raise", "omit"}, default="raise"
-        An id that is twice in a list is an error; or only its first position counts, as in
-        `from_lists`.
-
-    baseline : hashable, default=None
-        The ranker that all others are compared with. None compares all pairs.
-
-    test : {"permutation", "t"}, default="permutation"
-        The test of a difference, see `compare_rankers`.
-
-    confidence_level : float, default=0.95
-        Level of the intervals, see `compare_rankers`.
-
-    margin : float, default=None
-        The loss that does not matter, see `compare_rankers`.
-
-    segments : mapping or array-like of shape (n_queries,), default=None
-        The segment of each query, in the form of `clusters`, see `compare_rankers`.
-
-    n_resamples : int, default=9999
-        Number of permutations; not used by ``test="t"``.
-
-    random_state : int, RandomState, Generator or None, default=None
-        Source of the permutations.
-
-    clusters : mapping or array-like of shape (n_queries,), default=None
-        A cluster id for each query, see `compare_rankers`: a mapping from query if the lists are
-        mappings, otherwise in their order. A mapping may lack queries that are left out.
-
-    **options
-        Further options of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`, `undefined`,
-        and `unjudged`, which is "zero" by default or "omit": recommended documents that are not in
-        the truth, or have the grade NaN there, get no gain, even if `gain` gives one to 0; or they
-        are removed, and later ones move up.
-
-    Returns
-    -------
-    Comparison
-        As from `compare_rankers`; `labels` are the queries, sorted. Its `left_out` says how many
-        queries were left out, and why: "nothing judged" counts queries that have a list but no
-        truth, if ``undefined="omit"``; "nothing relevant, or no weight" other queries that are
-        undefined, and those of weight 0; "no list" those that ``unanswered="omit"`` left out.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As in `from_lists` and `compare_rankers`, with a note that names the ranker.
-
-    Warns
-    -----
-    UserWarning, UndefinedMetricWarning
-        As in `compare_rankers`.
-
-    See Also
-    --------
-    compare_runs : Compares judgements and runs of TREC.
-    from_lists : The rows of one ranker.
-
-    Examples
-    --------
-    Two recommenders, for users who liked one to three films:
-
-    >>> from sklearn_ndcg.inference import compare_lists
-    >>> films, users = list("ABCDEFGH"), range(30)
-    >>> liked = [{films[u % 8], films[(3 * u + 1) % 8], films[(5 * u + 2) % 8]} for u in users]
-    >>> popular = [films[:4] for u in users]
-    >>> near = [[films[(u + shift) % 8] for shift in (0, 3, 5, 6)] for u in users]
-    >>> compare_lists(liked, {"near": near, "popular": popular}, k=4, random_state=0)
-    30 queries
-             NDCG
-    near     0.7040
-    popular  0.4585
-    <BLANKLINE>
-    Interval: each pair alone. p (permutation, Holm): corrected for 1 pair.
-    effect: mean / standard deviation of the differences. W/T/L: wins/ties/losses.
-                    difference  0.95 interval            p  effect  W/T/L
-    near - popular     +0.2456  [+0.0968, +0.3943]  0.0014   +0.62  22/0/8
-    """
-    measure = _measure_of_lists("compare_lists", k, options)
-    inference = Inference(
-        confidence_level=confidence_level,
-        n_resamples=n_resamples,
-        random_state=random_state,
-        test=test,
-        margin=margin,
-    )
-    _check_rankers("relevant", relevant, "recommended", recommended, "lists")
-    pool = pool_lists(relevant, recommended, unanswered, duplicates, k, measure.unjudged)
-    rankings = Rankings.of_pool(pool, "relevant", sample_weight)
-    return _compare(rankings, measure, inference, baseline, clusters, segments)
-
-
-def compare_runs(
-    qrels: FilePath | Mapping[str, Mapping[str, float]] | Iterable[Any],
-    runs: Mapping[Any, Any],
-    *,
-    k: Cutoff = None,
-    sample_weight: Any = None,
-    unanswered: Unanswered = "zero",
-    duplicates: Duplicates = "raise",
-    convention: Convention = "trec_eval-9",
-    baseline: Any = None,
-    test: Test = "permutation",
-    confidence_level: float = 0.95,
-    margin: float | None = None,
-    segments: Any = None,
-    n_resamples: int = 9999,
-    random_state: Any = None,
-    clusters: Any = None,
-    **options: Unpack[NDCGOptions],
-) -> Comparison:
-    """Compare the runs of a TREC evaluation.
-
-    Like `compare_rankers`, for the input of `from_trec`. The documents of a query are those that
-    were judged and those in any run.
-
-    Parameters
-    ----------
-    qrels : path, mapping or iterable of records
-        Judgements, as in `from_trec`.
-
-    runs : mapping from name to path, mapping or iterable of records
-        Two runs or more, each as in `from_trec`.
-
-    k : int, None or "retrieved", default=None
-        Cutoff, as in `ndcg_score`.
-
-    sample_weight : mapping or array-like of shape (n_queries,), default=None
-        A weight for each query, in the form of `clusters`.
-
-    unanswered : {"zero", "omit"}, default="zero"
-        A query with judgements has an NDCG of 0 for the runs that lack it (trec_eval's ``-c``, and
-        ir_measures); or it is left out for all runs if one lacks it.
-
-    duplicates : {"raise", "omit"}, default="raise"
-        A document that is twice in a query of a run is an error; or only its best score counts, as
-        in `from_trec`.
-
-    convention : {"trec_eval-9", "trec_eval-10"}, default="trec_eval-9"
-        How documents are ordered: by their scores in float32 or in float64, as in `from_trec`.
-
-    baseline : hashable, default=None
-        The ranker that all others are compared with. None compares all pairs.
-
-    test : {"permutation", "t"}, default="permutation"
-        The test of a difference, see `compare_rankers`.
-
-    confidence_level : float, default=0.95
-        Level of the intervals, see `compare_rankers`.
-
-    margin : float, default=None
-        The loss that does not matter, see `compare_rankers`.
-
-    segments : mapping from query to a segment id, default=None
-        The segment of each query, in the form of `clusters`, see `compare_rankers`.
-
-    n_resamples : int, default=9999
-        Number of permutations; not used by ``test="t"``.
-
-    random_state : int, RandomState, Generator or None, default=None
-        Source of the permutations.
-
-    clusters : mapping from query to a cluster id, default=None
-        See `compare_rankers`: the topic of several variants of a query, for example.
-
-    **options
-        As in `compare_lists`; ``unjudged="omit"`` is trec_eval's ``-J``.
-
-    Returns
-    -------
-    Comparison
-        As from `compare_rankers`; `labels` are the queries, sorted. Its `left_out` counts queries
-        by reason, as from `compare_lists`; "nothing judged" counts those that are in a run and not
-        in `qrels`, which are always left out, as in trec_eval. Queries without a relevant document
-        are 0, as in trec_eval; ``undefined="omit"`` leaves them out.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As in `from_trec` and `compare_rankers`, with a note that names the run.
-
-    Warns
-    -----
-    UserWarning, UndefinedMetricWarning
-        As in `compare_rankers`.
-
-    See Also
-    --------
-    compare_lists : Compares ranked lists of ids.
-    from_trec : The rows of one run.
-
-    Examples
-    --------
-    >>> from sklearn_ndcg.inference import compare_runs
-    >>> qrels = {f"q{i:02}": {"a": i % 3, "b": 2, "c": 1} for i in range(20)}
-    >>> bm25 = {query: {"a": 3.1, "c": 2.5, "b": 0.5} for query in qrels}
-    >>> dense = {query: {"b": 0.9, "c": 0.8, "a": 0.7} for query in qrels}
-    >>> result = compare_runs(qrels, {"bm25": bm25, "dense": dense}, k=3, test="t")
-    >>> result.largest_differences(1)
-    query    bm25   dense  bm25 - dense
-    q18    0.6199  1.0000       -0.3801
-    """
-    measure = _measure_of_lists("compare_runs", k, options)
-    inference = Inference(
-        confidence_level=confidence_level,
-        n_resamples=n_resamples,
-        random_state=random_state,
-        test=test,
-        margin=margin,
-    )
-    _check_rankers("qrels", qrels, "runs", runs, "run")
-    pool = pool_runs(qrels, runs, unanswered, duplicates, convention, k, measure.unjudged)
-    rankings = Rankings.of_pool(pool, "qrels", sample_weight)
-    return _compare(rankings, measure, inference, baseline, clusters, segments)
-
-
-def _measure_of_lists(caller: str, k: Cutoff, options: NDCGOptions) -> NDCG:
-    """The NDCG of lists, in which unjudged documents count as not relevant unless it is said."""
-    unjudged = options.setdefault("unjudged", "zero")
-    _checks.check_choice("unjudged", unjudged, ("zero", "omit"))
-    return NDCG.of(caller, k, options)
-
-
-def _compare(
-    rankings: Rankings,
-    measure: NDCG,
-    inference: Inference,
-    baseline: Any,
-    clusters: Any,
-    segments: Any,
-) -> Comparison:
-    """Compare the rankers on all queries, and on those of each segment."""
+    measure = rankings.as_read(measure)
     names = list(rankings.scores)
     pairs = list(combinations(range(len(names)), 2))
     if baseline is not None:
@@ -494,7 +222,8 @@ def _compare(
     with_verdicts = inference.margin is not None
     sample, samples = Sample.of(rankings, measure, clusters, segments, with_verdicts)
     generator, *generators = inference.generators(len(samples))
-    result = _compared(sample, names, pairs, generator, inference)
+    of_sample = partial(_compared, measure=measure, names=names, pairs=pairs, inference=inference)
+    result = of_sample(sample, generator=generator)
     if sample.judged is not None:
         _warn_of_unjudged(result, measure.unjudged)
         _warn_of_unanswered(result, sample.judged)
@@ -502,12 +231,30 @@ def _compare(
         _sample.warn_of_weak_segments(samples)
     for (name, members), generator in zip(samples.items(), generators, strict=True):
         if len(members.unit_weights) > 1:
-            result.by_segment[name] = _compared(members, names, pairs, generator, inference)
+            result.by_segment[name] = of_sample(members, generator=generator)
     return result
+
+
+def _measure(
+    metric: Callable[..., Any] | None, k: Cutoff, options: NDCGOptions
+) -> NDCG | QueryFunction:
+    """The NDCG with these options, or another metric."""
+    if metric is None:
+        return NDCG.of("compare_rankers", k, options)
+    if not callable(metric):
+        raise TypeError(f"metric must be a function of y_true and y_score, got {metric!r}.")
+    others = [*options.keys() - {"undefined"}, *(["k"] if k is not None else [])]
+    if others:
+        raise TypeError(
+            f"{', '.join(others)} would be passed to {_checks.name_of(metric)}: bind the options "
+            "of a metric by functools.partial."
+        )
+    return QueryFunction(function=metric, undefined=options.get("undefined", "warn"))
 
 
 def _compared(
     sample: Sample,
+    measure: NDCG | QueryFunction,
     names: list[Any],
     pairs: list[tuple[int, int]],
     generator: np.random.Generator,
@@ -520,7 +267,8 @@ def _compared(
     own, unit_weights = sample.cluster_means(sample.values)
     degrees = _statistics.degrees_of_freedom(unit_weights)
     width = stdtrit(degrees, (1 + inference.confidence_level) / 2)  # in standard errors
-    of_pairs = partial(_of_pairs, sample, degrees, width, inference)
+    low, high = measure.limits
+    of_pairs = partial(_of_pairs, sample, high - low, degrees, width, inference)
     results = list(map(of_pairs, blocks, generators))
     joined = map(np.hstack, zip(*map(dict.values, results), strict=True))
     columns: dict[str, Any] = dict(zip(results[0], joined, strict=True))
@@ -529,11 +277,12 @@ def _compared(
     judged, answered = sample.shares()
     means = weighted_means(sample.values, sample.weight)
     half = _statistics.mean_and_error(own, unit_weights)[1] * width
-    bounds = _statistics.within_range(np.array([means - half, means + half]), sample.values)
+    bounds = np.clip([means - half, means + half], low, high)
     by_name = partial(zip, names, strict=True)
     return Comparison(
-        ndcg=dict(by_name(means.tolist())),
-        ndcg_interval=ConfidenceInterval(*bounds),
+        metric=measure.name,
+        mean=dict(by_name(means.tolist())),
+        interval=ConfidenceInterval(*bounds),
         pairs=[(names[first], names[second]) for first, second in pairs],
         confidence_level=float(inference.confidence_level),
         confidence_interval=ConfidenceInterval(*columns.pop("confidence_interval")),
@@ -557,13 +306,17 @@ def _compared(
 
 def _of_pairs(
     sample: Sample,
+    largest: float,
     degrees: float,
     width: float,
     inference: Inference,
     pairs: Ints,
     generator: np.random.Generator,
 ) -> dict[str, Any]:
-    """Attributes of a comparison for some pairs, given by the numbers of two rankers."""
+    """Attributes of a comparison for some pairs, given by the numbers of two rankers.
+
+    No difference is larger than `largest`.
+    """
     differences = query_differences(*sample.values[pairs])
     difference, error, effect, independent, weight = _means(sample, differences)
     half, margin = error * width, inference.margin
@@ -577,7 +330,7 @@ def _of_pairs(
         "difference": difference,
         "standard_error": error,
         "effect_size": effect,
-        "confidence_interval": np.array([difference - half, difference + half]),
+        "confidence_interval": np.clip([difference - half, difference + half], -largest, largest),
         "statistic": statistic,
         "uncorrected_pvalue": pvalue,
         "wins": (differences > 0).sum(axis=1),
@@ -657,7 +410,28 @@ def _warn_of_unanswered(result: Comparison, judged: JudgedShares) -> None:
         )
 
 
-def scores_by_name(y_scores: Any, argument: str, least: int) -> dict[Any, ArrayLike]:
+def rankings_of_rankers(
+    y_true: ArrayLike | Rows,
+    y_scores: Any,
+    groups: Any,
+    sample_weight: Any,
+    least: int,
+    argument: str = "y_scores",
+) -> Rankings:
+    """The rows of several rankers, at least so many, from arrays or lists."""
+    if not isinstance(y_true, Rows):
+        scores = _scores_by_name(y_scores, argument, least)
+        return Rankings.of_rankers(y_true, scores, groups, sample_weight)
+    refuse_beside_lists(**{argument: y_scores, "groups": groups})
+    if len(y_true.rankers) < least:
+        raise ValueError(
+            f"The rows must be of at least {_COUNTED[least]}: pass rankers={{name: lists}} to "
+            "from_lists or runs={name: run} to from_trec. For one ranker call ndcg_interval(rows)."
+        )
+    return Rankings.of_lists(y_true, sample_weight)
+
+
+def _scores_by_name(y_scores: Any, argument: str, least: int) -> dict[Any, ArrayLike]:
     """The scores of each ranker, from a mapping or the columns of a DataFrame."""
     lazy = hasattr(y_scores, "collect")
     columns: list[Any] | None = None
@@ -676,20 +450,3 @@ def scores_by_name(y_scores: Any, argument: str, least: int) -> dict[Any, ArrayL
             f"{argument} must have at least {_COUNTED[least]} with different names, got {columns}."
         )
     return dict(zip(columns, map(y_scores.__getitem__, columns), strict=True))
-
-
-def _check_rankers(truth: str, truths: Any, argument: str, rankers: Any, what: str) -> None:
-    """Raise for fewer than two rankers, and for rankers that were passed as `truths`."""
-    first = next(iter(truths.values()), None) if isinstance(truths, Mapping) else None
-    grades = first.values() if isinstance(first, Mapping) else ()
-    if any(np.iterable(grade) and not isinstance(grade, str) for grade in grades):
-        raise TypeError(f"{truth} and {argument} look swapped: {truth} comes first.")
-    one = "from_trec(qrels, run)" if truth == "qrels" else "from_lists(relevant, recommended)"
-    way = f"For one ranker call ndcg_interval(**{one})."
-    if not isinstance(rankers, Mapping):
-        raise TypeError(
-            f"{argument} must be a mapping from the name of a ranker to its {what}, got "
-            f"{type(rankers).__name__}. It comes after {truth}. {way}"
-        )
-    if len(rankers) < 2:
-        raise ValueError(f"{argument} must have at least two rankers, got {list(rankers)}. {way}")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg._checks import Floats, is_integer
+from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.choices import check_curve_cutoffs
 from sklearn_ndcg._metrics.curve import MeanCurve
 from sklearn_ndcg._metrics.measure import NDCG, NDCGOptions, known_options
@@ -20,7 +21,7 @@ from sklearn_ndcg._metrics.values import report_undefined
 from sklearn_ndcg._rows.columns import column_names, count_rows, take_rows
 from sklearn_ndcg._selection.scorers import ResponseMethod, make_ndcg_scorer
 from sklearn_ndcg.inference import _drawing
-from sklearn_ndcg.inference._comparison import scores_by_name
+from sklearn_ndcg.inference._comparison import rankings_of_rankers
 from sklearn_ndcg.inference._interval import curve_interval
 
 
@@ -100,7 +101,7 @@ class NDCGDisplay:
     >>> import matplotlib
     >>> matplotlib.use("agg")
     >>> import numpy as np
-    >>> from sklearn_ndcg import NDCGDisplay
+    >>> from sklearn_ndcg.inference import NDCGDisplay
     >>> rng = np.random.default_rng(0)
     >>> y_true = rng.integers(0, 5, size=(50, 20))
     >>> scores = {
@@ -124,8 +125,8 @@ class NDCGDisplay:
     @classmethod
     def from_predictions(
         cls,
-        y_true: ArrayLike,
-        y_score: ArrayLike | Mapping[str, ArrayLike],
+        y_true: ArrayLike | Rows,
+        y_score: ArrayLike | Mapping[str, ArrayLike] | None = None,
         *,
         k: ArrayLike | None = None,
         confidence_level: float | None = 0.95,
@@ -137,10 +138,11 @@ class NDCGDisplay:
 
         Parameters
         ----------
-        y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-            Relevance, as in `ndcg_score`.
+        y_true : array-like or Rows, shape (n_documents,) or (n_queries, n_documents)
+            Relevance, as in `ndcg_score`; or the rows of one or several rankers, without `y_score`
+            and `groups`.
 
-        y_score : array-like of the shape of `y_true`, or mapping from name to array-like
+        y_score : array-like of the shape of `y_true` or mapping from name, default=None
             Predicted scores, as in `ndcg_score`. A mapping has the scores of several rankers, and
             a curve is drawn for each. If `y_true` is 1-D, a DataFrame may have a column for each.
 
@@ -168,13 +170,24 @@ class NDCGDisplay:
         NDCGDisplay
             What was drawn.
         """
-        several = isinstance(y_score, Mapping) or (column_names(y_score) and np.ndim(y_true) == 1)
-        if several and name is not None:
-            raise ValueError(f"name must be for one ranker, got {name!r} for those of y_score.")
-        rankers: Any = scores_by_name(y_score, "y_score", 1) if several else {None: y_score}
-        rows = (y_true, rankers, groups, options.pop("sample_weight", None))
-        names = list(rankers) if several else name
-        return cls._of_rows([rows], options, k, confidence_level, names)
+        weight = options.pop("sample_weight", None)
+        rankers: Any = y_score
+        if isinstance(y_true, Rows):
+            several = len(y_true.rankers) > 1
+            if not several and name is None and y_true.rankers != [None]:
+                name = str(y_true.rankers[0])
+        else:
+            several = isinstance(y_score, Mapping) or bool(
+                column_names(y_score) and np.ndim(y_true) == 1
+            )
+            rankers = y_score if several else {None: y_score}
+        rankings = rankings_of_rankers(y_true, rankers, groups, weight, 1, "y_score")
+        names: list[Any] | str | None = name
+        if several:
+            if name is not None:
+                raise ValueError(f"name must be for one ranker, got {name!r} for those of y_score.")
+            names = y_true.rankers if isinstance(y_true, Rows) else list(rankings.scores)
+        return cls._of_folds([rankings], options, k, confidence_level, names)
 
     @classmethod
     def from_estimator(
@@ -314,8 +327,8 @@ class NDCGDisplay:
             fold: Any = (None if values is None else take_rows(values, rows) for values in data)
             X_test, y_test, ids, weight = fold
             y_score, ids = scorer.scores_and_groups(model, X_test, y_test, ids)
-            folds.append((y_test, {None: y_score}, ids, weight))
-        return cls._of_rows(folds, options, k, None, name)
+            folds.append(Rankings.of_arrays(y_test, y_score, ids, weight))
+        return cls._of_folds(folds, options, k, None, name)
 
     def plot(
         self,
@@ -409,15 +422,23 @@ class NDCGDisplay:
         return _drawing.finish(self, ax, despine, **legend if is_crowded else {})
 
     @classmethod
-    def _of_rows(cls, folds: Any, options: Any, k: Any, level: Any, name: Any) -> NDCGDisplay:
+    def _of_folds(
+        cls, folds: list[Rankings], options: Any, k: Any, level: Any, name: Any
+    ) -> NDCGDisplay:
         """Draw a curve for each ranker or fold; it stays flat after its longest query."""
         drawing = {option: options.pop(option) for option in _DRAWING & options.keys()}
         measure = NDCG(**known_options("NDCGDisplay", options, DisplayOptions))
-        curves = [queries for rows in folds for queries in _curves_of(measure, *rows)]
-        longest = max(queries.longest for queries in curves)
-        if k is None or (is_integer(k) and k >= 1):
-            k = range(1, min(k or longest, longest) + 1)
-        checked: Any = check_curve_cutoffs(k)
+        curves: list[Queries] = []
+        for rankings in folds:
+            measure = rankings.as_read(measure)
+            rankers = rankings.queries_of_rankers(measure)
+            rankings.check_ids(rankers[0])
+            curves += rankers
+        longest = max(curves, key=lambda queries: queries.longest)
+        last = k if is_integer(k) and k >= 1 else None
+        if last is not None:
+            k = range(1, min(int(last), longest.longest) + 1)
+        checked = folds[0].curve_cutoffs(check_curve_cutoffs(k), longest)
         cutoffs = np.unique(checked)
         means = [MeanCurve.of(measure, queries, cutoffs) for queries in curves]
         for first in range(0, len(curves), len(curves) // len(folds)):  # of the rankers of a fold
@@ -433,14 +454,6 @@ class NDCGDisplay:
             display.ndcg = ndcg[0]
             display.interval = None if display.interval is None else display.interval[0]
         return display.plot(**drawing)
-
-
-def _curves_of(measure: NDCG, y_true: Any, rankers: Any, groups: Any, weight: Any) -> list[Queries]:
-    """The queries of each ranker, after a look at their ids."""
-    rankings = Rankings.of_rankers(y_true, rankers, groups, weight)
-    queries = rankings.queries_of_rankers(measure)
-    rankings.check_ids(queries[0])
-    return queries
 
 
 def _one_each(argument: str, value: Any, n: int) -> list[Any]:

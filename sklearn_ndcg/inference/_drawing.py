@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from sklearn_ndcg._checks import import_optional
-from sklearn_ndcg.inference._results import label_text, shortened
+from sklearn_ndcg._rows.grouping import label_text
+from sklearn_ndcg.inference._results import shortened
 
 # Colours that differ for the colour-blind too (Petroff 2021), for six curves of each line style.
 COLORS = ("#5790fc", "#f89c20", "#e42536", "#964a8b", "#9c9ca1", "#7a21dd")

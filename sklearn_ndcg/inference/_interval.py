@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Ints
+from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Ints, Weights
 from sklearn_ndcg._kernels.sums import weighted_means
+from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.curve import add_flat, curve_blocks
 from sklearn_ndcg._metrics.measure import NDCG, NDCGOptions
 from sklearn_ndcg._metrics.queries import Queries
@@ -27,17 +28,17 @@ from sklearn_ndcg.inference._statistics import Method
 
 
 def ndcg_interval(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
+    y_true: ArrayLike | Rows,
+    y_score: ArrayLike | None = None,
     *,
     groups: ArrayLike | None = None,
     k: Cutoff = None,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Weights | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 9999,
     method: Method = "BCa",
     random_state: Any = None,
-    clusters: ArrayLike | None = None,
+    clusters: Any = None,
     **options: Unpack[NDCGOptions],
 ) -> NDCGInterval:
     """NDCG with a confidence interval over queries.
@@ -48,8 +49,11 @@ def ndcg_interval(
 
     Parameters
     ----------
-    y_true, y_score : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance and predicted scores, as in `ndcg_score`.
+    y_true : array-like or Rows, shape (n_documents,) or (n_queries, n_documents)
+        Relevance, as in `ndcg_score`; or rows of lists, without `y_score` and `groups`.
+
+    y_score : array-like of the shape of `y_true`, default=None
+        Predicted scores, as in `ndcg_score`.
 
     groups : array-like of shape (n_documents,), default=None
         The query id of each row, as in `ndcg_score`.
@@ -78,9 +82,10 @@ def ndcg_interval(
 
     clusters : array-like of shape (n_documents,) or (n_queries,), default=None
         One cluster id per row, of any kind that `groups` takes, if queries depend on each other:
-        the user of each session, or a block of days. A cluster holds whole queries. The sample then
-        consists of clusters: they are resampled whole, and t has the standard error of leaving out
-        each cluster in turn (CRV3) and one degree of freedom less than the effective number of
+        the user of each session, or a block of days. For rows of lists a mapping or Series from
+        query, or one per query where these are numbered. A cluster holds whole queries. The sample
+        then consists of clusters: they are resampled whole, and t has the standard error of leaving
+        out each cluster in turn (CRV3) and one degree of freedom less than the effective number of
         clusters. If clusters have uneven sizes, BCa intervals are widened as t is, and take the
         skewness of all clusters, as the jackknife follows the largest ones.
 
@@ -91,7 +96,7 @@ def ndcg_interval(
     Returns
     -------
     NDCGInterval
-        With `ndcg`, `confidence_interval`, `standard_error` and more, see `NDCGInterval`.
+        With `mean`, `confidence_interval`, `standard_error` and more, see `NDCGInterval`.
 
     Raises
     ------
@@ -154,23 +159,23 @@ def ndcg_interval(
         method=method,
     )
     refuse_reordered(y_true=y_true, clusters=clusters)
-    rankings = Rankings.of_arrays(y_true, y_score, groups, sample_weight)
-    return _intervals(*Sample.of(rankings, measure, clusters), inference)[0]
+    rankings = Rankings.of(y_true, y_score, groups, sample_weight)
+    return _intervals(*Sample.of(rankings, rankings.as_read(measure), clusters), inference)[0]
 
 
 def ndcg_by_segment(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
+    y_true: ArrayLike | Rows,
+    y_score: ArrayLike | None = None,
     *,
     groups: ArrayLike | None = None,
     k: Cutoff = None,
-    sample_weight: ArrayLike | None = None,
-    segments: ArrayLike,
+    sample_weight: Weights | None = None,
+    segments: Any,
     confidence_level: float = 0.95,
     n_resamples: int = 9999,
     method: Method = "BCa",
     random_state: Any = None,
-    clusters: ArrayLike | None = None,
+    clusters: Any = None,
     **options: Unpack[NDCGOptions],
 ) -> SegmentTable:
     """NDCG of each segment of the queries, and of all, with confidence intervals.
@@ -180,8 +185,11 @@ def ndcg_by_segment(
 
     Parameters
     ----------
-    y_true, y_score : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance and predicted scores, as in `ndcg_score`.
+    y_true : array-like or Rows, shape (n_documents,) or (n_queries, n_documents)
+        Relevance, as in `ndcg_score`; or rows of lists, without `y_score` and `groups`.
+
+    y_score : array-like of the shape of `y_true`, default=None
+        Predicted scores, as in `ndcg_score`.
 
     groups : array-like of shape (n_documents,), default=None
         The query id of each row, as in `ndcg_score`.
@@ -194,7 +202,8 @@ def ndcg_by_segment(
 
     segments : array-like of shape (n_documents,) or (n_queries,), or several columns
         The segment of each row, of any kind that `groups` takes. With several columns each distinct
-        combination is a segment.
+        combination is a segment. For rows of lists a mapping or Series from query, or one per query
+        where these are numbered.
 
     confidence_level : float, default=0.95
         Level of each interval, between 0 and 1. At 0.95 one of 20 intervals misses its true value,
@@ -269,8 +278,8 @@ def ndcg_by_segment(
         method=method,
     )
     refuse_reordered(y_true=y_true, clusters=clusters, segments=segments)
-    rankings = Rankings.of_arrays(y_true, y_score, groups, sample_weight)
-    samples = Sample.of(rankings, measure, clusters, segments)
+    rankings = Rankings.of(y_true, y_score, groups, sample_weight)
+    samples = Sample.of(rankings, rankings.as_read(measure), clusters, segments)
     overall, by_segment = _intervals(*samples, inference)
     intervals = by_segment.values()
     columns = {
@@ -313,7 +322,7 @@ def _interval(inference: Inference, sample: Sample, generator: np.random.Generat
         bounds, error = _bounds(value, sample, generator, inference)
     (judged,), _ = sample.shares()
     return NDCGInterval(
-        ndcg=value,
+        mean=value,
         confidence_interval=ConfidenceInterval(*bounds.tolist()),
         standard_error=error,
         n_queries=len(sample.weight),
@@ -336,12 +345,12 @@ def _bounds(
         return np.array([value, value]), error
     if inference.method == "t":
         bounds = value + error * stdtrit(_statistics.degrees_of_freedom(weight), levels)
-        return _statistics.within_range(bounds, values), error
+        return np.clip(bounds, 0, 1), error
     means = _statistics.bootstrap_means(values[0], weight, inference.n_resamples, generator)
     if clustered:
         levels = _statistics.widened_levels(levels, error, means, weight)
     levels = _statistics.bca_levels(levels, value, means, values[0], weight, clustered)
-    return _statistics.within_range(np.quantile(means, levels), values), float(means.std(ddof=1))
+    return np.clip(np.quantile(means, levels), 0, 1), float(means.std(ddof=1))
 
 
 def curve_interval(
@@ -372,4 +381,4 @@ def curve_interval(
         second += level**2 * sums[:, np.newaxis]
     means, error = _statistics.curve_mean_and_error(first, second, weights[:, scored])
     half = error * stdtrit(_statistics.degrees_of_freedom(weight[scored]), high_tail)
-    return _statistics.within_range(center + means + half * np.array([[-1], [1]]), last[scored])
+    return np.asarray(np.clip(center + means + half * np.array([[-1], [1]]), 0, 1))

@@ -82,7 +82,7 @@ class DifferenceDisplay:
         Parameters
         ----------
         comparison : Comparison
-            What `compare_rankers`, `compare_lists` or `compare_runs` returned.
+            What `compare_rankers` returned.
 
         pair : tuple or list of two names, default=None
             One of ``comparison.pairs``. None takes the only pair.
@@ -233,9 +233,8 @@ class IntervalDisplay:
         Parameters
         ----------
         result : NDCGInterval, SegmentTable or Comparison
-            What `ndcg_interval`, `ndcg_by_segment`, `compare_rankers`, `compare_lists` or
-            `compare_runs` returned. Of a comparison with segments, the rows are those of all
-            queries, and then of each segment.
+            What `ndcg_interval`, `ndcg_by_segment` or `compare_rankers` returned. Of a comparison
+            with segments, the rows are those of all queries, and then of each segment.
 
         differences : bool, default=False
             Whether to plot the differences of the pairs of a comparison, rather than the NDCG of
@@ -335,7 +334,8 @@ class IntervalDisplay:
             label = f"margin {result.margin:g}"
             self.band_ = ax.axvspan(-result.margin, 0, label=label, **_drawing.AREA)
         ax.set_yticks(range(len(shown)), [labels[row] for row in shown])
-        ax.set(xlabel=f"{'Difference of ' * differences}NDCG", ylim=(bottom, -0.7))
+        metric = result.metric if isinstance(result, Comparison) else "NDCG"
+        ax.set(xlabel=f"{'Difference of ' * differences}{metric}", ylim=(bottom, -0.7))
         ax.locator_params(axis="x", nbins=6)
         return _drawing.finish(self, ax, despine, loc="lower right", fontsize="small")
 
@@ -344,12 +344,12 @@ def _labels_and_values(result: Result, differences: bool = False) -> tuple[list[
     """Ids of the rows of a result, and their values, bounds and numbers of queries."""
     if not isinstance(result, Comparison):
         labels = _drawing.labels(result.segments if isinstance(result, SegmentTable) else ["all"])
-        values, interval = np.atleast_1d(result.ndcg), result.confidence_interval
+        values, interval = np.atleast_1d(result.mean), result.confidence_interval
     elif differences:
-        short = dict(zip(result.ndcg, _drawing.labels(result.ndcg), strict=True))
+        short = dict(zip(result.mean, _drawing.labels(result.mean), strict=True))
         labels = [" - ".join(short[name] for name in pair) for pair in result.pairs]
         values, interval = result.difference, result.confidence_interval
     else:
-        labels = _drawing.labels(result.ndcg)
-        values, interval = np.array([*result.ndcg.values()]), result.ndcg_interval
+        labels = _drawing.labels(result.mean)
+        values, interval = np.array([*result.mean.values()]), result.interval
     return labels, np.transpose(np.broadcast_arrays(values, *interval, result.n_queries))

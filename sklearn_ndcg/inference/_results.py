@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import EQUAL, Floats, Ints
 from sklearn_ndcg._metrics.tables import Table
-from sklearn_ndcg._rows.grouping import shown_labels
+from sklearn_ndcg._rows.grouping import label_text
 from sklearn_ndcg.inference._statistics import Method, Test
 
 FrameOf = Literal["pairs", "rankers", "queries"]
-SEGMENT_COLUMNS = ("ndcg", "standard_error", "n_queries", "n_left_out", "judged")
+SEGMENT_COLUMNS = ("mean", "standard_error", "n_queries", "n_left_out", "judged")
 _MOST_ROWS, _LONGEST = 40, 19  # rows of a table and characters of a name; of more some are shown
 UNJUDGED = "undecided: unjudged"
 _PANDAS = ("pandas", "to_frame needs pandas", "pandas>=2.2")
@@ -57,14 +57,14 @@ class NDCGInterval(_Result):
 
     Attributes
     ----------
-    ndcg : float
-        The NDCG of `ndcg_score`.
+    mean : float
+        The NDCG of `ndcg_score`, a mean over queries.
 
     confidence_interval : ConfidenceInterval
         Its bounds, `low` and `high`.
 
     standard_error : float
-        The standard error of `ndcg`: the standard deviation of the resampled means, or the error of
+        The standard error of `mean`: the standard deviation of the resampled means, or the error of
         Student's t if ``method="t"`` or all values are equal.
 
     n_queries : int
@@ -101,11 +101,11 @@ class NDCGInterval(_Result):
     >>> y_score = y_true + rng.normal(scale=2, size=y_true.shape)
     >>> result: NDCGInterval = ndcg_interval(y_true, y_score, k=10, method="t")
     >>> low, high = result.confidence_interval
-    >>> print(f"{result.ndcg:.3f}, from {low:.3f} to {high:.3f}")
+    >>> print(f"{result.mean:.3f}, from {low:.3f} to {high:.3f}")
     0.843, from 0.832 to 0.854
     """
 
-    ndcg: float
+    mean: float
     confidence_interval: ConfidenceInterval
     standard_error: float
     n_queries: int
@@ -119,7 +119,7 @@ class NDCGInterval(_Result):
         low, high = self.confidence_interval
         judged = f", {self.judged:.1%} judged" if self.judged < 1 else ""
         return (
-            f"NDCG {self.ndcg:.4f}, {self.confidence_level:.6g} interval [{low:.4f}, {high:.4f}] "
+            f"NDCG {self.mean:.4f}, {self.confidence_level:.6g} interval [{low:.4f}, {high:.4f}] "
             f"({self.method}), standard error {self.standard_error:.4f}, {_counts(self)}{judged}"
         )
 
@@ -136,7 +136,7 @@ class SegmentTable(_Result):
     segments : list of length n_segments
         The ids of the segments, sorted; tuples if `segments` had several columns.
 
-    ndcg : ndarray of shape (n_segments,)
+    mean : ndarray of shape (n_segments,)
         The NDCG of each segment; nan if none of its queries can be scored.
 
     confidence_interval : ConfidenceInterval
@@ -174,10 +174,10 @@ class SegmentTable(_Result):
     >>> table: SegmentTable = ndcg_by_segment(y_true, y_score, segments=country, method="t", k=10)
     >>> table.segments
     ['AT', 'BE', 'CH', 'DE']
-    >>> bool(abs(table.ndcg @ table.n_queries / 200 - table.overall.ndcg) < 1e-12)
+    >>> bool(abs(table.mean @ table.n_queries / 200 - table.overall.mean) < 1e-12)
     True
-    >>> table.to_frame().round(3)[["ndcg", "low", "high"]]
-              ndcg    low   high
+    >>> table.to_frame().round(3)[["mean", "low", "high"]]
+              mean    low   high
     segment
     AT       0.860  0.838  0.882
     BE       0.837  0.815  0.859
@@ -186,7 +186,7 @@ class SegmentTable(_Result):
     """
 
     segments: list[Any]
-    ndcg: Floats
+    mean: Floats
     confidence_interval: ConfidenceInterval
     standard_error: Floats
     n_queries: NDArray[np.intp]
@@ -200,7 +200,7 @@ class SegmentTable(_Result):
         ends = [*zip(*self.confidence_interval, strict=True), whole.confidence_interval]
         columns = {
             "segment": [*shortened(map(label_text, self.segments)), "all"],
-            "NDCG": [f"{value:.4f}" for value in (*self.ndcg, whole.ndcg)],
+            "NDCG": [f"{value:.4f}" for value in (*self.mean, whole.mean)],
             interval: [f"[{low:.4f}, {high:.4f}]" for low, high in ends],
             "standard error": [f"{e:.4f}" for e in (*self.standard_error, whole.standard_error)],
             "queries": list(map(str, (*self.n_queries, whole.n_queries))),
@@ -219,7 +219,7 @@ class SegmentTable(_Result):
             One row per segment, without the row of all queries.
         """
         low, high = self.confidence_interval
-        columns = {"ndcg": self.ndcg, "low": low, "high": high}
+        columns = {"mean": self.mean, "low": low, "high": high}
         columns |= {name: getattr(self, name) for name in SEGMENT_COLUMNS[1:]}
         return _frame(columns, self.segments, "segment")
 
@@ -228,18 +228,21 @@ class SegmentTable(_Result):
 class Comparison(_Result):
     """Differences between rankers on the same queries, and how sure they are.
 
-    The result of `compare_rankers`, `compare_lists` and `compare_runs`. It
-    prints as tables: the means of the rankers, the differences of the pairs, and the differences in
-    each segment. Long names are cut, and of more than 40 rows the first and last 20 are shown.
+    The result of `compare_rankers`. It prints as tables: the means of the rankers, the differences
+    of the pairs, and the differences in each segment. Long names are cut, and of more than 40 rows
+    the first and last 20 are shown.
 
     Attributes
     ----------
-    ndcg : dict of float
-        The mean NDCG of each ranker, by its name.
+    metric : str
+        What was computed for each query: "NDCG", or the name of a function.
 
-    ndcg_interval : ConfidenceInterval
+    mean : dict of float
+        The mean over queries of each ranker, by its name.
+
+    interval : ConfidenceInterval
         Bounds of each of them, by Student's t, as in `ndcg_interval` with ``method="t"``: `low` and
-        `high`, each of shape (n_rankers,), in the order of `ndcg`. Those of two rankers may overlap
+        `high`, each of shape (n_rankers,), in the order of `mean`. Those of two rankers may overlap
         even if their difference is more than chance.
 
     pairs : list of (first, second)
@@ -247,7 +250,7 @@ class Comparison(_Result):
         pairs is in this order.
 
     difference : ndarray of shape (n_pairs,)
-        NDCG of the first minus NDCG of the second, a mean over queries.
+        The mean of the first minus that of the second.
 
     confidence_level : float
         The level of the intervals.
@@ -305,7 +308,7 @@ class Comparison(_Result):
         Numbers of queries in which the first is better, equal or worse.
 
     values : dict of ndarray of shape (n_queries,)
-        The NDCG of each query that was scored, by the name of the ranker.
+        The value of each query that was scored, by the name of the ranker.
 
     labels : ndarray of shape (n_queries,)
         The ids of these queries, sorted; for 2-D input the numbers of the rows.
@@ -328,9 +331,7 @@ class Comparison(_Result):
 
     See Also
     --------
-    compare_rankers : Computes it from scores.
-    compare_lists : Computes it from ranked lists.
-    compare_runs : Computes it from TREC runs.
+    compare_rankers : Computes it.
     IntervalDisplay : A plot of the rankers, or of the differences of all pairs, with intervals.
     DifferenceDisplay : A plot of the differences of one pair, query by query.
 
@@ -353,8 +354,9 @@ class Comparison(_Result):
     [85, 83]
     """
 
-    ndcg: dict[Any, float]
-    ndcg_interval: ConfidenceInterval
+    metric: str
+    mean: dict[Any, float]
+    interval: ConfidenceInterval
     pairs: list[tuple[Any, Any]]
     difference: Floats
     confidence_level: float
@@ -384,7 +386,8 @@ class Comparison(_Result):
     test: Test
 
     def __repr__(self) -> str:
-        means = {"": list(map(str, self.ndcg)), "NDCG": [f"{v:.4f}" for v in self.ndcg.values()]}
+        names, values = list(map(str, self.mean)), [f"{v:.4f}" for v in self.mean.values()]
+        means = {"": names, self.metric: values}
         for name, asked in (("judged", self.has_judged_nonrelevant), ("answered", True)):
             shares = getattr(self, name).values()
             if asked and min(shares) < 1:
@@ -447,7 +450,7 @@ class Comparison(_Result):
         ----------
         of : {"pairs", "rankers", "queries"}, default="pairs"
             What each row is: a pair, with a column for each array over pairs; a ranker, with its
-            `ndcg`, `judged` and `answered`; or a query, with the NDCG of each ranker.
+            `mean`, `judged` and `answered`; or a query, with the value of each ranker.
 
         Returns
         -------
@@ -458,9 +461,9 @@ class Comparison(_Result):
         if of == "queries":
             return _frame(self.values, self.labels, "query")
         if of == "rankers":
-            dicts = {"ndcg": self.ndcg, "judged": self.judged, "answered": self.answered}
+            dicts = {"mean": self.mean, "judged": self.judged, "answered": self.answered}
             shares = {name: list(by_ranker.values()) for name, by_ranker in dicts.items()}
-            return _frame(shares, list(self.ndcg), "ranker")
+            return _frame(shares, list(self.mean), "ranker")
         pandas = _checks.import_optional(*_PANDAS)
         low, high = self.confidence_interval
         columns = {"difference": self.difference, "low": low, "high": high}
@@ -472,7 +475,7 @@ class Comparison(_Result):
     def _rows(self) -> list[list[str]]:
         """The cells of each pair; the last, its verdict, is empty without a margin."""
         low, high = self.confidence_interval
-        name_of = dict(zip(self.ndcg, shortened(self.ndcg), strict=True))
+        name_of = dict(zip(self.mean, shortened(self.mean), strict=True))
         return [
             [
                 f"{name_of[first]} - {name_of[second]}",
@@ -548,7 +551,7 @@ class QueryDifferences(_Result):
             One row per pair and query: both values and their difference.
         """
         pandas = _checks.import_optional(*_PANDAS)
-        names = ["first", "second", "query", "ndcg_first", "ndcg_second", "difference"]
+        names = ["first", "second", "query", "value_first", "value_second", "difference"]
         rows = [(*pair, *row) for pair, rows in self._rows() for row in rows]
         return pandas.DataFrame(rows, columns=names).set_index(names[:3])
 
@@ -564,11 +567,6 @@ def query_differences(first: Floats, second: Floats) -> Floats:
     """Differences of values, 0 where they differ only by rounding."""
     differences = first - second
     return np.where(np.abs(differences) < EQUAL, 0, differences)
-
-
-def label_text(label: Any) -> str:
-    """A label in a table or a plot: text without quotes."""
-    return label if isinstance(label, str) else shown_labels([label])
 
 
 def _as_text(header: Sequence[str], rows: Iterable[Sequence[str]], *left: int) -> str:

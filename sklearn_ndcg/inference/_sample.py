@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sklearn_ndcg._checks import EQUAL, Floats, Ids, Ints, warn
 from sklearn_ndcg._lists.pool import UNJUDGED
-from sklearn_ndcg._metrics.measure import NDCG
+from sklearn_ndcg._metrics.measure import DCG, NDCG, QueryFunction
 from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
-from sklearn_ndcg._metrics.values import Values, refuse_weights_of_0
+from sklearn_ndcg._metrics.values import refuse_weights_of_0, report_undefined
 from sklearn_ndcg._rows.grouping import as_python, codes_of_runs, shown_labels
 from sklearn_ndcg.inference._statistics import by_cluster, cluster_weights, effective_number
 
@@ -44,7 +43,7 @@ class IfJudged(NamedTuple):
         n_before = np.cumsum(unjudged, dtype=np.intp) - unjudged
         number = n_before - n_before[grouping.starts][query]  # among the unjudged of its query
         results = []
-        for queries in rankings.queries_of_rankers(zero):
+        for queries in rankings.queries_of_shared_rows(zero):
             counted = replace(queries, gain=unjudged, gain_table=np.array([0, 1.0]))
             is_first = unjudged & (number < count.values(counted)[:, 0][query])
             (dcg, ideal), (highest, _), (_, larger) = (
@@ -84,7 +83,7 @@ class Sample:
     def of(
         cls,
         rankings: Rankings,
-        measure: NDCG,
+        measure: NDCG | QueryFunction,
         clusters: Any = None,
         segments: Any = None,
         with_verdicts: bool = False,
@@ -94,17 +93,21 @@ class Sample:
         rankings.check_ids(rankers[0])
         if not rankers[0].weight.any():
             refuse_weights_of_0()
-        evaluated = list(map(partial(Values.of, measure), rankers))
-        evaluated[0].report_undefined()
-        values = np.hstack(list(map(Values.filled, evaluated))).T
+        values = np.hstack(list(map(measure.values, rankers))).T
+        # a function may be undefined for one ranker only: such a query says nothing of the others
+        undefined = np.asarray(np.isnan(values).any(axis=0))
+        report_undefined(measure, int(undefined.sum()), len(undefined))
+        values[:, undefined] = measure.undefined_rule.value
         weight = scored_weights(values[0], rankers[0].weight)
         cluster_of = None
         if clusters is not None:
             _, cluster_of = rankings.labels_of_queries(clusters, "clusters", weight)
-        judged, if_judged = rankings.judged_shares(measure), None
+        # whatever a function does with documents of equal scores, it gets all of them
+        order_of = measure if isinstance(measure, NDCG) else DCG()
+        judged, if_judged = rankings.judged_shares(order_of), None
         # if every judged document is relevant, unjudged may just mean not relevant
         is_incomplete = rankings.judged is not None and judged and judged.has_judged_nonrelevant
-        if with_verdicts and is_incomplete:
+        if with_verdicts and is_incomplete and isinstance(measure, NDCG):
             if_judged = IfJudged.of(rankings, measure)
         labels = rankings.grouping.labels
         every = cls(values, weight, labels, cluster_of, 0, judged, if_judged)
@@ -112,9 +115,10 @@ class Sample:
         clustered = sample.clusters is not None
         n_queries = len(sample.weight) if clustered else len(weight)
         check_sample_size(sample.unit_weights, n_queries, clustered)
-        if rankings.pool is not None:
+        if rankings.lists is not None:
             unjudged = judged is not None and ~judged.has_judgements
-            n, left_out = int(((weight == 0) & unjudged).sum()), Counter(rankings.pool.left_out)
+            n = int(((weight == 0) & unjudged).sum())
+            left_out = Counter(rankings.lists.pool.left_out)
             left_out.update({UNJUDGED: n, "nothing relevant, or no weight": sample.n_left_out - n})
             sample = replace(sample, n_left_out=left_out.total(), left_out=+left_out)
         if segments is None:

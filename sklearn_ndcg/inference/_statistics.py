@@ -101,11 +101,6 @@ def _deviations(
     return errors, deviations
 
 
-def within_range(bounds: Floats, values: Floats) -> Floats:
-    """Bounds between 0 and 1, or as far beyond as values of undefined queries are."""
-    return np.clip(bounds, min(0, values.min()), max(1, values.max()))
-
-
 def bootstrap_means(values: Floats, weight: Floats, n_resamples: int, generator: Any) -> Floats:
     """Weighted means of resamples of the queries."""
     n = len(values)

@@ -32,7 +32,7 @@ def test_test_t_is_that_of_scipy():
         assert found.standard_error[i] == pytest.approx(stats.sem(d), rel=1e-12)
         sides = [(d > 0).sum(), (d == 0).sum(), (d < 0).sum()]
         assert [found.wins[i], found.ties[i], found.losses[i]] == sides
-    assert found.ndcg == pytest.approx({name: each.mean() for name, each in values.items()})
+    assert found.mean == pytest.approx({name: each.mean() for name, each in values.items()})
 
 
 def difference(a, b, axis=-1):
@@ -118,7 +118,7 @@ def test_baseline_is_the_second_of_each_pair():
     y, scores = three_rankers()
     found = compare_rankers(y, scores, baseline="poor", random_state=0)
     assert found.pairs == [("good", "poor"), ("other", "poor")]
-    assert found.difference[0] == pytest.approx(found.ndcg["good"] - found.ndcg["poor"])
+    assert found.difference[0] == pytest.approx(found.mean["good"] - found.mean["poor"])
     frame = found.to_frame()
     assert frame.loc[("good", "poor"), "pvalue"] == found.pvalue[0]
     assert list(frame.index.names) == ["first", "second"]
@@ -156,7 +156,7 @@ def test_undefined_queries_do_not_tell_rankers_apart():
 
 
 @pytest.mark.parametrize("options", [
-    {}, {"clusters": np.arange(40) // 2}, {"undefined": 3.0}, {"sample_weight": np.arange(1, 41)},
+    {}, {"clusters": np.arange(40) // 2}, {"undefined": 0.3}, {"sample_weight": np.arange(1, 41)},
 ])  # fmt: skip
 def test_ndcg_interval_of_each_ranker_is_that_of_t(options):
     y, scores = three_rankers()
@@ -165,14 +165,14 @@ def test_ndcg_interval_of_each_ranker_is_that_of_t(options):
     found = compare_rankers(y, scores, test="t", **options)
     expected = [ndcg_interval(y, s, method="t", **options) for s in scores.values()]
     bounds = np.transpose([each.confidence_interval for each in expected])
-    np.testing.assert_allclose(found.ndcg_interval, bounds, atol=1e-13)
+    np.testing.assert_allclose(found.interval, bounds, atol=1e-13)
 
 
 @pytest.mark.filterwarnings("ignore:3 queries")
 def test_ndcg_interval_of_each_ranker_ends_where_ndcg_does():
     y = np.tile([1, 0], (3, 1))
     scores = {"good": y, "poor": np.where(np.arange(3)[:, np.newaxis], -y, y)}
-    found = compare_rankers(y, scores, test="t", discount="reciprocal").ndcg_interval
+    found = compare_rankers(y, scores, test="t", discount="reciprocal").interval
     assert (found.low.tolist(), found.high.tolist()) == ([1, 0], [1, 1])
 
 
@@ -195,7 +195,7 @@ def test_clusters_in_which_rankers_are_equal(test):
     c = np.arange(40) % 10
     same = np.where(c[:, np.newaxis] < 3, scores["good"], scores["poor"])
     found = compare_rankers(y, {"a": scores["good"], "b": same}, clusters=c, test=test)
-    assert found.difference[0] == pytest.approx(found.ndcg["a"] - found.ndcg["b"], rel=1e-12)
+    assert found.difference[0] == pytest.approx(found.mean["a"] - found.mean["b"], rel=1e-12)
     d = ndcg_samples(y, scores["good"]) - ndcg_samples(y, same)
     means = [d[c == each].mean() for each in range(10)]
     expected = {

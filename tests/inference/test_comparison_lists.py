@@ -5,10 +5,10 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import as_runs
+from helpers import as_runs, compare_lists, compare_runs
 
 from sklearn_ndcg import CONVENTIONS, from_lists, from_trec, ndcg_samples
-from sklearn_ndcg.inference import compare_lists, compare_rankers, compare_runs, ndcg_interval
+from sklearn_ndcg.inference import compare_rankers, ndcg_interval
 
 # lists drawn at random are only partly judged and answered
 pytestmark = [
@@ -68,17 +68,22 @@ OPTIONS = {
 )
 def test_each_ranker_has_its_values_alone(compare, read, data, options, unjudged):
     truths, rankers = data(1)
-    options = {"unjudged": unjudged, "undefined": "omit"} | options
-    found = compare(truths, rankers, test="t", **options)
+    options = {"undefined": "omit"} | options
+    found = compare(truths, rankers, test="t", unjudged=unjudged, **options)
     for name, answers in rankers.items():
-        y_true, y_score, groups = read(truths, answers, unjudged="nan")
-        values = ndcg_samples(y_true, y_score, groups=groups, **options)
-        expected = dict(zip(np.unique(groups), values, strict=True))
-        expected = {query: value for query, value in expected.items() if not np.isnan(value)}
+        queries, nothing = {*truths}.union(*rankers.values()), [] if read is from_lists else {}
+        everywhere = {query: answers.get(query, nothing) for query in queries}
+        rows = read(truths, everywhere, unjudged=unjudged)
+        data = {"y_true": rows.y_true, "y_score": rows.y_score, "groups": rows.groups}
+        values, ids = ndcg_samples(**data, return_groups=True, **options)
+        expected = dict(zip(ids, values, strict=True))
+        # the arrays of a query of which nothing is left have a row of relevance 0
+        kept = queries if unjudged == "zero" else truths
+        expected = {q: value for q, value in expected.items() if q in kept and not np.isnan(value)}
         ours = by_label(found, name)
         assert ours == pytest.approx(expected, abs=1e-12)
         assert list(ours) == sorted(ours)
-        assert found.ndcg[name] == pytest.approx(np.mean(list(expected.values())), abs=1e-12)
+        assert found.mean[name] == pytest.approx(np.mean(list(expected.values())), abs=1e-12)
     queries = {*truths}.union(*rankers.values())
     assert found.n_queries + found.n_left_out == len(queries)
 
@@ -110,7 +115,7 @@ def users_and_weights(queries):
 def test_recommended_is_compared_on_the_union_of_all_lists_and_the_truth(
     options, gain, has_clusters
 ):
-    """Unjudged documents have no gain, even if documents of grade 0 have one."""
+    """Here unjudged documents have no gain, even if documents of grade 0 have one."""
     relevant, rankers = truths_and_lists()
     rankers = {name: {q: each.get(q, []) for q in relevant} for name, each in rankers.items()}
     frame = rows_of_all_lists(rankers, relevant)
@@ -120,7 +125,8 @@ def test_recommended_is_compared_on_the_union_of_all_lists_and_the_truth(
         frame["grade"], frame[list(rankers)], groups=frame["query"], unjudged="zero", **options,
         **{name: frame["query"].map(each) for name, each in ids.items()},
     )  # fmt: skip
-    found = compare_lists(relevant, rankers, **options, **ids)
+    rows = from_lists(relevant, rankers=rankers, k=8, unjudged="nan")
+    found = compare_rankers(rows, unjudged="zero", **options, **ids)
     assert repr(found) == repr(expected)
     assert found.labels.tolist() == expected.labels.tolist()
     assert found.pvalue == pytest.approx(expected.pvalue, rel=1e-12)
@@ -183,9 +189,9 @@ def test_compare_runs_has_the_values_and_means_of_pytrec_eval(seed, k, unjudged)
         theirs = dict.fromkeys(qrels, 0.0) | theirs
         assert by_label(complete, run_name) == pytest.approx(theirs, abs=1e-12)
         mean = sum(theirs.values()) / len(qrels)
-        assert complete.ndcg[run_name] == pytest.approx(mean, abs=1e-12)
+        assert complete.mean[run_name] == pytest.approx(mean, abs=1e-12)
         mean = np.mean([theirs[query] for query in answered_by_all])
-        assert common.ndcg[run_name] == pytest.approx(mean, abs=1e-12)
+        assert common.mean[run_name] == pytest.approx(mean, abs=1e-12)
 
 
 def test_left_out_counts_queries_by_reason():
@@ -196,14 +202,14 @@ def test_left_out_counts_queries_by_reason():
 
 
 @pytest.mark.parametrize(
-    ("convention", "ndcg"), [("trec_eval-9", 1 / np.log2(3)), ("trec_eval-10", 1)]
+    ("convention", "ndcg"), [("trec_eval", 1 / np.log2(3)), ("trec_eval-10", 1)]
 )
 def test_convention_orders_scores_that_float32_ties(convention, ndcg):
     """By id, descending, in trec_eval 9.0.8, and by score in 10.0."""
     qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(10)}
     runs = {name: {q: {"a": a, "b": 1.0} for q in qrels} for name, a in (("x", 1 + 1e-9), ("y", 1))}
     found = compare_runs(qrels, runs, convention=convention, test="t")
-    assert found.ndcg == pytest.approx({"x": ndcg, "y": 1 / np.log2(3)}, abs=1e-15)
+    assert found.mean == pytest.approx({"x": ndcg, "y": 1 / np.log2(3)}, abs=1e-15)
 
 
 def test_qrels_and_runs_may_be_records_and_frames():
@@ -229,10 +235,10 @@ def test_groups_of_one_document_are_no_wrong_ids():
     users = [f"u{number}" for number in range(12)]
     liked = dict.fromkeys(users, ("a",))
     lists = {"one": liked, "two": liked}
-    assert compare_lists(liked, lists, test="t").ndcg == {"one": 1, "two": 1}
+    assert compare_lists(liked, lists, test="t").mean == {"one": 1, "two": 1}
     alike = {user: dict.fromkeys("ab", 1 + number % 2) for number, user in enumerate(users)}
     run = {user: {"a": 0.5, "b": 0.1} for user in users}
-    assert compare_runs(alike, {"one": run, "two": run}, test="t").ndcg == {"one": 1, "two": 1}
+    assert compare_runs(alike, {"one": run, "two": run}, test="t").mean == {"one": 1, "two": 1}
 
 
 JUDGED = {f"u{i:02}": {"a": 2, "b": 1} for i in range(30)}
@@ -251,8 +257,9 @@ def some(start, stop, step=1):
     ({}, {}, "'x' has lists for 0 of the 30 judged queries; no ranker has one for 30: a query"),
 ])  # fmt: skip
 def test_answered_by_few_is_warned_of(x, y, message):
+    rows = from_lists(JUDGED, rankers={"x": x, "y": y})
     with pytest.warns(UserWarning, match=message) as caught:
-        compare_lists(JUDGED, {"x": x, "y": y}, test="t", undefined="omit")
+        compare_rankers(rows, test="t", undefined="omit")
     assert [warning.filename for warning in caught] == [__file__]
     with pytest.warns(UserWarning, match=message):
         compare_runs(JUDGED, as_runs({"x": x, "y": y}), test="t")
@@ -300,9 +307,8 @@ def test_judged_is_that_of_ir_measures(k):
         expected = measures.calc_aggregate([judged], answered, run)[judged]
         assert found.answered[name] == len(answered) / len(qrels)
         assert found.judged[name] == pytest.approx(expected, abs=1e-12)
-        y_true, y_score, groups = from_trec(qrels, run, unanswered="omit", unjudged="nan")
-        options = {"groups": groups, "k": k, "unjudged": "zero", "undefined": 0, "method": "t"}
-        alone = ndcg_interval(y_true, y_score, **options)
+        rows = from_trec(qrels, run, k=k, unanswered="omit")
+        alone = ndcg_interval(rows, undefined=0, method="t")
         assert alone.judged == pytest.approx(expected, abs=1e-12)
         assert f"{expected:.1%} judged" in repr(alone)
 
@@ -312,8 +318,9 @@ def test_judged_that_differ_much_are_warned_of():
     rng = np.random.default_rng(0)
     truth = {q: {i: int(rng.integers(0, 3)) for i in range(20)} for q in range(30)}
     old, new = ({q: (rng.permutation(20) + shift).tolist() for q in truth} for shift in (0, 17))
+    rows = from_lists(truth, rankers={"old": old, "new": new}, k=10)
     with pytest.warns(UserWarning, match="'new' returned, 1[0-9]% are .* be better") as caught:
-        found = compare_lists(truth, {"old": old, "new": new}, k=10, test="t")
+        found = compare_rankers(rows, test="t")
     with pytest.warns(UserWarning, match="'new' returned, .* may look better than it is"):
         compare_lists(truth, {"old": old, "new": new}, k=10, test="t", unjudged="omit")
     assert caught[0].filename == __file__

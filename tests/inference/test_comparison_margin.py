@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from helpers import as_runs, ideal, matrices
+from helpers import as_runs, compare_lists, compare_runs, ideal, matrices
 from scipy import stats
 
 from sklearn_ndcg import ndcg_samples
-from sklearn_ndcg.inference import compare_lists, compare_rankers, compare_runs
+from sklearn_ndcg.inference import compare_rankers
 
 # lists drawn at random are only partly judged
 pytestmark = pytest.mark.filterwarnings("ignore:(Of|.* none of) the first documents")

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from helpers import as_runs, matrices
+from helpers import as_runs, compare_lists, compare_runs, matrices
 
-from sklearn_ndcg.inference import compare_lists, compare_rankers, compare_runs
+from sklearn_ndcg.inference import compare_rankers
 
 
 @pytest.mark.parametrize(("test", "clustered"), [("t", True), ("permutation", False), ("t", False)])
@@ -69,7 +69,7 @@ def test_segments_and_clusters_may_lack_queries_that_do_not_count():
     for segment in (0, 1):
         mine, expected = found.by_segment[segment], alone.by_segment[segment]
         assert mine.labels.tolist() == expected.labels.tolist()
-        assert mine.ndcg == expected.ndcg
+        assert mine.mean == expected.mean
         assert mine.n_left_out == segment  # "known" is in segment 1
 
 

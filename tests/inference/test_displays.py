@@ -12,8 +12,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold, cross_validate
 
-from sklearn_ndcg import NDCGDisplay, make_ndcg_scorer, ndcg_curve, ndcg_score
-from sklearn_ndcg.inference import ndcg_interval
+from sklearn_ndcg import make_ndcg_scorer, ndcg_curve, ndcg_score
+from sklearn_ndcg.inference import NDCGDisplay, ndcg_interval
 
 from_predictions, from_estimator = NDCGDisplay.from_predictions, NDCGDisplay.from_estimator
 from_cv_results = NDCGDisplay.from_cv_results
@@ -49,7 +49,7 @@ WEIGHTS = {
 @pytest.mark.filterwarnings("ignore:.. queries with uneven weights")
 @pytest.mark.parametrize(
     ("weights", "undefined"),
-    [*((each, "omit") for each in WEIGHTS), ("none", 9), ("some are 0", 0), ("uneven", 9)],
+    [*((each, "omit") for each in WEIGHTS), ("none", 0.9), ("some are 0", 0), ("uneven", 0.9)],
 )
 def test_interval_at_each_k_is_that_of_ndcg_interval_by_t(monkeypatch, weights, undefined):
     rng = np.random.default_rng(0)

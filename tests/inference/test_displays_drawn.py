@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from helpers import drawn_texts, inside, legend
 
-from sklearn_ndcg import NDCGDisplay
-from sklearn_ndcg.inference import _drawing
+from sklearn_ndcg.inference import NDCGDisplay, _drawing
 
 plt = pytest.importorskip("matplotlib.pyplot", reason="the extra `plot` is not installed")
 plt.switch_backend("agg")

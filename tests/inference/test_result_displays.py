@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from helpers import drawn_texts, inside, legend, matrices
 
-from sklearn_ndcg import NDCGDisplay, ndcg_samples
+from sklearn_ndcg import ndcg_samples
 from sklearn_ndcg.inference import (
     DifferenceDisplay,
     IntervalDisplay,
+    NDCGDisplay,
     compare_rankers,
     ndcg_by_segment,
     ndcg_interval,
@@ -127,9 +128,9 @@ def test_ax_name_curve_kwargs_and_despine_are_as_in_the_displays_of_scikit_learn
 def test_from_result_of_the_interval_of_all_queries():
     result = ndcg_interval(Y, S, n_resamples=99, random_state=0, confidence_level=0.9)
     display = from_result(result, name="model")
-    assert np.ravel(drawn_rows(display)).tolist() == [result.ndcg, *result.confidence_interval]
-    assert display.line_.get_xdata() == [result.ndcg] * 2
-    assert legend(display) == ["model: 0.9 interval", f"mean {result.ndcg:.4f}"]
+    assert np.ravel(drawn_rows(display)).tolist() == [result.mean, *result.confidence_interval]
+    assert display.line_.get_xdata() == [result.mean] * 2
+    assert legend(display) == ["model: 0.9 interval", f"mean {result.mean:.4f}"]
     assert display.ax_.get_xlabel() == "NDCG"
     assert display.band_ is None
 
@@ -138,9 +139,9 @@ def test_from_result_of_rankers():
     comparison = compared(3, margin=0.02)
     display = from_result(comparison)
     value, *bounds = drawn_rows(display)
-    assert value.tolist() == list(comparison.ndcg.values())
-    np.testing.assert_array_equal(bounds, comparison.ndcg_interval)
-    assert row_names(display) == list(comparison.ndcg)
+    assert value.tolist() == list(comparison.mean.values())
+    np.testing.assert_array_equal(bounds, comparison.interval)
+    assert row_names(display) == list(comparison.mean)
     assert display.line_.get_xdata()[0] == pytest.approx(np.mean(value))
     assert display.band_ is None
 
@@ -163,10 +164,10 @@ def test_from_result_of_segments_whose_few_queries_are_hollow():
     table = ndcg_by_segment(*matrices(60), segments=SEGMENTS, method="t")
     display = from_result(table)
     value, *bounds = drawn_rows(display)
-    assert value.tolist() == table.ndcg.tolist()
+    assert value.tolist() == table.mean.tolist()
     np.testing.assert_array_equal(bounds, table.confidence_interval)
     assert row_names(display) == ["AT", "BE", "CH"]
-    assert display.line_.get_xdata()[0] == table.overall.ndcg
+    assert display.line_.get_xdata()[0] == table.overall.mean
     hollow = display.ax_.get_facecolor()
     is_hollow = [point.get_markerfacecolor() == hollow for point in display.points_]
     assert is_hollow == [False, False, True]
@@ -179,9 +180,9 @@ def test_segments_of_a_comparison_repeat_rankers_or_differences_in_their_colours
     comparison = compared(3, segments=SEGMENTS)
     display = from_result(comparison, differences=differences)
     parts = [comparison, *comparison.by_segment.values()]
-    expected = [p.difference if differences else [*p.ndcg.values()] for p in parts]
+    expected = [p.difference if differences else [*p.mean.values()] for p in parts]
     assert drawn_rows(display)[0].tolist() == np.ravel(expected).tolist()
-    names = [f"{a} - {b}" for a, b in comparison.pairs] if differences else list(comparison.ndcg)
+    names = [f"{a} - {b}" for a, b in comparison.pairs] if differences else list(comparison.mean)
     segments = ("all", "AT", "BE", "CH")
     assert row_names(display) == [f"{segment}: {name}" for segment in segments for name in names]
     colors = np.reshape([point.get_color() for point in display.points_], (4, 3))
@@ -219,9 +220,9 @@ def test_segments_that_are_many_are_legible_and_their_largest_and_smallest_shown
     if n <= 40:
         assert len(display.points_) == n
         return
-    falling = np.sort(table.ndcg)[::-1]
+    falling = np.sort(table.mean)[::-1]
     assert drawn_rows(display)[0].tolist() == [*falling[:20], *falling[-20:]]
-    assert row_names(display)[0] == str(table.segments[table.ndcg.argmax()])
+    assert row_names(display)[0] == str(table.segments[table.mean.argmax()])
     assert row_names(display)[20] == f"({n - 40} more rows)"
     assert len(row_names(display)) == 41
 
@@ -231,7 +232,7 @@ def test_segments_that_cannot_be_scored_have_no_row():
     y, s = matrices(100)
     y[:10] = 0
     table = ndcg_by_segment(y, s, segments=np.arange(100) // 2, method="t", undefined="omit")
-    assert np.isnan(table.ndcg).sum() == 5
+    assert np.isnan(table.mean).sum() == 5
     display = from_result(table)
     assert row_names(display)[20] == "(5 more rows)"
     assert len(row_names(display)) == 41

@@ -23,7 +23,7 @@ def test_values_and_labels_of_queries():
     for name, s in SCORES.items():
         expected = ndcg_samples(np.delete(y, 3, 0), np.delete(s, 3, 0), k=5)
         assert found.values[name] == pytest.approx(expected, abs=1e-15)
-        assert found.ndcg[name] == pytest.approx(expected.mean(), abs=1e-15)
+        assert found.mean[name] == pytest.approx(expected.mean(), abs=1e-15)
     of_matrix = compare_rankers(y, SCORES, undefined="omit", test="t")
     assert of_matrix.labels.tolist() == [*range(3), *range(4, 40)]
 
@@ -36,7 +36,7 @@ def test_largest_differences():
         rows = frame.loc[(first, "poor")]
         assert rows.index.tolist() == [*order[:3], *order[-3:]]
         assert rows["difference"].tolist() == [*d[order[:3]], *d[order[-3:]]]
-        assert rows["ndcg_second"].tolist() == FOUND.values["poor"][rows.index].tolist()
+        assert rows["value_second"].tolist() == FOUND.values["poor"][rows.index].tolist()
     lines = repr(FOUND.largest_differences(3)).splitlines()
     assert len(lines) == 7 + 1 + 7
     assert lines[0].split() == ["query", "good", "poor", "good", "-", "poor"]
@@ -114,10 +114,10 @@ def test_to_frame_of_rankers_and_queries():
     rankers = found.to_frame("rankers")
     assert rankers.index.name == "ranker"
     assert rankers.index.tolist() == [*data]
-    assert rankers["ndcg"].tolist() == list(found.ndcg.values())
+    assert rankers["mean"].tolist() == list(found.mean.values())
     assert rankers[["judged", "answered"]].eq(1).all(axis=None)
     queries = found.to_frame("queries")
     assert queries.index.tolist() == names
-    assert queries.mean().tolist() == pytest.approx([*found.ndcg.values()], abs=1e-15)
+    assert queries.mean().tolist() == pytest.approx([*found.mean.values()], abs=1e-15)
     with pytest.raises(ValueError, match="of must be one of 'pairs', 'rankers', 'queries'; got"):
         found.to_frame("segments")

@@ -100,7 +100,7 @@ def test_sample_weight_in_student_s_t_by_hand(weight):
     assert found.statistic[0] == pytest.approx(center / error, rel=1e-11)
     assert found.pvalue[0] == pytest.approx(2 * stats.t.sf(center / error, degrees), rel=1e-11)
     half = error * stats.t.ppf(0.975, degrees)
-    assert found.confidence_interval.high[0] == pytest.approx(center + half, rel=1e-11)
+    assert found.confidence_interval.high[0] == pytest.approx(min(center + half, 1), rel=1e-11)
     assert found.effect_size[0] == pytest.approx(effect, rel=1e-11)
 
 
@@ -132,7 +132,7 @@ def test_clusters_in_student_s_t_are_those_of_statsmodels(weighted):
     center, error = crv3(values["good"], weight, c)
     found = ndcg_interval(y, scores["good"], method="t", **options)
     assert (found.n_queries, found.n_clusters) == (60, 15)
-    assert found.ndcg == pytest.approx(center, rel=1e-13)
+    assert found.mean == pytest.approx(center, rel=1e-13)
     assert found.standard_error == pytest.approx(error, rel=1e-11)
     expected = stats.t.interval(0.95, degrees, center, error)
     assert found.confidence_interval == pytest.approx(expected, rel=1e-12)

@@ -67,8 +67,7 @@ def test_from_trec_reads_files_as_pytrec_eval_and_ir_measures(seed, suffix, tmp_
     records = ir_measures.read_trec_qrels(qrels_text), ir_measures.read_trec_run(run_text)
     expected = from_trec(qrels, run)
     for each in (paths, map(str, paths), map(list, records)):
-        for ours, theirs in zip(from_trec(*each), expected, strict=True):
-            np.testing.assert_array_equal(ours, theirs)
+        assert from_trec(*each).to_frame().equals(expected.to_frame())
 
 
 @pytest.mark.slow

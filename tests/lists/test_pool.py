@@ -3,10 +3,10 @@
 from math import log2
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sklearn_ndcg import from_lists, ndcg_samples
-from sklearn_ndcg._lists.pool import pool_lists
 
 TRUTHS = {"q": {"a": 2, "b": 1}, "r": ["c"]}
 LISTS = {
@@ -17,7 +17,7 @@ LISTS = {
 
 def test_rankers_have_the_same_rows():
     """First the rows of the truth, then as many as the longest list needs for other documents."""
-    pool = pool_lists(TRUTHS, LISTS, "zero", "raise")
+    pool = from_lists(TRUTHS, rankers=LISTS).pool
     assert pool.queries == ["q", "r", "s"]
     assert pool.n_rows.tolist() == [4, 2, 1]
     nan = np.nan  # unjudged
@@ -29,12 +29,12 @@ def test_rankers_have_the_same_rows():
 
 
 def test_values_per_query():
-    pool = pool_lists(TRUTHS, LISTS, "zero", "raise")
+    pool = from_lists(TRUTHS, rankers=LISTS).pool
     found = pool.per_query({"s": 3, "r": 2, "q": 1, "t": 4}, "clusters", pool.queries)
     assert list(found.items()) == [("q", 1), ("r", 2), ("s", 3)]
     assert pool.per_query({"r": 2}, "clusters", ["r"]) == {"r": 2}
-    numbered = pool_lists([["a"]] * 3, {"one": [["a", "x"]] * 3}, "zero", "raise")
-    for values in (np.array([4, 5, 6]), {2: 6, 1: 5, 0: 4}):
+    numbered = from_lists([["a"]] * 3, [["a", "x"]] * 3).pool
+    for values in (np.array([4, 5, 6]), {2: 6, 1: 5, 0: 4}, pd.Series([6, 5, 4], index=[2, 1, 0])):
         assert numbered.per_query(values, "clusters", [0, 1, 2]) == {0: 4, 1: 5, 2: 6}
 
 
@@ -45,14 +45,16 @@ def test_values_per_query():
 def test_queries_of_any_type(keys, kind):
     ids = [("a", 1), frozenset("b"), 3, b"a", np.int64(7), "ä"]  # of any hashable type
     rows = from_lists({keys[0]: {7: 1}, keys[1]: {("a", 1): 1}}, dict.fromkeys(keys, ids))
-    assert rows[2].dtype.kind == kind
-    assert len(rows[0]) == 12
-    values = ndcg_samples(*rows[:2], groups=rows[2])
+    assert rows.groups.dtype.kind == kind
+    assert len(rows.ids) == 12
+    values, queries = ndcg_samples(rows, return_groups=True)
+    assert queries.tolist() == sorted(keys)
     assert values.tolist() == pytest.approx([1, 1 / log2(6)])  # in the order of sorted keys
 
 
 @pytest.mark.parametrize("keys", [["a", "a\0", "b"], [-1, 2**63, 2**63 + 1]], ids=str)
 def test_queries_with_alike_keys_stay_apart(keys):
     truths = {keys[0]: [1], keys[1]: [1], keys[2]: [2]}
-    y, s, groups = from_lists(truths, {key: [1] for key in keys})
-    assert ndcg_samples(y, s, groups=groups).tolist() == [1, 1, 0]
+    rows = from_lists(truths, {key: [1] for key in keys})
+    assert ndcg_samples(rows).tolist() == [1, 1, 0]
+    assert ndcg_samples(rows.y_true, rows.y_score, groups=rows.groups).tolist() == [1, 1, 0]

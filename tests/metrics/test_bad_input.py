@@ -49,7 +49,7 @@ DATA = {
     "empty": ([], [], {"groups": []}, "y_true.*not empty"),
     "empty scores": (Y, [], {"groups": G}, "y_score.*not empty"),
     "scalar": (1, 1, {}, r"y_true must be 1-D or 2-D.*\(\)"),
-    "no scores": (Y, None, {"groups": G}, "y_score must be"),
+    "no scores": (Y, None, {"groups": G}, "y_score is missing: only rows of from_lists or from_trec"),
     "ragged": ([[1, 2], [3]], [[1, 2], [3]], {}, "y_true must be an array of numbers, got list"),
     "text": (list("abcd"), S, {"groups": G}, "y_true must be an array of numbers.*'a'.*dict from word to grade"),
     "padding": ([[1, 0, 2], [1, NAN, NAN]], np.ones((2, 3)), {}, r"2 NaN, .*\(1, 1\).*scores of -inf if they pad rows"),
@@ -121,7 +121,7 @@ VALUES = {  # that an option refuses by its name, with what was found
     "ties": ["random"],
     "ignore_ties": ["yes"],
     "unjudged": ["drop"],
-    "undefined": ["drop", NAN, None, INF, True, 10**400],
+    "undefined": ["drop", None, INF, True, 10**400, -0.1, 1.01],
     "sample_weight": [list("abcd")],
 }
 
@@ -285,6 +285,6 @@ IDS = {"u": {"A": 0.1, "B": 0.5}, "v": {"C": 1}}, {"u": ["A", "C"], "v": ["C"]}
 )
 @every_function
 def test_ids_are_told_where_to_go(function, truth, listed):
-    way = r"pass them as ndcg_score\(\*\*from_lists\(relevant, recommended\), k=10\)\.$"
+    way = r"pass them as ndcg_score\(from_lists\(relevant, recommended, k=10\)\)\.$"
     with pytest.raises((TypeError, ValueError), match=way):
         function(truth, listed)

@@ -210,20 +210,19 @@ def test_scores_that_are_ranks_are_recognised():
     lists, relevant = [["A", "B", "C"], ["B"], []], [{"B", "X"}, {"B"}, {"A"}]
     run = {"q": {"a": 0.5, "b": 0.5, "c": 0.1}, "r": {"a": 1.0}}
     qrels = {"q": {"a": 1, "b": 0, "d": 2}, "r": {"b": 1}}
-    of_run, unjudged = from_trec(qrels, run), from_trec(qrels, run, unjudged="nan")
-    for y_true, y_score, groups in (from_lists(relevant, lists), of_run, unjudged):
-        for end in ({"ties": "worst", "unjudged": "omit"}, {"unjudged": "omit", "k": 1}):
-            found = explain_difference(y_true, y_score, {"unjudged": "zero"}, end, groups=groups)
-            assert found.scores_are_ranks
-            assert "The scores are ranks in lists, as from_lists and from_trec" in repr(found)
+    rows = from_lists(relevant, lists), from_trec(qrels, run)
+    unjudged = from_trec(qrels, run, unjudged="nan")
+    cases = [(each, {"ties": "worst"}) for each in rows] + [(unjudged, {"unjudged": "omit"})]
+    for each, end in cases:
+        found = explain_difference(each, {"unjudged": "zero"}, end)
+        assert found.scores_are_ranks
+        assert "The scores are ranks in lists, as from_lists and from_trec" in repr(found)
+        same = explain_difference(each, first={"unjudged": "zero"}, second=end)
+        assert repr(same) == repr(found)
 
 
-@pytest.mark.parametrize(
-    "y_score",
-    [[[-1, -1, -2]], [[1, 2, 3]], [[-1, -2, -4]], [[-1, -1.5, -3]], [[0, -1, -2]], [[-np.inf] * 3]],
-)
-def test_other_scores_are_not_ranks(y_score):
-    found = explain_difference([[1, 0, 2]], y_score, "sklearn", "catboost")
+def test_scores_of_arrays_are_not_called_ranks():
+    found = explain_difference([[1, 0, 2]], [[-1, -2, -3]], "sklearn", "catboost")
     assert not found.scores_are_ranks
     assert "ranks" not in repr(found)
 

@@ -37,7 +37,7 @@ EVERY_FUNCTION = {
     "ndcg_samples": lambda y, s, g: ndcg_samples(y, s, groups=g),
     "dcg_samples": lambda y, s, g: dcg_samples(y, s, groups=g),
     "ndcg_curve": lambda y, s, g: ndcg_curve(y, s, groups=g)[1],
-    "ndcg_interval": lambda y, s, g: ndcg_interval(y, s, groups=g, method="t").ndcg,
+    "ndcg_interval": lambda y, s, g: ndcg_interval(y, s, groups=g, method="t").mean,
     "compare_rankers": lambda y, s, g: compare_rankers(y, {"a": s, "b": s}, groups=g).difference,
     "quantile_grades": lambda y, s, g: quantile_grades(s, groups=g),
 }

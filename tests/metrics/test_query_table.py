@@ -114,7 +114,7 @@ def test_every_rank_against_all_orders_of_the_ties(documents, discount, ties):
 
 
 TEXT = """\
-query 'q': NDCG@3 0.3813
+query q: NDCG@3 0.3813
 rank  document  score   tied  relevance  gain  discount  discounted gain     DCG  ideal    IDCG    NDCG
    1  A           0.5   True          1   0.5    1.0000           0.5000  0.5000      3  3.0000  0.1667
    2  B           0.5   True          0   0.5    0.6309           0.3155  0.8155      2  4.2619  0.1913

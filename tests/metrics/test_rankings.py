@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 from helpers import graded_rows
 
-from sklearn_ndcg import ndcg_samples
-from sklearn_ndcg._lists.pool import pool_lists
+from sklearn_ndcg import from_lists, ndcg_samples
 from sklearn_ndcg._metrics.measure import NDCG
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._metrics.values import Values
@@ -128,7 +127,7 @@ def test_shares_of_lists_are_those_of_their_first_documents():
     truths = {"v": {"a": 1, "b": NAN}, "u": {"a": 2, "c": 0}, "w": ["b"]}
     lists = {"one": {"v": ["b", "a"], "u": ["x", "a"]}, "two": {"u": [], "w": ["x", "b", "y"]}}
     measure = NDCG(k=2, unjudged="zero")
-    rankings = Rankings.of_pool(pool_lists(truths, lists, "zero", "raise"), "relevant")
+    rankings = Rankings.of_lists(from_lists(truths, rankers=lists))
     found = rankings.judged_shares(measure)
     assert rankings.grouping.labels.tolist() == ["u", "v", "w"]
     np.testing.assert_equal(found.share, [[1 / 2, 1 / 2, NAN], [NAN, NAN, 1 / 2]])
@@ -163,8 +162,8 @@ def rows_of_two_rankers(seed=0):
 MEASURES = {
     "one": {"unjudged": "zero", "undefined": 0.5},
     "other": {"unjudged": "omit", "undefined": 0.5, "gain": "exponential", "k": 3, "ties": "worst"},
-    "table": {"unjudged": "zero", "undefined": 2, "gain": {0: 1, 1: 5, 2: 2, 3: 3}},
-    "callable": {"unjudged": "omit", "undefined": 2, "gain": np.sqrt, "discount": "reciprocal"},
+    "table": {"unjudged": "zero", "undefined": 0.75, "gain": {0: 1, 1: 5, 2: 2, 3: 3}},
+    "callable": {"unjudged": "omit", "undefined": 0.75, "gain": np.sqrt, "discount": "reciprocal"},
 }
 
 
@@ -253,8 +252,7 @@ def test_the_labels_of_queries_are_sorted_with_the_position_of_each():
 
 def test_the_labels_of_the_queries_of_lists_come_by_query():
     lists = {"one": {"v": ["a"], "u": ["b"]}, "two": {"w": ["a"], "u": ["b"]}}
-    pool = pool_lists({"x": ["a"]}, lists, "zero", "raise")
-    rankings = Rankings.of_pool(pool, "relevant")
+    rankings = Rankings.of_lists(from_lists({"x": ["a"]}, rankers=lists))
     user = {"u": "Ann", "v": "Zoe", "w": "Ann", "x": "Bob", "y": "Eve"}
     labels, position = rankings.labels_of_queries(user, "clusters", np.ones(4))
     assert labels[position].tolist() == [user[q] for q in rankings.grouping.labels]

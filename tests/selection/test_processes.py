@@ -111,7 +111,8 @@ import polars as pl
 
 films = ["Alien", "Brazil", "Große Freiheit", "Ёлки", "千と千尋の神隠し"] * 4
 liked = {film: set(films[i : i + 3]) for i, film in enumerate(films[:5])}
-y, s, groups = sn.from_lists(liked, {film: films[:5] for film in liked})
+rows = sn.from_lists(liked, {film: films[:5] for film in liked})
+y, s, groups = rows.y_true, rows.y_score, rows.groups
 found = {
     "samples": sn.ndcg_samples(y, s, groups=groups, ties="worst").tolist(),
     "curve": sn.ndcg_curve(y, s, groups=groups)[1].tolist(),

@@ -142,9 +142,14 @@ def test_score_func_that_is_no_function_of_labels_and_scores(wrong):
         make_query_scorer(wrong)
 
 
-def test_undefined_nan_is_refused():
-    with pytest.raises(ValueError, match="undefined must be one of 'warn'"):
-        make_query_scorer(roc_auc_score, undefined=np.nan)
+def test_undefined_nan_means_omit(data):
+    X, y, query = data
+    y = np.where(query == query[0], 0, y)
+    scores = [
+        make_query_scorer(roc_auc_score, undefined=undefined)(FirstColumn(), X, y > 0, groups=query)
+        for undefined in (np.nan, "omit")
+    ]
+    assert scores[0] == scores[1]
 
 
 def test_score_func_gets_the_rows_of_a_query_and_may_change_them(data):
