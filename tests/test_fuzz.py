@@ -390,10 +390,13 @@ SCORED = st.dictionaries(TEXT, SCORE, max_size=5)
 @fuzz
 @given(st.dictionaries(TEXT, JUDGED, max_size=3), st.dictionaries(TEXT, SCORED, max_size=3))
 def test_from_trec(qrels, run):
-    found = outcome("qrels run query recommended queries", sn.from_trec, qrels, run)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The run has documents for")
+        found = outcome("qrels run query recommended queries", sn.from_trec, qrels, run)
     if found is None:
         return
     queries = sorted(set(found.groups.tolist()))
+    qrels = {query: truth for query, truth in qrels.items() if truth}
     assert queries == sorted(qrels)
     for query, value in zip(queries, outcome("", sn.ndcg_samples, found), strict=True):
         truth = {key: max(grade, 0) for key, grade in qrels[query].items()}

@@ -165,6 +165,9 @@ def _average_ties(ranked: Floats, tied: NDArray[np.bool_]) -> Floats:
     """Every gain replaced by the mean gain of its tie block (McSherry & Najork 2008)."""
     opens = np.ones(ranked.shape, dtype=bool)
     np.logical_not(tied, out=opens[:, 1:])
+    if (ranked != np.floor(ranked)).any():  # a sum that is rounded depends on its order
+        order = np.lexsort((ranked.ravel(), np.cumsum(opens)))
+        ranked = ranked.ravel()[order].reshape(ranked.shape)
     first = np.flatnonzero(opens)
     sizes = np.diff(first, append=ranked.size)
     means = np.add.reduceat(ranked.ravel(), first)

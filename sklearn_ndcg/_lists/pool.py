@@ -189,6 +189,8 @@ def pool_lists(
                 reading.refuse_unlike_ids(truths, by_query, judged_ids)
                 if len(lists) == 1:  # comparisons have a warning of their own
                     reading.warn_of_other_queries(truths, by_query)
+        elif only_judged and unanswered == "zero" and len(lists) == 1:
+            reading.warn_of_unanswered(truths, by_ranker[name])
     y_true[rows] = reading.as_floats(grades, "relevant")
     labels, order = _sorted(queries)
     return Pool(

@@ -261,6 +261,7 @@ def judgements(qrels: object, duplicates: str) -> tuple[Nested, list[float]]:
     Documents of negative relevance are unjudged: NaN.
     """
     nested = _nested(qrels, "qrels", "relevance", duplicates)
+    nested = {query: documents for query, documents in nested.items() if documents}
     if not nested:
         raise ValueError("qrels has no query: it must have the judgements of at least one.")
     relevance = as_floats(nested, "qrels")
@@ -410,6 +411,17 @@ def refuse_unlike_ids(truths: ByQuery, lists: ByQuery, judged: Iterable[Id]) -> 
                 f"The {what} in relevant are of type {', '.join(sorted(expected))}, those in "
                 f"recommended of type {', '.join(sorted(returned))}, and none is in both. {way}"
             )
+
+
+def warn_of_unanswered(truths: ByQuery, run: ByQuery) -> None:
+    """Warn if a run lacks more than half of the judged queries."""
+    n_missing = sum(query not in run for query in truths)
+    if 2 * n_missing > len(truths):
+        _checks.warn(
+            f"The run has documents for {len(truths) - n_missing} of the {len(truths)} judged "
+            "queries; the others count as 0, as with trec_eval's -c. If it was not asked all of "
+            "them, pass unanswered='omit'."
+        )
 
 
 def warn_of_other_queries(truths: ByQuery, lists: ByQuery) -> None:

@@ -258,7 +258,13 @@ def check_base(name: str, base: object) -> None:
 
 def result_of(function: Callable[[Any], ArrayLike], name: str, of: str, values: Any) -> Floats:
     """What a callable gain or discount returns, one number for each value."""
-    returned = function(values)
+    try:
+        returned = function(values)
+    except TypeError as error:  # as of the functions of `math`
+        raise TypeError(
+            f"{name} gets an array of {of}, on which {_checks.name_of(function)} failed: {error}. "
+            "Use functions of NumPy, such as np.sqrt and np.log2, or np.vectorize(function)."
+        ) from error
     _checks.refuse_masked(returned, f"what {name} returned")
     result = np.asarray(returned)
     if result.shape != values.shape or result.dtype.kind not in "biuf":

@@ -267,7 +267,7 @@ def _measure(name: str, convention: object, k: Cutoff) -> NDCG:
         )
     options = {"k": k, **convention}
     try:
-        measure = NDCG.of("explain_difference", options.pop("k"), options)
+        measure = NDCG.of(explain_difference, options.pop("k"), options)
     except (TypeError, ValueError) as error:
         error.add_note(f"In the convention passed as `{name}`.")
         raise

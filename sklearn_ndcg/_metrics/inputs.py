@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from sklearn.utils import check_array
+from sklearn.utils import assert_all_finite, check_array
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Floats, Mask, Numbers
 from sklearn_ndcg._kernels.numpy_kernels import as_grades
 
 _LARGEST_WEIGHT = 1e300  # sums of such weights still fit a float64
+# errors that scikit-learn has begin with its words
+_INCONSISTENT = "Found input variables with inconsistent numbers of samples: {}. "
 WRONG_WEIGHTS = "sample_weight must be finite and >= 0, at most 1e300, found {value}: {rows}."
 
 
@@ -111,10 +113,15 @@ def _nan_if_missing(value: Any) -> Any:
     return np.nan if not plain and np.ndim(value) == 0 and _checks.is_missing(value) else value
 
 
-def check_groups(shape: tuple[int, ...], groups: object) -> None:
+def check_groups(y_true: Numbers, groups: object, y_score: ArrayLike | None = None) -> None:
     """Raise unless `groups` is given for 1-D input, and only for it."""
+    shape = y_true.shape
     if len(shape) == 1:
         if groups is None:
+            # what scikit-learn would say of such input, it says
+            assert_all_finite(y_true, input_name="y_true")
+            if y_score is not None:
+                assert_all_finite(numeric(y_score, "y_score"), input_name="y_score")
             raise ValueError(
                 "y_true is 1-D and groups is missing. Pass [y_true], [y_score] if all rows are a "
                 "single ranking, or groups= with one query id per row. In scikit-learn's tools, "
@@ -145,8 +152,10 @@ def scores_like(y_score: ArrayLike, shape: tuple[int, ...]) -> Floats:
             )
         elif len(shape) == 2:
             hint = " A single ranking is [y_true], [y_score]; what it did not retrieve scores -inf."
+        counts = "" if shape[0] == len(score) else _INCONSISTENT.format([shape[0], len(score)])
         raise ValueError(
-            f"y_true and y_score must have the same shape, got {shape} and {score.shape}.{hint}"
+            f"{counts}y_true and y_score must have the same shape, got {shape} and "
+            f"{score.shape}.{hint}"
         )
     rows = score.ravel()
     return rows if rows.dtype == np.float64 else _as_float(rows)
@@ -184,8 +193,8 @@ def read_weights(sample_weight: ArrayLike, n: int) -> Floats:
     weight = numeric(sample_weight, "sample_weight")
     if weight.shape != (n,):
         raise ValueError(
-            f"sample_weight must have one weight for each of the {n} rows, got shape "
-            f"{weight.shape}."
+            f"{_INCONSISTENT.format([n, n, len(weight)])}sample_weight must have one weight for "
+            f"each of the {n} rows, got shape {weight.shape}."
         )
     with np.errstate(over="ignore"):  # a long double may be too large
         return weight.astype(np.float64)

@@ -6,7 +6,9 @@ import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, fields, replace
+from difflib import get_close_matches
 from functools import partial
+from inspect import signature
 from typing import Any, ClassVar, Protocol, Self, TypedDict
 
 import numpy as np
@@ -312,7 +314,11 @@ class NDCG(DCG):
 
     @classmethod
     def of(
-        cls, caller: str, k: Cutoff, options: Mapping[str, Any], kind: type = NDCGOptions
+        cls,
+        caller: Callable[..., Any],
+        k: Cutoff,
+        options: Mapping[str, Any],
+        kind: type = NDCGOptions,
     ) -> NDCG:
         """The NDCG at one cutoff with the options, of this kind, that were passed to a function."""
         measure = cls(k=k, **known_options(caller, options, kind))
@@ -432,14 +438,21 @@ def refuse_several(cutoffs: Sequence[Cutoff]) -> None:
     _checks.check_cutoff(list(cutoffs))
 
 
-def known_options(caller: str, options: Mapping[str, Any], kind: type) -> Mapping[str, Any]:
+def known_options(
+    caller: Callable[..., Any], options: Mapping[str, Any], kind: type
+) -> Mapping[str, Any]:
     """Options that were passed to a function, after a check that they are keys of `kind`."""
-    if not options.keys() <= kind.__annotations__.keys():
-        unknown = [name for name in options if name not in kind.__annotations__]
-        hint = " Pass the query ids as groups." if "group_by" in unknown else ""
+    unknown = [name for name in options if name not in kind.__annotations__]
+    if unknown:
+        own = [p.name for p in signature(caller).parameters.values() if p.kind is p.KEYWORD_ONLY]
+        known = [*own, *kind.__annotations__]
+        nearest = get_close_matches(unknown[0], known, n=1)
+        hint = f" Did you mean {nearest[0]}?" if nearest else ""
+        if "group_by" in unknown:
+            hint = " Pass the query ids as groups."
         raise TypeError(
-            f"{caller} has no option {', '.join(map(repr, unknown))}. Its options are "
-            f"{', '.join(kind.__annotations__)}.{hint}"
+            f"{caller.__name__} has no option {', '.join(map(repr, unknown))}.{hint} Its options "
+            f"are {', '.join(known)}."
         )
     return options
 

@@ -186,7 +186,7 @@ def explain_query(
     >>> explain_query([1, 0, 2], [0.7, 0.5, 0.5], groups=["a", "b", "b"], query="b", k=1).notes
     ["Tied documents (ties='average'): 2"]
     """
-    measure = NDCG.of("explain_query", k, options, ExplanationOptions)
+    measure = NDCG.of(explain_query, k, options, ExplanationOptions)
     if not isinstance(y_true, Rows):
         y_score, groups = _scores_and_groups(y_true, y_score, groups)
     rankings = Rankings.of(y_true, y_score, groups)

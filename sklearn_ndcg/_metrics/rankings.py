@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_ndcg._checks import Floats, Ids, Ints, Mask, Numbers, is_integer
 from sklearn_ndcg._kernels.numpy_kernels import as_grades
+from sklearn_ndcg._kernels.sums import exact_sum
 from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics import inputs
 from sklearn_ndcg._metrics.measure import DCG, Measure
@@ -53,7 +54,7 @@ class JudgedShares(NamedTuple):
     def means(self) -> tuple[list[float], list[float]]:
         """For each ranker, the mean judged share, and the share of queries that it answers."""
         n_answered, n = self.n_answered(), max(int(self.has_judgements.sum()), 1)
-        totals = np.nan_to_num(self.share[:, self.has_judgements]).sum(axis=1)
+        totals = np.array(list(map(exact_sum, np.nan_to_num(self.share[:, self.has_judgements]))))
         return (totals / np.maximum(n_answered, 1)).tolist(), (n_answered / n).tolist()
 
 
@@ -129,7 +130,7 @@ class Rankings:
                 "y_score is missing: only rows of from_lists or from_trec are passed without it."
             )
         refuse_reordered(y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight)
-        rows = cls._unscored(y_true, groups, sample_weight, sort)
+        rows = cls._unscored(y_true, groups, sample_weight, sort, y_score)
         rows.scores[None] = inputs.scores_like(y_score, rows.shape)
         return rows
 
@@ -169,15 +170,20 @@ class Rankings:
 
     @classmethod
     def _unscored(
-        cls, y_true: ArrayLike, groups: Any, sample_weight: ArrayLike | None, sort: bool = True
+        cls,
+        y_true: ArrayLike,
+        groups: Any,
+        sample_weight: ArrayLike | None,
+        sort: bool = True,
+        y_score: ArrayLike | None = None,
     ) -> Rankings:
-        """Rows without the scores of a ranker."""
+        """Rows without the scores of a ranker; `y_score` is only looked at for an error."""
         relevance = inputs.numeric(y_true, "y_true")
         if groups is not None and relevance.shape[1:] == (1,):
             relevance = relevance.ravel()
         shape = relevance.shape
         if groups is None or len(shape) == 2:
-            inputs.check_groups(shape, groups)
+            inputs.check_groups(relevance, groups, y_score)
         weight = None
         if sample_weight is not None:
             weight = inputs.read_weights(sample_weight, len(relevance))
@@ -299,12 +305,15 @@ class Rankings:
         truth = self.names.truth
         if self.graded is not None and np.isinf(self.relevance).any():
             infinite = np.isinf(self.relevance), "infinite value", "infinite values"
-            yield WrongRows(*infinite, f"{truth} must be finite, but has {{rows}}.")
+            message = f"Input {truth} contains infinity: {{rows}}. It must be finite."
+            yield WrongRows(*infinite, message)
         for name, score in self.scores.items():
             if not score.max() < np.inf:
                 which = f" of {name!r}" if len(self.scores) > 1 else ""
+                what = "NaN" if np.isnan(score).any() else "infinity"
                 message = (
-                    f"y_score{which} must be finite, or -inf if not retrieved; found {{rows}}."
+                    f"Input y_score{which} contains {what}: {{rows}}. Scores must be finite, or "
+                    "-inf if not retrieved."
                 )
                 yield WrongRows(~(score < np.inf), "NaN or +inf", "NaN or +inf", message)
         if self.weight is not None and (wrong := inputs.wrong_weights(self.weight)).any():
@@ -313,9 +322,9 @@ class Rankings:
         if self.graded is not None and measure.unjudged == "raise" and not self.graded.all():
             padding = " (with scores of -inf if they pad rows to one length)"
             message = (
-                f"{truth} has {{rows}}. If NaN means unjudged, pass unjudged='zero' to count these "
-                "documents as not relevant or unjudged='omit' to take them out of the ranking"
-                f"{padding if len(self.shape) == 2 else ''}."
+                f"Input {truth} contains NaN: {{rows}}. If NaN means unjudged, pass "
+                "unjudged='zero' to count these documents as not relevant or unjudged='omit' to "
+                f"take them out of the ranking{padding if len(self.shape) == 2 else ''}."
             )
             yield WrongRows(~self.graded, "NaN", "NaN", message)
 

@@ -150,7 +150,7 @@ def make_ndcg_scorer(
     >>> round(float(search.fit(X, y, groups=query).best_score_), 3)
     0.839
     """
-    measure = NDCG(k=k, **_scorer_options("make_ndcg_scorer", options, NDCGOptions))
+    measure = NDCG(k=k, **_scorer_options(make_ndcg_scorer, options, NDCGOptions))
     return _make(measure, all_groups, group_by=group_by, response_method=response_method, name=name)
 
 
@@ -210,7 +210,7 @@ def make_dcg_scorer(
     GroupedScorer(group_by='query',
               measure=DCG(k=10, gain='exponential'))
     """
-    checked = _scorer_options("make_dcg_scorer", options, DCGOptions)
+    checked = _scorer_options(make_dcg_scorer, options, DCGOptions)
     measure = DCG(k=k, log_base=log_base, **checked)
     return _make(measure, all_groups, group_by=group_by, response_method=response_method, name=name)
 
@@ -331,11 +331,14 @@ def make_query_scorer(
     return _make(measure, all_groups, group_by=group_by, response_method=response_method, name=name)
 
 
-def _scorer_options(caller: str, options: Mapping[str, Any], kind: type) -> Mapping[str, Any]:
+def _scorer_options(
+    caller: Callable[..., Any], options: Mapping[str, Any], kind: type
+) -> Mapping[str, Any]:
     if "groups" in options:
         raise TypeError(
-            f"{caller} does not take groups, as a scorer gets only some rows. Pass group_by, which "
-            "says where in X the ids are, or pass groups to the tool, with metadata routing on."
+            f"{caller.__name__} does not take groups, as a scorer gets only some rows. Pass "
+            "group_by, which says where in X the ids are, or pass groups to the tool, with "
+            "metadata routing on."
         )
     return known_options(caller, options, kind)
 

@@ -5,7 +5,7 @@ For pandas, Polars, PyArrow, DuckDB, PySpark and Dask, through Narwhals: the ext
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Unpack
 
 import numpy as np
@@ -109,7 +109,7 @@ def ndcg_by_query(
     [('a', 2, 3.8927..., 4.2618..., 0.9134...), ('b', 1, 1.0, 1.0, 1.0)]
     """
     columns = {"groups": groups, "y_true": y_true, "y_score": y_score}
-    measure, table, numbers = _open("ndcg_by_query", frame, columns, k, options, working_memory)
+    measure, table, numbers = _open(ndcg_by_query, frame, columns, k, options, working_memory)
     lazy = table.result_is_lazy
     task = table.task(_parts.score_part, measure, {"k": k, **options}, lazy)
     caller = "ndcg_by_query" if verbose else ""
@@ -217,7 +217,7 @@ def ndcg_score(
     columns = {"groups": groups, "y_true": y_true, "y_score": y_score}
     if sample_weight is not None:
         columns["sample_weight"] = sample_weight
-    measure, table, _ = _open("ndcg_score", frame, columns, k, options, working_memory)
+    measure, table, _ = _open(ndcg_score, frame, columns, k, options, working_memory)
     task = table.task(_parts.sum_part, measure, {"k": k, **options})
     wrong, totals, n_queries, n_single, n_undefined = [], [], 0, 0, 0
     for result in table.run(task, "ndcg_score" if verbose else ""):
@@ -238,7 +238,12 @@ def ndcg_score(
 
 
 def _open(
-    caller: str, frame: Any, names: dict[str, Any], k: Any, options: Any, memory: float | None
+    caller: Callable[..., Any],
+    frame: Any,
+    names: dict[str, Any],
+    k: Any,
+    options: Any,
+    memory: float | None,
 ) -> tuple[NDCG, Any, dict[str, int]]:
     """The measure, the engine of a table, and columns whose names are numbers in pandas."""
     measure = NDCG.of(caller, k, options)

@@ -147,6 +147,8 @@ def score_part(columns: Columns, measure: NDCG, lazy: bool, rows: Native) -> Que
     is_null = np.bincount(codes, weights=invalid) > 0
     dcg, ideal = measure.dcg_and_ideal(queries)
     values = Values(measure, measure.ratio(dcg, ideal), queries.weight)
+    if measure.k == "retrieved":  # the ideal at 1 only shows whether NDCG is defined
+        ideal[queries.n_retrieved() == 0] = 0
     n_undefined = int(np.count_nonzero(values.undefined & ~is_null))
     if lazy and measure.undefined_rule.raises:
         report_undefined(measure, n_undefined, len(queries))

@@ -16,7 +16,7 @@ from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Ints, Weights
 from sklearn_ndcg._kernels.sums import weighted_means
 from sklearn_ndcg._lists.rows import Rows
-from sklearn_ndcg._metrics.measure import NDCG, NDCGOptions, QueryFunction
+from sklearn_ndcg._metrics.measure import NDCG, Measure, NDCGOptions, QueryFunction
 from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings, refuse_beside_lists
 from sklearn_ndcg._rows.columns import column_names
 from sklearn_ndcg._rows.labels import refuse_reordered
@@ -225,7 +225,7 @@ def compare_rankers(
     of_sample = partial(_compared, measure=measure, names=names, pairs=pairs, inference=inference)
     result = of_sample(sample, generator=generator)
     if sample.judged is not None:
-        _warn_of_unjudged(result, measure.unjudged)
+        _warn_of_unjudged(dict(zip(names, sample.judged.means()[0], strict=True)), result, measure)
         _warn_of_unanswered(result, sample.judged)
     if samples:
         _sample.warn_of_weak_segments(samples)
@@ -240,7 +240,7 @@ def _measure(
 ) -> NDCG | QueryFunction:
     """The NDCG with these options, or another metric."""
     if metric is None:
-        return NDCG.of("compare_rankers", k, options)
+        return NDCG.of(compare_rankers, k, options)
     if not callable(metric):
         raise TypeError(f"metric must be a function of y_true and y_score, got {metric!r}.")
     others = [*options.keys() - {"undefined"}, *(["k"] if k is not None else [])]
@@ -291,7 +291,6 @@ def _compared(
         df=degrees,
         margin=inference.margin,
         judged=dict(by_name(judged)),
-        has_judged_nonrelevant=sample.judged is None or sample.judged.has_judged_nonrelevant,
         answered=dict(by_name(answered)),
         by_segment={},
         values=dict(by_name(sample.values)),
@@ -376,19 +375,31 @@ def _t_statistic(difference: Floats, error: Floats) -> Floats:
         return np.asarray(np.where(difference == 0, 0, difference / error))
 
 
-def _warn_of_unjudged(result: Comparison, unjudged: str) -> None:
-    """Warn if one ranker returned many more unjudged documents than another."""
-    fewest, most = (pick(result.judged, key=result.judged.__getitem__) for pick in (min, max))
-    least, largest = result.judged[fewest], result.judged[most]
+def _warn_of_unjudged(judged: dict[Any, float], result: Comparison, measure: Measure) -> None:
+    """Warn if one ranker returned many more unjudged documents than another.
+
+    `judged` are the shares even if all judged documents are relevant. Then there is no verdict
+    about unjudged ones, of which a margin warns.
+    """
+    fewest, most = (pick(judged, key=judged.__getitem__) for pick in (min, max))
+    least, largest = judged[fewest], judged[most]
+    is_known = not np.isnan(list(result.judged.values())).any()
     if least == 0 < largest and result.answered[fewest]:
         _checks.warn(
             f"The truth has none of the first documents that {fewest!r} returned, but "
             f"{largest:.0%} of those of {most!r}. Does {fewest!r} write ids as the truth does?"
         )
-    elif least > 0 and result.has_judged_nonrelevant and largest - least > _MANY:
+    elif least > 0 and is_known and largest - least > _MANY:
         _checks.warn(
             f"Of the first documents that {fewest!r} returned, {least:.0%} are judged, compared "
-            f"with {largest:.0%} for {most!r}. {_UNJUDGED_MEANS[unjudged]} Consider judging more."
+            f"with {largest:.0%} for {most!r}. {_UNJUDGED_MEANS[measure.unjudged]} Consider "
+            "judging more."
+        )
+    if result.margin is not None and not is_known:
+        _checks.warn(
+            "All judged documents are relevant, so unjudged ones count as not relevant, and the "
+            "verdicts do not say whether judging them could turn these. They do if the truth has "
+            "documents of grade 0, such as {'a': 1, 'b': 0}."
         )
 
 

@@ -427,7 +427,7 @@ class NDCGDisplay:
     ) -> NDCGDisplay:
         """Draw a curve for each ranker or fold; it stays flat after its longest query."""
         drawing = {option: options.pop(option) for option in _DRAWING & options.keys()}
-        measure = NDCG(**known_options("NDCGDisplay", options, DisplayOptions))
+        measure = NDCG(**known_options(cls.from_predictions, options, DisplayOptions))
         curves: list[Queries] = []
         for rankings in folds:
             measure = rankings.as_read(measure)

@@ -151,7 +151,7 @@ def ndcg_interval(
     >>> ndcg_interval(y_true, y_score, k=10, clusters=user, random_state=0).standard_error
     0.0053...
     """
-    measure = NDCG.of("ndcg_interval", k, options)
+    measure = NDCG.of(ndcg_interval, k, options)
     inference = Inference(
         confidence_level=confidence_level,
         n_resamples=n_resamples,
@@ -270,7 +270,7 @@ def ndcg_by_segment(
     """
     if segments is None:
         raise ValueError("segments is None: pass one id per row, or several columns of ids.")
-    measure = NDCG.of("ndcg_by_segment", k, options)
+    measure = NDCG.of(ndcg_by_segment, k, options)
     inference = Inference(
         confidence_level=confidence_level,
         n_resamples=n_resamples,

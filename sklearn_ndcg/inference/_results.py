@@ -84,7 +84,7 @@ class NDCGInterval(_Result):
 
     judged : float
         The share of the first `k` returned documents that are judged, a mean over queries with a
-        judged document: Judged@k. 1.0 unless `y_true` has NaN.
+        judged document: Judged@k. 1.0 unless `y_true` has NaN; nan if unknown, see `Comparison`.
 
     See Also
     --------
@@ -117,7 +117,9 @@ class NDCGInterval(_Result):
 
     def __repr__(self) -> str:
         low, high = self.confidence_interval
-        judged = f", {self.judged:.1%} judged" if self.judged < 1 else ""
+        judged = "" if self.judged == 1 else f", {share_text(self.judged)} judged"
+        if np.isnan(self.judged):
+            judged = ", judged share unknown"
         return (
             f"NDCG {self.mean:.4f}, {self.confidence_level:.6g} interval [{low:.4f}, {high:.4f}] "
             f"({self.method}), standard error {self.standard_error:.4f}, {_counts(self)}{judged}"
@@ -206,8 +208,8 @@ class SegmentTable(_Result):
             "queries": list(map(str, (*self.n_queries, whole.n_queries))),
             "left out": list(map(str, (*self.n_left_out, whole.n_left_out))),
         }
-        if whole.judged < 1:
-            columns["judged"] = [f"{share:.1%}" for share in (*self.judged, whole.judged)]
+        if whole.judged != 1:
+            columns["judged"] = list(map(share_text, (*self.judged, whole.judged)))
         return _as_text(list(columns), zip(*columns.values(), strict=True), 0, 2)
 
     def to_frame(self) -> Any:
@@ -292,11 +294,9 @@ class Comparison(_Result):
 
     judged : dict of float
         For each ranker the judged share of the first `k` documents that it returned, a mean over
-        queries that have a judged document: Judged@k.
-
-    has_judged_nonrelevant : bool
-        Whether some judged document is not relevant. If all are relevant, as in lists of what users
-        liked, unjudged may just mean not relevant, and `judged` is not printed.
+        queries that have a judged document: Judged@k. It is nan, printed as "unknown", if all
+        judged documents are relevant, as in sets of what users liked: unjudged may then just mean
+        not relevant.
 
     answered : dict of float
         For each ranker the share of these queries with a returned document.
@@ -371,7 +371,6 @@ class Comparison(_Result):
     noninferiority_pvalue: Floats | None = None
     verdict: list[str] | None = None
     judged: dict[Any, float]
-    has_judged_nonrelevant: bool
     answered: dict[Any, float]
     by_segment: dict[Any, Comparison]
     wins: NDArray[np.intp]
@@ -388,10 +387,9 @@ class Comparison(_Result):
     def __repr__(self) -> str:
         names, values = list(map(str, self.mean)), [f"{v:.4f}" for v in self.mean.values()]
         means = {"": names, self.metric: values}
-        for name, asked in (("judged", self.has_judged_nonrelevant), ("answered", True)):
-            shares = getattr(self, name).values()
-            if asked and min(shares) < 1:
-                means[name] = [f"{share:.1%}" for share in shares]
+        for name, by_ranker in (("judged", self.judged), ("answered", self.answered)):
+            if {*by_ranker.values()} != {1.0}:
+                means[name] = list(map(share_text, by_ranker.values()))
         interval = f"{self.confidence_level:.6g} interval"
         n_pairs = f"{len(self.pairs)} pair{'s' * (len(self.pairs) > 1)}"
         verdict = "" if self.margin is None else f" and verdict (margin {self.margin:g})"
@@ -561,6 +559,11 @@ class QueryDifferences(_Result):
             ours, theirs = (self.comparison.values[name][chosen] for name in pair)
             columns = self.comparison.labels[chosen], ours, theirs, query_differences(ours, theirs)
             yield pair, list(zip(*columns, strict=True))
+
+
+def share_text(share: float) -> str:
+    """A share in percent."""
+    return "unknown" if np.isnan(share) else f"{share:.1%}"
 
 
 def query_differences(first: Floats, second: Floats) -> Floats:

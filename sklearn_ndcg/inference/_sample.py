@@ -157,10 +157,15 @@ class Sample:
         return by_cluster(values, self.weight, self.clusters)
 
     def shares(self) -> tuple[list[float], list[float]]:
-        """For each ranker, the shares of judged documents and of answered queries."""
+        """For each ranker, the shares of judged documents and of answered queries.
+
+        The former is nan if unjudged documents may just be those that are not relevant.
+        """
         if self.judged is None:
             return [1.0] * len(self.values), [1.0] * len(self.values)
-        return self.judged.means()
+        judged, answered = self.judged.means()
+        is_known = self.judged.has_judged_nonrelevant
+        return [share if is_known or share == 1 else np.nan for share in judged], answered
 
 
 def scored_weights(values: Floats, weight: Floats) -> Floats:

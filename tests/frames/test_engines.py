@@ -199,9 +199,9 @@ def test_sample_weight_of_any_size(scan, scale):
 
 
 WRONG = {
-    "score": ("s", [np.nan, None, np.inf], {}, "y_score must be finite, or -inf.*found 3 NaN or .inf"),
-    "relevance": ("y", [np.nan, None, np.nan], {}, "y_true has 3 NaN"),
-    "infinite": ("y", [None, np.inf, 1], {"unjudged": "zero"}, "y_true must be finite, but has 1 inf"),
+    "score": ("s", [np.nan, None, np.inf], {}, "Input y_score contains NaN: 3 NaN or .inf, .* finite, or -inf"),
+    "relevance": ("y", [np.nan, None, np.nan], {}, "Input y_true contains NaN: 3 NaN"),
+    "infinite": ("y", [None, np.inf, 1], {"unjudged": "zero"}, "Input y_true contains infinity: 1 inf"),
     "weight": ("w", [-1, None, 0.5], {"sample_weight": "w"}, "sample_weight must be.*: 2 such weights"),
     "endless": ("w", [0, np.nan, np.inf], {"sample_weight": "w"}, "sample_weight must be.*: 2 such"),
 }  # fmt: skip

@@ -105,7 +105,9 @@ def test_a_query_with_an_invalid_row_is_null(engine, case):
     found, first = result_rows(ndcg_by_query(frame, **COLUMNS, **options)), 1 / np.log2(3)
     assert same(found, [(1, 2, first, 1, first), (2, 2, None, None, None), (3, 1, 0, 0, 0.5)])
     name = {"s": "y_score", "y": "y_true"}[column]
-    with pytest.raises(ValueError, match=rf"^{name} .* 1 [a-zA-Z+ ]*, in query 2\."):
+    with pytest.raises(
+        ValueError, match=rf"^Input {name} contains .*: 1 [a-zA-Z+ ]*, in query 2\."
+    ):
         ndcg_score(frame, **COLUMNS, **options)
 
 

@@ -50,7 +50,7 @@ def test_y_scores_in_tables_that_do_not_name_two_rankers_are_refused(library, ma
 
 
 BAD_ROWS = {
-    "y_true NaN": ({"y_true": np.where(Y > 3, np.nan, Y)}, "y_true has .* NaN, the first at index"),
+    "y_true NaN": ({"y_true": np.where(Y > 3, np.nan, Y)}, "Input y_true contains NaN: .* NaN, the first at index"),
     "y_true text": ({"y_true": Y.astype(str)}, "y_true must be an array of numbers.* holds text, the first '"),
     "groups None": ({"y_true": Y.ravel()}, "y_true .*groups="),
     "groups missing": ({"y_true": Y.ravel(), "groups": np.full(480, np.nan)}, "groups has 480 missing"),
@@ -100,7 +100,7 @@ BAD_LISTS = {
 }  # fmt: skip
 BAD_RUNS = {
     "list": ((TRUTH, [*RUNS.values()]), {}, TypeError, "runs must be a mapping from the name of each ranker, got list"),
-    "one ranker": ((TRUTH, {"a": RUNS["a"]}), {}, ValueError, r"runs=\{name: run\} to from_trec"),
+    "one ranker": ((TRUTH, {"a": RUNS["a"] | {"v": {}}}), {}, ValueError, r"runs=\{name: run\} to from_trec"),
     "one path": ((TRUTH, "bm25.txt"), {}, TypeError, "runs must be a mapping .* got str"),
     "swapped": ((RUNS, TRUTH), {}, TypeError, "qrels must have numbers, got {'x': 0.5}"),
     "swapped numbers": (({"q": {"a": 0.5}}, {"x": {"q": {"a": 1}}, "y": {"q": {"a": 1}}}), {}, ValueError, "qrels and run look swapped"),

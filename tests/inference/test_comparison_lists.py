@@ -329,12 +329,26 @@ def test_judged_that_differ_much_are_warned_of():
     assert "judged" in repr(found)
 
 
-def test_judged_is_not_printed_of_what_users_liked():
+def test_judged_is_unknown_of_what_users_liked():
     """What users did not like is not relevant, so a hit rate is not a share of judgements."""
     liked = [{i % 8, (i + 3) % 8} for i in range(30)]
     lists = {"one": [[0, 1, 2, 3]] * 30, "two": [[i % 8, (i + 3) % 8] for i in range(30)]}
-    found = compare_lists(liked, lists, test="t")
-    assert found.judged["two"] == 1
-    assert found.judged["one"] < 0.6
-    assert not found.has_judged_nonrelevant
-    assert "judged" not in repr(found)
+    rows = from_lists(liked, rankers=lists)
+    found = compare_rankers(rows, test="t")
+    assert found.judged == pytest.approx({"one": np.nan, "two": 1}, nan_ok=True)
+    assert repr(found).splitlines()[1:4] == [
+        "       NDCG   judged",
+        f"one  {found.mean['one']:.4f}  unknown",
+        "two  1.0000   100.0%",
+    ]
+    alone = ndcg_interval(rows["one"], method="t")
+    assert np.isnan(alone.judged)
+    assert repr(alone).endswith("30 queries, judged share unknown")
+
+
+def test_judged_is_the_same_alone_and_in_a_comparison():
+    qrels, lists = truths_and_lists(2)
+    rows = from_lists(qrels, rankers=lists, k=5)
+    found = compare_rankers(rows, undefined=0, test="t")
+    for name in lists:
+        assert ndcg_interval(rows[name], undefined=0, method="t").judged == found.judged[name]

@@ -282,7 +282,7 @@ def test_options_of_plot_are_passed_on(constructor):
 
 @pytest.mark.parametrize("constructor", CONSTRUCTORS)
 def test_options_that_are_unknown_are_refused(constructor):
-    message = "NDCGDisplay has no option 'tie'.* undefined, .* despine"
+    message = "from_predictions has no option 'tie'. Did you mean ties.* undefined, .* despine"
     with pytest.raises(TypeError, match=message):
         CONSTRUCTORS[constructor](tie="worst")
     with pytest.raises(ValueError, match="ties must be one of"):

@@ -6,7 +6,7 @@ from itertools import accumulate
 import numpy as np
 import pytest
 
-from sklearn_ndcg._kernels.numpy_kernels import _at_cutoffs, as_grades
+from sklearn_ndcg._kernels.numpy_kernels import _at_cutoffs, as_grades, dcg
 from sklearn_ndcg._metrics.choices import TIES
 
 GAIN, SCORE = np.array([3.0, 1, 2, 4, 5, 9]), np.array([0.5, 0.5, 0.1, -np.inf, 2, 2])
@@ -77,3 +77,26 @@ def test_sums_up_to_each_cutoff_lose_fewer_digits_than_a_plain_sum(n):
     exact = [[*map(float, accumulate(map(Fraction, row)))] for row in parts.tolist()]
     sums = _at_cutoffs(parts, np.ones(n), np.arange(1, n + 1))
     np.testing.assert_allclose(sums, exact, rtol=3e-15)
+
+
+def test_means_of_ties_do_not_depend_on_the_order_of_rows():
+    rng = np.random.default_rng(0)
+    one = np.array([0]), np.array([9])
+    ends, discount = np.array([9]), 1 / np.log2(np.arange(2, 11))
+    for _ in range(300):
+        gain, score = rng.random(9), rng.integers(0, 3, 9).astype(float)
+        found = {
+            float(
+                dcg(
+                    gain[order],
+                    score[order],
+                    *one,
+                    discount,
+                    ends,
+                    TIES["average"],
+                    np.empty(0),
+                )[0, 0]
+            )
+            for order in (rng.permutation(9) for _ in range(4))
+        }
+        assert len(found) == 1

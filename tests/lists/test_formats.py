@@ -375,3 +375,17 @@ def test_convention_of_the_two_versions_of_trec_eval():
     assert ndcg_score(from_trec(qrels, tied, convention="trec_eval-10")) == 1 / log2(3)
     with pytest.raises(ValueError, match="convention must be one of 'trec_eval', 'trec_eval-10'"):
         from_trec(qrels, run, convention="10")
+
+
+def test_a_query_without_judgements_is_left_out_as_by_pytrec_eval():
+    run = {"q1": {"a": 1.0}, "q2": {"a": 1.0}}
+    assert per_query(from_trec({"q1": {"a": 1}, "q2": {}}, run)) == {"q1": 1}
+    with pytest.raises(ValueError, match="qrels has no query"):
+        from_trec({"q2": {}}, run)
+
+
+def test_a_run_of_few_topics_is_warned_of():
+    qrels = {f"q{i}": {"a": 1} for i in range(60)}
+    with pytest.warns(UserWarning, match="documents for 1 of the 60 judged.* unanswered='omit'"):
+        from_trec(qrels, {"q0": {"a": 1.0}})
+    assert len(from_trec(qrels, {"q0": {"a": 1.0}}, unanswered="omit").ids) == 1

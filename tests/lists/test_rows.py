@@ -184,7 +184,8 @@ def test_unjudged_is_said_where_lists_are_read():
     ):
         ndcg_score(rows, unjudged="omit")
     with pytest.raises(
-        ValueError, match=r"relevant has 5 NaN, the first in query 'q', document 'b'"
+        ValueError,
+        match=r"Input relevant contains NaN: 5 NaN, the first in query 'q', document 'b'",
     ):
         ndcg_score(from_lists(TRUTHS, LISTS, unjudged="nan"))
 

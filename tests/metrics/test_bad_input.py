@@ -1,5 +1,6 @@
 """Bad input: each case with a part of its error message."""
 
+import math
 import re
 from fractions import Fraction
 
@@ -65,10 +66,10 @@ DATA = {
     "np.matrix": (np.ones((2, 3)).view(np.matrix), np.ones((2, 3)), {}, "y_true.*matrix"),
     "masked": (np.ma.array(Y, mask=[0, 1, 0, 0]), S, {"groups": G}, "y_true is a masked.*1 masked value, at index 1"),
     "masked scores": (Y, np.ma.array(S, mask=[1, 1, 0, 0]), {"groups": G}, "y_score.*2 masked"),
-    "NaN relevance": ([1, NAN, NAN, 0], S, {"groups": G}, "y_true has 2 NaN, .* index 1.*'zero'.*'omit'"),
-    "infinite relevance": ([1, INF, 0, 0], S, {"groups": G}, "y_true must be finite.*index 1"),
-    "inf beside NaN": ([NAN, INF, 0, 0], S, {"groups": G, "unjudged": "omit"}, "y_true must be finite"),
-    "NaN score": (Y, [NAN, 1, NAN, 1], {"groups": G}, "y_score.*found 2 NaN or .inf.*index 0"),
+    "NaN relevance": ([1, NAN, NAN, 0], S, {"groups": G}, "Input y_true contains NaN: 2 NaN, .* index 1.*'zero'.*'omit'"),
+    "infinite relevance": ([1, INF, 0, 0], S, {"groups": G}, "Input y_true contains infinity: .*index 1"),
+    "inf beside NaN": ([NAN, INF, 0, 0], S, {"groups": G, "unjudged": "omit"}, "Input y_true contains infinity"),
+    "NaN score": (Y, [NAN, 1, NAN, 1], {"groups": G}, "y_score.*contains NaN: 2 NaN or .inf.*index 0"),
     "+inf score": (Y, [1, 2, 3, INF], {"groups": G}, "y_score.*1 NaN or .inf, at index 3"),
     "overflow": ([1e308] * 4, S, {"groups": [1] * 4}, "y_true.*more than a float64 holds.*first 1"),
     "2**1024": ([1, 1024, 0, 0], S, {"groups": G, "gain": "exponential"}, "finite.*index 1.*y_true is 1024"),
@@ -288,3 +289,33 @@ def test_ids_are_told_where_to_go(function, truth, listed):
     way = r"pass them as ndcg_score\(from_lists\(relevant, recommended, k=10\)\)\.$"
     with pytest.raises((TypeError, ValueError), match=way):
         function(truth, listed)
+
+
+@every_function
+@pytest.mark.parametrize(
+    ("y_true", "y_score", "words"),
+    [
+        ([0.0, NAN], [1, 2], "^Input y_true contains NaN"),
+        ([0.0, INF], [1, 2], "^Input y_true contains infinity"),
+        ([0, 1], [NAN, 2], "^Input y_score contains NaN"),
+        (
+            [[0, 1]] * 3,
+            [[1, 2]] * 2,
+            r"^Found input variables with inconsistent .* samples: \[3, 2\]",
+        ),
+    ],
+)
+def test_errors_that_scikit_learn_has_begin_with_its_words(function, y_true, y_score, words):
+    with pytest.raises(ValueError, match=words):
+        function(y_true, y_score)
+
+
+@pytest.mark.parametrize("option", ["gain", "discount"])
+def test_a_callable_that_takes_no_arrays_is_told_of_numpy(option):
+    with pytest.raises(TypeError, match=f"{option} gets an array of .* log10 failed: .* NumPy"):
+        ndcg_score(Y, S, groups=G, **{option: math.log10})
+
+
+def test_a_misspelled_option_names_the_nearest():
+    with pytest.raises(TypeError, match="no option 'confidence'. Did you mean confidence_level?"):
+        ndcg_interval(Y, S, groups=G, confidence=0.9)

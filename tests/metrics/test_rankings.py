@@ -215,10 +215,13 @@ def test_without_sorting_the_values_are_the_same_in_any_order():
 
 
 WRONG = {
-    "y_true is infinite": ("y_true must be finite, but has", {"y_true": [1, INF, 0]}),
-    "y_score is nan": ("y_score must be finite", {"y_score": [1, np.nan, 0]}),
+    "y_true is infinite": ("Input y_true contains infinity: {rows}", {"y_true": [1, INF, 0]}),
+    "y_score is nan": ("Input y_score contains NaN: {rows}", {"y_score": [1, np.nan, 0]}),
     "sample_weight is negative": ("sample_weight must be finite", {"sample_weight": [1, -1, 0]}),
-    "y_true is unjudged": ("y_true has {rows}. If NaN means unjudged", {"y_true": [1, np.nan, 0]}),
+    "y_true is unjudged": (
+        "Input y_true contains NaN: {rows}. If NaN means unjudged",
+        {"y_true": [1, np.nan, 0]},
+    ),
 }
 
 
