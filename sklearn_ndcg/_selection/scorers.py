@@ -481,8 +481,8 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         if len(rankings.shape) == 1:
             sizes = leaks.QuerySizes.of(self.all_groups)
             if sizes is not None:
-                sizes.refuse_incomplete(rankings.grouping)
-            leaks.warn_of_training(estimator, X, self.group_by, rankings.grouping)
+                sizes.refuse_cut(rankings.grouping)
+            leaks.warn_of_training(estimator, X, self, rankings.grouping)
         means = Values.of(self.measure, queries).report_undefined().means().tolist()
         if np.isnan(means[0]):
             _checks.warn(
