@@ -74,22 +74,15 @@ class QuerySizes:
         except TypeError:  # ids of another type
             return np.zeros(len(labels), dtype=np.intp)
 
-    def differences(self, scored: Grouping, where: str) -> str:
-        """Which known queries have another number of rows than `where`; "" if none has."""
-        lengths = self.lengths_of(scored.labels)
-        cut = np.flatnonzero((lengths > 0) & (lengths != scored.lengths))
-        if not len(cut):
-            return ""
-        first = cut[np.argsort(scored.labels[cut])[0]]
-        return (
-            f"{len(cut)} of the {len(lengths)} scored queries have another number of rows than in "
-            f"{where}: {shown_labels(scored.labels[[first]])} has {scored.lengths[first]} here and "
-            f"{lengths[first]} there."
-        )
-
     def refuse_cut(self, scored: Grouping) -> None:
         """Raise if a query has another number of rows; those that are not known are new."""
-        differences = self.differences(scored, "all_groups")
+        known, first = self.labels[:1], scored.labels[:1]
+        if isinstance(known[0], str) != isinstance(first[0], str):
+            raise ValueError(
+                f"all_groups has ids such as {shown_labels(known)}, and the scored rows such as "
+                f"{shown_labels(first)}: make both text, or both numbers."
+            )
+        differences = _differences(scored, self.lengths_of(scored.labels), "all_groups")
         if differences:
             raise ValueError(
                 f"Scored queries are not complete: {differences} Split whole queries, with "
@@ -97,17 +90,10 @@ class QuerySizes:
                 "resource='max_queries'. all_groups must have the ids of all rows that are split."
             )
 
-    def warn_if_cut(self, scored: Grouping, where: str, hint: str = "") -> None:
-        """Warn if a query has another number of rows."""
-        differences = self.differences(scored, where)
-        if differences and len(self.labels) > 1:  # `one_ranking` has a single id
-            _checks.warn(
-                f"{differences} The model may be trained on their other rows, so the score may be "
-                "too good. Split whole queries, with QuerySplitter around any splitter, or with "
-                f"GroupKFold, and do not let a search draw rows, as resource='n_samples' does."
-                f"{hint} If it is meant: warnings.simplefilter('ignore', QueryLeakWarning).",
-                QueryLeakWarning,
-            )
+    def warn_if_leaked(self, scored: Grouping) -> None:
+        """Warn if a query had another number of rows in training."""
+        if len(self.labels) > 1:  # `one_ranking` has a single id
+            _warn_if_cut(scored, self.lengths_of(scored.labels), "training")
 
     def warn_if_ids_collapsed(self, scored: Grouping) -> None:
         """Warn if one id has most of the rows, and far more than any training query."""
@@ -125,12 +111,14 @@ class QuerySizes:
 
 def warn_of_training(estimator: object, X: Any, scorer: GroupedScorer, scored: Grouping) -> None:
     """Warn if the model in `estimator` may have seen what it is scored on, or learned from ids."""
-    split = tool_splits.under_way(scorer, X, scored)
-    if split is not None:
-        by = scorer.group_by
-        hint = f" A tool that removes columns changes which one is group_by={by!r}."
-        sizes = QuerySizes(split.queries.labels, split.queries.lengths)
-        sizes.warn_if_cut(split.scored, "the whole X", hint if _checks.is_integer(by) else "")
+    lengths = tool_splits.lengths_before(scorer, X, scored)
+    if lengths is not None:
+        hint = " A search with resource='n_samples' draws rows, too."
+        if _checks.is_integer(scorer.group_by):
+            hint += (
+                f" If a tool removes columns, pass groups instead of group_by={scorer.group_by}."
+            )
+        _warn_if_cut(scored, lengths, "the whole X", hint)
     model, steps = id_features.model_in(estimator)
     trained = getattr(model, "trained_queries_", None)
     if not isinstance(trained, QuerySizes):
@@ -141,5 +129,30 @@ def warn_of_training(estimator: object, X: Any, scorer: GroupedScorer, scored: G
     is_same = scorer.group_by is None or model.group_by in (None, scorer.group_by)
     if is_same and not (steps and in_column):
         trained.warn_if_ids_collapsed(scored)
-        if split is None and not (in_column and tool_splits.in_score_of_pipeline()):
-            trained.warn_if_cut(scored, "training")
+        if lengths is None and not (in_column and tool_splits.in_score_of_pipeline()):
+            trained.warn_if_leaked(scored)
+
+
+def _differences(scored: Grouping, lengths: Ints, where: str) -> str:
+    """Say which queries have other lengths there; "" if none has. A length of 0 is not known."""
+    cut = np.flatnonzero((lengths > 0) & (lengths != scored.lengths))
+    if not len(cut):
+        return ""
+    first = cut[np.argsort(scored.labels[cut])[0]]
+    return (
+        f"{len(cut)} of the {len(lengths)} scored queries have another number of rows than in "
+        f"{where}: query {shown_labels(scored.labels[[first]])} has {scored.lengths[first]} here and "
+        f"{lengths[first]} there."
+    )
+
+
+def _warn_if_cut(scored: Grouping, lengths: Ints, where: str, hint: str = "") -> None:
+    differences = _differences(scored, lengths, where)
+    if differences:
+        _checks.warn(
+            f"{differences} The model may be trained on their other rows, so the score may be too "
+            "good. Split whole queries, with QuerySplitter around any splitter, or with "
+            f"GroupKFold.{hint} If this is meant: "
+            "warnings.simplefilter('ignore', QueryLeakWarning).",
+            QueryLeakWarning,
+        )
