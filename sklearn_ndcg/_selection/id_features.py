@@ -31,8 +31,9 @@ def warn_if_learned(model: Estimator, steps: list[Estimator], X: Table, group_by
 
     Models around others are not checked, as these may drop the column.
     """
-    is_around = any(hasattr(value, "fit") for value in settings_of(model).values())
-    ids = [] if is_around else _names_of_ids([*steps, model][0], X, group_by)
+    ids = _names_of_ids([*steps, model][0], X, group_by)
+    if not ids or any(hasattr(value, "fit") for value in settings_of(model).values()):
+        return
     if any(_is_kept(name, steps) for name in ids):
         _checks.warn(
             f"The column of ids, group_by={group_by!r}, is a feature of {type(model).__name__}. "
