@@ -141,8 +141,8 @@ def _differences(scored: Grouping, lengths: Ints, where: str) -> str:
     first = cut[np.argsort(scored.labels[cut])[0]]
     return (
         f"{len(cut)} of the {len(lengths)} scored queries have another number of rows than in "
-        f"{where}: query {shown_labels(scored.labels[[first]])} has {scored.lengths[first]} here and "
-        f"{lengths[first]} there."
+        f"{where}: query {shown_labels(scored.labels[[first]])} has {scored.lengths[first]} here "
+        f"and {lengths[first]} there."
     )
 
 
