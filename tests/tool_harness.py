@@ -36,6 +36,7 @@ class Case(NamedTuple):
     group_by: object
     scorer: object
     splitter: object = None  # what the tool gets in place of a list of splits
+    cuts: bool = False  # whether the splits cut queries
 
     @property
     def grades(self):
@@ -55,7 +56,8 @@ class Case(NamedTuple):
 
     @property
     def splits(self):
-        return splits_by_hand(self.query, 4, by_query=self.splitter is not None)
+        ids = np.arange(len(self.query)) if self.cuts else self.query
+        return splits_by_hand(ids, 4, by_query=self.splitter is not None)
 
     @property
     def cv(self):

@@ -1,33 +1,33 @@
-"""Detect queries whose other rows were trained on, and queries that are scored only in part."""
+"""Detect queries that are scored only in part: a model may be trained on their other rows."""
 
 from __future__ import annotations
 
 from collections.abc import Sized
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Ints
-from sklearn_ndcg._rows.columns import count_rows, group_columns
+from sklearn_ndcg._rows.columns import count_rows
 from sklearn_ndcg._rows.grouping import Grouping, shown_labels
 from sklearn_ndcg._rows.ids import columns_of_ids
 from sklearn_ndcg._rows.labels import refuse_reordered
-from sklearn_ndcg._selection.libraries import Array, GroupBy, settings_of
+from sklearn_ndcg._selection import id_features, tool_splits
+from sklearn_ndcg._selection.libraries import Array
+
+if TYPE_CHECKING:
+    from sklearn_ndcg._selection.scorers import GroupedScorer
 
 
 class QueryLeakWarning(UserWarning):
-    """A model is scored on queries whose other rows it was trained on.
+    """Scored queries have only some of their rows, and the model may be trained on the others.
 
-    Scorers and `GroupedRanker.score` warn if a query has another number of rows than in training.
-    Scoring the training rows themselves is not a leak.
-
-    They look at a fitted `GroupedRanker`: alone, as the last step of a Pipeline or as the
-    `best_estimator_` of a search. There is no warning if ranker and scorer have different
-    `group_by`, if the `group_by` of the ranker finds ids in columns that a Pipeline has
-    transformed, or for a ranker inside another estimator.
+    In scikit-learn's tools, scorers compare the test rows with all rows of X, for any estimator.
+    Elsewhere, scorers and `GroupedRanker.score` compare them with those that a `GroupedRanker` was
+    trained on: alone, as the last step of a Pipeline or as the `best_estimator_` of a search, but
+    not with ids in a column that a Pipeline has transformed.
 
     Examples
     --------
@@ -35,6 +35,8 @@ class QueryLeakWarning(UserWarning):
     >>> from sklearn_ndcg import QueryLeakWarning
     >>> # a search with error_score="raise" then stops at a leak
     >>> warnings.simplefilter("error", QueryLeakWarning)
+    >>> # where queries are cut on purpose, such as to score the later items of each user
+    >>> warnings.simplefilter("ignore", QueryLeakWarning)
     >>> warnings.simplefilter("default", QueryLeakWarning)
     """
 
@@ -72,87 +74,85 @@ class QuerySizes:
         except TypeError:  # ids of another type
             return np.zeros(len(labels), dtype=np.intp)
 
-    def warn_if_leaked(self, grouping: Grouping) -> None:
-        """Warn if scored queries had another number of rows in training."""
-        n_trained = self.lengths_of(grouping.labels)
-        is_known = (n_trained > 0) & (len(self.labels) > 1)  # `one_ranking` has a single id
-        leaked = is_known & (n_trained != grouping.lengths)
-        if leaked.any():
-            labels = np.sort(grouping.labels[leaked])
-            _checks.warn(
-                f"The model was trained on other rows of {len(labels)} of the {len(leaked)} scored "
-                f"queries ({shown_labels(labels)}), so the score may be too good. Split whole "
-                "queries, with QuerySplitter around any splitter, or with GroupKFold.",
-                QueryLeakWarning,
+    def refuse_cut(self, scored: Grouping) -> None:
+        """Raise if a query has another number of rows; those that are not known are new."""
+        known, first = self.labels[:1], scored.labels[:1]
+        if isinstance(known[0], str) != isinstance(first[0], str):
+            raise ValueError(
+                f"all_groups has ids such as {shown_labels(known)}, and the scored rows such as "
+                f"{shown_labels(first)}: make both text, or both numbers."
+            )
+        differences = _differences(scored, self.lengths_of(scored.labels), "all_groups")
+        if differences:
+            raise ValueError(
+                f"Scored queries are not complete: {differences} Split whole queries, with "
+                "QuerySplitter or GroupKFold, and do not let the tool draw rows: subsample=1.0, "
+                "resource='max_queries'. all_groups must have the ids of all rows that are split."
             )
 
-    def warn_if_ids_collapsed(self, grouping: Grouping) -> None:
+    def warn_if_leaked(self, scored: Grouping) -> None:
+        """Warn if a query had another number of rows in training."""
+        if len(self.labels) > 1:  # `one_ranking` has a single id
+            _warn_if_cut(scored, self.lengths_of(scored.labels), "training")
+
+    def warn_if_ids_collapsed(self, scored: Grouping) -> None:
         """Warn if one id has most of the rows, and far more than any training query."""
-        longest = int(np.argmax(grouping.lengths))
-        n, n_rows, n_trained = grouping.lengths[longest], grouping.lengths.sum(), self.lengths.max()
+        longest = int(np.argmax(scored.lengths))
+        n, n_rows, n_trained = scored.lengths[longest], scored.lengths.sum(), self.lengths.max()
         if len(self.labels) >= 10 and 2 * n > n_rows and n > 5 * n_trained:
             _checks.warn(
                 f"{n} of the {n_rows} scored rows have the id "
-                f"{shown_labels(grouping.labels[[longest]])}, but the longest of the "
+                f"{shown_labels(scored.labels[[longest]])}, but the longest of the "
                 f"{len(self.labels)} training queries has {n_trained} rows: an encoder may have "
                 "given one value to all ids that are new to it. Move the ids to an index level, or "
                 "put GroupedRanker around the Pipeline."
             )
 
-    def refuse_incomplete(self, grouping: Grouping) -> None:
-        """Raise if a query is not known, or has another number of rows."""
-        expected = self.lengths_of(grouping.labels)
-        wrong = np.flatnonzero(expected != grouping.lengths)
-        if len(wrong):
-            first = wrong[np.argsort(grouping.labels[wrong])[0]]
-            raise ValueError(
-                f"Scored queries are not complete: {len(wrong)} of {len(expected)}. Query "
-                f"{shown_labels(grouping.labels[[first]])} has {grouping.lengths[first]} rows here "
-                f"and {expected[first]} in all_groups. Split whole queries, with QuerySplitter or "
-                "GroupKFold, and do not let the tool draw rows: subsample=1.0, "
-                "resource='max_queries'. all_groups must have the ids of all rows that are split."
+
+def warn_of_training(estimator: object, X: Any, scorer: GroupedScorer, scored: Grouping) -> None:
+    """Warn if the model in `estimator` may have seen what it is scored on, or learned from ids."""
+    lengths = tool_splits.lengths_before(scorer, X, scored)
+    if lengths is not None:
+        hint = " A search with resource='n_samples' draws rows, too."
+        if _checks.is_integer(scorer.group_by):
+            hint += (
+                f" If a tool removes columns, pass groups instead of group_by={scorer.group_by}."
             )
-
-
-def warn_of_training(estimator: object, X: Any, group_by: GroupBy, grouping: Grouping) -> None:
-    """Warn if the model in `estimator` has seen what it is scored on, or learned from the ids."""
-    model, gets_transformed = _model_in(estimator)
+        _warn_if_cut(scored, lengths, "the whole X", hint)
+    model, steps = id_features.model_in(estimator)
     trained = getattr(model, "trained_queries_", None)
-    if isinstance(trained, QuerySizes):  # of a fitted GroupedRanker, which removes the ids
-        # ids that a step of a Pipeline has transformed cannot be compared
-        are_other = gets_transformed and model.group_by is not None
-        is_open = group_by is None or model.group_by is None
-        if not are_other and (is_open or group_by == model.group_by):
-            trained.warn_if_ids_collapsed(grouping)
-            trained.warn_if_leaked(grouping)
-    else:
-        _warn_if_ids_are_features(model, X, group_by)
-
-
-def _warn_if_ids_are_features(model: Any, X: Any, group_by: GroupBy) -> None:
-    """Warn if a model was trained on a column of ids.
-
-    Estimators around others are not checked, as these may drop the column.
-    """
-    names = set(getattr(model, "feature_names_in_", ())).intersection(group_columns(X, group_by))
-    if not names:
+    if not isinstance(trained, QuerySizes):
+        id_features.warn_if_learned(model, steps, X, scorer.group_by)
         return
-    for value in settings_of(model).values():
-        if hasattr(value, "fit"):
-            return
-    _checks.warn(
-        f"The column of ids, group_by={group_by!r}, is a feature of {type(model).__name__}. "
-        "Move it to an index level, drop it in a Pipeline, or put GroupedRanker around these."
+    # a fitted GroupedRanker: steps of a Pipeline may have changed ids in a column
+    in_column = callable(model.group_by) or bool(model._group_columns)
+    is_same = scorer.group_by is None or model.group_by in (None, scorer.group_by)
+    if is_same and not (steps and in_column):
+        trained.warn_if_ids_collapsed(scored)
+        if lengths is None and not (in_column and tool_splits.in_score_of_pipeline()):
+            trained.warn_if_leaked(scored)
+
+
+def _differences(scored: Grouping, lengths: Ints, where: str) -> str:
+    """Say which queries have other lengths there; "" if none has. A length of 0 is not known."""
+    cut = np.flatnonzero((lengths > 0) & (lengths != scored.lengths))
+    if not len(cut):
+        return ""
+    first = cut[np.argsort(scored.labels[cut])[0]]
+    return (
+        f"{len(cut)} of the {len(lengths)} scored queries have another number of rows than in "
+        f"{where}: query {shown_labels(scored.labels[[first]])} has {scored.lengths[first]} here "
+        f"and {lengths[first]} there."
     )
 
 
-def _model_in(estimator: Any) -> tuple[Any, bool]:
-    """The model in searches and Pipelines, and whether steps transform X before it gets it."""
-    gets_transformed = False
-    while isinstance(estimator, Pipeline) or hasattr(estimator, "best_estimator_"):
-        if isinstance(estimator, Pipeline):
-            gets_transformed |= len(estimator.steps) > 1
-            estimator = estimator.steps[-1][1]
-        else:
-            estimator = estimator.best_estimator_
-    return estimator, gets_transformed
+def _warn_if_cut(scored: Grouping, lengths: Ints, where: str, hint: str = "") -> None:
+    differences = _differences(scored, lengths, where)
+    if differences:
+        _checks.warn(
+            f"{differences} The model may be trained on their other rows, so the score may be too "
+            "good. Split whole queries, with QuerySplitter around any splitter, or with "
+            f"GroupKFold.{hint} If this is meant: "
+            "warnings.simplefilter('ignore', QueryLeakWarning).",
+            QueryLeakWarning,
+        )

@@ -85,8 +85,8 @@ def make_ndcg_scorer(
 
     all_groups : array-like of shape (n_all_documents,), default=None
         The ids of all rows that will be split. A fold with only some rows of a query then raises an
-        error. This guards against tools that draw rows: ``cv=4`` for an ordinary estimator,
-        ``OptunaSearchCV(subsample=0.3)``, halving by rows.
+        error, in any tool, also in those that draw rows before they split:
+        ``OptunaSearchCV(subsample=0.3)``. Ids that are not among these are new queries.
 
     **options
         Further keyword arguments of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`,
@@ -106,18 +106,20 @@ def make_ndcg_scorer(
 
     ValueError
         If an option has a value that `ndcg_score` does not take. While scoring (searches show it
-        with ``error_score="raise"``), if no ids are found, if a query does not have all its rows in
-        `all_groups`, for clusterers and outlier detectors, which predict labels, and in the early
-        stopping of `HistGradientBoosting`, which gives a scorer bins instead of the columns of X.
+        with ``error_score="raise"``), if no ids are found, if a query has another number of rows
+        than in `all_groups`, for clusterers and outlier detectors, which predict labels, and in the
+        early stopping of `HistGradientBoosting`, which gives a scorer bins instead of the columns
+        of X.
 
     Warns
     -----
     QueryLeakWarning
-        If a `GroupedRanker` is scored on queries whose other rows it was trained on.
+        If a split of one of scikit-learn's tools cuts queries; elsewhere if a `GroupedRanker` is
+        scored on queries whose other rows it was trained on.
 
     UserWarning
-        If the column of ids is a feature of the estimator; if an estimator with `predict_proba` has
-        no `classes_`, so that `predict` is scored.
+        If the column of ids is a feature of the estimator, alone or in a Pipeline; if an estimator
+        with `predict_proba` has no `classes_`, so that `predict` is scored.
 
     UndefinedMetricWarning
         As in `ndcg_score`; and if the score is nan because ``undefined="omit"`` left out every
@@ -297,6 +299,7 @@ def make_query_scorer(
     The mean of average precision (MAP) and of the reciprocal rank (MRR), beside NDCG:
 
     >>> import numpy as np
+    >>> import pandas as pd
     >>> from sklearn.linear_model import Ridge
     >>> from sklearn.metrics import average_precision_score
     >>> from sklearn.model_selection import cross_validate
@@ -305,16 +308,16 @@ def make_query_scorer(
     ...     best_first = y_true[np.argsort(-y_score, kind="stable")]
     ...     return 1 / (1 + np.argmax(best_first > 0)) if best_first.any() else np.nan
     >>> rng = np.random.default_rng(0)
-    >>> X, query = rng.normal(size=(200, 3)), np.repeat(np.arange(40), 5)
-    >>> y = (X[:, 0] + rng.normal(size=200) > 0.5).astype(int)
-    >>> by_query = {"group_by": lambda X: X[:, 3], "undefined": "omit"}
+    >>> query = pd.Index(np.repeat(np.arange(40), 5), name="query")
+    >>> X = pd.DataFrame(rng.normal(size=(200, 3)), query, columns=["a", "b", "c"])
+    >>> y = (X["a"] + rng.normal(size=200) > 0.5).astype(int)
+    >>> by_query = {"group_by": "query", "undefined": "omit"}
     >>> scoring = {
     ...     "MAP": make_query_scorer(average_precision_score, **by_query),
     ...     "MRR": make_query_scorer(reciprocal_rank, **by_query),
     ...     "NDCG": make_ndcg_scorer(**by_query),
     ... }
-    >>> X = np.c_[X, query]
-    >>> folds = QuerySplitter(4, group_by=3)
+    >>> folds = QuerySplitter(4, group_by="query")
     >>> results = cross_validate(Ridge(), X, y, scoring=scoring, cv=folds)
     >>> {name: round(float(results[f"test_{name}"].mean()), 2) for name in scoring}
     {'MAP': 0.72, 'MRR': 0.75, 'NDCG': 0.8}
@@ -484,8 +487,8 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         if len(rankings.shape) == 1:
             sizes = leaks.QuerySizes.of(self.all_groups)
             if sizes is not None:
-                sizes.refuse_incomplete(rankings.grouping)
-            leaks.warn_of_training(estimator, X, self.group_by, rankings.grouping)
+                sizes.refuse_cut(rankings.grouping)
+            leaks.warn_of_training(estimator, X, self, rankings.grouping)
         means = Values.of(self.measure, queries).report_undefined().means().tolist()
         if np.isnan(means[0]):
             _checks.warn(

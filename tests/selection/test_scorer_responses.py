@@ -282,14 +282,14 @@ def exact_gains(proba, gains, denominator=10**9):
 def test_gains_that_are_equal_in_exact_arithmetic_tie(model, denominator, gain):
     rng = np.random.default_rng(1)
     query = np.repeat(np.arange(120), 6)
-    X = np.c_[rng.normal(size=(len(query), 3)), query]
+    X = rng.normal(size=(len(query), 3))
     y = np.clip(np.round(X[:, 0] + rng.normal(size=len(query)) + 1), 0, 4)
     proba = model.fit(X[:420], y[:420]).predict_proba(X[420:])
     X, y, query = X[420:], y[420:], query[420:]
     gains = {"linear": range(5), "exponential": [0, 1, 3, 7, 15]}.get(str(gain), gain)
     options = {"groups": query, "k": 5, "gain": gain, "undefined": 0.0}
     expected = ndcg_score(y, exact_gains(proba, gains, denominator), **options)
-    found = make_ndcg_scorer(group_by=3, k=5, gain=gain, undefined=0.0)(model, X, y)
+    found = make_ndcg_scorer(k=5, gain=gain, undefined=0.0)(model, X, y, groups=query)
     rounded = np.round(proba @ gains, 10)  # the line in docs/guide.md
     for each in (found, ndcg_score(y, rounded, **options)):
         assert each == pytest.approx(expected, abs=1e-13)

@@ -4,6 +4,7 @@ import importlib
 import inspect
 import pkgutil
 import warnings
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
 from types import ModuleType
@@ -47,6 +48,7 @@ from tool_harness import (
     ALPHAS,
     DOCS,
     WAYS,
+    Case,
     K,
     by_hand,
     case,
@@ -56,10 +58,11 @@ from tool_harness import (
     score_by_hand,
 )
 
-from sklearn_ndcg import QuerySplitter
+from sklearn_ndcg import QueryLeakWarning, QuerySplitter
 
-COLUMNS = [*WAYS, "QuerySplitter"]
-EVERYDAY = {"column", "QuerySplitter"}  # CI runs the others, too
+NOTICED = "cut queries are noticed"
+COLUMNS = [*WAYS, "QuerySplitter", NOTICED]
+EVERYDAY = {"column", "QuerySplitter", NOTICED}  # CI runs the others, too
 SIMILAR = {  # tools that run like others
     "RandomizedSearchCV", "HalvingRandomSearchCV", "cross_validate", "LearningCurveDisplay.from_estimator",
     "ValidationCurveDisplay.from_estimator", "HistGradientBoostingRegressor",
@@ -304,6 +307,8 @@ def cell_of(message):
 @cache
 def outcome(row, column):
     """The cell of a tool and a way, found by running it."""
+    if column == NOTICED:
+        return noticed(row)
     by_splitter, guarded = column == "QuerySplitter", row in DRAWS_ROWS
     asked = mock.patch.object(
         QuerySplitter, "split", autospec=True, side_effect=QuerySplitter.split
@@ -325,7 +330,29 @@ def outcome(row, column):
     got, hand = found
     hand = hand if isinstance(hand, dict) else {"yes": hand}
     [cell] = [cell for cell, each in hand.items() if np.allclose(got, each, rtol=0, atol=1e-12)]
+    if cell.startswith("yes"):
+        assert not any(w.category is QueryLeakWarning for w in caught)
     return "takes no splitter" if by_splitter and not split.called else cell
+
+
+def noticed(row):
+    """Whether a tool that splits X warns of cut queries, for one of the ways to pass ids."""
+    cells = ["-"]
+    for way in WAYS:
+        asked = []
+        cv = property(lambda c, asked=asked: asked.append(c) or c.splits)
+        with (
+            case(way, splitter=False) as c,
+            warnings.catch_warnings(record=True) as caught,
+            mock.patch.object(Case, "cv", cv),
+            suppress(AttributeError, ValueError),
+        ):
+            warnings.simplefilter("always")
+            TOOLS[row](c._replace(cuts=True))
+            if asked:
+                leak = any(w.category is QueryLeakWarning for w in caught)
+                cells.append("yes" if leak else "no")
+    return max(cells)
 
 
 # ---- the page
@@ -395,7 +422,9 @@ def test_every_tool_of_scikit_learn_that_takes_a_scorer_has_a_row():
 
 
 @pytest.mark.skipif(VERSION < (1, 9), reason="new in scikit-learn 1.9")
-@pytest.mark.filterwarnings("ignore:lbfgs failed to converge", "ignore::DeprecationWarning")
+@pytest.mark.filterwarnings(
+    "ignore:lbfgs failed to converge", "ignore::DeprecationWarning", "ignore:The column of ids"
+)
 def test_scoring_monitor_takes_the_number_of_a_column_and_more_than_one_score():
     with case("column") as with_names:
         scorer = clone(with_names.scorer).set_params(group_by=-1)
