@@ -82,7 +82,7 @@ class DifferenceDisplay:
         Parameters
         ----------
         comparison : Comparison
-            What `compare_rankers`, `compare_lists` or `compare_runs` returned.
+            What `compare_rankers` returned.
 
         pair : tuple or list of two names, default=None
             One of ``comparison.pairs``. None takes the only pair.
