@@ -14,7 +14,8 @@ from lightgbm import LGBMRanker
 from movielens import load_films
 from sklearn.model_selection import GridSearchCV, GroupKFold, GroupShuffleSplit
 
-from sklearn_ndcg import GroupedRanker, NDCGDisplay, make_ndcg_scorer
+from sklearn_ndcg import GroupedRanker, make_ndcg_scorer
+from sklearn_ndcg.inference import NDCGDisplay
 
 X, y = load_films()  # films to rank for each user
 y = (2 * y).astype(int)  # from half stars to the whole grades that LightGBM takes

@@ -4,14 +4,15 @@ Three choices that decide which recommender wins
 ================================================
 
 How does a film count that the user never rated, a user without a list, or a list that is short?
-These are options of ``compare_lists``. In each of the three comparisons here, another option
+These are options of ``from_lists``. In each of the three comparisons here, another option
 changes which recommender looks best. None is wrong, but each answers another question.
 """
 
 import matplotlib.pyplot as plt
 from movielens import load_lists, load_ratings
 
-from sklearn_ndcg.inference import IntervalDisplay, compare_lists
+from sklearn_ndcg import from_lists
+from sklearn_ndcg.inference import IntervalDisplay, compare_rankers
 
 # %%
 # A film that nobody judged
@@ -23,15 +24,16 @@ from sklearn_ndcg.inference import IntervalDisplay, compare_lists
 # judged at all.)
 
 truth, lists = load_lists()
-options = {"k": 10, "undefined": "omit", "random_state": 0}
-zero = compare_lists(truth, lists, **options)
+options = {"undefined": "omit", "random_state": 0}
+zero = compare_rankers(from_lists(truth, rankers=lists, k=10), **options)
 print(zero)
 
 # %%
 # With "omit" such films are removed, and later ones move up. This asks who knows, among the films
 # that a user will watch, which they will like: the film mean, which was last, is now first.
 
-omit = compare_lists(truth, lists, unjudged="omit", **options)
+rows = from_lists(truth, rankers=lists, k=10, unjudged="omit")
+omit = compare_rankers(rows, **options)
 print(omit)
 
 _, axes = plt.subplots(2, figsize=(6.4, 4), layout="constrained")
@@ -52,8 +54,9 @@ some = {
     "similar users": {user: films for user, films in similar.items() if n_rated[user] >= 50},
     "popularity": lists["popularity"],
 }
-print(compare_lists(truth, some, **options))
-print(compare_lists(truth, some, unanswered="omit", **options))
+for unanswered in ("zero", "omit"):
+    rows = from_lists(truth, rankers=some, k=10, unanswered=unanswered)
+    print(compare_rankers(rows, **options))
 
 # %%
 # A short list
@@ -63,6 +66,6 @@ print(compare_lists(truth, some, unanswered="omit", **options))
 # are that are shown, and rewards showing the safest film alone: it is not behind any more.
 
 lengths = {n: {user: films[:n] for user, films in similar.items()} for n in (1, 10)}
-print(compare_lists(truth, lengths, **options))
-print(compare_lists(truth, lengths, **options | {"k": "retrieved"}))
+for k in (10, "retrieved"):
+    print(compare_rankers(from_lists(truth, rankers=lengths, k=k), **options))
 plt.show()

@@ -17,8 +17,13 @@ from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict
 
-from sklearn_ndcg import NDCGDisplay, make_ndcg_scorer
-from sklearn_ndcg.inference import DifferenceDisplay, IntervalDisplay, compare_rankers
+from sklearn_ndcg import make_ndcg_scorer
+from sklearn_ndcg.inference import (
+    DifferenceDisplay,
+    IntervalDisplay,
+    NDCGDisplay,
+    compare_rankers,
+)
 
 # %%
 # The search

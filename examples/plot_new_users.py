@@ -5,8 +5,8 @@ Better overall, worse for new users: NDCG by segment
 
 A mean over all users hides who is served worse. Here one recommender of films is better than
 another by that mean, and worse for users who have rated only two films: ``segments`` of
-``compare_lists`` shows it. Ratings have dates, so every user can be served again as they were after
-2, 5, 10, 20, 50 and 100 ratings. A query is a user at one of these moments.
+``compare_rankers`` shows it. Ratings have dates, so every user can be served again as they were
+after 2, 5, 10, 20, 50 and 100 ratings. A query is a user at one of these moments.
 """
 
 import matplotlib.pyplot as plt
@@ -16,7 +16,8 @@ from movielens import load_ratings
 from sklearn.metrics.pairwise import cosine_similarity
 from sklearn.model_selection import KFold
 
-from sklearn_ndcg.inference import DifferenceDisplay, IntervalDisplay, compare_lists
+from sklearn_ndcg import from_lists
+from sklearn_ndcg.inference import DifferenceDisplay, IntervalDisplay, compare_rankers
 
 # %%
 # Two recommenders
@@ -53,11 +54,10 @@ for train, test in KFold(5, shuffle=True, random_state=0).split(rating):
 # The values of one user depend on each other, so users are ``clusters``. A loss of 0.01 would not
 # matter here: it is the ``margin`` of the verdicts.
 
-options = {"k": 10, "undefined": "omit", "baseline": "popularity", "margin": 0.01}
+options = {"undefined": "omit", "baseline": "popularity", "margin": 0.01}
 segments, clusters = {query: query[1] for query in truth}, {query: query[0] for query in truth}
-comparison = compare_lists(
-    truth, lists, segments=segments, clusters=clusters, random_state=0, **options
-)
+rows = from_lists(truth, rankers=lists, k=10)
+comparison = compare_rankers(rows, segments=segments, clusters=clusters, random_state=0, **options)
 print(comparison)
 IntervalDisplay.from_result(comparison, differences=True).ax_.set_ylabel("Ratings so far")
 

@@ -17,8 +17,8 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.model_selection import GridSearchCV, GroupKFold, GroupShuffleSplit
 from sklearn.preprocessing import FunctionTransformer
 
-from sklearn_ndcg import NDCGDisplay, make_ndcg_scorer
-from sklearn_ndcg.inference import compare_rankers
+from sklearn_ndcg import make_ndcg_scorer
+from sklearn_ndcg.inference import NDCGDisplay, compare_rankers
 
 # %%
 # A user is a query
