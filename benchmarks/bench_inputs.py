@@ -6,9 +6,9 @@
 
 `sklearn_ndcg.frames` is compared with a query in the engine's own language that averages over ties
 in the same way. `from_lists` and `ndcg_score` together are compared with a plain loop, pytrec_eval,
-ir_measures and ranx, from the same dicts to the result. `compare_runs` and `compare_lists` are
-compared with ranx, for three runs and a paired t test. All values must agree, and the exit status
-is 1 if a promise is broken.
+ir_measures and ranx, from the same dicts to the result. `compare_rankers` on lists and on runs
+is compared with ranx, for three rankers and a paired t test. All values must agree, and the exit
+status is 1 if a promise is broken.
 """
 
 import warnings
@@ -26,8 +26,8 @@ from common import SQL, Promises, compare, options, print_machine
 from common import in_polars as by_hand_in_polars
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_ndcg import frames, from_lists, ndcg_score
-from sklearn_ndcg.inference import compare_lists, compare_runs
+from sklearn_ndcg import frames, from_lists, from_trec, ndcg_score
+from sklearn_ndcg.inference import compare_rankers
 
 COLUMNS = {"y_true": "grade", "y_score": "score", "groups": "query", "k": 10, "undefined": 0.0}
 SCORES = [-1.0 - rank for rank in range(100)]
@@ -96,7 +96,7 @@ def time_lists(n_users):
         return ir_measures.calc_aggregate([measure], relevant, as_run(recommended))[measure]
 
     def ours(**reading):
-        return lambda: ndcg_score(**from_lists(relevant, recommended, **reading), k=10)
+        return lambda: ndcg_score(from_lists(relevant, recommended, **reading), k=10)
 
     by_ranx()  # compiles it
     value = loop(relevant, recommended)
@@ -112,7 +112,7 @@ def time_lists(n_users):
 
 
 def time_comparisons(n_queries):
-    """Return the times to compare three runs, as multiples of `compare_runs`'s time."""
+    """Return the times to compare three runs, as multiples of ours from runs."""
     rng = np.random.default_rng(0)
     items = [f"item-{i}" for i in range(20_000)]
     judged = rng.integers(0, 20_000, (n_queries, 30)).tolist()
@@ -128,17 +128,20 @@ def time_comparisons(n_queries):
         report = ranx.compare(ranx.Qrels(qrels), named, ["ndcg@10"], stat_test="student")
         return np.array([report.results[name]["ndcg@10"] for name in runs])
 
-    def ours(function, *data, **options):
-        return lambda: np.array([*function(*data, k=10, **options).ndcg.values()])
+    def ours(read, **options):
+        return lambda: np.array([*compare_rankers(read(), **options).mean.values()])
+
+    read_runs = partial(from_trec, qrels, runs=runs, k=10)
+    read_lists = partial(from_lists, qrels, rankers=lists, k=10)
 
     few = list(qrels)[:10]  # to compile ranx
     by_ranx({q: qrels[q] for q in few}, {n: {q: run[q] for q in few} for n, run in runs.items()})
-    means = ours(compare_runs, qrels, runs, test="t")()
+    means = ours(read_runs, test="t")()
     return compare(
         f"{n_queries:,} queries, three runs of 100 documents, from dicts to the comparison",
-        ("compare_runs", ours(compare_runs, qrels, runs, test="t"), means),
-        ("compare_lists", ours(compare_lists, qrels, lists, test="t"), means),
-        ("compare_runs, permutation test", ours(compare_runs, qrels, runs, random_state=0), means),
+        ("from_trec, compare_rankers", ours(read_runs, test="t"), means),
+        ("from_lists, compare_rankers", ours(read_lists, test="t"), means),
+        ("from_trec, permutation test", ours(read_runs, random_state=0), means),
         ("ranx", by_ranx, means),
     )
 
@@ -159,7 +162,7 @@ def main():
     promise("from_lists(k=10) and ndcg_score / a plain loop", read, most=2, quick=False)
     promise("pytrec_eval / ours", lists["pytrec_eval"] / read, least=3, quick=False)
     promise("ranx / ours", lists["ranx"] / read, least=10, quick=False)
-    promise("ranx's compare / compare_runs", runs["ranx"], least=5, quick=False)
+    promise("ranx's compare / ours", runs["ranx"], least=5, quick=False)
     promise.exit()
 
 
