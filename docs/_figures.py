@@ -13,10 +13,11 @@ matplotlib.use("agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from sklearn_ndcg import NDCGDisplay, jarvelin_kekalainen, ndcg_score
+from sklearn_ndcg import jarvelin_kekalainen, ndcg_score
 from sklearn_ndcg.inference import (
     DifferenceDisplay,
     IntervalDisplay,
+    NDCGDisplay,
     compare_rankers,
     ndcg_by_segment,
 )
