@@ -20,12 +20,12 @@ def rows(seed, binary=False):
 
 def with_ideal_of(k, y_true, y_score, groups):
     """NDCG whose ideal has k relevant documents, whatever the truth holds."""
-    ids = np.unique(groups)
-    unretrieved = np.full(k * len(ids), -np.inf)
-    return ndcg_score(
-        np.r_[y_true, np.ones(len(unretrieved))], np.r_[y_score, unretrieved],
-        groups=np.r_[groups, np.repeat(ids, k)], k=k,
-    )  # fmt: skip
+    truth, lists = {}, {}
+    for query in np.unique(groups):
+        rows = np.flatnonzero(groups == query)
+        lists[query] = rows[np.argsort(-y_score[rows])].tolist()
+        truth[query] = {*rows[y_true[rows] == 1].tolist(), *(f"x{i}" for i in range(k))}
+    return ndcg_score(from_lists(truth, lists, k=k))
 
 
 @pytest.mark.parametrize("k", [1, 3, 50])
@@ -84,8 +84,8 @@ def test_an_ideal_of_the_lists_length_is_that_of_mlflow(k):
     lists = [rng.permutation(items)[: rng.integers(1, 8)].tolist() for _ in range(30)]
     relevant = [rng.permutation(items)[: rng.integers(0, 8)].tolist() for _ in range(30)]
     theirs = of_mlflow.ndcg_at_k(k).eval_fn(pd.Series(lists), pd.Series(relevant)).scores
-    y_true, y_score, groups = from_lists(relevant, [each[:k] for each in lists])
-    ours = ndcg_samples(y_true, y_score, groups=groups, k="retrieved", undefined=0.0)
+    rows = from_lists(relevant, [each[:k] for each in lists], k="retrieved")
+    ours = ndcg_samples(rows, undefined=0.0)
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
 
 
