@@ -348,8 +348,9 @@ class QueryFunction:
     """Any function of the relevance and the scores of one query.
 
     A query is undefined if the function returns nan there, or if scikit-learn warns or raises in it
-    because it is. Those of `ranked` lists come in their order, down to the cutoff `k`, and then what
-    was not retrieved, the least relevant first. A defined query of which nothing was retrieved is 0.
+    because it is. Documents of `ranked` lists come in their order, down to the cutoff `k`, and then
+    what was not retrieved, the least relevant first. A defined query of which nothing was retrieved
+    is 0.
     """
 
     function: Callable[..., Any]
