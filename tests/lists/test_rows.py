@@ -8,8 +8,16 @@ import pytest
 from helpers import examples, per_query
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.metrics import average_precision_score
 
-from sklearn_ndcg import explain_query, from_lists, from_trec, ndcg_curve, ndcg_score
+from sklearn_ndcg import (
+    explain_query,
+    from_lists,
+    from_trec,
+    ndcg_curve,
+    ndcg_samples,
+    ndcg_score,
+)
 from sklearn_ndcg.inference import compare_rankers
 
 NAN, INF = np.nan, np.inf
@@ -157,7 +165,9 @@ def test_rows_are_scored_at_their_cutoff_or_a_smaller_one():
 def test_a_cutoff_that_was_not_read_is_refused(k, reader):
     scores = {"q": dict(zip("abcd", [4.0, 3, 2, 1], strict=True))}
     rows = reader(TRUTH_OF_4, LONG if reader is from_lists else scores, k=3)
-    with pytest.raises(ValueError, match=f"k must be at most 3, got .* to {reader.__name__}"):
+    with pytest.raises(
+        ValueError, match=f"k must be at most 3, got .* {reader.__name__}.*, or without k"
+    ):
         ndcg_score(rows, k=k)
 
 
@@ -185,7 +195,7 @@ def test_unjudged_is_said_where_lists_are_read():
         ndcg_score(rows, unjudged="omit")
     with pytest.raises(
         ValueError,
-        match=r"Input relevant contains NaN: 5 NaN, the first in query 'q', document 'b'",
+        match=r"Input relevant contains NaN: 4 NaN, the first in query 'q', document 'b'",
     ):
         ndcg_score(from_lists(TRUTHS, LISTS, unjudged="nan"))
 
@@ -293,3 +303,82 @@ def test_weights_by_query(weight):
         ndcg_score(rows, sample_weight={"u": 1})
     with pytest.raises(ValueError, match=r"found -1.* query 'v'"):
         ndcg_score(rows, sample_weight={"u": 1, "v": -1})
+
+
+# --- what a review found
+
+
+def test_a_query_without_documents_is_undefined_whatever_the_gain():
+    for unjudged in ("zero", "omit", "nan"):
+        rows = from_lists({"u": {"a": 1}, "v": {}}, {"u": ["a"], "v": []}, unjudged=unjudged)
+        assert ndcg_score(rows, gain=[1, 4], undefined="omit") == 1
+
+
+def test_a_metric_of_lists_gets_what_was_returned_first():
+    def reciprocal_rank(y_true, y_score):
+        ranked = y_true[y_score > -INF]
+        return 1 / (1 + ranked.argmax()) if ranked.any() else 0.0
+
+    truths = {i: {"a": 1, "b": 1, "c": 0} for i in range(20)}
+    lists = {"good": {i: ["c", "a"] for i in truths}, "empty": {i: [] for i in truths}}
+    for unjudged in ("zero", "omit", "nan"):
+        for k, expected in ((None, 0.5), (1, 0)):
+            rows = from_lists(truths, rankers=lists, k=k, unjudged=unjudged)
+            with pytest.warns(UserWarning, match="'empty' has lists for 0 of the 20"):
+                found = compare_rankers(rows, metric=reciprocal_rank, test="t")
+            assert found.mean == {"good": expected, "empty": 0}
+
+
+def test_a_metric_that_fails_names_the_query_and_what_infinity_is():
+    rows = from_lists({"u": {"a": 1, "b": 0}}, rankers={"x": {"u": ["a"]}, "y": {"u": ["a"]}})
+    with pytest.raises(ValueError, match="infinity") as raised:
+        compare_rankers(rows, metric=average_precision_score)
+    assert "one query, here 'u'" in raised.value.__notes__[0]
+    assert raised.value.__notes__[1] == "The score is -inf where a document was not retrieved."
+
+
+@pytest.mark.parametrize(
+    "values",
+    [pd.DataFrame({"p": [1, 1], "q": [1, 2]}), {1, 2}, "xy", 3],
+    ids=["table", "set", "text", "number"],
+)
+def test_values_of_queries_that_are_no_sequence_are_refused(values):
+    rows = from_lists([["a"]] * 2, [["a"], ["b", "a"]])
+    with pytest.raises(
+        TypeError, match="sample_weight must have one value for each query, in a map"
+    ):
+        ndcg_score(rows, sample_weight=values)
+
+
+def test_what_rows_hand_out_cannot_change_them():
+    rows = from_lists({"u": ["a"]}, {"u": ["a"]})
+    with pytest.raises(ValueError, match="read-only"):
+        rows.y_true[:] = 0
+    _, ids = ndcg_samples(rows, return_groups=True)
+    ids[:] = "z"
+    assert rows.groups.tolist() == ["u"]
+
+
+def test_cutoffs_beyond_what_was_read():
+    rows = from_lists(TRUTH_OF_4, LONG, k=2, unjudged="omit")
+    with pytest.raises(ValueError, match="k must be at most 2, got 'retrieved'"):
+        ndcg_score(rows, k="retrieved")
+    lists = {"short": {"q": ["a"]}, "long": LONG}
+    rows = from_lists(TRUTH_OF_4, rankers=lists, k=2)
+    assert ndcg_score(rows["short"], k="retrieved") > 0
+    with pytest.raises(ValueError, match="k='retrieved' has no curve"):
+        ndcg_curve(from_lists(TRUTH_OF_4, LONG, k="retrieved"))
+
+
+def test_what_cannot_be_read():
+    with pytest.raises(ValueError, match="No query is left to score"):
+        from_lists([], [])
+    with pytest.raises(TypeError, match=r"several runs as from_trec\(qrels, runs=\{name: run\}\)"):
+        from_trec({"q": {"a": 1}}, {"bm25": {"q": {"a": 1.0}}})
+    with pytest.raises(ValueError, match="a ranker has the name of a column: ids"):
+        from_lists({"a"}, rankers={"ids": ["a"], "x": ["a"]}).to_frame()
+    rows = from_lists({"a"}, ["a"])
+    with pytest.raises(KeyError, match="one ranker, which has no name"):
+        rows["x"]
+    with pytest.raises(TypeError, match=r"from_lists\(relevant, rankers=\{name: lists\}\)"):
+        compare_rankers({"x": rows, "y": rows})
