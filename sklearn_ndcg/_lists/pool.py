@@ -51,8 +51,8 @@ class Pool:
     `truths` and `lists` have the ids of each query. `labels` are those of the queries, sorted, and
     `order` has the positions among `queries` that they come from. `left_out` says how many queries
     have no rows, by reason. `in_order` says whether queries have numbers rather than ids, so that
-    values of queries may come as a sequence, and `is_cut` whether a list is longer than what was
-    read of it.
+    values of queries may come as a sequence, and `cut` has the rankers with a list that is
+    longer than the cutoff.
     """
 
     y_true: Floats
@@ -65,7 +65,7 @@ class Pool:
     order: Ints
     left_out: dict[str, int]
     in_order: bool
-    is_cut: bool
+    cut: frozenset[Hashable]
 
     @cached_property
     def starts(self) -> Ints:
@@ -85,6 +85,7 @@ class Pool:
             y_scores={name: y_score[kept]},
             n_rows=np.maximum(n_rows, 1),
             lists={name: self.lists[name]},
+            cut=self.cut & {name},
         )
 
     def query_of(self, row: int) -> int:
@@ -204,7 +205,7 @@ def pool_lists(
         order=order,
         left_out=left_out,
         in_order=in_order,
-        is_cut=last is not None and _is_cut(by_ranker, queries, last),
+        cut=frozenset(name for name in by_ranker if _is_cut(by_ranker[name], queries, k)),
     )
 
 
@@ -223,10 +224,9 @@ def _sorted(queries: list[Any]) -> tuple[Ids, Ints]:
     return by_label.labels, by_label.row_order()
 
 
-def _is_cut(lists: Mapping[Hashable, ByQuery], queries: list[Any], k: int) -> bool:
+def _is_cut(by_query: ByQuery, queries: list[Any], k: Cutoff) -> bool:
     """Whether a list has ids after rank k."""
-    every = (by_query.get(query, ()) for by_query in lists.values() for query in queries)
-    return any(len(ids) > k for ids in every)
+    return _checks.is_integer(k) and any(len(by_query.get(query, ())) > k for query in queries)
 
 
 def _split_scores(

@@ -143,7 +143,7 @@ class Rows:
         """The cutoff to score at: `k` or, by default, the one that the lists were read with."""
         if k is None or not _checks.is_integer(self.k):
             return self.k if k is None else k
-        if (k == "retrieved" and self.pool.is_cut) or (_checks.is_integer(k) and k > self.k):
+        if (k == "retrieved" and self.pool.cut) or (_checks.is_integer(k) and k > self.k):
             raise ValueError(
                 f"k must be at most {self.k}, got {k!r}: the lists were read with k={self.k}. Pass "
                 f"the larger one, or none, to {_READERS[self.truth]}."

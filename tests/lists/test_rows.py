@@ -153,10 +153,11 @@ def test_rows_are_scored_at_their_cutoff_or_a_smaller_one():
 
 
 @pytest.mark.parametrize("k", [4, 10, "retrieved"])
+@pytest.mark.parametrize("unjudged", ["zero", "omit", "nan"])
 @pytest.mark.parametrize("reader", [from_lists, from_trec])
-def test_a_cutoff_that_was_not_read_is_refused(k, reader):
+def test_a_cutoff_that_was_not_read_is_refused(k, unjudged, reader):
     scores = {"q": dict(zip("abcd", [4.0, 3, 2, 1], strict=True))}
-    rows = reader(TRUTH_OF_4, LONG if reader is from_lists else scores, k=3)
+    rows = reader(TRUTH_OF_4, LONG if reader is from_lists else scores, k=3, unjudged=unjudged)
     with pytest.raises(ValueError, match=f"k must be at most 3, got .* to {reader.__name__}"):
         ndcg_score(rows, k=k)
 
@@ -165,6 +166,10 @@ def test_lists_that_end_before_the_cutoff_have_their_own_length():
     rows = from_lists(TRUTH_OF_4, {"q": ["d", "a", "c"]}, k=3)
     whole = from_lists(TRUTH_OF_4, {"q": ["d", "a", "c"]})
     assert ndcg_score(rows, k="retrieved") == ndcg_score(whole, k="retrieved")
+    both = from_lists(TRUTH_OF_4, rankers={"short": {"q": ["d", "a", "c"]}, "long": LONG}, k=3)
+    assert ndcg_score(both["short"], k="retrieved") == ndcg_score(whole, k="retrieved")
+    with pytest.raises(ValueError, match="k must be at most 3, got 'retrieved'"):
+        ndcg_score(both["long"], k="retrieved")
 
 
 def test_curves_end_at_the_cutoff():
