@@ -348,7 +348,7 @@ class QueryFunction:
     """Any function of the relevance and the scores of one query.
 
     A query is undefined if the function returns nan there, or if scikit-learn warns or raises in it
-    because it is.
+    because it is. `k` is the cutoff of ranked lists: the function gets -inf for later documents.
     """
 
     function: Callable[..., Any]
@@ -356,9 +356,9 @@ class QueryFunction:
     greater_is_better: bool = True
     undefined: Undefined = "warn"
     unjudged: Unjudged = "zero"  # NaN is up to the function
+    k: Cutoff = None
 
     has_several_cutoffs: ClassVar = False
-    k: ClassVar[Cutoff] = None
     cutoffs: ClassVar[tuple[Cutoff, ...]] = (None,)
     limits: ClassVar = (-1e100, 1e100)  # whose cubes and sums still fit a float64
 
@@ -384,8 +384,8 @@ class QueryFunction:
         return _checks.name_of(self.function)
 
     def of_lists(self, k: Cutoff, unjudged: Any) -> Self:
-        """The same for ranked lists, whose cutoff the function does not see."""
-        return self if unjudged == "nan" else replace(self, unjudged=unjudged)
+        """The same for ranked lists that were read with a cutoff and a rule for the unjudged."""
+        return replace(self, k=k, unjudged="zero" if unjudged == "nan" else unjudged)
 
     @property
     def undefined_rule(self) -> UndefinedRule:
@@ -419,7 +419,8 @@ class QueryFunction:
                 if rows.start == rows.stop:
                     continue
                 try:
-                    values[query, 0] = self.function(y_true[rows], y_score[rows], **options)
+                    scores = self._first(y_score[rows])
+                    values[query, 0] = self.function(y_true[rows], scores, **options)
                 except (TypeError, ValueError, UserWarning) as error:
                     if not re.search(_UNDEFINED, repr(error)):
                         error.add_note("score_func gets one query and must return a number or nan.")
@@ -431,6 +432,12 @@ class QueryFunction:
                 f"{values[infinite][0, 0]} for query {shown_labels(queries.labels[infinite], 1)}."
             )
         return values if self.greater_is_better else -values
+
+    def _first(self, y_score: Floats) -> Floats:
+        """The scores of a query's first k documents, which are not tied in lists, or -inf."""
+        if not _checks.is_integer(self.k) or self.k >= len(y_score):
+            return y_score
+        return np.where(y_score < np.sort(y_score)[-self.k], -np.inf, y_score)
 
 
 def refuse_several(cutoffs: Sequence[Cutoff]) -> None:

@@ -81,8 +81,8 @@ def compare_rankers(
     metric : callable, default=None
         A function of the relevance and the scores of one query, ``metric(y_true, y_score)``, in
         place of NDCG, as in `make_query_scorer`; a larger value is better. Documents that lists did
-        not return have the score ``-inf``. Bind its options with `functools.partial`; the only
-        option that is passed beside it is `undefined`.
+        not return, or after the cutoff that they were read with, have the score ``-inf``. Bind its
+        options with `functools.partial`; the only option that is passed beside it is `undefined`.
 
     baseline : a name in `y_scores`, default=None
         The ranker that all others are compared with. None compares all pairs.

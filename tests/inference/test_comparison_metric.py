@@ -100,6 +100,26 @@ def test_rows_of_lists_have_a_score_of_minus_infinity_for_what_was_not_returned(
     assert (parts["even"].n_queries, parts["even"].n_left_out) == (6, 1)
 
 
+@pytest.mark.filterwarnings("ignore:Of the first documents")
+@pytest.mark.parametrize("unjudged", ["zero", "omit", "nan"])
+@pytest.mark.parametrize("k", [1, 2, 4, None, "retrieved"])
+def test_rows_of_lists_are_scored_at_their_cutoff(k, unjudged):
+    """The first relevant document has rank 3, or rank 2 if the unjudged one before it goes."""
+    rank = 2 if unjudged == "omit" else 3
+    listed, other = ["y", "?", "x"], ["y"]
+    rankers = {"one": [listed] * 12, "two": [other] * 12}
+    rows = from_lists([{"x": 1, "y": 0}] * 12, rankers=rankers, k=k, unjudged=unjudged)
+
+    def reciprocal_rank_of_returned(y_true, y_score):
+        returned = y_score > -np.inf
+        return np.nan_to_num(reciprocal_rank(np.nan_to_num(y_true[returned]), y_score[returned]))
+
+    found = compare_rankers(rows, metric=reciprocal_rank_of_returned, test="t")
+    assert found.mean == {"one": 0 if k in range(1, rank) else 1 / rank, "two": 0}
+    judged = {1: 1, 2: 1 / 2}.get(k, 2 / 3)  # of what was returned, before anything is removed
+    assert found.judged == pytest.approx({"one": judged, "two": 1})
+
+
 def test_pictures_are_named_by_the_metric():
     pyplot = pytest.importorskip("matplotlib.pyplot", reason="the extra `plot` is not installed")
     pyplot.switch_backend("agg")
