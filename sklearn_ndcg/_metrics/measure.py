@@ -423,7 +423,10 @@ class QueryFunction:
                     values[query, 0] = self.function(y_true[rows], scores, **options)
                 except (TypeError, ValueError, UserWarning) as error:
                     if not re.search(_UNDEFINED, repr(error)):
-                        error.add_note("score_func gets one query and must return a number or nan.")
+                        error.add_note(
+                            f"{self.name} gets one query and must return a number or nan. "
+                            "Documents that were not retrieved have the score -inf."
+                        )
                         raise
         infinite = np.isinf(values[:, 0])
         if infinite.any():

@@ -120,6 +120,16 @@ def test_rows_of_lists_are_scored_at_their_cutoff(k, unjudged):
     assert found.judged == pytest.approx({"one": judged, "two": 1})
 
 
+def test_a_metric_that_fails_is_named_and_told_of_what_was_not_returned():
+    truths = [["a", "b"], ["b"]] * 6
+    rows = from_lists(truths, rankers={"one": [["a"]] * 12, "two": [["b"]] * 12})
+    with pytest.raises(ValueError, match="Input contains infinity") as caught:
+        compare_rankers(rows, metric=average_precision_score)
+    [note] = caught.value.__notes__
+    assert note.startswith("average_precision_score gets one query")
+    assert note.endswith("Documents that were not retrieved have the score -inf.")
+
+
 def test_pictures_are_named_by_the_metric():
     pyplot = pytest.importorskip("matplotlib.pyplot", reason="the extra `plot` is not installed")
     pyplot.switch_backend("agg")
