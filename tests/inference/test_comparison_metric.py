@@ -71,6 +71,31 @@ def test_a_query_that_is_undefined_for_one_ranker_says_nothing():
     assert (filled.values["b"][[3, 5]] == 0).all()
 
 
+def test_a_metric_that_is_undefined_for_every_query():
+    def never(y_true, y_score):
+        return np.nan
+
+    with pytest.raises(ValueError, match="At least 2 scored queries are needed, got 0 of 30"):
+        compare_rankers(Y, SCORES, metric=never, undefined="omit", test="t")
+    with pytest.raises(ValueError, match="never is undefined for 30 of 30 queries"):
+        compare_rankers(Y, SCORES, metric=never, undefined="raise", test="t")
+    found = compare_rankers(Y, SCORES, metric=never, undefined=0.5, test="t")
+    assert found.mean == dict.fromkeys(SCORES, 0.5)
+    assert found.pvalue.tolist() == [1, 1, 1]
+
+
+def test_sample_weight():
+    weight = np.arange(30) % 4
+    found = compare_rankers(
+        Y, SCORES, metric=average_precision_score, sample_weight=weight, test="t"
+    )
+    for name, score in SCORES.items():
+        values = list(map(average_precision_score, Y, score))
+        assert found.mean[name] == pytest.approx(np.average(values, weights=weight), rel=1e-14)
+    assert found.left_out == {}
+    assert found.n_left_out == 8
+
+
 def test_segments_and_clusters():
     segment, cluster = np.arange(30) % 2, np.arange(30) // 2
     options = {"metric": average_precision_score, "test": "t"}
@@ -144,6 +169,8 @@ def test_pictures_are_named_by_the_metric():
         ({"metric": "map"}, "metric must be a function of y_true and y_score, got 'map'"),
         ({"metric": reciprocal_rank, "k": 3}, "k would be passed to reciprocal_rank: bind"),
         ({"metric": reciprocal_rank, "gain": "linear"}, "gain would be passed to reciprocal_rank"),
+        ({"metric": reciprocal_rank, "unjudged": "zero"}, "unjudged would be passed to reciprocal"),
+        ({"metric": partial(reciprocal_rank), "k": 3}, "bind the options of a metric by functools"),
     ],
 )
 def test_options_of_ndcg_are_refused(options, message):
