@@ -183,6 +183,7 @@ def test_options_of_a_metric_are_bound():
         return y_true[np.argsort(-y_score, kind="stable")[:k]].mean()
 
     found = compare_rankers(Y, SCORES, metric=partial(hits, k=2), test="t")
+    assert found.metric == "hits"
     assert found.mean["poor"] == pytest.approx(
         np.mean([hits(*q, k=2) for q in zip(Y, S, strict=True)])
     )
