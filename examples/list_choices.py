@@ -32,7 +32,8 @@ print(zero)
 # With "omit" such films are removed, and later ones move up. This asks who knows, among the films
 # that a user will watch, which they will like: the film mean, which was last, is now first.
 
-omit = compare_rankers(from_lists(truth, rankers=lists, k=10, unjudged="omit"), **options)
+rows = from_lists(truth, rankers=lists, k=10, unjudged="omit")
+omit = compare_rankers(rows, **options)
 print(omit)
 
 _, axes = plt.subplots(2, figsize=(6.4, 4), layout="constrained")
@@ -53,8 +54,9 @@ some = {
     "similar users": {user: films for user, films in similar.items() if n_rated[user] >= 50},
     "popularity": lists["popularity"],
 }
-print(compare_rankers(from_lists(truth, rankers=some, k=10), **options))
-print(compare_rankers(from_lists(truth, rankers=some, k=10, unanswered="omit"), **options))
+for unanswered in ("zero", "omit"):
+    rows = from_lists(truth, rankers=some, k=10, unanswered=unanswered)
+    print(compare_rankers(rows, **options))
 
 # %%
 # A short list
@@ -64,6 +66,6 @@ print(compare_rankers(from_lists(truth, rankers=some, k=10, unanswered="omit"), 
 # are that are shown, and rewards showing the safest film alone: it is not behind any more.
 
 lengths = {n: {user: films[:n] for user, films in similar.items()} for n in (1, 10)}
-print(compare_rankers(from_lists(truth, rankers=lengths, k=10), **options))
-print(compare_rankers(from_lists(truth, rankers=lengths, k="retrieved"), **options))
+for k in (10, "retrieved"):
+    print(compare_rankers(from_lists(truth, rankers=lengths, k=k), **options))
 plt.show()

@@ -4,8 +4,9 @@ Score the lists of recommenders
 ===============================
 
 A recommender returns lists of ids, and what users liked later are ids, too. ``from_lists`` reads
-both, ``ndcg_score`` has the number, and ``compare_rankers`` says which recommender is better, and
-how sure that is. Here a list has ten films of MovieLens that the user has not rated before.
+both for every function: ``ndcg_score``, and ``compare_rankers``, which says which recommender is
+better, and how sure that is. Here a list has ten films of MovieLens that the user has not rated
+before.
 """
 
 import matplotlib.pyplot as plt
@@ -15,18 +16,15 @@ from sklearn_ndcg import explain_query, from_lists, ndcg_score
 from sklearn_ndcg.inference import DifferenceDisplay, compare_rankers
 
 truth, lists = load_lists()  # from user to {film: 1 if liked, 0 if not}, and to films, best first
-top = {
-    name: {user: films[:10] for user, films in lists[name].items()}
-    for name in ("similar users", "popularity")
-}
+names = "similar users", "popularity"
+rows = from_lists(truth, rankers={name: lists[name] for name in names}, k=10)
 print("User 3 likes", [film for film, liked in truth[3].items() if liked])
-print("User 3 gets", top["similar users"][3])
+print("User 3 gets", lists["similar users"][3][:10])
 
 # %%
 # Users who like no film later have no NDCG, and are left out. The table shows user 3 rank by rank.
 
-rows = from_lists(truth, rankers=top, k=10)
-for name in top:
+for name in names:
     print(f"NDCG@10 {ndcg_score(rows[name], undefined='omit'):.4f} {name}")
 print(explain_query(rows["similar users"], query=3))
 

@@ -20,12 +20,12 @@ def rows(seed, binary=False):
 
 def with_ideal_of(k, y_true, y_score, groups):
     """NDCG whose ideal has k relevant documents, whatever the truth holds."""
-    ids = np.unique(groups)
-    unretrieved = np.full(k * len(ids), -np.inf)
-    return ndcg_score(
-        np.r_[y_true, np.ones(len(unretrieved))], np.r_[y_score, unretrieved],
-        groups=np.r_[groups, np.repeat(ids, k)], k=k,
-    )  # fmt: skip
+    truth, lists = {}, {}
+    for query in np.unique(groups):
+        rows = np.flatnonzero(groups == query)
+        lists[query] = rows[np.argsort(-y_score[rows])].tolist()
+        truth[query] = {*rows[y_true[rows] == 1].tolist(), *(f"x{i}" for i in range(k))}
+    return ndcg_score(from_lists(truth, lists, k=k))
 
 
 @pytest.mark.parametrize("k", [1, 3, 50])
@@ -56,8 +56,7 @@ def test_an_ideal_over_the_retrieved_is_what_scikit_learn_gives_for_them_alone()
     relevant = [{"B": 1, "X": 3}, {"A": 2, "D": 1, "G": 3}]
     rows = from_lists(relevant, lists)
     y_true, y_score, groups = rows.y_true, rows.y_score, rows.groups
-    found = y_score > -np.inf
-    ours = ndcg_samples(y_true[found], y_score[found], groups=groups[found])
+    ours = ndcg_samples(np.where(np.isfinite(y_score), y_true, 0), y_score, groups=groups)
     for query, (items, grades) in enumerate(zip(lists, relevant, strict=True)):
         grade = [[grades.get(item, 0) for item in items]]
         theirs = metrics.ndcg_score(grade, [np.arange(len(items), 0, -1)])
@@ -84,8 +83,8 @@ def test_an_ideal_of_the_lists_length_is_that_of_mlflow(k):
     lists = [rng.permutation(items)[: rng.integers(1, 8)].tolist() for _ in range(30)]
     relevant = [rng.permutation(items)[: rng.integers(0, 8)].tolist() for _ in range(30)]
     theirs = of_mlflow.ndcg_at_k(k).eval_fn(pd.Series(lists), pd.Series(relevant)).scores
-    y_true, y_score, groups = from_lists(relevant, [each[:k] for each in lists])
-    ours = ndcg_samples(y_true, y_score, groups=groups, k="retrieved", undefined=0.0)
+    rows = from_lists(relevant, [each[:k] for each in lists], k="retrieved")
+    ours = ndcg_samples(rows, undefined=0.0)
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
 
 
