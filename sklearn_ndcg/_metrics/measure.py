@@ -383,8 +383,9 @@ class QueryFunction:
 
     @property
     def name(self) -> str:
-        """The name of the function."""
-        return _checks.name_of(self.function)
+        """The name of the function, also if its options are bound."""
+        function = self.function
+        return _checks.name_of(function.func if isinstance(function, partial) else function)
 
     def of_lists(self, k: Cutoff, unjudged: Any) -> Self:
         """The same for ranked lists that were read with a cutoff and a rule for the unjudged."""
