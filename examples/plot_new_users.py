@@ -52,7 +52,8 @@ for train, test in KFold(5, shuffle=True, random_state=0).split(rating):
 # All users, and each segment
 # ---------------------------
 # The values of one user depend on each other, so users are ``clusters``. A loss of 0.01 would not
-# matter here: it is the ``margin`` of the verdicts.
+# matter here: it is the ``margin`` of the verdicts. (A warning says that these take a film that
+# nobody rated as not liked.)
 
 options = {"undefined": "omit", "baseline": "popularity", "margin": 0.01}
 segments, clusters = {query: query[1] for query in truth}, {query: query[0] for query in truth}

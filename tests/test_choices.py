@@ -21,6 +21,7 @@ from sklearn_ndcg import (
 )
 from sklearn_ndcg._kernels.numpy_kernels import TieRule
 from sklearn_ndcg._metrics.choices import DISCOUNTS, GAINS, TIES, UNDEFINED, UndefinedRule
+from sklearn_ndcg._metrics.measure import NDCG
 from sklearn_ndcg.inference import (
     NDCGDisplay,
     compare_rankers,
@@ -148,6 +149,24 @@ def test_a_new_convention_is_explained_by_its_name(monkeypatch):
 def test_an_unknown_name_is_refused_everywhere(entry, option):
     with pytest.raises(ValueError, match=f"{option} must be one of"):
         ENTRIES[entry](**{option: "at random"})
+
+
+@pytest.mark.parametrize("undefined", [1.32, -0.1, 2, np.inf, True, None])
+@pytest.mark.parametrize("entry", ENTRIES | OTHERS)
+def test_undefined_that_is_no_ndcg_is_refused_everywhere(entry, undefined):
+    message = "undefined must be one of 'warn', 'omit', 'raise', or a number from 0 to 1; got"
+    with pytest.raises(ValueError, match=message):
+        (ENTRIES | OTHERS)[entry](undefined=undefined)
+
+
+@pytest.mark.parametrize("nan", [np.nan, np.float32("nan")])
+@pytest.mark.parametrize("entry", ENTRIES | OTHERS)
+def test_undefined_nan_means_omit_everywhere(entry, nan):
+    call = (ENTRIES | OTHERS)[entry]
+    np.testing.assert_equal(call(undefined=nan), call(undefined="omit"))
+    assert call(undefined=nan) != call(undefined=0.0)
+    assert NDCG(undefined=nan) == NDCG(undefined="omit")
+    assert repr(NDCG(undefined=nan)) == "NDCG(undefined='omit')"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import gzip
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sklearn_ndcg import (
@@ -113,10 +114,10 @@ def mean_of(function):
     return lambda *data, **options: function(*data, method="t", **options).mean
 
 
-def drawn(*data, k=None, groups=None):
+def drawn(*data, **options):
     pyplot = pytest.importorskip("matplotlib.pyplot")
     pyplot.switch_backend("agg")
-    display = NDCGDisplay.from_predictions(*data, k=k, groups=groups)
+    display = NDCGDisplay.from_predictions(*data, **options)
     pyplot.close("all")
     return display.ndcg
 
@@ -175,6 +176,95 @@ def test_every_shape_has_the_segments_and_differences_of_a_matrix(shape, tmp_pat
     np.testing.assert_allclose([*compared.mean.values()], [*expected.mean.values()], rtol=1e-15)
     with pytest.raises(ValueError, match=r"at least two rankers: pass rankers=\{name: lists\}"):
         compare_rankers(rows)
+
+
+MANY = [f"u{i:02}" for i in range(24)]
+MANY_TRUTHS = {user: TRUTH[USERS[i % 3]] for i, user in enumerate(MANY)}
+MANY_LISTS = {user: [*"ABCD"[i % 4 :], "E"] for i, user in enumerate(MANY)}
+MANY_OTHERS = {user: ids[::-1] for user, ids in MANY_LISTS.items()}
+
+
+def numbers_of(result):
+    mean = result.mean.values() if isinstance(result.mean, dict) else np.ravel(result.mean)
+    return [*mean, *np.ravel(result.standard_error), *np.ravel(result.confidence_interval)]
+
+
+def by_segment(comparison):
+    return [numbers_of(part) for part in (comparison, *comparison.by_segment.values())]
+
+
+OF_USER = {  # for each argument a value of each query
+    "sample_weight": {user: float(1 + i % 5) for i, user in enumerate(MANY)},
+    "segments": {user: ("new", "old")[i % 2] for i, user in enumerate(MANY)},
+    "clusters": {user: i // 2 for i, user in enumerate(MANY)},
+}
+ONE, SEVERAL = {"recommended": MANY_LISTS}, {"rankers": {"one": MANY_LISTS, "two": MANY_OTHERS}}
+TAKES = {  # what is read, which arguments it takes beside the rows, and the number that it gives
+    "ndcg_score": (ONE, ["sample_weight"], ndcg_score),
+    "dcg_score": (ONE, ["sample_weight"], dcg_score),
+    "ndcg_curve": (ONE, ["sample_weight"], lambda *d, **o: ndcg_curve(*d, **o)[1]),
+    "explain_difference": (ONE, ["sample_weight"], FUNCTIONS["explain_difference"]),
+    "from_predictions": (SEVERAL, ["sample_weight"], drawn),
+    "ndcg_interval": (
+        ONE, ["sample_weight", "clusters"],
+        lambda *d, **o: numbers_of(ndcg_interval(*d, method="t", **o)),
+    ),
+    "ndcg_by_segment": (
+        ONE, ["sample_weight", "segments", "clusters"],
+        lambda *d, **o: numbers_of(ndcg_by_segment(*d, method="t", **o)),
+    ),
+    "compare_rankers": (
+        SEVERAL, ["sample_weight", "segments", "clusters"],
+        lambda *d, **o: by_segment(compare_rankers(*d, test="t", **o)),
+    ),
+}  # fmt: skip
+
+
+def read_of_users(function):
+    """Rows with the names of users and without, and the values of queries that it takes."""
+    given, names, _ = TAKES[function]
+    [(argument, lists)] = given.items()
+    if argument == "recommended":
+        unnamed = [*lists.values()]
+    else:
+        unnamed = {name: [*by_user.values()] for name, by_user in lists.items()}
+    numbered = from_lists([*MANY_TRUTHS.values()], **{argument: unnamed})
+    return from_lists(MANY_TRUTHS, **given), numbered, {name: OF_USER[name] for name in names}
+
+
+@pytest.mark.filterwarnings("ignore:.* effective number of", "ignore:Intervals of 2 of the 2")
+@pytest.mark.parametrize("function", TAKES)
+def test_values_of_queries_come_as_a_mapping_a_series_or_where_numbered_a_sequence(function):
+    rows, numbered, values = read_of_users(function)
+    call = TAKES[function][2]
+    expected = call(rows, **values)
+    of_rows = {name: [by_user[u] for u in rows.groups] for name, by_user in values.items()}
+    found = call(rows.y_true, rows.y_score, groups=rows.groups, **of_rows)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    for make in (lambda v: dict(reversed(v.items())), lambda v: pd.Series(v)[::-1]):
+        same = {name: make(by_user) for name, by_user in values.items()}
+        np.testing.assert_array_equal(call(rows, **same), expected)
+    for make in (list, tuple, np.array, pd.Series, lambda v: dict(enumerate(v))):
+        same = {name: make([*by_user.values()]) for name, by_user in values.items()}
+        np.testing.assert_array_equal(call(numbered, **same), expected)
+
+
+@pytest.mark.parametrize("function", TAKES)
+def test_values_of_queries_that_do_not_fit_are_refused(function):
+    rows, numbered, values = read_of_users(function)
+    call = TAKES[function][2]
+    for name, by_user in values.items():
+        arguments = values | {name: [*by_user.values()]}
+        with pytest.raises(
+            TypeError, match=f"{name} must be a mapping from query to its value, got list"
+        ):
+            call(rows, **arguments)
+        arguments = values | {name: {u: v for u, v in by_user.items() if u != "u07"}}
+        with pytest.raises(ValueError, match=f"{name} must have an entry .* example 'u07'"):
+            call(rows, **arguments)
+        arguments = {n: [*v.values()][n == name :] for n, v in values.items()}
+        with pytest.raises(ValueError, match=f"{name} must have one value for each of the 24"):
+            call(numbered, **arguments)
 
 
 def test_one_truth_and_one_list_are_one_query():

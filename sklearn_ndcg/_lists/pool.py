@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, repeat
@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Cutoff, Floats, Ids, Ints
+from sklearn_ndcg._checks import Cutoff, Floats, Ids, Ints, Mask
 from sklearn_ndcg._lists import reading
 from sklearn_ndcg._lists.reading import ByQuery
 from sklearn_ndcg._rows import containers
@@ -51,8 +51,8 @@ class Pool:
     `truths` and `lists` have the ids of each query. `labels` are those of the queries, sorted, and
     `order` has the positions among `queries` that they come from. `left_out` says how many queries
     have no rows, by reason. `in_order` says whether queries have numbers rather than ids, so that
-    values of queries may come as a sequence, and `is_cut` whether a list is longer than what was
-    read of it.
+    values of queries may come as a sequence, and `is_cut` which rankers have a list that is longer
+    than what was read of it.
     """
 
     y_true: Floats
@@ -65,7 +65,7 @@ class Pool:
     order: Ints
     left_out: dict[str, int]
     in_order: bool
-    is_cut: bool
+    is_cut: set[Hashable]
 
     @cached_property
     def starts(self) -> Ints:
@@ -85,7 +85,17 @@ class Pool:
             y_scores={name: y_score[kept]},
             n_rows=np.maximum(n_rows, 1),
             lists={name: self.lists[name]},
+            is_cut=self.is_cut & {name},
         )
+
+    def fillers(self) -> Mask | None:
+        """The rows of queries without documents; None if every query has one."""
+        n_documents = self.truths.lengths + sum(ids.lengths for ids in self.lists.values())
+        if n_documents.all():
+            return None
+        rows = np.zeros(len(self.y_true), dtype=bool)
+        rows[self.starts[n_documents == 0]] = True
+        return rows
 
     def query_of(self, row: int) -> int:
         """The position among `queries` of the query that has a row."""
@@ -124,8 +134,13 @@ class Pool:
             return {query: values[query] for query in self.queries if query in values}
         if not self.in_order:
             raise TypeError(
-                f"{name} must be a mapping from query, as the lists or runs are, got "
-                f"{type(values).__name__}."
+                f"{name} must be a mapping from query to its value, got {type(values).__name__}."
+            )
+        is_array = containers.converts_to_array(values) and np.ndim(values) == 1
+        if not is_array and (isinstance(values, str) or not isinstance(values, Sequence)):
+            raise TypeError(
+                f"{name} must have one value for each query, in a mapping, a Series, a list or a "
+                f"1-D array, got {type(values).__name__}. Several columns are tuples."
             )
         listed = list(values)
         if len(listed) != len(self.queries):
@@ -204,7 +219,7 @@ def pool_lists(
         order=order,
         left_out=left_out,
         in_order=in_order,
-        is_cut=last is not None and _is_cut(by_ranker, queries, last),
+        is_cut={name for name in by_ranker if _is_cut(by_ranker[name], queries, last)},
     )
 
 
@@ -219,14 +234,13 @@ def _sorted(queries: list[Any]) -> tuple[Ids, Ints]:
         labels = np.array(queries)
     elif kinds == {int} and (numbers := np.array(queries)).dtype.kind in "iu":
         labels = numbers
-    by_label = Grouping.of_ids(labels, len(queries), name="relevant")
+    by_label = Grouping.of_ids(labels, len(queries), name="queries")
     return by_label.labels, by_label.row_order()
 
 
-def _is_cut(lists: Mapping[Hashable, ByQuery], queries: list[Any], k: int) -> bool:
+def _is_cut(lists: ByQuery, queries: list[Any], k: int | None) -> bool:
     """Whether a list has ids after rank k."""
-    every = (by_query.get(query, ()) for by_query in lists.values() for query in queries)
-    return any(len(ids) > k for ids in every)
+    return k is not None and any(len(lists.get(query, ())) > k for query in queries)
 
 
 def _split_scores(

@@ -120,9 +120,18 @@ def is_single_query(relevant: object, rankers: Mapping[Id, object]) -> bool:
     ["a"]                      [["b", "c"]]            one per item
     =========================  ======================  ============
     """
+    if not any(map(_has_entries, (relevant, *rankers.values()))):
+        return False  # nor any other number
     if _is_truth(relevant):
         return not any(isinstance(ids, Mapping) for ids in rankers.values())
     return all(map(_are_ids, (relevant, *rankers.values())))
+
+
+def _has_entries(values: Any) -> bool:
+    try:
+        return len(values) > 0
+    except TypeError:  # refused further down
+        return True
 
 
 def _is_truth(relevant: object) -> bool:
@@ -322,6 +331,11 @@ def _nested(records: Any, name: str, field: str, duplicates: str) -> Nested:
                 f"{name} must have a mapping from document to {field} for each query, got "
                 f"{type(documents).__name__} for query {shown_labels([query])}. Pass several runs "
                 "as from_trec(qrels, runs={name: run})."
+            )
+        if any(isinstance(value, Mapping) for value in islice(documents.values(), 1)):
+            raise TypeError(
+                f"{name} must have numbers, got a mapping in query {shown_labels([query])}. Pass "
+                "several runs as from_trec(qrels, runs={name: run})."
             )
         try:
             "".join([query, *documents])  # raises for all but text, and is faster than a loop

@@ -93,7 +93,9 @@ class Rows:
 
     def __getitem__(self, ranker: Hashable) -> Rows:
         """The rows of one of several rankers."""
-        if ranker is None or ranker not in self.pool.y_scores:
+        if self.rankers == [None]:
+            raise KeyError("The rows are of one ranker, which has no name.")
+        if ranker not in self.rankers:
             raise KeyError(f"{ranker!r} is not one of the rankers {self.rankers}.")
         return Rows(self.pool.of_ranker(ranker), self.k, self.unjudged, self.truth)
 
@@ -136,6 +138,8 @@ class Rows:
         pandas = _checks.import_optional("pandas", "to_frame needs pandas", "pandas>=2.2")
         scores = self._table.y_scores
         columns: dict[Any, Any] = {"groups": self.groups, "ids": self.ids, "y_true": self.y_true}
+        if taken := columns.keys() & scores.keys():
+            raise ValueError(f"a ranker has the name of a column: {', '.join(sorted(taken))}.")
         columns |= scores if len(scores) > 1 else {"y_score": self.y_score}
         return pandas.DataFrame(columns)
 
@@ -143,10 +147,15 @@ class Rows:
         """The cutoff to score at: `k` or, by default, the one that the lists were read with."""
         if k is None or not _checks.is_integer(self.k):
             return self.k if k is None else k
-        if (k == "retrieved" and self.pool.is_cut) or (_checks.is_integer(k) and k > self.k):
+        if k == "retrieved":
+            longest = max(ids.lengths.max() for ids in self.pool.lists.values())
+            is_beyond = bool(self.pool.is_cut) or longest > self.k
+        else:
+            is_beyond = k > self.k
+        if is_beyond:
             raise ValueError(
-                f"k must be at most {self.k}, got {k!r}: the lists were read with k={self.k}. Pass "
-                f"the larger one, or none, to {_READERS[self.truth]}."
+                f"k must be at most {self.k}, got {k!r}: the lists were read with k={self.k}. Read "
+                f"them again with {_READERS[self.truth]}(..., k={k!r}), or without k."
             )
         return k
 
@@ -178,9 +187,12 @@ class Rows:
             for name, listed in lists.items():
                 score_of = dict(zip(listed, count(-1, -1), strict=False))
                 y_scores[name] += [score_of.get(document, -np.inf) for document in ids]
-        return _Table(
+        table = _Table(
             np.array(n_rows),
             np.array(y_true),
             {name: np.array(scores, dtype=np.float64) for name, scores in y_scores.items()},
             np.fromiter(every_id, dtype=object, count=len(every_id)),
         )
+        for array in (table.y_true, table.ids, *table.y_scores.values()):
+            array.flags.writeable = False  # a change would not reach what is scored
+        return table

@@ -222,8 +222,9 @@ def explain_difference(
     >>> explanation.difference.round(4)
     array([-0.0005,  0.0688,  0.5   , -0.0229])
     """
-    if isinstance(y_true, Rows) and second is None:  # the conventions come after the rows
-        y_score, first, second = None, y_score, first
+    if isinstance(y_true, Rows) and isinstance(y_score, str | Mapping):
+        # the conventions come after the rows
+        y_score, first, second = None, y_score, first if second is None else second
     start, end = _measure("first", first, k), _measure("second", second, k)
     rankings = Rankings.of(y_true, y_score, groups, sample_weight)
     start, end = rankings.as_read(start), rankings.as_read(end)
@@ -247,7 +248,7 @@ def explain_difference(
         changes=changes,
         ndcg=ndcg,
         difference=np.diff(ndcg),
-        labels=rankings.grouping.labels,
+        labels=rankings.grouping.labels.copy(),
         values=by_query,
         shares=shares,
         n_tied=_count_tied(steps[-1]),

@@ -64,7 +64,7 @@ def _values(measure: DCG, rankings: Rankings) -> Values:
 def _samples(measure: DCG, rankings: Rankings, return_groups: bool) -> Floats | tuple[Floats, Ids]:
     """The value of each query; with `return_groups` also their ids."""
     values = _values(measure, rankings).filled()[:, 0]
-    return (values, rankings.grouping.labels) if return_groups else values
+    return (values, rankings.grouping.labels.copy()) if return_groups else values
 
 
 @_not_a_scorer

@@ -348,7 +348,9 @@ class QueryFunction:
     """Any function of the relevance and the scores of one query.
 
     A query is undefined if the function returns nan there, or if scikit-learn warns or raises in it
-    because it is.
+    because it is. Documents of `ranked` lists come in their order, down to the cutoff `k`, and then
+    what was not retrieved, the least relevant first. A defined query of which nothing was retrieved
+    is 0.
     """
 
     function: Callable[..., Any]
@@ -356,9 +358,10 @@ class QueryFunction:
     greater_is_better: bool = True
     undefined: Undefined = "warn"
     unjudged: Unjudged = "zero"  # NaN is up to the function
+    ranked: bool = False
+    k: Cutoff = None
 
     has_several_cutoffs: ClassVar = False
-    k: ClassVar[Cutoff] = None
     cutoffs: ClassVar[tuple[Cutoff, ...]] = (None,)
     limits: ClassVar = (-1e100, 1e100)  # whose cubes and sums still fit a float64
 
@@ -380,12 +383,14 @@ class QueryFunction:
 
     @property
     def name(self) -> str:
-        """The name of the function."""
-        return _checks.name_of(self.function)
+        """The name of the function, also if its options are bound."""
+        function = self.function
+        return _checks.name_of(function.func if isinstance(function, partial) else function)
 
     def of_lists(self, k: Cutoff, unjudged: Any) -> Self:
-        """The same for ranked lists, whose cutoff the function does not see."""
-        return self if unjudged == "nan" else replace(self, unjudged=unjudged)
+        """The same for ranked lists that were read with a cutoff and a rule for the unjudged."""
+        unjudged = self.unjudged if unjudged == "nan" else unjudged
+        return replace(self, ranked=True, k=k, unjudged=unjudged)
 
     @property
     def undefined_rule(self) -> UndefinedRule:
@@ -409,7 +414,6 @@ class QueryFunction:
 
     def values(self, queries: Queries) -> Floats:
         """The value of each query, shape (n_queries, 1)."""
-        y_true, y_score = (np.array(rows, np.float64) for rows in (queries.gain, queries.score))
         values, options = np.full((len(queries), 1), np.nan), self.options or {}
         with warnings.catch_warnings():
             warnings.filterwarnings("error", _UNDEFINED)
@@ -418,11 +422,20 @@ class QueryFunction:
                 rows = slice(start, start + queries.lengths[query])
                 if rows.start == rows.stop:
                     continue
+                y_true, y_score = self._in_order(queries.gain[rows], queries.score[rows])
                 try:
-                    values[query, 0] = self.function(y_true[rows], y_score[rows], **options)
-                except (TypeError, ValueError, UserWarning) as error:
+                    value = self.function(y_true, y_score, **options)
+                    is_answered = y_score.max() > -np.inf or np.isnan(value)
+                    values[query, 0] = value if is_answered else 0
+                except Exception as error:
                     if not re.search(_UNDEFINED, repr(error)):
-                        error.add_note("score_func gets one query and must return a number or nan.")
+                        label = shown_labels(queries.labels[[query]])
+                        error.add_note(
+                            f"{self.name} gets the relevance and the scores of one query, here "
+                            f"{label}, and must return a number or nan."
+                        )
+                        if not y_score.min() > -np.inf:
+                            error.add_note("The score is -inf where a document was not retrieved.")
                         raise
         infinite = np.isinf(values[:, 0])
         if infinite.any():
@@ -431,6 +444,16 @@ class QueryFunction:
                 f"{values[infinite][0, 0]} for query {shown_labels(queries.labels[infinite], 1)}."
             )
         return values if self.greater_is_better else -values
+
+    def _in_order(self, gain: Numbers, score: Floats) -> tuple[Floats, Floats]:
+        """Copies of the relevance and the scores of a query."""
+        y_true, y_score = np.array(gain, np.float64), np.array(score, np.float64)
+        if not self.ranked:
+            return y_true, y_score
+        if _checks.is_integer(self.k):
+            y_score[np.argsort(-y_score, kind="stable")[self.k :]] = -np.inf
+        order = np.lexsort((y_true, -y_score))
+        return y_true[order], y_score[order]
 
 
 def refuse_several(cutoffs: Sequence[Cutoff]) -> None:

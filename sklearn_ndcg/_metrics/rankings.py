@@ -78,7 +78,8 @@ class Rankings:
     and `judged` which were judged: unjudged documents of lists may have the relevance 0. Both are
     None if all are. `scores` has those of each ranker; a single one may have the name None.
     `weight` is of rows, or of the queries of a matrix. `shape` is that of the relevance as it was
-    passed. What was read from ranked lists comes with these as `lists`.
+    passed. What was read from ranked lists comes with these as `lists`, in which queries without
+    documents have a row that is never scored: `fillers`.
     """
 
     relevance: Numbers
@@ -90,6 +91,7 @@ class Rankings:
     shape: tuple[int, ...]
     names: RowNames
     lists: Rows | None = None
+    fillers: Mask | None = None
 
     @classmethod
     def of(
@@ -159,6 +161,10 @@ class Rankings:
 
     def curve_cutoffs(self, k: Ints | None, queries: Queries) -> Ints:
         """The cutoffs of a curve, by default all up to the longest query or the end of lists."""
+        if self.lists is not None and self.lists.k == "retrieved":
+            raise ValueError(
+                "k='retrieved' has no curve: read the lists without it, or with an int."
+            )
         if k is None:
             last = queries.longest
             if self.lists is not None and is_integer(self.lists.k):
@@ -208,9 +214,11 @@ class Rankings:
         """The rows of ranked lists whose queries have these weights."""
         pool = lists.pool
         rows, judged = _with_judged(pool.y_true)
-        graded = judged
+        graded, fillers = judged, pool.fillers()
         if judged is not None and lists.unjudged == "zero":
             rows, graded = _with_judged(np.where(judged, rows, 0))
+        elif graded is not None and fillers is not None:  # which are no NaN of the user's
+            rows, graded = np.where(fillers, 0, rows), graded | fillers
         scores = pool.y_scores
         if len(scores) == 1:  # whose name does not matter
             scores = dict.fromkeys([None], *scores.values())
@@ -224,6 +232,7 @@ class Rankings:
             shape=rows.shape,
             names=ListNames(pool, lists.truth),
             lists=lists,
+            fillers=fillers,
         )
 
     def as_read(self, measure: AnyMeasure) -> AnyMeasure:
@@ -250,7 +259,7 @@ class Rankings:
         """What a ranker's values of a measure are computed from."""
         for mask, what, plural, message in self.wrong_rows(measure):
             raise ValueError(message.format(rows=self.names.describe(mask, what, plural)))
-        grouping, kept = self.grouping, None if self.graded is None else self._kept(measure)
+        grouping, kept = self.grouping, self._kept(measure)
         starts, lengths = grouping.starts, grouping.lengths
         gain, table = measure.gains_of_rows(self.relevance, self.graded, self.names)
         is_scattered = grouping.codes is not None
@@ -287,7 +296,7 @@ class Rankings:
         """The queries of each ranker, which differ only in their scores."""
         first, *others = self.scores
         rankers = [self.queries(measure, first)]
-        kept = None if self.graded is None else self._kept(measure)
+        kept = self._kept(measure)
         for name in others:
             score = self.grouping.gather(self.scores[name])
             score = score if kept is None else score[kept]
@@ -295,10 +304,13 @@ class Rankings:
         return rankers
 
     def _kept(self, measure: Measure) -> Mask | None:
-        """Which rows are not taken out because they are unjudged, query by query; None for all."""
-        if self.graded is None or measure.unjudged != "omit":
-            return None
-        return self.grouping.gather(self.graded.view(np.uint8)).view(np.bool_)
+        """Which rows are scored, query by query; None for all."""
+        kept = None
+        if self.graded is not None and measure.unjudged == "omit":
+            kept = self.grouping.gather(self.graded.view(np.uint8)).view(np.bool_)
+        if self.fillers is None:
+            return kept
+        return ~self.fillers if kept is None else kept & ~self.fillers
 
     def wrong_rows(self, measure: Measure) -> Iterator[WrongRows]:
         """Rows that no gain could make right, with one entry for each thing that is wrong."""

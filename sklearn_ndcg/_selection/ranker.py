@@ -55,7 +55,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         column is not used as a feature, either. None is the order of the ids.
 
     k : int or None, default=None
-        Cutoff of `score` and of early stopping without `scoring`. None counts whole lists.
+        Cutoff of `score` and of early stopping, without `scoring`. None counts whole lists.
 
     max_queries : int or None, default=None
         The number of whole queries, drawn by `random_state`, to train on: the resource of a
@@ -66,11 +66,12 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         `n_iter_no_change` rounds.
 
     scoring : GroupedScorer, default=None
-        A scorer with a single cutoff; it uses the ranker's ids. For estimators of LightGBM, XGBoost
-        and CatBoost, and those with `staged_predict` and `n_estimators` or `max_iter`, such as
-        `HistGradientBoostingRegressor`. CatBoost and these fit all rounds first; these are then
-        fitted again, up to the best. None is the NDCG@k of the three libraries' rankers, whose gain
-        is linear in CatBoost, otherwise exponential (unless by `label_gain` or `ndcg_exp_gain`).
+        A scorer with a single cutoff, for `score` and for early stopping; it uses the ranker's ids.
+        Early stopping by it is for estimators of LightGBM, XGBoost and CatBoost, and those with
+        `staged_predict` and `n_estimators` or `max_iter`, such as `HistGradientBoostingRegressor`.
+        CatBoost and these fit all rounds first; these are then fitted again, up to the best. With
+        None it is by the NDCG@k of the three libraries' rankers, whose gain is linear in CatBoost,
+        otherwise exponential (unless by `label_gain` or `ndcg_exp_gain`).
 
     validation : {"random", "last"}, default="random"
         Which queries are held out: drawn by `random_state`, or the last ones by `order_by`.
@@ -305,7 +306,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         *,
         groups: ArrayLike | None = None,
     ) -> float:
-        """Score by NDCG@k per query; an inner classifier ranks by its probabilities.
+        """Score by `scoring`, by default NDCG@k; an inner classifier ranks by its probabilities.
 
         Parameters
         ----------
@@ -318,11 +319,11 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         float
-            ``ndcg_score(y, scores, groups=groups, k=k)``.
+            That of `scoring`; without one ``ndcg_score(y, scores, groups=groups, k=k)``.
         """
         self._features(X)  # raises if X is not as in fit
         groups = columns.values_by(X, self.group_by, groups, y)  # before y loses its index
-        scorer = scorers.make_ndcg_scorer(k=self.k)
+        scorer = scorers.make_ndcg_scorer(k=self.k) if self.scoring is None else self.scoring
         y = utils.column_or_1d(y, warn=True)
         return float(scorer(self, X, y, sample_weight, groups=groups))  # type: ignore[arg-type]
 

@@ -80,9 +80,10 @@ def compare_rankers(
 
     metric : callable, default=None
         A function of the relevance and the scores of one query, ``metric(y_true, y_score)``, in
-        place of NDCG, as in `make_query_scorer`; a larger value is better. Documents that lists did
-        not return have the score ``-inf``. Bind its options with `functools.partial`; the only
-        option that is passed beside it is `undefined`.
+        place of NDCG, as in `make_query_scorer`; a larger value is better. Bind its options with
+        `functools.partial`; of the options below only `undefined` applies. Of rows of lists it gets
+        the documents in their order, and then those that were not returned, whose score is
+        ``-inf``: ``ranked = y_true[y_score > -np.inf]``. A query without a list is 0.
 
     baseline : a name in `y_scores`, default=None
         The ranker that all others are compared with. None compares all pairs.
@@ -431,6 +432,11 @@ def rankings_of_rankers(
 ) -> Rankings:
     """The rows of several rankers, at least so many, from arrays or lists."""
     if not isinstance(y_true, Rows):
+        if isinstance(y_true, Mapping) and any(isinstance(r, Rows) for r in y_true.values()):
+            raise TypeError(
+                "Read the lists of all rankers together: from_lists(relevant, rankers={name: "
+                "lists}), or from_trec(qrels, runs={name: run})."
+            )
         scores = _scores_by_name(y_scores, argument, least)
         return Rankings.of_rankers(y_true, scores, groups, sample_weight)
     refuse_beside_lists(**{argument: y_scores, "groups": groups})

@@ -437,6 +437,7 @@ class NDCGDisplay:
         longest = max(curves, key=lambda queries: queries.longest)
         last = k if is_integer(k) and k >= 1 else None
         if last is not None:
+            folds[0].curve_cutoffs(np.array([last]), longest)  # raises beyond what was read
             k = range(1, min(int(last), longest.longest) + 1)
         checked = folds[0].curve_cutoffs(check_curve_cutoffs(k), longest)
         cutoffs = np.unique(checked)

@@ -103,7 +103,7 @@ class Sample:
         if clusters is not None:
             _, cluster_of = rankings.labels_of_queries(clusters, "clusters", weight)
         # whatever a function does with documents of equal scores, it gets all of them
-        order_of = measure if isinstance(measure, NDCG) else DCG()
+        order_of = measure if isinstance(measure, NDCG) else DCG(k=measure.k)
         judged, if_judged = rankings.judged_shares(order_of), None
         # if every judged document is relevant, unjudged may just mean not relevant
         is_incomplete = rankings.judged is not None and judged and judged.has_judged_nonrelevant

@@ -71,6 +71,31 @@ def test_a_query_that_is_undefined_for_one_ranker_says_nothing():
     assert (filled.values["b"][[3, 5]] == 0).all()
 
 
+def test_a_metric_that_is_undefined_for_every_query():
+    def never(y_true, y_score):
+        return np.nan
+
+    with pytest.raises(ValueError, match="At least 2 scored queries are needed, got 0 of 30"):
+        compare_rankers(Y, SCORES, metric=never, undefined="omit", test="t")
+    with pytest.raises(ValueError, match="never is undefined for 30 of 30 queries"):
+        compare_rankers(Y, SCORES, metric=never, undefined="raise", test="t")
+    found = compare_rankers(Y, SCORES, metric=never, undefined=0.5, test="t")
+    assert found.mean == dict.fromkeys(SCORES, 0.5)
+    assert found.pvalue.tolist() == [1, 1, 1]
+
+
+def test_sample_weight():
+    weight = np.arange(30) % 4
+    found = compare_rankers(
+        Y, SCORES, metric=average_precision_score, sample_weight=weight, test="t"
+    )
+    for name, score in SCORES.items():
+        values = list(map(average_precision_score, Y, score))
+        assert found.mean[name] == pytest.approx(np.average(values, weights=weight), rel=1e-14)
+    assert found.left_out == {}
+    assert found.n_left_out == 8
+
+
 def test_segments_and_clusters():
     segment, cluster = np.arange(30) % 2, np.arange(30) // 2
     options = {"metric": average_precision_score, "test": "t"}
@@ -100,6 +125,26 @@ def test_rows_of_lists_have_a_score_of_minus_infinity_for_what_was_not_returned(
     assert (parts["even"].n_queries, parts["even"].n_left_out) == (6, 1)
 
 
+@pytest.mark.filterwarnings("ignore:Of the first documents")
+@pytest.mark.parametrize("unjudged", ["zero", "omit", "nan"])
+@pytest.mark.parametrize("k", [1, 2, 4, None, "retrieved"])
+def test_rows_of_lists_are_scored_at_their_cutoff(k, unjudged):
+    """The first relevant document has rank 3, or rank 2 if the unjudged one before it goes."""
+    rank = 2 if unjudged == "omit" else 3
+    listed, other = ["y", "?", "x"], ["y"]
+    rankers = {"one": [listed] * 12, "two": [other] * 12}
+    rows = from_lists([{"x": 1, "y": 0}] * 12, rankers=rankers, k=k, unjudged=unjudged)
+
+    def reciprocal_rank_of_returned(y_true, y_score):
+        returned = y_score > -np.inf
+        return np.nan_to_num(reciprocal_rank(np.nan_to_num(y_true[returned]), y_score[returned]))
+
+    found = compare_rankers(rows, metric=reciprocal_rank_of_returned, test="t")
+    assert found.mean == {"one": 0 if k in range(1, rank) else 1 / rank, "two": 0}
+    judged = {1: 1, 2: 1 / 2}.get(k, 2 / 3)  # of what was returned, before anything is removed
+    assert found.judged == pytest.approx({"one": judged, "two": 1})
+
+
 def test_pictures_are_named_by_the_metric():
     pyplot = pytest.importorskip("matplotlib.pyplot", reason="the extra `plot` is not installed")
     pyplot.switch_backend("agg")
@@ -114,6 +159,8 @@ def test_pictures_are_named_by_the_metric():
         ({"metric": "map"}, "metric must be a function of y_true and y_score, got 'map'"),
         ({"metric": reciprocal_rank, "k": 3}, "k would be passed to reciprocal_rank: bind"),
         ({"metric": reciprocal_rank, "gain": "linear"}, "gain would be passed to reciprocal_rank"),
+        ({"metric": reciprocal_rank, "unjudged": "zero"}, "unjudged would be passed to reciprocal"),
+        ({"metric": partial(reciprocal_rank), "k": 3}, "bind the options of a metric by functools"),
     ],
 )
 def test_options_of_ndcg_are_refused(options, message):
@@ -126,6 +173,7 @@ def test_options_of_a_metric_are_bound():
         return y_true[np.argsort(-y_score, kind="stable")[:k]].mean()
 
     found = compare_rankers(Y, SCORES, metric=partial(hits, k=2), test="t")
+    assert found.metric == "hits"
     assert found.mean["poor"] == pytest.approx(
         np.mean([hits(*q, k=2) for q in zip(Y, S, strict=True)])
     )

@@ -8,8 +8,16 @@ import pytest
 from helpers import examples, per_query
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.metrics import average_precision_score, dcg_score
 
-from sklearn_ndcg import explain_query, from_lists, from_trec, ndcg_curve, ndcg_score
+from sklearn_ndcg import (
+    explain_query,
+    from_lists,
+    from_trec,
+    ndcg_curve,
+    ndcg_samples,
+    ndcg_score,
+)
 from sklearn_ndcg.inference import compare_rankers
 
 NAN, INF = np.nan, np.inf
@@ -36,12 +44,26 @@ def read(truth, listed, unjudged, k):
     return {d: [judged.get(d, missing), rank.get(d, -INF)] for d in documents}
 
 
+def by_sklearn(documents, k, undefined):
+    """NDCG of what `read` returns, by scikit-learn's DCG; unjudged documents are omitted."""
+    kept = [(y, s) for y, s in documents.values() if not np.isnan(y)]
+    last = sum(s > -INF for _, s in kept)  # scikit-learn ranks what was not returned, too
+    # two more irrelevant documents, as scikit-learn wants more than one
+    y = [[y for y, _ in kept] + [0, 0]]
+    s = [[max(s, -99) for _, s in kept] + [-100, -100]]
+    n = len(kept) if k is None else min(k, len(kept))
+    best = dcg_score(y, y, k=n) if kept else 0
+    if not best:
+        return undefined
+    return dcg_score(y, s, k=min(n, last)) / best if last else 0
+
+
 IDS = st.sampled_from("abcdefg")
 TRUTH = st.dictionaries(IDS, st.sampled_from([0, 1, 2, 0.5, NAN])) | st.sets(IDS)
 BY_QUERY = {"max_size": 4, "keys": st.sampled_from(["u1", "u2", "u3", "u4"])}
 
 
-@pytest.mark.filterwarnings("ignore:.* a single document", "ignore:None of the .* queries has")
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of few queries, and of lists at random
 @settings(max_examples=examples(100), deadline=None)
 @given(
     st.dictionaries(values=TRUTH, **BY_QUERY).filter(len),
@@ -55,23 +77,22 @@ def test_rows_are_those_of_a_plain_reading(truths, one, two, unjudged, k):
     scored = {"undefined": 0.25, "unjudged": "omit" if unjudged == "nan" else "raise"}
     both = from_lists(truths, rankers={"one": one, "two": two}, **options)
     queries = {*truths, *one, *two}
+    means = compare_rankers(both, test="t", **scored).mean if len(queries) > 1 else None
     for name, lists in (("one", one), ("two", two)):
         everywhere = {query: lists.get(query, []) for query in queries}
         rows = from_lists(truths, everywhere, **options)
-        expected = {
-            (query, document): values
-            for query in queries
-            for document, values in read(
-                truths.get(query, {}), everywhere[query], unjudged, k
-            ).items()
-        }
+        plain = {q: read(truths.get(q, {}), everywhere[q], unjudged, k) for q in queries}
+        expected = {(q, document): plain[q][document] for q in queries for document in plain[q]}
         np.testing.assert_equal(rows_by_id(rows), expected)
         arrays = rows.y_true, rows.y_score
         value = ndcg_score(rows, **scored)
+        assert value == pytest.approx(np.mean([by_sklearn(d, k, 0.25) for d in plain.values()]))
         again = ndcg_score(*arrays, groups=rows.groups, k=k, **scored)
         assert value == pytest.approx(again, abs=1e-15)
         assert ndcg_score(both[name], **scored) == value
         np.testing.assert_equal(rows_by_id(both[name]), expected)
+        if means is not None:
+            assert means[name] == pytest.approx(value, abs=1e-15)
 
 
 @pytest.mark.filterwarnings("ignore:Of the first documents", "ignore:.* judged queries")
@@ -126,6 +147,22 @@ def test_rows_keep_what_was_read(unjudged):
     )
 
 
+def test_rows_as_a_frame_have_the_same_values_in_the_same_order():
+    rows = from_lists(TRUTHS, LISTS, unjudged="nan")
+    frame = rows.to_frame()
+    assert list(frame) == ["groups", "ids", "y_true", "y_score"]
+    assert frame.index.equals(pd.RangeIndex(len(rows.ids)))
+    for name in ("groups", "y_true", "y_score"):
+        np.testing.assert_array_equal(frame[name], getattr(rows, name))
+    ids = [None if pd.isna(document) else document for document in frame["ids"]]
+    assert ids == rows.ids.tolist()
+    value = ndcg_score(rows, unjudged="omit", undefined=0)
+    columns = {name: frame[name] for name in ("y_true", "y_score", "groups")}
+    assert ndcg_score(**columns, unjudged="omit", undefined=0) == value
+    alone = from_lists(TRUTHS, rankers={"bm25": LISTS}, unjudged="nan")
+    assert alone.to_frame().equals(frame)
+
+
 def test_rows_do_not_unpack():
     rows = from_lists(["a"], ["a"])
     for wrong in (lambda: ndcg_score(*rows), lambda: ndcg_score(**rows), lambda: list(rows)):
@@ -153,11 +190,14 @@ def test_rows_are_scored_at_their_cutoff_or_a_smaller_one():
 
 
 @pytest.mark.parametrize("k", [4, 10, "retrieved"])
+@pytest.mark.parametrize("unjudged", ["zero", "omit", "nan"])
 @pytest.mark.parametrize("reader", [from_lists, from_trec])
-def test_a_cutoff_that_was_not_read_is_refused(k, reader):
+def test_a_cutoff_that_was_not_read_is_refused(k, unjudged, reader):
     scores = {"q": dict(zip("abcd", [4.0, 3, 2, 1], strict=True))}
     rows = reader(TRUTH_OF_4, LONG if reader is from_lists else scores, k=3)
-    with pytest.raises(ValueError, match=f"k must be at most 3, got .* to {reader.__name__}"):
+    with pytest.raises(
+        ValueError, match=f"k must be at most 3, got .* {reader.__name__}.*, or without k"
+    ):
         ndcg_score(rows, k=k)
 
 
@@ -165,6 +205,10 @@ def test_lists_that_end_before_the_cutoff_have_their_own_length():
     rows = from_lists(TRUTH_OF_4, {"q": ["d", "a", "c"]}, k=3)
     whole = from_lists(TRUTH_OF_4, {"q": ["d", "a", "c"]})
     assert ndcg_score(rows, k="retrieved") == ndcg_score(whole, k="retrieved")
+    both = from_lists(TRUTH_OF_4, rankers={"short": {"q": ["d", "a", "c"]}, "long": LONG}, k=3)
+    assert ndcg_score(both["short"], k="retrieved") == ndcg_score(whole, k="retrieved")
+    with pytest.raises(ValueError, match="k must be at most 3, got 'retrieved'"):
+        ndcg_score(both["long"], k="retrieved")
 
 
 def test_curves_end_at_the_cutoff():
@@ -185,7 +229,7 @@ def test_unjudged_is_said_where_lists_are_read():
         ndcg_score(rows, unjudged="omit")
     with pytest.raises(
         ValueError,
-        match=r"Input relevant contains NaN: 5 NaN, the first in query 'q', document 'b'",
+        match=r"Input relevant contains NaN: 4 NaN, the first in query 'q', document 'b'",
     ):
         ndcg_score(from_lists(TRUTHS, LISTS, unjudged="nan"))
 
@@ -293,3 +337,82 @@ def test_weights_by_query(weight):
         ndcg_score(rows, sample_weight={"u": 1})
     with pytest.raises(ValueError, match=r"found -1.* query 'v'"):
         ndcg_score(rows, sample_weight={"u": 1, "v": -1})
+
+
+# --- what a review found
+
+
+def test_a_query_without_documents_is_undefined_whatever_the_gain():
+    for unjudged in ("zero", "omit", "nan"):
+        rows = from_lists({"u": {"a": 1}, "v": {}}, {"u": ["a"], "v": []}, unjudged=unjudged)
+        assert ndcg_score(rows, gain=[1, 4], undefined="omit") == 1
+
+
+def test_a_metric_of_lists_gets_what_was_returned_first():
+    def reciprocal_rank(y_true, y_score):
+        ranked = y_true[y_score > -INF]
+        return 1 / (1 + ranked.argmax()) if ranked.any() else 0.0
+
+    truths = {i: {"a": 1, "b": 1, "c": 0} for i in range(20)}
+    lists = {"good": {i: ["c", "a"] for i in truths}, "empty": {i: [] for i in truths}}
+    for unjudged in ("zero", "omit", "nan"):
+        for k, expected in ((None, 0.5), (1, 0)):
+            rows = from_lists(truths, rankers=lists, k=k, unjudged=unjudged)
+            with pytest.warns(UserWarning, match="'empty' has lists for 0 of the 20"):
+                found = compare_rankers(rows, metric=reciprocal_rank, test="t")
+            assert found.mean == {"good": expected, "empty": 0}
+
+
+def test_a_metric_that_fails_names_the_query_and_what_infinity_is():
+    rows = from_lists({"u": {"a": 1, "b": 0}}, rankers={"x": {"u": ["a"]}, "y": {"u": ["a"]}})
+    with pytest.raises(ValueError, match="infinity") as raised:
+        compare_rankers(rows, metric=average_precision_score)
+    assert "one query, here 'u'" in raised.value.__notes__[0]
+    assert raised.value.__notes__[1] == "The score is -inf where a document was not retrieved."
+
+
+@pytest.mark.parametrize(
+    "values",
+    [pd.DataFrame({"p": [1, 1], "q": [1, 2]}), {1, 2}, "xy", 3],
+    ids=["table", "set", "text", "number"],
+)
+def test_values_of_queries_that_are_no_sequence_are_refused(values):
+    rows = from_lists([["a"]] * 2, [["a"], ["b", "a"]])
+    with pytest.raises(
+        TypeError, match="sample_weight must have one value for each query, in a map"
+    ):
+        ndcg_score(rows, sample_weight=values)
+
+
+def test_what_rows_hand_out_cannot_change_them():
+    rows = from_lists({"u": ["a"]}, {"u": ["a"]})
+    with pytest.raises(ValueError, match="read-only"):
+        rows.y_true[:] = 0
+    _, ids = ndcg_samples(rows, return_groups=True)
+    ids[:] = "z"
+    assert rows.groups.tolist() == ["u"]
+
+
+def test_cutoffs_beyond_what_was_read():
+    rows = from_lists(TRUTH_OF_4, LONG, k=2, unjudged="omit")
+    with pytest.raises(ValueError, match="k must be at most 2, got 'retrieved'"):
+        ndcg_score(rows, k="retrieved")
+    lists = {"short": {"q": ["a"]}, "long": LONG}
+    rows = from_lists(TRUTH_OF_4, rankers=lists, k=2)
+    assert ndcg_score(rows["short"], k="retrieved") > 0
+    with pytest.raises(ValueError, match="k='retrieved' has no curve"):
+        ndcg_curve(from_lists(TRUTH_OF_4, LONG, k="retrieved"))
+
+
+def test_what_cannot_be_read():
+    with pytest.raises(ValueError, match="No query is left to score"):
+        from_lists([], [])
+    with pytest.raises(TypeError, match=r"several runs as from_trec\(qrels, runs=\{name: run\}\)"):
+        from_trec({"q": {"a": 1}}, {"bm25": {"q": {"a": 1.0}}})
+    with pytest.raises(ValueError, match="a ranker has the name of a column: ids"):
+        from_lists({"a"}, rankers={"ids": ["a"], "x": ["a"]}).to_frame()
+    rows = from_lists({"a"}, ["a"])
+    with pytest.raises(KeyError, match="one ranker, which has no name"):
+        rows["x"]
+    with pytest.raises(TypeError, match=r"from_lists\(relevant, rankers=\{name: lists\}\)"):
+        compare_rankers({"x": rows, "y": rows})

@@ -128,7 +128,8 @@ found = {
 }
 scorer = pickle.loads(pickle.dumps(sn.make_ndcg_scorer(k=2, group_by=0)))
 X = np.c_[np.repeat(range(6), 5), np.arange(30.0) % 7]
-found["scorer"] = scorer(Ridge().fit(X, X[:, 1] > 3), X, X[:, 1] > 3)
+ranker = sn.GroupedRanker(Ridge(), group_by=0).fit(X, X[:, 1] > 3)
+found["scorer"] = scorer(ranker, X, X[:, 1] > 3)
 for bad in ({"k": 0}, {"gain": "exp"}, {"groups": films[:3]}):
     try:
         sn.ndcg_score(y, s, **{"groups": groups, **bad})

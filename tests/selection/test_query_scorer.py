@@ -122,7 +122,11 @@ def test_undefined_is_what_score_func_says_is_undefined(some_undefined, score_fu
 @pytest.mark.parametrize(
     ("score_func", "error", "words"),
     [
-        (average_precision_score, ValueError, "score_func gets one query"),
+        (
+            average_precision_score,
+            ValueError,
+            "average_precision_score gets the relevance and the scores of one query",
+        ),
         (lambda y, s: 1 / (y.max() - y.max()).item(), ZeroDivisionError, "division by zero"),
         (lambda y, s: s, (TypeError, ValueError), "sequence|only|convert"),
         (lambda y: 1.0, TypeError, "positional"),

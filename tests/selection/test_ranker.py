@@ -280,6 +280,14 @@ def test_k_is_the_cutoff_of_score_and_a_classifier_ranks_by_its_probabilities(k)
     assert ranker.decision_function(X).shape == (len(Y), 4)
 
 
+def test_score_is_that_of_scoring():
+    scorer = make_ndcg_scorer(k=2, gain="exponential")
+    ranker = GroupedRanker(Ridge(), k=5, scoring=scorer).fit(X, Y, groups=QUERY)
+    expected = ndcg_score(Y, ranker.predict(X), groups=QUERY, k=2, gain="exponential")
+    assert ranker.score(X, Y, groups=QUERY) == expected
+    assert ranker.set_params(scoring=None).score(X, Y, groups=QUERY) != expected
+
+
 def test_methods_and_tags_are_those_of_the_inner_estimator():
     class Typeless(BaseEstimator):  # as rankers of LightGBM are
         fit = predict = None
