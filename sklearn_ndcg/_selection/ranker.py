@@ -47,8 +47,8 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         The ranker, regressor or classifier; in a Pipeline, the last step.
 
     group_by : str, int, callable or list of names, default=None
-        Where in X the query ids are, as in `make_ndcg_scorer`; a column of ids is not used as a
-        feature. None: pass `groups` to `fit`.
+        Where in X the query ids are, as in `make_ndcg_scorer`. A column of ids is removed: it is
+        not a feature. A callable removes no column. None: pass `groups` to `fit`.
 
     order_by : str, int or callable, default=None
         What orders the queries for ``validation="last"``, as in `QuerySplitter`; such a
@@ -195,10 +195,16 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         TypeError, ValueError
-            If a parameter is not valid; if ids are needed but missing, are sizes or were changed by
-            an encoder or a cast; if training cannot be stopped early; if a fit parameter, or one of
-            the inner estimator, cannot follow the rows or columns. The inner estimator may raise
-            others. What an earlier fit has set stays as it was.
+            If a parameter is not valid; if ids are needed but missing, are sizes, were changed by
+            an encoder or a cast, or do not reach a ranker inside the inner estimator; if training
+            cannot be stopped early; if a fit parameter, or one of the inner estimator, cannot
+            follow the rows or columns. The inner estimator may raise others. What an earlier fit
+            has set stays as it was.
+
+            If `group_by` or `order_by` remove a column, and a parameter may refer to columns by
+            number: ``categorical_features=[1]``, ``monotonic_cst=[1, 0]``, the numbers of a
+            ColumnTransformer, or such values in the grid of a search inside. Names of columns are
+            taken, and with ids in the index or in `groups` numbers are, too.
 
         Warns
         -----
