@@ -300,11 +300,15 @@ def route(ranker: GroupedRanker, rows: QueryRows, grouping: Grouping | None) -> 
     if "groups" in signature(last.fit).parameters:
         rows, passed = replace(rows, params=rows.params | passed), {}
     if not sklearn.get_config()["enable_metadata_routing"]:
+        if passed:
+            _refuse_nested_rankers(ranker, last)
         return rows
     inner = routing_of(ranker.estimator, type(ranker).__name__)
     if rows.weight is not None:
         passed["sample_weight"] = rows.weight
     requested = inner.consumes(method="fit", params=[*rows.params, *passed])
+    if "groups" in passed.keys() - requested:
+        _refuse_nested_rankers(ranker, last)
     asked = {name: rows.params[name] for name in requested.intersection(rows.params)}
     routed = metadata_routing.process_routing(ranker, "fit", **passed, **asked)
     requests = metadata_routing.get_routing_for_object(last)
@@ -318,6 +322,20 @@ def route(ranker: GroupedRanker, rows: QueryRows, grouping: Grouping | None) -> 
         weight = None if answers.get("sample_weight") is False else rows.weight
     metadata = routed["steps"]["fit_transform"] | asked
     return replace(rows, params=params, metadata=metadata, weight=weight)
+
+
+def _refuse_nested_rankers(ranker: GroupedRanker, last: Estimator) -> None:
+    """Raise if an estimator inside of the last step takes groups, which would not reach it."""
+    inside = [value for _, value in _parameters_in(last) if hasattr(value, "fit")]
+    if groups_parameter(last) or any(isinstance(value, type(ranker)) for value in inside):
+        return
+    for nested in inside:
+        if groups_parameter(nested):
+            name, outer = type(nested).__name__, type(last).__name__
+            raise ValueError(
+                f"groups do not reach {name} inside {outer}: put GroupedRanker around it alone, "
+                f"with group_by, as in {outer}(GroupedRanker({name}(), group_by='query'))."
+            )
 
 
 class _LastStep(BaseEstimator):  # type: ignore[misc]
