@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import PredefinedSplit
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags, metadata_routing
-from sklearn.utils.metadata_routing import MetadataRequest, MetadataRouter, MethodMapping
+from sklearn.utils.metadata_routing import UNUSED, MetadataRequest, MetadataRouter, MethodMapping
 
 from sklearn_ndcg._checks import Floats, Ints
 from sklearn_ndcg._rows.columns import column_names, count_rows, take_rows
@@ -275,7 +275,10 @@ def _requests_of(last: object) -> Requests:
     if isinstance(requests, MetadataRequest):  # and not the router of a meta-estimator
         own, inner = {"sample_weight", *INTERFACES}, requests.fit.requests
         for name in [name for name in inner if name in own or inner[name] is None]:
-            del inner[name]
+            requests.fit.add_request(param=name, alias=UNUSED)  # removes it
+        if hasattr(last, "fit") and not hasattr(last, "get_metadata_routing"):
+            for name in signature(last.fit).parameters.keys() & set(CATBOOST_COLUMNS):
+                requests.fit.add_request(param=name, alias=True)
     return requests
 
 

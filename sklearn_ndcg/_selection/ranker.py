@@ -24,7 +24,7 @@ from sklearn_ndcg._rows.containers import Column, Table
 from sklearn_ndcg._rows.grouping import Grouping, warn_of_equal_relevance, warn_of_single_documents
 from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg._selection import leaks, libraries, scorers, stopping
-from sklearn_ndcg._selection.libraries import CATBOOST_COLUMNS, Array, Params, QueryRows, Split
+from sklearn_ndcg._selection.libraries import Array, Params, QueryRows, Split
 
 Validation = Literal["random", "last"]
 
@@ -124,7 +124,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     best_iteration_: int
 
-    __metadata_request__fit: ClassVar = {"groups": True, **dict.fromkeys(CATBOOST_COLUMNS)}
+    __metadata_request__fit: ClassVar = {"groups": True}
     __metadata_request__score: ClassVar = {"groups": True}
 
     def __init__(
