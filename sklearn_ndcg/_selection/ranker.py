@@ -66,11 +66,12 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         `n_iter_no_change` rounds.
 
     scoring : GroupedScorer, default=None
-        A scorer with a single cutoff; it uses the ranker's ids. For estimators of LightGBM, XGBoost
-        and CatBoost, and those with `staged_predict` and `n_estimators` or `max_iter`, such as
-        `HistGradientBoostingRegressor`. CatBoost and these fit all rounds first; these are then
-        fitted again, up to the best. None is the NDCG@k of the three libraries' rankers, whose gain
-        is linear in CatBoost, otherwise exponential (unless by `label_gain` or `ndcg_exp_gain`).
+        A scorer with a single cutoff, for `score` and early stopping; it uses the ranker's ids. It
+        stops estimators of LightGBM, XGBoost and CatBoost, and those with `staged_predict` and
+        `n_estimators` or `max_iter`, such as `HistGradientBoostingRegressor`. CatBoost and these
+        fit all rounds first; these are then fitted again, up to the best. None is the NDCG@k of the
+        three libraries' rankers, whose gain is linear in CatBoost, otherwise exponential (unless by
+        `label_gain` or `ndcg_exp_gain`).
 
     validation : {"random", "last"}, default="random"
         Which queries are held out: drawn by `random_state`, or the last ones by `order_by`.
@@ -311,7 +312,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         *,
         groups: ArrayLike | None = None,
     ) -> float:
-        """Score by NDCG@k per query; an inner classifier ranks by its probabilities.
+        """Score by `scoring`, or NDCG@k per query; a classifier ranks by its probabilities.
 
         Parameters
         ----------
@@ -324,11 +325,13 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         float
-            ``ndcg_score(y, scores, groups=groups, k=k)``.
+            The number of `scoring`; if that is None, ``ndcg_score(y, scores, groups=groups, k=k)``.
         """
         self._features(X)  # raises if X is not as in fit
         groups = columns.values_by(X, self.group_by, groups, y)  # before y loses its index
-        scorer = scorers.make_ndcg_scorer(k=self.k)
+        scorer = scorers.make_ndcg_scorer(k=self.k) if self.scoring is None else copy(self.scoring)
+        if groups is not None:
+            scorer.set_params(group_by=None)
         y = utils.column_or_1d(y, warn=True)
         return float(scorer(self, X, y, sample_weight, groups=groups))  # type: ignore[arg-type]
 

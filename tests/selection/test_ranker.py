@@ -14,17 +14,26 @@ from scipy import sparse
 from sklearn import ensemble
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.compose import make_column_transformer
+from sklearn.dummy import DummyRegressor
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.feature_selection import RFE
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import LassoCV, LinearRegression, LogisticRegression, Ridge, SGDClassifier
+from sklearn.linear_model import (
+    LassoCV,
+    LinearRegression,
+    LogisticRegression,
+    PoissonRegressor,
+    Ridge,
+    SGDClassifier,
+)
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
+from sklearn.utils import get_tags
 
-from sklearn_ndcg import GroupedRanker, make_ndcg_scorer, ndcg_score
+from sklearn_ndcg import GroupedRanker, make_dcg_scorer, make_ndcg_scorer, ndcg_score
 
 X, Y, QUERY = graded_rows()
 ORDER, CODES, SIZES = sorted_by_hand(QUERY)
@@ -278,6 +287,30 @@ def test_k_is_the_cutoff_of_score_and_a_classifier_ranks_by_its_probabilities(k)
     assert ranker.score(X, Y, groups=QUERY) == pytest.approx(expected)
     assert make_ndcg_scorer(k=k)(ranker, X, Y, groups=QUERY) == pytest.approx(expected)
     assert ranker.decision_function(X).shape == (len(Y), 4)
+
+
+@pytest.mark.parametrize("group_by", ["q", None])
+def test_scoring_is_what_score_gives(group_by):
+    table = X.assign(q=QUERY)
+    given = {} if group_by else {"groups": QUERY}
+    for scoring in (
+        make_ndcg_scorer(k=2, gain="exponential"), make_dcg_scorer(k=2, group_by=group_by),
+        make_ndcg_scorer(response_method=lambda model, X: -model.predict(X)),
+    ):  # fmt: skip
+        ranker = GroupedRanker(Ridge(), group_by=group_by, k=1, scoring=scoring)
+        score = ranker.fit(table, Y, **given).score(table, Y, 1.0 + QUERY, **given)
+        assert score == scoring(ranker, table, Y, 1.0 + QUERY, groups=QUERY)
+        assert score != ranker.set_params(scoring=None).score(table, Y, 1.0 + QUERY, **given)
+    alone = GroupedRanker(Ridge(), scoring=make_ndcg_scorer(k=2, group_by="q")).fit(table, Y)
+    assert alone.score(table, Y) == ndcg_score(Y, alone.predict(table), groups=QUERY, k=2)
+
+
+def test_scoring_finds_ids_in_the_index_of_y_if_x_has_become_an_array():
+    y = pd.Series(Y, index=pd.Index(QUERY, name="q"))
+    scoring = make_ndcg_scorer(k=2, group_by="q")
+    ranker = GroupedRanker(Ridge(), group_by="q", scoring=scoring).fit(X.to_numpy(), y)
+    expected = ndcg_score(Y, ranker.predict(X.to_numpy()), groups=QUERY, k=2)
+    assert ranker.score(X.to_numpy(), y) == expected
 
 
 def test_methods_and_tags_are_those_of_the_inner_estimator():
