@@ -371,8 +371,11 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if hasattr(self.estimator, "__sklearn_tags__") and not isinstance(self.estimator, type):
             inner = utils.get_tags(self.estimator)
             tags.estimator_type = inner.estimator_type
-            tags.classifier_tags = inner.classifier_tags
+            if inner.classifier_tags is not None:
+                tags.classifier_tags = replace(inner.classifier_tags, multi_label=False)
+            tags.target_tags.positive_only = inner.target_tags.positive_only
             tags.input_tags = inner.input_tags
+            tags.no_validation = inner.no_validation
             tags.non_deterministic = inner.non_deterministic
         # rankers of LightGBM and XGBoost have no estimator type, nor have some classifiers
         if not hasattr(self.estimator, "predict_proba"):

@@ -332,6 +332,20 @@ def test_methods_and_tags_are_those_of_the_inner_estimator():
         assert not hasattr(GroupedRanker(Ridge()).fit(X, Y), name)
 
 
+def test_tags_promise_what_fit_takes():
+    """More of them by scikit-learn's checks, in test_ranker_checks.py."""
+    tree, dummy = ensemble.RandomForestClassifier(), DummyRegressor()
+    assert get_tags(tree).classifier_tags.multi_label
+    assert not get_tags(GroupedRanker(tree)).classifier_tags.multi_label
+    for inner in (tree, dummy, PoissonRegressor(), Ridge()):
+        tags, alone = get_tags(GroupedRanker(inner)), get_tags(inner)
+        assert tags.target_tags.positive_only == alone.target_tags.positive_only
+        assert tags.no_validation == alone.no_validation
+        assert not tags.target_tags.multi_output
+    assert get_tags(GroupedRanker(PoissonRegressor())).target_tags.positive_only
+    assert get_tags(GroupedRanker(dummy)).no_validation
+
+
 def test_methods_are_those_of_the_fitted_estimator():
     search = GridSearchCV(SGDClassifier(loss="hinge"), {"loss": ["log_loss"]}, cv=2)
     ranker = GroupedRanker(search)
