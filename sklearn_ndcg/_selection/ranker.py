@@ -458,6 +458,12 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError("X must be 2-D. Reshape your data to one row per document.")
         if keys or not (is_pipeline and names):  # whose first step checks the names
             validate_data(self, X, reset=False, skip_check_array=True)
+        if keys and (names or columns.column_names(X)):  # only one of these has names
+            fitted = "a table with column names" if names else "an array without column names"
+            raise ValueError(
+                f"X must be {fitted}, as in fit, so that the column {', '.join(map(repr, keys))} "
+                f"can be removed from it; got {type(X).__name__}."
+            )
         return columns.without_columns(X, keys)
 
     def _warn_of_ids(self, y: Array, grouping: Grouping) -> None:

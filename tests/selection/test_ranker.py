@@ -444,6 +444,20 @@ def test_predict_without_names_refuses_rows_that_lack_a_column():
                 method(rows)
 
 
+@pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names")
+@pytest.mark.parametrize("inner", [Ridge(), make_pipeline(StandardScaler(), Ridge())])
+@pytest.mark.parametrize("convert", [pd.DataFrame, polars, pa.Table.from_pandas])
+def test_predict_needs_column_names_or_none_as_in_fit(convert, inner):
+    table = X.assign(q=QUERY)
+    named = GroupedRanker(inner, group_by="q").fit(convert(table), Y)
+    with pytest.raises(ValueError, match="X must be a table with .* column 'q' .* got ndarray"):
+        named.predict(table.to_numpy())
+    unnamed = GroupedRanker(inner, order_by=3).fit(table.to_numpy(), Y)
+    words = r"X must be an array without .* column 3 .* got (DataFrame|Table)"
+    with pytest.raises(ValueError, match=words):
+        unnamed.predict(convert(table))
+
+
 @pytest.mark.parametrize("convert", [pd.DataFrame, polars])
 def test_predict_takes_columns_by_name_if_group_by_is_one(convert):
     table = X.assign(q=QUERY, x=1.0, z="text")
