@@ -6,7 +6,7 @@ A library is recognised by its `fit`'s parameter for groups; `INTERFACES` has an
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Sequence, Sized
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, replace
 from inspect import Parameter, signature
 from numbers import Number
@@ -17,14 +17,13 @@ import sklearn
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.compose import ColumnTransformer
 from sklearn.model_selection import PredefinedSplit
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags, metadata_routing
-from sklearn.utils.metadata_routing import MetadataRequest, MetadataRouter, MethodMapping
+from sklearn.utils.metadata_routing import UNUSED, MetadataRequest, MetadataRouter, MethodMapping
 
 from sklearn_ndcg._checks import Floats, Ints
-from sklearn_ndcg._rows.columns import count_rows, take_rows
+from sklearn_ndcg._rows.columns import column_names, count_rows, take_rows
 from sklearn_ndcg._rows.grouping import Grouping
 
 if TYPE_CHECKING:
@@ -108,13 +107,14 @@ INTERFACES: dict[str, Callable[[QueryRows], Params]] = {
     "group": lambda rows: {"group": rows.lengths, "sample_weight": rows.weight},
 }
 
-# parameters of fit or of the estimator that may refer to columns by number
-_ABOUT_COLUMNS = {
-    "cat_column", "cat_feature", "cat_features", "categorical_column", "categorical_feature",
-    "categorical_features", "embedding_features", "feature_weights", "ignored_features",
-    "interaction_constraints", "interaction_cst", "monotone_constraints", "monotonic_cst",
-    "text_features",
-}  # fmt: skip
+# Words in the names of parameters that may refer to columns by number, and in the names of those
+# that only say how many columns to use.
+_ABOUT_COLUMNS = re.compile(
+    "feature|column|cols$|categorical|constraint|cst$|transformers$|forced|(group|order)_by$"
+)
+_ABOUT_QUANTITIES = re.compile("^(bootstrap|enable|k|keep|max|min|n|num|sub)_|fraction|range")
+# "0,3" or "(0,1)" or "1:0.5" or a file (LightGBM's forced splits), but not "from_dtype" or "name:a"
+_COLUMN_NUMBER = re.compile(r"(^|,)[\s(\[]*\d+(?!\w)|\.json$")
 
 # scores to start from, and what else refers to rows by number or order
 _STARTS = {"init_score", "base_margin", "baseline"}
@@ -146,28 +146,40 @@ def check_fit_params(
             "a group column are not applied to it."
         )
     if dropped:
-        _refuse_column_numbers(inner, fit_params, dropped)
+        _refuse_column_numbers(rows, inner, dropped)
 
 
-def _refuse_column_numbers(inner: Estimator, fit_params: Params, dropped: list[Hashable]) -> None:
-    """Raise for numbers of columns of X, in `fit_params` and in steps that get these columns."""
-    for _, step in inner.steps if isinstance(inner, Pipeline) else [("", inner)]:
-        settings = settings_of(step)
-        for name, value in (settings | (fit_params if step is last_step(inner) else {})).items():
-            prefix, _, kind = name.rpartition("__")
-            columns = value
-            if kind == "transformers" and isinstance(settings.get(prefix, step), ColumnTransformer):
-                columns = [columns for *_, columns in value]
-            elif kind not in _ABOUT_COLUMNS:
-                continue
-            if _counts_columns(columns):
-                raise ValueError(
-                    f"{name}={value!r} refers to columns by number, but the column "
-                    f"{', '.join(map(repr, dropped))} is removed from X: name the columns instead, "
-                    "move the ids to an index level, or pass them as groups."
-                )
-        if isinstance(step, ColumnTransformer):  # the next steps count the columns that it makes
-            break
+def _refuse_column_numbers(rows: QueryRows, inner: Estimator, dropped: list[Hashable]) -> None:
+    """Raise for parameters of `inner` and of its `fit` that may refer to columns by number."""
+    names, n_rows = column_names(rows.X) or [], count_rows(rows.y)
+    fit_params = rows.params | rows.metadata
+    others = {name: v for name, v in fit_params.items() if not is_aligned(name, v, n_rows)}
+    for name, value in [*_parameters_in(others), *_parameters_in(inner)]:
+        is_switch = isinstance(value, bool | float)  # or a fraction
+        if _is_about_columns(name) and not is_switch and _counts_columns(value, names):
+            raise ValueError(
+                f"{name}={value!r:.200} may refer to columns by number, but the column "
+                f"{', '.join(map(repr, dropped))} is removed from X: name the columns instead, "
+                "move the ids to an index level, or pass them as groups."
+            )
+
+
+def _is_about_columns(name: str) -> bool:
+    return bool(_ABOUT_COLUMNS.search(name)) and not _ABOUT_QUANTITIES.search(name)
+
+
+def _parameters_in(value: object, name: str = "") -> Iterator[tuple[str, Any]]:
+    """A parameter and all that are inside of it: in estimators, steps, grids and options."""
+    yield name, value
+    inside: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, list | tuple):
+        inside = (("", item) for item in value)
+    elif not isinstance(value, dict):
+        inside = settings_of(value, deep=False).items()
+    elif not (_is_about_columns(name) or "weight" in name):  # whose keys are no parameters
+        inside = value.items()
+    for key, item in inside:
+        yield from _parameters_in(item, str(key).rpartition("__")[2])
 
 
 def refuse_row_numbers(ranker: GroupedRanker, inner: Estimator, rows: QueryRows) -> None:
@@ -208,22 +220,23 @@ def params_of_fit(last: Estimator, train: QueryRows) -> Params:
 
 def is_aligned(name: str, value: object, n_rows: int) -> bool:
     """Whether a fit parameter has a value for each row."""
-    about_others = name.startswith(("eval_", "feature_")) or name.endswith(("_val", "callbacks"))
-    if name in _ABOUT_COLUMNS or about_others or isinstance(value, str | bytes | dict):
+    about_others = name.startswith(("eval_", "feature_", "categorical_"))
+    about_others |= name.endswith(("_val", "callbacks")) or name in CATBOOST_COLUMNS
+    if about_others or isinstance(value, str | bytes | dict):
         return False
     if hasattr(value, "shape"):
         return tuple(value.shape[:1]) == (n_rows,)
     return isinstance(value, Sized) and len(value) == n_rows
 
 
-def _counts_columns(value: object) -> bool:
-    """Whether a value refers, or may refer, to columns by number."""
+def _counts_columns(value: object, names: list[Hashable]) -> bool:
+    """Whether a value refers, or may refer, to columns by number; `names` are those of X."""
+    if isinstance(value, str):
+        return value not in names and bool(_COLUMN_NUMBER.search(value))
     if isinstance(value, slice):
-        return _counts_columns((value.start, value.stop))
-    if isinstance(value, str):  # "0,3" or "(0,1)", but neither "from_dtype" nor "name:a,b2"
-        return bool(re.search(r"(?<!\w)\d+(?!\w)", value))
-    if np.iterable(value):  # also the keys of a dict
-        return any(_counts_columns(item) for item in value if not isinstance(item, str))
+        value = (value.start, value.stop)
+    if np.iterable(value) and not hasattr(value, "get_params"):  # also the keys of a dict
+        return any(_counts_columns(item, names) for item in value)
     return isinstance(value, Number | np.bool_)
 
 
@@ -234,9 +247,10 @@ def last_step(estimator: Estimator) -> Estimator:
     return estimator
 
 
-def settings_of(estimator: object) -> Params:
+def settings_of(estimator: object, *, deep: bool = True) -> Params:
     """The parameters of an estimator; none of what is not like scikit-learn's."""
-    return dict(getattr(estimator, "get_params", dict)())
+    get_params = None if isinstance(estimator, type) else getattr(estimator, "get_params", None)
+    return dict(get_params(deep=deep)) if get_params else {}
 
 
 def fitted_array(model: Estimator, name: str) -> Array:
@@ -261,7 +275,10 @@ def _requests_of(last: object) -> Requests:
     if isinstance(requests, MetadataRequest):  # and not the router of a meta-estimator
         own, inner = {"sample_weight", *INTERFACES}, requests.fit.requests
         for name in [name for name in inner if name in own or inner[name] is None]:
-            del inner[name]
+            requests.fit.add_request(param=name, alias=UNUSED)  # removes it
+        if hasattr(last, "fit") and not hasattr(last, "get_metadata_routing"):
+            for name in signature(last.fit).parameters.keys() & set(CATBOOST_COLUMNS):
+                requests.fit.add_request(param=name, alias=True)
     return requests
 
 
@@ -286,11 +303,15 @@ def route(ranker: GroupedRanker, rows: QueryRows, grouping: Grouping | None) -> 
     if "groups" in signature(last.fit).parameters:
         rows, passed = replace(rows, params=rows.params | passed), {}
     if not sklearn.get_config()["enable_metadata_routing"]:
+        if passed:
+            _refuse_nested_rankers(ranker, last)
         return rows
     inner = routing_of(ranker.estimator, type(ranker).__name__)
     if rows.weight is not None:
         passed["sample_weight"] = rows.weight
     requested = inner.consumes(method="fit", params=[*rows.params, *passed])
+    if "groups" in passed.keys() - requested:
+        _refuse_nested_rankers(ranker, last)
     asked = {name: rows.params[name] for name in requested.intersection(rows.params)}
     routed = metadata_routing.process_routing(ranker, "fit", **passed, **asked)
     requests = metadata_routing.get_routing_for_object(last)
@@ -304,6 +325,20 @@ def route(ranker: GroupedRanker, rows: QueryRows, grouping: Grouping | None) -> 
         weight = None if answers.get("sample_weight") is False else rows.weight
     metadata = routed["steps"]["fit_transform"] | asked
     return replace(rows, params=params, metadata=metadata, weight=weight)
+
+
+def _refuse_nested_rankers(ranker: GroupedRanker, last: Estimator) -> None:
+    """Raise if an estimator inside of the last step takes groups, which would not reach it."""
+    inside = [value for _, value in _parameters_in(last) if hasattr(value, "fit")]
+    if groups_parameter(last) or any(isinstance(value, type(ranker)) for value in inside):
+        return
+    for nested in inside:
+        if groups_parameter(nested):
+            name, outer = type(nested).__name__, type(last).__name__
+            raise ValueError(
+                f"groups do not reach {name} inside {outer}: put GroupedRanker around it alone, "
+                f"with group_by, as in {outer}(GroupedRanker({name}(), group_by='query'))."
+            )
 
 
 class _LastStep(BaseEstimator):  # type: ignore[misc]

@@ -24,7 +24,7 @@ from sklearn_ndcg._rows.containers import Column, Table
 from sklearn_ndcg._rows.grouping import Grouping, warn_of_equal_relevance, warn_of_single_documents
 from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg._selection import leaks, libraries, scorers, stopping
-from sklearn_ndcg._selection.libraries import CATBOOST_COLUMNS, Array, Params, QueryRows, Split
+from sklearn_ndcg._selection.libraries import Array, Params, QueryRows, Split
 
 Validation = Literal["random", "last"]
 
@@ -47,15 +47,15 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         The ranker, regressor or classifier; in a Pipeline, the last step.
 
     group_by : str, int, callable or list of names, default=None
-        Where in X the query ids are, as in `make_ndcg_scorer`; a column of ids is not used as a
-        feature. None: pass `groups` to `fit`.
+        Where in X the query ids are, as in `make_ndcg_scorer`. A column of ids is removed: it is
+        not a feature. A callable removes no column. None: pass `groups` to `fit`.
 
     order_by : str, int or callable, default=None
         What orders the queries for ``validation="last"``, as in `QuerySplitter`; such a
         column is not used as a feature, either. None is the order of the ids.
 
     k : int or None, default=None
-        Cutoff of `score` and of early stopping, without `scoring`. None counts whole lists.
+        Cutoff of `score` and of early stopping without `scoring`. None counts whole lists.
 
     max_queries : int or None, default=None
         The number of whole queries, drawn by `random_state`, to train on: the resource of a
@@ -66,12 +66,12 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         `n_iter_no_change` rounds.
 
     scoring : GroupedScorer, default=None
-        A scorer with a single cutoff, for `score` and for early stopping; it uses the ranker's ids.
-        Early stopping by it is for estimators of LightGBM, XGBoost and CatBoost, and those with
-        `staged_predict` and `n_estimators` or `max_iter`, such as `HistGradientBoostingRegressor`.
-        CatBoost and these fit all rounds first; these are then fitted again, up to the best. With
-        None it is by the NDCG@k of the three libraries' rankers, whose gain is linear in CatBoost,
-        otherwise exponential (unless by `label_gain` or `ndcg_exp_gain`).
+        A scorer with a single cutoff, for `score` and early stopping; it uses the ranker's ids. It
+        stops estimators of LightGBM, XGBoost and CatBoost, and those with `staged_predict` and
+        `n_estimators` or `max_iter`, such as `HistGradientBoostingRegressor`. CatBoost and these
+        fit all rounds first; these are then fitted again, up to the best. None is the NDCG@k of the
+        three libraries' rankers, whose gain is linear in CatBoost, otherwise exponential (unless by
+        `label_gain` or `ndcg_exp_gain`).
 
     validation : {"random", "last"}, default="random"
         Which queries are held out: drawn by `random_state`, or the last ones by `order_by`.
@@ -125,7 +125,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     best_iteration_: int
 
-    __metadata_request__fit: ClassVar = {"groups": True, **dict.fromkeys(CATBOOST_COLUMNS)}
+    __metadata_request__fit: ClassVar = {"groups": True}
     __metadata_request__score: ClassVar = {"groups": True}
 
     def __init__(
@@ -196,10 +196,16 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         TypeError, ValueError
-            If a parameter is not valid; if ids are needed but missing, are sizes or were changed by
-            an encoder or a cast; if training cannot be stopped early; if a fit parameter, or one of
-            the inner estimator, cannot follow the rows or columns. The inner estimator may raise
-            others. What an earlier fit has set stays as it was.
+            If a parameter is not valid; if ids are needed but missing, are sizes, were changed by
+            an encoder or a cast, or do not reach a ranker inside the inner estimator; if training
+            cannot be stopped early; if a fit parameter, or one of the inner estimator, cannot
+            follow the rows or columns. The inner estimator may raise others. What an earlier fit
+            has set stays as it was.
+
+            If `group_by` or `order_by` remove a column, and a parameter may refer to columns by
+            number: ``categorical_features=[1]``, ``monotonic_cst=[1, 0]``, the numbers of a
+            ColumnTransformer, or such values in the grid of a search inside. Names of columns are
+            taken, and with ids in the index or in `groups` numbers are, too.
 
         Warns
         -----
@@ -306,7 +312,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         *,
         groups: ArrayLike | None = None,
     ) -> float:
-        """Score by `scoring`, by default NDCG@k; an inner classifier ranks by its probabilities.
+        """Score by `scoring`, or NDCG@k per query; a classifier ranks by its probabilities.
 
         Parameters
         ----------
@@ -319,11 +325,13 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         float
-            That of `scoring`; without one ``ndcg_score(y, scores, groups=groups, k=k)``.
+            The number of `scoring`; if that is None, ``ndcg_score(y, scores, groups=groups, k=k)``.
         """
         self._features(X)  # raises if X is not as in fit
         groups = columns.values_by(X, self.group_by, groups, y)  # before y loses its index
-        scorer = scorers.make_ndcg_scorer(k=self.k) if self.scoring is None else self.scoring
+        scorer = scorers.make_ndcg_scorer(k=self.k) if self.scoring is None else copy(self.scoring)
+        if groups is not None:
+            scorer.set_params(group_by=None)
         y = utils.column_or_1d(y, warn=True)
         return float(scorer(self, X, y, sample_weight, groups=groups))  # type: ignore[arg-type]
 
@@ -363,8 +371,11 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if hasattr(self.estimator, "__sklearn_tags__") and not isinstance(self.estimator, type):
             inner = utils.get_tags(self.estimator)
             tags.estimator_type = inner.estimator_type
-            tags.classifier_tags = inner.classifier_tags
+            if inner.classifier_tags is not None:
+                tags.classifier_tags = replace(inner.classifier_tags, multi_label=False)
+            tags.target_tags.positive_only = inner.target_tags.positive_only
             tags.input_tags = inner.input_tags
+            tags.no_validation = inner.no_validation
             tags.non_deterministic = inner.non_deterministic
         # rankers of LightGBM and XGBoost have no estimator type, nor have some classifiers
         if not hasattr(self.estimator, "predict_proba"):
@@ -447,6 +458,12 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError("X must be 2-D. Reshape your data to one row per document.")
         if keys or not (is_pipeline and names):  # whose first step checks the names
             validate_data(self, X, reset=False, skip_check_array=True)
+        if keys and (names or columns.column_names(X)):  # only one of these has names
+            fitted = "a table with column names" if names else "an array without column names"
+            raise ValueError(
+                f"X must be {fitted}, as in fit, so that the column {', '.join(map(repr, keys))} "
+                f"can be removed from it; got {type(X).__name__}."
+            )
         return columns.without_columns(X, keys)
 
     def _warn_of_ids(self, y: Array, grouping: Grouping) -> None:

@@ -347,7 +347,11 @@ def _scorer_options(
 
 
 def _make(measure: Measure, all_groups: Any, **parameters: Any) -> GroupedScorer:
-    return GroupedScorer(measure, all_groups=leaks.QuerySizes.of(all_groups), **parameters)
+    scorer = GroupedScorer(measure, all_groups=leaks.QuerySizes.of(all_groups), **parameters)
+    # both raise if a parameter is not valid; `score` calls them, too, as parameters may be set
+    scorer._names()
+    _methods(scorer.response_method)
+    return scorer
 
 
 def one_ranking(X: Any) -> NDArray[np.intp]:
@@ -438,9 +442,6 @@ class GroupedScorer(BaseEstimator):  # type: ignore[misc]
         self.response_method = response_method
         self.name = name
         self.all_groups = all_groups
-        # both raise if a parameter is not valid
-        self._names()
-        _methods(response_method)
 
     @property
     def __name__(self) -> str:

@@ -167,7 +167,9 @@ def test_cat_features_of_catboost_are_a_tuple_or_routed(routing):
     rows = X.assign(kind=QUERY % 3)
     expected = GroupedRanker(booster("catboost", cat_features=("kind",)))
     expected.fit(rows, Y, groups=QUERY)
-    routed = GroupedRanker(booster("catboost")).set_fit_request(cat_features=True)
+    routed = GroupedRanker(booster("catboost"))
+    asked = ["groups", "cat_features", "text_features", "pairs"]
+    assert routed.get_metadata_routing().consumes("fit", asked) == set(asked[:3])
     scorer = make_ndcg_scorer(undefined=0.0)
     search = GridSearchCV(routed, {"k": [5]}, scoring=scorer, cv=GroupKFold(2), error_score="raise")
     search.fit(rows, Y, groups=QUERY, cat_features=["kind"])

@@ -14,17 +14,26 @@ from scipy import sparse
 from sklearn import ensemble
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.compose import make_column_transformer
+from sklearn.dummy import DummyRegressor
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.feature_selection import RFE
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import LassoCV, LinearRegression, LogisticRegression, Ridge, SGDClassifier
+from sklearn.linear_model import (
+    LassoCV,
+    LinearRegression,
+    LogisticRegression,
+    PoissonRegressor,
+    Ridge,
+    SGDClassifier,
+)
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
+from sklearn.utils import get_tags
 
-from sklearn_ndcg import GroupedRanker, make_ndcg_scorer, ndcg_score
+from sklearn_ndcg import GroupedRanker, make_dcg_scorer, make_ndcg_scorer, ndcg_score
 
 X, Y, QUERY = graded_rows()
 ORDER, CODES, SIZES = sorted_by_hand(QUERY)
@@ -280,12 +289,28 @@ def test_k_is_the_cutoff_of_score_and_a_classifier_ranks_by_its_probabilities(k)
     assert ranker.decision_function(X).shape == (len(Y), 4)
 
 
-def test_score_is_that_of_scoring():
-    scorer = make_ndcg_scorer(k=2, gain="exponential")
-    ranker = GroupedRanker(Ridge(), k=5, scoring=scorer).fit(X, Y, groups=QUERY)
-    expected = ndcg_score(Y, ranker.predict(X), groups=QUERY, k=2, gain="exponential")
-    assert ranker.score(X, Y, groups=QUERY) == expected
-    assert ranker.set_params(scoring=None).score(X, Y, groups=QUERY) != expected
+@pytest.mark.parametrize("group_by", ["q", None])
+def test_scoring_is_what_score_gives(group_by):
+    table = X.assign(q=QUERY)
+    given = {} if group_by else {"groups": QUERY}
+    for scoring in (
+        make_ndcg_scorer(k=2, gain="exponential"), make_dcg_scorer(k=2, group_by=group_by),
+        make_ndcg_scorer(response_method=lambda model, X: -model.predict(X)),
+    ):  # fmt: skip
+        ranker = GroupedRanker(Ridge(), group_by=group_by, k=1, scoring=scoring)
+        score = ranker.fit(table, Y, **given).score(table, Y, 1.0 + QUERY, **given)
+        assert score == scoring(ranker, table, Y, 1.0 + QUERY, groups=QUERY)
+        assert score != ranker.set_params(scoring=None).score(table, Y, 1.0 + QUERY, **given)
+    alone = GroupedRanker(Ridge(), scoring=make_ndcg_scorer(k=2, group_by="q")).fit(table, Y)
+    assert alone.score(table, Y) == ndcg_score(Y, alone.predict(table), groups=QUERY, k=2)
+
+
+def test_scoring_finds_ids_in_the_index_of_y_if_x_has_become_an_array():
+    y = pd.Series(Y, index=pd.Index(QUERY, name="q"))
+    scoring = make_ndcg_scorer(k=2, group_by="q")
+    ranker = GroupedRanker(Ridge(), group_by="q", scoring=scoring).fit(X.to_numpy(), y)
+    expected = ndcg_score(Y, ranker.predict(X.to_numpy()), groups=QUERY, k=2)
+    assert ranker.score(X.to_numpy(), y) == expected
 
 
 def test_methods_and_tags_are_those_of_the_inner_estimator():
@@ -305,6 +330,20 @@ def test_methods_and_tags_are_those_of_the_inner_estimator():
             assert {name for name in names if hasattr(ranker, name)} == methods
     for name in ("classes_", "best_iteration_", "feature_importances_"):
         assert not hasattr(GroupedRanker(Ridge()).fit(X, Y), name)
+
+
+def test_tags_promise_what_fit_takes():
+    """More of them by scikit-learn's checks, in test_ranker_checks.py."""
+    tree, dummy = ensemble.RandomForestClassifier(), DummyRegressor()
+    assert get_tags(tree).classifier_tags.multi_label
+    assert not get_tags(GroupedRanker(tree)).classifier_tags.multi_label
+    for inner in (tree, dummy, PoissonRegressor(), Ridge()):
+        tags, alone = get_tags(GroupedRanker(inner)), get_tags(inner)
+        assert tags.target_tags.positive_only == alone.target_tags.positive_only
+        assert tags.no_validation == alone.no_validation
+        assert not tags.target_tags.multi_output
+    assert get_tags(GroupedRanker(PoissonRegressor())).target_tags.positive_only
+    assert get_tags(GroupedRanker(dummy)).no_validation
 
 
 def test_methods_are_those_of_the_fitted_estimator():
@@ -403,6 +442,20 @@ def test_predict_without_names_refuses_rows_that_lack_a_column():
         for method in (each.predict, lambda rows, ranker=each: ranker.score(rows, Y)):
             with pytest.raises(ValueError, match=r"X has 3 features.*expecting 4"):
                 method(rows)
+
+
+@pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names")
+@pytest.mark.parametrize("inner", [Ridge(), make_pipeline(StandardScaler(), Ridge())])
+@pytest.mark.parametrize("convert", [pd.DataFrame, polars, pa.Table.from_pandas])
+def test_predict_needs_column_names_or_none_as_in_fit(convert, inner):
+    table = X.assign(q=QUERY)
+    named = GroupedRanker(inner, group_by="q").fit(convert(table), Y)
+    with pytest.raises(ValueError, match="X must be a table with .* column 'q' .* got ndarray"):
+        named.predict(table.to_numpy())
+    unnamed = GroupedRanker(inner, order_by=3).fit(table.to_numpy(), Y)
+    words = r"X must be an array without .* column 3 .* got (DataFrame|Table)"
+    with pytest.raises(ValueError, match=words):
+        unnamed.predict(convert(table))
 
 
 @pytest.mark.parametrize("convert", [pd.DataFrame, polars])

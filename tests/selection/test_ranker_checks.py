@@ -5,11 +5,12 @@ from importlib.util import find_spec
 import pytest
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sklearn_ndcg import GroupedRanker, one_ranking
@@ -48,7 +49,12 @@ SCALED = make_pipeline(StandardScaler(with_mean=False), Ridge())
 FOREST = RandomForestRegressor(3, random_state=0)
 
 # around these, GroupedRanker fails some checks, most of which the estimator fails alone, too
-EVERY_DAY = [(Ridge(), {}), (LogisticRegression(), {})]
+EVERY_DAY = [
+    (Ridge(), {}),
+    (LogisticRegression(), {}),
+    (DecisionTreeClassifier(random_state=0), {}),
+    (PoissonRegressor(), {}),
+]
 IN_CI = [
     (KNeighborsRegressor(), TAKES_NO_WEIGHTS),
     (PLSRegression(1), TAKES_NO_WEIGHTS),

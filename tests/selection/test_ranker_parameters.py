@@ -1,6 +1,7 @@
 """GroupedRanker: bad parameters, and what counts rows or columns that are sorted or removed."""
 
 from contextlib import nullcontext
+from inspect import Parameter, signature
 
 import numpy as np
 import pandas as pd
@@ -13,8 +14,9 @@ from sklearn.linear_model import LassoCV, LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, PredefinedSplit
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import OrdinalEncoder, StandardScaler
+from sklearn.utils import all_estimators
 
-from sklearn_ndcg import GroupedRanker
+from sklearn_ndcg import GroupedRanker, QuerySplitter, make_ndcg_scorer
 
 X, Y, Q = np.arange(12.0).reshape(6, 2), np.array([0, 1, 2, 0, 1, 0]), np.repeat([1, 2, 3], 2)
 FRAME = pd.DataFrame({"a": X[:, 0], "q": Q})
@@ -23,7 +25,7 @@ NOT_ONE = "estimator must be an estimator .*a Pipeline that ends in one"
 MISSING = (
     "groups is missing, but {}.*Instead of qid, group_id and group pass groups.*np.repeat.*group_by"
 )
-COUNTED = r"{} refers to columns by number.*'q' is removed from X"
+COUNTED = r"{} may refer to columns by number.*'q' is removed from X"
 
 SORTED = {"max_queries": 2}, X, {"groups": Q}
 ABOUT_ROWS = "^{} cannot be passed: .*rows are sorted by query"
@@ -158,17 +160,7 @@ def test_what_counts_no_rows_may_be_passed():
     ],
 )
 def test_group_by_and_a_setting_that_counts_columns(name, value, counts):
-    class Inner(Recorder):
-        def get_params(self, deep=True):
-            return {name: value}
-
-        def __sklearn_clone__(self):
-            return self
-
-        def fit(self, X, y, group=None):
-            return self._record(X, y, group=group)
-
-    ranker = GroupedRanker(Inner(), group_by="q")
+    ranker = GroupedRanker(Settings(**{name: value}), group_by="q")
     words = f"{name}=.*columns by number, but the column 'q'"
     with pytest.raises(ValueError, match=words) if counts else nullcontext():
         ranker.fit(FRAME, Y)
@@ -211,25 +203,109 @@ def test_group_by_and_a_step_that_names_columns(columns, data):
     np.testing.assert_allclose(ranker.predict(X), expected)
 
 
-def test_group_by_and_transformers_that_are_not_of_columns():
-    class Inner(Ridge):
-        def __init__(self, transformers=None):
-            self.transformers = transformers
-            super().__init__()
+class Settings(Recorder):
+    """An estimator with any parameters."""
 
-    for transformers in (None, [StandardScaler()], [("scale", StandardScaler(), [0])]):
-        assert GroupedRanker(Inner(transformers), group_by="q").fit(FRAME, Y)
+    def __init__(self, **settings):
+        self.settings = settings
+
+    def get_params(self, deep=True):
+        return self.settings
+
+    def __sklearn_clone__(self):
+        return self
+
+    def fit(self, X, y, sample_weight=None, **fit_params):
+        return self._record(X, y)
 
 
-def test_group_by_and_columns_that_the_last_step_counts(data):
-    """Behind a ColumnTransformer these are its own, otherwise those of X."""
+BOOSTING = HistGradientBoostingRegressor(categorical_features=[0], max_iter=2)
+BY_TRANSFORMER = make_column_transformer((OrdinalEncoder(), ["a"]), remainder="passthrough")
+COUNTING = {  # what may count columns
+    "grid": {"param_grid": {"categorical_features": [None, [0]]}},
+    "grid of a Pipeline": {"param_grid": [{"boosting__categorical_features": [[True, False]]}]},
+    "distributions": {"param_distributions": {"monotonic_cst": [[1, 0]]}},
+    "grid of texts": {"search_spaces": {"monotone_constraints": ["(0,1)", "(1,0)"]}},
+    "grid of transformers": {"param_grid": {"a__transformers": [[("a", "drop", [0])]]}},
+    "grid of estimators": {"param_grid": {"regressor": [Ridge(), BOOSTING]}},
+    "grid of numbers": {"param_grid": {"categorical_feature": [0, 1]}},
+    "estimators": {"estimators": [("a", Ridge()), ("b", BOOSTING)]},
+    "estimator": {"regressor": make_pipeline(StandardScaler(), BOOSTING)},
+    "behind a ColumnTransformer": {"steps": [("a", BY_TRANSFORMER), ("b", BOOSTING)]},
+    "inside a ColumnTransformer": {"a": make_column_transformer((BOOSTING, ["a"]))},
+    "options": {"kw_args": {"columns": 1}},
+    "a scorer": {"scoring": make_ndcg_scorer(group_by=0)},
+    "a splitter": {"cv": QuerySplitter(3, order_by=-1)},
+    "fixed features": {"fixed_features": (1, 3)},
+    "cols": {"cols": np.array([0, 2])},
+    "ignored": {"ignored_features": 2},
+    "ignored texts": {"ignored_features": ["2"]},
+    "penalties": {"first_feature_use_penalties": "1:1000000"},
+    "penalties of objects": {"per_object_feature_penalties": {1: 10.0}},
+    "quantization": {"per_float_feature_quantization": ["1:border_count=10"]},
+    "ctr": {"per_feature_ctr": ["2:Borders:Prior=0.5"]},
+    "constraints": {"monotone_constraints": "a:1,1:1"},
+    "sets": {"interaction_cst": [{0, 1}]},
+    "a file": {"forcedsplits_filename": "splits.json"},
+}
+NOT_COUNTING = {
+    "numbers": {"n_estimators": 3, "max_features": 2, "min_features_to_select": 1, "k_features": (1, 2)},
+    "layers": {"hidden_layer_sizes": (3, 2), "eval_at": [1, 3], "label_gain": [0, 1, 3]},
+    "weights": {"class_weight": {0: 1}, "transformer_weights": {"categorical": 2}},
+    "fractions": {"feature_fraction": 1, "colsample_bytree": 1, "feature_range": (0, 1)},
+    "switches": {"enable_categorical": True, "feature_pre_filter": False, "interaction_only": True},
+    "grid": {"param_grid": {"max_depth": [3, 5], "max_features": [1, 2], "n_features_to_select": [1]}},
+    "grid of switches": {"param_grid": {"keep_empty_features": [True, False]}},
+    "grid of names": {"param_grid": [{"categorical_features": [["a"], "from_dtype", None]}]},
+    "names": {"monotonic_cst": {"feature_1": 1}, "interaction_constraints": [["a"], ["b"]]},
+    "names of digits": {"categorical_features": ["2020"]},
+    "types": {"feature_types": ["q", "c"], "dtype": np.float32, "regressor": Ridge},
+    "a transformer of names": {"a": make_column_transformer((StandardScaler(), ["a"]), (StandardScaler(), ["2020"]))},
+    "a scorer": {"scoring": make_ndcg_scorer(k=[1, 3], group_by="day"), "cv": QuerySplitter(3)},
+    "categories": {"categories": [[0, 1, 2]], "ngram_range": (1, 2), "quantile_range": (25, 75)},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COUNTING)
+def test_group_by_and_what_may_count_columns(name):
+    table = FRAME.assign(**{"2020": 1.0})
+    words = r"may refer to columns by number.*'q' is removed from X: name .* index level, or pass"
+    with pytest.raises(ValueError, match=f"(?s){words}"):
+        GroupedRanker(Settings(**COUNTING[name]), group_by="q").fit(table, Y)
+    with pytest.raises(ValueError, match="columns by number.*'2020' is removed"):
+        GroupedRanker(Settings(**COUNTING[name]), order_by="2020").fit(table, Y)
+    # the ways out
+    GroupedRanker(Settings(**COUNTING[name])).fit(table, Y, groups=Q)
+    GroupedRanker(Settings(**COUNTING[name]), group_by="q").fit(table.set_index("q"), Y)
+
+
+@pytest.mark.parametrize("name", NOT_COUNTING)
+def test_group_by_and_what_does_not_count_columns(name):
+    table = FRAME.assign(**{"2020": 1.0})
+    GroupedRanker(Settings(**NOT_COUNTING[name]), group_by="q").fit(table, Y)
+
+
+def test_group_by_and_fit_params_with_a_value_per_row():
+    """These are not about columns, whatever their names are."""
+    GroupedRanker(Settings(), group_by="q").fit(FRAME, Y, sensitive_features=[0, 1] * 3)
+
+
+@pytest.mark.filterwarnings("ignore:Class .* is deprecated:FutureWarning")
+def test_group_by_and_default_parameters_of_every_estimator():
+    """No estimator is refused as it is made."""
+    for _, kind in all_estimators(type_filter=["regressor", "transformer"]):
+        parameters = signature(kind).parameters.values()
+        if all(parameter.default is not Parameter.empty for parameter in parameters):
+            GroupedRanker(Settings(inner=kind()), group_by="q").fit(FRAME, Y)
+
+
+def test_group_by_and_a_search_over_categorical_features(data):
     X, y, query = data
-    X = X.assign(kind=np.where(X["a"] > 0, "up", "down"))
-    encode = make_column_transformer((OrdinalEncoder(), ["kind"]), remainder="passthrough")
-    counting = HistGradientBoostingRegressor(max_iter=3, categorical_features=[0])
-    inner = make_pipeline(encode, counting)
-    ranker = GroupedRanker(inner, group_by="q").fit(X.assign(q=query)[["q", *X]], y)
-    np.testing.assert_array_equal(ranker.predict(X), inner.fit(X, y).predict(X))
-    for inner in (counting, make_pipeline(StandardScaler(), counting)):
-        with pytest.raises(ValueError, match=r"categorical_features=\[0\] refers to columns by"):
-            GroupedRanker(inner, group_by=0).fit(np.c_[query, X[["a", "b"]]], y)
+    rows = np.c_[query, X["a"] > 0, X]
+    boosting = HistGradientBoostingRegressor(max_iter=2)
+    search = GridSearchCV(boosting, {"categorical_features": [[1]]}, cv=2)
+    with pytest.raises(ValueError, match=r"categorical_features=\[\[1\]\] may refer to columns"):
+        GroupedRanker(search, group_by=0).fit(rows, y)
+    inner = GroupedRanker(search.set_params(param_grid={"categorical_features": [[0]]}))
+    best = inner.fit(rows[:, 1:], y, groups=query).estimator_.best_estimator_
+    assert best.is_categorical_.tolist() == [True, False, False, False]

@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from helpers import Qid, Sizes, graded_rows, sorted_by_hand
+from helpers import GroupId, Qid, Recorder, Sizes, graded_rows, sorted_by_hand
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.compose import make_column_transformer
+from sklearn.compose import TransformedTargetRegressor, make_column_transformer
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
@@ -178,6 +178,40 @@ def test_two_threads_may_share_a_frozen_last_step():
         expected = frozen.predict(StandardScaler().fit(rows[some]).transform(rows))
         np.testing.assert_array_equal(ranker.predict(rows), expected)
     assert state_of(frozen) == before
+
+
+# --- around an estimator that has a ranker inside
+
+
+class TakesIds(Recorder):
+    def fit(self, X, y, qid=None):
+        return self._record(X, y, qid=qid)
+
+
+@pytest.mark.parametrize("group_by", [None, "q"])
+@pytest.mark.parametrize("routed", [False, True])
+def test_groups_that_do_not_reach_a_ranker_inside_are_not_lost_silently(group_by, routed):
+    table, given = X.assign(q=QUERY), {} if group_by else {"groups": QUERY}
+    step = Pipeline([("scale", "passthrough"), ("target", TransformedTargetRegressor(Sizes()))])
+    with sklearn.config_context(enable_metadata_routing=routed):
+        for inner, words in (
+            (step, "Sizes inside TransformedTargetRegressor: put GroupedRanker around it alone"),
+            (GridSearchCV(make_pipeline(Qid()), {}, cv=2), "Qid inside GridSearchCV"),
+            (GridSearchCV(Ridge(), {"x": [GroupId()]}, cv=KFold(2)), "GroupId inside GridSearchCV"),
+        ):
+            with pytest.raises(ValueError, match=f"groups do not reach {words}"):
+                GroupedRanker(inner, group_by=group_by).fit(table, Y, **given)
+
+
+def test_groups_that_do_not_reach_a_ranker_inside_may_be_found_or_routed():
+    inner = TransformedTargetRegressor(GroupedRanker(Sizes(), group_by="q"))
+    table = X.set_index(pd.Index(QUERY, name="q"))
+    ranker = GroupedRanker(inner, max_queries=5, random_state=0).fit(table, Y, groups=QUERY)
+    assert len(ranker.estimator_.regressor_.estimator_.given_["group"]) == 5
+    with sklearn.config_context(enable_metadata_routing=True):
+        search = GridSearchCV(TakesIds().set_fit_request(qid="groups"), {}, cv=GroupKFold(2))
+        best = GroupedRanker(search).fit(X, Y, groups=QUERY).estimator_.best_estimator_
+    np.testing.assert_array_equal(best.given_["qid"], QUERY)
 
 
 # --- as the last step of a Pipeline

@@ -16,6 +16,7 @@ from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
 
 from sklearn_ndcg import (
+    GroupedScorer,
     dcg_score,
     jarvelin_kekalainen,
     make_dcg_scorer,
@@ -107,10 +108,12 @@ def test_bad_parameters(name):
 @pytest.mark.parametrize(
     ("name", "value"), [("name", 5), ("response_method", "transform"), ("all_groups", [])]
 )
-def test_parameters_that_are_set_are_checked_when_scoring(name, value):
-    scorer = make_ndcg_scorer().set_params(**{name: value})
-    with pytest.raises(ValueError, match=f"{name} must be"):
-        scorer(FirstColumn(), np.array([3.0, 2]), [1, 0], groups=[1, 1])
+def test_parameters_of_the_class_are_checked_when_scoring(name, value):
+    """As in scikit-learn, so that they can be set and cloned; the functions check at once."""
+    made = GroupedScorer(NDCG(), **{name: value})
+    for scorer in (made, clone(made), make_ndcg_scorer().set_params(**{name: value})):
+        with pytest.raises(ValueError, match=f"{name} must be"):
+            scorer(FirstColumn(), np.array([3.0, 2]), [1, 0], groups=[1, 1])
 
 
 def test_undefined_is_no_option_of_a_dcg_scorer():
