@@ -28,6 +28,8 @@ def numeric(values: Any, name: str, only_order: bool = False) -> Numbers:
     """
     array: Numbers = values
     if type(array) is not np.ndarray or array.dtype.kind not in "biuf":
+        if values is None:
+            raise TypeError(f"{name} must be an array of numbers, got None.")
         _checks.refuse_masked(values, name)
         array = np.ma.getdata(values) if np.ma.isMaskedArray(values) else values
         try:
@@ -79,6 +81,7 @@ def _exact_integers(values: Any) -> Any:
     if isinstance(values, np.matrix):
         return values
     _refuse_text(values)
+    _refuse_ragged(values)
     array = np.asarray(values)
     if array.dtype.kind in "SUT" and array.size:
         _refuse_text(array.flat[0])
@@ -91,6 +94,19 @@ def _exact_integers(values: Any) -> Any:
                 return narrow.reshape(array.shape)
         return np.fromiter(cells, dtype=object, count=len(cells)).reshape(array.shape)
     return array if array.dtype.kind in "iu" else values
+
+
+def _refuse_ragged(values: Any) -> None:
+    """Raise for a list of rows of different lengths."""
+    is_nested = isinstance(values, list | tuple) and all(hasattr(row, "__len__") for row in values)
+    if is_nested:
+        lengths = sorted({len(row) for row in values})
+        if len(lengths) > 1:
+            raise ValueError(
+                f"its rows have {lengths[0]} to {lengths[-1]} values. Pass one row per document: "
+                "np.concatenate(y_true), np.concatenate(y_score) and "
+                "groups=np.repeat(np.arange(len(y_true)), [len(row) for row in y_true])."
+            )
 
 
 def _refuse_text(values: Any, depth: int = 2) -> None:

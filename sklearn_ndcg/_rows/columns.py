@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sized
 from contextlib import suppress
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from sklearn_ndcg._rows.ids import readable
 
 # Types of floats, and the bits of their integers: from 2**bits on, several integers become equal.
 _BITS = {"float16": 11, "halffloat": 11, "float32": 24, "float": 24, "float64": 53, "double": 53}
+
+_MANY_COLUMNS = 20  # an error shows all names of fewer
 
 
 def values_by(
@@ -39,10 +42,10 @@ def values_by(
     for key in keys or [[]]:
         if callable(key) or not isinstance(key, Hashable):
             what = "columns or index levels" if finds_ids else "one column or index level"
-            hint = "; pass ids themselves as groups" if finds_ids else ""
-            raise ValueError(
-                f"{name} must name {what} of X, or be a callable, got {by!r:.60}{hint}."
-            )
+            shape = getattr(by, "shape", None)
+            shown = f"{by!r:.60}" if shape is None else f"{type(by).__name__} of shape {shape}"
+            hint = "" if shape is None else "; pass ids themselves as groups, or put them in X"
+            raise ValueError(f"{name} must name {what} of X, or be a callable, got {shown}{hint}.")
         values, is_level = column_or_level(X, key, y, name)
         if finds_ids and not is_level:  # no encoder or cast reaches index levels
             _refuse_changed_ids(values, key)
@@ -92,10 +95,18 @@ def column_or_level(
     n_found = names.count(key) + levels.count(key)
     if n_found != 1:
         raise ValueError(
-            f"{name}={key!r} names {n_found or 'none'} of the columns {names} and index levels "
-            f"{levels} of X: it must name one."
+            f"{name}={key!r} names {n_found or 'none'} of the columns {_shown(names, key)} and "
+            f"index levels {levels} of X: it must name one."
         )
     return (X[key], False) if key in names else (X.index.get_level_values(key), True)
+
+
+def _shown(names: list[Hashable], key: Hashable) -> str:
+    """The names of columns; of many, how many there are and the nearest to `key`."""
+    if len(names) <= _MANY_COLUMNS:
+        return str(names)
+    nearest = get_close_matches(str(key), map(str, names), n=5, cutoff=0)
+    return f"of X, {len(names)} with names such as {', '.join(map(repr, nearest))},"
 
 
 def column_names(X: Table) -> list[Hashable] | None:
@@ -115,12 +126,10 @@ def _index_levels(X: Table) -> list[Hashable]:
 def _array_column(X: Table, key: Hashable, name: str) -> Column:
     if not is_integer(key):
         raise ValueError(
-            f"{name}={key!r} is a name, but X arrived as {type(X).__name__}, without names: RFECV, "
-            "SequentialFeatureSelector, permutation_importance, the steps of a Pipeline and others "
-            "turn X into an array. Ways out: pass the number of a column or a callable on X; put "
-            "the values in the index of a pandas y too; pass groups, with enable_metadata_routing="
-            "True; put GroupedRanker around a Pipeline; split X before: "
-            "cv=list(splitter.split(X, y, groups))."
+            f"{name}={key!r} is a name, but X arrived as {type(X).__name__}, without names. If a "
+            "step of a Pipeline has dropped them, put GroupedRanker around the Pipeline or call "
+            'its set_output(transform="pandas"). If a tool has, as RFECV does, put the values in '
+            "the index of y too, a pandas Series. If X had none, pass the number of the column."
         )
     matrix = _matrix(X)
     is_table = len(matrix.shape) == 2

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, Unpack, get_args
+from functools import wraps
+from typing import Any, ClassVar, Literal, ParamSpec, TypeVar, Unpack, get_args
 
 import numpy as np
+import sklearn.metrics
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import UndefinedMetricWarning
@@ -15,6 +17,7 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff, Floats, Undefined
+from sklearn_ndcg._metrics.functions import dcg_score, ndcg_score
 from sklearn_ndcg._metrics.measure import (
     DCG,
     NDCG,
@@ -33,9 +36,34 @@ from sklearn_ndcg._selection import leaks
 Response = Literal["predict_proba", "decision_function", "predict", "score_samples"]
 ResponseMethod = Literal["auto"] | Response | Sequence[Response] | Callable[[Any, Any], ArrayLike]
 
+Options = ParamSpec("Options")
+Result = TypeVar("Result")
+
+_OF_ALL_QUERIES = (dcg_score, ndcg_score, sklearn.metrics.dcg_score, sklearn.metrics.ndcg_score)
 _PREFIX = re.compile(r"^(.+?)(_at_|[\W_]*)\{k\}.*")  # its first group is "ndcg" in "ndcg_at_{k}"
 
 
+def _by_keyword(make: Callable[Options, Result]) -> Callable[Options, Result]:
+    """Say how to call `make` where it gets positional arguments, or where a tool calls it."""
+
+    @wraps(make)
+    def checked(*args: Options.args, **kwargs: Options.kwargs) -> Result:
+        if not args:
+            return make(*args, **kwargs)
+        if len(args) == 1:
+            raise TypeError(
+                f"{make.__name__} takes only keyword arguments, such as k=10 or "
+                f'group_by="query", got {args[0]!r:.60}.'
+            )
+        raise TypeError(
+            f"{make.__name__} makes a scorer and is not one itself: pass "
+            f'scoring={make.__name__}(group_by="query"), with parentheses.'
+        )
+
+    return checked
+
+
+@_by_keyword
 def make_ndcg_scorer(
     *,
     k: Cutoff | Sequence[Cutoff] = None,
@@ -156,6 +184,7 @@ def make_ndcg_scorer(
     return _make(measure, all_groups, group_by=group_by, response_method=response_method, name=name)
 
 
+@_by_keyword
 def make_dcg_scorer(
     *,
     k: Cutoff | Sequence[Cutoff] = None,
@@ -324,6 +353,11 @@ def make_query_scorer(
     """
     if not callable(score_func) or hasattr(score_func, "get_metadata_routing"):
         raise TypeError(f"score_func must be a function of y_true and y_score, got {score_func!r}.")
+    if any(score_func is function for function in _OF_ALL_QUERIES):
+        raise TypeError(
+            f"score_func gets the rows of one query, but {score_func.__name__} takes those of all: "
+            f"use make_{score_func.__name__}r."
+        )
     measure = QueryFunction(
         function=score_func,
         options=kwargs or None,

@@ -18,6 +18,7 @@ from uuid import uuid4
 
 from sklearn import get_config
 
+from sklearn_ndcg._checks import import_optional
 from sklearn_ndcg._metrics.measure import NDCG
 from sklearn_ndcg.frames import _parts
 from sklearn_ndcg.frames._narwhals import Native, Table, nw
@@ -203,6 +204,10 @@ class Polars(Passes):
 
 class DuckDB(Passes):
     """A relation of DuckDB."""
+
+    def select(self, native: Native) -> Table:
+        import_optional("pyarrow", "DuckDB passes on its rows by pyarrow", "pyarrow")
+        return super().select(native)
 
     def keeps_order(self) -> bool:
         return bool(self.native.limit(0).count("*").project(_KEEPS_ORDER).fetchall()[0][0])

@@ -462,7 +462,7 @@ def _scores_by_name(y_scores: Any, argument: str, least: int) -> dict[Any, Array
             f"{argument} must be a mapping from the name of a ranker to its scores, or a DataFrame "
             f"with a column for each, got {type(y_scores).__name__}{way}"
         )
-    if len(columns) < least or len(set(columns)) < len(columns):
+    if len(columns) < least or len(set(map(str, columns))) < len(columns):
         raise ValueError(
             f"{argument} must have at least {_COUNTED[least]} with different names, got {columns}."
         )

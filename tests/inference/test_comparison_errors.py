@@ -13,6 +13,7 @@ Y, S = matrices()
 TWO = {"a": S, "b": S}
 LEVEL, MARGIN = "confidence_level must be between", "margin must be a number between 0"
 BAD_COMPARISON = {
+    "names that print alike": ({0: S, "0": S}, {}, ValueError, r"different names, got \[0, '0'\]"),
     "one": ({"a": S}, {}, ValueError, r"at least two rankers with different names, got \['a'\]"),
     "none": ({}, {}, ValueError, r"at least two rankers.* got \[\]"),
     "list": ([S, S], {}, TypeError, "y_scores must be a mapping from the name.*got list"),

@@ -108,20 +108,22 @@ class Subset:
         return ROWS[row, :2], ROWS[row, 2]  # IndexError at the end
 
 
+MANY = pd.DataFrame(np.zeros((2, 300), int), columns=[f"query_{i}" for i in range(299)] + ["query"])
 TWICE = pd.DataFrame(ROWS, columns=["q", "q", "a"])
 WRONG = {
     "no such column": ("pandas", "z", r"names none of the columns \['q', 'a', 'b'\] and index levels \[\]"),
     "no such level": ("pandas, index level", "z", r"index levels \['row'\] of X: it must name one"),
     "name, polars": ("polars", "z", r"names none of the columns \['q', 'a', 'b'\]"),
     "number, pyarrow": ("pyarrow", 0, "group_by=0 names none of the columns"),
-    "name, array": ("array", "q", "group_by='q' is a name, but X arrived as ndarray.*Ways out"),
+    "name, array": ("array", "q", "group_by='q' is a name, but X arrived as ndarray.*set_output"),
     "flag": ("array", True, "group_by=True is a name"),
     "number too high": ("csr", 3, r"group_by=3 is not a column of X, a csr_array of shape \(4, 3\)"),
     "number too low": ("list", -4, r"group_by=-4 is not a column of X, a list of shape \(4, 3\)"),
     "nothing": ("pandas", [], r"group_by must name columns or index levels of X.*got \[\]"),
     "callable in a list": ("pandas", ["q", len], "group_by must name columns or index levels"),
-    "ids": ("pandas", np.arange(4), r"got array\(\[0, 1, 2, 3\]\); pass ids themselves as groups"),
+    "ids": ("pandas", np.arange(4), r"got ndarray of shape \(4,\); pass ids themselves as groups"),
     "None": ("array", lambda X: None, "returned None instead of values"),
+    "typo": (MANY, "qeury", r"none of the columns of X, 300 with names such as 'query', 'query_"),
     "two columns": (TWICE, "q", "group_by='q' names 2 of the columns"),
     "column and level": (TWICE.rename_axis("a"), "a", r"group_by='a' names 2 of .* index levels \['a'\]"),
     "1-D": (ROWS[:, 0], 0, r"not a column of X, a ndarray of shape \(4,\)"),

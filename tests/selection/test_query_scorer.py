@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from helpers import FirstColumn
 from scipy import sparse
+from sklearn import metrics
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import average_precision_score, make_scorer, recall_score, roc_auc_score
 
-from sklearn_ndcg import make_ndcg_scorer, make_query_scorer
+from sklearn_ndcg import dcg_score, make_ndcg_scorer, make_query_scorer, ndcg_score
 
 
 def reciprocal_rank(y_true, y_score):
@@ -144,6 +145,12 @@ def test_score_func_that_fails_is_not_caught(data, score_func, error, words):
 def test_score_func_that_is_no_function_of_labels_and_scores(wrong):
     with pytest.raises(TypeError, match="^score_func must be a function of y_true and y_score"):
         make_query_scorer(wrong)
+
+
+@pytest.mark.parametrize("metric", [dcg_score, ndcg_score, metrics.dcg_score, metrics.ndcg_score])
+def test_a_metric_of_all_queries_has_its_own_scorer(metric):
+    with pytest.raises(TypeError, match=f"takes those of all: use make_{metric.__name__}r"):
+        make_query_scorer(metric)
 
 
 def test_undefined_nan_means_omit(data):

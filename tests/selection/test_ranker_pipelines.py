@@ -232,7 +232,7 @@ def test_groups_reach_the_last_step_of_a_pipeline():
 def test_group_by_of_a_column_that_a_step_renames_is_refused():
     step = make_column_transformer((StandardScaler(), ["a"]), remainder="passthrough")
     pipeline = make_pipeline(step, GroupedRanker(Sizes(), group_by="q"))
-    with pytest.raises(ValueError, match=r"group_by='q' is a name.*steps of a Pipeline.*groups"):
+    with pytest.raises(ValueError, match=r"group_by='q' is a name.*step of a Pipeline.*set_output"):
         pipeline.fit(X.assign(q=QUERY), Y)
 
 

@@ -284,3 +284,14 @@ def test_undefined_omit_warns_of_a_fold_without_a_relevant_document(by_level):
     with pytest.warns(UndefinedMetricWarning, match="The score is nan.*all candidates are ranked"):
         scores = cross_validate(Ridge(), X, y, scoring=scorer, cv=splits, error_score="raise")
     assert np.isnan(scores["test_ndcg@1"]).tolist() == [True, False, False, False]
+
+
+@pytest.mark.parametrize("make", [make_ndcg_scorer, make_dcg_scorer])
+def test_a_maker_of_scorers_is_called_by_keyword_and_is_no_scorer(data, make):
+    X, y, _ = data
+    words = rf"{make.__name__} takes only keyword arguments, such as k=10 .*, got 5\."
+    with pytest.raises(TypeError, match=words):
+        make(5)
+    words = rf'not one itself: pass scoring={make.__name__}\(group_by="query"\), with parentheses'
+    with pytest.raises(TypeError, match=words):
+        cross_val_score(Ridge(), X, y, scoring=make, error_score="raise")
