@@ -1,6 +1,7 @@
 """Engines of tables, a Spark session and a Dask cluster that the tests of this folder share."""
 
 import shutil
+from contextlib import contextmanager
 
 import pytest
 from helpers import spark_session
@@ -10,6 +11,7 @@ ENGINES = {
     "engine": ["pandas", "polars", "pyarrow", "duckdb", *LAZY],
     "scan": ["polars", "duckdb", "dataset", "dask"],
     "cluster": ["pyspark", "dask"],
+    "own_cluster": ["pyspark", "dask"],
 }
 # one of each kind; the marker `ci` has the others
 EVERYDAY = {"engine": ["pandas", "polars lazy", "duckdb"], "scan": ["polars", "duckdb"]}
@@ -37,25 +39,40 @@ def spark():
     running.stop()
 
 
-@pytest.fixture(scope="session")
-def dask_client():
+@contextmanager
+def dask_cluster():
+    """A client of a new Dask cluster of two worker processes."""
     pytest.importorskip("dask.dataframe")
     dask = pytest.importorskip("dask")
     distributed = pytest.importorskip("distributed")
-    with dask.config.set({"distributed.scheduler.allowed-failures": 1}):  # tried twice, as on Spark
-        cluster = distributed.LocalCluster(
+    options = {
+        "distributed.scheduler.allowed-failures": 1,  # tried twice, as on Spark
+        # 15 s after a worker was killed, the cluster gives it up if at that moment it is starting
+        # again, because it was killed a second time
+        "distributed.deploy.lost-worker-timeout": "1 hour",
+    }
+    with (
+        dask.config.set(options),
+        distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
-        )
-    # tests that do not ask for it compute in threads
-    with cluster, distributed.Client(cluster, set_as_default=False) as connected:
+        ) as cluster,
+        # tests that do not ask for it compute in threads
+        distributed.Client(cluster, set_as_default=False) as connected,
+    ):
+        yield connected
+
+
+@pytest.fixture(scope="session")
+def client():
+    with dask_cluster() as connected:
         yield connected
 
 
 @pytest.fixture
-def client(dask_client):
-    """A client whose workers both run: a test before may have killed one."""
-    dask_client.wait_for_workers(2, timeout=60)
-    return dask_client
+def own_client():
+    """A client of a cluster that only one test uses, and may damage."""
+    with dask_cluster() as connected:
+        yield connected
 
 
 @pytest.fixture

@@ -394,15 +394,25 @@ def test_an_interrupt_in_the_middle(scan):
     assert_value_of_arrays(table, columns, 8, rel=1e-14, **options)
 
 
-@pytest.fixture
-def cluster(request):
+def tables_on_a_cluster(request, client):
     """A function that makes a table, whose workers are other processes, from columns."""
     if request.param == "pyspark":
         yield request.getfixturevalue("spark").createDataFrame
     else:
-        frame, client = pytest.importorskip("dask.dataframe"), request.getfixturevalue("client")
-        with client.as_current():
+        frame = pytest.importorskip("dask.dataframe")
+        with request.getfixturevalue(client).as_current():
             yield lambda arrow: frame.from_pandas(arrow.to_pandas(), npartitions=3)
+
+
+@pytest.fixture
+def cluster(request):
+    yield from tables_on_a_cluster(request, "client")
+
+
+@pytest.fixture
+def own_cluster(request):
+    """For tests that kill workers: no other test uses this cluster of Dask."""
+    yield from tables_on_a_cluster(request, "own_client")
 
 
 def test_a_cluster_gives_the_value_of_arrays(cluster):
@@ -438,7 +448,7 @@ def test_groups_of_any_kind_on_a_cluster(cluster):
         assert values == pytest.approx(sorted(expected), abs=1e-12), kind
 
 
-def test_a_worker_that_is_killed_in_the_middle(cluster, tmp_path):
+def test_a_worker_that_is_killed_in_the_middle(own_cluster, tmp_path):
     columns, mark = draw_columns(), str(tmp_path / "killed")
 
     def gain(relevance):
@@ -449,11 +459,11 @@ def test_a_worker_that_is_killed_in_the_middle(cluster, tmp_path):
             pass
         return relevance
 
-    assert_value_of_arrays(cluster(pa.table(columns)), columns, 4, rel=1e-14, gain=gain)
+    assert_value_of_arrays(own_cluster(pa.table(columns)), columns, 4, rel=1e-14, gain=gain)
     assert os.path.exists(mark)
 
 
-def test_a_worker_that_is_always_killed_is_the_error_of_the_engine(cluster):
+def test_a_worker_that_is_always_killed_is_the_error_of_the_engine(own_cluster):
     columns, main = draw_columns(), os.getpid()
 
     def gain(relevance):
@@ -461,7 +471,7 @@ def test_a_worker_that_is_always_killed_is_the_error_of_the_engine(cluster):
             os.kill(os.getpid(), signal.SIGKILL)
         return relevance
 
-    table = cluster(pa.table(columns))
+    table = own_cluster(pa.table(columns))
     with pytest.raises(Exception, match=r"(?i)died|crashed|lost"):
         ndcg_score(table, **COLUMNS, undefined=0.0, working_memory=memory_of(4), gain=gain)
     assert_value_of_arrays(table, columns, 4, rel=1e-14)
