@@ -2,7 +2,7 @@
 
     python -m pip install ".[test]"
     python benchmarks/bench_inputs.py            # about two minutes
-    python benchmarks/bench_inputs.py --quick    # a tenth of the data
+    python benchmarks/bench_inputs.py --quick    # a thirtieth of the data
 
 `sklearn_ndcg.frames` is compared with a query in the engine's own language that averages over ties
 in the same way. `from_lists` and `ndcg_score` together are compared with a plain loop, pytrec_eval,
@@ -149,7 +149,7 @@ def time_comparisons(n_queries):
 def main():
     """Compare and check the promises."""
     quick = options(__doc__).parse_args().quick
-    promise, part = Promises(quick=quick), 10 if quick else 1
+    promise, part = Promises(quick=quick), 30 if quick else 1
     warnings.simplefilter("ignore", UndefinedMetricWarning)
     print_machine()
     print_peers()

@@ -2,7 +2,7 @@
 
     python -m pip install ".[test]"      # the peers; missing ones are left out
     python benchmarks/bench_ndcg.py            # about five minutes
-    python benchmarks/bench_ndcg.py --quick    # a tenth of the data
+    python benchmarks/bench_ndcg.py --quick    # a thirtieth of the data
 
 Peers get their data in advance, in the form that they need; our functions get arrays, and check
 them, in one thread. First all values must agree: ours with a loop over scikit-learn (over every
@@ -181,7 +181,7 @@ def print_peers():
 def main():
     """Compare and check the promises."""
     quick = options(__doc__).parse_args().quick
-    part = 10 if quick else 1
+    part = 30 if quick else 1
     promise = Promises(quick=quick)
     # a query without a relevant document counts 0, as in scikit-learn, which does not warn
     warnings.simplefilter("ignore", UndefinedMetricWarning)

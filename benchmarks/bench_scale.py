@@ -4,7 +4,7 @@
     python benchmarks/bench_scale.py                       # 16 million rows, some minutes
     python benchmarks/bench_scale.py --rows 100000000 --runs 3 --ways polars duckdb
     python benchmarks/bench_scale.py --ways spark dask polars   # these need pyspark, Java and dask
-    python benchmarks/bench_scale.py --quick               # 200,000 rows
+    python benchmarks/bench_scale.py --quick               # 200,000 rows, all ways in one process
 
 DuckDB writes Parquet files in which the rows of a query are scattered over all files. Each way of
 scoring them runs in its own process, and the ways take turns; memory is what the call needs beyond
@@ -164,7 +164,7 @@ def sample(files):
 
 
 def measure(way, files):
-    """Print the value of one way, its seconds and its memory, in the process that runs it."""
+    """Return the value of one way, its seconds and its memory, in the process that runs it."""
     path, values = f"{files}/*.parquet", []
     start, cpu = perf_counter(), process_time()
     of_others = children()[0] if way in ON_A_CLUSTER else 0
@@ -174,23 +174,23 @@ def measure(way, files):
         seconds, peaks = children()
         row[2] += seconds - of_others
         row[3] += peaks / 1e6
-    print("measured", json.dumps(row))
+    return row
 
 
-def in_a_process(*arguments):
-    """Run this script with other arguments, and return what it prints."""
-    command = [sys.executable, __file__, *arguments]
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout  # noqa: S603
+def measure_in_a_process(way, files):
+    """Return what `measure` returns in a process of its own."""
+    command = [sys.executable, __file__, "--measure", way, "--files", files]
+    said = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout  # noqa: S603
+    return json.loads(said.split("measured")[1].splitlines()[0])
 
 
-def compare(ways, n_runs, files):
+def compare(ways, n_runs, files, measure):
     """Run the ways in turns; print and return their times and memory."""
     print(f"{'way':24} {'seconds':>8} {'of CPU':>8} {'MB':>7}  NDCG")
     rows_of = {way: [] for way in ways}
     for _ in range(n_runs):
         for way in ways:
-            said = in_a_process("--measure", way, "--files", files)
-            row = json.loads(said.split("measured")[1].splitlines()[0])
+            row = measure(way, files)
             rows_of[way].append(row)
             print(f"{way:24} {row[1]:8.1f} {row[2]:8.1f} {row[3]:7,.0f}  {row[0]:.15f}", flush=True)
     values = [row[0] for rows in rows_of.values() for row in rows]
@@ -218,27 +218,21 @@ def main():
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=local)
     parser.add_argument("--skewed", action="store_true", help="5%% of all rows in one query")
     parser.add_argument("--directory", help="where to write files, a temporary directory otherwise")
-    parser.add_argument("--files", help="of a process that this script starts")
-    parser.add_argument("--measure", help="the task of such a process")
+    parser.add_argument("--files", help="the files of a process that this script starts")
+    parser.add_argument("--measure", help="the way that such a process measures")
     arguments = parser.parse_args()
-    if arguments.measure == "write":
-        write_files(Path(arguments.files), arguments.rows, arguments.skewed)
-    elif arguments.measure == "sample":
-        print(sample(arguments.files))
-    elif arguments.measure:
-        measure(arguments.measure, arguments.files)
     if arguments.measure:
+        print("measured", json.dumps(measure(arguments.measure, arguments.files)))
         return
     promise = Promises(quick=arguments.quick)
     n_rows = 200_000 if arguments.quick else arguments.rows
     with TemporaryDirectory(prefix="sklearn_ndcg_", dir=arguments.directory) as files:
-        skewed = ["--skewed"] * arguments.skewed
-        in_a_process("--measure", "write", "--files", files, "--rows", str(n_rows), *skewed)
+        write_files(Path(files), n_rows, arguments.skewed)
         size = sum(file.stat().st_size for file in Path(files).iterdir())
         print(f"{n_rows:,} rows in {N_FILES} Parquet files of {size / 1e6:,.0f} MB")
-        check(promise, compare(arguments.ways, arguments.runs, files))
-        n_sampled = in_a_process("--measure", "sample", "--files", files).strip()
-        print(f"{n_sampled} queries have the values of the kernels")
+        by = measure if arguments.quick else measure_in_a_process
+        check(promise, compare(arguments.ways, arguments.runs, files, by))
+        print(f"{sample(files)} queries have the values of the kernels")
     promise.exit()
 
 

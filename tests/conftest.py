@@ -1,7 +1,9 @@
 """Fixtures that several test files use; plain functions and data are in helpers.py."""
 
 import os
+import re
 import signal
+import sysconfig
 import threading
 
 # Small data need no threads of OpenMP, and waiting threads use the cores of the other worker.
@@ -11,23 +13,15 @@ import pytest
 import sklearn
 from helpers import graded_rows
 
-from sklearn_ndcg import _checks, _kernels
+from sklearn_ndcg import _kernels
 
 try:
-    from hypothesis import Phase, settings
+    from hypothesis import settings
 except ImportError:  # only tests that draw their data need it
     pass
 else:
-    # for mutants: any failure will do, and the simplest one takes long to find
-    phases = [Phase.explicit, Phase.generate]
-    settings.register_profile("mutants", phases=phases, database=None, deadline=None)
     # obeys pytest's --hypothesis-seed, which Hypothesis ignores under CI=true
     settings.register_profile("seeded", derandomize=False, database=None, deadline=None)
-
-if "MUTANT_UNDER_TEST" in os.environ:  # mutmut's frames stand between a warning and the user's line
-    import mutmut
-
-    _checks._TOOLS += (os.path.dirname(mutmut.__file__),)
 
 
 def pytest_addoption(parser):
@@ -39,6 +33,17 @@ def pytest_configure(config):
     """Give whole files to pytest-xdist's workers, so that each file starts its servers once."""
     if config.getoption("dist", "no") == "load":
         config.option.dist = "loadfile"
+
+
+def pytest_ignore_collect(collection_path):
+    """Leave out files that need a library which switches the GIL on again."""
+    if sysconfig.get_config_var("Py_GIL_DISABLED") and collection_path.suffix == ".py":
+        text = collection_path.read_text()
+        with_gil = "polars|pyarrow|lightgbm|duckdb"
+        return (
+            bool(re.search(rf"^(import|from) ({with_gil}|peers|whose_ndcg)\b", text, re.M)) or None
+        )
+    return None
 
 
 def pytest_collection_modifyitems(config, items):

@@ -21,7 +21,7 @@ from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
-from tool_harness import ALPHAS, DOCS, WAYS, K, by_hand, case, folds_by_hand, means_by_hand, rows_of
+from tool_harness import ALPHAS, WAYS, K, by_hand, case, folds_by_hand, means_by_hand, rows_of
 
 from sklearn_ndcg import GroupedRanker, make_ndcg_scorer
 
@@ -243,12 +243,9 @@ def test_a_scorer_is_right_where_the_page_says_so(row):
     assert rows_of("other_tools.md")[row][1] == "; ".join(cells), found
 
 
-def test_the_first_table_has_the_rows_whose_packages_a_session_installs():
+def test_the_first_table_has_the_rows_that_are_run():
     rows = [name for name, cells in rows_of("other_tools.md").items() if len(cells) == 3]
     assert [name for name in rows if name != "tool"] == list(SCORED)
-    sessions = (DOCS.parent / "noxfile.py").read_text()
-    for tool in SCORED.values():
-        assert f'"{tool.package}' in sessions
 
 
 def test_a_ranker_is_logged_by_mlflow_and_loaded_again():

@@ -1,9 +1,7 @@
 """What a release says of itself: its version, its addresses, and what its extras install where."""
 
-import os
 import re
 import runpy
-import subprocess
 import tomllib
 from pathlib import Path
 
@@ -48,39 +46,6 @@ def test_metadata_of_an_index_has_addresses():
         url.startswith("https://") for url in tomllib.loads(text)["project"]["urls"].values()
     )
     assert ADDRESSES["with_urls"](text, "other/name") == text
-
-
-def test_classifiers_are_the_pythons_that_are_tested():
-    listed = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
-    tested = re.search(r"nox.session\(python=\[(.*?)\]", (ROOT / "noxfile.py").read_text())[1]
-    assert listed == re.findall(r"[\d.]+", tested)
-    assert PROJECT["requires-python"] == f">={listed[0]}"
-
-
-def test_extras_and_groups_that_are_named_exist():
-    extras, groups = PROJECT["optional-dependencies"], tomllib.loads(PYPROJECT)["dependency-groups"]
-    assert not set(extras) & set(groups)
-    patterns = ["*.md", ".pre-commit-config.yaml", "noxfile.py", "*/*.py", ".ci/run", "docs/*.md"]
-    for path in (p for each in [*patterns, ".github/workflows/*"] for p in ROOT.glob(each)):
-        text = path.read_text()
-        named = re.findall(r"install[^\n]*?['\"]\.\[([a-z,]+)\]", text)
-        assert {each for names in named for each in names.split(",")} <= set(extras), path
-        assert set(re.findall(r"--group (\w+)", text)) <= set(groups), path
-
-
-@pytest.mark.skipif(os.name != "posix", reason=".ci/run is a script for bash")
-@pytest.mark.parametrize("extra", ["test", "examples"])
-def test_ci_runs_the_commands_of_the_readme_or_fails(tmp_path, extra):
-    function = re.search(r"^readme\(\) .*?^}", (ROOT / ".ci" / "run").read_text(), re.M | re.S)[0]
-    says = "python() { echo $*; }; export -f python"  # instead of running it
-    shell = ["bash", "-euc", f"{says}; {function}; readme {extra}"]
-    for page, expected in (
-        (re.sub(" && .*", "", README), (0, f"-m pip install .[{extra}]\n")),
-        ("Another command.", (1, f"not in README.md: .[{extra}]\n")),
-    ):
-        (tmp_path / "README.md").write_text(page)
-        found = subprocess.run(shell, cwd=tmp_path, capture_output=True, text=True, check=False)  # noqa: S603
-        assert (found.returncode, found.stdout) == expected
 
 
 @pytest.mark.parametrize("extra", ["rankers", "test"])
