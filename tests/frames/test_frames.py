@@ -1,5 +1,6 @@
 """NDCG inside dataframe engines: all give the same table, and lazy ones stay lazy."""
 
+import sys
 from contextlib import suppress
 from decimal import Decimal
 from importlib import import_module
@@ -430,6 +431,13 @@ def test_dask_divides_large_partitions_by_rows_before_the_shuffle(index, monkeyp
         found = ndcg_score(table, **options, working_memory=len(frame) * 144 / 2**20)
     assert found == pytest.approx(ndcg_score(frame, **options))
     assert max(handed_over) <= np.ceil(len(frame) / 4)
+
+
+def test_duckdb_without_pyarrow_is_an_error_that_says_what_to_install(monkeypatch):
+    relation = pytest.importorskip("duckdb").sql("select 1 as y, 2 as s, 3 as q")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match="pip install .*pyarrow"):
+        ndcg_score(relation, y_true="y", y_score="s", groups="q")
 
 
 def test_results_of_duckdb_live_on_the_connection_of_the_relation():
