@@ -8,6 +8,7 @@ Those that have no environment of their own use that of the session `newest`, wh
 import os
 import re
 import secrets
+import shlex
 import shutil
 from pathlib import Path
 from zipfile import ZipFile
@@ -70,6 +71,20 @@ def lint(session):
     session.run("ruff", "format", "--check", ".")
     session.run("zizmor", "--offline", ".github")
     session.run("repo-review", ".")
+
+
+@nox.session(tags=["ci"])
+def readme(session):
+    """Run the blocks of README.md where only the lines above them have installed something."""
+    parts = re.split(
+        r"^python -m pip install ([^&\n]+)$", Path("README.md").read_text(), flags=re.M
+    )
+    blocks = Path(session.create_tmp()).resolve() / "blocks.md"
+    blocks.write_text("")
+    for packages, following in zip(parts[1::2], parts[2::2], strict=True):
+        session.install(*shlex.split(packages))
+        blocks.write_text(blocks.read_text() + following)
+        session.run("python", "-P", "-m", "doctest", "-o", "NORMALIZE_WHITESPACE", blocks)
 
 
 @nox.session(tags=["ci"], reuse_venv=True)
