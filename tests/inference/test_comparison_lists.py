@@ -100,6 +100,22 @@ def rows_of_all_lists(rankers, relevant):
     return pd.DataFrame(found, columns=["query", "grade", *rankers])
 
 
+def lists_judged_to(shares):
+    """Truths and lists of ten documents, of which each ranker has so many that are judged."""
+    queries = range(16)
+    truth = {q: {"relevant": 1, "other": 0, "third": 0} for q in queries}
+    judged, unjudged = list(truth[0]), [f"d{i}" for i in range(10)]
+    lists = {name: (judged[:n] + unjudged)[:10] for name, n in shares.items()}
+    return truth, {name: dict.fromkeys(queries, ids) for name, ids in lists.items()}
+
+
+def test_unjudged_documents_are_warned_of_if_shares_differ_by_more_than_a_tenth():
+    with warnings.catch_warnings(action="error"):
+        compare_lists(*lists_judged_to({"a": 1, "b": 2}), test="t")
+    with pytest.warns(UserWarning, match="'a' returned, 10% are judged, .* 30% for 'b'"):
+        compare_lists(*lists_judged_to({"a": 1, "b": 3}), test="t")
+
+
 def users_and_weights(queries):
     rng = np.random.default_rng(0)
     user = {query: f"user {i % 13}" for i, query in enumerate(queries)}

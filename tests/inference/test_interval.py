@@ -10,7 +10,6 @@ from scipy import stats
 
 from sklearn_ndcg import ndcg_samples, ndcg_score
 from sklearn_ndcg.inference import ndcg_by_segment, ndcg_interval
-from sklearn_ndcg.inference._sample import Sample
 
 Y, S = matrices()
 every_method = pytest.mark.parametrize("method", ["BCa", "t"])
@@ -259,21 +258,6 @@ def test_random_state_of_segments_draws_each_from_a_generator_of_its_own():
     first, *same, fewer = map(repr, tables)
     assert same == [first]
     assert fewer.splitlines()[2] == first.splitlines()[2]
-
-
-def test_segments_take_time_that_does_not_grow_with_queries_times_segments(monkeypatch):
-    taken, take = [], Sample._take
-
-    def recorded(sample, members):
-        taken.append(len(members))
-        return take(sample, members)
-
-    monkeypatch.setattr(Sample, "_take", recorded)
-    y, s = matrices(2000, n_documents=4)
-    segment = np.random.default_rng(0).permutation(np.arange(2000) // 20)
-    table = ndcg_by_segment(y, s, segments=segment, method="t", undefined=0.0)
-    assert sum(taken) == 2 * 2000  # all queries, and each in its segment
-    assert len(table.segments) == 100
 
 
 def test_segments_without_enough_queries():

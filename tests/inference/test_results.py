@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers import matrices, three_rankers
+from scipy import stats
 
 from sklearn_ndcg import ndcg_samples
 from sklearn_ndcg.inference import compare_rankers, ndcg_by_segment
@@ -105,6 +106,28 @@ def test_rows_that_are_many_are_shown_from_the_first_and_from_the_last():
         assert [lines[0].split()[0], lines[-1].split()[0]] == [first, last]
         assert set(lines[20].split()) == {"..."}
     assert len(found.to_frame()) == 41
+
+
+def test_to_frame_of_pairs_has_a_column_for_each_number():
+    values = {name: ndcg_samples(Y, each) for name, each in SCORES.items()}
+    rows = FOUND.to_frame().to_dict("index")
+    assert list(rows) == [("good", "poor"), ("other", "poor")]
+    for (first, second), row in rows.items():
+        d = values[first] - values[second]
+        expected = stats.ttest_rel(values[first], values[second])
+        low, high = expected.confidence_interval()
+        assert row["difference"] == pytest.approx(d.mean(), rel=1e-12)
+        assert row["low"] == pytest.approx(low, rel=1e-12)
+        assert row["high"] == pytest.approx(high, rel=1e-12)
+        assert row["standard_error"] == pytest.approx(stats.sem(d), rel=1e-12)
+        assert row["effect_size"] == pytest.approx(d.mean() / d.std(ddof=1), rel=1e-12)
+        assert row["statistic"] == pytest.approx(expected.statistic, rel=1e-12)
+        assert row["uncorrected_pvalue"] == pytest.approx(expected.pvalue, rel=1e-9)
+        sides = [(d > 0).sum(), (d == 0).sum(), (d < 0).sum()]
+        assert [row["wins"], row["ties"], row["losses"]] == sides
+    smaller, larger = sorted(row["uncorrected_pvalue"] for row in rows.values())
+    corrected = sorted(row["pvalue"] for row in rows.values())
+    assert corrected == [2 * smaller, max(2 * smaller, larger)]
 
 
 def test_to_frame_of_rankers_and_queries():

@@ -29,6 +29,13 @@ def test_a_heavy_query_does_not_merge_the_sums_of_the_others(heavy):
     assert found[0] == exact_pvalue(d, weight)
 
 
+def test_as_many_resamples_as_assignments_are_enough_for_the_exact_test():
+    d = [Fraction(each, 7) for each in (3, -1, 4, 1, -5)]
+    values = np.array([[float(each) for each in d]])
+    found = permutation_pvalues(values, np.ones(5), 2**5, generator=None)  # nothing is drawn
+    assert found[0] == exact_pvalue(d, [1] * 5)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("n_queries", [20, 100])
 def test_false_positives_of_student_s_t_where_weights_are_uneven(n_queries):

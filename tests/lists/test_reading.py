@@ -12,6 +12,7 @@ import pytest
 from helpers import ideal, per_query
 
 from sklearn_ndcg import from_lists, from_trec
+from sklearn_ndcg._lists.reading import read_list
 
 RATINGS = pd.DataFrame({"user": [1, 1, 2], "item": [3, 1, 9]})
 
@@ -31,6 +32,12 @@ def test_ids_of_unlike_types_are_no_error_if_some_are_alike():
 def test_queries_that_only_their_names_keep_apart_are_warned_of(read):
     with pytest.warns(UserWarning, match="a truth and a list: .* lists of 'Q'. Name the queries"):
         read({"q": {"a": 1}}, {"Q": ["a"]})
+
+
+def test_a_list_is_read_to_rank_k_after_ids_that_are_there_twice_are_left_out():
+    documents = ["a", "a", "b", "c"]
+    assert read_list(documents, "q", "omit", k=2) == {"a": -1, "b": -2}
+    assert read_list(documents, "q", "omit") == {"a": -1, "b": -2, "c": -3}
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from oracles import exact_dcg, exact_ideal, loop_ndcg
 
 from sklearn_ndcg import (
+    _kernels,
     dcg_samples,
     dcg_score,
     jarvelin_kekalainen,
@@ -18,6 +19,7 @@ from sklearn_ndcg import (
     ndcg_score,
     quantile_grades,
 )
+from sklearn_ndcg._kernels import numpy_kernels
 from sklearn_ndcg._metrics import choices
 
 INF = np.inf
@@ -69,9 +71,10 @@ def test_ragged_queries_equal_a_loop(seed, k):
 @pytest.mark.parametrize("block", [1, 7, 64])
 @pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
 def test_blocks_of_any_size_give_the_same_bits(monkeypatch, block, ties):
+    monkeypatch.setattr(_kernels, "backend", numpy_kernels)
     y_true, y_score, groups = ragged_rows(3)
     expected = ndcg_samples(y_true, y_score, groups=groups, ties=ties, undefined=0)
-    monkeypatch.setattr("sklearn_ndcg._kernels.numpy_kernels._DOCUMENTS_PER_BLOCK", block)
+    monkeypatch.setattr(numpy_kernels, "_DOCUMENTS_PER_BLOCK", block)
     got = ndcg_samples(y_true, y_score, groups=groups, ties=ties, undefined=0)
     np.testing.assert_array_equal(got, expected)
 

@@ -49,6 +49,16 @@ def test_exponential_gain_keeps_its_digits():
         assert got == float(2**grade - 1)
 
 
+@pytest.mark.parametrize(
+    ("n_grades", "shown"),
+    [(20, str([float(grade) for grade in range(20)])), (21, "[0.0, 1.0, 2.0]...20.0")],
+)
+def test_a_grade_without_a_gain_is_told_of_with_up_to_twenty_grades(n_grades, shown):
+    with pytest.raises(ValueError, match="no entry for 1 value of y_true, the first 99") as caught:
+        dcg_score([[99, 1]], [[1, 2]], gain=list(range(n_grades)))
+    assert f"it has the grades {shown}." in str(caught.value)
+
+
 def test_ideal_is_ordered_by_gain():
     """If gain decreases with the grade, the best order is by gain."""
     y_true, y_score = [[0, 1, 2]], [[3, 2, 1]]
@@ -65,8 +75,11 @@ def test_a_measure_does_not_follow_later_changes_of_its_arguments():
     assert NDCG(k=iter([1, 3])).k == (1, 3)
 
 
-def test_a_narrow_float_as_undefined_warns_of_nothing():
-    assert NDCG(undefined=np.float16(0.5)).undefined_rule.value == 0.5
+@pytest.mark.parametrize("number", [np.float16(0.5), np.float32(0.5)])
+def test_undefined_may_be_a_narrow_float_though_the_limits_are_wider(number):
+    measure = QueryFunction(function=share_of, undefined=number)
+    assert measure.undefined_rule.value == 0.5
+    assert type(measure.undefined_rule.value) is float
 
 
 def share_of(y_true, y_score, of=1, grades=()):

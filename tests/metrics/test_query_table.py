@@ -136,6 +136,11 @@ def test_text_and_frame():
         assert_same(frame.reset_index()[name], values)
 
 
+def test_the_ideal_has_documents_of_grade_0_before_unjudged_ones():
+    found = explain_query([[nan, 0, 1, nan]], [[4, 3, 2, 1]], unjudged="zero")
+    assert_same(found.ranks["ideal"], [1, 0, nan, nan])
+
+
 def test_long_queries_print_their_first_and_last_ranks():
     n = 10_000
     found = explain_query([np.arange(n) % 4], [-np.arange(n)])

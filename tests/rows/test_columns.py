@@ -294,6 +294,12 @@ def test_rows_of_a_column(wrap):
     assert count_rows(rows) == 3
 
 
+@pytest.mark.parametrize("wrap", [list, tuple])
+def test_rows_of_a_sequence_are_a_list_of_the_same_objects(wrap):
+    rows = [1, "text", None, (1, 2)]
+    assert take_rows(wrap(rows), np.array([3, 1, 2])) == [(1, 2), "text", None]
+
+
 def test_taken_rows_keep_their_index_and_types():
     X = pd.DataFrame({"q": ["x", "y"], "a": pd.Series([1, None], dtype="Int64")}, index=[8, 9])
     pd.testing.assert_frame_equal(take_rows(X, np.array([1, 0])), X.iloc[[1, 0]])

@@ -161,6 +161,12 @@ def test_groups_that_are_sizes_are_told_of_in_spite_of_labels():
         ndcg_score(pd.Series(Y), S, groups=pd.Series([4, 4], index=["a", "b"]))
 
 
+def test_groups_with_a_negative_number_do_not_look_like_sizes():
+    with pytest.raises(ValueError, match="got 2") as caught:
+        ndcg_score(Y, S, groups=[9, -1])
+    assert "sizes" not in str(caught.value)
+
+
 @pytest.mark.parametrize("which", ["y_score", "groups", "sample_weight"])
 def test_the_same_labels_of_rows_in_another_order_are_refused(which):
     order = [7, 6, 5, 4, 3, 2, 1, 0]

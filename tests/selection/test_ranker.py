@@ -346,6 +346,17 @@ def test_tags_promise_what_fit_takes():
     assert get_tags(GroupedRanker(dummy)).no_validation
 
 
+def test_tags_say_whether_the_inner_estimator_is_deterministic():
+    class Random(Ridge):
+        def __sklearn_tags__(self):
+            tags = super().__sklearn_tags__()
+            tags.non_deterministic = True
+            return tags
+
+    assert get_tags(GroupedRanker(Random())).non_deterministic
+    assert not get_tags(GroupedRanker(Ridge())).non_deterministic
+
+
 def test_methods_are_those_of_the_fitted_estimator():
     search = GridSearchCV(SGDClassifier(loss="hinge"), {"loss": ["log_loss"]}, cv=2)
     ranker = GroupedRanker(search)

@@ -262,6 +262,17 @@ def test_validation_and_order_by_say_which_queries_are_held_out(validation, orde
     assert (held_out == ends[order_by]) == (validation == "last")
 
 
+def test_validation_of_the_last_queries_holds_out_the_last_of_those_that_are_drawn():
+    table = X.assign(q=QUERY)
+    ranker = stopping(validation="last", validation_fraction=0.2, max_queries=10, random_state=1)
+    drawn = ranker.fit(table, Y, groups=QUERY).query_ids_.tolist()
+    train, held_out = (set(Staged.seen[name]["q"]) for name in ("train", "held out"))
+    assert len(drawn) == 10
+    assert drawn[-2:] != [18, 19]
+    assert held_out == set(drawn[-2:])
+    assert train == set(drawn[:-2])
+
+
 def test_validation_fraction_holds_out_at_least_one_query():
     stopping(validation_fraction=0.001).fit(X, Y, groups=QUERY)
     assert len(Staged.seen["held out"]) in np.bincount(QUERY)

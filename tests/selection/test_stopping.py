@@ -226,6 +226,27 @@ def test_early_stopping_counts_the_margins_of_the_held_out_rows(library):
     assert ranker.best_iteration_ == np.argmax(scores) + FIRST[library]
 
 
+@pytest.mark.parametrize("library", [lightgbm, xgboost])
+def test_early_stopping_without_scoring_counts_margins_of_the_held_out_rows(library):
+    margin = np.random.default_rng(2).normal(size=len(Y)) * 2
+    name = {lightgbm: "init_score", xgboost: "base_margin"}[library]
+    ranker = stop(library("Ranker"), scoring=None, k=K, fit_params={name: margin})
+    recorded, score, definition = RECORDED[library]
+    values = recorded(ranker.estimator_)[score.format(K)]
+    order, ids, sizes = sorted_by_hand(QUERY[~HELD])
+    rows = np.flatnonzero(~HELD)[order]
+    queries = {"group": sizes} if library is lightgbm else {"qid": ids}
+    bare = library("Ranker").fit(X.iloc[rows], Y[rows], **queries, **{name: margin[rows]})
+    if library is lightgbm:
+        stages = [{"num_iteration": n + 1} for n in range(len(values))]
+    else:
+        zero = np.zeros(HELD.sum())
+        stages = [{"iteration_range": (0, n + 1), "base_margin": zero} for n in range(len(values))]
+    responses = [bare.predict(X[HELD], **stage) + margin[HELD] for stage in stages]
+    expected = scores_of(responses, undefined=1.0, **definition)
+    np.testing.assert_allclose(values, expected, rtol=0, atol=1e-6)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_feature_importances_of_catboost_are_those_of_the_rounds_that_are_kept(kind):
     model = catboost(kind).set_params(learning_rate=0.1)
