@@ -59,8 +59,8 @@ html_favicon = "_static/favicon.svg"
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 # pages without pages below them, and recipes and examples, whose code is wide
-_ALONE = "index guide formula tuning evidence whose_ndcg coming_from glossary scale tools"
-_ALONE += " other_tools errors how_to* generated/examples/*"
+_ALONE = "index guide formula tuning evidence whose_ndcg glossary frames"
+_ALONE += " compatibility errors how_to* generated/examples/*"
 html_sidebars = {page: [] for page in _ALONE.split()}
 html_theme_options = {
     "logo": {"text": "sklearn_ndcg"},
