@@ -265,7 +265,7 @@ def slow(session):
 
 @nox.session(python=PYTHONS[0])
 def tools(session):
-    """Run the tools of docs/other_tools.md that take a scorer."""
+    """Run the tools of docs/compatibility.md that take a scorer."""
     session.install(
         ".", "pytest", "pandas", "lightgbm", "category_encoders", "dask-ml", "imbalanced-learn",
         "mlflow", "mlxtend", "optuna-integration", "scikit-optimize", "skops", "skrub",

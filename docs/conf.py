@@ -39,7 +39,9 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "_templates", "design"]  # design notes are read in the repository
+exclude_patterns = ["_build", "_templates"]
+# other design notes are read in the repository
+exclude_patterns += [f"design/{p.name}" for p in here.glob("design/*.md") if p.stem != "evidence"]
 smartquotes = False  # readers copy "log" from the pages
 default_role = "py:obj"  # `ndcg_score` is a link if it is documented
 myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "dollarmath"]
@@ -58,10 +60,7 @@ html_static_path = ["_static"]
 html_favicon = "_static/favicon.svg"
 html_css_files = ["site.css"]
 html_show_sourcelink = False
-# pages without pages below them, and recipes and examples, whose code is wide
-_ALONE = "index guide formula tuning evidence whose_ndcg coming_from glossary scale tools"
-_ALONE += " other_tools errors how_to* generated/examples/*"
-html_sidebars = {page: [] for page in _ALONE.split()}
+html_sidebars = {page: [] for page in ("index", "generated/examples/*")}  # whose code is wide
 html_theme_options = {
     "logo": {"text": "sklearn_ndcg"},
     "navbar_align": "left",

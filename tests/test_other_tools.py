@@ -1,4 +1,4 @@
-"""The first table of docs/other_tools.md, row by row: each tool is run, and compared with a loop.
+"""docs/compatibility.md on other tools, row by row: each is run, and compared with a loop.
 
 Rows of tools that are not installed are left out here; ``nox -s tools`` runs them all.
 """
@@ -235,16 +235,20 @@ def installed():
             yield row
 
 
+def documented():
+    return rows_of("Other tools that take a scorer")
+
+
 @pytest.mark.parametrize("row", installed())
 def test_a_scorer_is_right_where_the_page_says_so(row):
     found = {way: outcome(row, way) for way in WAYS}
     ways = {r: ", ".join(way for way in WAYS if found[way][0] == r) for r in ("yes", "wrong")}
     cells = [ways["yes"]] * bool(ways["yes"]) + [f"wrong: {ways['wrong']}"] * bool(ways["wrong"])
-    assert rows_of("other_tools.md")[row][1] == "; ".join(cells), found
+    assert documented()[row][1] == "; ".join(cells), found
 
 
 def test_the_first_table_has_the_rows_that_are_run():
-    rows = [name for name, cells in rows_of("other_tools.md").items() if len(cells) == 3]
+    rows = [name for name, cells in documented().items() if len(cells) == 3]
     assert [name for name in rows if name != "tool"] == list(SCORED)
 
 

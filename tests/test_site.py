@@ -72,7 +72,7 @@ def test_names_are_linked_unless_they_are_those_of_another_library(conf):
         assert linked_names(conf, f"{library} method of `RFECV`") == ["RFECV"]
     ours = linked_names(conf, "use scikit-learn's `RFECV`, and QuerySplitter")
     assert ours == ["RFECV", "QuerySplitter"]
-    table = re.findall(r"^\| ([\w-]+) (`\w+`) \|", (DOCS / "other_tools.md").read_text(), re.M)
+    table = re.findall(r"^\| ([\w-]+) (`\w+`) \|", (DOCS / "compatibility.md").read_text(), re.M)
     assert ("mlxtend", "`SequentialFeatureSelector`") in table
     for library, name in table:
         assert linked_names(conf, f"{library} {name}") == [], library

@@ -15,7 +15,7 @@ from sklearn.model_selection import KFold
 
 from sklearn_ndcg import QuerySplitter, make_ndcg_scorer
 
-DOCS = Path(__file__).parents[1] / "docs"
+COMPATIBILITY = (Path(__file__).parents[1] / "docs" / "compatibility.md").read_text()
 ALPHAS = [0.1, 10.0, 1000.0]
 FEATURES = list("abcd")
 K = 3
@@ -108,8 +108,9 @@ def means_by_hand(c, alphas=ALPHAS):
     return [folds_by_hand(Ridge(alpha=alpha), c).mean() for alpha in alphas]
 
 
-def rows_of(page):
-    """The cells of the tables of a page, by the first cell of their row."""
-    lines = [line for line in (DOCS / page).read_text().splitlines() if line.startswith("| ")]
+def rows_of(section):
+    """The cells of the tables in a section of docs/compatibility.md, by the first cell of a row."""
+    _, found = COMPATIBILITY.split(f"\n## {section}\n")
+    lines = [line for line in found.partition("\n## ")[0].splitlines() if line.startswith("| ")]
     rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
     return {name: cells for name, *cells in rows}

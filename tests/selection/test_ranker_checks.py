@@ -3,6 +3,7 @@
 from importlib.util import find_spec
 
 import pytest
+import sklearn
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
@@ -31,9 +32,11 @@ def failed(reason, *checks):
 
 
 WEIGHTS = ("sample_weight_equivalence_on_dense_data", "sample_weight_equivalence_on_sparse_data")
+# the check with sparse data takes any TypeError for a pass in scikit-learn 1.6
+NOTICED = WEIGHTS[:1] if sklearn.__version__ < "1.7" else WEIGHTS
 TAKES_NO_WEIGHTS = failed(
     "weights are refused, as the estimator takes none",
-    *WEIGHTS, "sample_weights_list", "sample_weights_not_an_array",
+    *NOTICED, "sample_weights_list", "sample_weights_not_an_array",
     "sample_weights_not_overwritten", "sample_weights_pandas_series", "sample_weights_shape",
 )  # fmt: skip
 REFUSES = failed(

@@ -1,4 +1,4 @@
-"""The table of docs/tools.md, cell by cell: each tool is run, and compared with a loop."""
+"""The table of docs/compatibility.md, cell by cell: each tool is run, and compared with a loop."""
 
 import importlib
 import inspect
@@ -46,7 +46,7 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.discovery import all_displays, all_estimators, all_functions
 from tool_harness import (
     ALPHAS,
-    DOCS,
+    COMPATIBILITY,
     WAYS,
     Case,
     K,
@@ -360,7 +360,7 @@ def noticed(row):
 
 def documented():
     """The cells of the page, by tool and way. Tools whose cells are equal may share a row."""
-    rows = rows_of("tools.md")
+    rows = rows_of("scikit-learn's tools")
     ways = rows.pop("tool")
     cells = [(tool, row) for tools, row in rows.items() for tool in tools.split(", ")]
     return {(tool, way): cell for tool, row in cells for way, cell in zip(ways, row, strict=True)}
@@ -385,7 +385,7 @@ def test_the_page_has_every_cell_and_counts_them():
     assert set(cells) == {(tool, way) for tool in TOOLS for way in COLUMNS}
     right = {way: {t for t in TOOLS if cells[t, way].startswith("yes")} for way in COLUMNS}
     routed, level = right["routed"], right["index level"] | right["QuerySplitter"]
-    text = " ".join((DOCS / "tools.md").read_text().split())
+    text = " ".join(COMPATIBILITY.split())
     assert (
         f"Of these {len(TOOLS)} cases, {len(routed)} work with routing, {len(level)} with an index level, "
         f"{len(routed | level)} with one of the two."

@@ -116,7 +116,7 @@ MAKES_ARRAYS = {"SequentialFeatureSelector", "RFECV"}
 @pytest.mark.parametrize("tool", TOOLS)
 def test_cut_queries_are_seen_and_whole_queries_are_not_warned_of(tool, way):
     if tool in MAKES_ARRAYS and way not in {"routed", "alias"}:
-        pytest.skip("in docs/tools.md: X is an array")
+        pytest.skip("in docs/compatibility.md: X is an array")
     rows, group_by, routed = WAYS[way]
     if "incremental" in tool and routed and sklearn.__version__ < "1.9":
         pytest.skip("scikit-learn passes the scorer more groups than rows")
