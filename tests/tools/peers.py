@@ -210,22 +210,44 @@ ranx_burges = partial(ranx, metric="ndcg_burges")
 torchmetrics_skip = partial(torchmetrics, empty="skip")
 rectools_achievable = partial(rectools, achievable=True)
 
-# fmt: off
 PEERS = [
     Peer("sklearn", "ndcg_score", scikit_learn, "sklearn", takes_fractions=True),
     Peer("lightgbm", "ndcg", lightgbm, "lightgbm"),
     Peer("xgboost", "ndcg", xgboost, "xgboost", in_single_precision),
     Peer("xgboost", "ndcg-", xgboost_minus, "xgboost-minus", in_single_precision),
-    Peer("xgboost", "ndcg, ndcg_exp_gain=False", xgboost_linear, "xgboost-linear", all_in_single_precision, True, since=(3, 2)),
+    Peer(
+        "xgboost",
+        "ndcg, ndcg_exp_gain=False",
+        xgboost_linear,
+        "xgboost-linear",
+        all_in_single_precision,
+        True,
+        since=(3, 2),
+    ),
     Peer("catboost", "NDCG", catboost, "catboost", labels_in_single_precision, True),
-    Peer("catboost", "NDCG:type=Exp", catboost_exp, "catboost-exp", labels_in_single_precision, True),
-    Peer("catboost", "NDCG:denominator=Position", catboost_position, "catboost-position", labels_in_single_precision, True),
+    Peer(
+        "catboost", "NDCG:type=Exp", catboost_exp, "catboost-exp", labels_in_single_precision, True
+    ),
+    Peer(
+        "catboost",
+        "NDCG:denominator=Position",
+        catboost_position,
+        "catboost-position",
+        labels_in_single_precision,
+        True,
+    ),
     Peer("pytrec_eval", "ndcg, ndcg_cut", pytrec_eval, "trec_eval", last_first_in_single_precision),
     Peer("ir_measures", "nDCG", ir_measures, "trec_eval", last_first_in_single_precision),
     Peer("ranx", "ndcg", ranx, "ranx", in_the_order_of_ranx),
     Peer("ranx", "ndcg_burges", ranx_burges, "ranx-burges", in_the_order_of_ranx),
     Peer("torchmetrics", "RetrievalNormalizedDCG", torchmetrics, "torchmetrics", **single),
-    Peer("torchmetrics", "RetrievalNormalizedDCG(empty_target_action='skip')", torchmetrics_skip, "torchmetrics-skip", **single),
+    Peer(
+        "torchmetrics",
+        "RetrievalNormalizedDCG(empty_target_action='skip')",
+        torchmetrics_skip,
+        "torchmetrics-skip",
+        **single,
+    ),
     Peer("rax", "ndcg_metric", rax, "rax", **single),
     Peer("rankereval", "NDCG", rankereval),
     Peer("recommenders", "ndcg_at_k(score_type='raw')", recommenders),
@@ -233,4 +255,3 @@ PEERS = [
     Peer("rectools", "NDCG(divide_by_achievable=True)", rectools_achievable),
     Peer("replay", "NDCG", replay),
 ]
-# fmt: on

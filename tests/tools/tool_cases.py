@@ -1,7 +1,6 @@
-"""Ways of showing the query ids to a tool, and NDCG by hand, for the tables of two pages."""
+"""Ways of passing the query ids to a tool, and NDCG by hand, to compare what the tool gives."""
 
 from contextlib import contextmanager
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +14,6 @@ from sklearn.model_selection import KFold
 
 from sklearn_ndcg import QuerySplitter, make_ndcg_scorer
 
-COMPATIBILITY = (Path(__file__).parents[1] / "docs" / "compatibility.md").read_text()
 ALPHAS = [0.1, 10.0, 1000.0]
 FEATURES = list("abcd")
 K = 3
@@ -28,7 +26,7 @@ WAYS = {
 
 
 class Case(NamedTuple):
-    """One way of showing the query ids to a tool."""
+    """Rows, with one way of passing their query ids to a tool."""
 
     X: pd.DataFrame
     y: object
@@ -65,8 +63,8 @@ class Case(NamedTuple):
 
 
 @contextmanager
-def case(way, splitter=True, guarded=False):
-    """The same ragged, shuffled rows, with routing on where the way needs it."""
+def case(way, *, splitter=True, guarded=False):
+    """Give the same ragged, shuffled rows in each way, with routing on where the way needs it."""
     X, y, query = graded_rows(n_queries=30, n_columns=4)
     X, y, group_by = WAYS[way](X, y, pd.Index(query, name="query"))
     guard = {"all_groups": query} if guarded else {}
@@ -76,11 +74,12 @@ def case(way, splitter=True, guarded=False):
         yield Case(X, y, query, group_by, scorer, splitter)
 
 
-def splits_by_hand(query, n_splits, by_query):
-    """A part of the queries in each fold; training rows as in X, or one query after another."""
+def splits_by_hand(query, n_splits, *, by_query):
+    """Some of the queries in each fold; training rows as in X, or one query after another."""
     splits = []
     for ids in np.array_split(np.unique(query), n_splits):
-        train, test = (np.flatnonzero(np.isin(query, ids) == wanted) for wanted in (False, True))
+        is_test = np.isin(query, ids)
+        train, test = np.flatnonzero(~is_test), np.flatnonzero(is_test)
         splits.append((train[np.argsort(query[train], kind="stable")] if by_query else train, test))
     return splits
 
@@ -97,7 +96,8 @@ def score_by_hand(model, X, y):
 
 
 def folds_by_hand(model, c, X=None, splits=None, response=lambda model, X: model.predict(X)):
-    X, scores = c.X if X is None else X, []
+    X = c.X if X is None else X
+    scores = []
     for train, test in c.splits if splits is None else splits:
         fitted = clone(model).fit(X.iloc[train], c.grades[train])
         scores.append(by_hand(c.grades[test], response(fitted, X.iloc[test]), c.query[test]))
@@ -106,11 +106,3 @@ def folds_by_hand(model, c, X=None, splits=None, response=lambda model, X: model
 
 def means_by_hand(c, alphas=ALPHAS):
     return [folds_by_hand(Ridge(alpha=alpha), c).mean() for alpha in alphas]
-
-
-def rows_of(section):
-    """The cells of the tables in a section of docs/compatibility.md, by the first cell of a row."""
-    _, found = COMPATIBILITY.split(f"\n## {section}\n")
-    lines = [line for line in found.partition("\n## ")[0].splitlines() if line.startswith("| ")]
-    rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
-    return {name: cells for name, *cells in rows}
