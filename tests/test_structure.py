@@ -94,17 +94,6 @@ def test_no_private_name_of_another_module_or_library_is_used(module):
             assert not private, f"{module} uses {node.value.id}.{node.attr}, a private name"
 
 
-def test_the_map_in_contributing_is_that_of_the_package_and_its_tests():
-    text = (ROOT / "CONTRIBUTING.md").read_text()
-    rows = re.findall(r"^\| `(\w+)` \| `(\w+)` \| .* \|(.*) \|$", text, re.M)
-    mapped = {f"{folder}.{name}".removeprefix("sklearn_ndcg.") for folder, name, _ in rows}
-    with_code = {module for module in MODULES if len(syntax(module)[0].body) > 1}  # and a docstring
-    assert mapped == with_code | {"_kernels.compiled"}
-    for folder, _, tests in rows:
-        tested_in = ROOT / "tests" / folder.lstrip("_").removeprefix("sklearn_ndcg")
-        assert all((tested_in / f"{name}.py").exists() for name in re.findall(r"`(\w+)`", tests))
-
-
 @pytest.mark.parametrize(
     ("choice", "table", "names"),
     [
@@ -123,27 +112,47 @@ def test_types_and_docstrings_list_every_name_of_a_table(choice, table, names):
             assert listed == ", ".join(f'"{name}"' for name in table), metric
 
 
-@pytest.mark.parametrize(
-    ("name", "kind", "own"),
-    [("ndcg", measure.NDCGOptions, set()), ("dcg", measure.DCGOptions, {"log_base"})],
-)
-def test_scorers_evidence_and_samples_take_the_options_of_the_mean(name, kind, own):
-    mean, samples = (
-        signature(getattr(sklearn_ndcg, f"{name}_{each}")).parameters for each in ("score", "samples")
-    )  # fmt: skip
+METRICS = [
+    pytest.param(
+        sklearn_ndcg.ndcg_score, sklearn_ndcg.ndcg_samples, measure.NDCGOptions, set(), id="NDCG"
+    ),
+    pytest.param(
+        sklearn_ndcg.dcg_score, sklearn_ndcg.dcg_samples, measure.DCGOptions, {"log_base"}, id="DCG"
+    ),
+]
+
+
+@pytest.mark.parametrize(("score", "samples", "options", "own"), METRICS)
+def test_a_score_takes_the_options_that_scorers_take(score, samples, options, own):
     data = {"y_true", "y_score", "groups", "k", "sample_weight"}
-    assert set(mean) - data - own == set(kind.__annotations__)
-    assert set(mean) ^ set(samples) == {"sample_weight", "return_groups"}
-    assert all(
-        mean[option].default == samples[option].default for option in set(mean) & set(samples)
-    )
+    assert signature(score).parameters.keys() - data - own == options.__annotations__.keys()
+
+
+@pytest.mark.parametrize(("score", "samples", "options", "own"), METRICS)
+def test_samples_take_the_options_of_the_score(score, samples, options, own):
+    mean, values = signature(score).parameters, signature(samples).parameters
+    assert mean.keys() ^ values.keys() == {"sample_weight", "return_groups"}
+    shared = mean.keys() & values.keys()
+    assert {o: mean[o].default for o in shared} == {o: values[o].default for o in shared}
 
 
 # classes of attributes of public objects
 HELD = {
-    "Change", "ConfidenceInterval", "DCG", "Explanation", "GainTable", "IdLists", "NDCG", "Pool",
-    "QueryDifferences", "QueryExplanation", "QueryFunction", "QuerySizes", "Rows", "log_discount",
-}  # fmt: skip
+    "Change",
+    "ConfidenceInterval",
+    "DCG",
+    "Explanation",
+    "GainTable",
+    "IdLists",
+    "NDCG",
+    "Pool",
+    "QueryDifferences",
+    "QueryExplanation",
+    "QueryFunction",
+    "QuerySizes",
+    "Rows",
+    "log_discount",
+}
 
 
 @pytest.mark.parametrize("module", [sklearn_ndcg, inference])
@@ -187,29 +196,6 @@ def documented():
                 if (isfunction(value) or ismethod(value)) and "sklearn_ndcg" in value.__module__:
                     found[f"{module.__name__}.{name}.{method}"] = value
     return found
-
-
-def described(docstring):
-    """The parameters that a docstring describes, with the text of their types."""
-    doc = cleandoc(docstring)  # Python 3.13 does that itself
-    section = doc.partition("\nParameters\n----------\n")[2]
-    section = re.split(r"(?:^|\n)\w[\w ]*\n---+\n", section)[0]
-    listed = re.findall(r"^([*\w][*\w, ]*?)(?: : (.*))?$", section, re.M)
-    return {name.lstrip("*"): kind for names, kind in listed for name in names.split(", ")}
-
-
-def test_docstrings_describe_every_parameter_and_its_default():
-    for name, public in documented().items():
-        if name.split(".")[-1] in RESULTS or name.endswith("Warning"):
-            continue
-        parameters = {n: p for n, p in signature(public).parameters.items() if n != "self"}
-        found = described(public.__doc__)
-        assert [*found] == [*parameters], name
-        for each, parameter in parameters.items():
-            default = re.search(r"default=(\S+)$", found[each])
-            has_one = parameter.default is not parameter.empty
-            expected = repr(parameter.default).replace("'", '"') if has_one else None
-            assert (default and default[1]) == expected, (name, each)
 
 
 DATA = {"X", "y", "y_score", "y_scores", "recommended", "run", "groups", "sample_weight", "ax"}
