@@ -71,24 +71,3 @@ def test_links_lead_to_files_and_headings():
         found = headings(ROOT / "docs" / f"{name}.md")
         # as Sphinx writes them
         assert anchor in {re.sub(r"[^a-z0-9]+", "-", each.lower()).strip("-") for each in found}
-
-
-def recipes():
-    for page in sorted((ROOT / "docs").glob("how_to_*.md")):
-        _, *sections = re.split(r"^## ", page.read_text(), flags=re.MULTILINE)
-        for section in sections:
-            title = section.partition("\n")[0]
-            yield pytest.param(section, id=f"{page.stem}: {title}")
-
-
-@pytest.mark.parametrize("recipe", recipes())
-def test_a_recipe_runs_when_copied_alone(recipe):
-    for library in ("duckdb", "lightgbm", "optuna", "polars", "statsmodels"):
-        if f" {library}" in recipe:
-            pytest.importorskip(library)
-    test = doctest.DocTestParser().get_doctest(recipe, {}, "recipe", None, None)
-    assert test.examples
-    printed = []
-    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    failed = doctest.DocTestRunner(optionflags=flags).run(test, out=printed.append).failed
-    assert not failed, printed

@@ -1,15 +1,139 @@
-"""The recipes of docs/whose_ndcg.md for other ideals and weights, compared with the libraries."""
+"""Every recipe of docs/ runs alone, and gives the numbers of plain loops and of other libraries."""
+
+import doctest
+import re
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 from peers import PEERS
 from sklearn import metrics
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.linear_model import LogisticRegression
 
 from sklearn_ndcg import from_lists, ndcg_samples, ndcg_score
 
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = [*sorted(DOCS.glob("how_to_*.md")), DOCS / "frames.md"]
+LIBRARIES = ("duckdb", "lightgbm", "optuna", "pandas", "polars", "pyarrow", "statsmodels")
 
-def rows(seed, binary=False):
-    """Rows without ties; the first queries have a relevant document, the last has none."""
+
+def split_page(page):
+    """The lines that a page asks to run first, and its recipes by their titles."""
+    head, *sections = re.split(r"^## ", page.read_text(), flags=re.MULTILINE)
+    return head, {section.partition("\n")[0]: section for section in sections}
+
+
+@cache
+def run(page, title):
+    """Run a recipe after the first lines of its page, and return what they define."""
+    head, recipes = split_page(page)
+    for library in LIBRARIES:
+        if f" {library}" in head + recipes[title]:
+            pytest.importorskip(library)
+    test = doctest.DocTestParser().get_doctest(head + recipes[title], {}, title, None, None)
+    printed = []
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    failed, attempted = runner.run(test, out=printed.append, clear_globs=False)
+    assert not failed, "".join(printed)
+    assert attempted
+    return test.globs
+
+
+@pytest.mark.parametrize(
+    ("page", "title"),
+    [
+        pytest.param(page, title, id=f"{page.stem}: {title}")
+        for page in PAGES
+        for title, recipe in split_page(page)[1].items()
+        if ">>>" in recipe
+    ],
+)
+def test_a_recipe_runs_after_the_first_lines_of_its_page(page, title):
+    run(page, title)
+
+
+# --- functions of recipes, on awkward input
+
+
+def recipe_function(name):
+    """A function that a recipe of docs/how_to_metrics.md defines."""
+    titles = {
+        "ndcg_of_first_tenth": "A cutoff that is a share of the query",
+        "ndcg_of_classes": "Rank the classes of a classifier",
+        "reciprocal_rank": "Use another metric, query by query: MAP, MRR",
+    }
+    return run(DOCS / "how_to_metrics.md", titles[name])[name]
+
+
+@pytest.mark.parametrize(("length", "k"), [(1, 1), (9, 1), (10, 1), (11, 2), (30, 3), (31, 4)])
+def test_a_share_of_the_query_is_rounded_up(length, k):
+    rng = np.random.default_rng(0)
+    y_true, y_score = 1 + rng.integers(0, 4, length), rng.permutation(length)
+    discount = 1 / np.log2(np.arange(2, k + 2))
+    ranked = y_true[np.argsort(-y_score)][:k]
+    expected = ranked @ discount / (np.sort(y_true)[::-1][:k] @ discount)
+    value = recipe_function("ndcg_of_first_tenth")(y_true, y_score)
+    assert value == pytest.approx(expected, abs=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("y_true", "y_score", "expected"),
+    [
+        pytest.param([4, 0, 3], [1, 3, 2], 1 / 2, id="the first hit counts"),
+        pytest.param([0, 3], [1, 1], 1 / 2, id="ties in the order of rows"),
+        pytest.param([3], [0], 1, id="one document"),
+        pytest.param([0, 3], [1, -np.inf], 0, id="not retrieved"),
+        pytest.param([3, 4], [-np.inf, -np.inf], 0, id="an empty list"),
+        pytest.param([2, 0], [1, 2], np.nan, id="nothing relevant"),
+        pytest.param([np.nan, 3], [2, 1], 1 / 2, id="an unjudged document"),
+    ],
+)
+def test_reciprocal_rank(y_true, y_score, expected):
+    reciprocal_rank = recipe_function("reciprocal_rank")
+    value = reciprocal_rank(np.array(y_true), np.array(y_score, dtype=float))
+    assert value == pytest.approx(expected, nan_ok=True)
+
+
+@pytest.mark.parametrize("names", [["no", "yes"], ["a", "b", "c", "d"]], ids=["two", "four"])
+def test_ndcg_of_classes_is_the_discount_of_the_true_class(names):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), rng.choice(names, 60)
+    model = LogisticRegression().fit(X, y)
+    first_two = np.array(names)[np.argsort(-model.predict_proba(X))[:, :2]]
+    expected = (first_two == y[:, None]) @ [1, 1 / np.log2(3)]
+    value = recipe_function("ndcg_of_classes")(model, X, y)
+    assert value == pytest.approx(expected.mean(), abs=1e-14)
+
+
+def test_a_class_that_the_model_does_not_know_counts_zero():
+    X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    model = LogisticRegression().fit(X, [0, 0, 1, 1])
+    with pytest.warns(UndefinedMetricWarning, match="1 of 4"):
+        value = recipe_function("ndcg_of_classes")(model, X, [0, 0, 1, 2])
+    assert value == pytest.approx(3 / 4)
+
+
+def test_a_reversed_stable_argsort_is_the_rule_stable_for_reversed_rows():
+    rng = np.random.default_rng(0)
+    groups = rng.permutation(np.repeat(np.arange(8), rng.integers(1, 20, 8)))
+    y_true, y_score = 1 + rng.integers(0, 4, len(groups)), rng.integers(0, 3, len(groups))
+    expected = []
+    for query in range(8):
+        relevance, score = y_true[groups == query], y_score[groups == query]
+        order = np.argsort(score, kind="stable")[::-1]
+        discount = 1 / np.log2(np.arange(2, len(order) + 2))
+        expected.append(relevance[order] @ discount / (np.sort(relevance)[::-1] @ discount))
+    ours = ndcg_samples(y_true[::-1], y_score[::-1], groups=groups[::-1], ties="stable")
+    assert ours == pytest.approx(expected, abs=1e-14)
+
+
+# --- other ideals, and weights of documents
+
+
+def rows_without_ties(seed, *, binary=False):
+    """Queries with a relevant document, and a last one without."""
     rng = np.random.default_rng(seed)
     groups = np.repeat(np.arange(8), rng.integers(2, 12, 8))
     y_true = rng.integers(0, 2 if binary else 4, len(groups))
@@ -30,7 +154,7 @@ def with_ideal_of(k, y_true, y_score, groups):
 
 @pytest.mark.parametrize("k", [1, 3, 50])
 def test_an_ideal_of_k_relevant_by_its_formula(k):
-    y_true, y_score, groups = rows(0, binary=True)
+    y_true, y_score, groups = rows_without_ties(0, binary=True)
     discount = 1 / np.log2(np.arange(2, k + 2))
     expected = []
     for query in np.unique(groups):
@@ -45,26 +169,31 @@ def test_an_ideal_of_k_relevant_is_that_of_rectools(k):
     pytest.importorskip("rectools")
     peer = next(peer for peer in PEERS if (peer.library, peer.call) == ("rectools", "NDCG"))
     for seed in range(5):
-        y_true, y_score, groups = rows(seed, binary=True)
+        y_true, y_score, groups = rows_without_ties(seed, binary=True)
         known = groups < 7  # users without a relevant item are not in the interactions
         ours = with_ideal_of(k, y_true[known], y_score[known], groups[known])
         assert peer.value(y_true, y_score, groups, k=k) == pytest.approx(ours, abs=1e-12)
 
 
-def test_an_ideal_over_the_retrieved_is_what_scikit_learn_gives_for_them_alone():
-    lists = [["A", "B", "C"], ["D", "A"]]
-    relevant = [{"B": 1, "X": 3}, {"A": 2, "D": 1, "G": 3}]
-    rows = from_lists(relevant, lists)
-    y_true, y_score, groups = rows.y_true, rows.y_score, rows.groups
-    ours = ndcg_samples(np.where(np.isfinite(y_score), y_true, 0), y_score, groups=groups)
-    for query, (items, grades) in enumerate(zip(lists, relevant, strict=True)):
-        grade = [[grades.get(item, 0) for item in items]]
-        theirs = metrics.ndcg_score(grade, [np.arange(len(items), 0, -1)])
-        assert ours[query] == pytest.approx(theirs, abs=1e-14)
-    assert (ours > ndcg_samples(y_true, y_score, groups=groups)).all()
+@pytest.mark.parametrize(
+    ("relevant", "retrieved"),
+    [
+        pytest.param({"B": 1, "X": 3}, ["A", "B", "C"], id="a better one is missing"),
+        pytest.param({"A": 2, "D": 1, "G": 3}, ["D", "A"], id="a short list"),
+        pytest.param({"A": 2, "B": 1}, ["C", "D"], id="no hit"),
+        pytest.param({"A": 2, "B": 1}, [], id="an empty list"),
+    ],
+)
+def test_an_ideal_of_the_retrieved_is_what_scikit_learn_gives_for_them(relevant, retrieved):
+    rows = from_lists({"q": relevant, "other": {"A"}}, {"q": retrieved, "other": ["A"]}, k=3)
+    of_retrieved = np.where(np.isfinite(rows.y_score), rows.y_true, 0)
+    ours = ndcg_score(of_retrieved, rows.y_score, groups=rows.groups, k=3, undefined=0.0)
+    grades, scores = [relevant.get(item, 0) for item in retrieved], [3, 2, 1][: len(retrieved)]
+    theirs = metrics.ndcg_score([grades], [scores]) if retrieved else 0.0
+    assert ours == pytest.approx((theirs + 1) / 2, abs=1e-14)
 
 
-def test_an_ideal_of_the_lists_length_is_that_of_the_tests_of_elasticsearch():
+def test_an_ideal_of_the_lists_length_is_that_of_elasticsearch():
     # DiscountedCumulativeGainTests.java: hits of the ratings 3, 2, 3, none; one of 1 is no hit
     y_true, y_score = [[3, 2, 3, np.nan, 1]], [[4, 3, 2, 1, -np.inf]]
     options = {"gain": "exponential", "unjudged": "zero", "k": "retrieved"}
@@ -83,7 +212,7 @@ def test_an_ideal_of_the_lists_length_is_that_of_mlflow(k):
     lists = [rng.permutation(items)[: rng.integers(1, 8)].tolist() for _ in range(30)]
     relevant = [rng.permutation(items)[: rng.integers(0, 8)].tolist() for _ in range(30)]
     theirs = of_mlflow.ndcg_at_k(k).eval_fn(pd.Series(lists), pd.Series(relevant)).scores
-    rows = from_lists(relevant, [each[:k] for each in lists], k="retrieved")
+    rows = from_lists(relevant, [items[:k] for items in lists], k="retrieved")
     ours = ndcg_samples(rows, undefined=0.0)
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
 
@@ -92,9 +221,9 @@ def test_an_ideal_of_the_lists_length_is_that_of_mlflow(k):
 @pytest.mark.parametrize("k", [None, 3])
 def test_weights_of_documents_multiply_the_gain_in_rax(k):
     rax, jnp = pytest.importorskip("rax"), pytest.importorskip("jax.numpy")
-    y_true, y_score, groups = rows(0)
+    y_true, y_score, groups = rows_without_ties(0)
     weight = np.random.default_rng(1).integers(1, 9, len(groups)) / 8
-    score, grade, weights = (jnp.asarray(each, jnp.float32) for each in (y_score, y_true, weight))
+    score, grade, weights = (jnp.asarray(a, jnp.float32) for a in (y_score, y_true, weight))
     options = {"weights": weights, "segments": jnp.asarray(groups), "topn": k}
     ours = ndcg_score(weight * (2.0**y_true - 1), y_score, groups=groups, k=k, undefined=0.0)
     assert float(rax.ndcg_metric(score, grade, **options)) == pytest.approx(ours, abs=1e-6)

@@ -6,12 +6,13 @@ that are not installed stay as they are: see CONTRIBUTING.md for how to install 
 
 import contextlib
 import io
+import itertools
 import re
 import warnings
 from functools import cache
 from importlib.metadata import packages_distributions, version
-from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from peers import PEERS, as_given, in_single_precision, last_first
@@ -52,55 +53,78 @@ SECOND = {
 
 def rows(*queries):
     """y_true, y_score and groups of queries, each given as (relevance, scores)."""
+    y_true = np.concatenate([relevance for relevance, _ in queries])
+    y_score = np.concatenate([scores for _, scores in queries])
     lengths = [len(relevance) for relevance, _ in queries]
-    y_true, y_score = (np.concatenate(each) for each in zip(*queries, strict=True))
     return y_true, y_score, np.repeat(np.arange(len(queries)), lengths)
 
 
 def mean(peer, *data, k=None):
-    """The number that the library prints, or None where it refuses to."""
-    with (
-        contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(),
-        contextlib.suppress(ValueError, ZeroDivisionError, KeyError),
-    ):  # fmt: skip
+    """The number that the library prints, or None where it raises an error."""
+    errors = (ValueError, ZeroDivisionError, KeyError)
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return float(np.mean(peer.value(*data, k=k)))
+        with contextlib.suppress(*errors):
+            return float(np.mean(peer.value(*data, k=k)))
 
 
-def ours(data, gain, discount, ties, undefined, precision):
-    rule, order = TIES[ties]
-    y_true, y_score, groups = PRECISIONS[precision](*order(*data))
-    options = {"gain": GAINS[gain], "undefined": UNDEFINED[undefined], "ties": rule}
-    return np.nanmean(ndcg_samples(y_true, y_score, groups=groups, discount=discount, **options))
+class Choices(NamedTuple):
+    """What a library does, in the words of the page."""
+
+    gain: str
+    discount: str
+    ties: str
+    undefined: str
+    scores: str
+
+
+def ours(data, choices):
+    """The mean that `ndcg_samples` gives with these choices."""
+    rule, order = TIES[choices.ties]
+    y_true, y_score, groups = PRECISIONS[choices.scores](*order(*data))
+    values = ndcg_samples(
+        y_true,
+        y_score,
+        groups=groups,
+        gain=GAINS[choices.gain],
+        discount=choices.discount,
+        ties=rule,
+        undefined=UNDEFINED[choices.undefined],
+    )
+    return np.nanmean(values)
 
 
 @cache
-def explanations():
-    """Each combination of choices, and the numbers it gives for the data that tell them apart."""
-    combined = product(GAINS, DISCOUNTS, TIES, UNDEFINED, PRECISIONS)
-    data = [rows(FIRST, second) for second in SECOND.values()]
-    return {choice: [ours(each, *choice) for each in data] for choice in combined}
+def our_numbers():
+    """The numbers of each combination of choices for the data that tell them apart."""
+    data = {name: rows(FIRST, second) for name, second in SECOND.items()}
+    combined = itertools.starmap(
+        Choices, itertools.product(GAINS, DISCOUNTS, TIES, UNDEFINED, PRECISIONS)
+    )
+    return {
+        choices: {name: ours(queries, choices) for name, queries in data.items()}
+        for choices in combined
+    }
 
 
 def explain(peer):
-    """The choices that give all of a library's numbers, or a dash where none do."""
-    found = {name: mean(peer, *rows(FIRST, second)) for name, second in SECOND.items()}
-    refused = ["undefined"] * (found["undefined"] is None)
-    ties = [name for name in SECOND if "ties" in name]
-    for left_out in (refused, refused + ties):  # what is done with ties may have no name here
-        for choice, expected in explanations().items():
-            numbers = dict(zip(SECOND, expected, strict=True))
-            if all(name in left_out or same(found[name], numbers[name]) for name in SECOND):
-                gain, discount, rule, undefined, precision = choice
-                undefined = "error" if refused else undefined
-                if left_out != refused:
-                    rule = precision = "-"
-                return gain, discount, rule, undefined, precision
-    return ("-",) * 5
+    """The choices that give all of a library's numbers, or dashes where none do."""
+    theirs = {name: mean(peer, *rows(FIRST, second)) for name, second in SECOND.items()}
+    raises = theirs["undefined"] is None
+    to_match = [name for name in SECOND if not (raises and name == "undefined")]
+    for choices, numbers in our_numbers().items():
+        if all(same(theirs[name], numbers[name]) for name in to_match):
+            return choices._replace(undefined="error") if raises else choices
+    without_ties = [name for name in to_match if "ties" not in name]  # the rule has no name here
+    for choices, numbers in our_numbers().items():
+        if all(same(theirs[name], numbers[name]) for name in without_ties):
+            undefined = "error" if raises else choices.undefined
+            return choices._replace(ties="-", undefined=undefined, scores="-")
+    return Choices("-", "-", "-", "-", "-")
 
 
-def same(found, expected):
-    return found is not None and abs(found - expected) < 1e-6
+def same(their_number, our_number):
+    return their_number is not None and abs(their_number - our_number) < 1e-6
 
 
 def shown(number):
@@ -109,10 +133,10 @@ def shown(number):
 
 def row(peer):
     """The cells of a library's row, in the order of COLUMNS."""
-    gain, _, *choices = explain(peer)  # the discount is told in the text
+    choices = explain(peer)  # the text of the page says the discount
     examples = {shown(mean(peer, GRADES, SCORES, QUERIES, k=K)) for _ in range(_CALLS)}
     example = examples.pop() if len(examples) == 1 else "varies"
-    return [gain, *choices, example]
+    return [choices.gain, choices.ties, choices.undefined, choices.scores, example]
 
 
 def label(peer):
@@ -121,10 +145,12 @@ def label(peer):
 
 def found_rows(page):
     """The cells of each library's row on a page, by its label."""
-    lines = [line for line in page.splitlines() if line.startswith("| ")]
-    cells = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
-    width = len(COLUMNS)
-    return {each[-width - 1]: each[-width:] for each in cells if len(each) > width}
+    width, found = len(COLUMNS), {}
+    for line in page.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+        if line.startswith("| ") and len(cells) > width:
+            found[cells[-width - 1]] = cells[-width:]
+    return found
 
 
 def table(head, lines):
