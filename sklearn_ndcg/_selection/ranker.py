@@ -105,6 +105,13 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     n_features_in_, feature_names_in_ : int, ndarray
         Number and names of the columns of X in `fit`, with those of `group_by` and `order_by`.
 
+    Notes
+    -----
+    In the first round of boosting all scores are equal, and LightGBM, XGBoost and CatBoost break
+    these ties by the order of rows. So the order of rows within a query changes what they learn,
+    and a small difference between two models may be due to it alone. The order of the queries
+    changes nothing.
+
     Examples
     --------
     A search over a ranker, such as `lightgbm.LGBMRanker`, is like any other search:
@@ -176,7 +183,9 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
         sample_weight : array-like of shape (n_documents,), default=None
             Weights >= 0, one per row. XGBoost and CatBoost get one per query: the mean of its rows.
-            A TypeError if the inner `fit` does not take weights.
+            A TypeError if the inner `fit` does not take weights. A search passes them to `fit`, and
+            since scikit-learn 1.7 also to the scorer; with metadata routing on, to those steps,
+            rankers and scorers that request them.
 
         groups : array-like of shape (n_documents,), default=None
             The query id of each row, in any order. Ignored if `group_by` is set. An inner `fit`

@@ -290,7 +290,7 @@ def test_gains_that_are_equal_in_exact_arithmetic_tie(model, denominator, gain):
     options = {"groups": query, "k": 5, "gain": gain, "undefined": 0.0}
     expected = ndcg_score(y, exact_gains(proba, gains, denominator), **options)
     found = make_ndcg_scorer(k=5, gain=gain, undefined=0.0)(model, X, y, groups=query)
-    rounded = np.round(proba @ gains, 10)  # the line in docs/guide.md
+    rounded = np.round(proba @ gains, 10)  # the line in docs/traps.md
     for each in (found, ndcg_score(y, rounded, **options)):
         assert each == pytest.approx(expected, abs=1e-13)
 
