@@ -59,7 +59,7 @@ from tool_cases import (
 
 from sklearn_ndcg import QueryLeakWarning, QuerySplitter
 
-NOTICED = "cut queries are noticed"
+NOTICED = "cut queries noticed"
 COLUMNS = [*WAYS, "QuerySplitter", NOTICED]
 GRADES = np.array([0, 2, 3, 5])  # for classifiers, which may confuse a grade with its number
 VERSION = tuple(int(number) for number in sklearn.__version__.split(".")[:2])
@@ -121,7 +121,7 @@ def curve_of_sizes(function, c):
         hand[1].append(folds_by_hand(Ridge(), c, splits=firsts))
         counts = [np.bincount(c.query[a], minlength=len(lengths)) for a, _ in firsts]
         most_cut = max(most_cut, *(np.sum((n > 0) & (n < lengths)) for n in counts))
-    return got, {"no: queries are cut" if most_cut > 1 else "yes": hand}
+    return got, {"no: cut" if most_cut > 1 else "yes": hand}
 
 
 def importances(c, **options):
@@ -192,7 +192,7 @@ def ridge_cv(c, cv=None):
 def with_grades(c):
     """Classes that are not 0, 1, ... and those numbers, by cell."""
     right = c._replace(y=pd.Series(GRADES[c.grades], c.X.index))
-    return {"yes": right, "no: grades are recoded": c}
+    return {"yes": right, "no: classes": c}
 
 
 def ridge_classifier_cv(c, cv=None):
@@ -284,13 +284,13 @@ ROWS = [row for row in TOOLS if SINCE.get(row, VERSION) <= VERSION < BEFORE.get(
 
 # parts of error messages, and the cells that they make
 REFUSALS = {
-    "got no groups": "no: no groups",
-    "X arrived as ndarray": "no: X is an array",
-    "binned": "no: X is binned",
-    "`groups` can only be passed if metadata routing is not enabled": "no: only without routing",
-    "no attribute '_score_func'": "no: only of make_scorer",
-    "do not let the tool draw rows": "no: queries are cut",
-    "have the same labels in their index, but in another order": "no: y is reordered",
+    "got no groups": "no: groups",
+    "X arrived as ndarray": "no: array",
+    "binned": "no: bins",
+    "`groups` can only be passed if metadata routing is not enabled": "no: routing",
+    "no attribute '_score_func'": "no: threshold",
+    "do not let the tool draw rows": "no: cut",
+    "have the same labels in their index, but in another order": "no: order of y",
 }
 
 
