@@ -231,9 +231,10 @@ def _distinct(ids: Collection[Id], name: str, query: Id, duplicates: str) -> dic
         # strict takes time
         distinct = dict(zip(ids, _SCORES if name == "recommended" else _ONES))  # noqa: B905
     except TypeError as error:
-        hint = f" {_PAIRS_HINT}" if all(isinstance(i, list) and len(i) == 2 for i in ids) else ""
+        are_pairs = all(isinstance(i, list) and len(i) == 2 for i in ids)
+        hint = _PAIRS_HINT if are_pairs else "Pass hashable ids, in one flat list per query."
         raise TypeError(
-            f"{name} has ids in query {shown_labels([query])}: {error}.{hint}"
+            f"{name} has ids in query {shown_labels([query])}: {error}. {hint}"
         ) from error
     if len(distinct) < len(ids) and duplicates == "raise":
         [(twice, count)] = Counter(ids).most_common(1)
