@@ -149,7 +149,7 @@ def numpy_kernels(session):
 @nox.session(tags=["ci"])
 def docs(session):
     """Check docstrings, build the site and run the examples in it; a warning is an error."""
-    session.install(".[frames,stocks]", "pytest", *group("docs"))
+    session.install(".[frames,rankers,stocks]", "pytest", *group("docs"))
     session.run("pytest", "-q", "-m", "ci", "tests/test_structure.py", "-k", "numpydoc")
     session.run("pytest", "-q", "tests/test_site.py")
     session.run("python", "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", "docs",
