@@ -213,6 +213,7 @@ def bare(session):
     """Compare the metrics with scikit-learn's, and the two kernels, without any extra."""
     session.install(".", "pytest", "hypothesis")
     session.run("pytest", "-q", "tests/metrics/test_agreement.py", "tests/kernels/test_compiled.py")
+    session.run("python", "-P", "-m", "doctest", "docs/index.md")
 
 
 @nox.session

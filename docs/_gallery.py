@@ -4,6 +4,7 @@ import json
 import re
 from itertools import chain
 from pathlib import Path
+from zipfile import ZipFile
 
 from sphinx_gallery.scrapers import matplotlib_scraper
 
@@ -39,13 +40,16 @@ def scrape(block, block_vars, gallery_conf):
 
 
 def complete_notebooks(app):
-    """Let notebooks run by themselves: a cell writes the module that an example imports."""
-    module = (here.parent / "examples" / "movielens.py").read_text()
+    """Let downloads run by themselves: notebooks write the module that they import."""
+    module = here / "generated" / "examples" / "movielens.py"
     write = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": []}
-    write["source"] = f"%%writefile movielens.py\n{module}".splitlines(keepends=True)
-    for path in (here / "generated" / "examples").glob("*.ipynb"):
+    write["source"] = f"%%writefile movielens.py\n{module.read_text()}".splitlines(keepends=True)
+    for path in module.parent.glob("*.ipynb"):
         text = path.read_text()
         if "from movielens import" in text and "%%writefile" not in text:
             notebook = json.loads(text)
             notebook["cells"].insert(1, write)
             path.write_text(json.dumps(notebook, indent=1))
+            with ZipFile(path.with_suffix(".zip"), "w") as archive:
+                for file in (path, path.with_suffix(".py"), module):
+                    archive.write(file, file.name)

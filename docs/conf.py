@@ -209,7 +209,7 @@ def link_names(app, doctree):
     page = app.env.docname
     for node in doctree.findall(addnodes.pending_xref):
         node["reftarget"] = _LINKED.get(node["reftarget"], node["reftarget"])
-    for text in list(doctree.findall(nodes.Text)) if page != "index" else []:  # cards are links
+    for text in list(doctree.findall(nodes.Text)):
         node = text.parent if isinstance(text.parent, nodes.literal) else text
         before = node.parent[: node.parent.index(node)]
         # "Comparison" is a name where it stands alone, and a word in a sentence

@@ -3,9 +3,9 @@
 Tune a ranker of LightGBM
 =========================
 
-``LGBMRanker`` wants to know how many rows each query has. The folds of GridSearchCV do not know
-that. In a ``GroupedRanker`` it takes one query id per row, here from the index of X, and is tuned
-like any regressor. ``XGBRanker`` and ``CatBoostRanker`` can take its place. All need
+``LGBMRanker`` (LambdaMART) wants to know how many rows each query has. The folds of GridSearchCV do
+not know that. In a ``GroupedRanker`` it takes one query id per row, here from the index of X, and
+is tuned like any regressor. ``XGBRanker`` and ``CatBoostRanker`` can take its place. All need
 ``pip install ".[examples,rankers]"``.
 """
 

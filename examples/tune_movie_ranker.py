@@ -11,6 +11,8 @@ NDCG@10 measures the first ten films of a list: 1 if no other order is better. E
 of their own, so the rows of a user are a *query*, and the NDCG of a model is the mean over users.
 """
 
+# sphinx_gallery_thumbnail_number = 2
+
 import textwrap
 import warnings
 

@@ -45,7 +45,7 @@ for name, options in CONVENTIONS.items():
 # From one number to another
 # --------------------------
 # By default scikit-learn counts all ranks, and XGBoost's ``ndcg`` counts 32. The explanation names
-# the users that make most of each step.
+# the users that make most of each step. Its last line, "second", is XGBoost's number.
 
 xgboost = CONVENTIONS["xgboost"] | {"k": 32}
 explanation = explain_difference(relevance, score, "sklearn", xgboost, groups=user)
