@@ -7,6 +7,7 @@ import os
 import re
 import runpy
 import sys
+import textwrap
 import tomllib
 import warnings
 import zlib
@@ -159,7 +160,9 @@ _NOT_LINKED = (
 def prepare_sources(app):
     """Draw the figures, write the inventories of other libraries, and shorten warnings."""
     # without the path of the file that is built
-    warnings.formatwarning = lambda text, category, *_: f"{category.__name__}: {text}\n"
+    warnings.formatwarning = lambda text, category, *_: (
+        textwrap.fill(f"{category.__name__}: {text}", width=98) + "\n"
+    )
     runpy.run_path(str(here / "_figures.py"))["draw_for_site"](generated / "figures")
     for library, (_, folder, _) in _LIBRARIES.items():
         lines = [f"{n} py:{kind} 1 {folder}/{n}.html#$ -\n" for n, kind in public_names(library)]
