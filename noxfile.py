@@ -149,7 +149,7 @@ def numpy_kernels(session):
 @nox.session(tags=["ci"])
 def docs(session):
     """Check docstrings, build the site and run the examples in it; a warning is an error."""
-    session.install(".[frames,stocks]", "pytest", *group("docs"))
+    session.install(".[frames,rankers,stocks]", "pytest", *group("docs"))
     session.run("pytest", "-q", "-m", "ci", "tests/test_structure.py", "-k", "numpydoc")
     session.run("pytest", "-q", "tests/test_site.py")
     session.run("python", "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", "docs",
@@ -213,6 +213,7 @@ def bare(session):
     """Compare the metrics with scikit-learn's, and the two kernels, without any extra."""
     session.install(".", "pytest", "hypothesis")
     session.run("pytest", "-q", "tests/metrics/test_agreement.py", "tests/kernels/test_compiled.py")
+    session.run("python", "-P", "-m", "doctest", "docs/index.md")
 
 
 @nox.session

@@ -4,6 +4,7 @@ Those of README.md and of Markdown pages are in the repository, so that a code h
 ``python docs/_figures.py`` draws them. The others are drawn when the site is built.
 """
 
+import doctest
 import re
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from sklearn_ndcg.inference import (
     ndcg_by_segment,
 )
 
+HERE = Path(__file__).parent
 GROUNDS = {
     "light": {"ink": "#222832", "lines": ["#0072b2", "#b34700", "#00795a", "#9c4a83"]},
     "dark": {"ink": "#ced6dd", "lines": ["#56b4e9", "#ff9b4a", "#33c79a", "#e39ac9"]},
@@ -34,7 +36,7 @@ def gains(ax):
     for label, values, shift in (("linear", grades, -0.2), ("exponential", 2.0**grades - 1, 0.2)):
         bars = ax.bar(grades + shift, values, width=0.4, label=f'gain="{label}"')
         ax.bar_label(bars, fmt="%g", padding=2)
-    ax.set(xlabel="grade", ylabel="gain", xticks=grades, ylim=(0, 17))
+    ax.set(xlabel="grade", ylabel="gain", xticks=grades, yticks=range(0, 17, 4), ylim=(0, 17))
     ax.legend()
 
 
@@ -106,33 +108,9 @@ def interval_display(ax):
     IntervalDisplay.from_result(result, differences=True, ax=ax)
 
 
-def flow(ax, *rows):
-    """Draw boxes with text, row below row, and arrows from each row to the next."""
-    ax.axis("off")
-    for y, row in enumerate(rows):
-        for x, text in enumerate(row):
-            place = (x + 0.5) / len(row), 1 - (y + 0.5) / len(rows)
-            box = {"boxstyle": "round,pad=0.5", "facecolor": "white", "edgecolor": f"C{y}"}
-            ax.text(*place, text, ha="center", va="center", bbox=box)
-            for above in range(len(rows[y - 1]) if y else 0):
-                start = (above + 0.5) / len(rows[y - 1]), 1 - (y - 0.25) / len(rows)
-                end = place[0], 1 - (y + 0.24) / len(rows)
-                ax.annotate("", end, start, arrowprops={"arrowstyle": "->"})
-
-
-def three_libraries(ax):
-    """Show what tune_gbdt_rankers.py does; the site does not run it."""
-    flow(ax, ["LightGBM", "XGBoost", "CatBoost"], ["GroupedRanker"], ["GridSearchCV, NDCG@10"])
-
-
-def larger_than_memory(ax):
-    """Show what duckdb_parquet.py does; the site does not run it."""
-    flow(ax, ["Parquet", "Parquet", "Parquet"], ["DuckDB: 200 MB"], ["query, NDCG"])
-
-
 def front_numbers():
     """The numbers that README.md says the picture shows; tests/test_front_page.py computes them."""
-    readme = (Path(__file__).parents[1] / "README.md").read_text()
+    readme = (HERE.parent / "README.md").read_text()
     text = re.search(r'alt="(.*?)"', readme)[1]
     return {name: float(number) for name, number in re.findall(r"[:,] ([\w ]+) (0\.\d\d)", text)}
 
@@ -148,6 +126,15 @@ def front(ax):
     ax.tick_params(left=False)
 
 
+def front_page(ax):
+    """The two rankers of the site's front page, which are made by its own lines."""
+    page = {}
+    exec(doctest.script_from_examples((HERE / "index.md").read_text()), page)  # noqa: S102
+    scores = {name: page[name] for name in ("new", "old")}
+    options = {"groups": page["search"], "k": 20, "plot_chance_level": True}
+    NDCGDisplay.from_predictions(page["grade"], scores, ax=ax, **options)
+
+
 def draw_for_markdown(folder):
     """Write the pictures of README.md and of Markdown pages into `folder`."""
     save(folder, front, figsize=(4.8, 2.2))
@@ -157,11 +144,10 @@ def draw_for_markdown(folder):
 
 
 def draw_for_site(folder):
-    """Write the pictures of the API pages and of the gallery into `folder`."""
+    """Write the pictures of the API pages and of the front page into `folder`."""
     for draw in (ndcg_display, difference_display, interval_display):
         save(folder, draw, figsize=(8, 4.2))
-    for draw in (three_libraries, larger_than_memory):
-        save(folder, draw, figsize=(4.8, 2.9))
+    save(folder, front_page, figsize=(6.4, 3.2))
 
 
 def save(folder, draw, **options):
@@ -185,4 +171,4 @@ def save(folder, draw, **options):
 
 
 if __name__ == "__main__":
-    draw_for_markdown(Path(__file__).parent / "_static")
+    draw_for_markdown(HERE / "_static")

@@ -6,6 +6,10 @@ Everything that the build makes is in docs/generated and docs/_build.
 import os
 import re
 import runpy
+import sys
+import textwrap
+import tomllib
+import warnings
 import zlib
 from html import unescape
 from importlib import import_module
@@ -13,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401  its classes are linked
 from sphinx import addnodes
 
@@ -21,11 +26,17 @@ import sklearn_ndcg.inference
 
 here = Path(__file__).parent
 generated = here / "generated"
+sys.path.insert(0, str(here))  # where sphinx-gallery finds _gallery.py
+from _gallery import ORDER, complete_notebooks  # noqa: E402
 
 project = "sklearn_ndcg"
 author = "The sklearn_ndcg developers"
 project_copyright = "2026, the sklearn_ndcg developers"
 version = release = sklearn_ndcg.__version__
+# known where a release has written it into pyproject.toml, and in a build on GitHub
+_urls = tomllib.loads((here.parent / "pyproject.toml").read_text())["project"].get("urls", {})
+_on_github = os.environ.get("GITHUB_REPOSITORY")
+repository = _urls.get("Source") or (f"https://github.com/{_on_github}" if _on_github else None)
 
 extensions = [
     "myst_parser",
@@ -33,7 +44,6 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.intersphinx",
-    "sphinx.ext.mathjax",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
@@ -42,9 +52,16 @@ templates_path = ["_templates"]
 exclude_patterns = ["_build", "_templates"]
 # other design notes are read in the repository
 exclude_patterns += [f"design/{p.name}" for p in here.glob("design/*.md") if p.stem != "evidence"]
+html_math_renderer = "mathml"  # see `write_mathml`
 smartquotes = False  # readers copy "log" from the pages
 default_role = "py:obj"  # `ndcg_score` is a link if it is documented
-myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "dollarmath"]
+myst_enable_extensions = [
+    "attrs_block", "attrs_inline", "colon_fence", "dollarmath", "substitution",
+]  # fmt: skip
+myst_substitutions = {
+    "release": release,
+    "source": f"[Source code and issues]({repository})." if repository else "",
+}
 myst_heading_anchors = 3
 copybutton_prompt_text = r">>> |\.\.\. "
 copybutton_prompt_is_regexp = True
@@ -60,35 +77,39 @@ html_static_path = ["_static"]
 html_favicon = "_static/favicon.svg"
 html_css_files = ["site.css"]
 html_show_sourcelink = False
-html_sidebars = {page: [] for page in ("index", "generated/examples/*")}  # whose code is wide
+html_sidebars = {"index": [], "**": ["sidebar-nav-bs"]}
 html_theme_options = {
-    "logo": {"text": "sklearn_ndcg"},
+    "logo": {"text": html_title},
+    "icon_links": [{"name": "GitHub", "url": repository, "icon": "fa-brands fa-github"}]
+    if repository
+    else [],
     "navbar_align": "left",
     "navbar_persistent": ["search-button"],
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 7,
     "show_toc_level": 2,
+    # none beside the code of examples, which is wide
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []}
+    | {f"generated/examples/{name.removesuffix('.py')}": [] for name in ORDER},
     "footer_start": ["copyright"],
     "footer_end": [],
     "article_footer_items": [],
 }
 
-# These examples are not run: they need other libraries, or write large files.
-_NOT_RUN = ("tune_gbdt_rankers", "duckdb_parquet")
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "generated/examples",
     "backreferences_dir": "generated/backreferences",
     "doc_module": ("sklearn_ndcg",),
-    "filename_pattern": "/(?!" + "|".join(_NOT_RUN) + ")[^/]*$",
+    "filename_pattern": "",  # all are run
     "ignore_pattern": "movielens",  # a module of the examples, copied beside them
     "copyfile_regex": "movielens",
+    "within_subsection_order": "_gallery.order",
+    "image_scrapers": ("_gallery.scrape",),
     "capture_repr": (),
-    "abort_on_example_error": False,
     "download_all_examples": False,
     "show_signature": False,
     "write_computation_times": False,
     "min_reported_time": 3600,
-    "thumbnail_size": (800, 480),
     "remove_config_comments": True,
 }
 
@@ -137,7 +158,11 @@ _NOT_LINKED = (
 
 
 def prepare_sources(app):
-    """Draw the figures, and write the inventories of other libraries."""
+    """Draw the figures, write the inventories of other libraries, and shorten warnings."""
+    # without the path of the file that is built
+    warnings.formatwarning = lambda text, category, *_: (
+        textwrap.fill(f"{category.__name__}: {text}", width=98) + "\n"
+    )
     runpy.run_path(str(here / "_figures.py"))["draw_for_site"](generated / "figures")
     for library, (_, folder, _) in _LIBRARIES.items():
         lines = [f"{n} py:{kind} 1 {folder}/{n}.html#$ -\n" for n, kind in public_names(library)]
@@ -160,11 +185,15 @@ def follow_theme(app, doctree):
 
 
 def offer_files(app, doctree):
-    """Make downloads of links to Markdown files that are not pages of the site."""
+    """Lead links to Markdown files that are not pages to the repository, or to a download."""
     for node in list(doctree.findall(addnodes.pending_xref)):
         if node.get("refdomain") == "doc" and node["reftarget"] not in app.env.found_docs:
-            path = os.path.relpath(here / f"{node['reftarget']}.md", here)
-            link = addnodes.download_reference("", "", *node.children, reftarget=path)
+            path = os.path.relpath(here / f"{node['reftarget']}.md", here.parent)
+            if repository:
+                link = nodes.reference("", "", *node.children)
+                link["refuri"] = f"{repository}/blob/main/{path}"
+            else:
+                link = addnodes.download_reference("", "", *node.children, reftarget=f"../{path}")
             node.replace_self(link)
 
 
@@ -183,7 +212,7 @@ def link_names(app, doctree):
     page = app.env.docname
     for node in doctree.findall(addnodes.pending_xref):
         node["reftarget"] = _LINKED.get(node["reftarget"], node["reftarget"])
-    for text in list(doctree.findall(nodes.Text)) if page != "index" else []:  # cards are links
+    for text in list(doctree.findall(nodes.Text)):
         node = text.parent if isinstance(text.parent, nodes.literal) else text
         before = node.parent[: node.parent.index(node)]
         # "Comparison" is a name where it stands alone, and a word in a sentence
@@ -204,11 +233,21 @@ def link_names(app, doctree):
         parent.replace(node, parts)
 
 
+def write_mathml(writer, node):
+    """Write a formula as MathML, which browsers show without a script."""
+    is_block = isinstance(node, nodes.math_block)
+    formula = tex2mathml(node.astext(), as_block=is_block)
+    writer.body.append(f'<div class="math">{formula}</div>' if is_block else formula)
+    raise nodes.SkipNode
+
+
 def setup(app):
-    """Register the functions above with Sphinx."""
+    """Register the functions above, and those of _gallery.py, with Sphinx."""
+    app.add_html_math_renderer("mathml", (write_mathml, None), (write_mathml, None))
     for function in (follow_theme, offer_files):  # before Sphinx collects images and downloads
         app.connect("doctree-read", function, priority=400)
     app.connect("doctree-read", fix_page)
     app.connect("doctree-read", link_names)
     # before the gallery and intersphinx read them, which they do at the default priority
     app.connect("builder-inited", prepare_sources, priority=10)
+    app.connect("builder-inited", complete_notebooks, priority=900)  # after the gallery

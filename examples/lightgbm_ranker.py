@@ -3,9 +3,9 @@
 Tune a ranker of LightGBM
 =========================
 
-``LGBMRanker`` wants to know how many rows each query has. The folds of GridSearchCV do not know
-that. In a ``GroupedRanker`` it takes one query id per row, here from the index of X, and is tuned
-like any regressor. ``XGBRanker`` and ``CatBoostRanker`` can take its place. All need
+``LGBMRanker`` (LambdaMART) wants to know how many rows each query has. The folds of GridSearchCV do
+not know that. In a ``GroupedRanker`` it takes one query id per row, here from the index of X, and
+is tuned like any regressor. ``XGBRanker`` and ``CatBoostRanker`` can take its place. All need
 ``pip install ".[examples,rankers]"``.
 """
 
@@ -37,5 +37,6 @@ search.fit(X_train, y_train, groups=X_train.index)
 print(f"NDCG@10 {search.best_score_:.4f} in the search, with {search.best_params_}")
 print(f"NDCG@10 {search.score(X_test, y_test):.4f} for users never seen")
 
+# sphinx_gallery_alt = "NDCG of LightGBM at the cutoffs 1 to 20, with a 95% confidence band"
 NDCGDisplay.from_estimator(search, X_test, y_test, group_by="user", k=20, name="LightGBM")
 plt.show()

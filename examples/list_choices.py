@@ -36,6 +36,7 @@ rows = from_lists(truth, rankers=lists, k=10, unjudged="omit")
 omit = compare_rankers(rows, **options)
 print(omit)
 
+# sphinx_gallery_alt = "NDCG@10 of three recommenders: the order changes with unjudged='omit'"
 _, axes = plt.subplots(2, figsize=(6.4, 4), layout="constrained")
 IntervalDisplay.from_result(zero, ax=axes[0]).ax_.set_title("unjudged='zero'")
 IntervalDisplay.from_result(omit, ax=axes[1]).ax_.set_title("unjudged='omit'")

@@ -51,6 +51,7 @@ scores["sum"] = X["film_mean"] + X["neighbours"] + X["genre_taste"]
 scores["film mean"] = X["film_mean"]
 comparison = compare_rankers(y, scores, groups=users, random_state=0, **metric)
 print(comparison)
+# sphinx_gallery_alt = "Differences between the best, the second, the sum and the film mean"
 IntervalDisplay.from_result(comparison, differences=True)
 
 # %%
@@ -65,6 +66,7 @@ IntervalDisplay.from_result(comparison, differences=True)
 # differences from bands.
 
 shown = {name: scores[name] for name in ("best", "film mean")}
+# sphinx_gallery_alt = "NDCG at 1 to 20: the bands of the best and the film mean overlap"
 NDCGDisplay.from_predictions(y, shown, groups=users, k=20, gain="exponential")
 
 # %%
@@ -73,5 +75,6 @@ NDCGDisplay.from_predictions(y, shown, groups=users, k=20, gain="exponential")
 # The mean difference is small, compared with what happens to single users: most lists get better,
 # but many get worse. ``comparison.largest_differences()`` lists the users at both ends.
 
+# sphinx_gallery_alt = "Differences of all users, sorted: more are above 0 than below"
 DifferenceDisplay.from_comparison(comparison, pair=("best", "film mean"))
 plt.show()

@@ -60,6 +60,7 @@ segments, clusters = {query: query[1] for query in truth}, {query: query[0] for 
 rows = from_lists(truth, rankers=lists, k=10)
 comparison = compare_rankers(rows, segments=segments, clusters=clusters, random_state=0, **options)
 print(comparison)
+# sphinx_gallery_alt = "Differences by number of ratings: below 0 at two, above 0 from five on"
 IntervalDisplay.from_result(comparison, differences=True).ax_.set_ylabel("Ratings so far")
 
 # %%
@@ -71,5 +72,6 @@ IntervalDisplay.from_result(comparison, differences=True).ax_.set_ylabel("Rating
 # The comparison of a segment is a comparison like any other, so its queries can be drawn too.
 # Neighbours find better lists for many new users, but lose more with others.
 
+# sphinx_gallery_alt = "Differences of users with two ratings, sorted: the losses are larger"
 DifferenceDisplay.from_comparison(comparison.by_segment[2]).ax_.set_title("After two ratings")
 plt.show()

@@ -74,6 +74,7 @@ print(f"Grades as they are: {lead}\n\nGrades upside down: {upside_down}")
 # volatility has the highest NDCG, but leads upside down, too: it finds stocks that move, not stocks
 # that rise. The lead of the trees is smaller, and upside down it is gone.
 
+# sphinx_gallery_alt = "Leads over a random order: that of volatility stays with grades upside down"
 _, axes = plt.subplots(2, sharex=True, layout="constrained")
 IntervalDisplay.from_result(lead, differences=True, ax=axes[0]).ax_.set_title("grades as they are")
 IntervalDisplay.from_result(upside_down, differences=True, ax=axes[1]).ax_.set_title("upside down")

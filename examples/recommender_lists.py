@@ -33,5 +33,6 @@ print(explain_query(rows["similar users"], query=3))
 
 comparison = compare_rankers(rows, undefined="omit", random_state=0)
 print(comparison)
+# sphinx_gallery_alt = "Differences of all users, sorted: more are above 0 than below"
 DifferenceDisplay.from_comparison(comparison)
 plt.show()

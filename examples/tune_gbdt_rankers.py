@@ -9,8 +9,7 @@ of them, with early stopping on held-out queries inside every fold. ``compare_ra
 tuned rankers on users never seen. They need ``pip install ".[examples,rankers]"``.
 """
 
-# sphinx_gallery_thumbnail_path = "generated/figures/three_libraries-light.svg"
-
+import matplotlib.pyplot as plt
 from catboost import CatBoostRanker
 from lightgbm import LGBMRanker
 from movielens import load_films
@@ -18,7 +17,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, GroupShuffleSplit
 from xgboost import XGBRanker
 
 from sklearn_ndcg import GroupedRanker, make_ndcg_scorer
-from sklearn_ndcg.inference import compare_rankers
+from sklearn_ndcg.inference import IntervalDisplay, compare_rankers
 
 # %%
 # Whole grades
@@ -67,4 +66,9 @@ for name, ranker in rankers.items():
 # The mean rating of the film is behind all three. Between them no difference can be seen: the
 # intervals have 0 in them.
 
-print(compare_rankers(y_test, scores, groups=X_test.index, k=10, random_state=0))
+comparison = compare_rankers(y_test, scores, groups=X_test.index, k=10, random_state=0)
+print(comparison)
+
+# sphinx_gallery_alt = "Differences in NDCG@10 of four rankers: those between libraries include 0"
+IntervalDisplay.from_result(comparison, differences=True)
+plt.show()

@@ -45,7 +45,7 @@ for name, options in CONVENTIONS.items():
 # From one number to another
 # --------------------------
 # By default scikit-learn counts all ranks, and XGBoost's ``ndcg`` counts 32. The explanation names
-# the users that make most of each step.
+# the users that make most of each step. Its last line, "second", is XGBoost's number.
 
 xgboost = CONVENTIONS["xgboost"] | {"k": 32}
 explanation = explain_difference(relevance, score, "sklearn", xgboost, groups=user)
@@ -58,6 +58,7 @@ print(explanation)
 
 steps = [f"{choice}: {before} → {after}" for choice, before, after in explanation.changes]
 ndcg = explanation.ndcg
+# sphinx_gallery_alt = "Steps from scikit-learn's NDCG to XGBoost's: cutoff and gain are largest"
 _, ax = plt.subplots(figsize=(6.4, 2.8), layout="constrained")
 bars = ax.barh(steps, explanation.difference, left=ndcg[:-1])
 ax.bar_label(bars, fmt="%+.4f", padding=4)

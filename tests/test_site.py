@@ -34,6 +34,35 @@ def conf():
     return runpy.run_path(str(DOCS / "conf.py"))
 
 
+@pytest.mark.parametrize("on_github", [None, "someone/sklearn-ndcg"])
+def test_the_repository_is_linked_where_it_is_known(monkeypatch, on_github):
+    pytest.importorskip("sphinx")
+    monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
+    if on_github:
+        monkeypatch.setenv("GITHUB_REPOSITORY", on_github)
+    names = runpy.run_path(str(DOCS / "conf.py"))
+    links = [icon["url"] for icon in names["html_theme_options"]["icon_links"]]
+    assert links == ([f"https://github.com/{on_github}"] if on_github else [])
+    assert ("github.com" in names["myst_substitutions"]["source"]) == bool(on_github)
+
+
+@pytest.mark.parametrize("text", ["One bar.", None])
+def test_pictures_of_examples_are_described(conf, tmp_path, text):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    scrape = pytest.importorskip("_gallery").scrape
+    comment = f'# sphinx_gallery_alt = "{text}"\n' if text else ""
+    block = SimpleNamespace(content=f"{comment}plt.bar([1], [1])")
+    paths = {"image_path_iterator": iter([tmp_path / "a.png"]), "src_file": "example.py"}
+    settings = {"image_srcset": [], "matplotlib_animations": (False,), "compress_images": ()}
+    plt.figure()
+    if text is None:
+        with pytest.raises(ValueError, match=r"example.py: 1 figures, texts \[\]"):
+            scrape(block, paths, settings | {"src_dir": tmp_path})
+    else:
+        assert f":alt: {text}" in scrape(block, paths, settings | {"src_dir": tmp_path})
+        assert (tmp_path / "a.svg").exists()
+
+
 def read(text):
     core = pytest.importorskip("docutils.core")
     parser = pytest.importorskip("myst_parser.parsers.docutils_")
