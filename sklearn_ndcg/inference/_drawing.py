@@ -48,13 +48,8 @@ def finish(display: Display, ax: Any, despine: bool) -> Display:
     """The display, with a legend below the axes that it was drawn on."""
     if despine:
         ax.spines[["top", "right"]].set_visible(False)
-    _layout(ax)
     if ax.get_legend_handles_labels()[1]:
         _draw_legend(ax)
-        _layout(ax)
-    label = ax.yaxis.label
-    scale = min(1, 1.1 * ax.bbox.height / max(label.get_window_extent().height, 1))
-    label.set_fontsize(scale * label.get_fontsize())
     display.ax_, display.figure_ = ax, ax.figure
     return display
 
@@ -65,6 +60,7 @@ def _draw_legend(ax: Any) -> None:
 
     if (legend := ax.get_legend()) is not None:
         legend.remove()
+    layout(ax)
     figure, n_entries = ax.figure, len(ax.get_legend_handles_labels()[1])
     whole, inner = ax.get_tightbbox(), ax.bbox
     below = (ax.xaxis.get_tightbbox().y0 - inner.y0) / figure.dpi - 0.06
@@ -88,9 +84,9 @@ def _draw_legend(ax: Any) -> None:
     ax.legend(**style | {"fontsize": fontsize}, ncols=n_columns)
 
 
-def _layout(ax: Any) -> None:
+def layout(ax: Any) -> None:
     """Give the axes the size that they will have."""
-    ax.figure.figure.draw_without_rendering()
+    ax.figure.get_layout_engine().execute(ax.figure.figure)
 
 
 def longest_name(ax: Any) -> int:

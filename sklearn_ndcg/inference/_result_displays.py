@@ -166,7 +166,12 @@ class DifferenceDisplay:
             ax.set_ylim(-0.1, 0.1)
         ax.locator_params(axis="x", nbins=5, integer=True)
         ax.set_xticks([tick for tick in ax.get_xticks() if tick <= n])
-        return _drawing.finish(self, ax, despine)
+        _drawing.finish(self, ax, despine)
+        _drawing.layout(ax)
+        label = ax.yaxis.label
+        scale = min(1, 1.1 * ax.bbox.height / label.get_window_extent().height)
+        label.set_fontsize(scale * label.get_fontsize())
+        return self
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -341,11 +346,14 @@ class IntervalDisplay:
         ax.set_ylim(bottom - 1 + space, -space)
         _shrink_labels(ax, 0.6 * ax.bbox.width, np.inf)
         _drawing.finish(self, ax, despine)
+        _drawing.layout(ax)
         ax.locator_params(axis="x", nbins=int(np.clip(2 * ax.bbox.width / ax.figure.dpi, 2, 6)))
-        row = ax.bbox.height / (bottom + gap)
+        pixels = ax.figure.dpi / 72  # per point
+        title = 0 if ax.get_title() else 2 * ax.title.get_fontsize() * pixels  # may still come
+        row = (ax.bbox.height - title) / (bottom + gap)
         _shrink_labels(ax, np.inf, 0.8 * row * min(np.diff(ticks), default=bottom))
         for point in self.points_:
-            point.set_markersize(min(point.get_markersize(), 0.7 * row * 72 / ax.figure.dpi))
+            point.set_markersize(min(point.get_markersize(), 0.7 * row / pixels))
         return self
 
     def _draw_reference(self, ax: Any) -> None:
