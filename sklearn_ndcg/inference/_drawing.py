@@ -12,6 +12,8 @@ from sklearn_ndcg._metrics.tables import shortened
 from sklearn_ndcg._rows.grouping import label_text
 from sklearn_ndcg.inference._results import percent
 
+_MATPLOTLIB = ("Drawing needs matplotlib", "matplotlib>=3.8")
+
 # Colours that differ for the colour-blind too, on white and on black: four of Petroff (2021) and
 # two lighter ones. There are six for each line style, and for each marker.
 COLORS = ("#5790fc", "#f89c20", "#e42536", "#bf40aa", "#9c9ca1", "#17cf73")
@@ -29,7 +31,7 @@ Display = TypeVar("Display", bound=Any)
 
 def axes(ax: Any, size: tuple[float, float] | None = None) -> Any:
     """The given axes, or those of a new figure; with safe colours if nothing is drawn on them."""
-    plt = import_optional("matplotlib.pyplot", "Drawing needs matplotlib", "matplotlib>=3.8")
+    plt = import_optional("matplotlib.pyplot", *_MATPLOTLIB)
     ax = plt.subplots(figsize=size)[1] if ax is None else ax
     if not ax.has_data():
         ax.set_prop_cycle(plt.cycler(linestyle=_STYLES) * plt.cycler(color=COLORS))
@@ -56,18 +58,18 @@ def finish(display: Display, ax: Any, despine: bool) -> Display:
 
 def _draw_legend(ax: Any) -> None:
     """Draw a legend below the label of the x axis, in as many columns as there is room for."""
-    from matplotlib.transforms import ScaledTranslation  # noqa: PLC0415
-
+    transforms = import_optional("matplotlib.transforms", *_MATPLOTLIB)
     if (legend := ax.get_legend()) is not None:
         legend.remove()
     layout(ax)
     figure, n_entries = ax.figure, len(ax.get_legend_handles_labels()[1])
     whole, inner = ax.get_tightbbox(), ax.bbox
     below = (ax.xaxis.get_tightbbox().y0 - inner.y0) / figure.dpi - 0.06
+    shift = transforms.ScaledTranslation(0, below, figure.dpi_scale_trans)
     style = {
         "loc": "upper right",
         "bbox_to_anchor": (1, 0),
-        "bbox_transform": ax.transAxes + ScaledTranslation(0, below, figure.dpi_scale_trans),
+        "bbox_transform": ax.transAxes + shift,
         "frameon": False,
         "borderpad": 0,
         "borderaxespad": 0,

@@ -419,7 +419,7 @@ class Comparison(_Result, Framed):
             "effect: mean / standard deviation of the differences. W/T/L: wins/ties/losses.",
         ]
         if self.margin is not None:
-            notes.append(f"verdict: with a margin of {self.margin:g}, for each pair alone.")
+            notes.append(f"verdict (margin {self.margin:g}): for each pair alone.")
         if UNJUDGED in (self.verdict or ()):
             notes.append(f"{UNJUDGED}: more judgements of the first documents could turn it.")
         return f"{_counts(self)}\n" + "\n\n".join([*map(str, tables), "\n".join(notes)])
