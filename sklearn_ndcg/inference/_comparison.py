@@ -55,7 +55,7 @@ def compare_rankers(
     clusters: Any = None,
     **options: Unpack[NDCGOptions],
 ) -> Comparison:
-    """Compare rankers on the same queries: which is better, by how much, and how sure that is.
+    """Compare rankers on the same queries, with confidence intervals and significance tests.
 
     The comparison is paired: it takes the difference between two rankers for each query.
 
@@ -81,8 +81,8 @@ def compare_rankers(
     metric : callable, default=None
         A function of the relevance and the scores of one query, ``metric(y_true, y_score)``, in
         place of NDCG, as in `make_query_scorer`; a larger value is better. Bind its options with
-        `functools.partial`; of the options below only `undefined` applies. Of rows of lists it gets
-        the documents in their order, and then those that were not returned, whose score is
+        `functools.partial`; of the options below only `undefined` applies. For rows of lists it
+        gets the documents in their order, and then those that were not returned, whose score is
         ``-inf``: ``ranked = y_true[y_score > -np.inf]``. A query without a list is 0.
 
     baseline : a name in `y_scores`, default=None
@@ -97,9 +97,9 @@ def compare_rankers(
         Level of the intervals of the differences, between 0 and 1.
 
     margin : float, default=None
-        The loss of NDCG that does not matter, between 0 and 1. Each pair then has a verdict:
+        The loss of NDCG that you accept, between 0 and 1. Each pair then has a verdict:
         "better", "not worse", "worse" or "undecided", and "undecided: unjudged" where judging more
-        documents could turn it, see `Comparison`. "not worse" is wrong in about
+        documents could change it, see `Comparison`. "not worse" is wrong in about
         ``(1 - confidence_level) / 2`` of the cases in which the first ranker is worse by the
         margin.
 

@@ -30,7 +30,7 @@ Display = TypeVar("Display", bound=Any)
 
 
 def axes(ax: Any, size: tuple[float, float] | None = None) -> Any:
-    """The given axes, or those of a new figure; with safe colours if nothing is drawn on them."""
+    """These axes, or those of a new figure; with safe colours if nothing is drawn on them."""
     plt = import_optional("matplotlib.pyplot", *_MATPLOTLIB)
     ax = plt.subplots(figsize=size)[1] if ax is None else ax
     if not ax.has_data():

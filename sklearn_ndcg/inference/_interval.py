@@ -72,9 +72,9 @@ def ndcg_interval(
 
     method : {"BCa", "t"}, default="BCa"
         The bias-corrected and accelerated bootstrap (Efron 1987), or the interval of Student's t.
-        If weights differ, t has the jackknife's standard error and one degree of freedom less than
-        Kish's effective number of queries, at least 1. Take BCa if queries are few (50 rather than
-        200) and their values skewed: hits, one item left out, or most queries at 1. Take t if
+        If weights differ, t has the jackknife's standard error and one degree of freedom fewer than
+        Kish's effective number of queries, at least 1. Use BCa if queries are few (50 rather than
+        200) and their values skewed: hits, one item left out, or most queries at 1. Use t if
         weights are uneven, or for speed if queries are many.
 
     random_state : int, RandomState, Generator or None, default=None
@@ -85,7 +85,7 @@ def ndcg_interval(
         the user of each session, or a block of days. For rows of lists a mapping or Series from
         query, or one per query where these are numbered. A cluster holds whole queries. The sample
         then consists of clusters: they are resampled whole, and t has the standard error of leaving
-        out each cluster in turn (CRV3) and one degree of freedom less than the effective number of
+        out each cluster in turn (CRV3) and one degree of freedom fewer than the effective number of
         clusters. If clusters have uneven sizes, BCa intervals are widened as t is, and take the
         skewness of all clusters, as the jackknife follows the largest ones.
 

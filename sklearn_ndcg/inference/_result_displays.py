@@ -405,8 +405,8 @@ class _Rows(NamedTuple):
             if result.by_segment:
                 members, kind = labels, "segment"
                 labels = _drawing.labels(("all", *result.by_segment), longest)
-                parts = result.by_segment.values()
-                groups = [values, *(_values(part, differences) for part in parts)]
+                segments = result.by_segment.values()
+                groups = [values, *(_values(segment, differences) for segment in segments)]
         scored = [number for number, group in enumerate(groups) if not np.isnan(group[:, 0]).all()]
         scored = scored or list(range(len(groups)))
         labels, groups = [labels[n] for n in scored], [groups[n] for n in scored]

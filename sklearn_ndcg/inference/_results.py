@@ -227,7 +227,7 @@ class SegmentTable(_Result, Framed):
 
 @dataclass(frozen=True, eq=False, repr=False, init=False, kw_only=True)
 class Comparison(_Result, Framed):
-    """Differences between rankers on the same queries, and how sure they are.
+    """Differences between rankers on the same queries, with intervals and tests.
 
     The result of `compare_rankers`. It prints as tables: the means of the rankers, the differences
     of the pairs, and the differences in each segment. Names are cut where a line would be longer
@@ -282,7 +282,7 @@ class Comparison(_Result, Framed):
         Two-sided p-value of each pair alone, without a correction.
 
     margin : float or None
-        The loss that does not matter.
+        The loss that you accept.
 
     noninferiority_pvalue : ndarray of shape (n_pairs,) or None
         One-sided p-value, by Student's t and for each pair alone, of the hypothesis that the first
@@ -406,9 +406,9 @@ class Comparison(_Result, Framed):
         ]
         if self.by_segment:
             rows = [
-                [label_text(segment), str(part.n_queries), *row]
-                for segment, part in self.by_segment.items()
-                for row in part._rows()
+                [label_text(segment), str(result.n_queries), *row]
+                for segment, result in self.by_segment.items()
+                for row in result._rows()
             ]
             text = [0, *(column + 2 for column in text)]
             tables.append(Table(["segment", "queries", *header], rows, text))
@@ -421,7 +421,7 @@ class Comparison(_Result, Framed):
         if self.margin is not None:
             notes.append(f"verdict (margin {self.margin:g}): for each pair alone.")
         if UNJUDGED in (self.verdict or ()):
-            notes.append(f"{UNJUDGED}: more judgements of the first documents could turn it.")
+            notes.append(f"{UNJUDGED}: judging more documents could change the verdict.")
         return f"{_counts(self)}\n" + "\n\n".join([*map(str, tables), "\n".join(notes)])
 
     def _repr_html_(self) -> str | None:
@@ -431,8 +431,8 @@ class Comparison(_Result, Framed):
             return None
         if self.by_segment:
             pandas = _checks.import_optional(*_PANDAS)
-            parts = {label_text(name): part.to_frame() for name, part in self.by_segment.items()}
-            tables.append(pandas.concat(parts, names=["segment"]))
+            frames = {label_text(name): of.to_frame() for name, of in self.by_segment.items()}
+            tables.append(pandas.concat(frames, names=["segment"]))
         return "".join(table._repr_html_() or "" for table in tables) or None
 
     def largest_differences(self, n: int = 5) -> QueryDifferences:
@@ -522,8 +522,8 @@ class QueryDifferences(_Result, Framed):
         The comparison that the queries are from.
 
     chosen : list of ndarray of int
-        For each pair the places of its queries in ``comparison.labels``, from the largest gain to
-        the largest loss.
+        For each pair the positions of its queries in ``comparison.labels``, from the largest gain
+        to the largest loss.
 
     See Also
     --------

@@ -92,7 +92,7 @@ def test_margin_verdicts_that_judging_could_turn_are_undecided(share, k, unjudge
         is_sure = {verdict_of(up, 0.05), verdict_of(down, 0.05)} == {present}
         assert result.verdict == [present if is_sure else UNJUDGED]
         assert f"  {result.verdict[0]}\n" in repr(result)
-        assert ("could turn it" in repr(result)) == (not is_sure)
+        assert ("could change the verdict" in repr(result)) == (not is_sure)
 
 
 @pytest.mark.parametrize(("pair", "present"), [("ab", "worse"), ("ba", "better")])
