@@ -179,7 +179,7 @@ NOT_ALL_RETRIEVED = np.array(
 @pytest.mark.parametrize(
     ("y", "dtype", "options"),
     [
-        pytest.param(JUDGED, np.float64, {}, id="float64"),
+        pytest.param(JUDGED, np.float64, {"ties": "worst"}, id="worst ties"),
         pytest.param(JUDGED, np.longdouble, {}, id="longdouble"),
         pytest.param(PARTLY_JUDGED, float, {"unjudged": "zero", "gain": "exponential"}, id="zero"),
         pytest.param(PARTLY_JUDGED, float, {"unjudged": "omit", "gain": "exponential"}, id="omit"),
@@ -203,8 +203,10 @@ def test_from_estimator():
     expected = ndcg_curve(Y_ROWS, model.predict(X), groups=QUERY, k=[1, 5])[1].tolist()
     by_index = from_estimator(model, X, Y_ROWS, group_by="query", k=[1, 5])
     assert (by_index.name, by_index.ndcg.tolist()) == ("Ridge", expected)
-    by_groups = from_estimator(model, X, Y_ROWS, groups=QUERY, k=[1, 5], name="mine")
+    options = {"groups": QUERY, "k": [1, 5], "name": "mine", "confidence_level": 0.8}
+    by_groups = from_estimator(model, X, Y_ROWS, **options)
     assert (by_groups.name, by_groups.ndcg.tolist()) == ("mine", expected)
+    assert by_groups.confidence_level == 0.8
     with pytest.raises(ValueError, match="The scorer got no groups"):
         from_estimator(model, X, Y_ROWS)
 

@@ -52,6 +52,7 @@ def test_line_and_band():
     assert display.line_.get_xdata().tolist() == display.k.tolist()
     assert display.line_.get_ydata().tolist() == display.ndcg.tolist()
     assert bounds_of(display.band_) == (display.interval[0].min(), display.interval[1].max())
+    assert 0.2 < display.band_.get_alpha() < 0.5
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("Cutoff k", "NDCG@k")
     assert display.figure_ is display.ax_.figure
     assert (display.chance_level_, display.fold_lines_) == (None, [])
