@@ -150,7 +150,8 @@ def test_differences_of_pairs_and_the_margin():
     assert row_names(display) == [f"{first} vs {second}" for first, second in comparison.pairs]
     assert display.line_.get_xdata() == [0, 0]
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("Difference of NDCG", "pair")
-    band = display.band_.get_bbox()
+    to_data = display.ax_.transData.inverted()
+    band = display.band_.get_window_extent().transformed(to_data)
     assert [band.x0, band.x1] == pytest.approx([-0.02, 0])
     assert legend(display) == [INTERVAL, "margin 0.02"]
 
