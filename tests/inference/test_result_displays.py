@@ -238,11 +238,17 @@ def test_results_that_cannot_be_drawn_raise(result, differences, message):
         from_result(result, differences=differences)
 
 
+def relevance_of_the_first_document(y_true, y_score):
+    return y_true[y_score.argmax()]
+
+
 LONG = "reciprocal rank fusion of $ and _ " * 4 + "{}"
 MAKE = {
     "9 curves": lambda **options: NDCGDisplay.from_predictions(*noisy_rankers(9), **options),
     "chosen cutoffs": lambda **options: NDCGDisplay.from_predictions(Y, S, k=[1, 2, 9], **options),
-    "differences": lambda **options: from_comparison(compared(2, LONG), **options),
+    "differences": lambda **options: from_comparison(
+        compared(2, LONG, metric=relevance_of_the_first_document), **options
+    ),
     "2 rows": lambda **options: from_result(compared(2), **options),
     "groups": lambda **options: from_result(compared(4, segments=SEGMENTS), **options),
     "24 rows": lambda **options: from_result(table_of(24), **options),
@@ -270,6 +276,13 @@ def test_labels_and_legend_cover_nothing(display, size, layout):
     drawn = MAKE[display](ax=ax)
     ax.set_title("a title")
     assert_nothing_is_covered(drawn)
+
+
+def test_names_are_shorter_in_small_axes():
+    comparison = compared(2, "reciprocal rank fusion {}")
+    assert row_names(from_result(comparison)) == list(comparison.mean)
+    short = row_names(from_result(comparison, ax=plt.subplots(figsize=(3.3, 2))[1]))
+    assert short == ["recipro…usion 0", "recipro…usion 1"]
 
 
 @pytest.mark.parametrize("display", ["differences", "21 pairs"])
