@@ -137,6 +137,7 @@ def test_intervals_of_rankers_with_a_line_at_the_baseline(baseline):
     display = from_result(comparison)
     assert drawn_rows(display) == as_lists(comparison.mean.values(), comparison.interval)
     assert row_names(display) == list(comparison.mean)
+    assert display.ax_.yaxis_inverted()  # the first row is at the top
     assert (display.ax_.get_ylabel(), display.band_) == ("ranker", None)
     line = display.line_ and display.line_.get_xdata()[0]
     assert line == comparison.mean.get(baseline)
