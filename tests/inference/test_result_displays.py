@@ -279,11 +279,12 @@ def test_labels_and_legend_cover_nothing(display, size, layout):
     assert_nothing_is_covered(drawn)
 
 
-def test_names_are_shorter_in_small_axes():
-    comparison = compared(2, "reciprocal rank fusion {}")
+def test_names_are_shorter_and_smaller_in_small_axes():
+    comparison, ax = compared(2, "reciprocal rank fusion {}"), plt.subplots(figsize=(3.3, 2))[1]
     assert row_names(from_result(comparison)) == list(comparison.mean)
-    short = row_names(from_result(comparison, ax=plt.subplots(figsize=(3.3, 2))[1]))
-    assert short == ["recipro…usion 0", "recipro…usion 1"]
+    small = from_result(comparison, differences=True, ax=ax)
+    assert row_names(small) == ["recipro…usion 0 vs recipro…usion 1"]
+    assert_nothing_is_covered(small)
 
 
 @pytest.mark.parametrize("display", ["differences", "21 pairs"])
