@@ -14,7 +14,7 @@ from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.inputs import numeric
 from sklearn_ndcg._metrics.measure import NDCG, ExplanationOptions
 from sklearn_ndcg._metrics.rankings import Rankings, refuse_beside_lists
-from sklearn_ndcg._metrics.tables import Table
+from sklearn_ndcg._metrics.tables import Framed, Table
 from sklearn_ndcg._metrics.values import Values
 from sklearn_ndcg._rows.grouping import as_python, label_text, shown_labels
 from sklearn_ndcg._rows.labels import refuse_reordered
@@ -24,10 +24,10 @@ _FORMATS |= dict.fromkeys(("score", "relevance", "gain", "ideal"), "{:.6g}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class QueryExplanation:
+class QueryExplanation(Framed):
     """The NDCG of one query, rank by rank: the result of `explain_query`.
 
-    It prints as a table; of more than 60 ranks only the first 20 and the last 5.
+    It prints as a table; of more than 40 ranks only the first and last 20 are shown.
 
     Attributes
     ----------
@@ -81,11 +81,9 @@ class QueryExplanation:
                 header = name.upper() if name.endswith("dcg") else name.replace("_", " ")
                 cells[header] = list(map(_FORMATS.get(name, "{:.4f}").format, values))
         rows = list(map(list, zip(*cells.values(), strict=True)))
-        if len(rows) > 60:
-            rows[20:-5] = [["..."] * len(cells)]
         cutoff = "" if self.k is None else f"@{self.k}"
         title = f"query {label_text(self.query)}: NDCG{cutoff} {self.ndcg:.4f}"
-        return "\n".join([title, str(Table([*cells], rows, left=(1,))), *self.notes])
+        return "\n".join([title, str(Table([*cells], rows, text=(1,))), *self.notes])
 
     def to_frame(self) -> Any:
         """Get the ranks as a pandas DataFrame.

@@ -1,26 +1,78 @@
-"""Tables of results, as text."""
+"""Tables of results, as text and in notebooks."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+MOST_ROWS = 40  # of more rows the first and the last are shown
+_WIDEST, _SHORTEST = 100, 19  # characters of a line, and of a text that is cut
 
 
 class Table(NamedTuple):
-    """Header and rows of cells; columns in `left` are aligned left, others right."""
+    """Header and rows of cells; columns in `text` are aligned left, others right.
+
+    Where a line would be too long, texts are cut in the middle.
+    """
 
     header: list[str]
     rows: list[list[str]]
-    left: tuple[int, ...] = (0,)
+    text: Sequence[int] = (0,)
 
     def __str__(self) -> str:
+        rows, half = self.rows, MOST_ROWS // 2
+        if len(rows) > MOST_ROWS:
+            rows = [*rows[:half], ["..."] * len(self.header), *rows[-half:]]
         # names of rankers may have line breaks
-        rows = [[" ".join(cell.splitlines()) for cell in row] for row in [self.header, *self.rows]]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = []
-        for row in rows:
-            cells = [
-                cell.ljust(width) if column in self.left else cell.rjust(width)
-                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ]
-            lines.append("  ".join(cells).rstrip())
-        return "\n".join(lines)
+        rows = [[" ".join(cell.splitlines()) for cell in row] for row in [self.header, *rows]]
+        columns = self._cut([list(column) for column in zip(*rows, strict=True)])
+        for number, column in enumerate(columns):
+            width = max(map(len, column))
+            align = str.ljust if number in self.text else str.rjust
+            columns[number] = [align(cell, width) for cell in column]
+        return "\n".join("  ".join(row).rstrip() for row in zip(*columns, strict=True))
+
+    def _cut(self, columns: list[list[str]]) -> list[list[str]]:
+        """The columns with texts as long as a line has room for."""
+        widths = [max(map(len, column)) for column in columns]
+        surplus = sum(widths) + 2 * (len(widths) - 1) - _WIDEST
+        longest = widest = max((widths[number] for number in self.text), default=0)
+        while longest > _SHORTEST and surplus > sum(
+            max(0, widths[number] - longest) for number in self.text
+        ):
+            longest -= 1
+        texts = list(chain(*(columns[number] for number in self.text)))
+        short = shortened(texts, range(longest, widest + 1))
+        short_of = dict(zip(texts, short, strict=True))
+        return [
+            [short_of[cell] for cell in column] if number in self.text else column
+            for number, column in enumerate(columns)
+        ]
+
+
+class Framed(ABC):
+    """A result that notebooks show as its DataFrame; as text without pandas."""
+
+    @abstractmethod
+    def to_frame(self) -> Any:
+        """Get it as a pandas DataFrame."""
+
+    def _repr_html_(self) -> str | None:
+        try:
+            html: str | None = self.to_frame()._repr_html_()
+        except ImportError:
+            return None
+        return html
+
+
+def shortened(names: Iterable[str], lengths: Iterable[int], dots: str = "...") -> list[str]:
+    """Names cut in the middle to the first of these lengths that leaves no two of them alike."""
+    whole = list(names)
+    for longest in lengths:
+        half = (longest - len(dots)) // 2
+        short = [n if len(n) <= longest else f"{n[:half]}{dots}{n[-half:]}" for n in whole]
+        if len({*short}) == len({*whole}):
+            break
+    return short

@@ -1,4 +1,4 @@
-"""How sure is it: confidence intervals of NDCG, comparisons of rankers, and their plots."""
+"""Confidence intervals of NDCG, comparisons of rankers, and their plots."""
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg.inference import _results

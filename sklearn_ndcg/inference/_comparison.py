@@ -55,7 +55,7 @@ def compare_rankers(
     clusters: Any = None,
     **options: Unpack[NDCGOptions],
 ) -> Comparison:
-    """Compare rankers on the same queries: which is better, by how much, and how sure that is.
+    """Compare rankers on the same queries, with confidence intervals and significance tests.
 
     The comparison is paired: it takes the difference between two rankers for each query.
 
@@ -81,8 +81,8 @@ def compare_rankers(
     metric : callable, default=None
         A function of the relevance and the scores of one query, ``metric(y_true, y_score)``, in
         place of NDCG, as in `make_query_scorer`; a larger value is better. Bind its options with
-        `functools.partial`; of the options below only `undefined` applies. Of rows of lists it gets
-        the documents in their order, and then those that were not returned, whose score is
+        `functools.partial`; of the options below only `undefined` applies. For rows of lists it
+        gets the documents in their order, and then those that were not returned, whose score is
         ``-inf``: ``ranked = y_true[y_score > -np.inf]``. A query without a list is 0.
 
     baseline : a name in `y_scores`, default=None
@@ -97,9 +97,9 @@ def compare_rankers(
         Level of the intervals of the differences, between 0 and 1.
 
     margin : float, default=None
-        The loss of NDCG that does not matter, between 0 and 1. Each pair then has a verdict:
+        The loss of NDCG that you accept, between 0 and 1. Each pair then has a verdict:
         "better", "not worse", "worse" or "undecided", and "undecided: unjudged" where judging more
-        documents could turn it, see `Comparison`. "not worse" is wrong in about
+        documents could change it, see `Comparison`. "not worse" is wrong in about
         ``(1 - confidence_level) / 2`` of the cases in which the first ranker is worse by the
         margin.
 
@@ -179,28 +179,30 @@ def compare_rankers(
     poor   0.7376
     other  0.7211
     <BLANKLINE>
-    Interval: each pair alone. p (permutation, Holm): corrected for 3 pairs.
+    first  second  difference              95% CI       p  effect    W/T/L
+    good   poor       +0.1121  [+0.0871, +0.1371]  0.0006   +0.89  85/0/15
+    good   other      +0.1286  [+0.1019, +0.1553]  0.0006   +0.96  83/0/17
+    poor   other      +0.0165  [-0.0100, +0.0430]  0.2218   +0.12  53/0/47
+    <BLANKLINE>
+    95% CI: confidence interval, for each pair alone.
+    p (permutation, Holm): corrected for 3 pairs.
     effect: mean / standard deviation of the differences. W/T/L: wins/ties/losses.
-                  difference  0.95 interval            p  effect  W/T/L
-    good - poor      +0.1121  [+0.0871, +0.1371]  0.0006   +0.89  85/0/15
-    good - other     +0.1286  [+0.1019, +0.1553]  0.0006   +0.96  83/0/17
-    poor - other     +0.0165  [-0.0100, +0.0430]  0.2218   +0.12  53/0/47
 
     The queries that differ most:
 
     >>> result = compare_rankers(y_true, scores, k=10, baseline="poor", random_state=0)
     >>> result.largest_differences(2)
-    query    good    poor  good - poor
-    15     0.9370  0.4606      +0.4764
-    57     0.9039  0.5346      +0.3693
-    36     0.8453  0.9811      -0.1357
-    94     0.7214  0.9067      -0.1853
+    query    good    poor  difference
+    15     0.9370  0.4606     +0.4764
+    57     0.9039  0.5346     +0.3693
+    36     0.8453  0.9811     -0.1357
+    94     0.7214  0.9067     -0.1853
     <BLANKLINE>
-    query   other    poor  other - poor
-    15     0.7505  0.4606       +0.2900
-    61     0.8041  0.5754       +0.2287
-    98     0.3429  0.6932       -0.3504
-    96     0.4660  0.8657       -0.3996
+    query   other    poor  difference
+    15     0.7505  0.4606     +0.2900
+    61     0.8041  0.5754     +0.2287
+    98     0.3429  0.6932     -0.3504
+    96     0.4660  0.8657     -0.3996
     """
     measure = _measure(metric, k, options)
     inference = Inference(
@@ -223,7 +225,14 @@ def compare_rankers(
     with_verdicts = inference.margin is not None
     sample, samples = Sample.of(rankings, measure, clusters, segments, with_verdicts)
     generator, *generators = inference.generators(len(samples))
-    of_sample = partial(_compared, measure=measure, names=names, pairs=pairs, inference=inference)
+    of_sample = partial(
+        _compared,
+        measure=measure,
+        names=names,
+        baseline=baseline,
+        pairs=pairs,
+        inference=inference,
+    )
     result = of_sample(sample, generator=generator)
     if sample.judged is not None:
         _warn_of_unjudged(dict(zip(names, sample.judged.means()[0], strict=True)), result, measure)
@@ -257,6 +266,7 @@ def _compared(
     sample: Sample,
     measure: NDCG | QueryFunction,
     names: list[Any],
+    baseline: Any,
     pairs: list[tuple[int, int]],
     generator: np.random.Generator,
     inference: Inference,
@@ -284,6 +294,7 @@ def _compared(
         metric=measure.name,
         mean=dict(by_name(means.tolist())),
         interval=ConfidenceInterval(*bounds),
+        baseline=baseline,
         pairs=[(names[first], names[second]) for first, second in pairs],
         confidence_level=float(inference.confidence_level),
         confidence_interval=ConfidenceInterval(*columns.pop("confidence_interval")),

@@ -112,7 +112,7 @@ class NDCGDisplay:
     >>> display.ndcg.shape
     (2, 10)
     >>> [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    ['model', 'baseline', '0.95 interval', 'Chance level']
+    ['model', 'baseline', '95% confidence interval', 'Chance level']
     """
 
     k: NDArray[Any]
@@ -342,13 +342,14 @@ class NDCGDisplay:
     ) -> NDCGDisplay:
         """Draw the curve, or the curves.
 
-        Of more than six curves the legend stands beside the axes. Up to 32 differ in colour or
-        line style.
+        The legend stands below the axes. Up to 24 curves differ in colour or line style. Cutoffs
+        that do not follow one another have markers and ticks.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw. None makes a new figure.
+            Where to draw; a figure without a layout gets the constrained layout, so that the legend
+            has room. None makes a new figure.
 
         name : str or list of str, default=None
             The model's name, or one for each curve. None takes the name of the display.
@@ -382,31 +383,36 @@ class NDCGDisplay:
         curves = folds if separate else folds.mean(axis=0, keepdims=True)
         n = len(curves)
         names = _one_each("name", name, n)
-        short = iter(_drawing.labels(x for x in names if x is not None))
+        longest = _drawing.longest_name(ax)
+        short = iter(_drawing.labels((x for x in names if x is not None), longest))
         names = [None if x is None else next(short) for x in names]
         if n < len(folds):
             value = f"NDCG@{self.k[-1]} = {curves[0, -1]:.3f} +/- {folds[:, -1].std():.3f}"
             names = [f"{names[0]} ({value})" if name else value]
         styles = _one_each("curve_kwargs", curve_kwargs, n)
-        is_point, is_crowded = len(self.k) == 1, n > len(_drawing.COLORS)
-        ax = _drawing.axes(ax, (9, max(4.8, 1 + 0.2 * n)) if is_crowded else None)
-        marker = {"marker": "o" if is_point else None}
+        is_point, has_gaps = len(self.k) == 1, bool((np.diff(self.k) > 1).any())
+        ax = _drawing.axes(ax, (9, 4.8 + 0.07 * n) if n > len(_drawing.COLORS) else None)
+        marker = {"marker": "o" if is_point or has_gaps else None}
         lines: list[Any] = []
         for curve, label, style in zip(curves, names, styles, strict=True):
             lines += ax.plot(self.k, curve, **marker | {"label": label} | (style or {}))
         self.line_, self.band_ = lines if separate else lines[0], None
         if self.interval is not None:
-            # at one cutoff a band has no area, but an edge
-            band = {"alpha": 1.2 / max(n, 6), "linewidth": 0}
-            band = {"alpha": 0.5, "linewidth": 2} if is_point else band
+            # at one cutoff a band has no area
+            draw, band = ax.fill_between, {"alpha": 1.2 / max(n, 4), "linewidth": 0}
+            if is_point:
+                draw, band = ax.vlines, {"alpha": 0.5, "linewidth": 3}
             bands = [
-                ax.fill_between(self.k, *bounds, color=line.get_color(), **band)
+                draw(self.k, *bounds, color=line.get_color(), **band)
                 for line, bounds in zip(lines, self.interval.reshape(n, 2, -1), strict=True)
             ]
             self.band_ = bands if separate else bands[0]
-            level = f"{self.confidence_level:.6g} interval"
+            level = _drawing.interval_label(self.confidence_level)
             if level not in ax.get_legend_handles_labels()[1]:
-                ax.fill_between([], [], label=level, **_drawing.AREA)
+                if n == 1:
+                    bands[0].set_label(level)
+                else:
+                    draw([], [], [], **band | {"color": "0.5", "alpha": 0.5, "label": level})
         thin = {"color": lines[0].get_color(), "alpha": 0.3, "linewidth": 1, "linestyle": "-"}
         folds = folds if n < len(folds) else folds[:0]
         self.fold_lines_ = [ax.plot(self.k, fold, **marker | thin)[0] for fold in folds]
@@ -415,11 +421,13 @@ class NDCGDisplay:
             style = marker | _drawing.LINE | {"linestyle": "--", "label": "Chance level"}
             style |= chance_level_kwargs or {}
             self.chance_level_ = ax.plot(self.k, self.chance_level, **style)[0]
+        ax.set(xlabel="Cutoff k", ylabel="NDCG@k")
         low, high = ax.dataLim.intervalx.round()
-        ticks = np.unique(np.arange(0, high + 1, np.ceil(high / 10)).clip(low))
-        ax.set(xlabel="Cutoff k", ylabel="NDCG@k", xticks=ticks)
-        legend = {"loc": "upper left", "bbox_to_anchor": (1, 1), "fontsize": "small"}
-        return _drawing.finish(self, ax, despine, **legend if is_crowded else {})
+        if has_gaps:
+            _tick_each(ax, self.k, high - low)
+        else:
+            ax.set_xticks(np.unique(np.arange(0, high + 1, np.ceil(high / 10)).clip(low)))
+        return _drawing.finish(self, ax, despine)
 
     @classmethod
     def _of_folds(
@@ -455,6 +463,19 @@ class NDCGDisplay:
             display.ndcg = ndcg[0]
             display.interval = None if display.interval is None else display.interval[0]
         return display.plot(**drawing)
+
+
+def _tick_each(ax: Any, cutoffs: NDArray[Any], span: float) -> None:
+    """Put a tick at each cutoff, with its number where there is room."""
+    digit = 0.6 * ax.get_xticklabels()[0].get_fontsize() / 72 * ax.figure.dpi
+    needed = digit * (len(str(cutoffs[-1])) + 1) / ax.bbox.width * span
+    first, *between, last = cutoffs.tolist()
+    shown = [last]
+    for cutoff in reversed(between):
+        if min(shown[-1] - cutoff, cutoff - first) >= needed:
+            shown.append(cutoff)
+    ax.set_xticks([first, *reversed(shown)])
+    ax.set_xticks(cutoffs, minor=True)
 
 
 def _one_each(argument: str, value: Any, n: int) -> list[Any]:

@@ -72,9 +72,9 @@ def ndcg_interval(
 
     method : {"BCa", "t"}, default="BCa"
         The bias-corrected and accelerated bootstrap (Efron 1987), or the interval of Student's t.
-        If weights differ, t has the jackknife's standard error and one degree of freedom less than
-        Kish's effective number of queries, at least 1. Take BCa if queries are few (50 rather than
-        200) and their values skewed: hits, one item left out, or most queries at 1. Take t if
+        If weights differ, t has the jackknife's standard error and one degree of freedom fewer than
+        Kish's effective number of queries, at least 1. Use BCa if queries are few (50 rather than
+        200) and their values skewed: hits, one item left out, or most queries at 1. Use t if
         weights are uneven, or for speed if queries are many.
 
     random_state : int, RandomState, Generator or None, default=None
@@ -85,7 +85,7 @@ def ndcg_interval(
         the user of each session, or a block of days. For rows of lists a mapping or Series from
         query, or one per query where these are numbered. A cluster holds whole queries. The sample
         then consists of clusters: they are resampled whole, and t has the standard error of leaving
-        out each cluster in turn (CRV3) and one degree of freedom less than the effective number of
+        out each cluster in turn (CRV3) and one degree of freedom fewer than the effective number of
         clusters. If clusters have uneven sizes, BCa intervals are widened as t is, and take the
         skewness of all clusters, as the jackknife follows the largest ones.
 
@@ -143,7 +143,7 @@ def ndcg_interval(
     >>> y_true = rng.integers(0, 5, size=(200, 20))
     >>> y_score = y_true + rng.normal(scale=2, size=y_true.shape)
     >>> ndcg_interval(y_true, y_score, k=10, random_state=0)
-    NDCG 0.8428, 0.95 interval [0.8312, 0.8532] (BCa), standard error 0.0056, 200 queries
+    NDCG 0.8428, 95% confidence interval [0.8312, 0.8532] (BCa), standard error 0.0056, 200 queries
 
     Ten queries of each of 20 users:
 
@@ -263,10 +263,10 @@ def ndcg_by_segment(
     >>> y_score = y_true + noise * rng.normal(size=y_true.shape)
     >>> segments = np.where(is_new, "new user", "old user")
     >>> ndcg_by_segment(y_true, y_score, segments=segments, k=10, random_state=0)
-    segment     NDCG  0.95 interval (BCa)  standard error  queries  left out
-    new user  0.7586  [0.7342, 0.7808]             0.0119       50         0
-    old user  0.8371  [0.8237, 0.8491]             0.0065      150         0
-    all       0.8175  [0.8048, 0.8291]             0.0061      200         0
+    segment     NDCG      95% CI (BCa)  standard error  queries  left out
+    new user  0.7586  [0.7342, 0.7808]          0.0119       50         0
+    old user  0.8371  [0.8237, 0.8491]          0.0065      150         0
+    all       0.8175  [0.8048, 0.8291]          0.0061      200         0
     """
     if segments is None:
         raise ValueError("segments is None: pass one id per row, or several columns of ids.")

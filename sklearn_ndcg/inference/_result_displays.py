@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sklearn_ndcg._checks import Floats
 from sklearn_ndcg._metrics.queries import count_of_queries
+from sklearn_ndcg._metrics.tables import MOST_ROWS
 from sklearn_ndcg.inference import _drawing, _results
 from sklearn_ndcg.inference._results import Comparison, NDCGInterval, SegmentTable
 
 Result = NDCGInterval | SegmentTable | Comparison
-
-_MOST_ROWS = 40
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -38,8 +37,11 @@ class DifferenceDisplay:
     better_, worse_ : matplotlib Artist
         The areas of the queries in which the first ranker is better, and in which it is worse.
 
-    line_, band_ : matplotlib Artist
-        The mean, and its interval.
+    line_ : matplotlib Artist
+        The mean as a point on the line of its interval, to the right of the queries.
+
+    zero_ : matplotlib Artist
+        The line at 0.
 
     ax_ : matplotlib Axes
         Where it was drawn.
@@ -66,8 +68,7 @@ class DifferenceDisplay:
     ...     print(text.get_text())
     a is better: 28 queries
     b is better: 22 queries
-    mean +0.0065
-    0.95 interval of the mean
+    mean +0.0065, 95% confidence interval
     """
 
     comparison: Comparison
@@ -118,18 +119,19 @@ class DifferenceDisplay:
         curve_kwargs: dict[str, Any] | None = None,
         despine: bool = False,
     ) -> DifferenceDisplay:
-        """Draw the differences.
+        """Draw the differences, and to the right of them their mean and its interval.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw. None makes a new figure.
+            Where to draw; a figure without a layout gets the constrained layout. None makes a new
+            figure.
 
         name : str, default=None
             What is compared, such as a segment, for the legend.
 
         curve_kwargs : dict, default=None
-            Keyword arguments of matplotlib's `axhline` for the line of the mean.
+            Keyword arguments of matplotlib's `plot` for the mean and its interval.
 
         despine : bool, default=False
             Whether to remove the top and right spines.
@@ -139,37 +141,48 @@ class DifferenceDisplay:
         DifferenceDisplay
             What was drawn.
         """
+        longest = _drawing.longest_name(ax)
         ax = _drawing.axes(ax)
         comparison, row = self.comparison, self.comparison.pairs.index(self.pair)
-        first, second = _drawing.labels(self.pair)
+        first, second = _drawing.labels(self.pair, longest)
         values = _results.query_differences(*(comparison.values[name] for name in self.pair))
-        values, edges = np.sort(values)[::-1], np.arange(len(values) + 1)
+        values, n = np.sort(values)[::-1], len(values)
         label = f"{first} is better: {count_of_queries(comparison.wins[row])}"
-        self.better_ = ax.stairs(np.maximum(values, 0), edges, fill=True, label=label)
+        self.better_ = ax.stairs(np.maximum(values, 0), range(n + 1), fill=True, label=label)
         label = f"{second} is better: {count_of_queries(comparison.losses[row])}"
-        self.worse_ = ax.stairs(np.minimum(values, 0), edges, fill=True, label=label)
-        if comparison.ties[row]:
-            ax.plot([], [], " ", label=f"ties: {count_of_queries(comparison.ties[row])}")
+        self.worse_ = ax.stairs(np.minimum(values, 0), range(n + 1), fill=True, label=label)
+        n_ties = comparison.ties[row]
+        ties = f"ties: {count_of_queries(n_ties)}" if n_ties else None
+        self.zero_ = ax.axhline(0, **_drawing.LINE, label=ties)
         mean = float(comparison.difference[row])
-        label = f"{_drawing.prefix(name)}mean {mean:+.4f}"
-        self.line_ = ax.axhline(mean, **_drawing.LINE | {"label": label} | (curve_kwargs or {}))
         low, high = (bound[row] for bound in comparison.confidence_interval)
-        label = f"{comparison.confidence_level:.6g} interval of the mean"
-        # behind the areas, whose colours it would change
-        self.band_ = ax.axhspan(low, high, label=label, **_drawing.AREA)
-        ax.set(xlabel="Queries, sorted by difference", ylabel="Difference of NDCG")
-        ax.margins(x=0)
-        return _drawing.finish(self, ax, despine)
+        interval = _drawing.interval_label(comparison.confidence_level)
+        style = _drawing.POINT | {"color": ax.xaxis.label.get_color(), "markersize": 4}
+        style |= {"label": f"{_drawing.prefix(name)}mean {mean:+.4f}, {interval}"}
+        self.line_ = ax.plot([1.05 * n] * 3, [low, mean, high], **style | (curve_kwargs or {}))[0]
+        ax.set(xlabel="Queries, sorted by difference", xlim=(0, 1.1 * n))
+        ax.set_ylabel(f"Difference\nof {comparison.metric}")
+        if not values.any():
+            ax.set_ylim(-0.1, 0.1)
+        ax.locator_params(axis="x", nbins=5, integer=True)
+        ax.set_xticks([tick for tick in ax.get_xticks() if tick <= n])
+        _drawing.finish(self, ax, despine)
+        _drawing.layout(ax)
+        label = ax.yaxis.label
+        scale = min(1, 1.1 * ax.bbox.height / label.get_window_extent().height)
+        label.set_fontsize(scale * label.get_fontsize())
+        return self
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class IntervalDisplay:
     """NDCG of segments or rankers, or differences of rankers, as points with intervals.
 
-    Made by `from_result`. Each ranker, pair of rankers or segment has a row, if its NDCG is
-    defined; of more than 40 rows the 20 largest and the 20 smallest values are shown, with a line
-    between them that says how many are not. A point is hollow if it is the mean of one or two
-    queries.
+    Made by `from_result`. Each ranker, pair of rankers or segment has a row, in the order of the
+    result, if its NDCG is defined. The rankers or pairs of a comparison with segments are a group
+    of rows for all queries and for each segment, in colours that the legend explains. Of more than
+    40 rows the first and the last are shown, as in the printed tables, with a line between them
+    that says how many are not. A point is hollow if it is the mean of one or two queries.
 
     Parameters
     ----------
@@ -184,9 +197,9 @@ class IntervalDisplay:
     points_ : list of matplotlib Artist
         The line from bound to bound of each row, with a marker at the value.
 
-    line_ : matplotlib Artist
-        The line at the mean, or at 0 for differences. The mean is that of all queries, or of the
-        rankers.
+    line_ : matplotlib Artist or None
+        The line at 0 of differences, at the NDCG of all queries of segments, or at that of the
+        baseline of rankers, if there is one.
 
     band_ : matplotlib Artist or None
         The margin of differences.
@@ -218,7 +231,7 @@ class IntervalDisplay:
     ['a', 'b', 'c']
     >>> display = IntervalDisplay.from_result(comparison, differences=True)
     >>> [label.get_text() for label in display.ax_.get_yticklabels()]
-    ['a - c', 'b - c']
+    ['a vs c', 'b vs c']
     """
 
     result: Result
@@ -242,7 +255,8 @@ class IntervalDisplay:
             chance, as all rankers answer the same queries.
 
         ax : matplotlib Axes, default=None
-            Where to draw. None makes a new figure, whose size grows with the rows.
+            Where to draw; the names of rows are then as small as they must be. None makes a new
+            figure, whose size grows with the rows.
 
         **options
             `name`, `curve_kwargs` and `despine`, as in `plot`.
@@ -276,7 +290,9 @@ class IntervalDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw. None makes a new figure, whose size grows with the rows.
+            Where to draw; the names of rows are as small as they must be, and a figure without a
+            layout gets the constrained layout. None makes a new figure, whose size grows with the
+            rows.
 
         name : str, default=None
             What the points are, for the legend.
@@ -293,63 +309,128 @@ class IntervalDisplay:
             What was drawn.
         """
         result, differences = self.result, self.differences
+        rows = _Rows.of(result, differences, _drawing.longest_name(ax))
+        sizes = [max(len(group), 1) for group in rows.groups]
+        gap = int(len(rows.members) > 1)
+        tops = np.cumsum([0, *sizes]) + gap * np.arange(len(sizes) + 1)
+        bottom = tops[-1] - gap
+        width = max(6.4, 3.6 + 0.085 * max(map(len, rows.labels)))
+        ax = _drawing.axes(ax, (width, 1.2 + 0.25 * bottom + 0.08 * len(rows.members)))
+        self.points_, is_hollow = [], False
+        for top, group in zip(tops, rows.groups, strict=False):
+            for number, (value, low, high, n_queries) in enumerate(group):
+                style = _drawing.point(number)
+                if n_queries <= 2:
+                    style["markerfacecolor"], is_hollow = ax.get_facecolor(), True
+                style |= curve_kwargs or {}
+                self.points_ += ax.plot([low, value, high], [top + number] * 3, **style)
         whole = result.overall if isinstance(result, SegmentTable) else result
-        segments = result.by_segment if isinstance(result, Comparison) else {}
-        center = 0 if differences else _labels_and_values(whole)[1][:, 0].mean()
-        labels, rows = _labels_and_values(result, differences)
-        n_colors = len(labels) if segments else 1
-        if isinstance(result, Comparison) and segments:
-            if n_colors == 1 and name is None:
-                name = " - ".join(map(str, result.pairs[0]))
-            by_segment = [
-                _labels_and_values(segment, differences)[1] for segment in segments.values()
-            ]
-            rows = np.concatenate([rows, *by_segment])
-            names = _drawing.labels(("all", *segments))
-            labels = [f"{s}: {label}" if n_colors > 1 else s for s in names for label in labels]
-        shown = np.flatnonzero(~np.isnan(rows[:, 0]))
-        if len(shown) > _MOST_ROWS:
-            half, falling = _MOST_ROWS // 2, shown[np.argsort(-rows[shown, 0])]
-            shown = np.r_[falling[:half], len(rows), falling[-half:]]
-            labels.append(f"({len(falling) - _MOST_ROWS} more rows)")
-            rows = np.vstack([rows, [np.nan] * 4])
-        bottom = len(shown) + 2.4  # with room for the legend
-        size = max(6.4, 3.6 + 0.085 * max(map(len, labels))), 0.9 + 0.25 * bottom
-        ax = _drawing.axes(ax, size)
-        few, face = rows[:, 3] <= 2, ax.get_facecolor()
-        self.points_ = []
-        for y, row in enumerate(shown):
-            color = _drawing.COLORS[row % n_colors % len(_drawing.COLORS)]
-            style: Any = {"color": color, "linestyle": "-", "marker": "o", "markevery": [1]}
-            style |= {"markerfacecolor": face if few[row] else "auto"} | (curve_kwargs or {})
-            self.points_ += ax.plot(rows[row, [1, 0, 2]], [y] * 3, **style)
-        level = f"{whole.confidence_level:.6g} interval"
-        self.points_[0].set_label(_drawing.prefix(name) + level)
-        if few[shown].any():
-            ax.plot([], [], "o", color="0.5", markerfacecolor=face, label="1 or 2 queries")
-        label = None if differences else f"mean {center:.4f}"
-        style = _drawing.LINE | {"linestyle": "--", "zorder": 0, "label": label}
-        self.line_, self.band_ = ax.axvline(center, **style), None
-        if differences and isinstance(result, Comparison) and result.margin is not None:
-            label = f"margin {result.margin:g}"
-            self.band_ = ax.axvspan(-result.margin, 0, label=label, **_drawing.AREA)
-        ax.set_yticks(range(len(shown)), [labels[row] for row in shown])
+        interval = _drawing.interval_label(whole.confidence_level)
+        label = _drawing.prefix(name) + interval
+        if gap:
+            for point, member in zip(self.points_, rows.members, strict=False):
+                point.set_label(member)
+            ax.plot([], [], **_drawing.point(0) | {"color": "0.5", "label": label})
+        else:
+            only = f"{rows.members[0]}: " if rows.members and name is None else ""
+            self.points_[0].set_label(only + label)
+        if is_hollow:
+            style = {"color": "0.5", "markerfacecolor": ax.get_facecolor()}
+            ax.plot([], [], "o", **style, label="1 or 2 queries")
+        self._draw_reference(ax)
+        ticks = tops[:-1] + (np.array(sizes) - 1) / 2
+        ax.set_yticks(ticks, rows.labels)
         metric = result.metric if isinstance(result, Comparison) else "NDCG"
-        ax.set(xlabel=f"{'Difference of ' * differences}{metric}", ylim=(bottom, -0.7))
-        ax.locator_params(axis="x", nbins=6)
-        return _drawing.finish(self, ax, despine, loc="lower right", fontsize="small")
+        ax.set(xlabel=f"{'Difference of ' * differences}{metric}", ylabel=rows.kind)
+        space = 0.5 + 0.5 * gap
+        ax.set_ylim(bottom - 1 + space, -space)
+        _shrink_labels(ax, 0.6 * ax.bbox.width, np.inf)
+        _drawing.finish(self, ax, despine)
+        _drawing.layout(ax)
+        ax.locator_params(axis="x", nbins=int(np.clip(2 * ax.bbox.width / ax.figure.dpi, 2, 6)))
+        pixels = ax.figure.dpi / 72  # per point
+        title = 0 if ax.get_title() else 2 * ax.title.get_fontsize() * pixels  # may still come
+        row = (ax.bbox.height - title) / (bottom + gap)
+        _shrink_labels(ax, np.inf, 0.8 * row * min(np.diff(ticks), default=bottom))
+        for point in self.points_:
+            point.set_markersize(min(point.get_markersize(), 0.7 * row / pixels))
+        return self
+
+    def _draw_reference(self, ax: Any) -> None:
+        """Draw the line to compare with, and the margin of differences."""
+        result, self.line_, self.band_ = self.result, None, None
+        style = _drawing.LINE | {"zorder": 0}
+        if isinstance(result, SegmentTable):
+            label = f"all queries: {result.overall.mean:.4f}"
+            self.line_ = ax.axvline(result.overall.mean, **style, linestyle="--", label=label)
+        elif isinstance(result, Comparison):
+            if self.differences:
+                self.line_ = ax.axvline(0, **style)
+                if result.margin is not None:
+                    style = _drawing.AREA | {"label": f"margin {result.margin:g}"}
+                    self.band_ = ax.axvspan(-result.margin, 0, **style)
+            elif result.baseline is not None and not result.by_segment:
+                label = f"baseline: {_drawing.labels([result.baseline])[0]}"
+                value = result.mean[result.baseline]
+                self.line_ = ax.axvline(value, **style, linestyle="--", label=label)
 
 
-def _labels_and_values(result: Result, differences: bool = False) -> tuple[list[str], Floats]:
-    """Ids of the rows of a result, and their values, bounds and numbers of queries."""
-    if not isinstance(result, Comparison):
-        labels = _drawing.labels(result.segments if isinstance(result, SegmentTable) else ["all"])
-        values, interval = np.atleast_1d(result.mean), result.confidence_interval
-    elif differences:
-        short = dict(zip(result.mean, _drawing.labels(result.mean), strict=True))
-        labels = [" - ".join(short[name] for name in pair) for pair in result.pairs]
-        values, interval = result.difference, result.confidence_interval
-    else:
-        labels = _drawing.labels(result.mean)
-        values, interval = np.array([*result.mean.values()]), result.interval
-    return labels, np.transpose(np.broadcast_arrays(values, *interval, result.n_queries))
+class _Rows(NamedTuple):
+    """What is drawn: groups of rows, each with a label.
+
+    A row is a value, its bounds and the number of its queries.
+    """
+
+    kind: str | None  # of the labels
+    labels: list[str]
+    groups: list[Floats]
+    members: list[str]  # names of the rows of a group, if it has several or is a segment
+
+    @classmethod
+    def of(cls, result: Result, differences: bool, longest: int) -> _Rows:
+        """The groups of rows that have a value; of many the first and the last."""
+        values = _values(result, differences)
+        groups, members = list(values[:, np.newaxis]), []
+        kind: str | None = None
+        if isinstance(result, NDCGInterval):
+            labels = ["all"]
+        elif isinstance(result, SegmentTable):
+            kind, labels = "segment", _drawing.labels(result.segments, longest)
+        else:
+            kind, labels = "ranker", _drawing.labels(result.mean, longest)
+            if differences:
+                short = dict(zip(result.mean, labels, strict=True))
+                kind = "pair"
+                labels = [f"{short[first]} vs {short[second]}" for first, second in result.pairs]
+            if result.by_segment:
+                members, kind = labels, "segment"
+                labels = _drawing.labels(("all", *result.by_segment), longest)
+                segments = result.by_segment.values()
+                groups = [values, *(_values(segment, differences) for segment in segments)]
+        scored = [number for number, group in enumerate(groups) if not np.isnan(group[:, 0]).all()]
+        scored = scored or list(range(len(groups)))
+        labels, groups = [labels[n] for n in scored], [groups[n] for n in scored]
+        half = max(1, MOST_ROWS // 2 // len(groups[0]))
+        if len(groups) * len(groups[0]) > MOST_ROWS and len(groups) > 2 * half:
+            labels[half:-half] = [f"({len(groups) - 2 * half} more)"]
+            groups[half:-half] = [np.empty((0, 4))]
+        return cls(kind, labels, groups, members)
+
+
+def _values(result: Result, differences: bool) -> Floats:
+    """Values, bounds and numbers of queries of a result, a row each."""
+    mean: Any = result.mean
+    values, interval = np.atleast_1d(mean), result.confidence_interval
+    if isinstance(result, Comparison):
+        values = result.difference if differences else np.array([*result.mean.values()])
+        interval = result.confidence_interval if differences else result.interval
+    return np.transpose(np.broadcast_arrays(values, *interval, result.n_queries))
+
+
+def _shrink_labels(ax: Any, width: float, height: float) -> None:
+    """Make the labels of rows smaller until they have room, in pixels."""
+    labels = ax.get_yticklabels()
+    boxes = [label.get_window_extent() for label in labels]
+    widest, highest = (max(getattr(box, side) for box in boxes) for side in ("width", "height"))
+    scale = min(1, width / widest, height / highest)
+    ax.tick_params(axis="y", labelsize=scale * labels[0].get_fontsize())

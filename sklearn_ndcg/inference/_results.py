@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from textwrap import fill
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -13,13 +12,12 @@ from numpy.typing import NDArray
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import EQUAL, Floats, Ints
-from sklearn_ndcg._metrics.tables import Table
+from sklearn_ndcg._metrics.tables import Framed, Table, shortened
 from sklearn_ndcg._rows.grouping import label_text
 from sklearn_ndcg.inference._statistics import Method, Test
 
 FrameOf = Literal["pairs", "rankers", "queries"]
 SEGMENT_COLUMNS = ("mean", "standard_error", "n_queries", "n_left_out", "judged")
-_MOST_ROWS, _LONGEST = 40, 19  # rows of a table and characters of a name; of more some are shown
 UNJUDGED = "undecided: unjudged"
 _PANDAS = ("pandas", "to_frame needs pandas", "pandas>=2.2")
 # Attributes of a comparison that `to_frame` shows for each pair.
@@ -121,17 +119,18 @@ class NDCGInterval(_Result):
         if np.isnan(self.judged):
             judged = ", judged share unknown"
         return (
-            f"NDCG {self.mean:.4f}, {self.confidence_level:.6g} interval [{low:.4f}, {high:.4f}] "
-            f"({self.method}), standard error {self.standard_error:.4f}, {_counts(self)}{judged}"
+            f"NDCG {self.mean:.4f}, {percent(self.confidence_level)} confidence interval "
+            f"[{low:.4f}, {high:.4f}] ({self.method}), standard error {self.standard_error:.4f}, "
+            f"{_counts(self)}{judged}"
         )
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class SegmentTable(_Result):
+class SegmentTable(_Result, Framed):
     """NDCG of each segment of the queries, with intervals: the result of `ndcg_by_segment`.
 
-    It prints as a table, with all queries in the last row. Every array is in the order of
-    `segments`.
+    It prints as a table, with all queries in the last row; a notebook shows that of `to_frame`.
+    Every array is in the order of `segments`.
 
     Attributes
     ----------
@@ -198,10 +197,10 @@ class SegmentTable(_Result):
 
     def __repr__(self) -> str:
         whole = self.overall
-        interval = f"{whole.confidence_level:.6g} interval ({whole.method})"
+        interval = f"{percent(whole.confidence_level)} CI ({whole.method})"
         ends = [*zip(*self.confidence_interval, strict=True), whole.confidence_interval]
         columns = {
-            "segment": [*shortened(map(label_text, self.segments)), "all"],
+            "segment": [*map(label_text, self.segments), "all"],
             "NDCG": [f"{value:.4f}" for value in (*self.mean, whole.mean)],
             interval: [f"[{low:.4f}, {high:.4f}]" for low, high in ends],
             "standard error": [f"{e:.4f}" for e in (*self.standard_error, whole.standard_error)],
@@ -210,7 +209,7 @@ class SegmentTable(_Result):
         }
         if whole.judged != 1:
             columns["judged"] = list(map(share_text, (*self.judged, whole.judged)))
-        return _as_text(list(columns), zip(*columns.values(), strict=True), 0, 2)
+        return str(Table(list(columns), [list(row) for row in zip(*columns.values(), strict=True)]))
 
     def to_frame(self) -> Any:
         """Get the table as a pandas DataFrame.
@@ -227,12 +226,13 @@ class SegmentTable(_Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False, kw_only=True)
-class Comparison(_Result):
-    """Differences between rankers on the same queries, and how sure they are.
+class Comparison(_Result, Framed):
+    """Differences between rankers on the same queries, with intervals and tests.
 
     The result of `compare_rankers`. It prints as tables: the means of the rankers, the differences
-    of the pairs, and the differences in each segment. Long names are cut, and of more than 40 rows
-    the first and last 20 are shown.
+    of the pairs, and the differences in each segment. Names are cut where a line would be longer
+    than 100 characters, and of more than 40 rows the first and last 20 are shown. A notebook shows
+    the tables of `to_frame`, without the notes.
 
     Attributes
     ----------
@@ -246,6 +246,9 @@ class Comparison(_Result):
         Bounds of each of them, by Student's t, as in `ndcg_interval` with ``method="t"``: `low` and
         `high`, each of shape (n_rankers,), in the order of `mean`. Those of two rankers may overlap
         even if their difference is more than chance.
+
+    baseline : Any
+        The name of the ranker that the others are compared with; None if every pair is compared.
 
     pairs : list of (first, second)
         Names of the rankers that are compared; a baseline is always the second. Every array over
@@ -279,7 +282,7 @@ class Comparison(_Result):
         Two-sided p-value of each pair alone, without a correction.
 
     margin : float or None
-        The loss that does not matter.
+        The loss that you accept.
 
     noninferiority_pvalue : ndarray of shape (n_pairs,) or None
         One-sided p-value, by Student's t and for each pair alone, of the hypothesis that the first
@@ -357,6 +360,7 @@ class Comparison(_Result):
     metric: str
     mean: dict[Any, float]
     interval: ConfidenceInterval
+    baseline: Any
     pairs: list[tuple[Any, Any]]
     difference: Floats
     confidence_level: float
@@ -385,32 +389,51 @@ class Comparison(_Result):
     test: Test
 
     def __repr__(self) -> str:
-        names, values = list(map(str, self.mean)), [f"{v:.4f}" for v in self.mean.values()]
-        means = {"": names, self.metric: values}
+        means = {"": list(map(str, self.mean))}
+        means[self.metric] = [f"{value:.4f}" for value in self.mean.values()]
         for name, by_ranker in (("judged", self.judged), ("answered", self.answered)):
             if {*by_ranker.values()} != {1.0}:
                 means[name] = list(map(share_text, by_ranker.values()))
-        interval = f"{self.confidence_level:.6g} interval"
+        interval = f"{percent(self.confidence_level)} CI"
+        header = ["first", "second", "difference", interval, "p", "effect", "W/T/L"]
+        text = [0, 1]
+        if self.margin is not None:
+            header.append("verdict")
+            text.append(7)
+        tables = [
+            Table(list(means), [list(row) for row in zip(*means.values(), strict=True)]),
+            Table(header, self._rows(), text),
+        ]
+        if self.by_segment:
+            rows = [
+                [label_text(segment), str(result.n_queries), *row]
+                for segment, result in self.by_segment.items()
+                for row in result._rows()
+            ]
+            text = [0, *(column + 2 for column in text)]
+            tables.append(Table(["segment", "queries", *header], rows, text))
         n_pairs = f"{len(self.pairs)} pair{'s' * (len(self.pairs) > 1)}"
-        verdict = "" if self.margin is None else f" and verdict (margin {self.margin:g})"
-        header = ["", "difference", interval, "p", "effect", "W/T/L", verdict and "verdict"]
-        head = [
-            f"Interval{verdict}: each pair alone. p ({self.test}, Holm): corrected for {n_pairs}.",
+        notes = [
+            f"{interval}: confidence interval, for each pair alone.",
+            f"p ({self.test}, Holm): corrected for {n_pairs}.",
             "effect: mean / standard deviation of the differences. W/T/L: wins/ties/losses.",
         ]
+        if self.margin is not None:
+            notes.append(f"verdict (margin {self.margin:g}): for each pair alone.")
         if UNJUDGED in (self.verdict or ()):
-            head.append(f"{UNJUDGED}: more judgements of the first documents could turn it.")
-        lines = [fill(line, 80) for line in head]
-        tables = [_as_text(list(means), zip(*means.values(), strict=True), 0)]
-        tables.append("\n".join([*lines, _as_text(header, self._rows(), 0, 2, 5, 6)]))
+            notes.append(f"{UNJUDGED}: judging more documents could change the verdict.")
+        return f"{_counts(self)}\n" + "\n\n".join([*map(str, tables), "\n".join(notes)])
+
+    def _repr_html_(self) -> str | None:
+        try:
+            tables = [self.to_frame("rankers"), self.to_frame()]
+        except ImportError:
+            return None
         if self.by_segment:
-            rows = (
-                [label_text(segment), str(part.n_queries), *row]
-                for segment, part in self.by_segment.items()
-                for row in part._rows()
-            )
-            tables.append(_as_text(["segment", "queries", *header], rows, 0, 2, 4, 7, 8))
-        return f"{_counts(self)}\n" + "\n\n".join(tables)
+            pandas = _checks.import_optional(*_PANDAS)
+            frames = {label_text(name): of.to_frame() for name, of in self.by_segment.items()}
+            tables.append(pandas.concat(frames, names=["segment"]))
+        return "".join(table._repr_html_() or "" for table in tables) or None
 
     def largest_differences(self, n: int = 5) -> QueryDifferences:
         """The queries that differ most: for each pair the `n` largest gains and losses.
@@ -471,25 +494,24 @@ class Comparison(_Result):
         return pandas.DataFrame(columns, index=index)
 
     def _rows(self) -> list[list[str]]:
-        """The cells of each pair; the last, its verdict, is empty without a margin."""
+        """The cells of each pair."""
         low, high = self.confidence_interval
-        name_of = dict(zip(self.mean, shortened(self.mean), strict=True))
         return [
             [
-                f"{name_of[first]} - {name_of[second]}",
+                *map(str, pair),
                 f"{self.difference[i]:+.4f}",
                 f"[{low[i]:+.4f}, {high[i]:+.4f}]",
                 "<0.0001" if self.pvalue[i] < 0.0001 else f"{self.pvalue[i]:.4f}",
                 f"{self.effect_size[i]:+.2f}",
                 f"{self.wins[i]}/{self.ties[i]}/{self.losses[i]}",
-                "" if self.verdict is None else self.verdict[i],
+                *([] if self.verdict is None else self.verdict[i : i + 1]),
             ]
-            for i, (first, second) in enumerate(self.pairs)
+            for i, pair in enumerate(self.pairs)
         ]
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class QueryDifferences(_Result):
+class QueryDifferences(_Result, Framed):
     """The queries in which rankers differ most: the result of `Comparison.largest_differences`.
 
     It prints as a table for each pair, from the largest gain to the largest loss.
@@ -500,8 +522,8 @@ class QueryDifferences(_Result):
         The comparison that the queries are from.
 
     chosen : list of ndarray of int
-        For each pair the places of its queries in ``comparison.labels``, from the largest gain to
-        the largest loss.
+        For each pair the positions of its queries in ``comparison.labels``, from the largest gain
+        to the largest loss.
 
     See Also
     --------
@@ -517,9 +539,9 @@ class QueryDifferences(_Result):
     >>> scores = {name: y_true + rng.normal(0, 2, y_true.shape) for name in "ab"}
     >>> largest = compare_rankers(y_true, scores, k=10, random_state=0).largest_differences(1)
     >>> largest
-    query       a       b    a - b
-    57     0.9039  0.6000  +0.3039
-    94     0.7214  0.9710  -0.2496
+    query       a       b  difference
+    57     0.9039  0.6000     +0.3039
+    94     0.7214  0.9710     -0.2496
     >>> largest.chosen
     [array([57, 94])]
     >>> largest.to_frame()["difference"].round(2).tolist()
@@ -532,13 +554,13 @@ class QueryDifferences(_Result):
     def __repr__(self) -> str:
         tables = []
         for pair, rows in self._rows():
-            first, second = shortened(pair)
-            cells = (
+            cells = [
                 [label_text(label), f"{ours:.4f}", f"{theirs:.4f}", f"{difference:+.4f}"]
                 for label, ours, theirs, difference in rows
-            )
-            tables.append(_as_text(["query", first, second, f"{first} - {second}"], cells, 0))
-        return "\n\n".join(tables)
+            ]
+            names = shortened(map(str, pair), (36, 72, sys.maxsize))
+            tables.append(Table(["query", *names, "difference"], cells))
+        return "\n\n".join(map(str, tables))
 
     def to_frame(self) -> Any:
         """Get the queries as a pandas DataFrame.
@@ -561,6 +583,11 @@ class QueryDifferences(_Result):
             yield pair, list(zip(*columns, strict=True))
 
 
+def percent(level: float) -> str:
+    """A confidence level in percent, without zeros at the end."""
+    return f"{100 * level:.6g}%"
+
+
 def share_text(share: float) -> str:
     """A share in percent."""
     return "unknown" if np.isnan(share) else f"{share:.1%}"
@@ -570,27 +597,6 @@ def query_differences(first: Floats, second: Floats) -> Floats:
     """Differences of values, 0 where they differ only by rounding."""
     differences = first - second
     return np.where(np.abs(differences) < EQUAL, 0, differences)
-
-
-def _as_text(header: Sequence[str], rows: Iterable[Sequence[str]], *left: int) -> str:
-    """A table with the first and the last of many rows."""
-    cells, half = [list(row) for row in rows], _MOST_ROWS // 2
-    if len(cells) > _MOST_ROWS:
-        cells[half:-half] = [["..."] * len(header)]
-    return str(Table(list(header), cells, left))
-
-
-def shortened(
-    names: Iterable[Any], lengths: Sequence[int] = (_LONGEST, sys.maxsize), dots: str = "..."
-) -> list[str]:
-    """Names cut in the middle to the first of these lengths that leaves no two of them alike."""
-    whole = list(map(str, names))
-    for longest in lengths:
-        half = (longest - len(dots)) // 2
-        short = [n if len(n) <= longest else f"{n[:half]}{dots}{n[-half:]}" for n in whole]
-        if len({*short}) == len({*whole}):
-            break
-    return short
 
 
 def _frame(columns: dict[Any, Any], labels: Any, name: str) -> Any:

@@ -125,9 +125,10 @@ def test_baseline_is_the_second_of_each_pair():
     assert list(frame.columns[:3]) == ["difference", "low", "high"]
     lines = repr(found).splitlines()
     assert lines[0] == "40 queries"
-    assert lines[-3].split()[-3:] == ["p", "effect", "W/T/L"]
-    assert lines[-1].startswith("other - poor")
-    assert lines[-1].endswith(f"{found.wins[1]}/{found.ties[1]}/{found.losses[1]}")
+    assert lines[6].split()[-3:] == ["p", "effect", "W/T/L"]
+    assert lines[8].split()[:2] == ["other", "poor"]
+    assert lines[8].endswith(f"{found.wins[1]}/{found.ties[1]}/{found.losses[1]}")
+    assert found.baseline == "poor"
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])

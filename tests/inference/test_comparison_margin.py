@@ -91,8 +91,8 @@ def test_margin_verdicts_that_judging_could_turn_are_undecided(share, k, unjudge
         down = -np.array([*in_favour(y, scores["b"], scores["a"], k)])
         is_sure = {verdict_of(up, 0.05), verdict_of(down, 0.05)} == {present}
         assert result.verdict == [present if is_sure else UNJUDGED]
-        assert repr(result).endswith(result.verdict[0])
-        assert ("could turn it" in repr(result)) == (not is_sure)
+        assert f"  {result.verdict[0]}\n" in repr(result)
+        assert ("could change the verdict" in repr(result)) == (not is_sure)
 
 
 @pytest.mark.parametrize(("pair", "present"), [("ab", "worse"), ("ba", "better")])

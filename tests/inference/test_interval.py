@@ -126,7 +126,7 @@ def test_undefined_queries_are_left_out_or_counted():
         found = ndcg_interval(y, S, undefined=undefined, method="t")
         assert found.mean == ndcg_score(y, S, undefined=undefined)
         assert (found.n_queries, found.n_left_out) == (n_queries, n_left_out)
-        assert repr(found).startswith(f"NDCG {found.mean:.4f}, 0.95 interval [0.")
+        assert repr(found).startswith(f"NDCG {found.mean:.4f}, 95% confidence interval [0.")
         assert ("39 queries, 1 left out" in repr(found)) == (undefined == "omit")
 
 

@@ -22,6 +22,7 @@ from sklearn_ndcg.inference import Comparison, NDCGInterval, QueryDifferences, S
 from sklearn_ndcg.inference._displays import DisplayOptions
 
 Y, S = matrices(30)
+X, y, QUERY = graded_rows()
 COMPARED = inference.compare_rankers(Y, {"a": S, "b": -S}, test="t", margin=0.1)
 RESULTS = {
     NDCGInterval: inference.ndcg_interval(Y, S, method="t"),
@@ -68,7 +69,7 @@ def test_help_of_a_result_describes_each_attribute(kind):
 
 
 @pytest.mark.parametrize("kind", RESULTS)
-def test_results_print_are_copied_and_pickled_and_cannot_be_changed(kind):
+def test_results_are_copied_and_pickled_and_cannot_be_changed(kind):
     result = RESULTS[kind]
     assert re.search(r"\d\.\d{4}", repr(result))
     assert str(result) == repr(result)
@@ -77,7 +78,7 @@ def test_results_print_are_copied_and_pickled_and_cannot_be_changed(kind):
         assert type(other) is kind
         assert len({other, result}) == 2  # they are compared by identity
         assert repr(other) == repr(result)
-        ours, theirs = (dict(vars(each)) for each in (result, other))
+        ours, theirs = (dict(vars(one)) for one in (result, other))
         for name in {"comparison", "overall"} & ours.keys():  # which are results, too
             assert_same(ours.pop(name), theirs.pop(name))
         np.testing.assert_equal(theirs, ours)
@@ -85,29 +86,31 @@ def test_results_print_are_copied_and_pickled_and_cannot_be_changed(kind):
         setattr(result, next(iter(vars(result))), 0)
 
 
-def pickled():
-    """One object of each public class, and a public function."""
-    X, y, query = graded_rows()
-    scorer = sklearn_ndcg.make_ndcg_scorer(k=3, all_groups=query)
-    yield from [*RESULTS.values(), sklearn_ndcg.QuerySplitter(3), sklearn_ndcg.ndcg_score, scorer]
-    yield sklearn_ndcg.jarvelin_kekalainen(2)
-    yield sklearn_ndcg.make_query_scorer(average_precision_score, group_by="query")
-    yield sklearn_ndcg.from_lists({"A": 1}, ["A"])
-    yield sklearn_ndcg.GroupedRanker(Ridge(), scoring=scorer).fit(X, y, groups=query)
-    yield inference.IntervalDisplay.from_result(COMPARED)
-    yield inference.DifferenceDisplay.from_comparison(COMPARED)
-    yield inference.NDCGDisplay(k=[1], ndcg=[1.0])
+SCORER = sklearn_ndcg.make_ndcg_scorer(k=3, all_groups=QUERY)
+PUBLIC = [
+    *RESULTS.values(),
+    SCORER,
+    sklearn_ndcg.ndcg_score,
+    sklearn_ndcg.jarvelin_kekalainen(2),
+    sklearn_ndcg.make_query_scorer(average_precision_score, group_by="query"),
+    sklearn_ndcg.from_lists({"A": 1}, ["A"]),
+    sklearn_ndcg.QuerySplitter(3),
+    sklearn_ndcg.GroupedRanker(Ridge(), scoring=SCORER).fit(X, y, groups=QUERY),
+    inference.IntervalDisplay(result=COMPARED),
+    inference.DifferenceDisplay(comparison=COMPARED, pair=("a", "b")),
+    inference.NDCGDisplay(k=[1], ndcg=[1.0]),
+]
 
 
-def test_pickles_have_no_private_path():
-    for public in pickled():
-        assert set(re.findall(rb"sklearn_ndcg\.(?!inference)[\w.]+", pickle.dumps(public))) == set()
-        assert re.findall(rb"sklearn_ndcg[\w.]*\._\w*", pickle.dumps(public)) == []
+@pytest.mark.parametrize("public", PUBLIC, ids=lambda public: type(public).__name__)
+def test_pickles_have_no_private_path(public):
+    pickled = pickle.dumps(public)
+    assert re.findall(rb"sklearn_ndcg\.(?!inference)[\w.]+", pickled) == []
+    assert re.findall(rb"sklearn_ndcg[\w.]*\._\w*", pickled) == []
 
 
 @pytest.mark.parametrize("kind", [NDCGInterval, SegmentTable, Comparison, QueryDifferences])
-def test_help_of_a_result_lists_no_arguments(kind):
-    """The library makes results, and so their constructor takes any attributes."""
+def test_help_of_a_result_lists_no_arguments(kind):  # users do not make results
     text = plain(render_doc(kind))
     calls = re.findall(rf"^ \|  (?:{kind.__name__}|__init__)\((.*)\)", text, re.M)
     assert calls

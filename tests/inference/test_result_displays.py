@@ -1,6 +1,5 @@
-"""The artists of DifferenceDisplay and IntervalDisplay."""
+"""The artists of DifferenceDisplay and IntervalDisplay, and the looks of all displays."""
 
-import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -20,9 +19,11 @@ from sklearn_ndcg.inference import (
 plt = pytest.importorskip("matplotlib.pyplot", reason="the extra `plot` is not installed")
 plt.switch_backend("agg")
 
+pytestmark = pytest.mark.filterwarnings("ignore:Intervals of .* segments")
 from_comparison, from_result = DifferenceDisplay.from_comparison, IntervalDisplay.from_result
 Y, S = matrices(30)
 SEGMENTS = np.repeat(["AT", "BE", "CH"], [30, 28, 2])
+INTERVAL = "95% confidence interval"
 
 
 def noisy_rankers(n, name="ranker {}"):
@@ -36,81 +37,263 @@ def compared(n, name="ranker {}", **options):
     return compare_rankers(*noisy_rankers(n, name), test="t", **options)
 
 
+def table_of(n_segments, n_queries=900, **options):
+    segments = np.random.default_rng(2).permutation(n_queries) % n_segments
+    return ndcg_by_segment(*matrices(n_queries), segments=segments, method="t", **options)
+
+
 def row_names(display):
     return [text.get_text() for text in display.ax_.get_yticklabels()]
 
 
 def drawn_rows(display):
-    """Values, lower and upper bounds as they are drawn, without the line that counts the rest."""
-    found = np.transpose([point.get_xdata() for point in display.points_])
-    low, value, high = found[:, ~np.isnan(found[1])]
-    return value, low, high
+    """Values, lower and upper bounds as they are drawn."""
+    low, value, high = np.transpose([point.get_xdata() for point in display.points_])
+    return [value.tolist(), low.tolist(), high.tolist()]
 
 
-def corners(display):
-    """The corners of the band, in data."""
-    found = display.ax_.transData.inverted().transform(display.band_.get_window_extent())
-    return np.sort(found, axis=0)
+def as_lists(values, interval):
+    return [list(values), *(list(bound) for bound in interval)]
 
 
 def test_from_comparison_draws_the_differences_of_a_pair():
     scores, weight = {"good": S, "same": 2 * S, "poor": -S}, np.arange(1, 31)
     comparison = compare_rankers(Y, scores, k=5, sample_weight=weight, random_state=0)
     display = from_comparison(comparison, pair=("good", "poor"))
-    assert isinstance(display, DifferenceDisplay)
     expected = ndcg_samples(Y, S, k=5) - ndcg_samples(Y, -S, k=5)
     better, worse = (area.get_data().values for area in (display.better_, display.worse_))
     assert (better + worse) == pytest.approx(np.sort(expected)[::-1], abs=1e-15)
     assert better.min() == worse.max() == 0
+    assert display.ax_.get_ylabel() == "Difference\nof NDCG"
     mean = np.average(expected, weights=weight)
-    assert display.line_.get_ydata() == pytest.approx([mean] * 2, abs=1e-15)
-    row = comparison.pairs.index(("good", "poor"))
-    bounds = [bound[row] for bound in comparison.confidence_interval]
-    assert corners(display)[:, 1] == pytest.approx(bounds)
-    assert display.ax_.get_ylabel() == "Difference of NDCG"
     counts = ["good is better: 29 queries", "poor is better: 1 query"]
-    assert legend(display) == [*counts, f"mean {mean:+.4f}", "0.95 interval of the mean"]
-    equal = from_comparison(comparison, pair=("good", "same"), ax=display.ax_)
-    assert equal.ax_ is display.ax_
-    assert not equal.better_.get_data().values.any()
-    assert "ties: 30 queries" in legend(equal)
+    assert legend(display) == [*counts, f"mean {mean:+.4f}, {INTERVAL}"]
 
 
-def test_band_of_differences_does_not_change_the_colours_of_the_areas():
-    display = from_comparison(compare_rankers(Y, {"a": S, "b": -S}, confidence_level=0.9, test="t"))
-    assert display.band_.get_zorder() < display.worse_.get_zorder() <= display.better_.get_zorder()
-    assert display.better_.get_alpha() is display.worse_.get_alpha() is None  # they are opaque
-    assert legend(display)[-1] == "0.9 interval of the mean"
+def test_mean_of_differences_and_its_interval_stand_beside_the_areas():
+    comparison = compare_rankers(Y, {"a": S, "b": -S}, confidence_level=0.9, test="t")
+    display = from_comparison(comparison)
+    (low,), (high,) = comparison.confidence_interval
+    assert display.line_.get_ydata().tolist() == [low, comparison.difference[0], high]
+    end = display.ax_.get_xlim()[1]
+    assert all(30 < x < end for x in display.line_.get_xdata())
+    assert legend(display)[-1].endswith(", 90% confidence interval")
 
 
-def test_pair_is_one_of_those_compared_and_by_default_the_only_one():
-    only = compare_rankers(Y, {"a": S, "b": -S}, test="t")
-    assert from_comparison(only).pair == from_comparison(only, pair=["a", "b"]).pair == ("a", "b")
-    several = compare_rankers(Y, {"a": S, "b": -S, "c": 2 * S}, test="t")
-    for comparison, pair in ((several, None), (only, ("b", "a")), (only, "ab"), (only, ["a", 1])):
-        with pytest.raises(ValueError, match=r"pair must be one of \[\('a', 'b'\)"):
-            from_comparison(comparison, pair=pair)
+def test_line_at_0_is_in_the_legend_if_there_are_ties():
+    ties = from_comparison(compare_rankers(Y, {"a": S, "b": 2 * S}, test="t"))
+    assert ties.zero_.get_ydata() == [0, 0]
+    assert not ties.better_.get_data().values.any()
+    assert legend(ties)[:3] == [
+        "a is better: 0 queries",
+        "b is better: 0 queries",
+        "ties: 30 queries",
+    ]
+    assert ties.ax_.get_ylim() == (-0.1, 0.1)
 
 
-def test_names_in_a_pair_are_no_formulas():
-    comparison = compare_rankers(Y, {"$x^2$": S, "b": -S}, test="t")
-    assert drawn_texts(from_comparison(comparison))[0] == ("$x^2$ is better: 30 queries", False)
+@pytest.mark.filterwarnings("ignore:. queries")
+@pytest.mark.parametrize(("n_queries", "last"), [(2, 2), (9, 8), (30, 30)])
+def test_ticks_of_differences_are_numbers_of_queries(n_queries, last):
+    y, s = Y[:n_queries], S[:n_queries]
+    display = from_comparison(compare_rankers(y, {"a": s, "b": -s}, test="t"))
+    ticks = display.ax_.get_xticks()
+    assert ticks.tolist() == ticks.astype(int).tolist()
+    assert (ticks[0], ticks[-1]) == (0, last)
 
 
-def test_name_and_pair_that_are_long_are_inside():
-    comparison = compared(2, "reciprocal_rank_fusion_of_" * 4 + "{}")
-    assert inside(from_comparison(comparison, name="a segment " * 20))
+@pytest.mark.parametrize(
+    ("n_rankers", "pair"),
+    [(3, None), (2, ("b", "a")), (2, "ab"), (2, ["a", 1])],
+    ids=["none of several", "reversed", "text", "unknown"],
+)
+def test_pair_that_was_not_compared_raises(n_rankers, pair):
+    scores = dict(zip("abc"[:n_rankers], (S, -S, 2 * S), strict=False))
+    with pytest.raises(ValueError, match=r"pair must be one of \[\('a', 'b'\)"):
+        from_comparison(compare_rankers(Y, scores, test="t"), pair=pair)
 
 
+def test_pair_is_by_default_the_only_one():
+    only = compare_rankers(Y, {"$x^2$": S, "b": -S}, test="t")
+    display = from_comparison(only)
+    assert display.pair == from_comparison(only, pair=["$x^2$", "b"]).pair == ("$x^2$", "b")
+    assert drawn_texts(display)[0] == ("$x^2$ is better: 30 queries", False)
+
+
+def test_interval_of_all_queries():
+    result = ndcg_interval(Y, S, n_resamples=99, random_state=0, confidence_level=0.9)
+    display = from_result(result, name="model")
+    assert drawn_rows(display) == as_lists(
+        [result.mean], np.transpose([result.confidence_interval])
+    )
+    assert (display.line_, display.band_) == (None, None)
+    assert legend(display) == ["model: 90% confidence interval"]
+    assert (row_names(display), display.ax_.get_xlabel()) == (["all"], "NDCG")
+
+
+@pytest.mark.parametrize("baseline", [None, "ranker 1"])
+def test_intervals_of_rankers_with_a_line_at_the_baseline(baseline):
+    comparison = compared(3, margin=0.02, baseline=baseline)
+    display = from_result(comparison)
+    assert drawn_rows(display) == as_lists(comparison.mean.values(), comparison.interval)
+    assert row_names(display) == list(comparison.mean)
+    assert display.ax_.yaxis_inverted()  # the first row is at the top
+    assert (display.ax_.get_ylabel(), display.band_) == ("ranker", None)
+    line = display.line_ and display.line_.get_xdata()[0]
+    assert line == comparison.mean.get(baseline)
+    assert legend(display)[1:] == (["baseline: ranker 1"] if baseline else [])
+
+
+def test_differences_of_pairs_and_the_margin():
+    comparison = compared(3, margin=0.02)
+    display = from_result(comparison, differences=True)
+    assert drawn_rows(display) == as_lists(comparison.difference, comparison.confidence_interval)
+    assert row_names(display) == [f"{first} vs {second}" for first, second in comparison.pairs]
+    assert display.line_.get_xdata() == [0, 0]
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("Difference of NDCG", "pair")
+    to_data = display.ax_.transData.inverted()
+    band = display.band_.get_window_extent().transformed(to_data)
+    assert [band.x0, band.x1] == pytest.approx([-0.02, 0])
+    assert legend(display) == [INTERVAL, "margin 0.02"]
+
+
+def test_segments_with_few_queries_are_hollow():
+    table = ndcg_by_segment(*matrices(60), segments=SEGMENTS, method="t")
+    display = from_result(table)
+    assert drawn_rows(display) == as_lists(table.mean, table.confidence_interval)
+    assert (row_names(display), display.ax_.get_ylabel()) == (["AT", "BE", "CH"], "segment")
+    assert display.line_.get_xdata()[0] == table.overall.mean
+    hollow = display.ax_.get_facecolor()
+    is_hollow = [point.get_markerfacecolor() == hollow for point in display.points_]
+    assert is_hollow == [False, False, True]
+    assert legend(display) == [INTERVAL, "1 or 2 queries", f"all queries: {table.overall.mean:.4f}"]
+
+
+@pytest.mark.parametrize("differences", [False, True])
+def test_segments_are_groups_whose_colours_are_in_the_legend(differences):
+    comparison = compared(3, segments=SEGMENTS, baseline=None if differences else "ranker 0")
+    display = from_result(comparison, differences=differences)
+    results = [comparison, *comparison.by_segment.values()]
+    expected = [list(r.difference if differences else r.mean.values()) for r in results]
+    assert drawn_rows(display)[0] == np.ravel(expected).tolist()
+    assert row_names(display) == ["all", "AT", "BE", "CH"]
+    heights = np.array([point.get_ydata()[0] for point in display.points_])
+    assert np.diff(heights).tolist() == [1, 1, 2, 1, 1, 2, 1, 1, 2, 1, 1]
+    assert display.ax_.get_yticks().tolist() == heights[1::3].tolist()
+    names = [f"{a} vs {b}" for a, b in comparison.pairs] if differences else list(comparison.mean)
+    assert legend(display) == [*names, INTERVAL, "1 or 2 queries"]
+    colors = np.reshape([point.get_color() for point in display.points_], (4, 3))
+    assert (colors == colors[0]).all()
+    assert len(set(colors[0])) == 3
+
+
+def test_segments_of_one_pair_have_its_name_in_the_legend():
+    display = from_result(compared(2, "$r${}", segments=SEGMENTS), differences=True)
+    assert row_names(display) == ["all", "AT", "BE", "CH"]
+    assert drawn_texts(display)[0] == (f"$r$0 vs $r$1: {INTERVAL}", False)
+
+
+def test_many_rankers_in_segments_can_be_told_apart():
+    display = from_result(compared(8, segments=SEGMENTS))
+    styles = [(point.get_color(), point.get_marker()) for point in display.points_[:8]]
+    assert len(set(styles)) == 8
+
+
+@pytest.mark.parametrize("n_segments", [1, 40, 41])
+def test_of_many_segments_the_first_and_the_last_are_shown_in_order(n_segments):
+    table = table_of(n_segments)
+    display, names = from_result(table), list(map(str, table.segments))
+    rows = slice(None) if n_segments <= 40 else np.r_[:20, n_segments - 20 : n_segments]
+    assert drawn_rows(display)[0] == table.mean[rows].tolist()
+    expected = names if n_segments <= 40 else [*names[:20], "(1 more)", *names[-20:]]
+    assert row_names(display) == expected
+
+
+def test_of_many_segments_of_rankers_whole_groups_are_shown():
+    comparison = compared(3, segments=np.repeat(np.arange(15), 4))
+    display = from_result(comparison)
+    expected = ["all", *map(str, range(5)), "(4 more)", *map(str, range(9, 15))]
+    assert row_names(display) == expected
+    assert len(display.points_) == 12 * 3
+
+
+def test_segments_that_cannot_be_scored_have_no_row():
+    y, s = matrices(30)
+    y[:10] = 0
+    options = {"segments": np.arange(30) // 2, "method": "t", "undefined": "omit"}
+    display = from_result(ndcg_by_segment(y, s, **options))
+    assert row_names(display) == list(map(str, range(5, 15)))
+
+
+@pytest.mark.parametrize(
+    ("result", "differences", "message"),
+    [
+        (compared(2).largest_differences(), False, "NDCGInterval or SegmentTable or Comparison"),
+        (table_of(2), True, "must be a Comparison, got SegmentTable"),
+        (table_of(2).overall, True, "must be a Comparison, got NDCGInterval"),
+    ],
+    ids=["queries", "segments", "interval"],
+)
+def test_results_that_cannot_be_drawn_raise(result, differences, message):
+    with pytest.raises(TypeError, match=message):
+        from_result(result, differences=differences)
+
+
+def relevance_of_the_first_document(y_true, y_score):
+    return y_true[y_score.argmax()]
+
+
+LONG = "reciprocal rank fusion of $ and _ " * 4 + "{}"
 MAKE = {
-    "curves": lambda **options: NDCGDisplay.from_predictions(Y, S, **options),
-    "differences": lambda **options: from_comparison(compared(2), **options),
-    "intervals": lambda **options: from_result(compared(2), **options),
+    "9 curves": lambda **options: NDCGDisplay.from_predictions(*noisy_rankers(9), **options),
+    "chosen cutoffs": lambda **options: NDCGDisplay.from_predictions(Y, S, k=[1, 2, 9], **options),
+    "differences": lambda **options: from_comparison(
+        compared(2, LONG, metric=relevance_of_the_first_document), **options
+    ),
+    "2 rows": lambda **options: from_result(compared(2), **options),
+    "groups": lambda **options: from_result(compared(4, segments=SEGMENTS), **options),
+    "24 rows": lambda **options: from_result(table_of(24), **options),
+    "21 pairs": lambda **options: from_result(compared(7, LONG), differences=True, **options),
 }
 
 
-@pytest.mark.parametrize("display", MAKE)
-def test_ax_name_curve_kwargs_and_despine_are_as_in_the_displays_of_scikit_learn(display):
+def assert_nothing_is_covered(display):
+    """All is inside, the legend is below all else, and no two labels of rows overlap."""
+    assert inside(display)
+    ax = display.ax_
+    boxes = [label.get_window_extent() for label in ax.get_yticklabels() if label.get_text()]
+    falling = sorted(boxes, key=lambda box: -box.y0)
+    assert all(above.y0 >= below.y1 for above, below in pairwise(falling))
+    assert ax.get_legend().get_window_extent().y1 <= ax.xaxis.label.get_window_extent().y0
+    assert min(ax.bbox.width, 2 * ax.bbox.height) > 0.3 * display.figure_.bbox.width
+
+
+@pytest.mark.parametrize(
+    ("size", "layout"), [((3.3, 2), None), ((4, 3.5), "tight")], ids=["small", "panel"]
+)
+@pytest.mark.parametrize("display", sorted(MAKE.keys() - {"chosen cutoffs", "2 rows"}))
+def test_labels_and_legend_cover_nothing(display, size, layout):
+    ax = plt.subplots(figsize=size, layout=layout)[1]
+    drawn = MAKE[display](ax=ax)
+    ax.set_title("a title")
+    assert_nothing_is_covered(drawn)
+
+
+def test_names_are_shorter_and_smaller_in_small_axes():
+    comparison, ax = compared(2, "reciprocal rank fusion {}"), plt.subplots(figsize=(3.3, 2))[1]
+    assert row_names(from_result(comparison)) == list(comparison.mean)
+    small = from_result(comparison, differences=True, ax=ax)
+    assert row_names(small) == ["recipro…usion 0 vs recipro…usion 1"]
+    assert_nothing_is_covered(small)
+
+
+@pytest.mark.parametrize("display", ["differences", "21 pairs"])
+def test_figure_of_its_own_has_room_for_all(display):
+    assert_nothing_is_covered(MAKE[display](name="a segment " * 20))
+
+
+@pytest.mark.parametrize("display", ["chosen cutoffs", "differences", "2 rows"])
+def test_ax_name_curve_kwargs_and_despine_are_as_in_scikit_learn(display):
     figure, ax = plt.subplots()
     style = {"color": "red", "linewidth": 3, "linestyle": ":"}
     drawn = MAKE[display](ax=ax, name="mine", curve_kwargs=style, despine=True)
@@ -123,139 +306,3 @@ def test_ax_name_curve_kwargs_and_despine_are_as_in_the_displays_of_scikit_learn
     assert again is drawn
     assert drawn.ax_ is not ax
     assert drawn.ax_.spines["top"].get_visible()
-
-
-def test_from_result_of_the_interval_of_all_queries():
-    result = ndcg_interval(Y, S, n_resamples=99, random_state=0, confidence_level=0.9)
-    display = from_result(result, name="model")
-    assert np.ravel(drawn_rows(display)).tolist() == [result.mean, *result.confidence_interval]
-    assert display.line_.get_xdata() == [result.mean] * 2
-    assert legend(display) == ["model: 0.9 interval", f"mean {result.mean:.4f}"]
-    assert display.ax_.get_xlabel() == "NDCG"
-    assert display.band_ is None
-
-
-def test_from_result_of_rankers():
-    comparison = compared(3, margin=0.02)
-    display = from_result(comparison)
-    value, *bounds = drawn_rows(display)
-    assert value.tolist() == list(comparison.mean.values())
-    np.testing.assert_array_equal(bounds, comparison.interval)
-    assert row_names(display) == list(comparison.mean)
-    assert display.line_.get_xdata()[0] == pytest.approx(np.mean(value))
-    assert display.band_ is None
-
-
-def test_differences_of_pairs_and_the_margin():
-    comparison = compared(3, margin=0.02)
-    display = from_result(comparison, differences=True)
-    value, *bounds = drawn_rows(display)
-    assert value.tolist() == comparison.difference.tolist()
-    np.testing.assert_array_equal(bounds, comparison.confidence_interval)
-    assert row_names(display) == [f"{first} - {second}" for first, second in comparison.pairs]
-    assert display.line_.get_xdata() == [0, 0]
-    assert display.ax_.get_xlabel() == "Difference of NDCG"
-    assert corners(display)[:, 0] == pytest.approx([-0.02, 0])
-    assert legend(display) == ["0.95 interval", "margin 0.02"]
-
-
-@pytest.mark.filterwarnings("ignore:Intervals of 1 of the 3 segments")
-def test_from_result_of_segments_whose_few_queries_are_hollow():
-    table = ndcg_by_segment(*matrices(60), segments=SEGMENTS, method="t")
-    display = from_result(table)
-    value, *bounds = drawn_rows(display)
-    assert value.tolist() == table.mean.tolist()
-    np.testing.assert_array_equal(bounds, table.confidence_interval)
-    assert row_names(display) == ["AT", "BE", "CH"]
-    assert display.line_.get_xdata()[0] == table.overall.mean
-    hollow = display.ax_.get_facecolor()
-    is_hollow = [point.get_markerfacecolor() == hollow for point in display.points_]
-    assert is_hollow == [False, False, True]
-    assert legend(display)[:2] == ["0.95 interval", "1 or 2 queries"]
-
-
-@pytest.mark.filterwarnings("ignore:Intervals of 1 of the 3 segments")
-@pytest.mark.parametrize("differences", [False, True])
-def test_segments_of_a_comparison_repeat_rankers_or_differences_in_their_colours(differences):
-    comparison = compared(3, segments=SEGMENTS)
-    display = from_result(comparison, differences=differences)
-    parts = [comparison, *comparison.by_segment.values()]
-    expected = [p.difference if differences else [*p.mean.values()] for p in parts]
-    assert drawn_rows(display)[0].tolist() == np.ravel(expected).tolist()
-    names = [f"{a} - {b}" for a, b in comparison.pairs] if differences else list(comparison.mean)
-    segments = ("all", "AT", "BE", "CH")
-    assert row_names(display) == [f"{segment}: {name}" for segment in segments for name in names]
-    colors = np.reshape([point.get_color() for point in display.points_], (4, 3))
-    assert (colors == colors[0]).all()
-    assert len(set(colors[0])) == 3
-
-
-@pytest.mark.filterwarnings("ignore:Intervals of 1 of the 3 segments")
-def test_segments_of_one_pair_have_its_name_in_the_legend():
-    display = from_result(compared(2, segments=SEGMENTS), differences=True)
-    assert row_names(display) == ["all", "AT", "BE", "CH"]
-    assert legend(display)[0] == "ranker 0 - ranker 1: 0.95 interval"
-
-
-def table_of(n_segments, n_queries=900):
-    y, s = matrices(n_queries)
-    segments = np.random.default_rng(2).integers(0, n_segments, n_queries)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return ndcg_by_segment(y, s, segments=segments, method="t")
-
-
-@pytest.mark.parametrize("n_segments", [1, 40, 400])
-def test_segments_that_are_many_are_legible_and_their_largest_and_smallest_shown(n_segments):
-    table = table_of(n_segments)
-    n = len(table.segments)
-    display = from_result(table)
-    assert len(drawn_rows(display)[0]) == min(n, 40)
-    assert inside(display)
-    boxes = [text.get_window_extent() for text in display.ax_.get_yticklabels()]
-    assert all(above.y0 > below.y1 for above, below in pairwise(boxes))
-    box = display.ax_.get_legend().get_window_extent()
-    lowest = display.ax_.transData.transform((0, display.points_[-1].get_ydata()[0]))[1]
-    assert box.y1 < lowest
-    if n <= 40:
-        assert len(display.points_) == n
-        return
-    falling = np.sort(table.mean)[::-1]
-    assert drawn_rows(display)[0].tolist() == [*falling[:20], *falling[-20:]]
-    assert row_names(display)[0] == str(table.segments[table.mean.argmax()])
-    assert row_names(display)[20] == f"({n - 40} more rows)"
-    assert len(row_names(display)) == 41
-
-
-@pytest.mark.filterwarnings("ignore:Intervals of 50 of the 50 segments")
-def test_segments_that_cannot_be_scored_have_no_row():
-    y, s = matrices(100)
-    y[:10] = 0
-    table = ndcg_by_segment(y, s, segments=np.arange(100) // 2, method="t", undefined="omit")
-    assert np.isnan(table.mean).sum() == 5
-    display = from_result(table)
-    assert row_names(display)[20] == "(5 more rows)"
-    assert len(row_names(display)) == 41
-
-
-@pytest.mark.parametrize(("n", "name", "differences"), [
-    (2, "r{}", True), (8, "reciprocal rank fusion of $ and _ " * 4 + "{}", False),
-    (8, "reciprocal rank fusion of $ and _ " * 4 + "{}", True),
-    (12, "fusion number {} of several runs", True),
-])  # fmt: skip
-def test_names_that_are_many_and_long_leave_room_for_the_points(n, name, differences):
-    display = from_result(compared(n, name), differences=differences)
-    assert inside(display)
-    assert len(set(row_names(display))) == len(display.points_)
-    assert display.ax_.get_window_extent().width > 200
-
-
-def test_from_result_refuses_other_results():
-    comparison, table = compared(2), table_of(2)
-    for result, differences, message in (
-        (comparison.largest_differences(), False, "NDCGInterval or SegmentTable or Comparison"),
-        (table, True, "must be a Comparison, got SegmentTable"),
-        (table.overall, True, "must be a Comparison, got NDCGInterval"),
-    ):
-        with pytest.raises(TypeError, match=message):
-            from_result(result, differences=differences)

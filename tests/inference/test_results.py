@@ -1,15 +1,18 @@
 """What intervals and comparisons return: values of queries, text, DataFrames."""
 
+import sys
+
 import numpy as np
 import pytest
-from helpers import matrices, three_rankers
+from helpers import three_rankers
 from scipy import stats
 
-from sklearn_ndcg import ndcg_samples
+from sklearn_ndcg import explain_query, ndcg_samples
 from sklearn_ndcg.inference import compare_rankers, ndcg_by_segment
 
 Y, SCORES = three_rankers()
-FOUND = compare_rankers(Y, SCORES, baseline="poor", test="t")
+COMPARED = compare_rankers(Y, SCORES, baseline="poor", test="t", margin=0.1)
+SEGMENTS = np.repeat(["AT", "BE"], 20)
 
 
 def test_values_and_labels_of_queries():
@@ -18,99 +21,123 @@ def test_values_and_labels_of_queries():
     order = np.random.default_rng(0).permutation(480)
     rows = {name: s.ravel()[order] for name, s in SCORES.items()}
     groups = np.repeat(names, 12)[order]
-    found = compare_rankers(y.ravel()[order], rows, groups=groups, k=5, undefined="omit", test="t")
-    assert found.labels.tolist() == names[np.arange(40) != 3].tolist()
-    assert list(found.values) == ["good", "poor", "other"]
+    result = compare_rankers(y.ravel()[order], rows, groups=groups, k=5, undefined="omit", test="t")
+    assert result.labels.tolist() == names[np.arange(40) != 3].tolist()
+    assert list(result.values) == ["good", "poor", "other"]
     for name, s in SCORES.items():
         expected = ndcg_samples(np.delete(y, 3, 0), np.delete(s, 3, 0), k=5)
-        assert found.values[name] == pytest.approx(expected, abs=1e-15)
-        assert found.mean[name] == pytest.approx(expected.mean(), abs=1e-15)
+        assert result.values[name] == pytest.approx(expected, abs=1e-15)
+        assert result.mean[name] == pytest.approx(expected.mean(), abs=1e-15)
     of_matrix = compare_rankers(y, SCORES, undefined="omit", test="t")
     assert of_matrix.labels.tolist() == [*range(3), *range(4, 40)]
 
 
 def test_largest_differences():
-    frame = FOUND.largest_differences(3).to_frame()
-    for first in ("good", "other"):
-        d = FOUND.values[first] - FOUND.values["poor"]
-        order = np.argsort(-d)
-        rows = frame.loc[(first, "poor")]
-        assert rows.index.tolist() == [*order[:3], *order[-3:]]
-        assert rows["difference"].tolist() == [*d[order[:3]], *d[order[-3:]]]
-        assert rows["value_second"].tolist() == FOUND.values["poor"][rows.index].tolist()
-    lines = repr(FOUND.largest_differences(3)).splitlines()
+    largest = COMPARED.largest_differences(3)
+    frame = largest.to_frame()
+    difference = COMPARED.values["good"] - COMPARED.values["poor"]
+    order = np.argsort(-difference)
+    rows = frame.loc[("good", "poor")]
+    assert rows.index.tolist() == [*order[:3], *order[-3:]]
+    assert rows["difference"].tolist() == [*difference[order[:3]], *difference[order[-3:]]]
+    assert rows["value_second"].tolist() == COMPARED.values["poor"][rows.index].tolist()
+    lines = repr(largest).splitlines()
     assert len(lines) == 7 + 1 + 7
-    assert lines[0].split() == ["query", "good", "poor", "good", "-", "poor"]
-    label, *found = lines[1].split()
-    ours, theirs = (FOUND.values[name][int(label)] for name in ("good", "poor"))
-    assert found == [f"{ours:.4f}", f"{theirs:.4f}", f"{ours - theirs:+.4f}"]
+    assert lines[0].split() == ["query", "good", "poor", "difference"]
+    best = order[0]
+    good, poor = (COMPARED.values[name][best] for name in ("good", "poor"))
+    numbers = [f"{good:.4f}", f"{poor:.4f}", f"{difference[best]:+.4f}"]
+    assert lines[1].split() == [str(best), *numbers]
 
 
 def test_largest_differences_leave_out_queries_without_a_difference():
     s = SCORES["poor"]
     better, worse = s.copy(), s.copy()
     better[7], worse[5] = Y[7], -Y[5]
-    labels = np.array(["<b>", *(f"query {i:02}" for i in range(1, 40))])
+    groups = np.repeat([f"query {i:02}" for i in range(40)], 12)
     scores = {"better": better.ravel(), "same": s.ravel(), "worse": worse.ravel()}
-    found = compare_rankers(
-        Y.ravel(), scores, baseline="same", groups=np.repeat(labels, 12), test="t"
-    ).largest_differences()
-    assert [each[2] for each in found.to_frame().index] == ["query 07", "query 05"]
+    result = compare_rankers(Y.ravel(), scores, baseline="same", groups=groups, test="t")
+    index = result.largest_differences().to_frame().index
+    assert index.get_level_values("query").tolist() == ["query 07", "query 05"]
     none = compare_rankers(Y, {"a": s, "b": 2 * s}, test="t").largest_differences(1)
     assert none.to_frame().empty
-    assert repr(none) == "query  a  b  a - b"
+    assert repr(none) == "query  a  b  difference"
+
+
+def test_values_that_differ_by_rounding_are_ties():
+    scores = {"a": np.full(Y.shape, 0.1 + 0.2), "b": np.full(Y.shape, 0.3)}
+    result = compare_rankers(Y, scores, metric=lambda y_true, y_score: y_score.max(), test="t")
+    assert result.values["a"][0] != result.values["b"][0]
+    assert [result.wins[0], result.ties[0], result.losses[0]] == [0, 40, 0]
 
 
 @pytest.mark.parametrize("n", [0, 1.5, "3", True])
 def test_n_of_largest_differences_is_an_integer(n):
     with pytest.raises(ValueError, match="n must be an integer >= 1, got"):
-        FOUND.largest_differences(n)
+        COMPARED.largest_differences(n)
 
 
-def test_comparison_prints_small_p_values_and_lines_of_80_characters():
+def test_comparison_prints_its_pairs_in_two_columns_and_notes_below():
     y, scores = three_rankers(400)
-    scores = dict(zip("abc", scores.values(), strict=True))
-    text = repr(compare_rankers(y, scores, test="t", margin=0.01))
-    assert "p (t, Holm): corrected for 3 pairs." in " ".join(text.split())
-    assert max(map(len, text.splitlines())) <= 80
-    assert "<0.0001" in text
-    assert " 0.0000 " not in text
+    result = compare_rankers(y, scores, test="t", margin=0.01, confidence_level=0.999)
+    means, pairs, notes = repr(result).split("\n\n")
+    assert means.splitlines()[2].split() == ["good", f"{result.mean['good']:.4f}"]
+    header, *rows = pairs.splitlines()
+    columns = ["first", "second", "difference", "99.9% CI", "p", "effect", "W/T/L", "verdict"]
+    assert header.split("  ")[0] == "first"
+    assert " ".join(header.split()) == " ".join(columns)
+    assert [tuple(row.split()[:2]) for row in rows] == result.pairs
+    assert "<0.0001" in rows[0]
+    start = header.index("verdict")
+    assert [row[start:] for row in rows] == result.verdict
+    assert "p (t, Holm): corrected for 3 pairs." in notes
+    assert "verdict (margin 0.01)" in notes
 
 
-def test_names_that_are_long_are_cut_in_the_middle():
-    long, longer = "HistGradientBoostingClassifier", "HistGradientBoostingRegressor"
-    found = compare_rankers(Y, {long: SCORES["good"], longer: SCORES["poor"]}, test="t")
-    means, pairs = repr(found).split("\n\n")
-    assert long in means
-    assert pairs.splitlines()[-1].startswith("HistGrad...assifier - HistGrad...egressor")
-    header = repr(found.largest_differences(1)).splitlines()[0]
-    assert header.split()[1:3] == ["HistGrad...assifier", "HistGrad...egressor"]
-    alike = {f"{{'a': 1000, 'b': {i}, 'c': 1000}}": s for i, s in enumerate(SCORES.values())}
-    found = compare_rankers(Y, alike, test="t")  # they differ in the middle
-    assert " - ".join([*alike][1:]) in repr(found)
-    table = ndcg_by_segment(Y, SCORES["good"], segments=[long] * 20 + ["b"] * 20, method="t")
-    assert repr(table).splitlines()[1].startswith("HistGrad...assifier  0.")
+def test_segments_print_as_rows_with_all_queries_last():
+    table = ndcg_by_segment(Y, SCORES["good"], segments=SEGMENTS, method="t")
+    header, *rows = repr(table).splitlines()
+    assert "95% CI (t)" in header
+    assert [row.split()[0] for row in rows] == ["AT", "BE", "all"]
+    low, high = table.overall.confidence_interval
+    assert f"{table.overall.mean:.4f}  [{low:.4f}, {high:.4f}]" in rows[2]
 
 
-@pytest.mark.filterwarnings("ignore:Intervals of 45 of the 45 segments")
-def test_rows_that_are_many_are_shown_from_the_first_and_from_the_last():
-    y, s = matrices(90)
-    shown = [*map(str, range(20)), "...", *map(str, range(26, 45)), "all"]
-    table = ndcg_by_segment(y, s, segments=np.arange(90) % 45, method="t")
-    assert [line.split()[0] for line in repr(table).splitlines()[1:]] == shown
-    rng = np.random.default_rng(0)
-    scores = {name: rng.normal(size=y.shape) for name in range(42)}
-    found = compare_rankers(y, scores, test="t", baseline=0)
-    means, pairs = ([*text.splitlines()][-41:] for text in repr(found).split("\n\n"))
-    for lines, first, last in ((means, "0", "41"), (pairs, "1", "41")):
-        assert [lines[0].split()[0], lines[-1].split()[0]] == [first, last]
-        assert set(lines[20].split()) == {"..."}
-    assert len(found.to_frame()) == 41
+def test_comparison_prints_its_segments_with_their_numbers_of_queries():
+    result = compare_rankers(Y, SCORES, test="t", baseline="poor", segments=SEGMENTS)
+    header, *rows = repr(result).split("\n\n")[2].splitlines()
+    assert header.split()[:4] == ["segment", "queries", "first", "second"]
+    expected = [[name, "20", *pair] for name in ("AT", "BE") for pair in result.pairs]
+    assert [row.split()[:4] for row in rows] == expected
+    difference = result.by_segment["BE"].difference[0]
+    assert rows[2].split()[4] == f"{difference:+.4f}"
+
+
+NOTEBOOK = {
+    "segments": (ndcg_by_segment(Y, SCORES["good"], segments=SEGMENTS, method="t"), "AT"),
+    "comparison": (COMPARED, "verdict"),
+    "comparison of segments": (compare_rankers(Y, SCORES, segments=SEGMENTS, test="t"), "BE"),
+    "differences": (COMPARED.largest_differences(1), "value_first"),
+    "query": (explain_query([3, 2]), "idcg"),
+}
+
+
+@pytest.mark.parametrize(("result", "cell"), NOTEBOOK.values(), ids=NOTEBOOK)
+def test_notebook_shows_a_table_if_pandas_is_installed(monkeypatch, result, cell):
+    assert cell in result._repr_html_()
+    assert "<table" in result._repr_html_()
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    assert result._repr_html_() is None  # the notebook then shows the text
+
+
+def test_notebook_shows_the_rankers_of_a_comparison_too():
+    html = COMPARED._repr_html_()
+    assert html == COMPARED.to_frame("rankers")._repr_html_() + COMPARED.to_frame()._repr_html_()
 
 
 def test_to_frame_of_pairs_has_a_column_for_each_number():
     values = {name: ndcg_samples(Y, each) for name, each in SCORES.items()}
-    rows = FOUND.to_frame().to_dict("index")
+    rows = COMPARED.to_frame().to_dict("index")
     assert list(rows) == [("good", "poor"), ("other", "poor")]
     for (first, second), row in rows.items():
         d = values[first] - values[second]
@@ -133,14 +160,14 @@ def test_to_frame_of_pairs_has_a_column_for_each_number():
 def test_to_frame_of_rankers_and_queries():
     names = [f"q{i:02}" for i in range(40)]
     data = {(name, 1): each.ravel() for name, each in SCORES.items()}  # names may be tuples
-    found = compare_rankers(Y.ravel(), data, groups=np.repeat(names, 12), test="t", k=10)
-    rankers = found.to_frame("rankers")
+    result = compare_rankers(Y.ravel(), data, groups=np.repeat(names, 12), test="t", k=10)
+    rankers = result.to_frame("rankers")
     assert rankers.index.name == "ranker"
     assert rankers.index.tolist() == [*data]
-    assert rankers["mean"].tolist() == list(found.mean.values())
+    assert rankers["mean"].tolist() == list(result.mean.values())
     assert rankers[["judged", "answered"]].eq(1).all(axis=None)
-    queries = found.to_frame("queries")
+    queries = result.to_frame("queries")
     assert queries.index.tolist() == names
-    assert queries.mean().tolist() == pytest.approx([*found.mean.values()], abs=1e-15)
+    assert queries.mean().tolist() == pytest.approx([*result.mean.values()], abs=1e-15)
     with pytest.raises(ValueError, match="of must be one of 'pairs', 'rankers', 'queries'; got"):
-        found.to_frame("segments")
+        result.to_frame("segments")

@@ -1,20 +1,52 @@
 """Tables of results as text."""
 
+import pytest
+
 from sklearn_ndcg._metrics.tables import Table
 
-TABLE = Table(["", "NDCG", "where"], [["a & b", "0.5", "here"], ["c", "10.25", ""]], left=(0, 2))
+LONG = "a" * 30 + "bcd" + "e" * 30
+ALIKE = "a" * 30 + "xyz" + "e" * 30
 
 
-def test_text_is_aligned():
-    assert str(TABLE).splitlines() == [
-        "        NDCG  where",
-        "a & b    0.5  here",
-        "c      10.25",
-    ]
+def test_text_is_aligned_left_and_numbers_right():
+    table = Table(["", "NDCG", "where"], [["a & b", "0.5", "here"], ["c", "10.25", ""]], (0, 2))
+    expected = ["        NDCG  where", "a & b    0.5  here", "c      10.25"]
+    assert str(table).splitlines() == expected
     assert str(Table(["query", "a"], [])) == "query  a"
 
 
-def test_a_line_break_in_a_cell_does_not_break_the_row():
-    broken = str(Table(["", "a\nb"], [["x\r\ny", "1"]]))
-    assert broken == str(Table(["", "a b"], [["x y", "1"]]))
-    assert len(broken.split("\n")) == 2
+def test_line_break_in_a_cell_does_not_break_the_row():
+    assert str(Table(["", "a\nb"], [["x\r\ny", "1"]])) == "     a b\nx y    1"
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [
+        ("1" * 35, LONG),
+        ("1" * 36, f"{'a' * 29}...{'e' * 29}"),
+        ("1" * 99, f"{'a' * 8}...{'e' * 8}"),
+    ],
+    ids=["whole", "a little", "most"],
+)
+def test_names_are_cut_in_the_middle_where_a_line_is_too_long(number, shown):
+    lines = str(Table(["", "n"], [[LONG, number]])).splitlines()
+    assert lines[1] == f"{shown}  {number}"
+    assert len(lines[1]) <= max(100, 19 + 2 + len(number))
+
+
+def test_names_in_two_columns_are_cut_to_one_length():
+    row = str(Table(["", "", "n"], [[LONG, "b" * 60, "1"]], (0, 1))).splitlines()[1]
+    assert row == f"{'a' * 22}...{'e' * 22}  {'b' * 22}...{'b' * 22}  1"
+
+
+def test_names_that_would_be_alike_are_not_cut():
+    rows = str(Table(["", ""], [[LONG, ALIKE], [ALIKE, LONG]], (0, 1))).splitlines()[1:]
+    assert rows == [f"{LONG}  {ALIKE}", f"{ALIKE}  {LONG}"]
+
+
+@pytest.mark.parametrize(("n_rows", "n_lines"), [(40, 41), (41, 42), (99, 42)])
+def test_of_many_rows_the_first_and_the_last_20_are_shown(n_rows, n_lines):
+    lines = str(Table(["n"], [[str(row)] for row in range(n_rows)])).splitlines()
+    assert len(lines) == n_lines
+    assert [lines[20], lines[-20]] == ["19", str(n_rows - 20)]
+    assert ("..." in lines) == (n_rows > 40)
