@@ -3,15 +3,11 @@
 import gzip
 import os
 import tracemalloc
-from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers import examples, per_query
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from sklearn_ndcg import CONVENTIONS, from_trec
+from sklearn_ndcg import from_trec
 from sklearn_ndcg._lists.files import read_trec
 
 QRELS = "q1 0 a 2\nq1 0 b 1\nq2 0 a 1\n"
@@ -70,26 +66,6 @@ def test_files_are_read_as_by_pytrec_eval_and_ir_measures(seed, suffix, tmp_path
     judged = list(ir_measures.read_trec_qrels(qrels_text))
     scored = list(ir_measures.read_trec_run(run_text))
     assert frame.equals(from_trec(judged, scored).to_frame())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("qrels", ["qrels.test", "qrels.test.with-comments"])
-def test_files_of_trec_eval_give_the_numbers_that_it_prints(qrels):
-    """`TREC_EVAL` is a clone of https://github.com/usnistgov/trec_eval."""
-    if "TREC_EVAL" not in os.environ:
-        pytest.skip("TREC_EVAL is not set")
-    folder = Path(os.environ["TREC_EVAL"]) / "test"
-    printed = [line.split() for line in (folder / "out.test.aq").read_text().splitlines()]
-    cutoffs = {"ndcg": None} | {f"ndcg_cut_{k}": k for k in (5, 10, 15, 20, 30, 100, 200, 500)}
-    rows = from_trec(folder / qrels, folder / "results.test", unanswered="omit")
-    for measure, k in cutoffs.items():
-        values = per_query(rows, k=k, **CONVENTIONS["trec_eval"])
-        values["all"] = np.mean(list(values.values()))
-        expected = {query: float(value) for name, query, value in printed if name == measure}
-        assert len(expected) > 3
-        assert values == pytest.approx(expected, abs=0.00005 + 1e-12)
-    with pytest.raises(ValueError, match=r"results.trunc, line 1: .* got 9"):
-        from_trec(folder / qrels, folder / "results.trunc")
 
 
 FORMS = {
@@ -188,62 +164,3 @@ def test_a_file_without_line_ends_does_not_fill_the_memory(compressed, tmp_path)
         assert tracemalloc.get_traced_memory()[1] < 16 * 2**20
     finally:
         tracemalloc.stop()
-
-
-LINES = {"run": "{} Q0 {} 1 {} bm25\n", "qrels": "{} 0 {} {}\n", "BEIR": "{}\t{}\t{}\n"}
-ID = st.text("aä7-_", min_size=1, max_size=4)
-VALUE = st.sampled_from(["0", "1", "-2", "3.5", "1e-3", "007", "inf", ".5"])
-# what is done to the bytes of a file, from a position and a byte
-HARMS = {
-    "cut": lambda text, at, _: text[:at],
-    "replaced": lambda text, at, byte: text[:at] + bytes([byte]) + text[at + 1 :],
-    "inserted": lambda text, at, byte: text[:at] + bytes([byte]) + text[at:],
-}
-
-
-def whole_file(form, rows):
-    """Return the bytes of a file of this form, and the rows that are read of it."""
-    text = "query-id corpus-id score\n" if form == "BEIR" else ""
-    text += "".join(LINES[form].format(*row) for row in rows)
-    return text.encode(), [(query, document, float(value)) for query, document, value in rows]
-
-
-def read_bytes(content, form, folder):
-    path = write(folder / "file", content)
-    return list(read_trec(path, "run" if form == "run" else "qrels"))
-
-
-def n_alike(rows, others):
-    same = [row == other for row, other in zip(rows, others, strict=False)]
-    return [*same, False].index(False)
-
-
-@settings(
-    max_examples=examples(200),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-@given(
-    harm=st.sampled_from(sorted(HARMS)),
-    byte=st.integers(0, 255),
-    form=st.sampled_from(sorted(LINES)),
-    rows=st.lists(st.tuples(ID, ID, VALUE), min_size=1, max_size=6),
-    position=st.floats(0, 1, exclude_max=True),
-)
-def test_damage_is_an_error_or_changes_no_other_line(harm, byte, form, rows, position, tmp_path):
-    content, expected = whole_file(form, rows)
-    assert read_bytes(content, form, tmp_path) == expected
-    damaged = HARMS[harm](content, int(position * len(content)), byte)
-    try:
-        found = read_bytes(damaged, form, tmp_path)
-    except UnicodeDecodeError:  # a ValueError that knows no line
-        raise
-    except ValueError as error:
-        if str(tmp_path) not in str(error):
-            raise
-        return
-    before = n_alike(found, expected)
-    after = n_alike(found[before:][::-1], expected[before:][::-1])
-    # a new line end or comment may split, join or hide lines
-    assert len(found) - before - after <= (1 if harm == "cut" else 2)
-    assert harm == "cut" or len(expected) - before - after <= 2

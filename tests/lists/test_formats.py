@@ -9,7 +9,6 @@ import pytest
 from helpers import as_runs, ideal, per_query
 
 from sklearn_ndcg import CONVENTIONS, from_lists, from_trec, ndcg_score
-from sklearn_ndcg.inference import compare_rankers
 
 Judged = namedtuple("Judged", ["query_id", "doc_id", "relevance"])
 Scored = namedtuple("Scored", ["query_id", "doc_id", "score"])
@@ -197,35 +196,6 @@ def test_a_run_of_few_topics_warns():
     assert len(from_trec(qrels, half).ids) == 60  # of half of them it does not
 
 
-# --- unjudged documents
-
-
-@pytest.mark.parametrize(
-    ("unjudged", "y_true", "y_score"),
-    [
-        ("zero", [0, 0, 0, 1], [-1, -2, -3, -4]),
-        ("omit", [0, 1], [-1, -2]),
-        ("nan", [NAN, NAN, 0, 1], [-1, -2, -3, -4]),
-    ],
-)
-def test_unjudged_of_a_run(unjudged, y_true, y_score):
-    qrels = {"q": {"a": 1, "b": 0, "c": -2}}  # -2 is no judgement
-    rows = from_trec(qrels, {"q": {"x": 3.5, "c": 2, "b": 1.5, "a": 1}}, unjudged=unjudged)
-    np.testing.assert_array_equal(rows.y_true, y_true)
-    assert rows.y_score.tolist() == y_score
-
-
-def test_a_query_of_which_nothing_is_judged_keeps_its_row():
-    relevant = {"a": {"x": 1}, "b": {"x": 2, "y": 1}}
-    recommended = {"a": ["u", "v"], "b": ["u", "y"], "c": ["u"]}  # c has no truth
-    rows = from_lists(relevant, recommended, unjudged="omit")
-    assert rows.groups.tolist() == ["a", "b", "b", "c"]
-    assert rows.y_true.tolist() == [1, 1, 2, 0]
-    assert rows.y_score.tolist() == [-INF, -1, -INF, -INF]
-    values = per_query(rows, undefined="omit")
-    assert values == pytest.approx({"a": 0, "b": 1 / ideal([2, 1]), "c": NAN}, nan_ok=True)
-
-
 # --- duplicates
 
 # relevant, list, cutoff, and the NDCG
@@ -247,33 +217,23 @@ def test_duplicates_omit_as_other_projects_expect_it(truth, listed, k, expected)
         from_lists([truth], [listed])
 
 
-@pytest.mark.parametrize("k", [None, 1, 5, "retrieved"])
-def test_duplicates_omit_counts_documents_once(k, tmp_path):
-    rng = np.random.default_rng(0)
-    qrels, run, lists, expected = [], [], {}, {}
-    for query in [f"q{i}" for i in range(15)]:
-        truth = {f"d{d}": int(rng.integers(1, 4)) for d in rng.integers(0, 20, 6)}
-        scores = [(rng.integers(0, 9) / 2, f"d{d}") for d in rng.integers(0, 20, rng.integers(30))]
-        # as trec_eval orders them: by score, then by id, descending
-        lists[query] = [document for _, document in sorted(scores, reverse=True)]
-        qrels += [Judged(query, *judged) for judged in truth.items()] * 2
-        run += [Scored(query, document, score) for score, document in scores]
-        expected[query] = ndcg_without_repeats(truth, lists[query], k)
-    expected = pytest.approx(expected, abs=1e-14)
-    truths = {judged.query_id: {} for judged in qrels}
-    for query, document, relevance in qrels:
-        truths[query][document] = relevance
-    files = {"qrels": tmp_path / "qrels", "run": tmp_path / "run"}
-    files["qrels"].write_text("".join(f"{q} 0 {d} {y}\n" for q, d, y in qrels))
-    files["run"].write_text("".join(f"{q} Q0 {d} 0 {s} x\n" for q, d, s in run))
+def run_file(run, path):
+    path.write_text(
+        "".join(f"{query} Q0 {document} 0 {score} x\n" for query, document, score in run)
+    )
+    return path
 
-    assert per_query(from_lists(truths, lists, duplicates="omit"), k=k) == expected
-    assert per_query(from_trec(qrels, run, duplicates="omit"), k=k) == expected
-    assert per_query(from_trec(**files, duplicates="omit"), k=k) == expected
-    rankers = {"one": lists, "two": {query: ["d0"] for query in truths}}
-    result = compare_rankers(from_lists(truths, rankers=rankers, k=k, duplicates="omit"), test="t")
-    values = dict(zip(result.labels.tolist(), result.values["one"].tolist(), strict=True))
-    assert values == expected
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda run, _: run, lambda run, _: pd.DataFrame(run), run_file],
+    ids=["records", "frame", "file"],
+)
+def test_the_best_score_of_a_document_counts(make, tmp_path):
+    run = [Scored("q", "a", 0.5), Scored("q", "b", 0.7), Scored("q", "a", 0.9), Scored("q", "a", 0)]
+    rows = from_trec(QRELS, make(run, tmp_path / "run"), duplicates="omit")
+    assert rows.ids.tolist() == ["a", "b"]
+    assert rows.y_score.tolist() == [-1, -2]
 
 
 def test_duplicates_of_judgements():
@@ -339,15 +299,18 @@ def test_ids_after_rank_k_are_not_read():
     assert len(from_lists({"q": ["a"]}, {"q": ["a", "b", "b", None]}, k=2).y_true) == 2
 
 
-@pytest.mark.parametrize("k", [None, 3, "retrieved"])
-def test_ids_to_rank_k_are_checked(k):
-    with pytest.raises(ValueError, match="'b' 2 times in query 'q'|1 missing id"):
-        from_lists({"q": ["a"]}, {"q": ["a", "b", "b", None]}, k=k)
-
-
-def test_ids_that_may_move_up_to_rank_k_are_checked():
-    with pytest.raises(ValueError, match="1 missing id"):
-        from_lists({"q": ["a"]}, {"q": ["a", "b", None]}, k=2, unjudged="omit")
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param({}, id="no cutoff"),
+        pytest.param({"k": 3}, id="k=3"),
+        pytest.param({"k": "retrieved"}, id="retrieved"),
+        pytest.param({"k": 1, "unjudged": "omit"}, id="ids that may move up"),
+    ],
+)
+def test_ids_to_rank_k_are_checked(options):
+    with pytest.raises(ValueError, match="'b' 2 times in query 'q'"):
+        from_lists({"q": ["a"]}, {"q": ["a", "b", "b"]}, **options)
 
 
 @pytest.mark.parametrize("k", [0, 1.5, [1, 5], "all"], ids=repr)

@@ -172,14 +172,6 @@ def test_one_relevant_id_for_each_query(relevant, lists):
     assert ndcg_score(from_lists(relevant, lists)) == pytest.approx((1 + 1 / log2(3)) / 2)
 
 
-@pytest.mark.parametrize("unjudged", ["zero", "omit", "nan"])
-@pytest.mark.parametrize("gain", ["linear", [1, 4]], ids=str)
-def test_a_query_without_documents_is_undefined(unjudged, gain):
-    rows = from_lists({"u": {"a": 1}, "v": {}}, {"u": ["a"], "v": []}, unjudged=unjudged)
-    assert rows.ids.tolist() == ["a", None]
-    assert per_query(rows, undefined=0.5, gain=gain) == {"u": 1, "v": 0.5}
-
-
 @pytest.mark.parametrize("relevant", [{}, pd.Series(dtype=object)], ids=["dict", "Series"])
 def test_no_truth_is_known(relevant):
     rows = from_lists(relevant, pd.Series({"q": ["a"]}))
@@ -294,18 +286,15 @@ def test_rows_are_scored_at_their_cutoff_or_a_smaller_one(k):
     assert ndcg_score(rows, k=2) == ndcg_score(whole, k=2)
 
 
-@pytest.mark.parametrize("k", [4, 10, "retrieved"])
+@pytest.mark.parametrize("k", [4, "retrieved"])
 @pytest.mark.parametrize("unjudged", ["zero", "omit", "nan"])
-def test_a_cutoff_that_was_not_read_is_refused(k, unjudged):
-    rows = from_lists(ONE_QUERY, LONG, k=3, unjudged=unjudged)
-    with pytest.raises(ValueError, match=f"k must be at most 3, got {k!r}.* from_lists.*without k"):
+@pytest.mark.parametrize("reader", [from_lists, from_trec])
+def test_a_cutoff_that_was_not_read_is_refused(k, unjudged, reader):
+    data = LONG if reader is from_lists else as_runs({"run": LONG})["run"]
+    rows = reader(ONE_QUERY, data, k=3, unjudged=unjudged)
+    message = f"k must be at most 3, got {k!r}.* {reader.__name__}.*without k"
+    with pytest.raises(ValueError, match=message):
         ndcg_score(rows, k=k)
-
-
-def test_a_cutoff_that_was_not_read_of_a_run_is_refused():
-    rows = from_trec(ONE_QUERY, as_runs({"run": LONG})["run"], k=3)
-    with pytest.raises(ValueError, match="k must be at most 3, got 4.* from_trec"):
-        ndcg_score(rows, k=4)
 
 
 def test_lists_that_end_at_the_cutoff_have_their_own_length():
@@ -343,19 +332,15 @@ def test_unjudged_is_said_where_lists_are_read():
 
 def test_a_query_is_explained_by_its_documents():
     rows = from_lists(TRUTHS, LISTS, k=2)
-    explanation = explain_query(rows, query="q")
-    assert explanation.ranks["document"].tolist() == ["x", "c"]
-    assert repr(explanation).startswith("query q: NDCG@2 ")
-    lines = str(explain_query(rows, query="r")).splitlines()
-    assert lines[-1] == "Not retrieved (score -inf), only in the ideal: 1"
+    assert explain_query(rows, query="q").ranks["document"].tolist() == ["x", "c"]
+    assert (
+        "Not retrieved (score -inf), only in the ideal: 1" in explain_query(rows, query="r").notes
+    )
     with pytest.raises(TypeError, match="ids must be left out, got list: rows of from_lists"):
         explain_query(rows, query="q", ids=["a"])
-
-
-def test_omitted_documents_are_counted_in_an_explanation():
-    explanation = explain_query(from_lists(TRUTHS, LISTS, unjudged="omit"), query="q")
-    assert explanation.ranks["document"].tolist() == ["c", "a"]
-    assert "Unjudged documents (unjudged='omit'): 3" in explanation.notes
+    omitted = explain_query(from_lists(TRUTHS, LISTS, unjudged="omit"), query="q")
+    assert omitted.ranks["document"].tolist() == ["c", "a"]
+    assert "Unjudged documents (unjudged='omit'): 3" in omitted.notes
 
 
 @pytest.mark.parametrize("bad_gain", [INF, -1])
@@ -372,6 +357,8 @@ def test_weights_by_query(weight):
     rows = from_lists({"u": ["a"], "v": ["a"]}, {"u": ["a"], "v": ["b", "a"]})
     expected = pytest.approx((1 + 3 / log2(3)) / 4)
     assert ndcg_score(rows, sample_weight=weight) == expected
+    with pytest.raises(TypeError, match="sample_weight must be a mapping from query.* got list"):
+        ndcg_score(rows, sample_weight=[1, 3])
     numbered = from_lists([["a"], ["a"]], [["a"], ["b", "a"]])
     assert ndcg_score(numbered, sample_weight=[1, 3]) == expected
 
@@ -394,28 +381,6 @@ def test_bad_weights(weight, error, message):
     rows = from_lists([["a"]] * 2, [["a"], ["b", "a"]])
     with pytest.raises(error, match=f"(?s)sample_weight .*{message}"):
         ndcg_score(rows, sample_weight=weight)
-
-
-def test_weights_of_named_queries_are_no_list():
-    rows = from_lists({"u": ["a"]}, {"u": ["a"]})
-    with pytest.raises(TypeError, match="sample_weight must be a mapping from query.* got list"):
-        ndcg_score(rows, sample_weight=[1])
-
-
-def reciprocal_rank(y_true, y_score):
-    ranked = y_true[y_score > -INF]
-    return 1 / (1 + ranked.argmax()) if ranked.any() else 0.0
-
-
-@pytest.mark.parametrize("unjudged", ["zero", "omit", "nan"])
-@pytest.mark.parametrize(("k", "expected"), [(None, 0.5), (1, 0)])
-def test_a_metric_of_lists_gets_what_was_returned_first(unjudged, k, expected):
-    truths = {i: {"a": 1, "b": 1, "c": 0} for i in range(20)}
-    lists = {"good": {i: ["c", "a"] for i in truths}, "empty": {i: [] for i in truths}}
-    rows = from_lists(truths, rankers=lists, k=k, unjudged=unjudged)
-    with pytest.warns(UserWarning, match="'empty' has lists for 0 of the 20"):
-        result = compare_rankers(rows, metric=reciprocal_rank, test="t")
-    assert result.mean == {"good": expected, "empty": 0}
 
 
 def test_a_metric_that_fails_names_the_query_and_what_infinity_is():
