@@ -233,8 +233,8 @@ def test_values_of_queries(function, read, make):
     of_rows = {name: [by_user[u] for u in rows.groups] for name, by_user in values.items()}
     expected = function(rows.y_true, rows.y_score, groups=rows.groups, **of_rows)
     arguments = {name: make(by_user) for name, by_user in values.items()}
-    found = function(read_users(function, read), **arguments)
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    result = function(read_users(function, read), **arguments)
+    np.testing.assert_allclose(result, expected, rtol=1e-12)
 
 
 # --- errors

@@ -1,7 +1,6 @@
 """Engines of tables, a Spark session and a Dask cluster that the tests of this folder share."""
 
 import shutil
-from contextlib import contextmanager
 
 import pytest
 from helpers import spark_session
@@ -22,9 +21,9 @@ def spark():
     running.stop()
 
 
-@contextmanager
-def dask_cluster():
-    """A client of a new Dask cluster of two worker processes."""
+@pytest.fixture(scope="session")
+def client():
+    """A client of a Dask cluster of two worker processes."""
     pytest.importorskip("dask.dataframe")
     dask = pytest.importorskip("dask")
     distributed = pytest.importorskip("distributed")
@@ -42,19 +41,6 @@ def dask_cluster():
         # tests that do not ask for it compute in threads
         distributed.Client(cluster, set_as_default=False) as connected,
     ):
-        yield connected
-
-
-@pytest.fixture(scope="session")
-def client():
-    with dask_cluster() as connected:
-        yield connected
-
-
-@pytest.fixture
-def own_client():
-    """A client of a cluster that only one test uses, and may damage."""
-    with dask_cluster() as connected:
         yield connected
 
 
@@ -118,7 +104,8 @@ def scan(request):
     return Engine(request.param, request)
 
 
-def tables_on_a_cluster(request, client):
+@pytest.fixture(params=engines(ci=["pyspark", "dask"]))
+def cluster(request):
     """A function that makes a table, whose workers are other processes, from columns."""
     arrow = pytest.importorskip("pyarrow")
     if request.param == "pyspark":
@@ -126,16 +113,5 @@ def tables_on_a_cluster(request, client):
         yield lambda columns: session.createDataFrame(arrow.table(columns))
     else:
         frame = pytest.importorskip("dask.dataframe")
-        with request.getfixturevalue(client).as_current():
+        with request.getfixturevalue("client").as_current():
             yield lambda columns: frame.from_pandas(arrow.table(columns).to_pandas(), npartitions=3)
-
-
-@pytest.fixture(params=engines(ci=["pyspark", "dask"]))
-def cluster(request):
-    yield from tables_on_a_cluster(request, "client")
-
-
-@pytest.fixture(params=engines(ci=["pyspark", "dask"]))
-def own_cluster(request):
-    """For tests that kill workers: no other test uses this cluster of Dask."""
-    yield from tables_on_a_cluster(request, "own_client")

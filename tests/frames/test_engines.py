@@ -288,20 +288,6 @@ def test_a_cluster_gives_the_value_of_arrays(cluster, options, memory):
     assert mean == pytest.approx(expected, rel=1e-14)
 
 
-def test_a_worker_that_is_always_killed_is_the_error_of_the_engine(own_cluster):
-    columns, main = draw_columns(), os.getpid()
-
-    def gain(relevance):
-        if os.getpid() != main:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return relevance
-
-    table = own_cluster(columns)
-    with pytest.raises(Exception, match=r"(?i)died|crashed|lost"):
-        ndcg_score(table, **COLUMNS, undefined=0.0, working_memory=memory_of(4), gain=gain)
-    assert_score_of_arrays(table, columns, 4)
-
-
 def test_a_worker_with_another_version(cluster, monkeypatch):
     table = cluster(draw_columns())
     monkeypatch.setattr(sklearn_ndcg, "__version__", "0.0.9")
@@ -344,3 +330,18 @@ def test_dask_divides_large_partitions_by_rows_before_the_shuffle(index, monkeyp
         mean = ndcg_score(table, **options, working_memory=len(frame) * 144 / 2**20)
     assert mean == pytest.approx(ndcg_score(frame, **options))
     assert max(handed_over) <= np.ceil(len(frame) / 4)
+
+
+# the last one, as the cluster has to start its workers again
+def test_a_worker_that_is_always_killed_is_the_error_of_the_engine(cluster):
+    columns, main = draw_columns(), os.getpid()
+
+    def gain(relevance):
+        if os.getpid() != main:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return relevance
+
+    table = cluster(columns)
+    with pytest.raises(Exception, match=r"(?i)died|crashed|lost"):
+        ndcg_score(table, **COLUMNS, undefined=0.0, working_memory=memory_of(4), gain=gain)
+    assert_score_of_arrays(table, columns, 4)

