@@ -226,8 +226,8 @@ WRONG = {
     "infinite relevance": ("y", [np.inf] * 3, {"unjudged": "zero"}, "contains infinity: 3 inf"),
 }
 WRONG_WEIGHTS = {
-    "negative": ("w", [-1, None, 0.5], {"sample_weight": "w"}, "sample_weight must .*: 2 such"),
-    "infinite": ("w", [0, np.nan, np.inf], {"sample_weight": "w"}, "sample_weight must .*: 2 such"),
+    "negative weight": ("w", [-1, None, 0.5], {"sample_weight": "w"}, "sample_weight .*: 2 such"),
+    "infinite weight": ("w", [0, np.nan, np.inf], {"sample_weight": "w"}, "sample_weight .*: 2 "),
 }
 ROWS = [10, 1500, 2900]
 
@@ -242,7 +242,7 @@ def columns_with(name, values):
 @pytest.mark.parametrize(
     ("name", "values", "options", "message"),
     (WRONG | WRONG_WEIGHTS).values(),
-    ids=[f"{name} (weight)" if name in WRONG_WEIGHTS else name for name in WRONG | WRONG_WEIGHTS],
+    ids=WRONG | WRONG_WEIGHTS,
 )
 def test_wrong_rows_are_counted_in_all_passes(engine, name, values, options, message):
     columns = columns_with(name, values)

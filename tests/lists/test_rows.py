@@ -301,10 +301,14 @@ def test_lists_that_end_at_the_cutoff_have_their_own_length():
     short = {"q": ["d", "a", "c"]}
     expected = ndcg_score(from_lists(ONE_QUERY, short), k="retrieved")
     assert ndcg_score(from_lists(ONE_QUERY, short, k=3), k="retrieved") == expected
-    both = from_lists(ONE_QUERY, rankers={"short": short, "long": LONG}, k=3)
+    rankers = {"short": short, "long": LONG}
+    both = from_lists(ONE_QUERY, rankers=rankers, k=3)
     assert ndcg_score(both["short"], k="retrieved") == expected
     with pytest.raises(ValueError, match="k must be at most 3, got 'retrieved'"):
         ndcg_score(both["long"], k="retrieved")
+    condensed = from_lists(ONE_QUERY, rankers=rankers, k=3, unjudged="omit")  # read whole
+    with pytest.raises(ValueError, match="k must be at most 3, got 'retrieved'"):
+        compare_rankers(condensed, k="retrieved", test="t")
 
 
 def test_curves_end_at_the_cutoff():
