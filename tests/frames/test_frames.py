@@ -253,6 +253,12 @@ def test_wrong_rows_are_counted_in_all_passes(engine, name, values, options, mes
     assert query in columns["q"][ROWS]
 
 
+def test_wrong_rows_of_the_first_kind_are_counted(engine):
+    columns = columns_with("s", [np.nan] * 3) | {"y": columns_with("y", [np.inf] * 3)["y"]}
+    with pytest.raises(ValueError, match="contains (NaN|infinity): 3 "):
+        ndcg_score(engine(columns), **COLUMNS, working_memory=memory_of(7))
+
+
 @pytest.mark.parametrize(("name", "values", "options", "message"), WRONG.values(), ids=WRONG)
 def test_a_query_with_a_wrong_row_is_null(engine, name, values, options, message):
     columns = columns_with(name, values)
