@@ -16,12 +16,13 @@ def memory_of(n_passes):
     return N_ROWS * 144 / 2**20 / (n_passes - 0.5)
 
 
-def draw_columns(n_queries=200):
+def draw_columns():
     """Draw rows of queries that are not together, with ties and rows that were not retrieved."""
     rng = np.random.default_rng(0)
-    q = rng.integers(0, n_queries, N_ROWS) ** 2 - 7
-    y = rng.integers(0, 5, N_ROWS) * rng.integers(0, 2, n_queries**2)[q + 7]
+    q = rng.integers(0, 200, N_ROWS) ** 2 - 7
+    y = rng.integers(0, 5, N_ROWS) * rng.integers(0, 2, 200**2)[q + 7]  # some queries have only 0
     s = rng.choice([0.5, 1, 2, 3.25, -np.inf], N_ROWS)
+    s[q == q[y > 0][-1]] = -np.inf  # of one query nothing was retrieved
     return {"y": y, "s": s, "q": q, "w": rng.random(N_ROWS)}
 
 

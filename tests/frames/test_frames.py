@@ -285,6 +285,12 @@ def test_a_query_that_is_null_needs_no_gain(engine, unjudged, n):
     assert_same_rows(rows, [(0, n, None, None, None), (1, 1, 1, 1, 1)])
 
 
+def test_a_query_that_is_null_is_not_undefined(engine):
+    table = engine({"q": [1, 2, 2], "y": [1, 1, 0], "s": [np.nan, 1, 0]})
+    rows = result_rows(ndcg_by_query(table, **COLUMNS))  # without a warning
+    assert_same_rows(rows, [(1, 1, None, None, None), (2, 2, 1, 1, 1)])
+
+
 NO_GAIN = {
     "negative": ([1.0, -1, 1], "linear", "negative y_true values"),
     "negative, from a table": ([1, 0, 1], np.array([-1, 1]), "negative .* gain"),
@@ -308,11 +314,12 @@ def test_a_relevance_without_a_gain_is_an_error(engine, y, gain, message):
 
 def test_groups_with_missing_ids_are_counted_in_all_passes(engine):
     columns = draw_columns()
+    columns["q"] = [None if row in {7, 30} else int(q) for row, q in enumerate(columns["q"])]
     columns["day"] = [None if row in {7, 2000} else row % 3 for row in range(N_ROWS)]
     arguments = COLUMNS | {"groups": ["q", "day"], "working_memory": memory_of(7)}
-    with pytest.raises(ValueError, match=r"groups \(q, day\) has 2 missing ids"):
+    with pytest.raises(ValueError, match=r"groups \(q, day\) has 3 missing ids"):
         ndcg_score(engine(columns), **arguments)
-    with pytest.raises(engine.error, match=r"groups \(q, day\) has [12] missing id"):
+    with pytest.raises(engine.error, match=r"groups \(q, day\) has [123] missing id"):
         result_rows(ndcg_by_query(engine(columns), **arguments))
 
 
