@@ -24,11 +24,6 @@ else:
     settings.register_profile("seeded", derandomize=False, database=None, deadline=None)
 
 
-def pytest_addoption(parser):
-    """Let `--engines=polars,dask` choose the engines whose tables are tested."""
-    parser.addoption("--engines", default="", help="only tables of these: --engines=pandas,polars")
-
-
 def pytest_configure(config):
     """Give whole files to pytest-xdist's workers, so that each file starts its servers once."""
     if config.getoption("dist", "no") == "load":

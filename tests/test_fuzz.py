@@ -321,7 +321,7 @@ def test_quantile_grades_of_anything(data):
 
 
 # without lists or arrays as grades, which test_reading.py has, and without huge keys and keys that
-# end in NUL, which test_pool.py has
+# end in NUL, which test_rows.py has
 ID = st.sampled_from(
     [0, 1, 2, -1, 2**80, "a", "b", "ü", "", "\ud800", "x" * 99, b"a", None, nan, 0.5, -0.0, (1, "a"),
      (), frozenset([1]), Fraction(1, 3), np.int64(7), np.str_("a"), pd.Timestamp(0)]

@@ -1,32 +1,14 @@
 """Engines of tables, a Spark session and a Dask cluster that the tests of this folder share."""
 
 import shutil
-from contextlib import contextmanager
 
 import pytest
 from helpers import spark_session
 
-LAZY = ["polars lazy", "pyspark", "dask"]
-ENGINES = {
-    "engine": ["pandas", "polars", "pyarrow", "duckdb", *LAZY],
-    "scan": ["polars", "duckdb", "dataset", "dask"],
-    "cluster": ["pyspark", "dask"],
-    "own_cluster": ["pyspark", "dask"],
-}
-# one of each kind; the marker `ci` has the others
-EVERYDAY = {"engine": ["pandas", "polars lazy", "duckdb"], "scan": ["polars", "duckdb"]}
 
-
-def pytest_generate_tests(metafunc):
-    """Run a test on the engines of the option `--engines`, or on all, with the marker `ci`."""
-    chosen = [name for name in metafunc.config.getoption("engines").split(",") if name]
-    for fixture in ENGINES.keys() & set(metafunc.fixturenames):
-        names = [name for name in ENGINES[fixture] if name.split()[0] in chosen]
-        if not chosen:
-            usual, ci = EVERYDAY.get(fixture, []), pytest.mark.ci
-            others = [name for name in ENGINES[fixture] if name not in usual]
-            names = [*usual, *(pytest.param(name, marks=ci) for name in others)]
-        metafunc.parametrize(fixture, names, indirect=True)
+def engines(*everyday, ci):
+    """Return engines as parameters: one of each kind, and others that the marker `ci` runs."""
+    return [*everyday, *(pytest.param(name, marks=pytest.mark.ci) for name in ci)]
 
 
 @pytest.fixture(scope="session")
@@ -39,9 +21,9 @@ def spark():
     running.stop()
 
 
-@contextmanager
-def dask_cluster():
-    """A client of a new Dask cluster of two worker processes."""
+@pytest.fixture(scope="session")
+def client():
+    """A client of a Dask cluster of two worker processes."""
     pytest.importorskip("dask.dataframe")
     dask = pytest.importorskip("dask")
     distributed = pytest.importorskip("distributed")
@@ -62,41 +44,74 @@ def dask_cluster():
         yield connected
 
 
-@pytest.fixture(scope="session")
-def client():
-    with dask_cluster() as connected:
-        yield connected
+class Engine:
+    """Makes tables from columns; lazy ones, but those of Spark, read them from three files."""
 
+    def __init__(self, name, request):
+        self.name = name
+        library = {"dask": "dask.dataframe", "polars lazy": "polars", "dataset": "duckdb"}
+        self.library = pytest.importorskip(library.get(name, name))
+        self.session = request.getfixturevalue("spark") if name == "pyspark" else None
+        self.folder = request.getfixturevalue("tmp_path")
+        self.is_lazy = name in {"polars lazy", "pyspark", "dask"}
+        self.has_order = name not in {"pyspark", "dask"}
+        self.error = Exception if name == "pyspark" else ValueError  # Spark wraps workers' errors
+        self.part_noun = "pass" if self.has_order else "partition"
 
-@pytest.fixture
-def own_client():
-    """A client of a cluster that only one test uses, and may damage."""
-    with dask_cluster() as connected:
-        yield connected
-
-
-@pytest.fixture
-def engine(request):
-    """A function that makes a table of the engine from columns."""
-    name = request.param
-    library = pytest.importorskip("dask.dataframe" if name == "dask" else name.split()[0])
-    session = request.getfixturevalue("spark") if name == "pyspark" else None
-
-    def make(columns):
+    def __call__(self, columns):
         arrow = pytest.importorskip("pyarrow").table(columns)
-        made = {
-            "pyarrow": lambda: arrow,
-            "pandas": arrow.to_pandas,
-            "polars": lambda: library.from_arrow(arrow),
-            "polars lazy": lambda: library.from_arrow(arrow).lazy(),
-            "duckdb": lambda: library.from_arrow(arrow),
-            "dask": lambda: library.from_pandas(arrow.to_pandas(), npartitions=2),
-            "pyspark": lambda: session.createDataFrame(arrow),
-        }
-        return made[name]()
+        if self.name == "pyarrow":
+            return arrow
+        if self.name == "pandas":
+            return arrow.to_pandas()
+        if self.name == "polars":
+            return self.library.from_arrow(arrow)
+        if self.name == "pyspark":
+            return self.session.createDataFrame(arrow)
+        return self.scan(self.write(arrow))
 
-    make.name = name
-    make.is_lazy = name in LAZY
-    make.has_order = name not in {"pyspark", "dask"}
-    make.error = Exception if name == "pyspark" else ValueError  # Spark wraps workers' errors
-    return make
+    def write(self, arrow):
+        """Write the rows to three files, and return the folder."""
+        parquet = pytest.importorskip("pyarrow.parquet")
+        folder = self.folder / f"rows{len(list(self.folder.glob('rows*')))}"
+        folder.mkdir()
+        third = len(arrow) // 3 + 1
+        for i in range(3):
+            parquet.write_table(arrow.slice(i * third, third), folder / f"{i}.parquet")
+        return folder
+
+    def scan(self, folder):
+        if self.name == "dataset":
+            return pytest.importorskip("pyarrow.dataset").dataset(folder)
+        files = str(folder / "*.parquet")
+        if self.name == "polars lazy":
+            return self.library.scan_parquet(files)
+        return self.library.read_parquet(files)
+
+
+@pytest.fixture(
+    params=engines(
+        "pandas", "polars lazy", "duckdb", ci=["polars", "pyarrow", "dataset", "dask", "pyspark"]
+    )
+)
+def engine(request):
+    return Engine(request.param, request)
+
+
+@pytest.fixture(params=engines("polars lazy", "duckdb", ci=["dataset", "dask"]))
+def scan(request):
+    """An engine whose tables are lazy, and are read from files in passes or partitions."""
+    return Engine(request.param, request)
+
+
+@pytest.fixture(params=engines(ci=["pyspark", "dask"]))
+def cluster(request):
+    """A function that makes a table, whose workers are other processes, from columns."""
+    arrow = pytest.importorskip("pyarrow")
+    if request.param == "pyspark":
+        session = request.getfixturevalue("spark")
+        yield lambda columns: session.createDataFrame(arrow.table(columns))
+    else:
+        frame = pytest.importorskip("dask.dataframe")
+        with request.getfixturevalue("client").as_current():
+            yield lambda columns: frame.from_pandas(arrow.table(columns).to_pandas(), npartitions=3)

@@ -14,85 +14,118 @@ from helpers import ideal, per_query
 from sklearn_ndcg import from_lists, from_trec
 from sklearn_ndcg._lists.reading import read_list
 
+Judged = namedtuple("Judged", ["query_id", "doc_id", "relevance"])
+Scored = namedtuple("Scored", ["query_id", "doc_id", "score"])
+
+
+# --- lists and truths
+
+# what stands for the list of query "q", whose truth is ["a"], and the error
+BAD_LISTS = {
+    "twice": (["b", "a", "a"], ValueError, "'a' 2 times in query 'q'. .*duplicates=\"omit\""),
+    "None": (None, TypeError, "got NoneType for query 'q'"),
+    "no hash": ([["a"]], TypeError, "recommended has ids in query 'q': .*unhashable"),
+    "0-d arrays": ([np.array(3)], TypeError, "ids in query 'q' that are arrays themselves"),
+    "pairs": ([("a", 0.9), ("b", 0.5)], TypeError, r"\[id for id, _ in pairs\]"),
+    "pairs in lists": ([["a", 0.9], ["b", 0.5]], TypeError, r"\[id for id, _ in pairs\]"),
+    "other ids": ([1, 2], TypeError, "relevant are of type str, .* recommended of type number"),
+    "text": ("abc", TypeError, "got str for query 'q'"),
+    "a dict of scores": ({"a": 0.9}, TypeError, r"sorted\(scores, key=scores.get, reverse=True\)"),
+}
+# what stands for the truth of query "q", whose list is ["a"], and the error
+BAD_TRUTHS = {
+    "no hash": ([["a"]], TypeError, "relevant has ids in query 'q': .*unhashable"),
+    "a number": (3, TypeError, "relevant are of type number, .* recommended of type str"),
+    "None": (None, ValueError, r"relevant has 1 missing id \(None or NaN\) in query 'q'"),
+    "True": (True, TypeError, "relevant has True or False among its ids in query 'q'"),
+    "a grade of text": ({"a": "3"}, TypeError, "got '3' in query 'q' for document 'a': convert"),
+    "a grade of None": ({"b": 1, "a": None}, TypeError, "got None .* document 'a': .*pass nan"),
+    "a negative grade": ({"b": 1, "a": -1}, ValueError, "not have -1, .* document 'a': .*pass nan"),
+    "an infinite grade": ({"b": 1, "a": np.inf}, ValueError, "not have inf, found in query 'q'"),
+    "grades that are lists": ({"a": [1, 2], "b": [3, 4]}, TypeError, "numbers, got .1, 2. in"),
+    "a grade that is a list": ({"a": [1, 2], "b": 1}, TypeError, "numbers, got .1, 2. in query"),
+    "a grade that is an array": ({"a": np.array([1])}, TypeError, "numbers, got array"),
+    "a huge grade": ({"a": np.longdouble("1e4000")}, (TypeError, ValueError), "relevant"),
+    # `to_dict` would lose one of two
+    "a repeated index": (pd.Series([3, 2], ["A", "A"]), TypeError, r"\.to_dict\(\) .* id once"),
+    # ratings from 1 to 5: as ids they would be a single relevant document
+    "stars": ([5, 5, 4], ValueError, r"the id 5 2 times in .*duplicates=\"omit\" .*Counter\(ids\)"),
+}
 RATINGS = pd.DataFrame({"user": [1, 1, 2], "item": [3, 1, 9]})
+TWO_SAME = pd.Series([["A"], ["B"]], index=["q", "q"])
+# all truths, all lists, and the error
+BAD_ARGUMENTS = {
+    "a dict and a list": ({"q": ["a"]}, [["a"]], TypeError, "mappings.* dict and list"),
+    "a list and a Series": (pd.Series(["a"]), ["a"], TypeError, "Series and list"),
+    "lengths": ([["a"], ["b"]], [["a"]], ValueError, "number of queries, got 2 and 1"),
+    "a set and scores": ({"a", "b"}, {"a": 0.9}, TypeError, r"got a mapping.* sorted\(scores"),
+    "rankers": ({"q": ["a"]}, {"bm25": {"q": ["a"]}}, TypeError, "rankers={name: lists}"),
+    "paths of text": ("qrels.txt", "run.txt", TypeError, "Paths go to from_trec"),
+    "a path": ({"q": ["a"]}, Path("run.txt"), TypeError, "Paths go to from_trec"),
+    "text as lists": (["a", "b"], "ab", TypeError, "recommended must .*, got str"),
+    "an iterator": ([["a"]], iter([["a"]]), TypeError, r"got list_iterator.* list\(\) of"),
+    "0-d arrays": (np.array(3), np.array(3), TypeError, "relevant must be .*, got ndarray"),
+    "a Series of ids": ({"q": ["a"]}, pd.Series(["a"]), TypeError, "got str for query 0"),
+    "a repeated query": ({"q": ["A"]}, TWO_SAME, TypeError, r"\.to_dict\(\) .* each query once"),
+    "a table of lists": ({1: [1]}, RATINGS, TypeError, r"got DataFrame.* list\(rows\['id'\]\) for"),
+    "a table of truths": (RATINGS, {1: [1]}, TypeError, r"got DataFrame.* rows\['grade'\]\)\) for"),
+    "unlike queries": ({"1": ["a"]}, {1: ["a"]}, TypeError, "queries in relevant are of type str"),
+    "unlike ids": ({1: [("a",)]}, {1: [1, "a"]}, TypeError, "type tuple, .* of type number, str"),
+    "nothing": ({}, {}, ValueError, r"No query is left to score\.$"),
+    "no query": ([], [], ValueError, "No query is left to score"),
+    "a date": ({}, {date(2024, 5, 1): ["a", "a"]}, ValueError, "'a' 2 times in query 2024-05-01"),
+}
 
 
-def test_ids_of_unlike_types_are_no_error_if_some_are_alike():
-    assert per_query(from_lists({"q": ["b"]}, {"q": [1, "a"]})) == {"q": 0}  # text is in both
-    assert per_query(from_lists({np.float32(1): [2.5]}, {1: [1]})) == {1: 0}  # all are numbers
+@pytest.mark.parametrize(("ids", "error", "message"), BAD_LISTS.values(), ids=BAD_LISTS)
+def test_bad_lists(ids, error, message):
+    with pytest.raises(error, match=message):
+        from_lists({"p": ["a"], "q": ["a"]}, {"p": [], "q": ids})
+
+
+@pytest.mark.parametrize(("truth", "error", "message"), BAD_TRUTHS.values(), ids=BAD_TRUTHS)
+def test_bad_truths(truth, error, message):
+    with pytest.raises(error, match=message):
+        from_lists({"p": {}, "q": truth}, {"p": ["a"], "q": ["a"]})
 
 
 @pytest.mark.parametrize(
-    "read",
-    [
-        lambda truth, lists: from_lists({"p": {"b"}, **truth}, lists),
-        lambda truth, lists: from_trec(truth, {"Q": dict.fromkeys(lists["Q"], 0.5)}),
-    ],
+    ("relevant", "recommended", "error", "message"), BAD_ARGUMENTS.values(), ids=BAD_ARGUMENTS
 )
-def test_queries_that_only_their_names_keep_apart_are_warned_of(read):
-    with pytest.warns(UserWarning, match="a truth and a list: .* lists of 'Q'. Name the queries"):
-        read({"q": {"a": 1}}, {"Q": ["a"]})
+def test_bad_arguments(relevant, recommended, error, message):
+    with pytest.raises(error, match=message):
+        from_lists(relevant, recommended)
 
 
-def test_a_list_is_read_to_rank_k_after_ids_that_are_there_twice_are_left_out():
+@pytest.mark.parametrize(
+    ("relevant", "recommended"),
+    [({"q": ["b"]}, {"q": [1, "a"]}), ({np.float32(1): [2.5]}, {1: [1]})],
+    ids=["text in both", "numbers in both"],
+)
+def test_ids_of_unlike_types_are_no_error_if_some_are_alike(relevant, recommended):
+    assert list(per_query(from_lists(relevant, recommended)).values()) == [0]
+
+
+def test_lists_of_other_queries_than_the_truths_warn():
+    with pytest.warns(UserWarning, match="a truth and a list: .* 'p', .* 'Q'. Name the queries"):
+        from_lists({"p": {"b"}, "q": {"a": 1}}, {"Q": ["a"]})
+
+
+def test_a_run_of_other_queries_than_the_judgements_warns():
+    with pytest.warns(UserWarning, match="a truth and a list: .* 'q', .* 'Q'. Name the queries"):
+        from_trec({"q": {"a": 1}}, {"Q": {"a": 0.5}})
+
+
+def test_a_list_is_read_to_rank_k_after_repeated_ids_are_left_out():
     documents = ["a", "a", "b", "c"]
     assert read_list(documents, "q", "omit", k=2) == {"a": -1, "b": -2}
     assert read_list(documents, "q", "omit") == {"a": -1, "b": -2, "c": -3}
 
 
-@pytest.mark.parametrize(
-    ("lists", "truth", "error", "message"),
-    [
-        ({"q": ["a", "b", "a"]}, {"q": ["a"]}, ValueError, "the id 'a' 2 times in query 'q'. Pass duplicates=\"omit\" to count the first"),
-        ({date(2024, 5, 1): ["a", "a"]}, {}, ValueError, "'a' 2 times in query 2024-05-01. Pass dup"),
-        ({}, {}, ValueError, r"No query is left to score\.$"),
-        ([["a"]], {"q": ["a"]}, TypeError, "both be mappings.*dict and list.*without the query"),
-        ({"a": 0.9}, {"a", "b"}, TypeError, "got a mapping. For a dict of scores pass sorted"),
-        ([["a"]], [["a"], ["b"]], ValueError, "same number of queries, got 2 and 1"),
-        ({"q": None}, {"q": ["a"]}, TypeError, "got NoneType for query 'q'"),
-        ({"q": [["a"]]}, {"q": ["a"]}, TypeError, "recommended has ids in query 'q': .*unhashable"),
-        ({"q": ["a"]}, {"q": [["a"]]}, TypeError, "relevant has ids in query 'q': .*unhashable"),
-        ({"q": ["a"]}, {"q": 3}, TypeError, "documents in relevant are of type number, those in recommended of type str"),
-        ({"q": ["a"]}, {"q": None}, ValueError, r"relevant has 1 missing id \(None or NaN\) in query 'q'"),
-        ({"q": ["a"]}, {"q": True}, TypeError, "relevant has True or False among its ids in query 'q'"),
-        ({"q": [("a", 0.9), ("b", 0.5)]}, {"q": ["a"]}, TypeError, r"pass the ids: \[id for id, _ in pairs\]"),
-        ({"q": [["a", 0.9], ["b", 0.5]]}, {"q": ["a"]}, TypeError, r"pass the ids: \[id for id, _ in pairs\]"),
-        ({"bm25": {"q": ["a"]}}, {"q": ["a"]}, TypeError, r"several rankers as rankers=\{name: lists\}"),
-        ({"p": ["a"], "e": ["a"], "q": ["a"]}, {"p": ["a"], "e": {}, "q": {"a": "3"}}, TypeError, "relevant must have numbers, got '3' in query 'q' for document 'a': convert text"),
-        ({"q": ["a"]}, {"q": {"b": 1, "a": None}}, TypeError, "got None in query 'q' for document 'a': if nobody judged it, leave it out or pass nan"),
-        ({"q": ["a"]}, {"q": {"b": 1, "a": -1}}, ValueError, "must not have -1, found in query 'q' for document 'a': if nobody judged it, leave"),
-        ({"q": ["a"]}, {"q": {"b": 1, "a": np.inf}}, ValueError, "relevant must not have inf, found in query 'q'"),
-        ({"q": ["a"]}, {"q": {"a": [1, 2], "b": [3, 4]}}, TypeError, "relevant must have numbers, got .1, 2. in query"),
-        ({"q": ["a"]}, {"q": {"a": [1, 2], "b": 1}}, TypeError, "relevant must have numbers, got .1, 2. in query"),
-        ({"q": ["a"]}, {"q": {"a": np.array([1])}}, TypeError, "relevant must have numbers, got array"),
-        ({"q": ["a"]}, {"q": {"a": np.longdouble("1e4000")}}, (TypeError, ValueError), "relevant"),
-        ("run.txt", "qrels.txt", TypeError, "Paths go to from_trec"),
-        (Path("run.txt"), {"q": ["a"]}, TypeError, "Paths go to from_trec"),
-        ({"q": [1, 2]}, {"q": ["1"]}, TypeError, "documents in relevant are of type str, those in recommended of type number"),
-        ({1: [1, "a"]}, {1: [("a",)]}, TypeError, "documents .* type tuple, .* of type number, str"),
-        ({1: ["a"]}, {"1": ["a"]}, TypeError, "queries in relevant are of type str"),
-        ("ab", ["a", "b"], TypeError, "an entry for each query, got str"),
-        (iter([["a"]]), [["a"]], TypeError, "a sequence with an entry for each query"),
-        (pd.Series(["a"]), {"q": ["a"]}, TypeError, "got str for query 0"),
-        (["a"], pd.Series(["a"]), TypeError, "mappings from query, or both .* Series and list"),
-        (np.array(3), np.array(3), TypeError, "relevant must be"),
-        # five stars for three items: as ids they would be a single relevant document
-        ({"u": [1, 5]}, {"u": [5, 5, 4, 5]}, ValueError, r"the id 5 3 times in query 'u'\. Pass duplicates=\"omit\" .* or .*Counter\(ids\)"),
-        # `to_dict` would lose one of two
-        ({"q": ["A"]}, {"q": pd.Series([3, 2, 1], index=["A", "B", "A"])}, TypeError, r"\.to_dict\(\) .* grades whose index has each id once"),
-        (pd.Series([["A"], ["B"]], index=["q", "q"]), {"q": ["A"]}, TypeError, r"\.to_dict\(\) of a Series whose index has each query"),
-        (RATINGS, {1: [1, 2], 2: [5]}, TypeError, r"got DataFrame.* \{query: list\(rows\['id'\]\) for query"),
-        ({1: [1, 2], 2: [5]}, RATINGS, TypeError, r"dict\(zip\(rows\['id'\], rows\['grade'\]\)\) for query"),
-    ],
-)  # fmt: skip
-def test_bad_lists(lists, truth, error, message):
-    with pytest.raises(error, match=message):
-        from_lists(truth, lists)
-
+# --- containers of ids
 
 IDS = [3, 1, 2]
-# a list or a truth: what it is read as, or a part of the error message
-CONTAINERS = {
+SEQUENCES = {
     "tuple": tuple,
     "deque": deque,
     "array": np.array,
@@ -101,95 +134,104 @@ CONTAINERS = {
     "pandas Index": pd.Index,
     "pandas array": pd.array,
     "pandas Categorical": pd.Categorical,
-    "pandas Series": (pd.Series, r"got Series .*\.tolist\(\) of a column of ids"),
-    "pandas Series with ids as index": (
-        lambda ids: pd.Series([5.0, 4.0, 3.0], index=ids),
-        r"\.index\.tolist\(\) of a Series of sorted scores|\.to_dict\(\) of a Series of grades",
-    ),
-    "pandas DataFrame": (lambda ids: pd.DataFrame({"item": ids}), "got DataFrame for query 'q'"),
-    "array of two dimensions": (lambda ids: np.array([ids]), r"got ndarray .*\.ravel\(\) of an"),
-    "array of no dimension": (lambda ids: np.array(3), "got ndarray"),
-    "iterator": (iter, r"list\(\) of another iterable"),
-    "bytes": (lambda ids: b"abc", "got bytes"),
-    "bytearray": (lambda ids: bytearray(b"abc"), "got bytearray"),
 }
-NO_LISTS = {
-    "set": (set, "It has no order: are relevant and recommended swapped"),
-    "frozenset": (frozenset, "It has no order: are relevant and recommended swapped"),
-    "dict of scores": (lambda ids: dict.fromkeys(ids, 1), r"swapped\?.* For a dict of scores pass"),
-    "OrderedDict": (OrderedDict.fromkeys, "recommended swapped"),
-    "keys": (lambda ids: dict.fromkeys(ids).keys(), "got dict_keys for query 'q'. It has no order"),
-    "values": (lambda ids: dict(enumerate(ids)).values(), r"list\(\) of another iterable"),
+NO_SEQUENCES = {
+    "Series": (pd.Series(IDS), r"got Series .*\.tolist\(\) of a column of ids"),
+    "Series of scores": (pd.Series([5.0, 4.0], index=[3, 1]), "of a Series of (sorted sc|gr)"),
+    "DataFrame": (pd.DataFrame({"item": IDS}), "got DataFrame for query 'q'"),
+    "array of two dimensions": (np.array([IDS]), r"got ndarray .*\.ravel\(\) of an"),
+    "array of no dimension": (np.array(3), "got ndarray"),
+    "iterator": (iter(IDS), r"list\(\) of another iterable"),
+    "bytes": (b"abc", "got bytes"),
+    "bytearray": (bytearray(b"abc"), "got bytearray"),
 }
-NO_MAPPINGS = {
-    "set": set,
-    "frozenset": frozenset,
-    "keys": lambda ids: dict.fromkeys(ids, 5).keys(),
-    "values": lambda ids: dict(enumerate(ids)).values(),
+SETS = {
+    "set": set(IDS),
+    "frozenset": frozenset(IDS),
+    "keys": dict.fromkeys(IDS, 5).keys(),
+    "values": dict(enumerate(IDS)).values(),
+}
+SWAPPED = "It has no order: are relevant and recommended swapped"
+UNORDERED = {
+    "set": (SETS["set"], SWAPPED),
+    "frozenset": (SETS["frozenset"], SWAPPED),
+    "keys": (SETS["keys"], f"got dict_keys for query 'q'. {SWAPPED}"),
+    "OrderedDict": (OrderedDict.fromkeys(IDS), SWAPPED),
+    "values": (SETS["values"], r"list\(\) of another iterable"),
 }
 
 
-@pytest.mark.parametrize("kind", [*CONTAINERS, *NO_LISTS])
-def test_a_list_is_read_as_it_is_or_refused(kind):
-    make = (CONTAINERS | NO_LISTS)[kind]
-    truth = {"q": {1: 2, 7: 1}}
-    if isinstance(make, tuple):
-        with pytest.raises(TypeError, match=make[1]):
-            from_lists(truth, {"q": make[0](IDS)})
-    else:
-        rows = from_lists(truth, {"q": make(IDS)})
-        expected = [2.0 if each == 1 else 0.0 for each in make(IDS)]
-        assert rows.y_true.tolist() == [*expected, 1.0]
-        assert rows.y_score.tolist() == [-1, -2, -3, -np.inf]
+@pytest.mark.parametrize("make", SEQUENCES.values(), ids=SEQUENCES)
+def test_a_list_may_be_any_sequence(make):
+    ids = make(IDS)
+    rows = from_lists({"q": {1: 2, 7: 1}}, {"q": ids})
+    assert rows.ids.tolist() == [*ids, 7]
+    assert rows.y_true.tolist() == [2 if i == 1 else 0 for i in ids] + [1]
+    assert rows.y_score.tolist() == [-1, -2, -3, -np.inf]
 
 
-@pytest.mark.parametrize("kind", [*CONTAINERS, *NO_MAPPINGS])
-def test_a_truth_is_read_as_it_is_or_refused(kind):
-    make = (CONTAINERS | NO_MAPPINGS)[kind]
-    if isinstance(make, tuple):
-        with pytest.raises(TypeError, match=make[1]):
-            from_lists({"q": make[0](IDS)}, {"q": [9, 1]})
-    else:
-        rows = from_lists({"q": make(IDS)}, {"q": [9, 1]})
-        assert rows.y_true.tolist() == [0, 1, 1, 1]
+@pytest.mark.parametrize("ids", [*(make(IDS) for make in SEQUENCES.values()), *SETS.values()])
+def test_a_truth_may_be_any_collection(ids):
+    rows = from_lists({"q": ids}, {"q": [9, 1]})
+    assert rows.ids.tolist()[:2] == [9, 1]
+    assert rows.y_true.tolist() == [0, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"), (NO_SEQUENCES | UNORDERED).values(), ids=NO_SEQUENCES | UNORDERED
+)
+def test_what_is_not_a_list(ids, message):
+    with pytest.raises(TypeError, match=message):
+        from_lists({"q": {1: 2}}, {"q": ids})
+
+
+@pytest.mark.parametrize(("ids", "message"), NO_SEQUENCES.values(), ids=NO_SEQUENCES)
+def test_what_is_not_a_truth(ids, message):
+    with pytest.raises(TypeError, match=message):
+        from_lists({"q": ids}, {"q": [9, 1]})
 
 
 COLUMNS = {
-    "polars.Series": lambda pl: pl.Series(IDS),
-    "polars.DataFrame": lambda pl: pl.DataFrame({"item": IDS}),
-    "pyarrow.Int64Array": lambda pa: pa.array(IDS),
-    "pyarrow.ChunkedArray": lambda pa: pa.chunked_array([IDS]),
-    "pyarrow.Table": lambda pa: pa.table({"item": IDS}),
+    "polars.Series": lambda polars: polars.Series(IDS),
+    "pyarrow.ChunkedArray": lambda pyarrow: pyarrow.chunked_array([IDS]),
+    "pyarrow.Table": lambda pyarrow: pyarrow.table({"item": IDS}),
 }
 
 
 @pytest.mark.parametrize("kind", COLUMNS)
-def test_columns_of_other_libraries_are_refused(kind):
+@pytest.mark.parametrize("argument", ["list", "truth", "lists"])
+def test_columns_of_other_libraries_are_refused(kind, argument):
     library, name = kind.split(".")
-    given = COLUMNS[kind](pytest.importorskip(library))
-    one, all_of = {"q": [1]}, [[1]] * 3
-    for truth, lists in ((one, {"q": given}), ({"q": given}, one), (all_of, given)):
-        with pytest.raises(TypeError, match=rf"got {name}.*Pass "):
-            from_lists(truth, lists)
+    column = COLUMNS[kind](pytest.importorskip(library))
+    truth, lists = {
+        "list": ({"q": [1]}, {"q": column}),
+        "truth": ({"q": column}, {"q": [1]}),
+        "lists": ([[1]] * 3, column),
+    }[argument]
+    with pytest.raises(TypeError, match=rf"got {name}.*Pass "):
+        from_lists(truth, lists)
 
 
 @pytest.mark.parametrize("kind", [list, np.array, pd.array])
 def test_a_mask_is_not_ids(kind):
-    relevant = np.zeros((2, 5), dtype=bool)
-    relevant[0, 2] = relevant[1, 4] = True  # 0 and 1 would be the ids
-    for truth in (relevant, [kind(row.tolist()) for row in relevant]):
-        with pytest.raises(TypeError, match="relevant has True or False among its ids in query 0"):
-            from_lists(truth, [[2, 0], [1, 4]])
+    with pytest.raises(TypeError, match="relevant has True or False among its ids in query 0"):
+        from_lists([kind([False, True])], [[2, 0]])
     with pytest.raises(TypeError, match="recommended has True or False"):
         from_lists([[1]], [kind([True, False])])
+
+
+def test_masks_in_one_array_are_not_ids():
+    masks = np.eye(2, 3, dtype=bool)
+    with pytest.raises(TypeError, match="relevant has True or False among its ids in query 0"):
+        from_lists(masks, [[2, 0], [1, 2]])
     # if True and False are numbers, an id occurs more than once
-    with pytest.raises(ValueError, match="relevant has the id 0 4 times in query 0"):
-        from_lists(relevant.astype(int), [[2, 0], [1, 4]])
-    values = per_query(from_lists([np.flatnonzero(row) for row in relevant], [[2, 0], [1, 4]]))
-    assert values == {0: 1, 1: pytest.approx(1 / log2(3))}
+    with pytest.raises(ValueError, match="relevant has the id 0 2 times in query 0"):
+        from_lists(masks.astype(int), [[2, 0], [1, 2]])
 
 
-@pytest.mark.parametrize("missing", [None, np.nan, float("nan"), pd.NA, pd.NaT, np.float32("nan")])
+@pytest.mark.parametrize(
+    "missing", [None, np.nan, float("nan"), pd.NA, pd.NaT, np.float32("nan")], ids=repr
+)
 def test_a_missing_id_is_not_a_document(missing):
     # left joins and padded lists make such ids
     message = r"{} has 2 missing ids \(None or NaN\) in query 'b', the first at index 1"
@@ -199,81 +241,70 @@ def test_a_missing_id_is_not_a_document(missing):
         from_lists({"b": ["x"]}, {"b": ["x", missing, missing]})
     with pytest.raises(ValueError, match="relevant has . missing id"):
         from_lists({"b": {"x": 1, missing: 1}}, {"b": ["x"]})
+
+
+def test_a_masked_id_is_not_a_document():
     masked = np.ma.array([1, 2, 3], mask=[False, True, False])
     with pytest.raises(ValueError, match="1 missing id .* in query 0, at index 1: leave"):
         from_lists([[1]], [masked])
 
 
-@pytest.mark.slow  # torch is gigabytes
-def test_tensors_as_ids_are_compared_by_value():
-    torch = pytest.importorskip("torch")
-    top = torch.tensor([[3, 1], [2, 5]])
-    y_true, _, _ = from_lists([top[0, 1:], top[1, :1]], list(top))
-    assert y_true.tolist() == [0, 1, 1, 0]
-    for lists, truth in ((list(top[0]), [3]), ([3], list(top[0]))):  # of 0-d tensors
-        with pytest.raises(TypeError, match="ids in query 0 that are arrays themselves, of type"):
-            from_lists([truth], [lists])
+# --- judgements and runs
+
+QRELS, RUN = {"q": {"a": 1}}, {"q": {"a": 1}}
+TWICE = [Scored("q", "a", 1)] * 2
+BAD_TREC = {
+    "no query": ({}, {}, ValueError, "qrels has no query"),
+    "a query without judgements": ({"q": {}}, RUN, ValueError, "qrels has no query"),
+    "nan as score": (QRELS, {"q": {"a": np.nan}}, ValueError, "run must not have nan, .* 'q'"),
+    "nan as relevance": ({"q": {"a": np.nan}}, RUN, ValueError, "qrels must not have nan"),
+    "text as score": (QRELS, {"q": {"a": "1"}}, TypeError, "run must have numbers, got '1' .*'q'"),
+    "None": ({"q": {"a": None}}, RUN, TypeError, "qrels must have numbers, got None"),
+    "a number as id": ({"q": {1: 1}}, RUN, TypeError, "qrels must .* got 1 in query 'q'.* str()"),
+    "a list as score": (QRELS, {"q": {"a": [1]}}, TypeError, "run must have numbers"),
+    "a list": (QRELS, {"q": ["a"]}, TypeError, "run must have a mapping from document to score"),
+    "tuples": (QRELS, [("q", "a", 1)], TypeError, "records with query_id, doc_id and score"),
+    "a number as run": (QRELS, 3, TypeError, "query_id, doc_id and score .*got int"),
+    "a number as qrels": (3, {}, TypeError, "got int: 'int' object is not iterable.$"),
+    "twice": (QRELS, TWICE, ValueError, "'a' twice in query 'q'.* duplicates=\"omit\" .* score"),
+    "swapped qrels": (TWICE, RUN, TypeError, "qrels must .*judgements come first.*'relevance'"),
+    "runs": (QRELS, {"bm25": {"q": {"a": 1.0}}}, TypeError, "runs={name: run}"),
+}
 
 
-Record = namedtuple("Record", ["query_id", "doc_id", "score"])
-
-
-@pytest.mark.parametrize(
-    ("qrels", "run", "error", "message"),
-    [
-        ({}, {}, ValueError, "qrels has no query"),
-        ({"q": {"a": 1}}, {"q": {"a": np.nan}}, ValueError, "run must not have nan, found in query 'q'"),
-        ({"q": {"a": np.nan}}, {"q": {"a": 1}}, ValueError, "qrels must not have nan"),
-        ({"q": {"a": 1}}, {"q": {"a": "1"}}, TypeError, "run must have numbers, got '1' in query 'q'"),
-        ({"q": {"a": None}}, {"q": {"a": 1}}, TypeError, "qrels must have numbers, got None"),
-        ({"q": {1: 1}}, {"q": {1: 1}}, TypeError, "qrels must have text as ids.*got 1 in query 'q'"),
-        ({"q": {"a": 1}}, {"q": {"a": [1]}}, TypeError, "run must have numbers"),
-        ({"q": {"a": 1}}, {"q": ["a"]}, TypeError, "run must have a mapping from document to score"),
-        ({"q": {"a": 1}}, [("q", "a", 1)], TypeError, "records with query_id, doc_id and score"),
-        ({"q": {"a": 1}}, 3, TypeError, "records with query_id, doc_id and score .*got int"),
-        ({"q": {"a": 1}}, [Record("q", "a", 1)] * 2, ValueError, "run has document 'a' twice in query 'q'. Pass duplicates=\"omit\" to count its best score only.$"),
-        ([Record("q", "a", 1)], {"q": {"a": 1}}, TypeError, "qrels must be.*'relevance'"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("qrels", "run", "error", "message"), BAD_TREC.values(), ids=BAD_TREC)
 def test_bad_trec(qrels, run, error, message):
     with pytest.raises(error, match=message):
         from_trec(qrels, run)
 
 
-def test_qrels_and_run_that_are_swapped_are_refused():
-    rng, names = np.random.default_rng(0), [f"d{i}" for i in range(20)]
-    qrels = {q: dict(zip(names, rng.integers(0, 4, 20).tolist(), strict=True)) for q in "ab"}
-    run = {q: dict(zip(names, rng.normal(size=20).tolist(), strict=True)) for q in "ab"}
-    message = r"qrels and run look swapped: all values of run are whole.*from_trec\(qrels, run\)"
-    as_floats = {q: {d: float(y) for d, y in each.items()} for q, each in qrels.items()}
-    for whole in (qrels, as_floats):
-        with pytest.raises(ValueError, match=message):
-            from_trec(run, whole)
-    assert per_query(from_trec(as_floats, run)) == per_query(from_trec(qrels, run))
+@pytest.mark.parametrize("number", [int, float])
+def test_qrels_and_run_that_are_swapped_are_refused(number):
+    qrels = {"q": {"a": number(2), "b": number(0)}, "r": {"a": number(1)}}
+    run = {"q": {"a": 0.5, "b": 1.5}, "r": {"a": -0.25}}
+    with pytest.raises(ValueError, match=r"look swapped: .* 0.5\. .*from_trec\(qrels, run\)"):
+        from_trec(run, qrels)
+    assert per_query(from_trec(qrels, run)) == {"q": pytest.approx(1 / log2(3)), "r": 1}
 
 
-def test_qrels_and_run_that_are_swapped_records_are_noticed():
-    judged = namedtuple("Judged", ["query_id", "doc_id", "relevance"])
-    qrels = [judged("q", "a", 1), judged("q", "b", 0)]
-    run = [Record("q", "a", 1), Record("q", "b", 2)]
-    for each in (list, iter, pd.DataFrame):
-        with pytest.raises(TypeError, match="qrels must be .*judgements come first.*'relevance'"):
-            from_trec(each(run), each(qrels))
-        with pytest.raises(TypeError, match="run must be .*judgements come first.*'score'"):
-            from_trec({"q": {"a": 1}}, each(qrels))
-        assert per_query(from_trec(each(qrels), each(run))) == {"q": pytest.approx(1 / log2(3))}
-    with pytest.raises(TypeError, match="got int: 'int' object is not iterable.$"):
-        from_trec(3, {})
+@pytest.mark.parametrize("make", [list, iter, pd.DataFrame])
+def test_swapped_records_are_refused(make):
+    qrels = [Judged("q", "a", 1), Judged("q", "b", 0)]
+    run = [Scored("q", "a", 1), Scored("q", "b", 2)]
+    with pytest.raises(TypeError, match="qrels must be .*judgements come first.*'relevance'"):
+        from_trec(make(run), make(qrels))
+    with pytest.raises(TypeError, match="run must be .*judgements come first.*'score'"):
+        from_trec(QRELS, make(qrels))
+    assert per_query(from_trec(make(qrels), make(run))) == {"q": pytest.approx(1 / log2(3))}
 
 
 @pytest.mark.parametrize(
     ("qrels", "run"),
     [
-        ({"a": 2, "b": 1.0}, {"a": 1, "b": 2}),  # whole numbers in both
-        ({"a": 2.0, "b": 1.0}, {"a": 1, "b": 2.0}),
-        ({"a": 1, "b": 0.5}, {"a": 1, "b": 1.5}),  # graded, and real scores
-        ({"a": 1, "b": 0.5}, {"a": 1, "b": np.inf}),
-        ({"a": 1, "b": 0.5}, {"a": -np.inf, "b": 2}),
+        pytest.param({"a": 2, "b": 1.0}, {"a": 1, "b": 2}, id="whole numbers in both"),
+        pytest.param({"a": 1, "b": 0.5}, {"a": 1, "b": 1.5}, id="graded, and real scores"),
+        pytest.param({"a": 1, "b": 0.5}, {"a": 1, "b": np.inf}, id="infinite"),
+        pytest.param({"a": 1, "b": 0.5}, {"a": -np.inf, "b": 2}, id="negative infinite"),
     ],
 )
 def test_valid_judgements_are_not_taken_for_swapped(qrels, run):
