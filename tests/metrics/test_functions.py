@@ -27,7 +27,8 @@ DISCOUNTS = {
     "log": lambda r: 1 / log2(r + 1),
     "reciprocal": lambda r: 1 / r,
     "none": lambda r: 1.0,
-    jarvelin_kekalainen(b=3): lambda r: 1 / max(1.0, log(r, 3)),
+    jarvelin_kekalainen(): lambda r: 1 / max(1.0, log2(r)),
+    jarvelin_kekalainen(b=2.5): lambda r: 1 / max(1.0, log(r, 2.5)),
 }
 TIES = ["average", "stable", "worst", "best"]  # whose orders `exact_dcg` knows
 
