@@ -71,6 +71,12 @@ def test_cutoffs_may_come_from_an_iterator():
     assert NDCG(k=iter([1, 3])).k == (1, 3)
 
 
+@pytest.mark.parametrize("k", [[], [1, 3, 1], [None, None]])
+def test_cutoffs_must_differ(k):
+    with pytest.raises(ValueError, match="k must list different cutoffs, at least one, got"):
+        NDCG(k=k)
+
+
 @pytest.mark.parametrize("number", [np.float16(0.5), np.float32(0.5)])
 def test_undefined_may_be_a_narrow_float_though_the_limits_are_wider(number):
     measure = QueryFunction(function=share_of, undefined=number)

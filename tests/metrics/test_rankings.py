@@ -175,6 +175,15 @@ def test_rows_that_are_read_once_serve_every_ranker(are_grades, unjudged):
             np.testing.assert_array_equal(Values.of(measure, same).filled()[:, 0], expected)
 
 
+def test_several_cutoffs_have_the_values_of_each():
+    y, scores, query = rows_of_two_rankers()
+    options = {"unjudged": "omit", "undefined": 0.5}
+    measure = NDCG(k=[3, "retrieved", 1, None], **options)
+    values = Values.of(measure, Rankings.of_arrays(y, scores["a"], query).queries(measure)).filled()
+    expected = [ndcg_samples(y, scores["a"], groups=query, k=k, **options) for k in measure.k]
+    np.testing.assert_allclose(values.T, expected, rtol=1e-14)
+
+
 def test_ids_and_weights_are_checked_when_they_are_asked_for():
     rankings = Rankings.of_arrays([1, 0, 2], [1, 2, 3], [1, 2, 3], [0, 0, 0])
     with warnings.catch_warnings():
