@@ -60,10 +60,9 @@ def queries(draw):
     cutoffs = draw(st.lists(st.integers(1, longest), min_size=1, max_size=5, unique=True))
     ends = np.cumsum(lengths) - lengths
     order = rng.permutation(n_queries)  # of queries, whose rows may start anywhere
-    return (
-        gain, score, ends[order], np.array(lengths)[order],
-        1 / np.log2(np.arange(2, max(cutoffs) + 2)), np.sort(cutoffs), table[: int(gain.max()) + 1],
-    )  # fmt: skip
+    starts, lengths = ends[order], np.array(lengths)[order]
+    discount, table = 1 / np.log2(np.arange(2, max(cutoffs) + 2)), table[: int(gain.max()) + 1]
+    return gain, score, starts, lengths, discount, np.sort(cutoffs), table
 
 
 @built
@@ -101,19 +100,32 @@ LONG_SCORES = {
 }
 
 
+# where the compiled kernels select the first few, and where they sort
+ENDS = [[40, 1000, N], *(pytest.param([end], marks=pytest.mark.ci) for end in (1, 10))]
+
+
 @built
 @pytest.mark.parametrize("kind", LONG_SCORES)
-@pytest.mark.parametrize(
-    "ends", [pytest.param(ends, marks=pytest.mark.ci) for ends in ([1], [10])] + [[40, 1000, N]]
-)
-def test_long_queries(kind, ends):
+@pytest.mark.parametrize("ends", ENDS)
+@pytest.mark.parametrize("ties", TIES)
+def test_long_queries(kind, ends, ties):
     rng = np.random.default_rng(0)
     gain, score = rng.random(N), LONG_SCORES[kind](rng).astype(float)
-    rest = np.array([0]), np.array([N]), 1 / np.log2(np.arange(2, N + 2)), np.array(ends)
-    calls = [("dcg", gain, score, *rest, ties, np.empty(0)) for ties in TIES.values()]
-    for name, *arguments in [*calls, ("ideal_dcg", score / 2**40, *rest, np.empty(0))]:
-        slow, fast = (getattr(each, name)(*arguments) for each in (numpy_kernels, compiled))
-        np.testing.assert_allclose(fast, slow, rtol=1e-13)
+    rows, discount = (np.array([0]), np.array([N])), 1 / np.log2(np.arange(2, N + 2))
+    rest = *rows, discount, np.array(ends), TIES[ties], np.empty(0)
+    slow, fast = (kernels.dcg(gain, score, *rest) for kernels in (numpy_kernels, compiled))
+    np.testing.assert_allclose(fast, slow, rtol=1e-13)
+
+
+@built
+@pytest.mark.parametrize("kind", LONG_SCORES)
+@pytest.mark.parametrize("ends", ENDS)
+def test_ideals_of_long_queries(kind, ends):
+    gain = LONG_SCORES[kind](np.random.default_rng(0)) / 2**40
+    rows, discount = (np.array([0]), np.array([N])), 1 / np.log2(np.arange(2, N + 2))
+    rest = *rows, discount, np.array(ends), np.empty(0)
+    slow, fast = (kernels.ideal_dcg(gain, *rest) for kernels in (numpy_kernels, compiled))
+    np.testing.assert_allclose(fast, slow, rtol=1e-13)
 
 
 @built
