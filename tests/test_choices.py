@@ -8,7 +8,6 @@ from helpers import FirstColumn, graded_rows
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_ndcg import (
-    CONVENTIONS,
     explain_difference,
     make_ndcg_scorer,
     ndcg_curve,
@@ -93,28 +92,6 @@ def test_a_new_row_works_everywhere(entry, option, monkeypatch):
     assert found != pytest.approx(ENTRIES[entry](), rel=1e-9)
 
 
-@pytest.mark.parametrize("entry", WARN)
-def test_a_new_row_of_undefined_warns_once_everywhere(entry, monkeypatch):
-    monkeypatch.setitem(UNDEFINED, "one", UndefinedRule(1.0, warns=True))
-    with pytest.warns(UndefinedMetricWarning, match="is set to 1.0 there") as caught:
-        ENTRIES[entry](undefined="one")
-    assert len(caught) == 1
-
-
-def test_a_new_row_of_ties_works_in_both_kernels(kernels, monkeypatch):
-    monkeypatch.setitem(TIES, "pessimistic", TieRule(by_gain=-1))
-    found = ENTRIES["score"](ties="pessimistic", undefined=0)
-    assert found == pytest.approx(ENTRIES["score"](ties="worst", undefined=0), rel=1e-14)
-
-
-def test_a_new_convention_is_explained_by_its_name(monkeypatch):
-    options = {"gain": "exponential", "discount": "reciprocal", "ties": "best", "undefined": 1.0}
-    monkeypatch.setitem(CONVENTIONS, "ours", options)
-    found = explain_difference(Y, SCORE, "sklearn", "ours", groups=QUERY)
-    assert found.ndcg[-1] == ENTRIES["score"](**options)
-    assert [change.choice for change in found.changes] == list(options)
-
-
 @pytest.mark.parametrize("entry", ENTRIES)
 @pytest.mark.parametrize("option", ["ties", "gain", "discount", "unjudged", "undefined"])
 def test_an_unknown_name_is_refused_everywhere(entry, option):
@@ -135,19 +112,3 @@ def test_undefined_that_is_no_ndcg_is_refused_everywhere(entry, undefined):
 def test_undefined_nan_means_omit_everywhere(entry, nan):
     call = ENTRIES[entry]
     assert call(undefined=nan) == call(undefined="omit") != call(undefined=0.0)
-
-
-WRONG_ROWS = {
-    "rising": (DISCOUNTS, "discount", np.sqrt, "must be finite, >= 0 .* must not rise"),
-    "negative": (DISCOUNTS, "discount", np.negative, "must be finite, >= 0"),
-    "below 0": (GAINS, "gain", lambda relevance: relevance - 1, "negative"),
-}
-
-
-@pytest.mark.parametrize("case", WRONG_ROWS)
-@pytest.mark.parametrize("is_named", [True, False])
-def test_a_wrong_row_is_refused_as_a_wrong_callable_is(case, is_named, monkeypatch):
-    table, option, function, message = WRONG_ROWS[case]
-    monkeypatch.setitem(table, "wrong", function)
-    with pytest.raises(ValueError, match=f"{option}.*{message}|{message}.*{option}"):
-        ENTRIES["score"](**{option: "wrong" if is_named else function})

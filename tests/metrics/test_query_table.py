@@ -53,21 +53,15 @@ OPTIONS = st.fixed_dictionaries(
     st.sampled_from([{"ties": rule} for rule in TIES] + [{"ignore_ties": True}]),
     st.sampled_from([0.0, 0.5, "omit"]),
     st.integers(0, 5),
-    st.booleans(),
 )
-def test_the_last_rank_has_the_values_of_the_metrics(options, ties, undefined, seed, as_matrix):
+def test_the_last_rank_has_the_values_of_the_metrics(options, ties, undefined, seed):
     y_true, y_score, groups = ragged_rows(seed, n_queries=12, longest=20)
     y_true = np.where(np.random.default_rng(seed).random(len(y_true)) < 0.2, nan, y_true)
-    queries = np.unique(groups)
-    if as_matrix:
-        n_rows = len(y_true) // 10
-        y_true, y_score = (rows[: 10 * n_rows].reshape(-1, 10) for rows in (y_true, y_score))
-        groups, queries = None, range(n_rows)
     y_true.flags.writeable = y_score.flags.writeable = False
     options = options | ties
     ndcg = ndcg_samples(y_true, y_score, groups=groups, undefined=undefined, **options)
     dcg = dcg_samples(y_true, y_score, groups=groups, **options)
-    for query, of_query, total in zip(queries, ndcg, dcg, strict=True):
+    for query, of_query, total in zip(np.unique(groups), ndcg, dcg, strict=True):
         found = explain_query(
             y_true, y_score, groups=groups, query=query, undefined=undefined, **options
         )
