@@ -60,3 +60,7 @@ def test_sums_of_runs_are_those_of_fractions_in_any_order(largest):
     for _ in range(20):
         shuffled = np.concatenate([rng.permutation(run) for run in runs])
         assert sums_of_runs(shuffled, starts).tolist() == expected
+
+
+def test_runs_of_equal_values_are_added():
+    assert sums_of_runs(np.array([0.5, 0.5, 3, 3, 3]), np.array([0, 2])).tolist() == [1, 9]

@@ -18,7 +18,7 @@ from sklearn_ndcg import (
     ndcg_samples,
     ndcg_score,
 )
-from sklearn_ndcg.inference import ndcg_interval
+from sklearn_ndcg.inference import compare_rankers, ndcg_interval
 
 NAN, INF = np.nan, np.inf
 Y, S, G = [1, 0, 2, 0], [4, 3, 2, 1], [1, 1, 2, 2]
@@ -270,6 +270,12 @@ CALLS = {
 def test_what_is_no_array_is_refused_by_the_name_of_the_argument(argument, kind):
     with pytest.raises(ERRORS, match=argument):
         CALLS[argument](REFUSED[kind])
+
+
+def test_the_ranker_whose_scores_are_wrong_is_named():
+    with pytest.raises(ValueError, match="y_score must have the same shape") as caught:
+        compare_rankers(MATRIX, {"good": MATRIX, "bad": MATRIX.T})
+    assert caught.value.__notes__ == ["While comparing the ranker 'bad'."]
 
 
 GRADES, LISTED = {"A": 0.1, "B": 0.5}, ["A", "C"]

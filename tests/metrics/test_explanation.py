@@ -10,7 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from sklearn_ndcg import CONVENTIONS, explain_difference, from_lists, ndcg_samples, ndcg_score
+from sklearn_ndcg import (
+    CONVENTIONS,
+    explain_difference,
+    from_lists,
+    from_trec,
+    ndcg_samples,
+    ndcg_score,
+)
 from sklearn_ndcg._metrics.measure import NDCG
 
 DEFAULTS = {"unjudged": "raise", "gain": "linear", "discount": "log", "ties": "average"}
@@ -184,12 +191,19 @@ def test_a_choice_without_effect_says_so():
     assert effects == ["no effect", tied, "no effect"]
 
 
-def test_scores_that_are_ranks_are_recognised():
-    rows = from_lists({"q": {"a": 1, "d": 2}, "r": {"b": 1}}, {"q": ["a", "b"], "r": []})
-    found = explain_difference(rows, "sklearn", {"ties": "worst", "k": 1})
+READ = {
+    "lists": from_lists({"q": {"a": 1, "d": 2}, "r": {"b": 1}}, {"q": ["a", "b"], "r": []}),
+    "a run": from_trec({"q": {"a": 1, "d": 2}}, {"q": {"a": 0.5, "b": 0.5}}, unjudged="nan"),
+}
+
+
+@pytest.mark.parametrize("kind", READ)
+def test_scores_that_are_ranks_are_recognised(kind):
+    conventions = {"unjudged": "zero"}, {"unjudged": "zero", "ties": "worst", "k": 1}
+    found = explain_difference(READ[kind], *conventions)
     assert found.scores_are_ranks
     assert "The scores are ranks in lists, as from_lists and from_trec" in repr(found)
-    same = explain_difference(rows, first="sklearn", second={"ties": "worst", "k": 1})
+    same = explain_difference(READ[kind], first=conventions[0], second=conventions[1])
     assert repr(same) == repr(found)
 
 

@@ -92,7 +92,7 @@ def test_long_tie_loses_no_digit():
     y_true, y_score = np.zeros(n), -np.arange(n, dtype=float)
     y_true[-1], y_score[-2:] = 1, -n
     expected = (1 / log2(n) + 1 / log2(n + 1)) / 2
-    assert dcg_score([y_true], [y_score]) == pytest.approx(expected, rel=4e-16)
+    assert dcg_score([y_true], [y_score]) == pytest.approx(expected, rel=4e-16, abs=0)
 
 
 @pytest.mark.parametrize("ties", ["average", "stable"])
@@ -159,6 +159,13 @@ def test_unjudged_documents_have_no_gain_or_no_rank(unjudged, dcg):
     assert dcg_score(y_true, y_score, **options) == pytest.approx(dcg, rel=1e-15)
     ideal = 3 + 2 / log2(3) + 1 / 2
     assert ndcg_score(y_true, y_score, **options) == pytest.approx(dcg / ideal, rel=1e-15)
+
+
+@pytest.mark.parametrize("unjudged", ["zero", "omit"])
+def test_a_query_without_a_judged_document_has_no_gain(unjudged):
+    y_true, options = [[np.nan, np.nan]], {"unjudged": unjudged, "gain": lambda y: y + 1}
+    assert dcg_samples(y_true, [[1, 2]], **options).tolist() == [0]
+    assert np.isnan(ndcg_samples(y_true, [[1, 2]], **options, undefined="omit"))
 
 
 @pytest.mark.parametrize(("unjudged", "dcg"), [("omit", 1 / log2(3)), ("zero", 1 / log2(4))])
