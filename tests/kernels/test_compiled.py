@@ -195,8 +195,8 @@ def test_without_the_compiled_kernels_there_are_those_of_numpy(choose, monkeypat
 
 
 @built
-def test_a_grade_that_another_thread_writes_reads_no_memory_beyond_the_table():
-    # the table has the gains of the grades that were there when it was made
+def test_a_grade_beyond_the_table_reads_no_memory_outside_it():
+    # another thread may write grades after the table was made
     grades = np.array([0, 1, 2, 255, 254, 3], dtype=np.uint8)
     score, starts, lengths = np.arange(6.0), np.array([0]), np.array([6])
     table, discount, cutoffs = np.array([0.0, 1, 3, 7]), np.ones(6), np.array([6])

@@ -25,7 +25,7 @@ DISCOUNT, CUTOFFS, NO_TABLE = np.array([8.0, 4, 2, 1]), np.array([1, 3]), np.emp
 )
 def test_dcg_is_the_sum_of_gain_times_discount(kernels, ties, ranked):
     found = kernels.dcg(GAIN, SCORE, STARTS, LENGTHS, DISCOUNT, CUTOFFS, TIES[ties], NO_TABLE)
-    expected = [[np.dot(each[:k], DISCOUNT[: len(each[:k])]) for k in (1, 3)] for each in ranked]
+    expected = [[np.dot(row[:k], DISCOUNT[: len(row[:k])]) for k in (1, 3)] for row in ranked]
     np.testing.assert_array_equal(found, [*expected, [0, 0]])
 
 

@@ -43,7 +43,7 @@ def test_weighted_means_of_rows_are_those_of_fractions(n):
     rng = np.random.default_rng(n)
     values, weight = rng.integers(-9, 9, (3, n)) / 8, rng.integers(1, 9, n) / 4
     exact = [sum(map(Fraction, (row * weight).tolist())) for row in values]  # no product is rounded
-    expected = [float(each) / float(sum(map(Fraction, weight.tolist()))) for each in exact]
+    expected = [float(total) / float(sum(map(Fraction, weight.tolist()))) for total in exact]
     assert weighted_means(values, weight).tolist() == expected
     order = rng.permutation(n)
     assert weighted_means(values[:, order], weight[order]).tolist() == expected

@@ -238,7 +238,7 @@ def test_a_step_does_not_raise_where_both_ends_are_fine(first, is_reversed):
     data = [[1, 0], [2, 0], [2, 1]], [[1, 2], [2, 1], [1, 2]]
     conventions = [first, {"undefined": "raise"}][:: -1 if is_reversed else 1]
     found = explain_difference(*data, *conventions)
-    assert found.ndcg[[0, -1]].tolist() == [ndcg_score(*data, **each) for each in conventions]
+    assert found.ndcg[[0, -1]].tolist() == [ndcg_score(*data, **options) for options in conventions]
     assert [change.choice for change in found.changes] == list(first)
 
 
