@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import sklearn.metrics
 import whose_ndcg
 from helpers import examples
 from hypothesis import given, settings
@@ -164,21 +163,3 @@ def test_judgements_count_in_trec_eval_as_the_page_says(case):
     values = pytrec_eval.RelevanceEvaluator({"q": qrels}, {"ndcg_cut.3"}).evaluate({"q": run})
     found = ndcg_score([y_true], [y_score], k=3, **CONVENTIONS["trec_eval"])
     assert found == pytest.approx(values["q"]["ndcg_cut_3"])
-
-
-USUAL = [peer for peer in PEERS if peer.convention in ("catboost", "lightgbm", "xgboost")]
-
-
-@pytest.mark.parametrize("peer", parameters(USUAL))
-def test_minus_infinity_is_the_lowest_score_to_libraries(peer):
-    y_true, groups = np.array([0, 2, 1]), np.zeros(3, dtype=int)
-    got = peer.value(y_true, np.array([1, -np.inf, -np.inf]), groups)
-    assert_is(got, ours(peer, (y_true, np.array([1.0, -9, -9]), groups), None), 1e-12)
-
-
-def test_unsigned_scores_are_sorted_wrongly_by_scikit_learn():
-    """If this fails, scikit-learn is right now, and docs/whose_ndcg.md is to say so."""
-    y_true, y_score = [[0, 1, 0]], np.array([[1, 0, 2]], dtype=np.uint8)
-    assert sklearn.metrics.ndcg_score(y_true, y_score) == 1
-    assert sklearn.metrics.ndcg_score(y_true, y_score.astype(float)) == pytest.approx(0.5)
-    assert ndcg_score(y_true, y_score) == pytest.approx(1 / np.log2(3 + 1))

@@ -3,9 +3,6 @@
 from functools import partial
 
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from helpers import examples
 from hypothesis import given, settings
@@ -132,15 +129,3 @@ def test_callables_cannot_change_inputs(order):
     before = y_true.copy()
     ndcg_score(y_true, y_score, groups=groups, gain=spoil)
     np.testing.assert_array_equal(y_true, before)
-
-
-def arrow(matrix):
-    return pa.table(dict(zip("abc", matrix.T, strict=True)))
-
-
-@every_metric
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, list, arrow])
-def test_frames_as_2d_input(metric, frame):
-    y_true, y_score = DATA[0].reshape(2, 3), DATA[1].reshape(2, 3)
-    expected = METRICS[metric](y_true, y_score)
-    np.testing.assert_array_equal(METRICS[metric](frame(y_true), frame(y_score)), expected)
