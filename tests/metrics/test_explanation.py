@@ -143,11 +143,19 @@ def test_weighted_shares_are_those_of_repeated_queries(seed, is_reversed):
     assert large.shares == pytest.approx(found.shares, abs=1e-15)
 
 
-def test_shares_add_up_where_no_query_stays():
-    y_true, y_score = [[1, 0, 0], [2, 0, 0]], [[1, 2, 3], [1, 3, 2]]
-    first, second = ({"gain": gain, "undefined": "omit"} for gain in ([0, 1, 0], [0, 0, 1]))
-    found = explain_difference(y_true, y_score, first, second, sample_weight=[1, 2])
-    assert np.isnan(found.values).tolist() == [[False, True], [True, False]]
+@pytest.mark.parametrize(
+    ("before", "after", "is_left_out"),
+    [
+        pytest.param([0, 1, 0, 0], [0, 0, 1, 0], [[0, 1], [1, 0]], id="none stays"),
+        pytest.param([0, 1, 0, 5], [0, 1, 1, 0], [[0, 1], [0, 0]], id="one comes in"),
+        pytest.param([0, 1, 1, 0], [0, 1, 0, 5], [[0, 0], [0, 1]], id="one is left out"),
+    ],
+)
+def test_shares_add_up_where_not_every_query_stays(before, after, is_left_out):
+    data = [[1, 0, 3], [2, 0, 0]], [[1, 2, 3], [1, 3, 2]]
+    first, second = ({"gain": gain, "undefined": "omit"} for gain in (before, after))
+    found = explain_difference(*data, first, second, sample_weight=[1, 2])
+    assert np.isnan(found.values).tolist() == is_left_out
     assert found.shares.sum(axis=1) == pytest.approx(found.difference, abs=1e-15)
 
 
@@ -168,6 +176,13 @@ def test_text(capsys):
     found = explain_difference(y_true, y_score, "sklearn", second, groups=list("aabbccdd"))
     assert repr(found) == str(found) == TEXT
     assert capsys.readouterr().out == ""
+
+
+def test_the_queries_that_change_most_come_first():
+    rank_of_relevant = [1, 5, 3, 2, 4]
+    y_true = [[rank == relevant for rank in range(1, 6)] for relevant in rank_of_relevant]
+    text = str(explain_difference(y_true, [[5, 4, 3, 2, 1]] * 5, {}, {"k": 1}))
+    assert "in 4 of 5 queries, most in 3 (0.631 to 0.000), 2 (0.500 to 0.000), 4 (0.431" in text
 
 
 SPELLINGS = {

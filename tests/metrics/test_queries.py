@@ -23,7 +23,7 @@ def test_curve_equals_the_score_at_each_cutoff(undefined, k, values_at_a_time, m
     monkeypatch.setattr("sklearn_ndcg._metrics.curve._VALUES_AT_A_TIME", values_at_a_time)
     y_true, y_score, groups = ragged_rows(1)
     weight = np.random.default_rng(0).random(len(groups))
-    options = {"groups": groups, "sample_weight": weight, "undefined": undefined}
+    options = {"groups": groups, "ties": "worst", "sample_weight": weight, "undefined": undefined}
     cutoffs, curve = ndcg_curve(y_true, y_score, k=k, **options)
     assert cutoffs.tolist() == (k or list(range(1, np.bincount(groups).max() + 1)))
     expected = [ndcg_score(y_true, y_score, k=cutoff, **options) for cutoff in cutoffs.tolist()]

@@ -246,6 +246,7 @@ ROWS = {"y_true": [1, 0, 2, 1], "y_score": [1, 2, 3, 4], "groups": [0, 1, 0, 1],
         (ROWS, None, [3, 1]),
         (ROWS, list("ABCD"), ["D", "B"]),
         (ROWS, pd.Index([7, 8, 9, 6]), [6, 8]),
+        (ROWS | {"y_true": [1, nan, 2, 1], "unjudged": "omit"}, list("ABCD"), ["D"]),
     ],
 )
 def test_ids_are_those_of_the_documents(data, ids, documents):

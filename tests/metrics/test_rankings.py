@@ -128,6 +128,11 @@ def test_shares_of_lists_are_those_of_their_first_documents():
     assert shares.has_judgements.all()
 
 
+def test_unjudged_documents_of_lists_are_no_judged_nonrelevant_ones():
+    rankings = Rankings.of_lists(from_lists([{"a"}], rankers={"one": [["b", "a"]]}))
+    assert not rankings.judged_shares(NDCG(unjudged="zero")).has_judged_nonrelevant
+
+
 def shares_of(y, **scores):
     return Rankings.of_rankers(y, scores).judged_shares(NDCG(unjudged="zero"))
 
@@ -211,7 +216,9 @@ def test_rows_say_what_is_wrong_with_them(argument):
     assert wrong.mask.tolist() == [False, True, False]
     assert wrong.message.startswith(message)
     if argument != "sample_weight":
-        assert not list(rankings.ignoring(wrong.mask).wrong_rows(NDCG(unjudged="zero")))
+        others = rankings.ignoring(wrong.mask)
+        assert not list(others.wrong_rows(NDCG(unjudged="zero")))
+        assert others.judged.tolist() == [True, False, True]
 
 
 DAYS = pd.Series(pd.date_range("2024-01-01", periods=3, tz="Asia/Tokyo")[::-1])
