@@ -180,6 +180,12 @@ def test_rows_that_are_read_once_serve_every_ranker(are_grades, unjudged):
             np.testing.assert_array_equal(Values.of(measure, same).filled()[:, 0], expected)
 
 
+def test_scores_of_another_length_are_refused():
+    rankings = Rankings.of_arrays([1, 0], [1, 2], [1, 1])
+    with pytest.raises(ValueError, match="must have the same shape"):
+        rankings.with_scores([1, 2, 3])
+
+
 def test_several_cutoffs_have_the_values_of_each():
     y, scores, query = rows_of_two_rankers()
     options = {"unjudged": "omit", "undefined": 0.5}
