@@ -178,11 +178,19 @@ def test_text(capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_the_queries_that_change_most_come_first():
+@pytest.mark.parametrize(
+    ("first", "second", "shown"),
+    [
+        ({}, {"k": 1}, "3 (0.631 to 0.000), 2 (0.500 to 0.000), 4 (0.431 to 0.000)\n"),
+        ({"k": 1}, {}, "3 (0.000 to 0.631), 2 (0.000 to 0.500), 4 (0.000 to 0.431)\n"),
+    ],
+    ids=["down", "up"],
+)
+def test_the_queries_that_change_most_come_first(first, second, shown):
     rank_of_relevant = [1, 5, 3, 2, 4]
     y_true = [[rank == relevant for rank in range(1, 6)] for relevant in rank_of_relevant]
-    text = str(explain_difference(y_true, [[5, 4, 3, 2, 1]] * 5, {}, {"k": 1}))
-    assert "in 4 of 5 queries, most in 3 (0.631 to 0.000), 2 (0.500 to 0.000), 4 (0.431" in text
+    text = str(explain_difference(y_true, [[5, 4, 3, 2, 1]] * 5, first, second))
+    assert f"in 4 of 5 queries, most in {shown}" in text
 
 
 SPELLINGS = {
