@@ -234,6 +234,12 @@ def test_a_third_argument_by_position_is_refused(function):
         function(Y, S, G)
 
 
+@pytest.mark.parametrize("function", [dcg_score, ndcg_score])
+def test_a_metric_that_is_called_as_a_scorer_names_the_scorer(function):
+    with pytest.raises(TypeError, match=f"pass scoring=make_{function.__name__}r"):
+        function("estimator", [[1], [2]], Y)
+
+
 ITSELF = []
 ITSELF.append(ITSELF)
 REFUSED = {

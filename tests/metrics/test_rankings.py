@@ -251,5 +251,8 @@ def test_the_labels_of_the_queries_of_lists_come_by_query():
     labels, position = rankings.labels_of_queries(user, "clusters", np.ones(4))
     assert labels[position].tolist() == [user[query] for query in rankings.grouping.labels]
     assert labels.tolist() == ["Ann", "Bob", "Zoe"]
+    without_bob = {query: user[query] for query in "uvw"}
+    _, position = rankings.labels_of_queries(without_bob, "clusters", [1, 1, 1, 0])
+    assert position.tolist() == [0, 1, 0, -1]
     with pytest.raises(ValueError, match="clusters must have an entry for each query, but lacks 3"):
         rankings.labels_of_queries({"u": 1}, "clusters", np.ones(4))
