@@ -131,6 +131,7 @@ HUGE = [1e308] * 4
 OTHER_ROWS = {"groups": pd.Series(G, index=[2, 3, 4, 5])}
 OTHER_ID = {"groups": [G, pd.Series(G, index=[0, 1, 2, 9])]}
 OMIT = {"groups": G, "unjudged": "omit"}
+ZERO = {"groups": G, "unjudged": "zero"}
 EXPONENTIAL = {"groups": G, "gain": "exponential"}
 TWO_RULES = {"groups": G, "ties": "best", "ignore_ties": True}
 TOGETHER = {
@@ -151,6 +152,7 @@ TOGETHER = {
     "labels of an id": (*LABELLED, OTHER_ID, r"groups\[1\] has labels.*: 1 row, at index 3"),
     "infinity beside NaN": ([NAN, INF, 0, 0], S, OMIT, "Input y_true contains infinity"),
     "2**1024": ([1, 1024, 0, 0], S, EXPONENTIAL, "finite.*index 1.*y_true is 1024"),
+    "no gain, unjudged": ([NAN, 1, 2, 0], S, ZERO | {"gain": [0, 1]}, "no entry .*at index 2"),
     "two rules for ties": (Y, S, TWO_RULES, "ignore_ties=True.*'best'"),
 }
 

@@ -160,3 +160,8 @@ def test_undefined_queries_raise_if_asked_to(function):
 def test_a_mean_over_nothing_is_nan(function, y_true, weight):
     """All the weight is on the query that is left out, or every query is left out."""
     assert np.isnan(function(y_true, [[1, 2]] * 2, undefined="omit", sample_weight=weight))
+
+
+def test_queries_without_two_grades_warn_that_ids_may_be_relevance():
+    with pytest.warns(UserWarning, match="None of the 2 queries has documents of different"):
+        ndcg_score([1, 1, 2, 2], [1, 2, 3, 4], groups=[1, 1, 2, 2])

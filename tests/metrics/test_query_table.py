@@ -289,6 +289,8 @@ def test_a_column_with_groups_is_its_rows():
 def test_each_query_of_several_is_in_the_order_of_its_rows():
     found = explain_query(GRADES, groups=list("ababab"), query="b")
     assert found.ranks["document"].tolist() == [1, 3, 5]
+    side_by_side = explain_query(GRADES, groups=list("aaabbb"), query="b")
+    assert side_by_side.ranks["document"].tolist() == [3, 4, 5]
     matrix = explain_query([[1, 0, 2], [0, 0, 1]], query=1)
     assert matrix.ranks["relevance"].tolist() == [0, 0, 1]
 
