@@ -35,9 +35,9 @@ def loop_ndcg(y_true, y_score, groups, k=None):
     """Tie-averaged NDCG by sorting, summing and dividing, one query at a time; sorted by id."""
     values = []
     for query in sorted(set(groups)):
-        rows = [i for i, each in enumerate(groups) if each == query]
-        gains = [float(y_true[i]) for i in rows]
-        scores = [float(y_score[i]) for i in rows]
+        rows = [row for row, group in enumerate(groups) if group == query]
+        gains = [float(y_true[row]) for row in rows]
+        scores = [float(y_score[row]) for row in rows]
         cut = len(gains) if k is None else k
         terms, rank = [], 1
         for score in sorted(set(scores), reverse=True):
@@ -56,6 +56,6 @@ def exact_pvalue(differences, weight):
     terms = [Fraction(d) * Fraction(w) for d, w in zip(differences, weight, strict=True)]
     sums = [Fraction(0)]
     for term in terms:  # of the terms that change sign
-        sums += [each + term for each in sums]
-    above, below = sum(each <= 0 for each in sums), sum(each >= 0 for each in sums)
+        sums += [total + term for total in sums]
+    above, below = sum(total <= 0 for total in sums), sum(total >= 0 for total in sums)
     return min(1, 2 * min(above, below) / len(sums))

@@ -8,19 +8,26 @@ import pytest
 
 from sklearn_ndcg._kernels.sums import _FEW, exact_sum, sums_of_runs, weighted_means
 
+VALUES = {
+    "shares": lambda rng, n: rng.random(n),
+    "60 orders of magnitude": lambda rng, n: rng.normal(size=n) * 10.0 ** rng.integers(-30, 30, n),
+    "huge": lambda rng, n: rng.random(n) * 1e308 / n,
+    "subnormal": lambda rng, n: rng.random(n) * 1e-313,
+    "zeros": lambda rng, n: np.zeros(n),
+    "cancelled": lambda rng, n: np.r_[1, rng.random(n) * 2.0**-43, -1],
+}
+
 
 @pytest.mark.parametrize("n", [1, 2, 500, 5000, 100_000])
-def test_sums_are_exact_and_the_same_in_any_order(n):
+@pytest.mark.parametrize("kind", VALUES)
+def test_sums_are_exact_and_the_same_in_any_order(kind, n):
     rng = np.random.default_rng(n)
-    for values in (
-        rng.random(n), rng.normal(size=n) * 10.0 ** rng.integers(-30, 30, n), rng.random(n) * 1e308 / n,
-        rng.random(n) * 1e-313, np.zeros(n), np.r_[1, rng.random(n) * 2.0**-43, -1],
-    ):  # fmt: skip
-        found = exact_sum(values)
-        assert found == exact_sum(rng.permutation(values))
-        # up to 100,000 values the parts keep 108 bits below the largest of them
-        limit = abs(found) * 2.0**-53 + n * abs(values).max() * 2.0**-100
-        assert abs(found - math.fsum(values)) <= limit
+    values = VALUES[kind](rng, n)
+    total = exact_sum(values)
+    assert total == exact_sum(rng.permutation(values))
+    # up to 100,000 values the parts keep 108 bits below the largest of them
+    limit = abs(total) * 2.0**-53 + n * abs(values).max() * 2.0**-100
+    assert abs(total - math.fsum(values)) <= limit
 
 
 @pytest.mark.parametrize("n", [3, _FEW, _FEW + 1, 4 * _FEW])
@@ -36,7 +43,7 @@ def test_weighted_means_of_rows_are_those_of_fractions(n):
     rng = np.random.default_rng(n)
     values, weight = rng.integers(-9, 9, (3, n)) / 8, rng.integers(1, 9, n) / 4
     exact = [sum(map(Fraction, (row * weight).tolist())) for row in values]  # no product is rounded
-    expected = [float(each) / float(sum(map(Fraction, weight.tolist()))) for each in exact]
+    expected = [float(total) / float(sum(map(Fraction, weight.tolist()))) for total in exact]
     assert weighted_means(values, weight).tolist() == expected
     order = rng.permutation(n)
     assert weighted_means(values[:, order], weight[order]).tolist() == expected
@@ -53,3 +60,7 @@ def test_sums_of_runs_are_those_of_fractions_in_any_order(largest):
     for _ in range(20):
         shuffled = np.concatenate([rng.permutation(run) for run in runs])
         assert sums_of_runs(shuffled, starts).tolist() == expected
+
+
+def test_runs_of_equal_values_are_added():
+    assert sums_of_runs(np.array([0.5, 0.5, 3, 3, 3]), np.array([0, 2])).tolist() == [1, 9]

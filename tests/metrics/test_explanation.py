@@ -2,24 +2,26 @@
 
 from dataclasses import fields
 from functools import partial
-from itertools import permutations
 
 import numpy as np
 import pytest
 from helpers import examples, graded_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_array_equal as assert_same
+from numpy.testing import assert_array_equal
 
-from sklearn_ndcg import CONVENTIONS as NAMED
-from sklearn_ndcg import explain_difference, from_lists, from_trec, ndcg_samples, ndcg_score
+from sklearn_ndcg import (
+    CONVENTIONS,
+    explain_difference,
+    from_lists,
+    from_trec,
+    ndcg_samples,
+    ndcg_score,
+)
 from sklearn_ndcg._metrics.measure import NDCG
 
-DISTINCT = list({repr(options): name for name, options in NAMED.items()}.values())
-DEFAULTS = {
-    "unjudged": "raise", "gain": "linear", "discount": "log", "ties": "average",
-    "undefined": 0.0, "k": None,
-}  # fmt: skip
+DEFAULTS = {"unjudged": "raise", "gain": "linear", "discount": "log", "ties": "average"}
+DEFAULTS |= {"undefined": 0.0, "k": None}
 
 
 def rows(seed=0):
@@ -28,16 +30,6 @@ def rows(seed=0):
     y_true[groups < 3] = 0
     y_true.flags.writeable = groups.flags.writeable = False
     return y_true, np.random.default_rng(seed).integers(0, 4, len(y_true)) / 2, groups
-
-
-def weights(groups, weighted):
-    """One weight per row; some are 0."""
-    if weighted is None:
-        return None
-    n = len(groups)
-    weight = np.random.default_rng(1).integers(0, 4, n).astype(float)
-    weight[groups == 5] = 1
-    return weight[groups] if weighted == "by query" else weight
 
 
 OPTIONS = st.fixed_dictionaries(
@@ -54,107 +46,117 @@ OPTIONS = st.fixed_dictionaries(
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 @settings(max_examples=examples(60), deadline=None)
-@given(OPTIONS, OPTIONS, st.integers(0, 9), st.sampled_from([None, "by query", "by row"]))
+@given(OPTIONS, OPTIONS, st.integers(0, 9), st.booleans())
 def test_every_number_is_that_of_ndcg_score(first, second, seed, weighted):
     y_true, y_score, groups = rows(seed)
     y_true = np.where(np.random.default_rng(seed).random(len(groups)) < 0.2, np.nan, y_true)
-    data = {"groups": groups, "sample_weight": weights(groups, weighted)}
-    # one choice at a time, in this order, and only what differs
-    stations, now = [first.copy()], DEFAULTS | first
+    weight = np.random.default_rng(1).integers(1, 4, len(groups)) if weighted else None
+    data = {"groups": groups, "sample_weight": weight}
     found = explain_difference(y_true, y_score, first, second, **data)
-    for choice, _, after in found.changes:
-        now = now | {choice: after}
-        stations.append(now)
+    # one choice at a time, in this order, and only what differs
     order = [list(DEFAULTS).index(change.choice) for change in found.changes]
     assert order == sorted(set(order))
+    stations = [DEFAULTS | first]
+    for choice, _, after in found.changes:
+        stations.append(stations[-1] | {choice: after})
     assert len(stations) == len(found.ndcg) == len(found.values)
     for options, mean, values in zip(stations, found.ndcg, found.values, strict=True):
-        assert_same(mean, ndcg_score(y_true, y_score, **data, **options))
-        assert_same(values, ndcg_samples(y_true, y_score, groups=groups, **options))
-    assert_same(found.ndcg[-1], ndcg_score(y_true, y_score, **data, **second))
-    assert_same(found.labels, np.unique(groups))
-    assert_same(found.difference, np.diff(found.ndcg))
-    for shares, difference in zip(found.shares, found.difference, strict=True):
-        assert shares.sum() == pytest.approx(difference, abs=1e-12)
+        assert_array_equal(mean, ndcg_score(y_true, y_score, **data, **options))
+        assert_array_equal(values, ndcg_samples(y_true, y_score, groups=groups, **options))
+    assert_array_equal(found.ndcg[-1], ndcg_score(y_true, y_score, **data, **second))
+    assert_array_equal(found.labels, np.unique(groups))
+    assert_array_equal(found.difference, np.diff(found.ndcg))
+    np.testing.assert_allclose(found.shares.sum(axis=1), found.difference, atol=1e-12)
 
 
-@pytest.mark.parametrize(("first", "second"), [*permutations(DISTINCT, 2)])
-def test_changes_are_what_differs_between_two_conventions(first, second, capsys):
+STEPS = [
+    ("sklearn", "lightgbm", ["gain", "ties", "undefined"]),
+    ("catboost-position", "trec_eval", ["discount", "ties", "undefined"]),
+    ("torchmetrics-skip", "torchmetrics", ["undefined"]),
+    ("trec_eval", "ranx", []),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "changed"), STEPS)
+def test_changes_are_what_differs_between_two_conventions(first, second, changed):
     y_true, y_score, groups = rows()
     found = explain_difference(y_true, y_score, first, second, groups=groups, k=5)
-    one, other = NAMED[first], NAMED[second]
-    assert [tuple(change) for change in found.changes] == [
-        (choice, one[choice], other[choice])
-        for choice in DEFAULTS
-        if choice in one and repr(one[choice]) != repr(other[choice])
-    ]
-    assert capsys.readouterr().out == ""
-    lines = repr(found).splitlines()
-    for line, name in ((lines[2], first), (lines[-1], second)):
-        value = ndcg_score(y_true, y_score, groups=groups, k=5, **NAMED[name])
-        assert line == f"{value:.4f}           {name}"
+    before, after = CONVENTIONS[first], CONVENTIONS[second]
+    assert found.changes == [(choice, before[choice], after[choice]) for choice in changed]
+    assert found.shares.shape == (len(changed), len(found.labels))
+    assert found.ndcg[0] == ndcg_score(y_true, y_score, groups=groups, k=5, **before)
+    assert str(found).splitlines()[-1] == f"{found.ndcg[-1]:.4f}           {second}"
+    assert ("no choice differs" in str(found)) == (not changed)
 
 
-def test_shares_belong_to_the_queries_that_a_step_changes():
+@pytest.mark.parametrize(
+    ("first", "second"), [("sklearn", "torchmetrics-skip"), ("torchmetrics-skip", "sklearn")]
+)
+def test_undefined_queries_share_what_leaving_them_out_changes(first, second):
     y_true, y_score, groups = rows()
     undefined = np.isnan(ndcg_samples(y_true, y_score, groups=groups, undefined="omit"))
-    for first, second in permutations(("sklearn", "torchmetrics-skip"), 2):  # omit the undefined
-        found = explain_difference(y_true, y_score, first, second, groups=groups)
-        assert (found.shares[0] != 0).tolist() == undefined.tolist()
-        assert np.ptp(found.shares[0][undefined]) == 0
-        assert found.shares[0].sum() == pytest.approx(found.difference[0], abs=1e-12)
+    found = explain_difference(y_true, y_score, first, second, groups=groups)
+    [shares], [difference] = found.shares, found.difference
+    assert (shares != 0).tolist() == undefined.tolist()
+    assert shares[undefined] == pytest.approx(difference / undefined.sum(), abs=1e-12)
+
+
+def test_tied_queries_share_what_the_rule_of_ties_changes():
+    y_true, y_score, groups = rows()
     scores = [y_score[groups == query] for query in np.unique(groups)]
-    tied = np.array([len(np.unique(each)) < len(each) for each in scores])
+    tied = np.array([len(np.unique(of_query)) < len(of_query) for of_query in scores])
     found = explain_difference(y_true, y_score, {}, {"ties": "best"}, groups=groups)
     assert found.n_tied == tied.sum() > 0
     assert not found.shares[0][~tied].any()
 
 
+def test_equal_scores_of_documents_that_were_not_retrieved_are_no_ties():
+    y_true, y_score = [[1, 0, 0], [1, 1, 0]], [[1, -np.inf, -np.inf], [2, 1, 2]]
+    assert explain_difference(y_true, y_score, "sklearn", "sklearn").n_tied == 1
+
+
 def test_all_queries_left_out_leave_nan():
-    found = explain_difference(
-        [0, 0, 1, 0], [1, 2, 1, 2], {"gain": [0, 0]}, "torchmetrics-skip", groups=[0, 0, 1, 1]
-    )
-    assert found.ndcg == pytest.approx([0, 2 * 0.5 * (1 / np.log2(3)) / 2, 1 / np.log2(3)])
-    found = explain_difference([[0, 0]], [[1, 2]], "sklearn", "torchmetrics-skip")
-    assert np.isnan(found.ndcg[1])
+    first = {"gain": [0, 0], "undefined": 0.0}  # nothing is relevant
+    found = explain_difference([[0, 1], [1, 0]], [[1, 2]] * 2, first, first | {"undefined": "omit"})
+    assert_array_equal(found.ndcg, [0, np.nan])
     assert np.isnan(found.shares).all()
     assert "0 (0.000 to left out)" in str(found)
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_weighted_shares_are_those_of_repeated_queries(seed):
+@pytest.mark.parametrize("is_reversed", [False, True])
+def test_weighted_shares_are_those_of_repeated_queries(seed, is_reversed):
     """A query of weight 3 is three queries, and one of weight 0 is none."""
     rng = np.random.default_rng(seed)
     y_true, y_score = rng.integers(0, 3, (12, 5)), rng.integers(0, 4, (12, 5))
     y_true[:4] = 0
     weight = rng.permutation(np.arange(12) % 4)
-    ends = {"gain": [0, 0, 1], "undefined": "omit"}, {"ties": "best", "k": 2}
-    for first, second in (ends, ends[::-1]):
-        found = explain_difference(y_true, y_score, first, second, sample_weight=weight)
-        copies = np.repeat(np.arange(12), weight)
-        repeated = explain_difference(y_true[copies], y_score[copies], first, second)
-        assert found.ndcg == pytest.approx(repeated.ndcg, abs=1e-15)
-        of_copies = np.zeros((len(found.changes), 12))
-        for step, shares in enumerate(repeated.shares):
-            np.add.at(of_copies[step], copies, shares)
-        assert found.shares == pytest.approx(of_copies, abs=1e-15)
-        large = explain_difference(y_true, y_score, first, second, sample_weight=weight * 3e299)
-        assert large.shares == pytest.approx(of_copies, abs=1e-15)
-        assert not found.shares[:, weight == 0].any()
+    conventions = {"gain": [0, 0, 1], "undefined": "omit"}, {"ties": "best", "k": 2}
+    first, second = conventions[::-1] if is_reversed else conventions
+    found = explain_difference(y_true, y_score, first, second, sample_weight=weight)
+    copies = np.repeat(np.arange(12), weight)
+    repeated = explain_difference(y_true[copies], y_score[copies], first, second)
+    assert found.ndcg == pytest.approx(repeated.ndcg, abs=1e-15)
+    expected = [np.bincount(copies, shares, minlength=12) for shares in repeated.shares]
+    assert found.shares == pytest.approx(np.array(expected), abs=1e-15)
+    large = explain_difference(y_true, y_score, first, second, sample_weight=weight * 3e299)
+    assert large.shares == pytest.approx(found.shares, abs=1e-15)
 
 
-def test_shares_add_up_where_no_query_stays():
-    y_true, y_score = [[1, 0, 0], [2, 0, 0]], [[1, 2, 3], [1, 3, 2]]
-    first, second = ({"gain": gain, "undefined": "omit"} for gain in ([0, 1, 0], [0, 0, 1]))
-    found = explain_difference(y_true, y_score, first, second, sample_weight=[1, 2])
-    assert np.isnan(found.values).tolist() == [[False, True], [True, False]]
+@pytest.mark.parametrize(
+    ("before", "after", "is_left_out"),
+    [
+        pytest.param([0, 1, 0, 0], [0, 0, 1, 0], [[0, 1], [1, 0]], id="none stays"),
+        pytest.param([0, 1, 0, 5], [0, 1, 1, 0], [[0, 1], [0, 0]], id="one comes in"),
+        pytest.param([0, 1, 1, 0], [0, 1, 0, 5], [[0, 0], [0, 1]], id="one is left out"),
+    ],
+)
+def test_shares_add_up_where_not_every_query_stays(before, after, is_left_out):
+    data = [[1, 0, 3], [2, 0, 0]], [[1, 2, 3], [1, 3, 2]]
+    first, second = ({"gain": gain, "undefined": "omit"} for gain in (before, after))
+    found = explain_difference(*data, first, second, sample_weight=[1, 2])
+    assert np.isnan(found.values).tolist() == is_left_out
     assert found.shares.sum(axis=1) == pytest.approx(found.difference, abs=1e-15)
-
-
-@pytest.mark.parametrize("weight", [[0, 0], [-1, 1], [1], [np.nan, 1]])
-def test_bad_sample_weight(weight):
-    with pytest.raises(ValueError, match="sample_weight"):
-        explain_difference([[1, 0], [0, 1]], [[1, 2], [1, 2]], {}, {"k": 1}, sample_weight=weight)
 
 
 TEXT = """\
@@ -168,35 +170,41 @@ TEXT = """\
 1.0000           second"""
 
 
-def test_text():
+def test_text(capsys):
     y_true, y_score = [1, 0, 1, 0, 0, 0, 0, 0], [1, 1, 2, 1, 2, 1, 2, 1]
     second = {"ties": "stable", "undefined": "omit"}
     found = explain_difference(y_true, y_score, "sklearn", second, groups=list("aabbccdd"))
     assert repr(found) == str(found) == TEXT
+    assert capsys.readouterr().out == ""
 
 
-def test_equal_conventions_differ_in_no_choice():
-    y_true, y_score, groups = rows()
-    found = explain_difference(y_true, y_score, "trec_eval", "ranx", groups=groups)
-    value = ndcg_score(y_true, y_score, groups=groups, **NAMED["ranx"])
-    assert found.ndcg.tolist() == [value]
-    assert found.changes == []
-    assert found.shares.shape == (0, len(found.labels))
-    assert "\n                 no choice differs\n" in repr(found)
+@pytest.mark.parametrize(
+    ("first", "second", "shown"),
+    [
+        ({}, {"k": 1}, "3 (0.631 to 0.000), 2 (0.500 to 0.000), 4 (0.431 to 0.000)\n"),
+        ({"k": 1}, {}, "3 (0.000 to 0.631), 2 (0.000 to 0.500), 4 (0.000 to 0.431)\n"),
+    ],
+    ids=["down", "up"],
+)
+def test_the_queries_that_change_most_come_first(first, second, shown):
+    rank_of_relevant = [1, 5, 3, 2, 4]
+    y_true = [[rank == relevant for rank in range(1, 6)] for relevant in rank_of_relevant]
+    text = str(explain_difference(y_true, [[5, 4, 3, 2, 1]] * 5, first, second))
+    assert f"in 4 of 5 queries, most in {shown}" in text
 
 
-SPELLINGS = [
-    ({}, {"ignore_ties": False, "undefined": 0}),
-    ({"ignore_ties": True}, {"ties": "stable"}),
-    ({"gain": [0, 1, 2]}, {"gain": np.array([0, 1, 2])}),
-    ({"gain": {0: 0, 1: 3}}, {"gain": {1: 3.0, 0: 0}}),
-    ({"undefined": "omit"}, {"undefined": "omit"}),
-]
+SPELLINGS = {
+    "defaults": ({}, {"ignore_ties": False, "undefined": 0}),
+    "order of ties": ({"ignore_ties": True}, {"ties": "stable"}),
+    "table": ({"gain": [0, 1, 2]}, {"gain": np.array([0, 1, 2])}),
+    "mapping": ({"gain": {0: 0, 1: 3}}, {"gain": {1: 3.0, 0: 0}}),
+    "left out": ({"undefined": "omit"}, {"undefined": np.nan}),
+}
 
 
-@pytest.mark.parametrize(("first", "second"), SPELLINGS)
-def test_two_spellings_of_a_choice_are_no_difference(first, second):
-    assert explain_difference([[1, 0]], [[1, 2]], first, second).changes == []
+@pytest.mark.parametrize("choice", SPELLINGS)
+def test_two_spellings_of_a_choice_are_no_difference(choice):
+    assert explain_difference([[1, 0]], [[1, 2]], *SPELLINGS[choice]).changes == []
 
 
 def test_a_choice_without_effect_says_so():
@@ -206,25 +214,20 @@ def test_a_choice_without_effect_says_so():
     assert effects == ["no effect", tied, "no effect"]
 
 
-def test_scores_that_are_ranks_are_recognised():
-    lists, relevant = [["A", "B", "C"], ["B"], []], [{"B", "X"}, {"B"}, {"A"}]
-    run = {"q": {"a": 0.5, "b": 0.5, "c": 0.1}, "r": {"a": 1.0}}
-    qrels = {"q": {"a": 1, "b": 0, "d": 2}, "r": {"b": 1}}
-    rows = from_lists(relevant, lists), from_trec(qrels, run)
-    unjudged = from_trec(qrels, run, unjudged="nan")
-    cases = [(each, {"ties": "worst"}) for each in rows] + [(unjudged, {"unjudged": "omit"})]
-    for each, end in cases:
-        found = explain_difference(each, {"unjudged": "zero"}, end)
-        assert found.scores_are_ranks
-        assert "The scores are ranks in lists, as from_lists and from_trec" in repr(found)
-        same = explain_difference(each, first={"unjudged": "zero"}, second=end)
-        assert repr(same) == repr(found)
+READ = {
+    "lists": from_lists({"q": {"a": 1, "d": 2}, "r": {"b": 1}}, {"q": ["a", "b"], "r": []}),
+    "a run": from_trec({"q": {"a": 1, "d": 2}}, {"q": {"a": 0.5, "b": 0.5}}, unjudged="nan"),
+}
 
 
-def test_scores_of_arrays_are_not_called_ranks():
-    found = explain_difference([[1, 0, 2]], [[-1, -2, -3]], "sklearn", "catboost")
-    assert not found.scores_are_ranks
-    assert "ranks" not in repr(found)
+@pytest.mark.parametrize("kind", READ)
+def test_scores_that_are_ranks_are_recognised(kind):
+    conventions = {"unjudged": "zero"}, {"unjudged": "zero", "ties": "worst", "k": 1}
+    found = explain_difference(READ[kind], *conventions)
+    assert found.scores_are_ranks
+    assert "The scores are ranks in lists, as from_lists and from_trec" in repr(found)
+    same = explain_difference(READ[kind], first=conventions[0], second=conventions[1])
+    assert repr(same) == repr(found)
 
 
 def test_a_table_or_a_function_is_shown_short():
@@ -234,42 +237,44 @@ def test_a_table_or_a_function_is_shown_short():
     assert "discount: ones_like -> log" in text
 
 
-@pytest.mark.parametrize(
-    ("first", "error", "message"),
-    [
-        ("XGBoost", ValueError, "first must be one of 'sklearn'.*'XGBoost'"),
-        (3, TypeError, "first must be a name in CONVENTIONS or .* got int"),
-        ({"groups": [1]}, TypeError, "no option 'groups'.* gain, .* un"),
-        ({"k": 0}, ValueError, "k must be an integer >= 1"),
-        ({"k": [1, 2]}, ValueError, "k must be an integer >= 1"),
-    ],
-)
-def test_bad_conventions(first, error, message):
+BAD_CONVENTIONS = [
+    ("XGBoost", ValueError, "must be one of 'sklearn'.*'XGBoost'"),
+    (3, TypeError, "must be a name in CONVENTIONS or .* got int"),
+    ({"groups": [1]}, TypeError, "no option 'groups'.* gain, .* un"),
+    ({"k": 0}, ValueError, "k must be an integer >= 1"),
+    ({"k": [1, 2]}, ValueError, "k must be an integer >= 1"),
+]
+
+
+@pytest.mark.parametrize(("convention", "error", "message"), BAD_CONVENTIONS)
+@pytest.mark.parametrize("argument", ["first", "second"])
+def test_a_bad_convention_is_named(argument, convention, error, message):
+    conventions = {"first": "sklearn", "second": "sklearn"} | {argument: convention}
     with pytest.raises(error, match=message) as caught:
-        explain_difference([[1, 0]], [[1, 2]], first, "sklearn")
-    if isinstance(first, dict) and "groups" not in first:
-        assert caught.value.__notes__ == ["In the convention passed as `first`."]
-    with pytest.raises(error, match=message.replace("first must", "second must")):
-        explain_difference([[1, 0]], [[1, 2]], "sklearn", first)
+        explain_difference([[1, 0]], [[1, 2]], **conventions)
+    assert argument in " ".join([str(caught.value), *getattr(caught.value, "__notes__", [])])
 
 
-@pytest.mark.parametrize("end", [{"gain": [0, 0, 1], "undefined": "omit"}, {"undefined": 1}])
-def test_a_step_does_not_raise_where_both_ends_are_fine(end):
-    data, strict = ([[1, 0], [2, 0], [2, 1]], [[1, 2], [2, 1], [1, 2]]), {"undefined": "raise"}
-    for first, second in ((strict, end), (end, strict)):
-        found = explain_difference(*data, first, second)
-        assert found.ndcg[0] == ndcg_score(*data, **first)
-        assert found.ndcg[-1] == ndcg_score(*data, **second)
-        assert [change.choice for change in found.changes] == list(end)
+@pytest.mark.parametrize("first", [{"gain": [0, 0, 1], "undefined": "omit"}, {"undefined": 1}])
+@pytest.mark.parametrize("is_reversed", [False, True])
+def test_a_step_does_not_raise_where_both_ends_are_fine(first, is_reversed):
+    data = [[1, 0], [2, 0], [2, 1]], [[1, 2], [2, 1], [1, 2]]
+    conventions = [first, {"undefined": "raise"}][:: -1 if is_reversed else 1]
+    found = explain_difference(*data, *conventions)
+    assert found.ndcg[[0, -1]].tolist() == [ndcg_score(*data, **options) for options in conventions]
+    assert [change.choice for change in found.changes] == list(first)
 
 
-def test_an_end_that_is_undefined_raises():
-    for ends in (({"undefined": "raise"}, "sklearn"), ("rax", {"undefined": "raise", "k": 1})):
-        with pytest.raises(ValueError, match="NDCG is undefined for 1 of 2 queries"):
-            explain_difference([[0, 0], [2, 0]], [[1, 2], [2, 1]], *ends)
+RAISES = {"undefined": "raise", "k": 1}
+
+
+@pytest.mark.parametrize("conventions", [(RAISES, "sklearn"), ("rax", RAISES)])
+def test_an_end_that_is_undefined_raises(conventions):
+    with pytest.raises(ValueError, match="NDCG is undefined for 1 of 2 queries"):
+        explain_difference([[0, 0], [2, 0]], [[1, 2], [2, 1]], *conventions)
 
 
 def test_every_choice_of_a_measure_is_a_step():
     """`log_base` cancels in NDCG, and `ignore_ties` is ties="stable"."""
-    others = {"normalized", "log_base", "ignore_ties", "cutoffs"}
-    assert set(DEFAULTS) == {each.name for each in fields(NDCG) if each.init} - others
+    choices = {field.name for field in fields(NDCG) if field.init}
+    assert set(DEFAULTS) == choices - {"log_base", "ignore_ties"}

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from oracles import exact_dcg, exact_ideal, loop_ndcg
 
 from sklearn_ndcg import (
-    _kernels,
     dcg_samples,
     dcg_score,
     jarvelin_kekalainen,
@@ -23,60 +22,68 @@ from sklearn_ndcg._kernels import numpy_kernels
 from sklearn_ndcg._metrics import choices
 
 INF = np.inf
+GAINS = {"linear": lambda y: y, "exponential": lambda y: 2**y - 1}
 DISCOUNTS = {
     "log": lambda r: 1 / log2(r + 1),
     "reciprocal": lambda r: 1 / r,
     "none": lambda r: 1.0,
-    jarvelin_kekalainen(b=3): lambda r: 1 / max(1.0, log(r, 3)),
+    jarvelin_kekalainen(): lambda r: 1 / max(1.0, log2(r)),
+    jarvelin_kekalainen(b=2.5): lambda r: 1 / max(1.0, log(r, 2.5)),
 }
+TIES = ["average", "stable", "worst", "best"]  # whose orders `exact_dcg` knows
 
 
-def test_every_named_discount_has_a_formula():
-    assert {name for name in DISCOUNTS if isinstance(name, str)} == {*choices.DISCOUNTS}
+def test_every_named_choice_has_a_formula():
+    named = {name for name in DISCOUNTS if isinstance(name, str)}
+    assert (choices.GAINS.keys(), choices.DISCOUNTS.keys()) == (GAINS.keys(), named)
+    assert choices.TIES.keys() == set(TIES)
 
 
-@st.composite
-def small_query(draw):
-    n = draw(st.integers(1, 6))
-    gains = draw(st.lists(st.sampled_from([0, 0.5, 1, 2, 3, 7]), min_size=n, max_size=n))
-    scores = draw(st.lists(st.sampled_from([-INF, -1.5, 0, -0.0, 2, 2.5]), min_size=n, max_size=n))
-    return gains, scores
+GRADES = st.sampled_from([0, 0.5, 1, 2, 3, 7])
+SCORES = st.sampled_from([-INF, -1.5, 0, -0.0, 2, 2.5])
 
 
 @settings(max_examples=examples(150), deadline=None)
 @given(
-    small_query(),
+    st.lists(st.tuples(GRADES, SCORES), min_size=1, max_size=6),
     st.sampled_from([None, 1, 2, 3, 6, 9]),
-    st.sampled_from(["average", "stable", "worst", "best"]),
+    st.sampled_from(list(GAINS)),
     st.sampled_from(list(DISCOUNTS)),
+    st.sampled_from(TIES),
 )
-def test_equals_exact_mean_over_all_permutations(query, k, ties, discount):
-    gains, scores = query
-    options = {"groups": [0] * len(gains), "k": k, "ties": ties, "discount": discount}
-    expected = exact_dcg(gains, scores, k, DISCOUNTS[discount], ties)
-    np.testing.assert_allclose(dcg_samples(gains, scores, **options), expected, rtol=1e-14)
+def test_equals_exact_mean_over_all_permutations(documents, k, gain, discount, ties):
+    grades, scores = zip(*documents, strict=True)
+    options = {
+        "groups": [0] * len(grades),
+        "gain": gain,
+        "discount": discount,
+        "ties": ties,
+        "k": k,
+    }
+    gains = [GAINS[gain](grade) for grade in grades]
+    dcg = exact_dcg(gains, scores, k, DISCOUNTS[discount], ties)
+    np.testing.assert_allclose(dcg_samples(grades, scores, **options), dcg, rtol=1e-14)
     ideal = exact_ideal(gains, k, DISCOUNTS[discount])
-    got = ndcg_samples(gains, scores, **options, undefined=0.25)
-    np.testing.assert_allclose(got, expected / ideal if ideal else 0.25, rtol=1e-14)
+    found = ndcg_samples(grades, scores, **options, undefined=0.25)
+    np.testing.assert_allclose(found, dcg / ideal if ideal else 0.25, rtol=1e-14)
 
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("k", [None, 1, 5, 100])
 def test_ragged_queries_equal_a_loop(seed, k):
     y_true, y_score, groups = ragged_rows(seed)
-    got = ndcg_samples(y_true, y_score, groups=groups, k=k, undefined="omit")
-    np.testing.assert_allclose(got, loop_ndcg(y_true, y_score, groups, k), rtol=1e-14)
+    found = ndcg_samples(y_true, y_score, groups=groups, k=k, undefined="omit")
+    np.testing.assert_allclose(found, loop_ndcg(y_true, y_score, groups, k), rtol=1e-14)
 
 
 @pytest.mark.parametrize("block", [1, 7, 64])
-@pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
-def test_blocks_of_any_size_give_the_same_bits(monkeypatch, block, ties):
-    monkeypatch.setattr(_kernels, "backend", numpy_kernels)
+@pytest.mark.parametrize("ties", TIES)
+def test_blocks_of_any_size_give_the_same_bits(kernels, monkeypatch, block, ties):
     y_true, y_score, groups = ragged_rows(3)
     expected = ndcg_samples(y_true, y_score, groups=groups, ties=ties, undefined=0)
     monkeypatch.setattr(numpy_kernels, "_DOCUMENTS_PER_BLOCK", block)
-    got = ndcg_samples(y_true, y_score, groups=groups, ties=ties, undefined=0)
-    np.testing.assert_array_equal(got, expected)
+    found = ndcg_samples(y_true, y_score, groups=groups, ties=ties, undefined=0)
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_long_tie_loses_no_digit():
@@ -85,21 +92,22 @@ def test_long_tie_loses_no_digit():
     y_true, y_score = np.zeros(n), -np.arange(n, dtype=float)
     y_true[-1], y_score[-2:] = 1, -n
     expected = (1 / log2(n) + 1 / log2(n + 1)) / 2
-    assert dcg_score([y_true], [y_score]) == pytest.approx(expected, rel=4e-16)
+    assert dcg_score([y_true], [y_score]) == pytest.approx(expected, rel=4e-16, abs=0)
 
 
 @pytest.mark.parametrize("ties", ["average", "stable"])
-def test_perfect_and_all_tied_rankings_do_not_exceed_one(ties):
-    rng = np.random.default_rng(0)
-    y_true = rng.random((200, 11))
+def test_a_perfect_ranking_is_exactly_1(ties):
+    y_true = np.random.default_rng(0).random((200, 11))
     assert (ndcg_samples(y_true, y_true, ties=ties) == 1).all()
+
+
+def test_documents_of_one_grade_do_not_exceed_1():
+    rng = np.random.default_rng(0)
     y_true = np.repeat(rng.random((200, 1)), 11, axis=1)
-    got = ndcg_samples(y_true, rng.integers(0, 2, (200, 11)))
-    assert got.max() <= 1
-    np.testing.assert_allclose(got, 1, rtol=1e-15)
+    found = ndcg_samples(y_true, rng.integers(0, 2, (200, 11)))
+    assert found.max() <= 1
+    np.testing.assert_allclose(found, 1, rtol=1e-15)
 
-
-# --- well-known examples from the literature, as formulas
 
 # ranked grades, those that were not retrieved, options, and the printed DCG, ideal DCG and NDCG
 EXAMPLES = [
@@ -113,29 +121,18 @@ EXAMPLES = [
 
 
 @pytest.mark.parametrize(("grades", "others", "options", "printed"), EXAMPLES)
-def test_worked_examples(grades, others, options, printed):
-    def formula(grades):
-        gains = [2**g - 1 if "gain" in options else g for g in grades]
-        return sum(gain / log2(rank + 1) for rank, gain in enumerate(gains, 1))
-
-    best = sorted(grades + others, reverse=True)[: options.get("k")]
-    dcg, ideal = formula(grades), formula(best)
-    y = [[*grades, *others]], [[*range(len(grades), 0, -1), *[-INF] * len(others)]]
-    assert dcg_score(*y, **options) == pytest.approx(dcg, rel=1e-15)
-    assert ndcg_score(*y, **options) == pytest.approx(dcg / ideal, rel=1e-15)
-    assert (dcg, ideal, dcg / ideal) == pytest.approx(printed, abs=5e-4)
-    assert dcg_score(*y, discount="none") == pytest.approx(sum(grades), rel=1e-15)
+def test_worked_examples_of_the_literature(grades, others, options, printed):
+    y_true = [[*grades, *others]]
+    y_score = [[*range(len(grades), 0, -1), *[-INF] * len(others)]]
+    dcg, ndcg = (function(y_true, y_score, **options) for function in (dcg_score, ndcg_score))
+    assert (dcg, dcg / ndcg, ndcg) == pytest.approx(printed, abs=5e-4)
 
 
 def test_k_retrieved_cuts_each_list_at_its_own_length():
     # predicted A, B, C of A to E, and D, A, C, B, E; the values are printed in the literature
-    y_true, y_score = [[0.1, 0.5, 0.7, 0.5, 0.1]], [[3, 2, 1, -INF, -INF]]
-    assert ndcg_score(y_true, y_score, k="retrieved") == pytest.approx(0.6048882832133625)
-    value = ndcg_score(y_true * 2, [*y_score, [4, 2, 3, 5, 1]], k="retrieved")
-    assert value == pytest.approx(0.7356022113638424)
-
-
-# --- what each option means
+    y_true, y_score = [[0.1, 0.5, 0.7, 0.5, 0.1]] * 2, [[3, 2, 1, -INF, -INF], [4, 2, 3, 5, 1]]
+    assert ndcg_samples(y_true, y_score, k="retrieved")[0] == pytest.approx(0.6048882832133625)
+    assert ndcg_score(y_true, y_score, k="retrieved") == pytest.approx(0.7356022113638424)
 
 
 def test_negative_relevance():
@@ -145,47 +142,49 @@ def test_negative_relevance():
     assert clipped == pytest.approx(1 / log2(3), rel=1e-15)
 
 
-def test_relevant_but_nothing_retrieved_is_zero_not_undefined():
-    y_true, y_score, groups = [1, 0, 1, 0], [-INF, -INF, 2, 1], [1, 1, 2, 2]
-    for k in (None, 1, "retrieved"):
-        got = ndcg_samples(y_true, y_score, groups=groups, k=k, undefined="omit")
-        assert got.tolist() == [0, 1]
+@pytest.mark.parametrize("k", [None, 1, "retrieved"])
+def test_relevant_but_nothing_retrieved_is_zero_not_undefined(k):
+    y_true, y_score = [[1, 0], [1, 0]], [[-INF, -INF], [2, 1]]
+    assert ndcg_samples(y_true, y_score, k=k, undefined="omit").tolist() == [0, 1]
 
 
-def test_unjudged_documents_have_no_gain_or_no_rank():
-    y_true, y_score = [[np.nan, 2, 0, np.nan, 1]], [[5, 4, 3, 2, 1]]
-    for unjudged, dcg in (
-        ("zero", 3 / log2(3) + 1 / 2 + 2 / log2(6)),
-        ("omit", 3 + 1 / log2(3) + 1),
-    ):
-        # not the gain of the grade 0
-        options = {"unjudged": unjudged, "gain": lambda y: y + 1}
-        assert dcg_score(y_true, y_score, **options) == pytest.approx(dcg, rel=1e-15)
-        value = ndcg_score(y_true, y_score, **options)
-        assert value == pytest.approx(dcg / (3 + 2 / log2(3) + 1 / 2), rel=1e-15)
+UNJUDGED = [("zero", 3 / log2(3) + 1 / 2 + 2 / log2(6)), ("omit", 3 + 1 / log2(3) + 2 / 2)]
 
 
-def test_retrieved_is_counted_after_omission():
-    y_true, y_score = [np.nan, 0, 1, 1], [9, 8, 7, -INF]
-    got = ndcg_score(y_true, y_score, groups=[0] * 4, k="retrieved", unjudged="omit")
-    assert got == pytest.approx((1 / log2(3)) / (1 + 1 / log2(3)), rel=1e-15)
-    got = ndcg_score(y_true, y_score, groups=[0] * 4, k="retrieved", unjudged="zero")
-    assert got == pytest.approx((1 / 2) / (1 + 1 / log2(3)), rel=1e-15)
+@pytest.mark.parametrize(("unjudged", "dcg"), UNJUDGED)
+def test_unjudged_documents_have_no_gain_or_no_rank(unjudged, dcg):
+    y_true, y_score = in_order(np.nan, 2, 0, np.nan, 1)
+    # not the gain of the grade 0
+    options = {"unjudged": unjudged, "gain": lambda y: y + 1}
+    assert dcg_score(y_true, y_score, **options) == pytest.approx(dcg, rel=1e-15)
+    ideal = 3 + 2 / log2(3) + 1 / 2
+    assert ndcg_score(y_true, y_score, **options) == pytest.approx(dcg / ideal, rel=1e-15)
+
+
+@pytest.mark.parametrize("unjudged", ["zero", "omit"])
+def test_a_query_without_a_judged_document_has_no_gain(unjudged):
+    y_true, options = [[np.nan, np.nan]], {"unjudged": unjudged, "gain": lambda y: y + 1}
+    assert dcg_samples(y_true, [[1, 2]], **options).tolist() == [0]
+    assert np.isnan(ndcg_samples(y_true, [[1, 2]], **options, undefined="omit"))
+
+
+@pytest.mark.parametrize(("unjudged", "dcg"), [("omit", 1 / log2(3)), ("zero", 1 / log2(4))])
+def test_retrieved_is_counted_after_omission(unjudged, dcg):
+    y_true, y_score = [[np.nan, 0, 1, 1]], [[9, 8, 7, -INF]]
+    found = ndcg_score(y_true, y_score, k="retrieved", unjudged=unjudged)
+    assert found == pytest.approx(dcg / (1 + 1 / log2(3)), rel=1e-15)
 
 
 EPS, LARGEST = np.finfo(np.longdouble).eps, np.finfo(np.longdouble).max
 WIDE_SCORES = {
     "long doubles": lambda rng: rng.normal(size=500).astype(np.longdouble) / 3,
-    "tied long doubles": lambda rng: rng.integers(0, 9, 500).astype(np.longdouble) / 3,
     "near ties": lambda rng: 1 + rng.integers(0, 9, 500) * EPS,
     "tiny": lambda rng: rng.choice([-0.0, 0.0, 1, -INF, np.finfo(np.longdouble).tiny], 500),
     "beyond float64": lambda rng: rng.choice([1, LARGEST, -LARGEST, -INF], 500),
     "2**53": lambda rng: 2**53 + rng.integers(0, 9, 500),
     "-2**53": lambda rng: -(2**53) - rng.integers(0, 9, 500),
-    "2**62": lambda rng: 2**62 + rng.integers(0, 9, 500),
     "nullable": lambda rng: pd.Series(2**62 + rng.integers(0, 9, 500), dtype="Int64"),
     "uint64": lambda rng: rng.integers(2**63, 2**63 + 3000, 500, dtype=np.uint64),
-    "int64": lambda rng: rng.integers(-(2**63), 2**63 - 1, 500),
 }
 
 
@@ -200,13 +199,12 @@ def test_wide_scores_keep_their_order_and_ties(kind):
     np.testing.assert_array_equal(dcg_samples(y_true, y_score, groups=groups), expected)
 
 
-def test_returns():
-    for function in (ndcg_score, dcg_score):
-        assert type(function([1, 0], [1, 2], groups=[1, 1])) is float
-    assert ndcg_samples([[1, 0]] * 3, [[1, 2]] * 3).shape == (3,)
+@pytest.mark.parametrize("function", [ndcg_score, dcg_score])
+def test_scores_are_floats_of_python(function):
+    assert type(function([1, 0], [1, 2], groups=[1, 1])) is float
 
 
-# --- the ends of float64, left as they are: see docs/testing.md
+# the ends of float64, left as they are: see docs/testing.md
 beyond_float64 = pytest.mark.xfail(strict=True, reason="left as it is, see docs/testing.md")
 
 
@@ -220,48 +218,29 @@ def test_subnormal_gains():
     assert ndcg_score([[5e-324, 0]], [[0, 1]]) == pytest.approx(1 / log2(3))
 
 
-# --- quantile_grades
+VALUES = st.sampled_from([-1.5, 0, 0.0, 2, 3, 1e9, INF])
 
 
 @settings(max_examples=examples(100), deadline=None)
-@given(
-    st.lists(st.tuples(st.sampled_from([-1.5, 0, 0.0, 2, 3, 1e9]), st.integers(0, 3)), min_size=1),
-    st.integers(2, 7),
-)
+@given(st.lists(st.tuples(VALUES, st.sampled_from("abcd")), min_size=1), st.integers(2, 7))
 def test_grade_is_the_share_of_smaller_values(rows, n_grades):
     y, groups = (np.array(column) for column in zip(*rows, strict=True))
     expected = [
-        n_grades * int((y[groups == g] < value).sum()) // int((groups == g).sum())
-        for value, g in zip(y, groups, strict=True)
+        n_grades * int((y[groups == group] < value).sum()) // int((groups == group).sum())
+        for value, group in rows
     ]
-    got = quantile_grades(y, groups=groups, n_grades=n_grades)
-    assert got.tolist() == expected
-    assert got.dtype == np.int64
-    labels = np.array(["d", "c", "b", "a"])[groups]
-    assert quantile_grades(y, groups=labels, n_grades=n_grades).tolist() == expected
+    found = quantile_grades(y, groups=groups, n_grades=n_grades)
+    assert found.tolist() == expected
+    assert found.dtype == np.int64
 
 
-@pytest.mark.parametrize(
-    ("y", "n_grades", "expected"),
-    [
-        (np.arange(10)[::-1], 2, [1] * 5 + [0] * 5),
-        ([3.5], 5, [0]),
-        ([-np.inf, 0, np.inf], 3, [0, 1, 2]),
-        pytest.param(
-            [2**63, 2**63 + 1, -1], 3, [1, 2, 0],
-            marks=pytest.mark.xfail(strict=True, reason="check_array makes floats of them"),
-        ),
-    ],
-)  # fmt: skip
-def test_quantile_grades_without_groups(y, n_grades, expected):
-    assert quantile_grades(y, n_grades=n_grades).tolist() == expected
+def test_quantile_grades_without_groups():
+    assert quantile_grades(np.arange(10)[::-1], n_grades=2).tolist() == [1] * 5 + [0] * 5
 
 
-def test_values_and_groups_in_another_order_are_not_graded():
-    rows = pd.DataFrame({"y": [0.3, 0.1, 0.2, 0.4], "day": [2, 1, 2, 1]})
-    assert quantile_grades(rows["y"], groups=rows["day"], n_grades=2).tolist() == [1, 0, 0, 1]
-    with pytest.raises(ValueError, match="y and groups have the same labels in their index, but"):
-        quantile_grades(rows["y"], groups=rows["day"].sort_values(), n_grades=2)
+@pytest.mark.xfail(strict=True, reason="check_array makes floats of them")
+def test_quantile_grades_of_large_integers():
+    assert quantile_grades([2**63, 2**63 + 1, -1], n_grades=3).tolist() == [1, 2, 0]
 
 
 @pytest.mark.parametrize(
@@ -272,9 +251,9 @@ def test_values_and_groups_in_another_order_are_not_graded():
         ([1, 2], {"n_grades": 1}, "n_grades must be an integer from 2"),
         ([1, 2], {"n_grades": 2.5}, "n_grades must be"),
         ([1, 2], {"groups": [1]}, "groups must have one id"),
-        ([1, 2], {"groups": [1, None]}, "groups.*missing id"),
+        (pd.Series([1, 2]), {"groups": pd.Series([1, 1], [1, 0])}, "y and groups have the same"),
     ],
 )
 def test_bad_input_of_quantile_grades(y, options, message):
-    with pytest.raises((ValueError, TypeError), match=message):
+    with pytest.raises(ValueError, match=message):
         quantile_grades(y, **options)

@@ -16,8 +16,6 @@ from sklearn_ndcg.inference import compare_rankers, ndcg_by_segment, ndcg_interv
 
 NAN, INF = np.nan, np.inf
 
-# --- shares of judged documents
-
 
 def orders(scores, gains, ties):
     """The orders of the retrieved documents that the scores and the tie rule allow."""
@@ -45,13 +43,6 @@ def judged_share(y, scores, gains, ties, k):
     return np.mean([[not np.isnan(y[i]) for i in documents] for documents in first])
 
 
-GAINS = {"linear": lambda y: y, "table": {0: 3, 1: 1, 2: 1}.get}
-TIES = {
-    "average": {"ties": "average"}, "stable": {"ties": "stable"}, "ignored": {"ignore_ties": True},
-    "worst": {"ties": "worst"}, "best": {"ties": "best"},
-}  # fmt: skip
-
-
 def partly_judged(seed):
     """Relevance with NaN, scores with ties and -inf of two rankers, and query ids."""
     rng = np.random.default_rng(seed)
@@ -60,134 +51,148 @@ def partly_judged(seed):
     return y, {name: rng.choice([-INF, 1, 2], len(query)) for name in "ab"}, query
 
 
+GAIN_OF = {0: 3, 1: 1, 2: 1}
+
+
 @pytest.mark.parametrize("k", [1, 2, 3, None, "retrieved"])
-@pytest.mark.parametrize("gain", GAINS)
-@pytest.mark.parametrize("ties", TIES)
-def test_judged_shares_are_means_over_the_orders_that_the_measure_allows(ties, gain, k):
-    table = {0: 3, 1: 1, 2: 1} if gain == "table" else gain
-    for seed, unjudged in ((0, "zero"), (1, "omit")):
-        y, scores, query = partly_judged(seed)
-        gains = [0 if np.isnan(grade) else GAINS[gain](grade) for grade in y.tolist()]
-        measure = NDCG(k=k, gain=table, unjudged=unjudged, **TIES[ties])
-        found = Rankings.of_rankers(y, scores, query).judged_shares(measure)
-        rows = [np.flatnonzero(query == q) for q in range(20)]
-        rule = "stable" if ties == "ignored" else ties
-        for score, shares in zip(scores.values(), found.share, strict=True):
-            expected = [judged_share(y[r], score[r], np.take(gains, r), rule, k) for r in rows]
-            np.testing.assert_allclose(shares, expected, atol=1e-12)
-        has_judgements = [not np.isnan(y[r]).all() for r in rows]
-        assert found.has_judgements.tolist() == has_judgements
-        assert found.has_judged_nonrelevant
+@pytest.mark.parametrize("gain", ["linear", GAIN_OF], ids=["linear", "table"])
+@pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
+@pytest.mark.parametrize("unjudged", ["zero", "omit"])
+def test_judged_shares_are_means_over_the_orders_that_ties_allow(unjudged, ties, gain, k):
+    y, scores, query = partly_judged(len(unjudged))
+    gains = np.nan_to_num(y) if gain == "linear" else np.array([GAIN_OF.get(g, 0) for g in y])
+    measure = NDCG(k=k, gain=gain, unjudged=unjudged, ties=ties)
+    shares = Rankings.of_rankers(y, scores, query).judged_shares(measure)
+    rows = [np.flatnonzero(query == number) for number in range(20)]
+    expected = [
+        [judged_share(y[of_query], score[of_query], gains[of_query], ties, k) for of_query in rows]
+        for score in scores.values()
+    ]
+    np.testing.assert_allclose(shares.share, expected, atol=1e-12)
+    is_judged = [not np.isnan(y[of_query]).all() for of_query in rows]
+    assert shares.has_judgements.tolist() == is_judged
+    assert shares.has_judged_nonrelevant
+
+
+def test_ignored_ties_are_in_the_order_of_the_input():
+    rankings = Rankings.of_arrays([[NAN, 1.0]], [[1, 1]])
+    measure = NDCG(k=1, ignore_ties=True, unjudged="zero")
+    assert rankings.judged_shares(measure).share == 0
 
 
 def test_means_are_over_the_queries_that_have_a_judged_document():
     y, scores, query = partly_judged(2)
     y[query < 2] = NAN
-    found = Rankings.of_rankers(y, scores, query).judged_shares(NDCG(k=2, unjudged="zero"))
-    judged, answered = found.means()
-    known = found.has_judgements
-    assert 0 < known.sum() < 20
-    for i in range(2):
-        shares = found.share[i][known]
-        assert answered[i] == np.mean(~np.isnan(shares))
-        assert judged[i] == pytest.approx(np.nanmean(shares), abs=1e-15)
-    assert found.n_answered().tolist() == [round(share * known.sum()) for share in answered]
-    few = found.take(np.arange(20) < 8)
-    np.testing.assert_equal(few.share, found.share[:, :8])
-    assert few.has_judgements.tolist() == known[:8].tolist()
-    assert few.has_judged_nonrelevant
+    shares = Rankings.of_rankers(y, scores, query).judged_shares(NDCG(k=2, unjudged="zero"))
+    is_judged = shares.has_judgements
+    assert 0 < is_judged.sum() < 20
+    known = shares.share[:, is_judged]
+    n_answered = (~np.isnan(known)).sum(axis=1)
+    judged, answered = shares.means()
+    np.testing.assert_allclose(judged, np.nanmean(known, axis=1), atol=1e-15)
+    np.testing.assert_allclose(answered, n_answered / is_judged.sum(), atol=1e-15)
+    assert shares.n_answered().tolist() == n_answered.tolist()
 
 
-TIED = {"average": 1 / 2, "stable": 0, "worst": 0, "best": 1}
+def test_shares_of_some_queries():
+    y, scores, query = partly_judged(2)
+    shares = Rankings.of_rankers(y, scores, query).judged_shares(NDCG(k=2, unjudged="zero"))
+    some = shares.take(np.arange(20) < 8)
+    np.testing.assert_equal(some.share, shares.share[:, :8])
+    assert some.has_judgements.tolist() == shares.has_judgements[:8].tolist()
+    assert some.has_judged_nonrelevant == shares.has_judged_nonrelevant
 
 
 @pytest.mark.filterwarnings("ignore:(All 12 queries|Intervals of|Of the first|The truth has none)")
-@pytest.mark.parametrize("ties", TIED)
-def test_a_tie_of_a_judged_and_an_unjudged_document_is_ordered_as_in_the_measure(ties):
+@pytest.mark.parametrize(
+    ("ties", "share"), [("average", 1 / 2), ("stable", 0), ("worst", 0), ("best", 1)]
+)
+def test_a_tie_of_a_judged_and_an_unjudged_document_is_ordered_as_scored(ties, share):
     y, s = np.array([[NAN, 1.0, 0]] * 12), np.array([[2.0, 2, 1]] * 12)
     options = {"k": 1, "ties": ties, "unjudged": "zero"}
-    assert ndcg_interval(y, s, method="t", **options).judged == TIED[ties]
+    assert ndcg_interval(y, s, method="t", **options).judged == share
     table = ndcg_by_segment(y, s, segments=np.arange(12) // 6, method="t", **options)
-    assert table.judged.tolist() == [TIED[ties]] * 2
+    assert table.judged.tolist() == [share] * 2
     scores = {"tied": s, "judged first": np.array([[1.0, 2, 1]] * 12)}
     compared = compare_rankers(y, scores, test="t", **options)
-    assert compared.judged == {"tied": TIED[ties], "judged first": 1}
-
-
-def test_shares_of_a_matrix_are_those_of_its_rows():
-    rng = np.random.default_rng(0)
-    y, s = rng.choice([NAN, 0, 1, 2], (15, 6)), rng.choice([-INF, 1, 2], (15, 6))
-    measure = NDCG(k=3, ties="best", unjudged="zero")
-    found = Rankings.of_arrays(y, s).judged_shares(measure)
-    rows = Rankings.of_arrays(y.ravel(), s.ravel(), np.repeat(np.arange(15), 6))
-    np.testing.assert_equal(found, rows.judged_shares(measure))
+    assert compared.judged == {"tied": share, "judged first": 1}
 
 
 def test_shares_of_lists_are_those_of_their_first_documents():
     truths = {"v": {"a": 1, "b": NAN}, "u": {"a": 2, "c": 0}, "w": ["b"]}
     lists = {"one": {"v": ["b", "a"], "u": ["x", "a"]}, "two": {"u": [], "w": ["x", "b", "y"]}}
-    measure = NDCG(k=2, unjudged="zero")
     rankings = Rankings.of_lists(from_lists(truths, rankers=lists))
-    found = rankings.judged_shares(measure)
+    shares = rankings.judged_shares(NDCG(k=2, unjudged="zero"))
     assert rankings.grouping.labels.tolist() == ["u", "v", "w"]
-    np.testing.assert_equal(found.share, [[1 / 2, 1 / 2, NAN], [NAN, NAN, 1 / 2]])
-    assert found.has_judgements.all()
+    np.testing.assert_equal(shares.share, [[1 / 2, 1 / 2, NAN], [NAN, NAN, 1 / 2]])
+    assert shares.has_judgements.all()
 
 
-def test_shares_where_little_is_judged_or_returned():
-    def shares(y, **scores):
-        return Rankings.of_rankers(y, scores).judged_shares(NDCG(unjudged="zero"))
-
-    assert shares([[1, 0], [0, 1]], a=[[1, 2], [2, 1]]) is None  # all is judged and returned
-    found = shares([[1, 0], [0, 1]], a=[[1, -INF], [-INF, -INF]])
-    np.testing.assert_equal(found.share, [[1, NAN]])
-    assert found.means() == ([1], [0.5])
-    found = shares([[1.0, NAN]], one=[[-INF, 1]], none=[[-INF, -INF]])
-    assert found.means() == ([0, 0], [1, 0])
-    assert not found.has_judged_nonrelevant
-    assert shares([[NAN, NAN]], a=[[1, 2]]).means() == ([0], [0])
+def test_unjudged_documents_of_lists_are_no_judged_nonrelevant_ones():
+    rankings = Rankings.of_lists(from_lists([{"a"}], rankers={"one": [["b", "a"]]}))
+    assert not rankings.judged_shares(NDCG(unjudged="zero")).has_judged_nonrelevant
 
 
-# --- rows
+def shares_of(y, **scores):
+    return Rankings.of_rankers(y, scores).judged_shares(NDCG(unjudged="zero"))
 
 
-def rows_of_two_rankers(seed=0):
+def test_there_are_no_shares_where_all_is_judged_and_returned():
+    assert shares_of([[1, 0], [0, 1]], a=[[1, 2], [2, 1]]) is None
+
+
+@pytest.mark.parametrize(
+    ("y", "scores", "means", "has_nonrelevant"),
+    [
+        ([[1, 0], [0, 1]], {"a": [[1, -INF], [-INF, -INF]]}, ([1], [0.5]), True),
+        ([[1, NAN]], {"one": [[-INF, 1]], "none": [[-INF] * 2]}, ([0, 0], [1, 0]), False),
+        ([[NAN, NAN]], {"a": [[1, 2]]}, ([0], [0]), False),
+    ],
+    ids=["all judged", "little returned", "nothing judged"],
+)
+def test_shares_where_little_is_judged_or_returned(y, scores, means, has_nonrelevant):
+    shares = shares_of(y, **scores)
+    assert shares.means() == means
+    assert shares.has_judged_nonrelevant == has_nonrelevant
+
+
+def rows_of_two_rankers():
     """Relevance, scores of two rankers and query ids; some relevance is missing."""
-    _, y, query = graded_rows(seed=seed)
-    rng = np.random.default_rng(seed)
+    _, y, query = graded_rows()
+    rng = np.random.default_rng(0)
     y = np.where(rng.random(len(y)) < 0.2, NAN, y)
     return y, {name: rng.choice([-INF, 0, 1, 2, 3], len(y)) for name in "ab"}, query
 
 
-MEASURES = {
-    "one": {"unjudged": "zero", "undefined": 0.5},
-    "other": {"unjudged": "omit", "undefined": 0.5, "gain": "exponential", "k": 3, "ties": "worst"},
-    "table": {"unjudged": "zero", "undefined": 0.75, "gain": {0: 1, 1: 5, 2: 2, 3: 3}},
-    "callable": {"unjudged": "omit", "undefined": 0.75, "gain": np.sqrt, "discount": "reciprocal"},
-}
-
-
-def values(measure, queries):
-    return Values.of(measure, queries).filled()[:, 0].tolist()
-
-
-@pytest.mark.parametrize("grades", [True, False])
-def test_rows_that_are_read_once_serve_every_ranker_and_measure(grades):
+@pytest.mark.parametrize("are_grades", [True, False])
+@pytest.mark.parametrize("unjudged", ["zero", "omit"])
+def test_rows_that_are_read_once_serve_every_ranker(are_grades, unjudged):
     y, scores, query = rows_of_two_rankers()
-    y = np.nan_to_num(y) if grades else y
+    y = np.nan_to_num(y) if are_grades else y
     rankings = Rankings.of_rankers(y, scores, query)
-    assert (rankings.relevance.dtype == np.uint8) == (rankings.judged is None) == grades
-    for _ in range(2):  # nothing is changed
-        for options in MEASURES.values():
-            measure = NDCG(**options)
-            queries = rankings.queries_of_rankers(measure)
-            for found, score in zip(queries, scores.values(), strict=True):
-                expected = ndcg_samples(y, score, groups=query, **options)
-                assert values(measure, found) == expected.tolist()
-            other = rankings.with_scores(score).queries(measure)
-            assert values(measure, other) == expected.tolist()
+    assert (rankings.relevance.dtype == np.uint8) == are_grades
+    measure = NDCG(unjudged=unjudged, undefined=0.5, k=3)
+    rankers = zip(rankings.queries_of_rankers(measure), scores.values(), strict=True)
+    for queries, score in rankers:
+        options = {"unjudged": unjudged, "undefined": 0.5, "k": 3}
+        expected = ndcg_samples(y, score, groups=query, **options)
+        for same in (queries, rankings.with_scores(score).queries(measure)):
+            np.testing.assert_array_equal(Values.of(measure, same).filled()[:, 0], expected)
+
+
+def test_scores_of_another_length_are_refused():
+    rankings = Rankings.of_arrays([1, 0], [1, 2], [1, 1])
     with pytest.raises(ValueError, match="must have the same shape"):
-        rankings.with_scores(score[1:])
+        rankings.with_scores([1, 2, 3])
+
+
+def test_several_cutoffs_have_the_values_of_each():
+    y, scores, query = rows_of_two_rankers()
+    options = {"unjudged": "omit", "undefined": 0.5}
+    measure = NDCG(k=[3, "retrieved", 1, None], **options)
+    values = Values.of(measure, Rankings.of_arrays(y, scores["a"], query).queries(measure)).filled()
+    expected = [ndcg_samples(y, scores["a"], groups=query, k=k, **options) for k in measure.k]
+    np.testing.assert_allclose(values.T, expected, rtol=1e-14)
 
 
 def test_ids_and_weights_are_checked_when_they_are_asked_for():
@@ -201,56 +206,42 @@ def test_ids_and_weights_are_checked_when_they_are_asked_for():
             rankings.check_ids(queries)
 
 
-def test_without_sorting_the_values_are_the_same_in_any_order():
-    y, scores, query = rows_of_two_rankers()
-    names = np.array([f"query {q}" for q in query], dtype=object)
-    measure = NDCG(unjudged="zero", undefined=0)
-    in_order, found = (
-        Rankings.of_arrays(y, scores["a"], names, sort=sort).queries(measure)
-        for sort in (True, False)
-    )
-    expected = dict(zip(in_order.labels, values(measure, in_order), strict=True))
-    assert list(expected) == sorted(expected)
-    assert dict(zip(found.labels, values(measure, found), strict=True)) == expected
-
-
 WRONG = {
-    "y_true is infinite": ("Input y_true contains infinity: {rows}", {"y_true": [1, INF, 0]}),
-    "y_score is nan": ("Input y_score contains NaN: {rows}", {"y_score": [1, np.nan, 0]}),
-    "sample_weight is negative": ("sample_weight must be finite", {"sample_weight": [1, -1, 0]}),
-    "y_true is unjudged": (
-        "Input y_true contains NaN: {rows}. If NaN means unjudged",
-        {"y_true": [1, np.nan, 0]},
-    ),
+    "y_true": ([1, INF, 0], "Input y_true contains infinity: {rows}"),
+    "y_score": ([1, NAN, 0], "Input y_score contains NaN: {rows}"),
+    "sample_weight": ([1, -1, 0], "sample_weight must be finite"),
 }
 
 
-@pytest.mark.parametrize("case", WRONG)
-def test_rows_say_what_is_wrong_with_them(case):
-    message, wrong = WRONG[case]
-    data = {"y_true": [1, 2, 0], "y_score": [3, 2, 1], "groups": [1, 1, 1]} | wrong
+@pytest.mark.parametrize("argument", WRONG)
+def test_rows_say_what_is_wrong_with_them(argument):
+    value, message = WRONG[argument]
+    data = {"y_true": [1, 2, 0], "y_score": [3, 2, 1], "groups": [1, 1, 1]} | {argument: value}
     rankings = Rankings.of_arrays(**data)
-    found = next(rankings.wrong_rows(NDCG()))
-    assert found.mask.tolist() == [False, True, False]
-    assert found.message.startswith(message)
-    with pytest.raises(ValueError, match="at index 1"):
-        rankings.queries(NDCG())
-    if "sample_weight" not in wrong:
-        assert not list(rankings.ignoring(found.mask).wrong_rows(NDCG(unjudged="zero")))
+    wrong = next(rankings.wrong_rows(NDCG()))
+    assert wrong.mask.tolist() == [False, True, False]
+    assert wrong.message.startswith(message)
+    if argument != "sample_weight":
+        others = rankings.ignoring(wrong.mask)
+        assert not list(others.wrong_rows(NDCG(unjudged="zero")))
+        assert others.judged.tolist() == [True, False, True]
 
 
-# --- clusters and segments
+DAYS = pd.Series(pd.date_range("2024-01-01", periods=3, tz="Asia/Tokyo")[::-1])
 
 
-def test_the_labels_of_queries_are_sorted_with_the_position_of_each():
+@pytest.mark.parametrize("is_matrix", [True, False])
+def test_the_labels_of_queries_are_sorted_with_the_position_of_each(is_matrix):
     y, scores, query = rows_of_two_rankers()
-    days = pd.Series(pd.date_range("2024-01-01", periods=3, tz="Asia/Tokyo")[::-1])
-    flat = Rankings.of_rankers(y, scores, query)
-    matrix = Rankings.of_arrays(np.ones((20, 2)), np.ones((20, 2)))
-    for rankings, ids in ((flat, days[query % 3]), (matrix, days[np.arange(20) % 3])):
-        labels, position = rankings.labels_of_queries(ids, "segments", np.ones(20))
-        assert labels.tolist() == sorted(days)  # with their time zone
-        assert position.tolist() == [2 - q % 3 for q in range(20)]
+    rankings, ids = Rankings.of_rankers(y, scores, query), DAYS[query % 3]
+    if is_matrix:
+        rankings, ids = (
+            Rankings.of_arrays(np.ones((20, 2)), np.ones((20, 2))),
+            DAYS[np.arange(20) % 3],
+        )
+    labels, position = rankings.labels_of_queries(ids, "segments", np.ones(20))
+    assert labels.tolist() == sorted(DAYS)  # with their time zone
+    assert position.tolist() == [2 - number % 3 for number in range(20)]
 
 
 def test_the_labels_of_the_queries_of_lists_come_by_query():
@@ -258,7 +249,10 @@ def test_the_labels_of_the_queries_of_lists_come_by_query():
     rankings = Rankings.of_lists(from_lists({"x": ["a"]}, rankers=lists))
     user = {"u": "Ann", "v": "Zoe", "w": "Ann", "x": "Bob", "y": "Eve"}
     labels, position = rankings.labels_of_queries(user, "clusters", np.ones(4))
-    assert labels[position].tolist() == [user[q] for q in rankings.grouping.labels]
+    assert labels[position].tolist() == [user[query] for query in rankings.grouping.labels]
     assert labels.tolist() == ["Ann", "Bob", "Zoe"]
+    without_bob = {query: user[query] for query in "uvw"}
+    _, position = rankings.labels_of_queries(without_bob, "clusters", [1, 1, 1, 0])
+    assert position.tolist() == [0, 1, 0, -1]
     with pytest.raises(ValueError, match="clusters must have an entry for each query, but lacks 3"):
         rankings.labels_of_queries({"u": 1}, "clusters", np.ones(4))
