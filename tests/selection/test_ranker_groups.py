@@ -210,8 +210,8 @@ def test_max_queries_trains_on_whole_queries(max_queries):
     np.testing.assert_allclose(ranker.predict(X), expected, rtol=1e-9)
 
 
-def test_max_queries_adds_to_those_of_smaller_numbers():
-    assert set(fit_some(6).query_ids_) < set(fit_some(7).query_ids_)
+def test_max_queries_draws_and_adds_to_those_of_smaller_numbers():
+    assert set(fit_some(6).query_ids_) < set(fit_some(7).query_ids_) != set(range(7))
 
 
 # --- queries that are held out

@@ -198,10 +198,21 @@ def test_all_groups_count_unjudged_rows(data):
 
 
 @pytest.mark.parametrize(
-    "ids", [5, [], np.array(3), np.array([]), [[]], pd.DataFrame({"q": []}), iter([1]), [1, np.nan]]
+    "ids", [5, [], np.array(3), np.array([]), [[]], pd.DataFrame({"q": []}), iter([1])]
 )
 def test_all_groups_that_are_no_ids_are_refused(ids):
-    with pytest.raises(
-        ValueError, match="^all_groups (must be the query ids of all|has 1 missing id)"
-    ):
+    with pytest.raises(ValueError, match="^all_groups must be the query ids of all rows, got"):
+        make_dcg_scorer(all_groups=ids)
+
+
+@pytest.mark.parametrize(
+    ("ids", "words"),
+    [
+        ([1, np.nan], "all_groups has 1 missing id"),
+        ([pd.Series([1, 2]), pd.Series([1, 2])[::-1]], r"all_groups\[1\] have the same labels"),
+    ],
+    ids=["missing", "reordered"],
+)
+def test_all_groups_that_do_not_fit_are_refused(ids, words):
+    with pytest.raises(ValueError, match=words):
         make_dcg_scorer(all_groups=ids)

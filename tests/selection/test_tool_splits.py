@@ -1,6 +1,6 @@
-"""Cut queries are seen in every tool of scikit-learn: these tests fail if it renames variables.
+"""Cut queries are seen in tools of scikit-learn: these tests fail if it renames variables.
 
-pytest makes a warning that is not expected an error.
+Every tool is tested in test_tool_matrix.py. pytest makes a warning that is not expected an error.
 """
 
 from functools import partial
@@ -13,7 +13,7 @@ from helpers import graded_rows, run_python
 from joblib import parallel_config
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-from sklearn.feature_selection import RFECV, SequentialFeatureSelector
+from sklearn.feature_selection import RFECV
 from sklearn.linear_model import Ridge, SGDRegressor
 from sklearn.model_selection import (
     GridSearchCV,
@@ -21,12 +21,10 @@ from sklearn.model_selection import (
     HalvingGridSearchCV,
     KFold,
     LeaveOneGroupOut,
-    RandomizedSearchCV,
     cross_val_score,
     cross_validate,
     learning_curve,
     permutation_test_score,
-    validation_curve,
 )
 
 from sklearn_ndcg import (
@@ -61,10 +59,6 @@ def search(kind, X, y, params, **options):
     kind(Ridge(), GRID, **options, **RAISE).fit(X, y, **params)
 
 
-def select(kind, X, y, params, **options):
-    kind(Ridge(), **options).fit(X, y, **params)
-
-
 def call(function, X, y, params, *, model=Ridge(), **options):  # noqa: B008
     function(model, X, y, **options, **({"params": params} if params else {}))
 
@@ -75,26 +69,15 @@ def several(X, y, params, *, scoring, cv):
     call(cross_validate, X, y, params, cv=cv, **options)
 
 
-TOOLS = {
-    "cross_val_score": partial(call, cross_val_score, **RAISE),
+TOOLS = {  # each of them scores in another function
     "cross_validate": several,
     "GridSearchCV": partial(search, GridSearchCV, return_train_score=True),
-    "RandomizedSearchCV": partial(search, RandomizedSearchCV, n_iter=2, random_state=0),
-    "HalvingGridSearchCV": partial(
-        search, HalvingGridSearchCV, resource="max_iter", min_resources=30, max_resources=90
-    ),
-    "learning_curve": partial(call, learning_curve, **RAISE),
     "learning_curve, incremental": partial(
         call, learning_curve, model=SGDRegressor(), exploit_incremental_learning=True, **RAISE
     ),
-    "validation_curve": partial(
-        call, validation_curve, param_name="alpha", param_range=[0.1, 1], **RAISE
-    ),
     "permutation_test_score": partial(call, permutation_test_score, n_permutations=2),
-    "SequentialFeatureSelector": partial(select, SequentialFeatureSelector, n_features_to_select=2),
-    "RFECV": partial(select, RFECV),
+    "RFECV": lambda X, y, params, **options: RFECV(Ridge(), **options).fit(X, y, **params),
 }
-MAKES_ARRAYS = ["SequentialFeatureSelector", "RFECV"]  # of X, so that its index is lost
 
 
 def assert_cut_queries_are_seen(tool, rows, group_by, routed=None):
@@ -113,13 +96,8 @@ def assert_cut_queries_are_seen(tool, rows, group_by, routed=None):
     assert {message.split(" scored")[0] for message in leaks(caught)} == counts
 
 
-@pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool not in MAKES_ARRAYS])
-def test_every_tool_shows_cut_queries_by_an_index_level(tool):
-    assert_cut_queries_are_seen(tool, LEVEL, "q")
-
-
 @pytest.mark.parametrize("tool", TOOLS)
-def test_every_tool_shows_cut_queries_by_routed_groups(tool):
+def test_tools_show_cut_queries_by_routed_groups(tool):
     if "incremental" in tool and sklearn.__version__ < "1.9":
         pytest.skip("scikit-learn passes the scorer more groups than rows")
     assert_cut_queries_are_seen(tool, X, None, "groups")
@@ -130,6 +108,7 @@ def test_every_tool_shows_cut_queries_by_routed_groups(tool):
 @pytest.mark.parametrize(
     ("rows", "group_by", "routed"),
     [
+        pytest.param(LEVEL, "q", None, id="level"),
         pytest.param(
             LEVEL.set_index(pd.Index(QUERY // 5, name="r"), append=True),
             ["r", "q"],
@@ -165,14 +144,13 @@ def test_rows_that_a_halving_search_draws_are_seen():
 
 
 @pytest.mark.filterwarnings("ignore:The column of ids")
-@pytest.mark.parametrize("tool", MAKES_ARRAYS)
-def test_columns_that_a_tool_has_removed(tool):
+def test_columns_that_a_tool_has_removed():
     """A column number as `group_by` then finds another column."""
     ordinal = np.random.default_rng(0).integers(0, 4, (len(Y), 3))
     rows, scorer = np.c_[QUERY, ordinal].astype(float), make_ndcg_scorer(group_by=0, undefined=0.0)
     rows[:, 1] += 2 * Y
     with pytest.warns(QueryLeakWarning, match="pass groups instead of group_by=0"):
-        TOOLS[tool](rows, Y, {}, scoring=scorer, cv=WHOLE)
+        RFECV(Ridge(), scoring=scorer, cv=WHOLE).fit(rows, Y)
 
 
 def test_of_two_kinds_of_queries_in_one_search_one_is_cut():
