@@ -22,10 +22,6 @@ every_library = pytest.mark.parametrize("library", LIBRARIES)
     ("rows", "groups", "group_by"),
     [
         pytest.param(X, TEXT, None, id="routed"),
-        pytest.param(X.assign(q=QUERY), QUERY, "q", id="column", marks=pytest.mark.ci),
-        pytest.param(
-            X.assign(q=TEXT).set_index("q"), TEXT, "q", id="index level", marks=pytest.mark.ci
-        ),
         pytest.param(pl.DataFrame(X.assign(q=QUERY).to_dict("list")), QUERY, "q", id="polars"),
     ],
 )
@@ -47,15 +43,6 @@ def test_a_search_gives_the_numbers_computed_by_hand(library, rows, groups, grou
             expected = ndcg_score(Y[test], s, groups=QUERY[test], **options)
             found = search.cv_results_[f"split{fold}_test_score"][candidate]
             assert found == pytest.approx(expected, rel=0, abs=1e-12)
-
-
-@every_library
-def test_sample_weight(library):
-    weight, ranker = np.random.default_rng(2).random(len(Y)) * 3, GroupedRanker(booster(library))
-    weighted = ranker.fit(X, Y, weight, groups=QUERY).predict(X)
-    expected = fit_alone(booster(library), X, Y, QUERY, weight).predict(X)
-    np.testing.assert_array_equal(weighted, expected)
-    assert (weighted != ranker.fit(X, Y, groups=QUERY).predict(X)).any()
 
 
 # --- scores to start from
