@@ -84,6 +84,11 @@ def test_ids_that_steps_keep_are_warned_of(steps):
         score(make_pipeline(*steps, Ridge()), TABLE, "q")
 
 
+def test_ids_that_a_step_keeps_of_an_array_are_warned_of():
+    with pytest.warns(UserWarning, match=IS_LEARNED):
+        score(make_pipeline(StandardScaler(), Ridge()), ARRAY, -1)
+
+
 # --- ids that are not
 
 
@@ -121,3 +126,9 @@ def test_ids_that_are_not_a_feature_are_not_warned_of(model, rows, group_by):
 )
 def test_ids_that_a_step_drops_are_not_warned_of(steps):
     score(make_pipeline(*steps, Ridge()), TABLE, "q")
+
+
+def test_a_model_of_fewer_columns_is_not_warned_of():
+    model = Ridge().fit(X.to_numpy(), Y)
+    response = {"response_method": lambda model, rows: model.predict(rows[:, :3])}
+    make_ndcg_scorer(group_by=3, **response)(model, ARRAY, Y)

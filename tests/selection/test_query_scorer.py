@@ -67,8 +67,8 @@ def test_score_func_is_averaged_over_queries(
         found = scorer(FirstColumn(), X, y, weight if is_weighted else None, groups=query)
     expected = mean_by_hand(binary(score_func), y, score, query, weight, value)
     assert found == pytest.approx(expected, rel=1e-14)
-    is_counted = [(each.category, "for 4 of 20 queries" in str(each.message)) for each in caught]
-    assert is_counted == [(UndefinedMetricWarning, True)] * (undefined == "warn")
+    warned = [(item.category, "for 4 of 20 queries" in str(item.message)) for item in caught]
+    assert warned == [(UndefinedMetricWarning, True)] * (undefined == "warn")
 
 
 def test_greater_is_better_false_gives_the_negative_mean(some_undefined):

@@ -307,6 +307,7 @@ def test_scoring_is_what_score_gives(group_by, make, options):
     score = ranker.score(rows, Y, WEIGHT, **groups)
     assert score == scoring(ranker, rows, Y, WEIGHT, groups=QUERY)
     assert score != ranker.set_params(scoring=None).score(rows, Y, WEIGHT, **groups)
+    assert scoring.group_by == options.get("group_by")  # the scorer that was passed
 
 
 def test_scoring_finds_ids_in_the_index_of_y_if_x_has_become_an_array():

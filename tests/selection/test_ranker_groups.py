@@ -194,6 +194,12 @@ def test_score_of_long_queries_does_not_warn(known, n_queries):
     ranker.score(X.iloc[rows], Y[rows], groups=groups)
 
 
+def test_score_of_a_single_query_does_not_warn():
+    known, scored = QUERY >= 2, QUERY == 0
+    ranker = GroupedRanker(Ridge()).fit(X[known], Y[known], groups=QUERY[known])
+    ranker.score(X[scored], Y[scored], groups=QUERY[scored])
+
+
 # --- training on some of the queries
 
 

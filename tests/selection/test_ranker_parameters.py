@@ -263,11 +263,12 @@ def test_group_by_and_what_may_count_columns(name, value):
         ("feature_range", (0, 1)),
         ("keep_empty_features", [True, False]),
         ("feature_pre_filter", False),
+        ("feature_penalty", 0.5),
         # other numbers
         ("hidden_layer_sizes", (3, 2)),
         ("class_weight", {0: 1}),
         ("transformer_weights", {"categorical": 2}),
-        ("param_grid", {"max_depth": [3, 5], "max_features": [1, 2]}),
+        ("param_grid", {"max_depth": [3, 5], "tree__max_features": [1, 2]}),
     ],
     ids=str,
 )
@@ -309,7 +310,7 @@ def test_group_by_and_default_parameters_of_every_estimator():
     estimators = [
         kind()
         for kind in kinds
-        if all(each.default is not Parameter.empty for each in signature(kind).parameters.values())
+        if Parameter.empty not in [value.default for value in signature(kind).parameters.values()]
     ]
     assert len(estimators) > 100
     GroupedRanker(Settings(inner=estimators), group_by="q").fit(FRAME, Y)

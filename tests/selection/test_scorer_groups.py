@@ -66,6 +66,13 @@ def test_sample_weight_by_place_weighs_and_groups_have_no_place(data, name):
         score(FirstColumn(), X, y, weight, query)
 
 
+def test_labels_in_another_order_are_refused(by_level):
+    X, y, _ = by_level
+    labels = pd.Series(y, index=X.index)[::-1]
+    with pytest.raises(ValueError, match="X and y have the same labels"):
+        make_ndcg_scorer(group_by="q")(FirstColumn(), X, labels)
+
+
 # --- y of several columns, or of one
 
 

@@ -236,7 +236,7 @@ def test_order_by_is_asked_for_by_the_name_of_the_splitter():
     words = r"TimeSeriesSplit .* may not sort by time \('0.*order_by="
     with pytest.warns(UserWarning, match=words) as caught:
         list(QuerySplitter(TimeSeriesSplit(3), group_by="q").split(X))
-    assert [each.filename for each in caught] == [__file__]
+    assert [item.filename for item in caught] == [__file__]
 
 
 @pytest.mark.parametrize(

@@ -340,7 +340,7 @@ def test_undefined_held_out_queries_are_reported_once(library):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         stop(library("Ranker"), y=ONE_UNDEFINED, scoring=make_ndcg_scorer(k=K))
-    assert [each.category for each in caught] == [UndefinedMetricWarning]
+    assert [item.category for item in caught] == [UndefinedMetricWarning]
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ RAISE = {"error_score": "raise"}
 
 
 def leaks(caught):
-    return [str(each.message) for each in caught if each.category is QueryLeakWarning]
+    return [str(item.message) for item in caught if item.category is QueryLeakWarning]
 
 
 # --- every tool, and every way of passing the ids
@@ -90,7 +90,7 @@ def assert_cut_queries_are_seen(tool, rows, group_by, routed=None):
         with pytest.warns(QueryLeakWarning) as caught:
             TOOLS[tool](rows, Y, params, scoring=scorer, cv=CUT)
         TOOLS[tool](rows, Y, params, scoring=scorer, cv=WHOLE)
-    assert {each.filename for each in caught} == {__file__}
+    assert {item.filename for item in caught} == {__file__}
     in_folds = [np.bincount(QUERY[test], minlength=30) for _, test in CUT.split(X)]
     counts = {f"{np.sum((n > 0) & (n < N_ROWS))} of the {np.sum(n > 0)}" for n in in_folds}
     assert {message.split(" scored")[0] for message in leaks(caught)} == counts
@@ -155,7 +155,7 @@ def test_columns_that_a_tool_has_removed():
 
 def test_of_two_kinds_of_queries_in_one_search_one_is_cut():
     rows = LEVEL.set_index(pd.Index(QUERY // 3, name="country"), append=True)
-    scoring = {by: clone(SCORER).set_params(group_by=by) for by in ("q", "country")}
+    scoring = {by: clone(SCORER).set_params(group_by=by) for by in ("country", "q")}
     with pytest.warns(QueryLeakWarning) as caught:
         cross_validate(Ridge(), rows, Y, scoring=scoring, cv=WHOLE, **RAISE)
     assert len(leaks(caught)) == 3
@@ -196,6 +196,26 @@ def test_of_nested_searches_each_sees_its_own_split(model, cv, n_leaks):
 
 def test_calls_by_hand_say_nothing():
     SCORER(Ridge().fit(LEVEL, Y), LEVEL[::2], Y[::2])
+
+
+class ScoresItself(Ridge):
+    """A model that scores some of its training rows."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        SCORER(self, X[:20], y[:20])
+        return self
+
+
+def test_calls_inside_of_fit_say_nothing():
+    cross_val_score(ScoresItself(), LEVEL, Y, scoring=SCORER, cv=WHOLE, **RAISE)
+
+
+def test_training_rows_that_are_as_many_as_test_rows_say_nothing():
+    query = pd.Index(np.repeat([0, 1, 2, 3], [3, 5, 4, 4]), name="q")
+    rows = pd.DataFrame({"a": np.sin(np.arange(16.0))}, index=query)
+    options = {"cv": [(range(8), range(8, 16))], "return_train_score": True, **RAISE}
+    cross_validate(Ridge(), rows, np.arange(16) % 3, scoring=SCORER, **options)
 
 
 def test_training_rows_of_a_learning_curve_say_nothing():
