@@ -73,6 +73,12 @@ def test_labels_in_another_order_are_refused(by_level):
         make_ndcg_scorer(group_by="q")(FirstColumn(), X, labels)
 
 
+def test_groups_of_single_documents_are_warned_of(data):
+    X, y, _ = data
+    with pytest.warns(UserWarning, match="Each of the 105 queries has a single document"):
+        make_ndcg_scorer(undefined=0.0)(FirstColumn(), X, y, groups=np.arange(len(y)))
+
+
 # --- y of several columns, or of one
 
 

@@ -11,6 +11,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import IsolationForest, RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -171,6 +172,7 @@ def test_classes_that_do_not_fit_the_probabilities_or_the_gain(data, classes, wo
     [
         (RandomForestClassifier(n_estimators=5, random_state=0), "predict_proba"),
         (MultiOutputClassifier(LogisticRegression()), "predict_proba"),
+        (OneVsRestClassifier(LogisticRegression()), "predict_proba"),
         (RidgeClassifier(), "decision_function"),
         (LinearRegression(), "predict"),
     ],
