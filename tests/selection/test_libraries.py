@@ -1,7 +1,5 @@
 """GroupedRanker around the installed LightGBM, XGBoost and CatBoost."""
 
-import functools
-
 import numpy as np
 import polars as pl
 import pytest
@@ -10,135 +8,102 @@ from helpers import booster, fit_alone, graded_rows, sorted_by_hand
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from sklearn_ndcg import GroupedRanker, make_ndcg_scorer, ndcg_score, quantile_grades
 
 X, Y, QUERY = graded_rows(40, (1, 14), n_columns=4, n_grades=5, all_relevant=False)
-K = 5
+TEXT = np.char.mod("q%02d", QUERY)
 LIBRARIES = ["lightgbm", "xgboost", "catboost"]
 every_library = pytest.mark.parametrize("library", LIBRARIES)
 
 
-TEXT = np.char.mod("q%02d", np.arange(40))
-WAYS = {  # X, what fit is given, group_by of ranker and scorer
-    "routed integers": lambda X, query: (X, query, None),
-    "routed strings": lambda X, query: (X, TEXT[query].tolist(), None),
-    "column": lambda X, query: (X.assign(q=query), query, "q"),
-    "index level": lambda X, query: (X.assign(q=TEXT[query]).set_index("q"), TEXT[query], "q"),
-    "polars": lambda X, query: (pl.DataFrame(X.assign(q=query).to_dict("list")), query, "q"),
-}
-# every way and every library each day, all of both in CI
-SOME = [("lightgbm", way) for way in WAYS] + [("xgboost", "routed strings"), ("catboost", "column")]
-
-
+@every_library
 @pytest.mark.parametrize(
-    ("library", "way"),
+    ("rows", "groups", "group_by"),
     [
-        pytest.param(library, way, marks=() if (library, way) in SOME else pytest.mark.ci)
-        for library in LIBRARIES
-        for way in WAYS
+        pytest.param(X, TEXT, None, id="routed"),
+        pytest.param(pl.DataFrame(X.assign(q=QUERY).to_dict("list")), QUERY, "q", id="polars"),
     ],
 )
-def test_a_search_gives_the_numbers_computed_by_hand(library, way):
-    table, groups, group_by = WAYS[way](X, QUERY)
-    options, depths = {"k": K, "undefined": 0}, [2, 4]
+def test_a_search_gives_the_numbers_computed_by_hand(library, rows, groups, group_by):
+    options, depths = {"k": 5, "undefined": 0}, [2, 4]
     name = "depth" if library == "catboost" else "max_depth"
     with sklearn.config_context(enable_metadata_routing=group_by is None):
         search = GridSearchCV(
-            GroupedRanker(booster(library), group_by=group_by), {f"estimator__{name}": depths},
-            scoring=make_ndcg_scorer(group_by=group_by, **options), cv=GroupKFold(3),
+            GroupedRanker(booster(library), group_by=group_by),
+            {f"estimator__{name}": depths},
+            scoring=make_ndcg_scorer(group_by=group_by, **options),
+            cv=GroupKFold(2),
             error_score="raise",
-        ).fit(table, Y, groups=groups)  # fmt: skip
+        ).fit(rows, Y, groups=groups)
     for candidate, depth in enumerate(depths):
-        for fold, (train, test) in enumerate(GroupKFold(3).split(X, Y, np.asarray(groups))):
+        for fold, (train, test) in enumerate(GroupKFold(2).split(X, Y, groups)):
             bare = booster(library, **{name: depth})
             s = fit_alone(bare, X.iloc[train], Y[train], QUERY[train]).predict(X.iloc[test])
             expected = ndcg_score(Y[test], s, groups=QUERY[test], **options)
-            got = search.cv_results_[f"split{fold}_test_score"][candidate]
-            assert got == pytest.approx(expected, rel=0, abs=1e-12)
+            found = search.cv_results_[f"split{fold}_test_score"][candidate]
+            assert found == pytest.approx(expected, rel=0, abs=1e-12)
 
 
-@every_library
-def test_sample_weight(library):
-    weight, ranker = np.random.default_rng(2).random(len(Y)) * 3, GroupedRanker(booster(library))
-    weighted = ranker.fit(X, Y, weight, groups=QUERY).predict(X)
-    expected = fit_alone(booster(library), X, Y, QUERY, weight).predict(X)
-    np.testing.assert_array_equal(weighted, expected)
-    assert (weighted != ranker.fit(X, Y, groups=QUERY).predict(X)).any()
+# --- scores to start from
+
+START = np.random.default_rng(0).normal(size=(len(Y), Y.max() + 1))
+starts = pytest.mark.parametrize(
+    ("library", "name", "order"),
+    [("lightgbm", "init_score", "F"), ("xgboost", "base_margin", "C")],
+)
+
+
+@starts
+@pytest.mark.parametrize("is_flat", [False, True])
+def test_starts_of_several_classes(library, name, order, is_flat):
+    """Rows stay as they are, as the estimator is not a ranker."""
+    inner = booster(library, "Classifier", rounds=3)
+    expected = clone(inner).fit(X, Y, **{name: START}).predict_proba(X)
+    start = START.ravel(order) if is_flat else START
+    ranker = GroupedRanker(inner).fit(X, Y, groups=QUERY, **{name: start})
+    np.testing.assert_allclose(ranker.predict_proba(X), expected, rtol=1e-6)
+
+
+@starts
+def test_starts_of_several_classes_where_queries_are_drawn(library, name, order):
+    inner = booster(library, "Classifier", rounds=3)
+    ranker = GroupedRanker(inner, max_queries=30, random_state=0)
+    with pytest.raises(ValueError, match=f"{name} cannot be passed.*one row per row of X"):
+        ranker.fit(X, Y, groups=QUERY, **{name: START.ravel(order)})
+    ranker.fit(X, Y, groups=QUERY, **{name: START})
+    rows, *_ = sorted_by_hand(QUERY)
+    rows = rows[np.isin(QUERY[rows], ranker.query_ids_)]
+    bare = clone(inner).fit(X.iloc[rows], Y[rows], **{name: START[rows]})
+    np.testing.assert_allclose(ranker.predict_proba(X), bare.predict_proba(X), rtol=1e-6)
+
+
+# --- parameters of a library
+
+
+def test_has_time_of_a_catboost_ranker_is_refused():
+    with pytest.raises(ValueError, match="has_time cannot be passed: it refers to rows by number"):
+        GroupedRanker(booster("catboost", has_time=True)).fit(X, Y, groups=QUERY)
+
+
+def test_has_time_of_a_catboost_regressor_is_taken():
+    regressor = booster("catboost", "Regressor", has_time=True)
+    ranker = GroupedRanker(regressor).fit(X, Y, groups=QUERY)  # its rows are not sorted
+    np.testing.assert_array_equal(ranker.predict(X), regressor.copy().fit(X, Y).predict(X))
 
 
 @pytest.mark.parametrize(
-    ("library", "start", "order"),
-    [("lightgbm", "init_score", "F"), ("xgboost", "base_margin", "C")],
+    ("parameters", "convert", "words"),
+    [
+        ({"early_stopping": True}, None, "eval_set cannot be passed"),
+        ({}, make_pipeline, "steps of a Pipeline.*not applied"),
+        ({"group_by": "q"}, None, "removal of a group column"),
+    ],
+    ids=["early stopping", "Pipeline", "group column"],
 )
-def test_init_score_and_base_margin_of_several_classes(library, start, order):
-    inner = booster(library, "Classifier", rounds=3)
-    values = np.random.default_rng(0).normal(size=(len(Y), Y.max() + 1))
-    expected = clone(inner).fit(X, Y, **{start: values}).predict_proba(X)
-    for each in (values, values.ravel(order)):  # rows stay as they are
-        ranker = GroupedRanker(inner).fit(X, Y, groups=QUERY, **{start: each})
-        np.testing.assert_allclose(ranker.predict_proba(X), expected, rtol=1e-6)
-    drawn = GroupedRanker(inner, max_queries=30, random_state=0)
-    with pytest.raises(ValueError, match=f"{start} cannot be passed.*one row per row of X"):
-        drawn.fit(X, Y, groups=QUERY, **{start: values.ravel(order)})
-    drawn.fit(X, Y, groups=QUERY, **{start: values})
-    rows, *_ = sorted_by_hand(QUERY)
-    rows = rows[np.isin(QUERY[rows], drawn.query_ids_)]
-    bare = clone(inner).fit(X.iloc[rows], Y[rows], **{start: values[rows]})
-    np.testing.assert_allclose(drawn.predict_proba(X), bare.predict_proba(X), rtol=1e-6)
-
-
-def test_has_time_of_catboost():
-    with pytest.raises(ValueError, match="has_time cannot be passed: it refers to rows by number"):
-        GroupedRanker(booster("catboost", has_time=True)).fit(X, Y, groups=QUERY)
-    regressor = booster("catboost", "Regressor", has_time=True)
-    expected = regressor.copy().fit(X, Y).predict(X)  # its rows are not sorted
-    ranker = GroupedRanker(regressor).fit(X, Y, groups=QUERY)
-    np.testing.assert_array_equal(ranker.predict(X), expected)
-
-
-# --- early stopping
-
-
-def test_validation_fraction_rows_are_transformed_by_steps_fitted_on_the_others():
-    module = pytest.importorskip("lightgbm")
-    seen = {}
-
-    class Spy(module.LGBMRanker):
-        @functools.wraps(module.LGBMRanker.fit)
-        def fit(self, X, y, **given):
-            held = given["eval_X"][0] if "eval_X" in given else given["eval_set"][0][0]
-            seen.update(train=X, held=held, score=given["init_score"])
-            seen["held score"] = given["eval_init_score"][0]
-            return super().fit(X, y, **given)
-
-    inner = make_pipeline(StandardScaler(), Spy(n_estimators=3, verbose=-1))
-    ranker = GroupedRanker(inner, early_stopping=True, validation_fraction=0.25, random_state=0)
-    ranker.fit(X, Y, groups=QUERY, init_score=np.arange(len(Y)) / 100)
-    is_held = np.isin(QUERY, np.random.RandomState(0).permutation(40)[:10])
-    order, *_ = sorted_by_hand(QUERY)
-    train, held = order[~is_held[order]], order[is_held[order]]
-    scaler = StandardScaler().fit(X.iloc[train])
-    np.testing.assert_array_equal(seen["train"], scaler.transform(X.iloc[train]))
-    np.testing.assert_array_equal(seen["held"], scaler.transform(X.iloc[held]))
-    np.testing.assert_array_equal(seen["score"], train / 100)
-    np.testing.assert_array_equal(seen["held score"], held / 100)
-
-
-EVALUATED = {  # parameters of the ranker, whether it is around a Pipeline, and the words of the error
-    "early_stopping": ({"early_stopping": True}, False, "eval_set cannot be passed"),
-    "Pipeline": ({}, True, "steps of a Pipeline.*not applied"),
-    "group_by": ({"group_by": "q"}, False, "removal of a group column"),
-}
-
-
-@every_library
-@pytest.mark.parametrize("name", EVALUATED)
-def test_eval_set_is_refused_where_its_rows_would_differ(name, library):
-    parameters, in_pipeline, words = EVALUATED[name]
-    model = booster(library)
-    ranker = GroupedRanker(make_pipeline(model) if in_pipeline else model, **parameters)
+def test_eval_set_is_refused_where_its_rows_would_differ(parameters, convert, words):
+    inner = booster("lightgbm")
+    ranker = GroupedRanker(convert(inner) if convert else inner, **parameters)
     with pytest.raises(ValueError, match=words):
         ranker.fit(X.assign(q=QUERY), Y, groups=QUERY, eval_set=[(X, Y)])
 
@@ -157,12 +122,6 @@ def test_cat_features_are_named_in_fit_with_early_stopping():
     assert ranker.estimator_.get_cat_feature_indices() == [4]
 
 
-@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
-def test_labels_that_quantile_grades_makes_are_taken(library):
-    graded = quantile_grades(Y + 0.5, groups=QUERY)
-    GroupedRanker(booster(library)).fit(X, graded, groups=QUERY)
-
-
 def test_cat_features_of_catboost_are_a_tuple_or_routed(routing):
     rows = X.assign(kind=QUERY % 3)
     expected = GroupedRanker(booster("catboost", cat_features=("kind",)))
@@ -174,3 +133,9 @@ def test_cat_features_of_catboost_are_a_tuple_or_routed(routing):
     search = GridSearchCV(routed, {"k": [5]}, scoring=scorer, cv=GroupKFold(2), error_score="raise")
     search.fit(rows, Y, groups=QUERY, cat_features=["kind"])
     np.testing.assert_array_equal(search.predict(rows), expected.predict(rows))
+
+
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
+def test_labels_that_quantile_grades_makes_are_taken(library):
+    graded = quantile_grades(Y + 0.5, groups=QUERY)
+    GroupedRanker(booster(library)).fit(X, graded, groups=QUERY)

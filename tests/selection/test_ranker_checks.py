@@ -27,6 +27,9 @@ class OneRanking:
         return "one_ranking"
 
 
+# --- checks that fail, most of which fail for the inner estimator alone, too
+
+
 def failed(reason, *checks):
     return dict.fromkeys((f"check_{check}" for check in checks), reason)
 
@@ -36,22 +39,22 @@ WEIGHTS = ("sample_weight_equivalence_on_dense_data", "sample_weight_equivalence
 NOTICED = WEIGHTS[:1] if sklearn.__version__ < "1.7" else WEIGHTS
 TAKES_NO_WEIGHTS = failed(
     "weights are refused, as the estimator takes none",
-    *NOTICED, "sample_weights_list", "sample_weights_not_an_array",
-    "sample_weights_not_overwritten", "sample_weights_pandas_series", "sample_weights_shape",
-)  # fmt: skip
+    *NOTICED,
+    *("sample_weights_list", "sample_weights_not_an_array", "sample_weights_not_overwritten"),
+    *("sample_weights_pandas_series", "sample_weights_shape"),
+)
 REFUSES = failed(
     "a score without groups is refused, never taken for one ranking",
-    "array_api_input", "fit_score_takes_y", "pipeline_consistency",
-)  # fmt: skip
+    *("array_api_input", "fit_score_takes_y", "pipeline_consistency"),
+)
 LABELS = failed(
     "labels must be whole numbers, and those of the check are not",
-    "fit_check_is_fitted", "fit_idempotent", "n_features_in", "n_features_in_after_fitting",
-    "regressor_data_not_an_array", "regressors_no_decision_function", "regressors_train",
-)  # fmt: skip
-SCALED = make_pipeline(StandardScaler(with_mean=False), Ridge())
-FOREST = RandomForestRegressor(3, random_state=0)
+    *("fit_check_is_fitted", "fit_idempotent", "n_features_in", "n_features_in_after_fitting"),
+    *("regressor_data_not_an_array", "regressors_no_decision_function", "regressors_train"),
+)
+BY_QUERY = failed("a weight is that of a query: rows with 0 are not left out", *WEIGHTS)
+EMPTY = failed("XGBoost trains without features", "estimators_empty_data_messages")
 
-# around these, GroupedRanker fails some checks, most of which the estimator fails alone, too
 EVERY_DAY = [
     (Ridge(), {}),
     (LogisticRegression(), {}),
@@ -61,11 +64,17 @@ EVERY_DAY = [
 IN_CI = [
     (KNeighborsRegressor(), TAKES_NO_WEIGHTS),
     (PLSRegression(1), TAKES_NO_WEIGHTS),
-    (SCALED, failed("the scaler gets no weights", *WEIGHTS)),
+    (
+        make_pipeline(StandardScaler(with_mean=False), Ridge()),
+        failed("the scaler gets no weights", *WEIGHTS),
+    ),
 ]
 SLOWLY = [
     (HistGradientBoostingRegressor(max_iter=5), {}),
-    (FOREST, failed("it draws rows, and not by weight", *WEIGHTS)),
+    (
+        RandomForestRegressor(3, random_state=0),
+        failed("it draws rows, and not by weight", *WEIGHTS),
+    ),
     (SVR(), failed("its solver stops before they are equal", *WEIGHTS)),
 ]
 if find_spec("lightgbm"):
@@ -75,9 +84,7 @@ if find_spec("lightgbm"):
 if find_spec("xgboost"):
     import xgboost
 
-    by_query = failed("a weight is that of a query: rows with 0 are not left out", *WEIGHTS)
-    empty = failed("XGBoost trains without features", "estimators_empty_data_messages")
-    SLOWLY.append((xgboost.XGBRanker(n_estimators=3, n_jobs=1), LABELS | by_query | empty))
+    SLOWLY.append((xgboost.XGBRanker(n_estimators=3, n_jobs=1), LABELS | BY_QUERY | EMPTY))
 
 
 def checks(inner_estimators):

@@ -1,4 +1,4 @@
-"""GroupedRanker: where the ids of queries come from, what they may be, and how queries are drawn."""
+"""GroupedRanker: where the ids of queries come from, and how queries are drawn."""
 
 import numpy as np
 import pandas as pd
@@ -7,11 +7,8 @@ import pyarrow as pa
 import pytest
 from helpers import Qid, Recorder, Sizes, graded_rows, sorted_by_hand
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.compose import make_column_transformer
-from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import HalvingGridSearchCV, validation_curve
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OrdinalEncoder, TargetEncoder
 
@@ -31,35 +28,28 @@ WITH_IDS = NAMED.to_numpy()  # in column 1
 # --- group_by
 
 
-TABLES = {  # X with its ids, group_by, and the number of columns of X in fit
-    "column": (NAMED, "q", 4),
-    "level": (X.set_index(pd.Index(QUERY, name="q")), "q", 3),
-    "polars": (pl.DataFrame(NAMED.to_dict("list")), "q", 4),
-    "pyarrow": (pa.table(NAMED.to_dict("list")), "q", 4),
-    "array": (WITH_IDS, 1, 4),
-    "array, from the right": (WITH_IDS, -3, 4),
-    "csr": (sparse.csr_array(WITH_IDS), 1, 4),
-    "coo": (sparse.coo_matrix(WITH_IDS), 1, 4),
-    "lists": (WITH_IDS.tolist(), 1, 4),
-    "callable": (X, lambda X: QUERY, 3),
-}
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_group_by_finds_the_ids_and_takes_them_out(name):
-    table, group_by, n_features = TABLES[name]
-    ranker = GroupedRanker(Sizes(), group_by=group_by).fit(table, Y)
+@pytest.mark.parametrize(
+    ("rows", "group_by", "n_features"),
+    [
+        pytest.param(NAMED, "q", 4, id="column"),
+        pytest.param(X.set_index(pd.Index(QUERY, name="q")), "q", 3, id="level"),
+        pytest.param(pl.DataFrame(NAMED.to_dict("list")), "q", 4, id="polars"),
+        pytest.param(pa.table(NAMED.to_dict("list")), "q", 4, id="pyarrow"),
+        pytest.param(WITH_IDS, -3, 4, id="array, from the right"),
+        pytest.param(sparse.coo_matrix(WITH_IDS), 1, 4, id="coo"),
+        pytest.param(WITH_IDS.tolist(), 1, 4, id="lists"),
+        pytest.param(X, lambda X: QUERY, 3, id="callable"),
+    ],
+)
+def test_group_by_finds_the_ids_and_takes_them_out(rows, group_by, n_features):
+    ranker = GroupedRanker(Sizes(), group_by=group_by).fit(rows, Y)
     given = ranker.estimator_.given_
-    seen = given["X"]
-    if hasattr(table, "column_names") or hasattr(table, "columns"):
-        assert type(seen) is type(table)
-        assert list(getattr(seen, "column_names", seen.columns)) == ["a", "b", "c"]
-    seen = seen.toarray() if sparse.issparse(seen) else np.asarray(seen)
-    np.testing.assert_array_equal(seen.astype(float), X.to_numpy()[ORDER])
+    features = given["X"].toarray() if sparse.issparse(rows) else np.asarray(given["X"])
+    np.testing.assert_array_equal(features.astype(float), X.to_numpy()[ORDER])
     np.testing.assert_array_equal(given["group"], SIZES)
     assert ranker.n_features_in_ == n_features
-    if not sparse.issparse(table):
-        np.testing.assert_array_equal(ranker.predict(table), X["a"])
+    if hasattr(rows, "columns"):
+        assert type(given["X"]) is type(rows)
 
 
 def test_group_by_is_among_the_feature_names_of_the_ranker():
@@ -74,84 +64,92 @@ def test_group_by_of_fit_is_that_of_predict():
     np.testing.assert_array_equal(ranker.set_params(group_by=0).predict(WITH_IDS), expected)
 
 
-def test_group_by_takes_precedence_over_groups():
+def test_group_by_wins_over_groups():
     others = pd.Series(np.arange(len(Y)) % 7, index=X.index[::-1])  # in another order, too
     ranker = GroupedRanker(Sizes(), group_by="q").fit(NAMED, Y, groups=others)
     np.testing.assert_array_equal(ranker.query_ids_, np.unique(QUERY))
-    np.testing.assert_array_equal(ranker.estimator_.given_["group"], np.bincount(QUERY))
     assert ranker.score(NAMED, Y, groups=others) == ndcg_score(Y, X["a"], groups=QUERY)
 
 
-def test_group_by_of_one_name_in_a_list_gives_no_tuples():
-    found = GroupedRanker(Ridge(), group_by=["q"]).fit(NAMED, Y).query_ids_
-    assert found.tolist() == np.unique(QUERY).tolist()
+def test_order_by_is_no_feature():
+    rows = X.assign(q=QUERY, when=pd.Timestamp(0) + pd.to_timedelta(QUERY, "D"))
+    plain = GroupedRanker(Ridge()).fit(X, Y)
+    ranker = GroupedRanker(Ridge(), group_by="q", order_by="when").fit(rows, Y)
+    for columns in (list(rows), list("abcq"), ["a", "b", "c", "when"], list("abc")):
+        np.testing.assert_allclose(ranker.predict(rows[columns]), plain.predict(X), rtol=1e-12)
+    np.testing.assert_allclose(ranker.coef_, [*plain.coef_, 0, 0])
 
 
-def test_score_needs_the_ids():
-    with pytest.raises(ValueError, match="group_by='q' names none"):
-        GroupedRanker(Ridge(), group_by="q").fit(NAMED, Y).score(X, Y)
-    with pytest.raises(ValueError, match="got no groups"):
-        GroupedRanker(Ridge()).fit(X, Y).score(X, Y)
+def test_order_by_and_group_by_may_be_columns_of_an_array():
+    ranker = GroupedRanker(Ridge(), group_by=-1, order_by=0).fit(np.c_[-QUERY, X, QUERY], Y)
+    np.testing.assert_allclose(ranker.coef_, [0, *Ridge().fit(X, Y).coef_, 0])
 
 
 # --- compound ids
 
-
 U, D = QUERY // 5, QUERY % 5
 PAIRS = list(zip(U.tolist(), D.tolist(), strict=True))
-COMPOUND = {
-    "list of arrays": [U, D],
-    "tuple of arrays": (U, D),
-    "list of lists": [U.tolist(), D.tolist()],
-    "list of Series": [pd.Series(U), pd.Series(D)],
-    "pandas": pd.DataFrame({"u": U, "d": D}),
-    "pandas, one name": pd.DataFrame(np.c_[U, D], columns=["q", "q"]),
-    "polars": pl.DataFrame({"u": U, "d": D}),
-    "pyarrow": pa.table({"u": U, "d": D}),
-    "array": np.c_[U, D],
-    "levels": pd.MultiIndex.from_arrays([U, D]),
-    "list of tuples": PAIRS,
-}
 
 
-@pytest.mark.parametrize("name", COMPOUND)
-def test_groups_of_several_columns_make_a_query_of_each_distinct_row(name):
-    groups = COMPOUND[name]
+@pytest.mark.parametrize(
+    "groups",
+    [
+        pytest.param([U, D], id="list of arrays"),
+        pytest.param((U.tolist(), D.tolist()), id="tuple of lists"),
+        pytest.param(pd.DataFrame({"u": U, "d": D}), id="pandas"),
+        pytest.param(pd.MultiIndex.from_arrays([U, D]), id="levels"),
+        pytest.param(PAIRS, id="list of tuples"),
+    ],
+)
+def test_each_distinct_row_of_several_columns_is_a_query(groups):
     ranker = GroupedRanker(Sizes()).fit(X, Y, groups=groups)
     np.testing.assert_array_equal(ranker.estimator_.given_["group"], np.bincount(QUERY))
     assert ranker.query_ids_.tolist() == sorted(set(PAIRS))
-    assert ndcg_score(Y, X["a"], groups=groups) == ndcg_score(Y, X["a"], groups=QUERY)
     grades = quantile_grades(X["a"], groups=QUERY)
     np.testing.assert_array_equal(quantile_grades(X["a"], groups=groups), grades)
-    found, expected = (list(QuerySplitter(3).split(X, Y, ids)) for ids in (groups, QUERY))
-    for one, other in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(one[1], other[1])
+    tests = [test.tolist() for _, test in QuerySplitter(3).split(X, Y, groups)]
+    assert tests == [test.tolist() for _, test in QuerySplitter(3).split(X, Y, QUERY)]
 
 
 # --- ids that are not query ids
 
 
-@pytest.mark.parametrize("inner", [Sizes(), make_pipeline(FunctionTransformer(), Qid())])
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        GroupedRanker(Sizes()),
+        GroupedRanker(make_pipeline(FunctionTransformer(), Qid())),
+        GroupedRanker(Ridge(), max_queries=5),
+    ],
+    ids=["ranker", "Pipeline", "max_queries"],
+)
 @pytest.mark.parametrize(
     ("n_whole", "words"),
     [(0, "Each of the 105 queries has"), (5, r"74 of the 79 queries \(93%\) have")],
 )
-def test_groups_of_single_documents_are_not_trained_on_silently(n_whole, words, inner):
+def test_groups_of_single_documents_are_not_trained_on_silently(n_whole, words, ranker):
     ids = np.where(20 - n_whole <= QUERY, QUERY, 1000 + np.arange(len(QUERY)))
-    for ranker in (GroupedRanker(inner), GroupedRanker(Ridge(), max_queries=5)):
-        with pytest.warns(UserWarning, match=f"{words} a single document"):
-            ranker.fit(X, Y, groups=ids)
-    GroupedRanker(Ridge()).fit(X, Y, groups=ids)  # training rows do not depend on the ids
-    few = np.concatenate([[1000, 1001, 1002], QUERY[3:]])
-    GroupedRanker(inner).fit(X, Y, groups=few)
+    with pytest.warns(UserWarning, match=f"{words} a single document"):
+        ranker.fit(X, Y, groups=ids)
 
 
-def test_groups_that_are_the_relevance_warn():
+@pytest.mark.parametrize("ranker", [GroupedRanker(Sizes()), GroupedRanker(Ridge(), max_queries=3)])
+def test_groups_that_are_the_relevance_warn(ranker):
     words = "None of the 4 queries has documents of different relevance. groups must have"
-    for ranker in (GroupedRanker(Sizes()), GroupedRanker(Ridge(), max_queries=3)):
-        with pytest.warns(UserWarning, match=words):
-            ranker.fit(X, Y, groups=Y)
-    GroupedRanker(Sizes()).fit(X, np.ones(len(Y)), groups=Y)  # says nothing about the ids
+    with pytest.warns(UserWarning, match=words):
+        ranker.fit(X, Y, groups=Y)
+
+
+@pytest.mark.parametrize(
+    ("inner", "y", "groups"),
+    [
+        pytest.param(Ridge(), Y, np.arange(len(Y)), id="rows do not depend on the ids"),
+        pytest.param(Sizes(), Y, np.append([1000, 1001, 1002], QUERY[3:]), id="few of them"),
+        pytest.param(Sizes(), np.ones(len(Y)), Y, id="all of the same relevance"),
+    ],
+)
+def test_ids_that_may_be_query_ids_do_not_warn(inner, y, groups):
+    GroupedRanker(inner).fit(X, y, groups=groups)
 
 
 def encoded(encoder):
@@ -162,143 +160,138 @@ def encoded(encoder):
     return make_pipeline(steps, GroupedRanker(Ridge(), group_by="q"))
 
 
-def test_group_by_of_encoded_ids_is_refused_or_warned_of():
-    train, rows = QUERY < 10, X.assign(q=np.char.mod("q%03d", QUERY))
-    with pytest.raises(ValueError, match="group_by='q' finds numbers with fractions"):
-        encoded(TargetEncoder(target_type="continuous")).fit(rows[train], Y[train])
+TEXT_IDS = X.assign(q=np.char.mod("q%03d", QUERY))
 
+
+def test_ids_with_fractions_are_refused():
+    with pytest.raises(ValueError, match="group_by='q' finds numbers with fractions"):
+        encoded(TargetEncoder(target_type="continuous")).fit(TEXT_IDS, Y)
+
+
+def test_ids_that_an_encoder_has_made_one_are_warned_of():
+    train = QUERY < 10
     unknown = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
-    pipeline = encoded(unknown).fit(rows[train], Y[train])
+    pipeline = encoded(unknown).fit(TEXT_IDS[train], Y[train])
     n, longest = np.count_nonzero(~train), np.bincount(QUERY[train]).max()
     words = f"{n} of the {n} scored rows have the id -1.0, .* training queries has {longest} rows:"
     with pytest.warns(UserWarning, match=words):
-        pipeline.score(rows[~train], Y[~train])
-    with pytest.warns(UserWarning, match=words):
-        make_ndcg_scorer()(pipeline[-1], X[~train], Y[~train], groups=np.full(n, -1.0))
+        pipeline.score(TEXT_IDS[~train], Y[~train])
 
 
-def test_score_of_long_queries_does_not_warn():
-    """Training on sampled documents, scoring whole catalogues, and a fold of one query."""
-    ranker = GroupedRanker(Ridge()).fit(X[QUERY >= 2], Y[QUERY >= 2], groups=QUERY[QUERY >= 2])
+@pytest.mark.parametrize(
+    ("known", "n_queries"),
+    [
+        pytest.param(QUERY >= 2, 3, id="none has most of the rows"),
+        pytest.param(QUERY >= 15, 1, id="too few training queries to say how long they are"),
+    ],
+)
+def test_score_of_long_queries_does_not_warn(known, n_queries):
+    """Training on sampled documents, and scoring whole catalogues."""
+    ranker = GroupedRanker(Ridge()).fit(X[known], Y[known], groups=QUERY[known])
     n_long = 40 * np.bincount(QUERY).max()
-    rows = np.random.default_rng(0).integers(0, len(Y), (3, n_long))
-    ranker.score(X.iloc[rows.ravel()], Y[rows.ravel()], groups=np.repeat([-1, -2, -3], n_long))
-    ranker.score(X[QUERY == 0], Y[QUERY == 0], groups=QUERY[QUERY == 0])
-    few = QUERY >= 15  # too few to say how long queries are
-    ranker = GroupedRanker(Ridge()).fit(X[few], Y[few], groups=QUERY[few])
-    ranker.score(X.iloc[rows[0]], Y[rows[0]], groups=np.full(n_long, -1))
+    rows = np.random.default_rng(0).integers(0, len(Y), n_queries * n_long)
+    groups = np.repeat(-1 - np.arange(n_queries), n_long)
+    ranker.score(X.iloc[rows], Y[rows], groups=groups)
+
+
+def test_score_of_a_single_query_does_not_warn():
+    known, scored = QUERY >= 2, QUERY == 0
+    ranker = GroupedRanker(Ridge()).fit(X[known], Y[known], groups=QUERY[known])
+    ranker.score(X[scored], Y[scored], groups=QUERY[scored])
 
 
 # --- training on some of the queries
 
 
-@pytest.mark.parametrize("max_queries", [1, 7, 19, 20, 1000])
-def test_max_queries_trains_on_whole_queries(max_queries):
-    def fit(number):
-        return GroupedRanker(Ridge(), max_queries=number, random_state=0).fit(X, Y, groups=QUERY)
+def fit_some(max_queries):
+    return GroupedRanker(Ridge(), max_queries=max_queries, random_state=0).fit(X, Y, groups=QUERY)
 
-    ranker = fit(max_queries)
+
+@pytest.mark.parametrize("max_queries", [1, 19, 20, 1000])
+def test_max_queries_trains_on_whole_queries(max_queries):
+    ranker = fit_some(max_queries)
     assert len(ranker.query_ids_) == min(max_queries, 20)
     rows = np.isin(QUERY, ranker.query_ids_)
     expected = Ridge().fit(X[rows], Y[rows]).predict(X)
     np.testing.assert_allclose(ranker.predict(X), expected, rtol=1e-9)
-    assert set(fit(max(1, max_queries - 1)).query_ids_) <= set(ranker.query_ids_)
 
 
-def test_max_queries_is_the_resource_of_a_halving_search_and_a_validation_curve():
-    ranker = GroupedRanker(Ridge(), group_by="q", random_state=0)
-    options = {
-        "scoring": make_ndcg_scorer(group_by="q"), "cv": QuerySplitter(3, group_by="q"),
-        "error_score": "raise",
-    }  # fmt: skip
-    sizes = {"resource": "max_queries", "min_resources": 4, "max_resources": 12}
-    search = HalvingGridSearchCV(ranker, {"estimator__alpha": [1, 10, 100]}, **sizes, **options)
-    assert search.fit(NAMED, Y).n_resources_ == [4, 12]
-    assert len(search.best_estimator_.query_ids_) == 12
-    sizes = {"param_name": "max_queries", "param_range": [5, 10]}
-    train, test = validation_curve(ranker, NAMED, Y, **sizes, **options)
-    assert train.shape == test.shape == (2, 3)
+def test_max_queries_draws_and_adds_to_those_of_smaller_numbers():
+    assert set(fit_some(6).query_ids_) < set(fit_some(7).query_ids_) != set(range(7))
 
 
 # --- queries that are held out
 
 
 class Staged(Recorder):
-    """A model of two rounds, which remembers the rows of its fits and of its stages."""
+    """A model of two rounds, which remembers the queries of its fits and of its stages."""
 
-    seen = {}  # noqa: RUF012
+    queries = {}  # noqa: RUF012
 
     def __init__(self, n_estimators=2):
         self.n_estimators = n_estimators
 
     def fit(self, X, y, sample_weight=None):
-        self.seen["train"] = X
+        self.queries["train"] = sorted(set(X["q"]))
         return self._record(X, y)
 
     def staged_predict(self, X):
-        self.seen["held out"] = X
+        self.queries["held out"] = sorted(set(X["q"]))
         return [self.predict(X)] * 2
 
 
-def stopping(**parameters):
+def hold_out(rows, **parameters):
+    """Return the queries that are held out, and check that the others are trained on."""
     options = {"early_stopping": True, "scoring": make_ndcg_scorer(), "random_state": 0}
-    return GroupedRanker(Staged(), **options | parameters)
+    ranker = GroupedRanker(Staged(), **options | parameters).fit(rows, Y, groups=QUERY)
+    train, held_out = Staged.queries["train"], Staged.queries["held out"]
+    assert sorted(train + held_out) == ranker.query_ids_.tolist()
+    return held_out
+
+
+IDS_AS_FEATURE = X.assign(q=QUERY, minus=-QUERY + np.random.default_rng(0).random(len(Y)))
 
 
 @pytest.mark.parametrize(
-    ("validation", "order_by"), [("last", None), ("last", "minus"), ("random", None)]
+    ("order_by", "expected"), [(None, [16, 17, 18, 19]), ("minus", [0, 1, 2, 3])]
 )
-def test_validation_and_order_by_say_which_queries_are_held_out(validation, order_by):
-    table = X.assign(q=QUERY, minus=-QUERY + np.random.default_rng(0).random(len(Y)))
-    ranker = stopping(validation=validation, order_by=order_by, validation_fraction=0.2)
-    ranker.fit(table, Y, groups=QUERY)
-    train, held_out = (Staged.seen[name] for name in ("train", "held out"))
-    assert list(train) == list(held_out) == [name for name in table if name != order_by]
-    train, held_out = set(train["q"]), set(held_out["q"])
-    assert len(held_out) == 4
-    assert train | held_out == set(range(20))
-    assert not train & held_out
-    ends = {None: set(range(16, 20)), "minus": set(range(4))}
-    assert (held_out == ends[order_by]) == (validation == "last")
+def test_validation_of_the_last_queries_by_id_or_order_by(order_by, expected):
+    options = {"validation": "last", "validation_fraction": 0.2}
+    assert hold_out(IDS_AS_FEATURE, order_by=order_by, **options) == expected
 
 
-def test_validation_of_the_last_queries_holds_out_the_last_of_those_that_are_drawn():
-    table = X.assign(q=QUERY)
-    ranker = stopping(validation="last", validation_fraction=0.2, max_queries=10, random_state=1)
-    drawn = ranker.fit(table, Y, groups=QUERY).query_ids_.tolist()
-    train, held_out = (set(Staged.seen[name]["q"]) for name in ("train", "held out"))
+def test_validation_at_random_is_drawn_by_random_state():
+    drawn = [hold_out(IDS_AS_FEATURE, validation_fraction=0.2, random_state=i) for i in (0, 0, 1)]
+    assert len(drawn[0]) == 4
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert drawn[0] != [16, 17, 18, 19]
+
+
+def test_validation_of_the_last_queries_holds_out_the_last_that_are_drawn():
+    options = {"validation": "last", "validation_fraction": 0.2, "max_queries": 10}
+    held_out = hold_out(IDS_AS_FEATURE, **options, random_state=1)
+    drawn = sorted(Staged.queries["train"] + held_out)
     assert len(drawn) == 10
-    assert drawn[-2:] != [18, 19]
-    assert held_out == set(drawn[-2:])
-    assert train == set(drawn[:-2])
+    assert held_out == drawn[-2:] != [18, 19]
 
 
 def test_validation_fraction_holds_out_at_least_one_query():
-    stopping(validation_fraction=0.001).fit(X, Y, groups=QUERY)
-    assert len(Staged.seen["held out"]) in np.bincount(QUERY)
+    assert len(hold_out(IDS_AS_FEATURE, validation_fraction=0.001)) == 1
+
+
+OF_TEXT = {"early_stopping": True, "scoring": make_ndcg_scorer(), "validation": "last"}
 
 
 def test_validation_of_the_last_queries_warns_of_the_order_of_text():
-    table = X.assign(q=np.char.add("q", QUERY.astype(str)), when=QUERY)
-    ranker = stopping(group_by="q", validation="last")
+    ranker = GroupedRanker(Staged(), group_by=lambda X: "q" + X["q"].astype(str), **OF_TEXT)
     words = r"^validation='last' needs .* may not sort by time \('q0'.*order_by="
     with pytest.warns(UserWarning, match=words):
-        clone(ranker).fit(table, Y)
-    for change in ({"validation": "random"}, {"early_stopping": False}, {"order_by": "when"}):
-        clone(ranker).set_params(**change).fit(table, Y)
-    clone(ranker).fit(table.assign(q=QUERY), Y)
+        ranker.fit(IDS_AS_FEATURE, Y)
 
 
-def test_order_by_is_no_feature():
-    table = X.assign(q=QUERY, when=pd.Timestamp(0) + pd.to_timedelta(QUERY, "D"))
-    no_times = table.drop(columns="when")
-    plain = GroupedRanker(Ridge(), group_by="q").fit(no_times, Y)
-    for order_by, rows in (("when", table), ("q", no_times), (lambda X: X["q"], no_times)):
-        ranker = GroupedRanker(Ridge(), group_by="q", order_by=order_by).fit(rows, Y)
-        for each in (rows, rows.drop(columns="q"), rows.drop(columns="when", errors="ignore"), X):
-            np.testing.assert_allclose(ranker.predict(each), plain.predict(X), rtol=1e-12)
-        expected = np.append(plain.estimator_.coef_, np.zeros(rows.shape[1] - X.shape[1]))
-        np.testing.assert_array_equal(ranker.coef_, expected)
-        assert ranker.score(rows, Y) == plain.score(no_times, Y)
-    by_place = GroupedRanker(Ridge(), group_by=-1, order_by=0).fit(np.c_[-QUERY, X, QUERY], Y)
-    np.testing.assert_allclose(by_place.coef_, [0, *plain.estimator_.coef_, 0])
+@pytest.mark.parametrize(
+    "change", [{"validation": "random"}, {"early_stopping": False}, {"order_by": "minus"}], ids=str
+)
+def test_the_order_of_text_matters_only_to_the_last_queries(change):
+    options = {"group_by": lambda X: "q" + X["q"].astype(str), **OF_TEXT, **change}
+    GroupedRanker(Staged(), **options).fit(IDS_AS_FEATURE, Y)

@@ -11,7 +11,6 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import IsolationForest, RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
-from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.naive_bayes import GaussianNB
@@ -68,64 +67,69 @@ def test_gain_is_expected_under_the_probabilities_of_classes(data, gain, grades,
 
 
 @pytest.mark.parametrize("dtype", [int, float, bool])
-def test_response_method_of_binary_classifiers(data, dtype):
+@pytest.mark.parametrize(
+    ("model", "method"),
+    [
+        (LogisticRegression(), "predict_proba"),
+        (CalibratedClassifierCV(LinearSVC(random_state=0), cv=2), "predict_proba"),
+        (SVC(), "decision_function"),
+    ],
+)
+def test_response_method_of_binary_classifiers(data, dtype, model, method):
     X, y, query = data
     y = (y > 0).astype(dtype)
-    logistic = LogisticRegression()
-    for model, method in [
-        (logistic, "predict_proba"),
-        (GridSearchCV(make_pipeline(StandardScaler(), logistic), {}, cv=2), "predict_proba"),
-        (LinearSVC(random_state=0), "decision_function"),
-        (SVC(), "decision_function"),
-        (CalibratedClassifierCV(LinearSVC(random_state=0), cv=2), "predict_proba"),
-    ]:
-        response = getattr(model.fit(X, y), method)(X)
-        response = response[:, 1] if response.ndim == 2 else response
-        expected = ndcg_score(y, response, groups=query)
-        found = make_ndcg_scorer()(model, X, y, groups=query)
-        assert found == pytest.approx(expected, rel=1e-14)
+    response = getattr(model.fit(X, y), method)(X)
+    expected = ndcg_score(y, response[:, 1] if response.ndim == 2 else response, groups=query)
+    found = make_ndcg_scorer()(model, X, y, groups=query)
+    assert found == pytest.approx(expected, rel=1e-14)
 
 
-def test_response_method_given(data):
+def test_response_method_of_a_classifier_inside(data, wrap):
     X, y, query = data
-    model = LogisticRegression().fit(X, y > 1)
-    y, proba = (y > 1).astype(int), model.predict_proba(X)[:, 1]
-    for response, scores in [
-        ("predict", model.predict(X)),
-        ("decision_function", model.decision_function(X)),
-        ("predict_proba", proba),
-        (["decision_function", "predict_proba"], model.decision_function(X)),
-        (("predict_proba",), proba),
-        (lambda model, X: -model.predict_proba(X)[:, 1], -proba),
-    ]:
-        options = {"undefined": 0, "ties": "stable"}
-        found = make_ndcg_scorer(response_method=response, **options)(model, X, y, groups=query)
-        assert found == pytest.approx(ndcg_score(y, scores, groups=query, **options), rel=1e-14)
+    expected = ndcg_score(
+        y, LogisticRegression().fit(X, y).predict_proba(X) @ range(4), groups=query
+    )
+    found = make_ndcg_scorer()(wrap(LogisticRegression()).fit(X, y), X, y, groups=query)
+    assert found == pytest.approx(expected, rel=1e-14)
 
 
-NAMES = np.array(["bad", "fair", "good", "best"])
-SCORELESS = {
-    "neither": (LinearSVC(random_state=0), None, {}, "neither predict_proba nor.*response_method='predict'"),
-    "text": (LogisticRegression(), NAMES, {}, r"'bad'.*not numbers.*response_method"),
-    "text and neither": (SVC(), NAMES, {}, "neither predict_proba"),
-    "no such method": (
-        Ridge(), None, {"response_method": ["predict_proba", "decision_function"]},
-        r"Ridge has no such method: response_method=\['predict_proba'",
-    ),
-    "a matrix": (
-        LogisticRegression(), None, {"response_method": "decision_function"},
-        r"same shape, got \(105,\) and \(105, 4\)",
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", SCORELESS)
-def test_response_method_that_gives_no_scores_is_refused(data, name):
+@pytest.mark.parametrize(
+    ("response_method", "score"),
+    [
+        ("predict", lambda model, X: model.predict(X)),
+        ("decision_function", lambda model, X: model.decision_function(X)),
+        ("predict_proba", lambda model, X: model.predict_proba(X)[:, 1]),
+        (["score_samples", "decision_function"], lambda model, X: model.decision_function(X)),
+        (["predict", "predict_proba"], lambda model, X: model.predict(X)),
+        (lambda model, X: -X["a"], lambda model, X: -X["a"]),
+    ],
+    ids=["predict", "decision_function", "predict_proba", "second", "first", "callable"],
+)
+def test_response_method_that_is_given(data, response_method, score):
     X, y, query = data
-    model, labels, options, words = SCORELESS[name]
-    y = y if labels is None else labels[y]
+    model, options = LogisticRegression().fit(X, y > 1), {"undefined": 0, "ties": "stable"}
+    expected = ndcg_score(y > 1, score(model, X), groups=query, **options)
+    scorer = make_ndcg_scorer(response_method=response_method, **options)
+    assert scorer(model, X, y > 1, groups=query) == pytest.approx(expected, rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("model", "labels", "response_method", "words"),
+    [
+        (SVC(), range(4), "auto", "neither predict_proba nor.*response_method='predict'"),
+        (LogisticRegression(), "abcd", "auto", r"'a'.*not numbers.*response_method"),
+        (Ridge(), range(4), ["predict_proba"], r"Ridge has no such method: .*\['predict_proba'"),
+        (LogisticRegression(), range(4), "decision_function", r"same shape, got \(105,\) and"),
+    ],
+    ids=["neither", "text", "no such method", "matrix"],
+)
+def test_response_method_that_gives_no_scores_is_refused(
+    data, model, labels, response_method, words
+):
+    X, y, query = data
+    y = np.array(list(labels))[y]
     with pytest.raises(ValueError, match=words):
-        make_ndcg_scorer(**options)(model.fit(X, y), X, y, groups=query)
+        make_ndcg_scorer(response_method=response_method)(model.fit(X, y), X, y, groups=query)
 
 
 @pytest.mark.parametrize(
@@ -133,25 +137,30 @@ def test_response_method_that_gives_no_scores_is_refused(data, name):
 )
 def test_response_method_of_clusters_and_outliers_has_to_be_given(data, model):
     X, y, query = data
-    for fitted in (make_pipeline(StandardScaler(), clone(model)).fit(X), model.fit(X)):
-        with pytest.raises(ValueError, match="predicts labels, .*response_method='score_samples'"):
-            make_ndcg_scorer()(fitted, X, y, groups=query)
-    if hasattr(model, "score_samples"):
-        expected = ndcg_score(y, model.score_samples(X), groups=query)
-        scorer = make_ndcg_scorer(response_method="score_samples")
-        assert scorer(model, X, y, groups=query) == expected
+    fitted = make_pipeline(StandardScaler(), clone(model)).fit(X)
+    with pytest.raises(ValueError, match="predicts labels, .*response_method='score_samples'"):
+        make_ndcg_scorer()(fitted, X, y, groups=query)
 
 
-def test_gain_that_does_not_fit_the_classes(data):
+def test_gain_without_an_entry_for_a_class(data):
     X, y, query = data
     model = LogisticRegression().fit(X, y)
     with pytest.raises(ValueError, match=r"no entry for 1 value of classes_, the first 3"):
         make_ndcg_scorer(gain={0: 0, 1: 1, 2: 2})(model, X, y % 3, groups=query)
-    model.classes_ = np.array([0, 1, 2])
-    with pytest.raises(ValueError, match=r"shape \(105, 4\) for the classes \[0, 1, 2\]"):
-        make_ndcg_scorer()(model, X, y, groups=query)
-    model.classes_ = np.array([0, 1, 2, 2000])
-    with pytest.raises(ValueError, match=r"finite gain.*inf"):
+
+
+@pytest.mark.parametrize(
+    ("classes", "words"),
+    [
+        ([0, 1, 2], r"shape \(105, 4\) for the classes \[0, 1, 2\]"),
+        ([0, 1, 2, 2000], r"finite gain.*inf"),
+    ],
+)
+def test_classes_that_do_not_fit_the_probabilities_or_the_gain(data, classes, words):
+    X, y, query = data
+    model = LogisticRegression().fit(X, y)
+    model.classes_ = np.array(classes)
+    with pytest.raises(ValueError, match=words):
         make_ndcg_scorer(gain="exponential")(model, X, y, groups=query)
 
 
@@ -159,35 +168,37 @@ def test_gain_that_does_not_fit_the_classes(data):
 
 
 @pytest.mark.parametrize(
-    "model",
+    ("model", "method"),
     [
-        RandomForestClassifier(n_estimators=5, random_state=0),
-        MultiOutputClassifier(LogisticRegression()),
-        OneVsRestClassifier(LogisticRegression()),
-        RidgeClassifier(),
-        LinearRegression(),
+        (RandomForestClassifier(n_estimators=5, random_state=0), "predict_proba"),
+        (MultiOutputClassifier(LogisticRegression()), "predict_proba"),
+        (OneVsRestClassifier(LogisticRegression()), "predict_proba"),
+        (RidgeClassifier(), "decision_function"),
+        (LinearRegression(), "predict"),
     ],
-    ids=lambda model: type(model).__name__,
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
-def test_response_method_of_multilabel_classifiers(data, model):
+def test_response_method_of_multilabel_estimators(data, model, method):
     X, y, _ = data
     wide = np.c_[y > 0, y > 1, y > 2].astype(int)
-    model.fit(X, wide)
-    methods = ("predict_proba", "decision_function", "predict")
-    score = getattr(model, next(each for each in methods if hasattr(model, each)))(X)
+    score = getattr(model.fit(X, wide), method)(X)
     score = np.column_stack([p[:, 1] for p in score]) if isinstance(score, list) else score
     options = {"k": 2, "undefined": 0}
     expected = ndcg_score(wide, score, **options)
     assert make_ndcg_scorer(**options)(model, X, wide) == pytest.approx(expected, rel=1e-14)
 
 
-def test_multilabel_classes_of_one_or_several_grades(data):
+def test_a_label_may_have_a_single_class(data):
     X, y, _ = data
     wide = np.c_[y > 0, y > 9, y > -1].astype(int)
     model = RandomForestClassifier(n_estimators=5, random_state=0).fit(X, wide)
     p = model.predict_proba(X)[0][:, 1]
     expected = ndcg_score(wide, np.c_[p, np.zeros(len(y)), np.ones(len(y))])
     assert make_ndcg_scorer()(model, X, wide) == pytest.approx(expected, rel=1e-14)
+
+
+def test_a_label_may_have_several_grades(data):
+    X, y, _ = data
     wide = np.c_[y, 3 - y]
     model = KNeighborsClassifier().fit(X, wide)
     score = np.column_stack([p @ [0, 1, 2, 3] for p in model.predict_proba(X)])
@@ -202,22 +213,10 @@ class Predicts:
         return np.asarray(X)[:, 0]
 
 
-class Classifies(Predicts):
-    classes_ = np.array([0, 1])
-
-    def predict(self, X):
-        return (np.asarray(X)[:, 0] > 0) * 1
-
-    def predict_proba(self, X):
-        p = 1 / (1 + np.exp(-np.asarray(X)[:, 0]))
-        return np.c_[1 - p, p]
-
-
-@pytest.mark.parametrize("model", [Predicts(), Classifies()])
-def test_estimators_without_tags(data, model):
+def test_estimators_without_tags(data):
     X, y, query = data
     expected = ndcg_score(y, X["a"], groups=query)
-    assert make_ndcg_scorer()(model, X, y, groups=query) == expected
+    assert make_ndcg_scorer()(Predicts(), X, y, groups=query) == expected
 
 
 class Untyped(BaseEstimator):
@@ -235,15 +234,12 @@ class Untyped(BaseEstimator):
         return self.model_.predict_proba(X)
 
 
-def test_what_has_probabilities_of_several_classes_is_a_classifier(data):
+@pytest.mark.parametrize("around", [lambda model: model, GroupedRanker], ids=["alone", "ranker"])
+def test_what_has_probabilities_of_several_classes_is_a_classifier(data, wrap, around):
     X, y, query = data
-    model = Untyped().fit(X, y)
-    expected = ndcg_score(y, np.round(model.predict_proba(X) @ range(4), 12), groups=query)
-    assert expected != ndcg_score(y, model.predict(X), groups=query)
-    search = GridSearchCV(model, {}, cv=2, scoring="accuracy")
-    for classifier in (model, search, make_pipeline(StandardScaler(), model), GroupedRanker(model)):
-        found = make_ndcg_scorer()(classifier.fit(X, y), X, y, groups=query)
-        assert found == pytest.approx(expected, abs=1e-3)  # the scaler changes the fit a little
+    expected = make_ndcg_scorer()(LogisticRegression().fit(X, y), X, y, groups=query)
+    model = wrap(around(Untyped())).fit(X, y)
+    assert make_ndcg_scorer()(model, X, y, groups=query) == pytest.approx(expected)
 
 
 def test_response_method_is_asked_for_where_probabilities_have_no_classes(data):
@@ -273,37 +269,44 @@ def exact_gains(proba, gains, denominator=10**9):
     ("model", "denominator"),
     [
         (KNeighborsClassifier(5), 5),  # votes and leaves are fractions of small denominators
-        (RandomForestClassifier(10, max_depth=3, random_state=0), 10**9),
+        (RandomForestClassifier(5, max_depth=3, random_state=0), 10**9),
         (DecisionTreeClassifier(max_depth=3), 10**9),
     ],
     ids=lambda value: type(value).__name__,
 )
-@pytest.mark.parametrize("gain", ["linear", "exponential", [0, 0.1, 0.3, 0.7, 1.1]])
-def test_gains_that_are_equal_in_exact_arithmetic_tie(model, denominator, gain):
+@pytest.mark.parametrize(
+    ("gain", "gains"),
+    [
+        ("linear", [0, 1, 2, 3, 4]),
+        ("exponential", [0, 1, 3, 7, 15]),
+        ([0, 0.1, 0.3, 0.7, 1.1], [0, 0.1, 0.3, 0.7, 1.1]),
+    ],
+    ids=["linear", "exponential", "table"],
+)
+def test_gains_that_are_equal_in_exact_arithmetic_tie(model, denominator, gain, gains):
     rng = np.random.default_rng(1)
     query = np.repeat(np.arange(120), 6)
     X = rng.normal(size=(len(query), 3))
     y = np.clip(np.round(X[:, 0] + rng.normal(size=len(query)) + 1), 0, 4)
     proba = model.fit(X[:420], y[:420]).predict_proba(X[420:])
     X, y, query = X[420:], y[420:], query[420:]
-    gains = {"linear": range(5), "exponential": [0, 1, 3, 7, 15]}.get(str(gain), gain)
-    options = {"groups": query, "k": 5, "gain": gain, "undefined": 0.0}
-    expected = ndcg_score(y, exact_gains(proba, gains, denominator), **options)
-    found = make_ndcg_scorer(k=5, gain=gain, undefined=0.0)(model, X, y, groups=query)
+    options = {"k": 5, "gain": gain, "undefined": 0.0}
+    exact = exact_gains(proba, gains, denominator)
+    expected = pytest.approx(ndcg_score(y, exact, groups=query, **options), abs=1e-13)
+    assert make_ndcg_scorer(**options)(model, X, y, groups=query) == expected
     rounded = np.round(proba @ gains, 10)  # the line in docs/traps.md
-    for each in (found, ndcg_score(y, rounded, **options)):
-        assert each == pytest.approx(expected, abs=1e-13)
+    assert ndcg_score(y, rounded, groups=query, **options) == expected
 
 
-def test_equal_probabilities_stay_tied_in_any_number_of_rows():
+@pytest.mark.parametrize("n_rows", [2, 3, 7, 8, 9, 31])
+def test_equal_probabilities_stay_tied_in_any_number_of_rows(n_rows):
     """A matrix product may round equal rows differently."""
-    rng, model = np.random.default_rng(0), Given().fit(np.zeros((1, 7)))
-    model.classes_ = np.arange(7) / 10
-    for n in range(2, 40):
-        row = rng.random(7)
-        expected = (1 / np.log2(np.arange(2, n + 2))).mean()
-        found = ONE_RANKING(model, np.tile(row / row.sum(), (n, 1)), [1] + [0] * (n - 1))
-        assert found == pytest.approx(expected, rel=1e-13)
+    model = Given().fit(np.zeros((1, 7)))
+    model.classes_, row = np.arange(7) / 10, np.random.default_rng(n_rows).random(7)
+    expected = (1 / np.log2(np.arange(2, n_rows + 2))).mean()
+    proba = np.tile(row / row.sum(), (n_rows, 1))
+    found = ONE_RANKING(model, proba, [1] + [0] * (n_rows - 1))
+    assert found == pytest.approx(expected, rel=1e-13)
 
 
 @pytest.mark.parametrize("scale", [1, 0.125])
@@ -315,12 +318,12 @@ def test_negative_gains_that_cancel_out_tie(scale):
     assert found == pytest.approx(expected, abs=1e-15)
 
 
-def test_equal_gains_close_to_the_highest_tie():
+@pytest.mark.parametrize("share", np.logspace(-7, -4, 10))
+def test_equal_gains_close_to_the_highest_tie(share):
     y, expected = [4, 0, 2], ndcg_score([[4, 0, 2]], [[1, 1, 0]])
-    for part in np.logspace(-7, -4, 50):
-        # the first two rows lack twice this part of the highest gain
-        proba = [[0, 0, 0, 2 * part, 1 - 2 * part], [0, 0, part, 0, 1 - part], [0.5, 0, 0, 0, 0.5]]
-        assert ONE_RANKING(Given().fit(proba), proba, y) == pytest.approx(expected, abs=1e-15)
+    # the first two rows lack twice this share of the highest gain
+    proba = [[0, 0, 0, 2 * share, 1 - 2 * share], [0, 0, share, 0, 1 - share], [0.5, 0, 0, 0, 0.5]]
+    assert ONE_RANKING(Given().fit(proba), proba, y) == pytest.approx(expected, abs=1e-15)
 
 
 @pytest.mark.parametrize("model", [GaussianNB(), LogisticRegression(C=1e4, max_iter=10_000)])

@@ -3,7 +3,6 @@
 import pickle
 from copy import deepcopy
 from typing import Unpack, get_type_hints
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -35,8 +34,11 @@ def top_is_best(y_true, y_score, grade=3):
     return y_true[np.argmax(y_score)] == grade
 
 
+def pickled(scorer):
+    return pickle.loads(pickle.dumps(scorer))  # noqa: S301
+
+
 SCORERS = [
-    make_ndcg_scorer(),
     make_ndcg_scorer(k=[1, None], group_by="q", gain={0: 0, 1: 3, 2: 7, 3: 9}),
     make_dcg_scorer(k=5, group_by=one_ranking, discount=jarvelin_kekalainen(b=3)),
     make_ndcg_scorer(k="retrieved", response_method=["decision_function", "predict"]),
@@ -46,7 +48,7 @@ SCORERS = [
 
 
 @pytest.mark.parametrize("scorer", SCORERS)
-@pytest.mark.parametrize("copied", [clone, deepcopy, lambda s: pickle.loads(pickle.dumps(s))])  # noqa: S301
+@pytest.mark.parametrize("copied", [clone, deepcopy, pickled])
 def test_copies_score_alike(data, scorer, copied):
     X, y, query = data
     X, groups = X.assign(q=query), query if scorer.group_by is None else None
@@ -57,23 +59,25 @@ def test_copies_score_alike(data, scorer, copied):
 
 
 def test_the_repr_has_the_options_that_are_not_defaults():
-    function = "QueryFunction(function=top_is_best, options={'grade': 2}, greater_is_better=False, undefined=0)"
-    shown = f"GroupedScorer(measure={function}, name='top_is_best')"
-    assert " ".join(repr(SCORERS[-1]).split()) == shown
+    shown = " ".join(repr(SCORERS[-1]).split())
+    assert "function=top_is_best, options={'grade': 2}, greater_is_better=False" in shown
+    assert "name='top_is_best'" in shown
+
+
+@pytest.mark.parametrize("name", ["__repr__", "_repr_html_"])
+def test_a_search_shows_its_scorer(name):
     search = GridSearchCV(Ridge(), {"alpha": [1]}, scoring=make_ndcg_scorer(k=5))
-    for shown in (repr(search), search._repr_html_()):
-        assert "GroupedScorer(measure=NDCG(k=5))" in shown
-    # a notebook shows the repr if neither of these is a method
-    assert not callable(SCORERS[0]._repr_html_)
-    assert not callable(SCORERS[0]._repr_mimebundle_)
+    assert "GroupedScorer(measure=NDCG(k=5))" in getattr(search, name)()
+
+
+@pytest.mark.parametrize("name", ["_repr_html_", "_repr_mimebundle_"])
+def test_a_notebook_shows_the_repr(name):
+    assert not callable(getattr(make_ndcg_scorer(), name))
 
 
 def test_measure_can_be_read_and_set():
     scorer = make_ndcg_scorer(k=5, gain="exponential")
-    assert scorer.get_params() == {
-        "measure": NDCG(k=5, gain="exponential"), "group_by": None, "response_method": "auto",
-        "name": None, "all_groups": None,
-    }  # fmt: skip
+    assert scorer.get_params()["measure"] == NDCG(k=5, gain="exponential")
     y, s, groups = np.array([1, 0, 2]), np.array([3.0, 2, 1]), [1, 1, 1]
     found = scorer.set_params(measure=NDCG(k=1))(FirstColumn(), s, y, groups=groups)
     assert found == ndcg_score(y, s, groups=groups, k=1)
@@ -81,26 +85,26 @@ def test_measure_can_be_read_and_set():
         scorer.set_params(gain="linear")
 
 
-BAD = {
-    "k": ({"k": 0}, ValueError, "k must be an integer"),
-    "no k": ({"k": []}, ValueError, "k must list different cutoffs"),
-    "a k twice": ({"k": [5, 1, 5]}, ValueError, "k must list different cutoffs"),
-    "log_base": ({"log_base": 3}, TypeError, "no option 'log_base'.*gain, "),
-    "groups": ({"groups": [1]}, TypeError, "make_ndcg_scorer does not take groups.*Pass group_by"),
-    "metric": ({"metric": "ndcg"}, TypeError, "no option 'metric'"),
-    "name": ({"name": 5}, ValueError, "name must be text.*got 5"),
-    "name of several": ({"k": [1, 5], "name": "ndcg"}, ValueError, "name must be .*'ndcg_at_{k}'"),
-    "cutoffs alone": ({"k": [1, None], "name": "{k}"}, ValueError, "name must be text"),
-    "gain": ({"gain": "exp"}, ValueError, "gain must be one of"),
-    "response": ({"response_method": "transform"}, ValueError, "response_method must be"),
-    "response None": ({"response_method": None}, ValueError, "response_method must be.*None"),
-    "responses": ({"response_method": ["predict", "auto"]}, ValueError, "response_method"),
-}
-
-
-@pytest.mark.parametrize("name", BAD)
-def test_bad_parameters(name):
-    parameters, error, words = BAD[name]
+@pytest.mark.parametrize(
+    ("parameters", "error", "words"),
+    [
+        ({"k": 0}, ValueError, "k must be an integer"),
+        ({"k": []}, ValueError, "k must list different cutoffs"),
+        ({"k": [5, 1, 5]}, ValueError, "k must list different cutoffs"),
+        ({"log_base": 3}, TypeError, "no option 'log_base'.*gain, "),
+        ({"groups": [1]}, TypeError, "make_ndcg_scorer does not take groups.*Pass group_by"),
+        ({"gain": "exp"}, ValueError, "gain must be one of"),
+        ({"name": 5}, ValueError, "name must be text.*got 5"),
+        ({"k": [1, 5], "name": "ndcg"}, ValueError, "name must be .*'ndcg_at_{k}'"),
+        ({"k": [1, None], "name": "{k}"}, ValueError, "name must be text"),
+        ({"response_method": "transform"}, ValueError, "response_method must be"),
+        ({"response_method": None}, ValueError, "response_method must be.*None"),
+        ({"response_method": ["predict", "auto"]}, ValueError, "response_method must be"),
+        ({"response_method": []}, ValueError, "response_method must be"),
+    ],
+    ids=str,
+)
+def test_bad_parameters(parameters, error, words):
     with pytest.raises(error, match=words):
         make_ndcg_scorer(**parameters)
 
@@ -108,12 +112,11 @@ def test_bad_parameters(name):
 @pytest.mark.parametrize(
     ("name", "value"), [("name", 5), ("response_method", "transform"), ("all_groups", [])]
 )
-def test_parameters_of_the_class_are_checked_when_scoring(name, value):
+def test_parameters_that_are_set_are_checked_when_scoring(name, value):
     """As in scikit-learn, so that they can be set and cloned; the functions check at once."""
-    made = GroupedScorer(NDCG(), **{name: value})
-    for scorer in (made, clone(made), make_ndcg_scorer().set_params(**{name: value})):
-        with pytest.raises(ValueError, match=f"{name} must be"):
-            scorer(FirstColumn(), np.array([3.0, 2]), [1, 0], groups=[1, 1])
+    scorer = clone(GroupedScorer(NDCG(), **{name: value}))
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        scorer(FirstColumn(), np.array([3.0, 2]), [1, 0], groups=[1, 1])
 
 
 def test_undefined_is_no_option_of_a_dcg_scorer():
@@ -121,56 +124,50 @@ def test_undefined_is_no_option_of_a_dcg_scorer():
         make_dcg_scorer(undefined=0)
 
 
-def test_editors_are_told_the_options_of_each_metric():
-    for make, options in ((make_ndcg_scorer, NDCGOptions), (make_dcg_scorer, DCGOptions)):
-        assert get_type_hints(make)["options"] == Unpack[options]
+@pytest.mark.parametrize(
+    ("make", "options"), [(make_ndcg_scorer, NDCGOptions), (make_dcg_scorer, DCGOptions)]
+)
+def test_editors_are_told_the_options_of_each_metric(make, options):
+    assert get_type_hints(make)["options"] == Unpack[options]
 
 
 # --- k and name
 
 
 @pytest.mark.parametrize(
-    ("make", "metric"), [(make_ndcg_scorer, ndcg_score), (make_dcg_scorer, dcg_score)]
+    ("make", "metric", "name"),
+    [(make_ndcg_scorer, ndcg_score, "ndcg"), (make_dcg_scorer, dcg_score, "dcg")],
 )
 @pytest.mark.parametrize("k", [[1, 5, None, "retrieved"], ("retrieved", 3), range(1, 4)])
-def test_k_of_several_cutoffs_gives_a_dict(data, make, metric, k):
+def test_k_of_several_cutoffs_gives_a_dict_from_one_prediction(data, make, metric, name, k):
     X, y, query = data
-    score = np.where(X["b"] > 0, X["a"], -np.inf)
-    asked = mock.Mock(return_value=score)
-    found = make(k=k, response_method=asked)(None, X, y, groups=query)
-    asked.assert_called_once()
-    name = metric.__name__.removesuffix("_score")
-    assert found == pytest.approx(
-        {
-            name if each is None else f"{name}@{each}": metric(y, score, groups=query, k=each)
-            for each in k
-        },
-        rel=1e-14,
-    )
-    assert all(type(value) is float for value in found.values())
+    score, predictions = np.where(X["b"] > 0, X["a"], -np.inf), []
+    scorer = make(k=k, response_method=lambda model, X: predictions.append(score) or score)
+    found = scorer(None, X, y, groups=query)
+    assert len(predictions) == 1
+    names = [name if cutoff is None else f"{name}@{cutoff}" for cutoff in k]
+    values = [metric(y, score, groups=query, k=cutoff) for cutoff in k]
+    assert found == pytest.approx(dict(zip(names, values, strict=True)), rel=1e-14)
+    assert {type(value) for value in found.values()} == {float}
 
 
-NAMES = {
-    None: ["ndcg@1", "ndcg", "ndcg@retrieved"],
-    "ndcg_at_{k}": ["ndcg_at_1", "ndcg", "ndcg_at_retrieved"],
-    "test-{k}": ["test-1", "test", "test-retrieved"],
-    "NDCG@{k} of days": ["NDCG@1 of days", "NDCG", "NDCG@retrieved of days"],
-    "gain_{k}": ["gain_1", "gain", "gain_retrieved"],
-    "n{k}_at_{k}": ["n1_at_1", "n", "nretrieved_at_retrieved"],
-}
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_name_spells_the_keys(name, data):
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        (None, ["ndcg@1", "ndcg", "ndcg@retrieved"]),
+        ("ndcg_at_{k}", ["ndcg_at_1", "ndcg", "ndcg_at_retrieved"]),
+        ("test-{k}", ["test-1", "test", "test-retrieved"]),
+        ("NDCG@{k} of days", ["NDCG@1 of days", "NDCG", "NDCG@retrieved of days"]),
+        ("n{k}_at_{k}", ["n1_at_1", "n", "nretrieved_at_retrieved"]),
+    ],
+)
+def test_name_spells_the_keys(name, keys, data):
     X, y, query = data
     cutoffs = [1, None, "retrieved"]
-    named, unnamed = (make_ndcg_scorer(k=cutoffs, name=each) for each in (name, None))
-    found = named(FirstColumn(), X, y, groups=query)
-    assert list(found) == NAMES[name]
-    assert list(found.values()) == list(unnamed(FirstColumn(), X, y, groups=query).values())
-    assert named.__name__ == ", ".join(NAMES[name])
-    for k, key in zip(cutoffs, NAMES[name], strict=True):
-        assert make_ndcg_scorer(k=k, name=name).__name__ == key
+    scorer = make_ndcg_scorer(k=cutoffs, name=name)
+    assert list(scorer(FirstColumn(), X, y, groups=query)) == keys
+    assert scorer.__name__ == ", ".join(keys)
+    assert [make_ndcg_scorer(k=k, name=name).__name__ for k in cutoffs] == keys
 
 
 @pytest.mark.parametrize("name", ["quality", "quality_"])
@@ -178,38 +175,7 @@ def test_name_of_a_single_cutoff_needs_no_place_for_it(name):
     assert make_ndcg_scorer(k=5, name=name).__name__ == name
 
 
-def test_name_and_k_in_a_search(by_level):
-    X, y, query = by_level
-    scorer = make_dcg_scorer(k=[1, None], group_by="q", name="dcg_at_{k}")
-    search = GridSearchCV(Ridge(), {"alpha": [1, 9]}, scoring=scorer, cv=GroupKFold(4))
-    search.set_params(refit="dcg_at_1").fit(X, y, groups=query)
-    assert search.best_score_ == search.cv_results_["mean_test_dcg_at_1"].max()
-    assert "mean_test_dcg" in search.cv_results_
-
-
 # --- in scikit-learn's tools; more of them in test_tool_matrix.py
-
-
-def scores_of_folds(model, data, **options):
-    """NDCG of each of four folds of whole queries."""
-    (X, y, query), values = data, []
-    for train, test in GroupKFold(4).split(X, y, query):
-        score = clone(model).fit(X.iloc[train], y[train]).predict(X.iloc[test])
-        given = {name: each[test] if np.ndim(each) else each for name, each in options.items()}
-        values.append(ndcg_score(y[test], score, **({"groups": query[test]} | given)))
-    return values
-
-
-def test_groups_are_routed_to_fit_splitter_and_scorer(data, routing):
-    X, y, query = data
-    scorer = make_ndcg_scorer(k=3)
-    search = GridSearchCV(Ridge(), {"alpha": [1, 100]}, scoring=scorer, cv=GroupKFold(4))
-    results = search.fit(X, y, groups=query).cv_results_
-    found = [results[f"split{fold}_test_score"][1] for fold in range(4)]
-    np.testing.assert_allclose(found, scores_of_folds(Ridge(alpha=100), data, k=3))
-    assert search.score(X, y, groups=query) == ndcg_score(y, search.predict(X), groups=query, k=3)
-    with pytest.raises(ValueError, match="got no groups"):
-        search.score(X, y)
 
 
 def test_groups_under_an_alias_and_sample_weight_are_routed(data, routing):
@@ -217,60 +183,70 @@ def test_groups_under_an_alias_and_sample_weight_are_routed(data, routing):
     scorer = make_ndcg_scorer(k=3).set_score_request(groups="session", sample_weight=True)
     users, weight = query // 2, 1.0 + query
     found = cross_val_score(
-        Ridge().set_fit_request(sample_weight=False), X, y, scoring=scorer, cv=GroupKFold(4),
+        Ridge().set_fit_request(sample_weight=False),
+        X,
+        y,
+        scoring=scorer,
+        cv=GroupKFold(4),
         params={"groups": users, "session": query, "sample_weight": weight},
-    )  # fmt: skip
-    expected = scores_of_folds(Ridge(), (X, y, users), groups=query, k=3, sample_weight=weight)
-    np.testing.assert_allclose(found, expected, rtol=1e-14)
+    )
+    for score, (train, test) in zip(found, GroupKFold(4).split(X, y, users), strict=True):
+        s = Ridge().fit(X.iloc[train], y[train]).predict(X.iloc[test])
+        options = {"groups": query[test], "k": 3, "sample_weight": weight[test]}
+        assert score == pytest.approx(ndcg_score(y[test], s, **options), rel=1e-14)
 
 
-def test_score_requests_merge_and_are_not_shared(routing):
-    scorer = make_ndcg_scorer()
-    scorer.set_score_request(sample_weight=True)
+@pytest.mark.parametrize("changed", [clone, lambda scorer: scorer.set_params(measure=NDCG(k=3))])
+def test_score_requests_merge_and_are_kept(changed, routing):
+    scorer = changed(make_ndcg_scorer().set_score_request(sample_weight=True))
     requests = {"groups": True, "sample_weight": True}
     assert scorer.get_metadata_routing().score.requests == requests
-    fresh = make_ndcg_scorer().get_metadata_routing().score.requests
-    assert fresh == {"groups": True, "sample_weight": None}
-    for other in (clone(scorer), scorer.set_params(measure=NDCG(k=3))):
-        assert other.get_metadata_routing().score.requests == requests
 
 
-def test_score_requests_need_routing_and_scorers_do_not():
-    assert not sklearn.get_config()["enable_metadata_routing"]
-    with pytest.raises(RuntimeError, match="only available when metadata routing is enabled"):
-        make_ndcg_scorer().set_score_request(groups=True)
+def test_score_requests_are_not_shared(routing):
+    make_ndcg_scorer().set_score_request(sample_weight=True)
+    requests = make_ndcg_scorer().get_metadata_routing().score.requests
+    assert requests == {"groups": True, "sample_weight": None}
 
 
 @pytest.mark.filterwarnings("ignore:.*does not support sample_weight")
-@pytest.mark.parametrize("k", [3, None])
-def test_sample_weight_reaches_a_scorer_in_a_dict_with_routing_off(by_level, k):
+def test_sample_weight_reaches_a_scorer_in_a_dict_with_routing_off(by_level):
     """scikit-learn 1.7 and later ask scorers in a dict whether they take sample_weight."""
     X, y, query = by_level
     weight = 1.0 + query
-    scoring = {"ours": make_ndcg_scorer(k=k, group_by="q"), "r2": "r2"}
+    scoring = {"ours": make_ndcg_scorer(group_by="q"), "r2": "r2"}
     search = GridSearchCV(Ridge(), {}, scoring=scoring, refit="ours", cv=GroupKFold(4))
     search.fit(X, y, groups=query, sample_weight=weight)
     train, test = next(iter(GroupKFold(4).split(X, y, query)))
-    s = Ridge(alpha=1).fit(X.iloc[train], y[train], weight[train]).predict(X.iloc[test])
+    s = Ridge().fit(X.iloc[train], y[train], weight[train]).predict(X.iloc[test])
     version = tuple(map(int, sklearn.__version__.split(".")[:2]))
     weights = {"sample_weight": weight[test]} if version >= (1, 7) else {}
-    expected = ndcg_score(y[test], s, groups=query[test], k=k, **weights)
+    expected = ndcg_score(y[test], s, groups=query[test], **weights)
     assert search.cv_results_["split0_test_ours"][0] == pytest.approx(expected)
 
 
-# --- metrics in the place of scorers
+# --- functions in the place of scorers
 
 
 @pytest.mark.parametrize("metric", [ndcg_score, dcg_score])
-def test_a_metric_without_ids_leads_to_the_scorer(data, metric):
+def test_a_metric_in_a_tool_leads_to_the_scorer(data, metric):
     X, y, _ = data
-    words = r"(?s)^y_true .*scoring=make_ndcg_scorer\("
-    with pytest.raises(ValueError, match=words) as raised:
+    with pytest.raises(ValueError, match=r"(?s)^y_true .*scoring=make_ndcg_scorer\("):
         cross_val_score(Ridge(), X, y, scoring=make_scorer(metric, k=3), error_score="raise")
-    assert "XGB" not in str(raised.value)
     words = f"{metric.__name__} takes two .* not a scorer: pass scoring=make_{metric.__name__}r"
     with pytest.raises(TypeError, match=words):
         cross_val_score(Ridge(), X, y, scoring=metric, error_score="raise")
+
+
+@pytest.mark.parametrize("make", [make_ndcg_scorer, make_dcg_scorer])
+def test_a_maker_of_scorers_is_called_by_keyword_and_is_no_scorer(data, make):
+    X, y, _ = data
+    words = rf"{make.__name__} takes only keyword arguments, such as k=10 .*, got 5\."
+    with pytest.raises(TypeError, match=words):
+        make(5)
+    words = rf'not one itself: pass scoring={make.__name__}\(group_by="query"\), with parentheses'
+    with pytest.raises(TypeError, match=words):
+        cross_val_score(Ridge(), X, y, scoring=make, error_score="raise")
 
 
 # --- undefined folds
@@ -284,14 +260,3 @@ def test_undefined_omit_warns_of_a_fold_without_a_relevant_document(by_level):
     with pytest.warns(UndefinedMetricWarning, match="The score is nan.*all candidates are ranked"):
         scores = cross_validate(Ridge(), X, y, scoring=scorer, cv=splits, error_score="raise")
     assert np.isnan(scores["test_ndcg@1"]).tolist() == [True, False, False, False]
-
-
-@pytest.mark.parametrize("make", [make_ndcg_scorer, make_dcg_scorer])
-def test_a_maker_of_scorers_is_called_by_keyword_and_is_no_scorer(data, make):
-    X, y, _ = data
-    words = rf"{make.__name__} takes only keyword arguments, such as k=10 .*, got 5\."
-    with pytest.raises(TypeError, match=words):
-        make(5)
-    words = rf'not one itself: pass scoring={make.__name__}\(group_by="query"\), with parentheses'
-    with pytest.raises(TypeError, match=words):
-        cross_val_score(Ridge(), X, y, scoring=make, error_score="raise")
