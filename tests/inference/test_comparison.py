@@ -199,7 +199,9 @@ def test_clusters_in_each_of_which_gains_and_losses_cancel_are_no_difference(tes
     a, b = np.repeat(rng.random((2, 12, 8)), 6, axis=1)
     swap = np.tile([True, True, True, False, False, False], 12)[:, np.newaxis]
     scores = {"a": np.where(swap, a, b), "b": np.where(swap, b, a)}
-    found = compare_rankers(y, scores, clusters=np.arange(72) // 6, test=test)
+    weight = np.tile([0.1, 0.2, 0.3, 0.3, 0.2, 0.1], 12)  # rounding leaves a rest
+    options = {"clusters": np.arange(72) // 6, "sample_weight": weight}
+    found = compare_rankers(y, scores, test=test, **options)
     assert (found.pvalue[0], found.difference[0]) == (1, 0)
 
 
