@@ -36,11 +36,23 @@ def test_too_few_queries_are_refused(data, function):
 
 
 HEAVY = np.r_[1e4, np.ones(39)]
+
+
+def nearly_equal(n):
+    """Equal weights, but for rounding."""
+    return np.r_[np.nextafter(0.1, 1), np.full(n - 1, 0.1)]
+
+
 WEAK = {
     "queries": (9, {}, "9 queries: intervals and tests"),
-    "equal weights": (9, {"sample_weight": np.full(9, 0.1)}, "9 queries: intervals"),
+    "equal weights": (9, {"sample_weight": nearly_equal(9)}, "9 queries: intervals"),
     "weights": (40, {"sample_weight": HEAVY}, "40 queries .* effective number of 1.01"),
     "clusters": (40, {"clusters": np.arange(40) % 8}, "in 8 clusters: .* below 10 clusters"),
+    "clusters of the scored": (
+        40,
+        {"clusters": np.arange(40) % 9, "sample_weight": np.r_[np.zeros(4), np.ones(36)]},
+        "36 queries in 9 clusters: ",
+    ),
     "uneven clusters": (
         40,
         {"clusters": np.maximum(np.arange(40) - 28, 0)},
@@ -57,7 +69,7 @@ def test_queries_that_are_worth_few_are_warned_of(n, options, message, function)
 
 
 def test_ten_queries_of_equal_weight_are_enough_although_it_rounds():
-    ndcg_interval(*matrices(10), sample_weight=np.full(10, 0.1), n_resamples=99)
+    ndcg_interval(*matrices(10), sample_weight=nearly_equal(10), n_resamples=99)
 
 
 def weighted_t(values, weight):

@@ -31,15 +31,23 @@ RECOGNISED = {
 }
 
 
-@pytest.mark.parametrize("case", RECOGNISED)
-def test_objects_are_recognised_as_what_they_are(case):
-    values, expected = RECOGNISED[case]
+@pytest.mark.parametrize(("values", "expected"), RECOGNISED.values(), ids=RECOGNISED)
+def test_objects_are_recognised_as_what_they_are(values, expected):
     assert [name for name in sorted(GUARDS) if getattr(containers, name)(values)] == expected
 
 
-def test_shapes():
-    for values, shape in (
-        (np.eye(2), (2, 2)), (frame["a"], (2,)), (text, (2,)), (pl.DataFrame(frame), (2, 2)),
-        ([1, 2], None), ("ab", None), (None, None),
-    ):  # fmt: skip
-        assert containers.shape_of(values) == shape
+@pytest.mark.parametrize(
+    ("values", "shape"),
+    [
+        (np.eye(2), (2, 2)),
+        (frame["a"], (2,)),
+        (text, (2,)),
+        (pl.DataFrame(frame), (2, 2)),
+        ([1, 2], None),
+        ("ab", None),
+        (None, None),
+    ],
+    ids=["array", "pandas", "arrow", "polars", "list", "text", "None"],
+)
+def test_shapes(values, shape):
+    assert containers.shape_of(values) == shape
