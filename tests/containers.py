@@ -27,7 +27,7 @@ def arrow_series(values):
     return pd.Series(pd.arrays.ArrowExtensionArray(values))
 
 
-def halves(values, make=pa.array):
+def halves(values, make=lambda half: pa.array(half, pa.string())):
     """A column of Arrow in two chunks, each with a dictionary of its own where it has one."""
     half = len(values) // 2
     return pa.chunked_array([make(values[:half]), make(values[half:])])
@@ -52,7 +52,9 @@ TEXT = {
     "arrow large": lambda v: pa.array(v, type=pa.large_string()),
     "arrow chunks": halves,
     "arrow dictionary": lambda v: pa.array(v).dictionary_encode(),
-    "arrow dictionaries": lambda v: halves(v, lambda half: pa.array(half).dictionary_encode()),
+    "arrow dictionaries": lambda v: halves(
+        v, lambda half: pa.array(half, pa.string()).dictionary_encode()
+    ),
     "polars": lambda v: pl.Series(v.tolist()),
     "polars categorical": lambda v: pl.Series(v.tolist(), dtype=pl.Categorical),
     "polars enum": lambda v: pl.Series(v.tolist(), dtype=pl.Enum(categories(v).categories)),

@@ -100,12 +100,12 @@ def test_verdicts_that_judging_could_turn_are_undecided(share, k, unjudged, seed
 @pytest.mark.parametrize(("pair", "present"), [("ab", "worse"), ("ba", "better")])
 def test_verdicts_know_that_a_larger_ideal_shrinks_the_other_ranker(pair, present):
     """If the document that only `a` returned is relevant, the NDCG of both is 1 / ideal(1, 1)."""
-    y = np.tile([1, 0, np.nan], (12, 1))
-    scores = {"a": np.tile([0, 1, 2], (12, 1)), "b": np.tile([2, 1, 0], (12, 1))}
+    y = np.tile([1, 0, np.nan, np.nan], (12, 1))
+    scores = {"a": np.tile([0, 2, 1, 3], (12, 1)), "b": np.tile([3, 2, 1, 0], (12, 1))}
     scores = {name: scores[name] for name in pair}
     options = {"k": 2, "margin": 0.05, "test": "t"}
     assert compare_rankers(y, scores, unjudged="zero", **options).verdict == [UNJUDGED]
-    y[:, 2] = 0
+    y[:, 2:] = 0
     assert compare_rankers(y, scores, **options).verdict == [present]
 
 

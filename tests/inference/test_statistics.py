@@ -13,6 +13,7 @@ from sklearn_ndcg.inference._statistics import (
     bootstrap_means,
     by_cluster,
     degrees_of_freedom,
+    holm,
     mean_and_error,
     permutation_pvalues,
     widened_levels,
@@ -34,6 +35,19 @@ def test_as_many_resamples_as_assignments_are_enough_for_the_exact_test():
     values = np.array([d], dtype=float)
     found = permutation_pvalues(values, np.ones(5), 2**5, generator=None)  # nothing is drawn
     assert found[0] == exact_pvalue(d, [1] * 5)
+
+
+@pytest.mark.parametrize(
+    ("pvalues", "corrected"),
+    [
+        ([0.02, 0.4, 0.01], [2 * 0.02, 0.4, 3 * 0.01]),
+        ([0.011, 0.4, 0.01], [3 * 0.01, 0.4, 3 * 0.01]),
+        ([0.6, 0.9], [1, 1]),
+    ],
+    ids=["each times the rest", "never less than a smaller one", "at most 1"],
+)
+def test_holm_s_correction(pvalues, corrected):
+    assert holm(np.array(pvalues)).tolist() == corrected
 
 
 def test_values_that_differ_by_rounding_have_an_infinite_effect():
