@@ -39,8 +39,8 @@ HEAVY = np.r_[1e4, np.ones(39)]
 
 
 def nearly_equal(n):
-    """Equal weights, but for rounding."""
-    return np.r_[np.nextafter(0.1, 1), np.full(n - 1, 0.1)]
+    """Weights that differ by rounding, so that their effective number is a little below n."""
+    return np.r_[np.nextafter(1, 0), np.ones(n - 1)]
 
 
 WEAK = {
