@@ -252,18 +252,6 @@ def test_metrics_of_anything(function, data):
         assert ((values >= 0) & (values <= 1)).all()
 
 
-GROUPS = st.sampled_from([None, [1] * 3, [1], "ab", 3])
-N_GRADES = st.sampled_from([5, 2, 1, 0, -1, 2**31, 2.0, None, "5", True, nan, 10**400])
-
-
-@fuzz
-@given(st.data(), GROUPS, N_GRADES)
-def test_quantile_grades_of_anything(data, groups, n_grades):
-    y = column(data.draw, data.draw(st.integers(0, 4)))
-    found = outcome("y groups n_grades", sn.quantile_grades, y, groups=groups, n_grades=n_grades)
-    assert found is None or ((found >= 0) & (found < n_grades)).all()
-
-
 # without lists or arrays as grades, which test_reading.py has, and without huge keys and keys that
 # end in NUL, which test_pool.py has
 NUMBER = st.sampled_from([0, 1, 2, -1, 2**80, nan, 0.5, -0.0, Fraction(1, 3), np.int64(7)])
@@ -322,13 +310,6 @@ INTERVAL = {
     "method": mostly("BCa", "t", "bca", None),
     "sample_weight": mostly(None, [1, 2, 3, 1, 2, 3], [1], [0] * 6),
 }
-COMPARISON = {
-    "baseline": mostly(None, "a", "z", 1),
-    "test": mostly("permutation", "t", "T", None),
-    "n_resamples": RESAMPLES,
-    "random_state": st.just(0),
-    "undefined": st.just("omit"),
-}
 
 
 @fuzz
@@ -342,20 +323,3 @@ def test_an_interval_of_any_options(table, arguments):
         low, high = found.confidence_interval
         assert 0 <= low <= high <= 1
         assert found.n_queries + found.n_left_out == len(set(queries))
-
-
-NAMES = st.lists(st.sampled_from(["a", "b", 1, None, (1,), nan]), max_size=3, unique=True)
-
-
-@fuzz
-@given(tables(grades=[0.0, 1.0, 2.0], unjudged=False), NAMES, st.fixed_dictionaries(COMPARISON))
-def test_a_comparison_of_any_options(table, names, arguments):
-    y, s, queries, options = table
-    scores = {name: np.roll(s, i) for i, name in enumerate(names)}
-    options |= arguments
-    words = "y_scores baseline test n_resamples queries"
-    found = outcome(words, inference.compare_rankers, y, scores, groups=queries, **options)
-    if found is not None:
-        assert ((found.pvalue >= 0) & (found.pvalue <= 1)).all()
-        assert (found.pvalue >= found.uncorrected_pvalue).all()
-        assert (found.wins + found.ties + found.losses == found.n_queries).all()

@@ -161,6 +161,7 @@ def test_interval_of_each_ranker_is_that_of_ndcg_interval_by_t(options):
         ndcg_interval(y, s, method="t", **options).confidence_interval for s in scores.values()
     ]
     np.testing.assert_allclose(found.interval, np.transpose(alone), atol=1e-13)
+    assert found.confidence_level == 0.9
 
 
 @pytest.mark.filterwarnings("ignore:3 queries")

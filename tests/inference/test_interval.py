@@ -38,6 +38,7 @@ def test_method_bca_is_that_of_scipy_for_the_same_resamples(level, weight):
     assert ours.confidence_interval == pytest.approx(tuple(theirs.confidence_interval), abs=1e-13)
     assert ours.standard_error == pytest.approx(theirs.standard_error, abs=1e-14)
     assert ours.mean == ndcg_score(Y, S, k=5, sample_weight=weight)
+    assert ours.confidence_level == level
 
 
 @pytest.mark.parametrize("level", [0.9, 0.95])

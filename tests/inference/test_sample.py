@@ -40,7 +40,7 @@ HEAVY = np.r_[1e4, np.ones(39)]
 
 def nearly_equal(n):
     """Weights that differ by rounding, so that their effective number is a little below n."""
-    return np.r_[np.nextafter(1, 0), np.ones(n - 1)]
+    return np.r_[np.full(3, np.nextafter(0.3, 1)), np.full(n - 3, 0.3)]
 
 
 WEAK = {

@@ -15,6 +15,7 @@ from sklearn_ndcg._rows.grouping import Grouping
 RNG = np.random.default_rng(0)
 ORDERS = {
     "together": np.repeat(RNG.permutation(30), 10),
+    "runs of 1 to 24": np.repeat(RNG.permutation(24), np.arange(1, 25)),
     "scattered": RNG.integers(0, 30, N_IDS),
     "in order": np.repeat(np.arange(30), 10),
     "all distinct": RNG.permutation(N_IDS),
@@ -214,9 +215,12 @@ def test_ids_of_several_columns(ids):
     assert grouping.row_codes().tolist() == [0, 2, 1, 2]
 
 
-def test_intervals_with_a_time_zone():
-    days = pd.date_range("2020-01-01", periods=4, tz="Europe/Berlin")
-    ids = pd.IntervalIndex.from_breaks(days)[[2, 0, 1, 0]]
+DATES = pd.date_range("2020-01-01", periods=4, tz="Europe/Berlin")
+
+
+@pytest.mark.parametrize("labels", [DATES, pd.IntervalIndex.from_breaks(DATES)])
+def test_labels_keep_their_time_zone(labels):
+    ids = labels[[2, 0, 1, 0]]
     grouping = Grouping.of_ids(ids, 4)
     assert grouping.row_codes().tolist() == [2, 0, 1, 0]
     assert list(grouping.labels) == sorted(set(ids))
