@@ -16,6 +16,7 @@ def test_segments_are_compared_as_alone(test, clustered):
     options = {"test": test, "random_state": 0, "k": 5, "n_resamples": 99}
     found = compare_rankers(y, scores, segments=segment, clusters=cluster, **options)
     assert list(found.by_segment) == ["new", "old", "older"]
+    assert len(repr(found).split("older")) == 4  # a row for each pair
     for name, compared in found.by_segment.items():
         own = segment == name
         own_scores = {ranker: score[own] for ranker, score in scores.items()}
