@@ -40,6 +40,7 @@ TEXT = {
     "deque": deque,
     "UserList": UserList,
     "pandas str": lambda v: pd.Series(v, dtype="string"),
+    "pandas python str": lambda v: pd.Series(v, dtype=pd.StringDtype("python")),
     "pandas object": lambda v: pd.Series(v, dtype=object),
     "pandas arrow": lambda v: pd.Series(v, dtype=pd.ArrowDtype(pa.string())),
     "pandas arrow view": lambda v: arrow_series(pa.array(v, type=pa.string_view())),

@@ -194,7 +194,7 @@ def test_clusters_change_sign_together(pair):
 
 
 @both_tests
-def test_clusters_in_each_of_which_gains_and_losses_cancel_are_no_difference(test):
+def test_clusters_in_which_gains_and_losses_cancel_are_no_difference(test):
     rng = np.random.default_rng(0)
     y = np.repeat(rng.integers(0, 5, (12, 8)), 6, axis=0)
     a, b = np.repeat(rng.random((2, 12, 8)), 6, axis=1)

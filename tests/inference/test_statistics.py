@@ -220,7 +220,7 @@ def test_coverage_by_cluster(sizes):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
-def test_false_positives_where_each_cluster_favours_one_of_two_equal_rankers(sizes):
+def test_false_positives_where_each_cluster_favours_one_ranker(sizes):
     rng, n_sets = np.random.default_rng(0), 10_000
     positives = np.zeros(2)
     for _ in range(n_sets // 10):

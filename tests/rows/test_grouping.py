@@ -219,7 +219,7 @@ def test_the_same_columns_in_another_order_are_refused():
         ndcg_score(y, s[list("dcba")])
 
 
-def test_the_same_labels_in_another_order_are_refused_by_fit_and_by_the_check_of_splits():
+def test_reordered_labels_are_refused_by_fit_and_by_the_check_of_splits():
     X = pd.DataFrame({"a": S})
     y, groups = pd.Series(Y), pd.Series(IDS)
     with pytest.raises(ValueError, match="X and y have the same labels"):
