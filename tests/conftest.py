@@ -34,10 +34,8 @@ def pytest_ignore_collect(collection_path):
     """Leave out files that need a library which switches the GIL on again."""
     if sysconfig.get_config_var("Py_GIL_DISABLED") and collection_path.suffix == ".py":
         text = collection_path.read_text()
-        with_gil = "polars|pyarrow|lightgbm|duckdb"
-        return (
-            bool(re.search(rf"^(import|from) ({with_gil}|peers|whose_ndcg)\b", text, re.M)) or None
-        )
+        with_gil = "polars|pyarrow|lightgbm|duckdb|containers|peers|whose_ndcg"
+        return bool(re.search(rf"^(import|from) ({with_gil})\b", text, re.M)) or None
     return None
 
 

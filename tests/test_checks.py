@@ -1,7 +1,4 @@
-"""Refusals and conversions; a warning points at the line of the user, from every entry that warns.
-
-Each row of a table of warnings is a call on a line of its own, as a warning names a line of code.
-"""
+"""Refusals and conversions; warnings point at the line of the user, from every entry."""
 
 import sys
 import warnings
@@ -37,7 +34,6 @@ BY_QUERY = {"group_by": "query"}
 RANKER = sn.GroupedRanker(Ridge(), **BY_QUERY)
 SCORER = sn.make_ndcg_scorer(**BY_QUERY)
 OMITTING = sn.make_ndcg_scorer(**BY_QUERY, undefined="omit")
-SEVERAL = sn.make_ndcg_scorer(k=[1, 5], **BY_QUERY)
 SEARCH = GridSearchCV(Ridge(), {"alpha": [1.0]}, scoring=SCORER, n_jobs=1, **FOLDS)
 TABLE = {"q": [1, 1, 2], "y": [0, 0, 1], "s": [1, 2, 3]}
 TABLE_OF_SINGLE = {"q": [1, 2, 3], "y": [1, 2, 1], "s": [1, 2, 3]}
@@ -58,44 +54,10 @@ def display():
     return sn.inference.NDCGDisplay
 
 
-CALLS = {
-    "ndcg_score": (lambda: sn.ndcg_score(**NOTHING), UNDEFINED),
-    "ndcg_curve": (lambda: sn.ndcg_curve(**NOTHING), UNDEFINED),
-    "ndcg_samples of single documents": (lambda: sn.ndcg_samples(**BY_ROW), SINGLE),
-    "dcg_score of single documents": (lambda: sn.dcg_score(**BY_ROW), SINGLE),
-    "scorer": (lambda: SCORER(MODEL, *ROWS), UNDEFINED),
-    "scorer.score": (lambda: SCORER.score(MODEL, *ROWS), UNDEFINED),
-    "scorer of a fold without a relevant document": (lambda: OMITTING(MODEL, X_ROWS, GRADES * 0), NAN),
-    "scorer of several cutoffs": (lambda: SEVERAL(MODEL, *ROWS), UNDEFINED),
-    "DCG scorer": (lambda: sn.make_dcg_scorer()(MODEL, X_ROWS[:3], [1, 2, 1], groups=[1, 2, 3]), SINGLE),
-    "cross_val_score": (lambda: cross_val_score(Ridge(), *ROWS, scoring=SCORER, **FOLDS), UNDEFINED),
-    "cross_validate": (lambda: cross_validate(Ridge(), *ROWS, scoring={"a": SCORER, "b": "r2"}, **FOLDS), UNDEFINED),
-    "GridSearchCV.fit": (lambda: SEARCH.fit(*ROWS), UNDEFINED),
-    "GridSearchCV.score": (lambda: fitted_search().score(*ROWS), UNDEFINED),
-    "GroupedRanker.score": (lambda: quiet(RANKER.fit, *ROWS).score(*ROWS), UNDEFINED),
-    "GroupedRanker in cross_val_score": (lambda: cross_val_score(RANKER, *ROWS, **FOLDS), UNDEFINED),
-    "ndcg_interval of few queries": (lambda: inference.ndcg_interval(Y_FEW, S_FEW), FEW),
-    "ndcg_interval of one value": (lambda: inference.ndcg_interval(Y, Y), POINT),
-    "compare_rankers": (lambda: inference.compare_rankers(Y_FEW, {"a": S_FEW, "b": -S_FEW}), FEW),
-    "from_predictions": (lambda: display().from_predictions(Y_FEW, S_FEW), FEW),
-    "from_estimator": (lambda: display().from_estimator(MODEL, *ROWS, **BY_QUERY), UNDEFINED),
-    "from_cv_results": (lambda: display().from_cv_results(cv_results(), *ROWS, **BY_QUERY), UNDEFINED),
-    "a table": (lambda: frames().ndcg_score(pd.DataFrame(TABLE), **COLUMNS), UNDEFINED),
-    "a table by query": (lambda: frames().ndcg_by_query(pd.DataFrame(TABLE), **COLUMNS), UNDEFINED),
-    "a table of single documents": (lambda: frames().ndcg_score(pd.DataFrame(TABLE_OF_SINGLE), **COLUMNS), SINGLE),
-    "a table of polars": (lambda: frames().ndcg_by_query(polars().DataFrame(TABLE_OF_SINGLE), **COLUMNS), SINGLE),
-    "a lazy table": (lambda: frames().ndcg_score(polars().LazyFrame(TABLE), **COLUMNS), UNDEFINED),
-}  # fmt: skip
-
-
 def quiet(function, *args):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return function(*args)
-
-
-def fitted_search():
-    return quiet(SEARCH.fit, *ROWS)
 
 
 def cv_results():
@@ -104,15 +66,53 @@ def cv_results():
     return cross_validate(Ridge(), *ROWS, **options, **FOLDS)
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_a_warning_names_the_line_of_the_user(name):
-    call, words = CALLS[name]
-    with pytest.warns(UserWarning, match=words) as caught:
+CALLS = {
+    "ndcg_score": (lambda: sn.ndcg_score(**NOTHING), UNDEFINED),
+    "ndcg_samples of single documents": (lambda: sn.ndcg_samples(**BY_ROW), SINGLE),
+    "scorer": (lambda: SCORER(MODEL, *ROWS), UNDEFINED),
+    "scorer.score": (lambda: SCORER.score(MODEL, *ROWS), UNDEFINED),
+    "scorer of nothing relevant": (lambda: OMITTING(MODEL, X_ROWS, GRADES * 0), NAN),
+    "DCG scorer": (
+        lambda: sn.make_dcg_scorer()(MODEL, X_ROWS[:3], [1, 2, 1], groups=[1, 2, 3]),
+        SINGLE,
+    ),
+    "cross_val_score": (
+        lambda: cross_val_score(Ridge(), *ROWS, scoring=SCORER, **FOLDS),
+        UNDEFINED,
+    ),
+    "GridSearchCV.fit": (lambda: SEARCH.fit(*ROWS), UNDEFINED),
+    "GroupedRanker.score": (lambda: quiet(RANKER.fit, *ROWS).score(*ROWS), UNDEFINED),
+    "GroupedRanker in a tool": (lambda: cross_val_score(RANKER, *ROWS, **FOLDS), UNDEFINED),
+    "ndcg_interval of few queries": (lambda: inference.ndcg_interval(Y_FEW, S_FEW), FEW),
+    "ndcg_interval of one value": (lambda: inference.ndcg_interval(Y, Y), POINT),
+    "compare_rankers": (
+        lambda: inference.compare_rankers(Y_FEW, {"a": S_FEW, "b": -S_FEW}),
+        FEW,
+    ),
+    "from_predictions": (lambda: display().from_predictions(Y_FEW, S_FEW), FEW),
+    "from_cv_results": (
+        lambda: display().from_cv_results(cv_results(), *ROWS, **BY_QUERY),
+        UNDEFINED,
+    ),
+    "a table": (lambda: frames().ndcg_score(pd.DataFrame(TABLE), **COLUMNS), UNDEFINED),
+    "a table of polars": (
+        lambda: frames().ndcg_by_query(polars().DataFrame(TABLE_OF_SINGLE), **COLUMNS),
+        SINGLE,
+    ),
+    "a lazy table": (
+        lambda: frames().ndcg_score(polars().LazyFrame(TABLE), **COLUMNS),
+        UNDEFINED,
+    ),
+}
+
+
+@pytest.mark.parametrize(("call", "message"), CALLS.values(), ids=CALLS)
+def test_a_warning_names_the_line_of_the_user(call, message):
+    with pytest.warns(UserWarning, match=message) as caught:
         call()
-    found = [each for each in caught if words in str(each.message)]
-    [line] = {line for *_, line in call.__code__.co_lines() if line is not None}
-    assert {(each.filename, each.lineno) for each in found} == {(__file__, line)}
-    assert [each for each in caught if each.filename != __file__] == []
+    lines = {line for *_, line in call.__code__.co_lines()}
+    assert {warning.filename for warning in caught} == {__file__}
+    assert {warning.lineno for warning in caught if message in str(warning.message)} <= lines
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
 
@@ -127,22 +127,34 @@ def test_a_mask_is_described_by_its_count_and_first_index():
 
 
 @pytest.mark.parametrize(
-    ("value", "integer", "number"),
+    ("value", "is_integer", "is_number"),
     [
-        (3, True, True), (np.uint8(3), True, True), (10**400, True, False),
-        (3.0, False, True), (np.nan, False, True), (Fraction(1, 3), False, True),
-        (True, False, False), (np.True_, False, False), ("3", False, False), (1j, False, False),
+        (3, True, True),
+        (np.uint8(3), True, True),
+        (10**400, True, False),
+        (3.0, False, True),
+        (np.nan, False, True),
+        (Fraction(1, 3), False, True),
+        (True, False, False),
+        (np.True_, False, False),
+        ("3", False, False),
+        (1j, False, False),
     ],
-)  # fmt: skip
-def test_integers_and_numbers(value, integer, number):
-    assert (_checks.is_integer(value), _checks.is_number(value)) == (integer, number)
+)
+def test_integers_and_numbers(value, is_integer, is_number):
+    assert _checks.is_integer(value) == is_integer
+    assert _checks.is_number(value) == is_number
 
 
-def test_an_error_of_the_only_ranker_needs_no_name():
-    for error, rankers in ((ValueError, [None]), (KeyError, "ab")):  # others: of any ranker
-        with pytest.raises(error) as caught, _checks.naming_ranker(rankers[-1], rankers):
-            raise error("found")
-        assert not hasattr(caught.value, "__notes__")
+@pytest.mark.parametrize(
+    ("error", "rankers"),
+    [(ValueError, [None]), (KeyError, "ab")],
+    ids=["only ranker", "another error"],
+)
+def test_an_error_that_is_not_of_one_of_several_rankers_names_none(error, rankers):
+    with pytest.raises(error) as caught, _checks.naming_ranker(rankers[-1], rankers):
+        raise error("found")
+    assert not hasattr(caught.value, "__notes__")
 
 
 class OnDevice:

@@ -20,8 +20,8 @@ from sklearn_ndcg._rows.columns import (
     without_columns,
 )
 
-ROWS = np.array([[1, 7, 0.5], [2, 8, 0.0], [1, 9, 2.5], [3, 7, 0.0]])
 NAMES = ["q", "a", "b"]
+ROWS = np.array([[1, 7, 0.5], [2, 8, 0.0], [1, 9, 2.5], [3, 7, 0.0]])
 
 
 class ArrayLike:
@@ -60,9 +60,13 @@ def made(name, rows=ROWS, names=NAMES):
     return TABLES[name](rows, list(names)) if name in TABLES else MATRICES[name](rows)
 
 
-def column(X, key, **more):
-    values, _ = column_or_level(X, key, **more)
-    return values
+def keys_of(name, positions):
+    """What names these columns of a table or a matrix."""
+    return [NAMES[position] for position in positions] if name in TABLES else positions
+
+
+def column(X, key):
+    return column_or_level(X, key)[0]
 
 
 every_table = pytest.mark.parametrize("name", TABLES)
@@ -78,14 +82,17 @@ def test_a_series_has_names_only_where_its_index_has():
 
 
 @everything
-def test_group_by_finds_a_column_by_name_or_number(name):
-    X = made(name)
-    for key, place in zip(NAMES, range(3), strict=True):
-        found = column(X, key if name in TABLES else place)
-        np.testing.assert_array_equal(np.asarray(found), ROWS[:, place])
-        if name not in TABLES:
-            np.testing.assert_array_equal(np.asarray(column(X, place - 3)), ROWS[:, place])
-            assert np.ndim(found) == 1
+@pytest.mark.parametrize("position", range(3))
+def test_group_by_finds_a_column_by_name_or_number(name, position):
+    [key] = keys_of(name, [position])
+    np.testing.assert_array_equal(np.asarray(column(made(name), key)), ROWS[:, position])
+
+
+@every_matrix
+def test_group_by_finds_a_column_by_its_number_from_the_right(name):
+    found = column(made(name), -3)
+    assert np.ndim(found) == 1
+    np.testing.assert_array_equal(found, ROWS[:, 0])
 
 
 def test_group_by_finds_levels_of_an_index():
@@ -93,8 +100,7 @@ def test_group_by_finds_levels_of_an_index():
     index = pd.MultiIndex.from_arrays(levels, names=["u", "v", None])
     X = pd.DataFrame(ROWS, columns=NAMES, index=index)
     assert column(X, "u").tolist() == [5, 6, 5, 6]
-    found = values_by(X, ["u", "q"])
-    assert [list(each) for each in found] == [[5, 6, 5, 6], ROWS[:, 0].tolist()]
+    assert list(map(list, values_by(X, ["u", "q"]))) == [[5, 6, 5, 6], [1, 2, 1, 3]]
     assert group_columns(X, ["u", "q", "v"]) == ["q"]
 
 
@@ -108,39 +114,36 @@ class Subset:
         return ROWS[row, :2], ROWS[row, 2]  # IndexError at the end
 
 
+TABLE, ARRAY = made("pandas"), made("array")
 MANY = pd.DataFrame(np.zeros((2, 300), int), columns=[f"query_{i}" for i in range(299)] + ["query"])
 TWICE = pd.DataFrame(ROWS, columns=["q", "q", "a"])
-WRONG = {
-    "no such column": ("pandas", "z", r"names none of the columns \['q', 'a', 'b'\] and index levels \[\]"),
-    "no such level": ("pandas, index level", "z", r"index levels \['row'\] of X: it must name one"),
-    "name, polars": ("polars", "z", r"names none of the columns \['q', 'a', 'b'\]"),
-    "number, pyarrow": ("pyarrow", 0, "group_by=0 names none of the columns"),
-    "name, array": ("array", "q", "group_by='q' is a name, but X arrived as ndarray.*set_output"),
-    "flag": ("array", True, "group_by=True is a name"),
-    "number too high": ("csr", 3, r"group_by=3 is not a column of X, a csr_array of shape \(4, 3\)"),
-    "number too low": ("list", -4, r"group_by=-4 is not a column of X, a list of shape \(4, 3\)"),
-    "nothing": ("pandas", [], r"group_by must name columns or index levels of X.*got \[\]"),
-    "callable in a list": ("pandas", ["q", len], "group_by must name columns or index levels"),
-    "ids": ("pandas", np.arange(4), r"got ndarray of shape \(4,\); pass ids themselves as groups"),
-    "None": ("array", lambda X: None, "returned None instead of values"),
-    "typo": (MANY, "qeury", r"none of the columns of X, 300 with names such as 'query', 'query_"),
+NO_IDS = {
+    "no such column": (TABLE, "z", r"names none of the columns \['q', 'a', 'b'\] and .* \[\]"),
+    "no such level": (made("pandas, index level"), "z", r"index levels \['row'\] of X: it must"),
+    "name, polars": (made("polars"), "z", r"names none of the columns \['q', 'a', 'b'\]"),
+    "number, pyarrow": (made("pyarrow"), 0, "group_by=0 names none of the columns"),
+    "name, array": (ARRAY, "q", "group_by='q' is a name, but X arrived as ndarray.*set_output"),
+    "flag": (ARRAY, True, "group_by=True is a name"),
+    "number too high": (made("csr"), 3, r"group_by=3 is not .* a csr_array of shape \(4, 3\)"),
+    "number too low": (made("list"), -4, r"group_by=-4 is not .* a list of shape \(4, 3\)"),
+    "nothing": (TABLE, [], r"group_by must name columns or index levels of X.*got \[\]"),
+    "callable in a list": (TABLE, ["q", len], "group_by must name columns or index levels"),
+    "ids": (TABLE, np.arange(4), r"got ndarray of shape \(4,\); pass ids themselves as groups"),
+    "None": (ARRAY, lambda X: None, "returned None instead of values"),
+    "typo": (MANY, "qeury", r"of X, 300 with names such as 'query', 'query_"),
     "two columns": (TWICE, "q", "group_by='q' names 2 of the columns"),
-    "column and level": (TWICE.rename_axis("a"), "a", r"group_by='a' names 2 of .* index levels \['a'\]"),
+    "column and level": (TWICE.rename_axis("a"), "a", r"'a' names 2 of .* index levels \['a'\]"),
     "1-D": (ROWS[:, 0], 0, r"not a column of X, a ndarray of shape \(4,\)"),
     "ragged": ([[1, 2], [3]], 0, r"not a column of X, a list of shape \(2,\)"),
     "pairs": (Subset(), -1, "group_by=-1 is not a column of X, a Subset of shape .*: pass"),
     "list of pairs": ([*Subset()], -1, "not a column of X, a list of shape .*: pass"),
-    "tuple of pairs": (tuple(Subset()), -1, "not a column of X, a tuple of shape .*: pass"),
-    "range": (range(4), -1, "group_by=-1 is not a column of X, a range of shape .*: pass"),
-    "text": ("text", -1, "group_by=-1 is not a column of X, a str of shape .*: pass"),
-}  # fmt: skip
+    "text": ("text", -1, "not a column of X, a str of shape .*: pass"),
+}
 
 
-@pytest.mark.parametrize("case", WRONG)
-def test_group_by_that_names_no_ids_is_refused(case):
-    X, group_by, words = WRONG[case]
-    X = made(X) if isinstance(X, str) and X != "text" else X
-    with pytest.raises(ValueError, match=words):
+@pytest.mark.parametrize(("X", "group_by", "message"), NO_IDS.values(), ids=NO_IDS)
+def test_group_by_that_names_no_ids_is_refused(X, group_by, message):
+    with pytest.raises(ValueError, match=message):
         values_by(X, group_by)
 
 
@@ -153,18 +156,27 @@ def test_group_by_that_is_a_callable_is_given_x(X):
     assert values_by(X, lambda given: [given is X]) == [True]
 
 
+LEVELS = pd.MultiIndex.from_arrays([list("stst"), [3, 4, 3, 4]], names=["u", "d"])
+Y = pd.Series(0, index=LEVELS)
+
+
 @every_matrix
-def test_group_by_finds_levels_of_y_where_x_has_no_names(name):
-    levels = pd.MultiIndex.from_arrays([list("stst"), [3, 4, 3, 4]], names=["u", "d"])
-    X, y = made(name), pd.Series(0, index=levels)
-    for labels in (y, y.to_frame()):
-        assert values_by(X, "u", None, labels).tolist() == list("stst")
-        found = values_by(X, ["d", 0], None, labels)
-        assert [list(each) for each in found] == [[3, 4, 3, 4], ROWS[:, 0].tolist()]
+@pytest.mark.parametrize("y", [Y, Y.to_frame()], ids=["Series", "DataFrame"])
+def test_group_by_finds_levels_of_y_where_x_has_no_names(name, y):
+    X = made(name)
+    assert values_by(X, "u", None, y).tolist() == list("stst")
+    assert list(map(list, values_by(X, ["d", 0], None, y))) == [[3, 4, 3, 4], [1, 2, 1, 3]]
     assert group_columns(X, ["u", 0]) == [0]
-    for labels in (None, ROWS[:, 0], y.reset_index(drop=True), y.rename_axis(["u", "u"])):
-        with pytest.raises(ValueError, match="group_by='u' is a name, but X arrived as"):
-            values_by(X, "u", None, labels)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [None, ROWS[:, 0], Y.reset_index(drop=True), Y.rename_axis(["u", "u"])],
+    ids=["no y", "array", "other index", "level twice"],
+)
+def test_group_by_that_y_does_not_have_is_refused(y):
+    with pytest.raises(ValueError, match="group_by='u' is a name, but X arrived as"):
+        values_by(ROWS, "u", None, y)
 
 
 @every_table
@@ -175,33 +187,33 @@ def test_group_by_finds_no_levels_of_y_where_x_has_names(name):
     np.testing.assert_array_equal(values_by(made(name), "q", None, y.rename_axis("q")), ROWS[:, 0])
 
 
-def test_order_by_is_one_column_and_may_have_fractions():
-    X = made("pandas")
-    assert values_by(X, "b", name="order_by").tolist() == ROWS[:, 2].tolist()
-    for several in (["q", "a"], ["q"], ROWS[:, 0]):
-        with pytest.raises(ValueError, match="order_by must name one column or index level of X"):
-            values_by(X, several, name="order_by")
+def test_order_by_may_have_fractions():
+    assert values_by(TABLE, "b", name="order_by").tolist() == ROWS[:, 2].tolist()
+
+
+@pytest.mark.parametrize("several", [["q", "a"], ["q"], ROWS[:, 0]], ids=["two", "one", "values"])
+def test_order_by_is_one_column(several):
+    with pytest.raises(ValueError, match="order_by must name one column or index level of X"):
+        values_by(TABLE, several, name="order_by")
 
 
 @everything
-def test_without_columns(name):
+@pytest.mark.parametrize("positions", [[1], [0, 2]], ids=str)
+def test_without_columns(name, positions):
     X = made(name)
-    for places in ([1], [0, 2]):
-        keys = [NAMES[place] for place in places] if name in TABLES else places
-        kept = without_columns(X, keys)
-        np.testing.assert_array_equal(values(kept), np.delete(ROWS, places, axis=1))
-        if name in TABLES:
-            assert type(kept) is type(X)
-            assert column_names(kept) == [each for each in NAMES if each not in keys]
+    kept = without_columns(X, keys_of(name, positions))
+    np.testing.assert_array_equal(values(kept), np.delete(ROWS, positions, axis=1))
     np.testing.assert_array_equal(values(X), ROWS)
     assert without_columns(X, []) is X
+    if name in TABLES:
+        assert type(kept) is type(X)
+        assert column_names(kept) == np.delete(NAMES, positions).tolist()
 
 
 @everything
 def test_a_feature_has_to_be_left(name):
-    keys = NAMES if name in TABLES else [0, 1, 2]
     with pytest.raises(ValueError, match="name all columns.*: no feature is left"):
-        without_columns(made(name), keys)
+        without_columns(made(name), keys_of(name, [0, 1, 2]))
 
 
 def test_numbers_from_the_right_and_text_in_lists():
@@ -213,12 +225,17 @@ def test_numbers_from_the_right_and_text_in_lists():
 
 
 @every_table
-def test_columns_of_a_table_are_taken_by_name(name):
-    for names in (NAMES, ["b", "q", "a"], ["b", "a"], ["a", "b", "c"]):
-        rows = ROWS[:, [NAMES.index(each) if each in NAMES else 0 for each in names]]
-        found = features(made(name, rows, names), ["q"], NAMES, may_lack=False)
-        assert column_names(found) == ["a", "b"]
-        np.testing.assert_array_equal(values(found), ROWS[:, 1:])
+@pytest.mark.parametrize("names", ["qab", "bqa", "ba", "abc"])
+def test_features_of_a_table_are_taken_by_name(name, names):
+    columns = dict(zip(NAMES, ROWS.T, strict=True)) | {"c": ROWS[:, 0]}
+    X = made(name, np.transpose([columns[letter] for letter in names]), names)
+    found = features(X, ["q"], NAMES, may_lack=False)
+    assert column_names(found) == ["a", "b"]
+    np.testing.assert_array_equal(values(found), ROWS[:, 1:])
+
+
+@every_table
+def test_features_that_a_table_lacks(name):
     X = made(name, ROWS[:, :2], NAMES[:2])
     with pytest.raises(ValueError, match=r"X needs the columns of fit, but lacks 'b'\.$"):
         features(X, ["q"], NAMES, may_lack=False)
@@ -226,11 +243,11 @@ def test_columns_of_a_table_are_taken_by_name(name):
 
 
 def of_array(dtype):
-    return lambda values: np.c_[np.array(values, dtype), np.zeros(len(values))].astype(dtype)
+    return lambda ids: np.c_[np.array(ids, dtype), np.zeros(len(ids))].astype(dtype)
 
 
 def of_pandas(dtype):
-    return lambda values: pd.DataFrame({"q": pd.Series(values, dtype=dtype), "a": 0.0})
+    return lambda ids: pd.DataFrame({"q": pd.Series(ids, dtype=dtype), "a": 0.0})
 
 
 # a table with a column of floats, and the bits in which these have whole numbers
@@ -240,42 +257,54 @@ FLOATS = {
     "pandas float32": (of_pandas("float32"), 24),
     "pandas Float64": (of_pandas("Float64"), 53),
     "pandas arrow": (of_pandas(pd.ArrowDtype(pa.float32())), 24),
-    "polars float32": (lambda values: pl.DataFrame({"q": pl.Series(values, dtype=pl.Float32)}), 24),
-    "pyarrow": (lambda values: pa.table({"q": pa.array(values, pa.float64())}), 53),
+    "polars float32": (lambda ids: pl.DataFrame({"q": pl.Series(ids, dtype=pl.Float32)}), 24),
+    "pyarrow": (lambda ids: pa.table({"q": pa.array(ids, pa.float64())}), 53),
 }
+every_float = pytest.mark.parametrize(("make", "bits"), FLOATS.values(), ids=FLOATS)
 
 
-def floats(kind, values):
-    X = FLOATS[kind][0](values)
-    return X, "q" if column_names(X) else 0
+def first_column(X):
+    return "q" if column_names(X) else 0
 
 
-@pytest.mark.parametrize("kind", FLOATS)
-def test_group_by_refuses_ids_that_an_encoder_or_a_cast_changed(kind):
-    top = 2.0 ** FLOATS[kind][1]
-    for values, words in (
-        ([1, 2.5, 2.25, 3], "with fractions, 2 such ids, the first at index 1"),
-        ([1, 2, -top, top], "too large for .* to tell apart, 2 such ids, the first at index 2"),
-    ):
-        X, key = floats(kind, values)
-        for group_by in (key, [key]):
-            with pytest.raises(ValueError, match=f"group_by={key!r} finds numbers .*{words}"):
-                values_by(X, group_by)
-        np.testing.assert_array_equal(values_by(X, partial(column, key=key)), values)
-    whole = [1.0, 0, -3, top - 1]
-    np.testing.assert_array_equal(values_by(floats(kind, whole)[0], key), whole)
+@every_float
+@pytest.mark.parametrize("in_a_list", [False, True])
+def test_group_by_refuses_ids_that_an_encoder_changed(make, bits, in_a_list):
+    X = make([1, 2.5, 2.25, 3])
+    key = first_column(X)
+    message = f"group_by={key!r} finds numbers with fractions, 2 such ids, the first at index 1"
+    with pytest.raises(ValueError, match=message):
+        values_by(X, [key] if in_a_list else key)
+
+
+@every_float
+def test_group_by_refuses_ids_that_a_cast_merged(make, bits):
+    ids = [1, 2, -(2.0**bits), 2.0**bits]
+    X = make(ids)
+    key = first_column(X)
+    with pytest.raises(ValueError, match="too large for .*, 2 such ids, the first at index 2"):
+        values_by(X, key)
+    np.testing.assert_array_equal(values_by(X, partial(column, key=key)), ids)
+
+
+@every_float
+def test_group_by_takes_whole_numbers_below_that(make, bits):
+    ids = [1.0, 0, -3, 2.0**bits - 1]
+    X = make(ids)
+    np.testing.assert_array_equal(values_by(X, first_column(X)), ids)
+
+
+@pytest.mark.parametrize("kind", ["pandas Float64", "pandas float32", "polars float32", "pyarrow"])
+def test_group_by_takes_missing_ids_for_no_fractions(kind):
+    make, _ = FLOATS[kind]
+    X = make([1.0, np.nan if "float32" in kind else None, 2.0])
+    assert len(values_by(X, "q")) == 3
 
 
 def test_group_by_and_groups_may_have_fractions_that_no_encoder_touches():
     X = pd.DataFrame({"a": [0.0, 1]}, index=pd.Index([0.5, 1.5], name="q"))
     np.testing.assert_array_equal(values_by(X, "q"), [0.5, 1.5])
     assert values_by(X, None, [0.5, 1.5]) == [0.5, 1.5]
-
-
-@pytest.mark.parametrize("kind", ["pandas Float64", "pandas float32", "polars float32", "pyarrow"])
-def test_group_by_takes_missing_ids_for_no_fractions(kind):
-    X, key = floats(kind, [1.0, np.nan if "float32" in kind else None, 2.0])
-    assert len(values_by(X, key)) == 3
 
 
 @everything
@@ -305,9 +334,17 @@ def test_taken_rows_keep_their_index_and_types():
     pd.testing.assert_frame_equal(take_rows(X, np.array([1, 0])), X.iloc[[1, 0]])
 
 
-@pytest.mark.parametrize("make", [lambda rows: np.array(rows, dtype=object), list])
+def of_objects(rows):
+    return np.array(rows, dtype=object)
+
+
+@pytest.mark.parametrize("make", [of_objects, list])
 def test_group_by_sees_changed_ids_among_objects(make):
     with pytest.raises(ValueError, match="group_by=0 finds numbers with fractions"):
         values_by(make([[0.5, "a"], [0.5, "b"], [1.25, "c"]]), 0)
-    for ids in (["a", "b"], [2**60, 2**60 + 1]):
-        assert values_by(make([[each, "text"] for each in ids]), 0).tolist() == ids
+
+
+@pytest.mark.parametrize("make", [of_objects, list])
+@pytest.mark.parametrize("ids", [["a", "b"], [2**60, 2**60 + 1]], ids=["text", "large"])
+def test_group_by_takes_objects_as_they_are(make, ids):
+    assert values_by(make([[label, "text"] for label in ids]), 0).tolist() == ids

@@ -1,7 +1,5 @@
 """Query ids, in any container."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -65,41 +63,60 @@ class Session:
         return id(self) < id(other)
 
 
-@pytest.mark.parametrize("wrap", [lambda one: one, lambda one: (1, one)], ids=["alone", "tuples"])
+def score(ids):
+    return ndcg_score(Y, S, groups=ids)
+
+
+def check(ids):
+    return check_group_splits(KFold(2), S, groups=ids)
+
+
+def fit(ids):
+    return GroupedRanker(Ridge()).fit(S[:, np.newaxis], Y, groups=ids)
+
+
+@pytest.mark.parametrize("function", [score, check, fit])
+@pytest.mark.parametrize("in_tuples", [False, True])
 @pytest.mark.parametrize("make", [lambda _: Session(), Tensor], ids=["sessions", "tensors"])
-def test_groups_that_hash_by_identity_are_refused(make, wrap):
-    ids = [wrap(make(np.int64(each))) for each in IDS]
-    words = "groups must be ids.* equal where .*, got a (Session|Tensor): .*for tensors id.item"
-    for function in (
-        lambda: ndcg_score(Y, S, groups=ids),
-        lambda: check_group_splits(KFold(2), S, groups=ids),
-        lambda: GroupedRanker(Ridge()).fit(S[:, np.newaxis], Y, groups=ids),
-    ):
-        with pytest.raises(TypeError, match=words):
-            function()
+def test_groups_that_hash_by_identity_are_refused(make, in_tuples, function):
+    ids = [make(np.int64(number)) for number in IDS]
+    message = "groups must be ids.* equal where .*, got a (Session|Tensor): .*for tensors id.item"
+    with pytest.raises(TypeError, match=message):
+        function([(1, label) for label in ids] if in_tuples else ids)
 
 
-def test_groups_with_an_array_as_an_id_are_refused_unless_it_is_0_d():
+@pytest.mark.parametrize("make", [lambda n: np.array([n]), lambda n: (np.array(n), 1)])
+def test_groups_with_an_array_as_an_id_are_refused_unless_it_is_0_d(make):
     message = "groups must be ids that can be hashed and sorted: unhashable type: 'numpy.ndarray'"
-    for ids in ([np.array([each]) for each in IDS], [(np.array(each), 1) for each in IDS]):
-        with pytest.raises(TypeError, match=message):
-            ndcg_score(Y, S, groups=ids)
+    with pytest.raises(TypeError, match=message):
+        ndcg_score(Y, S, groups=[make(number) for number in IDS])
 
 
-def test_groups_that_are_unique_per_row_warn():
-    rows = np.arange(8)
-    with pytest.warns(UserWarning, match="Each of the 8 queries has a single document"):
-        ndcg_score(Y, S, groups=rows, undefined="omit")
-    with pytest.warns(UserWarning, match=r"6 of the 7 queries \(85%\) have a single document"):
-        ndcg_score(Y, S, groups=np.maximum(rows, 1), undefined="omit")
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (range(8), "Each of the 8 queries has a single document"),
+        ([1, 1, 2, 3, 4, 5, 6, 7], r"6 of the 7 queries \(85%\) have a single document"),
+    ],
+    ids=["all", "most"],
+)
+def test_groups_that_are_unique_per_row_warn(groups, message):
+    with pytest.warns(UserWarning, match=message):
+        ndcg_score(Y, S, groups=[*groups], undefined="omit")
+
+
+# the first of the lists of one document misses a relevant one, which has a row
+SINGLE = {
+    "half of them": (Y, S, [0, 0, 0, 1, 1, 1, 2, 3]),
+    "a single query": ([1], [0.5], ["a"]),
+    "lists of one document": (Y, np.r_[-np.inf, S[1:]], [0, 0, 1, 2, 3, 4, 5, 6]),
+}
 
 
 @pytest.mark.filterwarnings("error")
-def test_groups_of_which_some_have_a_single_document_do_not_warn():
-    ndcg_score(Y, S, groups=[0, 0, 0, 1, 1, 1, 2, 3], undefined="omit")  # half of them
-    ndcg_score([1], [0.5], groups=["a"])
-    # lists of one document; the first misses a relevant one, which has a row
-    ndcg_score(Y, np.r_[-np.inf, S[1:]], groups=[0, 0, 1, 2, 3, 4, 5, 6], undefined="omit")
+@pytest.mark.parametrize(("y", "s", "groups"), SINGLE.values(), ids=SINGLE)
+def test_groups_of_which_some_have_a_single_document_do_not_warn(y, s, groups):
+    ndcg_score(y, s, groups=groups, undefined="omit")
 
 
 PAIRS = np.repeat(np.arange(60), 2)
@@ -122,38 +139,52 @@ def test_groups_with_one_relevant_query_warn():
         ndcg_score(PAIRS == 7, SCORE, groups=PAIRS, undefined="omit")
 
 
+MAY_BE_QUERIES = {
+    "only the last query has two": (np.r_[np.repeat(np.arange(59), 2), 0, 1], SCORE),
+    "labels of one value": (np.ones(120), SCORE),
+    "no relevant document": (np.zeros(120), SCORE),
+    "documents that were not retrieved": (PAIRS, np.where(PAIRS == 5, -np.inf, SCORE)),
+}
+
+
 @pytest.mark.filterwarnings("error")
-def test_groups_that_may_be_queries_do_not_warn():
-    late = np.r_[np.repeat(np.arange(59), 2), 0, 1]  # only the last query has two
-    ndcg_score(late, SCORE, groups=PAIRS, undefined="omit")
-    ndcg_score(np.ones(120), SCORE, groups=PAIRS)  # labels of one value; the ids may be right
-    ndcg_score(np.zeros(120), SCORE, groups=PAIRS, undefined=0.0)
-    ndcg_score([1, 1], [0.5, 0.2], groups=["a", "a"])
-    # documents that were not retrieved make a difference
-    ndcg_score(PAIRS, np.where(PAIRS == 5, -np.inf, SCORE), groups=PAIRS, undefined="omit")
+@pytest.mark.parametrize(("y", "s"), MAY_BE_QUERIES.values(), ids=MAY_BE_QUERIES)
+def test_groups_that_may_be_queries_do_not_warn(y, s):
+    ndcg_score(y, s, groups=PAIRS, undefined=0.0)
 
 
-def test_groups_that_are_one_column_of_a_table():
-    expected = ndcg_score(Y, S, groups=IDS)
-    table = {"query": IDS}
-    for groups in (np.c_[IDS], pd.DataFrame(table), pl.DataFrame(table), pa.table(table)):
-        assert ndcg_score(Y, S, groups=groups) == expected
-    grades = quantile_grades(pd.DataFrame({"y": S}), groups=pd.DataFrame(table))
-    assert grades.tolist() == quantile_grades(S, groups=IDS).tolist()
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_groups_that_are_one_column_of_a_table(make):
+    assert ndcg_score(Y, S, groups=make({"query": IDS})) == ndcg_score(Y, S, groups=IDS)
 
 
-@pytest.mark.parametrize("place", [0, 1])
-def test_groups_with_one_reordered_column_are_refused(place):
+def test_columns_of_tables_are_graded():
+    y, groups = pd.DataFrame({"y": S}), pd.DataFrame({"query": IDS})
+    expected = quantile_grades(S, groups=IDS)
+    assert quantile_grades(y, groups=groups).tolist() == expected.tolist()
+
+
+def scorer_by(columns, X):
+    make_ndcg_scorer(group_by=lambda X: columns)(DummyRegressor().fit(X, Y), X, Y)
+
+
+def splits_by(columns, X):
+    next(QuerySplitter(KFold(2), group_by=lambda X: columns).split(X, Y))
+
+
+def score_by(columns, X):
+    ndcg_score(pd.Series(Y), S, groups=columns)
+
+
+@pytest.mark.parametrize("function", [score_by, scorer_by, splits_by])
+@pytest.mark.parametrize("number", [0, 1])
+def test_groups_with_one_reordered_column_are_refused(number, function):
     X = pd.DataFrame({"query": IDS, "day": np.arange(8) % 2, "a": S})
     columns = [X["query"], X["day"]]
-    columns[place] = columns[place].sort_values(ascending=False, kind="stable")
-    words = rf"groups\[{place}\].*have the same labels.*but in another order"
-    with pytest.raises(ValueError, match=words):
-        ndcg_score(pd.Series(Y), S, groups=columns)
-    with pytest.raises(ValueError, match=words):
-        make_ndcg_scorer(group_by=lambda X: columns)(DummyRegressor().fit(X, Y), X, Y)
-    with pytest.raises(ValueError, match=words):
-        next(QuerySplitter(KFold(2), group_by=lambda X: columns).split(X, Y))
+    columns[number] = columns[number].sort_values(ascending=False, kind="stable")
+    message = rf"groups\[{number}\].*have the same labels.*but in another order"
+    with pytest.raises(ValueError, match=message):
+        function(columns, X)
 
 
 def test_groups_that_are_sizes_are_told_of_in_spite_of_labels():
@@ -188,7 +219,7 @@ def test_the_same_columns_in_another_order_are_refused():
         ndcg_score(y, s[list("dcba")])
 
 
-def test_the_same_labels_in_another_order_are_refused_by_fit_and_by_the_check_of_splits():
+def test_reordered_labels_are_refused_by_fit_and_by_the_check_of_splits():
     X = pd.DataFrame({"a": S})
     y, groups = pd.Series(Y), pd.Series(IDS)
     with pytest.raises(ValueError, match="X and y have the same labels"):
@@ -219,22 +250,30 @@ def test_dates_with_hours_are_shown_with_them():
     assert shown_labels([*hours, 1, 2]) == "2024-05-01 05:00:00, 2024-05-01 05:00:00, 1, ..."
 
 
-TIMES = {
-    ("2024-1-5", "2024-10-1"): True, ("15.04.2024", "1.5.2024"): True, ("9", "10"): True,
-    ("09", "10"): False, ("2024-01-05", "2024-10-01"): False, ("spring", "summer"): False,
-    ("w9", "10"): False, ("037-q", "04-q"): False,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("texts", "warns"), TIMES.items())
-def test_order_by_of_text_is_doubted_if_it_is_numbers_or_unsorted_dates(texts, warns):
+@pytest.mark.parametrize(
+    "texts", [("2024-1-5", "2024-10-1"), ("15.04.2024", "1.5.2024"), ("9", "10")]
+)
+def test_order_by_of_text_that_does_not_sort_by_time_is_doubted(texts):
     grouping = Grouping.of_ids([0, 1], 2)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with pytest.warns(UserWarning, match="TimeSeriesSplit .* the values of order_by are text"):
         order = grouping.in_order(texts, "TimeSeriesSplit")
-        grouping.in_order(texts)  # nobody needs the order of time
-    assert [order.tolist(), len(caught)] == [np.argsort(texts).tolist(), int(warns)]
-    assert all("the values of order_by are text" in str(each.message) for each in caught)
+    assert order.tolist() == np.argsort(texts).tolist()
+    grouping.in_order(texts)  # nobody needs the order of time
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("09", "10"),
+        ("2024-01-05", "2024-10-01"),
+        ("spring", "summer"),
+        ("w9", "10"),
+        ("037-q", "04-q"),
+    ],
+)
+def test_order_by_of_text_that_may_sort_by_time_is_not_doubted(texts):
+    order = Grouping.of_ids([0, 1], 2).in_order(texts, "TimeSeriesSplit")
+    assert order.tolist() == np.argsort(texts).tolist()
 
 
 def test_runs_start_where_the_one_before_ends():

@@ -30,20 +30,19 @@ OTHER_LABELS = {
 
 
 @pytest.mark.parametrize("axis", ["index", "columns"])
-@pytest.mark.parametrize("case", SAME_LABELS)
-def test_the_same_labels_in_another_order_are_refused(case, axis):
-    first, other = (
-        pd.DataFrame(np.ones((len(each), len(each))), **{axis: each}) for each in SAME_LABELS[case]
-    )
+@pytest.mark.parametrize("labels", SAME_LABELS.values(), ids=SAME_LABELS)
+def test_the_same_labels_in_another_order_are_refused(labels, axis):
+    ones = np.ones((len(labels[0]), len(labels[0])))
+    first, other = (pd.DataFrame(ones, **{axis: names}) for names in labels)
     message = f"a and b have the same labels in their {axis}, but in another order"
     with pytest.raises(ValueError, match=message):
         refuse_reordered(a=first, none=None, array=np.ones(3), b=other)
     refuse_reordered(a=first, b=other.to_numpy())
 
 
-@pytest.mark.parametrize("case", OTHER_LABELS)
-def test_other_labels_say_nothing_about_the_order(case):
-    first, other = (pd.Series(np.ones(len(each)), index=each) for each in OTHER_LABELS[case])
+@pytest.mark.parametrize(("labels", "others"), OTHER_LABELS.values(), ids=OTHER_LABELS)
+def test_other_labels_say_nothing_about_the_order(labels, others):
+    first, other = (pd.Series(1.0, index=index) for index in (labels, others))
     refuse_reordered(a=first, b=other)
 
 
