@@ -32,11 +32,9 @@ Display = TypeVar("Display", bound=Any)
 def axes(ax: Any, size: tuple[float, float] | None = None) -> Any:
     """These axes, or those of a new figure; with safe colours if nothing is drawn on them."""
     plt = import_optional("matplotlib.pyplot", *_MATPLOTLIB)
-    ax = plt.subplots(figsize=size)[1] if ax is None else ax
+    ax = plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
     if not ax.has_data():
         ax.set_prop_cycle(plt.cycler(linestyle=_STYLES) * plt.cycler(color=COLORS))
-    if ax.figure.get_layout_engine() is None:  # names and legends would be cut off
-        ax.figure.figure.set_layout_engine("constrained")
     return ax
 
 
@@ -87,8 +85,9 @@ def _draw_legend(ax: Any) -> None:
 
 
 def layout(ax: Any) -> None:
-    """Give the axes the size that they will have."""
-    ax.figure.get_layout_engine().execute(ax.figure.figure)
+    """Give the axes the size that they will have, if their figure has a layout."""
+    if (engine := ax.figure.get_layout_engine()) is not None:
+        engine.execute(ax.figure.figure)
 
 
 def longest_name(ax: Any) -> int:

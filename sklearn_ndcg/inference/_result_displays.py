@@ -124,8 +124,8 @@ class DifferenceDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; a figure without a layout gets the constrained layout. None makes a new
-            figure.
+            Where to draw; in a figure with ``layout="constrained"`` nothing is cut off. None makes
+            a new figure.
 
         name : str, default=None
             What is compared, such as a segment, for the legend.
@@ -290,9 +290,9 @@ class IntervalDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; the names of rows are as small as they must be, and a figure without a
-            layout gets the constrained layout. None makes a new figure, whose size grows with the
-            rows.
+            Where to draw; the names of rows are as small as they must be, and in a figure with
+            ``layout="constrained"`` nothing is cut off. None makes a new figure, whose size grows
+            with the rows.
 
         name : str, default=None
             What the points are, for the legend.

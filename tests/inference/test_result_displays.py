@@ -269,7 +269,7 @@ def assert_nothing_is_covered(display):
 
 
 @pytest.mark.parametrize(
-    ("size", "layout"), [((3.3, 2), None), ((4, 3.5), "tight")], ids=["small", "panel"]
+    ("size", "layout"), [((3.3, 2), "constrained"), ((4, 3.5), "tight")], ids=["small", "panel"]
 )
 @pytest.mark.parametrize("display", sorted(MAKE.keys() - {"chosen cutoffs", "2 rows"}))
 def test_labels_and_legend_cover_nothing(display, size, layout):
@@ -280,11 +280,19 @@ def test_labels_and_legend_cover_nothing(display, size, layout):
 
 
 def test_names_are_shorter_and_smaller_in_small_axes():
-    comparison, ax = compared(2, "reciprocal rank fusion {}"), plt.subplots(figsize=(3.3, 2))[1]
+    comparison = compared(2, "reciprocal rank fusion {}")
+    ax = plt.subplots(figsize=(3.3, 2), layout="constrained")[1]
     assert row_names(from_result(comparison)) == list(comparison.mean)
     small = from_result(comparison, differences=True, ax=ax)
     assert row_names(small) == ["recipro…usion 0 vs recipro…usion 1"]
     assert_nothing_is_covered(small)
+
+
+@pytest.mark.parametrize("display", sorted(MAKE))
+def test_the_layout_of_a_given_figure_stays_as_it_is(display):
+    figure, ax = plt.subplots()
+    MAKE[display](ax=ax)
+    assert figure.get_layout_engine() is None
 
 
 @pytest.mark.parametrize("display", ["differences", "21 pairs"])
