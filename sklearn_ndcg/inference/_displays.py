@@ -348,8 +348,8 @@ class NDCGDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; in a figure with ``layout="constrained"`` the legend has room. None makes
-            a new figure.
+            Where to draw; the axes of a figure without a layout are moved so that nothing is cut
+            off. None makes a new figure.
 
         name : str or list of str, default=None
             The model's name, or one for each curve. None takes the name of the display.

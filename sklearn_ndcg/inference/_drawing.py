@@ -50,6 +50,7 @@ def finish(display: Display, ax: Any, despine: bool) -> Display:
         ax.spines[["top", "right"]].set_visible(False)
     if ax.get_legend_handles_labels()[1]:
         _draw_legend(ax)
+    _layout(ax)
     display.ax_, display.figure_ = ax, ax.figure
     return display
 
@@ -59,7 +60,7 @@ def _draw_legend(ax: Any) -> None:
     transforms = import_optional("matplotlib.transforms", *_MATPLOTLIB)
     if (legend := ax.get_legend()) is not None:
         legend.remove()
-    layout(ax)
+    _layout(ax)
     figure, n_entries = ax.figure, len(ax.get_legend_handles_labels()[1])
     whole, inner = ax.get_tightbbox(), ax.bbox
     below = (ax.xaxis.get_tightbbox().y0 - inner.y0) / figure.dpi - 0.06
@@ -84,9 +85,13 @@ def _draw_legend(ax: Any) -> None:
     ax.legend(**style | {"fontsize": fontsize}, ncols=n_columns)
 
 
-def layout(ax: Any) -> None:
-    """Give the axes the size that they will have, if their figure has a layout."""
-    if (engine := ax.figure.get_layout_engine()) is not None:
+def _layout(ax: Any) -> None:
+    """Give the axes the size that they will have; in a figure without a layout, make room once."""
+    engine = ax.figure.get_layout_engine()
+    spec = ax.get_subplotspec()
+    if engine is None and spec is not None and spec.get_topmost_subplotspec().get_gridspec().figure:
+        engine = import_optional("matplotlib.layout_engine", *_MATPLOTLIB).ConstrainedLayoutEngine()
+    if engine is not None:
         engine.execute(ax.figure.figure)
 
 

@@ -124,8 +124,8 @@ class DifferenceDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; in a figure with ``layout="constrained"`` nothing is cut off. None makes
-            a new figure.
+            Where to draw; the axes of a figure without a layout are moved so that nothing is cut
+            off. None makes a new figure.
 
         name : str, default=None
             What is compared, such as a segment, for the legend.
@@ -167,7 +167,6 @@ class DifferenceDisplay:
         ax.locator_params(axis="x", nbins=5, integer=True)
         ax.set_xticks([tick for tick in ax.get_xticks() if tick <= n])
         _drawing.finish(self, ax, despine)
-        _drawing.layout(ax)
         label = ax.yaxis.label
         scale = min(1, 1.1 * ax.bbox.height / label.get_window_extent().height)
         label.set_fontsize(scale * label.get_fontsize())
@@ -290,9 +289,9 @@ class IntervalDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; the names of rows are as small as they must be, and in a figure with
-            ``layout="constrained"`` nothing is cut off. None makes a new figure, whose size grows
-            with the rows.
+            Where to draw; the names of rows are as small as they must be, and the axes of a figure
+            without a layout are moved so that nothing is cut off. None makes a new figure, whose
+            size grows with the rows.
 
         name : str, default=None
             What the points are, for the legend.
@@ -346,7 +345,6 @@ class IntervalDisplay:
         ax.set_ylim(bottom - 1 + space, -space)
         _shrink_labels(ax, 0.6 * ax.bbox.width, np.inf)
         _drawing.finish(self, ax, despine)
-        _drawing.layout(ax)
         ax.locator_params(axis="x", nbins=int(np.clip(2 * ax.bbox.width / ax.figure.dpi, 2, 6)))
         pixels = ax.figure.dpi / 72  # per point
         title = 0 if ax.get_title() else 2 * ax.title.get_fontsize() * pixels  # may still come

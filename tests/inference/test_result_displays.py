@@ -269,19 +269,22 @@ def assert_nothing_is_covered(display):
 
 
 @pytest.mark.parametrize(
-    ("size", "layout"), [((3.3, 2), "constrained"), ((4, 3.5), "tight")], ids=["small", "panel"]
+    ("size", "layout"),
+    [((3.3, 2), None), ((3.3, 2), "constrained"), ((4, 3.5), "tight")],
+    ids=["small", "small with a layout", "panel"],
 )
 @pytest.mark.parametrize("display", sorted(MAKE.keys() - {"chosen cutoffs", "2 rows"}))
 def test_labels_and_legend_cover_nothing(display, size, layout):
     ax = plt.subplots(figsize=size, layout=layout)[1]
     drawn = MAKE[display](ax=ax)
-    ax.set_title("a title")
+    if layout is not None:
+        ax.set_title("a title that comes later")
     assert_nothing_is_covered(drawn)
 
 
 def test_names_are_shorter_and_smaller_in_small_axes():
     comparison = compared(2, "reciprocal rank fusion {}")
-    ax = plt.subplots(figsize=(3.3, 2), layout="constrained")[1]
+    ax = plt.subplots(figsize=(3.3, 2))[1]
     assert row_names(from_result(comparison)) == list(comparison.mean)
     small = from_result(comparison, differences=True, ax=ax)
     assert row_names(small) == ["recipro…usion 0 vs recipro…usion 1"]
@@ -289,10 +292,23 @@ def test_names_are_shorter_and_smaller_in_small_axes():
 
 
 @pytest.mark.parametrize("display", sorted(MAKE))
-def test_the_layout_of_a_given_figure_stays_as_it_is(display):
+def test_a_given_figure_keeps_its_layout(display):
     figure, ax = plt.subplots()
     MAKE[display](ax=ax)
     assert figure.get_layout_engine() is None
+    figure.subplots_adjust(left=0.5)  # which a layout would refuse
+    assert ax.get_position().x0 == pytest.approx(0.5)
+
+
+def test_axes_of_no_grid_stay_where_they_are():
+    ax = plt.figure().add_axes((0.2, 0.3, 0.4, 0.5))
+    from_result(table_of(2), ax=ax)
+    assert ax.get_position().bounds == pytest.approx((0.2, 0.3, 0.4, 0.5))
+
+
+def test_axes_of_a_grid_without_a_figure_are_drawn_on():
+    ax = plt.figure().add_subplot(plt.GridSpec(1, 2)[0])
+    assert from_result(table_of(2), ax=ax).ax_ is ax
 
 
 @pytest.mark.parametrize("display", ["differences", "21 pairs"])
