@@ -24,7 +24,7 @@ from sklearn.base import clone
 from sklearn.utils.discovery import all_displays, all_estimators, all_functions
 from tool_cases import case
 
-EVERYDAY = {"column", "QuerySplitter", NOTICED}  # CI runs the others, too
+EVERYDAY = {"column", NOTICED}  # CI runs the others, too
 SIMILAR = {  # tools that run like others
     "HalvingRandomSearchCV",
     "HistGradientBoostingRegressor",
