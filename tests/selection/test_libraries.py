@@ -81,17 +81,6 @@ def test_starts_of_several_classes_where_queries_are_drawn(library, name, order)
 # --- parameters of a library
 
 
-def test_has_time_of_a_catboost_ranker_is_refused():
-    with pytest.raises(ValueError, match="has_time cannot be passed: it refers to rows by number"):
-        GroupedRanker(booster("catboost", has_time=True)).fit(X, Y, groups=QUERY)
-
-
-def test_has_time_of_a_catboost_regressor_is_taken():
-    regressor = booster("catboost", "Regressor", has_time=True)
-    ranker = GroupedRanker(regressor).fit(X, Y, groups=QUERY)  # its rows are not sorted
-    np.testing.assert_array_equal(ranker.predict(X), regressor.copy().fit(X, Y).predict(X))
-
-
 @pytest.mark.parametrize(
     ("parameters", "convert", "words"),
     [

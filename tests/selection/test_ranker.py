@@ -144,12 +144,6 @@ def test_a_parameter_groups_of_fit_gets_the_ids(inner, routed):
     assert set(last_step(drawn.estimator_).given_["groups"]) == set(drawn.query_ids_)
 
 
-def test_a_parameter_groups_of_fit_may_be_left_out_or_refused(routing):
-    assert "groups" not in GroupedRanker(TakesGroups()).fit(X, Y).estimator_.given_
-    refuses = GroupedRanker(TakesGroups().set_fit_request(groups=False))
-    assert "groups" not in refuses.fit(X, Y, groups=QUERY).estimator_.given_
-
-
 @pytest.mark.parametrize(
     ("inner", "rows"),
     [
@@ -246,12 +240,6 @@ def test_a_new_fit_forgets_the_earlier_one():
 
 
 # --- score
-
-
-def test_k_is_the_cutoff_of_score():
-    ranker = GroupedRanker(Ridge(), k=3).fit(X, Y, groups=QUERY)
-    expected = ndcg_score(Y, Ridge().fit(X, Y).predict(X), groups=QUERY, k=3)
-    assert ranker.score(X, Y, groups=QUERY) == pytest.approx(expected)
 
 
 def test_sample_weight_weighs_queries_in_score_and_groups_have_no_place():

@@ -57,12 +57,6 @@ def test_group_by_is_among_the_feature_names_of_the_ranker():
     assert ranker.estimator_.feature_names_in_.tolist() == ["a", "b", "c"]
 
 
-def test_group_by_of_fit_is_that_of_predict():
-    ranker = GroupedRanker(Ridge(), group_by=1).fit(WITH_IDS, Y)
-    expected = ranker.predict(WITH_IDS)
-    np.testing.assert_array_equal(ranker.set_params(group_by=0).predict(WITH_IDS), expected)
-
-
 def test_group_by_wins_over_groups():
     others = pd.Series(np.arange(len(Y)) % 7, index=X.index[::-1])  # in another order, too
     ranker = GroupedRanker(Sizes(), group_by="q").fit(NAMED, Y, groups=others)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from helpers import GroupId, Qid, Recorder, Sizes, graded_rows, sorted_by_hand
+from helpers import GroupId, Qid, Sizes, graded_rows, sorted_by_hand
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import HistGradientBoostingRegressor
@@ -107,11 +107,6 @@ def test_a_frozen_estimator_cannot_be_stopped_early():
 # --- around an estimator that has a ranker inside
 
 
-class TakesIds(Recorder):
-    def fit(self, X, y, qid=None):
-        return self._record(X, y, qid=qid)
-
-
 @pytest.mark.parametrize("routed", [False, True])
 @pytest.mark.parametrize(
     ("inner", "words"),
@@ -139,12 +134,6 @@ def test_a_ranker_inside_may_find_its_groups():
     assert len(ranker.estimator_.regressor_.estimator_.given_["group"]) == 5
 
 
-def test_groups_may_be_routed_to_a_ranker_inside(routing):
-    search = GridSearchCV(TakesIds().set_fit_request(qid="groups"), {}, cv=GroupKFold(2))
-    best = GroupedRanker(search).fit(X, Y, groups=QUERY).estimator_.best_estimator_
-    np.testing.assert_array_equal(best.given_["qid"], QUERY)
-
-
 # --- as the last step of a Pipeline
 
 
@@ -158,12 +147,6 @@ def test_groups_reach_the_last_step_as_a_fit_parameter():
 
 def test_groups_reach_the_last_step_by_routing(routing):
     fitted = clone(LAST).fit(X, Y, groups=QUERY)
-    np.testing.assert_array_equal(fitted[-1].estimator_.given_["group"], SIZES)
-
-
-def test_groups_reach_the_last_step_by_an_index_level():
-    pipeline = clone(LAST).set_params(groupedranker__group_by="q").set_output(transform="pandas")
-    fitted = pipeline.fit(X.set_index(pd.Index(QUERY, name="q")), Y)
     np.testing.assert_array_equal(fitted[-1].estimator_.given_["group"], SIZES)
 
 
@@ -185,10 +168,9 @@ def test_routing_of_what_the_last_step_requests(steps, request_, name, routing):
     np.testing.assert_array_equal(given["sample_weight"], WEIGHT[ORDER])
 
 
-@pytest.mark.parametrize("steps", [[], [FunctionTransformer()]], ids=["alone", "Pipeline"])
-def test_routing_of_what_the_last_step_refuses(steps, routing):
+def test_routing_of_what_the_last_step_refuses(routing):
     sizes = Sizes().set_fit_request(init_score=False, sample_weight=False)
-    inner = make_pipeline(*steps, sizes) if steps else sizes
+    inner = make_pipeline(FunctionTransformer(), sizes)
     ranker = GroupedRanker(inner).fit(X, Y, WEIGHT, groups=QUERY, init_score=np.arange(len(Y)))
     given = last_of(ranker.estimator_).given_
     assert not {"sample_weight", "init_score"} & given.keys()

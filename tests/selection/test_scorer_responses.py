@@ -275,17 +275,6 @@ def test_gains_that_are_equal_in_exact_arithmetic_tie(model, denominator, gain, 
     assert ndcg_score(y, rounded, groups=query, **options) == expected
 
 
-@pytest.mark.parametrize("n_rows", [2, 9, 31])
-def test_equal_probabilities_stay_tied_in_any_number_of_rows(n_rows):
-    """A matrix product may round equal rows differently."""
-    model = Given().fit(np.zeros((1, 7)))
-    model.classes_, row = np.arange(7) / 10, np.random.default_rng(n_rows).random(7)
-    expected = (1 / np.log2(np.arange(2, n_rows + 2))).mean()
-    proba = np.tile(row / row.sum(), (n_rows, 1))
-    found = ONE_RANKING(model, proba, [1] + [0] * (n_rows - 1))
-    assert found == pytest.approx(expected, rel=1e-13)
-
-
 def test_negative_gains_that_cancel_out_tie():
     proba = np.array([[0.1, 0.3, 0.2, 0.3, 0.1], [0, 0.3, 0.6, 0, 0.1], [0.3, 0.2, 0.1, 0.3, 0.1]])
     gain, y = {i: gain / 8 for i, gain in enumerate((-3, -1, 0, 1, 3))}, [0, 4, 2]

@@ -122,19 +122,6 @@ def test_calls_by_hand_say_nothing():
     SCORER(Ridge().fit(LEVEL, Y), LEVEL[::2], Y[::2])
 
 
-class ScoresItself(Ridge):
-    """A model that scores some of its training rows."""
-
-    def fit(self, X, y):
-        super().fit(X, y)
-        SCORER(self, X[:20], y[:20])
-        return self
-
-
-def test_calls_inside_of_fit_say_nothing():
-    cross_val_score(ScoresItself(), LEVEL, Y, scoring=SCORER, cv=WHOLE, **RAISE)
-
-
 def test_training_rows_that_are_as_many_as_test_rows_say_nothing():
     query = pd.Index(np.repeat([0, 1, 2, 3], [3, 5, 4, 4]), name="q")
     rows = pd.DataFrame({"a": np.sin(np.arange(16.0))}, index=query)
