@@ -12,7 +12,7 @@ from sklearn.feature_selection import RFECV
 from sklearn.linear_model import LassoCV, LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, PredefinedSplit
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
-from sklearn.preprocessing import OrdinalEncoder, StandardScaler
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils import all_estimators
 
 from sklearn_ndcg import GroupedRanker, QuerySplitter, make_ndcg_scorer
@@ -190,7 +190,6 @@ class Settings(Recorder):
 
 TABLE = FRAME.assign(**{"2020": 1.0})
 BOOSTING = HistGradientBoostingRegressor(categorical_features=[0], max_iter=2)
-BY_TRANSFORMER = make_column_transformer((OrdinalEncoder(), ["a"]), remainder="passthrough")
 
 
 @pytest.mark.parametrize(
@@ -199,10 +198,8 @@ BY_TRANSFORMER = make_column_transformer((OrdinalEncoder(), ["a"]), remainder="p
         ("categorical_feature", "0,3"),
         ("categorical_feature", ["a", 2]),
         ("categorical_feature", np.array([False, True, False])),
-        ("cols", np.array([0, 2])),
         ("interaction_cst", [{0, 1}]),
         ("monotone_constraints", "a:1,1:1"),
-        ("first_feature_use_penalties", "1:1000000"),
         ("per_feature_ctr", ["2:Borders:Prior=0.5"]),
         ("forcedsplits_filename", "splits.json"),
         ("transformers", [("a", "drop", slice(1, 3))]),
@@ -210,7 +207,6 @@ BY_TRANSFORMER = make_column_transformer((OrdinalEncoder(), ["a"]), remainder="p
         ("param_grid", [{"boosting__categorical_features": [[True, False]]}]),
         ("param_grid", {"regressor": [Ridge(), BOOSTING]}),
         ("search_spaces", {"monotone_constraints": ["(0,1)", "(1,0)"]}),
-        ("steps", [("a", BY_TRANSFORMER), ("b", BOOSTING)]),
         ("step", FeatureUnion([("a", make_column_transformer(("drop", [0])))])),
         ("scoring", make_ndcg_scorer(group_by=0)),
         ("cv", QuerySplitter(3, order_by=-1)),
@@ -228,7 +224,6 @@ def test_group_by_and_what_may_count_columns(name, value):
     [
         ("categorical_feature", None),
         ("categorical_feature", "name:a,b2"),
-        ("categorical_features", ["2020"]),
         ("interaction_constraints", [["a"], ["b", "c"]]),
         ("monotonic_cst", {"feature_1": 1}),
         ("transformer", make_column_transformer((StandardScaler(), ["2020"]))),
@@ -239,7 +234,6 @@ def test_group_by_and_what_may_count_columns(name, value):
         ("keep_empty_features", [True, False]),
         ("feature_pre_filter", False),
         # other numbers
-        ("class_weight", {0: 1}),
         ("param_grid", {"max_depth": [3, 5], "tree__max_features": [1, 2]}),
     ],
     ids=str,

@@ -14,7 +14,6 @@ from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
 
 from sklearn_ndcg import (
-    GroupedScorer,
     dcg_score,
     jarvelin_kekalainen,
     make_dcg_scorer,
@@ -63,12 +62,6 @@ def test_the_repr_has_the_options_that_are_not_defaults():
     assert "name='top_is_best'" in shown
 
 
-@pytest.mark.parametrize("name", ["__repr__", "_repr_html_"])
-def test_a_search_shows_its_scorer(name):
-    search = GridSearchCV(Ridge(), {"alpha": [1]}, scoring=make_ndcg_scorer(k=5))
-    assert "GroupedScorer(measure=NDCG(k=5))" in getattr(search, name)()
-
-
 def test_measure_can_be_read_and_set():
     scorer = make_ndcg_scorer(k=5, gain="exponential")
     assert scorer.get_params()["measure"] == NDCG(k=5, gain="exponential")
@@ -97,21 +90,6 @@ def test_measure_can_be_read_and_set():
 def test_bad_parameters(parameters, error, words):
     with pytest.raises(error, match=words):
         make_ndcg_scorer(**parameters)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [("name", 5), ("response_method", "transform"), ("all_groups", [])]
-)
-def test_parameters_that_are_set_are_checked_when_scoring(name, value):
-    """As in scikit-learn, so that they can be set and cloned; the functions check at once."""
-    scorer = clone(GroupedScorer(NDCG(), **{name: value}))
-    with pytest.raises(ValueError, match=f"{name} must be"):
-        scorer(FirstColumn(), np.array([3.0, 2]), [1, 0], groups=[1, 1])
-
-
-def test_undefined_is_no_option_of_a_dcg_scorer():
-    with pytest.raises(TypeError, match="no option 'undefined'"):
-        make_dcg_scorer(undefined=0)
 
 
 # --- k and name

@@ -1,7 +1,5 @@
 """QuerySplitter, which applies any splitter to queries, and check_group_splits."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -192,41 +190,31 @@ class Later(TimeSeriesSplit):
     pass
 
 
+def test_order_by_is_asked_for_by_splits_in_time_of_ids_that_are_text():
+    X, _ = hashed_days()
+    with pytest.warns(UserWarning, match=r"Later .* may not sort by time \('0.*order_by="):
+        list(QuerySplitter(Later(3), group_by="q").split(X))
+
+
 @pytest.mark.parametrize(
-    ("ids", "warns"),
+    ("cv", "options"),
     [
-        (["a", "b", "c", "d"], True),
-        ([("u", 1), ("u", 2), ("v", 1), ("v", 2)], True),
-        (["2024-03-29", "2024-03-30", "2024-03-31", "2024-04-01"], False),
-        ([8, 9, 10, 11], False),
-        (
-            [("2024-03-29", "u"), ("2024-03-30", "u"), ("2024-03-30", "v"), ("2024-03-31", "u")],
-            False,
-        ),
-        (list(pd.date_range("2024", periods=4).date), False),
+        (TimeSeriesSplit(3), {"group_by": "q", "order_by": "q"}),
+        (TimeSeriesSplit(3), {"group_by": "when"}),
+        (3, {"group_by": "q"}),
     ],
+    ids=["order_by", "dates", "not in time"],
 )
-def test_order_by_is_asked_for_by_ids_that_may_not_sort_by_time(ids, warns):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        assert len(list(QuerySplitter(Later(2)).split(np.zeros((4, 1)), groups=ids))) == 2
-    assert len(caught) == warns
-
-
-def test_order_by_is_asked_for_by_the_name_of_the_splitter():
+def test_order_by_is_not_asked_for_where_it_does_not_matter(cv, options):
     X, _ = hashed_days()
-    words = r"TimeSeriesSplit .* may not sort by time \('0.*order_by="
-    with pytest.warns(UserWarning, match=words) as caught:
-        list(QuerySplitter(TimeSeriesSplit(3), group_by="q").split(X))
-    assert [item.filename for item in caught] == [__file__]
+    list(QuerySplitter(cv, **options).split(X))
 
 
-@pytest.mark.parametrize(
-    ("cv", "order_by"), [(TimeSeriesSplit(3), "q"), (3, None)], ids=["order_by", "not in time"]
-)
-def test_order_by_is_not_asked_for_where_it_does_not_matter(cv, order_by):
+def test_order_by_whose_rows_are_in_another_order_is_refused():
     X, _ = hashed_days()
-    list(QuerySplitter(cv, group_by="q", order_by=order_by).split(X))
+    splitter = QuerySplitter(3, group_by="q", order_by=lambda X: X["when"].sort_values())
+    with pytest.raises(ValueError, match="X and order_by have the same labels"):
+        next(splitter.split(X))
 
 
 # --- what does not fit
