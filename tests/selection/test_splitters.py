@@ -147,7 +147,7 @@ def test_setting_random_state_leaves_the_splitter_that_was_passed(days):
     kfold = KFold(3, shuffle=True)
     splitter = QuerySplitter(kfold, group_by="day")
     splitter.random_state = 3
-    assert (kfold.random_state, splitter.random_state) == (None, 3)
+    assert (kfold.random_state, splitter.random_state, splitter.shuffle) == (None, 3, True)
     seeded = QuerySplitter(KFold(3, shuffle=True, random_state=3), group_by="day")
     assert rows_of(splitter.split(X, y)) == rows_of(seeded.split(X, y))
 
