@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from helpers import GroupId, Qid, Sizes, graded_rows, sorted_by_hand
+from helpers import GroupId, Qid, Recorder, Sizes, graded_rows, sorted_by_hand
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import HistGradientBoostingRegressor
@@ -134,6 +134,17 @@ def test_a_ranker_inside_may_find_its_groups():
     assert len(ranker.estimator_.regressor_.estimator_.given_["group"]) == 5
 
 
+class TakesIds(Recorder):
+    def fit(self, X, y, qid=None):
+        return self._record(X, y, qid=qid)
+
+
+def test_groups_may_be_routed_to_a_ranker_inside(routing):
+    search = GridSearchCV(TakesIds().set_fit_request(qid="groups"), {}, cv=GroupKFold(2))
+    best = GroupedRanker(search).fit(X, Y, groups=QUERY).estimator_.best_estimator_
+    np.testing.assert_array_equal(best.given_["qid"], QUERY)
+
+
 # --- as the last step of a Pipeline
 
 
@@ -227,6 +238,14 @@ def test_routing_of_sample_weight_to_a_step_leaves_out_held_out_rows(routing):
     trained = QUERY < 16
     expected = np.average(X[trained], axis=0, weights=WEIGHT[trained])
     np.testing.assert_allclose(ranker.estimator_[0].mean_, expected, rtol=1e-12)
+
+
+def test_routing_of_sample_weight_to_a_step_alone(routing):
+    step = StandardScaler().set_fit_request(sample_weight=True)
+    ranker = GroupedRanker(make_pipeline(step, Sizes())).set_fit_request(sample_weight=False)
+    inner = make_pipeline(ranker).fit(X, Y, sample_weight=WEIGHT, groups=QUERY)[0].estimator_
+    assert "sample_weight" not in inner[-1].given_
+    np.testing.assert_allclose(inner[0].mean_, np.average(X, axis=0, weights=WEIGHT), rtol=1e-12)
 
 
 def test_routing_of_sample_weight_that_a_step_has_not_requested(routing):
