@@ -1,4 +1,7 @@
-"""Scorers warn if the model has learned from the column of ids, as from a feature."""
+"""Scorers warn if the model has learned from the column of ids, as from a feature.
+
+Common mistakes are in test_misuse.py.
+"""
 
 import numpy as np
 import polars as pl
@@ -8,7 +11,6 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import TransformedTargetRegressor, make_column_transformer
 from sklearn.decomposition import PCA
-from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
@@ -51,17 +53,14 @@ def score(model, rows, group_by):
 @pytest.mark.parametrize(
     ("rows", "group_by"),
     [
-        pytest.param(TABLE, "q", id="table"),
         pytest.param(pl.DataFrame(TABLE.to_dict("list")), "q", id="Polars"),
-        pytest.param(ARRAY, 3, id="array"),
         pytest.param(ARRAY, -1, id="array, from the end"),
         pytest.param(sparse.csc_array(ARRAY), 3, id="sparse array"),
     ],
 )
 def test_ids_that_are_a_feature_are_warned_of(rows, group_by):
-    with pytest.warns(UserWarning, match=IS_LEARNED) as caught:
+    with pytest.warns(UserWarning, match=IS_LEARNED):
         score(Ridge(), rows, group_by)
-    assert caught[0].filename == __file__
 
 
 def test_ids_are_a_feature_of_a_model_inside(wrap):
@@ -70,23 +69,18 @@ def test_ids_are_a_feature_of_a_model_inside(wrap):
 
 
 @pytest.mark.parametrize(
-    "steps",
+    ("steps", "rows", "group_by"),
     [
-        [StandardScaler()],
-        [StandardScaler(), PolynomialFeatures(2)],
-        [StandardScaler(), PCA(2)],  # which mixes all columns
-        [only(["a"], StandardScaler(), remainder="passthrough")],
+        pytest.param([StandardScaler(), PolynomialFeatures(2)], TABLE, "q", id="polynomials"),
+        pytest.param(
+            [only(["a"], StandardScaler(), remainder="passthrough")], TABLE, "q", id="remainder"
+        ),
+        pytest.param([StandardScaler()], ARRAY, -1, id="array"),
     ],
-    ids=["scaler", "polynomials", "PCA", "remainder"],
 )
-def test_ids_that_steps_keep_are_warned_of(steps):
+def test_ids_that_steps_keep_are_warned_of(steps, rows, group_by):
     with pytest.warns(UserWarning, match=IS_LEARNED):
-        score(make_pipeline(*steps, Ridge()), TABLE, "q")
-
-
-def test_ids_that_a_step_keeps_of_an_array_are_warned_of():
-    with pytest.warns(UserWarning, match=IS_LEARNED):
-        score(make_pipeline(StandardScaler(), Ridge()), ARRAY, -1)
+        score(make_pipeline(*steps, Ridge()), rows, group_by)
 
 
 # --- ids that are not
@@ -98,7 +92,6 @@ def test_ids_that_a_step_keeps_of_an_array_are_warned_of():
         pytest.param(Ridge(), X.set_index(TABLE["q"]), "q", id="index level"),
         pytest.param(Ridge(), ARRAY, lambda X: X[:, 3], id="callable"),  # it may find anything
         pytest.param(GroupedRanker(Ridge(), group_by="q"), TABLE, "q", id="ranker"),
-        pytest.param(GroupedRanker(Ridge(), group_by=3), ARRAY, 3, id="ranker of an array"),
         pytest.param(FirstColumn(), ARRAY, 3, id="a model that does not say its features"),
         pytest.param(
             TransformedTargetRegressor(make_pipeline(only(["a"]), Ridge())),
@@ -117,8 +110,6 @@ def test_ids_that_are_not_a_feature_are_not_warned_of(model, rows, group_by):
     [
         pytest.param([only(["a", "b"])], id="names"),
         pytest.param([only([0, 1]), PCA(2)], id="before PCA"),
-        pytest.param([StandardScaler(), only([0, 1])], id="after a scaler"),
-        pytest.param([SelectKBest(f_regression, k=1)], id="the best feature"),
         pytest.param([only(["q"], OneHotEncoder(handle_unknown="ignore"))], id="one-hot"),
         pytest.param([FunctionTransformer(lambda X: X[["a"]])], id="function"),
         pytest.param([Unnamed()], id="without names"),

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 
-from sklearn_ndcg import GroupedRanker, make_ndcg_scorer, ndcg_score, quantile_grades
+from sklearn_ndcg import GroupedRanker, make_ndcg_scorer, ndcg_score
 
 X, Y, QUERY = graded_rows(40, (1, 14), n_columns=4, n_grades=5, all_relevant=False)
 TEXT = np.char.mod("q%02d", QUERY)
@@ -81,17 +81,6 @@ def test_starts_of_several_classes_where_queries_are_drawn(library, name, order)
 # --- parameters of a library
 
 
-def test_has_time_of_a_catboost_ranker_is_refused():
-    with pytest.raises(ValueError, match="has_time cannot be passed: it refers to rows by number"):
-        GroupedRanker(booster("catboost", has_time=True)).fit(X, Y, groups=QUERY)
-
-
-def test_has_time_of_a_catboost_regressor_is_taken():
-    regressor = booster("catboost", "Regressor", has_time=True)
-    ranker = GroupedRanker(regressor).fit(X, Y, groups=QUERY)  # its rows are not sorted
-    np.testing.assert_array_equal(ranker.predict(X), regressor.copy().fit(X, Y).predict(X))
-
-
 @pytest.mark.parametrize(
     ("parameters", "convert", "words"),
     [
@@ -106,13 +95,6 @@ def test_eval_set_is_refused_where_its_rows_would_differ(parameters, convert, wo
     ranker = GroupedRanker(convert(inner) if convert else inner, **parameters)
     with pytest.raises(ValueError, match=words):
         ranker.fit(X.assign(q=QUERY), Y, groups=QUERY, eval_set=[(X, Y)])
-
-
-def test_callbacks_of_the_user_are_called_too():
-    rounds = []
-    ranker = GroupedRanker(booster("lightgbm"), early_stopping=True, random_state=0)
-    ranker.fit(X, Y, groups=QUERY, callbacks=[lambda env: rounds.append(env.iteration)])
-    assert rounds
 
 
 def test_cat_features_are_named_in_fit_with_early_stopping():
@@ -133,9 +115,3 @@ def test_cat_features_of_catboost_are_a_tuple_or_routed(routing):
     search = GridSearchCV(routed, {"k": [5]}, scoring=scorer, cv=GroupKFold(2), error_score="raise")
     search.fit(rows, Y, groups=QUERY, cat_features=["kind"])
     np.testing.assert_array_equal(search.predict(rows), expected.predict(rows))
-
-
-@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
-def test_labels_that_quantile_grades_makes_are_taken(library):
-    graded = quantile_grades(Y + 0.5, groups=QUERY)
-    GroupedRanker(booster(library)).fit(X, graded, groups=QUERY)

@@ -52,13 +52,13 @@ class AnyKeywords(Recorder):
         return self._record(X, y, **fit_params)
 
 
-@pytest.mark.parametrize("ids", [QUERY, np.char.mod("q%03d", QUERY)], ids=["numbers", "text"])
 @pytest.mark.parametrize(
     ("recorder", "name", "expected"),
     [(Qid(), "qid", CODES), (GroupId(), "group_id", CODES), (Sizes(), "group", SIZES)],
 )
-def test_groups_have_the_form_of_the_library(recorder, name, expected, ids):
-    given = GroupedRanker(recorder).fit(X, Y, groups=ids).estimator_.given_
+def test_groups_have_the_form_of_the_library(recorder, name, expected):
+    text = np.char.mod("q%03d", QUERY)
+    given = GroupedRanker(recorder).fit(X, Y, groups=text).estimator_.given_
     pd.testing.assert_frame_equal(given["X"], X.iloc[ORDER])
     np.testing.assert_array_equal(given["y"], Y[ORDER])
     np.testing.assert_array_equal(given[name], expected)
@@ -110,11 +110,9 @@ N = len(Y)
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        *((name, list(range(N))) for name in ("feature_names", "eval_set", "X_val", "callbacks")),
+        *((name, list(range(N))) for name in ("feature_names", "eval_set", "callbacks")),
         ("text", "x" * N),
-        ("bytes", b"x" * N),
         ("dict", dict.fromkeys(range(N))),
-        ("number", N),
         ("short", [0] * (N - 1)),
         ("transposed", np.ones((2, N))),
         ("scalar", np.array(N)),
@@ -131,9 +129,12 @@ class TakesGroups(Recorder):
         return self._record(X, y, groups=groups)
 
 
-@pytest.mark.parametrize("routed", [False, True])
-@pytest.mark.parametrize("inner", [TakesGroups(), make_pipeline("passthrough", TakesGroups())])
-def test_a_parameter_groups_of_fit_gets_the_ids(routed, inner):
+@pytest.mark.parametrize(
+    ("inner", "routed"),
+    [(TakesGroups(), False), (make_pipeline("passthrough", TakesGroups()), True)],
+    ids=["alone", "Pipeline, routed"],
+)
+def test_a_parameter_groups_of_fit_gets_the_ids(inner, routed):
     text = np.char.mod("q%03d", QUERY)
     with sklearn.config_context(enable_metadata_routing=routed):
         fitted = GroupedRanker(inner).fit(X, Y, groups=text).estimator_
@@ -141,19 +142,6 @@ def test_a_parameter_groups_of_fit_gets_the_ids(routed, inner):
     np.testing.assert_array_equal(last_step(fitted).given_["groups"], text)
     pd.testing.assert_frame_equal(last_step(fitted).given_["X"], X)
     assert set(last_step(drawn.estimator_).given_["groups"]) == set(drawn.query_ids_)
-
-
-def test_a_parameter_groups_of_fit_may_be_left_out_or_refused(routing):
-    assert "groups" not in GroupedRanker(TakesGroups()).fit(X, Y).estimator_.given_
-    refuses = GroupedRanker(TakesGroups().set_fit_request(groups=False))
-    assert "groups" not in refuses.fit(X, Y, groups=QUERY).estimator_.given_
-
-
-@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["unweighted", "weighted"])
-@pytest.mark.parametrize("groups", [None, QUERY], ids=["without groups", "with groups"])
-def test_groups_are_needed_only_by_estimators_that_take_them(weight, groups):
-    ranker = GroupedRanker(Ridge()).fit(X, Y, weight, groups=groups)
-    np.testing.assert_allclose(ranker.predict(X), Ridge().fit(X, Y, weight).predict(X), rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -202,18 +190,12 @@ def test_texts(make):
     assert drawn.predict(texts).shape == Y.shape
 
 
-@pytest.mark.parametrize(
-    "library",
-    [
-        pytest.param("array_api_strict", marks=pytest.mark.ci),
-        pytest.param("torch", marks=pytest.mark.slow),
-    ],
-)
-def test_arrays_of_the_array_api(library):
-    pytest.importorskip(library)
+@pytest.mark.ci
+def test_arrays_of_the_array_api():
+    pytest.importorskip("array_api_strict")
     pytest.importorskip("numpy", minversion="2.1")
-    code = f"""
-import numpy as np, {library} as xp, sklearn
+    code = """
+import numpy as np, array_api_strict as xp, sklearn
 from sklearn.linear_model import Ridge
 from sklearn_ndcg import GroupedRanker
 sklearn.set_config(array_api_dispatch=True)
@@ -226,13 +208,6 @@ for max_queries in (None, 3):
     np.testing.assert_allclose(np.asarray(found), expected)
 """
     assert run_python(code, SCIPY_ARRAY_API="1").stderr == ""
-
-
-def test_a_column_of_relevance_is_scored_with_a_warning():
-    ranker = GroupedRanker(Ridge()).fit(X, Y)
-    with pytest.warns(sklearn.exceptions.DataConversionWarning):
-        score = ranker.score(X, np.c_[Y], groups=QUERY)
-    assert score == ranker.score(X, Y, groups=QUERY)
 
 
 # --- states
@@ -267,13 +242,6 @@ def test_a_new_fit_forgets_the_earlier_one():
 # --- score
 
 
-@pytest.mark.parametrize("k", [None, 3])
-def test_k_is_the_cutoff_of_score(k):
-    ranker = GroupedRanker(Ridge(), k=k).fit(X, Y, groups=QUERY)
-    expected = ndcg_score(Y, Ridge().fit(X, Y).predict(X), groups=QUERY, k=k)
-    assert ranker.score(X, Y, groups=QUERY) == pytest.approx(expected)
-
-
 def test_sample_weight_weighs_queries_in_score_and_groups_have_no_place():
     ranker = GroupedRanker(Sizes()).fit(X, Y, groups=QUERY)
     expected = ndcg_score(Y, X["a"], groups=QUERY, sample_weight=WEIGHT)
@@ -283,22 +251,15 @@ def test_sample_weight_weighs_queries_in_score_and_groups_have_no_place():
             method(X, Y, WEIGHT, QUERY)
 
 
-def test_a_classifier_ranks_by_its_probabilities():
-    ranker = GroupedRanker(LogisticRegression(), k=3).fit(X, Y, groups=QUERY)
-    assert ranker.classes_.tolist() == [0, 1, 2, 3]
-    expected = ndcg_score(Y, ranker.predict_proba(X) @ ranker.classes_, groups=QUERY, k=3)
-    assert ranker.score(X, Y, groups=QUERY) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("group_by", ["q", None])
 @pytest.mark.parametrize(
-    ("make", "options"),
+    ("group_by", "make", "options"),
     [
-        (make_ndcg_scorer, {"k": 2, "gain": "exponential"}),
-        (make_dcg_scorer, {"k": 2, "group_by": "q"}),
-        (make_ndcg_scorer, {"response_method": lambda model, X: -model.predict(X)}),
+        ("q", make_ndcg_scorer, {"k": 2, "gain": "exponential"}),
+        (None, make_ndcg_scorer, {"k": 2, "gain": "exponential"}),
+        (None, make_dcg_scorer, {"k": 2, "group_by": "q"}),
+        ("q", make_ndcg_scorer, {"response_method": lambda model, X: -model.predict(X)}),
     ],
-    ids=["NDCG", "DCG", "response"],
+    ids=["group_by", "groups", "group_by of scoring", "response"],
 )
 def test_scoring_is_what_score_gives(group_by, make, options):
     rows, scoring = X.assign(q=QUERY), make(**options)
@@ -333,7 +294,6 @@ def test_the_type_is_that_of_the_inner_estimator(inner, is_of_type):
     assert is_of_type(GroupedRanker(inner))
 
 
-@pytest.mark.parametrize("is_fitted", [False, True])
 @pytest.mark.parametrize(
     ("inner", "methods"),
     [
@@ -342,9 +302,8 @@ def test_the_type_is_that_of_the_inner_estimator(inner, is_of_type):
         (LogisticRegression(), {"predict_proba", "decision_function"}),
     ],
 )
-def test_methods_are_those_of_the_inner_estimator(inner, methods, is_fitted):
+def test_methods_are_those_of_the_inner_estimator(inner, methods):
     ranker = GroupedRanker(inner)
-    ranker = ranker.fit(X, Y > 1, groups=QUERY) if is_fitted else ranker
     names = ("predict_proba", "decision_function")
     assert {name for name in names if hasattr(ranker, name)} == methods
 
@@ -394,31 +353,27 @@ def to_arrow(frame):
 
 
 TABLE = X.assign(q=QUERY)
-every_table = pytest.mark.parametrize(
-    ("rows", "group_by", "removed"),
-    [
-        pytest.param(TABLE, "q", [3], id="pandas"),
-        pytest.param(TABLE.assign(r=1), ["r", "q"], [3, 3], id="pandas, two columns"),
-        pytest.param(to_polars(TABLE), "q", [3], id="polars"),
-        pytest.param(to_arrow(TABLE), "q", [3], id="pyarrow"),
-        pytest.param(WITH_IDS, 0, [0], id="array"),
-        pytest.param(np.c_[X, QUERY], -1, [3], id="array, from the right"),
-    ],
-)
 solver_warns = pytest.mark.filterwarnings("ignore:.*L-BFGS-B solver:DeprecationWarning")  # 1.6
 
 
 @solver_warns
 @pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function"])
-@every_table
-def test_predictions_do_not_use_the_columns_of_group_by(rows, group_by, removed, method):
-    ranker = GroupedRanker(LogisticRegression(), group_by=group_by).fit(rows, Y)
+def test_predictions_do_not_use_the_columns_of_group_by(method):
+    rows = TABLE.assign(r=1)
+    ranker = GroupedRanker(LogisticRegression(), group_by=["r", "q"]).fit(rows, Y)
     expected = getattr(LogisticRegression().fit(X, Y), method)(X)
     np.testing.assert_allclose(getattr(ranker, method)(rows), expected)
 
 
 @solver_warns
-@every_table
+@pytest.mark.parametrize(
+    ("rows", "group_by", "removed"),
+    [
+        pytest.param(TABLE.assign(r=1), ["r", "q"], [3, 3], id="pandas, two columns"),
+        pytest.param(to_arrow(TABLE), "q", [3], id="pyarrow"),
+        pytest.param(np.c_[X, QUERY], -1, [3], id="array, from the right"),
+    ],
+)
 @pytest.mark.parametrize(
     ("inner", "attribute"),
     [
@@ -466,9 +421,8 @@ def fitted(inner, convert, group_by):
 @pytest.mark.parametrize(
     ("inner", "group_by", "columns"),
     [
-        *((Ridge(), "q", columns) for columns in ("abc", "bac", "qabc", "acbq", "cxbzaq")),
-        *((BY_NAME, None, columns) for columns in ("bca", "abcz", "ba")),
-        *((BY_NAME, "q", columns) for columns in ("bca", "abcz", "ba")),
+        *((Ridge(), "q", columns) for columns in ("bac", "acbq", "cxbzaq")),
+        *((BY_NAME, group_by, columns) for group_by in (None, "q") for columns in ("abcz", "ba")),
     ],
 )
 def test_predict_takes_columns_by_name(convert, inner, group_by, columns):
@@ -482,11 +436,7 @@ def test_predict_takes_columns_by_name(convert, inner, group_by, columns):
     ("inner", "group_by", "columns", "words"),
     [
         (Ridge(), None, "bca", "in the same order"),
-        (Ridge(), None, "abcz", "unseen at fit time:\n- z"),
-        (Ridge(), None, "ac", "missing:\n- b"),
         (Ridge(), "q", "ac", "lacks 'b'"),
-        (make_pipeline(StandardScaler(), Ridge()), None, "bca", "in the same order"),
-        (BY_NAME, None, "ac", "columns are missing: {'b'}"),
         (BY_NAME, "q", "ac", "columns are missing: {'b'}"),
     ],
 )
@@ -501,23 +451,23 @@ no_names = pytest.mark.filterwarnings("ignore:X (has|does not have valid) featur
 
 
 @no_names
-@pytest.mark.parametrize("name", ["predict", "score"])
 @pytest.mark.parametrize(
     "rows",
     [WITH_IDS[:, :-1], WITH_IDS[:, :-1].tolist(), sparse.csr_array(WITH_IDS[:, :-1]), X],
     ids=["array", "lists", "sparse", "table"],
 )
-def test_predict_without_names_refuses_rows_that_lack_a_column(rows, name):
+def test_predict_without_names_refuses_rows_that_lack_a_column(rows):
     """The ids would be taken for a feature if another column is missing."""
     ranker = GroupedRanker(Ridge(), group_by=0).fit(WITH_IDS, Y)
-    arguments = (rows,) if name == "predict" else (rows, Y)
     with pytest.raises(ValueError, match=r"X has 3 features.*expecting 4"):
-        getattr(ranker, name)(*arguments)
+        ranker.predict(rows)
 
 
 @no_names
-@pytest.mark.parametrize("inner", [Ridge(), make_pipeline(StandardScaler(), Ridge())])
-@pytest.mark.parametrize("convert", [pd.DataFrame, to_polars, to_arrow])
+@pytest.mark.parametrize(
+    ("convert", "inner"),
+    [(pd.DataFrame, make_pipeline(StandardScaler(), Ridge())), (to_arrow, Ridge())],
+)
 def test_predict_needs_column_names_or_none_as_in_fit(convert, inner):
     named = GroupedRanker(inner, group_by="q").fit(convert(TABLE), Y)
     with pytest.raises(ValueError, match="X must be a table with .* column 'q' .* got ndarray"):

@@ -55,13 +55,10 @@ LABELS = failed(
 BY_QUERY = failed("a weight is that of a query: rows with 0 are not left out", *WEIGHTS)
 EMPTY = failed("XGBoost trains without features", "estimators_empty_data_messages")
 
-EVERY_DAY = [
-    (Ridge(), {}),
-    (LogisticRegression(), {}),
+EVERY_DAY = [(Ridge(), {}), (LogisticRegression(), {})]
+IN_CI = [
     (DecisionTreeClassifier(random_state=0), {}),
     (PoissonRegressor(), {}),
-]
-IN_CI = [
     (KNeighborsRegressor(), TAKES_NO_WEIGHTS),
     (PLSRegression(1), TAKES_NO_WEIGHTS),
     (

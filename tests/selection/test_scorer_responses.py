@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer
-from sklearn.ensemble import IsolationForest, RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputClassifier
@@ -17,7 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, LinearSVC, OneClassSVM
+from sklearn.svm import SVC, OneClassSVM
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ndcg import (
@@ -66,30 +65,20 @@ def test_gain_is_expected_under_the_probabilities_of_classes(data, gain, grades,
     assert found == pytest.approx(expected, rel=1e-14)
 
 
-@pytest.mark.parametrize("dtype", [int, float, bool])
 @pytest.mark.parametrize(
-    ("model", "method"),
+    ("model", "method", "dtype"),
     [
-        (LogisticRegression(), "predict_proba"),
-        (CalibratedClassifierCV(LinearSVC(random_state=0), cv=2), "predict_proba"),
-        (SVC(), "decision_function"),
+        (LogisticRegression(), "predict_proba", float),
+        (LogisticRegression(), "predict_proba", bool),
+        (SVC(), "decision_function", int),
     ],
 )
-def test_response_method_of_binary_classifiers(data, dtype, model, method):
+def test_response_method_of_binary_classifiers(data, model, method, dtype):
     X, y, query = data
     y = (y > 0).astype(dtype)
     response = getattr(model.fit(X, y), method)(X)
     expected = ndcg_score(y, response[:, 1] if response.ndim == 2 else response, groups=query)
     found = make_ndcg_scorer()(model, X, y, groups=query)
-    assert found == pytest.approx(expected, rel=1e-14)
-
-
-def test_response_method_of_a_classifier_inside(data, wrap):
-    X, y, query = data
-    expected = ndcg_score(
-        y, LogisticRegression().fit(X, y).predict_proba(X) @ range(4), groups=query
-    )
-    found = make_ndcg_scorer()(wrap(LogisticRegression()).fit(X, y), X, y, groups=query)
     assert found == pytest.approx(expected, rel=1e-14)
 
 
@@ -100,10 +89,9 @@ def test_response_method_of_a_classifier_inside(data, wrap):
         ("decision_function", lambda model, X: model.decision_function(X)),
         ("predict_proba", lambda model, X: model.predict_proba(X)[:, 1]),
         (["score_samples", "decision_function"], lambda model, X: model.decision_function(X)),
-        (["predict", "predict_proba"], lambda model, X: model.predict(X)),
         (lambda model, X: -X["a"], lambda model, X: -X["a"]),
     ],
-    ids=["predict", "decision_function", "predict_proba", "second", "first", "callable"],
+    ids=["predict", "decision_function", "predict_proba", "second", "callable"],
 )
 def test_response_method_that_is_given(data, response_method, score):
     X, y, query = data
@@ -132,9 +120,7 @@ def test_response_method_that_gives_no_scores_is_refused(
         make_ndcg_scorer(response_method=response_method)(model.fit(X, y), X, y, groups=query)
 
 
-@pytest.mark.parametrize(
-    "model", [KMeans(3, n_init=1), OneClassSVM(), IsolationForest(n_estimators=9)]
-)
+@pytest.mark.parametrize("model", [KMeans(3, n_init=1), OneClassSVM()])
 def test_response_method_of_clusters_and_outliers_has_to_be_given(data, model):
     X, y, query = data
     fitted = make_pipeline(StandardScaler(), clone(model)).fit(X)
@@ -266,22 +252,12 @@ def exact_gains(proba, gains, denominator=10**9):
 
 
 @pytest.mark.parametrize(
-    ("model", "denominator"),
-    [
-        (KNeighborsClassifier(5), 5),  # votes and leaves are fractions of small denominators
-        (RandomForestClassifier(5, max_depth=3, random_state=0), 10**9),
-        (DecisionTreeClassifier(max_depth=3), 10**9),
+    ("model", "denominator", "gain", "gains"),
+    [  # votes and leaves are fractions of small denominators
+        (KNeighborsClassifier(5), 5, [0, 0.1, 0.3, 0.7, 1.1], [0, 0.1, 0.3, 0.7, 1.1]),
+        (DecisionTreeClassifier(max_depth=3), 10**9, "exponential", [0, 1, 3, 7, 15]),
     ],
-    ids=lambda value: type(value).__name__,
-)
-@pytest.mark.parametrize(
-    ("gain", "gains"),
-    [
-        ("linear", [0, 1, 2, 3, 4]),
-        ("exponential", [0, 1, 3, 7, 15]),
-        ([0, 0.1, 0.3, 0.7, 1.1], [0, 0.1, 0.3, 0.7, 1.1]),
-    ],
-    ids=["linear", "exponential", "table"],
+    ids=["table", "exponential"],
 )
 def test_gains_that_are_equal_in_exact_arithmetic_tie(model, denominator, gain, gains):
     rng = np.random.default_rng(1)
@@ -298,27 +274,15 @@ def test_gains_that_are_equal_in_exact_arithmetic_tie(model, denominator, gain, 
     assert ndcg_score(y, rounded, groups=query, **options) == expected
 
 
-@pytest.mark.parametrize("n_rows", [2, 3, 7, 8, 9, 31])
-def test_equal_probabilities_stay_tied_in_any_number_of_rows(n_rows):
-    """A matrix product may round equal rows differently."""
-    model = Given().fit(np.zeros((1, 7)))
-    model.classes_, row = np.arange(7) / 10, np.random.default_rng(n_rows).random(7)
-    expected = (1 / np.log2(np.arange(2, n_rows + 2))).mean()
-    proba = np.tile(row / row.sum(), (n_rows, 1))
-    found = ONE_RANKING(model, proba, [1] + [0] * (n_rows - 1))
-    assert found == pytest.approx(expected, rel=1e-13)
-
-
-@pytest.mark.parametrize("scale", [1, 0.125])
-def test_negative_gains_that_cancel_out_tie(scale):
+def test_negative_gains_that_cancel_out_tie():
     proba = np.array([[0.1, 0.3, 0.2, 0.3, 0.1], [0, 0.3, 0.6, 0, 0.1], [0.3, 0.2, 0.1, 0.3, 0.1]])
-    gain, y = {i: scale * gain for i, gain in enumerate((-3, -1, 0, 1, 3))}, [0, 4, 2]
+    gain, y = {i: gain / 8 for i, gain in enumerate((-3, -1, 0, 1, 3))}, [0, 4, 2]
     found = make_dcg_scorer(group_by=one_ranking, gain=gain)(Given().fit(proba), proba, y)
     expected = dcg_score([y], [exact_gains(proba, gain.values())], gain=gain)
     assert found == pytest.approx(expected, abs=1e-15)
 
 
-@pytest.mark.parametrize("share", np.logspace(-7, -4, 10))
+@pytest.mark.parametrize("share", np.logspace(-7, -4, 4))
 def test_equal_gains_close_to_the_highest_tie(share):
     y, expected = [4, 0, 2], ndcg_score([[4, 0, 2]], [[1, 1, 0]])
     # the first two rows lack twice this share of the highest gain
@@ -326,11 +290,11 @@ def test_equal_gains_close_to_the_highest_tie(share):
     assert ONE_RANKING(Given().fit(proba), proba, y) == pytest.approx(expected, abs=1e-15)
 
 
-@pytest.mark.parametrize("model", [GaussianNB(), LogisticRegression(C=1e4, max_iter=10_000)])
-def test_certain_probabilities_of_a_binary_classifier_stay_apart(model):
+def test_certain_probabilities_of_a_binary_classifier_stay_apart():
     X, y = load_breast_cancer(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
-    proba = model.fit(X, y).predict_proba(X)[:, 1]
+    model = GaussianNB().fit(X, y)
+    proba = model.predict_proba(X)[:, 1]
     assert np.count_nonzero(proba > 1 - 1e-12) > 20
     relevance = X[:, 0].max() - X[:, 0]
     expected = sklearn.metrics.ndcg_score([relevance], [proba])

@@ -2,7 +2,6 @@
 
 import pickle
 import warnings
-from functools import partial
 
 import numpy as np
 import pytest
@@ -29,7 +28,7 @@ NOISE = np.random.default_rng(1).normal(size=len(QUERY)) / 2
 Y = np.clip(np.round(X["a"] + X["b"] * X["c"] + NOISE), 0, 3).to_numpy(int)
 WEIGHT = 1.0 + QUERY % 3
 HELD = np.isin(QUERY, np.random.RandomState(0).permutation(60)[:18])
-ROUNDS = 20
+ROUNDS = 12
 PATIENCE = 4
 K = 3
 
@@ -59,22 +58,9 @@ def boosting(kind):
     return model(n_estimators=ROUNDS, subsample=0.7, random_state=0)
 
 
-def adaboost(kind):
-    return getattr(ensemble, f"AdaBoost{kind}")(n_estimators=ROUNDS, random_state=0)
-
-
 STOPS = {lightgbm, xgboost}  # the others fit all rounds
 FROM_0 = {xgboost, catboost}  # the others count rounds from 1
 BOOSTERS = [lightgbm, xgboost, catboost]
-KINDS = ["Ranker", "Regressor", "Classifier"]
-MODELS = [
-    *((library, kind) for library in BOOSTERS for kind in KINDS),
-    *((library, kind) for library in (histogram, boosting) for kind in KINDS[1:]),
-    (adaboost, "Regressor"),
-]
-EVERY_KIND = [*((library, "Ranker") for library in BOOSTERS), (histogram, "Regressor")]
-
-every_kind = pytest.mark.parametrize(("library", "kind"), EVERY_KIND)
 boosters = pytest.mark.parametrize("library", BOOSTERS)
 SCORING = make_ndcg_scorer(k=K, gain="exponential", undefined=0.0)
 
@@ -139,9 +125,12 @@ def first_best(scores, patience):
 @pytest.mark.parametrize(
     ("library", "kind", "labels"),
     [
-        *((*model, "grades") for model in MODELS),
-        *((*model, "weights") for model in EVERY_KIND),
-        *((library, "Classifier", "binary") for library in BOOSTERS),
+        *((library, "Ranker", "grades") for library in BOOSTERS),
+        *((library, "Classifier", "grades") for library in (*BOOSTERS, boosting)),
+        (xgboost, "Classifier", "binary"),
+        (lightgbm, "Ranker", "weights"),
+        (xgboost, "Ranker", "weights"),
+        (histogram, "Regressor", "weights"),
     ],
 )
 def test_best_iteration_is_the_argmax_over_staged_predictions(library, kind, labels):
@@ -180,7 +169,7 @@ LONGEST = np.unique(QUERY[HELD], return_counts=True)[1].max()
 
 
 @boosters
-@pytest.mark.parametrize(("k", "weighted"), [(K, False), (K, True), (None, False)])
+@pytest.mark.parametrize(("k", "weighted"), [(K, True), (None, False)])
 def test_early_stopping_without_scoring_goes_by_k_and_the_library(library, k, weighted):
     y, weight = Y.copy(), None
     if weighted:  # an undefined query adds 1 to the sum of LightGBM and XGBoost, unweighted
@@ -221,36 +210,20 @@ def test_early_stopping_counts_margins_of_the_held_out_rows(library, name, zero,
         np.testing.assert_allclose(recorded(ranker.estimator_), scores, rtol=0, atol=1e-6)
 
 
-def top_grade(y_true, y_score):
-    """The grade of the document with the highest score."""
-    return y_true[np.argmax(y_score)]
-
-
-def mean_over_queries(function, response):
-    queries = [QUERY[HELD] == number for number in np.unique(QUERY[HELD])]
-    return np.mean([function(Y[HELD][rows], response[rows]) for rows in queries])
-
-
-@pytest.mark.parametrize(
-    ("scoring", "score"),
-    [
-        (
-            make_dcg_scorer(k=2, gain={0: 0, 1: 1, 2: 1, 3: 50}),
-            partial(dcg_score, Y[HELD], groups=QUERY[HELD], k=2, gain={0: 0, 1: 1, 2: 1, 3: 50}),
-        ),
-        (make_query_scorer(top_grade), partial(mean_over_queries, top_grade)),
-    ],
-    ids=["DCG", "function"],
-)
-def test_scoring_may_be_any_scorer(scoring, score):
-    scores = list(map(score, staged(fit_others(histogram("Regressor")))))
-    assert stop(histogram("Regressor"), scoring=scoring).best_iteration_ == np.argmax(scores) + 1
+def test_scoring_may_be_any_scorer():
+    options = {"k": 2, "gain": {0: 0, 1: 1, 2: 1, 3: 50}}
+    responses = staged(fit_others(histogram("Regressor")))
+    scores = [dcg_score(Y[HELD], r, groups=QUERY[HELD], **options) for r in responses]
+    ranker = stop(histogram("Regressor"), scoring=make_dcg_scorer(**options))
+    assert ranker.best_iteration_ == np.argmax(scores) + 1
 
 
 def test_scoring_may_be_a_function_of_probabilities():
     scoring = make_query_scorer(brier_score_loss, greater_is_better=False)
-    ranker = stop(histogram("Classifier"), y=(Y > 1).astype(int), scoring=scoring)
-    assert 1 <= ranker.best_iteration_ <= ROUNDS
+    ranker = stop(
+        histogram("Classifier").set_params(max_iter=3), y=(Y > 1).astype(int), scoring=scoring
+    )
+    assert 1 <= ranker.best_iteration_ <= 3
 
 
 def test_scoring_of_nan_in_a_round_is_not_the_best():
@@ -264,36 +237,26 @@ def test_scoring_of_nan_in_a_round_is_not_the_best():
 # --- the fitted model
 
 
-@pytest.mark.parametrize("kind", KINDS[:2])
-def test_feature_importances_of_catboost_are_those_of_the_rounds_kept(kind):
-    ranker = stop(catboost(kind).set_params(learning_rate=0.1))
+def test_feature_importances_of_catboost_are_those_of_the_rounds_kept():
+    ranker = stop(catboost("Ranker").set_params(learning_rate=0.1))
     bare = fit_others(clone(ranker.estimator_).set_params(iterations=ranker.best_iteration_ + 1))
     expected = bare.get_feature_importance(type="PredictionValuesChange")
     np.testing.assert_allclose(ranker.feature_importances_, expected)
 
 
-@every_kind
-def test_early_stopping_of_copies_and_pickles_is_the_same(library, kind):
-    inner = make_pipeline(StandardScaler(), library(kind))
+@boosters
+def test_early_stopping_of_copies_and_pickles_is_the_same(library):
+    inner = make_pipeline(StandardScaler(), library("Ranker"))
     fitted = stop(inner)
     again = pickle.loads(pickle.dumps(fitted))  # noqa: S301
     np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
     np.testing.assert_array_equal(stop(clone(inner)).predict(X), fitted.predict(X))
 
 
-@every_kind
-def test_early_stopping_keeps_no_held_out_rows_in_the_model(library, kind):
-    """A pickle of the model is not larger than that of a model that has never seen them."""
-    stopped = stop(library(kind)).estimator_
-    bare = fit_others(clone(stopped))
-    assert len(pickle.dumps(stopped)) < len(pickle.dumps(bare)) + HELD.sum() * 8
-
-
-@pytest.mark.parametrize("library", [histogram, boosting, adaboost])
+@pytest.mark.parametrize("library", [histogram, boosting])
 def test_early_stopping_fits_the_same_twice_without_a_random_state(library):
     """The second fit is the first one, up to the best round."""
-    features = {} if library is adaboost else {"max_features": 0.5}
-    ranker = stop(library("Regressor").set_params(random_state=None, **features))
+    ranker = stop(library("Regressor").set_params(random_state=None, max_features=0.5))
     name = "max_iter" if library is histogram else "n_estimators"
     assert ranker.estimator_.get_params()[name] == ranker.best_iteration_
     full = clone(ranker.estimator_).set_params(**{name: ROUNDS})
@@ -324,22 +287,20 @@ def test_early_stopping_with_a_class_that_only_held_out_queries_have(library):
 
 
 @boosters
-@pytest.mark.parametrize("scoring", [SCORING, None], ids=["scoring", "without scoring"])
-def test_early_stopping_takes_lists_of_lists(library, scoring):
+def test_early_stopping_takes_lists_of_lists(library):
     rows = X.to_numpy()
-    expected = stop(library("Ranker"), rows, scoring=scoring).predict(rows)
-    lists = stop(library("Ranker"), rows.tolist(), Y.tolist(), QUERY.tolist(), scoring=scoring)
+    expected = stop(library("Ranker"), rows).predict(rows)
+    lists = stop(library("Ranker"), rows.tolist(), Y.tolist(), QUERY.tolist())
     np.testing.assert_array_equal(lists.predict(rows), expected)
 
 
 ONE_UNDEFINED = np.where(QUERY[HELD][0] == QUERY, 0, Y)
 
 
-@boosters
-def test_undefined_held_out_queries_are_reported_once(library):
+def test_undefined_held_out_queries_are_reported_once():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        stop(library("Ranker"), y=ONE_UNDEFINED, scoring=make_ndcg_scorer(k=K))
+        stop(lightgbm("Ranker"), y=ONE_UNDEFINED, scoring=make_ndcg_scorer(k=K))
     assert [item.category for item in caught] == [UndefinedMetricWarning]
 
 
@@ -364,7 +325,6 @@ def test_undefined_held_out_queries_may_be_an_error(y, undefined, words):
     [
         (histogram("Regressor"), r"HistGradientBoostingRegressor: .* scoring=make_ndcg_scorer\(k="),
         (lightgbm("Regressor"), "LGBMRegressor"),
-        (xgboost("Regressor"), "XGBRegressor"),
     ],
 )
 def test_models_that_are_no_rankers_need_scoring(model, words):
@@ -389,16 +349,12 @@ def test_scoring_of_labels_cannot_stop_a_booster(library):
     [
         (histogram("Regressor"), "early_stopping", True, "leave early_stopping out"),
         (boosting("Regressor"), "n_iter_no_change", 3, "leave n_iter_no_change out"),
-        *(
-            (lightgbm("Regressor"), name, "dart", "boosting_type='dart'")
-            for name in ("boosting_type", "boost", "boosting")
-        ),
+        (lightgbm("Regressor"), "boosting_type", "dart", "boosting_type='dart'"),
+        (lightgbm("Regressor"), "boost", "dart", "boosting_type='dart'"),
         (lightgbm("Regressor"), "metric", "l2", "leave metric out"),
-        (lightgbm("Ranker"), "metric", ["ndcg"], "leave metric out"),
         (xgboost("Regressor"), "booster", "dart", "only with booster='gbtree'"),
         (xgboost("Regressor"), "early_stopping_rounds", 3, "leave early_stopping_rounds out"),
         (catboost("Regressor"), "od_wait", 3, "leave od_wait out"),
-        (catboost("Regressor"), "use_best_model", True, "leave use_best_model out"),
     ],
 )
 def test_settings_that_scoring_cannot_stop_are_refused(model, name, value, words):
@@ -410,7 +366,6 @@ def test_settings_that_scoring_cannot_stop_are_refused(model, name, value, words
     ("library", "name", "value"),
     [
         (lightgbm, "ndcg_eval_at", [1]),
-        (lightgbm, "early_stopping_round", 1),
         (lightgbm, "metric", "map"),
         (xgboost, "eval_metric", "map"),
         (catboost, "eval_metric", "MRR"),

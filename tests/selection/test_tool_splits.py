@@ -1,30 +1,24 @@
 """Cut queries are seen in tools of scikit-learn: these tests fail if it renames variables.
 
-Every tool is tested in test_tool_matrix.py. pytest makes a warning that is not expected an error.
+Every tool is tested in test_tool_matrix.py, and common mistakes in test_misuse.py. pytest makes a
+warning that is not expected an error.
 """
-
-from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
 from helpers import graded_rows, run_python
-from joblib import parallel_config
-from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.base import clone
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-from sklearn.feature_selection import RFECV
 from sklearn.linear_model import Ridge, SGDRegressor
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
-    HalvingGridSearchCV,
     KFold,
-    LeaveOneGroupOut,
     cross_val_score,
     cross_validate,
     learning_curve,
-    permutation_test_score,
 )
 
 from sklearn_ndcg import (
@@ -52,77 +46,46 @@ def leaks(caught):
     return [str(item.message) for item in caught if item.category is QueryLeakWarning]
 
 
-# --- every tool, and every way of passing the ids
-
-
-def search(kind, X, y, params, **options):
-    kind(Ridge(), GRID, **options, **RAISE).fit(X, y, **params)
-
-
-def call(function, X, y, params, *, model=Ridge(), **options):  # noqa: B008
-    function(model, X, y, **options, **({"params": params} if params else {}))
-
-
-def several(X, y, params, *, scoring, cv):
-    scorers = {"first": scoring, "second": clone(scoring).set_params(response_method="predict")}
-    options = {"scoring": scorers, "return_train_score": True, **RAISE}
-    call(cross_validate, X, y, params, cv=cv, **options)
-
-
-TOOLS = {  # each of them scores in another function
-    "cross_validate": several,
-    "GridSearchCV": partial(search, GridSearchCV, return_train_score=True),
-    "learning_curve, incremental": partial(
-        call, learning_curve, model=SGDRegressor(), exploit_incremental_learning=True, **RAISE
-    ),
-    "permutation_test_score": partial(call, permutation_test_score, n_permutations=2),
-    "RFECV": lambda X, y, params, **options: RFECV(Ridge(), **options).fit(X, y, **params),
-}
-
-
-def assert_cut_queries_are_seen(tool, rows, group_by, routed=None):
-    """The tool warns of each fold that cuts queries, and not of whole queries."""
-    with sklearn.config_context(enable_metadata_routing=bool(routed)):
-        scorer = make_ndcg_scorer(k=3, group_by=group_by, undefined=0.0)
-        if routed == "session":
-            scorer.set_score_request(groups="session")
-        params = {routed: QUERY} if routed else {}
-        with pytest.warns(QueryLeakWarning) as caught:
-            TOOLS[tool](rows, Y, params, scoring=scorer, cv=CUT)
-        TOOLS[tool](rows, Y, params, scoring=scorer, cv=WHOLE)
-    assert {item.filename for item in caught} == {__file__}
-    in_folds = [np.bincount(QUERY[test], minlength=30) for _, test in CUT.split(X)]
-    counts = {f"{np.sum((n > 0) & (n < N_ROWS))} of the {np.sum(n > 0)}" for n in in_folds}
-    assert {message.split(" scored")[0] for message in leaks(caught)} == counts
-
-
-@pytest.mark.parametrize("tool", TOOLS)
-def test_tools_show_cut_queries_by_routed_groups(tool):
-    if "incremental" in tool and sklearn.__version__ < "1.9":
-        pytest.skip("scikit-learn passes the scorer more groups than rows")
-    assert_cut_queries_are_seen(tool, X, None, "groups")
+# --- every way of passing the ids
 
 
 @pytest.mark.filterwarnings("ignore:The column of ids")
-@pytest.mark.parametrize("tool", ["cross_validate", "GridSearchCV"])
 @pytest.mark.parametrize(
     ("rows", "group_by", "routed"),
     [
-        pytest.param(LEVEL, "q", None, id="level"),
         pytest.param(
             LEVEL.set_index(pd.Index(QUERY // 5, name="r"), append=True),
             ["r", "q"],
             None,
             id="levels",
         ),
-        pytest.param(X.assign(q=QUERY), "q", None, id="column"),
         pytest.param(np.c_[X, QUERY], 3, None, id="number"),
         pytest.param(LEVEL, lambda X: X.groupby(X.index).ngroup().to_numpy(), None, id="callable"),
+        pytest.param(X, None, "groups", id="routed"),
         pytest.param(X, None, "session", id="alias"),
     ],
 )
-def test_every_way_of_passing_ids_shows_cut_queries(tool, rows, group_by, routed):
-    assert_cut_queries_are_seen(tool, rows, group_by, routed)
+def test_cut_queries_of_each_fold_are_counted(rows, group_by, routed):
+    scorer = make_ndcg_scorer(k=3, group_by=group_by, undefined=0.0)
+    options = {"return_train_score": True, "params": {routed: QUERY} if routed else None, **RAISE}
+    with sklearn.config_context(enable_metadata_routing=bool(routed)):
+        if routed == "session":
+            scorer.set_score_request(groups="session")
+        scorers = {"first": scorer, "second": clone(scorer).set_params(response_method="predict")}
+        with pytest.warns(QueryLeakWarning) as caught:
+            cross_validate(Ridge(), rows, Y, scoring=scorers, cv=CUT, **options)
+        cross_validate(Ridge(), rows, Y, scoring=scorers, cv=WHOLE, **options)
+    assert {item.filename for item in caught} == {__file__}
+    in_folds = [np.bincount(QUERY[test], minlength=30) for _, test in CUT.split(X)]
+    counts = {f"{np.sum((n > 0) & (n < N_ROWS))} of the {np.sum(n > 0)}" for n in in_folds}
+    assert {message.split(" scored")[0] for message in leaks(caught)} == counts
+
+
+def test_cut_queries_of_an_incremental_learning_curve_are_seen():
+    options = {"exploit_incremental_learning": True, "scoring": SCORER, **RAISE}
+    with pytest.warns(QueryLeakWarning):
+        learning_curve(SGDRegressor(), LEVEL, Y, cv=CUT, **options)
+    learning_curve(SGDRegressor(), LEVEL, Y, cv=WHOLE, **options)
 
 
 def test_the_warning_has_an_example_and_says_what_to_do():
@@ -137,22 +100,6 @@ def test_the_warning_has_an_example_and_says_what_to_do():
         cross_val_score(Ridge(), LEVEL, Y, scoring=SCORER, cv=[(np.flatnonzero(QUERY == 4), test)])
 
 
-def test_rows_that_a_halving_search_draws_are_seen():
-    halving = HalvingGridSearchCV(Ridge(), GRID, min_resources=60, scoring=SCORER, cv=GroupKFold(3))
-    with pytest.warns(QueryLeakWarning, match="resource='n_samples' draws rows"):
-        halving.fit(LEVEL, Y, groups=QUERY)
-
-
-@pytest.mark.filterwarnings("ignore:The column of ids")
-def test_columns_that_a_tool_has_removed():
-    """A column number as `group_by` then finds another column."""
-    ordinal = np.random.default_rng(0).integers(0, 4, (len(Y), 3))
-    rows, scorer = np.c_[QUERY, ordinal].astype(float), make_ndcg_scorer(group_by=0, undefined=0.0)
-    rows[:, 1] += 2 * Y
-    with pytest.warns(QueryLeakWarning, match="pass groups instead of group_by=0"):
-        RFECV(Ridge(), scoring=scorer, cv=WHOLE).fit(rows, Y)
-
-
 def test_of_two_kinds_of_queries_in_one_search_one_is_cut():
     rows = LEVEL.set_index(pd.Index(QUERY // 3, name="country"), append=True)
     scoring = {by: clone(SCORER).set_params(group_by=by) for by in ("country", "q")}
@@ -164,51 +111,15 @@ def test_of_two_kinds_of_queries_in_one_search_one_is_cut():
 # --- the nearest split counts, and only what a tool scores
 
 
-class InnerSearch(RegressorMixin, BaseEstimator):
-    """A search over whole queries, in an estimator."""
-
-    def fit(self, X, y):
-        search = GridSearchCV(Ridge(), GRID, scoring=SCORER, cv=LeaveOneGroupOut())
-        self.search_ = search.fit(X, y, groups=X.index % 3)
-        return self
-
-    def predict(self, X):
-        return self.search_.predict(X)
-
-
-@pytest.mark.parametrize(
-    ("model", "cv", "n_leaks"),
-    [
-        pytest.param(
-            GridSearchCV(Ridge(), GRID, scoring=SCORER, cv=CUT, **RAISE),
-            WHOLE,
-            3 * 3 * 2,  # inner folds and candidates
-            id="inner",
-        ),
-        pytest.param(InnerSearch(), CUT, 3, id="outer"),
-    ],
-)
-def test_of_nested_searches_each_sees_its_own_split(model, cv, n_leaks):
+def test_of_nested_searches_the_inner_one_sees_its_own_split():
+    inner = GridSearchCV(Ridge(), GRID, scoring=SCORER, cv=CUT, **RAISE)
     with pytest.warns(QueryLeakWarning) as caught:
-        cross_val_score(model, LEVEL, Y, scoring=SCORER, cv=cv, **RAISE)
-    assert len(leaks(caught)) == n_leaks
+        cross_val_score(inner, LEVEL, Y, scoring=SCORER, cv=WHOLE, **RAISE)
+    assert len(leaks(caught)) == 3 * 3 * 2  # folds, inner folds and candidates
 
 
 def test_calls_by_hand_say_nothing():
     SCORER(Ridge().fit(LEVEL, Y), LEVEL[::2], Y[::2])
-
-
-class ScoresItself(Ridge):
-    """A model that scores some of its training rows."""
-
-    def fit(self, X, y):
-        super().fit(X, y)
-        SCORER(self, X[:20], y[:20])
-        return self
-
-
-def test_calls_inside_of_fit_say_nothing():
-    cross_val_score(ScoresItself(), LEVEL, Y, scoring=SCORER, cv=WHOLE, **RAISE)
 
 
 def test_training_rows_that_are_as_many_as_test_rows_say_nothing():
@@ -263,16 +174,11 @@ def test_ids_that_change_in_place_between_searches_are_read_again():
         cross_val_score(Ridge(), rows, Y, scoring=scorer, cv=WHOLE)
 
 
-@pytest.mark.parametrize("names", [{"fit"}, {"cross_val_score"}, set()])
+@pytest.mark.parametrize("names", [{"fit"}, set()])
 def test_other_names_in_scikit_learn_are_no_error(monkeypatch, names):
     monkeypatch.setattr(tool_splits, "FUNCTIONS", names)
     scores = cross_val_score(Ridge(), LEVEL, Y, scoring=SCORER, cv=CUT, **RAISE)
     assert np.isfinite(scores).all()
-
-
-def test_threads_see_it_too():
-    with parallel_config("threading", n_jobs=2), pytest.warns(QueryLeakWarning):
-        GridSearchCV(Ridge(), GRID, scoring=SCORER, cv=CUT).fit(LEVEL, Y)
 
 
 @pytest.mark.ci
