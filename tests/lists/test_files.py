@@ -1,7 +1,6 @@
 """TREC files: read as other readers do, or refused with file and line."""
 
 import gzip
-import os
 import tracemalloc
 
 import numpy as np
@@ -130,20 +129,10 @@ def test_bad_judgements(qrels, message, tmp_path):
         from_trec(write(tmp_path / "qrels", qrels), write(tmp_path / "run", RUN))
 
 
-def test_files_that_are_not_there(tmp_path):
-    with pytest.raises(FileNotFoundError, match="nowhere"):
-        from_trec(write(tmp_path / "qrels", QRELS), tmp_path / "nowhere")
-
-
-@pytest.mark.parametrize("compressed", [False, True], ids=["plain", "compressed"])
-def test_a_file_without_line_ends_does_not_fill_the_memory(compressed, tmp_path):
+def test_a_file_without_line_ends_does_not_fill_the_memory(tmp_path):
     qrels, run = write(tmp_path / "qrels", QRELS), tmp_path / "run"
-    if compressed:
-        with gzip.open(run, "wb", compresslevel=1) as file:
-            file.writelines([bytes(2**20)] * 20)
-    else:
-        run.touch()
-        os.truncate(run, 2**31)  # takes no space on the disk
+    with gzip.open(run, "wb", compresslevel=1) as file:
+        file.writelines([bytes(2**20)] * 20)
     tracemalloc.start()
     try:
         with pytest.raises(ValueError, match="run, line 1: run must not have lines of 1,048,576 b"):

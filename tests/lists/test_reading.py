@@ -187,15 +187,6 @@ def test_a_mask_is_not_ids(kind):
         from_lists([[1]], [kind([True, False])])
 
 
-def test_masks_in_one_array_are_not_ids():
-    masks = np.eye(2, 3, dtype=bool)
-    with pytest.raises(TypeError, match="relevant has True or False among its ids in query 0"):
-        from_lists(masks, [[2, 0], [1, 2]])
-    # if True and False are numbers, an id occurs more than once
-    with pytest.raises(ValueError, match="relevant has the id 0 2 times in query 0"):
-        from_lists(masks.astype(int), [[2, 0], [1, 2]])
-
-
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT], ids=repr)
 def test_a_missing_id_is_not_a_document(missing):
     # left joins and padded lists make such ids
