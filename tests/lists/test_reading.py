@@ -212,6 +212,7 @@ TWICE = [Scored("q", "a", 1)] * 2
 BAD_TREC = {
     "no query": ({}, {}, ValueError, "qrels has no query"),
     "nan as score": (QRELS, {"q": {"a": np.nan}}, ValueError, "run must not have nan, .* 'q'"),
+    "inf as relevance": ({"q": {"a": np.inf}}, RUN, ValueError, "qrels must not have inf"),
     "nan as relevance": ({"q": {"a": np.nan}}, RUN, ValueError, "qrels must not have nan"),
     "text as score": (QRELS, {"q": {"a": "1"}}, TypeError, "run must have numbers, got '1' .*'q'"),
     "a number as id": ({"q": {1: 1}}, RUN, TypeError, "qrels must .* got 1 in query 'q'.* str()"),
