@@ -179,12 +179,14 @@ def test_columns_of_other_libraries_are_refused(argument):
         from_lists(truth, lists)
 
 
-@pytest.mark.parametrize("kind", [list, np.array])
-def test_a_mask_is_not_ids(kind):
+@pytest.mark.parametrize(
+    "mask", [np.array([False, True]), [np.False_, np.True_]], ids=["array", "list"]
+)
+def test_a_mask_is_not_ids(mask):
     with pytest.raises(TypeError, match="relevant has True or False among its ids in query 0"):
-        from_lists([kind([False, True])], [[2, 0]])
+        from_lists([mask], [[2, 0]])
     with pytest.raises(TypeError, match="recommended has True or False"):
-        from_lists([[1]], [kind([True, False])])
+        from_lists([[1]], [mask])
 
 
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT], ids=repr)
