@@ -180,7 +180,7 @@ def test_rows_of_one_ranker_are_not_compared():
 
 # --- values of queries
 
-USERS = [f"u{i:02}" for i in range(24)]
+USERS = [f"u{i:02}" for i in range(24)][::-1]  # not in the order of ids
 MANY_TRUTHS = {user: values_of(TRUTHS)[i % 3] for i, user in enumerate(USERS)}
 MANY_LISTS = {user: [*"ABCD"[i % 4 :], "E"] for i, user in enumerate(USERS)}
 MANY_RANKERS = {"one": MANY_LISTS, "two": {user: ids[::-1] for user, ids in MANY_LISTS.items()}}

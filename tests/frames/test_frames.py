@@ -251,6 +251,12 @@ def test_wrong_rows_are_counted_in_all_passes(any_engine, name, values, options,
     assert query in columns["q"][ROWS]
 
 
+def test_wrong_rows_of_the_first_kind_are_counted(any_engine):
+    columns = columns_with("s", [np.nan] * 3) | {"y": columns_with("y", [np.inf] * 3)["y"]}
+    with pytest.raises(ValueError, match="contains (NaN|infinity): 3 "):
+        ndcg_score(any_engine(columns), **COLUMNS, working_memory=memory_of(7))
+
+
 @pytest.mark.parametrize(("name", "values", "options", "message"), WRONG.values(), ids=WRONG)
 def test_a_query_with_a_wrong_row_is_null(any_engine, name, values, options, message):
     columns = columns_with(name, values)
@@ -268,13 +274,19 @@ def test_a_wrong_row_names_the_ids_of_its_query_as_they_are():
         ndcg_score(table, **COLUMNS | {"groups": ["q", "u"]})
 
 
-@pytest.mark.parametrize(("unjudged", "n"), [("raise", 3), ("omit", 2)])
-def test_a_query_that_is_null_needs_no_gain(any_engine, unjudged, n):
-    columns = {"q": [0, 0, 0, 1], "y": [1.0, 2, None, 1], "s": [np.nan, 0.5, np.nan, 0.2]}
+@pytest.mark.parametrize(
+    ("unjudged", "expected"),
+    [
+        ("raise", [(0, 3, None, None, None), (1, 2, None, None, None)]),
+        ("omit", [(0, 2, None, None, None), (1, 1, 1, 1, 1)]),
+    ],
+)
+def test_a_query_that_is_null_needs_no_gain(any_engine, unjudged, expected):
+    columns = {"q": [0, 0, 0, 1, 1], "y": [1.0, 2, None, 1, None], "s": [np.nan, 1, np.nan, 2, 3]}
     options = COLUMNS | {"gain": {1: 1, 2: 3}, "unjudged": unjudged}
     with warnings.catch_warnings(action="ignore"):  # of single documents
         rows = result_rows(ndcg_by_query(any_engine(columns), **options))
-    assert_same_rows(rows, [(0, n, None, None, None), (1, 1, 1, 1, 1)])
+    assert_same_rows(rows, expected)
 
 
 def test_a_query_that_is_null_is_not_undefined(any_engine):
