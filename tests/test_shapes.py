@@ -1,7 +1,5 @@
 """Every shape of the same data, in every function that takes relevance and scores: one number."""
 
-import gzip
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -43,15 +41,14 @@ def values_of(by_user):
     return list(by_user.values())
 
 
-def write_files(folder, compressed):
+def write_files(folder):
     """Write judgements and two runs, and return their paths."""
     lines = {"qrels": [f"{u} 0 {d} {g}" for u, truth in TRUTHS.items() for d, g in truth.items()]}
     for name, run in RUNS.items():
         scores = [(user, d, score) for user, by_id in run.items() for d, score in by_id.items()]
         lines[name] = [f"{user} Q0 {d} 0 {score} {name}" for user, d, score in scores]
     for name, text in lines.items():
-        with (gzip.open if compressed else open)(folder / name, "wt") as file:
-            file.write("\n".join(text) + "\n")
+        (folder / name).write_text("\n".join(text) + "\n")
     return {name: folder / name for name in lines}
 
 
@@ -75,18 +72,13 @@ def trec_dicts(_):
     return from_trec(TRUTHS, RUNS["one"], k=K), from_trec(TRUTHS, runs=RUNS, k=K)
 
 
-def trec_files(folder, compressed=False):
-    paths = write_files(folder, compressed)
+def trec_files(folder):
+    paths = write_files(folder)
     qrels = paths.pop("qrels")
     return from_trec(qrels, paths["one"], k=K), from_trec(str(qrels), runs=paths, k=K)
 
 
-def compressed_trec_files(folder):
-    return trec_files(folder, compressed=True)
-
-
-SHAPES = [dicts, sequences, one_of_several, trec_dicts, trec_files, compressed_trec_files]
-every_shape = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
+SHAPES = [dicts, sequences, one_of_several, trec_dicts, trec_files]
 
 
 # Functions of what stands for y_true and y_score, that return the numbers of a result.
@@ -142,19 +134,37 @@ FUNCTIONS = [
     interval,
     drawn,
 ]
-each_function = pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+every_function = pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 few_queries = pytest.mark.filterwarnings("ignore:.*unreliable", "ignore:All .* queries have")
 
 
 @few_queries
-@each_function
-@every_shape
-def test_every_shape_has_the_number_of_a_matrix(shape, function, tmp_path):
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
+def test_every_shape_has_the_numbers_of_a_matrix(shape, tmp_path):
     rows, both = shape(tmp_path)
+    np.testing.assert_allclose(ndcg_samples(rows), ndcg_samples(Y, SCORES["one"], k=K))
+    segments = values_of(SEGMENT)
+    expected = compared(Y, SCORES, k=K, segments=segments)
+    segments = segments if shape is sequences else SEGMENT
+    np.testing.assert_allclose(compared(both, segments=segments), expected, rtol=1e-14)
+
+
+@few_queries
+@every_function
+def test_every_function_has_the_number_of_a_matrix(function):
+    rows, _ = dicts()
     expected = function(Y, SCORES["one"], k=K)
     np.testing.assert_allclose(function(rows), expected, rtol=1e-15)
     columns = function(Y.ravel(), SCORES["one"].ravel(), k=K, groups=GROUPS)
     np.testing.assert_allclose(columns, expected, rtol=1e-15)
+    smaller = function(Y, SCORES["one"], k=1)
+    np.testing.assert_allclose(function(rows, k=1), smaller, rtol=1e-15)
+
+
+@few_queries
+@every_function
+def test_rows_of_several_rankers_are_drawn_or_refused(function):
+    _, both = dicts()
     if function is drawn:
         np.testing.assert_allclose(drawn(both), drawn(Y, SCORES, k=K), rtol=1e-15)
     else:
@@ -162,30 +172,15 @@ def test_every_shape_has_the_number_of_a_matrix(shape, function, tmp_path):
             function(both)
 
 
-@few_queries
-@every_shape
-def test_every_shape_has_the_segments_of_a_matrix(shape, tmp_path):
-    rows, both = shape(tmp_path)
-    segments = values_of(SEGMENT) if shape is sequences else SEGMENT
-    expected = by_segment(Y, SCORES["one"], k=K, segments=values_of(SEGMENT))
-    np.testing.assert_allclose(by_segment(rows, segments=segments), expected, rtol=1e-14)
-    expected = compared(Y, SCORES, k=K, segments=values_of(SEGMENT))
-    np.testing.assert_allclose(compared(both, segments=segments), expected, rtol=1e-14)
-    with pytest.raises(ValueError, match=r"at least two rankers: pass rankers=\{name: lists\}"):
-        compared(rows)
-
-
-@few_queries
-@each_function
-def test_a_smaller_cutoff_is_that_of_a_matrix(function):
+def test_rows_of_one_ranker_are_not_compared():
     rows, _ = dicts()
-    expected = function(Y, SCORES["one"], k=1)
-    np.testing.assert_allclose(function(rows, k=1), expected, rtol=1e-15)
+    with pytest.raises(ValueError, match=r"at least two rankers: pass rankers=\{name: lists\}"):
+        compare_rankers(rows)
 
 
 # --- values of queries
 
-USERS = [f"u{i:02}" for i in range(24)]
+USERS = [f"u{i:02}" for i in range(24)][::-1]  # not in the order of ids
 MANY_TRUTHS = {user: values_of(TRUTHS)[i % 3] for i, user in enumerate(USERS)}
 MANY_LISTS = {user: [*"ABCD"[i % 4 :], "E"] for i, user in enumerate(USERS)}
 MANY_RANKERS = {"one": MANY_LISTS, "two": {user: ids[::-1] for user, ids in MANY_LISTS.items()}}
@@ -210,7 +205,6 @@ BY_QUERY = {
     "names, dict": (dict, lambda by_user: dict(reversed(by_user.items()))),
     "names, Series": (dict, lambda by_user: pd.Series(by_user)[::-1]),
     "numbers, list": (values_of, values_of),
-    "numbers, tuple": (values_of, lambda by_user: tuple(by_user.values())),
     "numbers, array": (values_of, lambda by_user: np.array(values_of(by_user))),
     "numbers, Series": (values_of, lambda by_user: pd.Series(values_of(by_user))),
     "numbers, dict": (values_of, lambda by_user: dict(enumerate(by_user.values()))),
@@ -224,10 +218,8 @@ def read_users(function, read):
     return from_lists(read(MANY_TRUTHS), read(MANY_LISTS))
 
 
-@pytest.mark.filterwarnings("ignore:.* effective number of", "ignore:Intervals of 2 of the 2")
-@pytest.mark.parametrize("function", TAKES, ids=lambda function: function.__name__)
-@pytest.mark.parametrize(("read", "make"), BY_QUERY.values(), ids=BY_QUERY)
-def test_values_of_queries(function, read, make):
+def assert_values_of_queries(function, read, make):
+    """Values of queries have the numbers of the same values of rows."""
     values = {name: OF_USER[name] for name in TAKES[function]}
     rows = read_users(function, dict)
     of_rows = {name: [by_user[u] for u in rows.groups] for name, by_user in values.items()}
@@ -235,6 +227,23 @@ def test_values_of_queries(function, read, make):
     arguments = {name: make(by_user) for name, by_user in values.items()}
     result = function(read_users(function, read), **arguments)
     np.testing.assert_allclose(result, expected, rtol=1e-12)
+
+
+few_clusters = pytest.mark.filterwarnings(
+    "ignore:.* effective number of", "ignore:Intervals of 2 of the 2"
+)
+
+
+@few_clusters
+@pytest.mark.parametrize("function", TAKES, ids=lambda function: function.__name__)
+def test_every_function_takes_values_of_queries(function):
+    assert_values_of_queries(function, *BY_QUERY["names, dict"])
+
+
+@few_clusters
+@pytest.mark.parametrize(("read", "make"), BY_QUERY.values(), ids=BY_QUERY)
+def test_values_of_queries_in_any_container(read, make):
+    assert_values_of_queries(by_segment, read, make)
 
 
 # --- errors
@@ -249,19 +258,13 @@ WRONG = {
 
 @few_queries
 @pytest.mark.parametrize(("data", "options", "error", "message"), WRONG.values(), ids=WRONG)
-@pytest.mark.parametrize(
-    "function", [*FUNCTIONS, by_segment, compared], ids=lambda function: function.__name__
-)
+@pytest.mark.parametrize("function", [ndcg_score, curve, explained, interval])
 def test_what_rows_have_already_is_refused(function, data, options, error, message):
-    rows, both = dicts()
-    options = options | ({"segments": SEGMENT} if function is by_segment else {})
+    rows, _ = dicts()
     with pytest.raises(error, match=message):
-        function(both if function is compared else rows, *data, **options)
+        function(rows, *data, **options)
 
 
-@pytest.mark.parametrize(
-    "function", [ndcg_score, dcg_score, ndcg_samples, dcg_samples, curve, explained_difference]
-)
-def test_a_dict_and_lists_are_told_where_to_go(function):
+def test_a_dict_and_lists_are_told_where_to_go():
     with pytest.raises(TypeError, match=r"ndcg_score\(from_lists\(relevant, recommended, k=10\)\)"):
-        function(TRUTHS, LISTS)
+        ndcg_score(TRUTHS, LISTS)

@@ -3,12 +3,8 @@
 import shutil
 
 import pytest
+from frame_data import LAZY_FILES, engines
 from helpers import spark_session
-
-
-def engines(*everyday, ci):
-    """Return engines as parameters: one of each kind, and others that the marker `ci` runs."""
-    return [*everyday, *(pytest.param(name, marks=pytest.mark.ci) for name in ci)]
 
 
 @pytest.fixture(scope="session")
@@ -89,22 +85,25 @@ class Engine:
         return self.library.read_parquet(files)
 
 
-@pytest.fixture(
-    params=engines(
-        "pandas", "polars lazy", "duckdb", ci=["polars", "pyarrow", "dataset", "dask", "pyspark"]
-    )
-)
+@pytest.fixture(params=engines("pandas", "polars lazy", "duckdb"))
 def engine(request):
+    """An engine of each kind: in memory, and lazy with two ways to hash the keys."""
     return Engine(request.param, request)
 
 
-@pytest.fixture(params=engines("polars lazy", "duckdb", ci=["dataset", "dask"]))
+@pytest.fixture(params=engines("polars lazy"))
+def any_engine(request):
+    """One engine, for what is computed from the rows of a part, which is the same for all."""
+    return Engine(request.param, request)
+
+
+@pytest.fixture(params=engines("polars lazy", "duckdb", among=LAZY_FILES))
 def scan(request):
     """An engine whose tables are lazy, and are read from files in passes or partitions."""
     return Engine(request.param, request)
 
 
-@pytest.fixture(params=engines(ci=["pyspark", "dask"]))
+@pytest.fixture(params=engines(among=["pyspark", "dask"]))
 def cluster(request):
     """A function that makes a table, whose workers are other processes, from columns."""
     arrow = pytest.importorskip("pyarrow")

@@ -9,6 +9,15 @@ import sklearn_ndcg
 
 COLUMNS = {"y_true": "y", "y_score": "s", "groups": "q"}
 N_ROWS = 3000
+LAZY_FILES = ["polars lazy", "duckdb", "dataset", "dask"]  # engines that read files in parts
+ENGINES = ["pandas", *LAZY_FILES, "polars", "pyarrow", "pyspark"]
+
+
+def engines(*everyday, among=ENGINES):
+    """Return engines as parameters: those of every day, and others that the marker `ci` runs."""
+    return [
+        name if name in everyday else pytest.param(name, marks=pytest.mark.ci) for name in among
+    ]
 
 
 def memory_of(n_passes):

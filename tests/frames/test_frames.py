@@ -1,7 +1,6 @@
 """NDCG of a table: every engine gives the values of arrays, and lazy ones stay lazy."""
 
 import re
-import sys
 import warnings
 from decimal import Decimal
 from importlib.metadata import version
@@ -11,6 +10,7 @@ import pandas as pd
 import pytest
 from frame_data import (
     COLUMNS,
+    ENGINES,
     N_ROWS,
     assert_same_rows,
     draw_columns,
@@ -51,7 +51,16 @@ OPTIONS = {
 }
 
 
-@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+def engines_and_options():
+    """All options with one engine, and one of them with others, every day; the rest in CI."""
+    for engine in ENGINES:
+        for name, options in OPTIONS.items():
+            is_everyday = engine == "polars lazy" or (engine == "duckdb" and name == "retrieved")
+            marks = () if is_everyday else pytest.mark.ci
+            yield pytest.param(engine, options, id=f"{engine}, {name}", marks=marks)
+
+
+@pytest.mark.parametrize(("engine", "options"), engines_and_options(), indirect=["engine"])
 def test_every_option_gives_the_values_of_arrays(engine, options):
     if not engine.has_order and (options.get("ties") == "stable" or "ignore_ties" in options):
         pytest.skip("which is refused: test_rules_that_need_an_order_of_rows")
@@ -110,16 +119,10 @@ def test_rules_that_need_an_order_of_rows(engine, rule, function):
         function(table, **COLUMNS, **rule)
 
 
-def unsigned(*values):
-    return pa.array(values, pa.uint64())
-
-
 # relevance, scores, rule of ties, and the NDCG
 ORDERED = {
     "integers that float64 would tie": ([1, 0], [2**53 + 1, 2**53], "worst", 1),
-    "unsigned, worst": ([0, 1], unsigned(0, 2**64 - 1), "worst", 1),
-    "unsigned, best": ([0, 1], unsigned(0, 2**64 - 1), "best", 1),
-    "zeros of either sign, best": ([1, 0], [-0.0, 0.0], "best", 1),
+    "unsigned, worst": ([0, 1], pa.array([0, 2**64 - 1], pa.uint64()), "worst", 1),
     "zeros of either sign, worst": ([1, 0], [-0.0, 0.0], "worst", SECOND),
     "float32": ([True, False], pa.array([0.25, 0.125], pa.float32()), "average", 1),
     "bool": ([0, 1], [True, False], "average", SECOND),
@@ -127,10 +130,10 @@ ORDERED = {
 
 
 @pytest.mark.parametrize(("y", "s", "ties", "ndcg"), ORDERED.values(), ids=ORDERED)
-def test_y_score_keeps_its_order(engine, y, s, ties, ndcg):
-    if engine.name == "pyspark" and isinstance(s, pa.UInt64Array):
+def test_y_score_keeps_its_order(any_engine, y, s, ties, ndcg):
+    if any_engine.name == "pyspark" and isinstance(s, pa.UInt64Array):
         pytest.skip("Spark has no unsigned integers")
-    table = engine({"q": [1, 1], "y": y, "s": s})
+    table = any_engine({"q": [1, 1], "y": y, "s": s})
     assert ndcg_score(table, **COLUMNS, ties=ties) == pytest.approx(ndcg)
 
 
@@ -140,9 +143,8 @@ def test_y_score_keeps_its_order_beside_a_null():
     assert [row[-1] for row in result_rows(ndcg_by_query(frame, **COLUMNS))] == [1, None]
 
 
-@pytest.mark.parametrize("kind", ["Int128", "UInt128", "hugeint", "uhugeint", "decimal[pyarrow]"])
-@pytest.mark.parametrize("memory", [None, 0.0005])
-def test_y_score_and_groups_of_128_bits(kind, memory):
+@pytest.mark.parametrize("kind", ["Int128", "UInt128", "hugeint", "decimal[pyarrow]"])
+def test_y_score_and_groups_of_128_bits(kind):
     first, second = Decimal(2**70), Decimal(2**70 + 1)
     bits = pa.decimal128(38, 0)
     q = pa.array([second, second, first, first], bits)
@@ -150,18 +152,16 @@ def test_y_score_and_groups_of_128_bits(kind, memory):
     table = pa.table({"q": q, "y": [0, 1, 1, 0], "s": s})
     if kind == "decimal[pyarrow]":
         frame = table.to_pandas(types_mapper=pd.ArrowDtype)
-    elif kind.endswith("hugeint"):
+    elif kind == "hugeint":
         duckdb = pytest.importorskip("duckdb")
-        if kind == "uhugeint" and duckdb.__version__ < "1.5":
-            pytest.skip("which this DuckDB hands over as bytes, and which are refused")
-        frame = duckdb.from_arrow(table).project(f"q::{kind} as q, y, s::{kind} as s")
+        frame = duckdb.from_arrow(table).project("q::hugeint as q, y, s::hugeint as s")
     else:
         polars = pytest.importorskip("polars")
         if not hasattr(polars, kind):
             pytest.skip(f"this Polars has no {kind}")
         dtype = getattr(polars, kind)
         frame = polars.from_arrow(table).lazy().cast({"q": dtype, "s": dtype})
-    arguments = COLUMNS | {"working_memory": memory, "ties": "worst"}
+    arguments = COLUMNS | {"working_memory": 0.0005, "ties": "worst"}
     assert ndcg_score(frame, **arguments) == 1
     rows = result_rows(ndcg_by_query(frame, **arguments))
     assert [(int(row[0]) - 2**70, row[-1]) for row in rows] == [(0, 1), (1, 1)]
@@ -242,30 +242,30 @@ def columns_with(name, values):
     (WRONG | WRONG_WEIGHTS).values(),
     ids=WRONG | WRONG_WEIGHTS,
 )
-def test_wrong_rows_are_counted_in_all_passes(engine, name, values, options, message):
+def test_wrong_rows_are_counted_in_all_passes(any_engine, name, values, options, message):
     columns = columns_with(name, values)
     arguments = COLUMNS | options | {"undefined": 0, "working_memory": memory_of(7)}
     with pytest.raises(ValueError, match=message) as caught:
-        ndcg_score(engine(columns), **arguments)
+        ndcg_score(any_engine(columns), **arguments)
     query = int(re.search(r"in query (-?\d+)", str(caught.value))[1])
     assert query in columns["q"][ROWS]
 
 
-def test_wrong_rows_of_the_first_kind_are_counted(engine):
+def test_wrong_rows_of_the_first_kind_are_counted(any_engine):
     columns = columns_with("s", [np.nan] * 3) | {"y": columns_with("y", [np.inf] * 3)["y"]}
     with pytest.raises(ValueError, match="contains (NaN|infinity): 3 "):
-        ndcg_score(engine(columns), **COLUMNS, working_memory=memory_of(7))
+        ndcg_score(any_engine(columns), **COLUMNS, working_memory=memory_of(7))
 
 
 @pytest.mark.parametrize(("name", "values", "options", "message"), WRONG.values(), ids=WRONG)
-def test_a_query_with_a_wrong_row_is_null(engine, name, values, options, message):
+def test_a_query_with_a_wrong_row_is_null(any_engine, name, values, options, message):
     columns = columns_with(name, values)
     arguments = COLUMNS | options | {"undefined": 0.5, "working_memory": memory_of(7)}
     expected = [
         (query, n, *([None] * 3 if query in columns["q"][ROWS] else results))
         for query, n, *results in expected_rows(draw_columns(), undefined=0.5)
     ]
-    assert_same_rows(result_rows(ndcg_by_query(engine(columns), **arguments)), expected)
+    assert_same_rows(result_rows(ndcg_by_query(any_engine(columns), **arguments)), expected)
 
 
 def test_a_wrong_row_names_the_ids_of_its_query_as_they_are():
@@ -274,36 +274,41 @@ def test_a_wrong_row_names_the_ids_of_its_query_as_they_are():
         ndcg_score(table, **COLUMNS | {"groups": ["q", "u"]})
 
 
-@pytest.mark.parametrize(("unjudged", "n"), [("raise", 3), ("zero", 3), ("omit", 2)])
-def test_a_query_that_is_null_needs_no_gain(engine, unjudged, n):
-    columns = {"q": [0, 0, 0, 1], "y": [1.0, 2, None, 1], "s": [np.nan, 0.5, np.nan, 0.2]}
+@pytest.mark.parametrize(
+    ("unjudged", "expected"),
+    [
+        ("raise", [(0, 3, None, None, None), (1, 2, None, None, None)]),
+        ("omit", [(0, 2, None, None, None), (1, 1, 1, 1, 1)]),
+    ],
+)
+def test_a_query_that_is_null_needs_no_gain(any_engine, unjudged, expected):
+    columns = {"q": [0, 0, 0, 1, 1], "y": [1.0, 2, None, 1, None], "s": [np.nan, 1, np.nan, 2, 3]}
     options = COLUMNS | {"gain": {1: 1, 2: 3}, "unjudged": unjudged}
     with warnings.catch_warnings(action="ignore"):  # of single documents
-        rows = result_rows(ndcg_by_query(engine(columns), **options))
-    assert_same_rows(rows, [(0, n, None, None, None), (1, 1, 1, 1, 1)])
+        rows = result_rows(ndcg_by_query(any_engine(columns), **options))
+    assert_same_rows(rows, expected)
 
 
-def test_a_query_that_is_null_is_not_undefined(engine):
-    table = engine({"q": [1, 2, 2], "y": [1, 1, 0], "s": [np.nan, 1, 0]})
+def test_a_query_that_is_null_is_not_undefined(any_engine):
+    table = any_engine({"q": [1, 2, 2], "y": [1, 1, 0], "s": [np.nan, 1, 0]})
     rows = result_rows(ndcg_by_query(table, **COLUMNS))  # without a warning
     assert_same_rows(rows, [(1, 1, None, None, None), (2, 2, 1, 1, 1)])
 
 
 NO_GAIN = {
     "negative": ([1.0, -1, 1], "linear", "negative y_true values"),
-    "negative, from a table": ([1, 0, 1], np.array([-1, 1]), "negative .* gain"),
     "not in a mapping": ([0.5, 3, 0.5], {0.5: 1, 7: 2}, "gain has no entry"),
     "too large": ([1e4, 1, 1], "exponential", "gain must be finite"),
 }
 
 
 @pytest.mark.parametrize(("y", "gain", "message"), NO_GAIN.values(), ids=NO_GAIN)
-def test_a_relevance_without_a_gain_is_an_error(engine, y, gain, message):
-    table = engine({"q": [1, 1, 2], "s": [0.0, 1, 2], "y": y})
+def test_a_relevance_without_a_gain_is_an_error(any_engine, y, gain, message):
+    table = any_engine({"q": [1, 1, 2], "s": [0.0, 1, 2], "y": y})
     with pytest.raises(ValueError, match=message):
         ndcg_score(table, **COLUMNS, gain=gain)
-    if engine.name != "pyspark" or gain == "exponential":  # Spark tries again, which is slow
-        with pytest.raises(engine.error, match=message):
+    if any_engine.name != "pyspark" or gain == "exponential":  # Spark tries again, which is slow
+        with pytest.raises(any_engine.error, match=message):
             result_rows(ndcg_by_query(table, **COLUMNS, gain=gain))
 
 
@@ -330,14 +335,13 @@ def test_groups_that_are_nan_are_missing_ids(engine):
 
 
 @pytest.mark.parametrize("groups", [["q"], ["q", "day"]], ids=str)
-@pytest.mark.parametrize("kind", ["double[pyarrow]", "Float64", "float64"])
-@both_functions
-def test_groups_of_floats_of_pandas_with_nan(function, kind, groups):
+@pytest.mark.parametrize("kind", ["double[pyarrow]", "Float64"])
+def test_groups_of_floats_of_pandas_with_nan(kind, groups):
     ids = pa.array([1.5, 1.5, np.nan, np.nan, None])
     ids = pd.Series(ids if kind != "double[pyarrow]" else pd.arrays.ArrowExtensionArray(ids))
     frame = pd.DataFrame({"q": ids.astype(kind), "day": 1, "y": [1, 0, 1, 0, 1], "s": 1.0})
     with pytest.raises(ValueError, match=r"groups \(q.*\) has 3 missing ids"):
-        function(frame, **COLUMNS | {"groups": groups})
+        ndcg_score(frame, **COLUMNS | {"groups": groups})
 
 
 @pytest.mark.filterwarnings("error")
@@ -364,19 +368,24 @@ AS_TABLE = {
 }
 
 
-@pytest.mark.parametrize("ids", NESTED.values(), ids=NESTED)
-@pytest.mark.parametrize("as_table", AS_TABLE.values(), ids=AS_TABLE)
-@both_functions
-def test_groups_that_hold_several_values_are_refused(function, as_table, ids):
-    table = as_table(pa.table({"q": ids, "y": [1, 0], "s": [1.0, 2.0]}))
+@pytest.mark.parametrize(
+    ("library", "kind"),
+    [
+        *((library, "list") for library in AS_TABLE),
+        ("pyarrow", "struct"),
+        ("polars", "struct"),
+        ("polars", "array"),
+    ],
+)
+def test_groups_that_hold_several_values_are_refused(library, kind):
+    table = AS_TABLE[library](pa.table({"q": NESTED[kind], "y": [1, 0], "s": [1.0, 2.0]}))
     with pytest.raises(TypeError, match=r"groups=\['q'\] must name .*Convert lists to tuples"):
-        function(table, **COLUMNS)
+        ndcg_score(table, **COLUMNS)
 
 
-@pytest.mark.parametrize("kind", ["pyarrow", "pandas of Arrow"])
-def test_groups_whose_rows_arrow_cannot_select(kind):
+def test_groups_whose_rows_arrow_cannot_select():
     views = pa.array(["u", "u", "v", "v"], type=pa.string_view())
-    table = AS_TABLE[kind](pa.table({"q": views, "y": [1, 0, 1, 0], "s": [1, 2, 3, 4]}))
+    table = pa.table({"q": views, "y": [1, 0, 1, 0], "s": [1, 2, 3, 4]})
     assert ndcg_score(table, **COLUMNS) == pytest.approx(SECOND)
     try:
         views.take(pa.array([0]))
@@ -413,9 +422,7 @@ BAD = {
     "key": ({"groups": ["q", "no"]}, ValueError, "groups='no' is not a column"),
     "no key": ({"groups": []}, TypeError, "groups must name a column"),
     "key that is a number": ({"groups": 5}, TypeError, "groups must name a column"),
-    "weights": ({"sample_weight": ["w"]}, TypeError, "has no option|sample_weight must name a col"),
     "several columns": ({"y_true": ["y", "s"]}, TypeError, "y_true must name a column.*'y', 's'"),
-    "key that is an expression": ({"groups": [nw.col("q")]}, TypeError, "groups must name a col"),
     "option": ({"log_base": 2}, TypeError, "^ndcg_(by_query|score) has no option 'log_base'"),
     "group_by": ({"group_by": "q"}, TypeError, "query ids as groups"),
     "same key": ({"groups": ["q", "q"]}, ValueError, "different columns"),
@@ -423,28 +430,26 @@ BAD = {
     "name of a result": ({"groups": "dcg"}, ValueError, "name of a result, n_documents, dcg"),
     "in upper case, as in SQL": ({"groups": "NDCG"}, ValueError, "lower or upper case.*'NDCG'"),
     "no memory": ({"working_memory": 0}, ValueError, "working_memory must .* MiB above 0"),
-    "infinite memory": ({"working_memory": np.inf}, ValueError, "working_memory must .* above 0"),
     "memory in text": ({"working_memory": "1 GB"}, ValueError, "working_memory must .* above 0"),
-    "memory of True": ({"working_memory": True}, ValueError, "working_memory must .* above 0"),
 }
 
 
 @pytest.mark.parametrize(("arguments", "error", "message"), BAD.values(), ids=BAD)
 @both_functions
-def test_bad_arguments(engine, function, arguments, error, message):
-    table = engine({"q": [1], "y": [1], "s": [1.0], "t": ["1"], "dcg": [1], "NDCG": [1]})
+def test_bad_arguments(any_engine, function, arguments, error, message):
+    table = any_engine({"q": [1], "y": [1], "s": [1.0], "t": ["1"], "dcg": [1], "NDCG": [1]})
     with pytest.raises(error, match=message):
         function(table, **(COLUMNS | arguments))
 
 
-@pytest.mark.parametrize("table", [np.zeros((3, 3)), {"q": [1]}, None], ids=["array", "dict", "no"])
+@pytest.mark.parametrize("table", [np.zeros((3, 3)), None], ids=["array", "None"])
 def test_inputs_that_are_not_tables(table):
     message = f"frame must be a table of pandas, Polars, .* got {type(table).__name__}\\. For"
     with pytest.raises(TypeError, match=message):
         ndcg_score(table, **COLUMNS)
 
 
-@pytest.mark.parametrize("groups", [0, [0], [0, "day"]], ids=str)
+@pytest.mark.parametrize("groups", [0, [0, "day"]], ids=str)
 def test_numbers_name_columns_of_pandas(groups):
     table = pd.DataFrame(draw_columns()).assign(day="a")
     numbered = table.rename(columns={"q": 0, "y": 1, "s": 2})
@@ -524,13 +529,6 @@ def test_dask_computes_nothing_until_it_is_asked():
 
 
 # --- DuckDB
-
-
-def test_duckdb_without_pyarrow_says_what_to_install(monkeypatch):
-    relation = pytest.importorskip("duckdb").sql("select 1 as y, 2 as s, 3 as q")
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ImportError, match="pip install .*pyarrow"):
-        ndcg_score(relation, **COLUMNS)
 
 
 def test_results_of_a_dataset_are_a_relation_of_duckdb():

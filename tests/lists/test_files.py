@@ -1,7 +1,6 @@
 """TREC files: read as other readers do, or refused with file and line."""
 
 import gzip
-import os
 import tracemalloc
 
 import numpy as np
@@ -22,9 +21,9 @@ def write(path, content):
     return path
 
 
-def draw_files(seed):
+def draw_files():
     """Draw the lines of judgements and of a run, with the white space and numbers in use."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     scores = ["1e-3", "-2.5E+1", "7", "007.50", "-0", "3.", ".5", "inf", "-inf", "1.0000000001"]
     documents = [f"FR94-{number}ä" for number in range(30)]
 
@@ -49,12 +48,11 @@ def draw_files(seed):
     return "".join(rng.permutation(qrels)), "".join(run).rstrip()
 
 
-@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("suffix", ["", ".gz"])
-def test_files_are_read_as_by_pytrec_eval_and_ir_measures(seed, suffix, tmp_path):
+def test_files_are_read_as_by_pytrec_eval_and_ir_measures(suffix, tmp_path):
     pytrec_eval = pytest.importorskip("pytrec_eval")
     ir_measures = pytest.importorskip("ir_measures")
-    qrels_text, run_text = draw_files(seed)
+    qrels_text, run_text = draw_files()
     qrels = write(tmp_path / f"qrels{suffix}", qrels_text)
     run = write(tmp_path / f"run{suffix}", run_text)
     frame = from_trec(qrels, str(run)).to_frame()
@@ -70,10 +68,7 @@ def test_files_are_read_as_by_pytrec_eval_and_ir_measures(seed, suffix, tmp_path
 
 FORMS = {
     "BEIR": BEIR,
-    "BEIR of Windows": BEIR.replace("\n", "\r\n"),
     "BEIR below a comment": "# from a hub\n\n" + BEIR,
-    "BEIR with a byte order mark": "\ufeff" + BEIR,
-    "TREC": QRELS,
     "TREC with a byte order mark": "\ufeff" + QRELS,
     "comments": "#by assessors\n# a b c\n\n" + QRELS + "\n# the end\n \n",
     "a field that is #": "# up to 2\n" + QRELS.replace(" 0 ", " # "),
@@ -102,17 +97,12 @@ BAD_RUNS = {
     "judgements": (QRELS, "line 1: run must have 6 fields .*, got 4: 'q1 0 a 2'; judgements come"),
     "BEIR": (BEIR, "line 1: run must have 6 fields .*, got 3: .*; judgements come first"),
     "a short line": ("\n" + RUN + "q2 Q0\n", "line 5: run must have 6 fields .*, got 2: 'q2 Q0'"),
-    "a long id": ("q1 " + "x" * 90, f"line 1: run must .*, got 2: 'q1 {'x' * 77}'"),
     "two lines in one": (RUN.replace("bm25\nq2", "bm25q2"), "line 2: run must .*, got 11:"),
-    "a word": (RUN.replace("0.4", "high"), "line 2: run must have a number as score, got 'high'"),
     "nan": (RUN.replace("0.4", "nan"), "line 2: run must have a number as score, got 'nan'"),
     "a Python number": (RUN.replace("0.4", "1_0"), "line 2: run must .* as score, got '1_0'"),
-    "UTF-16": (RUN.encode("utf-16"), "line 1: "),
     "Latin-1": (RUN.replace(" c ", " ç ").encode("latin-1"), "line 2: run must be UTF-8.*0xe7"),
     "nothing": ("", "run is empty: .*run has no line of data"),
-    "nothing, compressed": (gzip.compress(b""), "run is empty"),
     "a file that is cut off": (gzip.compress(LONG)[:-20], "run is damaged or cut off"),
-    "a header that is cut off": (PACKED[:9], "run is damaged or cut off"),
     "damage": (PACKED[:12] + b"\xff" * 40, "run is damaged or cut off"),
     "another checksum": (PACKED[:-8] + b"\0" * 8, "run is damaged or cut off: CRC"),
 }
@@ -120,10 +110,6 @@ BAD_QRELS = {
     "a run": (RUN, "line 1: qrels must have 4 fields .*, got 6: 'q1 Q0 a 1 0.9 bm25'; judgements"),
     "no header": (BEIR.partition("\n")[2], "line 1: .* got 3: .* header query-id corpus-id score"),
     "4 fields below 3": (BEIR + "q2\tb c\t1\n", "line 5: qrels must have 3 fields .*, got 4"),
-    "a second header": (BEIR + BEIR, "line 5: qrels must have a number as score, got 'score'"),
-    "a Python number": (QRELS.replace(" 2", " 1_0"), "line 1: .* number as relevance, got '1_0'"),
-    "infinity": (QRELS.replace(" 2", " inf"), "qrels must not have inf, found in query 'q1'"),
-    "Latin-1": (QRELS.replace("q2", "ü").encode("latin-1"), "line 3: .* be UTF-8: .*0xfc"),
     "comments only": ("\n# nothing\n", "qrels is empty: .*qrels has no line of data"),
     "a header only": (BEIR.partition("\n")[0], "qrels is empty"),
     # the part of the line that fits the memory ends in 1
@@ -143,20 +129,10 @@ def test_bad_judgements(qrels, message, tmp_path):
         from_trec(write(tmp_path / "qrels", qrels), write(tmp_path / "run", RUN))
 
 
-def test_files_that_are_not_there(tmp_path):
-    with pytest.raises(FileNotFoundError, match="nowhere"):
-        from_trec(write(tmp_path / "qrels", QRELS), tmp_path / "nowhere")
-
-
-@pytest.mark.parametrize("compressed", [False, True], ids=["plain", "compressed"])
-def test_a_file_without_line_ends_does_not_fill_the_memory(compressed, tmp_path):
+def test_a_file_without_line_ends_does_not_fill_the_memory(tmp_path):
     qrels, run = write(tmp_path / "qrels", QRELS), tmp_path / "run"
-    if compressed:
-        with gzip.open(run, "wb", compresslevel=1) as file:
-            file.writelines([bytes(2**20)] * 64)
-    else:
-        run.touch()
-        os.truncate(run, 2**31)  # takes no space on the disk
+    with gzip.open(run, "wb", compresslevel=1) as file:
+        file.writelines([bytes(2**20)] * 20)
     tracemalloc.start()
     try:
         with pytest.raises(ValueError, match="run, line 1: run must not have lines of 1,048,576 b"):

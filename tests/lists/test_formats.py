@@ -29,16 +29,12 @@ def ndcg_without_repeats(truth, listed, k):
 
 SINGLE = {
     "grades": (TRUTH, ["A", "B", "C"]),
-    "array of ids": (TRUTH, np.array(["A", "B", "C"])),
     "nothing found": (TRUTH, []),
-    "flags": ({"A": True, "B": False}, ["B", "A"]),
     "counts": (Counter(["A", "B", "A"]), ["B", "A"]),
     "set": ({"A", "B"}, ["C", "A"]),
     "ids that are tuples": ({("A", 1), "B"}, ["C", ("A", 1), ("A", 2)]),
-    "graded tuples": ({("A", 1): 2, "B": 1}, [("A", 1), ("A", 2)]),
     "list of ids": (["A", "B"], ["C", "A"]),
     "arrays of numbers": (np.array([3, 1]), np.array([2, 1, 3])),
-    "numbers graded": ({3: 2, 1: 1}, [2, 1, 3]),
 }
 
 
@@ -55,10 +51,8 @@ TWO_QUERIES = {
     "tuples": ([("A",), ("B",)], [("A",), ("C",)]),
     "a matrix of ids": ([{"A": 1}, {"B": 1}], np.array([["A"], ["C"]])),
     "a matrix of truths": (np.array([["A"], ["B"]]), [["A"], ["C"]]),
-    "Series": (pd.Series([["A"], ["B"]]), pd.Series([["A"], ["C"]])),
     "dict, Series": ({0: ["A"], 1: ["B"]}, pd.Series([["C"], ["A"]], index=[1, 0])),
     "Series, dict": (pd.Series([{"B": 1}, {"A"}], index=[1, 0]), {0: ["A"], 1: ["C"]}),
-    "arrays of lists": tuple(pd.Series([["A"], [other]]).to_numpy() for other in "BC"),
 }
 
 
@@ -96,8 +90,10 @@ def test_an_empty_list_is_an_answer():
         from_lists({"a": ["x"]}, {}, unanswered="omit")
 
 
-@pytest.mark.parametrize("reader", [from_lists, from_trec])
-@pytest.mark.parametrize("option", ["unanswered", "unjudged", "duplicates"])
+@pytest.mark.parametrize(
+    ("reader", "option"),
+    [(from_lists, "unanswered"), (from_trec, "unjudged"), (from_lists, "duplicates")],
+)
 def test_unknown_options(reader, option):
     with pytest.raises(ValueError, match=f"{option} must be one of '(zero|raise)', 'omit'.*'one'"):
         reader(QRELS, {"q": ["a"]} if reader is from_lists else RUN, **{option: "one"})
@@ -106,9 +102,9 @@ def test_unknown_options(reader, option):
 # --- TREC
 
 
-def draw_trec(seed):
+def draw_trec():
     """Draw judgements and a run: ties, unjudged, unretrieved, negative, missing queries."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     qrels, run = {}, {}
     for query in map(str, range(40)):
         documents = [f"d{i}" for i in rng.permutation(30)]
@@ -124,11 +120,10 @@ def draw_trec(seed):
     return qrels, run
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("k", [None, 1, 5, 20])
-def test_from_trec_is_trec_eval(seed, k):
+@pytest.mark.parametrize("k", [None, 1, 5])
+def test_from_trec_is_trec_eval(k):
     pytrec_eval = pytest.importorskip("pytrec_eval")
-    qrels, run = draw_trec(seed)
+    qrels, run = draw_trec()
     measure = f"ndcg_cut.{k}" if k else "ndcg"
     theirs = pytrec_eval.RelevanceEvaluator(qrels, {measure}).evaluate(run)
     expected = {query: values[measure.replace(".", "_")] for query, values in theirs.items()}
@@ -151,10 +146,9 @@ MEASURES = {
 
 @pytest.mark.parametrize(("theirs", "reading", "scoring"), MEASURES.values(), ids=MEASURES)
 @pytest.mark.parametrize("k", [None, 5])
-@pytest.mark.parametrize("seed", range(2))
-def test_from_trec_is_ir_measures(theirs, reading, scoring, k, seed):
+def test_from_trec_is_ir_measures(theirs, reading, scoring, k):
     ir_measures = pytest.importorskip("ir_measures")
-    qrels, run = draw_trec(seed)
+    qrels, run = draw_trec()
     measure = ir_measures.nDCG(**theirs) @ k if k else ir_measures.nDCG(**theirs)
     expected = {result.query_id: result.value for result in measure.iter_calc(qrels, run)}
     ours = per_query(from_trec(qrels, run, **reading), k=k, undefined=0.0, **scoring)
@@ -166,7 +160,6 @@ def test_from_trec_is_ir_measures(theirs, reading, scoring, k, seed):
     [
         pytest.param({"a": 1, "b": 1}, 2, id="by id, descending"),
         pytest.param({"a": 1 + 1e-9, "b": 1}, 2, id="equal in float32"),
-        pytest.param({"a": 1 + 1e-6, "b": 1}, 1, id="unequal in float32"),
         pytest.param({"a": 9, "10": 9}, 1, id="ids are text"),
         pytest.param({"a": 1e300, "b": INF}, 2, id="beyond float32"),
         pytest.param({"a": -INF, "b": 0}, 2, id="retrieved all the same"),
@@ -207,11 +200,9 @@ def test_a_run_of_few_topics_warns():
 # relevant, list, cutoff, and the NDCG
 TWICE = {
     "haystack 11959": ({"A": 1.0}, ["A", "A"], None, 1),  # gave 1.63
-    "trulens 2747, relevant twice": (["A", "A"], ["A", "A"], 2, 1),
     "llama_index 22683": (["id1", "id2"], ["id1", "id1", "id2"], "retrieved", 1),
     "llama_index 22683, relevant twice": (["id1", "id1"], ["id1"], None, 1),  # gave 0.61
     "mlflow 25965": (["a_bc574ae_2"], ["a", "a", "z"], 3, 0),  # gave 0.63
-    "mlflow 25965, relevant": (["a"], ["a", "b", "a"], 3, 1),
 }
 
 
@@ -273,10 +264,15 @@ def draw_lists():
 
 
 @pytest.mark.parametrize(("reading", "scoring"), READING.values(), ids=READING)
-@pytest.mark.parametrize("gain", ["linear", GAINS], ids=["linear", "table"])
-@pytest.mark.parametrize(("read", "k"), [(1, 1), (5, 5), (5, 3), (100, 10), (5, "retrieved")])
-@pytest.mark.parametrize("reader", [from_lists, from_trec])
-def test_reading_to_rank_k_changes_no_value(reader, read, k, gain, reading, scoring):
+@pytest.mark.parametrize("k", [5, "retrieved"])
+@pytest.mark.parametrize(
+    ("reader", "gain"),
+    [
+        pytest.param(from_lists, GAINS, id="lists, a table of gains"),
+        pytest.param(from_trec, "linear", id="runs, linear"),
+    ],
+)
+def test_reading_to_rank_5_changes_no_value(reader, gain, k, reading, scoring):
     truths, data = draw_lists()
     if "duplicates" in reading:
         data = {query: (*ids[:2], *ids[::-1], *ids) for query, ids in data.items()}
@@ -284,7 +280,7 @@ def test_reading_to_rank_k_changes_no_value(reader, read, k, gain, reading, scor
         data = {query: ids[:4] for query, ids in data.items()}
     if reader is from_trec:
         data = as_runs({"run": data})["run"]
-    whole, first = reader(truths, data, **reading), reader(truths, data, k=read, **reading)
+    whole, first = reader(truths, data, **reading), reader(truths, data, k=5, **reading)
     options = {"k": k, "gain": gain, "undefined": 0.25, **scoring}
     assert per_query(first, **options) == per_query(whole, **options)
 
@@ -297,7 +293,6 @@ def test_ids_after_rank_k_are_not_read():
     "options",
     [
         pytest.param({}, id="no cutoff"),
-        pytest.param({"k": 3}, id="k=3"),
         pytest.param({"k": "retrieved"}, id="retrieved"),
         pytest.param({"k": 1, "unjudged": "omit"}, id="ids that may move up"),
     ],
@@ -307,7 +302,7 @@ def test_ids_to_rank_k_are_checked(options):
         from_lists({"q": ["a"]}, {"q": ["a", "b", "b"]}, **options)
 
 
-@pytest.mark.parametrize("k", [0, 1.5, [1, 5], "all"], ids=repr)
+@pytest.mark.parametrize("k", [0, "all"])
 def test_bad_cutoffs(k):
     with pytest.raises(ValueError, match="k must be an integer >= 1"):
         from_lists({"q": ["a"]}, {"q": ["a"]}, k=k)

@@ -1,8 +1,7 @@
 """What is accepted as a list, a truth, judgements or a run, and what is refused."""
 
 from array import array
-from collections import OrderedDict, deque, namedtuple
-from datetime import date
+from collections import OrderedDict, namedtuple
 from math import log2
 from pathlib import Path
 
@@ -27,7 +26,6 @@ BAD_LISTS = {
     "no hash": ([["a"]], TypeError, "recommended has ids in query 'q': .*unhashable"),
     "0-d arrays": ([np.array(3)], TypeError, "ids in query 'q' that are arrays themselves"),
     "pairs": ([("a", 0.9), ("b", 0.5)], TypeError, r"\[id for id, _ in pairs\]"),
-    "pairs in lists": ([["a", 0.9], ["b", 0.5]], TypeError, r"\[id for id, _ in pairs\]"),
     "other ids": ([1, 2], TypeError, "relevant are of type str, .* recommended of type number"),
     "text": ("abc", TypeError, "got str for query 'q'"),
     "a dict of scores": ({"a": 0.9}, TypeError, r"sorted\(scores, key=scores.get, reverse=True\)"),
@@ -43,9 +41,6 @@ BAD_TRUTHS = {
     "a negative grade": ({"b": 1, "a": -1}, ValueError, "not have -1, .* document 'a': .*pass nan"),
     "an infinite grade": ({"b": 1, "a": np.inf}, ValueError, "not have inf, found in query 'q'"),
     "grades that are lists": ({"a": [1, 2], "b": [3, 4]}, TypeError, "numbers, got .1, 2. in"),
-    "a grade that is a list": ({"a": [1, 2], "b": 1}, TypeError, "numbers, got .1, 2. in query"),
-    "a grade that is an array": ({"a": np.array([1])}, TypeError, "numbers, got array"),
-    "a huge grade": ({"a": np.longdouble("1e4000")}, (TypeError, ValueError), "relevant"),
     # `to_dict` would lose one of two
     "a repeated index": (pd.Series([3, 2], ["A", "A"]), TypeError, r"\.to_dict\(\) .* id once"),
     # ratings from 1 to 5: as ids they would be a single relevant document
@@ -56,24 +51,17 @@ TWO_SAME = pd.Series([["A"], ["B"]], index=["q", "q"])
 # all truths, all lists, and the error
 BAD_ARGUMENTS = {
     "a dict and a list": ({"q": ["a"]}, [["a"]], TypeError, "mappings.* dict and list"),
-    "a list and a Series": (pd.Series(["a"]), ["a"], TypeError, "Series and list"),
     "lengths": ([["a"], ["b"]], [["a"]], ValueError, "number of queries, got 2 and 1"),
     "a set and scores": ({"a", "b"}, {"a": 0.9}, TypeError, r"got a mapping.* sorted\(scores"),
     "rankers": ({"q": ["a"]}, {"bm25": {"q": ["a"]}}, TypeError, "rankers={name: lists}"),
-    "paths of text": ("qrels.txt", "run.txt", TypeError, "Paths go to from_trec"),
     "a path": ({"q": ["a"]}, Path("run.txt"), TypeError, "Paths go to from_trec"),
-    "text as lists": (["a", "b"], "ab", TypeError, "recommended must .*, got str"),
     "an iterator": ([["a"]], iter([["a"]]), TypeError, r"got list_iterator.* list\(\) of"),
-    "0-d arrays": (np.array(3), np.array(3), TypeError, "relevant must be .*, got ndarray"),
-    "a Series of ids": ({"q": ["a"]}, pd.Series(["a"]), TypeError, "got str for query 0"),
     "a repeated query": ({"q": ["A"]}, TWO_SAME, TypeError, r"\.to_dict\(\) .* each query once"),
     "a table of lists": ({1: [1]}, RATINGS, TypeError, r"got DataFrame.* list\(rows\['id'\]\) for"),
     "a table of truths": (RATINGS, {1: [1]}, TypeError, r"got DataFrame.* rows\['grade'\]\)\) for"),
     "unlike queries": ({"1": ["a"]}, {1: ["a"]}, TypeError, "queries in relevant are of type str"),
     "unlike ids": ({1: [("a",)]}, {1: [1, "a"]}, TypeError, "type tuple, .* of type number, str"),
     "nothing": ({}, {}, ValueError, r"No query is left to score\.$"),
-    "no query": ([], [], ValueError, "No query is left to score"),
-    "a date": ({}, {date(2024, 5, 1): ["a", "a"]}, ValueError, "'a' 2 times in query 2024-05-01"),
 }
 
 
@@ -126,36 +114,24 @@ def test_a_list_is_read_to_rank_k_after_repeated_ids_are_left_out():
 
 IDS = [3, 1, 2]
 SEQUENCES = {
-    "tuple": tuple,
-    "deque": deque,
     "array": np.array,
     "array of the standard library": lambda ids: array("q", ids),
-    "range": lambda ids: range(3, 0, -1),
     "pandas Index": pd.Index,
     "pandas array": pd.array,
-    "pandas Categorical": pd.Categorical,
 }
 NO_SEQUENCES = {
     "Series": (pd.Series(IDS), r"got Series .*\.tolist\(\) of a column of ids"),
-    "Series of scores": (pd.Series([5.0, 4.0], index=[3, 1]), "of a Series of (sorted sc|gr)"),
-    "DataFrame": (pd.DataFrame({"item": IDS}), "got DataFrame for query 'q'"),
     "array of two dimensions": (np.array([IDS]), r"got ndarray .*\.ravel\(\) of an"),
-    "array of no dimension": (np.array(3), "got ndarray"),
     "iterator": (iter(IDS), r"list\(\) of another iterable"),
     "bytes": (b"abc", "got bytes"),
-    "bytearray": (bytearray(b"abc"), "got bytearray"),
 }
 SETS = {
     "set": set(IDS),
-    "frozenset": frozenset(IDS),
-    "keys": dict.fromkeys(IDS, 5).keys(),
     "values": dict(enumerate(IDS)).values(),
 }
 SWAPPED = "It has no order: are relevant and recommended swapped"
 UNORDERED = {
     "set": (SETS["set"], SWAPPED),
-    "frozenset": (SETS["frozenset"], SWAPPED),
-    "keys": (SETS["keys"], f"got dict_keys for query 'q'. {SWAPPED}"),
     "OrderedDict": (OrderedDict.fromkeys(IDS), SWAPPED),
     "values": (SETS["values"], r"list\(\) of another iterable"),
 }
@@ -191,47 +167,29 @@ def test_what_is_not_a_truth(ids, message):
         from_lists({"q": ids}, {"q": [9, 1]})
 
 
-COLUMNS = {
-    "polars.Series": lambda polars: polars.Series(IDS),
-    "pyarrow.ChunkedArray": lambda pyarrow: pyarrow.chunked_array([IDS]),
-    "pyarrow.Table": lambda pyarrow: pyarrow.table({"item": IDS}),
-}
-
-
-@pytest.mark.parametrize("kind", COLUMNS)
 @pytest.mark.parametrize("argument", ["list", "truth", "lists"])
-def test_columns_of_other_libraries_are_refused(kind, argument):
-    library, name = kind.split(".")
-    column = COLUMNS[kind](pytest.importorskip(library))
+def test_columns_of_other_libraries_are_refused(argument):
+    column = pytest.importorskip("pyarrow").chunked_array([IDS])
     truth, lists = {
         "list": ({"q": [1]}, {"q": column}),
         "truth": ({"q": column}, {"q": [1]}),
         "lists": ([[1]] * 3, column),
     }[argument]
-    with pytest.raises(TypeError, match=rf"got {name}.*Pass "):
+    with pytest.raises(TypeError, match=r"got ChunkedArray.*Pass "):
         from_lists(truth, lists)
 
 
-@pytest.mark.parametrize("kind", [list, np.array, pd.array])
-def test_a_mask_is_not_ids(kind):
-    with pytest.raises(TypeError, match="relevant has True or False among its ids in query 0"):
-        from_lists([kind([False, True])], [[2, 0]])
-    with pytest.raises(TypeError, match="recommended has True or False"):
-        from_lists([[1]], [kind([True, False])])
-
-
-def test_masks_in_one_array_are_not_ids():
-    masks = np.eye(2, 3, dtype=bool)
-    with pytest.raises(TypeError, match="relevant has True or False among its ids in query 0"):
-        from_lists(masks, [[2, 0], [1, 2]])
-    # if True and False are numbers, an id occurs more than once
-    with pytest.raises(ValueError, match="relevant has the id 0 2 times in query 0"):
-        from_lists(masks.astype(int), [[2, 0], [1, 2]])
-
-
 @pytest.mark.parametrize(
-    "missing", [None, np.nan, float("nan"), pd.NA, pd.NaT, np.float32("nan")], ids=repr
+    "mask", [np.array([False, True]), [np.False_, np.True_]], ids=["array", "list"]
 )
+def test_a_mask_is_not_ids(mask):
+    with pytest.raises(TypeError, match="relevant has True or False among its ids in query 0"):
+        from_lists([mask], [[2, 0]])
+    with pytest.raises(TypeError, match="recommended has True or False"):
+        from_lists([[1]], [mask])
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT], ids=repr)
 def test_a_missing_id_is_not_a_document(missing):
     # left joins and padded lists make such ids
     message = r"{} has 2 missing ids \(None or NaN\) in query 'b', the first at index 1"
@@ -255,19 +213,15 @@ QRELS, RUN = {"q": {"a": 1}}, {"q": {"a": 1}}
 TWICE = [Scored("q", "a", 1)] * 2
 BAD_TREC = {
     "no query": ({}, {}, ValueError, "qrels has no query"),
-    "a query without judgements": ({"q": {}}, RUN, ValueError, "qrels has no query"),
     "nan as score": (QRELS, {"q": {"a": np.nan}}, ValueError, "run must not have nan, .* 'q'"),
+    "inf as relevance": ({"q": {"a": np.inf}}, RUN, ValueError, "qrels must not have inf"),
     "nan as relevance": ({"q": {"a": np.nan}}, RUN, ValueError, "qrels must not have nan"),
     "text as score": (QRELS, {"q": {"a": "1"}}, TypeError, "run must have numbers, got '1' .*'q'"),
-    "None": ({"q": {"a": None}}, RUN, TypeError, "qrels must have numbers, got None"),
     "a number as id": ({"q": {1: 1}}, RUN, TypeError, "qrels must .* got 1 in query 'q'.* str()"),
-    "a list as score": (QRELS, {"q": {"a": [1]}}, TypeError, "run must have numbers"),
     "a list": (QRELS, {"q": ["a"]}, TypeError, "run must have a mapping from document to score"),
     "tuples": (QRELS, [("q", "a", 1)], TypeError, "records with query_id, doc_id and score"),
-    "a number as run": (QRELS, 3, TypeError, "query_id, doc_id and score .*got int"),
     "a number as qrels": (3, {}, TypeError, "got int: 'int' object is not iterable.$"),
     "twice": (QRELS, TWICE, ValueError, "'a' twice in query 'q'.* duplicates=\"omit\" .* score"),
-    "swapped qrels": (TWICE, RUN, TypeError, "qrels must .*judgements come first.*'relevance'"),
     "runs": (QRELS, {"bm25": {"q": {"a": 1.0}}}, TypeError, "runs={name: run}"),
 }
 
@@ -287,7 +241,7 @@ def test_qrels_and_run_that_are_swapped_are_refused(number):
     assert per_query(from_trec(qrels, run)) == {"q": pytest.approx(1 / log2(3)), "r": 1}
 
 
-@pytest.mark.parametrize("make", [list, iter, pd.DataFrame])
+@pytest.mark.parametrize("make", [iter, pd.DataFrame])
 def test_swapped_records_are_refused(make):
     qrels = [Judged("q", "a", 1), Judged("q", "b", 0)]
     run = [Scored("q", "a", 1), Scored("q", "b", 2)]
@@ -304,7 +258,6 @@ def test_swapped_records_are_refused(make):
         pytest.param({"a": 2, "b": 1.0}, {"a": 1, "b": 2}, id="whole numbers in both"),
         pytest.param({"a": 1, "b": 0.5}, {"a": 1, "b": 1.5}, id="graded, and real scores"),
         pytest.param({"a": 1, "b": 0.5}, {"a": 1, "b": np.inf}, id="infinite"),
-        pytest.param({"a": 1, "b": 0.5}, {"a": -np.inf, "b": 2}, id="negative infinite"),
     ],
 )
 def test_valid_judgements_are_not_taken_for_swapped(qrels, run):
@@ -312,14 +265,3 @@ def test_valid_judgements_are_not_taken_for_swapped(qrels, run):
     assert per_query(from_trec({"q": qrels}, {"q": run}))["q"] == pytest.approx(expected)
     assert per_query(from_trec({"q": qrels}, {}))["q"] == 0  # without scores to compare
     assert per_query(from_trec({"q": qrels}, {"q": {}, "r": {"a": 1}}))["q"] == 0
-
-
-def test_the_way_out_for_graded_judgements_and_whole_scores():
-    qrels, run = {"q": {"a": 1, "b": 0.5, "c": 0.5}}, {"q": {"a": 1, "b": 2, "c": 2}}
-    with pytest.raises(ValueError, match="for example 0.5") as caught:
-        from_trec(qrels, run)
-    way = str(caught.value).split("from_lists: ")[1].rstrip(".")
-    lists = {query: eval(way, {"scores": scores}) for query, scores in run.items()}  # noqa: S307
-    assert lists == {"q": ["c", "b", "a"]}
-    expected = (0.5 + 0.5 / log2(3) + 1 / 2) / ideal([1, 0.5, 0.5])
-    assert per_query(from_lists(qrels, lists))["q"] == pytest.approx(expected)

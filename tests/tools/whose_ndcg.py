@@ -11,15 +11,15 @@ import re
 import warnings
 from functools import cache
 from importlib.metadata import packages_distributions, version
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pages
 from peers import PEERS, as_given, in_single_precision, last_first
 
 from sklearn_ndcg import ndcg_samples
 
-PAGE = Path(__file__).parents[2] / "docs" / "whose_ndcg.md"
+PAGE = pages.DOCS / "whose_ndcg.md"
 COLUMNS = ["gain", "ties", "no relevant document", "scores", "example"]
 
 # The example: a tie, a query without a relevant document, two scores that are one in float32.
@@ -145,25 +145,9 @@ def label(peer):
 
 def found_rows(page):
     """The cells of each library's row on a page, by its label."""
-    width, found = len(COLUMNS), {}
-    for line in page.splitlines():
-        cells = [cell.strip() for cell in line.strip("|").split(" | ")]
-        if line.startswith("| ") and len(cells) > width:
-            found[cells[-width - 1]] = cells[-width:]
-    return found
-
-
-def table(head, lines):
-    rule = ["---"] * len(head)
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in [head, rule, *lines])
-
-
-def write(page, mark, text):
-    """Put text between two comments of a page."""
-    pattern = rf"(<!-- {mark} -->\n).*?(<!-- end of {mark} -->)"
-    new, count = re.subn(pattern, rf"\1\n{text}\n\n\2", page, flags=re.DOTALL)
-    assert count == 1, mark
-    return new
+    lines = pages.rows(page, "whose ndcg") + pages.rows(page, "others")
+    width = len(COLUMNS)
+    return {cells[-width - 1]: cells[-width:] for cells in lines}
 
 
 def example_rows():
@@ -190,11 +174,14 @@ def updated(page):
         cells[label(peer)] = row(peer)
     named = [[f"`{p.convention}`", label(p), *cells[label(p)]] for p in PEERS if p.convention]
     others = [[label(p), *cells[label(p)]] for p in PEERS if not p.convention]
-    page = write(page, "example", table(["query", "relevance", "scores"], example_rows()))
-    page = write(page, "whose ndcg", table(["name", "library", *COLUMNS], named))
-    page = write(page, "others", table(["library", *COLUMNS], others))
+    example = pages.table(["query", "relevance", "scores"], example_rows())
+    page = pages.write(page, "example", example)
+    named = pages.table(["name", "library", *COLUMNS], named)
+    page = pages.write(page, "whose ndcg", named)
+    others = pages.table(["library", *COLUMNS], others)
+    page = pages.write(page, "others", others)
     old = re.search(r"<!-- versions -->(.*?)<!--", page, flags=re.DOTALL)[1]
-    return write(page, "versions", versions(old))
+    return pages.write(page, "versions", versions(old))
 
 
 if __name__ == "__main__":
