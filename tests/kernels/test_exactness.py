@@ -11,16 +11,12 @@ from sklearn_ndcg import dcg_samples, ndcg_curve, ndcg_samples
 
 mpmath = pytest.importorskip("mpmath")
 LIMIT = 1e-14  # relative error
-TIES = ["average", "stable", "worst", "best"]
 mp = mpmath.mp.clone()
 mp.dps = 50
 
 
 @cache
-def exact_discounts(n, discount="log", base=2.0):
-    if discount == "reciprocal":
-        return [mp.mpf(1) / rank for rank in range(1, n + 1)]
-    assert discount == "log"
+def exact_discounts(n, base=2.0):
     return [mp.log(base) / mp.log(rank + 1) for rank in range(1, n + 1)]
 
 
@@ -111,7 +107,7 @@ SCORES = {
     "upside down": lambda rng, n, gains: -gains,
     "near ties": lambda rng, n, gains: 1 + np.finfo(float).eps * rng.integers(0, n, n),
 }
-# each with each other by CI, and each of both every day
+# each of both every day, each with each other by CI
 PAIRS = [
     pytest.param(gains, scores, marks=() if i % len(SCORES) == j else pytest.mark.ci)
     for i, gains in enumerate(GAINS)
@@ -119,37 +115,29 @@ PAIRS = [
 ]
 
 
-LENGTHS = [(2, "average"), (7, "best"), (100, "stable"), (60, "worst"), (300, "average")]
-
-
 @pytest.mark.parametrize(("gains", "scores"), PAIRS)
-@pytest.mark.parametrize(("n", "ties"), LENGTHS)
-@pytest.mark.parametrize("discount", ["log", "reciprocal"])
-def test_samples_and_curve(gains, scores, n, ties, discount):
+@pytest.mark.parametrize(("n", "ties"), [(7, "best"), (60, "worst"), (300, "average")])
+def test_samples_and_curve(gains, scores, n, ties):
     rng = np.random.default_rng(n)
     y = GAINS[gains](rng, n)
     s = SCORES[scores](rng, n, y)
-    exact, discounts = exact_gains(y), exact_discounts(400, discount)[:n]
+    exact, discounts = exact_gains(y), exact_discounts(300)[:n]
     dcgs = exact_dcgs(exact, s.tolist(), discounts, ties)
     expected = ratios(dcgs, exact_ideals(exact, discounts))
-    options = {"discount": discount, "ties": ties}
     k = (n + 1) // 2
     hold(
-        error(dcg_samples([y], [s], k=k, **options), [dcgs[k - 1]]),
-        error(ndcg_samples([y], [s], **options), expected[-1:]),
-        error(ndcg_curve([y], [s], **options)[1], expected),
+        error(dcg_samples([y], [s], k=k, ties=ties), [dcgs[k - 1]]),
+        error(ndcg_samples([y], [s], ties=ties), expected[-1:]),
+        error(ndcg_curve([y], [s], ties=ties)[1], expected),
     )
 
 
-@pytest.mark.parametrize("base", [np.nextafter(1, 2), 1.001, 1.5, 2.5, np.e, 10, 1e300])
-@pytest.mark.parametrize("scores", ["distinct", "heavy ties"])
-def test_bases_of_the_logarithm(base, scores):
+@pytest.mark.parametrize("base", [np.nextafter(1, 2), 1.5, np.e, 1e300])
+def test_bases_of_the_logarithm(base):
     rng = np.random.default_rng(0)
-    n = 500
-    y = GAINS["12 orders of magnitude"](rng, n)
-    s = SCORES[scores](rng, n, y)
-    dcgs = exact_dcgs(exact_gains(y), s.tolist(), exact_discounts(n, "log", float(base)), "average")
-    hold(*(error(dcg_samples([y], [s], k=k, log_base=base), [dcgs[k - 1]]) for k in (1, 2, n)))
+    y, s = GAINS["12 orders of magnitude"](rng, 300), rng.permutation(300)
+    dcgs = exact_dcgs(exact_gains(y), s.tolist(), exact_discounts(300, float(base)), "average")
+    hold(*(error(dcg_samples([y], [s], k=k, log_base=base), [dcgs[k - 1]]) for k in (1, 2, 300)))
 
 
 EXPONENTS = {
@@ -163,21 +151,17 @@ EXPONENTS = {
 
 
 @pytest.mark.parametrize("relevance", EXPONENTS)
-@pytest.mark.parametrize(
-    "scores", ["distinct", "heavy ties", pytest.param("upside down", marks=pytest.mark.ci)]
-)
-def test_exponential_gain(relevance, scores):
+def test_exponential_gain(relevance):
     rng = np.random.default_rng(1)
-    y = EXPONENTS[relevance](rng)
-    s = SCORES[scores](rng, len(y), y)
-    exact, discounts = exact_gains(y, "exponential"), exact_discounts(400)[: len(y)]
+    y, s = EXPONENTS[relevance](rng), rng.integers(0, 4, 300)
+    exact, discounts = exact_gains(y, "exponential"), exact_discounts(300)
     dcgs = exact_dcgs(exact, s.tolist(), discounts, "average")
     expected = ratios(dcgs, exact_ideals(exact, discounts))
     hold(error(dcg_samples([y], [s], gain="exponential"), dcgs[-1:]))
     hold(error(ndcg_samples([y], [s], gain="exponential"), expected[-1:]))
 
 
-@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("ties", ["average", "worst"])
 def test_error_of_negative_gains_relative_to_the_sum_of_their_sizes(ties):
     """Where gains cancel out, a relative error says little."""
     rng = np.random.default_rng(2)
@@ -190,10 +174,9 @@ def test_error_of_negative_gains_relative_to_the_sum_of_their_sizes(ties):
 
 LONG = 100_000
 LONG_QUERIES = [
-    ("12 orders of magnitude", "distinct", 3000),
+    ("12 orders of magnitude", "distinct", 1000),
     pytest.param("12 orders of magnitude", "distinct", LONG, marks=pytest.mark.slow),
     pytest.param("one giant last", "tail tied", LONG, marks=pytest.mark.slow),
-    pytest.param("a third of 1", "heavy ties", LONG, marks=pytest.mark.slow),
 ]
 
 
