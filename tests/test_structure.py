@@ -93,9 +93,10 @@ def private_attributes(module):
     """Private attributes that a module takes from what it imports of the package."""
     imported = {path.split(".")[-1] for path in imports_of_the_package(module)}
     for node in syntax(module):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            if node.attr.startswith("_") and node.value.id in imported:
-                yield f"{node.value.id}.{node.attr}"
+        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+            continue
+        if node.attr.startswith("_") and node.value.id in imported:
+            yield f"{node.value.id}.{node.attr}"
 
 
 @pytest.mark.parametrize("private_names", [private_imports, private_attributes])
@@ -222,7 +223,7 @@ def test_options_are_keywords():
         if not name.endswith("Warning"):
             options = [o for o in signature(public).parameters.values() if o.default is not o.empty]
             by_position = {o.name for o in options if o.kind is not o.KEYWORD_ONLY}
-            found |= {f"{name.split('.')[-1]}.{each}" for each in by_position - DATA}
+            found |= {f"{name.split('.')[-1]}.{option}" for option in by_position - DATA}
     only = {"QuerySplitter.cv", "jarvelin_kekalainen.b", "largest_differences.n", "to_frame.of"}
     only |= {"explain_difference.first", "explain_difference.second"}
     assert found == only

@@ -52,23 +52,6 @@ def run(code, gigabytes, timeout=300):
     return results
 
 
-def test_one_query_of_fifty_million_documents():
-    code = """
-n = 50_000_000
-rng = np.random.default_rng(0)
-y, s = rng.integers(0, 5, n, dtype=np.uint8), rng.random(n, dtype=np.float32)
-value = sn.ndcg_score(y, s, groups=np.zeros(n, dtype=np.uint8))
-gigabytes = peak()
-# a random order has the mean gain at each rank; the ideal order has one grade after another
-discount = 1 / np.log2(np.arange(2, n + 2))
-ideal = np.sort(y)[::-1] @ discount
-report(gigabytes=gigabytes, value=value, expected=y.mean() * discount.sum() / ideal)
-"""
-    results = run(code, gigabytes=8)
-    assert results["value"] == pytest.approx(results["expected"], rel=1e-4)
-    assert results["gigabytes"] < 6
-
-
 QUERY = "np.zeros(n, int)"
 LONG_AND_SHORT = "np.r_[np.zeros(n // 2, int), np.arange(1, n - n // 2 + 1)]"
 SHAPES = {  # groups and scores of n rows
