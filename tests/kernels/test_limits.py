@@ -86,6 +86,34 @@ report(first=round(first, 4), second=round(second, 4), ratio=round(second / firs
     assert run(code, gigabytes=2)["ratio"] < 8
 
 
+def test_the_memory_of_a_hundred_thousand_calls_of_a_scorer_is_flat():
+    code = """
+import os
+from sklearn.base import BaseEstimator, RegressorMixin
+
+class First(RegressorMixin, BaseEstimator):
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return X[:, 0]
+
+rng = np.random.default_rng(0)
+query = np.repeat(np.arange(10), 10)
+X, y = np.c_[rng.normal(size=100), query], rng.integers(0, 4, 100)
+scorer, megabytes = sn.make_ndcg_scorer(k=5, group_by=-1, all_groups=query), []
+model = sn.GroupedRanker(First(), group_by=-1).fit(X[:50], y[:50])
+for _ in range(10):
+    for _ in range(10_000):
+        scorer(model, X[50:], y[50:])
+    pages = int(open("/proc/self/statm").read().split()[1])
+    megabytes.append(round(pages * os.sysconf("SC_PAGE_SIZE") / 2**20, 2))
+report(megabytes=megabytes)
+"""
+    megabytes = run(code, gigabytes=1, timeout=600)["megabytes"]
+    assert max(megabytes) < megabytes[0] + 1
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit is one of Linux")
 @pytest.mark.parametrize("kilobytes", range(0, 90_000, 5000))
 def test_memory_that_runs_out_is_an_error_or_costs_nothing(kilobytes):

@@ -17,7 +17,6 @@ from sklearn_ndcg import (
     ndcg_samples,
     ndcg_score,
 )
-from sklearn_ndcg.inference import compare_rankers, ndcg_interval
 
 NAN, INF = np.nan, np.inf
 Y, S, G = [1, 0, 2, 0], [4, 3, 2, 1], [1, 1, 2, 2]
@@ -251,12 +250,6 @@ def test_what_is_no_array_is_no_groups(kind):
         ndcg_score(MATRIX.ravel(), MATRIX.ravel(), groups=REFUSED[kind])
 
 
-def test_the_ranker_whose_scores_are_wrong_is_named():
-    with pytest.raises(ValueError, match="y_score must have the same shape") as caught:
-        compare_rankers(MATRIX, {"good": MATRIX, "bad": MATRIX.T})
-    assert caught.value.__notes__ == ["While comparing the ranker 'bad'."]
-
-
 GRADES, LISTED = {"A": 0.1, "B": 0.5}, ["A", "C"]
 TRUTHS_AND_LISTS = {
     "by user": ({"u": GRADES}, {"u": LISTED}),
@@ -285,8 +278,3 @@ def test_ids_are_told_where_to_go(case):
 def test_errors_that_scikit_learn_has_begin_with_its_words(y_true, y_score, words):
     with pytest.raises(ValueError, match=f"^{words}"):
         ndcg_score(y_true, y_score)
-
-
-def test_a_misspelled_option_names_the_nearest():
-    with pytest.raises(TypeError, match="no option 'confidence'. Did you mean confidence_level?"):
-        ndcg_interval(Y, S, groups=G, confidence=0.9)

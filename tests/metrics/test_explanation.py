@@ -139,22 +139,6 @@ def test_weighted_shares_are_those_of_repeated_queries(seed, is_reversed):
     assert large.shares == pytest.approx(found.shares, abs=1e-15)
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "is_left_out"),
-    [
-        pytest.param([0, 1, 0, 0], [0, 0, 1, 0], [[0, 1], [1, 0]], id="none stays"),
-        pytest.param([0, 1, 0, 5], [0, 1, 1, 0], [[0, 1], [0, 0]], id="one comes in"),
-        pytest.param([0, 1, 1, 0], [0, 1, 0, 5], [[0, 0], [0, 1]], id="one is left out"),
-    ],
-)
-def test_shares_add_up_where_not_every_query_stays(before, after, is_left_out):
-    data = [[1, 0, 3], [2, 0, 0]], [[1, 2, 3], [1, 3, 2]]
-    first, second = ({"gain": gain, "undefined": "omit"} for gain in (before, after))
-    found = explain_difference(*data, first, second, sample_weight=[1, 2])
-    assert np.isnan(found.values).tolist() == is_left_out
-    assert found.shares.sum(axis=1) == pytest.approx(found.difference, abs=1e-15)
-
-
 TEXT = """\
 4 queries
   NDCG   change

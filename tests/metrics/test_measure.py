@@ -2,7 +2,6 @@
 
 import pickle
 from dataclasses import replace
-from math import log
 
 import numpy as np
 import pytest
@@ -11,6 +10,8 @@ from helpers import in_order
 from sklearn_ndcg import dcg_score, jarvelin_kekalainen, ndcg_score
 from sklearn_ndcg._metrics.choices import GainTable
 from sklearn_ndcg._metrics.measure import DCG, NDCG, QueryFunction
+
+mpmath = pytest.importorskip("mpmath")
 
 
 def test_jarvelin_kekalainen_against_the_article():
@@ -31,11 +32,12 @@ def test_a_mapping_may_have_gains_of_fractions():
     assert found == pytest.approx(1 + 3 / np.log2(3), rel=1e-15)
 
 
-def test_exponential_gain_keeps_its_digits():
-    tiny = 1e-9
-    expected = tiny * log(2)  # the next term is nine digits further on
-    found = dcg_score([[tiny, 0]], [[2, 1]], gain="exponential")
-    assert found == pytest.approx(expected, rel=1e-9, abs=0)
+@pytest.mark.parametrize("grade", [1e-300, 1e-9, 0.75, 1.25, 900.5])
+def test_exponential_gain_keeps_its_digits(grade):
+    with mpmath.workdps(350):  # 2^y is near 1 where y is near 0
+        expected = float(mpmath.mpf(2) ** grade - 1)
+    found = dcg_score([[grade, 0]], [[2, 1]], gain="exponential")
+    assert found == pytest.approx(expected, rel=1e-14, abs=0)
 
 
 @pytest.mark.parametrize("grade", [62, 1000])

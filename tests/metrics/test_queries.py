@@ -103,13 +103,6 @@ def test_weights_that_vary_in_a_query_give_the_same_bits_in_any_order(unjudged):
     assert len(values) == 1
 
 
-@pytest.mark.xfail(strict=True, reason="left as it is, see docs/testing.md")
-def test_subnormal_weights():
-    rows = {"y_true": [1, 0, 1, 0], "y_score": [1, 2, 4, 3], "groups": [1, 1, 2, 2]}
-    expected = ndcg_score(**rows, sample_weight=[1, 0] * 2)
-    assert ndcg_score(**rows, sample_weight=[5e-324, 0] * 2) == expected
-
-
 def of_rows(y_true, y_score, sample_weight, **options):
     """NDCG of a matrix as rows with ids, whose weights are those of their queries."""
     n_queries, length = np.shape(y_true)
