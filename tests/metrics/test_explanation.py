@@ -119,11 +119,10 @@ def test_all_queries_left_out_leave_nan():
     assert "0 (0.000 to left out)" in str(found)
 
 
-@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("is_reversed", [False, True])
-def test_weighted_shares_are_those_of_repeated_queries(seed, is_reversed):
+def test_weighted_shares_are_those_of_repeated_queries(is_reversed):
     """A query of weight 3 is three queries, and one of weight 0 is none."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     y_true, y_score = rng.integers(0, 3, (12, 5)), rng.integers(0, 4, (12, 5))
     y_true[:4] = 0
     weight = rng.permutation(np.arange(12) % 4)
@@ -158,19 +157,12 @@ def test_text(capsys):
     assert capsys.readouterr().out == ""
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "shown"),
-    [
-        ({}, {"k": 1}, "3 (0.631 to 0.000), 2 (0.500 to 0.000), 4 (0.431 to 0.000)\n"),
-        ({"k": 1}, {}, "3 (0.000 to 0.631), 2 (0.000 to 0.500), 4 (0.000 to 0.431)\n"),
-    ],
-    ids=["down", "up"],
-)
-def test_the_queries_that_change_most_come_first(first, second, shown):
+def test_the_queries_that_change_most_come_first():
     rank_of_relevant = [1, 5, 3, 2, 4]
     y_true = [[rank == relevant for rank in range(1, 6)] for relevant in rank_of_relevant]
-    text = str(explain_difference(y_true, [[5, 4, 3, 2, 1]] * 5, first, second))
-    assert f"in 4 of 5 queries, most in {shown}" in text
+    text = str(explain_difference(y_true, [[5, 4, 3, 2, 1]] * 5, {}, {"k": 1}))
+    most = "3 (0.631 to 0.000), 2 (0.500 to 0.000), 4 (0.431 to 0.000)\n"
+    assert f"in 4 of 5 queries, most in {most}" in text
 
 
 SPELLINGS = {

@@ -111,21 +111,11 @@ def of_rows(y_true, y_score, sample_weight, **options):
     return ndcg_score(np.ravel(y_true), np.ravel(y_score), **options)
 
 
-def of_table(y_true, y_score, sample_weight, **options):
-    """NDCG of a matrix as a lazy table, read in chunks."""
-    frames, polars = map(pytest.importorskip, ("sklearn_ndcg.frames", "polars"))
-    query, weight = np.repeat(np.arange(len(y_true)), 3), np.repeat(sample_weight, 3)
-    table = {"y": np.ravel(y_true), "s": np.ravel(y_score), "q": query, "w": weight}
-    names = {"y_true": "y", "y_score": "s", "groups": "q", "sample_weight": "w"}
-    return frames.ndcg_score(polars.LazyFrame(table), **names, working_memory=1e-4, **options)
-
-
 MEANS = {
     "matrix": ndcg_score,
     "rows": of_rows,
     "curve": only_of_curve,
     "interval": lambda *data, **options: ndcg_interval(*data, method="t", **options).mean,
-    "table": of_table,
 }
 
 
