@@ -11,7 +11,7 @@ def log_discount(rank):
     return 1 / log2(rank + 1)
 
 
-# DCG by a tie rule, from the values of all orders that the scores allow; the first is the stable one
+# DCG by a tie rule, from its values in all orders that the scores allow, the stable order first
 TIES = {
     "average": lambda values: sum(values) / len(values),
     "stable": lambda values: values[0],
