@@ -17,6 +17,7 @@ from sklearn_ndcg import (
     ndcg_samples,
     ndcg_score,
 )
+from sklearn_ndcg.inference import compare_rankers
 
 NAN, INF = np.nan, np.inf
 Y, S, G = [1, 0, 2, 0], [4, 3, 2, 1], [1, 1, 2, 2]
@@ -84,6 +85,7 @@ DISCOUNTS = {
 WEIGHTS = {
     "shorter": ([1, 2], r"sample_weight.* each of the 4 rows.*\(2,\)"),
     "2-D": ([[1] * 4], r"sample_weight.*\(1, 4\)"),
+    "text": (list("abcd"), "^sample_weight must be an array of numbers.*'a'"),
     "negative": ([1, 1, -1, 1], "sample_weight must be finite and >= 0.*found -1.*index 2"),
     "NaN": ([1, NAN, 1, 1], "sample_weight.*found nan"),
     "large": ([1, 1, 1, 1e301], "sample_weight.*at most 1e300, found 1e"),
@@ -124,6 +126,7 @@ OTHER_ID = {"groups": [G, pd.Series(G, index=[0, 1, 2, 9])]}
 OMIT = {"groups": G, "unjudged": "omit"}
 ZERO = {"groups": G, "unjudged": "zero"}
 EXPONENTIAL = {"groups": G, "gain": "exponential"}
+MANY = {"groups": G, "gain": list(range(21))}
 TWO_RULES = {"groups": G, "ties": "best", "ignore_ties": True}
 TOGETHER = {
     "different widths": ([Y], [S[:3]], {}, r"same shape, got \(1, 4\) and \(1, 3\).*-inf"),
@@ -143,6 +146,7 @@ TOGETHER = {
     "infinity beside NaN": ([NAN, INF, 0, 0], S, OMIT, "Input y_true contains infinity"),
     "2**1024": ([1, 1024, 0, 0], S, EXPONENTIAL, "finite.*index 1.*y_true is 1024"),
     "no gain, unjudged": ([NAN, 1, 2, 0], S, ZERO | {"gain": [0, 1]}, "no entry .*at index 2"),
+    "many grades": ([99, 1, 0, 0], S, MANY, r"the first 99.*\[0.0, 1.0, 2.0\]\.\.\.20.0"),
     "two rules for ties": (Y, S, TWO_RULES, "ignore_ties=True.*'best'"),
 }
 
@@ -248,6 +252,12 @@ def test_what_is_no_array_is_no_relevance(kind):
 def test_what_is_no_array_is_no_groups(kind):
     with pytest.raises(ERRORS, match="groups"):
         ndcg_score(MATRIX.ravel(), MATRIX.ravel(), groups=REFUSED[kind])
+
+
+def test_the_ranker_whose_scores_are_wrong_is_named():
+    with pytest.raises(ValueError, match="y_score must have the same shape") as caught:
+        compare_rankers(MATRIX, {"good": MATRIX, "bad": MATRIX.T})
+    assert caught.value.__notes__ == ["While comparing the ranker 'bad'."]
 
 
 GRADES, LISTED = {"A": 0.1, "B": 0.5}, ["A", "C"]
