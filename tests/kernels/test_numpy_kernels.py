@@ -62,9 +62,11 @@ def test_grades_of_every_dtype(dtype):
     assert found.tolist() == [0, 1, 1, 0, 1]
 
 
-@pytest.mark.parametrize("value", [-1, 0.5, 256, np.nan, np.inf])
+@pytest.mark.parametrize(
+    "value", [pytest.param(np.int8(-1), id="int8"), -1.0, 0.5, 256.0, np.nan, np.inf]
+)
 def test_values_that_are_not_grades(value):
-    relevance = np.zeros(200_000)
+    relevance = np.zeros(200_000, dtype=np.asarray(value).dtype)
     relevance[-1] = value
     assert as_grades(relevance) is None
 
