@@ -11,8 +11,17 @@ def log_discount(rank):
     return 1 / log2(rank + 1)
 
 
+# DCG by a tie rule, from its values in all orders that the scores allow, the stable order first
+TIES = {
+    "average": lambda values: sum(values) / len(values),
+    "stable": lambda values: values[0],
+    "worst": min,
+    "best": max,
+}
+
+
 def exact_dcg(gains, scores, k=None, discount=log_discount, ties="average"):
-    """DCG as a mean over every order that the scores allow; the first is the stable one."""
+    """DCG from every order that the scores allow, in fractions."""
     weights = [Fraction(discount(rank)) for rank in range(1, len(gains) + 1)][:k]
     retrieved = [i for i, score in enumerate(scores) if score != -np.inf]
     ranked = sorted(retrieved, key=lambda i: -scores[i])
@@ -21,9 +30,7 @@ def exact_dcg(gains, scores, k=None, discount=log_discount, ties="average"):
         sum(Fraction(gains[i]) * weight for i, weight in zip(chain(*order), weights, strict=False))
         for order in product(*tied)
     ]
-    if ties == "average":
-        return float(sum(values) / len(values))
-    return float(values[0] if ties == "stable" else (min if ties == "worst" else max)(values))
+    return float(TIES[ties](values))
 
 
 def exact_ideal(gains, k=None, discount=log_discount):

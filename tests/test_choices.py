@@ -79,11 +79,15 @@ NEW_ROWS = {  # of which table, its name, what is in it, and what means the same
     "discount": (DISCOUNTS, "root", lambda ranks: ranks**-0.5, lambda ranks: ranks**-0.5),
     "undefined": (UNDEFINED, "one", UndefinedRule(1.0), 1.0),
 }
+# what becomes of the name of a rule, everywhere; gains and discounts are only called
+ROWS_AND_ENTRIES = [
+    *((option, entry) for option in ("ties", "undefined") for entry in ENTRIES),
+    *((option, entry) for option in ("gain", "discount") for entry in ("score", "frames")),
+]
 
 
 @pytest.mark.filterwarnings("ignore:NDCG is undefined")
-@pytest.mark.parametrize("option", NEW_ROWS)
-@pytest.mark.parametrize("entry", ENTRIES)
+@pytest.mark.parametrize(("option", "entry"), ROWS_AND_ENTRIES)
 def test_a_new_row_works_everywhere(entry, option, monkeypatch):
     table, name, row, same = NEW_ROWS[option]
     monkeypatch.setitem(table, name, row)
@@ -93,22 +97,13 @@ def test_a_new_row_works_everywhere(entry, option, monkeypatch):
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
-@pytest.mark.parametrize("option", ["ties", "gain", "discount", "unjudged", "undefined"])
-def test_an_unknown_name_is_refused_everywhere(entry, option):
-    with pytest.raises(ValueError, match=f"{option} must be one of"):
-        ENTRIES[entry](**{option: "at random"})
+@pytest.mark.parametrize(("option", "value"), [("ties", "at random"), ("undefined", 1.32)])
+def test_a_bad_choice_is_refused_everywhere(entry, option, value):
+    with pytest.raises(ValueError, match=f"{option} must be one of .*; got {value!r}"):
+        ENTRIES[entry](**{option: value})
 
 
-@pytest.mark.parametrize("undefined", [1.32, -0.1, True, None])
 @pytest.mark.parametrize("entry", ENTRIES)
-def test_undefined_that_is_no_ndcg_is_refused_everywhere(entry, undefined):
-    message = "undefined must be one of 'warn', 'omit', 'raise', or a number from 0 to 1; got"
-    with pytest.raises(ValueError, match=message):
-        ENTRIES[entry](undefined=undefined)
-
-
-@pytest.mark.parametrize("nan", [np.nan, np.float32("nan")])
-@pytest.mark.parametrize("entry", ENTRIES)
-def test_undefined_nan_means_omit_everywhere(entry, nan):
+def test_undefined_nan_means_omit_everywhere(entry):
     call = ENTRIES[entry]
-    assert call(undefined=nan) == call(undefined="omit") != call(undefined=0.0)
+    assert call(undefined=np.nan) == call(undefined="omit") != call(undefined=0.0)

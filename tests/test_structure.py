@@ -70,28 +70,43 @@ def imports_of_the_package(module):
             yield f"{source}.{name}".removeprefix("sklearn_ndcg.")
 
 
-@pytest.mark.parametrize("module", [module for module in MODULES if module != "__init__"])
-def test_folders_import_only_from_those_before_them(module):
-    own_position = FOLDERS.index(module.split(".")[0])
-    for path in imports_of_the_package(module):
-        position = FOLDERS.index(path.split(".")[0])
-        assert position <= own_position, f"{module} imports {path}, of a later folder"
+def test_folders_import_only_from_those_before_them():
+    backward = []
+    for module in set(MODULES) - {"__init__"}:
+        position = FOLDERS.index(module.split(".")[0])
+        for path in imports_of_the_package(module):
+            if FOLDERS.index(path.split(".")[0]) > position:
+                backward.append(f"{module} imports {path}, of a later folder")
+    assert backward == []
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_no_private_name_of_another_module_or_library_is_used(module):
+def private_imports(module):
+    """Private names of other modules and libraries that a module imports."""
     for source, name in imports(module):
-        top = source.split(".")[0]
-        assert top in LIBRARIES
         path = f"{source}.{name}".removeprefix("sklearn_ndcg.")
-        if path not in NAMES and top != "__future__":
-            parts = [name] if top == "sklearn_ndcg" else path.split(".")
-            assert not [part for part in parts if part.startswith("_")], f"{module} imports {path}"
+        if path not in NAMES and source != "__future__":
+            parts = [name] if source.startswith("sklearn_ndcg") else path.split(".")
+            yield from (path for part in parts if part.startswith("_"))
+
+
+def private_attributes(module):
+    """Private attributes that a module takes from what it imports of the package."""
     imported = {path.split(".")[-1] for path in imports_of_the_package(module)}
     for node in syntax(module):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            private = node.attr.startswith("_") and node.value.id in imported
-            assert not private, f"{module} uses {node.value.id}.{node.attr}, a private name"
+        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+            continue
+        if node.attr.startswith("_") and node.value.id in imported:
+            yield f"{node.value.id}.{node.attr}"
+
+
+@pytest.mark.parametrize("private_names", [private_imports, private_attributes])
+def test_no_private_name_of_another_module_or_library_is_used(private_names):
+    assert [(module, name) for module in MODULES for name in private_names(module)] == []
+
+
+def test_only_libraries_that_every_user_has_are_imported_at_the_top():
+    tops = {source.split(".")[0] for module in MODULES for source, _ in imports(module)}
+    assert tops - LIBRARIES == set()
 
 
 @pytest.mark.parametrize(
@@ -208,7 +223,7 @@ def test_options_are_keywords():
         if not name.endswith("Warning"):
             options = [o for o in signature(public).parameters.values() if o.default is not o.empty]
             by_position = {o.name for o in options if o.kind is not o.KEYWORD_ONLY}
-            found |= {f"{name.split('.')[-1]}.{each}" for each in by_position - DATA}
+            found |= {f"{name.split('.')[-1]}.{option}" for option in by_position - DATA}
     only = {"QuerySplitter.cv", "jarvelin_kekalainen.b", "largest_differences.n", "to_frame.of"}
     only |= {"explain_difference.first", "explain_difference.second"}
     assert found == only

@@ -25,7 +25,7 @@ except ImportError:
 
 built = pytest.mark.skipif(compiled is None, reason="the compiled kernels were not built")
 
-N = 100_000
+N = 30_000
 
 
 @st.composite
@@ -66,7 +66,7 @@ def queries(draw):
 
 
 @built
-@settings(max_examples=examples(400), deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(queries(), st.sampled_from(list(TIES.values())), st.booleans())
 def test_both_kernels_agree(data, ties, single):
     gain, score, starts, lengths, discount, cutoffs, table = data
@@ -100,42 +100,40 @@ LONG_SCORES = {
 }
 
 
+ROWS = np.array([0]), np.array([N]), 1 / np.log2(np.arange(2, N + 2))
 # where the compiled kernels select the first few, and where they sort
-ENDS = [[40, 1000, N], *(pytest.param([end], marks=pytest.mark.ci) for end in (1, 10))]
+every_way = pytest.mark.parametrize("cutoffs", [[10], [40, 1000, N]], ids=["select", "sort"])
 
 
 @built
 @pytest.mark.parametrize("kind", LONG_SCORES)
-@pytest.mark.parametrize("ends", ENDS)
-@pytest.mark.parametrize("ties", TIES)
-def test_long_queries(kind, ends, ties):
+@every_way
+@pytest.mark.parametrize("ties", ["average", "best"])
+def test_long_queries(kind, cutoffs, ties):
     rng = np.random.default_rng(0)
     gain, score = rng.random(N), LONG_SCORES[kind](rng).astype(float)
-    rows, discount = (np.array([0]), np.array([N])), 1 / np.log2(np.arange(2, N + 2))
-    rest = *rows, discount, np.array(ends), TIES[ties], np.empty(0)
+    rest = *ROWS, np.array(cutoffs), TIES[ties], np.empty(0)
     slow, fast = (kernels.dcg(gain, score, *rest) for kernels in (numpy_kernels, compiled))
     np.testing.assert_allclose(fast, slow, rtol=1e-13)
 
 
 @built
 @pytest.mark.parametrize("kind", LONG_SCORES)
-@pytest.mark.parametrize("ends", ENDS)
-def test_ideals_of_long_queries(kind, ends):
+@every_way
+def test_ideals_of_long_queries(kind, cutoffs):
     gain = LONG_SCORES[kind](np.random.default_rng(0)) / 2**40
-    rows, discount = (np.array([0]), np.array([N])), 1 / np.log2(np.arange(2, N + 2))
-    rest = *rows, discount, np.array(ends), np.empty(0)
+    rest = *ROWS, np.array(cutoffs), np.empty(0)
     slow, fast = (kernels.ideal_dcg(gain, *rest) for kernels in (numpy_kernels, compiled))
     np.testing.assert_allclose(fast, slow, rtol=1e-13)
 
 
 @built
 def test_the_sum_of_a_long_query_loses_no_digit():
-    rng = np.random.default_rng(0)
-    gain, discount = rng.random(N), 1 / np.log2(np.arange(2, N + 2))
-    rows = np.array([0]), np.array([N]), discount, np.array([N])
+    gain, discount = np.random.default_rng(0).random(N), ROWS[-1]
+    rest = np.array([N]), TIES["average"], np.empty(0)
 
     def dcg(score):
-        return compiled.dcg(gain, score, *rows, TIES["average"], np.empty(0))[0, 0]
+        return compiled.dcg(gain, score, *ROWS, *rest)[0, 0]
 
     assert dcg(np.arange(N, 0, -1.0)) == pytest.approx(fsum(gain * discount), rel=3e-16, abs=0)
     # all tied except the first ones, whose discounts must not enter the sums of the others
@@ -145,7 +143,7 @@ def test_the_sum_of_a_long_query_loses_no_digit():
     assert dcg(score) == pytest.approx(fsum(expected), rel=3e-16, abs=0)
 
 
-@pytest.mark.parametrize(("n", "base"), [(500, 0.8), (60, 0.1), (200, np.exp(-1 / 3))])
+@pytest.mark.parametrize(("n", "base"), [(500, 0.8), (60, 0.1)])
 def test_a_tie_where_the_discount_is_nearly_0(n, base):
     y, s = [np.r_[np.zeros(n), 1, 1]], [np.r_[np.arange(n + 2, 2, -1), 1, 1]]
     expected = base ** (n + 1.0) + base ** (n + 2.0)

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 from functools import cache
-from itertools import accumulate, groupby
+from itertools import accumulate, cycle, groupby
 
 import numpy as np
 import pytest
@@ -11,16 +11,12 @@ from sklearn_ndcg import dcg_samples, ndcg_curve, ndcg_samples
 
 mpmath = pytest.importorskip("mpmath")
 LIMIT = 1e-14  # relative error
-TIES = ["average", "stable", "worst", "best"]
 mp = mpmath.mp.clone()
 mp.dps = 50
 
 
 @cache
-def exact_discounts(n, discount="log", base=2.0):
-    if discount == "reciprocal":
-        return [mp.mpf(1) / rank for rank in range(1, n + 1)]
-    assert discount == "log"
+def exact_discounts(n, base=2.0):
     return [mp.log(base) / mp.log(rank + 1) for rank in range(1, n + 1)]
 
 
@@ -28,20 +24,8 @@ def as_mpf(value):
     return mp.mpf(value.numerator) / value.denominator
 
 
-def exact_gains(y, gain="linear"):
-    """Gains as fractions; those of a fractional exponent have 50 digits."""
-    if gain == "linear":
-        return [Fraction(value) for value in y.tolist()]
-    gains = {}
-    for value in set(y.tolist()):
-        if value == int(value):
-            gains[value] = Fraction(2) ** int(value) - 1
-        else:
-            with mp.extradps(350):  # 2^y is near 1 where y is near 0
-                power = mp.mpf(2) ** mp.mpf(value) - 1
-            man, exponent = mp.frexp(power)
-            gains[value] = Fraction(int(mp.ldexp(man, 200))) * Fraction(2) ** (exponent - 200)
-    return [gains[value] for value in y.tolist()]
+def exact_gains(y):
+    return [Fraction(value) for value in y.tolist()]
 
 
 def exact_dcgs(gains, scores, discounts, ties):
@@ -111,89 +95,38 @@ SCORES = {
     "upside down": lambda rng, n, gains: -gains,
     "near ties": lambda rng, n, gains: 1 + np.finfo(float).eps * rng.integers(0, n, n),
 }
-# each with each other by CI, and each of both every day
-PAIRS = [
-    pytest.param(gains, scores, marks=() if i % len(SCORES) == j else pytest.mark.ci)
-    for i, gains in enumerate(GAINS)
-    for j, scores in enumerate(SCORES)
-]
 
 
-LENGTHS = [(2, "average"), (7, "best"), (100, "stable"), (60, "worst"), (300, "average")]
-
-
-@pytest.mark.parametrize(("gains", "scores"), PAIRS)
-@pytest.mark.parametrize(("n", "ties"), LENGTHS)
-@pytest.mark.parametrize("discount", ["log", "reciprocal"])
-def test_samples_and_curve(gains, scores, n, ties, discount):
+@pytest.mark.parametrize(("gains", "scores"), [*zip(GAINS, cycle(SCORES), strict=False)])
+@pytest.mark.parametrize(("n", "ties"), [(7, "best"), (60, "worst"), (300, "average")])
+def test_samples_and_curve(gains, scores, n, ties):
     rng = np.random.default_rng(n)
     y = GAINS[gains](rng, n)
     s = SCORES[scores](rng, n, y)
-    exact, discounts = exact_gains(y), exact_discounts(400, discount)[:n]
+    exact, discounts = exact_gains(y), exact_discounts(300)[:n]
     dcgs = exact_dcgs(exact, s.tolist(), discounts, ties)
     expected = ratios(dcgs, exact_ideals(exact, discounts))
-    options = {"discount": discount, "ties": ties}
     k = (n + 1) // 2
     hold(
-        error(dcg_samples([y], [s], k=k, **options), [dcgs[k - 1]]),
-        error(ndcg_samples([y], [s], **options), expected[-1:]),
-        error(ndcg_curve([y], [s], **options)[1], expected),
+        error(dcg_samples([y], [s], k=k, ties=ties), [dcgs[k - 1]]),
+        error(ndcg_samples([y], [s], ties=ties), expected[-1:]),
+        error(ndcg_curve([y], [s], ties=ties)[1], expected),
     )
 
 
-@pytest.mark.parametrize("base", [np.nextafter(1, 2), 1.001, 1.5, 2.5, np.e, 10, 1e300])
-@pytest.mark.parametrize("scores", ["distinct", "heavy ties"])
-def test_bases_of_the_logarithm(base, scores):
+@pytest.mark.parametrize("base", [np.nextafter(1, 2), 1.5, np.e, 1e300])
+def test_bases_of_the_logarithm(base):
     rng = np.random.default_rng(0)
-    n = 500
-    y = GAINS["12 orders of magnitude"](rng, n)
-    s = SCORES[scores](rng, n, y)
-    dcgs = exact_dcgs(exact_gains(y), s.tolist(), exact_discounts(n, "log", float(base)), "average")
-    hold(*(error(dcg_samples([y], [s], k=k, log_base=base), [dcgs[k - 1]]) for k in (1, 2, n)))
-
-
-EXPONENTS = {
-    "grades": lambda rng: rng.integers(0, 6, 300).astype(float),
-    "900 grades": lambda rng: rng.integers(0, 900, 300).astype(float),
-    "reals": lambda rng: rng.uniform(0, 5, 300),
-    "12 orders": lambda rng: 10 ** rng.uniform(-12, 0, 300),
-    "300 orders": lambda rng: 10.0 ** rng.integers(-300, 2, 300),
-    "near 1": lambda rng: 1 + rng.uniform(-1e-12, 1e-12, 300),
-}
-
-
-@pytest.mark.parametrize("relevance", EXPONENTS)
-@pytest.mark.parametrize(
-    "scores", ["distinct", "heavy ties", pytest.param("upside down", marks=pytest.mark.ci)]
-)
-def test_exponential_gain(relevance, scores):
-    rng = np.random.default_rng(1)
-    y = EXPONENTS[relevance](rng)
-    s = SCORES[scores](rng, len(y), y)
-    exact, discounts = exact_gains(y, "exponential"), exact_discounts(400)[: len(y)]
-    dcgs = exact_dcgs(exact, s.tolist(), discounts, "average")
-    expected = ratios(dcgs, exact_ideals(exact, discounts))
-    hold(error(dcg_samples([y], [s], gain="exponential"), dcgs[-1:]))
-    hold(error(ndcg_samples([y], [s], gain="exponential"), expected[-1:]))
-
-
-@pytest.mark.parametrize("ties", TIES)
-def test_error_of_negative_gains_relative_to_the_sum_of_their_sizes(ties):
-    """Where gains cancel out, a relative error says little."""
-    rng = np.random.default_rng(2)
-    y, s = rng.normal(size=500) * 10 ** rng.uniform(-6, 6, 500), rng.integers(0, 60, 500)
-    exact, discounts = exact_gains(y), exact_discounts(500)
-    dcg = exact_dcgs(exact, s.tolist(), discounts, ties)[-1]
-    size = exact_dcgs([abs(gain) for gain in exact], s.tolist(), discounts, ties)[-1]
-    assert abs(mp.mpf(dcg_samples([y], [s], ties=ties)[0]) - dcg) / size < LIMIT
+    y, s = GAINS["12 orders of magnitude"](rng, 300), rng.permutation(300)
+    dcgs = exact_dcgs(exact_gains(y), s.tolist(), exact_discounts(300, float(base)), "average")
+    hold(*(error(dcg_samples([y], [s], k=k, log_base=base), [dcgs[k - 1]]) for k in (1, 2, 300)))
 
 
 LONG = 100_000
 LONG_QUERIES = [
-    ("12 orders of magnitude", "distinct", 3000),
+    ("12 orders of magnitude", "distinct", 400),
     pytest.param("12 orders of magnitude", "distinct", LONG, marks=pytest.mark.slow),
     pytest.param("one giant last", "tail tied", LONG, marks=pytest.mark.slow),
-    pytest.param("a third of 1", "heavy ties", LONG, marks=pytest.mark.slow),
 ]
 
 

@@ -53,9 +53,7 @@ def test_gathered_rows_are_those_of_a_stable_sort(kernels, dtype):
     np.testing.assert_array_equal(found, values[np.argsort(codes, kind="stable")])
 
 
-@pytest.mark.parametrize(
-    "dtype", ["?", "u1", "i1", "i2", "u4", "i8", ">i8", "f2", "f4", ">f8", "g"]
-)
+@pytest.mark.parametrize("dtype", ["?", "u1", "i1", "i8", ">f8", "g"])
 def test_grades_of_every_dtype(dtype):
     relevance = np.array([0, 1, 1, 0, 1]).astype(dtype)
     relevance.flags.writeable = False
@@ -64,14 +62,16 @@ def test_grades_of_every_dtype(dtype):
     assert found.tolist() == [0, 1, 1, 0, 1]
 
 
-@pytest.mark.parametrize("value", [-1, 0.5, 256, 1e300, np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize(
+    "value", [pytest.param(np.int8(-1), id="int8"), -1.0, 0.5, 256.0, np.nan, np.inf]
+)
 def test_values_that_are_not_grades(value):
-    relevance = np.zeros(200_000)
+    relevance = np.zeros(200_000, dtype=np.asarray(value).dtype)
     relevance[-1] = value
     assert as_grades(relevance) is None
 
 
-@pytest.mark.parametrize("n", [1, 256, 257, 10_000])
+@pytest.mark.parametrize("n", [1, 256, 257])
 def test_sums_up_to_each_cutoff_lose_fewer_digits_than_a_plain_sum(n):
     parts = np.random.default_rng(0).random((2, n))
     exact = [[*map(float, accumulate(map(Fraction, row)))] for row in parts.tolist()]
@@ -79,11 +79,12 @@ def test_sums_up_to_each_cutoff_lose_fewer_digits_than_a_plain_sum(n):
     np.testing.assert_allclose(sums, exact, rtol=3e-15)
 
 
-@pytest.mark.parametrize("seed", range(50))
-def test_means_of_ties_do_not_depend_on_the_order_of_rows(seed):
-    rng = np.random.default_rng(seed)
-    gain, score, order = rng.random(9), rng.integers(0, 3, 9).astype(float), rng.permutation(9)
-    rest = np.array([0]), np.array([9]), 1 / np.log2(np.arange(2, 11)), np.array([9])
-    rule = TIES["average"], NO_TABLE
-    expected = dcg(gain, score, *rest, *rule)
-    assert dcg(gain[order], score[order], *rest, *rule) == expected
+def test_means_of_ties_do_not_depend_on_the_order_of_rows():
+    rng = np.random.default_rng(0)
+    gain, score = rng.random((50, 9)), rng.integers(0, 3, (50, 9)).astype(float)
+    order = np.argsort(rng.random((50, 9)))
+    starts, discount = np.arange(0, 450, 9), 1 / np.log2(np.arange(2, 11))
+    rest = starts, np.full(50, 9), discount, np.array([9]), TIES["average"], NO_TABLE
+    expected = dcg(gain.ravel(), score.ravel(), *rest)
+    shuffled = (np.take_along_axis(rows, order, axis=1).ravel() for rows in (gain, score))
+    np.testing.assert_array_equal(dcg(*shuffled, *rest), expected)

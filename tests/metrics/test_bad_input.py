@@ -2,7 +2,6 @@
 
 import math
 import re
-from fractions import Fraction
 from inspect import signature
 
 import numpy as np
@@ -18,14 +17,13 @@ from sklearn_ndcg import (
     ndcg_samples,
     ndcg_score,
 )
-from sklearn_ndcg.inference import compare_rankers, ndcg_interval
+from sklearn_ndcg.inference import compare_rankers
 
 NAN, INF = np.nan, np.inf
 Y, S, G = [1, 0, 2, 0], [4, 3, 2, 1], [1, 1, 2, 2]
 FUNCTIONS = [dcg_score, ndcg_score, dcg_samples, ndcg_samples, ndcg_curve]
 every_function = pytest.mark.parametrize("function", FUNCTIONS)
 ERRORS = ValueError, TypeError
-WIDE = np.longdouble("1e4000")  # inf where long doubles have 64 bits
 MATRIX = np.ones((2, 3))
 EYE = np.eye(2)
 
@@ -43,7 +41,6 @@ RELEVANCE = {
     "scalar": (1, r"y_true must be 1-D or 2-D.*\(\)"),
     "None": (None, r"y_true must be an array of numbers, got None\.$"),
     "text": (list("abcd"), "y_true must be an array of numbers.*'a'.*dict from word to grade"),
-    "complex": (np.array(Y) * 1j, "y_true must be.*numbers"),
     "unreadable": (Unreadable(), "y_true must be.*Unreadable.*requires grad"),
     "masked": (np.ma.array(Y, mask=[0, 1, 0, 0]), "y_true is .*masked.*1 masked value, at index 1"),
     "NaN": ([1, NAN, NAN, 0], "y_true contains NaN: 2 NaN, .* index 1.*'zero'.*'omit'"),
@@ -58,7 +55,6 @@ SCORES = {
     ),
     "empty": ([], "y_score.*not empty"),
     "None": (None, "y_score is missing: only rows of from_lists or from_trec"),
-    "masked": (np.ma.array(S, mask=[1, 1, 0, 0]), "y_score.*2 masked"),
     "NaN": ([NAN, 1, NAN, 1], "y_score.*contains NaN: 2 NaN or .inf.*index 0"),
     "+inf": ([1, 2, 3, INF], "y_score.*contains infinity: 1 NaN or .inf, at index 3"),
 }
@@ -66,10 +62,8 @@ GROUPS = {
     "missing": (None, r"y_true (?=.*\[y_true\])(?=.*\[y_score\]).*groups="),
     "sizes": ([4, 0], r"got 2.*look like group sizes.*np\.repeat\(np\.arange"),
     "huge sizes": ([10**400], "groups must have one id.*got 1"),
-    "masked": (np.ma.array(G, mask=[1, 0, 0, 0]), "groups is a masked.*1 masked"),
     "mixed": ([1, "1", 2, "2"], r"groups must be ids of one type.*int, str.*str\(id\)"),
     "3-D": (np.ones((4, 1, 1)), r"groups must be 1-D.*\(4, 1, 1\)"),
-    "complex": (np.array(G) * 1j, "groups must be ids that can be sorted"),
     "unreadable": (Unreadable(), "groups must be an array of ids"),
     "name of a column": ("qid", "groups must be 1-D.*got str.*not its name"),
 }
@@ -77,50 +71,49 @@ GAINS = {
     "a series": (pd.Series([0, 1, 3]), "gain must be .* in a list, an array or a mapping"),
     "one float twice": ({2**53: 1, 2**53 + 1: 5}, "keys of gain must differ"),
     "keys of text": ({"a": 1}, "keys of gain must be finite numbers"),
-    "values of text": ({1: "a"}, "gain must be finite numbers"),
     "short": ([0, 1], r"no entry for 1 value of y_true, the first 2.0.*\[0.0, 1.0\]"),
-    "without a grade": ({0: 0, 1: 1}, r"no entry for 1 value.*2.0.*\[0.0, 1.0\]"),
     "one number": (np.sum, r"gain must return.*4 relevance.*sum.*\(\)"),
-    "text": (lambda y: y.astype(str), "gain must return"),
     "NaN": (lambda y: y * NAN, "gain must be finite.*4 document"),
-    "long double": (lambda y: y * WIDE, "gain must be finite"),
     "of math": (math.log10, "gain gets an array of .* log10 failed: .* NumPy"),
 }
 DISCOUNTS = {
-    "long double": (lambda r: WIDE / r, "discount must be finite"),
     "zero": (lambda r: r * 0, "above 0 at rank 1.*0.0 at rank 1"),
     "rising": (lambda r: r, "discount must be finite.*2.0 at rank 2"),
     "NaN": (lambda r: r * NAN, "discount must be.*nan at rank 1"),
     "short": (lambda r: 1 / r[:1], r"discount must return.* of the \d ranks .*shape \(1,\)"),
-    "of math": (math.log10, "discount gets an array of .* log10 failed: .* NumPy"),
 }
 WEIGHTS = {
     "shorter": ([1, 2], r"sample_weight.* each of the 4 rows.*\(2,\)"),
     "2-D": ([[1] * 4], r"sample_weight.*\(1, 4\)"),
-    "text": (list("abcd"), "sample_weight must be an array of numbers"),
-    "long double": (np.array([1, 1, 1, WIDE]), "sample_weight must be finite"),
+    "text": (list("abcd"), "^sample_weight must be an array of numbers.*'a'"),
     "negative": ([1, 1, -1, 1], "sample_weight must be finite and >= 0.*found -1.*index 2"),
     "NaN": ([1, NAN, 1, 1], "sample_weight.*found nan"),
     "large": ([1, 1, 1, 1e301], "sample_weight.*at most 1e300, found 1e"),
     "zero": ([0] * 4, "sample_weight is 0 for every query"),
-    "masked": (np.ma.array([1] * 4, mask=[1, 0, 0, 0]), "sample_weight is a masked array"),
 }
 BAD = {"y_true": RELEVANCE, "y_score": SCORES, "groups": GROUPS, "gain": GAINS}
 BAD |= {"discount": DISCOUNTS, "sample_weight": WEIGHTS}
 CASES = [
-    pytest.param(function, argument, value, words, id=f"{function.__name__}-{argument}: {name}")
-    for function in FUNCTIONS
+    pytest.param(argument, value, words, id=f"{argument}: {name}")
     for argument, table in BAD.items()
     for name, (value, words) in table.items()
-    if argument in signature(function).parameters
 ]
 
 
-@pytest.mark.parametrize(("function", "argument", "value", "words"), CASES)
-def test_an_argument_that_is_wrong_alone(function, argument, value, words):
+@pytest.mark.parametrize(("argument", "value", "words"), CASES)
+def test_an_argument_that_is_wrong_alone(argument, value, words):
     arguments = {"y_true": Y, "y_score": S, "groups": G} | {argument: value}
     with pytest.raises(ERRORS, match=f"(?s){words}"):
-        function(**arguments)
+        ndcg_score(**arguments)
+
+
+@pytest.mark.parametrize("argument", BAD)
+@every_function
+def test_every_function_checks_its_arguments(function, argument):
+    if argument in signature(function).parameters:
+        arguments = {"y_true": Y, "y_score": S, "groups": G} | {argument: np.ma.array(Y, mask=Y)}
+        with pytest.raises(ERRORS, match=argument):
+            function(**arguments)
 
 
 # y_true, y_score, options, and a part of the message
@@ -133,6 +126,7 @@ OTHER_ID = {"groups": [G, pd.Series(G, index=[0, 1, 2, 9])]}
 OMIT = {"groups": G, "unjudged": "omit"}
 ZERO = {"groups": G, "unjudged": "zero"}
 EXPONENTIAL = {"groups": G, "gain": "exponential"}
+MANY = {"groups": G, "gain": list(range(21))}
 TWO_RULES = {"groups": G, "ties": "best", "ignore_ties": True}
 TOGETHER = {
     "different widths": ([Y], [S[:3]], {}, r"same shape, got \(1, 4\) and \(1, 3\).*-inf"),
@@ -147,33 +141,32 @@ TOGETHER = {
     "sparse, NaN": (sparse.csr_array([[0, 1], [NAN, 0]]), EYE, {}, r"1 NaN, at index \(1, 0\)"),
     "np.matrix": (MATRIX.view(np.matrix), MATRIX, {}, "y_true.*matrix"),
     "overflow": (HUGE, S, {"groups": [1] * 4}, "y_true.*more than a float64 holds.*first 1"),
-    "one tie overflows": ([HUGE], [[1] * 4], {}, "float64"),
     "labels of groups": (*LABELLED, OTHER_ROWS, "groups has labels.*: 2 rows, .* index 2.*to_n"),
     "labels of an id": (*LABELLED, OTHER_ID, r"groups\[1\] has labels.*: 1 row, at index 3"),
     "infinity beside NaN": ([NAN, INF, 0, 0], S, OMIT, "Input y_true contains infinity"),
     "2**1024": ([1, 1024, 0, 0], S, EXPONENTIAL, "finite.*index 1.*y_true is 1024"),
     "no gain, unjudged": ([NAN, 1, 2, 0], S, ZERO | {"gain": [0, 1]}, "no entry .*at index 2"),
+    "many grades": ([99, 1, 0, 0], S, MANY, r"the first 99.*\[0.0, 1.0, 2.0\]\.\.\.20.0"),
     "two rules for ties": (Y, S, TWO_RULES, "ignore_ties=True.*'best'"),
 }
 
 
-@every_function
 @pytest.mark.parametrize("name", TOGETHER)
-def test_arguments_that_do_not_go_together(function, name):
+def test_arguments_that_do_not_go_together(name):
     y_true, y_score, options, words = TOGETHER[name]
     with pytest.raises(ERRORS, match=f"(?s){words}"):
-        function(y_true, y_score, **options)
+        ndcg_score(y_true, y_score, **options)
 
 
 VALUES = {  # that an option refuses by its name, with what was found
-    "k": [0, -1, 5.0, True, "all", [1, 2]],
-    "gain": ["exp", None, 3, ["0", "1"], [], [0, NAN], [10**400], {0, 1, 2}, b"abc", [[0, 1]]],
+    "k": [0, 5.0, True, "all", [1, 2]],
+    "gain": ["exp", None, ["0", "1"], [], [0, NAN], {0, 1, 2}],
     "discount": ["log2"],
-    "log_base": [0, 1, "e", INF, 10**400, Fraction(10**30 + 1, 10**30), WIDE],
+    "log_base": [1, "e", INF, 10**400],
     "ties": ["random"],
     "ignore_ties": ["yes"],
     "unjudged": ["drop"],
-    "undefined": ["drop", None, INF, True, 10**400, -0.1, 1.01],
+    "undefined": ["drop", None, True, 10**400, -0.1, 1.01],
 }
 
 
@@ -186,7 +179,7 @@ def test_a_bad_value_of_an_option_is_shown(option, value):
         function(Y, S, groups=G, **{option: value})
 
 
-@pytest.mark.parametrize("k", [3, [0, 1], [], "retrieved", [None], [2**70]])
+@pytest.mark.parametrize("k", [3, [0, 1], [], "retrieved", [2**70]])
 def test_bad_cutoffs_of_a_curve(k):
     with pytest.raises(ValueError, match=r"k must be a 1-D array.*k=\[1, 5, 10\]"):
         ndcg_curve(Y, S, groups=G, k=k)
@@ -198,13 +191,7 @@ def test_a_base_without_a_logarithm_is_refused(discount):
         dcg_score(Y, S, groups=G, log_base=3, discount=discount)
 
 
-@pytest.mark.xfail(strict=True, reason="Python refuses to print an integer of 5000 digits")
-def test_k_of_5000_digits_is_named():
-    with pytest.raises(ValueError, match="k must be"):
-        ndcg_score(Y, S, groups=G, k=-(10**5000))
-
-
-@pytest.mark.parametrize("b", [1, "2", INF, Fraction(10**30 + 1, 10**30), 10**400])
+@pytest.mark.parametrize("b", [1, "2"])
 def test_bad_b_of_jarvelin_kekalainen(b):
     with pytest.raises(ValueError, match="^b must be a finite number above 1, got "):
         jarvelin_kekalainen(b)
@@ -216,7 +203,6 @@ def test_bad_b_of_jarvelin_kekalainen(b):
         ([1, -1, -2, 0], "linear", "negative y_true values.*-1.0.*2 documents.*index 1"),
         ([1, -1, 0, 0], "exponential", "negative y_true values or gains: gain is -0.5"),
         (Y, [-1, 0, 1], "negative .* or gains: gain is -1.0 where y_true is 0.0"),
-        ([0, 1, 1, 1], [-1, 1], " 1 document"),
     ],
 )
 def test_negative_gains_have_no_ndcg(y_true, gain, words):
@@ -230,12 +216,6 @@ def test_the_only_weight_is_on_an_omitted_row():
         ndcg_score([NAN, 1, 1, 0], S, **options)
 
 
-@every_function
-def test_a_third_argument_by_position_is_refused(function):
-    with pytest.raises(TypeError, match="positional argument"):
-        function(Y, S, G)
-
-
 @pytest.mark.parametrize("function", [dcg_score, ndcg_score])
 def test_a_metric_that_is_called_as_a_scorer_names_the_scorer(function):
     with pytest.raises(TypeError, match=f"pass scoring=make_{function.__name__}r"):
@@ -246,38 +226,32 @@ ITSELF = []
 ITSELF.append(ITSELF)
 REFUSED = {
     "generator": (row for row in MATRIX),
-    "set": {1, 0, 2},
     "dict": {0: [1, 0, 2], 1: [0, 1, 0]},
     "structured": np.zeros(2, dtype="f8,f8,f8"),
     "text": "101",
-    "bytes": b"101",
     "function": len,
-    "ellipsis": ...,
     "zero-dimensional": np.array(1.0),
     "three-dimensional": np.zeros((1, 2, 3)),
     "frame of text": pd.DataFrame([["a", "b", "c"], ["a", "b", "c"]]),
     "frame of dates": pd.DataFrame([[pd.Timestamp(0)] * 3] * 2),
-    "array of text": np.array([["1", "2", "3"]] * 2),
     "array of bytes": np.array([[b"1", b"2", b"3"]] * 2),
     "objects": np.array([[object()] * 3] * 2),
-    "void": np.zeros((2, 3), dtype="V8"),
     "itself": ITSELF,
 }
 if hasattr(np.dtypes, "StringDType"):
     REFUSED["strings of NumPy 2"] = np.array([["1", "2", "3"]] * 2, np.dtypes.StringDType())
-CALLS = {
-    "y_true": lambda bad: ndcg_score(bad, MATRIX),
-    "y_score": lambda bad: ndcg_score(MATRIX, bad),
-    "groups": lambda bad: ndcg_score(MATRIX.ravel(), MATRIX.ravel(), groups=bad),
-    "sample_weight": lambda bad: dcg_score(MATRIX, MATRIX, sample_weight=bad),
-}
 
 
 @pytest.mark.parametrize("kind", REFUSED)
-@pytest.mark.parametrize("argument", CALLS)
-def test_what_is_no_array_is_refused_by_the_name_of_the_argument(argument, kind):
-    with pytest.raises(ERRORS, match=argument):
-        CALLS[argument](REFUSED[kind])
+def test_what_is_no_array_is_no_relevance(kind):
+    with pytest.raises(ERRORS, match="y_true"):
+        ndcg_score(REFUSED[kind], MATRIX)
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_what_is_no_array_is_no_groups(kind):
+    with pytest.raises(ERRORS, match="groups"):
+        ndcg_score(MATRIX.ravel(), MATRIX.ravel(), groups=REFUSED[kind])
 
 
 def test_the_ranker_whose_scores_are_wrong_is_named():
@@ -291,9 +265,7 @@ TRUTHS_AND_LISTS = {
     "by user": ({"u": GRADES}, {"u": LISTED}),
     "of one user": (GRADES, LISTED),
     "grades": ([GRADES], [LISTED]),
-    "sets": ([{"A", "B"}], [LISTED]),
     "lists": ([["A", "B"]], [LISTED]),
-    "numbers": ([[2, 1]], [LISTED]),
 }
 
 
@@ -304,7 +276,6 @@ def test_ids_are_told_where_to_go(case):
         ndcg_score(*TRUTHS_AND_LISTS[case])
 
 
-@every_function
 @pytest.mark.parametrize(
     ("y_true", "y_score", "words"),
     [
@@ -314,11 +285,6 @@ def test_ids_are_told_where_to_go(case):
         ([[0, 1]] * 3, [[1, 2]] * 2, r"Found input variables with inconsistent .*: \[3, 2\]"),
     ],
 )
-def test_errors_that_scikit_learn_has_begin_with_its_words(function, y_true, y_score, words):
+def test_errors_that_scikit_learn_has_begin_with_its_words(y_true, y_score, words):
     with pytest.raises(ValueError, match=f"^{words}"):
-        function(y_true, y_score)
-
-
-def test_a_misspelled_option_names_the_nearest():
-    with pytest.raises(TypeError, match="no option 'confidence'. Did you mean confidence_level?"):
-        ndcg_interval(Y, S, groups=G, confidence=0.9)
+        ndcg_score(y_true, y_score)

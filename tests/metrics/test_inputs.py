@@ -11,12 +11,10 @@ import pyarrow as pa
 import pytest
 from helpers import graded_rows
 from scipy import sparse
-from sklearn import metrics
 
 from sklearn_ndcg import (
     dcg_samples,
     dcg_score,
-    make_ndcg_scorer,
     ndcg_samples,
     ndcg_score,
     quantile_grades,
@@ -44,15 +42,11 @@ NUMBERS = {
     "__array__": Bare,
     "half": lambda v: v.astype(np.float16),
     "uint64": lambda v: v.astype(np.uint64),
-    "field": lambda v: np.rec.fromarrays([v, v], names="a,b")["a"],
     "subclass": lambda v: v.view(type("Mine", (np.ndarray,), {})),
     "pandas Int8": lambda v: pd.Series(v, dtype="Int8"),
     "pandas sparse": lambda v: pd.Series(pd.arrays.SparseArray(v)),
-    "index": pd.Index,
     "decimal": lambda v: pa.array(v).cast(pa.decimal128(25, 2)),
-    "Arrow": lambda v: pa.array(v, pa.float32()),
     "polars": lambda v: pl.Series(v).cast(pl.UInt8),
-    "memoryview": memoryview,
 }
 
 
@@ -73,9 +67,7 @@ NULLABLE = {
     "list": MISSING,
     "objects": np.array(MISSING, dtype=object),
     "pandas.NA in objects": pd.Series([1, pd.NA, 0, 1, 0, 1], dtype=object),
-    "boolean": pd.Series(MISSING, dtype=object).astype("boolean"),
     "Int64": pd.Series(MISSING, dtype="Int64"),
-    "Float32": pd.Series(MISSING, dtype="Float32"),
     "double[pyarrow]": pd.Series(MISSING, dtype="double[pyarrow]"),
 }
 if pd.__version__ >= "2.3":  # NumPy cannot read it before
@@ -83,44 +75,24 @@ if pd.__version__ >= "2.3":  # NumPy cannot read it before
 
 
 @pytest.mark.parametrize("kind", NULLABLE)
-@pytest.mark.parametrize("unjudged", ["zero", "omit"])
-def test_missing_relevance_of_every_kind(kind, unjudged):
-    options = {"groups": [1, 1, 1, 2, 2, 2], "unjudged": unjudged}
+def test_missing_relevance_of_every_kind(kind):
+    options = {"groups": [1, 1, 1, 2, 2, 2], "unjudged": "omit"}
     expected = ndcg_samples([1, NAN, 0, 1, 0, 1], [1, 2, 3, 3, 1, 2], **options)
     found = ndcg_samples(NULLABLE[kind], [1, 2, 3, 3, 1, 2], **options)
     np.testing.assert_array_equal(found, expected)
 
 
-# sparse relevance: the values of the dense matrix, to the last bit
-FORMATS = [("csr", "array", kind) for kind in (bool, np.uint8, np.int8, np.int64, np.float32)]
-FORMATS += [
-    (form, container, float)
-    for form in ("csr", "csc", "coo", "lil", "dok", "bsr", "dia")
-    for container in ("array", "matrix")
-]
-
-
-@pytest.mark.parametrize(("form", "container", "kind"), FORMATS)
-def test_sparse_relevance_has_the_value_of_the_dense(form, container, kind):
+@pytest.mark.parametrize("form", ["csr_array", "csc_matrix", "coo_array"])
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float32])
+def test_sparse_relevance_has_the_value_of_the_dense(form, dtype):
     rng = np.random.default_rng(0)
-    dense = rng.poisson(0.3, (40, 30)).astype(kind)
-    dense = dense / np.float32(2) if np.dtype(kind).kind == "f" else dense
+    dense = rng.poisson(0.3, (40, 30)).astype(dtype)
+    dense = dense / np.float32(2) if dtype is np.float32 else dense
     score = rng.integers(0, 6, dense.shape).astype(float)  # ties
-    y_true = getattr(sparse, f"{form}_{container}")(dense)
-    expected = metrics.ndcg_score(dense, score)
-    assert ndcg_score(y_true, score) == pytest.approx(expected, abs=1e-12)
     score[rng.random(dense.shape) < 0.1] = -INF
-    for options in ({}, {"k": 5, "gain": "exponential"}, {"k": "retrieved", "ties": "worst"}):
-        found = ndcg_samples(y_true, score, **options)
-        np.testing.assert_array_equal(found, ndcg_samples(dense, score, **options))
-
-
-def test_sparse_relevance_in_a_scorer():
-    rng = np.random.default_rng(0)
-    y_true, y_score = rng.poisson(0.5, (40, 20)), rng.normal(size=(40, 20))
-    scorer = make_ndcg_scorer(k=5, response_method=lambda *_: y_score)
-    found = scorer(None, np.ones((40, 2)), sparse.csr_array(y_true))
-    assert found == ndcg_score(y_true, y_score, k=5)
+    found = ndcg_samples(getattr(sparse, form)(dense), score, k="retrieved", ties="worst")
+    expected = ndcg_samples(dense, score, k="retrieved", ties="worst")
+    np.testing.assert_array_equal(found, expected)
 
 
 TWICE = {
@@ -134,11 +106,6 @@ TWICE["csr"].has_canonical_format = False
 def test_sparse_relevance_that_is_stored_twice_is_added(form):
     assert dcg_samples(TWICE[form], [[1, 2, 3]] * 2, k=1).tolist() == [300, 0]
     assert TWICE[form].nnz == 4  # not changed
-
-
-def test_sparse_relevance_of_nothing():
-    nothing = sparse.csr_array((2, 3))
-    assert ndcg_score(nothing, np.ones((2, 3)), undefined=0.5) == 0.5
 
 
 def test_sparse_relevance_may_be_unjudged():
@@ -161,15 +128,11 @@ def test_sparse_grades_take_a_byte_per_document():
     assert peaks[2] < peaks[1] + dense.size  # a dense copy has 8 bytes per document
 
 
-@pytest.mark.xfail(strict=True, reason="NumPy makes floats of negative integers beside uint64")
-def test_huge_scores_keep_their_order():
-    assert ndcg_score([[0, 1, 2]], [[-1, 2**63, 2**63 + 1]]) == 1
-
-
-COLUMN, TABLE = np.c_[Y], pd.DataFrame({"score": S})
-
-
-@pytest.mark.parametrize(("y_true", "y_score"), [(COLUMN, S), (Y, TABLE), (COLUMN, TABLE)])
+@pytest.mark.parametrize(
+    ("y_true", "y_score"),
+    [(np.c_[Y], S), (Y, pd.DataFrame({"score": S}))],
+    ids=["y_true", "y_score"],
+)
 def test_a_table_of_one_column_with_groups_is_that_column(y_true, y_score):
     assert ndcg_score(y_true, y_score, groups=G) == ndcg_score(Y, S, groups=G)
 
@@ -190,8 +153,6 @@ def test_scores_that_float64_ties_keep_their_order(kind, sign):
     y_true, groups = np.arange(60) % 5, np.arange(60) // 20
     expected = ndcg_score(y_true, sign * order, groups=groups)
     assert ndcg_score(y_true, scores, groups=groups) == expected
-    matrix = np.array(scores, dtype=object).reshape(3, 20)
-    assert ndcg_score(y_true.reshape(3, 20), matrix) == expected
 
 
 def test_a_missing_score_among_objects_is_refused():

