@@ -2,7 +2,6 @@
 
 import re
 import warnings
-from contextlib import suppress
 from fractions import Fraction
 from math import fsum, isnan, nan
 
@@ -283,19 +282,8 @@ def test_from_lists_of_anything(data):
         assert found.y_true.dtype == found.y_score.dtype == float
 
 
-TEXT = st.sampled_from(["a", "b", "B", "ü", "10", "9", ""])
 
 
-@fuzz
-@given(st.data())
-def test_from_trec_of_anything(data):
-    nested = list | tuple | dict | np.longdouble
-    junk = st.sampled_from([value for value in ANYTHING if not isinstance(value, nested)])
-    inner = st.dictionaries(TEXT | ID, junk, max_size=3) | junk
-    either = st.dictionaries(TEXT, inner, max_size=3) | st.lists(junk, max_size=2) | junk
-    with suppress(OSError):  # text is the path of a file
-        names = "qrels run query recommended relevant"
-        outcome(names, sn.from_trec, data.draw(either), data.draw(either))
 
 
 def mostly(first, *others):
