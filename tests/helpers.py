@@ -234,8 +234,6 @@ def drawn_texts(display):
     return [text._preprocess_math(text.get_text()) for text in display.ax_.get_legend().get_texts()]
 
 
-
-
 def examples(number):
     """Return how many examples a test draws: `number` in CI, and a third of it elsewhere.
 

@@ -1,9 +1,6 @@
 """Every public function gives the same number as a loop over queries and all orders."""
 
-import gzip
-import shutil
 from functools import partial
-from importlib.util import find_spec
 from math import fsum, isnan, nan
 
 import duckdb
@@ -14,10 +11,8 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.dataset
 import pytest
-import sklearn
 from containers import IDS
-from helpers import FirstColumn, examples, spark_session
-from sklearn.model_selection import cross_validate
+from helpers import FirstColumn, examples
 from test_fuzz import oracle
 
 import sklearn_ndcg as sn
@@ -35,7 +30,7 @@ pytestmark = [
 class Case:
     """Rows of up to five queries, the options of a metric, and its mean by the oracle."""
 
-    def __init__(self, seed, is_distinct=None):
+    def __init__(self, seed):
         rng = np.random.default_rng(seed)
         n = rng.integers(4, 13)
         # at least two queries are defined
@@ -43,8 +38,7 @@ class Case:
         order = rng.permutation(n)
         self.query = query[order]
         self.y = np.r_[1, 0, 2, 1, rng.integers(0, 4, n - 4)][order]
-        self.is_distinct = rng.random() < 0.5 if is_distinct is None else is_distinct
-        self.s = rng.permutation(n) / 8 if self.is_distinct else rng.integers(0, 3, n) / 2
+        self.s = rng.integers(0, 6, n) / 8
         kind = rng.choice(["int64", "text: objects", "nanoseconds"])
         self.ids = np.asarray(IDS[kind](self.query))
         self.measure = {
@@ -80,11 +74,6 @@ def case(request):
     before = case.X.copy()
     yield case
     pd.testing.assert_frame_equal(case.X, before)  # nothing was changed
-
-
-@pytest.fixture(params=range(examples(30)))
-def case_without_ties(request):
-    return Case(request.param, is_distinct=True)
 
 
 # Scores
@@ -132,21 +121,6 @@ def test_scorer(case, make, group_by):
     case.check(scorer(model, case.X, case.y, case.weight, groups=groups))
 
 
-@both_scorers
-def test_scorer_with_routed_groups(case, make):
-    with sklearn.config_context(enable_metadata_routing=True):
-        found = cross_validate(
-            FirstColumn(),
-            case.X,
-            case.y,
-            scoring=make(**case.options).set_score_request(sample_weight=True),
-            cv=[(np.arange(2), np.arange(len(case.y)))],
-            params=case.data,
-            error_score="raise",
-        )
-    case.check(found["test_score"][0])
-
-
 # Tables
 
 ENGINES = {
@@ -157,29 +131,17 @@ ENGINES = {
     "dataset": lambda frame: pa.dataset.dataset(pa.Table.from_pandas(frame)),
     "duckdb": duckdb.from_df,
 }
-CLUSTERS = {}  # which keep no order of rows
-if find_spec("dask"):
-    import dask.dataframe
-
-    CLUSTERS["dask"] = partial(dask.dataframe.from_pandas, npartitions=2)
-if find_spec("pyspark") and shutil.which("java"):
-    CLUSTERS["pyspark"] = lambda frame: spark_session().createDataFrame(frame)
 
 
 @pytest.mark.parametrize("working_memory", [None, 1e-3])
-@pytest.mark.parametrize("engine", [*ENGINES, *CLUSTERS])
+@pytest.mark.parametrize("engine", ENGINES)
 def test_table(case, engine, working_memory):
-    if engine in CLUSTERS and case.options["ties"] == "stable":
-        if not case.is_distinct:
-            return  # there is no order of ties
-        case.options["ties"] = "average"
-    table = (ENGINES | CLUSTERS)[engine](case.X.assign(y=case.y, w=case.weight))
+    table = ENGINES[engine](case.X.assign(y=case.y, w=case.weight))
     options = {"y_true": "y", "y_score": "s", "groups": "q", "working_memory": working_memory}
     options |= case.options
     case.check(frames.ndcg_score(table, sample_weight="w", **options))
     if not case.is_weighted:
         found = frames.ndcg_by_query(table, **options)
-        found = found.compute() if hasattr(found, "compute") else found
         case.check(nw.from_native(found).lazy().collect()["ndcg"].mean())
 
 
@@ -207,42 +169,3 @@ def test_segments(case):
 
 
 # Lists and files
-
-
-# They are read to the metric's cutoff, to a rank beyond it, or to their ends.
-to_rank = pytest.mark.parametrize("beyond", [None, 0, 1])
-
-
-@to_rank
-def test_lists(case_without_ties, beyond):
-    case = case_without_ties
-    lists, truths = {}, {}
-    for query in case.weight_of_query:
-        rows = np.flatnonzero(case.query == query)
-        lists[query] = rows[np.argsort(-case.s[rows])].tolist()
-        truths[query] = dict(zip(rows.tolist(), case.y[rows].tolist(), strict=True))
-    rankers = {"a": lists, "b": {query: listed[::-1] for query, listed in lists.items()}}
-    k = None if beyond is None else case.options["k"] + beyond
-    rows = sn.from_lists(truths, rankers=rankers, k=k)
-    options = case.options | {"sample_weight": case.weight_of_query}
-    case.check(sn.ndcg_score(rows["a"], **options))
-    case.check(sn.ndcg_score(sn.from_lists(truths, lists, k=k), **options))
-    case.check(inference.compare_rankers(rows, test="t", **options).mean["a"])
-
-
-@pytest.mark.parametrize("compress", [bytes, gzip.compress])
-@to_rank
-def test_files(case_without_ties, compress, beyond, tmp_path):
-    case = case_without_ties
-    rows = list(enumerate(zip(case.query, case.y, case.s, strict=True)))
-    qrels, run = tmp_path / "qrels", tmp_path / "run"
-    lines = "".join(f"{query} 0 d{i} {y}\n" for i, (query, y, _) in rows)
-    qrels.write_bytes(compress(lines.encode()))
-    lines = "".join(f"{query} Q0 d{i} 1 {s} a\n" for i, (query, _, s) in rows)
-    run.write_bytes(compress(lines.encode()))
-    weight = {str(query): weight for query, weight in case.weight_of_query.items()}
-    options = case.options | {"sample_weight": weight}
-    k = None if beyond is None else case.options["k"] + beyond
-    case.check(sn.ndcg_score(sn.from_trec(qrels, run, k=k), **options))
-    both = sn.from_trec(qrels, runs={"a": run, "b": run})
-    case.check(inference.compare_rankers(both, test="t", **options).mean["b"])

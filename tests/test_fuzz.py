@@ -282,10 +282,6 @@ def test_from_lists_of_anything(data):
         assert found.y_true.dtype == found.y_score.dtype == float
 
 
-
-
-
-
 def mostly(first, *others):
     return st.sampled_from([first] * len(others) + [first, *others])
 

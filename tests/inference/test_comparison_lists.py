@@ -100,13 +100,6 @@ def test_left_out_counts_queries_by_reason():
     assert found.n_left_out == 4
 
 
-@pytest.mark.filterwarnings("error")
-def test_queries_of_one_document_are_no_wrong_ids():
-    """Rows of them would be warned of, as `groups` may hold something else; lists have keys."""
-    liked = dict.fromkeys([f"u{number}" for number in range(12)], ("a",))
-    assert compare_lists(liked, {"one": liked, "two": liked}, test="t").mean == {"one": 1, "two": 1}
-
-
 # What is answered and judged
 
 JUDGED = {f"u{i:02}": {"a": 2, "b": 1} for i in range(30)}

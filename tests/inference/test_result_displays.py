@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from helpers import drawn_texts, legend, matrices
+from helpers import legend, matrices
 
 from sklearn_ndcg import ndcg_samples
 from sklearn_ndcg.inference import (
@@ -91,12 +91,6 @@ def test_pair_that_was_not_compared_raises(n_rankers, pair):
         from_comparison(compare_rankers(Y, scores, test="t"), pair=pair)
 
 
-def test_pair_is_by_default_the_only_one():
-    display = from_comparison(compare_rankers(Y, {"$x^2$": S, "b": -S}, test="t"))
-    assert display.pair == ("$x^2$", "b")
-    assert drawn_texts(display)[0] == ("$x^2$ is better: 30 queries", False)
-
-
 def test_interval_of_all_queries():
     result = ndcg_interval(Y, S, n_resamples=99, random_state=0, confidence_level=0.9)
     display = from_result(result, name="model")
@@ -162,12 +156,6 @@ def test_segments_are_groups_whose_colours_are_in_the_legend(differences):
     colors = np.reshape([point.get_color() for point in display.points_], (4, 3))
     assert (colors == colors[0]).all()
     assert len(set(colors[0])) == 3
-
-
-def test_segments_of_one_pair_have_its_name_in_the_legend():
-    display = from_result(compared(2, "$r${}", segments=SEGMENTS), differences=True)
-    assert row_names(display) == ["all", "AT", "BE", "CH"]
-    assert drawn_texts(display)[0] == (f"$r$0 vs $r$1: {INTERVAL}", False)
 
 
 @pytest.mark.parametrize("n_segments", [40, 41])

@@ -300,11 +300,6 @@ def test_rows_of_a_sequence_are_a_list_of_the_same_objects(wrap):
     assert take_rows(wrap(rows), np.array([3, 1, 2])) == [(1, 2), "text", None]
 
 
-def test_taken_rows_keep_their_index_and_types():
-    X = pd.DataFrame({"q": ["x", "y"], "a": pd.Series([1, None], dtype="Int64")}, index=[8, 9])
-    pd.testing.assert_frame_equal(take_rows(X, np.array([1, 0])), X.iloc[[1, 0]])
-
-
 def of_objects(rows):
     return np.array(rows, dtype=object)
 
