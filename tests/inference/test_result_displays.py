@@ -66,6 +66,8 @@ def test_from_comparison_draws_the_differences_of_a_pair():
     assert better.min() == worse.max() == 0
     assert display.ax_.get_ylabel() == "Difference\nof NDCG"
     mean = np.average(expected, weights=weight)
+    low, high = (bound[1] for bound in comparison.confidence_interval)
+    assert display.line_.get_ydata() == pytest.approx([low, mean, high], abs=1e-15)
     counts = ["good is better: 29 queries", "poor is better: 1 query"]
     assert legend(display) == [*counts, f"mean {mean:+.4f}, {INTERVAL}"]
 
