@@ -63,6 +63,12 @@ def test_interval_at_each_k_is_that_of_ndcg_interval_by_t(monkeypatch, weights, 
     assert in_blocks.interval == pytest.approx(display.interval, abs=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:2 queries")
+def test_interval_lies_within_0_and_1():
+    y, s, options = [[1, 0], [1, 0]], [[2, 1], [1, 2]], {"k": [2], "discount": "reciprocal"}
+    assert from_predictions(y, s, **options).interval[:, 0].tolist() == [0, 1]
+
+
 @pytest.mark.parametrize(
     ("k", "cutoffs"),
     [

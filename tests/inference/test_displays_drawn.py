@@ -151,6 +151,20 @@ def test_curve_kwargs_may_be_a_style_for_each_ranker():
     assert legend(display) == ["a", "b", "mine", INTERVAL]
 
 
+def test_list_of_names_draws_each_fold_as_a_curve():
+    display = of_folds(list("abcd")).plot(plot_chance_level=True)
+    assert [line.get_ydata().tolist() for line in display.line_] == display.ndcg.tolist()
+    assert (display.fold_lines_, display.band_) == ([], None)
+    assert legend(display) == [*"abcd", "Chance level"]
+
+
+def test_24_curves_can_be_told_apart():
+    display = of_rankers(range(24)).plot()
+    styles = [(line.get_color(), line.get_linestyle()) for line in display.line_]
+    assert len(set(styles)) == 24
+    assert {style for _, style in styles[:6]} == {"-"}
+
+
 def test_names_are_not_formulas_and_are_shown_with_an_underscore_in_front():
     display = of_rankers(["cost in $ per $", "$x^2$", "_a", 3]).plot()
     texts = ["cost in $ per $", "$x^2$", " _a", "3", INTERVAL]

@@ -96,6 +96,22 @@ def test_method_bca_has_a_bias_that_rounding_does_not_decide(seed, kernels):
     assert found.confidence_interval == pytest.approx(tuple(expected), abs=1e-12)
 
 
+@pytest.mark.parametrize("outlier", ["poor", "good"])
+def test_confidence_level_near_1_does_not_change_the_sides_of_bca(outlier):
+    y, s = [[1, 0]] * 40, [[1, 0]] * 40
+    s = np.negative(s) if outlier == "good" else np.array(s)
+    s[0] *= -1  # one outlier gives the largest acceleration possible
+    options = {"confidence_level": 1 - 1e-14, "n_resamples": 200, "random_state": 0}
+    found = ndcg_interval(y, s, k=1, **options)
+    assert found.confidence_interval.low < found.mean < found.confidence_interval.high
+
+
+def test_n_resamples_may_be_too_few_for_bca():
+    y, s = matrices(30)
+    with pytest.raises(ValueError, match="n_resamples is too small for method='BCa'"):
+        ndcg_interval(y, s, n_resamples=2, random_state=1)
+
+
 def test_n_resamples_drawn_in_chunks_are_the_same(monkeypatch):
     whole = ndcg_interval(Y, S, n_resamples=200, random_state=1)
     monkeypatch.setattr("sklearn_ndcg.inference._statistics._CHUNK", 130)
