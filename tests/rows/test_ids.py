@@ -181,6 +181,12 @@ def test_ids_of_several_columns(ids):
     assert grouping.row_codes().tolist() == [0, 2, 1, 2]
 
 
+def test_ids_of_several_columns_are_sorted():
+    columns = RNG.integers(0, 1000, (2, N_IDS)).tolist()
+    labels = Grouping.of_ids(list(map(np.array, columns)), N_IDS).labels
+    assert labels.tolist() == sorted(set(zip(*columns, strict=True)))
+
+
 DATES = pd.date_range("2020-01-01", periods=4, tz="Europe/Berlin")
 
 
