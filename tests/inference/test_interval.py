@@ -237,7 +237,7 @@ def test_segments_have_a_frame():
     assert frame["n_queries"].tolist() == found.n_queries.tolist() == [20] * 4
 
 
-@pytest.mark.parametrize("make", [np.random.default_rng, np.random.PCG64])
+@pytest.mark.parametrize("make", [np.random.default_rng, np.random.PCG64, np.random.RandomState])
 def test_random_state_of_segments_draws_each_from_a_generator_of_its_own(make):
     """A segment does not depend on what was drawn before it, with bit generators too."""
     y, s = matrices(90)

@@ -37,7 +37,7 @@ def compared(n, name="ranker {}", **options):
     return compare_rankers(*noisy_rankers(n, name), test="t", **options)
 
 
-def table_of(n_segments, n_queries=900, **options):
+def table_of(n_segments, n_queries=205, **options):
     segments = np.random.default_rng(2).permutation(n_queries) % n_segments
     return ndcg_by_segment(*matrices(n_queries), segments=segments, method="t", **options)
 
@@ -212,7 +212,7 @@ MAKE = {
     ),
     "2 rows": lambda **options: from_result(compared(2), **options),
     "groups": lambda **options: from_result(compared(4, segments=SEGMENTS), **options),
-    "21 pairs": lambda **options: from_result(compared(7, LONG), differences=True, **options),
+    "10 pairs": lambda **options: from_result(compared(5, LONG), differences=True, **options),
 }
 
 
@@ -232,7 +232,7 @@ def assert_nothing_is_covered(display):
 @pytest.mark.parametrize(
     ("size", "layout"), [((3.3, 2), None), ((4, 3.5), "tight")], ids=["small", "panel"]
 )
-@pytest.mark.parametrize("display", ["9 curves", "groups", "21 pairs"])
+@pytest.mark.parametrize("display", ["9 curves", "groups", "10 pairs"])
 def test_labels_and_legend_cover_nothing(display, size, layout):
     ax = plt.subplots(figsize=size, layout=layout)[1]
     drawn = MAKE[display](ax=ax)

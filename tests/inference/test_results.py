@@ -109,6 +109,7 @@ def test_comparison_prints_its_segments_with_their_numbers_of_queries():
 NOTEBOOK = {
     "segments": (ndcg_by_segment(Y, SCORES["good"], segments=SEGMENTS, method="t"), "AT"),
     "comparison": (COMPARED, "verdict"),
+    "comparison of segments": (compare_rankers(Y, SCORES, segments=SEGMENTS, test="t"), "BE"),
     "differences": (COMPARED.largest_differences(1), "value_first"),
     "query": (explain_query([3, 2]), "idcg"),
 }
