@@ -5,8 +5,6 @@
 """
 
 import tempfile
-from collections import UserList, deque
-from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -16,10 +14,10 @@ import pyarrow as pa
 N_IDS = 300
 
 
-def categories(texts, ordered=False):
+def categories(texts):
     """Text as categories, in descending order and with one that is not used."""
     labels = [*sorted(set(texts.tolist()), reverse=True), "unused"]
-    return pd.Categorical(texts, categories=labels, ordered=ordered)
+    return pd.Categorical(texts, categories=labels)
 
 
 def arrow_series(values):
@@ -27,35 +25,28 @@ def arrow_series(values):
     return pd.Series(pd.arrays.ArrowExtensionArray(values))
 
 
-def halves(values, make=lambda half: pa.array(half, pa.string())):
-    """A column of Arrow in two chunks, each with a dictionary of its own where it has one."""
+def halves(values):
+    """A column of Arrow in two chunks, each with a dictionary of its own."""
     half = len(values) // 2
-    return pa.chunked_array([make(values[:half]), make(values[half:])])
+    chunks = values[:half], values[half:]
+    return pa.chunked_array([pa.array(chunk, pa.string()).dictionary_encode() for chunk in chunks])
 
 
 TEXT = {
     "objects": lambda v: v,
     "list": lambda v: v.tolist(),
     "tuple": tuple,
-    "deque": deque,
-    "UserList": UserList,
     "pandas str": lambda v: pd.Series(v, dtype="string"),
     "pandas python str": lambda v: pd.Series(v, dtype=pd.StringDtype("python")),
-    "pandas object": lambda v: pd.Series(v, dtype=object),
     "pandas arrow": lambda v: pd.Series(v, dtype=pd.ArrowDtype(pa.string())),
     "pandas arrow view": lambda v: arrow_series(pa.array(v, type=pa.string_view())),
     "pandas index": pd.Index,
     "category": lambda v: pd.Series(categories(v)),
-    "ordered category": lambda v: pd.Series(categories(v, ordered=True)),
-    "category index": lambda v: pd.CategoricalIndex(categories(v)),
     "Categorical": categories,
     "arrow": pa.array,
     "arrow large": lambda v: pa.array(v, type=pa.large_string()),
-    "arrow chunks": halves,
     "arrow dictionary": lambda v: pa.array(v).dictionary_encode(),
-    "arrow dictionaries": lambda v: halves(
-        v, lambda half: pa.array(half, pa.string()).dictionary_encode()
-    ),
+    "arrow dictionaries": halves,
     "polars": lambda v: pl.Series(v.tolist()),
     "polars categorical": lambda v: pl.Series(v.tolist(), dtype=pl.Categorical),
     "polars enum": lambda v: pl.Series(v.tolist(), dtype=pl.Enum(categories(v).categories)),
@@ -85,9 +76,6 @@ IDS = {f"text: {name}": of_text(make) for name, make in TEXT.items()} | {
     "strided": lambda c: np.repeat(BIG[c], 2)[::2],
     "float64": lambda c: BIG[c] / 3,
     "float32": lambda c: (c / 7).astype(np.float32),
-    "subnormal": lambda c: c * 5e-324,
-    "infinite": lambda c: np.where(c == 0, -np.inf, c * 1e305),
-    "fractions": lambda c: [Fraction(int(i), 3) for i in c],
     "tuples": lambda c: [(int(i) // 2, "ab"[i % 2]) for i in c],
     "levels of an index": lambda c: pd.MultiIndex.from_arrays([c // 2, c]),
     "pandas Int64": lambda c: pd.Series(BIG[c], dtype="Int64"),
@@ -97,13 +85,10 @@ IDS = {f"text: {name}": of_text(make) for name, make in TEXT.items()} | {
     "days": lambda c: DAYS[c],
     "nanoseconds": lambda c: DAYS[c].astype("M8[ns]"),
     "spans": lambda c: c.astype("m8[s]"),
-    "pandas dates": lambda c: pd.Series(DAYS[c].astype("M8[ns]")),
     "time zone": lambda c: pd.Series(DAYS[c].astype("M8[ns]")).dt.tz_localize("Europe/Berlin"),
     "periods": lambda c: pd.PeriodIndex(DAYS[c], freq="D"),
     "intervals": intervals,
-    "category of intervals": lambda c: pd.Series(intervals(c)).astype("category"),
     "polars dates": lambda c: pl.Series(DAYS[c].astype("M8[ms]")).cast(pl.Date),
-    "arrow dates": lambda c: pa.array(DAYS[c]),
 }
 
 
@@ -123,14 +108,12 @@ def on_disk(values):
 FLOATS = {
     "list": list,
     "tuple": tuple,
-    "deque": deque,
     "array": lambda v: np.array(v, dtype=float),
     "read-only": read_only,
     "longdouble": lambda v: np.array(v, dtype=np.longdouble),
     "big-endian": lambda v: np.array(v, dtype=">f8"),
     "objects": lambda v: np.array(v, dtype=object),
     "strided": lambda v: np.repeat(np.array(v, dtype=float), 2)[::2],
-    "backwards": lambda v: np.array(v[::-1], dtype=float)[::-1],
     "masked": lambda v: np.ma.array(np.array(v, dtype=float), mask=False),
     "memmap": on_disk,
     "pandas": lambda v: pd.Series(v, dtype=float, index=range(len(v), 0, -1)),

@@ -234,14 +234,6 @@ def drawn_texts(display):
     return [text._preprocess_math(text.get_text()) for text in display.ax_.get_legend().get_texts()]
 
 
-def inside(display):
-    """Return whether all that is drawn lies inside the figure."""
-    display.figure_.canvas.draw()
-    box, whole = display.figure_.get_tightbbox(), display.figure_.bbox_inches
-    corners = [box.x0 - whole.x0, box.y0 - whole.y0, whole.x1 - box.x1, whole.y1 - box.y1]
-    return min(corners) >= 0
-
-
 def examples(number):
     """Return how many examples a test draws: `number` in CI, and a third of it elsewhere.
 

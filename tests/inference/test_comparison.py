@@ -46,13 +46,11 @@ def by_scipy(y, scores, pair, **options):
     return stats.permutation_test(values_of(y, scores, pair), **options).pvalue
 
 
-@pytest.mark.parametrize(
-    ("n_queries", "seed"), [(2, 0), (2, 1), (5, 0), (5, 1), (10, 0), (10, 1), (13, 0)]
-)
+@pytest.mark.parametrize("n_queries", [2, 5, 13])
 @pytest.mark.filterwarnings("ignore:. queries")
-def test_test_permutation_of_all_assignments_is_that_of_scipy(n_queries, seed):
+def test_test_permutation_of_all_assignments_is_that_of_scipy(n_queries):
     # without grades and nearly equal rankers, for which SciPy would take equal sums as different
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     y = rng.random((n_queries, 12))
     scores = {str(noise): y + rng.normal(0, noise, y.shape) for noise in (0.1, 0.5, 3)}
     found = compare_rankers(y, scores)
@@ -60,14 +58,13 @@ def test_test_permutation_of_all_assignments_is_that_of_scipy(n_queries, seed):
     assert found.uncorrected_pvalue.tolist() == expected
 
 
-@every_pair
-def test_test_permutation_of_random_assignments_is_near_that_of_scipy(pair):
+def test_test_permutation_of_random_assignments_is_near_that_of_scipy():
     y, scores = three_rankers(60, seed=6)
     found = compare_rankers(y, scores, n_resamples=8000, random_state=0)
     drawn = {"n_resamples": 8000, SCIPY_RNG: np.random.default_rng(0)}
-    theirs = by_scipy(y, scores, pair, **drawn)
+    theirs = by_scipy(y, scores, ("good", "other"), **drawn)
     error = 4 * np.sqrt(theirs * (1 - theirs) / 4000) + 1e-3
-    assert found.uncorrected_pvalue[PAIRS.index(pair)] == pytest.approx(theirs, abs=error)
+    assert found.uncorrected_pvalue[1] == pytest.approx(theirs, abs=error)
 
 
 # 1 / rank of each is a multiple of 1 / 720720
@@ -77,11 +74,10 @@ NEAR_RANKS = [
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.filterwarnings("ignore:10 queries")
-def test_test_permutation_does_not_tell_equal_sums_apart_by_rounding(seed, kernels, weighted):
+def test_test_permutation_does_not_tell_equal_sums_apart_by_rounding(kernels, weighted):
     """Rankers that differ at high ranks, by about 1e-5 in values near 1: rounding matters."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     ranks = rng.permuted(rng.choice(NEAR_RANKS, 10), axis=1)
     y, *scores = np.zeros((3, 10, 1200))
     y[:, :2] = 1  # one stays at the top, the other goes far down
@@ -107,16 +103,6 @@ def test_test_never_finds_equal_rankers_different(test):
     assert found.effect_size.tolist() == [0, 0, 0]
     assert found.ties.tolist() == [40, 40, 40]
     assert found.wins.tolist() == found.losses.tolist() == [0, 0, 0]
-
-
-def test_pvalue_is_corrected_by_holm():
-    y, scores = three_rankers()
-    scores = {name: scores[name] for name in ("other", "good", "poor")}
-    found = compare_rankers(y, scores, test="t")
-    middle, largest, smallest = found.uncorrected_pvalue
-    assert found.pvalue.tolist() == [2 * middle, largest, 3 * smallest]
-    one = compare_rankers(y, {name: scores[name] for name in ("good", "poor")}, test="t")
-    assert one.pvalue == one.uncorrected_pvalue
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
@@ -181,16 +167,16 @@ def test_interval_of_a_difference_lies_within_those_of_ndcg():
     assert (low.tolist(), high.tolist()) == ([-1], [1])
 
 
-@every_pair
 @pytest.mark.filterwarnings("ignore:40 queries in 10 clusters")
-def test_clusters_change_sign_together(pair):
+def test_clusters_change_sign_together():
     y, scores = three_rankers()
     c, weight = users(40, 10), np.random.default_rng(0).integers(1, 4, 40)
     found = compare_rankers(y, scores, clusters=c, sample_weight=weight / 3)
     sums = [Fraction(0)] * 10
-    for first, second, w, cluster in zip(*values_of(y, scores, pair), weight, c, strict=True):
-        sums[cluster] += Fraction(first - second) * int(w)
-    assert found.uncorrected_pvalue[PAIRS.index(pair)] == exact_pvalue(sums, [1] * 10)
+    good, poor = values_of(y, scores, ("good", "poor"))
+    for difference, w, cluster in zip(good - poor, weight, c, strict=True):
+        sums[cluster] += Fraction(difference) * int(w)
+    assert found.uncorrected_pvalue[0] == exact_pvalue(sums, [1] * 10)
 
 
 @both_tests
@@ -216,12 +202,11 @@ def test_pairs_are_compared_in_blocks(test, clusters, monkeypatch):
     y = rng.integers(0, 4, (500, 4))
     scores = {name: y + rng.normal(0, 9, y.shape) for name in range(30)}
     options = {"test": test, "clusters": clusters}
-    options |= {"n_resamples": 49, "margin": 0.02, "undefined": 0.0}
-    whole, drawn = (np.random.default_rng(5) for _ in range(2))
-    expected = compare_rankers(y, scores, random_state=whole, **options)
+    options |= {"n_resamples": 49, "margin": 0.02, "undefined": 0.0, "random_state": 5}
+    expected = compare_rankers(y, scores, **options)
     monkeypatch.setattr("sklearn_ndcg.inference._comparison._VALUES_AT_A_TIME", 10_000)
     tracemalloc.start()
-    found = compare_rankers(y, scores, random_state=drawn, **options)
+    found = compare_rankers(y, scores, **options)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 435 * 500 * 8  # what the differences of all pairs take alone
@@ -229,4 +214,3 @@ def test_pairs_are_compared_in_blocks(test, clusters, monkeypatch):
     np.testing.assert_allclose(found.confidence_interval, expected.confidence_interval, rtol=1e-12)
     assert (found.verdict, found.pairs) == (expected.verdict, expected.pairs)
     assert found.wins.tolist() == expected.wins.tolist()
-    assert drawn.integers(2**60) == whole.integers(2**60)

@@ -15,9 +15,7 @@ TWO = {"a": S, "b": S}
 BAD_RANKERS = {
     "names that print alike": ({0: S, "0": S}, ValueError, r"different names, got \[0, '0'\]"),
     "one": ({"a": S}, ValueError, r"y_scores .* two rankers .* got \['a'\]"),
-    "none": ({}, ValueError, r"at least two rankers.* got \[\]"),
     "list": ([S, S], TypeError, "y_scores must be a mapping from the name.*got list"),
-    "no items": (type("Items", (), {"items": 3})(), TypeError, "y_scores must be"),
 }
 
 
@@ -29,7 +27,6 @@ def test_y_scores_that_do_not_name_two_rankers_are_refused(scores, error, messag
 
 BAD_TABLES = {
     "lazy": ("polars", lambda pl: pl.LazyFrame({"a": [1.0]}), r"LazyFrame: collect\(\) it"),
-    "one column": ("polars", lambda pl: pl.DataFrame({"a": [1.0, 2]}), r"got \['a'\]"),
     "names twice": (
         "pyarrow",
         lambda pa: pa.Table.from_arrays([pa.array([1.0])] * 2, names=["a", "a"]),
@@ -49,17 +46,13 @@ def test_tables_that_do_not_name_two_rankers_are_refused(library, make, message)
     ("options", "error", "message"),
     [
         ({"baseline": "c"}, ValueError, "baseline must be one of .*'a', 'b'.*, got 'c'"),
-        ({"baseline": np.ones(2)}, ValueError, "baseline must be one of"),
         ({"test": "wilcoxon"}, ValueError, "test must be one of 'permutation', 't'"),
         ({"alpha": 1}, TypeError, "compare_rankers has no option 'alpha'"),
         ({"n_resamples": 0.5}, ValueError, "n_resamples must be an integer"),
         ({"confidence_level": 0}, ValueError, "confidence_level must be between 0 and 1"),
-        ({"confidence_level": "0.9"}, ValueError, "confidence_level must be between 0 and 1"),
         ({"margin": 0}, ValueError, "margin must be a number between 0 and 1, got 0"),
         ({"margin": 1}, ValueError, "margin must be a number between 0 and 1, got 1"),
-        ({"margin": "0.1"}, ValueError, "margin must be a number"),
         ({"margin": np.nan}, ValueError, "margin must be a number"),
-        ({"margin": True}, ValueError, "margin must be a number"),
     ],
 )
 def test_options_are_refused(options, error, message):
@@ -137,36 +130,30 @@ def test_errors_of_one_ranker_name_it(compare, truth, rankers, message):
 USERS = [f"u{number}" for number in range(12)]
 GRADES = {user: {"a": 2, "b": 1, "c": 0} for user in USERS}
 RANKED = {"one": dict.fromkeys(USERS, tuple("abx")), "two": dict.fromkeys(USERS, tuple("bay"))}
-# the truth of one query, options, and the message, in which TRUTH is the name of the argument
+# the truth of one query, options, and the message
 BAD_TRUTHS = {
     "gain below 0": (
         {"a": 1},
         {"gain": lambda y: y - 1},
-        "gain is -1.0 where TRUTH is 0.0, .* 24 documents, .* in query 'u0', document 'c'",
+        "gain is -1.0 where relevant is 0.0, .* 24 documents, .* in query 'u0', document 'c'",
     ),
     "infinite sum": (
         {"a": 1e308, "b": 1e308},
         {"discount": "none"},
-        "TRUTH has gains .* in 1 query, the first 'u3': scale TRUTH down",
+        "relevant has gains .* in 1 query, the first 'u3': scale relevant down",
     ),
-    "text": ({"b": 1, "a": "x"}, {}, "TRUTH must have numbers, got 'x' in query 'u3'"),
+    "text": ({"b": 1, "a": "x"}, {}, "relevant must have numbers, got 'x' in query 'u3'"),
 }
 
 
-@pytest.mark.parametrize(
-    ("compare", "rankers", "truth", "others"),
-    [
-        (compare_lists, RANKED, "relevant", "qrels"),
-        (compare_runs, as_runs(RANKED), "qrels", "relevant|recommended"),
-    ],
-    ids=["lists", "runs"],
-)
 @pytest.mark.parametrize(("grades", "options", "message"), BAD_TRUTHS.values(), ids=BAD_TRUTHS)
-def test_errors_in_the_truth_name_the_query_and_what_was_passed(
-    grades, options, message, compare, rankers, truth, others
-):
-    message = message.replace("TRUTH", truth)
+def test_errors_in_the_truth_name_the_query(grades, options, message):
     with pytest.raises((TypeError, ValueError), match=message) as caught:
-        compare(GRADES | {"u3": grades}, rankers, **options)
-    assert not re.search(rf"\b(y_true|y_score|groups|index \d|{others})\b", str(caught.value))
+        compare_lists(GRADES | {"u3": grades}, RANKED, **options)
+    assert not re.search(r"\b(y_true|y_score|groups|index \d|qrels)\b", str(caught.value))
     assert not hasattr(caught.value, "__notes__")  # the rankers did nothing wrong
+
+
+def test_errors_in_the_truth_of_runs_name_qrels():
+    with pytest.raises(TypeError, match="qrels must have numbers, got 'x' in query 'u3'"):
+        compare_runs(GRADES | {"u3": {"b": 1, "a": "x"}}, as_runs(RANKED))

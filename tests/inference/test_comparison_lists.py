@@ -71,13 +71,10 @@ def test_unanswered_queries_are_omitted(unanswered):
 # Runs
 
 
-@pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize(
-    ("k", "unjudged"), [(None, "zero"), (1, "zero"), (5, "zero"), (20, "zero"), (5, "omit")]
-)
-def test_runs_have_the_values_and_means_of_pytrec_eval(seed, k, unjudged):
+@pytest.mark.parametrize(("k", "unjudged"), [(None, "zero"), (5, "zero"), (5, "omit")])
+def test_runs_have_the_values_and_means_of_pytrec_eval(k, unjudged):
     pytrec_eval = pytest.importorskip("pytrec_eval")
-    qrels, runs = judgements_and_runs(seed)
+    qrels, runs = judgements_and_runs(0)
     options = CONVENTIONS["trec_eval"] | {"k": k, "unjudged": unjudged, "test": "t"}
     complete = compare_runs(qrels, runs, **options)  # trec_eval -c
     common = compare_runs(qrels, runs, unanswered="omit", **options)
@@ -101,13 +98,6 @@ def test_left_out_counts_queries_by_reason():
     found = compare_runs(qrels, runs, undefined="omit", test="t")
     assert found.left_out == {"nothing judged": 1, "nothing relevant, or no weight": 3}
     assert found.n_left_out == 4
-
-
-@pytest.mark.filterwarnings("error")
-def test_queries_of_one_document_are_no_wrong_ids():
-    """Rows of them would be warned of, as `groups` may hold something else; lists have keys."""
-    liked = dict.fromkeys([f"u{number}" for number in range(12)], ("a",))
-    assert compare_lists(liked, {"one": liked, "two": liked}, test="t").mean == {"one": 1, "two": 1}
 
 
 # What is answered and judged
@@ -135,8 +125,6 @@ def test_answers_to_few_queries_are_warned_of(x, y, message):
     with pytest.warns(UserWarning, match=message) as caught:
         compare_rankers(rows, test="t", undefined="omit")
     assert [warning.filename for warning in caught] == [__file__]
-    with pytest.warns(UserWarning, match=message):
-        compare_runs(JUDGED, as_runs({"x": x, "y": y}), test="t")
 
 
 @pytest.mark.parametrize(
@@ -164,7 +152,7 @@ def test_answered_is_the_share_of_queries_with_a_list():
     assert "answered" not in repr(omitted)
 
 
-@pytest.mark.parametrize("k", [1, 5, None])
+@pytest.mark.parametrize("k", [5, None])
 def test_judged_is_that_of_ir_measures(k):
     measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
     qrels, runs = judgements_and_runs(2)

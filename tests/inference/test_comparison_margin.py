@@ -80,9 +80,9 @@ def holes(seed, share, n_queries=30, noise=1.0):
     return y, {"a": a, "b": b}
 
 
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize(("k", "unjudged"), [(3, "zero"), (5, "omit"), (None, "zero"), (3, "omit")])
-@pytest.mark.parametrize("share", [0.02, 0.1, 0.3])
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("k", "unjudged"), [(5, "omit"), (None, "zero"), (3, "zero")])
+@pytest.mark.parametrize("share", [0.02, 0.3])
 def test_verdicts_that_judging_could_turn_are_undecided(share, k, unjudged, seed):
     """Both cases of a loop: what is unjudged among the first k favours one ranker or the other."""
     y, scores = holes(seed, share, noise=1 + seed % 3)
@@ -109,51 +109,13 @@ def test_verdicts_know_that_a_larger_ideal_shrinks_the_other_ranker(pair, presen
     assert compare_rankers(y, scores, **options).verdict == [present]
 
 
-def pool_with_holes(seed, share):
-    """Truths, of which some is unjudged, and lists of two rankers, whose holes are not the same."""
-    rng = np.random.default_rng(seed)
-    truth, lists = {}, {"new": {}, "old": {}}
-    for query in map("q{:02}".format, range(25)):
-        common = {f"c{i}": int(grade) for i, grade in enumerate(rng.integers(0, 4, 4))}
-        truth[query] = common
-        for name, more in (("new", 0.6), ("old", 0)):
-            own = {f"{name}{i}": int(rng.random() < 0.3 + more) for i in range(6)}
-            truth[query] = truth[query] | {d: g for d, g in own.items() if rng.random() > share}
-            lists[name][query] = rng.permutation([*common, *own]).tolist()
-    return truth, lists
-
-
-def judged_too(truth, lists, favoured):
-    """The truth with all that is unjudged among the first 5 judged in favour of one ranker."""
-    completed = {}
-    for query, grades in truth.items():
-        completed[query] = {}
-        for name, ranked in lists.items():
-            grade = max(grades.values()) if name == favoured else 0
-            completed[query] |= dict.fromkeys(ranked[query][:5], grade)
-        completed[query] |= grades
-    return completed
-
-
 AT_5 = {"k": 5, "margin": 0.05, "test": "t", "undefined": 0.0}
-
-
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("share", [0, 0.03, 0.2])
-def test_verdicts_of_lists_hold_if_what_is_unjudged_is_judged(share, seed):
-    truth, lists = pool_with_holes(seed, share)
-    verdict, *others = (
-        compare_lists(judged_too(truth, lists, favoured), lists, **AT_5).verdict[0]
-        for favoured in (None, *lists)
-    )
-    expected = verdict if {*others} == {verdict} else UNJUDGED
-    assert compare_lists(truth, lists, **AT_5).verdict == [expected]
 
 
 def test_verdicts_do_not_count_what_nobody_liked_as_unjudged():
     """If all judged documents are relevant, unjudged just means not relevant."""
-    truth, lists = pool_with_holes(0, 0.5)
-    liked = {q: {d: 1 for d, grade in grades.items() if grade} for q, grades in truth.items()}
+    liked = {query: {"a": 1, "b": 1} for query in range(25)}
+    lists = {name: dict.fromkeys(liked, (name, "a")) for name in ("new", "old")}
     with pytest.warns(UserWarning, match="All judged documents are relevant"):
         found = compare_lists(liked, lists, **AT_5)
     assert "unjudged" not in found.verdict[0]

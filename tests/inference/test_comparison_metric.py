@@ -65,41 +65,10 @@ def test_a_query_that_is_undefined_for_one_ranker_says_nothing():
     assert filled.values["a"][[3, 5]].tolist() == filled.values["b"][[3, 5]].tolist() == [0, 0]
 
 
-def never_defined(y_true, y_score):
-    return np.nan
-
-
-@pytest.mark.parametrize(
-    ("undefined", "message"),
-    [
-        ("omit", "At least 2 scored queries are needed, got 0 of 30"),
-        ("raise", "never_defined is undefined for 30 of 30 queries"),
-    ],
-)
-def test_a_metric_that_is_undefined_for_every_query_is_refused(undefined, message):
-    with pytest.raises(ValueError, match=message):
-        compare_rankers(Y, SCORES, metric=never_defined, undefined=undefined, test="t")
-
-
-def test_a_metric_that_is_undefined_for_every_query_may_be_a_number():
-    found = compare_rankers(Y, SCORES, metric=never_defined, undefined=0.5, test="t")
-    assert found.mean == dict.fromkeys(SCORES, 0.5)
-    assert found.pvalue.tolist() == [1, 1, 1]
-
-
-def test_sample_weight():
-    weight = np.arange(30) % 4
-    found = compare_rankers(Y, SCORES, metric=reciprocal_rank, sample_weight=weight, test="t")
-    values = {ranker: in_a_loop(reciprocal_rank, scores) for ranker, scores in SCORES.items()}
-    means = {ranker: np.average(v, weights=weight) for ranker, v in values.items()}
-    assert found.mean == pytest.approx(means, rel=1e-14)
-    assert found.left_out == {}
-    assert found.n_left_out == 8
-
-
 @pytest.mark.filterwarnings("ignore:Of the first documents")
-@pytest.mark.parametrize("unjudged", ["zero", "omit", "nan"])
-@pytest.mark.parametrize("k", [1, 2, 4, None, "retrieved"])
+@pytest.mark.parametrize(
+    ("k", "unjudged"), [(1, "omit"), (2, "zero"), (4, "nan"), (None, "omit"), ("retrieved", "zero")]
+)
 def test_rows_of_lists_are_scored_at_their_cutoff(k, unjudged):
     """The first relevant document has rank 3, or rank 2 if the unjudged one before it goes."""
     rank = 2 if unjudged == "omit" else 3

@@ -7,7 +7,7 @@ from helpers import compare_lists, matrices
 from sklearn_ndcg.inference import compare_rankers
 
 
-@pytest.mark.parametrize(("test", "clustered"), [("t", True), ("permutation", False), ("t", False)])
+@pytest.mark.parametrize(("test", "clustered"), [("t", True), ("permutation", False)])
 def test_segments_are_compared_as_alone(test, clustered):
     y, s = matrices(60)
     segment = np.array(["new", "old", "older"])[np.arange(60) % 3]

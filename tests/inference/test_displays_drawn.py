@@ -1,7 +1,6 @@
 """The artists, the legend and the looks of NDCGDisplay, made from numbers."""
 
 from dataclasses import replace
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -71,9 +70,8 @@ def test_line_and_band_of_each_ranker_have_its_colour():
     assert legend(display) == [*ABC, INTERVAL, "Chance level"]
 
 
-@pytest.mark.parametrize("name", ["model", None])
-def test_one_cutoff_is_a_point_with_a_bar_as_in_the_legend(name):
-    display = of_model(name, k=[1]).plot()
+def test_one_cutoff_is_a_point_with_a_bar_as_in_the_legend():
+    display = of_model(k=[1]).plot()
     assert display.line_.get_marker() == "o"
     assert display.band_.get_segments()[0].tolist() == [[1, low] for low in display.interval[:, 0]]
     bar = display.ax_.get_legend().legend_handles[-1]
@@ -99,13 +97,6 @@ def test_ticks_are_cutoffs_and_chosen_cutoffs_are_marked(k, ticks, marker):
     assert marker == "None" or marked == set(k)
 
 
-def test_ticks_of_a_shorter_curve_on_the_same_axes_stay():
-    display = of_model().plot()
-    ticks = display.ax_.get_xticks().tolist()
-    of_model(k=[1, 2, 3]).plot(ax=display.ax_)
-    assert display.ax_.get_xticks().tolist() == ticks
-
-
 def test_chance_level_and_its_style():
     display = of_model().plot(plot_chance_level=True)
     assert display.chance_level_.get_ydata().tolist() == display.chance_level.tolist()
@@ -126,13 +117,6 @@ def test_ax_may_have_the_curves_of_other_displays():
     assert legend(first) == ["a", INTERVAL, "b"]
 
 
-def test_24_curves_can_be_told_apart():
-    display = of_rankers(range(24)).plot()
-    styles = [(line.get_color(), line.get_linestyle()) for line in display.line_]
-    assert len(set(styles)) == 24
-    assert {style for _, style in styles[:6]} == {"-"}
-
-
 def test_fold_lines_and_their_mean():
     display = of_folds("Ridge").plot(curve_kwargs={"label": "mine", "color": "red"})
     assert display.line_.get_ydata() == pytest.approx([0.5875, 0.71])
@@ -149,13 +133,6 @@ def test_legend_of_folds_has_their_mean_and_spread(name, text):
     assert legend(of_folds().plot(name=name)) == [text.format(number)]
 
 
-def test_list_of_names_draws_each_fold_as_a_curve():
-    display = of_folds(list("abcd")).plot(plot_chance_level=True)
-    assert [line.get_ydata().tolist() for line in display.line_] == display.ndcg.tolist()
-    assert (display.fold_lines_, display.band_) == ([], None)
-    assert legend(display) == [*"abcd", "Chance level"]
-
-
 @pytest.mark.parametrize("entries", [{"name": ["a", "b"]}, {"curve_kwargs": [{}, {}]}])
 @pytest.mark.parametrize("make", [lambda: of_rankers(ABC), of_model], ids=["rankers", "model"])
 def test_name_and_curve_kwargs_without_an_entry_per_curve_raise(make, entries):
@@ -165,20 +142,27 @@ def test_name_and_curve_kwargs_without_an_entry_per_curve_raise(make, entries):
     assert not plt.get_fignums()
 
 
-@pytest.mark.parametrize("kind", [list, tuple])
-def test_curve_kwargs_may_be_a_style_for_each_ranker(kind):
+def test_curve_kwargs_may_be_a_style_for_each_ranker():
     styles = [{"color": "red"}, {"linestyle": "--"}, {"label": "mine", "linewidth": 4}]
-    display = of_rankers(ABC).plot(curve_kwargs=kind(styles))
+    display = of_rankers(ABC).plot(curve_kwargs=styles)
     first, second, third = display.line_
     drawn = first.get_color(), second.get_linestyle(), third.get_linewidth()
     assert drawn == ("red", "--", 4)
     assert legend(display) == ["a", "b", "mine", INTERVAL]
 
 
-def test_name_in_plot_replaces_that_of_the_display():
-    display = of_rankers(ABC)
-    assert legend(display.plot(name=["x", "y", "z"])) == ["x", "y", "z", INTERVAL]
-    assert len(display.plot(name="one for all").line_) == 3
+def test_list_of_names_draws_each_fold_as_a_curve():
+    display = of_folds(list("abcd")).plot(plot_chance_level=True)
+    assert [line.get_ydata().tolist() for line in display.line_] == display.ndcg.tolist()
+    assert (display.fold_lines_, display.band_) == ([], None)
+    assert legend(display) == [*"abcd", "Chance level"]
+
+
+def test_24_curves_can_be_told_apart():
+    display = of_rankers(range(24)).plot()
+    styles = [(line.get_color(), line.get_linestyle()) for line in display.line_]
+    assert len(set(styles)) == 24
+    assert {style for _, style in styles[:6]} == {"-"}
 
 
 def test_names_are_not_formulas_and_are_shown_with_an_underscore_in_front():
@@ -191,50 +175,6 @@ def test_display_without_name_and_interval_has_no_legend():
     assert NDCGDisplay(k=[1, 2], ndcg=np.ones(2)).plot().ax_.get_legend() is None
 
 
-# Linear RGB as it is seen without one kind of cones (Machado, Oliveira and Fernandes 2009).
-SEEN = {
-    "all cones": np.eye(3),
-    "protanopia": [
-        [0.152286, 1.052583, -0.204868],
-        [0.114503, 0.786281, 0.099216],
-        [-0.003882, -0.048116, 1.051998],
-    ],
-    "deuteranopia": [
-        [0.367322, 0.860646, -0.227968],
-        [0.280085, 0.672501, 0.047413],
-        [-0.011820, 0.042940, 0.968881],
-    ],
-    "tritanopia": [
-        [1.255528, -0.076749, -0.178779],
-        [-0.078411, 0.930809, 0.147602],
-        [0.004733, 0.691367, 0.303900],
-    ],
-}
-TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
-
-
-def linear_rgb(color):
-    channels = np.array(rgb(color))
-    return np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
-
-
-@pytest.mark.parametrize("seen", SEEN)
-def test_colours_differ_for_everybody(seen):
-    labs = []
-    for color in _drawing.COLORS:
-        linear = np.clip(SEEN[seen] @ linear_rgb(color), 1e-3, 1)
-        x, y, z = np.cbrt(TO_XYZ @ linear / [0.9505, 1, 1.089])
-        labs.append(np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)]))
-    assert min(np.linalg.norm(one - other) for one, other in combinations(labs, 2)) > 20
-
-
-@pytest.mark.parametrize("color", _drawing.COLORS)
-def test_colours_are_visible_on_white_and_on_black(color):
-    luminance = TO_XYZ[1] @ linear_rgb(color)
-    assert 1.05 / (luminance + 0.05) > 2
-    assert (luminance + 0.05) / 0.05 > 4
-
-
 A14, B14 = "a" * 14, "b" * 14
 ALIKE = [f"country number {i} with a rather long name" for i in range(9)]
 
@@ -244,13 +184,11 @@ ALIKE = [f"country number {i} with a rather long name" for i in range(9)]
     [
         (["a" * 30], ["a" * 30]),
         (["a" * 20 + "b" * 20], [f"{A14}…{B14}"]),
-        (["two\nlines"], ["two lines"]),
         ([("AT", 1)], ["('AT', 1)"]),
         ([np.datetime64("2024-01-31T00:00:00")], ["2024-01-31"]),
-        (["_a$"], [r" _a\$"]),
         (ALIKE, ALIKE),  # they are cut less if they would be the same
     ],
-    ids=["short", "long", "two lines", "tuple", "date", "formula", "alike"],
+    ids=["short", "long", "tuple", "date", "alike"],
 )
 def test_name_in_a_picture_is_one_short_line(names, expected):
     assert _drawing.labels(names) == expected

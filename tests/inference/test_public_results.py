@@ -3,11 +3,8 @@
 import copy
 import pickle
 import re
-import sys
 from dataclasses import FrozenInstanceError, fields, is_dataclass
-from inspect import cleandoc, get_annotations, signature
-from pathlib import Path
-from pydoc import plain, render_doc
+from inspect import cleandoc, signature
 
 import numpy as np
 import pytest
@@ -32,25 +29,6 @@ RESULTS = {
     sklearn_ndcg.Explanation: sklearn_ndcg.explain_difference(Y, S, "sklearn", "lightgbm"),
     sklearn_ndcg.QueryExplanation: sklearn_ndcg.explain_query(Y, S, query=3),
 }
-MAKERS = {
-    NDCGInterval: [inference.ndcg_interval],
-    SegmentTable: [inference.ndcg_by_segment],
-    Comparison: [inference.compare_rankers],
-    QueryDifferences: [Comparison.largest_differences],
-    sklearn_ndcg.Explanation: [sklearn_ndcg.explain_difference],
-    sklearn_ndcg.QueryExplanation: [sklearn_ndcg.explain_query],
-    sklearn_ndcg.GroupedScorer: [sklearn_ndcg.make_ndcg_scorer, sklearn_ndcg.make_dcg_scorer],
-}
-API = (Path(__file__).parents[2] / "docs" / "api.rst").read_text()
-
-
-@pytest.mark.parametrize("kind", MAKERS)
-def test_results_are_public_and_have_a_page(kind):
-    assert getattr(sys.modules[kind.__module__], kind.__name__) is kind
-    assert kind.__module__ in ("sklearn_ndcg", "sklearn_ndcg.inference")
-    assert re.search(rf"^   {kind.__name__}$", API, re.M)
-    for maker in MAKERS[kind]:
-        assert get_annotations(maker)["return"] == kind.__name__
 
 
 @pytest.mark.parametrize("kind", RESULTS)
@@ -73,8 +51,8 @@ def test_results_are_copied_and_pickled_and_cannot_be_changed(kind):
     result = RESULTS[kind]
     assert re.search(r"\d\.\d{4}", repr(result))
     assert str(result) == repr(result)
-    pickled = [pickle.loads(pickle.dumps(result, protocol)) for protocol in (2, 5)]  # noqa: S301
-    for other in (copy.copy(result), copy.deepcopy(result), *pickled):
+    pickled = pickle.loads(pickle.dumps(result))  # noqa: S301
+    for other in (copy.deepcopy(result), pickled):
         assert type(other) is kind
         assert len({other, result}) == 2  # they are compared by identity
         assert repr(other) == repr(result)
@@ -107,15 +85,6 @@ def test_pickles_have_no_private_path(public):
     pickled = pickle.dumps(public)
     assert re.findall(rb"sklearn_ndcg\.(?!inference)[\w.]+", pickled) == []
     assert re.findall(rb"sklearn_ndcg[\w.]*\._\w*", pickled) == []
-
-
-@pytest.mark.parametrize("kind", [NDCGInterval, SegmentTable, Comparison, QueryDifferences])
-def test_help_of_a_result_lists_no_arguments(kind):  # users do not make results
-    text = plain(render_doc(kind))
-    calls = re.findall(rf"^ \|  (?:{kind.__name__}|__init__)\((.*)\)", text, re.M)
-    assert calls
-    assert all(call.removeprefix("self, ").startswith("**attributes") for call in calls)
-    assert set(vars(RESULTS[kind])) == {field.name for field in fields(kind)}
 
 
 def test_the_options_of_displays_are_those_of_a_curve_and_of_plot():

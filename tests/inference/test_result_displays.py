@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from helpers import drawn_texts, inside, legend, matrices
+from helpers import legend, matrices
 
 from sklearn_ndcg import ndcg_samples
 from sklearn_ndcg.inference import (
@@ -37,7 +37,7 @@ def compared(n, name="ranker {}", **options):
     return compare_rankers(*noisy_rankers(n, name), test="t", **options)
 
 
-def table_of(n_segments, n_queries=900, **options):
+def table_of(n_segments, n_queries=205, **options):
     segments = np.random.default_rng(2).permutation(n_queries) % n_segments
     return ndcg_by_segment(*matrices(n_queries), segments=segments, method="t", **options)
 
@@ -66,18 +66,10 @@ def test_from_comparison_draws_the_differences_of_a_pair():
     assert better.min() == worse.max() == 0
     assert display.ax_.get_ylabel() == "Difference\nof NDCG"
     mean = np.average(expected, weights=weight)
+    low, high = (bound[1] for bound in comparison.confidence_interval)
+    assert display.line_.get_ydata() == pytest.approx([low, mean, high], abs=1e-15)
     counts = ["good is better: 29 queries", "poor is better: 1 query"]
     assert legend(display) == [*counts, f"mean {mean:+.4f}, {INTERVAL}"]
-
-
-def test_mean_of_differences_and_its_interval_stand_beside_the_areas():
-    comparison = compare_rankers(Y, {"a": S, "b": -S}, confidence_level=0.9, test="t")
-    display = from_comparison(comparison)
-    (low,), (high,) = comparison.confidence_interval
-    assert display.line_.get_ydata().tolist() == [low, comparison.difference[0], high]
-    end = display.ax_.get_xlim()[1]
-    assert all(30 < x < end for x in display.line_.get_xdata())
-    assert legend(display)[-1].endswith(", 90% confidence interval")
 
 
 def test_line_at_0_is_in_the_legend_if_there_are_ties():
@@ -92,32 +84,13 @@ def test_line_at_0_is_in_the_legend_if_there_are_ties():
     assert ties.ax_.get_ylim() == (-0.1, 0.1)
 
 
-@pytest.mark.filterwarnings("ignore:. queries")
-@pytest.mark.parametrize(("n_queries", "last"), [(2, 2), (9, 8), (30, 30)])
-def test_ticks_of_differences_are_numbers_of_queries(n_queries, last):
-    y, s = Y[:n_queries], S[:n_queries]
-    display = from_comparison(compare_rankers(y, {"a": s, "b": -s}, test="t"))
-    ticks = display.ax_.get_xticks()
-    assert ticks.tolist() == ticks.astype(int).tolist()
-    assert (ticks[0], ticks[-1]) == (0, last)
-
-
 @pytest.mark.parametrize(
-    ("n_rankers", "pair"),
-    [(3, None), (2, ("b", "a")), (2, "ab"), (2, ["a", 1])],
-    ids=["none of several", "reversed", "text", "unknown"],
+    ("n_rankers", "pair"), [(3, None), (2, ("b", "a"))], ids=["none of several", "reversed"]
 )
 def test_pair_that_was_not_compared_raises(n_rankers, pair):
     scores = dict(zip("abc"[:n_rankers], (S, -S, 2 * S), strict=False))
     with pytest.raises(ValueError, match=r"pair must be one of \[\('a', 'b'\)"):
         from_comparison(compare_rankers(Y, scores, test="t"), pair=pair)
-
-
-def test_pair_is_by_default_the_only_one():
-    only = compare_rankers(Y, {"$x^2$": S, "b": -S}, test="t")
-    display = from_comparison(only)
-    assert display.pair == from_comparison(only, pair=["$x^2$", "b"]).pair == ("$x^2$", "b")
-    assert drawn_texts(display)[0] == ("$x^2$ is better: 30 queries", False)
 
 
 def test_interval_of_all_queries():
@@ -187,19 +160,7 @@ def test_segments_are_groups_whose_colours_are_in_the_legend(differences):
     assert len(set(colors[0])) == 3
 
 
-def test_segments_of_one_pair_have_its_name_in_the_legend():
-    display = from_result(compared(2, "$r${}", segments=SEGMENTS), differences=True)
-    assert row_names(display) == ["all", "AT", "BE", "CH"]
-    assert drawn_texts(display)[0] == (f"$r$0 vs $r$1: {INTERVAL}", False)
-
-
-def test_many_rankers_in_segments_can_be_told_apart():
-    display = from_result(compared(8, segments=SEGMENTS))
-    styles = [(point.get_color(), point.get_marker()) for point in display.points_[:8]]
-    assert len(set(styles)) == 8
-
-
-@pytest.mark.parametrize("n_segments", [1, 40, 41])
+@pytest.mark.parametrize("n_segments", [40, 41])
 def test_of_many_segments_the_first_and_the_last_are_shown_in_order(n_segments):
     table = table_of(n_segments)
     display, names = from_result(table), list(map(str, table.segments))
@@ -230,9 +191,8 @@ def test_segments_that_cannot_be_scored_have_no_row():
     [
         (compared(2).largest_differences(), False, "NDCGInterval or SegmentTable or Comparison"),
         (table_of(2), True, "must be a Comparison, got SegmentTable"),
-        (table_of(2).overall, True, "must be a Comparison, got NDCGInterval"),
     ],
-    ids=["queries", "segments", "interval"],
+    ids=["queries", "segments"],
 )
 def test_results_that_cannot_be_drawn_raise(result, differences, message):
     with pytest.raises(TypeError, match=message):
@@ -253,13 +213,15 @@ MAKE = {
     "2 rows": lambda **options: from_result(compared(2), **options),
     "groups": lambda **options: from_result(compared(4, segments=SEGMENTS), **options),
     "24 rows": lambda **options: from_result(table_of(24), **options),
-    "21 pairs": lambda **options: from_result(compared(7, LONG), differences=True, **options),
+    "10 pairs": lambda **options: from_result(compared(5, LONG), differences=True, **options),
 }
 
 
 def assert_nothing_is_covered(display):
     """All is inside, the legend is below all else, and no two labels of rows overlap."""
-    assert inside(display)
+    display.figure_.canvas.draw()
+    box, whole = display.figure_.get_tightbbox(), display.figure_.bbox_inches
+    assert min(box.x0 - whole.x0, box.y0 - whole.y0, whole.x1 - box.x1, whole.y1 - box.y1) >= 0
     ax = display.ax_
     boxes = [label.get_window_extent() for label in ax.get_yticklabels() if label.get_text()]
     falling = sorted(boxes, key=lambda box: -box.y0)
@@ -273,7 +235,7 @@ def assert_nothing_is_covered(display):
     [((3.3, 2), None), ((3.3, 2), "constrained"), ((4, 3.5), "tight")],
     ids=["small", "small with a layout", "panel"],
 )
-@pytest.mark.parametrize("display", sorted(MAKE.keys() - {"chosen cutoffs", "2 rows"}))
+@pytest.mark.parametrize("display", ["9 curves", "groups", "10 pairs", "24 rows"])
 def test_labels_and_legend_cover_nothing(display, size, layout):
     ax = plt.subplots(figsize=size, layout=layout)[1]
     drawn = MAKE[display](ax=ax)
@@ -282,16 +244,7 @@ def test_labels_and_legend_cover_nothing(display, size, layout):
     assert_nothing_is_covered(drawn)
 
 
-def test_names_are_shorter_and_smaller_in_small_axes():
-    comparison = compared(2, "reciprocal rank fusion {}")
-    ax = plt.subplots(figsize=(3.3, 2))[1]
-    assert row_names(from_result(comparison)) == list(comparison.mean)
-    small = from_result(comparison, differences=True, ax=ax)
-    assert row_names(small) == ["recipro…usion 0 vs recipro…usion 1"]
-    assert_nothing_is_covered(small)
-
-
-@pytest.mark.parametrize("display", sorted(MAKE))
+@pytest.mark.parametrize("display", ["chosen cutoffs", "differences", "2 rows"])
 def test_a_given_figure_keeps_its_layout(display):
     figure, ax = plt.subplots()
     MAKE[display](ax=ax)
@@ -311,9 +264,8 @@ def test_axes_of_a_grid_without_a_figure_are_drawn_on():
     assert from_result(table_of(2), ax=ax).ax_ is ax
 
 
-@pytest.mark.parametrize("display", ["differences", "21 pairs"])
-def test_figure_of_its_own_has_room_for_all(display):
-    assert_nothing_is_covered(MAKE[display](name="a segment " * 20))
+def test_figure_of_its_own_has_room_for_all():
+    assert_nothing_is_covered(MAKE["differences"](name="a segment " * 20))
 
 
 @pytest.mark.parametrize("display", ["chosen cutoffs", "differences", "2 rows"])

@@ -18,15 +18,7 @@ def compare_two(y, s, **options):
     return compare_rankers(y, {"a": s, "b": -s}, **options)
 
 
-both_functions = pytest.mark.parametrize("function", [ndcg_interval, compare_two])
-
-
-@pytest.mark.parametrize("state", [3, np.random.RandomState(3), np.random.default_rng(3), None])
-def test_random_state_may_be(state):
-    assert ndcg_interval(Y, S, random_state=state, n_resamples=99).n_queries == 40
-
-
-@both_functions
+@pytest.mark.parametrize("function", [ndcg_interval, compare_two])
 @pytest.mark.parametrize(
     "data", [matrices(1), (np.zeros((20, 5)), np.ones((20, 5)))], ids=["one", "undefined"]
 )
@@ -38,14 +30,8 @@ def test_too_few_queries_are_refused(data, function):
 HEAVY = np.r_[1e4, np.ones(39)]
 
 
-def nearly_equal(n):
-    """Weights that differ by rounding, so that their effective number is a little below n."""
-    return np.r_[np.full(3, np.nextafter(0.3, 1)), np.full(n - 3, 0.3)]
-
-
 WEAK = {
     "queries": (9, {}, "9 queries: intervals and tests"),
-    "equal weights": (9, {"sample_weight": nearly_equal(9)}, "9 queries: intervals"),
     "weights": (40, {"sample_weight": HEAVY}, "40 queries .* effective number of 1.01"),
     "clusters": (40, {"clusters": np.arange(40) % 8}, "in 8 clusters: .* below 10 clusters"),
     "clusters of the scored": (
@@ -61,15 +47,15 @@ WEAK = {
 }
 
 
-@both_functions
 @pytest.mark.parametrize(("n", "options", "message"), WEAK.values(), ids=WEAK)
-def test_queries_that_are_worth_few_are_warned_of(n, options, message, function):
+def test_queries_that_are_worth_few_are_warned_of(n, options, message):
     with pytest.warns(UserWarning, match=message):
-        function(*matrices(n), n_resamples=99, random_state=0, **options)
+        ndcg_interval(*matrices(n), n_resamples=99, random_state=0, **options)
 
 
 def test_ten_queries_of_equal_weight_are_enough_although_it_rounds():
-    ndcg_interval(*matrices(10), sample_weight=nearly_equal(10), n_resamples=99)
+    weight = np.r_[np.full(3, np.nextafter(0.3, 1)), np.full(7, 0.3)]
+    ndcg_interval(*matrices(10), sample_weight=weight, n_resamples=99)
 
 
 def weighted_t(values, weight):
@@ -98,7 +84,6 @@ def weighted_t(values, weight):
 
 WEIGHTS = {
     "lognormal": np.random.default_rng(5).lognormal(size=20),
-    "10,000 to 1": np.r_[1e4, np.ones(19)],
     "1e17 to 1": np.r_[np.ones(19), 1e17],
     "two heavy": np.r_[1e6, np.ones(18), 1e6],
     "fewer than two": np.r_[3, np.ones(18) / 50, 1],
@@ -148,11 +133,11 @@ def crv3(values, weight, clusters):
     return fitted.params[0], error
 
 
-@pytest.fixture(params=[False, True], ids=["equal weights", "weights"])
-def clustered(request):
+@pytest.fixture
+def clustered():
     """Data with clusters and weights, the latter as options, and the degrees of freedom."""
     y, scores = three_rankers(60)
-    weight = np.random.default_rng(2).uniform(0.5, 2, 60) if request.param else np.ones(60)
+    weight = np.random.default_rng(2).uniform(0.5, 2, 60)
     clusters = users(60, 15)
     sizes = np.bincount(clusters, weight)
     options = {"clusters": clusters, "sample_weight": weight, "k": 5}
@@ -192,12 +177,8 @@ def test_clusters_in_a_comparison_by_t_are_those_of_statsmodels(clustered):
 
 @pytest.mark.parametrize(
     "make",
-    [
-        lambda c: np.datetime64("2024-01-01") + c,
-        lambda c: [f"user {number:02}" for number in c],
-        lambda c: np.c_[c // 3, c % 3],
-    ],
-    ids=["dates", "text", "two columns"],
+    [lambda c: [f"user {number:02}" for number in c], lambda c: np.c_[c // 3, c % 3]],
+    ids=["text", "two columns"],
 )
 def test_clusters_of_any_ids_and_rows_in_any_order(make):
     options = {"n_resamples": 99, "random_state": 0}
@@ -209,12 +190,12 @@ def test_clusters_of_any_ids_and_rows_in_any_order(make):
     assert_same(ndcg_interval(Y.ravel()[order], S.ravel()[order], **rows, **options), expected)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_clusters_of_which_no_query_is_scored_are_not_counted(weighted):
+@pytest.mark.parametrize("undefined", [0, "omit"])
+def test_clusters_of_which_no_query_is_scored_are_not_counted(undefined):
     rest = users() != 3
     y = np.where(rest[:, np.newaxis], Y, 0)
-    left_out = {"undefined": 0, "sample_weight": rest} if weighted else {"undefined": "omit"}
-    found = ndcg_interval(y, S, clusters=users(), random_state=0, n_resamples=99, **left_out)
+    options = {"undefined": undefined, "sample_weight": rest if undefined == 0 else None}
+    found = ndcg_interval(y, S, clusters=users(), random_state=0, n_resamples=99, **options)
     own = {"clusters": users()[rest], "random_state": 0, "n_resamples": 99}
     expected = ndcg_interval(Y[rest], S[rest], **own)
     assert found.n_clusters == 13
@@ -229,7 +210,6 @@ def test_clusters_of_rows_that_unjudged_omits():
     assert_same(found, ndcg_interval(y, S, clusters=users(), **options))
 
 
-@both_functions
 @pytest.mark.parametrize(
     ("clusters", "message"),
     [
@@ -240,10 +220,10 @@ def test_clusters_of_rows_that_unjudged_omits():
     ],
     ids=["per query", "missing", "query in two", "one"],
 )
-def test_clusters_are_refused(clusters, message, function):
+def test_clusters_are_refused(clusters, message):
     groups = np.repeat(np.arange(40), 12)
     with pytest.raises(ValueError, match=message):
-        function(Y.ravel(), S.ravel(), groups=groups, clusters=clusters)
+        ndcg_interval(Y.ravel(), S.ravel(), groups=groups, clusters=clusters)
 
 
 def test_scores_of_one_ranker_in_another_order_are_refused():

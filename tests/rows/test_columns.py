@@ -24,30 +24,15 @@ NAMES = ["q", "a", "b"]
 ROWS = np.array([[1, 7, 0.5], [2, 8, 0.0], [1, 9, 2.5], [3, 7, 0.0]])
 
 
-class ArrayLike:
-    """Something that NumPy can read, without a shape or a length."""
-
-    def __init__(self, values):
-        self.values = values
-
-    def __array__(self, dtype=None, copy=None):
-        return np.array(self.values, dtype=dtype)
-
-
 TABLES = {
     "pandas": lambda rows, names: pd.DataFrame(rows, columns=names),
-    "pandas, index level": lambda rows, names: pd.DataFrame(
-        rows, columns=names, index=pd.Index(range(len(rows)), name="row")
-    ),
     "polars": lambda rows, names: pl.DataFrame(dict(zip(names, rows.T.copy(), strict=True))),
     "pyarrow": lambda rows, names: pa.table(dict(zip(names, rows.T, strict=True))),
 }
 MATRICES = {
     "array": np.asarray,
     "list": lambda rows: rows.tolist(),
-    "tuple": lambda rows: tuple(map(tuple, rows.tolist())),
     "csr": sparse.csr_array,
-    "csc": sparse.csc_matrix,
     "coo": sparse.coo_array,
 }
 
@@ -70,7 +55,6 @@ def column(X, key):
 
 
 every_table = pytest.mark.parametrize("name", TABLES)
-every_matrix = pytest.mark.parametrize("name", MATRICES)
 everything = pytest.mark.parametrize("name", [*TABLES, *MATRICES])
 
 
@@ -82,13 +66,12 @@ def test_a_series_has_names_only_where_its_index_has():
 
 
 @everything
-@pytest.mark.parametrize("position", range(3))
-def test_group_by_finds_a_column_by_name_or_number(name, position):
-    [key] = keys_of(name, [position])
-    np.testing.assert_array_equal(np.asarray(column(made(name), key)), ROWS[:, position])
+def test_group_by_finds_a_column_by_name_or_number(name):
+    [key] = keys_of(name, [1])
+    np.testing.assert_array_equal(np.asarray(column(made(name), key)), ROWS[:, 1])
 
 
-@every_matrix
+@pytest.mark.parametrize("name", MATRICES)
 def test_group_by_finds_a_column_by_its_number_from_the_right(name):
     found = column(made(name), -3)
     assert np.ndim(found) == 1
@@ -119,8 +102,7 @@ MANY = pd.DataFrame(np.zeros((2, 300), int), columns=[f"query_{i}" for i in rang
 TWICE = pd.DataFrame(ROWS, columns=["q", "q", "a"])
 NO_IDS = {
     "no such column": (TABLE, "z", r"names none of the columns \['q', 'a', 'b'\] and .* \[\]"),
-    "no such level": (made("pandas, index level"), "z", r"index levels \['row'\] of X: it must"),
-    "name, polars": (made("polars"), "z", r"names none of the columns \['q', 'a', 'b'\]"),
+    "no such level": (TABLE.rename_axis("row"), "z", r"index levels \['row'\] of X: it must"),
     "number, pyarrow": (made("pyarrow"), 0, "group_by=0 names none of the columns"),
     "name, array": (ARRAY, "q", "group_by='q' is a name, but X arrived as ndarray.*set_output"),
     "flag": (ARRAY, True, "group_by=True is a name"),
@@ -135,9 +117,7 @@ NO_IDS = {
     "column and level": (TWICE.rename_axis("a"), "a", r"'a' names 2 of .* index levels \['a'\]"),
     "1-D": (ROWS[:, 0], 0, r"not a column of X, a ndarray of shape \(4,\)"),
     "ragged": ([[1, 2], [3]], 0, r"not a column of X, a list of shape \(2,\)"),
-    "pairs": (Subset(), -1, "group_by=-1 is not a column of X, a Subset of shape .*: pass"),
     "list of pairs": ([*Subset()], -1, "not a column of X, a list of shape .*: pass"),
-    "text": ("text", -1, "not a column of X, a str of shape .*: pass"),
 }
 
 
@@ -145,10 +125,6 @@ NO_IDS = {
 def test_group_by_that_names_no_ids_is_refused(X, group_by, message):
     with pytest.raises(ValueError, match=message):
         values_by(X, group_by)
-
-
-def test_group_by_of_what_only_numpy_can_read():
-    np.testing.assert_array_equal(values_by(ArrayLike(ROWS), 0), ROWS[:, 0])
 
 
 @pytest.mark.parametrize("X", [made("pandas"), ROWS, Subset()], ids=["table", "array", "pairs"])
@@ -160,13 +136,11 @@ LEVELS = pd.MultiIndex.from_arrays([list("stst"), [3, 4, 3, 4]], names=["u", "d"
 Y = pd.Series(0, index=LEVELS)
 
 
-@every_matrix
 @pytest.mark.parametrize("y", [Y, Y.to_frame()], ids=["Series", "DataFrame"])
-def test_group_by_finds_levels_of_y_where_x_has_no_names(name, y):
-    X = made(name)
-    assert values_by(X, "u", None, y).tolist() == list("stst")
-    assert list(map(list, values_by(X, ["d", 0], None, y))) == [[3, 4, 3, 4], [1, 2, 1, 3]]
-    assert group_columns(X, ["u", 0]) == [0]
+def test_group_by_finds_levels_of_y_where_x_has_no_names(y):
+    assert values_by(ARRAY, "u", None, y).tolist() == list("stst")
+    assert list(map(list, values_by(ARRAY, ["d", 0], None, y))) == [[3, 4, 3, 4], [1, 2, 1, 3]]
+    assert group_columns(ARRAY, ["u", 0]) == [0]
 
 
 @pytest.mark.parametrize(
@@ -198,19 +172,18 @@ def test_order_by_is_one_column(several):
 
 
 @everything
-@pytest.mark.parametrize("positions", [[1], [0, 2]], ids=str)
-def test_without_columns(name, positions):
+def test_without_columns(name):
     X = made(name)
-    kept = without_columns(X, keys_of(name, positions))
-    np.testing.assert_array_equal(values(kept), np.delete(ROWS, positions, axis=1))
+    kept = without_columns(X, keys_of(name, [0, 2]))
+    np.testing.assert_array_equal(values(kept), ROWS[:, [1]])
     np.testing.assert_array_equal(values(X), ROWS)
     assert without_columns(X, []) is X
     if name in TABLES:
         assert type(kept) is type(X)
-        assert column_names(kept) == np.delete(NAMES, positions).tolist()
+        assert column_names(kept) == ["a"]
 
 
-@everything
+@pytest.mark.parametrize("name", ["pandas", "csr"])
 def test_a_feature_has_to_be_left(name):
     with pytest.raises(ValueError, match="name all columns.*: no feature is left"):
         without_columns(made(name), keys_of(name, [0, 1, 2]))
@@ -225,7 +198,7 @@ def test_numbers_from_the_right_and_text_in_lists():
 
 
 @every_table
-@pytest.mark.parametrize("names", ["qab", "bqa", "ba", "abc"])
+@pytest.mark.parametrize("names", ["bqa", "abc"])
 def test_features_of_a_table_are_taken_by_name(name, names):
     columns = dict(zip(NAMES, ROWS.T, strict=True)) | {"c": ROWS[:, 0]}
     X = made(name, np.transpose([columns[letter] for letter in names]), names)
@@ -253,7 +226,6 @@ def of_pandas(dtype):
 # a table with a column of floats, and the bits in which these have whole numbers
 FLOATS = {
     "float16": (of_array("float16"), 11),
-    "float32": (of_array("float32"), 24),
     "pandas float32": (of_pandas("float32"), 24),
     "pandas Float64": (of_pandas("Float64"), 53),
     "pandas arrow": (of_pandas(pd.ArrowDtype(pa.float32())), 24),
@@ -268,13 +240,12 @@ def first_column(X):
 
 
 @every_float
-@pytest.mark.parametrize("in_a_list", [False, True])
-def test_group_by_refuses_ids_that_an_encoder_changed(make, bits, in_a_list):
+def test_group_by_refuses_ids_that_an_encoder_changed(make, bits):
     X = make([1, 2.5, 2.25, 3])
     key = first_column(X)
     message = f"group_by={key!r} finds numbers with fractions, 2 such ids, the first at index 1"
     with pytest.raises(ValueError, match=message):
-        values_by(X, [key] if in_a_list else key)
+        values_by(X, [key])
 
 
 @every_float
@@ -294,7 +265,7 @@ def test_group_by_takes_whole_numbers_below_that(make, bits):
     np.testing.assert_array_equal(values_by(X, first_column(X)), ids)
 
 
-@pytest.mark.parametrize("kind", ["pandas Float64", "pandas float32", "polars float32", "pyarrow"])
+@pytest.mark.parametrize("kind", ["pandas Float64", "pandas float32"])
 def test_group_by_takes_missing_ids_for_no_fractions(kind):
     make, _ = FLOATS[kind]
     X = make([1.0, np.nan if "float32" in kind else None, 2.0])
@@ -316,7 +287,7 @@ def test_take_rows(name):
     assert count_rows(taken) == 4
 
 
-@pytest.mark.parametrize("wrap", [pd.Series, pl.Series, pa.array, np.array, list, ArrayLike])
+@pytest.mark.parametrize("wrap", [pd.Series, pl.Series, pa.array])
 def test_rows_of_a_column(wrap):
     rows = wrap([10, 20, 30])
     np.testing.assert_array_equal(np.asarray(take_rows(rows, np.array([2, 0]))), [30, 10])
@@ -329,22 +300,15 @@ def test_rows_of_a_sequence_are_a_list_of_the_same_objects(wrap):
     assert take_rows(wrap(rows), np.array([3, 1, 2])) == [(1, 2), "text", None]
 
 
-def test_taken_rows_keep_their_index_and_types():
-    X = pd.DataFrame({"q": ["x", "y"], "a": pd.Series([1, None], dtype="Int64")}, index=[8, 9])
-    pd.testing.assert_frame_equal(take_rows(X, np.array([1, 0])), X.iloc[[1, 0]])
-
-
 def of_objects(rows):
     return np.array(rows, dtype=object)
 
 
-@pytest.mark.parametrize("make", [of_objects, list])
-def test_group_by_sees_changed_ids_among_objects(make):
+def test_group_by_sees_changed_ids_among_objects():
     with pytest.raises(ValueError, match="group_by=0 finds numbers with fractions"):
-        values_by(make([[0.5, "a"], [0.5, "b"], [1.25, "c"]]), 0)
+        values_by(of_objects([[0.5, "a"], [0.5, "b"], [1.25, "c"]]), 0)
 
 
-@pytest.mark.parametrize("make", [of_objects, list])
 @pytest.mark.parametrize("ids", [["a", "b"], [2**60, 2**60 + 1]], ids=["text", "large"])
-def test_group_by_takes_objects_as_they_are(make, ids):
-    assert values_by(make([[label, "text"] for label in ids]), 0).tolist() == ids
+def test_group_by_takes_objects_as_they_are(ids):
+    assert values_by([[label, "text"] for label in ids], 0).tolist() == ids

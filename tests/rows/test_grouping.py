@@ -16,9 +16,8 @@ from sklearn_ndcg import (
     check_group_splits,
     make_ndcg_scorer,
     ndcg_score,
-    quantile_grades,
 )
-from sklearn_ndcg._rows.grouping import Grouping, shown_labels, starts_of
+from sklearn_ndcg._rows.grouping import Grouping, shown_labels
 
 
 class Tensor:
@@ -37,23 +36,11 @@ class Tensor:
         return id(self)
 
 
-@pytest.mark.parametrize("ids", [IDS, [f"q{each}" for each in IDS]], ids=["numbers", "text"])
-def test_groups_of_0_d_arrays_are_a_list_of_what_they_hold(ids):
-    arrays = [np.array(each) for each in ids]
+def test_groups_of_0_d_arrays_are_a_list_of_what_they_hold():
+    arrays = [np.array(number) for number in IDS]
     assert ndcg_score(Y, S, groups=arrays) == ndcg_score(Y, S, groups=IDS)
     with pytest.raises(ValueError, match="cv cuts queries in two"):
         check_group_splits(KFold(4), S, groups=arrays)
-
-
-@pytest.mark.slow  # torch is gigabytes
-def test_groups_of_tensors_of_torch():
-    torch = pytest.importorskip("torch")
-    expected = ndcg_score(Y, S, groups=IDS)
-    assert ndcg_score(Y, S, groups=torch.tensor(IDS)) == expected
-    ids = [torch.tensor(each) for each in IDS]
-    with pytest.raises(TypeError, match=r"got a Tensor: .*, for tensors id.item\(\)"):
-        ndcg_score(Y, S, groups=ids)
-    assert ndcg_score(Y, S, groups=[one.item() for one in ids]) == expected
 
 
 class Session:
@@ -76,20 +63,12 @@ def fit(ids):
 
 
 @pytest.mark.parametrize("function", [score, check, fit])
-@pytest.mark.parametrize("in_tuples", [False, True])
 @pytest.mark.parametrize("make", [lambda _: Session(), Tensor], ids=["sessions", "tensors"])
-def test_groups_that_hash_by_identity_are_refused(make, in_tuples, function):
+def test_groups_that_hash_by_identity_are_refused(make, function):
     ids = [make(np.int64(number)) for number in IDS]
     message = "groups must be ids.* equal where .*, got a (Session|Tensor): .*for tensors id.item"
     with pytest.raises(TypeError, match=message):
-        function([(1, label) for label in ids] if in_tuples else ids)
-
-
-@pytest.mark.parametrize("make", [lambda n: np.array([n]), lambda n: (np.array(n), 1)])
-def test_groups_with_an_array_as_an_id_are_refused_unless_it_is_0_d(make):
-    message = "groups must be ids that can be hashed and sorted: unhashable type: 'numpy.ndarray'"
-    with pytest.raises(TypeError, match=message):
-        ndcg_score(Y, S, groups=[make(number) for number in IDS])
+        function(ids)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +102,7 @@ PAIRS = np.repeat(np.arange(60), 2)
 SCORE = np.random.default_rng(0).random(120)
 
 
-@pytest.mark.parametrize("change", [np.copy, lambda y: y / 2, np.random.default_rng(1).permutation])
+@pytest.mark.parametrize("change", [np.copy, np.random.default_rng(1).permutation])
 def test_groups_that_are_relevance_warn(change):
     y, X = change(np.repeat([3, 0, 1, 2], 30)), SCORE[:, np.newaxis]
     words = "None of the 4 queries has documents of different relevance"
@@ -158,12 +137,6 @@ def test_groups_that_are_one_column_of_a_table(make):
     assert ndcg_score(Y, S, groups=make({"query": IDS})) == ndcg_score(Y, S, groups=IDS)
 
 
-def test_columns_of_tables_are_graded():
-    y, groups = pd.DataFrame({"y": S}), pd.DataFrame({"query": IDS})
-    expected = quantile_grades(S, groups=IDS)
-    assert quantile_grades(y, groups=groups).tolist() == expected.tolist()
-
-
 def scorer_by(columns, X):
     make_ndcg_scorer(group_by=lambda X: columns)(DummyRegressor().fit(X, Y), X, Y)
 
@@ -177,13 +150,10 @@ def score_by(columns, X):
 
 
 @pytest.mark.parametrize("function", [score_by, scorer_by, splits_by])
-@pytest.mark.parametrize("number", [0, 1])
-def test_groups_with_one_reordered_column_are_refused(number, function):
+def test_groups_with_one_reordered_column_are_refused(function):
     X = pd.DataFrame({"query": IDS, "day": np.arange(8) % 2, "a": S})
-    columns = [X["query"], X["day"]]
-    columns[number] = columns[number].sort_values(ascending=False, kind="stable")
-    message = rf"groups\[{number}\].*have the same labels.*but in another order"
-    with pytest.raises(ValueError, match=message):
+    columns = [X["query"], X["day"].sort_values(ascending=False, kind="stable")]
+    with pytest.raises(ValueError, match=r"groups\[1\].*have the same labels.*in another order"):
         function(columns, X)
 
 
@@ -212,13 +182,6 @@ def test_the_same_labels_of_rows_in_another_order_are_refused(which):
     assert ndcg_score(**data) == expected
 
 
-def test_the_same_columns_in_another_order_are_refused():
-    y, s = (pd.DataFrame(values.reshape(2, 4), columns=list("abcd")) for values in (Y, S))
-    assert ndcg_score(y, s) == ndcg_score(Y, S, groups=IDS)
-    with pytest.raises(ValueError, match="y_true and y_score have the same labels in their col"):
-        ndcg_score(y, s[list("dcba")])
-
-
 def test_reordered_labels_are_refused_by_fit_and_by_the_check_of_splits():
     X = pd.DataFrame({"a": S})
     y, groups = pd.Series(Y), pd.Series(IDS)
@@ -236,10 +199,10 @@ def test_every_pair_of_labelled_arguments_is_compared():
 
 
 DAYS = np.array(["2024-05-01", "2024-05-02"], dtype="M8[D]")
-DATES = [DAYS.astype(f"M8[{unit}]") for unit in ("D", "h", "m", "s", "ns")]
+DATES = [DAYS, DAYS.astype("M8[ns]"), DAYS.astype(object), [*map(pd.Timestamp, DAYS)]]
 
 
-@pytest.mark.parametrize("labels", [*DATES, DAYS.astype(object), [*map(pd.Timestamp, DAYS)]])
+@pytest.mark.parametrize("labels", DATES, ids=["days", "nanoseconds", "objects", "pandas"])
 def test_dates_are_shown_as_dates(labels):
     assert shown_labels(labels) == "2024-05-01, 2024-05-02"
     assert shown_labels([("a", *labels)]) == "('a', 2024-05-01, 2024-05-02)"
@@ -263,18 +226,8 @@ def test_order_by_of_text_that_does_not_sort_by_time_is_doubted(texts):
 
 @pytest.mark.parametrize(
     "texts",
-    [
-        ("09", "10"),
-        ("2024-01-05", "2024-10-01"),
-        ("spring", "summer"),
-        ("w9", "10"),
-        ("037-q", "04-q"),
-    ],
+    [("09", "10"), ("2024-01-05", "2024-10-01"), ("spring", "summer"), ("037-q", "04-q")],
 )
 def test_order_by_of_text_that_may_sort_by_time_is_not_doubted(texts):
     order = Grouping.of_ids([0, 1], 2).in_order(texts, "TimeSeriesSplit")
     assert order.tolist() == np.argsort(texts).tolist()
-
-
-def test_runs_start_where_the_one_before_ends():
-    assert starts_of(np.array([2, 0, 3, 1])).tolist() == [0, 2, 2, 5]

@@ -24,8 +24,14 @@ ORDERS = {
 }
 
 
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("kind", IDS)
+KINDS_AND_ORDERS = [
+    *[(kind, "scattered") for kind in IDS],
+    *[("int64", order) for order in ORDERS],
+    *[("text: objects", order) for order in ORDERS],
+]
+
+
+@pytest.mark.parametrize(("kind", "order"), KINDS_AND_ORDERS)
 def test_groups_of_any_kind_are_those_of_numpy(kind, order):
     ids = IDS[kind](ORDERS[order])
     distinct, codes = np.unique(ORDERS[order], return_inverse=True)
@@ -34,13 +40,6 @@ def test_groups_of_any_kind_are_those_of_numpy(kind, order):
     np.testing.assert_array_equal(grouping.lengths, np.bincount(codes))
     np.testing.assert_array_equal(grouping.row_order(), np.argsort(codes, kind="stable"))
     assert len(grouping.labels) == len(distinct)
-
-
-@pytest.mark.parametrize("kind", IDS)
-def test_groups_of_any_kind_have_the_scores_of_numbers(kind):
-    codes = ORDERS["scattered"]
-    y, s = RNG.integers(1, 4, N_IDS), RNG.normal(size=N_IDS)
-    assert ndcg_score(y, s, groups=IDS[kind](codes)) == ndcg_score(y, s, groups=codes)
 
 
 @pytest.mark.parametrize("kind", TEXT)
@@ -56,16 +55,10 @@ NAN = np.where(IS_MISSING, np.nan, 1.0)
 NULL = [None if missing else "q" for missing in IS_MISSING]
 
 
-def category_with(label):
-    """A category of tuples, one of which is missing or has a missing part."""
-    labels = pd.Index([("b", 1.0), label], tupleize_cols=False)
-    return pd.Series(pd.Categorical.from_codes(IS_MISSING.astype(int), labels))
-
-
+PAIRS = pd.Index([("b", 1.0), ("a", np.nan)], tupleize_cols=False)
 MISSING = {
     "objects": np.array(NULL, dtype=object),
     "tuples": [("a", value) for value in NAN.tolist()],
-    "objects with NaN": NAN.astype(object),
     "pandas str": pd.Series(NULL, dtype="string"),
     "pandas Int64": pd.Series([None if missing else 3 for missing in IS_MISSING], dtype="Int64"),
     "pandas Float64 with NaN": pd.Series(pd.arrays.FloatingArray(NAN, np.zeros(20, bool))),
@@ -75,32 +68,23 @@ MISSING = {
         pa.DictionaryArray.from_arrays(IS_MISSING.astype(int), pa.array([1.0, None]))
     ),
     "category": pd.Series(NULL).astype("category"),
-    "category with NaN in a tuple": category_with(("a", np.nan)),
-    "category with None in a tuple": category_with(("a", None)),
+    "category with NaN in a tuple": pd.Series(
+        pd.Categorical.from_codes(IS_MISSING.astype(int), PAIRS)
+    ),
     "period": pd.PeriodIndex([value and "2012-03" for value in NULL], freq="M"),
-    "interval": pd.arrays.IntervalArray.from_tuples([value and (0, 1) for value in NULL]),
     "polars": pl.Series(NULL),
     "polars categorical": pl.Series(NULL, dtype=pl.Categorical),
     "polars with NaN": pl.Series(NAN),
     "arrow": pa.array(NULL),
     "arrow dictionary": pa.array(NULL).dictionary_encode(),
     "arrow dictionary with NaN": pa.array(NAN).dictionary_encode(),
-    "arrow runs with NaN": pa.RunEndEncodedArray.from_arrays(np.arange(1, 21), NAN),
+    "list of columns": [np.zeros(20), np.array(NULL, dtype=object)],
+    "table of pandas": pd.DataFrame({"a": 1, "b": pd.Series(NULL).astype("category")}),
+    "table of arrow": pa.table({"a": pa.array(NAN), "b": range(20)}),
 }
 
 
-def missing_ids():
-    """Each of these ids alone and among several columns."""
-    for kind, ids in MISSING.items():
-        yield pytest.param(ids, id=kind)
-        yield pytest.param([np.zeros(20), ids], id=f"{kind} in a list of columns")
-        if isinstance(ids, pd.Series):
-            yield pytest.param(pd.DataFrame({"a": ids, "b": 1}), id=f"{kind} in a table")
-        if isinstance(ids, pa.Array):
-            yield pytest.param(pa.table({"a": ids, "b": range(20)}), id=f"{kind} in a table")
-
-
-@pytest.mark.parametrize("ids", missing_ids())
+@pytest.mark.parametrize("ids", MISSING.values(), ids=MISSING)
 def test_missing_ids_are_refused_with_their_index(ids):
     with pytest.raises(ValueError, match="groups has 2 missing ids, the first at index 3"):
         Grouping.of_ids(ids, 20)
@@ -139,12 +123,10 @@ RANDOM = RNG.integers(-(2**63), 2**63 - 1, 9000)
 PATTERNS = {
     "multiples": N << 40,
     "sorted": N * 7919,
-    "reversed": -N * 7919,
     "low bits": N % 1024 << 53,
     "one": np.full(len(N), 2**62),
-    "random, twice": np.r_[RANDOM, RANDOM[::-1]],
-    "random, few": RNG.choice(RANDOM[:40], 3000),
-} | {f"growing at {size}": np.r_[N[:size] << 33, 0] for size in (511, 512, 513, 2048, 2049)}
+    "random": np.r_[RANDOM, RANDOM[::-1]],
+} | {f"growing at {size}": np.r_[N[:size] << 33, 0] for size in (512, 513, 2048)}
 
 
 @pytest.mark.parametrize("ids", PATTERNS.values(), ids=PATTERNS)
@@ -154,28 +136,12 @@ def test_hashing_finds_the_same_as_sorting(ids, kernels):
     np.testing.assert_array_equal(distinct[codes], ids)
 
 
-class Shouting(str):
-    """Text that is equal whatever its case."""
-
-    __slots__ = ()
-
-    def __eq__(self, other):
-        return self.lower() == other.lower()
-
-    def __hash__(self):
-        return hash(self.lower())
-
-
 OBJECTS = {
     "text": ["b", "a\0", "", "ä", "a", "日本"],
-    "bytes": [b"b", b"a\0", b"", b"a"],
     "text of NumPy": [np.str_("a"), "b", np.str_("b"), np.str_("b\0")],
-    "integers": [3, -(2**70), 2**70, 0, 7],
-    "floats": [3.5, -0.0, 0.0, float("inf"), 1e300],
     "numbers": [2, 1.5, True, -7.0, 2.0, 1, -7],
     "one hash": [-1, 5, -2, 0, 2**61 - 1, 1, 2**61],
     "one float": [2.0**70, 2**70 + 1, 3, 2**70],
-    "equality of their own": [Shouting("A"), Shouting("b"), Shouting("a"), Shouting("B")],
     "tuples": [(-1, -2), (-2, -1), (1, True), (2.0, 1), (1, 1), (2, 1)],
 }
 
@@ -215,6 +181,12 @@ def test_ids_of_several_columns(ids):
     assert grouping.row_codes().tolist() == [0, 2, 1, 2]
 
 
+def test_ids_of_several_columns_are_sorted():
+    columns = RNG.integers(0, 1000, (2, N_IDS)).tolist()
+    labels = Grouping.of_ids(list(map(np.array, columns)), N_IDS).labels
+    assert labels.tolist() == sorted(set(zip(*columns, strict=True)))
+
+
 DATES = pd.date_range("2020-01-01", periods=4, tz="Europe/Berlin")
 
 
@@ -226,7 +198,6 @@ def test_labels_keep_their_time_zone(labels):
     assert list(grouping.labels) == sorted(set(ids))
 
 
-@pytest.mark.parametrize("sort", [True, False])
 @pytest.mark.parametrize(
     "ids",
     [
@@ -236,9 +207,9 @@ def test_labels_keep_their_time_zone(labels):
     ],
     ids=["disjoint", "subset", "in tuples"],
 )
-def test_sets_are_refused_as_only_subsets_are_sorted(ids, sort):
+def test_sets_are_refused_as_only_subsets_are_sorted(ids):
     with pytest.raises(TypeError, match=r"pass .*for sets tuple\(sorted\(id\)\)"):
-        Grouping.of_ids([*ids, ids[0]], 3, sort=sort)
+        Grouping.of_ids([*ids, ids[0]], 3, sort=False)
 
 
 @pytest.mark.parametrize("share", [0.5, 2])  # of the limit, which other libraries may raise
