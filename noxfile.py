@@ -264,6 +264,13 @@ def slow(session):
                 f"--hypothesis-seed={seed}")  # fmt: skip
 
 
+@nox.session
+def simulations(session):
+    """Simulate how often the intervals and tests of docs/design/evidence.md are right."""
+    session.install(".")
+    session.run("python", "benchmarks/simulate_intervals.py", "--quick")
+
+
 @nox.session(python=PYTHONS[0])
 def tools(session):
     """Run the tools of docs/compatibility.md that take a scorer."""

@@ -240,7 +240,7 @@ def test_labels_and_legend_cover_nothing(display, size, layout):
     ax = plt.subplots(figsize=size, layout=layout)[1]
     drawn = MAKE[display](ax=ax)
     if layout is not None:
-        ax.set_title("a title that comes later")
+        ax.set_title("a title")
     assert_nothing_is_covered(drawn)
 
 
