@@ -17,6 +17,10 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, GroupShuffleSplit
 from sklearn_ndcg import GroupedRanker, make_ndcg_scorer
 from sklearn_ndcg.inference import NDCGDisplay
 
+# %%
+# Tune by NDCG@10
+# ---------------
+
 X, y = load_films()  # films to rank for each user
 y = (2 * y).astype(int)  # from half stars to the whole grades that LightGBM takes
 holdout = GroupShuffleSplit(n_splits=1, test_size=0.25, random_state=0)
@@ -36,6 +40,10 @@ search = GridSearchCV(
 search.fit(X_train, y_train, groups=X_train.index)
 print(f"NDCG@10 {search.best_score_:.4f} in the search, with {search.best_params_}")
 print(f"NDCG@10 {search.score(X_test, y_test):.4f} for users never seen")
+
+# %%
+# NDCG by cutoff
+# --------------
 
 # sphinx_gallery_alt = "NDCG of LightGBM at the cutoffs 1 to 20, with a 95% confidence band"
 NDCGDisplay.from_estimator(search, X_test, y_test, group_by="user", k=20, name="LightGBM")

@@ -410,7 +410,7 @@ def _warn_of_unjudged(judged: dict[Any, float], result: Comparison, measure: Mea
     if result.margin is not None and not is_known:
         _checks.warn(
             "All judged documents are relevant, so unjudged ones count as not relevant, and the "
-            "verdicts do not say whether judging them could turn these. They do if the truth has "
+            "verdicts do not say whether judging them could change these. They do if the truth has "
             "documents of grade 0, such as {'a': 1, 'b': 0}."
         )
 
