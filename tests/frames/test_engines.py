@@ -132,7 +132,7 @@ def test_sample_weight_that_is_0_in_whole_passes(any_engine):
     options = {"sample_weight": "w", "undefined": "omit"}
     assert_score_of_arrays(any_engine(columns), columns, **options)
     columns["w"] = np.zeros(N_ROWS)
-    with pytest.raises(ValueError, match="sample_weight is 0 for every query"):
+    with pytest.raises(ValueError, match="sample_weight is 0"):
         ndcg_score(any_engine(columns), **COLUMNS, **options, working_memory=memory_of(7))
 
 
