@@ -416,7 +416,7 @@ class _Rows(NamedTuple):
 
 
 def _values(result: Result, differences: bool) -> Floats:
-    """Values, bounds and numbers of queries of a result, a row each."""
+    """One row per ranker, pair or segment: value, bounds and number of queries."""
     mean: Any = result.mean
     values, interval = np.atleast_1d(mean), result.confidence_interval
     if isinstance(result, Comparison):
