@@ -59,12 +59,16 @@ class Framed(ABC):
     def to_frame(self) -> Any:
         """Get it as a pandas DataFrame."""
 
+    def _frames(self) -> list[Any]:
+        """The DataFrames that a notebook shows, one below another."""
+        return [self.to_frame()]
+
     def _repr_html_(self) -> str | None:
         try:
-            html: str | None = self.to_frame()._repr_html_()
+            frames = self._frames()
         except ImportError:
             return None
-        return html
+        return "".join(frame._repr_html_() or "" for frame in frames) or None
 
 
 def shortened(names: Iterable[str], lengths: Iterable[int], dots: str = "...") -> list[str]:

@@ -424,16 +424,13 @@ class Comparison(_Result, Framed):
             notes.append(f"{UNJUDGED}: judging more documents could change the verdict.")
         return f"{_counts(self)}\n" + "\n\n".join([*map(str, tables), "\n".join(notes)])
 
-    def _repr_html_(self) -> str | None:
-        try:
-            tables = [self.to_frame("rankers"), self.to_frame()]
-        except ImportError:
-            return None
+    def _frames(self) -> list[Any]:
+        frames = [self.to_frame("rankers"), self.to_frame()]
         if self.by_segment:
             pandas = _checks.import_optional(*_PANDAS)
-            frames = {label_text(name): of.to_frame() for name, of in self.by_segment.items()}
-            tables.append(pandas.concat(frames, names=["segment"]))
-        return "".join(table._repr_html_() or "" for table in tables) or None
+            by_segment = {label_text(name): of.to_frame() for name, of in self.by_segment.items()}
+            frames.append(pandas.concat(by_segment, names=["segment"]))
+        return frames
 
     def largest_differences(self, n: int = 5) -> QueryDifferences:
         """The queries that differ most: for each pair the `n` largest gains and losses.

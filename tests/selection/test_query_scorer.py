@@ -149,7 +149,7 @@ def test_score_func_gets_the_rows_of_a_matrix(data):
     assert found == pytest.approx(np.nanmean(values))
 
 
-# --- functions that are no metric of one query
+# --- functions that cannot score one query
 
 
 @pytest.mark.parametrize(
