@@ -266,9 +266,9 @@ def slow(session):
 
 @nox.session
 def simulations(session):
-    """Simulate how often the intervals and tests of docs/design/evidence.md are right."""
+    """Simulate for half an hour how often the methods of docs/design/evidence.md are right."""
     session.install(".")
-    session.run("python", "benchmarks/simulate_intervals.py", "--quick")
+    session.run("python", "benchmarks/simulate_intervals.py")
 
 
 @nox.session(python=PYTHONS[0])
