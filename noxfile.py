@@ -266,7 +266,7 @@ def slow(session):
 
 @nox.session
 def simulations(session):
-    """Simulate for half an hour how often the methods of docs/design/evidence.md are right."""
+    """Simulate how often the intervals and tests of docs/design/evidence.md are right."""
     session.install(".")
     session.run("python", "benchmarks/simulate_intervals.py")
 

@@ -1,6 +1,6 @@
 """Simulate how often intervals cover a known mean, and tests find a difference that is 0.
 
-    python benchmarks/simulate_intervals.py     # about half an hour
+    python benchmarks/simulate_intervals.py     # four minutes
     python benchmarks/simulate_intervals.py --quick    # a twentieth, which checks no promise
 
 It prints percentages for the tables of docs/design/evidence.md. The exit status is 1 if a promise
