@@ -308,7 +308,7 @@ def _count_tied(queries: Queries) -> int:
     order = np.lexsort((score, query))
     query, score = query[order], score[order]
     tied = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
-    return len(np.unique(query[1:][tied]))
+    return int(np.count_nonzero(np.bincount(query[1:][tied])))
 
 
 def _shortened(value: Any) -> str:

@@ -29,7 +29,7 @@ from sklearn_ndcg._metrics.inputs import numeric
 from sklearn_ndcg._metrics.measure import DCG, NDCG, DCGOptions, NDCGOptions, refuse_several
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._metrics.values import Values, report_undefined
-from sklearn_ndcg._rows.grouping import Grouping
+from sklearn_ndcg._rows.grouping import Grouping, starts_of
 from sklearn_ndcg._rows.labels import refuse_reordered
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -816,7 +816,11 @@ def quantile_grades(
         raise ValueError(f"n_grades must be an integer from 2 to 2**31 - 1, got {n_grades!r}.")
     grouping = Grouping.of_ids(np.zeros(n) if groups is None else groups, n)
     codes = grouping.row_codes()
-    # one integer sorts by group and, within it, by value
-    keys = codes * n + np.unique(values, return_inverse=True)[1]
-    n_smaller = np.searchsorted(np.sort(keys), keys) - np.searchsorted(np.sort(codes), codes)
+    order = np.lexsort((values, codes))
+    ranked, group = values[order], codes[order]
+    is_equal = (ranked[1:] == ranked[:-1]) & (group[1:] == group[:-1])
+    # the position of the first of equal values
+    first = np.maximum.accumulate(np.where(np.append(False, is_equal), 0, np.arange(n)))
+    n_smaller = np.empty(n, dtype=np.int64)
+    n_smaller[order] = first - starts_of(grouping.lengths)[group]
     return int(n_grades) * n_smaller // grouping.lengths[codes]

@@ -487,7 +487,7 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def _split_rows(self, rows: QueryRows, grouping: Grouping, times: Column, sorts: bool) -> Split:
         """Training rows and held-out rows, sorted by query if `sorts` or if these are not all."""
         trained, held_out = self._draw_queries(grouping, times)
-        known = np.union1d(trained, held_out)
+        known = np.sort(np.append(trained, held_out))
         self.trained_queries_ = leaks.QuerySizes(grouping.labels[known], grouping.lengths[known])
         self.query_ids_ = self.trained_queries_.labels
         are_all = len(trained) == len(grouping.lengths)
@@ -515,4 +515,4 @@ class GroupedRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             held_out = order[np.isin(order, queries)][-n_held_out:]
         else:
             held_out = generator.permutation(queries)[:n_held_out]
-        return np.setdiff1d(queries, held_out), np.sort(held_out)
+        return np.setdiff1d(queries, held_out, assume_unique=True), np.sort(held_out)

@@ -312,9 +312,10 @@ def check_group_splits(
         raise ValueError("cv has no splits.")
     codes, n_queries, cuts = grouping.row_codes(), len(grouping.labels), []
     for fold, split in enumerate(splits):
-        sets = zip(("training", "test"), split, strict=True)
-        chosen = [np.unique(_chosen(rows, len(codes), "rows", fold, name)) for name, rows in sets]
-        counts = np.array([np.bincount(codes[rows], minlength=n_queries) for rows in chosen])
+        is_chosen = np.zeros((2, len(codes)), dtype=bool)
+        for chosen, name, rows in zip(is_chosen, ("training", "test"), split, strict=True):
+            chosen[_chosen(rows, len(codes), "rows", fold, name)] = True
+        counts = np.array([np.bincount(codes[chosen], minlength=n_queries) for chosen in is_chosen])
         # a query is cut if a set has some but not all of its rows, or if both sets have some
         is_cut = ((counts > 0) & (counts < grouping.lengths)).any(axis=0) | counts.all(axis=0)
         labels = grouping.labels[is_cut]
