@@ -146,10 +146,11 @@ def dcg_score(
     Raises
     ------
     ValueError
-        If an argument is not as described: the message names it, what was found and where.
+        If an argument is not as described, or has text instead of numbers: the message names it,
+        what was found and where.
 
     TypeError
-        If an input cannot be read as an array of numbers, or of ids.
+        If an input is of another type that cannot be read as an array of numbers, or of ids.
 
     Warns
     -----
@@ -301,10 +302,11 @@ def ndcg_score(
     Raises
     ------
     ValueError
-        If an argument is not as described: the message names it, what was found and where.
+        If an argument is not as described, or has text instead of numbers: the message names it,
+        what was found and where.
 
     TypeError
-        If an input cannot be read as an array of numbers, or of ids.
+        If an input is of another type that cannot be read as an array of numbers, or of ids.
 
     Warns
     -----
@@ -787,11 +789,12 @@ def quantile_grades(
     Raises
     ------
     ValueError
-        If `y` is not 1-D or holds NaN, if `groups` does not fit, or if `n_grades` is not an
+        If `y` is not 1-D, holds NaN or text, if `groups` does not fit, or if `n_grades` is not an
         integer >= 2.
 
     TypeError
-        If `y` cannot be read as numbers, or `groups` as ids.
+        If `y` is of another type that cannot be read as numbers, or `groups` of one that cannot be
+        read as ids.
 
     Examples
     --------

@@ -112,7 +112,7 @@ def _refuse_ragged(values: Any) -> None:
 def _refuse_text(values: Any, depth: int = 2) -> None:
     """Raise for text before NumPy makes an array of it, as wide as the longest."""
     if isinstance(values, str | bytes):
-        raise TypeError(
+        raise ValueError(  # as scikit-learn does
             f"it holds text, the first {values[:40]!r}. Convert it to numbers, words with a dict "
             "from word to grade (LabelEncoder would number them alphabetically)."
         )

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import sklearn.metrics
+from sklearn.metrics.tests import test_common as common
 from sklearn.metrics.tests import test_ranking as upstream
 
 import sklearn_ndcg
@@ -110,3 +111,28 @@ def test_passes_what_scikit_learn_tests(monkeypatch, name):
     for mark in marks:
         for value in mark.args[1]:
             test(value)
+
+
+def has_ndcg(test):
+    """Whether this is one of scikit-learn's tests of all metrics, and NDCG is among them."""
+    match getattr(test, "pytestmark", []):
+        case [mark] if mark.name == "parametrize":
+            names = mark.args[1]
+            return isinstance(names, list | dict) and "ndcg_score" in names
+    return False
+
+
+COMMON_TESTS = [name for name, test in vars(common).items() if has_ndcg(test)]
+
+
+def test_common_tests_are_found():
+    assert len(COMMON_TESTS) >= 3
+
+
+@pytest.mark.parametrize("metric", ["dcg_score", "ndcg_score"])
+@pytest.mark.parametrize("name", COMMON_TESTS)
+def test_passes_what_scikit_learn_tests_of_all_metrics(monkeypatch, name, metric):
+    for metrics in vars(common).values():
+        if isinstance(metrics, dict) and metric in metrics:
+            monkeypatch.setitem(metrics, metric, getattr(sklearn_ndcg, metric))
+    getattr(common, name)(metric)
