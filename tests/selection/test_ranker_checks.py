@@ -5,13 +5,29 @@ from importlib.util import find_spec
 import pytest
 import sklearn
 from sklearn.cross_decomposition import PLSRegression
-from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
-from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
+from sklearn.ensemble import (
+    GradientBoostingRegressor,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.linear_model import (
+    ElasticNet,
+    GammaRegressor,
+    HuberRegressor,
+    Lasso,
+    LogisticRegression,
+    PoissonRegressor,
+    Ridge,
+    SGDRegressor,
+    TweedieRegressor,
+)
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVR
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.svm import SVR, LinearSVR
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sklearn_ndcg import GroupedRanker, one_ranking
@@ -68,13 +84,23 @@ IN_CI = [
         failed("the scaler gets no weights", *WEIGHTS),
     ),
 ]
+ALONE = failed("the estimator alone fails, too", *WEIGHTS)
 SLOWLY = [
+    (DecisionTreeRegressor(random_state=0), {}),
+    (ExtraTreeRegressor(random_state=0), {}),
+    (RandomForestRegressor(3, random_state=0), ALONE),
+    (RandomForestClassifier(3, random_state=0), ALONE),
+    (GradientBoostingRegressor(n_estimators=5, random_state=0), ALONE),
     (HistGradientBoostingRegressor(max_iter=5), {}),
-    (
-        RandomForestRegressor(3, random_state=0),
-        failed("it draws rows, and not by weight", *WEIGHTS),
-    ),
-    (SVR(), failed("its solver stops before they are equal", *WEIGHTS)),
+    (TweedieRegressor(), {}),
+    (GammaRegressor(), {}),
+    (Lasso(), {}),
+    (ElasticNet(), {}),
+    (HuberRegressor(), ALONE),
+    (SGDRegressor(random_state=0), ALONE),
+    (SVR(), ALONE),
+    (LinearSVR(random_state=0), ALONE),
+    (GaussianNB(), {}),
 ]
 if find_spec("lightgbm"):
     import lightgbm
