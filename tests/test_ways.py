@@ -119,8 +119,9 @@ class Ways(RuleBasedStateMachine):
             by_query = frames.ndcg_by_query(frame, **columns, **self.options)
             values = nw.from_native(by_query).lazy().collect()["ndcg"].to_list()
         expected = sn.ndcg_samples(self.y, self.s, groups=self.ids, **self.options)
-        # an undefined value is null in some engines
-        np.testing.assert_allclose(np.array(values, dtype=float), expected, rtol=1e-15)
+        # DuckDB gives queries in any order, and some engines null for an undefined value
+        found = np.sort(np.array(values, dtype=float))
+        np.testing.assert_allclose(found, np.sort(expected), rtol=1e-15)
 
     @rule(method=st.sampled_from(["BCa", "t"]))
     def interval_and_segments(self, method):
