@@ -34,8 +34,9 @@ def read_trec(path: FilePath, name: str) -> Iterator[tuple[str, str, float]]:
             names, document_at, value_at = _LAYOUTS["BEIR"]
             continue
         try:
-            if len(fields) != len(names) or len(line) == _LONGEST or fields[0][:1] == b"#":
-                raise ValueError
+            is_data = len(fields) == len(names) and len(line) < _LONGEST
+            if not is_data or fields[0][:1] == b"#" or b"\0" in line:
+                raise ValueError("it has NUL")  # unless the line is wrong otherwise
             document, value = fields[document_at].decode(), float(fields[value_at])
             if value != value or b"_" in fields[value_at]:  # noqa: PLR0124  (nan, or 1_0)
                 raise ValueError
@@ -53,8 +54,8 @@ def read_trec(path: FilePath, name: str) -> Iterator[tuple[str, str, float]]:
                     f"first, with 4 fields (or 3 below BEIR's header {' '.join(_BEIR_HEADER)}), "
                     "then a run, with 6."
                 )
-            elif isinstance(error, UnicodeDecodeError):
-                wrong = f"be UTF-8: {error}."
+            elif isinstance(error, UnicodeDecodeError) or b"\0" in line:
+                wrong = f"be UTF-8 text: {error}."
             else:
                 wrong = f"have a number as {names[value_at]}, got {str(fields[value_at])[1:]}."
             raise ValueError(f"{fspath(path)}, line {number}: {name} must {wrong}") from error

@@ -47,6 +47,8 @@ def numeric(values: Any, name: str, only_order: bool = False) -> Numbers:
                 raise TypeError(f"its dtype is {array.dtype}.")
             if only_order and getattr(exact, "dtype", "") == "O" and array.max() < np.inf:
                 array = _as_float(np.ravel(exact)).reshape(array.shape)
+        except MemoryError:
+            raise
         except Exception as error:
             kind: type[Exception] = TypeError if isinstance(error, TypeError) else ValueError
             said = f"{name} must be an array of numbers, got {type(values).__name__}: {error}"

@@ -50,6 +50,8 @@ def _read_ids(groups: object, name: str) -> tuple[Ids, LabelsAt | None]:
         ids, labels_at = _encode_column(column) or (np.asarray(column), None)
         if ids.ndim > 1:
             raise TypeError(f"its values have shape {ids.shape[1:]}.")
+    except MemoryError:
+        raise
     except Exception as error:
         raise TypeError(
             f"{name} must be an array of {_noun(name)}s, got {type(groups).__name__}: {error} "

@@ -221,9 +221,10 @@ class DuckDB(Passes):
         # connection of the relation, unless the user has a table of that name
         name = f"sklearn_ndcg_{uuid4().hex}"
         variables = {name: super().to_engine(tables), "relation": self.native}
-        result = eval(f"relation.query('{name}_rows', 'from {name}')", variables)  # noqa: S307
-        self.native.query(f"{name}_rows", f"drop view {name}_rows")  # which DuckDB 1 keeps
-        return result
+        try:
+            return eval(f"relation.query('{name}_rows', 'from {name}')", variables)  # noqa: S307
+        finally:
+            self.native.query(f"{name}_rows", f"drop view {name}_rows")  # which DuckDB 1 keeps
 
 
 class Dataset(DuckDB):

@@ -26,7 +26,7 @@ from sklearn_ndcg import CONVENTIONS
 
 nw = pytest.importorskip("narwhals.stable.v2", reason="the extra `frames` is not installed")
 pa = pytest.importorskip("pyarrow")
-from sklearn_ndcg.frames import ndcg_by_query, ndcg_score  # noqa: E402
+from sklearn_ndcg.frames import _engines, ndcg_by_query, ndcg_score  # noqa: E402
 
 SECOND = 1 / np.log2(3)  # the discount of rank 2
 both_functions = pytest.mark.parametrize("function", [ndcg_by_query, ndcg_score])
@@ -549,6 +549,26 @@ def test_results_of_duckdb_live_on_the_connection_of_the_relation():
     joined = result.join(connection.table("names"), "q").project("name, ndcg").order("name")
     assert [name for name, _ in joined.fetchall()] == [f"query {i}" for i in range(7)]
     assert joined.fetchall() == joined.fetchall()  # can be read again
+
+
+def test_an_interrupt_leaves_no_view_in_the_connection():
+    connection = pytest.importorskip("duckdb").connect()
+    relation = connection.sql(RELATION)
+    views = connection.sql("from duckdb_views()").fetchall()
+
+    class Interrupted:
+        def query(self, name, sql):
+            if sql.startswith("drop"):
+                return relation.query(name, sql)
+            relation.create_view(name)
+            raise KeyboardInterrupt
+
+    columns = {argument: [name] for argument, name in COLUMNS.items()}
+    engine = _engines.open_table(relation, columns, memory=None)
+    engine.native = Interrupted()
+    with pytest.raises(KeyboardInterrupt):
+        engine.to_engine([pa.table({"q": [1]})])
+    assert connection.sql("from duckdb_views()").fetchall() == views
 
 
 def test_tables_of_the_user_have_any_name():

@@ -254,6 +254,19 @@ def test_what_is_no_array_is_no_groups(kind):
         ndcg_score(MATRIX.ravel(), MATRIX.ravel(), groups=REFUSED[kind])
 
 
+class TooLarge:
+    def __array__(self, dtype=None, copy=None):
+        raise MemoryError
+
+
+@pytest.mark.parametrize("argument", ["y_true", "y_score", "groups", "sample_weight"])
+def test_memory_that_runs_out_is_not_bad_input(argument):
+    row = [0, 1, 1]
+    arguments = {"y_true": row, "y_score": row, "groups": row, "sample_weight": row}
+    with pytest.raises(MemoryError):
+        ndcg_score(**arguments | {argument: TooLarge()})
+
+
 def test_the_ranker_whose_scores_are_wrong_is_named():
     with pytest.raises(ValueError, match="y_score must have the same shape") as caught:
         compare_rankers(MATRIX, {"good": MATRIX, "bad": MATRIX.T})
