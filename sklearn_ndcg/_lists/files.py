@@ -34,9 +34,10 @@ def read_trec(path: FilePath, name: str) -> Iterator[tuple[str, str, float]]:
             names, document_at, value_at = _LAYOUTS["BEIR"]
             continue
         try:
-            is_data = len(fields) == len(names) and len(line) < _LONGEST
-            if not is_data or fields[0][:1] == b"#" or b"\0" in line:
-                raise ValueError("it has NUL")  # unless the line is wrong otherwise
+            # NUL bytes are what a crash left, which joins two lines, or UTF-16
+            is_data = len(fields) == len(names) and len(line) < _LONGEST and b"\0" not in line
+            if not is_data or fields[0][:1] == b"#":
+                raise ValueError
             document, value = fields[document_at].decode(), float(fields[value_at])
             if value != value or b"_" in fields[value_at]:  # noqa: PLR0124  (nan, or 1_0)
                 raise ValueError
@@ -55,7 +56,7 @@ def read_trec(path: FilePath, name: str) -> Iterator[tuple[str, str, float]]:
                     "then a run, with 6."
                 )
             elif isinstance(error, UnicodeDecodeError) or b"\0" in line:
-                wrong = f"be UTF-8 text: {error}."
+                wrong = f"be UTF-8 text: {str(error) or 'the line has NUL bytes'}."
             else:
                 wrong = f"have a number as {names[value_at]}, got {str(fields[value_at])[1:]}."
             raise ValueError(f"{fspath(path)}, line {number}: {name} must {wrong}") from error
