@@ -51,6 +51,8 @@ TEXT = {
     "polars categorical": lambda v: pl.Series(v.tolist(), dtype=pl.Categorical),
     "polars enum": lambda v: pl.Series(v.tolist(), dtype=pl.Enum(categories(v).categories)),
 }
+if hasattr(np.dtypes, "StringDType"):
+    TEXT["strings of NumPy 2"] = lambda v: np.array(v.tolist(), np.dtypes.StringDType())
 WORDS = np.array([f"q{i:04d}" for i in range(N_IDS)], dtype=object)
 BIG = np.sort([(i * 2654435761) % 2**61 - 2**60 for i in range(N_IDS)])
 DAYS = np.datetime64("1969-06-01") + np.arange(N_IDS)

@@ -58,6 +58,7 @@ def quiet(function, *args):
 CALLS = {
     "ndcg_score": (lambda: sn.ndcg_score(**NOTHING), UNDEFINED),
     "ndcg_samples of single documents": (lambda: sn.ndcg_samples(**BY_ROW), SINGLE),
+    "ndcg_curve of single documents": (lambda: sn.ndcg_curve(**BY_ROW), SINGLE),
     "scorer": (lambda: SCORER(MODEL, *ROWS), UNDEFINED),
     "cross_val_score": (
         lambda: cross_val_score(Ridge(), *ROWS, scoring=SCORER, **FOLDS),

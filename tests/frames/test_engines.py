@@ -303,6 +303,17 @@ def test_dask_divides_large_partitions_by_rows_before_the_shuffle(index, monkeyp
     assert max(handed_over) <= np.ceil(len(frame) / 4)
 
 
+@pytest.mark.ci
+def test_equal_decimals_of_a_dask_column_are_one_query():
+    ids = [Decimal(text) for text in ("1.0", "2.0", "3", "4", "1.00", "2.00", "3.0", "4.0")]
+    frame = pd.DataFrame({"q": pd.Series(ids, dtype=object), "y": [1] * 4 + [0] * 4, "s": 1.0})
+    dask = pytest.importorskip("dask")
+    with dask.config.set({"dataframe.convert-string": False}):  # keeps objects
+        table = pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=2)
+        rows = result_rows(ndcg_by_query(table, **COLUMNS))
+    assert [n for _, n, *_ in rows] == [2] * 4
+
+
 # the last one, as the cluster has to start its workers again
 def test_a_worker_that_is_always_killed_is_the_error_of_the_engine(cluster):
     columns, main = draw_columns(), os.getpid()

@@ -64,6 +64,10 @@ BAD_ROWS = {
     "NaN": ({"y_true": np.where(Y > 3, np.nan, Y)}, "y_true contains NaN: .* first at index"),
     "no groups": ({"y_true": Y.ravel()}, "y_true .*groups="),
     "weights": ({"y_true": Y, "sample_weight": np.full(40, -1)}, "sample_weight must be"),
+    "order": (
+        {"y_true": pd.Series(Y.ravel()), "groups": pd.Series(np.arange(480) // 12)[::-1]},
+        "y_true and groups have the same labels",
+    ),
 }
 
 

@@ -57,6 +57,13 @@ def test_a_margin_of_equal_rankers():
     assert compare_rankers(y, {"a": s, "b": s}).verdict is None
 
 
+def test_a_ranker_that_is_worse_by_the_margin_is_worse():
+    y, scores = np.tile([1, 0], (12, 1)), {"a": np.ones((12, 2)), "b": np.zeros((12, 2))}
+    found = compare_rankers(y, scores, metric=lambda y, s: 1 - s[0] / 4, margin=0.25, test="t")
+    assert found.difference.tolist() == [-0.25]
+    assert found.verdict == ["worse"]
+
+
 # Unjudged documents
 
 
@@ -107,6 +114,14 @@ def test_verdicts_know_that_a_larger_ideal_shrinks_the_other_ranker(pair, presen
     assert compare_rankers(y, scores, unjudged="zero", **options).verdict == [UNJUDGED]
     y[:, 2:] = 0
     assert compare_rankers(y, scores, **options).verdict == [present]
+
+
+def test_verdicts_know_the_ideal_that_judging_makes_larger():
+    """If what only `a` returned, at rank 2, is relevant, `a` has 0.63 / 1.63, and `b` 1 / 1.63."""
+    y = np.tile([1, 0, np.nan, np.nan], (12, 1))
+    scores = {"a": np.tile([1, 3, 2, 0], (12, 1)), "b": np.tile([3, 2, 1, 0], (12, 1))}
+    options = {"k": 2, "margin": 0.3, "test": "t", "unjudged": "zero"}
+    assert compare_rankers(y, scores, **options).verdict == [UNJUDGED]
 
 
 AT_5 = {"k": 5, "margin": 0.05, "test": "t", "undefined": 0.0}

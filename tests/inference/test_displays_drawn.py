@@ -108,6 +108,11 @@ def test_chance_level_and_its_style():
         replace(of_model(), chance_level=None).plot(plot_chance_level=True)
 
 
+def test_points_of_up_to_30_rankers_differ_in_colour_or_marker():
+    styles = map(_drawing.point, range(30))
+    assert len({(style["color"], style["marker"]) for style in styles}) == 30
+
+
 def test_ax_may_have_the_curves_of_other_displays():
     first = of_model("a").plot(curve_kwargs={"lw": 3})
     second = of_model("b", k=range(1, 6)).plot(first.ax_)
@@ -163,6 +168,8 @@ def test_24_curves_can_be_told_apart():
     styles = [(line.get_color(), line.get_linestyle()) for line in display.line_]
     assert len(set(styles)) == 24
     assert {style for _, style in styles[:6]} == {"-"}
+    width, height = display.figure_.get_size_inches()
+    assert height < width
 
 
 def test_names_are_not_formulas_and_are_shown_with_an_underscore_in_front():

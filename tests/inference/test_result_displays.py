@@ -72,6 +72,13 @@ def test_from_comparison_draws_the_differences_of_a_pair():
     assert legend(display) == [*counts, f"mean {mean:+.4f}, {INTERVAL}"]
 
 
+def test_ticks_of_queries_are_whole_and_those_of_differences_need_not_be():
+    y, s = np.tile([[1, 0], [0, 1]], (10, 1)), np.tile([1, 0], (20, 1))
+    ax = from_comparison(compare_rankers(y, {"a": s, "b": -s}, k=1, test="t")).ax_
+    assert not any(tick % 1 for tick in ax.get_xticks())
+    assert any(tick % 1 for tick in ax.get_yticks())
+
+
 def test_line_at_0_is_in_the_legend_if_there_are_ties():
     ties = from_comparison(compare_rankers(Y, {"a": S, "b": 2 * S}, test="t"))
     assert ties.zero_.get_ydata() == [0, 0]
@@ -158,6 +165,14 @@ def test_segments_are_groups_whose_colours_are_in_the_legend(differences):
     colors = np.reshape([point.get_color() for point in display.points_], (4, 3))
     assert (colors == colors[0]).all()
     assert len(set(colors[0])) == 3
+
+
+def test_rows_fill_the_axes_with_a_gap_between_groups():
+    display = from_result(compared(2, segments=SEGMENTS))
+    heights = np.array([point.get_ydata()[0] for point in display.points_])
+    assert np.diff(heights).tolist() == [1, 2, 1, 2, 1, 2, 1]
+    bottom, top = display.ax_.get_ylim()
+    assert 0 < heights[0] - top == bottom - heights[-1] <= 1
 
 
 @pytest.mark.parametrize("n_segments", [40, 41])
@@ -262,6 +277,18 @@ def test_axes_of_no_grid_stay_where_they_are():
 def test_axes_of_a_grid_without_a_figure_are_drawn_on():
     ax = plt.figure().add_subplot(plt.GridSpec(1, 2)[0])
     assert from_result(table_of(2), ax=ax).ax_ is ax
+
+
+def test_figure_of_many_rows_fits_a_page():
+    assert max(from_result(table_of(40)).figure_.get_size_inches()) < 11.7
+
+
+@pytest.mark.parametrize(("width", "fewest", "most"), [(3, 2, 4), (9, 5, 7)])
+def test_ticks_are_as_many_as_have_room(width, fewest, most):
+    ax = plt.subplots(figsize=(width, 3))[1]
+    from_result(ndcg_interval(Y, S, method="t"), ax=ax)
+    low, high = ax.get_xlim()
+    assert fewest <= sum(low <= tick <= high for tick in ax.get_xticks()) <= most
 
 
 def test_figure_of_its_own_has_room_for_all():

@@ -4,11 +4,11 @@ import sys
 
 import numpy as np
 import pytest
-from helpers import three_rankers
+from helpers import three_rankers, users
 from scipy import stats
 
 from sklearn_ndcg import explain_query, ndcg_samples
-from sklearn_ndcg.inference import compare_rankers, ndcg_by_segment
+from sklearn_ndcg.inference import compare_rankers, ndcg_by_segment, ndcg_interval
 
 Y, SCORES = three_rankers()
 COMPARED = compare_rankers(Y, SCORES, baseline="poor", test="t", margin=0.1)
@@ -68,6 +68,16 @@ def test_largest_differences_leave_out_queries_without_a_difference():
 def test_n_of_largest_differences_is_an_integer(n):
     with pytest.raises(ValueError, match="n must be an integer >= 1, got"):
         COMPARED.largest_differences(n)
+
+
+@pytest.mark.parametrize(
+    ("clusters", "counted"), [(None, "40 queries"), (users(), "40 queries in 14 clusters")]
+)
+def test_interval_prints_its_numbers_and_what_it_is_from(clusters, counted):
+    found = ndcg_interval(Y, SCORES["good"], method="t", clusters=clusters)
+    low, high = found.confidence_interval
+    numbers = f"NDCG {found.mean:.4f}, 95% confidence interval [{low:.4f}, {high:.4f}] (t), "
+    assert repr(found) == f"{numbers}standard error {found.standard_error:.4f}, {counted}"
 
 
 def test_comparison_prints_its_pairs_in_two_columns_and_notes_below():

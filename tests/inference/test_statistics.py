@@ -26,6 +26,14 @@ def test_a_heavy_query_does_not_merge_the_sums_of_the_others(heavy):
     assert found[0] == exact_pvalue(d, weight)
 
 
+def test_a_heavy_query_without_a_difference_changes_nothing():
+    d = list(map(Fraction, [0, 3, -1, 4, 1, -5], [7] * 6))
+    weight = [10**16, 1, 2, 1, 3, 1]
+    values = np.array([d], dtype=float)
+    found = permutation_pvalues(values, np.array(weight, dtype=float), 2**6, generator=None)
+    assert found[0] == exact_pvalue(d, weight)
+
+
 def test_as_many_resamples_as_assignments_are_enough_for_the_exact_test():
     d = [Fraction(n, 7) for n in (3, -1, 4, 1, -5)]
     values = np.array([d], dtype=float)

@@ -71,7 +71,7 @@ def test_values_that_are_not_grades(value):
     assert as_grades(relevance) is None
 
 
-@pytest.mark.parametrize("n", [1, 256, 257])
+@pytest.mark.parametrize("n", [1, 256, 257, 600])
 def test_sums_up_to_each_cutoff_lose_fewer_digits_than_a_plain_sum(n):
     parts = np.random.default_rng(0).random((2, n))
     exact = [[*map(float, accumulate(map(Fraction, row)))] for row in parts.tolist()]

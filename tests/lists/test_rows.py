@@ -248,6 +248,10 @@ def test_rows_as_a_frame_have_the_same_values_in_the_same_order():
         from_lists({"a"}, rankers={"ids": ["a"], "x": ["a"]}).to_frame()
 
 
+def test_scores_are_floats_if_every_document_is_listed():
+    assert from_lists(["a"], ["a", "b"]).y_score.dtype == np.float64
+
+
 def test_rows_do_not_unpack():
     rows = from_lists(["a"], ["a"])
     with pytest.raises(TypeError, match="Rows"):
@@ -317,6 +321,13 @@ def test_curves_end_at_the_cutoff():
 
 
 # --- in functions
+
+
+def test_the_first_document_of_a_query_is_named():
+    truths = {"p": {"a": 1}, "q": {"b": np.nan, "c": 1}}
+    rows = from_lists(truths, {"p": ["a"], "q": ["c"]}, unjudged="nan")
+    with pytest.raises(ValueError, match="1 NaN, in query 'q', document 'b'"):
+        ndcg_score(rows)
 
 
 def test_unjudged_is_said_where_lists_are_read():

@@ -80,6 +80,7 @@ DISCOUNTS = {
     "zero": (lambda r: r * 0, "above 0 at rank 1.*0.0 at rank 1"),
     "rising": (lambda r: r, "discount must be finite.*2.0 at rank 2"),
     "NaN": (lambda r: r * NAN, "discount must be.*nan at rank 1"),
+    "infinite": (lambda r: INF / r, "discount must be finite.*inf at rank 1"),
     "short": (lambda r: 1 / r[:1], r"discount must return.* of the \d ranks .*shape \(1,\)"),
 }
 WEIGHTS = {

@@ -218,6 +218,11 @@ def test_a_bad_convention_is_named(argument, convention, error, message):
     assert argument in " ".join([str(caught.value), *getattr(caught.value, "__notes__", [])])
 
 
+def test_a_convention_that_is_missing_is_named():
+    with pytest.raises(TypeError, match="first must be a name in CONVENTIONS .*, got NoneType"):
+        explain_difference([[1, 0]], [[1, 2]], second="sklearn")
+
+
 @pytest.mark.parametrize("is_reversed", [False, True])
 def test_a_step_does_not_raise_where_both_ends_are_fine(is_reversed):
     first = {"gain": [0, 0, 1], "undefined": "omit"}

@@ -138,6 +138,10 @@ def test_k_retrieved_cuts_each_list_at_its_own_length():
     assert ndcg_score(y_true, y_score, k="retrieved") == pytest.approx(0.7356022113638424)
 
 
+def test_k_retrieved_cuts_a_list_of_one_after_it():
+    assert ndcg_samples([[1, 1, 0]], [[1, -INF, -INF]], k="retrieved").tolist() == [1]
+
+
 def test_negative_relevance():
     y_true, y_score = in_order(-1, 2, -3)
     assert dcg_score(y_true, y_score) == pytest.approx(-1 + 2 / log2(3) - 3 / 2, rel=1e-15)
@@ -228,6 +232,7 @@ def test_quantile_grades_without_groups():
         ([1, np.nan], {}, "y has 1 NaN, at index 1: leave"),
         ([1, 2], {"n_grades": 1}, "n_grades must be an integer from 2"),
         ([1, 2], {"n_grades": 2.5}, "n_grades must be"),
+        ([1, 2], {"n_grades": 2**31}, "n_grades must be .* to 2[*][*]31 - 1, got 2147483648"),
         ([1, 2], {"groups": [1]}, "groups must have one id"),
         (pd.Series([1, 2]), {"groups": pd.Series([1, 1], [1, 0])}, "y and groups have the same"),
     ],

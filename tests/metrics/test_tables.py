@@ -34,6 +34,11 @@ def test_names_are_cut_in_the_middle_where_a_line_is_too_long(number, shown):
     assert len(lines[1]) <= max(100, 19 + 2 + len(number))
 
 
+def test_names_of_20_characters_are_cut_to_19():
+    row = str(Table(["", "n"], [["a" * 20, "1" * 99]])).splitlines()[1]
+    assert row == f"{'a' * 8}...{'a' * 8}  {'1' * 99}"
+
+
 def test_names_in_two_columns_are_cut_to_one_length():
     row = str(Table(["", "", "n"], [[LONG, "b" * 60, "1"]], (0, 1))).splitlines()[1]
     assert row == f"{'a' * 22}...{'e' * 22}  {'b' * 22}...{'b' * 22}  1"

@@ -78,6 +78,13 @@ def test_cut_queries_of_training_are_counted(ranker):
         ranker.score(X.iloc[rows], Y[rows], groups=QUERY[rows])
 
 
+def test_two_queries_of_training_are_compared():
+    first, known = QUERY == 0, QUERY < 2
+    ranker = GroupedRanker(Ridge()).fit(X[known], Y[known], groups=QUERY[known])
+    with pytest.warns(QueryLeakWarning, match="query 0 has"):
+        ranker.score(X[first][1:], Y[first][1:], groups=QUERY[first][1:])
+
+
 def test_one_ranking_is_no_leak():
     GroupedRanker(Ridge(), group_by=one_ranking).fit(X[:50], Y[:50]).score(X[50:], Y[50:])
 

@@ -40,7 +40,7 @@ def refused(words):
         ("max_queries", 0, "max_queries must be an integer >= 1 or None, got 0"),
         ("n_iter_no_change", 0, "n_iter_no_change must be an integer >= 1, got 0"),
         ("early_stopping", 5, "early_stopping must be True or False, got 5"),
-        ("validation", "first", "validation must be .*'first'"),
+        ("validation", "first", "^validation must be .*'first'"),
         ("validation_fraction", 0, "validation_fraction must be a number between 0 and 1, got 0"),
         ("validation_fraction", 1.0, "validation_fraction must be .*got 1.0"),
         ("scoring", "ndcg", "scoring must be made by make_ndcg_scorer"),
