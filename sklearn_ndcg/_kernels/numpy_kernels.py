@@ -46,11 +46,13 @@ def as_grades(relevance: NDArray[Any]) -> Grades | None:
     if relevance.dtype in (np.uint8, np.bool_):
         return relevance.view(np.uint8)
     grades = np.empty(len(relevance), dtype=np.uint8)
+    common = np.promote_types(np.uint8, relevance.dtype)
     with np.errstate(invalid="ignore"):  # a value that does not fit a byte compares as different
         for at in range(0, len(grades), _DOCUMENTS_PER_BLOCK):
             block = slice(at, at + _DOCUMENTS_PER_BLOCK)
             np.copyto(grades[block], relevance[block], casting="unsafe")
-            if not (grades[block] == relevance[block]).all():
+            # NumPy 2.4 crashes if it runs out of memory in a comparison that converts
+            if not (grades[block].astype(common) == relevance[block]).all():
                 return None
     return grades
 

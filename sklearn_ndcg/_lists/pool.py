@@ -258,10 +258,8 @@ def _split_scores(
     is_left = np.ones(n_ranks.sum(), dtype=bool)
     is_left[np.repeat(starts, n_listed) - judged[is_listed].astype(np.intp) - 1] = False
     n_unjudged = n_ranks - n_listed
-    unjudged: Floats = np.subtract(
-        np.repeat(starts - 1, n_unjudged), np.flatnonzero(is_left), dtype=np.float64
-    )
-    return judged, unjudged, n_unjudged
+    unjudged = np.repeat(starts - 1, n_unjudged) - np.flatnonzero(is_left)
+    return judged, unjudged.astype(np.float64), n_unjudged
 
 
 def pool_runs(

@@ -42,7 +42,7 @@ def refuse_reordered(**arguments: object) -> None:
                     "together as they are. If not, reorder one of them: "
                     f"{name}.reindex({axis}={first}.{axis}) does it if labels are unique."
                 )
-        if axis == "index" and len(labels_of) > 2:
+        if axis == "index":
             _refuse_other_labels(labels_of)
 
 
