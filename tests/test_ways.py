@@ -44,7 +44,7 @@ class Ways(RuleBasedStateMachine):
         gain=st.sampled_from(["linear", "exponential"]),
         discount=st.sampled_from(["log", "reciprocal", "none"]),
         ties=st.sampled_from(["average", "worst", "best", "stable"]),
-        undefined=st.sampled_from([{}, {"undefined": 0.5}, {"undefined": "omit"}]),
+        undefined=st.sampled_from(["warn", 0.5, "omit"]),
         k=st.integers(1, 6), is_weighted=st.booleans(),
     )  # fmt: skip
     def draw(self, n, seed, ids, k, gain, discount, ties, undefined, is_weighted):
@@ -56,13 +56,13 @@ class Ways(RuleBasedStateMachine):
         self.s = rng.permutation(n) / 8
         self.k, self.query, self.ids = k, query, np.asarray(IDS[ids](query))
         self.formula = {"gain": gain, "discount": discount, "ties": ties}
-        self.options = {"k": k, **self.formula, **undefined}
+        self.options = {"k": k, **self.formula, "undefined": undefined}
         weights = rng.integers(1, 4, 5) if is_weighted else np.ones(5, dtype=int)
         self.weight_of_query = {each: float(weights[each]) for each in np.unique(query).tolist()}
         self.data = {"groups": self.ids, "sample_weight": weights[query].astype(float)}
         self.X = pd.DataFrame({"s": self.s, "q": self.ids})
-        self.before = self.X.copy()
-        value = {"omit": nan}.get(undefined.get("undefined"), undefined.get("undefined", 0.0))
+        self.before = self.inputs()
+        value = {"warn": 0.0, "omit": nan}.get(undefined, undefined)
         rows = self.y.tolist(), self.s.tolist(), query.tolist()
         _, ndcgs = oracle(*rows, k, **self.formula, unjudged="raise")
         values = [value if isnan(ndcg) else ndcg for ndcg in ndcgs]
@@ -73,10 +73,14 @@ class Ways(RuleBasedStateMachine):
     def check(self, found):
         assert found == pytest.approx(self.expected, abs=1e-12)
 
+    def inputs(self):
+        """A copy of what the functions are given."""
+        weight = self.data["sample_weight"]
+        return self.X.assign(y=self.y, scores=self.s, ids=self.ids, w=weight).copy()
+
     @invariant()
     def nothing_has_changed(self):
-        if hasattr(self, "before"):
-            pd.testing.assert_frame_equal(self.X, self.before)
+        pd.testing.assert_frame_equal(self.inputs(), self.before)
 
     @rule()
     def score(self):
@@ -142,8 +146,8 @@ class Ways(RuleBasedStateMachine):
         """The options of a comparison, whose NDCG may be a function of one query."""
         if not has_metric:
             return self.options
-        undefined = {name: self.options[name] for name in ("undefined",) if name in self.options}
-        return {"metric": partial(ndcg_of_one, k=self.k, **self.formula), **undefined}
+        metric = partial(ndcg_of_one, k=self.k, **self.formula)
+        return {"metric": metric, "undefined": self.options["undefined"]}
 
     def by_query(self):
         """The truths and the ranked lists of the queries; the rows are the documents."""

@@ -49,10 +49,11 @@ def as_grades(relevance: NDArray[Any]) -> Grades | None:
     common = np.promote_types(np.uint8, relevance.dtype)
     with np.errstate(invalid="ignore"):  # a value that does not fit a byte compares as different
         for at in range(0, len(grades), _DOCUMENTS_PER_BLOCK):
-            block = slice(at, at + _DOCUMENTS_PER_BLOCK)
-            np.copyto(grades[block], relevance[block], casting="unsafe")
-            # NumPy 2.4 crashes if it runs out of memory in a comparison that converts
-            if not (grades[block].astype(common) == relevance[block]).all():
+            block = grades[at : at + _DOCUMENTS_PER_BLOCK]
+            values = relevance[at : at + _DOCUMENTS_PER_BLOCK].astype(common, copy=False)
+            np.copyto(block, values, casting="unsafe")
+            # of one dtype, as NumPy 2.4 crashes if memory runs out in a ufunc that converts
+            if not (block.astype(common) == values).all():
                 return None
     return grades
 

@@ -34,9 +34,9 @@ def read_trec(path: FilePath, name: str) -> Iterator[tuple[str, str, float]]:
             names, document_at, value_at = _LAYOUTS["BEIR"]
             continue
         try:
-            # NUL bytes are what a crash left, which joins two lines, or UTF-16
-            is_data = len(fields) == len(names) and len(line) < _LONGEST and b"\0" not in line
-            if not is_data or fields[0][:1] == b"#":
+            fits = len(fields) == len(names) and len(line) < _LONGEST
+            # NUL bytes are UTF-16, or left by a crash: two lines that they join may fit
+            if not fits or b"\0" in line or fields[0][:1] == b"#":
                 raise ValueError
             document, value = fields[document_at].decode(), float(fields[value_at])
             if value != value or b"_" in fields[value_at]:  # noqa: PLR0124  (nan, or 1_0)
@@ -48,6 +48,8 @@ def read_trec(path: FilePath, name: str) -> Iterator[tuple[str, str, float]]:
                 continue
             if len(line) == _LONGEST:
                 wrong = f"not have lines of {_LONGEST:,} bytes or more."
+            elif isinstance(error, UnicodeDecodeError) or b"\0" in line:
+                wrong = f"be UTF-8 text: {str(error) or 'the line has NUL bytes'}."
             elif len(fields) != len(names):
                 wrong = (
                     f"have {len(names)} fields ({' '.join(names)}), got {len(fields)}: "
@@ -55,8 +57,6 @@ def read_trec(path: FilePath, name: str) -> Iterator[tuple[str, str, float]]:
                     f"first, with 4 fields (or 3 below BEIR's header {' '.join(_BEIR_HEADER)}), "
                     "then a run, with 6."
                 )
-            elif isinstance(error, UnicodeDecodeError) or b"\0" in line:
-                wrong = f"be UTF-8 text: {str(error) or 'the line has NUL bytes'}."
             else:
                 wrong = f"have a number as {names[value_at]}, got {str(fields[value_at])[1:]}."
             raise ValueError(f"{fspath(path)}, line {number}: {name} must {wrong}") from error

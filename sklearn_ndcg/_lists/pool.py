@@ -259,6 +259,7 @@ def _split_scores(
     is_left[np.repeat(starts, n_listed) - judged[is_listed].astype(np.intp) - 1] = False
     n_unjudged = n_ranks - n_listed
     unjudged = np.repeat(starts - 1, n_unjudged) - np.flatnonzero(is_left)
+    # converted by itself, as NumPy 2.4 crashes if memory runs out in a ufunc that converts
     return judged, unjudged.astype(np.float64), n_unjudged
 
 

@@ -146,11 +146,11 @@ def dcg_score(
     Raises
     ------
     ValueError
-        If an argument is not as described, or has text instead of numbers: the message names it,
+        If an argument is not as described, such as text in place of numbers: the message names it,
         what was found and where.
 
     TypeError
-        If an input is of another type that cannot be read as an array of numbers, or of ids.
+        If an input is of a type that cannot be read as an array of numbers, or of ids.
 
     Warns
     -----
@@ -302,11 +302,11 @@ def ndcg_score(
     Raises
     ------
     ValueError
-        If an argument is not as described, or has text instead of numbers: the message names it,
+        If an argument is not as described, such as text in place of numbers: the message names it,
         what was found and where.
 
     TypeError
-        If an input is of another type that cannot be read as an array of numbers, or of ids.
+        If an input is of a type that cannot be read as an array of numbers, or of ids.
 
     Warns
     -----
@@ -789,12 +789,12 @@ def quantile_grades(
     Raises
     ------
     ValueError
-        If `y` is not 1-D, holds NaN or text, if `groups` does not fit, or if `n_grades` is not an
-        integer >= 2.
+        If `y` is not 1-D, or holds NaN or text, if `groups` does not fit, or if `n_grades` is not
+        an integer >= 2.
 
     TypeError
-        If `y` is of another type that cannot be read as numbers, or `groups` of one that cannot be
-        read as ids.
+        If `y` is of a type that cannot be read as numbers, or `groups` of one that cannot be read
+        as ids.
 
     Examples
     --------
@@ -822,7 +822,7 @@ def quantile_grades(
     order = np.lexsort((values, codes))
     ranked, group = values[order], codes[order]
     is_equal = (ranked[1:] == ranked[:-1]) & (group[1:] == group[:-1])
-    # the position of the first of equal values
+    # positions of the first of equal values
     first = np.maximum.accumulate(np.where(np.append(False, is_equal), 0, np.arange(n)))
     n_smaller = np.empty(n, dtype=np.int64)
     n_smaller[order] = first - starts_of(grouping.lengths)[group]

@@ -50,14 +50,15 @@ def _refuse_other_labels(index_of: dict[str, Index]) -> None:
     """Raise if ids have labels that the common index of the data lacks."""
     data = [name for name in _DATA if name in index_of]
     index = index_of.get(data[0]) if len(data) == 2 else None
-    # a label that several rows share, such as the query, does not identify a row
-    if index is None or not index.is_unique or not index.equals(index_of[data[1]]):
+    if index is None or not index.equals(index_of[data[1]]):
         return
     for name, labels in index_of.items():
         if not name.startswith("groups") or labels.equals(index):
             continue
         if (len(labels), labels.nlevels) != (len(index), index.nlevels):
             continue
+        if not index.is_unique:  # a label that rows share, such as the query, identifies none
+            return
         lacking = ~labels.isin(index)
         if lacking.any():
             raise ValueError(

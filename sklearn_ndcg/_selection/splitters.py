@@ -313,9 +313,9 @@ def check_group_splits(
     codes, n_queries, cuts = grouping.row_codes(), len(grouping.labels), []
     for fold, split in enumerate(splits):
         is_chosen = np.zeros((2, len(codes)), dtype=bool)
-        for chosen, name, rows in zip(is_chosen, ("training", "test"), split, strict=True):
-            chosen[_chosen(rows, len(codes), "rows", fold, name)] = True
-        counts = np.array([np.bincount(codes[chosen], minlength=n_queries) for chosen in is_chosen])
+        for mask, name, rows in zip(is_chosen, ("training", "test"), split, strict=True):
+            mask[_chosen(rows, len(codes), "rows", fold, name)] = True
+        counts = np.array([np.bincount(codes[mask], minlength=n_queries) for mask in is_chosen])
         # a query is cut if a set has some but not all of its rows, or if both sets have some
         is_cut = ((counts > 0) & (counts < grouping.lengths)).any(axis=0) | counts.all(axis=0)
         labels = grouping.labels[is_cut]

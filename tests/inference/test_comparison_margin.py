@@ -116,7 +116,7 @@ def test_verdicts_know_that_a_larger_ideal_shrinks_the_other_ranker(pair, presen
     assert compare_rankers(y, scores, **options).verdict == [present]
 
 
-def test_verdicts_know_the_ideal_that_judging_makes_larger():
+def test_verdicts_know_that_judging_may_enlarge_the_ideal():
     """If what only `a` returned, at rank 2, is relevant, `a` has 0.63 / 1.63, and `b` 1 / 1.63."""
     y = np.tile([1, 0, np.nan, np.nan], (12, 1))
     scores = {"a": np.tile([1, 3, 2, 0], (12, 1)), "b": np.tile([3, 2, 1, 0], (12, 1))}

@@ -260,6 +260,13 @@ class TooLarge:
         raise MemoryError
 
 
+@pytest.mark.parametrize("argument", ["y_true", "y_score", "sample_weight"])
+def test_text_is_a_wrong_value_as_in_scikit_learn(argument):
+    arguments = {"y_true": [0, 1], "y_score": [0, 1], "groups": [1, 1]}
+    with pytest.raises(ValueError, match=f"{argument} must be .* text"):
+        ndcg_score(**arguments | {argument: ["a", "b"]})
+
+
 @pytest.mark.parametrize("argument", ["y_true", "y_score", "groups", "sample_weight"])
 def test_memory_that_runs_out_is_not_bad_input(argument):
     row = [0, 1, 1]

@@ -138,7 +138,7 @@ def test_k_retrieved_cuts_each_list_at_its_own_length():
     assert ndcg_score(y_true, y_score, k="retrieved") == pytest.approx(0.7356022113638424)
 
 
-def test_k_retrieved_cuts_a_list_of_one_after_it():
+def test_k_retrieved_of_a_list_of_one_document():
     assert ndcg_samples([[1, 1, 0]], [[1, -INF, -INF]], k="retrieved").tolist() == [1]
 
 
