@@ -97,7 +97,7 @@ def compare_memory(codes, y_true, y_score):
 
 
 def main():
-    """Print the table of docs/benchmarks.md and check the promises."""
+    """Print a table of all kinds of ids and check the promises."""
     quick = options(__doc__).parse_args().quick
     promise = Promises(quick=quick)
     print_machine()

@@ -164,12 +164,10 @@ class Ways(RuleBasedStateMachine):
         rankers = {"a": lists, "b": {query: each[::-1] for query, each in lists.items()}}
         k = None if beyond is None else self.k + beyond
         rows = sn.from_lists(truths, rankers=rankers, k=k)
-        options = self.options | {"sample_weight": self.weight_of_query}
+        weight, measure = {"sample_weight": self.weight_of_query}, self.measure(has_metric)
         for one in (rows["a"], sn.from_lists(truths, lists, k=k)):
-            self.check(sn.ndcg_score(one, **options))
-            self.check(inference.ndcg_interval(one, method="t", **options).mean)
-        weight = {"sample_weight": self.weight_of_query}
-        measure = self.measure(has_metric)
+            self.check(sn.ndcg_score(one, **weight, **self.options))
+            self.check(inference.ndcg_interval(one, method="t", **weight, **self.options).mean)
         self.check(inference.compare_rankers(rows, test="t", **weight, **measure).mean["a"])
 
     @rule(is_packed=st.booleans())

@@ -103,7 +103,7 @@ BAD_RUNS = {
     "Latin-1": (RUN.replace(" c ", " ç ").encode("latin-1"), "line 2: run must be UTF-8.*0xe7"),
     "zeros": (RUN.replace("bm25\nq1 Q0 c 2 0.4 ", "\0" * 19), "line 1: run must be .* has NUL"),
     "zeros at the end": (RUN + "\0" * 20, r"line \d: run must be .* has NUL"),
-    "UTF-16": (RUN.encode("utf-16"), "line 1: run must be .* has NUL"),
+    "UTF-16": (RUN.encode("utf-16"), "line 1: run must be UTF-8 text: the line has NUL bytes"),
     "nothing": ("", "run is empty: .*run has no line of data"),
     "a file that is cut off": (gzip.compress(LONG)[:-20], "run is damaged or cut off"),
     "damage": (PACKED[:12] + b"\xff" * 40, "run is damaged or cut off"),

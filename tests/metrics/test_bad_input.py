@@ -255,16 +255,16 @@ def test_what_is_no_array_is_no_groups(kind):
         ndcg_score(MATRIX.ravel(), MATRIX.ravel(), groups=REFUSED[kind])
 
 
-class TooLarge:
-    def __array__(self, dtype=None, copy=None):
-        raise MemoryError
-
-
 @pytest.mark.parametrize("argument", ["y_true", "y_score", "sample_weight"])
 def test_text_is_a_wrong_value_as_in_scikit_learn(argument):
     arguments = {"y_true": [0, 1], "y_score": [0, 1], "groups": [1, 1]}
     with pytest.raises(ValueError, match=f"{argument} must be .* text"):
         ndcg_score(**arguments | {argument: ["a", "b"]})
+
+
+class TooLarge:
+    def __array__(self, dtype=None, copy=None):
+        raise MemoryError
 
 
 @pytest.mark.parametrize("argument", ["y_true", "y_score", "groups", "sample_weight"])
