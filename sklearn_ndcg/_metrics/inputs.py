@@ -14,6 +14,7 @@ from sklearn.utils import assert_all_finite, check_array
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Floats, Mask, Numbers
 from sklearn_ndcg._kernels.numpy_kernels import as_grades
+from sklearn_ndcg._rows.containers import without_chunks
 
 _LARGEST_WEIGHT = 1e300  # sums of such weights still fit a float64
 # errors that scikit-learn has begin with its words
@@ -33,7 +34,7 @@ def numeric(values: Any, name: str, only_order: bool = False) -> Numbers:
         _checks.refuse_masked(values, name)
         array = np.ma.getdata(values) if np.ma.isMaskedArray(values) else values
         try:
-            dense = _dense(array, name) if sparse.issparse(array) else array
+            dense = _dense(array, name) if sparse.issparse(array) else without_chunks(array)
             exact = _exact_integers(_checks.to_host(dense))
             array = check_array(
                 exact,
