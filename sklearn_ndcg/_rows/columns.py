@@ -13,10 +13,7 @@ from numpy.typing import NDArray
 from sklearn_ndcg._checks import Ints, describe_mask, is_integer
 from sklearn_ndcg._rows import containers
 from sklearn_ndcg._rows.containers import Column, Table
-from sklearn_ndcg._rows.ids import readable
-
-# Types of floats, and the bits of their integers: from 2**bits on, several integers become equal.
-_BITS = {"float16": 11, "halffloat": 11, "float32": 24, "float": 24, "float64": 53, "double": 53}
+from sklearn_ndcg._rows.ids import float_kind, is_too_large, readable
 
 _MANY_COLUMNS = 20  # an error shows all names of fewer
 
@@ -55,19 +52,16 @@ def values_by(
 
 def _refuse_changed_ids(ids: Column, key: object) -> None:
     """Raise if the numbers in a column show that an encoder or a cast has changed ids."""
-    dtype = containers.dtype_of(ids)
-    if dtype == "O" and len(ids) and isinstance(np.asarray(ids)[0], float):
+    if containers.dtype_of(ids) == "O" and len(ids) and isinstance(np.asarray(ids)[0], float):
         with suppress(TypeError, ValueError):
             ids = np.asarray(ids, dtype=np.float64)
-            dtype = ids.dtype
-    name = str(dtype).lower()
-    kind = name.partition("[")[0].rpartition(".")[2]  # float[pyarrow], torch.float32
-    if kind not in _BITS:
+    kind = float_kind(ids)
+    if kind is None:
         return
     numbers = np.asarray(readable(ids))
     for changed, what in (
         (np.floor(numbers) < numbers, "with fractions"),
-        (np.abs(numbers) >= 2 ** _BITS[kind], f"too large for {kind} to tell apart"),
+        (is_too_large(numbers, kind), f"too large for {kind} to tell apart"),
     ):
         if changed.any():
             which = describe_mask(changed, "such id", "such ids")
@@ -75,7 +69,7 @@ def _refuse_changed_ids(ids: Column, key: object) -> None:
                 f"group_by={key!r} finds numbers {what}, {which}: an encoder, a scaler or a cast "
                 "has changed the ids, which mixes queries up. In a Pipeline move the ids to an "
                 "index level, or put GroupedRanker around the Pipeline. If these are the ids, pass "
-                "a callable that returns them."
+                "a callable that returns them as integers or text."
             )
 
 
