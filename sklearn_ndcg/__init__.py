@@ -30,8 +30,8 @@ from sklearn_ndcg._metrics.functions import (
     ndcg_curve,
     ndcg_samples,
     ndcg_score,
-    quantile_grades,
 )
+from sklearn_ndcg._metrics.grades import quantile_grades
 from sklearn_ndcg._metrics.measure import DCG, NDCG, QueryFunction
 from sklearn_ndcg._metrics.query_table import QueryExplanation, explain_query
 from sklearn_ndcg._selection.leaks import QueryLeakWarning, QuerySizes

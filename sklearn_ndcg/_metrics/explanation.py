@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Weights, check_choice, name_of
+from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Weights, check_choice, name_of, names_groups
 from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.conventions import CONVENTIONS
 from sklearn_ndcg._metrics.measure import NDCG
@@ -134,6 +134,7 @@ class Explanation:
         return f"in {len(changed)} of {len(same)} queries, most in {', '.join(shown)}"
 
 
+@names_groups
 def explain_difference(
     y_true: ArrayLike | Rows,
     y_score: Any = None,

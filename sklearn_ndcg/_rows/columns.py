@@ -90,9 +90,16 @@ def column_or_level(
     if n_found != 1:
         raise ValueError(
             f"{name}={key!r} names {n_found or 'none'} of the columns {_shown(names, key)} and "
-            f"index levels {levels} of X: it must name one."
+            f"index levels {levels} of X: it must name one.{_hint_of_list(key, name)}"
         )
     return (X[key], False) if key in names else (X.index.get_level_values(key), True)
+
+
+def _hint_of_list(key: Hashable, name: str) -> str:
+    """The way out for several columns in a tuple, which may be the name of one."""
+    if not isinstance(key, tuple) or name != "group_by":
+        return ""
+    return f" If it is several columns, pass a list, {name}={list(key)!r}."
 
 
 def _shown(names: list[Hashable], key: Hashable) -> str:
@@ -124,6 +131,7 @@ def _array_column(X: Table, key: Hashable, name: str) -> Column:
             "step of a Pipeline has dropped them, put GroupedRanker around the Pipeline or call "
             'its set_output(transform="pandas"). If a tool has, as RFECV does, put the values in '
             "the index of y too, a pandas Series. If X had none, pass the number of the column."
+            f"{_hint_of_list(key, name)}"
         )
     matrix = _matrix(X)
     is_table = len(matrix.shape) == 2
