@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ndcg._checks import Cutoff, Floats, Mask, import_optional
+from sklearn_ndcg._kernels import numpy_kernels
 from sklearn_ndcg._lists.rows import Rows
+from sklearn_ndcg._metrics.array_rankings import rankings_of, refuse_beside_lists
 from sklearn_ndcg._metrics.inputs import numeric
 from sklearn_ndcg._metrics.measure import NDCG, ExplanationOptions
-from sklearn_ndcg._metrics.rankings import Rankings, refuse_beside_lists
+from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._metrics.tables import Framed, Table
 from sklearn_ndcg._metrics.values import Values
 from sklearn_ndcg._rows.grouping import as_python, label_text, shown_labels
@@ -187,7 +189,7 @@ def explain_query(
     measure = NDCG.of(explain_query, k, options, ExplanationOptions)
     if not isinstance(y_true, Rows):
         y_score, groups = _scores_and_groups(y_true, y_score, groups)
-    rankings = Rankings.of(y_true, y_score, groups)
+    rankings = rankings_of(y_true, y_score, groups)
     measure = rankings.as_read(measure)
     queries = rankings.queries(measure)
     labels = as_python(rankings.grouping.labels)
@@ -205,24 +207,23 @@ def explain_query(
         n = int(np.count_nonzero(is_retrieved))
     elif cutoff is not None:
         n = min(cutoff, n)
-    # the discounts that the query has beside the others
-    every_discount = measure.discounts(int(queries.distinct(measure.cutoffs)[0][-1]))
-    measure = replace(measure, discount=lambda ranks: every_discount[: len(ranks)])
-    one = queries.take(np.array([number]))
-    value = float(Values.of(measure, one).report_undefined().filled()[0, 0])
-    to_ranks = replace(measure, k=range(1, max(n, 1) + 1))
-    dcg, ideal = to_ranks.dcg_and_ideal(one)
-    ndcg = Values.of(to_ranks, one).filled()
-    discount = every_discount[:n]
+    this = np.array([number])
+    values = Values.of(measure, queries).take(this).report_undefined()
+    value = float(values.filled()[0, 0])
+    # as many discounts as for all queries, as those of a callable may depend on their number
+    discount = measure.discounts(int(queries.distinct(measure.cutoffs)[0][-1]))
+    ends, query = np.arange(1, max(n, 1) + 1), queries.take(this)
+    dcg, ideal = measure.dcg_and_ideal_at(query, discount, ends, ends)
+    ndcg = Values(measure, measure.ratio(dcg, ideal), query.weight).filled()
     ranks = {
-        "rank": np.arange(1, n + 1),
+        "rank": ends[:n],
         "document": documents.name[:n],
         "score": documents.score[:n],
         "tied": documents.tied[:n],
         "relevance": documents.relevance[:n],
         "gain": documents.gain[:n],
-        "discount": discount,
-        "discounted_gain": documents.gain[:n] * discount,
+        "discount": discount[:n],
+        "discounted_gain": documents.gain[:n] * discount[:n],
         "dcg": dcg[0, :n],
         "ideal": documents.best_relevance[:n],
         "idcg": ideal[0, :n],
@@ -279,19 +280,16 @@ class _Documents(NamedTuple):
         [every_score] = rankings.scores.values()
         relevance = rankings.relevance[rows].astype(np.float64)
         score, gain = every_score[rows], rankings.gains(measure)[rows]
+        order, counted = numpy_kernels.ranks(gain, score, measure.tie_rule)
         best = np.lexsort((np.isnan(relevance), -gain))
-        order = np.lexsort((-measure.tie_rule.by_gain * gain, -score))
-        score, retrieved = score[order], score[order] > -np.inf
-        counted = np.where(retrieved, gain[order], 0)
+        score = score[order]
         _, tie, size = np.unique(score, return_inverse=True, return_counts=True)
-        if measure.tie_rule.averages:
-            counted = (np.bincount(tie, counted) / size)[tie]
         return cls(
             name=names[order],
             score=score,
             relevance=relevance[order],
             gain=counted,
-            tied=retrieved & (size[tie] > 1),
+            tied=(score > -np.inf) & (size[tie] > 1),
             best_relevance=relevance[best],
             n_unjudged=int(np.count_nonzero(unjudged)),
             has_relevant=bool((gain > 0).any()),
