@@ -21,10 +21,10 @@ def value_blocks(measure: NDCG, queries: Queries, cutoffs: Ints) -> Iterator[tup
     A block may have fewer columns than there are cutoffs: its values are the same from its last
     column on, as none of its queries has more documents.
     """
-    discount = measure.discounts(min(int(cutoffs[-1]), queries.longest))
+    discount = measure.discounts_to(cutoffs, queries)
     for numbers, n_cutoffs in _blocks(queries.lengths, cutoffs):
         block, ends = queries.take(numbers), cutoffs[:n_cutoffs]
-        ndcg = measure.ratio(*measure.dcg_and_ideal_at(block, discount, ends, ends))
+        ndcg = measure.ratio(*measure.dcg_and_ideal_at(ends, discount, block))
         yield numbers, Values(measure, ndcg, block.weight)
 
 

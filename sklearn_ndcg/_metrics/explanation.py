@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -19,8 +19,10 @@ from sklearn_ndcg._metrics.measure import NDCG
 from sklearn_ndcg._metrics.queries import Queries, count_of_queries
 from sklearn_ndcg._rows.grouping import codes_of_runs, shown_labels
 
-# Fields of `NDCG`, in the order of the steps.
-_CHOICES = ("unjudged", "gain", "discount", "ties", "undefined", "k")
+# fields of `NDCG`, in the order of the steps
+_FIRST, _LAST = ("unjudged", "gain", "discount", "ties"), ("undefined", "k")
+_OTHERS = [option.name for option in fields(NDCG) if option.init]
+_CHOICES = (*_FIRST, *(name for name in _OTHERS if name not in _FIRST + _LAST), *_LAST)
 _MOST = 3  # queries that are shown for each step
 
 _RANKS_NOTE = (

@@ -185,7 +185,7 @@ class DCG:
     def values(self, queries: Queries) -> Floats:
         """DCG of each query at each cutoff."""
         ends, column = queries.distinct(self.cutoffs)
-        return queries.dcg(self.discounts(int(ends[-1])), ends, self.tie_rule)[:, column]
+        return queries.dcg(self.discounts_to(ends, queries), ends, self.tie_rule)[:, column]
 
     def gains(
         self,
@@ -213,6 +213,10 @@ class DCG:
         except ValueError:  # a grade without an entry, which may not occur
             return None
         return gains if gains.min() >= 0 else None
+
+    def discounts_to(self, ends: Ints, queries: Queries) -> Floats:
+        """Discounts of all ranks that count at some cutoffs; a callable gets these ranks."""
+        return self.discounts(min(int(ends[-1]), queries.longest))
 
     def discounts(self, n: int) -> Floats:
         """Discounts of the ranks 1..n."""
@@ -272,27 +276,28 @@ class NDCG(DCG):
     def dcg_and_ideal(self, queries: Queries) -> tuple[Floats, Floats]:
         """DCG of each query at each cutoff, and that of its best order (the ideal DCG)."""
         ends, column = queries.distinct(self.cutoffs)
-        discount = self.discounts(int(ends[-1]))
+        discount = self.discounts_to(ends, queries)
         if "retrieved" not in self.cutoffs:
-            dcg, ideal = self.dcg_and_ideal_at(queries, discount, ends, ends)
+            dcg, ideal = self.dcg_and_ideal_at(ends, discount, queries)
             return dcg[:, column], ideal[:, column]
         # with none retrieved the DCG is 0, and the ideal at 1 shows whether NDCG is defined
         own_end = np.maximum(queries.n_retrieved(), 1)[:, np.newaxis]
         is_own = [k == "retrieved" for k in self.cutoffs]
         ideal_ends = np.where(is_own, own_end, ends[column])
-        dcg, ideal = self.dcg_and_ideal_at(queries, discount, ends, ideal_ends)
+        dcg, ideal = self.dcg_and_ideal_at(ends, discount, queries, ideal_ends)
         return dcg[:, column], ideal
 
     def dcg_and_ideal_at(
-        self, queries: Queries, discount: Floats, ends: Ints, ideal_ends: Ints
+        self, ends: Ints, discount: Floats, queries: Queries, ideal_ends: Ints | None = None
     ) -> tuple[Floats, Floats]:
-        """DCG and ideal DCG of each query, each at its cutoffs, whatever those of the measure.
+        """DCG and ideal DCG of each query at cutoffs, which ascend and differ.
 
-        Cutoffs ascend and differ; those of the ideal may also be each query's.
+        Those of the ideal may be others, with a row for each query. `discount` is `discounts_to`
+        these cutoffs, or to others beyond them.
         """
         return (
             queries.dcg(discount, ends, self.tie_rule),
-            queries.ideal_dcg(discount, ideal_ends),
+            queries.ideal_dcg(discount, ends if ideal_ends is None else ideal_ends),
         )
 
     @staticmethod
