@@ -22,6 +22,7 @@ from sklearn_ndcg._checks import (
     names_groups,
 )
 from sklearn_ndcg._lists.rows import Rows
+from sklearn_ndcg._metrics.array_rankings import rankings_of
 from sklearn_ndcg._metrics.choices import check_curve_cutoffs
 from sklearn_ndcg._metrics.curve import MeanCurve
 from sklearn_ndcg._metrics.measure import DCG, NDCG, DCGOptions, NDCGOptions, refuse_several
@@ -49,10 +50,7 @@ def _values(measure: DCG, rankings: Rankings) -> Values:
     """The values of queries."""
     if isinstance(measure.k, tuple):
         refuse_several(measure.k)
-    measure = rankings.as_read(measure)
-    queries = rankings.queries(measure)
-    rankings.check_ids(queries)
-    return Values.of(measure, queries).report_undefined()
+    return rankings.evaluate(measure).report_undefined()
 
 
 def _samples(measure: DCG, rankings: Rankings, return_groups: bool) -> Floats | tuple[Floats, Ids]:
@@ -208,7 +206,7 @@ def dcg_score(
         ignore_ties=ignore_ties,
         unjudged=unjudged,
     )
-    rankings = Rankings.of(y_true, y_score, groups, sample_weight, sort=False)
+    rankings = rankings_of(y_true, y_score, groups, sample_weight, sort=False)
     return float(_values(measure, rankings).means()[0])
 
 
@@ -370,7 +368,7 @@ def ndcg_score(
         unjudged=unjudged,
         undefined=undefined,
     )
-    rankings = Rankings.of(y_true, y_score, groups, sample_weight, sort=False)
+    rankings = rankings_of(y_true, y_score, groups, sample_weight, sort=False)
     return float(_values(measure, rankings).means()[0])
 
 
@@ -497,7 +495,7 @@ def dcg_samples(
         ignore_ties=ignore_ties,
         unjudged=unjudged,
     )
-    return _samples(measure, Rankings.of(y_true, y_score, groups), return_groups)
+    return _samples(measure, rankings_of(y_true, y_score, groups), return_groups)
 
 
 @overload
@@ -642,7 +640,7 @@ def ndcg_samples(
         unjudged=unjudged,
         undefined=undefined,
     )
-    return _samples(measure, Rankings.of(y_true, y_score, groups), return_groups)
+    return _samples(measure, rankings_of(y_true, y_score, groups), return_groups)
 
 
 @names_groups
@@ -752,7 +750,7 @@ def ndcg_curve(
         unjudged=unjudged,
         undefined=undefined,
     )
-    rankings = Rankings.of(y_true, y_score, groups, sample_weight)
+    rankings = rankings_of(y_true, y_score, groups, sample_weight)
     measure = rankings.as_read(measure)
     queries = rankings.queries(measure)
     rankings.check_ids(queries)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -19,7 +19,6 @@ from sklearn_ndcg._rows.containers import without_chunks
 _LARGEST_WEIGHT = 1e300  # sums of such weights still fit a float64
 # errors that scikit-learn has begin with its words
 _INCONSISTENT = "Found input variables with inconsistent numbers of samples: {}. "
-WRONG_WEIGHTS = "sample_weight must be finite and >= 0, at most 1e300, found {value}: {rows}."
 
 
 def numeric(values: Any, name: str, only_order: bool = False) -> Numbers:
@@ -132,14 +131,14 @@ def _nan_if_missing(value: Any) -> Any:
     return np.nan if not plain and np.ndim(value) == 0 and _checks.is_missing(value) else value
 
 
-def check_groups(y_true: Numbers, groups: object, y_score: ArrayLike | None = None) -> None:
+def check_groups(y_true: Numbers, groups: object, y_scores: Mapping[Any, ArrayLike]) -> None:
     """Raise unless `groups` is given for 1-D input, and only for it."""
     shape = y_true.shape
     if len(shape) == 1:
         if groups is None:
             # what scikit-learn would say of such input, it says
             assert_all_finite(y_true, input_name="y_true")
-            if y_score is not None:
+            for y_score in y_scores.values():
                 assert_all_finite(numeric(y_score, "y_score"), input_name="y_score")
             raise ValueError(
                 "y_true is 1-D and groups is missing. Pass [y_true], [y_score] if all rows are a "
@@ -203,7 +202,7 @@ def row_weights(sample_weight: ArrayLike, n: int, queries: Sequence[object] = ()
     if wrong.any():
         rows = _checks.describe_mask(wrong, "such weight", "such weights")
         whose = f", query {queries[int(wrong.argmax())]!r}" if queries else ""
-        raise ValueError(WRONG_WEIGHTS.format(value=weight[wrong][0], rows=rows + whose))
+        raise ValueError(f"{wrong_weight(weight[wrong][0])}{rows}{whose}.")
     return weight
 
 
@@ -217,6 +216,11 @@ def read_weights(sample_weight: ArrayLike, n: int) -> Floats:
         )
     with np.errstate(over="ignore"):  # a long double may be too large
         return weight.astype(np.float64)
+
+
+def wrong_weight(weight: float) -> str:
+    """The beginning of the message of an error about weights, of which this is the first."""
+    return f"sample_weight must be finite and >= 0, at most 1e300, found {weight}: "
 
 
 def wrong_weights(weight: Floats) -> Mask:

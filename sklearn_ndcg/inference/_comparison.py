@@ -16,8 +16,10 @@ from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Ints, Weights
 from sklearn_ndcg._kernels.sums import weighted_means
 from sklearn_ndcg._lists.rows import Rows
+from sklearn_ndcg._metrics.array_rankings import rankings_of_several, refuse_beside_lists
+from sklearn_ndcg._metrics.list_rankings import ListRankings
 from sklearn_ndcg._metrics.measure import NDCG, Measure, NDCGOptions, QueryFunction
-from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings, refuse_beside_lists
+from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
 from sklearn_ndcg._rows.columns import column_names
 from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg.inference import _results, _sample, _statistics
@@ -449,14 +451,14 @@ def rankings_of_rankers(
                 "lists}), or from_trec(qrels, runs={name: run})."
             )
         scores = _scores_by_name(y_scores, argument, least)
-        return Rankings.of_rankers(y_true, scores, groups, sample_weight)
+        return rankings_of_several(y_true, scores, groups, sample_weight)
     refuse_beside_lists(**{argument: y_scores, "groups": groups})
     if len(y_true.rankers) < least:
         raise ValueError(
             f"The rows must be of at least {_COUNTED[least]}: pass rankers={{name: lists}} to "
             "from_lists or runs={name: run} to from_trec. For one ranker call ndcg_interval(rows)."
         )
-    return Rankings.of_lists(y_true, sample_weight)
+    return ListRankings.of(y_true, sample_weight)
 
 
 def _scores_by_name(y_scores: Any, argument: str, least: int) -> dict[Any, ArrayLike]:

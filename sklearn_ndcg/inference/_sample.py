@@ -11,6 +11,7 @@ import numpy as np
 
 from sklearn_ndcg._checks import EQUAL, Floats, Ids, Ints, warn
 from sklearn_ndcg._lists.pool import UNJUDGED
+from sklearn_ndcg._metrics.list_rankings import ListRankings
 from sklearn_ndcg._metrics.measure import DCG, NDCG, QueryFunction
 from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
 from sklearn_ndcg._metrics.values import refuse_weights_of_0, report_undefined
@@ -36,7 +37,8 @@ class IfJudged(NamedTuple):
         """Evaluate the measure on rows some of which are unjudged."""
         assert rankings.judged is not None
         grouping, zero = rankings.grouping, replace(measure, unjudged="zero")
-        gains, count = rankings.gains(zero), zero.counting()
+        gains = rankings.gains(zero)
+        count = DCG(k=zero.k, discount="none", ties=zero.tie_order)
         gain, query = grouping.gather(gains), codes_of_runs(grouping.starts, grouping.lengths)
         best = grouping.extremes(gains)[1][query]
         unjudged = grouping.gather((~rankings.judged).view(np.uint8))
@@ -89,15 +91,14 @@ class Sample:
         with_verdicts: bool = False,
     ) -> tuple[Sample, dict[Any, Sample]]:
         """The queries that can be scored: all of them, and those of each segment."""
-        rankers = rankings.queries_of_rankers(measure)
-        rankings.check_ids(rankers[0])
+        rankers = rankings.evaluate_rankers(measure)
         if not rankers[0].weight.any():
             refuse_weights_of_0()
-        values = np.hstack(list(map(measure.values, rankers))).T
-        # a function may be undefined for one ranker only: such a query says nothing of the others
-        undefined = np.asarray(np.isnan(values).any(axis=0))
+        undefined = np.any([ranker.undefined for ranker in rankers], axis=0)
         report_undefined(measure, int(undefined.sum()), len(undefined))
-        values[:, undefined] = measure.undefined_rule.value
+        values = np.hstack([ranker.filled() for ranker in rankers]).T
+        # a query that is left out for one ranker says nothing of the others
+        values[:, np.isnan(values).any(axis=0)] = np.nan
         weight = scored_weights(values[0], rankers[0].weight)
         cluster_of = None
         if clusters is not None:
@@ -115,7 +116,7 @@ class Sample:
         clustered = sample.clusters is not None
         n_queries = len(sample.weight) if clustered else len(weight)
         check_sample_size(sample.unit_weights, n_queries, clustered)
-        if rankings.lists is not None:
+        if isinstance(rankings, ListRankings):
             unjudged = judged is not None and ~judged.has_judgements
             n = int(((weight == 0) & unjudged).sum())
             left_out = Counter(rankings.lists.pool.left_out)
