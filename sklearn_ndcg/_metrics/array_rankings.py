@@ -16,6 +16,7 @@ from sklearn_ndcg._metrics.list_rankings import ListRankings
 from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import Rankings, labels_of, with_judged
 from sklearn_ndcg._metrics.row_names import ArrayNames
+from sklearn_ndcg._rows.columns import level_or_ids
 from sklearn_ndcg._rows.grouping import Grouping
 from sklearn_ndcg._rows.labels import refuse_reordered
 
@@ -33,8 +34,8 @@ class MatrixRankings(Rankings):
         assert self.weight is not None
         return self.weight
 
-    def _padding_hint(self) -> str:
-        return " (with scores of -inf if they pad rows to one length)"
+    def _nan_hint(self) -> str:
+        return " (with scores of -inf if they pad rows to one length)."
 
     def check_ids(self, queries: Queries) -> None:
         """There are no ids to look at."""
@@ -62,6 +63,7 @@ def rankings_of(
         raise TypeError(
             "y_score is missing: only rows of from_lists or from_trec are passed without it."
         )
+    groups = level_or_ids(groups, y_true)
     refuse_reordered(y_true=y_true, y_score=y_score, groups=groups, sample_weight=sample_weight)
     rows, shape = _without_scores(y_true, {None: y_score}, groups, sample_weight, sort)
     return rows(scores={None: inputs.scores_like(y_score, shape)})
@@ -74,6 +76,7 @@ def rankings_of_several(
     sample_weight: ArrayLike | None = None,
 ) -> Rankings:
     """Read the rows of several rankers, by name, from arrays."""
+    groups = level_or_ids(groups, y_true)
     refuse_reordered(y_true=y_true, groups=groups, sample_weight=sample_weight)
     rows, shape = _without_scores(y_true, y_scores, groups, sample_weight)
     scores: dict[Any, Floats] = {}
@@ -103,15 +106,17 @@ def _without_scores(
     shape = relevance.shape
     if groups is None or len(shape) == 2:
         inputs.check_groups(relevance, groups, y_scores)
-    weight = None
-    if sample_weight is not None:
-        weight = inputs.read_weights(sample_weight, len(relevance))
     relevance, judged = with_judged(relevance.ravel())
     kind: type[Rankings] = Rankings
     if len(shape) == 2:
         kind, grouping = MatrixRankings, Grouping.of_matrix(*shape)
     else:
         grouping = Grouping.of_ids(groups, len(relevance), sort=sort)
+    weight = None
+    if sample_weight is not None:
+        if len(shape) == 1:
+            sample_weight = inputs.weight_of_rows(sample_weight, grouping, y_true, groups)
+        weight = inputs.read_weights(sample_weight, shape[0])
     rows = partial(
         kind,
         relevance=relevance,

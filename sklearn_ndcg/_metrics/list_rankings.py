@@ -111,6 +111,9 @@ class ListRankings(Rankings):
             return kept
         return ~self.fillers if kept is None else kept & ~self.fillers
 
+    def _nan_hint(self) -> str:
+        return "."
+
     def check_ids(self, queries: Queries) -> None:
         """The ids of lists are the user's own."""
 

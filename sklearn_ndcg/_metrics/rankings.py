@@ -266,12 +266,15 @@ class Rankings:
                 before=f"Input {name} contains NaN: ",
                 after=". If NaN means unjudged, pass unjudged='zero' to count these documents as "
                 "not relevant or unjudged='omit' to take them out of the ranking"
-                f"{self._padding_hint()}.",
+                f"{self._nan_hint()}",
             )
 
-    def _padding_hint(self) -> str:
-        """What else NaN in the relevance may be."""
-        return ""
+    def _nan_hint(self) -> str:
+        """The end of the error for NaN in the relevance."""
+        return (
+            ". Rows of what was returned, joined with judgements, lack the judged documents that "
+            "were not returned, so their ideal is too low: pass both to from_lists."
+        )
 
     def check_ids(self, queries: Queries) -> None:
         """Warn if the ids of rows, of which these are the queries, are probably not query ids."""

@@ -95,6 +95,13 @@ def column_or_level(
     return (X[key], False) if key in names else (X.index.get_level_values(key), True)
 
 
+def level_or_ids(groups: Any, y: Column) -> Any:
+    """The ids in the level of the index of `y` that `groups` names; else `groups` as it is."""
+    if isinstance(groups, str) and _index_levels(y).count(groups) == 1:
+        return y.index.get_level_values(groups)
+    return groups
+
+
 def _hint_of_list(key: Hashable, name: str) -> str:
     """The way out for several columns in a tuple, which may be the name of one."""
     if not isinstance(key, tuple) or name != "group_by":
