@@ -168,7 +168,7 @@ def explain_difference(
         `ignore_ties`, `unjudged` and `undefined`. Options that a mapping leaves out have the
         defaults of `ndcg_score`.
 
-    groups : array-like of shape (n_documents,), default=None
+    groups : array-like of shape (n_documents,) or str, default=None
         The query id of each row, as in `ndcg_score`.
 
     k : int, None or "retrieved", default=None

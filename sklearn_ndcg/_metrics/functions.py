@@ -92,9 +92,10 @@ def dcg_score(
         Predicted scores; a larger score means an earlier rank. ``-inf`` means "judged but not
         retrieved": such a document adds nothing to the DCG.
 
-    groups : array-like of shape (n_documents,), default=None
+    groups : array-like of shape (n_documents,) or str, default=None
         The query id of each row, required for 1-D input: integers, strings, dates or any other type
-        that can be sorted, in any order. The rows of a query need not be next to each other.
+        that can be sorted, in any order. The rows of a query need not be next to each other. The
+        name of a level in the index of `y_true` stands for the ids in it.
 
     k : int, None or "retrieved", default=None
         Cutoff: only the first `k` ranks count. None counts all of them. "retrieved" cuts each query
@@ -126,10 +127,11 @@ def dcg_score(
         What NaN in `y_true` means: an error, a gain of 0, or a document that is removed before
         ranking (the condensed list of Sakai 2007).
 
-    sample_weight : array-like of shape (n_queries,) or (n_documents,), default=None
+    sample_weight : array-like of shape (n_queries,) or (n_documents,), or mapping, default=None
         Weights >= 0. For 2-D input one per query; with `groups` one per row, and the weight of a
-        query is the mean over its rows (without those that ``unjudged="omit"`` removes). For rows
-        of lists a mapping from query, or one per query where these are numbered.
+        query is the mean over its rows (without those that ``unjudged="omit"`` removes). With
+        `groups` or rows of lists also a mapping or Series from query; a Series with a value for
+        each row is of rows. For lists also one per query where these are numbered.
 
     Returns
     -------
@@ -248,9 +250,10 @@ def ndcg_score(
         retrieved": such a document adds nothing to the DCG and counts in the ideal. Note that a
         log-probability of zero is ``-inf``.
 
-    groups : array-like of shape (n_documents,), default=None
+    groups : array-like of shape (n_documents,) or str, default=None
         The query id of each row, required for 1-D input: integers, strings, dates or any other type
-        that can be sorted, in any order. The rows of a query need not be next to each other.
+        that can be sorted, in any order. The rows of a query need not be next to each other. The
+        name of a level in the index of `y_true` stands for the ids in it.
 
     k : int, None or "retrieved", default=None
         Cutoff: only the first `k` ranks count, in the ideal too. None counts all of them.
@@ -284,10 +287,11 @@ def ndcg_score(
         is 0.0 with an `UndefinedMetricWarning` that counts such queries, "omit" (or nan) leaves
         them out of the mean, and "raise" is an error.
 
-    sample_weight : array-like of shape (n_queries,) or (n_documents,), default=None
+    sample_weight : array-like of shape (n_queries,) or (n_documents,), or mapping, default=None
         Weights >= 0. For 2-D input one per query; with `groups` one per row, and the weight of a
-        query is the mean over its rows (without those that ``unjudged="omit"`` removes). For rows
-        of lists a mapping from query, or one per query where these are numbered.
+        query is the mean over its rows (without those that ``unjudged="omit"`` removes). With
+        `groups` or rows of lists also a mapping or Series from query; a Series with a value for
+        each row is of rows. For lists also one per query where these are numbered.
 
     Returns
     -------
@@ -426,9 +430,10 @@ def dcg_samples(
         Predicted scores; a larger score means an earlier rank. ``-inf`` means "judged but not
         retrieved": such a document adds nothing to the DCG.
 
-    groups : array-like of shape (n_documents,), default=None
+    groups : array-like of shape (n_documents,) or str, default=None
         The query id of each row, required for 1-D input: integers, strings, dates or any other type
-        that can be sorted, in any order. The rows of a query need not be next to each other.
+        that can be sorted, in any order. The rows of a query need not be next to each other. The
+        name of a level in the index of `y_true` stands for the ids in it.
 
     k : int, None or "retrieved", default=None
         Cutoff: only the first `k` ranks count. None counts all of them. "retrieved" cuts each query
@@ -551,9 +556,10 @@ def ndcg_samples(
         retrieved": such a document adds nothing to the DCG and counts in the ideal. Note that a
         log-probability of zero is ``-inf``.
 
-    groups : array-like of shape (n_documents,), default=None
+    groups : array-like of shape (n_documents,) or str, default=None
         The query id of each row, required for 1-D input: integers, strings, dates or any other type
-        that can be sorted, in any order. The rows of a query need not be next to each other.
+        that can be sorted, in any order. The rows of a query need not be next to each other. The
+        name of a level in the index of `y_true` stands for the ids in it.
 
     k : int, None or "retrieved", default=None
         Cutoff: only the first `k` ranks count, in the ideal too. None counts all of them.
@@ -676,9 +682,10 @@ def ndcg_curve(
         Cutoffs >= 1 in any order. None is every cutoff from 1 to the longest query, or to the
         cutoff that rows of lists were read with.
 
-    groups : array-like of shape (n_documents,), default=None
+    groups : array-like of shape (n_documents,) or str, default=None
         The query id of each row, required for 1-D input: integers, strings, dates or any other type
-        that can be sorted, in any order. The rows of a query need not be next to each other.
+        that can be sorted, in any order. The rows of a query need not be next to each other. The
+        name of a level in the index of `y_true` stands for the ids in it.
 
     gain : {"linear", "exponential"}, table or callable, default="linear"
         Gain of a relevance `y`: `y` itself, ``2**y - 1``, the entry of a table (a sequence for the
@@ -706,10 +713,11 @@ def ndcg_curve(
         is 0.0 with an `UndefinedMetricWarning` that counts such queries, "omit" (or nan) leaves
         them out of the mean, and "raise" is an error.
 
-    sample_weight : array-like of shape (n_queries,) or (n_documents,), default=None
+    sample_weight : array-like of shape (n_queries,) or (n_documents,), or mapping, default=None
         Weights >= 0. For 2-D input one per query; with `groups` one per row, and the weight of a
-        query is the mean over its rows (without those that ``unjudged="omit"`` removes). For rows
-        of lists a mapping from query, or one per query where these are numbered.
+        query is the mean over its rows (without those that ``unjudged="omit"`` removes). With
+        `groups` or rows of lists also a mapping or Series from query; a Series with a value for
+        each row is of rows. For lists also one per query where these are numbered.
 
     Returns
     -------

@@ -27,8 +27,9 @@ def quantile_grades(
     y : array-like of shape (n_documents,)
         Continuous target, larger is better, not NaN.
 
-    groups : array-like of shape (n_documents,), default=None
-        The query id of each row, in any order. None takes all rows as one group.
+    groups : array-like of shape (n_documents,) or str, default=None
+        The query id of each row, in any order, or the name of the level in the index of `y` that
+        has the ids. None takes all rows as one group.
 
     n_grades : int, default=5
         Number of grades, at least 2.

@@ -124,7 +124,7 @@ def explain_query(
         Predicted scores, as in `ndcg_score`. None if the documents are in ranked order already,
         the best first, as the grades of a list in a text.
 
-    groups : array-like of shape (n_documents,), default=None
+    groups : array-like of shape (n_documents,) or str, default=None
         The query id of each row, as in `ndcg_score`. Without ids, rows of shape (n_documents,) are
         one query.
 

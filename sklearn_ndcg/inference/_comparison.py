@@ -71,7 +71,7 @@ def compare_rankers(
         The scores of two rankers or more; or a DataFrame (pandas, Polars, PyArrow) with a column
         for each ranker.
 
-    groups : array-like of shape (n_documents,), default=None
+    groups : array-like of shape (n_documents,) or str, default=None
         The query id of each row, as in `ndcg_score`.
 
     k : int, None or "retrieved", default=None

@@ -158,7 +158,7 @@ class NDCGDisplay:
         name : str, default=None
             The model's name, for the legend. Not for several rankers, which have names already.
 
-        groups : array-like of shape (n_documents,), default=None
+        groups : array-like of shape (n_documents,) or str, default=None
             The query id of each row, as in `ndcg_score`.
 
         **options

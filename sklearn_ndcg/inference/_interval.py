@@ -55,7 +55,7 @@ def ndcg_interval(
     y_score : array-like of the shape of `y_true`, default=None
         Predicted scores, as in `ndcg_score`.
 
-    groups : array-like of shape (n_documents,), default=None
+    groups : array-like of shape (n_documents,) or str, default=None
         The query id of each row, as in `ndcg_score`.
 
     k : int, None or "retrieved", default=None
@@ -191,7 +191,7 @@ def ndcg_by_segment(
     y_score : array-like of the shape of `y_true`, default=None
         Predicted scores, as in `ndcg_score`.
 
-    groups : array-like of shape (n_documents,), default=None
+    groups : array-like of shape (n_documents,) or str, default=None
         The query id of each row, as in `ndcg_score`.
 
     k : int, None or "retrieved", default=None
