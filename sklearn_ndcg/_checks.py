@@ -92,6 +92,11 @@ def import_optional(module: str, needs: str, requirement: str) -> Any:
         raise ImportError(f'{needs}: python -m pip install "{requirement}"') from error
 
 
+def import_pandas() -> Any:
+    """Import pandas for `to_frame`."""
+    return import_optional("pandas", "to_frame needs pandas", "pandas>=2.2")
+
+
 def publish(module: dict[str, Any], *others: str, held: Iterable[type] = ()) -> None:
     """Let `dir` of a public module list `__all__` and `others`, and pickles name this module.
 

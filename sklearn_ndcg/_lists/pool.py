@@ -15,7 +15,8 @@ from sklearn_ndcg._checks import Cutoff, Floats, Ids, Ints, Mask
 from sklearn_ndcg._lists import reading
 from sklearn_ndcg._lists.reading import ByQuery
 from sklearn_ndcg._rows import containers
-from sklearn_ndcg._rows.grouping import Grouping, kept_runs, rows_of_runs, shown_labels, starts_of
+from sklearn_ndcg._rows.grouping import Grouping, kept_runs, rows_of_runs, starts_of
+from sklearn_ndcg._rows.label_texts import shown_labels
 
 _WIDEST = 64  # characters of ids in an array of text; longer ids are shared objects
 

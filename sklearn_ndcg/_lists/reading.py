@@ -25,7 +25,7 @@ from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Floats, Mask
 from sklearn_ndcg._lists.files import read_trec
 from sklearn_ndcg._rows import containers
-from sklearn_ndcg._rows.grouping import shown_labels
+from sklearn_ndcg._rows.label_texts import shown_labels
 
 Id = Any  # of a query or a document: anything that has a hash
 ByQuery = Mapping[Id, Any]  # the list or the truth of each query, not yet checked

@@ -13,8 +13,8 @@ import numpy as np
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff, Floats, Ids, Ints
 from sklearn_ndcg._lists.pool import Pool
-from sklearn_ndcg._rows.grouping import shown_labels
 from sklearn_ndcg._rows.ids import first_rows
+from sklearn_ndcg._rows.label_texts import shown_labels
 
 Unjudged = Literal["zero", "omit", "nan"]
 _READERS = {"relevant": "from_lists", "qrels": "from_trec"}
@@ -135,7 +135,7 @@ class Rows:
             One row per document, with the columns `groups`, `ids`, `y_true` and `y_score`; of
             several rankers a column of scores for each, by its name.
         """
-        pandas = _checks.import_optional("pandas", "to_frame needs pandas", "pandas>=2.2")
+        pandas = _checks.import_pandas()
         scores = self._table.y_scores
         columns: dict[Any, Any] = {"groups": self.groups, "ids": self.ids, "y_true": self.y_true}
         if taken := columns.keys() & scores.keys():

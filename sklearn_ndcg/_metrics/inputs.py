@@ -16,7 +16,8 @@ from sklearn_ndcg._checks import Floats, Ids, Mask, Numbers
 from sklearn_ndcg._kernels.numpy_kernels import as_grades
 from sklearn_ndcg._rows import containers
 from sklearn_ndcg._rows.containers import Column
-from sklearn_ndcg._rows.grouping import Grouping, as_python, shown_labels
+from sklearn_ndcg._rows.grouping import Grouping, as_python
+from sklearn_ndcg._rows.label_texts import shown_labels
 
 _LARGEST_WEIGHT = 1e300  # sums of such weights still fit a float64
 # errors that scikit-learn has begin with its words

@@ -31,7 +31,7 @@ from sklearn_ndcg._kernels.numpy_kernels import TieRule
 from sklearn_ndcg._metrics import choices
 from sklearn_ndcg._metrics.choices import GainTable, UndefinedRule
 from sklearn_ndcg._metrics.queries import Queries
-from sklearn_ndcg._rows.grouping import shown_labels
+from sklearn_ndcg._rows.label_texts import shown_labels
 
 # what scikit-learn warns and raises, by class or text
 _UNDEFINED = "UndefinedMetricWarning|Only one class (is )?present in y_|No positive class found in "

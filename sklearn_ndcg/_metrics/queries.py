@@ -11,7 +11,8 @@ import numpy as np
 from sklearn_ndcg import _kernels
 from sklearn_ndcg._checks import Cutoff, Floats, Grades, Ids, Ints
 from sklearn_ndcg._kernels.numpy_kernels import TieRule
-from sklearn_ndcg._rows.grouping import kept_runs, shown_labels
+from sklearn_ndcg._rows.grouping import kept_runs
+from sklearn_ndcg._rows.label_texts import shown_labels
 
 
 @dataclass(frozen=True, eq=False)

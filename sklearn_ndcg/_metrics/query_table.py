@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_ndcg._checks import Cutoff, Floats, Mask, import_optional
+from sklearn_ndcg._checks import Cutoff, Floats, Mask, import_pandas
 from sklearn_ndcg._kernels import numpy_kernels
 from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.array_rankings import rankings_of, refuse_beside_lists
@@ -19,7 +19,8 @@ from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._metrics.tables import Framed, Table
 from sklearn_ndcg._metrics.values import Values
-from sklearn_ndcg._rows.grouping import as_python, label_text, shown_labels
+from sklearn_ndcg._rows.grouping import as_python
+from sklearn_ndcg._rows.label_texts import label_text, shown_labels
 from sklearn_ndcg._rows.labels import refuse_reordered
 
 _FORMATS = dict.fromkeys(("rank", "document", "tied"), "{}")
@@ -96,7 +97,7 @@ class QueryExplanation(Framed):
         pandas.DataFrame
             One row per rank, with the columns of `ranks`.
         """
-        pandas = import_optional("pandas", "to_frame needs pandas", "pandas>=2.2")
+        pandas = import_pandas()
         return pandas.DataFrame(self.ranks).set_index("rank")
 
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from sklearn_ndcg._checks import Mask, describe_mask
 from sklearn_ndcg._lists.pool import Pool
-from sklearn_ndcg._rows.grouping import Grouping, shown_labels
+from sklearn_ndcg._rows.grouping import Grouping
+from sklearn_ndcg._rows.label_texts import shown_labels
 
 
 class RowNames(Protocol):

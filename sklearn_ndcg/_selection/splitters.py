@@ -15,7 +15,8 @@ from sklearn.model_selection import BaseCrossValidator, check_cv
 
 from sklearn_ndcg._checks import Floats, Ints, names_groups
 from sklearn_ndcg._rows import columns
-from sklearn_ndcg._rows.grouping import Grouping, shown_labels
+from sklearn_ndcg._rows.grouping import Grouping
+from sklearn_ndcg._rows.label_texts import shown_labels
 from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg._selection.libraries import Array, GroupBy, OrderBy, Seed
 

@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import EQUAL, Floats, Ints
 from sklearn_ndcg._metrics.tables import Framed, Table, shortened
-from sklearn_ndcg._rows.grouping import label_text
+from sklearn_ndcg._rows.label_texts import label_text
 from sklearn_ndcg.inference._statistics import Method, Test
 
 FrameOf = Literal["pairs", "rankers", "queries"]
 SEGMENT_COLUMNS = ("mean", "standard_error", "n_queries", "n_left_out", "judged")
 UNJUDGED = "undecided: unjudged"
-_PANDAS = ("pandas", "to_frame needs pandas", "pandas>=2.2")
 # Attributes of a comparison that `to_frame` shows for each pair.
 _PAIR_COLUMNS = (
     "standard_error", "effect_size", "statistic", "pvalue", "uncorrected_pvalue",
@@ -427,7 +426,7 @@ class Comparison(_Result, Framed):
     def _frames(self) -> list[Any]:
         frames = [self.to_frame("rankers"), self.to_frame()]
         if self.by_segment:
-            pandas = _checks.import_optional(*_PANDAS)
+            pandas = _checks.import_pandas()
             by_segment = {label_text(name): of.to_frame() for name, of in self.by_segment.items()}
             frames.append(pandas.concat(by_segment, names=["segment"]))
         return frames
@@ -482,7 +481,7 @@ class Comparison(_Result, Framed):
             dicts = {"mean": self.mean, "judged": self.judged, "answered": self.answered}
             shares = {name: list(by_ranker.values()) for name, by_ranker in dicts.items()}
             return _frame(shares, list(self.mean), "ranker")
-        pandas = _checks.import_optional(*_PANDAS)
+        pandas = _checks.import_pandas()
         low, high = self.confidence_interval
         columns = {"difference": self.difference, "low": low, "high": high}
         shown = {name: getattr(self, name) for name in _PAIR_COLUMNS}
@@ -567,7 +566,7 @@ class QueryDifferences(_Result, Framed):
         pandas.DataFrame
             One row per pair and query: both values and their difference.
         """
-        pandas = _checks.import_optional(*_PANDAS)
+        pandas = _checks.import_pandas()
         names = ["first", "second", "query", "value_first", "value_second", "difference"]
         rows = [(*pair, *row) for pair, rows in self._rows() for row in rows]
         return pandas.DataFrame(rows, columns=names).set_index(names[:3])
@@ -598,7 +597,7 @@ def query_differences(first: Floats, second: Floats) -> Floats:
 
 def _frame(columns: dict[Any, Any], labels: Any, name: str) -> Any:
     """A DataFrame whose rows have labels, which may be tuples."""
-    pandas = _checks.import_optional(*_PANDAS)
+    pandas = _checks.import_pandas()
     return pandas.DataFrame(columns, index=pandas.Index(labels, name=name, tupleize_cols=False))
 
 

@@ -15,7 +15,8 @@ from sklearn_ndcg._metrics.list_rankings import ListRankings
 from sklearn_ndcg._metrics.measure import DCG, NDCG, QueryFunction
 from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
 from sklearn_ndcg._metrics.values import refuse_weights_of_0, report_undefined
-from sklearn_ndcg._rows.grouping import as_python, codes_of_runs, shown_labels
+from sklearn_ndcg._rows.grouping import as_python, codes_of_runs
+from sklearn_ndcg._rows.label_texts import shown_labels
 from sklearn_ndcg.inference._statistics import by_cluster, cluster_weights, effective_number
 
 _LEAST = 10  # queries or clusters; below it a warning says that an interval is unreliable

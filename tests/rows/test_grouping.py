@@ -19,7 +19,8 @@ from sklearn_ndcg import (
     make_ndcg_scorer,
     ndcg_score,
 )
-from sklearn_ndcg._rows.grouping import Grouping, shown_labels
+from sklearn_ndcg._rows.grouping import Grouping
+from sklearn_ndcg._rows.label_texts import shown_labels
 
 
 class Tensor:
