@@ -22,20 +22,21 @@ from typing import Any, Literal
 import numpy as np
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Floats, Mask
+from sklearn_ndcg._checks import Floats, Ints, Mask
 from sklearn_ndcg._lists.files import read_trec
+from sklearn_ndcg._lists.ranked import Ranked, Truths
 from sklearn_ndcg._rows import containers
 from sklearn_ndcg._rows.grouping import shown_labels
 
 Id = Any  # of a query or a document: anything that has a hash
 ByQuery = Mapping[Id, Any]  # the list or the truth of each query, not yet checked
 Nested = Mapping[str, Mapping[str, float]]  # the value of each document of each query, in TREC
-Duplicates = Literal["raise", "omit"]
+Duplicates = Literal["raise", "omit", "zero"]
 Convention = Literal["trec_eval", "trec_eval-10"]
 TREC_SCORES = {"trec_eval": np.float32, "trec_eval-10": np.float64}  # in which it sorts
 
 _NEVER_MISSING = {str, int, bytes, tuple, frozenset, np.str_, np.int64, np.int32}  # types of ids
-_SCORES, _ONES = range(-1, -sys.maxsize, -1), repeat(1)  # down a list, and of a truth
+_RANKS, _ONES = range(sys.maxsize), repeat(1)  # in a list, and the grades of a truth
 _TEXT = str | bytes | bytearray  # sequences that are not lists of ids
 
 _LIST_HINT = (
@@ -56,9 +57,13 @@ _WRONG_NUMBERS: dict[str, Any] = {
     "qrels": lambda grades: ~np.isfinite(grades),
     "run": np.isnan,
 }
+_REPEAT_HINT = (
+    'Pass duplicates="omit" to leave {} out, so that later ids move up, or "zero" to keep {} at '
+    "{} rank, with a gain of 0."
+)
 _TWICE_HINTS = {
-    "recommended": 'Pass duplicates="omit" to count the first of them only.',
-    "run": 'Pass duplicates="omit" to count its best score only.',
+    "recommended": _REPEAT_HINT.format("repeats", "them", "their"),
+    "run": _REPEAT_HINT.format("its lower scores", "them", "their"),
     "relevant": 'Pass duplicates="omit" to count each id once, or Counter(ids) to grade by count.',
     "qrels": 'Pass duplicates="omit" to count it once.',
 }
@@ -174,8 +179,60 @@ def _by_query(queries: Any, name: str, entry: str) -> ByQuery:
     )
 
 
-def read_list(documents: object, query: Id, duplicates: str, k: int | None = None) -> dict[Id, int]:
-    """The checked ids of one list, or the first k, with the scores -1, -2, ..."""
+def read_all(
+    truths: Sequence[object],
+    rankers: Mapping[Id, Sequence[object]],
+    queries: Sequence[Id],
+    duplicates: str,
+    k: int | None,
+) -> dict[Id, Ranked]:
+    """The checked rows of each ranker: the truths, and the first k ids of its lists, by query."""
+    judged = {
+        query: read_truth(truth, query, duplicates)
+        for query, truth in zip(queries, truths, strict=True)
+    }
+    ids = list(chain.from_iterable(judged.values()))
+    lengths: Ints = np.array(list(map(len, judged.values())), dtype=np.intp)
+    read = {}
+    for name, lists in rankers.items():
+        with _checks.naming_ranker(name, rankers):
+            read[name] = _read_lists(lists, judged, duplicates, k)
+    every_truth = Truths(ids, as_floats(judged, "relevant"), lengths)
+    return {name: Ranked(every_truth, *lists) for name, lists in read.items()}
+
+
+def _read_lists(
+    lists: Sequence[object], judged: Mapping[Id, Mapping[Id, object]], duplicates: str, k: int | None
+) -> tuple[list[Id], Ints, Ints, Ints, Ints, bool]:
+    """The lists of one ranker: what `Ranked` has beside the truths."""
+    ids: list[Id] = []
+    lengths: list[int] = []
+    ranks: list[int] = []
+    repeats: list[int] = []
+    firsts: list[int] = []
+    is_cut = False
+    for documents, (query, truth) in zip(lists, judged.items(), strict=True):
+        listed, rank_of, has_more = read_list(documents, query, duplicates, k)
+        if len(rank_of) < len(listed):
+            for rank, document in enumerate(listed):
+                if rank_of[document] < rank:
+                    repeats.append(len(ids) + rank)
+                    firsts.append(len(ids) + rank_of[document])
+        ids.extend(listed)
+        lengths.append(len(listed))
+        ranks.extend(map(rank_of.get, truth, repeat(-1)))
+        is_cut |= has_more
+    numbers = (np.array(values, dtype=np.intp) for values in (lengths, ranks, repeats, firsts))
+    return (ids, *numbers, is_cut)  # type: ignore[return-value]
+
+
+def read_list(
+    documents: object, query: Id, duplicates: str, k: int | None = None
+) -> tuple[Collection[Id], dict[Id, int], bool]:
+    """The first k checked ids of a list, the first rank of each, from 0, and whether it has more.
+
+    What is after rank k is not checked.
+    """
     ids = documents if type(documents) is list else _sequence(documents)
     if ids is None:
         hint = _SWAPPED_HINT if isinstance(documents, Mapping | Set) else _LIST_HINT
@@ -184,11 +241,25 @@ def read_list(documents: object, query: Id, duplicates: str, k: int | None = Non
             f"{type(documents).__name__} for query {shown_labels([query])}. {hint}"
         )
     first = ids[:k] if type(ids) is list else list(islice(ids, k))
-    scores = _distinct(first, "recommended", query, duplicates)
-    if len(scores) < len(first):  # documents after an id that is there twice move up
-        distinct = _distinct(ids, "recommended", query, duplicates)
-        scores = dict(zip(islice(distinct, k), _SCORES, strict=False))
-    return scores
+    rank_of = _distinct(first, "recommended", query, duplicates)
+    n_others = len(ids) - len(first)
+    if duplicates == "omit" and len(rank_of) < len(first):  # later documents move up
+        every = _distinct(ids, "recommended", query, duplicates) if n_others else rank_of
+        rank_of = dict(zip(islice(every, k), _RANKS, strict=False))
+        return rank_of, rank_of, len(rank_of) < len(every)
+    if len(rank_of) < len(first):
+        rank_of = dict(zip(reversed(first), range(len(first) - 1, -1, -1), strict=True))
+    if duplicates == "omit" and n_others:
+        return first, rank_of, _has_others(islice(ids, len(first), None), rank_of)
+    return first, rank_of, n_others > 0
+
+
+def _has_others(ids: Iterable[Id], known: Mapping[Id, object]) -> bool:
+    """Whether there are ids, which were not checked, that are not known."""
+    try:
+        return any(document not in known for document in ids)
+    except TypeError:  # no hash
+        return True
 
 
 def read_truth(truth: object, query: Id, duplicates: str) -> Mapping[Id, object]:
@@ -197,7 +268,7 @@ def read_truth(truth: object, query: Id, duplicates: str) -> Mapping[Id, object]
         if not _NEVER_MISSING.issuperset(map(type, truth)):
             _check_ids(truth, "relevant", query)
         return truth
-    is_id = isinstance(truth, Hashable) and (isinstance(truth, str) or not np.iterable(truth))
+    is_id = isinstance(truth, Hashable) and (isinstance(truth, _TEXT) or not np.iterable(truth))
     ids = [truth] if is_id else _collection(truth)
     if ids is None:
         raise TypeError(
@@ -224,12 +295,12 @@ def _collection(ids: object) -> Collection[Id] | None:
 
 
 def _distinct(ids: Collection[Id], name: str, query: Id, duplicates: str) -> dict[Id, int]:
-    """Checked ids as keys of a dict: with the scores -1, -2, ... in a list, with 1 in a truth."""
+    """Checked ids as keys of a dict: of a list with their last ranks, of a truth with 1."""
     if not _NEVER_MISSING.issuperset(map(type, ids)):
         _check_ids(ids, name, query)
     try:
         # strict takes time
-        distinct = dict(zip(ids, _SCORES if name == "recommended" else _ONES))  # noqa: B905
+        distinct = dict(zip(ids, _RANKS if name == "recommended" else _ONES))  # noqa: B905
     except TypeError as error:
         are_pairs = all(isinstance(i, list) and len(i) == 2 for i in ids)
         hint = _PAIRS_HINT if are_pairs else "Pass hashable ids, in one flat list per query."

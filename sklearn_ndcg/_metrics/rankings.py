@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import compress
+from functools import cached_property
+from itertools import chain, compress
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -79,7 +80,9 @@ class Rankings:
     None if all are. `scores` has those of each ranker; a single one may have the name None.
     `weight` is of rows, or of the queries of a matrix. `shape` is that of the relevance as it was
     passed. What was read from ranked lists comes with these as `lists`, in which queries without
-    documents have a row that is never scored: `fillers`.
+    documents have a row that is never scored, `fillers`, and documents that are twice in a list
+    have `repeats`: rows whose gain is 0, judged or not as the first one is. Of several rankers each
+    has rows of its own in lists (`with_own_rows`); these are those of the first.
     """
 
     relevance: Numbers
@@ -92,6 +95,7 @@ class Rankings:
     names: RowNames
     lists: Rows | None = None
     fillers: Mask | None = None
+    repeats: Mask | None = None
 
     @classmethod
     def of(
@@ -213,13 +217,15 @@ class Rankings:
     def _of_lists(cls, lists: Rows, weight: Floats | None) -> Rankings:
         """The rows of ranked lists whose queries have these weights."""
         pool = lists.pool
-        rows, judged = _with_judged(pool.y_true)
-        graded, fillers = judged, pool.fillers()
+        ranked, *_ = pool.rankers.values()
+        rows, judged = _with_judged(ranked.relevance)
+        graded, repeats = judged, ranked.is_repeat()
         if judged is not None and lists.unjudged == "zero":
             rows, graded = _with_judged(np.where(judged, rows, 0))
-        elif graded is not None and fillers is not None:  # which are no NaN of the user's
-            rows, graded = np.where(fillers, 0, rows), graded | fillers
-        scores = pool.y_scores
+        if repeats is not None:  # the gain of 0 may not be 0
+            rows = rows.astype(np.float64)
+            graded = ~repeats if graded is None else graded & ~repeats
+        scores = {name: ranker.scores for name, ranker in pool.rankers.items()}
         if len(scores) == 1:  # whose name does not matter
             scores = dict.fromkeys([None], *scores.values())
         return cls(
@@ -227,13 +233,23 @@ class Rankings:
             graded=graded,
             judged=judged,
             scores=scores,
-            grouping=Grouping(pool.labels, pool.starts[pool.order], pool.n_rows[pool.order]),
-            weight=None if weight is None else np.repeat(weight, pool.n_rows),
+            grouping=Grouping(pool.labels, ranked.starts[pool.order], ranked.n_rows[pool.order]),
+            weight=None if weight is None else np.repeat(weight, ranked.n_rows),
             shape=rows.shape,
-            names=ListNames(pool, lists.truth),
+            names=ListNames(pool, lists.relevance_name),
             lists=lists,
-            fillers=fillers,
+            fillers=ranked.fillers(),
+            repeats=repeats,
         )
+
+    @cached_property
+    def with_own_rows(self) -> list[Rankings]:
+        """These rows; of lists the rows of each ranker: what it returned, and the truths."""
+        if self.lists is None or len(self.scores) == 1:
+            return [self]
+        first, *_ = self.lists.pool.rankers.values()
+        weight = None if self.weight is None else self.weight[first.starts]
+        return [self._of_lists(self.lists[name], weight) for name in self.scores]
 
     def as_read(self, measure: AnyMeasure) -> AnyMeasure:
         """A measure with the cutoff and the rule for unjudged documents of lists.
@@ -283,14 +299,9 @@ class Rankings:
         return Queries(grouping.labels, starts, lengths, gain, table, score, weight, truth)
 
     def queries_of_rankers(self, measure: Measure) -> list[Queries]:
-        """What each ranker's values of a measure are computed from.
-
-        In lists a ranker has the documents that it returned, and those in the truths.
-        """
-        if self.lists is None or len(self.scores) == 1:
-            return self.queries_of_shared_rows(measure)
-        weight = None if self.weight is None else self.weight[self.lists.pool.starts]
-        return [self._of_lists(self.lists[name], weight).queries(measure) for name in self.scores]
+        """What each ranker's values of a measure are computed from."""
+        every = [rows.queries_of_shared_rows(measure) for rows in self.with_own_rows]
+        return list(chain.from_iterable(every))
 
     def queries_of_shared_rows(self, measure: Measure) -> list[Queries]:
         """The queries of each ranker, which differ only in their scores."""
@@ -306,8 +317,8 @@ class Rankings:
     def _kept(self, measure: Measure) -> Mask | None:
         """Which rows are scored, query by query; None for all."""
         kept = None
-        if self.graded is not None and measure.unjudged == "omit":
-            kept = self.grouping.gather(self.graded.view(np.uint8)).view(np.bool_)
+        if self.judged is not None and measure.unjudged == "omit":
+            kept = self.grouping.gather(self.judged.view(np.uint8)).view(np.bool_)
         if self.fillers is None:
             return kept
         return ~self.fillers if kept is None else kept & ~self.fillers
@@ -331,14 +342,20 @@ class Rankings:
         if self.weight is not None and (wrong := inputs.wrong_weights(self.weight)).any():
             message = inputs.WRONG_WEIGHTS.format(value=self.weight[wrong][0], rows="{rows}")
             yield WrongRows(wrong, "such weight", "such weights", message)
-        if self.graded is not None and measure.unjudged == "raise" and not self.graded.all():
+        may_miss = self.graded is not None and measure.unjudged == "raise"
+        if may_miss and (missing := self._missing()).any():
             padding = " (with scores of -inf if they pad rows to one length)"
             message = (
                 f"Input {truth} contains NaN: {{rows}}. If NaN means unjudged, pass "
                 "unjudged='zero' to count these documents as not relevant or unjudged='omit' to "
                 f"take them out of the ranking{padding if len(self.shape) == 2 else ''}."
             )
-            yield WrongRows(~self.graded, "NaN", "NaN", message)
+            yield WrongRows(missing, "NaN", "NaN", message)
+
+    def _missing(self) -> Mask:
+        """The rows whose relevance is NaN; fillers have it too, but for no document."""
+        missing = np.isnan(self.relevance)
+        return missing if self.fillers is None else missing & ~self.fillers
 
     def check_ids(self, queries: Queries) -> None:
         """Warn if the ids of rows, of which these are the queries, are probably not query ids."""
@@ -372,8 +389,21 @@ class Rankings:
 
     def judged_shares(self, measure: DCG) -> JudgedShares | None:
         """How much of what rankers return is judged; None if all is judged, and returned."""
-        if self.judged is None and min(map(np.min, self.scores.values())) > -np.inf:
+        if not any(rows.is_incomplete() for rows in self.with_own_rows):
             return None
+        parts = [rows._judged_shares(measure) for rows in self.with_own_rows]
+        return parts[0]._replace(share=np.vstack([part.share for part in parts]))
+
+    def unjudged_documents(self) -> Mask:
+        """The rows that are unjudged, without repeats, which have no gain however they are judged."""
+        unjudged = np.zeros(len(self.relevance), dtype=bool) if self.judged is None else ~self.judged
+        return unjudged if self.repeats is None else unjudged & ~self.repeats
+
+    def is_incomplete(self) -> bool:
+        """Whether a document is unjudged, or was not returned by a ranker."""
+        return self.judged is not None or min(map(np.min, self.scores.values())) == -np.inf
+
+    def _judged_shares(self, measure: DCG) -> JudgedShares:
         ones = np.ones(len(self.relevance), dtype=np.uint8)
         judged = ones if self.judged is None else self.judged.view(np.uint8)
         rule, scores, count = measure.tie_rule, self.scores, DCG(k=measure.k).counting()
@@ -392,6 +422,8 @@ class Rankings:
             np.divide(n_judged[:, 0], n_returned[:, 0], out=row, where=n_returned[:, 0] > 0)
         has_judgements = self.grouping.extremes(judged)[1] > 0
         nonrelevant = (self.relevance <= 0) & (judged > 0)
+        if self.repeats is not None:  # whose relevance of 0 is not a judgement
+            nonrelevant &= ~self.repeats
         return JudgedShares(share, has_judgements, bool(nonrelevant.any()))
 
     def labels_of_queries(self, ids: Any, name: str, weight: Any) -> tuple[Ids, Ints]:

@@ -34,12 +34,16 @@ class IfJudged(NamedTuple):
     @classmethod
     def of(cls, rankings: Rankings, measure: NDCG) -> IfJudged:
         """Evaluate the measure on rows some of which are unjudged."""
-        assert rankings.judged is not None
+        parts = [cls._of_rows(rows, measure) for rows in rankings.with_own_rows]
+        return cls(*map(np.vstack, zip(*parts, strict=True)))
+
+    @classmethod
+    def _of_rows(cls, rankings: Rankings, measure: NDCG) -> IfJudged:
         grouping, zero = rankings.grouping, replace(measure, unjudged="zero")
         gains, count = rankings.gains(zero), zero.counting()
         gain, query = grouping.gather(gains), codes_of_runs(grouping.starts, grouping.lengths)
         best = grouping.extremes(gains)[1][query]
-        unjudged = grouping.gather((~rankings.judged).view(np.uint8))
+        unjudged = grouping.gather(rankings.unjudged_documents().view(np.uint8))
         n_before = np.cumsum(unjudged, dtype=np.intp) - unjudged
         number = n_before - n_before[grouping.starts][query]  # among the unjudged of its query
         results = []
@@ -106,7 +110,8 @@ class Sample:
         order_of = measure if isinstance(measure, NDCG) else DCG(k=measure.k)
         judged, if_judged = rankings.judged_shares(order_of), None
         # if every judged document is relevant, unjudged may just mean not relevant
-        is_incomplete = rankings.judged is not None and judged and judged.has_judged_nonrelevant
+        has_unjudged = any(rows.judged is not None for rows in rankings.with_own_rows)
+        is_incomplete = has_unjudged and judged and judged.has_judged_nonrelevant
         if with_verdicts and is_incomplete and isinstance(measure, NDCG):
             if_judged = IfJudged.of(rankings, measure)
         labels = rankings.grouping.labels
