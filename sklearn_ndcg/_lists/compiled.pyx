@@ -213,7 +213,7 @@ def read_all(list truths, list rankers, str duplicates, k):
     Otherwise the ids, grades and lengths of the truths are returned, and for each ranker the fields
     of `ranked.Ranked` but these.
     """
-    cdef Py_ssize_t query, n, at, reading = 0, n_queries = len(truths), n_judged = 0, longest = 0
+    cdef Py_ssize_t query, n, at, i, reading = 0, n_rankers = len(rankers), n_queries = len(truths), n_judged = 0, longest = 0
     cdef Py_ssize_t last = -1 if k is None else k
     cdef bint is_strict = duplicates == "raise", omits = duplicates == "omit"
     cdef Table table
@@ -246,7 +246,7 @@ def read_all(list truths, list rankers, str duplicates, k):
     every_grade, lengths = np.empty(n_judged), np.zeros(n_queries, dtype=np.intp)
     cdef double[::1] grades = every_grade
     cdef Py_ssize_t[::1] n_of_query = lengths
-    read = [Lists(n_queries, n_judged) for _ in rankers]
+    cdef list read = [Lists(n_queries, n_judged) for _ in rankers]
     for query in range(n_queries):
         if query % PATIENCE == PATIENCE - 1:
             PyErr_CheckSignals()
@@ -262,8 +262,8 @@ def read_all(list truths, list rankers, str duplicates, k):
         if not read_truth(&table, truths[query], ids, grades, is_strict):
             return None
         n_of_query[query] = len(ids) - at
-        for lists, ranker in zip(rankers, read):
-            reading += 1
+        for i in range(n_rankers):
+            lists, ranker, reading = rankers[i], read[i], reading + 1
             if not read_list(
                 &table, lists[query], ranker, reading, query, last, is_strict, omits
             ):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -116,9 +116,9 @@ def _read(
     k: int | None,
 ) -> dict[Hashable, Ranked]:
     """The rows of each ranker, by the compiled reading if it knows all that there is to read."""
-    truth_of = [truths.get(query, {}) for query in queries]
-    lists_of = {
-        name: [lists.get(query, []) for query in queries] for name, lists in by_ranker.items()
+    truth_of: list[Any] = list(map(truths.get, queries, repeat({})))
+    lists_of: dict[Hashable, list[Any]] = {
+        name: list(map(lists.get, queries, repeat([]))) for name, lists in by_ranker.items()
     }
     # without the GIL another thread could change a list while it is read
     if _compiled is not None and getattr(sys, "_is_gil_enabled", lambda: True)():
@@ -161,6 +161,9 @@ def _sorted(queries: list[Any]) -> tuple[Ids, Ints]:
         labels = np.array(queries)
     elif kinds == {int} and (numbers := np.array(queries)).dtype.kind in "iu":
         labels = numbers
+    if labels.dtype != object:  # they are all different
+        order = np.argsort(labels, kind="stable")
+        return labels[order], order
     by_label = Grouping.of_ids(labels, len(queries), name="queries")
     return by_label.labels, by_label.row_order()
 
@@ -191,9 +194,10 @@ def _queries_to_score(
     """The queries that have rows, and how many have none, by reason."""
     every = list(dict.fromkeys(chain(*lists.values(), truths)))
     judged = [query for query in every if query in truths] if only_judged else every
-    needed: dict[str, Iterable[ByQuery]] = {"zero": (), "omit": lists.values()}
-    answered = set(judged).intersection(*needed[unanswered])
-    queries = [query for query in judged if query in answered]
+    queries = judged
+    if unanswered == "omit":
+        answered = set(judged).intersection(*lists.values())
+        queries = [query for query in judged if query in answered]
     n_omitted = len(judged) - len(queries)
     if not queries:
         omitted = f": all {n_omitted} lack a list and are omitted" if n_omitted else ""

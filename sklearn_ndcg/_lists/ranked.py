@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 
 import numpy as np
 
 from sklearn_ndcg._checks import Floats, Ids, Ints, Mask
-from sklearn_ndcg._rows.grouping import kept_runs, rows_of_runs, starts_of
+from sklearn_ndcg._rows.grouping import kept_runs, starts_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,19 +43,19 @@ class Ranked:
 
     @cached_property
     def is_listed(self) -> Mask:
-        """Which of the ids in the truths the ranker returned."""
+        """Which of the ids in the truths are in the list."""
         return self.ranks >= 0
 
     @cached_property
-    def _n_unlisted(self) -> Ints:
-        """How many ids in the truth of each query it did not return."""
+    def _n_listed(self) -> Ints:
+        """How many ids in the truth of each query are in its list."""
         lengths = self.truths.lengths
-        return lengths - kept_runs(self.is_listed, starts_of(lengths), lengths)[1]
+        return kept_runs(self.is_listed, starts_of(lengths), lengths)[1]
 
     @cached_property
     def n_rows(self) -> Ints:
         """The number of rows of each query."""
-        return np.maximum(self.lengths + self._n_unlisted, 1)
+        return np.maximum(self.lengths + self.truths.lengths - self._n_listed, 1)
 
     @cached_property
     def starts(self) -> Ints:
@@ -62,39 +63,47 @@ class Ranked:
         return starts_of(self.n_rows)
 
     @cached_property
-    def _rows_of_lists(self) -> Ints:
-        """The row of each id in the lists."""
-        return rows_of_runs(self.starts, self.lengths)
+    def _fillers(self) -> Ints:
+        return self.starts[self.lengths + self.truths.lengths == 0]
 
     @cached_property
-    def _rows_of_truths(self) -> Ints:
-        """The row of each id in the truths."""
-        rows = np.repeat(self.starts, self.truths.lengths) + self.ranks
-        rows[~self.is_listed] = rows_of_runs(self.starts + self.lengths, self._n_unlisted)
+    def _in_list(self) -> Mask:
+        """The rows of ids in lists."""
+        lengths = np.column_stack([self.lengths, self.n_rows - self.lengths])
+        return np.repeat(np.tile([True, False], len(lengths)), lengths.ravel())
+
+    @cached_property
+    def _in_truth_only(self) -> Mask:
+        """The rows of ids in the truths that are in no list, in the same order."""
+        rows = ~self._in_list
+        rows[self._fillers] = False
         return rows
 
     @cached_property
     def relevance(self) -> Floats:
         """The grade of each row, NaN if it is unjudged, and 0 if the document was there before."""
-        relevance = np.full(self.n_rows.sum(), np.nan)
-        relevance[self._rows_of_truths] = self.truths.grades
+        relevance = np.full(len(self._in_list), np.nan)
+        relevance[self._in_truth_only] = self.truths.grades[~self.is_listed]
+        rows = np.repeat(self.starts, self._n_listed) + self.ranks[self.is_listed]
+        relevance[rows] = self.truths.grades[self.is_listed]
         if self.has_repeats:
-            first = relevance[self._rows_of_lists[self.firsts]]
-            relevance[self._rows_of_lists[self.repeats]] = np.where(np.isnan(first), np.nan, 0)
+            rows = np.flatnonzero(self._in_list)
+            first = relevance[rows[self.firsts]]
+            relevance[rows[self.repeats]] = np.where(np.isnan(first), np.nan, 0)
         return relevance
 
     @cached_property
     def scores(self) -> Floats:
         """-1, -2, ... down each list, and -inf for what is not in it."""
-        return scores_of_ranks(self.n_rows, self.lengths)
+        return scores_down(self.n_rows, self._in_list)
 
     @cached_property
     def row_ids(self) -> Ids:
         """The id of each row, None in fillers."""
-        ids = np.full(len(self.relevance), None, dtype=object)
-        truths, listed = self.truths.ids, self.ids
-        ids[self._rows_of_truths] = np.fromiter(truths, dtype=object, count=len(truths))
-        ids[self._rows_of_lists] = np.fromiter(listed, dtype=object, count=len(listed))
+        ids = np.full(len(self._in_list), None, dtype=object)
+        ids[self._in_list] = np.fromiter(self.ids, dtype=object, count=len(self.ids))
+        others = compress(self.truths.ids, (~self.is_listed).tolist())
+        ids[self._in_truth_only] = np.fromiter(others, dtype=object)
         return ids
 
     @property
@@ -104,23 +113,21 @@ class Ranked:
 
     def is_repeat(self) -> Mask | None:
         """The rows of documents that are further up in the list; None if there are none."""
-        return self._mask(self._rows_of_lists[self.repeats]) if self.has_repeats else None
+        return self._mask(np.flatnonzero(self._in_list)[self.repeats]) if self.has_repeats else None
 
     def fillers(self) -> Mask | None:
         """The rows of queries without documents; None if every query has one."""
-        is_empty = self.lengths + self._n_unlisted == 0
-        return self._mask(self.starts[is_empty]) if is_empty.any() else None
+        return self._mask(self._fillers) if len(self._fillers) else None
 
     def _mask(self, rows: Ints) -> Mask:
-        mask = np.zeros(len(self.relevance), dtype=bool)
+        mask = np.zeros(len(self._in_list), dtype=bool)
         mask[rows] = True
         return mask
 
 
-def scores_of_ranks(n_rows: Ints, n_listed: Ints) -> Floats:
-    """-1, -2, ... for the first, listed rows of each query, and -inf for the others."""
-    starts, scores = starts_of(n_rows), np.full(n_rows.sum(), -np.inf)
-    ranks = np.arange(n_listed.sum()) - np.repeat(starts_of(n_listed), n_listed)
-    # converted by itself, as NumPy 2.4 crashes if memory runs out in a ufunc that converts
-    scores[rows_of_runs(starts, n_listed)] = -1 - ranks.astype(np.float64)
+def scores_down(n_rows: Ints, in_list: Mask) -> Floats:
+    """-1, -2, ... down the rows of each query, and -inf where a row is not in its list."""
+    scores = np.repeat((starts_of(n_rows) - 1).astype(np.float64), n_rows)
+    scores -= np.arange(len(scores), dtype=np.float64)
+    np.copyto(scores, -np.inf, where=~in_list)
     return scores

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff, Floats, Ids, Ints
 from sklearn_ndcg._lists.pool import Pool
-from sklearn_ndcg._lists.ranked import Ranked, scores_of_ranks
+from sklearn_ndcg._lists.ranked import Ranked, scores_down
 from sklearn_ndcg._rows.grouping import kept_runs, shown_labels
 from sklearn_ndcg._rows.ids import first_rows
 
@@ -178,15 +178,12 @@ class Rows:
         )  # fmt: skip
         judged = ~np.isnan(relevance)
         if self.unjudged == "omit":
-            listed = judged & (scores > -np.inf)
-            n_judged, n_listed = (
-                kept_runs(kept, ranker.starts, n_rows)[1] for kept in (judged, listed)
-            )
+            n_judged = kept_runs(judged, ranker.starts, n_rows)[1]
             fillers, n_rows = ranker.starts[n_judged == 0], np.maximum(n_judged, 1)
-            kept, ids = judged.copy(), ids.copy()
+            kept, ids, listed = judged.copy(), ids.copy(), judged & (scores > -np.inf)
             kept[fillers], ids[fillers] = True, None
             judged, relevance, ids = judged[kept], relevance[kept], ids[kept]
-            scores = scores_of_ranks(n_rows, n_listed)
+            scores = scores_down(n_rows, listed[kept])
         y_true = np.where(judged, relevance, np.nan if self.unjudged == "nan" else 0)
         return _Table(n_rows, y_true, ids.copy(), [scores.copy()])
 

@@ -218,10 +218,11 @@ class Rankings:
         """The rows of ranked lists whose queries have these weights."""
         pool = lists.pool
         ranked, *_ = pool.rankers.values()
-        rows, judged = _with_judged(ranked.relevance)
-        graded, repeats = judged, ranked.is_repeat()
-        if judged is not None and lists.unjudged == "zero":
+        rows, judged, repeats = ranked.relevance, ~np.isnan(ranked.relevance), ranked.is_repeat()
+        if lists.unjudged == "zero":
             rows, graded = _with_judged(np.where(judged, rows, 0))
+        else:
+            rows, graded = _with_judged(rows)
         if repeats is not None:  # the gain of 0 may not be 0
             rows = rows.astype(np.float64)
             graded = ~repeats if graded is None else graded & ~repeats
@@ -231,7 +232,7 @@ class Rankings:
         return cls(
             relevance=rows,
             graded=graded,
-            judged=judged,
+            judged=None if judged.all() else judged,
             scores=scores,
             grouping=Grouping(pool.labels, ranked.starts[pool.order], ranked.n_rows[pool.order]),
             weight=None if weight is None else np.repeat(weight, ranked.n_rows),
