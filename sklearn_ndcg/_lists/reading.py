@@ -31,6 +31,7 @@ from sklearn_ndcg._rows.grouping import shown_labels
 Id = Any  # of a query or a document: anything that has a hash
 ByQuery = Mapping[Id, Any]  # the list or the truth of each query, not yet checked
 Nested = Mapping[str, Mapping[str, float]]  # the value of each document of each query, in TREC
+Scored = dict[str, list[tuple[str, float]]]  # documents and their scores, by query
 Duplicates = Literal["raise", "omit", "zero"]
 Convention = Literal["trec_eval", "trec_eval-10"]
 TREC_SCORES = {"trec_eval": np.float32, "trec_eval-10": np.float64}  # in which it sorts
@@ -358,11 +359,11 @@ def ranked_run(
     relevant: Nested, fractions: list[float], run: object, duplicates: str, convention: str
 ) -> Mapping[str, Collection[str]]:
     """The documents of each query, those that are judged ordered as trec_eval orders them."""
-    nested = _nested(run, "run", "score", duplicates)
+    lower: Scored = {}
+    nested = _nested(run, "run", "score", duplicates, lower)
     judged = {query: documents for query, documents in nested.items() if query in relevant}
     scores = as_floats(judged, "run")
-    with np.errstate(over="ignore"):
-        rounded = scores.astype(TREC_SCORES[convention])
+    rounded = _as_trec_sorts(scores, convention)
     ranked = {query: list(documents) for query, documents in judged.items()}
     queries, ends = list(ranked), np.cumsum(list(map(len, ranked.values())), dtype=np.intp)
     # not in order, or at the start of a query
@@ -373,6 +374,13 @@ def ranked_run(
         values = rounded[ends[number] - len(documents) : ends[number]].tolist()
         order = sorted(zip(values, documents, strict=True), reverse=True)
         ranked[queries[number]] = [document for _, document in order]
+    for query, repeats in lower.items():
+        if query in judged:
+            pairs = [*judged[query].items(), *repeats]
+            documents = [document for document, _ in pairs]
+            values = _as_trec_sorts(np.array([score for _, score in pairs]), convention).tolist()
+            order = sorted(zip(values, documents, strict=True), reverse=True)
+            ranked[query] = [document for _, document in order]
     if fractions and len(scores) and not _fractional(scores).any():
         raise ValueError(
             "qrels and run look swapped: all values of run are whole numbers, but not all of "
@@ -383,14 +391,24 @@ def ranked_run(
     return {**nested, **ranked}
 
 
-def _nested(records: Any, name: str, field: str, duplicates: str) -> Nested:
-    """A file or records as a mapping from query to a mapping from document."""
+def _as_trec_sorts(scores: Floats, convention: str) -> Floats:
+    with np.errstate(over="ignore"):
+        return scores.astype(TREC_SCORES[convention])
+
+
+def _nested(
+    records: Any, name: str, field: str, duplicates: str, lower: Scored | None = None
+) -> Nested:
+    """A file or records as a mapping from query to a mapping from document.
+
+    Lower scores of documents are added to `lower`.
+    """
     queries: Mapping[Any, Any] = records
     if not isinstance(records, Mapping):
         is_file = isinstance(records, str | PathLike)
         try:
             rows = read_trec(records, name) if is_file else _of_records(records, field)
-            queries = _by_query_and_document(rows, name, duplicates)
+            queries = _by_query_and_document(rows, name, duplicates, lower)
         except (AttributeError, TypeError) as error:
             raise TypeError(
                 f"{name} must be a path, a mapping {{query: {{document: {field}}}}}, or records "
@@ -427,9 +445,12 @@ def _of_records(records: Any, field: str) -> Iterator[tuple[str, str, float]]:
 
 
 def _by_query_and_document(
-    rows: Iterable[tuple[str, str, float]], name: str, duplicates: str
+    rows: Iterable[tuple[str, str, float]], name: str, duplicates: str, lower: Scored | None
 ) -> dict[str, dict[str, float]]:
-    """Rows of query, document and value as a dict from query to a dict from document."""
+    """Rows of query, document and value as a dict from query to a dict from document.
+
+    It has the highest value of a document; with duplicates="zero", the others go to `lower`.
+    """
     queries: dict[str, dict[str, float]] = {}
     for query, document, value in rows:
         documents = queries.setdefault(query, {})
@@ -441,6 +462,8 @@ def _by_query_and_document(
             if duplicates == "raise":
                 raise ValueError(f"{twice}. {_TWICE_HINTS[name]}")
             documents[document] = max(first, value)
+            if lower is not None and duplicates == "zero":
+                lower.setdefault(query, []).append((document, min(first, value)))
         else:
             documents[document] = value
     return queries
