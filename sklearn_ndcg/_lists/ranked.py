@@ -55,7 +55,8 @@ class Ranked:
     @cached_property
     def n_rows(self) -> Ints:
         """The number of rows of each query."""
-        return np.maximum(self.lengths + self.truths.lengths - self._n_listed, 1)
+        n_rows: Ints = np.maximum(self.lengths + self.truths.lengths - self._n_listed, 1)
+        return n_rows
 
     @cached_property
     def starts(self) -> Ints:
@@ -64,7 +65,8 @@ class Ranked:
 
     @cached_property
     def _fillers(self) -> Ints:
-        return self.starts[self.lengths + self.truths.lengths == 0]
+        """The rows of queries without documents."""
+        return np.asarray(self.starts[self.lengths + self.truths.lengths == 0])
 
     @cached_property
     def _in_list(self) -> Mask:

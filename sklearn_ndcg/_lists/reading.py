@@ -203,7 +203,10 @@ def read_all(
 
 
 def _read_lists(
-    lists: Sequence[object], judged: Mapping[Id, Mapping[Id, object]], duplicates: str, k: int | None
+    lists: Sequence[object],
+    judged: Mapping[Id, Mapping[Id, object]],
+    duplicates: str,
+    k: int | None,
 ) -> tuple[list[Id], Ints, Ints, Ints, Ints, bool]:
     """The lists of one ranker: what `Ranked` has beside the truths."""
     ids: list[Id] = []

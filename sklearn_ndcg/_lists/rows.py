@@ -190,7 +190,9 @@ class Rows:
 
 def _joined(tables: list[_Table]) -> _Table:
     """The documents of all rankers: those in lists, ranker by ranker, and then the others."""
-    n_rows, y_true, ids = [], [], []
+    n_rows: list[int] = []
+    y_true: list[float] = []
+    ids: list[Hashable] = []
     scores: list[list[float]] = [[] for _ in tables]
     for queries in zip(*map(_by_query, tables), strict=True):
         grades = {

@@ -396,9 +396,10 @@ class Rankings:
         return parts[0]._replace(share=np.vstack([part.share for part in parts]))
 
     def unjudged_documents(self) -> Mask:
-        """The rows that are unjudged, without repeats, which have no gain however they are judged."""
-        unjudged = np.zeros(len(self.relevance), dtype=bool) if self.judged is None else ~self.judged
-        return unjudged if self.repeats is None else unjudged & ~self.repeats
+        """The rows that are unjudged but no repeats, whose gain is 0 however they are judged."""
+        if self.judged is None:
+            return np.zeros(len(self.relevance), dtype=bool)
+        return ~self.judged if self.repeats is None else ~(self.judged | self.repeats)
 
     def is_incomplete(self) -> bool:
         """Whether a document is unjudged, or was not returned by a ranker."""
