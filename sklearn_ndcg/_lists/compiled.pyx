@@ -168,15 +168,15 @@ cdef int read_list(
     Table* table, listed, Lists ranker, Py_ssize_t reading, Py_ssize_t query, Py_ssize_t k,
     bint is_strict, bint omits,
 ) except -1:
-    """Add a list to what was read of its ranker; return 0 if it is not plain."""
-    cdef Py_ssize_t i, n = len(listed), start = len(ranker.ids), n_read = 0
+    """Add a list, until it has k different ids, to those of its ranker; return 0 if it is not plain."""
+    cdef Py_ssize_t i, n = len(listed), start = len(ranker.ids), n_read = 0, n_different = 0
     cdef PyObject* container = <PyObject*> listed
     cdef PyObject* id
     cdef bint is_list = type(listed) is list
     cdef Slot* slot
     for i in range(n):
         id = item(container, is_list, i)
-        if n_read == k:
+        if n_different == k:
             if ranker.is_cut:
                 break
             slot = slot_of(table, id, False) if omits and is_plain(id) else NULL
@@ -197,6 +197,7 @@ cdef int read_list(
             ranker.repeats.append(start + n_read)
             ranker.firsts.append(slot.place)
         else:
+            n_different += 1
             slot.reading = reading
             slot.place = start + n_read
             if slot.judged >= 0:

@@ -235,7 +235,8 @@ def read_list(
 ) -> tuple[Collection[Id], dict[Id, int], bool]:
     """The first k checked ids of a list, the first rank of each, from 0, and whether it has more.
 
-    What is after rank k is not checked.
+    What is after these is not checked. If ids repeat, the list is read until it has k different
+    ones.
     """
     ids = documents if type(documents) is list else _sequence(documents)
     if ids is None:
@@ -244,18 +245,37 @@ def read_list(
             "recommended must have a list of ids, best first, for each query, got "
             f"{type(documents).__name__} for query {shown_labels([query])}. {hint}"
         )
-    first = ids[:k] if type(ids) is list else list(islice(ids, k))
-    rank_of = _distinct(first, "recommended", query, duplicates)
-    n_others = len(ids) - len(first)
-    if duplicates == "omit" and len(rank_of) < len(first):  # later documents move up
-        every = _distinct(ids, "recommended", query, duplicates) if n_others else rank_of
-        rank_of = dict(zip(islice(every, k), _RANKS, strict=False))
-        return rank_of, rank_of, len(rank_of) < len(every)
-    if len(rank_of) < len(first):
-        rank_of = dict(zip(reversed(first), range(len(first) - 1, -1, -1), strict=True))
-    if duplicates == "omit" and n_others:
-        return first, rank_of, _has_others(islice(ids, len(first), None), rank_of)
-    return first, rank_of, n_others > 0
+    read = ids[:k] if type(ids) is list else list(islice(ids, k))
+    rank_of = _distinct(read, "recommended", query, duplicates)
+    if len(rank_of) < len(read):
+        read, rank_of = _with_repeats(ids, query, duplicates, k)
+    has_more = len(ids) > len(read)
+    if duplicates == "omit":
+        has_more = has_more and _has_others(islice(ids, len(read), None), rank_of)
+        if len(rank_of) < len(read):  # later documents move up
+            rank_of = dict(zip(rank_of, _RANKS, strict=False))
+            return rank_of, rank_of, has_more
+    return read, rank_of, has_more
+
+
+def _with_repeats(
+    ids: Sequence[Id], query: Id, duplicates: str, k: int | None
+) -> tuple[list[Id], dict[Id, int]]:
+    """A list until it has k different ids, as the ideal counts these, and the first rank of each."""
+    rank_of: dict[Id, int] = {}
+    n = 0
+    for n, document in enumerate(ids):  # noqa: B007
+        if len(rank_of) == k:
+            break
+        if not isinstance(document, Hashable):  # `_distinct` says so
+            k = None
+        else:
+            rank_of.setdefault(document, n)
+    else:
+        n = len(ids)
+    read = list(islice(ids, n))
+    _distinct(read, "recommended", query, duplicates)
+    return read, rank_of
 
 
 def _has_others(ids: Iterable[Id], known: Mapping[Id, object]) -> bool:
