@@ -261,10 +261,10 @@ def read_list(
 def _with_repeats(
     ids: Sequence[Id], query: Id, duplicates: str, k: int | None
 ) -> tuple[list[Id], dict[Id, int]]:
-    """A list until it has k different ids, as the ideal counts these, and the first rank of each."""
+    """A list until it has k different ids, which the ideal may need, and the first rank of each."""
     rank_of: dict[Id, int] = {}
     n = 0
-    for n, document in enumerate(ids):  # noqa: B007
+    for n, document in enumerate(ids):
         if len(rank_of) == k:
             break
         if not isinstance(document, Hashable):  # `_distinct` says so

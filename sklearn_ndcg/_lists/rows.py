@@ -219,11 +219,14 @@ def _joined(tables: list[_Table]) -> _Table:
 
 def _by_query(table: _Table) -> Iterator[dict[tuple[Hashable, int], tuple[float, float]]]:
     """Relevance and score of each row of a query, by its id and how often that was there before."""
-    rows = zip(table.ids.tolist(), table.y_true.tolist(), table.scores[0].tolist(), strict=True)
+    ids = iter(table.ids.tolist())
+    values = zip(table.y_true.tolist(), table.scores[0].tolist(), strict=True)
     for n in table.n_rows.tolist():
-        n_before: Counter[Hashable] = Counter()
-        of_query = {}
-        for document, grade, score in islice(rows, n):
-            of_query[document, n_before[document]] = grade, score
-            n_before[document] += 1
-        yield of_query
+        documents, n_before = list(islice(ids, n)), [0] * n
+        if len(set(documents)) < n:
+            counts: Counter[Hashable] = Counter()
+            for row, document in enumerate(documents):
+                n_before[row] = counts[document]
+                counts[document] += 1
+        keys = zip(documents, n_before, strict=True)
+        yield dict(zip(keys, values, strict=False))

@@ -291,7 +291,7 @@ USERS = range(12)
 def of_users(truth, **rankers):
     """Read the same truth and lists, with repeats, for each of several users."""
     lists = {name: {user: list(ids) for user in USERS} for name, ids in rankers.items()}
-    return from_lists({user: truth for user in USERS}, rankers=lists, duplicates="zero")
+    return from_lists(dict.fromkeys(USERS, truth), rankers=lists, duplicates="zero")
 
 
 def test_a_repeat_is_judged_as_its_document_is():
