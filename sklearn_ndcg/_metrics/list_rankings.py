@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import compress
 from typing import Any
 
@@ -20,13 +21,15 @@ from sklearn_ndcg._rows.grouping import Grouping
 
 @dataclass(frozen=True, eq=False)
 class ListRankings(Rankings):
-    """The rows of ranked `lists`.
+    """The rows of ranked `lists`; of several rankers these are the rows of the first.
 
-    Queries without documents have a row that is never scored: one of the `fillers`.
+    Queries without documents have a row that is never scored, one of the `fillers`. Documents that
+    are in a list again are `repeats`: they have no gain, and are judged or not as the first one is.
     """
 
     lists: Rows
     fillers: Mask | None
+    repeats: Mask | None
 
     @classmethod
     def of(cls, lists: Rows, sample_weight: Any = None) -> ListRankings:
@@ -52,26 +55,39 @@ class ListRankings(Rankings):
     def _of(cls, lists: Rows, weight: Floats | None) -> ListRankings:
         """The rows of lists whose queries have these weights."""
         pool = lists.pool
-        rows, judged = with_judged(pool.y_true)
-        graded, fillers = judged, pool.fillers()
-        if judged is not None and lists.unjudged == "zero":
+        ranked, *_ = pool.rankers.values()
+        rows, judged, repeats = ranked.relevance, ~np.isnan(ranked.relevance), ranked.is_repeat()
+        if lists.unjudged == "zero":
             rows, graded = with_judged(np.where(judged, rows, 0))
-        elif graded is not None and fillers is not None:  # whose NaN is not the user's
-            rows, graded = np.where(fillers, 0, rows), graded | fillers
-        scores = pool.y_scores
+        else:
+            rows, graded = with_judged(rows)
+        if repeats is not None:  # the gain of 0 may not be 0
+            rows = rows.astype(np.float64)
+            graded = ~repeats if graded is None else graded & ~repeats
+        scores = {name: ranker.scores for name, ranker in pool.rankers.items()}
         if len(scores) == 1:  # whose name does not matter
             scores = dict.fromkeys([None], *scores.values())
         return cls(
             relevance=rows,
             graded=graded,
-            judged=judged,
+            judged=None if judged.all() else judged,
             scores=scores,
-            grouping=Grouping(pool.labels, pool.starts[pool.order], pool.n_rows[pool.order]),
-            weight=None if weight is None else np.repeat(weight, pool.n_rows),
-            names=ListNames(pool, lists.truth),
+            grouping=Grouping(pool.labels, ranked.starts[pool.order], ranked.n_rows[pool.order]),
+            weight=None if weight is None else np.repeat(weight, ranked.n_rows),
+            names=ListNames(pool, lists.relevance_name),
             lists=lists,
-            fillers=fillers,
+            fillers=ranked.fillers(),
+            repeats=repeats,
         )
+
+    @cached_property
+    def with_own_rows(self) -> list[Rankings]:
+        """The rows of each ranker: what it returned, and the truths."""
+        if len(self.scores) == 1:
+            return [self]
+        first, *_ = self.lists.pool.rankers.values()
+        weight = None if self.weight is None else self.weight[first.starts]
+        return [self._of(self.lists[name], weight) for name in self.scores]
 
     def as_read(self, measure: AnyMeasure) -> AnyMeasure:
         """The measure with the cutoff and the rule for unjudged documents of the lists.
@@ -93,17 +109,6 @@ class ListRankings(Rankings):
         last = queries.longest
         return np.arange(1, (min(last, self.lists.k) if is_integer(self.lists.k) else last) + 1)
 
-    def queries_of_rankers(self, measure: Measure) -> list[Queries]:
-        """What the values of each ranker are computed from.
-
-        A ranker has the documents that it returned, and those in the truths.
-        """
-        if len(self.scores) == 1:
-            return [self.queries(measure)]
-        weight = None if self.weight is None else self.weight[self.lists.pool.starts]
-        rankers = (self._of(self.lists[name], weight) for name in self.scores)
-        return [ranker.queries(measure) for ranker in rankers]
-
     def _kept(self, measure: Measure) -> Mask | None:
         """Which rows are scored; None for all."""
         kept = super()._kept(measure)
@@ -111,8 +116,17 @@ class ListRankings(Rankings):
             return kept
         return ~self.fillers if kept is None else kept & ~self.fillers
 
+    def _missing(self) -> Mask:
+        missing = super()._missing()
+        return missing if self.fillers is None else missing & ~self.fillers
+
     def _nan_hint(self) -> str:
         return "."
+
+    def _nonrelevant(self) -> Mask:
+        nonrelevant = super()._nonrelevant()
+        # the relevance of repeats is 0 whatever was judged
+        return nonrelevant if self.repeats is None else nonrelevant & ~self.repeats
 
     def check_ids(self, queries: Queries) -> None:
         """The ids of lists are the user's own."""

@@ -198,8 +198,8 @@ def explain_query(
     number = _number_of(query, labels)
     if isinstance(y_true, Rows):
         refuse_beside_lists(ids=ids)
-        pool = y_true.pool
-        names = np.fromiter(pool.documents(pool.order[number]), dtype=object)
+        [ranker] = y_true.pool.rankers.values()
+        names = ranker.row_ids[rankings.rows_of_query(number)]
     else:
         names = _names(ids, y_true, rankings.shape)[rankings.rows_of_query(number)]
     documents = _Documents.of(rankings, measure, number, names)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -75,9 +77,9 @@ class WrongRows(NamedTuple):
 class Rankings:
     """The relevance of documents, and the scores that one or several rankers gave them.
 
-    `relevance` is uint8 if all of it are grades from 0 to 255. `graded` says which rows have one,
-    and `judged` which were judged: unjudged documents of lists may have the relevance 0. Both are
-    None if all are. `scores` has those of each ranker; a single one may have the name None.
+    `relevance` is uint8 if all of it are grades from 0 to 255. `graded` says which rows have a
+    gain, and `judged` which were judged: in lists these may differ. Both are None if all are.
+    `scores` has those of each ranker; a single one may have the name None.
     `weight` has one entry per row.
 
     These are rows with query ids; `MatrixRankings` and `ListRankings` are other kinds.
@@ -155,9 +157,15 @@ class Rankings:
             relevance_name=self.names.relevance_name,
         )
 
+    @cached_property
+    def with_own_rows(self) -> list[Rankings]:
+        """These rows, which rankers share; of lists the rows of each ranker."""
+        return [self]
+
     def queries_of_rankers(self, measure: Measure) -> list[Queries]:
         """What the values of each ranker are computed from."""
-        return self.queries_of_shared_rows(measure)
+        every = [rows.queries_of_shared_rows(measure) for rows in self.with_own_rows]
+        return list(chain.from_iterable(every))
 
     def queries_of_shared_rows(self, measure: Measure) -> list[Queries]:
         """The queries of each ranker, which differ only in their scores."""
@@ -178,9 +186,9 @@ class Rankings:
 
     def _kept(self, measure: Measure) -> Mask | None:
         """Which rows are scored, query by query; None for all."""
-        if self.graded is None or measure.unjudged != "omit":
+        if self.judged is None or measure.unjudged != "omit":
             return None
-        return self.grouping.gather(self.graded.view(np.uint8)).view(np.bool_)
+        return self.grouping.gather(self.judged.view(np.uint8)).view(np.bool_)
 
     def gains(self, measure: Measure) -> Floats:
         """The gain of each row, 0 if it is unjudged."""
@@ -197,7 +205,8 @@ class Rankings:
             relevance = self.relevance.astype(np.float64, copy=False)
         if self.graded is None:
             return self._checked_gains(measure, relevance, self.names.describe), _NO_TABLE
-        gain, rows = np.full(len(relevance), measure.gain_of_unjudged), np.flatnonzero(self.graded)
+        gain = np.where(np.isnan(relevance), measure.gain_of_unjudged, 0.0)
+        rows = np.flatnonzero(self.graded)
 
         def describe(mask: Mask) -> str:
             return self.names.describe(np.isin(np.arange(len(relevance)), rows[mask]))
@@ -254,9 +263,10 @@ class Rankings:
         if self.weight is not None and (wrong := inputs.wrong_weights(self.weight)).any():
             before = inputs.wrong_weight(self.weight[wrong][0])
             yield WrongRows(wrong, "such weight", "such weights", before, after=".")
-        if self.graded is not None and measure.unjudged == "raise" and not self.graded.all():
+        may_miss = self.graded is not None and measure.unjudged == "raise"
+        if may_miss and (missing := self._missing()).any():
             yield WrongRows(
-                ~self.graded,
+                missing,
                 "NaN",
                 "NaN",
                 before=f"Input {name} contains NaN: ",
@@ -264,6 +274,10 @@ class Rankings:
                 "not relevant or unjudged='omit' to take them out of the ranking"
                 f"{self._nan_hint()}",
             )
+
+    def _missing(self) -> Mask:
+        """The documents whose relevance is NaN."""
+        return np.isnan(self.relevance)
 
     def _nan_hint(self) -> str:
         """The end of the error for NaN in the relevance."""
@@ -297,8 +311,17 @@ class Rankings:
 
     def judged_shares(self, measure: DCG) -> JudgedShares | None:
         """How much of what rankers return is judged; None if all is judged, and returned."""
-        if self.judged is None and min(map(np.min, self.scores.values())) > -np.inf:
+        if not any(rows.is_incomplete() for rows in self.with_own_rows):
             return None
+        parts = [rows._judged_shares(measure) for rows in self.with_own_rows]
+        return parts[0]._replace(share=np.vstack([part.share for part in parts]))
+
+    def is_incomplete(self) -> bool:
+        """Whether a document is unjudged, or was not returned by a ranker."""
+        return self.judged is not None or min(map(np.min, self.scores.values())) == -np.inf
+
+    def _judged_shares(self, measure: DCG) -> JudgedShares:
+        """The shares of rankers that share these rows."""
         ones = np.ones(len(self.relevance), dtype=np.uint8)
         judged = ones if self.judged is None else self.judged.view(np.uint8)
         count, scores = DCG(k=measure.k, discount="none", ties=measure.tie_order), self.scores
@@ -315,8 +338,12 @@ class Rankings:
         for row, n_returned, n_judged in zip(share, returned, counted, strict=True):
             np.divide(n_judged[:, 0], n_returned[:, 0], out=row, where=n_returned[:, 0] > 0)
         has_judgements = self.grouping.extremes(judged)[1] > 0
-        nonrelevant = (self.relevance <= 0) & (judged > 0)
+        nonrelevant = self._nonrelevant() & (judged > 0)
         return JudgedShares(share, has_judgements, bool(nonrelevant.any()))
+
+    def _nonrelevant(self) -> Mask:
+        """The rows of documents that are not relevant."""
+        return np.asarray(self.relevance <= 0)
 
     def labels_of_queries(self, ids: Any, name: str, weight: Floats) -> tuple[Ids, Ints]:
         """Sorted labels of clusters or segments, and the position in them of each query's.

@@ -47,11 +47,10 @@ class ListNames:
     def describe(self, mask: Mask, what: str = "document", plural: str = "documents") -> str:
         """How many rows a mask selects, and the query and the document of the first."""
         row, n = int(mask.argmax()), int(np.count_nonzero(mask))
-        number = self.pool.query_of(row)
-        place, judged = row - self.pool.starts[number], self.pool.truths[number]
+        ranker, *_ = self.pool.rankers.values()
+        number = int(np.searchsorted(ranker.starts, row, side="right")) - 1
         query = shown_labels([self.pool.queries[number]])
-        # which ranker returned an unjudged document does not matter
-        document = f", document {judged[place]!r}" if place < len(judged) else ""
+        document = f", document {ranker.row_ids[row]!r}"
         return counted(n, what, plural, query) + document
 
 

@@ -354,9 +354,9 @@ def test_the_first_relevance_without_a_gain_is_named(gain):
         ndcg_score([1, 7, 5, 9], S, groups=G, gain=gain)
 
 
-def test_a_document_that_nobody_judged_has_no_name_in_the_truth():
+def test_a_document_that_nobody_judged_is_named():
     rows = from_lists({"p": {"b": 1}, "q": {"a": 1}}, {"p": ["b"], "q": ["x", "a"]}, unjudged="nan")
-    with pytest.raises(ValueError, match=r"contains NaN: 1 NaN, in query 'q'\."):
+    with pytest.raises(ValueError, match=r"contains NaN: 1 NaN, in query 'q', document 'x'\."):
         ndcg_score(rows)
 
 
