@@ -11,6 +11,7 @@ import numpy as np
 from common import Promises, options
 from scipy import stats
 
+from sklearn_ndcg._kernels.sums import weighted_means
 from sklearn_ndcg.inference._statistics import (
     bca_levels,
     bootstrap_means,
@@ -50,9 +51,9 @@ def by_t(values, weight):
 
 def by_bca(values, weight, rng, clustered=False):
     """Bounds of the mean, by the bootstrap; of clusters they are widened."""
-    (center,), (error,), _ = mean_and_error(values[np.newaxis], weight)
+    (center,) = weighted_means(values[np.newaxis], weight)
     means = bootstrap_means(values, weight, 999, rng)
-    levels = widened_levels(TAILS, error, means, weight) if clustered else TAILS
+    levels = widened_levels(TAILS, center, values, weight) if clustered else TAILS
     return np.quantile(means, bca_levels(levels, center, means, values, weight, clustered))
 
 

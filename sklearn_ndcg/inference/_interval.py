@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Ints, Weights
+from sklearn_ndcg._checks import Cutoff, Floats, Ints, Weights
 from sklearn_ndcg._kernels.sums import weighted_means
 from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.curve import add_flat, curve_blocks
-from sklearn_ndcg._metrics.measure import NDCG, NDCGOptions
+from sklearn_ndcg._metrics.measure import NDCG, Measure, NDCGOptions
 from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._metrics.values import Values
-from sklearn_ndcg._rows.labels import refuse_reordered
+from sklearn_ndcg._rows.grouping import shown_labels
 from sklearn_ndcg.inference import _results, _sample, _statistics
-from sklearn_ndcg.inference._options import Inference, tails
+from sklearn_ndcg.inference._options import Inference, measure_of, tails
 from sklearn_ndcg.inference._results import ConfidenceInterval, NDCGInterval, SegmentTable
 from sklearn_ndcg.inference._sample import Sample
 from sklearn_ndcg.inference._statistics import Method
@@ -34,6 +36,7 @@ def ndcg_interval(
     groups: ArrayLike | None = None,
     k: Cutoff = None,
     sample_weight: Weights | None = None,
+    metric: Callable[..., Any] | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 9999,
     method: Method = "BCa",
@@ -64,6 +67,10 @@ def ndcg_interval(
     sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
         Weights, as in `ndcg_score`. A resampled query keeps its weight.
 
+    metric : callable, default=None
+        A function of the relevance and the scores of one query, ``metric(y_true, y_score)``, in
+        place of NDCG, as in `compare_rankers`.
+
     confidence_level : float, default=0.95
         Level of the interval, between 0 and 1.
 
@@ -86,12 +93,13 @@ def ndcg_interval(
         query, or one per query where these are numbered. A cluster holds whole queries. The sample
         then consists of clusters: they are resampled whole, and t has the standard error of leaving
         out each cluster in turn (CRV3) and one degree of freedom fewer than the effective number of
-        clusters. If clusters have uneven sizes, BCa intervals are widened as t is, and take the
-        skewness of all clusters, as the jackknife follows the largest ones.
+        clusters. If clusters have uneven sizes, BCa intervals are widened by as much as t is wider
+        than for equal sizes, and take the skewness of all clusters, as the jackknife follows the
+        largest ones.
 
     **options
         Further options of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and
-        `undefined`.
+        `undefined`. With `metric` only `undefined`.
 
     Returns
     -------
@@ -111,8 +119,8 @@ def ndcg_interval(
     -----
     UserWarning
         If there are fewer than 10 queries, or their weights are so uneven that they are worth
-        fewer than 10 (Kish 1965), or all of them have the same value; with `clusters`, the same for
-        clusters.
+        fewer than 10 (Kish 1965), or most of them have the same value and fewer than 10 another;
+        with `clusters`, the same for clusters.
 
     UndefinedMetricWarning
         As in `ndcg_score`.
@@ -151,16 +159,17 @@ def ndcg_interval(
     >>> ndcg_interval(y_true, y_score, k=10, clusters=user, random_state=0).standard_error
     0.0053...
     """
-    measure = NDCG.of(ndcg_interval, k, options)
+    measure = measure_of(ndcg_interval, metric, k, options)
     inference = Inference(
         confidence_level=confidence_level,
         n_resamples=n_resamples,
         random_state=random_state,
         method=method,
     )
-    refuse_reordered(y_true=y_true, clusters=clusters)
+    _sample.refuse_reordered_rows(y_true, clusters=clusters)
     rankings = Rankings.of(y_true, y_score, groups, sample_weight)
-    return _intervals(*Sample.of(rankings, rankings.as_read(measure), clusters), inference)[0]
+    measure = rankings.as_read(measure)
+    return _intervals(*Sample.of(rankings, measure, clusters), measure, inference)[0]
 
 
 def ndcg_by_segment(
@@ -170,7 +179,9 @@ def ndcg_by_segment(
     groups: ArrayLike | None = None,
     k: Cutoff = None,
     sample_weight: Weights | None = None,
+    metric: Callable[..., Any] | None = None,
     segments: Any,
+    baseline: Any = None,
     confidence_level: float = 0.95,
     n_resamples: int = 9999,
     method: Method = "BCa",
@@ -200,10 +211,21 @@ def ndcg_by_segment(
     sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
         Weights, as in `ndcg_score`.
 
+    metric : callable, default=None
+        A function of the relevance and the scores of one query, as in `ndcg_interval`.
+
     segments : array-like of shape (n_documents,) or (n_queries,), or several columns
         The segment of each row, of any kind that `groups` takes. With several columns each distinct
         combination is a segment. For rows of lists a mapping or Series from query, or one per query
         where these are numbered.
+
+    baseline : a segment, default=None
+        The segment that all others are compared with, as last month or the control arm of an A/B
+        test: see `SegmentTable`. The segments have different queries, so this is Welch's t test,
+        which is not paired. With `clusters`, the standard error is that of leaving out each
+        cluster, from both segments if it is in both, and the degrees of freedom are those of the
+        effective numbers of clusters. To compare rankers on the same queries, use
+        `compare_rankers`.
 
     confidence_level : float, default=0.95
         Level of each interval, between 0 and 1. At 0.95 one of 20 intervals misses its true value,
@@ -223,7 +245,7 @@ def ndcg_by_segment(
 
     **options
         Further options of `ndcg_score`: `gain`, `discount`, `ties`, `ignore_ties`, `unjudged` and
-        `undefined`.
+        `undefined`. With `metric` only `undefined`.
 
     Returns
     -------
@@ -233,7 +255,8 @@ def ndcg_by_segment(
     Raises
     ------
     ValueError
-        As in `ndcg_interval`, and if a query has rows in several segments.
+        As in `ndcg_interval`, and if a query has rows in several segments, or `baseline` is none of
+        the segments.
 
     TypeError
         If an option is unknown.
@@ -241,8 +264,8 @@ def ndcg_by_segment(
     Warns
     -----
     UserWarning
-        If a segment has too few queries for a reliable interval, or none that can be scored; with
-        fewer than two its interval is nan.
+        As in `ndcg_interval`, for all queries and once for all segments. With fewer than two
+        queries or clusters the interval of a segment is nan.
 
     UndefinedMetricWarning
         As in `ndcg_score`.
@@ -270,49 +293,70 @@ def ndcg_by_segment(
     """
     if segments is None:
         raise ValueError("segments is None: pass one id per row, or several columns of ids.")
-    measure = NDCG.of(ndcg_by_segment, k, options)
+    measure = measure_of(ndcg_by_segment, metric, k, options)
     inference = Inference(
         confidence_level=confidence_level,
         n_resamples=n_resamples,
         random_state=random_state,
         method=method,
     )
-    refuse_reordered(y_true=y_true, clusters=clusters, segments=segments)
+    _sample.refuse_reordered_rows(y_true, clusters=clusters, segments=segments)
     rankings = Rankings.of(y_true, y_score, groups, sample_weight)
-    samples = Sample.of(rankings, rankings.as_read(measure), clusters, segments)
-    overall, by_segment = _intervals(*samples, inference)
+    measure = rankings.as_read(measure)
+    sample, samples = Sample.of(rankings, measure, clusters, segments)
+    number = None if baseline is None else _number_of(baseline, list(samples))
+    overall, by_segment = _intervals(sample, samples, measure, inference)
     intervals = by_segment.values()
-    columns = {
+    columns: dict[str, Any] = {
         name: np.array([getattr(interval, name) for interval in intervals])
         for name in _results.SEGMENT_COLUMNS
     }
     bounds = np.array([interval.confidence_interval for interval in intervals]).T
+    if number is not None:
+        rounding = _statistics.rounding_of(sample.values)
+        columns |= _differences(
+            columns["mean"], number, list(samples.values()), rounding, measure, inference
+        )
     return SegmentTable(
         segments=list(by_segment),
         confidence_interval=ConfidenceInterval(*bounds),
         overall=overall,
+        baseline=baseline,
         **columns,
     )
 
 
 def _intervals(
-    sample: Sample, segments: dict[Any, Sample], inference: Inference
+    sample: Sample, segments: dict[Any, Sample], measure: Measure, inference: Inference
 ) -> tuple[NDCGInterval, dict[Any, NDCGInterval]]:
     """Intervals of all queries and of each segment."""
     values, weight = sample.cluster_means(sample.values)
-    if np.ptp(values) < EQUAL:
-        units = "queries" if sample.clusters is None else "clusters"
+    units = "queries" if sample.clusters is None else "clusters"
+    value, n_others = _statistics.commonest(values[0])
+    if not n_others:
         _checks.warn(
-            f"All {len(weight)} {units} have the NDCG {values[0, 0]:.4g}: the interval is a point."
+            f"All {len(weight)} {units} have the {measure.name} {value:.4g}: the interval is a "
+            "point."
+        )
+    elif n_others < _sample.LEAST and not _sample.are_too_few(weight):
+        _checks.warn(
+            f"Only {n_others} of {len(weight)} {units} differ from {float(f'{value:.4g}')}: the "
+            f"interval is unreliable if fewer than {_sample.LEAST} do. Take more {units}."
         )
     _sample.warn_of_weak_segments(segments)
     generators = inference.generators(len(segments))
     every = [sample, *segments.values()]
-    overall, *others = map(partial(_interval, inference), every, generators)
+    of_sample = partial(_interval, inference, measure.limits)
+    overall, *others = map(of_sample, every, generators)
     return overall, dict(zip(segments, others, strict=True))
 
 
-def _interval(inference: Inference, sample: Sample, generator: np.random.Generator) -> NDCGInterval:
+def _interval(
+    inference: Inference,
+    limits: tuple[float, float],
+    sample: Sample,
+    generator: np.random.Generator,
+) -> NDCGInterval:
     """The mean of a sample with its interval, which is nan for fewer than two queries."""
     value, error, bounds = np.nan, np.nan, np.full(2, np.nan)
     n_units = len(sample.unit_weights)
@@ -323,7 +367,7 @@ def _interval(inference: Inference, sample: Sample, generator: np.random.Generat
     (judged,), _ = sample.shares()
     return NDCGInterval(
         mean=value,
-        confidence_interval=ConfidenceInterval(*bounds.tolist()),
+        confidence_interval=ConfidenceInterval(*np.clip(bounds, *limits).tolist()),
         standard_error=error,
         n_queries=len(sample.weight),
         n_clusters=n_units,
@@ -341,16 +385,61 @@ def _bounds(
     levels, clustered = tails(inference.confidence_level), sample.clusters is not None
     values, weight = sample.cluster_means(sample.values)
     error = float(_statistics.mean_and_error(values, weight)[1][0])
-    if np.ptp(values) < EQUAL:
+    if not _statistics.commonest(values[0])[1]:
         return np.array([value, value]), error
     if inference.method == "t":
-        bounds = value + error * stdtrit(_statistics.degrees_of_freedom(weight), levels)
-        return np.clip(bounds, 0, 1), error
+        return value + error * stdtrit(_statistics.degrees_of_freedom(weight), levels), error
     means = _statistics.bootstrap_means(values[0], weight, inference.n_resamples, generator)
     if clustered:
-        levels = _statistics.widened_levels(levels, error, means, weight)
+        levels = _statistics.widened_levels(levels, value, values[0], weight)
     levels = _statistics.bca_levels(levels, value, means, values[0], weight, clustered)
-    return np.clip(np.quantile(means, levels), 0, 1), float(means.std(ddof=1))
+    return np.quantile(means, levels), float(means.std(ddof=1))
+
+
+def _differences(
+    means: Floats,
+    number: int,
+    samples: list[Sample],
+    rounding: float,
+    measure: Measure,
+    inference: Inference,
+) -> dict[str, Any]:
+    """Attributes of a table: how segments differ from the one with this number, which has nan."""
+    difference = _statistics.differences_of(means, means[number], rounding)
+    difference[number] = np.nan
+    half, pvalue = np.full((2, len(means)), np.nan)
+    estimates = {}
+    for other, sample in enumerate(samples):
+        (values,), weight = sample.cluster_means(sample.values)
+        if len(weight) > 1:
+            estimates[other] = _statistics.IndependentMean.of(values, weight, sample.units)
+    baseline = estimates.pop(number, None)
+    if baseline is not None and estimates:
+        known = list(estimates)
+        error, df = _statistics.unpaired_errors(list(estimates.values()), baseline)
+        half[known] = error * stdtrit(df, tails(inference.confidence_level)[1])
+        statistic = _statistics.t_statistic(difference[known], error)
+        pvalue[known] = _statistics.holm(2 * stdtr(df, -np.abs(statistic)))
+    low, high = measure.limits
+    bounds = np.clip([difference - half, difference + half], low - high, high - low)
+    return {
+        "difference": difference,
+        "difference_interval": ConfidenceInterval(*bounds),
+        "pvalue": pvalue,
+    }
+
+
+def _number_of(baseline: Any, segments: list[Any]) -> int:
+    """The number of the segment with this id."""
+    with suppress(ValueError):
+        return segments.index(baseline)
+    names = [shown_labels([name]) for name in segments]  # dates of several libraries show alike
+    with suppress(ValueError):
+        return names.index(shown_labels([baseline]).strip("'"))
+    raise ValueError(
+        f"baseline must be one of the {len(segments)} segments, {shown_labels(segments)}, got "
+        f"{baseline!r}."
+    )
 
 
 def curve_interval(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
 import numpy as np
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import Floats
+from sklearn_ndcg._checks import Cutoff, Floats
+from sklearn_ndcg._metrics.measure import NDCG, QueryFunction
 from sklearn_ndcg.inference._statistics import Method, Test
 
 
@@ -51,6 +53,26 @@ class Inference:
             ) from error
         is_shared = isinstance(self.random_state, np.random.Generator | np.random.BitGenerator)
         return generators[0].spawn(1 + n_segments) if is_shared and n_segments else generators
+
+
+def measure_of(
+    caller: Callable[..., Any],
+    metric: Callable[..., Any] | None,
+    k: Cutoff,
+    options: Mapping[str, Any],
+) -> NDCG | QueryFunction:
+    """The NDCG with the options that were passed to a function, or another metric."""
+    if metric is None:
+        return NDCG.of(caller, k, options)
+    if not callable(metric):
+        raise TypeError(f"metric must be a function of y_true and y_score, got {metric!r}.")
+    others = [*options.keys() - {"undefined"}, *(["k"] if k is not None else [])]
+    if others:
+        raise TypeError(
+            f"{', '.join(others)} would be passed to {_checks.name_of(metric)}: bind the options "
+            "of a metric by functools.partial."
+        )
+    return QueryFunction(function=metric, undefined=options.get("undefined", "warn"))
 
 
 def check_level(confidence_level: object) -> None:

@@ -61,10 +61,11 @@ def test_values_that_differ_by_rounding_have_an_infinite_effect():
 
 
 def test_levels_of_few_clusters_stay_inside_0_and_1():
-    """At 0 or 1 their normal quantiles would be infinite."""
+    """Where they would be 0 or 1, their normal quantiles would be infinite."""
     rng = np.random.default_rng(0)
-    tails = np.array([1e-12, 0.5, 1 - 1e-12])
-    levels = widened_levels(tails, 5.0, rng.normal(size=99), np.ones(4))
+    tails = np.array([1e-14, 0.5, 1 - 1e-14])
+    values, weight = rng.normal(size=4), np.array([1, 1e-3, 1e-3, 1e-3])
+    levels = widened_levels(tails, values[0], values, weight)
     assert np.isfinite(stats.norm.ppf(levels)).all()
     assert (np.diff(levels) > 0).all()
     assert levels[1] == pytest.approx(0.5)
