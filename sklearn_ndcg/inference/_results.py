@@ -194,6 +194,10 @@ class SegmentTable(_Result, Framed):
     n_left_out: NDArray[np.intp]
     judged: Floats
     overall: NDCGInterval
+    baseline: Any = None
+    difference: Floats | None = None
+    difference_interval: ConfidenceInterval | None = None
+    pvalue: Floats | None = None
 
     def __repr__(self) -> str:
         whole = self.overall
