@@ -141,7 +141,7 @@ class Sample:
     def _take(self, members: Ints) -> Sample:
         """The queries that are members and have a weight, as a sample of their own."""
         scored = members[self.weight[members] > 0]
-        weight, clusters, units = self.weight[scored], None, None
+        weight, clusters, units = self.weight[scored], None, scored
         if self.clusters is not None:
             units, clusters = np.unique(self.clusters[scored], return_inverse=True)
             if len(units) == len(weight):

@@ -40,7 +40,7 @@ def differences_of(first: Floats, second: Floats, rounding: float) -> Floats:
 def commonest(values: Floats) -> tuple[float, int]:
     """The value that more than half have, and how many differ from it; all if there is none."""
     value = float(np.sort(values)[len(values) // 2])
-    n_others = np.count_nonzero(np.abs(values - value) > rounding_of(values))
+    n_others = int(np.count_nonzero(np.abs(values - value) > rounding_of(values)))
     return value, n_others if 2 * n_others < len(values) else len(values)
 
 
@@ -83,7 +83,8 @@ def mean_and_error(values: Floats, weight: Floats) -> tuple[Floats, Floats, Floa
 
 def jackknife_moves(values: Floats, weight: Floats) -> Floats:
     """How far the weighted mean of each row moves if a value is left out."""
-    return (values - _means_of_others(values, weight)) * weight / weight.sum()
+    moves = (values - _means_of_others(values, weight)) * weight / weight.sum()
+    return np.asarray(moves)
 
 
 def curve_mean_and_error(first: Floats, second: Floats, weights: Floats) -> tuple[Floats, Floats]:
@@ -129,21 +130,25 @@ class IndependentMean:
     """A mean over independent units, to be compared with that of another sample.
 
     `moves` say how far it moves if each unit is left out, scaled so that their squares add up to
-    its squared standard error. `units` has the number of each, by which another sample may have it,
-    too; it is None if none is.
+    its squared standard error. `units` has a number for each unit, the same in all samples.
     """
 
     moves: Floats
     df: float
-    units: Ints | None = None
+    units: Ints
 
     @classmethod
-    def of(cls, values: Floats, weight: Floats, units: Ints | None = None) -> IndependentMean:
+    def of(cls, values: Floats, weight: Floats, units: Ints) -> IndependentMean:
         """Of the values of at least two units."""
         error = mean_and_error(values[np.newaxis], weight)[1][0]
         moves = jackknife_moves(values, weight)
         length = np.sqrt((moves**2).sum())
         return cls(moves * (error / length if length else 0), degrees_of_freedom(weight), units)
+
+    @property
+    def variance(self) -> float:
+        """The squared standard error."""
+        return float((self.moves**2).sum())
 
 
 def unpaired_errors(
@@ -153,26 +158,20 @@ def unpaired_errors(
 
     They are Welch's if no unit is in two samples. One that is in both is left out of both.
     """
-    squares = (other.moves**2).sum()
-    errors, degrees = np.empty((2, len(samples)))
-    if other.units is not None:
-        n_units = 1 + max(int(sample.units.max()) for sample in (*samples, other))
-        position = np.full(n_units, -1)
-        position[other.units] = np.arange(len(other.units))
-    for number, sample in enumerate(samples):
-        variances = np.array([(sample.moves**2).sum(), squares])
-        n_units, covariance = len(sample.moves) + len(other.moves), 0.0
-        if other.units is not None:
-            at = position[sample.units]
-            shared = at >= 0
-            covariance = sample.moves[shared] @ other.moves[at[shared]]
-            n_units -= np.count_nonzero(shared)
-        total = variances.sum()
-        errors[number] = np.sqrt(max(total - 2 * covariance, 0))
-        terms = variances**2 / [sample.df, other.df]
-        # Satterthwaite; if all clusters are in both samples, the test is a paired one
-        degrees[number] = min(total**2 / terms.sum() if total else np.inf, n_units - 1)
-    return errors, degrees
+    position = np.full(1 + max(int(sample.units.max()) for sample in (*samples, other)), -1)
+    position[other.units] = np.arange(len(other.units))
+    errors, degrees = [], []
+    for sample in samples:
+        at = position[sample.units]
+        shared = at >= 0
+        covariance = float(sample.moves[shared] @ other.moves[at[shared]])
+        first, second = sample.variance, other.variance
+        errors.append(np.sqrt(max(first + second - 2 * covariance, 0)))
+        squares = first**2 / sample.df + second**2 / other.df  # Satterthwaite
+        # if all clusters are in both samples, they are pairs
+        most = len(sample.units) + len(other.units) - np.count_nonzero(shared) - 1
+        degrees.append(min((first + second) ** 2 / squares, most) if squares else most)
+    return np.array(errors), np.array(degrees)
 
 
 def bootstrap_means(values: Floats, weight: Floats, n_resamples: int, generator: Any) -> Floats:
