@@ -20,7 +20,7 @@ from sklearn_ndcg._metrics.measure import NDCG, Measure, NDCGOptions, QueryFunct
 from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings, refuse_beside_lists
 from sklearn_ndcg._rows.columns import column_names
 from sklearn_ndcg._rows.labels import refuse_reordered
-from sklearn_ndcg.inference import _results, _sample, _statistics
+from sklearn_ndcg.inference import _sample, _statistics
 from sklearn_ndcg.inference._options import Inference
 from sklearn_ndcg.inference._results import Comparison, ConfidenceInterval, query_differences
 from sklearn_ndcg.inference._sample import Sample
@@ -98,9 +98,8 @@ def compare_rankers(
 
     margin : float, default=None
         The loss of NDCG that you accept, between 0 and 1. Each pair then has a verdict:
-        "better", "not worse", "worse" or "undecided", and "undecided: unjudged" where judging more
-        documents could change it, see `Comparison`. "not worse" is wrong in about
-        ``(1 - confidence_level) / 2`` of the cases in which the first ranker is worse by the
+        "better", "not worse", "worse" or "undecided", see `Comparison`. "not worse" is wrong in
+        about ``(1 - confidence_level) / 2`` of the cases in which the first ranker is worse by the
         margin.
 
     segments : array-like of shape (n_documents,) or (n_queries,), or several columns, default=None
@@ -222,8 +221,7 @@ def compare_rankers(
             raise ValueError(f"baseline must be one of the rankers {names}, got {baseline!r}.")
         second = names.index(baseline)
         pairs = [(first, second) for first in range(len(names)) if first != second]
-    with_verdicts = inference.margin is not None
-    sample, samples = Sample.of(rankings, measure, clusters, segments, with_verdicts)
+    sample, samples = Sample.of(rankings, measure, clusters, segments)
     generator, *generators = inference.generators(len(samples))
     of_sample = partial(
         _compared,
@@ -350,17 +348,7 @@ def _of_pairs(
     }
     if margin is not None:
         columns["noninferiority_pvalue"] = stdtr(degrees, -_t_statistic(difference + margin, error))
-        verdict = _verdicts(difference, half, margin)
-        is_turned = np.zeros(len(verdict), dtype=bool)
-        if sample.if_judged is not None:  # judging more may favour the first, or the second
-            (irrelevant, best, shrinkage), (first, second) = sample.if_judged, pairs
-            for ours, theirs in (
-                (best[first], irrelevant[second] * shrinkage[first]),
-                (irrelevant[first] * shrinkage[second], best[second]),
-            ):
-                mean, error, *_ = _means(sample, query_differences(ours, theirs))
-                is_turned |= _verdicts(mean, error * width, margin) != verdict
-        columns["verdict"] = np.where(is_turned, _results.UNJUDGED, verdict)
+        columns["verdict"] = _verdicts(difference, half, margin)
     return columns
 
 
@@ -390,8 +378,7 @@ def _t_statistic(difference: Floats, error: Floats) -> Floats:
 def _warn_of_unjudged(judged: dict[Any, float], result: Comparison, measure: Measure) -> None:
     """Warn if one ranker returned many more unjudged documents than another.
 
-    `judged` are the shares even if all judged documents are relevant. Then there is no verdict
-    about unjudged ones, of which a margin warns.
+    `judged` are the shares even if all judged documents are relevant.
     """
     fewest, most = (pick(judged, key=judged.__getitem__) for pick in (min, max))
     least, largest = judged[fewest], judged[most]
@@ -406,12 +393,6 @@ def _warn_of_unjudged(judged: dict[Any, float], result: Comparison, measure: Mea
             f"Of the first documents that {fewest!r} returned, {least:.0%} are judged, compared "
             f"with {largest:.0%} for {most!r}. {_UNJUDGED_MEANS[measure.unjudged]} Consider "
             "judging more."
-        )
-    if result.margin is not None and not is_known:
-        _checks.warn(
-            "All judged documents are relevant, so unjudged ones count as not relevant, and the "
-            "verdicts do not say whether judging them could change these. They do if the truth has "
-            "documents of grade 0, such as {'a': 1, 'b': 0}."
         )
 
 

@@ -18,7 +18,6 @@ from sklearn_ndcg.inference._statistics import Method, Test
 
 FrameOf = Literal["pairs", "rankers", "queries"]
 SEGMENT_COLUMNS = ("mean", "standard_error", "n_queries", "n_left_out", "judged")
-UNJUDGED = "undecided: unjudged"
 _PANDAS = ("pandas", "to_frame needs pandas", "pandas>=2.2")
 # Attributes of a comparison that `to_frame` shows for each pair.
 _PAIR_COLUMNS = (
@@ -290,10 +289,8 @@ class Comparison(_Result, Framed):
 
     verdict : list of str of length n_pairs, or None
         "better" if the interval of the difference lies above 0, "not worse" if it lies above
-        ``-margin``, "worse" if it lies below 0 and reaches the margin, "undecided" otherwise.
-        "undecided: unjudged" if this would change were all unjudged documents among the first `k`
-        of one ranker as good as the best judged one of their query, and those of the other not
-        relevant; not if all judged documents are relevant. None without a margin.
+        ``-margin``, "worse" if it lies below 0 and reaches the margin, "undecided" otherwise. None
+        without a margin.
 
     judged : dict of float
         For each ranker the judged share of the first `k` documents that it returned, a mean over
@@ -420,8 +417,6 @@ class Comparison(_Result, Framed):
         ]
         if self.margin is not None:
             notes.append(f"verdict (margin {self.margin:g}): for each pair alone.")
-        if UNJUDGED in (self.verdict or ()):
-            notes.append(f"{UNJUDGED}: judging more documents could change the verdict.")
         return f"{_counts(self)}\n" + "\n\n".join([*map(str, tables), "\n".join(notes)])
 
     def _frames(self) -> list[Any]:

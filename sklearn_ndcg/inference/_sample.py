@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -14,51 +14,10 @@ from sklearn_ndcg._lists.pool import UNJUDGED
 from sklearn_ndcg._metrics.measure import DCG, NDCG, QueryFunction
 from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
 from sklearn_ndcg._metrics.values import refuse_weights_of_0, report_undefined
-from sklearn_ndcg._rows.grouping import as_python, codes_of_runs, shown_labels
+from sklearn_ndcg._rows.grouping import as_python, shown_labels
 from sklearn_ndcg.inference._statistics import by_cluster, cluster_weights, effective_number
 
 _LEAST = 10  # queries or clusters; below it a warning says that an interval is unreliable
-
-
-class IfJudged(NamedTuple):
-    """NDCG of each ranker and query if its unjudged documents were judged; 0 if undefined.
-
-    These are the documents among the first k. A document that is unjudged for several rankers is
-    judged for each alone, and may so be better in one list than in another.
-    """
-
-    irrelevant: Floats  # if they are not relevant
-    best: Floats  # if they have the gain of the best judged document
-    others_shrink_by: Floats  # then the ideal grows, and NDCG of others is multiplied by this
-
-    @classmethod
-    def of(cls, rankings: Rankings, measure: NDCG) -> IfJudged:
-        """Evaluate the measure on rows some of which are unjudged."""
-        assert rankings.judged is not None
-        grouping, zero = rankings.grouping, replace(measure, unjudged="zero")
-        gains, count = rankings.gains(zero), zero.counting()
-        gain, query = grouping.gather(gains), codes_of_runs(grouping.starts, grouping.lengths)
-        best = grouping.extremes(gains)[1][query]
-        unjudged = grouping.gather((~rankings.judged).view(np.uint8))
-        n_before = np.cumsum(unjudged, dtype=np.intp) - unjudged
-        number = n_before - n_before[grouping.starts][query]  # among the unjudged of its query
-        results = []
-        for queries in rankings.queries_of_shared_rows(zero):
-            counted = replace(queries, gain=unjudged, gain_table=np.array([0, 1.0]))
-            is_first = unjudged & (number < count.values(counted)[:, 0][query])
-            (dcg, ideal), (highest, _), (_, larger) = (
-                zero.dcg_and_ideal(
-                    replace(queries, gain=np.where(made_best, best, gain), gain_table=np.empty(0))
-                )
-                for made_best in (False, unjudged, is_first)
-            )
-            ratios = zero.ratio(dcg, ideal), zero.ratio(highest, larger), zero.ratio(ideal, larger)
-            results.append([np.nan_to_num(ratio[:, 0]) for ratio in ratios])
-        return cls(*np.array(results).swapaxes(0, 1))
-
-    def take(self, queries: Ints) -> IfJudged:
-        """The same of some queries."""
-        return IfJudged(*(values[:, queries] for values in self))
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +35,6 @@ class Sample:
     clusters: Ints | None
     n_left_out: int
     judged: JudgedShares | None
-    if_judged: IfJudged | None = None
     left_out: Mapping[str, int] | None = None
 
     @classmethod
@@ -86,7 +44,6 @@ class Sample:
         measure: NDCG | QueryFunction,
         clusters: Any = None,
         segments: Any = None,
-        with_verdicts: bool = False,
     ) -> tuple[Sample, dict[Any, Sample]]:
         """The queries that can be scored: all of them, and those of each segment."""
         rankers = rankings.queries_of_rankers(measure)
@@ -104,13 +61,9 @@ class Sample:
             _, cluster_of = rankings.labels_of_queries(clusters, "clusters", weight)
         # whatever a function does with documents of equal scores, it gets all of them
         order_of = measure if isinstance(measure, NDCG) else DCG(k=measure.k)
-        judged, if_judged = rankings.judged_shares(order_of), None
-        # if every judged document is relevant, unjudged may just mean not relevant
-        is_incomplete = rankings.judged is not None and judged and judged.has_judged_nonrelevant
-        if with_verdicts and is_incomplete and isinstance(measure, NDCG):
-            if_judged = IfJudged.of(rankings, measure)
+        judged = rankings.judged_shares(order_of)
         labels = rankings.grouping.labels
-        every = cls(values, weight, labels, cluster_of, 0, judged, if_judged)
+        every = cls(values, weight, labels, cluster_of, 0, judged)
         sample = every._take(np.arange(len(weight)))
         clustered = sample.clusters is not None
         n_queries = len(sample.weight) if clustered else len(weight)
@@ -139,9 +92,8 @@ class Sample:
         values, labels = self.values[:, scored], self.labels[scored]
         n_left_out = len(members) - len(scored)
         judged = None if self.judged is None else self.judged.take(members)
-        if_judged = None if self.if_judged is None else self.if_judged.take(scored)
         weight = weight / weight.max(initial=0)
-        return Sample(values, weight, labels, clusters, n_left_out, judged, if_judged)
+        return Sample(values, weight, labels, clusters, n_left_out, judged)
 
     @property
     def unit_weights(self) -> Floats:
