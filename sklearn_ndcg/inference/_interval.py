@@ -20,7 +20,7 @@ from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._metrics.values import Values
 from sklearn_ndcg._rows.labels import refuse_reordered
-from sklearn_ndcg.inference import _results, _sample, _statistics
+from sklearn_ndcg.inference import _sample, _statistics
 from sklearn_ndcg.inference._options import Inference, tails
 from sklearn_ndcg.inference._results import ConfidenceInterval, NDCGInterval, SegmentTable
 from sklearn_ndcg.inference._sample import Sample
@@ -160,7 +160,9 @@ def ndcg_interval(
     )
     refuse_reordered(y_true=y_true, clusters=clusters)
     rankings = Rankings.of(y_true, y_score, groups, sample_weight)
-    return _intervals(*Sample.of(rankings, rankings.as_read(measure), clusters), inference)[0]
+    measure = rankings.as_read(measure)
+    samples = Sample.of([(rankings, measure)], clusters)
+    return _intervals(*samples, measure.labels()[0], inference)[0]
 
 
 def ndcg_by_segment(
@@ -279,40 +281,45 @@ def ndcg_by_segment(
     )
     refuse_reordered(y_true=y_true, clusters=clusters, segments=segments)
     rankings = Rankings.of(y_true, y_score, groups, sample_weight)
-    samples = Sample.of(rankings, rankings.as_read(measure), clusters, segments)
-    overall, by_segment = _intervals(*samples, inference)
-    intervals = by_segment.values()
-    columns = {
-        name: np.array([getattr(interval, name) for interval in intervals])
-        for name in _results.SEGMENT_COLUMNS
-    }
+    measure = rankings.as_read(measure)
+    samples = Sample.of([(rankings, measure)], clusters, segments)
+    overall, by_segment = _intervals(*samples, measure.labels()[0], inference)
+    intervals = list(by_segment.values())
     bounds = np.array([interval.confidence_interval for interval in intervals]).T
     return SegmentTable(
+        metric=overall.metric,
         segments=list(by_segment),
+        mean=np.array([interval.mean for interval in intervals]),
         confidence_interval=ConfidenceInterval(*bounds),
+        standard_error=np.array([interval.standard_error for interval in intervals]),
+        n_queries=np.array([interval.n_queries for interval in intervals]),
+        n_left_out=np.array([interval.n_left_out for interval in intervals]),
+        judged=np.array([interval.judged for interval in intervals]),
         overall=overall,
-        **columns,
     )
 
 
 def _intervals(
-    sample: Sample, segments: dict[Any, Sample], inference: Inference
+    sample: Sample, segments: dict[Any, Sample], metric: str, inference: Inference
 ) -> tuple[NDCGInterval, dict[Any, NDCGInterval]]:
     """Intervals of all queries and of each segment."""
     values, weight = sample.cluster_means(sample.values)
     if np.ptp(values) < EQUAL:
         units = "queries" if sample.clusters is None else "clusters"
         _checks.warn(
-            f"All {len(weight)} {units} have the NDCG {values[0, 0]:.4g}: the interval is a point."
+            f"All {len(weight)} {units} have the {metric} {values[0, 0]:.4g}: the interval is a "
+            "point."
         )
     _sample.warn_of_weak_segments(segments)
     generators = inference.generators(len(segments))
     every = [sample, *segments.values()]
-    overall, *others = map(partial(_interval, inference), every, generators)
+    overall, *others = map(partial(_interval, metric, inference), every, generators)
     return overall, dict(zip(segments, others, strict=True))
 
 
-def _interval(inference: Inference, sample: Sample, generator: np.random.Generator) -> NDCGInterval:
+def _interval(
+    metric: str, inference: Inference, sample: Sample, generator: np.random.Generator
+) -> NDCGInterval:
     """The mean of a sample with its interval, which is nan for fewer than two queries."""
     value, error, bounds = np.nan, np.nan, np.full(2, np.nan)
     n_units = len(sample.unit_weights)
@@ -322,6 +329,7 @@ def _interval(inference: Inference, sample: Sample, generator: np.random.Generat
         bounds, error = _bounds(value, sample, generator, inference)
     (judged,), _ = sample.shares()
     return NDCGInterval(
+        metric=metric,
         mean=value,
         confidence_interval=ConfidenceInterval(*bounds.tolist()),
         standard_error=error,

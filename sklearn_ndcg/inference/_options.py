@@ -21,7 +21,6 @@ class Inference:
     random_state: Any
     method: Method = "BCa"
     test: Test = "permutation"
-    margin: float | None = None
 
     def __post_init__(self) -> None:
         check_level(self.confidence_level)
@@ -29,9 +28,6 @@ class Inference:
         _checks.check_choice("test", self.test, get_args(Test))
         if not _checks.is_integer(self.n_resamples) or self.n_resamples < 2:
             raise ValueError(f"n_resamples must be an integer >= 2, got {self.n_resamples!r}.")
-        margin = self.margin
-        if margin is not None and not (_checks.is_number(margin) and 0 < float(margin) < 1):
-            raise ValueError(f"margin must be a number between 0 and 1, got {margin!r}.")
 
     def generators(self, n_segments: int) -> list[np.random.Generator]:
         """The generators of all queries and of each segment.

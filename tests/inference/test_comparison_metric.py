@@ -50,7 +50,7 @@ def test_values_may_be_larger_than_1(interval):
     assert (ours.high >= 100 * expected.high - 1e-9).all()
 
 
-def test_a_query_that_is_undefined_for_one_ranker_says_nothing():
+def test_a_query_that_is_undefined_for_one_ranker_has_that_value_for_it_alone():
     def fragile(y_true, y_score):
         return np.nan if y_score[0] < 0 else float(y_score[0])
 
@@ -62,7 +62,8 @@ def test_a_query_that_is_undefined_for_one_ranker_says_nothing():
     assert not {3, 5} & set(found.labels.tolist())
     with pytest.warns(UndefinedMetricWarning, match="fragile is undefined for 2 of 30 queries"):
         filled = compare_rankers(Y, scores, metric=fragile, test="t")
-    assert filled.values["a"][[3, 5]].tolist() == filled.values["b"][[3, 5]].tolist() == [0, 0]
+    assert filled.values["a"][[3, 5]].tolist() == [0, scores["a"][5, 0]]
+    assert filled.values["b"][[3, 5]].tolist() == [scores["b"][3, 0], 0]
 
 
 @pytest.mark.filterwarnings("ignore:Of the first documents")
@@ -98,6 +99,8 @@ def test_pictures_are_named_by_the_metric():
         ({"metric": "map"}, "metric must be a function of y_true and y_score, got 'map'"),
         ({"metric": reciprocal_rank, "k": 3}, "k would be passed to reciprocal_rank: bind"),
         ({"metric": reciprocal_rank, "gain": "linear"}, "gain would be passed to reciprocal_rank"),
+        ({"metric": {"MRR": reciprocal_rank}, "k": 3}, "k would be passed to reciprocal_rank"),
+        ({"metric": {"MRR": "mrr"}}, "metric must be a function .* got 'mrr'"),
     ],
 )
 def test_options_of_ndcg_are_refused(options, message):
