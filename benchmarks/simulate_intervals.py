@@ -107,7 +107,9 @@ def false_positives_of_the_permutation_test(n_sets):
     rng, positives = np.random.default_rng(0), 0
     for _ in range(n_sets // 100):
         differences = differences_of_equal_rankers(rng, (100, 50))
-        positives += (permutation_pvalues(differences, np.ones(50), 1999, rng) <= 0.05).sum()
+        positives += (
+            permutation_pvalues(differences, np.ones(50), 1999, rng, np.ones((100, 1))) <= 0.05
+        ).sum()
     return 100 * positives / n_sets
 
 
@@ -144,7 +146,10 @@ def false_positives_by_cluster(sizes, n_sets):
         favours = differences_of_equal_rankers(rng, (10, 50))
         differences = (favours[:, cluster] + differences_of_equal_rankers(rng, (10, n))) / 2
         means, weight = by_cluster(differences, np.ones(n), cluster)
-        pvalues = permutation_pvalues(means, weight, 999, rng), pvalues_of_t(means, weight)
+        pvalues = (
+            permutation_pvalues(means, weight, 999, rng, np.ones((10, 1))),
+            pvalues_of_t(means, weight),
+        )
         positives += [(pvalue <= 0.05).sum() for pvalue in pvalues]
     return 100 * positives / n_sets
 

@@ -70,6 +70,9 @@ class Measure(Protocol):
     def name(self) -> str:
         """What it is called: "NDCG", "DCG", or the name of a function."""
 
+    def labels(self, name: str | None = None) -> list[str]:
+        """What tables and plots call it at each cutoff, by its own name or another."""
+
     @property
     def k(self) -> Any:
         """The cutoff, or a tuple of several."""
@@ -167,6 +170,13 @@ class DCG:
     def name(self) -> str:
         """The name of the kind of measure."""
         return type(self).__name__
+
+    def labels(self, name: str | None = None) -> list[str]:
+        """What tables and plots call it at each cutoff: "NDCG@10", or "NDCG@10 (exp. gain)"."""
+        is_exponential = isinstance(self.gain, str) and self.gain == "exponential"
+        gain, name = " (exp. gain)" * is_exponential, name or self.name
+        ends = ["" if k is None or name.endswith(f"@{k}") else f"@{k}" for k in self.cutoffs]
+        return [f"{name}{end}{gain}" for end in ends]
 
     @property
     def has_several_cutoffs(self) -> bool:
@@ -389,6 +399,10 @@ class QueryFunction:
         """The name of the function, also if its options are bound."""
         function = self.function
         return _checks.name_of(function.func if isinstance(function, partial) else function)
+
+    def labels(self, name: str | None = None) -> list[str]:
+        """What tables and plots call it, in a list."""
+        return [name or self.name]
 
     def of_lists(self, k: Cutoff, unjudged: Any) -> Self:
         """The same for ranked lists that were read with a cutoff and a rule for the unjudged."""

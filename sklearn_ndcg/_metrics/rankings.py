@@ -242,7 +242,9 @@ class Rankings:
         """
         if self.lists is None:
             return measure
-        return measure.of_lists(self.lists.cutoff(measure.k), self.lists.unjudged)
+        cutoffs = tuple(map(self.lists.cutoff, measure.cutoffs))
+        k: Any = cutoffs if measure.has_several_cutoffs else self.lists.cutoff(measure.k)
+        return measure.of_lists(k, self.lists.unjudged)
 
     def with_scores(self, y_score: ArrayLike) -> Rankings:
         """The same rows, scored by another ranker."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -22,8 +21,8 @@ from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._metrics.values import Values
 from sklearn_ndcg._rows.grouping import shown_labels
-from sklearn_ndcg.inference import _results, _sample, _statistics
-from sklearn_ndcg.inference._options import Inference, measure_of, tails
+from sklearn_ndcg.inference import _sample, _statistics
+from sklearn_ndcg.inference._options import Inference, Metric, measure_of, tails
 from sklearn_ndcg.inference._results import ConfidenceInterval, NDCGInterval, SegmentTable
 from sklearn_ndcg.inference._sample import Sample
 from sklearn_ndcg.inference._statistics import Method
@@ -36,7 +35,7 @@ def ndcg_interval(
     groups: ArrayLike | None = None,
     k: Cutoff = None,
     sample_weight: Weights | None = None,
-    metric: Callable[..., Any] | None = None,
+    metric: Metric | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 9999,
     method: Method = "BCa",
@@ -169,7 +168,8 @@ def ndcg_interval(
     _sample.refuse_reordered_rows(y_true, clusters=clusters)
     rankings = Rankings.of(y_true, y_score, groups, sample_weight)
     measure = rankings.as_read(measure)
-    return _intervals(*Sample.of(rankings, measure, clusters), measure, inference)[0]
+    samples = Sample.of([(rankings, measure)], clusters)
+    return _intervals(*samples, measure, inference)[0]
 
 
 def ndcg_by_segment(
@@ -179,7 +179,7 @@ def ndcg_by_segment(
     groups: ArrayLike | None = None,
     k: Cutoff = None,
     sample_weight: Weights | None = None,
-    metric: Callable[..., Any] | None = None,
+    metric: Metric | None = None,
     segments: Any,
     baseline: Any = None,
     confidence_level: float = 0.95,
@@ -303,26 +303,27 @@ def ndcg_by_segment(
     _sample.refuse_reordered_rows(y_true, clusters=clusters, segments=segments)
     rankings = Rankings.of(y_true, y_score, groups, sample_weight)
     measure = rankings.as_read(measure)
-    sample, samples = Sample.of(rankings, measure, clusters, segments)
+    sample, samples = Sample.of([(rankings, measure)], clusters, segments)
     number = None if baseline is None else _number_of(baseline, list(samples))
     overall, by_segment = _intervals(sample, samples, measure, inference)
-    intervals = by_segment.values()
-    columns: dict[str, Any] = {
-        name: np.array([getattr(interval, name) for interval in intervals])
-        for name in _results.SEGMENT_COLUMNS
-    }
+    intervals = list(by_segment.values())
+    means = np.array([interval.mean for interval in intervals])
     bounds = np.array([interval.confidence_interval for interval in intervals]).T
+    differences = {}
     if number is not None:
-        rounding = _statistics.rounding_of(sample.values)
-        columns |= _differences(
-            columns["mean"], number, list(samples.values()), rounding, measure, inference
-        )
+        largest = _statistics.largest_of(sample.values)[0]
+        differences = _differences(means, number, samples, largest, measure, inference)
     return SegmentTable(
+        metric=overall.metric,
         segments=list(by_segment),
+        mean=means,
         confidence_interval=ConfidenceInterval(*bounds),
+        standard_error=np.array([interval.standard_error for interval in intervals]),
+        n_queries=np.array([interval.n_queries for interval in intervals]),
+        n_left_out=np.array([interval.n_left_out for interval in intervals]),
+        judged=np.array([interval.judged for interval in intervals]),
         overall=overall,
-        baseline=baseline,
-        **columns,
+        **differences,
     )
 
 
@@ -335,8 +336,8 @@ def _intervals(
     value, n_others = _statistics.commonest(values[0])
     if not n_others:
         _checks.warn(
-            f"All {len(weight)} {units} have the {measure.name} {value:.4g}: the interval is a "
-            "point."
+            f"All {len(weight)} {units} have the {measure.labels()[0]} {value:.4g}: the interval "
+            "is a point."
         )
     elif n_others < _sample.LEAST and not _sample.are_too_few(weight):
         _checks.warn(
@@ -346,16 +347,13 @@ def _intervals(
     _sample.warn_of_weak_segments(segments)
     generators = inference.generators(len(segments))
     every = [sample, *segments.values()]
-    of_sample = partial(_interval, inference, measure.limits)
+    of_sample = partial(_interval, measure, inference)
     overall, *others = map(of_sample, every, generators)
     return overall, dict(zip(segments, others, strict=True))
 
 
 def _interval(
-    inference: Inference,
-    limits: tuple[float, float],
-    sample: Sample,
-    generator: np.random.Generator,
+    measure: Measure, inference: Inference, sample: Sample, generator: np.random.Generator
 ) -> NDCGInterval:
     """The mean of a sample with its interval, which is nan for fewer than two queries."""
     value, error, bounds = np.nan, np.nan, np.full(2, np.nan)
@@ -366,8 +364,9 @@ def _interval(
         bounds, error = _bounds(value, sample, generator, inference)
     (judged,), _ = sample.shares()
     return NDCGInterval(
+        metric=measure.labels()[0],
         mean=value,
-        confidence_interval=ConfidenceInterval(*np.clip(bounds, *limits).tolist()),
+        confidence_interval=ConfidenceInterval(*np.clip(bounds, *measure.limits).tolist()),
         standard_error=error,
         n_queries=len(sample.weight),
         n_clusters=n_units,
@@ -399,17 +398,17 @@ def _bounds(
 def _differences(
     means: Floats,
     number: int,
-    samples: list[Sample],
-    rounding: float,
+    samples: dict[Any, Sample],
+    largest: Floats,
     measure: Measure,
     inference: Inference,
 ) -> dict[str, Any]:
     """Attributes of a table: how segments differ from the one with this number, which has nan."""
-    difference = _statistics.differences_of(means, means[number], rounding)
+    difference = _statistics.differences_of(means, means[number], largest)
     difference[number] = np.nan
     half, pvalue = np.full((2, len(means)), np.nan)
     estimates = {}
-    for other, sample in enumerate(samples):
+    for other, sample in enumerate(samples.values()):
         (values,), weight = sample.cluster_means(sample.values)
         if len(weight) > 1:
             estimates[other] = _statistics.IndependentMean.of(values, weight, sample.units)
@@ -423,6 +422,7 @@ def _differences(
     low, high = measure.limits
     bounds = np.clip([difference - half, difference + half], low - high, high - low)
     return {
+        "baseline": list(samples)[number],
         "difference": difference,
         "difference_interval": ConfidenceInterval(*bounds),
         "pvalue": pvalue,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -10,8 +10,17 @@ import numpy as np
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff, Floats
-from sklearn_ndcg._metrics.measure import NDCG, QueryFunction
+from sklearn_ndcg._metrics.measure import (
+    NDCG,
+    Measure,
+    NDCGOptions,
+    QueryFunction,
+    known_options,
+    refuse_several,
+)
 from sklearn_ndcg.inference._statistics import Method, Test
+
+Metric = Callable[..., Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +32,6 @@ class Inference:
     random_state: Any
     method: Method = "BCa"
     test: Test = "permutation"
-    margin: float | None = None
 
     def __post_init__(self) -> None:
         check_level(self.confidence_level)
@@ -31,9 +39,6 @@ class Inference:
         _checks.check_choice("test", self.test, get_args(Test))
         if not _checks.is_integer(self.n_resamples) or self.n_resamples < 2:
             raise ValueError(f"n_resamples must be an integer >= 2, got {self.n_resamples!r}.")
-        margin = self.margin
-        if margin is not None and not (_checks.is_number(margin) and 0 < float(margin) < 1):
-            raise ValueError(f"margin must be a number between 0 and 1, got {margin!r}.")
 
     def generators(self, n_segments: int) -> list[np.random.Generator]:
         """The generators of all queries and of each segment.
@@ -55,24 +60,48 @@ class Inference:
         return generators[0].spawn(1 + n_segments) if is_shared and n_segments else generators
 
 
-def measure_of(
+def measures_of(
     caller: Callable[..., Any],
-    metric: Callable[..., Any] | None,
-    k: Cutoff,
+    metric: Metric | Mapping[str, Metric | None] | None,
+    k: Cutoff | Sequence[Cutoff],
     options: Mapping[str, Any],
-) -> NDCG | QueryFunction:
-    """The NDCG with the options that were passed to a function, or another metric."""
-    if metric is None:
-        return NDCG.of(caller, k, options)
-    if not callable(metric):
-        raise TypeError(f"metric must be a function of y_true and y_score, got {metric!r}.")
+) -> dict[str | None, Measure]:
+    """The NDCG with these options, or other metrics, by the names that the user gave them."""
+    functions: Mapping[str | None, Any] = {None: metric}
+    if isinstance(metric, Mapping):
+        if not metric or not all(isinstance(name, str) and name for name in metric):
+            raise ValueError(f"metric must map names to functions, got the names {[*metric]}.")
+        functions = dict(metric.items())
+    measures: dict[str | None, Measure] = {}
+    for name, function in functions.items():
+        if function is None:
+            known = known_options(caller, options, NDCGOptions)
+            measures[name] = NDCG(k=k, **known)
+        elif callable(function):
+            undefined = options.get("undefined", "warn")
+            measures[name] = QueryFunction(function=function, undefined=undefined)
+        else:
+            raise TypeError(f"metric must be a function of y_true and y_score, got {function!r}.")
     others = [*options.keys() - {"undefined"}, *(["k"] if k is not None else [])]
-    if others:
+    if others and None not in functions.values():
+        of = ", ".join(map(_checks.name_of, functions.values()))
         raise TypeError(
-            f"{', '.join(others)} would be passed to {_checks.name_of(metric)}: bind the options "
-            "of a metric by functools.partial."
+            f"{', '.join(others)} would be passed to {of}: bind the options of a metric by "
+            "functools.partial."
         )
-    return QueryFunction(function=metric, undefined=options.get("undefined", "warn"))
+    return measures
+
+
+def measure_of(
+    caller: Callable[..., Any], metric: Metric | None, k: Cutoff, options: Mapping[str, Any]
+) -> Measure:
+    """The NDCG at one cutoff with the options that were passed to a function, or another metric."""
+    if metric is not None and not callable(metric):
+        raise TypeError(f"metric must be a function of y_true and y_score, got {metric!r}.")
+    (measure,) = measures_of(caller, metric, k, options).values()
+    if measure.has_several_cutoffs:
+        refuse_several(measure.k)
+    return measure
 
 
 def check_level(confidence_level: object) -> None:

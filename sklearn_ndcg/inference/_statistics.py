@@ -26,21 +26,21 @@ _SIGNS = 1 << 21  # signs that are drawn at a time
 _ROUNDING = 1e-14  # error of a value or a mean; the kernels differ by less than 1e-15
 
 
-def rounding_of(values: Floats) -> float:
-    """The largest difference of two values that is a rounding error, whatever their scale."""
-    return float(EQUAL * np.abs(values).max(initial=0))
+def largest_of(*values: Floats) -> Floats:
+    """The largest absolute value in each row of these arrays."""
+    return np.max([np.abs(rows).max(axis=-1, keepdims=True) for rows in values], axis=0)
 
 
-def differences_of(first: Floats, second: Floats, rounding: float) -> Floats:
-    """Differences, 0 where they are rounding errors."""
+def differences_of(first: Floats, second: Floats, largest: Floats) -> Floats:
+    """Differences, 0 where they are rounding errors of values as large as that."""
     differences = first - second
-    return np.where(np.abs(differences) <= rounding, 0, differences)
+    return np.where(np.abs(differences) <= EQUAL * largest, 0, differences)
 
 
 def commonest(values: Floats) -> tuple[float, int]:
     """The value that more than half have, and how many differ from it; all if there is none."""
     value = float(np.sort(values)[len(values) // 2])
-    n_others = int(np.count_nonzero(np.abs(values - value) > rounding_of(values)))
+    n_others = int(np.count_nonzero(differences_of(values, value, largest_of(values))))
     return value, n_others if 2 * n_others < len(values) else len(values)
 
 
@@ -238,11 +238,11 @@ def permutation_pvalues(
     weight: Floats,
     n_resamples: int,
     generator: np.random.Generator,
-    largest: float = 1,
+    largest: Floats,
 ) -> Floats:
     """Two-sided p-values of the mean of each row when the signs of its columns are random.
 
-    `largest` is the largest absolute value that the differences are from.
+    `largest` is the largest absolute value that the differences of each row are from.
     """
     n = differences.shape[1]
     slack = _ROUNDING * largest * weight * (differences != 0)  # rounding of a term

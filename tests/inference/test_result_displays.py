@@ -64,7 +64,7 @@ def test_from_comparison_draws_the_differences_of_a_pair():
     better, worse = (area.get_data().values for area in (display.better_, display.worse_))
     assert (better + worse) == pytest.approx(np.sort(expected)[::-1], abs=1e-15)
     assert better.min() == worse.max() == 0
-    assert display.ax_.get_ylabel() == "Difference\nof NDCG"
+    assert display.ax_.get_ylabel() == "Difference\nof NDCG@5"
     mean = np.average(expected, weights=weight)
     low, high = (bound[1] for bound in comparison.confidence_interval)
     assert display.line_.get_ydata() == pytest.approx([low, mean, high], abs=1e-15)
