@@ -309,11 +309,7 @@ def ndcg_by_segment(
     intervals = list(by_segment.values())
     means = np.array([interval.mean for interval in intervals])
     bounds = np.array([interval.confidence_interval for interval in intervals]).T
-    differences = {}
-    if number is not None:
-        largest = _statistics.largest_of(sample.values)[0]
-        differences = _differences(means, number, samples, largest, measure, inference)
-    return SegmentTable(
+    table = SegmentTable(
         metric=overall.metric,
         segments=list(by_segment),
         mean=means,
@@ -323,7 +319,21 @@ def ndcg_by_segment(
         n_left_out=np.array([interval.n_left_out for interval in intervals]),
         judged=np.array([interval.judged for interval in intervals]),
         overall=overall,
-        **differences,
+    )
+    if number is None:
+        return table
+    largest = _statistics.largest_of(sample.values)[0]
+    difference = _statistics.differences_of(means, means[number], largest)
+    difference[number] = np.nan
+    half, pvalue = _unpaired(list(samples.values()), number, difference, inference)
+    low, high = measure.limits
+    bounds = np.clip([difference - half, difference + half], low - high, high - low)
+    return replace(
+        table,
+        baseline=table.segments[number],
+        difference=difference,
+        difference_interval=ConfidenceInterval(*bounds),
+        pvalue=pvalue,
     )
 
 
@@ -395,20 +405,16 @@ def _bounds(
     return np.quantile(means, levels), float(means.std(ddof=1))
 
 
-def _differences(
-    means: Floats,
-    number: int,
-    samples: dict[Any, Sample],
-    largest: Floats,
-    measure: Measure,
-    inference: Inference,
-) -> dict[str, Any]:
-    """Attributes of a table: how segments differ from the one with this number, which has nan."""
-    difference = _statistics.differences_of(means, means[number], largest)
-    difference[number] = np.nan
-    half, pvalue = np.full((2, len(means)), np.nan)
+def _unpaired(
+    samples: list[Sample], number: int, difference: Floats, inference: Inference
+) -> tuple[Floats, Floats]:
+    """Half the width of the interval of each difference from a sample, and its p-value.
+
+    Both are nan for this sample itself, and where there are fewer than two queries or clusters.
+    """
+    half, pvalue = np.full((2, len(samples)), np.nan)
     estimates = {}
-    for other, sample in enumerate(samples.values()):
+    for other, sample in enumerate(samples):
         (values,), weight = sample.cluster_means(sample.values)
         if len(weight) > 1:
             estimates[other] = _statistics.IndependentMean.of(values, weight, sample.units)
@@ -419,14 +425,7 @@ def _differences(
         half[known] = error * stdtrit(df, tails(inference.confidence_level)[1])
         statistic = _statistics.t_statistic(difference[known], error)
         pvalue[known] = _statistics.holm(2 * stdtr(df, -np.abs(statistic)))
-    low, high = measure.limits
-    bounds = np.clip([difference - half, difference + half], low - high, high - low)
-    return {
-        "baseline": list(samples)[number],
-        "difference": difference,
-        "difference_interval": ConfidenceInterval(*bounds),
-        "pvalue": pvalue,
-    }
+    return half, pvalue
 
 
 def _number_of(baseline: Any, segments: list[Any]) -> int:

@@ -111,8 +111,9 @@ class PairStatistics(NamedTuple):
     def _of_block(
         cls, sample: Sample, rows: Ints, inference: Inference, generator: np.random.Generator
     ) -> PairStatistics:
-        largest = _statistics.largest_of(*sample.values[rows])
-        differences = _statistics.differences_of(*sample.values[rows], largest)
+        first, second = sample.values[rows]
+        largest = _statistics.largest_of(first, second)
+        differences = _statistics.differences_of(first, second, largest)
         difference, error, effect = _statistics.mean_and_error(differences, sample.weight)
         # what the mean is of: queries or clusters
         independent, weight = sample.cluster_means(differences)

@@ -240,7 +240,7 @@ class SegmentTable(Printed):
             f"{level} CI": [f"[{low[n]:+.4f}, {high[n]:+.4f}]" for n in others],
             "p": [_pvalue_text(self.pvalue[n]) for n in others],
         }
-        n_tests = np.count_nonzero(~np.isnan(self.pvalue))
+        n_tests = int(np.count_nonzero(~np.isnan(self.pvalue)))
         note = (
             f"difference: from {label_text(self.baseline)}, not paired.\n"
             f"p (Welch, Holm): corrected for {_count(n_tests, 'segment')}."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,7 +46,7 @@ class Sample:
     `clusters` has the number of each query's cluster, or is None if all are independent.
     `judged` has the shares of judged documents, also of queries that are left out; it is None if
     every document is judged and returned. `left_out` has the reasons, for lists. `units` has the
-    number of each cluster among those of all queries.
+    number of each cluster, or each query without clusters, among all; of a segment or all queries.
     """
 
     values: Floats
@@ -56,7 +56,7 @@ class Sample:
     n_left_out: int
     judged: JudgedShares | None
     left_out: Mapping[str, int] | None = None
-    units: Ints | None = None
+    units: Ints = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
     @classmethod
     def of(

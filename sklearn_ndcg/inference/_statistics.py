@@ -28,10 +28,10 @@ _ROUNDING = 1e-14  # error of a value or a mean; the kernels differ by less than
 
 def largest_of(*values: Floats) -> Floats:
     """The largest absolute value in each row of these arrays."""
-    return np.max([np.abs(rows).max(axis=-1, keepdims=True) for rows in values], axis=0)
+    return np.asarray(np.max([np.abs(rows).max(-1, keepdims=True) for rows in values], axis=0))
 
 
-def differences_of(first: Floats, second: Floats, largest: Floats) -> Floats:
+def differences_of(first: Floats, second: Floats | float, largest: Floats) -> Floats:
     """Differences, 0 where they are rounding errors of values as large as that."""
     differences = first - second
     return np.where(np.abs(differences) <= EQUAL * largest, 0, differences)
@@ -160,12 +160,12 @@ def unpaired_errors(
     """
     position = np.full(1 + max(int(sample.units.max()) for sample in (*samples, other)), -1)
     position[other.units] = np.arange(len(other.units))
-    errors, degrees = [], []
+    errors, degrees, second = [], [], other.variance
     for sample in samples:
         at = position[sample.units]
         shared = at >= 0
         covariance = float(sample.moves[shared] @ other.moves[at[shared]])
-        first, second = sample.variance, other.variance
+        first = sample.variance
         errors.append(np.sqrt(max(first + second - 2 * covariance, 0)))
         squares = first**2 / sample.df + second**2 / other.df  # Satterthwaite
         # if all clusters are in both samples, they are pairs
