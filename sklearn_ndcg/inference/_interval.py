@@ -150,7 +150,7 @@ def ndcg_interval(
     >>> y_true = rng.integers(0, 5, size=(200, 20))
     >>> y_score = y_true + rng.normal(scale=2, size=y_true.shape)
     >>> ndcg_interval(y_true, y_score, k=10, random_state=0)
-    NDCG 0.8428, 95% confidence interval [0.8312, 0.8532] (BCa), standard error 0.0056, 200 queries
+    NDCG@10 0.8428, 95% confidence interval [0.8312, 0.8532] (BCa), standard error 0.0056, 200 queries
 
     Ten queries of each of 20 users:
 
@@ -275,6 +275,14 @@ def ndcg_by_segment(
     compare_rankers : With `segments`, compares rankers within each segment.
     frames.ndcg_by_query : Results of queries of tables, which the table's engine averages.
 
+    References
+    ----------
+    Welch, B. L. (1947). The generalization of "Student's" problem when several different population
+    variances are involved. Biometrika, 34(1/2), 28-35.
+
+    Satterthwaite, F. E. (1946). An approximate distribution of estimates of variance components.
+    Biometrics Bulletin, 2(6), 110-114.
+
     Examples
     --------
     >>> import numpy as np
@@ -286,10 +294,20 @@ def ndcg_by_segment(
     >>> y_score = y_true + noise * rng.normal(size=y_true.shape)
     >>> segments = np.where(is_new, "new user", "old user")
     >>> ndcg_by_segment(y_true, y_score, segments=segments, k=10, random_state=0)
-    segment     NDCG      95% CI (BCa)  standard error  queries  left out
-    new user  0.7586  [0.7342, 0.7808]          0.0119       50         0
-    old user  0.8371  [0.8237, 0.8491]          0.0065      150         0
-    all       0.8175  [0.8048, 0.8291]          0.0061      200         0
+    segment   NDCG@10      95% CI (BCa)  standard error  queries  left out
+    new user   0.7586  [0.7342, 0.7808]          0.0119       50         0
+    old user   0.8371  [0.8237, 0.8491]          0.0065      150         0
+    all        0.8175  [0.8048, 0.8291]          0.0061      200         0
+
+    How the new users differ from the old ones:
+
+    >>> by = {"segments": segments, "baseline": "old user"}
+    >>> table = ndcg_by_segment(y_true, y_score, k=10, random_state=0, **by)
+    >>> table.to_frame()[["difference", "difference_low", "difference_high"]].round(3)
+              difference  difference_low  difference_high
+    segment
+    new user      -0.078          -0.106           -0.051
+    old user         NaN             NaN              NaN
     """
     if segments is None:
         raise ValueError("segments is None: pass one id per row, or several columns of ids.")
