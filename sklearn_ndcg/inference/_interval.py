@@ -147,16 +147,16 @@ def ndcg_interval(
     >>> import numpy as np
     >>> from sklearn_ndcg.inference import ndcg_interval
     >>> rng = np.random.default_rng(0)
-    >>> y_true = rng.integers(0, 5, size=(200, 20))
+    >>> y_true = rng.integers(0, 5, size=(80, 20))
     >>> y_score = y_true + rng.normal(scale=2, size=y_true.shape)
-    >>> ndcg_interval(y_true, y_score, k=10, random_state=0)
-    NDCG@10 0.8428, 95% confidence interval [0.8312, 0.8532] (BCa), standard error 0.0056, 200 queries
+    >>> ndcg_interval(y_true, y_score, k=5, random_state=0)
+    NDCG@5 0.8131, 95% confidence interval [0.7905, 0.8348] (BCa), standard error 0.0113, 80 queries
 
-    Ten queries of each of 20 users:
+    Four queries of each of 20 users:
 
-    >>> user = np.arange(200) // 10
-    >>> ndcg_interval(y_true, y_score, k=10, clusters=user, random_state=0).standard_error
-    0.0053...
+    >>> user = np.arange(80) // 4
+    >>> ndcg_interval(y_true, y_score, k=5, clusters=user, random_state=0).standard_error
+    0.0093...
     """
     measure = measure_of(ndcg_interval, metric, k, options)
     inference = Inference(

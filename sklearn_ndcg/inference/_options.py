@@ -16,7 +16,6 @@ from sklearn_ndcg._metrics.measure import (
     NDCGOptions,
     QueryFunction,
     known_options,
-    refuse_several,
 )
 from sklearn_ndcg.inference._statistics import Method, Test
 
@@ -96,11 +95,11 @@ def measure_of(
     caller: Callable[..., Any], metric: Metric | None, k: Cutoff, options: Mapping[str, Any]
 ) -> Measure:
     """The NDCG at one cutoff with the options that were passed to a function, or another metric."""
-    if metric is not None and not callable(metric):
+    if metric is None:
+        return NDCG.of(caller, k, options)
+    if not callable(metric):
         raise TypeError(f"metric must be a function of y_true and y_score, got {metric!r}.")
     (measure,) = measures_of(caller, metric, k, options).values()
-    if measure.has_several_cutoffs:
-        refuse_several(measure.k)
     return measure
 
 

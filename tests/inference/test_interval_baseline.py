@@ -202,3 +202,24 @@ def test_baseline_must_be_a_segment(baseline):
 def test_without_a_baseline_there_are_no_differences():
     found = against_b(baseline=None)
     assert (found.difference, found.difference_interval, found.pvalue) == (None, None, None)
+
+
+def test_differences_are_printed_and_in_the_frame():
+    found = against_b(baseline="c")
+    frame = found.to_frame()
+    columns = found.difference, *found.difference_interval, found.pvalue
+    names = ["difference", "difference_low", "difference_high", "pvalue"]
+    np.testing.assert_array_equal(frame[names].to_numpy().T, columns)
+    lines = repr(found).splitlines()
+    rows = [line.split() for line in lines if line.startswith(("a ", "b "))]
+    assert [row[-1] for row in rows[2:]] == [f"{pvalue:.4f}" for pvalue in found.pvalue[:2]]
+    assert [row[1] for row in rows[2:]] == [f"{value:+.4f}" for value in found.difference[:2]]
+    assert "from c" in lines[-2]
+    assert "2 segments" in lines[-1]
+    assert "difference" not in repr(against_b(baseline=None))
+
+
+def test_metrics_have_names_in_the_table():
+    assert against_b().metric == "NDCG@5"
+    found = against_b(k=None, metric=np.dot)
+    assert found.metric == found.overall.metric == "dot"
