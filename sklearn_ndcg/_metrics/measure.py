@@ -376,7 +376,7 @@ class QueryFunction:
     has_several_cutoffs: ClassVar = False
     cutoffs: ClassVar[tuple[Cutoff, ...]] = (None,)
     limits: ClassVar = (-1e100, 1e100)  # whose cubes and sums still fit a float64
-    _alone: ClassVar = RLock()
+    _lock: ClassVar = RLock()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "undefined", choices.omitted_if_nan(self.undefined))
@@ -433,7 +433,7 @@ class QueryFunction:
         """The value of each query, shape (n_queries, 1)."""
         values = np.full((len(queries), 1), np.nan)
         # all threads have one list of filters, which two at a time would not leave as it was
-        with self._alone, warnings.catch_warnings():
+        with self._lock, warnings.catch_warnings():
             warnings.filterwarnings("error", _UNDEFINED)
             warnings.simplefilter("error", UndefinedMetricWarning)
             for query, start in enumerate(queries.starts):
@@ -462,10 +462,10 @@ class QueryFunction:
                 error.add_note("The score is -inf where a document was not retrieved.")
             raise
         low, high = self.limits
-        is_number = np.ndim(returned) == 0 and not isinstance(returned, str | bytes)
         try:
+            is_number = np.ndim(returned) == 0 and not isinstance(returned, str | bytes)
             value = float(returned) if is_number else np.inf
-        except (TypeError, OverflowError):
+        except (TypeError, ValueError, OverflowError):
             value = np.inf
         if not low <= value <= high and not np.isnan(value):
             raise ValueError(

@@ -172,7 +172,9 @@ def test_errors_of_score_func_are_not_caught(data, score_func, error, words):
 
 
 @pytest.mark.parametrize(
-    "returned", [None, "0.3", b"1", np.inf, -1e101, [1.0], np.ones(1), 1j, 10**400], ids=repr
+    "returned",
+    [None, "0.3", b"1", np.inf, -1e101, [1.0], [[1], []], np.ones(1), 1j, 10**400],
+    ids=repr,
 )
 def test_what_is_not_a_number_is_an_error_that_names_the_function(data, returned):
     def share(y_true, y_score):
