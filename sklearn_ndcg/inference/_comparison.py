@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Unpack
 
 import numpy as np
@@ -218,18 +218,19 @@ def compare_rankers(
     )
     rankings = rankings_of_rankers(y_true, y_scores, groups, sample_weight, least=2)
     refuse_reordered(y_true=y_true, clusters=clusters, segments=segments)
-    measures = {name: rankings.as_read(measure) for name, measure in measures.items()}
+    measures = [(name, rankings.as_read(measure)) for name, measure in measures]
+    several = isinstance(metric, Mapping) or measures[0][1].has_several_cutoffs
     design = Design(
-        metrics=Metrics.of(measures),
+        metrics=Metrics.of(measures, several),
         rankers=list(rankings.scores),
         baseline=baseline,
         margin=margin,
         inference=inference,
     )
-    scored = [(rankings, measure) for measure in measures.values()]
+    scored = [(rankings, measure) for _, measure in measures]
     sample, samples = Sample.of(scored, clusters, segments)
     result = design.compare_all(sample, samples)
-    warn_of_shares(sample, measures.values(), design.rankers)
+    warn_of_shares(sample, scored, design.rankers)
     return result
 
 
@@ -237,21 +238,21 @@ def _measures(
     metric: Metric | Mapping[str, Metric | None] | None,
     k: Cutoff | Sequence[Cutoff],
     options: NDCGOptions,
-) -> dict[str | None, Measure]:
+) -> list[tuple[str | None, Measure]]:
     """The NDCG with these options, or other metrics, by the names that the user gave them."""
     functions: Mapping[str | None, Any] = {None: metric}
     if isinstance(metric, Mapping):
         if not metric or not all(isinstance(name, str) and name for name in metric):
             raise ValueError(f"metric must map names to functions, got the names {[*metric]}.")
         functions = dict(metric.items())
-    measures: dict[str | None, Measure] = {}
+    measures: list[tuple[str | None, Measure]] = []
     for name, function in functions.items():
         if function is None:
             known = known_options(compare_rankers, options, NDCGOptions)
-            measures[name] = NDCG(k=k, **known)
+            measures.append((name, NDCG(k=k, **known)))
         elif callable(function):
             undefined = options.get("undefined", "warn")
-            measures[name] = QueryFunction(function=function, undefined=undefined)
+            measures.append((name, QueryFunction(function=function, undefined=undefined)))
         else:
             raise TypeError(f"metric must be a function of y_true and y_score, got {function!r}.")
     others = [*options.keys() - {"undefined"}, *(["k"] if k is not None else [])]
@@ -264,13 +265,15 @@ def _measures(
     return measures
 
 
-def warn_of_shares(sample: Sample, measures: Iterable[Measure], rankers: list[Any]) -> None:
+def warn_of_shares(
+    sample: Sample, scored: Sequence[tuple[Rankings, Measure]], rankers: list[Any]
+) -> None:
     """Warn if rankers differ in what they return that is judged, or in what they answer."""
     if sample.judged is None:
         return
     shares = np.array(sample.judged.means()[0]).reshape(-1, len(rankers))
     known = np.array(sample.shares()[0]).reshape(shares.shape)
-    unjudged = [measure.unjudged for measure in measures for _ in measure.cutoffs]
+    unjudged = [measure.unjudged for _, measure in scored for _ in measure.cutoffs]
     is_answered = ~np.isnan(sample.judged.share[: len(rankers), sample.judged.has_judgements])
     n_answered = is_answered.sum(axis=1)
     for judged, is_known, rule in zip(shares, ~np.isnan(known).any(axis=1), unjudged, strict=True):
