@@ -179,10 +179,10 @@ def compare_rankers(
     >>> scores = {"good": good, "poor": poor, "other": other}
     >>> compare_rankers(y_true, scores, k=10, random_state=0)
     100 queries
-             NDCG
-    good   0.8497
-    poor   0.7376
-    other  0.7211
+           NDCG@10
+    good    0.8497
+    poor    0.7376
+    other   0.7211
     <BLANKLINE>
     first  second  difference              95% CI       p  effect    W/T/L
     good   poor       +0.1121  [+0.0871, +0.1371]  0.0006   +0.89  85/0/15
@@ -197,12 +197,14 @@ def compare_rankers(
 
     >>> result = compare_rankers(y_true, scores, k=10, baseline="poor", random_state=0)
     >>> result.largest_differences(2)
+    NDCG@10
     query    good    poor  difference
     15     0.9370  0.4606     +0.4764
     57     0.9039  0.5346     +0.3693
     36     0.8453  0.9811     -0.1357
     94     0.7214  0.9067     -0.1853
     <BLANKLINE>
+    NDCG@10
     query   other    poor  difference
     15     0.7505  0.4606     +0.2900
     61     0.8041  0.5754     +0.2287
@@ -234,6 +236,12 @@ def compare_rankers(
     return result
 
 
+def check_names(argument: str, mapping: Mapping[Any, Any]) -> None:
+    """Raise unless the keys are names of metrics."""
+    if not mapping or not all(isinstance(name, str) and name for name in mapping):
+        raise ValueError(f"{argument} must have names of metrics as keys, got {[*mapping]}.")
+
+
 def _measures(
     metric: Metric | Mapping[str, Metric | None] | None,
     k: Cutoff | Sequence[Cutoff],
@@ -242,8 +250,7 @@ def _measures(
     """The NDCG with these options, or other metrics, by the names that the user gave them."""
     functions: Mapping[str | None, Any] = {None: metric}
     if isinstance(metric, Mapping):
-        if not metric or not all(isinstance(name, str) and name for name in metric):
-            raise ValueError(f"metric must map names to functions, got the names {[*metric]}.")
+        check_names("metric", metric)
         functions = dict(metric.items())
     measures: list[tuple[str | None, Measure]] = []
     for name, function in functions.items():

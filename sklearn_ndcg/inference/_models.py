@@ -22,7 +22,7 @@ from sklearn_ndcg._rows.ids import columns_of_ids, first_rows
 from sklearn_ndcg._rows.labels import refuse_reordered
 from sklearn_ndcg._selection.scorers import GroupedScorer
 from sklearn_ndcg._selection.splitters import CV, QuerySplitter
-from sklearn_ndcg.inference._comparison import warn_of_shares
+from sklearn_ndcg.inference._comparison import check_names, warn_of_shares
 from sklearn_ndcg.inference._options import Inference
 from sklearn_ndcg.inference._pairs import Design, Margin, Metrics
 from sklearn_ndcg.inference._results import Comparison
@@ -169,6 +169,17 @@ def compare_models(
     >>> models = {"ridge": Ridge(), "tree": DecisionTreeRegressor(max_depth=3, random_state=0)}
     >>> scoring = make_ndcg_scorer(k=5, group_by="query", undefined=0)
     >>> compare_models(models, X, y, scoring=scoring, random_state=0)
+    100 queries
+           NDCG@5
+    ridge  0.9224
+    tree   0.8661
+    <BLANKLINE>
+    first  second  difference              95% CI       p  effect    W/T/L
+    ridge  tree       +0.0563  [+0.0395, +0.0732]  0.0002   +0.66  74/6/20
+    <BLANKLINE>
+    95% CI: confidence interval, for each pair alone.
+    p (permutation, Holm): corrected for 1 pair.
+    effect: mean / standard deviation of the differences. W/T/L: wins/ties/losses.
     """
     _check_models(models)
     _check_scoring(scoring)
@@ -187,6 +198,10 @@ def compare_models(
         ),
     )
     refuse_reordered(X=X, y=y, groups=groups, clusters=clusters, segments=segments)
+    n_rows = count_rows(X)
+    for name, labels in (("clusters", clusters), ("segments", segments)):
+        if labels is not None:
+            Grouping.of_ids(labels, n_rows, name=name)  # raises before the models are fitted
     metadata, routed = dict(params or {}), {}
     if get_config()["enable_metadata_routing"]:
         routed = metadata = metadata if groups is None else metadata | {"groups": groups}
@@ -194,12 +209,10 @@ def compare_models(
     scorers = list(scoring.values()) if isinstance(scoring, Mapping) else [scoring]
     ids = _ids_of(scorers, X, y, routed)
     if cv is None:
-        cv = (
-            5 if np.ndim(y) == 2 and ids is None else QuerySplitter(5, group_by=scorers[0].group_by)
-        )
+        has_ids = ids is not None or np.ndim(y) == 1
+        cv = QuerySplitter(5, group_by=scorers[0].group_by) if has_ids else 5
     options = {"groups": groups, "n_jobs": n_jobs, "verbose": verbose}
-    fitted, tests = _cross_validated(models, X, y, scoring, cv, metadata, **options)
-    n_rows = count_rows(X)
+    fitted, tests = _cross_validated(models, X, y, scorers, cv, metadata, **options)
     tested = _Tested.of(tests, ids, n_rows)
     y_tested, scored = take_rows(y, tested.rows), []
     scores_by: list[tuple[Any, dict[Any, Floats]]] = []
@@ -215,12 +228,11 @@ def compare_models(
             scores_by.append((response, scores))
         weight = _requested(scorer, "sample_weight", routed)
         weight = None if weight is None else take_rows(weight, tested.rows)
-        rankings = Rankings.of_rankers(y_tested, scores, tested.ids, weight)
-        scored.append((rankings, measure))
+        scored.append((Rankings.of_rankers(y_tested, scores, tested.ids, weight), measure))
     clusters, segments = (
         _rows_of_ids(labels, tested.rows, n_rows) for labels in (clusters, segments)
     )
-    sample, samples = Sample.of(scored, clusters, segments, tested.parts(rankings))
+    sample, samples = Sample.of(scored, clusters, segments, tested.parts(scored[0][0]))
     result = design.compare_all(sample, samples)
     warn_of_shares(sample, scored, design.rankers)
     return result
@@ -259,7 +271,9 @@ class _Tested(NamedTuple):
 
     def parts(self, rankings: Rankings) -> Parts | None:
         """The query of each ranking, unless rankings are queries."""
-        if not self.has_parts and self.ids is not None:
+        if self.ids is None:
+            return Parts(self.labels, self.query_of)
+        if not self.has_parts:
             return None
         return Parts(self.labels, self.query_of[first_rows(rankings.grouping.row_codes())])
 
@@ -292,6 +306,7 @@ def _measures(
 ) -> list[tuple[str | None, Measure]]:
     """What each scorer measures, with a name of the user or None."""
     if isinstance(scoring, Mapping):
+        check_names("scoring", scoring)
         return [(name, scorer.measure) for name, scorer in scoring.items()]
     measure = scoring.measure
     return [(None if isinstance(measure, DCG) else scoring.name, measure)]
@@ -320,23 +335,26 @@ def _cross_validated(
     models: Mapping[Any, Any],
     X: Any,
     y: ArrayLike,
-    scorers: GroupedScorer | Mapping[str, GroupedScorer],
+    scorers: Sequence[GroupedScorer],
     cv: CV,
     params: Metadata,
     **options: Any,
 ) -> tuple[dict[Any, list[Any]], list[Ints]]:
-    """The estimators that each model became in each fold, and the rows of the test sets."""
+    """The estimators that each model became in each fold, and the rows of the test sets.
+
+    The first scorer scores them, as it warns of cut queries; the scores are not used.
+    """
+    scorer, *others = scorers
+    requested = [get_routing_for_object(each).consumes("score", params) for each in others]
     by_splitter = get_routing_for_object(cv).consumes("split", params)
-    by_scorers: set[str] = set()
-    for scorer in [scorers] if isinstance(scorers, GroupedScorer) else scorers.values():
-        by_scorers |= get_routing_for_object(scorer).consumes("score", params)
     fitted: dict[Any, list[Any]] = {}
     splits: Any = cv
     for name, model in models.items():
-        passed = params
-        if fitted:  # the folds are drawn, and nothing else asks for what only the splitter does
-            by_others = by_scorers | get_routing_for_object(model).consumes("fit", params)
-            passed = {key: params[key] for key in params if key not in by_splitter - by_others}
+        kept = get_routing_for_object(scorer).consumes("score", params)
+        kept |= get_routing_for_object(model).consumes("fit", params)
+        # what nothing requests is passed, as the error is scikit-learn's
+        left_out = set().union(*requested, by_splitter if fitted else ()) - kept
+        left_out -= set() if fitted else by_splitter
         with warnings.catch_warnings(), naming_ranker(name, models):
             # the comparison says once, of all folds, what is undefined
             warnings.simplefilter("ignore", UndefinedMetricWarning)
@@ -344,9 +362,9 @@ def _cross_validated(
                 model,
                 X,
                 y,
-                scoring=scorers,
+                scoring=scorer,
                 cv=splits,
-                params=passed,
+                params={key: params[key] for key in params if key not in left_out},
                 return_estimator=True,
                 return_indices=True,
                 error_score="raise",
@@ -354,7 +372,7 @@ def _cross_validated(
             )
         fitted[name] = found["estimator"]
         train, test = found["indices"]["train"], found["indices"]["test"]
-        splits = list(zip(train, test, strict=True))
+        splits = list(zip(train, test, strict=True))  # drawn once
     tests = map(np.asarray, test)
     return fitted, [np.flatnonzero(rows) if rows.dtype == bool else rows for rows in tests]
 
