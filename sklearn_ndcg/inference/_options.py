@@ -59,26 +59,31 @@ class Inference:
         return generators[0].spawn(1 + n_segments) if is_shared and n_segments else generators
 
 
+def check_names(argument: str, mapping: Mapping[Any, Any]) -> None:
+    """Raise unless the keys are names of metrics."""
+    if not mapping or not all(isinstance(name, str) and name for name in mapping):
+        raise ValueError(f"{argument} must have names of metrics as keys, got {[*mapping]}.")
+
+
 def measures_of(
     caller: Callable[..., Any],
     metric: Metric | Mapping[str, Metric | None] | None,
     k: Cutoff | Sequence[Cutoff],
     options: Mapping[str, Any],
-) -> dict[str | None, Measure]:
+) -> list[tuple[str | None, Measure]]:
     """The NDCG with these options, or other metrics, by the names that the user gave them."""
     functions: Mapping[str | None, Any] = {None: metric}
     if isinstance(metric, Mapping):
-        if not metric or not all(isinstance(name, str) and name for name in metric):
-            raise ValueError(f"metric must map names to functions, got the names {[*metric]}.")
+        check_names("metric", metric)
         functions = dict(metric.items())
-    measures: dict[str | None, Measure] = {}
+    measures: list[tuple[str | None, Measure]] = []
     for name, function in functions.items():
         if function is None:
             known = known_options(caller, options, NDCGOptions)
-            measures[name] = NDCG(k=k, **known)
+            measures.append((name, NDCG(k=k, **known)))
         elif callable(function):
             undefined = options.get("undefined", "warn")
-            measures[name] = QueryFunction(function=function, undefined=undefined)
+            measures.append((name, QueryFunction(function=function, undefined=undefined)))
         else:
             raise TypeError(f"metric must be a function of y_true and y_score, got {function!r}.")
     others = [*options.keys() - {"undefined"}, *(["k"] if k is not None else [])]
@@ -99,7 +104,7 @@ def measure_of(
         return NDCG.of(caller, k, options)
     if not callable(metric):
         raise TypeError(f"metric must be a function of y_true and y_score, got {metric!r}.")
-    (measure,) = measures_of(caller, metric, k, options).values()
+    ((_, measure),) = measures_of(caller, metric, k, options)
     return measure
 
 
