@@ -17,7 +17,7 @@ from sklearn_ndcg._metrics.inputs import numeric
 from sklearn_ndcg._metrics.measure import NDCG, ExplanationOptions
 from sklearn_ndcg._metrics.queries import Queries
 from sklearn_ndcg._metrics.rankings import Rankings
-from sklearn_ndcg._metrics.tables import Framed, Table
+from sklearn_ndcg._metrics.tables import Printed, Table
 from sklearn_ndcg._metrics.values import Values
 from sklearn_ndcg._rows.grouping import as_python
 from sklearn_ndcg._rows.label_texts import label_text, shown_labels
@@ -28,7 +28,7 @@ _FORMATS |= dict.fromkeys(("score", "relevance", "gain", "ideal"), "{:.6g}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class QueryExplanation(Framed):
+class QueryExplanation(Printed):
     """The NDCG of one query, rank by rank: the result of `explain_query`.
 
     It prints as a table; of more than 40 ranks only the first and last 20 are shown.
@@ -78,7 +78,9 @@ class QueryExplanation(Framed):
     ranks: dict[str, NDArray[Any]]
     notes: list[str]
 
-    def __repr__(self) -> str:
+    _gap = "\n"
+
+    def _parts(self) -> list[Table | str]:
         cells = {}
         for name, values in self.ranks.items():
             if name != "tied" or values.any():
@@ -87,7 +89,7 @@ class QueryExplanation(Framed):
         rows = list(map(list, zip(*cells.values(), strict=True)))
         cutoff = "" if self.k is None else f"@{self.k}"
         title = f"query {label_text(self.query)}: NDCG{cutoff} {self.ndcg:.4f}"
-        return "\n".join([title, str(Table([*cells], rows, text=(1,))), *self.notes])
+        return [Table([*cells], rows, text=(1,), title=title), *self.notes]
 
     def to_frame(self) -> Any:
         """Get the ranks as a pandas DataFrame.

@@ -128,11 +128,12 @@ class Rankings:
             self.check_ids(queries)
         return Values.of(measure, queries)
 
-    def evaluate_rankers(self, measure: Measure) -> list[Values]:
+    def evaluate_rankers(self, measure: Measure, *, warn: bool = True) -> list[Values]:
         """The values of a measure for each ranker, as `evaluate` gives them for one."""
         measure = self.as_read(measure)
         rankers = self.queries_of_rankers(measure)
-        self.check_ids(rankers[0])
+        if warn:
+            self.check_ids(rankers[0])
         return [Values.of(measure, queries) for queries in rankers]
 
     def queries(self, measure: Measure) -> Queries:

@@ -26,6 +26,7 @@ from sklearn_ndcg._metrics.measure import (
     Measure,
     NDCGOptions,
     QueryFunction,
+    has_several_cutoffs,
     known_options,
 )
 from sklearn_ndcg._rows import columns
@@ -385,11 +386,6 @@ def _make(measure: Measure, all_groups: Any, **parameters: Any) -> GroupedScorer
     scorer._names()
     _methods(scorer.response_method)
     return scorer
-
-
-def has_several_cutoffs(measure: Measure) -> bool:
-    """Whether a measure was made with a list of cutoffs, perhaps of one."""
-    return isinstance(measure, DCG) and isinstance(measure.k, tuple)
 
 
 def one_ranking(X: Any) -> NDArray[np.intp]:

@@ -15,6 +15,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state
 
 from sklearn_ndcg._metrics.array_rankings import rankings_of
+from sklearn_ndcg._metrics.measure import has_several_cutoffs
 from sklearn_ndcg._selection import libraries, scorers
 from sklearn_ndcg._selection.libraries import Array, Estimator, Params, QueryRows, settings_of
 
@@ -81,7 +82,7 @@ def check_scoring(scoring: object, group_by: libraries.GroupBy) -> None:
         return
     if not isinstance(scoring, scorers.GroupedScorer):
         raise TypeError(f"scoring must be made by make_ndcg_scorer or similar, got {scoring!r}.")
-    if scorers.has_several_cutoffs(scoring.measure):
+    if has_several_cutoffs(scoring.measure):
         raise ValueError(
             f"scoring must have a single cutoff, got k={list(scoring.measure.cutoffs)!r}."
         )

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
-from copy import deepcopy
-from functools import partial
-from itertools import combinations
+from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtr, stdtrit
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import EQUAL, Cutoff, Floats, Ints, Weights
-from sklearn_ndcg._kernels.sums import weighted_means
+from sklearn_ndcg._checks import Cutoff, Weights
 from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.array_rankings import rankings_of_several, refuse_beside_lists
 from sklearn_ndcg._metrics.list_rankings import ListRankings
-from sklearn_ndcg._metrics.measure import NDCG, Measure, NDCGOptions, QueryFunction
-from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
+from sklearn_ndcg._metrics.measure import Measure, NDCGOptions, has_several_cutoffs
+from sklearn_ndcg._metrics.rankings import Rankings
 from sklearn_ndcg._rows.columns import column_names
-from sklearn_ndcg._rows.labels import refuse_reordered
-from sklearn_ndcg.inference import _results, _sample, _statistics
-from sklearn_ndcg.inference._options import Inference
-from sklearn_ndcg.inference._results import Comparison, ConfidenceInterval, query_differences
-from sklearn_ndcg.inference._sample import Sample
+from sklearn_ndcg.inference._options import Inference, Metric, measures_of
+from sklearn_ndcg.inference._pairs import Design, Margin, Metrics
+from sklearn_ndcg.inference._results import Comparison
+from sklearn_ndcg.inference._sample import Sample, refuse_reordered_rows
 from sklearn_ndcg.inference._statistics import Test
 
 _COUNTED = {1: "one ranker", 2: "two rankers"}
@@ -36,7 +30,6 @@ _UNJUDGED_MEANS = {
 }
 # no warning up to this difference of judged documents, or share of queries that no ranker answers
 _MANY = 0.1
-_VALUES_AT_A_TIME = 1 << 21  # differences of queries, which take 16 MB
 
 
 def compare_rankers(
@@ -44,13 +37,13 @@ def compare_rankers(
     y_scores: Mapping[Any, ArrayLike] | None = None,
     *,
     groups: ArrayLike | None = None,
-    k: Cutoff = None,
+    k: Cutoff | Sequence[Cutoff] = None,
     sample_weight: Weights | None = None,
-    metric: Callable[..., Any] | None = None,
+    metric: Metric | Mapping[str, Metric | None] | None = None,
     baseline: Any = None,
     test: Test = "permutation",
     confidence_level: float = 0.95,
-    margin: float | None = None,
+    margin: Margin | None = None,
     segments: Any = None,
     n_resamples: int = 9999,
     random_state: Any = None,
@@ -74,18 +67,20 @@ def compare_rankers(
     groups : array-like of shape (n_documents,) or str, default=None
         The query id of each row, as in `ndcg_score`.
 
-    k : int, None or "retrieved", default=None
-        Cutoff, as in `ndcg_score`.
+    k : int, None, "retrieved" or list of these, default=None
+        Cutoff, as in `ndcg_score`. Of a list each cutoff is a metric: every pair is compared by
+        each, and p-values are corrected for all of them.
 
     sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
         Weights, as in `ndcg_score`.
 
-    metric : callable, default=None
+    metric : callable or mapping from name, default=None
         A function of the relevance and the scores of one query, ``metric(y_true, y_score)``, in
         place of NDCG, as in `make_query_scorer`; a larger value is better. Bind its options with
         `functools.partial`; of the options below only `undefined` applies. For rows of lists it
         gets the documents in their order, and then those that were not returned, whose score is
-        ``-inf``: ``ranked = y_true[y_score > -np.inf]``. A query without a list is 0.
+        ``-inf``: ``ranked = y_true[y_score > -np.inf]``. A query without a list is 0. A mapping has
+        several, and None for NDCG: ``{"NDCG": None, "MRR": reciprocal_rank}``.
 
     baseline : a name in `y_scores`, default=None
         The ranker that all others are compared with. None compares all pairs.
@@ -98,11 +93,12 @@ def compare_rankers(
     confidence_level : float, default=0.95
         Level of the intervals of the differences, between 0 and 1.
 
-    margin : float, default=None
-        The loss of NDCG that you accept, between 0 and 1. Each pair then has a verdict:
-        "better", "not worse", "worse" or "undecided", and "undecided: unjudged" where judging more
-        documents could change it, see `Comparison`. "not worse" is wrong in about
-        ``(1 - confidence_level) / 2`` of the cases in which the first ranker is worse by the
+    margin : float or mapping from metric, default=None
+        The loss of NDCG that you accept, between 0 and 1; of several metrics one for all, if their
+        values are from 0 to 1, or one for each: ``{"NDCG@10": 0.01, "MRR": 0.02}``. Each pair then
+        has a verdict:
+        "better", "not worse", "worse" or "undecided", see `Comparison`. "not worse" is wrong in
+        about ``(1 - confidence_level) / 2`` of the cases in which the first ranker is worse by the
         margin.
 
     segments : array-like of shape (n_documents,) or (n_queries,), or several columns, default=None
@@ -176,10 +172,10 @@ def compare_rankers(
     >>> scores = {"good": good, "poor": poor, "other": other}
     >>> compare_rankers(y_true, scores, k=10, random_state=0)
     100 queries
-             NDCG
-    good   0.8497
-    poor   0.7376
-    other  0.7211
+           NDCG@10
+    good    0.8497
+    poor    0.7376
+    other   0.7211
     <BLANKLINE>
     first  second  difference              95% CI       p  effect    W/T/L
     good   poor       +0.1121  [+0.0871, +0.1371]  0.0006   +0.89  85/0/15
@@ -194,237 +190,78 @@ def compare_rankers(
 
     >>> result = compare_rankers(y_true, scores, k=10, baseline="poor", random_state=0)
     >>> result.largest_differences(2)
+    NDCG@10
     query    good    poor  difference
     15     0.9370  0.4606     +0.4764
     57     0.9039  0.5346     +0.3693
     36     0.8453  0.9811     -0.1357
     94     0.7214  0.9067     -0.1853
     <BLANKLINE>
+    NDCG@10
     query   other    poor  difference
     15     0.7505  0.4606     +0.2900
     61     0.8041  0.5754     +0.2287
     98     0.3429  0.6932     -0.3504
     96     0.4660  0.8657     -0.3996
     """
-    measure = _measure(metric, k, options)
+    measures = measures_of(compare_rankers, metric, k, options)
     inference = Inference(
         confidence_level=confidence_level,
         n_resamples=n_resamples,
         random_state=random_state,
         test=test,
-        margin=margin,
     )
     rankings = rankings_of_rankers(y_true, y_scores, groups, sample_weight, least=2)
-    refuse_reordered(y_true=y_true, clusters=clusters, segments=segments)
-    measure = rankings.as_read(measure)
-    names = list(rankings.scores)
-    pairs = list(combinations(range(len(names)), 2))
-    if baseline is not None:
-        if not isinstance(baseline, Hashable) or baseline not in names:
-            raise ValueError(f"baseline must be one of the rankers {names}, got {baseline!r}.")
-        second = names.index(baseline)
-        pairs = [(first, second) for first in range(len(names)) if first != second]
-    with_verdicts = inference.margin is not None
-    sample, samples = Sample.of(rankings, measure, clusters, segments, with_verdicts)
-    generator, *generators = inference.generators(len(samples))
-    of_sample = partial(
-        _compared,
-        measure=measure,
-        names=names,
+    refuse_reordered_rows(y_true, clusters=clusters, segments=segments)
+    measures = [(name, rankings.as_read(measure)) for name, measure in measures]
+    several = isinstance(metric, Mapping) or has_several_cutoffs(measures[0][1])
+    design = Design(
+        metrics=Metrics.of(measures, several),
+        rankers=list(rankings.scores),
         baseline=baseline,
-        pairs=pairs,
+        margin=margin,
         inference=inference,
     )
-    result = of_sample(sample, generator=generator)
-    if sample.judged is not None:
-        _warn_of_unjudged(dict(zip(names, sample.judged.means()[0], strict=True)), result, measure)
-        _warn_of_unanswered(result, sample.judged)
-    if samples:
-        _sample.warn_of_weak_segments(samples)
-    for (name, members), generator in zip(samples.items(), generators, strict=True):
-        if len(members.unit_weights) > 1:
-            result.by_segment[name] = of_sample(members, generator=generator)
+    scored = [(rankings, measure) for _, measure in measures]
+    sample, samples = Sample.of(scored, clusters, segments)
+    result = design.compare_all(sample, samples)
+    warn_of_shares(sample, scored, design.rankers)
     return result
 
 
-def _measure(
-    metric: Callable[..., Any] | None, k: Cutoff, options: NDCGOptions
-) -> NDCG | QueryFunction:
-    """The NDCG with these options, or another metric."""
-    if metric is None:
-        return NDCG.of(compare_rankers, k, options)
-    if not callable(metric):
-        raise TypeError(f"metric must be a function of y_true and y_score, got {metric!r}.")
-    others = [*options.keys() - {"undefined"}, *(["k"] if k is not None else [])]
-    if others:
-        raise TypeError(
-            f"{', '.join(others)} would be passed to {_checks.name_of(metric)}: bind the options "
-            "of a metric by functools.partial."
-        )
-    return QueryFunction(function=metric, undefined=options.get("undefined", "warn"))
-
-
-def _compared(
-    sample: Sample,
-    measure: NDCG | QueryFunction,
-    names: list[Any],
-    baseline: Any,
-    pairs: list[tuple[int, int]],
-    generator: np.random.Generator,
-    inference: Inference,
-) -> Comparison:
-    """Compare rankers on the queries of a sample; pairs are of their numbers."""
-    n_blocks = -(-len(pairs) * len(sample.weight) // _VALUES_AT_A_TIME)
-    blocks = np.array_split(np.array(pairs).T, n_blocks, axis=1)
-    generators = [*map(deepcopy, [generator] * (n_blocks - 1)), generator]  # draw the same
-    own, unit_weights = sample.cluster_means(sample.values)
-    degrees = _statistics.degrees_of_freedom(unit_weights)
-    width = stdtrit(degrees, (1 + inference.confidence_level) / 2)  # in standard errors
-    low, high = measure.limits
-    of_pairs = partial(_of_pairs, sample, high - low, degrees, width, inference)
-    results = list(map(of_pairs, blocks, generators))
-    joined = map(np.hstack, zip(*map(dict.values, results), strict=True))
-    columns: dict[str, Any] = dict(zip(results[0], joined, strict=True))
-    if "verdict" in columns:
-        columns["verdict"] = columns["verdict"].tolist()
-    judged, answered = sample.shares()
-    means = weighted_means(sample.values, sample.weight)
-    half = _statistics.mean_and_error(own, unit_weights)[1] * width
-    bounds = np.clip([means - half, means + half], low, high)
-    by_name = partial(zip, names, strict=True)
-    return Comparison(
-        metric=measure.name,
-        mean=dict(by_name(means.tolist())),
-        interval=ConfidenceInterval(*bounds),
-        baseline=baseline,
-        pairs=[(names[first], names[second]) for first, second in pairs],
-        confidence_level=float(inference.confidence_level),
-        confidence_interval=ConfidenceInterval(*columns.pop("confidence_interval")),
-        pvalue=_statistics.holm(columns["uncorrected_pvalue"]),
-        **columns,
-        df=degrees,
-        margin=inference.margin,
-        judged=dict(by_name(judged)),
-        answered=dict(by_name(answered)),
-        by_segment={},
-        values=dict(by_name(sample.values)),
-        labels=sample.labels,
-        n_queries=len(sample.weight),
-        n_clusters=len(unit_weights),
-        n_left_out=sample.n_left_out,
-        left_out=sample.left_out or {},
-        test=inference.test,
-    )
-
-
-def _of_pairs(
-    sample: Sample,
-    largest: float,
-    degrees: float,
-    width: float,
-    inference: Inference,
-    pairs: Ints,
-    generator: np.random.Generator,
-) -> dict[str, Any]:
-    """Attributes of a comparison for some pairs, given by the numbers of two rankers.
-
-    No difference is larger than `largest`.
-    """
-    differences = query_differences(*sample.values[pairs])
-    difference, error, effect, independent, weight = _means(sample, differences)
-    half, margin = error * width, inference.margin
-    if inference.test == "t":
-        statistic = _t_statistic(difference, error)
-        pvalue = 2 * stdtr(degrees, -np.abs(statistic))
-    else:
-        statistic, n = difference, inference.n_resamples
-        pvalue = _statistics.permutation_pvalues(independent, weight, n, generator)
-    columns = {
-        "difference": difference,
-        "standard_error": error,
-        "effect_size": effect,
-        "confidence_interval": np.clip([difference - half, difference + half], -largest, largest),
-        "statistic": statistic,
-        "uncorrected_pvalue": pvalue,
-        "wins": (differences > 0).sum(axis=1),
-        "ties": (differences == 0).sum(axis=1),
-        "losses": (differences < 0).sum(axis=1),
-    }
-    if margin is not None:
-        columns["noninferiority_pvalue"] = stdtr(degrees, -_t_statistic(difference + margin, error))
-        verdict = _verdicts(difference, half, margin)
-        is_turned = np.zeros(len(verdict), dtype=bool)
-        if sample.if_judged is not None:  # judging more may favour the first, or the second
-            (irrelevant, best, shrinkage), (first, second) = sample.if_judged, pairs
-            for ours, theirs in (
-                (best[first], irrelevant[second] * shrinkage[first]),
-                (irrelevant[first] * shrinkage[second], best[second]),
-            ):
-                mean, error, *_ = _means(sample, query_differences(ours, theirs))
-                is_turned |= _verdicts(mean, error * width, margin) != verdict
-        columns["verdict"] = np.where(is_turned, _results.UNJUDGED, verdict)
-    return columns
-
-
-def _verdicts(difference: Floats, half: Floats, margin: float) -> Any:
-    """The verdict on each pair, from its difference and half the width of its interval."""
-    low, high = difference - half, difference + half
-    is_so = [low > 0, low > -margin, high < 0]
-    return np.select(is_so, ["better", "not worse", "worse"], "undecided")
-
-
-def _means(sample: Sample, differences: Floats) -> tuple[Floats, ...]:
-    """Mean of each row, its error, its effect, and what it is a mean of: queries or clusters."""
-    difference, error, effect = _statistics.mean_and_error(differences, sample.weight)
-    independent, weight = sample.cluster_means(differences)
-    if sample.clusters is not None:
-        independent[np.abs(independent) < EQUAL] = 0
-        difference, error, _ = _statistics.mean_and_error(independent, weight)
-    return difference, error, effect, independent, weight
-
-
-def _t_statistic(difference: Floats, error: Floats) -> Floats:
-    """Student's t: 0 for a difference of 0, infinite for any other that does not vary."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.where(difference == 0, 0, difference / error))
-
-
-def _warn_of_unjudged(judged: dict[Any, float], result: Comparison, measure: Measure) -> None:
-    """Warn if one ranker returned many more unjudged documents than another.
-
-    `judged` are the shares even if all judged documents are relevant. Then there is no verdict
-    about unjudged ones, of which a margin warns.
-    """
-    fewest, most = (pick(judged, key=judged.__getitem__) for pick in (min, max))
-    least, largest = judged[fewest], judged[most]
-    is_known = not np.isnan(list(result.judged.values())).any()
-    if least == 0 < largest and result.answered[fewest]:
-        _checks.warn(
-            f"The truth has none of the first documents that {fewest!r} returned, but "
-            f"{largest:.0%} of those of {most!r}. Does {fewest!r} write ids as the truth does?"
-        )
-    elif least > 0 and is_known and largest - least > _MANY:
-        _checks.warn(
-            f"Of the first documents that {fewest!r} returned, {least:.0%} are judged, compared "
-            f"with {largest:.0%} for {most!r}. {_UNJUDGED_MEANS[measure.unjudged]} Consider "
-            "judging more."
-        )
-    if result.margin is not None and not is_known:
-        _checks.warn(
-            "All judged documents are relevant, so unjudged ones count as not relevant, and the "
-            "verdicts do not say whether judging them could change these. They do if the truth has "
-            "documents of grade 0, such as {'a': 1, 'b': 0}."
-        )
-
-
-def _warn_of_unanswered(result: Comparison, judged: JudgedShares) -> None:
-    """Warn if a ranker answers fewer queries than another, or if none answers many."""
-    is_answered = ~np.isnan(judged.share[:, judged.has_judgements])
-    n_answered, n_judged = is_answered.sum(axis=1), is_answered.shape[1]
+def warn_of_shares(
+    sample: Sample, scored: Sequence[tuple[Rankings, Measure]], rankers: list[Any]
+) -> None:
+    """Warn if rankers differ in what they return that is judged, or in what they answer."""
+    if sample.judged is None:
+        return
+    shares = np.array(sample.judged.means()[0]).reshape(-1, len(rankers))
+    known = np.array(sample.shares()[0]).reshape(shares.shape)
+    unjudged = [measure.unjudged for _, measure in scored for _ in measure.cutoffs]
+    is_answered = ~np.isnan(sample.judged.share[: len(rankers), sample.judged.has_judgements])
+    n_answered = is_answered.sum(axis=1)
+    for judged, is_known, rule in zip(shares, ~np.isnan(known).any(axis=1), unjudged, strict=True):
+        fewest, most = judged.argmin(), judged.argmax()
+        of_fewest, of_most = f"{rankers[fewest]!r}", f"{rankers[most]!r}"
+        if judged[fewest] == 0 < judged[most] and n_answered[fewest]:
+            _checks.warn(
+                f"The truth has none of the first documents that {of_fewest} returned, but "
+                f"{judged[most]:.0%} of those of {of_most}. Does {of_fewest} write ids as the "
+                "truth does?"
+            )
+            break
+        if judged[fewest] > 0 and is_known and judged[most] - judged[fewest] > _MANY:
+            _checks.warn(
+                f"Of the first documents that {of_fewest} returned, {judged[fewest]:.0%} are "
+                f"judged, compared with {judged[most]:.0%} for {of_most}. {_UNJUDGED_MEANS[rule]} "
+                "Consider judging more."
+            )
+            break
+    n_judged = is_answered.shape[1]
     least, most = n_answered.min(), n_answered.max()
     n_missing = n_judged - np.count_nonzero(is_answered.any(axis=0))
     if least < most or n_missing > _MANY * n_judged:
-        fewest = list(result.answered)[n_answered.argmin()]
+        fewest = rankers[n_answered.argmin()]
         others = (
             f"another ranker has {most}" if least < most else f"no ranker has one for {n_missing}"
         )

@@ -27,7 +27,7 @@ class DifferenceDisplay:
     Parameters
     ----------
     comparison : Comparison
-        The result that is drawn.
+        The result that is drawn, by one metric.
 
     pair : tuple of two names
         One of its pairs.
@@ -76,17 +76,28 @@ class DifferenceDisplay:
 
     @classmethod
     def from_comparison(
-        cls, comparison: Comparison, *, pair: Any = None, ax: Any = None, **options: Any
+        cls,
+        comparison: Comparison,
+        *,
+        pair: Any = None,
+        measure: str | None = None,
+        ax: Any = None,
+        **options: Any,
     ) -> DifferenceDisplay:
         """Plot the differences between two rankers, sorted, with their mean and its interval.
 
         Parameters
         ----------
         comparison : Comparison
-            What `compare_rankers` returned.
+            What `compare_rankers` or `compare_models` returned.
 
         pair : tuple or list of two names, default=None
-            One of ``comparison.pairs``. None takes the only pair.
+            The names of two rankers that are compared, in the order of ``comparison.pairs``. None
+            takes the only pair.
+
+        measure : str, default=None
+            One of several metrics in ``comparison.metric``, such as "NDCG@5". None takes the only
+            one.
 
         ax : matplotlib Axes, default=None
             Where to draw. None makes a new figure.
@@ -102,8 +113,9 @@ class DifferenceDisplay:
         Raises
         ------
         ValueError
-            If `pair` is not one of the pairs, or is None and there are several.
+            If `pair` or `measure` is not one of those compared, or is None and there are several.
         """
+        comparison = _results.of_measure(comparison, measure)
         pairs = comparison.pairs
         pair = pairs[0] if pair is None and len(pairs) == 1 else pair
         pair = tuple(pair) if isinstance(pair, list) else pair
@@ -238,7 +250,13 @@ class IntervalDisplay:
 
     @classmethod
     def from_result(
-        cls, result: Result, *, differences: bool = False, ax: Any = None, **options: Any
+        cls,
+        result: Result,
+        *,
+        differences: bool = False,
+        measure: str | None = None,
+        ax: Any = None,
+        **options: Any,
     ) -> IntervalDisplay:
         """Plot the intervals of a result.
 
@@ -252,6 +270,9 @@ class IntervalDisplay:
             Whether to plot the differences of the pairs of a comparison, rather than the NDCG of
             its rankers. Intervals of rankers may overlap even if the difference is more than
             chance, as all rankers answer the same queries.
+
+        measure : str, default=None
+            One of several metrics of a comparison, such as "NDCG@5". None takes the only one.
 
         ax : matplotlib Axes, default=None
             Where to draw; the names of rows are then as small as they must be. None makes a new
@@ -269,11 +290,18 @@ class IntervalDisplay:
         ------
         TypeError
             If `result` is of another type, or is not a comparison and has no differences.
+
+        ValueError
+            If `measure` is not what the result has, or is None and the result has several.
         """
         kinds = (Comparison,) if differences else (NDCGInterval, SegmentTable, Comparison)
         if not isinstance(result, kinds):
             needed = " or ".join(kind.__name__ for kind in kinds)
             raise TypeError(f"result must be a {needed}, got {type(result).__name__}.")
+        if isinstance(result, Comparison):
+            result = _results.of_measure(result, measure)
+        else:
+            _results.checked_measure(measure, [result.metric])
         return cls(result=result, differences=differences).plot(ax, **options)
 
     def plot(
@@ -339,8 +367,7 @@ class IntervalDisplay:
         self._draw_reference(ax)
         ticks = tops[:-1] + (np.array(sizes) - 1) / 2
         ax.set_yticks(ticks, rows.labels)
-        metric = result.metric if isinstance(result, Comparison) else "NDCG"
-        ax.set(xlabel=f"{'Difference of ' * differences}{metric}", ylabel=rows.kind)
+        ax.set(xlabel=f"{'Difference of ' * differences}{result.metric}", ylabel=rows.kind)
         space = 0.5 + 0.5 * gap
         ax.set_ylim(bottom - 1 + space, -space)
         _shrink_labels(ax, 0.6 * ax.bbox.width, np.inf)
@@ -364,7 +391,7 @@ class IntervalDisplay:
         elif isinstance(result, Comparison):
             if self.differences:
                 self.line_ = ax.axvline(0, **style)
-                if result.margin is not None:
+                if result.margin is not None and not isinstance(result.margin, dict):
                     style = _drawing.AREA | {"label": f"margin {result.margin:g}"}
                     self.band_ = ax.axvspan(-result.margin, 0, **style)
             elif result.baseline is not None and not result.by_segment:

@@ -4,33 +4,26 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain, compress
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ndcg import _checks
-from sklearn_ndcg._checks import EQUAL, Floats, Ints
-from sklearn_ndcg._metrics.tables import Framed, Table, shortened
+from sklearn_ndcg._checks import Floats, Ints
+from sklearn_ndcg._metrics.tables import Printed, Table, shortened
 from sklearn_ndcg._rows.label_texts import label_text
-from sklearn_ndcg.inference._statistics import Method, Test
+from sklearn_ndcg.inference._statistics import Method, Test, differences_of, largest_of
 
-FrameOf = Literal["pairs", "rankers", "queries"]
-SEGMENT_COLUMNS = ("mean", "standard_error", "n_queries", "n_left_out", "judged")
-UNJUDGED = "undecided: unjudged"
+FrameOf = Literal["pairs", "rankers", "queries", "segments"]
 # Attributes of a comparison that `to_frame` shows for each pair.
 _PAIR_COLUMNS = (
     "standard_error", "effect_size", "statistic", "pvalue", "uncorrected_pvalue",
     "noninferiority_pvalue", "verdict", "wins", "ties", "losses",
 )  # fmt: skip
-
-
-class _Result:
-    """Takes attributes, which only the library computes, by name."""
-
-    def __init__(self, **attributes: Any) -> None:
-        self.__dict__.update(attributes)
+_TEXT_COLUMNS = {"metric", "first", "second", "verdict"}
 
 
 class ConfidenceInterval(NamedTuple):
@@ -46,14 +39,17 @@ class ConfidenceInterval(NamedTuple):
     high: Any
 
 
-@dataclass(frozen=True, eq=False, repr=False, init=False)
-class NDCGInterval(_Result):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class NDCGInterval:
     """NDCG with a confidence interval over queries: the result of `ndcg_interval`.
 
     It prints as one line.
 
     Attributes
     ----------
+    metric : str
+        What was computed for each query, with its cutoff: "NDCG@10".
+
     mean : float
         The NDCG of `ndcg_score`, a mean over queries.
 
@@ -102,6 +98,7 @@ class NDCGInterval(_Result):
     0.843, from 0.832 to 0.854
     """
 
+    metric: str
     mean: float
     confidence_interval: ConfidenceInterval
     standard_error: float
@@ -118,23 +115,27 @@ class NDCGInterval(_Result):
         if np.isnan(self.judged):
             judged = ", judged share unknown"
         return (
-            f"NDCG {self.mean:.4f}, {percent(self.confidence_level)} confidence interval "
+            f"{self.metric} {self.mean:.4f}, {percent(self.confidence_level)} confidence interval "
             f"[{low:.4f}, {high:.4f}] ({self.method}), standard error {self.standard_error:.4f}, "
             f"{_counts(self)}{judged}"
         )
 
 
-@dataclass(frozen=True, eq=False, repr=False, init=False)
-class SegmentTable(_Result, Framed):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class SegmentTable(Printed):
     """NDCG of each segment of the queries, with intervals: the result of `ndcg_by_segment`.
 
-    It prints as a table, with all queries in the last row; a notebook shows that of `to_frame`.
-    Every array is in the order of `segments`.
+    It prints as a table, with all queries in the last row. Every array is in the order of
+    `segments`.
 
     Attributes
     ----------
+    metric : str
+        What was computed for each query, with its cutoff: "NDCG@10".
+
     segments : list of length n_segments
-        The ids of the segments, sorted; tuples if `segments` had several columns.
+        The ids of the segments, sorted, or in the order of their categories; tuples if `segments`
+        had several columns.
 
     mean : ndarray of shape (n_segments,)
         The NDCG of each segment; nan if none of its queries can be scored.
@@ -157,6 +158,21 @@ class SegmentTable(_Result, Framed):
 
     overall : NDCGInterval
         The NDCG of all queries: what `ndcg_interval` returns.
+
+    baseline : Any
+        The segment that the others are compared with; None if there is none.
+
+    difference : ndarray of shape (n_segments,), or None
+        The mean of each segment minus that of the baseline, whose own is nan. None without a
+        baseline.
+
+    difference_interval : ConfidenceInterval or None
+        Bounds of each difference, by Student's t for unequal variances (Welch), for each segment
+        alone: `low` and `high`. They are nan if the segment or the baseline has fewer than two
+        queries or clusters.
+
+    pvalue : ndarray of shape (n_segments,), or None
+        Two-sided p-value of each difference, with Holm's correction for their number.
 
     See Also
     --------
@@ -185,6 +201,7 @@ class SegmentTable(_Result, Framed):
     DE       0.826  0.800  0.853
     """
 
+    metric: str
     segments: list[Any]
     mean: Floats
     confidence_interval: ConfidenceInterval
@@ -193,14 +210,18 @@ class SegmentTable(_Result, Framed):
     n_left_out: NDArray[np.intp]
     judged: Floats
     overall: NDCGInterval
+    baseline: Any = None
+    difference: Floats | None = None
+    difference_interval: ConfidenceInterval | None = None
+    pvalue: Floats | None = None
 
-    def __repr__(self) -> str:
+    def _parts(self) -> list[Table | str]:
         whole = self.overall
         interval = f"{percent(whole.confidence_level)} CI ({whole.method})"
         ends = [*zip(*self.confidence_interval, strict=True), whole.confidence_interval]
         columns = {
             "segment": [*map(label_text, self.segments), "all"],
-            "NDCG": [f"{value:.4f}" for value in (*self.mean, whole.mean)],
+            self.metric: [f"{value:.4f}" for value in (*self.mean, whole.mean)],
             interval: [f"[{low:.4f}, {high:.4f}]" for low, high in ends],
             "standard error": [f"{e:.4f}" for e in (*self.standard_error, whole.standard_error)],
             "queries": list(map(str, (*self.n_queries, whole.n_queries))),
@@ -208,7 +229,22 @@ class SegmentTable(_Result, Framed):
         }
         if whole.judged != 1:
             columns["judged"] = list(map(share_text, (*self.judged, whole.judged)))
-        return str(Table(list(columns), [list(row) for row in zip(*columns.values(), strict=True)]))
+        if self.difference is None or self.difference_interval is None or self.pvalue is None:
+            return [_table(columns)]
+        level, (low, high) = percent(whole.confidence_level), self.difference_interval
+        others = [n for n, name in enumerate(self.segments) if name != self.baseline]
+        of_others = {
+            "segment": [label_text(self.segments[n]) for n in others],
+            "difference": [f"{self.difference[n]:+.4f}" for n in others],
+            f"{level} CI": [f"[{low[n]:+.4f}, {high[n]:+.4f}]" for n in others],
+            "p": [_pvalue_text(self.pvalue[n]) for n in others],
+        }
+        n_tests = int(np.count_nonzero(~np.isnan(self.pvalue)))
+        note = (
+            f"difference: from {label_text(self.baseline)}, not paired.\n"
+            f"p (Welch, Holm): corrected for {_count(n_tests, 'segment')}."
+        )
+        return [_table(columns), _table(of_others), note]
 
     def to_frame(self) -> Any:
         """Get the table as a pandas DataFrame.
@@ -216,27 +252,45 @@ class SegmentTable(_Result, Framed):
         Returns
         -------
         pandas.DataFrame
-            One row per segment, without the row of all queries.
+            One row per segment, without the row of all queries; with a baseline also the columns
+            `difference`, `difference_low`, `difference_high` and `pvalue`.
         """
         low, high = self.confidence_interval
-        columns = {"mean": self.mean, "low": low, "high": high}
-        columns |= {name: getattr(self, name) for name in SEGMENT_COLUMNS[1:]}
-        return _frame(columns, self.segments, "segment")
+        columns: dict[str, Any] = {
+            "segment": self.segments,
+            "metric": self.metric,
+            "mean": self.mean,
+            "low": low,
+            "high": high,
+            "standard_error": self.standard_error,
+            "n_queries": self.n_queries,
+            "n_left_out": self.n_left_out,
+            "judged": self.judged,
+        }
+        if self.difference_interval is not None:
+            low, high = self.difference_interval
+            bounds = {"difference_low": low, "difference_high": high}
+            columns |= {"difference": self.difference, **bounds, "pvalue": self.pvalue}
+        return _frame(columns, ["segment"])
 
 
-@dataclass(frozen=True, eq=False, repr=False, init=False, kw_only=True)
-class Comparison(_Result, Framed):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Comparison(Printed):
     """Differences between rankers on the same queries, with intervals and tests.
 
-    The result of `compare_rankers`. It prints as tables: the means of the rankers, the differences
-    of the pairs, and the differences in each segment. Names are cut where a line would be longer
-    than 100 characters, and of more than 40 rows the first and last 20 are shown. A notebook shows
-    the tables of `to_frame`, without the notes.
+    The result of `compare_rankers` and `compare_models`. It prints as tables: the means of the
+    rankers, the differences of the pairs, and the differences in each segment. Names are cut where
+    a line would be longer than 100 characters, and of more than 40 rows the first and last 20 are
+    shown.
+
+    Of several metrics, such as ``k=[5, 10]``, every pair has a row for each: what is by ranker has
+    the key ``(metric, ranker)``, and pairs are ``(metric, first, second)``.
 
     Attributes
     ----------
-    metric : str
-        What was computed for each query: "NDCG", or the name of a function.
+    metric : str or list of str
+        What was computed for each query, with its cutoff: "NDCG@10", or the name of a function; a
+        list of several.
 
     mean : dict of float
         The mean over queries of each ranker, by its name.
@@ -251,7 +305,7 @@ class Comparison(_Result, Framed):
 
     pairs : list of (first, second)
         Names of the rankers that are compared; a baseline is always the second. Every array over
-        pairs is in this order.
+        pairs is in this order. Of several metrics the pairs are (metric, first, second).
 
     difference : ndarray of shape (n_pairs,)
         The mean of the first minus that of the second.
@@ -275,13 +329,13 @@ class Comparison(_Result, Framed):
         The test statistic: the difference, or t if ``test="t"``.
 
     pvalue : ndarray of shape (n_pairs,)
-        Two-sided p-value, with Holm's correction for the number of pairs.
+        Two-sided p-value, with Holm's correction for the number of pairs, those of all metrics.
 
     uncorrected_pvalue : ndarray of shape (n_pairs,)
         Two-sided p-value of each pair alone, without a correction.
 
-    margin : float or None
-        The loss that you accept.
+    margin : float, dict of float or None
+        The loss that you accept; a dict has one for each metric.
 
     noninferiority_pvalue : ndarray of shape (n_pairs,) or None
         One-sided p-value, by Student's t and for each pair alone, of the hypothesis that the first
@@ -289,10 +343,8 @@ class Comparison(_Result, Framed):
 
     verdict : list of str of length n_pairs, or None
         "better" if the interval of the difference lies above 0, "not worse" if it lies above
-        ``-margin``, "worse" if it lies below 0 and reaches the margin, "undecided" otherwise.
-        "undecided: unjudged" if this would change were all unjudged documents among the first `k`
-        of one ranker as good as the best judged one of their query, and those of the other not
-        relevant; not if all judged documents are relevant. None without a margin.
+        ``-margin``, "worse" if it lies below 0 and reaches the margin, "undecided" otherwise. None
+        without a margin.
 
     judged : dict of float
         For each ranker the judged share of the first `k` documents that it returned, a mean over
@@ -301,16 +353,19 @@ class Comparison(_Result, Framed):
         not relevant.
 
     answered : dict of float
-        For each ranker the share of these queries with a returned document.
+        For each ranker the share of these queries with a returned document, by its name alone.
 
     by_segment : dict of Comparison
-        The comparison in each segment, by its id; empty without `segments`.
+        The comparison in each segment with two queries or more, by its id, sorted or in the order
+        of categories; empty without `segments`.
 
     wins, ties, losses : ndarray of int of shape (n_pairs,)
         Numbers of queries in which the first is better, equal or worse.
 
     values : dict of ndarray of shape (n_queries,)
-        The value of each query that was scored, by the name of the ranker.
+        The value of each query that was scored, by the name of the ranker. A query that is
+        undefined for one ranker has the value of `undefined` there; under ``"omit"`` it is left out
+        for all.
 
     labels : ndarray of shape (n_queries,)
         The ids of these queries, sorted; for 2-D input the numbers of the rows.
@@ -333,7 +388,8 @@ class Comparison(_Result, Framed):
 
     See Also
     --------
-    compare_rankers : Computes it.
+    compare_rankers : Computes it from scores.
+    compare_models : Computes it from models.
     IntervalDisplay : A plot of the rankers, or of the differences of all pairs, with intervals.
     DifferenceDisplay : A plot of the differences of one pair, query by query.
 
@@ -356,11 +412,11 @@ class Comparison(_Result, Framed):
     [85, 83]
     """
 
-    metric: str
+    metric: str | list[str]
     mean: dict[Any, float]
     interval: ConfidenceInterval
     baseline: Any
-    pairs: list[tuple[Any, Any]]
+    pairs: list[tuple[Any, ...]]
     difference: Floats
     confidence_level: float
     confidence_interval: ConfidenceInterval
@@ -370,7 +426,7 @@ class Comparison(_Result, Framed):
     statistic: Floats
     pvalue: Floats
     uncorrected_pvalue: Floats
-    margin: float | None
+    margin: float | dict[str, float] | None
     noninferiority_pvalue: Floats | None = None
     verdict: list[str] | None = None
     judged: dict[Any, float]
@@ -387,20 +443,14 @@ class Comparison(_Result, Framed):
     left_out: dict[str, int]
     test: Test
 
-    def __repr__(self) -> str:
-        means = {"": list(map(str, self.mean))}
-        means[self.metric] = [f"{value:.4f}" for value in self.mean.values()]
-        for name, by_ranker in (("judged", self.judged), ("answered", self.answered)):
-            if {*by_ranker.values()} != {1.0}:
-                means[name] = list(map(share_text, by_ranker.values()))
+    def _parts(self) -> list[Table | str]:
+        has_several = isinstance(self.metric, list)
         interval = f"{percent(self.confidence_level)} CI"
-        header = ["first", "second", "difference", interval, "p", "effect", "W/T/L"]
-        text = [0, 1]
-        if self.margin is not None:
-            header.append("verdict")
-            text.append(7)
-        tables = [
-            Table(list(means), [list(row) for row in zip(*means.values(), strict=True)]),
+        header = [*["metric"] * has_several, "first", "second", "difference", interval]
+        header += ["p", "effect", "W/T/L", *["verdict"] * (self.margin is not None)]
+        text = [n for n, name in enumerate(header) if name in _TEXT_COLUMNS]
+        parts: list[Table | str] = [
+            _table(self._means(), title=_counts(self)),
             Table(header, self._rows(), text),
         ]
         if self.by_segment:
@@ -410,26 +460,38 @@ class Comparison(_Result, Framed):
                 for row in result._rows()
             ]
             text = [0, *(column + 2 for column in text)]
-            tables.append(Table(["segment", "queries", *header], rows, text))
-        n_pairs = f"{len(self.pairs)} pair{'s' * (len(self.pairs) > 1)}"
+            parts.append(Table(["segment", "queries", *header], rows, text))
+        n_metrics = len(self.metric) if has_several else 1
+        corrected = _count(len(self.pairs) // n_metrics, "pair")
+        if has_several:
+            corrected += f" of {_count(n_metrics, 'metric')}"
         notes = [
             f"{interval}: confidence interval, for each pair alone.",
-            f"p ({self.test}, Holm): corrected for {n_pairs}.",
+            f"p ({self.test}, Holm): corrected for {corrected}.",
             "effect: mean / standard deviation of the differences. W/T/L: wins/ties/losses.",
         ]
         if self.margin is not None:
-            notes.append(f"verdict (margin {self.margin:g}): for each pair alone.")
-        if UNJUDGED in (self.verdict or ()):
-            notes.append(f"{UNJUDGED}: judging more documents could change the verdict.")
-        return f"{_counts(self)}\n" + "\n\n".join([*map(str, tables), "\n".join(notes)])
+            margin = self.margin if isinstance(self.margin, dict) else {"": self.margin}
+            margins = ", ".join(f"{metric} {loss:g}".strip() for metric, loss in margin.items())
+            notes.append(f"verdict (margin {margins}): for each pair alone.")
+        return [*parts, "\n".join(notes)]
 
-    def _frames(self) -> list[Any]:
-        frames = [self.to_frame("rankers"), self.to_frame()]
-        if self.by_segment:
-            pandas = _checks.import_pandas()
-            by_segment = {label_text(name): of.to_frame() for name, of in self.by_segment.items()}
-            frames.append(pandas.concat(by_segment, names=["segment"]))
-        return frames
+    def _means(self) -> dict[str, list[str]]:
+        """The columns of the rankers: their names, means and, where below 1, shares."""
+        columns = {"": list(map(str, self.answered))}
+        shares: dict[str, list[float]] = {}
+        for metric in self.metric if isinstance(self.metric, list) else [self.metric]:
+            keys = [self._key(metric, ranker) for ranker in self.answered]
+            columns[metric] = [f"{self.mean[key]:.4f}" for key in keys]
+            shares[f"judged ({metric})"] = [self.judged[key] for key in keys]
+        first, *others = shares.values()
+        if all(np.array_equal(first, other, equal_nan=True) for other in others):
+            shares = {"judged": first}
+        shares["answered"] = list(self.answered.values())
+        for name, by_ranker in shares.items():
+            if {*by_ranker} != {1.0}:
+                columns[name] = list(map(share_text, by_ranker))
+        return columns
 
     def largest_differences(self, n: int = 5) -> QueryDifferences:
         """The queries that differ most: for each pair the `n` largest gains and losses.
@@ -453,41 +515,95 @@ class Comparison(_Result, Framed):
         if not _checks.is_integer(n) or n < 1:
             raise ValueError(f"n must be an integer >= 1, got {n!r}.")
         chosen = []
-        for first, second in self.pairs:
-            difference = query_differences(self.values[first], self.values[second])
+        for pair in self.pairs:
+            difference = query_differences(*self._values_of(pair))
             falling = np.argsort(-difference, kind="stable")
             gains, losses = (falling[difference[falling] * side > 0] for side in (1, -1))
             chosen.append(np.concatenate([gains[:n], losses[max(len(losses) - n, 0) :]]))
         return QueryDifferences(comparison=self, chosen=chosen)
 
     def to_frame(self, of: FrameOf = "pairs") -> Any:
-        """Get the pairs, the rankers or the queries as a pandas DataFrame.
+        """Get the pairs, the rankers, the queries or the segments as a pandas DataFrame.
 
         Parameters
         ----------
-        of : {"pairs", "rankers", "queries"}, default="pairs"
+        of : {"pairs", "rankers", "queries", "segments"}, default="pairs"
             What each row is: a pair, with a column for each array over pairs; a ranker, with its
-            `mean`, `judged` and `answered`; or a query, with the value of each ranker.
+            `mean`, the bounds of its interval, `judged` and `answered`; a query, with the value of
+            each ranker; or a ranker in a segment, with its mean and interval there. Of several
+            metrics each pair or ranker has a row for each, and each query a column.
 
         Returns
         -------
         pandas.DataFrame
-            Indexed by the names of the pairs or rankers, or by the ids of the queries.
+            Indexed by the names of the pairs or rankers, or by the ids of the queries or segments.
+            The column `metric` says what the numbers are; of queries, the name of the columns does.
+
+        Raises
+        ------
+        ValueError
+            If `of` is another, or is "segments" and the comparison has none.
         """
         _checks.check_choice("of", of, get_args(FrameOf))
         if of == "queries":
-            return _frame(self.values, self.labels, "query")
+            return self._frame_of_queries()
         if of == "rankers":
-            dicts = {"mean": self.mean, "judged": self.judged, "answered": self.answered}
-            shares = {name: list(by_ranker.values()) for name, by_ranker in dicts.items()}
-            return _frame(shares, list(self.mean), "ranker")
-        pandas = _checks.import_pandas()
+            columns = self._ranker_columns()
+            columns["answered"] = [self.answered[name] for name in columns["ranker"]]
+            return _frame(columns, ["ranker"])
+        if of == "segments":
+            if not self.by_segment:
+                raise ValueError("of='segments' needs the segments of compare_rankers(segments=).")
+            tables = []
+            for segment, compared in self.by_segment.items():
+                columns = {"segment": [segment] * len(self.mean)} | compared._ranker_columns()
+                tables.append(columns | {"n_queries": [compared.n_queries] * len(self.mean)})
+            joined = {name: list(chain(*(table[name] for table in tables))) for name in tables[0]}
+            return _frame(joined, ["segment", "ranker"])
+        metrics, firsts, seconds = zip(*map(self._named, self.pairs), strict=True)
         low, high = self.confidence_interval
-        columns = {"difference": self.difference, "low": low, "high": high}
+        columns = {"first": list(firsts), "second": list(seconds), "metric": list(metrics)}
+        columns |= {"difference": self.difference, "low": low, "high": high}
         shown = {name: getattr(self, name) for name in _PAIR_COLUMNS}
         columns |= {name: values for name, values in shown.items() if values is not None}
-        index = pandas.MultiIndex.from_tuples(self.pairs, names=["first", "second"])
-        return pandas.DataFrame(columns, index=index)
+        return _frame(columns, ["first", "second"])
+
+    def _ranker_columns(self) -> dict[str, Any]:
+        """What `to_frame` shows of each ranker, and of its queries in a segment."""
+        keys = self.mean if isinstance(self.metric, list) else ((key,) for key in self.mean)
+        metrics, rankers = zip(*map(self._named, keys), strict=True)
+        low, high = self.interval
+        return {
+            "ranker": list(rankers),
+            "metric": list(metrics),
+            "mean": list(self.mean.values()),
+            "low": low,
+            "high": high,
+            "judged": list(self.judged.values()),
+        }
+
+    def _frame_of_queries(self) -> Any:
+        pandas = _checks.import_pandas()
+        frame = pandas.DataFrame(dict(enumerate(self.values.values())))
+        frame.index = _index(self.labels, "query")
+        if isinstance(self.metric, list):
+            frame.columns = pandas.MultiIndex.from_tuples(self.values, names=["metric", "ranker"])
+        else:
+            frame.columns = _index(list(self.values), self.metric)
+        return frame
+
+    def _key(self, metric: str, ranker: Any) -> Any:
+        """The key of a ranker in `mean`, `values` and `judged`."""
+        return (metric, ranker) if isinstance(self.metric, list) else ranker
+
+    def _named(self, pair: tuple[Any, ...]) -> tuple[Any, ...]:
+        """A pair, after the name of its metric."""
+        return pair if isinstance(self.metric, list) else (self.metric, *pair)
+
+    def _values_of(self, pair: tuple[Any, ...]) -> list[Floats]:
+        """The values of both rankers of a pair."""
+        metric, *rankers = self._named(pair)
+        return [self.values[self._key(metric, ranker)] for ranker in rankers]
 
     def _rows(self) -> list[list[str]]:
         """The cells of each pair."""
@@ -497,7 +613,7 @@ class Comparison(_Result, Framed):
                 *map(str, pair),
                 f"{self.difference[i]:+.4f}",
                 f"[{low[i]:+.4f}, {high[i]:+.4f}]",
-                "<0.0001" if self.pvalue[i] < 0.0001 else f"{self.pvalue[i]:.4f}",
+                _pvalue_text(self.pvalue[i]),
                 f"{self.effect_size[i]:+.2f}",
                 f"{self.wins[i]}/{self.ties[i]}/{self.losses[i]}",
                 *([] if self.verdict is None else self.verdict[i : i + 1]),
@@ -506,8 +622,8 @@ class Comparison(_Result, Framed):
         ]
 
 
-@dataclass(frozen=True, eq=False, repr=False, init=False)
-class QueryDifferences(_Result, Framed):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class QueryDifferences(Printed):
     """The queries in which rankers differ most: the result of `Comparison.largest_differences`.
 
     It prints as a table for each pair, from the largest gain to the largest loss.
@@ -535,6 +651,7 @@ class QueryDifferences(_Result, Framed):
     >>> scores = {name: y_true + rng.normal(0, 2, y_true.shape) for name in "ab"}
     >>> largest = compare_rankers(y_true, scores, k=10, random_state=0).largest_differences(1)
     >>> largest
+    NDCG@10
     query       a       b  difference
     57     0.9039  0.6000     +0.3039
     94     0.7214  0.9710     -0.2496
@@ -547,16 +664,16 @@ class QueryDifferences(_Result, Framed):
     comparison: Comparison
     chosen: list[Ints]
 
-    def __repr__(self) -> str:
-        tables = []
-        for pair, rows in self._rows():
+    def _parts(self) -> list[Table | str]:
+        parts: list[Table | str] = []
+        for (metric, *pair), rows in self._rows():
             cells = [
                 [label_text(label), f"{ours:.4f}", f"{theirs:.4f}", f"{difference:+.4f}"]
                 for label, ours, theirs, difference in rows
             ]
             names = shortened(map(str, pair), (36, 72, sys.maxsize))
-            tables.append(Table(["query", *names, "difference"], cells))
-        return "\n\n".join(map(str, tables))
+            parts.append(Table(["query", *names, "difference"], cells, title=metric))
+        return parts
 
     def to_frame(self) -> Any:
         """Get the queries as a pandas DataFrame.
@@ -564,19 +681,63 @@ class QueryDifferences(_Result, Framed):
         Returns
         -------
         pandas.DataFrame
-            One row per pair and query: both values and their difference.
+            One row per pair and query: the metric, both values and their difference.
         """
         pandas = _checks.import_pandas()
-        names = ["first", "second", "query", "value_first", "value_second", "difference"]
+        names = ["metric", "first", "second", "query", "value_first", "value_second", "difference"]
         rows = [(*pair, *row) for pair, rows in self._rows() for row in rows]
-        return pandas.DataFrame(rows, columns=names).set_index(names[:3])
+        return pandas.DataFrame(rows, columns=names).set_index(names[1:4])
 
-    def _rows(self) -> Iterator[tuple[tuple[Any, Any], list[tuple[Any, float, float, float]]]]:
-        """Each pair with its queries: label, both values, difference."""
+    def _rows(self) -> Iterator[tuple[tuple[Any, ...], list[tuple[Any, float, float, float]]]]:
+        """Each pair, after its metric, with its queries: label, both values, difference."""
         for pair, chosen in zip(self.comparison.pairs, self.chosen, strict=True):
-            ours, theirs = (self.comparison.values[name][chosen] for name in pair)
-            columns = self.comparison.labels[chosen], ours, theirs, query_differences(ours, theirs)
-            yield pair, list(zip(*columns, strict=True))
+            ours, theirs = self.comparison._values_of(pair)
+            columns = self.comparison.labels, ours, theirs, query_differences(ours, theirs)
+            rows = list(zip(*(column[chosen] for column in columns), strict=True))
+            yield self.comparison._named(pair), rows
+
+
+def of_measure(comparison: Comparison, measure: str | None) -> Comparison:
+    """The comparison by one of its metrics; p-values stay corrected for all."""
+    several = comparison.metric if isinstance(comparison.metric, list) else [comparison.metric]
+    measure = checked_measure(measure, several)
+    return comparison if isinstance(comparison.metric, str) else _of_measure(comparison, measure)
+
+
+def checked_measure(measure: str | None, metrics: list[str]) -> str:
+    """One of the metrics, by default the only one."""
+    if measure is None and len(metrics) == 1:
+        return metrics[0]
+    if measure not in metrics:
+        raise ValueError(f"measure must be one of the metrics {metrics}, got {measure!r}.")
+    return measure
+
+
+def _of_measure(comparison: Comparison, measure: str) -> Comparison:
+    is_its = np.array([pair[0] == measure for pair in comparison.pairs])
+    rankers = np.array([key[0] == measure for key in comparison.mean])
+
+    def of_pairs(values: Any) -> Any:
+        return list(compress(values, is_its)) if isinstance(values, list) else values[is_its]
+
+    def by_ranker(values: dict[Any, Any]) -> dict[Any, Any]:
+        return {key[1]: value for key, value in values.items() if key[0] == measure}
+
+    arrays = {name: getattr(comparison, name) for name in ("difference", *_PAIR_COLUMNS)}
+    margin = comparison.margin
+    return replace(
+        comparison,
+        metric=measure,
+        mean=by_ranker(comparison.mean),
+        interval=ConfidenceInterval(*(bound[rankers] for bound in comparison.interval)),
+        pairs=[pair[1:] for pair in of_pairs(comparison.pairs)],
+        confidence_interval=ConfidenceInterval(*map(of_pairs, comparison.confidence_interval)),
+        margin=margin[measure] if isinstance(margin, dict) else margin,
+        judged=by_ranker(comparison.judged),
+        values=by_ranker(comparison.values),
+        by_segment={name: _of_measure(of, measure) for name, of in comparison.by_segment.items()},
+        **{name: of_pairs(values) for name, values in arrays.items() if values is not None},
+    )
 
 
 def percent(level: float) -> str:
@@ -589,16 +750,38 @@ def share_text(share: float) -> str:
     return "unknown" if np.isnan(share) else f"{share:.1%}"
 
 
+def _pvalue_text(pvalue: float) -> str:
+    """A p-value with four digits."""
+    return "<0.0001" if pvalue < 0.0001 else f"{pvalue:.4f}"
+
+
 def query_differences(first: Floats, second: Floats) -> Floats:
-    """Differences of values, 0 where they differ only by rounding."""
-    differences = first - second
-    return np.where(np.abs(differences) < EQUAL, 0, differences)
+    """Differences of the values of two rankers, 0 where they differ only by rounding."""
+    return differences_of(first, second, largest_of(first, second))
 
 
-def _frame(columns: dict[Any, Any], labels: Any, name: str) -> Any:
-    """A DataFrame whose rows have labels, which may be tuples."""
+def _table(columns: dict[str, list[str]], title: str = "") -> Table:
+    """A table of these columns, the first of which is text."""
+    rows = [list(row) for row in zip(*columns.values(), strict=True)]
+    return Table(list(columns), rows, title=title)
+
+
+def _frame(columns: dict[str, Any], index: list[str]) -> Any:
+    """A DataFrame whose index is the first columns, with these names; labels may be tuples."""
     pandas = _checks.import_pandas()
-    return pandas.DataFrame(columns, index=pandas.Index(labels, name=name, tupleize_cols=False))
+    levels = [_index(columns.pop(name), name) for name in index]
+    rows = levels[0] if len(levels) == 1 else pandas.MultiIndex.from_arrays(levels)
+    return pandas.DataFrame(columns, index=rows)
+
+
+def _index(labels: Any, name: str) -> Any:
+    """An index of labels, which may be tuples."""
+    pandas = _checks.import_pandas()
+    return pandas.Index(labels, name=name, tupleize_cols=False)
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}{'s' * (n > 1)}"
 
 
 def _counts(result: NDCGInterval | Comparison) -> str:

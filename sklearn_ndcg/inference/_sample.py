@@ -3,74 +3,52 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sklearn_ndcg._checks import EQUAL, Floats, Ids, Ints, warn
+from sklearn_ndcg._checks import Floats, Ids, Ints, warn
 from sklearn_ndcg._lists.pool import UNJUDGED
+from sklearn_ndcg._lists.rows import Rows
 from sklearn_ndcg._metrics.list_rankings import ListRankings
-from sklearn_ndcg._metrics.measure import DCG, NDCG, QueryFunction
+from sklearn_ndcg._metrics.measure import DCG, Measure
 from sklearn_ndcg._metrics.rankings import JudgedShares, Rankings
 from sklearn_ndcg._metrics.values import refuse_weights_of_0, report_undefined
-from sklearn_ndcg._rows.grouping import as_python, codes_of_runs
+from sklearn_ndcg._rows.grouping import as_python
+from sklearn_ndcg._rows.ids import category_order
 from sklearn_ndcg._rows.label_texts import shown_labels
-from sklearn_ndcg.inference._statistics import by_cluster, cluster_weights, effective_number
+from sklearn_ndcg._rows.labels import refuse_reordered
+from sklearn_ndcg.inference._statistics import (
+    by_cluster,
+    cluster_weights,
+    commonest,
+    effective_number,
+)
 
-_LEAST = 10  # queries or clusters; below it a warning says that an interval is unreliable
+LEAST = 10  # queries or clusters; below it a warning says that an interval is unreliable
 
 
-class IfJudged(NamedTuple):
-    """NDCG of each ranker and query if its unjudged documents were judged; 0 if undefined.
+class Parts(NamedTuple):
+    """Rankings that are parts of a query, such as those of repeated splits.
 
-    These are the documents among the first k. A document that is unjudged for several rankers is
-    judged for each alone, and may so be better in one list than in another.
+    `query_of` has the query of each ranking, an index into `labels`.
     """
 
-    irrelevant: Floats  # if they are not relevant
-    best: Floats  # if they have the gain of the best judged document
-    others_shrink_by: Floats  # then the ideal grows, and NDCG of others is multiplied by this
-
-    @classmethod
-    def of(cls, rankings: Rankings, measure: NDCG) -> IfJudged:
-        """Evaluate the measure on rows some of which are unjudged."""
-        assert rankings.judged is not None
-        grouping, zero = rankings.grouping, replace(measure, unjudged="zero")
-        gains = rankings.gains(zero)
-        count = DCG(k=zero.k, discount="none", ties=zero.tie_order)
-        gain, query = grouping.gather(gains), codes_of_runs(grouping.starts, grouping.lengths)
-        best = grouping.extremes(gains)[1][query]
-        unjudged = grouping.gather((~rankings.judged).view(np.uint8))
-        n_before = np.cumsum(unjudged, dtype=np.intp) - unjudged
-        number = n_before - n_before[grouping.starts][query]  # among the unjudged of its query
-        results = []
-        for queries in rankings.queries_of_shared_rows(zero):
-            counted = replace(queries, gain=unjudged, gain_table=np.array([0, 1.0]))
-            is_first = unjudged & (number < count.values(counted)[:, 0][query])
-            (dcg, ideal), (highest, _), (_, larger) = (
-                zero.dcg_and_ideal(
-                    replace(queries, gain=np.where(made_best, best, gain), gain_table=np.empty(0))
-                )
-                for made_best in (False, unjudged, is_first)
-            )
-            ratios = zero.ratio(dcg, ideal), zero.ratio(highest, larger), zero.ratio(ideal, larger)
-            results.append([np.nan_to_num(ratio[:, 0]) for ratio in ratios])
-        return cls(*np.array(results).swapaxes(0, 1))
-
-    def take(self, queries: Ints) -> IfJudged:
-        """The same of some queries."""
-        return IfJudged(*(values[:, queries] for values in self))
+    labels: Ids
+    query_of: Ints
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """NDCG of each ranker (row) and scored query (column), with the weights of these queries.
+    """Values of rankers (rows) for scored queries (columns), with the weights of these queries.
 
+    Of several measures the rows are those of the first, at each of its cutoffs, then of the second.
     `clusters` has the number of each query's cluster, or is None if all are independent.
     `judged` has the shares of judged documents, also of queries that are left out; it is None if
-    every document is judged and returned. `left_out` has the reasons, for lists.
+    every document is judged and returned. `left_out` has the reasons, for lists. `units` has the
+    number of each cluster, or each query without clusters, among all; of a segment or all queries.
     """
 
     values: Floats
@@ -79,43 +57,38 @@ class Sample:
     clusters: Ints | None
     n_left_out: int
     judged: JudgedShares | None
-    if_judged: IfJudged | None = None
     left_out: Mapping[str, int] | None = None
+    units: Ints = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
     @classmethod
     def of(
         cls,
-        rankings: Rankings,
-        measure: NDCG | QueryFunction,
+        scored: Sequence[tuple[Rankings, Measure]],
         clusters: Any = None,
         segments: Any = None,
-        with_verdicts: bool = False,
+        parts: Parts | None = None,
     ) -> tuple[Sample, dict[Any, Sample]]:
-        """The queries that can be scored: all of them, and those of each segment."""
-        rankers = rankings.evaluate_rankers(measure)
-        if not rankers[0].weight.any():
-            refuse_weights_of_0()
-        undefined = np.any([ranker.undefined for ranker in rankers], axis=0)
-        report_undefined(measure, int(undefined.sum()), len(undefined))
-        values = np.hstack([ranker.filled() for ranker in rankers]).T
-        # a query that is left out for one ranker says nothing of the others
-        values[:, np.isnan(values).any(axis=0)] = np.nan
-        weight = scored_weights(values[0], rankers[0].weight)
-        cluster_of = None
+        """The queries that can be scored, by each measure: all of them, and those of each segment.
+
+        The rankings are of the same queries. Of a query in several parts the mean counts.
+        """
+        (rankings, _), *_ = scored
+        values, weight = _values_and_weights(scored)
+        weight = scored_weights(values.max(axis=0), weight)
+        cluster_of = segment_of = None
+        names: list[Any] = []
         if clusters is not None:
             _, cluster_of = rankings.labels_of_queries(clusters, "clusters", weight)
-        # whatever a function does with documents of equal scores, it gets all of them
-        order_of = measure if isinstance(measure, NDCG) else DCG(k=measure.k)
-        judged, if_judged = rankings.judged_shares(order_of), None
-        # if every judged document is relevant, unjudged may just mean not relevant
-        is_incomplete = rankings.judged is not None and judged and judged.has_judged_nonrelevant
-        if with_verdicts and is_incomplete and isinstance(measure, NDCG):
-            if_judged = IfJudged.of(rankings, measure)
-        labels = rankings.grouping.labels
-        every = cls(values, weight, labels, cluster_of, 0, judged, if_judged)
-        sample = every._take(np.arange(len(weight)))
+        if segments is not None:
+            names, segment_of = _segments_of(rankings, segments, weight)
+        labels, judged = rankings.grouping.labels, _judged_shares(scored)
+        every = cls(values, weight, labels, cluster_of, 0, judged)
+        if parts is not None:
+            every, firsts = every._joined(parts)
+            segment_of = None if segment_of is None else segment_of[firsts]
+        sample = every._take(np.arange(len(every.weight)))
         clustered = sample.clusters is not None
-        n_queries = len(sample.weight) if clustered else len(weight)
+        n_queries = len(sample.weight) if clustered else len(every.weight)
         check_sample_size(sample.unit_weights, n_queries, clustered)
         if isinstance(rankings, ListRankings):
             unjudged = judged is not None and ~judged.has_judgements
@@ -123,27 +96,50 @@ class Sample:
             left_out = Counter(rankings.lists.pool.left_out)
             left_out.update({UNJUDGED: n, "nothing relevant, or no weight": sample.n_left_out - n})
             sample = replace(sample, n_left_out=left_out.total(), left_out=+left_out)
-        if segments is None:
+        if segment_of is None:
             return sample, {}
-        names, codes = rankings.labels_of_queries(segments, "segments", weight)
-        order = np.argsort(codes, kind="stable")
-        edges = np.searchsorted(codes, np.arange(len(names) + 1), sorter=order)
+        order = np.argsort(segment_of, kind="stable")
+        edges = np.searchsorted(segment_of, np.arange(len(names) + 1), sorter=order)
         members = np.split(order, edges)[1:-1]
-        return sample, dict(zip(as_python(names), map(every._take, members), strict=True))
+        return sample, dict(zip(names, map(every._take, members), strict=True))
+
+    def _joined(self, parts: Parts) -> tuple[Sample, Ints]:
+        """Each query once, with the means over its parts that can be scored; and its first part."""
+        queries, firsts, query_of = np.unique(
+            parts.query_of, return_index=True, return_inverse=True
+        )
+        is_scored = self.weight > 0
+        n_scored = np.bincount(query_of, is_scored)
+        rows = np.where(is_scored, self.values, 0)
+        sums = np.array([np.bincount(query_of, row) for row in (self.weight, *rows)])
+        weight, *values = sums / np.maximum(n_scored, 1)
+        judged = self.judged
+        if judged is not None:
+            n_answered, total = (
+                np.array([np.bincount(query_of, row) for row in rows])
+                for rows in (~np.isnan(judged.share), np.nan_to_num(judged.share))
+            )
+            share = np.full(total.shape, np.nan)
+            np.divide(total, n_answered, out=share, where=n_answered > 0)
+            has_judgements = np.bincount(query_of, judged.has_judgements) > 0
+            judged = judged._replace(share=share, has_judgements=has_judgements)
+        clusters = None if self.clusters is None else self.clusters[firsts]
+        labels = parts.labels[queries]
+        return Sample(np.array(values), weight, labels, clusters, 0, judged), firsts
 
     def _take(self, members: Ints) -> Sample:
         """The queries that are members and have a weight, as a sample of their own."""
         scored = members[self.weight[members] > 0]
-        weight, clusters = self.weight[scored], None
+        weight, clusters, units = self.weight[scored], None, scored
         if self.clusters is not None:
-            distinct, clusters = np.unique(self.clusters[scored], return_inverse=True)
-            clusters = None if len(distinct) == len(weight) else clusters
+            units, clusters = np.unique(self.clusters[scored], return_inverse=True)
+            if len(units) == len(weight):
+                units, clusters = self.clusters[scored], None
         values, labels = self.values[:, scored], self.labels[scored]
         n_left_out = len(members) - len(scored)
         judged = None if self.judged is None else self.judged.take(members)
-        if_judged = None if self.if_judged is None else self.if_judged.take(scored)
         weight = weight / weight.max(initial=0)
-        return Sample(values, weight, labels, clusters, n_left_out, judged, if_judged)
+        return Sample(values, weight, labels, clusters, n_left_out, judged, units=units)
 
     @property
     def unit_weights(self) -> Floats:
@@ -170,6 +166,48 @@ class Sample:
         return [share if is_known or share == 1 else np.nan for share in judged], answered
 
 
+def refuse_reordered_rows(y_true: object, **ids: object) -> None:
+    """Raise if labels show that ids are in another order than the rows, which have positions."""
+    if not isinstance(y_true, Rows):  # of which ids are found by the query
+        refuse_reordered(y_true=y_true, **ids)
+
+
+def _values_and_weights(scored: Sequence[tuple[Rankings, Measure]]) -> tuple[Floats, Floats]:
+    """The values of a sample, nan where a query is left out, and the weights of all queries."""
+    rows = []
+    for number, (rankings, measure) in enumerate(scored):
+        rankers = rankings.evaluate_rankers(measure, warn=number == 0)
+        if not rankers[0].weight.any():
+            refuse_weights_of_0()
+        n_undefined = np.count_nonzero(np.any([ranker.undefined for ranker in rankers], axis=0))
+        report_undefined(measure, int(n_undefined), len(rankers[0].weight))
+        rows += [*np.array([ranker.filled() for ranker in rankers]).transpose(2, 0, 1)]
+    return np.concatenate(rows), rankers[0].weight
+
+
+def _judged_shares(scored: Sequence[tuple[Rankings, Measure]]) -> JudgedShares | None:
+    """The shares of judged documents, with the rows of a sample; None if all are judged."""
+    found: list[JudgedShares] = []
+    for rankings, measure in scored:
+        for k in measure.cutoffs:
+            # whatever a function does with documents of equal scores, it gets all of them
+            one = replace(measure, k=k) if isinstance(measure, DCG) else DCG(k=k)
+            shares = rankings.judged_shares(one)
+            if shares is None:
+                return None
+            found.append(shares)
+    return found[0]._replace(share=np.concatenate([shares.share for shares in found]))
+
+
+def _segments_of(rankings: Rankings, segments: Any, weight: Floats) -> tuple[list[Any], Ints]:
+    """The names of segments, sorted or in the order of their categories, and that of each query."""
+    labels, segment_of = rankings.labels_of_queries(segments, "segments", weight)
+    names = as_python(labels)
+    order = category_order(names, segments, rankings.shape[0])
+    position = np.argsort(order)
+    return [names[number] for number in order], np.where(segment_of < 0, -1, position[segment_of])
+
+
 def scored_weights(values: Floats, weight: Floats) -> Floats:
     """Weights of the queries, the largest 1, and 0 for queries without a value."""
     weights = np.where(np.isnan(values), 0, weight)
@@ -181,31 +219,39 @@ def check_sample_size(weight: Floats, n_queries: int, clustered: bool = False) -
     n, units = len(weight), "clusters" if clustered else "queries"
     if n < 2:
         raise ValueError(f"At least 2 scored {units} are needed, got {n} of {n_queries} queries.")
-    if _are_too_few(weight):
+    if are_too_few(weight):
         counted = f"{n_queries} queries in {n} clusters" if clustered else f"{n} queries"
         worth = effective_number(weight)
         if round(worth, 6) < n:
             uneven = "uneven sizes" if clustered else "uneven weights"
             counted += f" with {uneven} have an effective number of {worth:.3g} (Kish)"
-        warn(f"{counted}: intervals and tests are unreliable below {_LEAST} {units}.")
+        warn(f"{counted}: intervals and tests are unreliable below {LEAST} {units}.")
 
 
 def warn_of_weak_segments(segments: Mapping[Any, Sample]) -> None:
-    """Warn once of all segments with too few queries, or queries of one value."""
-    weak = [
-        name
-        for name, sample in segments.items()
-        if _are_too_few(sample.unit_weights)
-        or (len(sample.values) == 1 and np.ptp(sample.values) < EQUAL)
-    ]
+    """Warn once of all segments with too few queries, or too few that differ from the others."""
+    reasons = {name: _weakness(sample) for name, sample in segments.items()}
+    weak = [name for name, reason in reasons.items() if reason]
     if weak:
         warn(
             f"Intervals of {len(weak)} of the {len(segments)} segments, the first "
-            f"{shown_labels(weak[:1])}, are unreliable or missing: too few queries, or only "
-            "queries of the same value."
+            f"{shown_labels(weak[:1])}, are unreliable or missing: "
+            f"{', or '.join(dict.fromkeys(filter(None, reasons.values())))}."
         )
 
 
-def _are_too_few(weight: Floats) -> bool:
+def _weakness(sample: Sample) -> str:
+    """Why intervals of a sample are unreliable; empty if they are not."""
+    units = "queries" if sample.clusters is None else "clusters"
+    if are_too_few(sample.unit_weights):
+        return f"too few {units}"
+    if len(sample.values) == 1:  # tests of differences are exact
+        (values,), _ = sample.cluster_means(sample.values)
+        if commonest(values)[1] < LEAST:
+            return f"too few {units} that differ from most of them"
+    return ""
+
+
+def are_too_few(weight: Floats) -> bool:
     """Whether queries or clusters with these weights are too few for a reliable interval."""
-    return len(weight) < 2 or round(effective_number(weight), 6) < _LEAST
+    return len(weight) < 2 or round(effective_number(weight)) < LEAST

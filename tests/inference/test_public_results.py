@@ -64,6 +64,17 @@ def test_results_are_copied_and_pickled_and_cannot_be_changed(kind):
         setattr(result, next(iter(vars(result))), 0)
 
 
+@pytest.mark.parametrize("kind", [kind for kind in RESULTS if is_dataclass(kind)])
+def test_results_take_their_attributes_and_no_others(kind):
+    attributes = {field.name: getattr(RESULTS[kind], field.name) for field in fields(kind)}
+    assert repr(kind(**attributes)) == repr(RESULTS[kind])
+    with pytest.raises(TypeError, match="unexpected keyword argument 'ndgc'"):
+        kind(**attributes, ndgc=3)
+    attributes.pop(next(iter(attributes)))
+    with pytest.raises(TypeError, match="missing 1 required"):
+        kind(**attributes)
+
+
 SCORER = sklearn_ndcg.make_ndcg_scorer(k=3, all_groups=QUERY)
 PUBLIC = [
     *RESULTS.values(),

@@ -1,6 +1,8 @@
 """What intervals and comparisons return: values of queries, text, DataFrames."""
 
+import re
 import sys
+from html import unescape
 
 import numpy as np
 import pytest
@@ -42,12 +44,13 @@ def test_largest_differences():
     assert rows["difference"].tolist() == [*difference[order[:3]], *difference[order[-3:]]]
     assert rows["value_second"].tolist() == COMPARED.values["poor"][rows.index].tolist()
     lines = repr(largest).splitlines()
-    assert len(lines) == 7 + 1 + 7
-    assert lines[0].split() == ["query", "good", "poor", "difference"]
+    assert len(lines) == 8 + 1 + 8
+    assert lines[0] == "NDCG"
+    assert lines[1].split() == ["query", "good", "poor", "difference"]
     best = order[0]
     good, poor = (COMPARED.values[name][best] for name in ("good", "poor"))
     numbers = [f"{good:.4f}", f"{poor:.4f}", f"{difference[best]:+.4f}"]
-    assert lines[1].split() == [str(best), *numbers]
+    assert lines[2].split() == [str(best), *numbers]
 
 
 def test_largest_differences_leave_out_queries_without_a_difference():
@@ -61,7 +64,7 @@ def test_largest_differences_leave_out_queries_without_a_difference():
     assert index.get_level_values("query").tolist() == ["query 07", "query 05"]
     none = compare_rankers(Y, {"a": s, "b": 2 * s}, test="t").largest_differences(1)
     assert none.to_frame().empty
-    assert repr(none) == "query  a  b  difference"
+    assert repr(none) == "NDCG\nquery  a  b  difference"
 
 
 @pytest.mark.parametrize("n", [0, True])
@@ -117,20 +120,28 @@ def test_comparison_prints_its_segments_with_their_numbers_of_queries():
 
 
 NOTEBOOK = {
-    "segments": (ndcg_by_segment(Y, SCORES["good"], segments=SEGMENTS, method="t"), "AT"),
-    "comparison": (COMPARED, "verdict"),
-    "comparison of segments": (compare_rankers(Y, SCORES, segments=SEGMENTS, test="t"), "BE"),
-    "differences": (COMPARED.largest_differences(1), "value_first"),
-    "query": (explain_query([3, 2]), "idcg"),
+    "segments": ndcg_by_segment(Y, SCORES["good"], segments=SEGMENTS, method="t"),
+    "comparison": COMPARED,
+    "comparison of segments": compare_rankers(Y, SCORES, segments=SEGMENTS, test="t"),
+    "differences": COMPARED.largest_differences(1),
+    "query": explain_query([3, 2, 1], [1, 1, -np.inf]),
 }
 
 
-@pytest.mark.parametrize(("result", "cell"), NOTEBOOK.values(), ids=NOTEBOOK)
-def test_notebook_shows_a_table_if_pandas_is_installed(monkeypatch, result, cell):
-    assert cell in result._repr_html_()
-    assert "<table" in result._repr_html_()
+@pytest.mark.parametrize("result", NOTEBOOK.values(), ids=NOTEBOOK)
+def test_notebook_shows_every_word_of_the_print(monkeypatch, result):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    assert result._repr_html_() is None  # the notebook then shows the text
+    html = result._repr_html_()
+    assert html.count("<table") == html.count("</table>") > 0
+    words = unescape(re.sub("<[^>]*>", " ", html)).split()
+    assert sorted(words) == sorted(repr(result).split())
+
+
+def test_notebook_shows_names_as_they_are():
+    scores = {"<b>&": SCORES["good"], "$x$": SCORES["poor"]}
+    html = compare_rankers(Y, scores, test="t")._repr_html_()
+    assert "&lt;b&gt;&amp;" in html
+    assert "<b>" not in html
 
 
 def test_to_frame_of_pairs_has_a_column_for_each_number():
@@ -163,9 +174,66 @@ def test_to_frame_of_rankers_and_queries():
     assert rankers.index.name == "ranker"
     assert rankers.index.tolist() == [*data]
     assert rankers["mean"].tolist() == list(result.mean.values())
+    assert rankers["metric"].tolist() == ["NDCG@10"] * 3
+    assert rankers["low"].tolist() == result.interval.low.tolist()
+    assert rankers["high"].tolist() == result.interval.high.tolist()
     assert rankers[["judged", "answered"]].eq(1).all(axis=None)
     queries = result.to_frame("queries")
     assert queries.index.tolist() == names
     assert queries.mean().tolist() == pytest.approx([*result.mean.values()], abs=1e-15)
-    with pytest.raises(ValueError, match="of must be one of 'pairs', 'rankers', 'queries'; got"):
+    assert queries.columns.name == "NDCG@10"
+    with pytest.raises(ValueError, match="of must be one of 'pairs', 'rankers', .*; got 'models'"):
+        result.to_frame("models")
+    with pytest.raises(ValueError, match="of='segments' needs the segments of"):
         result.to_frame("segments")
+
+
+def test_to_frame_of_rankers_is_the_table_of_a_slide():
+    pytest.importorskip("tabulate", reason="tabulate is not installed")
+    table = COMPARED.to_frame("rankers")[["mean", "low", "high"]].to_markdown(floatfmt=".2f")
+    cells = [cell.strip() for cell in table.splitlines()[2].split("|")]
+    numbers = COMPARED.mean["good"], *(bound[0] for bound in COMPARED.interval)
+    assert cells == ["", "good", *(f"{number:.2f}" for number in numbers), ""]
+
+
+def test_to_frame_of_segments_has_a_row_for_each_ranker():
+    result = compare_rankers(Y, SCORES, k=5, test="t", segments=SEGMENTS)
+    frame = result.to_frame("segments")
+    assert frame.index.tolist() == [(name, ranker) for name in ("AT", "BE") for ranker in SCORES]
+    assert frame.index.names == ["segment", "ranker"]
+    for name, own in (("AT", slice(20)), ("BE", slice(20, 40))):
+        alone = ndcg_interval(Y[own], SCORES["poor"][own], k=5, method="t")
+        row = frame.loc[(name, "poor")]
+        assert (row["metric"], row["n_queries"], row["judged"]) == ("NDCG@5", 20, 1)
+        expected = [alone.mean, *alone.confidence_interval]
+        assert row[["mean", "low", "high"]].tolist() == pytest.approx(expected, abs=1e-13)
+
+
+def test_to_frame_of_segments_of_several_columns_and_names_that_are_tuples():
+    scores = {(name, 1): score for name, score in SCORES.items()}
+    segments = [np.arange(40) % 2, np.repeat(["AT", "BE"], 20)]
+    frame = compare_rankers(Y, scores, test="t", segments=segments).to_frame("segments")
+    assert frame.index[0] == ((0, "AT"), ("good", 1))
+    assert len(frame) == 4 * 3
+
+
+@pytest.mark.parametrize(
+    ("options", "label"),
+    [
+        ({"k": 10}, "NDCG@10"),
+        ({}, "NDCG"),
+        ({"k": 10, "gain": "exponential"}, "NDCG@10 (exp. gain)"),
+        ({"k": "retrieved"}, "NDCG@retrieved"),
+    ],
+)
+def test_everything_that_shows_a_number_says_what_it_is(options, label):
+    one = ndcg_interval(Y, SCORES["good"], method="t", **options)
+    table = ndcg_by_segment(Y, SCORES["good"], segments=SEGMENTS, method="t", **options)
+    result = compare_rankers(Y, SCORES, test="t", segments=SEGMENTS, **options)
+    assert one.metric == table.metric == result.metric == label
+    for shown in (one, table, result, result.largest_differences(1)):
+        assert re.search(rf"(^| ){re.escape(label)}( \d|  |$)", repr(shown), re.MULTILINE)
+    frames = [table.to_frame(), *map(result.to_frame, ("pairs", "rankers", "segments"))]
+    frames.append(result.largest_differences(1).to_frame())
+    assert all(set(frame["metric"]) == {label} for frame in frames)
+    assert result.to_frame("queries").columns.name == label
