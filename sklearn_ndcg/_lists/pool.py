@@ -12,7 +12,7 @@ import numpy as np
 
 from sklearn_ndcg import _checks
 from sklearn_ndcg._checks import Cutoff, Floats, Ids, Ints, Mask
-from sklearn_ndcg._lists import reading
+from sklearn_ndcg._lists import identity, reading
 from sklearn_ndcg._lists.reading import ByQuery
 from sklearn_ndcg._rows import containers
 from sklearn_ndcg._rows.grouping import Grouping, kept_runs, rows_of_runs, shown_labels, starts_of
@@ -198,14 +198,14 @@ def pool_lists(
     for name, (judged, others, n_others) in split.items():
         y_scores[name][rows] = judged
         y_scores[name][rows_of_runs(starts + n_judged, n_others)] = others
-        if judged.max(initial=-np.inf) == -np.inf:
-            by_query = by_ranker[name]
-            with _checks.naming_ranker(name, by_ranker):
-                reading.refuse_unlike_ids(truths, by_query, judged_ids)
-                if len(lists) == 1:  # comparisons have a warning of their own
-                    reading.warn_of_other_queries(truths, by_query)
-        elif only_judged and unanswered == "zero" and len(lists) == 1:
-            reading.warn_of_unanswered(truths, by_ranker[name])
+    identity.check(
+        truths,
+        by_ranker,
+        identity.FlatIds(judged_ids, n_judged),
+        {name: identity.FlatIds(read.ids, read.lengths) for name, read in lists.items()},
+        {name: np.count_nonzero(judged > -np.inf) for name, (judged, _, _) in split.items()},
+        is_asked_all=only_judged and unanswered == "zero",
+    )
     y_true[rows] = reading.as_floats(grades, "relevant")
     labels, order = _sorted(queries)
     return Pool(

@@ -29,6 +29,15 @@ def array_of(column: Column) -> Column:
     return getattr(column, "array", column)
 
 
+def as_list(column: Column) -> Any:
+    """A column or a list of Polars or Arrow as a list; anything else unchanged."""
+    if is_polars_column(column):
+        return column.to_list()
+    if is_arrow_column(column):
+        return column.to_pylist()
+    return column.as_py() if hasattr(column, "as_py") else column  # a value of an Arrow column
+
+
 def has_shape(values: object) -> bool:
     """Whether this is a table, an array or a sparse matrix."""
     return isinstance(getattr(values, "shape", None), tuple)
@@ -52,6 +61,11 @@ def is_pandas(values: object) -> bool:
 def is_pandas_column(values: object) -> bool:
     """Whether this is a Series, an Index or an array of pandas."""
     return hasattr(values, "factorize")
+
+
+def is_default_index(index: Index) -> bool:
+    """Whether the index of a pandas object only numbers its rows."""
+    return hasattr(index, "step") and (index.start, index.step) == (0, 1)
 
 
 def is_polars_column(values: object) -> bool:

@@ -23,16 +23,31 @@ Scored = namedtuple("Scored", ["query_id", "doc_id", "score"])
 BAD_LISTS = {
     "twice": (["b", "a", "a"], ValueError, "'a' 2 times in query 'q'. .*duplicates=\"omit\""),
     "None": (None, TypeError, "got NoneType for query 'q'"),
-    "no hash": ([["a"]], TypeError, "recommended has ids in query 'q': .*unhashable"),
+    "no hash": ([["a"], ["b"]], TypeError, "recommended has ids in query 'q': .*unhashable.*flat"),
+    "one list too many": (
+        [["a", "b"]],
+        TypeError,
+        r"ids in query 'q': .* one list too many.*ids\[0",
+    ),
+    "lists of pairs": ([["a", 0.9], ["b", 1]], TypeError, r"\[id for id, _ in pairs\]"),
+    "an empty cell": (np.nan, TypeError, r"got float for query 'q'.* pass \[\]"),
+    "a text of ids": ("a b", TypeError, r"got str for query 'q'.* text\.split\(\).* pass \[text\]"),
+    "a text that is a list": ("['a']", TypeError, r"ast\.literal_eval\(text\)"),
     "0-d arrays": ([np.array(3)], TypeError, "ids in query 'q' that are arrays themselves"),
     "pairs": ([("a", 0.9), ("b", 0.5)], TypeError, r"\[id for id, _ in pairs\]"),
     "other ids": ([1, 2], TypeError, "relevant are of type str, .* recommended of type number"),
-    "text": ("abc", TypeError, "got str for query 'q'"),
+    "text": ("abc", TypeError, r"got str for query 'q'.* if it is one id, pass \[text\]"),
     "a dict of scores": ({"a": 0.9}, TypeError, r"sorted\(scores, key=scores.get, reverse=True\)"),
 }
 # what stands for the truth of query "q", whose list is ["a"], and the error
 BAD_TRUTHS = {
-    "no hash": ([["a"]], TypeError, "relevant has ids in query 'q': .*unhashable"),
+    "no hash": ([["a"], "b"], TypeError, "relevant has ids in query 'q': .*unhashable"),
+    "one list too many": (
+        [["a", "b"]],
+        TypeError,
+        r"ids in query 'q': .* one list too many.*ids\[0",
+    ),
+    "an empty cell": (np.nan, ValueError, r"relevant has 1 missing id .* 'q'.* pass \[\]"),
     "a number": (3, TypeError, "relevant are of type number, .* recommended of type str"),
     "None": (None, ValueError, r"relevant has 1 missing id \(None or NaN\) in query 'q'"),
     "True": (True, TypeError, "relevant has True or False among its ids in query 'q'"),
@@ -94,16 +109,6 @@ def test_ids_of_unlike_types_are_no_error_if_some_are_alike(relevant, recommende
     assert list(per_query(from_lists(relevant, recommended)).values()) == [0]
 
 
-def test_lists_of_other_queries_than_the_truths_warn():
-    with pytest.warns(UserWarning, match="a truth and a list: .* 'p', .* 'Q'. Name the queries"):
-        from_lists({"p": {"b"}, "q": {"a": 1}}, {"Q": ["a"]})
-
-
-def test_a_run_of_other_queries_than_the_judgements_warns():
-    with pytest.warns(UserWarning, match="a truth and a list: .* 'q', .* 'Q'. Name the queries"):
-        from_trec({"q": {"a": 1}}, {"Q": {"a": 0.5}})
-
-
 def test_a_list_is_read_to_rank_k_after_repeated_ids_are_left_out():
     documents = ["a", "a", "b", "c"]
     assert read_list(documents, "q", "omit", k=2) == {"a": -1, "b": -2}
@@ -123,7 +128,6 @@ NO_SEQUENCES = {
     "Series": (pd.Series(IDS), r"got Series .*\.tolist\(\) of a column of ids"),
     "array of two dimensions": (np.array([IDS]), r"got ndarray .*\.ravel\(\) of an"),
     "iterator": (iter(IDS), r"list\(\) of another iterable"),
-    "bytes": (b"abc", "got bytes"),
 }
 SETS = {
     "set": set(IDS),
@@ -153,9 +157,10 @@ def test_a_truth_may_be_any_collection(ids):
     assert rows.y_true.tolist() == [0, 1, 1, 1]
 
 
-@pytest.mark.parametrize(
-    ("ids", "message"), (NO_SEQUENCES | UNORDERED).values(), ids=NO_SEQUENCES | UNORDERED
-)
+NO_LISTS = NO_SEQUENCES | UNORDERED | {"bytes": (b"abc", "got bytes")}
+
+
+@pytest.mark.parametrize(("ids", "message"), NO_LISTS.values(), ids=NO_LISTS)
 def test_what_is_not_a_list(ids, message):
     with pytest.raises(TypeError, match=message):
         from_lists({"q": {1: 2}}, {"q": ids})
@@ -167,16 +172,8 @@ def test_what_is_not_a_truth(ids, message):
         from_lists({"q": ids}, {"q": [9, 1]})
 
 
-@pytest.mark.parametrize("argument", ["list", "truth", "lists"])
-def test_columns_of_other_libraries_are_refused(argument):
-    column = pytest.importorskip("pyarrow").chunked_array([IDS])
-    truth, lists = {
-        "list": ({"q": [1]}, {"q": column}),
-        "truth": ({"q": column}, {"q": [1]}),
-        "lists": ([[1]] * 3, column),
-    }[argument]
-    with pytest.raises(TypeError, match=r"got ChunkedArray.*Pass "):
-        from_lists(truth, lists)
+def test_one_id_of_bytes_is_a_truth():
+    assert per_query(from_lists({"q": b"a"}, {"q": [b"b", b"a"]})) == {"q": 1 / log2(3)}
 
 
 @pytest.mark.parametrize(
