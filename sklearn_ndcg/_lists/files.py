@@ -29,7 +29,7 @@ class _Form(NamedTuple):
     fields: str
     document: int
     value: int
-    rank: int | None = None
+    rank: int = 0  # none
 
 
 # by the number of fields
@@ -61,13 +61,13 @@ def read_trec(path: FilePath, name: str) -> Iterator[Record]:
 
 def _records(path: FilePath, name: str) -> Iterator[Any]:
     """The number of fields and the header of the value, then the record of each line."""
-    form, compared, query, last = None, None, "", b""
+    form, query, last = None, "", b""
+    compared: list[tuple[str, bytes, float]] = []  # query, rank and score of the first lines
     for number, line in enumerate(_lines(path), 1):
         fields = line.split()  # as bytes, as ids may contain Unicode's other spaces
         if form is None and len(fields) in _FORMS[name] and fields[0][:1] != b"#":
             form = _FORMS[name][len(fields)]
             n_fields, document_at, value_at, rank_at = len(fields), *form[1:]
-            compared = None if rank_at is None else []
             header = _header(fields, value_at)
             yield n_fields, header
             if header:
@@ -87,16 +87,14 @@ def _records(path: FilePath, name: str) -> Iterator[Any]:
                 continue
             said = _what_fits(line, fields, name, form, error)
             raise ValueError(f"{fspath(path)}, line {number}: {name} must {said}") from error
-        if compared is not None:
+        if rank_at:
             compared.append((query, fields[rank_at], value))
             if len(compared) == _N_COMPARED:
-                _warn_of_opposite_ranks(compared, path)
-                compared = None
+                rank_at = 0
         yield query, document, value
     if not last:
         raise ValueError(f"{name} is empty: {fspath(path)} has no line of data.")
-    if compared:
-        _warn_of_opposite_ranks(compared, path)
+    _warn_of_opposite_ranks(compared, path)
 
 
 def _header(fields: list[bytes], value_at: int) -> str:

@@ -22,8 +22,7 @@ from sklearn_ndcg._rows import containers
 from sklearn_ndcg._rows.grouping import shown_labels, starts_of
 
 _ENOUGH = 10  # queries without a hit that say something about the ids
-_N_QUERIES, _N_FIRST = 100, 10  # how many queries are looked at, and ids of each, if documents met
-_N_IDS = 1_000  # ids of each side among which a common prefix or suffix is looked for
+_N_QUERIES, _N_IDS = 100, 1_000  # how many queries and ids of each side a sample has
 _FRACTIONS_HINT = (
     "Are they scores? Pass relevance and scores to ndcg_score(y_true, y_score), those of one query "
     "to ndcg_score([y_true], [y_score])."
@@ -42,7 +41,7 @@ class FlatIds(NamedTuple):
         """The first ids of some queries, which depend only on how many queries there are."""
         step = max(1, -(-len(self.lengths) // _N_QUERIES))
         starts = starts_of(self.lengths)[::step].tolist()
-        lengths = np.minimum(self.lengths[::step], _N_FIRST).tolist()
+        lengths = np.minimum(self.lengths[::step], _N_IDS // max(1, len(starts))).tolist()
         parts = (self.ids[i : i + n] for i, n in zip(starts, lengths, strict=True))
         return dict.fromkeys(chain.from_iterable(parts))
 
@@ -132,11 +131,13 @@ def _of_documents(
         )
     if n_hits or not returned or not expected.keys().isdisjoint(returned):
         return ""
-    for ids, name in ((returned, "recommended"), (expected, "relevant")):
-        if _are_fractions(ids):
-            return f"{name} has fractions as ids, such as {next(filter(_is_fraction, ids))}. " + (
-                _FRACTIONS_HINT
-            )
+    sides = {"recommended": returned, "relevant": expected}
+    fractions = {name: list(filter(_is_fraction, ids)) for name, ids in sides.items()}
+    scores = {name: ids for name, ids in fractions.items() if ids}
+    if len(scores) == 1:  # ids of both sides may be fractions
+        [(name, (first, *others))] = scores.items()
+        if others and 2 * len(scores[name]) > len(sides[name]):
+            return f"{name} has fractions as ids, such as {first}. {_FRACTIONS_HINT}"
     pair = _extended(expected, returned)
     n_both = np.count_nonzero((judged.lengths > 0) & (listed.lengths > 0))
     if pair is None and n_both < _ENOUGH:
@@ -169,10 +170,9 @@ def _every_id(by_query: ByQuery, read: FlatIds) -> dict[Id, None]:
 
 def _ids(values: object) -> Iterable[Id]:
     """The ids of a list or a truth."""
-    values = containers.as_list(values)
-    values = values.tolist() if hasattr(values, "tolist") else values
-    is_id = isinstance(values, str | bytes) or not isinstance(values, Iterable)
-    return (values,) if is_id else values
+    ids = containers.as_list(values)
+    ids = ids.tolist() if hasattr(ids, "tolist") else ids
+    return ids if isinstance(ids, Iterable) and not isinstance(ids, str | bytes) else (ids,)
 
 
 # --- ids that differ only in how they are written
@@ -264,13 +264,8 @@ def _all_have(ids: list[str], affix: str, has: Callable[[str, str], bool]) -> bo
     return len(ids) > 1 and all(has(i, affix) for i in ids)
 
 
-def _are_fractions(ids: Collection[Id]) -> bool:
-    are_floats = len(ids) > 1 and all(isinstance(i, float | np.floating) for i in ids)
-    return are_floats and any(map(_is_fraction, ids))
-
-
-def _is_fraction(number: float) -> bool:
-    return number % 1 != 0
+def _is_fraction(label: Id) -> bool:
+    return isinstance(label, float | np.floating) and label % 1 != 0
 
 
 # --- one text that holds several ids
@@ -291,7 +286,7 @@ def _refuse_texts(truths: ByQuery, lists: Mapping[Hashable, ByQuery]) -> None:
     nearby = _of_some(lists, some) | _of_some(lists, None)
     if not any(_holds_ids(texts[query], nearby) for query in some):
         return
-    listed = set()
+    listed: set[Id] = set()
     for by_query in lists.values():
         listed.update(filter(_is_text, chain.from_iterable(map(_ids, by_query.values()))))
     n_weak, weak = 0, None
@@ -312,7 +307,7 @@ def _of_some(lists: Mapping[Hashable, ByQuery], queries: Iterable[Id] | None) ->
     for by_query in lists.values():
         step = max(1, -(-len(by_query) // _N_QUERIES))
         for query in queries if queries is not None else islice(by_query, 0, None, step):
-            ids = islice(_ids(by_query.get(query, ())), 10 * _N_FIRST)
+            ids = islice(_ids(by_query.get(query, ())), _N_IDS)
             found.update(filter(_is_text, ids))
     return found
 

@@ -203,7 +203,7 @@ def pool_lists(
         by_ranker,
         identity.FlatIds(judged_ids, n_judged),
         {name: identity.FlatIds(read.ids, read.lengths) for name, read in lists.items()},
-        {name: np.count_nonzero(judged > -np.inf) for name, (judged, _, _) in split.items()},
+        {name: int(np.count_nonzero(judged > -np.inf)) for name, (judged, _, _) in split.items()},
         is_asked_all=only_judged and unanswered == "zero",
     )
     y_true[rows] = reading.as_floats(grades, "relevant")
