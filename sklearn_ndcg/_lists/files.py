@@ -18,7 +18,8 @@ FilePath = str | PathLike[str]
 Record = tuple[str, str, float]  # query, document and value
 
 _LONGEST = 2**20  # bytes of a line, so that a file without line ends does not fill the memory
-_N_COMPARED = 10_000  # lines of a run whose ranks are compared with their scores
+# lines of a run, and of each query in them, whose ranks are compared with their scores
+_N_COMPARED, _N_OF_QUERY = 10_000, 20
 _MOST = 0.9  # of the queries have ranks that say the opposite of the scores
 _DEEP = 5  # grades that count from 1 to 5 or more are ranks
 
@@ -130,10 +131,12 @@ def _what_fits(
 
 def _warn_of_opposite_ranks(lines: Iterable[tuple[str, bytes, float]], path: FilePath) -> None:
     """Warn if the ranks of nearly all queries are in the opposite order of their scores."""
-    by_query: dict[str, list[tuple[float, float]]] = {}
+    by_query: dict[str, list[tuple[int, float]]] = {}
     try:
         for query, rank, score in lines:
-            by_query.setdefault(query, []).append((float(rank), score))
+            pairs = by_query.setdefault(query, [])
+            if len(pairs) < _N_OF_QUERY:
+                pairs.append((int(rank), score))
     except ValueError:  # not a rank
         return
     n_compared = n_opposite = 0
