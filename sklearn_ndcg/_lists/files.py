@@ -18,7 +18,7 @@ FilePath = str | PathLike[str]
 Record = tuple[str, str, float]  # query, document and value
 
 _LONGEST = 2**20  # bytes of a line, so that a file without line ends does not fill the memory
-# lines of a run, and of each query in them, whose ranks are compared with their scores
+# lines of a run, and of each query one after another, whose ranks are compared with their scores
 _N_COMPARED, _N_OF_QUERY = 10_000, 20
 _MOST = 0.9  # of the queries have ranks that say the opposite of the scores
 _DEEP = 5  # grades that count from 1 to 5 or more are ranks
@@ -83,15 +83,15 @@ def _records(path: FilePath, name: str) -> Iterator[Any]:
                 raise ValueError
             if fields[0] != last:
                 last, query = fields[0], fields[0].decode()
+                n_more = _N_OF_QUERY if rank_at and len(compared) < _N_COMPARED else 0
         except ValueError as error:
             if not fields or fields[0][:1] == b"#":  # a comment
                 continue
             said = _what_fits(line, fields, name, form, error)
             raise ValueError(f"{fspath(path)}, line {number}: {name} must {said}") from error
-        if rank_at:
+        if n_more:
             compared.append((query, fields[rank_at], value))
-            if len(compared) == _N_COMPARED:
-                rank_at = 0
+            n_more -= 1
         yield query, document, value
     if not last:
         raise ValueError(f"{name} is empty: {fspath(path)} has no line of data.")
@@ -134,9 +134,7 @@ def _warn_of_opposite_ranks(lines: Iterable[tuple[str, bytes, float]], path: Fil
     by_query: dict[str, list[tuple[int, float]]] = {}
     try:
         for query, rank, score in lines:
-            pairs = by_query.setdefault(query, [])
-            if len(pairs) < _N_OF_QUERY:
-                pairs.append((int(rank), score))
+            by_query.setdefault(query, []).append((int(rank), score))
     except ValueError:  # not a rank
         return
     n_compared = n_opposite = 0
