@@ -234,8 +234,8 @@ def from_trec(
     Notes
     -----
     Fields of a file are separated by any white space, and ids are UTF-8. A file may be compressed
-    by gzip, and begin with a header. Blank lines are skipped, and lines that begin with ``#``, as in trec_eval 10.0. Ten
-    million lines take about 14 seconds and 2 GB of memory.
+    by gzip, and begin with a header. Blank lines are skipped, and lines that begin with ``#``, as
+    in trec_eval 10.0. Ten million lines take about 14 seconds and 2 GB of memory.
 
     References
     ----------

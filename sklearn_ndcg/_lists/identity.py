@@ -38,7 +38,9 @@ class FlatIds(NamedTuple):
     lengths: Ints
 
     def sample(self) -> dict[Id, None]:
-        """The first ids of some queries, which depend only on how many queries there are."""
+        """All ids if there are few, or the first ids of some queries: the same for each side."""
+        if len(self.ids) <= _N_IDS:
+            return dict.fromkeys(self.ids)
         step = max(1, -(-len(self.lengths) // _N_QUERIES))
         starts = starts_of(self.lengths)[::step].tolist()
         lengths = np.minimum(self.lengths[::step], _N_IDS // max(1, len(starts))).tolist()
@@ -62,6 +64,8 @@ def check(
     queries.
     """
     _refuse_texts(truths, lists)
+    # comparisons warn of a single ranker that has no hit
+    is_told = len(lists) > 1 and list(n_hits.values()).count(0) == 1
     about_queries: dict[Hashable, str] = {}
     about_documents: dict[Hashable, str] = {}
     for name, by_query in lists.items():
@@ -70,7 +74,8 @@ def check(
                 _refuse_unlike_types(truths, by_query, judged.ids)
         if said := _of_queries(truths, by_query, is_only=len(lists) == 1):
             about_queries[name] = said
-        if said := _of_documents(truths, by_query, judged, listed[name], n_hits[name]):
+        ids = judged, listed[name]
+        if said := _of_documents(truths, by_query, *ids, n_hits[name], is_told=is_told):
             about_documents[name] = said
     for messages in (about_queries, about_documents):
         if messages:
@@ -116,7 +121,13 @@ def _of_queries(truths: ByQuery, lists: ByQuery, *, is_only: bool) -> str:
 
 
 def _of_documents(
-    truths: ByQuery, lists: ByQuery, judged: FlatIds, listed: FlatIds, n_hits: int
+    truths: ByQuery,
+    lists: ByQuery,
+    judged: FlatIds,
+    listed: FlatIds,
+    n_hits: int,
+    *,
+    is_told: bool,
 ) -> str:
     """What is wrong with the ids of documents, or nothing."""
     if n_hits == len(judged.ids):
@@ -140,7 +151,7 @@ def _of_documents(
             return f"{name} has fractions as ids, such as {first}. {_FRACTIONS_HINT}"
     pair = _extended(expected, returned)
     n_both = np.count_nonzero((judged.lengths > 0) & (listed.lengths > 0))
-    if pair is None and n_both < _ENOUGH:
+    if pair is None and (n_both < _ENOUGH or is_told):
         return ""
     document, other = map(_shown, pair or (next(iter(expected)), next(iter(returned))))
     return (
