@@ -108,9 +108,8 @@ def _of_queries(truths: ByQuery, lists: ByQuery, *, is_only: bool) -> str:
         return ""
     if pairs := _written_otherwise(truths, lists):
         n_lone = sum(query not in lists for query in truths)
-        return f"{len(pairs)} of the {n_lone} judged queries without a list seem to have " + (
-            _of_pair(*pairs[0])
-        )
+        which = f"{len(pairs)} of the {n_lone} judged queries that have no list seem to have one"
+        return f"{which} {_of_pair(*pairs[0])}"
     if is_only and truths.keys().isdisjoint(lists):  # comparisons have a warning of their own
         query, other = (shown_labels([next(iter(side))]) for side in (truths, lists))
         return (
@@ -137,9 +136,10 @@ def _of_documents(
     expected, returned = _every_id(truths, judged), _every_id(lists, listed)
     if pairs := _written_otherwise(expected, returned):
         n_lone = sum(document not in returned for document in expected)
-        return f"{len(pairs)} of the {n_lone} judged documents without a list seem to be in " + (
-            _of_pair(*pairs[0])
+        which = (
+            f"{len(pairs)} of the {n_lone} judged documents that are in no list seem to be in one"
         )
+        return f"{which} {_of_pair(*pairs[0])}"
     if n_hits or not returned or not expected.keys().isdisjoint(returned):
         return ""
     sides = {"recommended": returned, "relevant": expected}
@@ -162,8 +162,8 @@ def _of_documents(
 
 def _of_pair(truth: Id, listed: Id) -> str:
     return (
-        f"one with an id that is written otherwise: {_shown(truth)} in the truth, {_shown(listed)} "
-        "in the lists. Write ids alike in both."
+        f"with an id that is written otherwise: {_shown(truth)} in the truth, {_shown(listed)} in "
+        "the lists. Write ids alike in both."
     )
 
 
@@ -200,7 +200,7 @@ def _plain_in_any_case(text: str) -> str:
 
 def _may_differ_in_writing(truth: Collection[Id], listed: Collection[Id]) -> bool:
     """Whether some ids of two samples differ only in how they are written."""
-    expected, returned = ([i for i in ids if isinstance(i, str)] for ids in (truth, listed))
+    expected, returned = _texts(truth), _texts(listed)
     text = "\n".join(["", *expected, *returned, ""])
     is_plain = not any(mark in text for mark in ("\n0", "\n ", "\n\t", " \n", "\t\n", ".0\n"))
     if is_plain and text in (text.lower(), text.upper()):  # faster than the form of each id
@@ -211,11 +211,11 @@ def _may_differ_in_writing(truth: Collection[Id], listed: Collection[Id]) -> boo
 
 def _written_otherwise(truth: Collection[Id], listed: Collection[Id]) -> Pairs:
     """Ids that differ only in how they are written, if half of those that are in no list do."""
-    lone = [i for i in truth if isinstance(i, str) and i not in listed]
-    others = [i for i in listed if isinstance(i, str) and i not in truth]
+    sides = _texts(truth), _texts(listed)
+    lone = [i for i in sides[0] if i not in listed]
+    others = [i for i in sides[1] if i not in truth]
     for form in (_plain, _plain_in_any_case):
         if pairs := _pairs(lone, others, form):
-            sides = [[i for i in ids if isinstance(i, str)] for ids in (truth, listed)]
             if form is _plain_in_any_case and any(map(_differ_in_case, sides)):
                 return []
             # "1" and "01" of one side are two ids
@@ -241,9 +241,7 @@ def _differ_in_case(ids: list[str]) -> bool:
 
 def _extended(truth: Iterable[Id], listed: Iterable[Id]) -> tuple[Id, Id] | None:
     """An id of each side, of which one is the other and more, set off by a sign: "a#1" and "a"."""
-    expected, returned = (
-        [i for i in islice(ids, _N_IDS) if isinstance(i, str)] for ids in (truth, listed)
-    )
+    expected, returned = _texts(truth, _N_IDS), _texts(listed, _N_IDS)
     # one truth with a suffix says little: chunks are mostly listed, and judged as documents
     if pair := _with_affix(expected, set(returned), 1 if len(returned) == 1 else 2):
         return pair
@@ -293,13 +291,16 @@ def _refuse_texts(truths: ByQuery, lists: Mapping[Hashable, ByQuery]) -> None:
     candidates = [query for query, text in texts.items() if not text.isalnum()]
     if not candidates:
         return
-    some = candidates[:: -(-len(candidates) // _N_QUERIES)]
-    nearby = _of_some(lists, some) | _of_some(lists, None)
+    some = _some(candidates)
+    nearby: set[Id] = set()
+    for by_query in lists.values():
+        for query in [*some, *_some(list(by_query))]:
+            nearby.update(_texts(_ids(by_query.get(query, ())), _N_IDS // _N_QUERIES * 2))
     if not any(_holds_ids(texts[query], nearby) for query in some):
         return
     listed: set[Id] = set()
     for by_query in lists.values():
-        listed.update(filter(_is_text, chain.from_iterable(map(_ids, by_query.values()))))
+        listed.update(_texts(chain.from_iterable(map(_ids, by_query.values()))))
     n_weak, weak = 0, None
     for query in candidates:
         evidence = _holds_ids(texts[query], listed)
@@ -312,19 +313,13 @@ def _refuse_texts(truths: ByQuery, lists: Mapping[Hashable, ByQuery]) -> None:
         raise _text_error(weak, texts[weak])
 
 
-def _of_some(lists: Mapping[Hashable, ByQuery], queries: Iterable[Id] | None) -> set[Id]:
-    """The first ids in the lists of these queries, or of some."""
-    found: set[Id] = set()
-    for by_query in lists.values():
-        step = max(1, -(-len(by_query) // _N_QUERIES))
-        for query in queries if queries is not None else islice(by_query, 0, None, step):
-            ids = islice(_ids(by_query.get(query, ())), _N_IDS)
-            found.update(filter(_is_text, ids))
-    return found
+def _some(queries: list[Id]) -> list[Id]:
+    """Some of the queries, at equal distances."""
+    return queries[:: -(-len(queries) // _N_QUERIES) or 1]
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
+def _texts(ids: Iterable[Id], most: int | None = None) -> list[str]:
+    return [i for i in islice(ids, most) if isinstance(i, str)]
 
 
 def _holds_ids(text: str, listed: Collection[Id]) -> str:
@@ -348,7 +343,7 @@ def _holds_ids(text: str, listed: Collection[Id]) -> str:
 def _text_error(query: Id, text: str) -> ValueError:
     return ValueError(
         f"relevant has the text {text!r} in query {_shown(query)}, which is in no list, while its "
-        f"parts are: {text_hint(text, 'text')}."
+        f"parts are: {text_hint(text)}."
     )
 
 

@@ -106,7 +106,7 @@ def by_query(
 def _check_indexes(relevant: Any, recommended: Any) -> None:
     """Raise if queries have row labels in place of ids, and warn if one side has default labels."""
     for name, queries in (("relevant", relevant), ("recommended", recommended)):
-        if type(queries).__name__ == "PrettyDict":  # DataFrameGroupBy.groups
+        if containers.is_pandas_groups(queries):
             labels = [label for labels in queries.values() for label in labels]
             if len(labels) > 1 and set(labels) == set(range(len(labels))):
                 raise TypeError(
@@ -228,7 +228,7 @@ def read_list(documents: object, query: Id, duplicates: str, k: int | None = Non
     if ids is None:
         hint = _SWAPPED_HINT if isinstance(documents, Mapping | Set) else _LIST_HINT
         if isinstance(documents, str):
-            hint = f"A text is not a list: {text_hint(documents, 'text')}."
+            hint = f"A text is not a list: {text_hint(documents)}."
         elif not np.iterable(documents) and _checks.is_missing(documents):
             hint = _EMPTY_HINT
         raise TypeError(
@@ -341,10 +341,10 @@ def split_text(text: str) -> tuple[list[str], str]:
     return [], ""
 
 
-def text_hint(text: str, name: str) -> str:
+def text_hint(text: str) -> str:
     """What to pass in place of a text that should be a list of ids."""
     ids, way = split_text(text)
-    one = f"if it is one id, pass [{name}]"
+    one = "if it is one id, pass [text]"
     return f"if it holds several ids, pass {way} in its place; {one}" if ids else one
 
 

@@ -63,6 +63,11 @@ def is_pandas_column(values: object) -> bool:
     return hasattr(values, "factorize")
 
 
+def is_pandas_groups(values: object) -> bool:
+    """Whether this is the attribute `groups` of a groupby of pandas."""
+    return type(values).__name__ == "PrettyDict"
+
+
 def is_default_index(index: Index) -> bool:
     """Whether the index of a pandas object only numbers its rows."""
     return hasattr(index, "step") and (index.start, index.step) == (0, 1)
