@@ -274,7 +274,7 @@ def _all_have(ids: list[str], affix: str, has: Callable[[str, str], bool]) -> bo
 
 
 def _is_fraction(label: Id) -> bool:
-    return isinstance(label, float | np.floating) and label % 1 != 0
+    return isinstance(label, float | np.floating) and float(label) % 1 != 0
 
 
 # --- one text that holds several ids

@@ -344,6 +344,8 @@ def split_text(text: str) -> tuple[list[str], str]:
 def text_hint(text: str) -> str:
     """What to pass in place of a text that should be a list of ids."""
     ids, way = split_text(text)
+    if not text.strip("[](){} "):
+        return "if it is an empty list, pass []"
     one = "if it is one id, pass [text]"
     return f"if it holds several ids, pass {way} in its place; {one}" if ids else one
 

@@ -32,6 +32,7 @@ BAD_LISTS = {
     "lists of pairs": ([["a", 0.9], ["b", 1]], TypeError, r"\[id for id, _ in pairs\]"),
     "an empty cell": (np.nan, TypeError, r"got float for query 'q'.* pass \[\]"),
     "a text of ids": ("a b", TypeError, r"got str for query 'q'.* text\.split\(\).* pass \[text\]"),
+    "a text without ids": ("[]", TypeError, r"got str for query 'q'.* empty list, pass \[\]"),
     "a text that is a list": ("['a']", TypeError, r"ast\.literal_eval\(text\)"),
     "0-d arrays": ([np.array(3)], TypeError, "ids in query 'q' that are arrays themselves"),
     "pairs": ([("a", 0.9), ("b", 0.5)], TypeError, r"\[id for id, _ in pairs\]"),
