@@ -33,13 +33,15 @@ def from_lists(
     relevant : mapping or sequence of n_queries truths, or one truth
         The truth of each query (user, search, playlist): a mapping from id to grade >= 0, or a
         collection of ids, or a single id, whose grade is 1. Ids are of any hashable type; None and
-        NaN are not ids. One truth alone goes with one list, and is one query.
+        NaN are not ids. One truth alone goes with one list, and is one query. Of a sparse matrix
+        each row is a truth: stored values are grades, and ids the numbers of the columns.
 
     recommended : mapping or sequence of n_queries sequences, or one of these, default=None
         The list of ids of each query, best first. A mapping with the same keys if `relevant` is a
-        mapping; otherwise a sequence of the same length. A pandas Series of lists, or of truths, is
-        a mapping from its index. As a single list or truth a Series is refused, as its values may
-        be ids or grades: pass its ``to_dict()`` or its ``tolist()``.
+        mapping; otherwise a sequence of the same length, such as a column of lists of Polars or
+        Arrow. A pandas Series of lists, or of truths, is a mapping from its index. As a single list
+        or truth a Series is refused, as its values may be ids or grades: pass its ``to_dict()`` or
+        its ``tolist()``.
 
     rankers : mapping from name, default=None
         In place of `recommended` the lists of several rankers, each in that form, for
@@ -79,8 +81,8 @@ def from_lists(
     ------
     ValueError
         If an id is twice in a list or in a truth and ``duplicates="raise"``, if an id is missing,
-        if a grade is negative or infinite, or if no query is left. A note names the ranker if there
-        are several.
+        if a grade is negative or infinite, if a truth is one text that holds several ids, or if no
+        query is left. A note names the ranker if there are several.
 
     TypeError
         If lists or truths have another form, ids cannot be hashed or are bool, or grades are not
@@ -89,7 +91,10 @@ def from_lists(
     Warns
     -----
     UserWarning
-        If no query has both a truth and a list.
+        If no query has both a truth and a list; if no document in the lists is in any truth, and
+        ten queries have both, or one id is another with a prefix or suffix; if half of the queries
+        or documents that do not meet differ only in leading zeros, blanks, case or ".0"; or if ids
+        are fractions, as scores are.
 
     See Also
     --------
@@ -172,12 +177,13 @@ def from_trec(
     qrels : path, mapping or iterable of records
         Judgements: the path (str or pathlib.Path) of a file, ``{query: {document: relevance}}``, or
         records (or a DataFrame) with `query_id`, `doc_id` and `relevance`, as in ir_measures. Files
-        have the fields query, 0, document and relevance, or BEIR's header and query, document and
-        relevance. A document of negative relevance counts as unjudged, as in trec_eval.
+        have the fields query, 0, document and relevance, or query, document and relevance (BEIR). A
+        document of negative relevance counts as unjudged, as in trec_eval.
 
     run : path, mapping or iterable of records, default=None
-        Scores: the path of a file with the fields query, Q0, document, rank, score and name;
-        ``{query: {document: score}}``; or records with `query_id`, `doc_id` and `score`.
+        Scores: the path of a file with the fields query, Q0, document, rank, score and name, or
+        with query, document and rank or score (MS MARCO): a rank if it counts 1, 2, 3, ... in each
+        query; ``{query: {document: score}}``; or records with `query_id`, `doc_id` and `score`.
 
     runs : mapping from name, default=None
         In place of `run` those of several rankers, each in that form, as in `from_lists`.
@@ -227,7 +233,8 @@ def from_trec(
     Warns
     -----
     UserWarning
-        If no query has both a truth and a list.
+        As from `from_lists`; if a run lacks more than half of the judged queries; and if the ranks
+        in a file say the opposite of the scores in nine of ten queries, as those of distances do.
 
     See Also
     --------
@@ -236,8 +243,8 @@ def from_trec(
     Notes
     -----
     Fields of a file are separated by any white space, and ids are UTF-8. A file may be compressed
-    by gzip. Blank lines are skipped, and lines that begin with ``#``, as in trec_eval 10.0. Ten
-    million lines take about 14 seconds and 2 GB of memory.
+    by gzip, and begin with a header. Blank lines are skipped, and lines that begin with ``#``, as
+    in trec_eval 10.0. Ten million lines take about 14 seconds and 2 GB of memory.
 
     References
     ----------

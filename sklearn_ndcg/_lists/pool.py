@@ -12,7 +12,7 @@ import numpy as np
 
 from sklearn_ndcg import _checks, _kernels
 from sklearn_ndcg._checks import Cutoff, Ids, Ints
-from sklearn_ndcg._lists import reading
+from sklearn_ndcg._lists import identity, reading
 from sklearn_ndcg._lists.ranked import Ranked, Truths
 from sklearn_ndcg._lists.reading import ByQuery
 from sklearn_ndcg._rows import containers
@@ -104,7 +104,15 @@ def pool_lists(
     truths, by_ranker, in_order = reading.by_query(relevant, rankers)
     queries, left_out = _queries_to_score(truths, by_ranker, unanswered, only_judged)
     read = _read(truths, by_ranker, queries, duplicates, last)
-    _check_ids(truths, by_ranker, read, only_judged and unanswered == "zero")
+    judged, *_ = (ranker.truths for ranker in read.values())
+    identity.check(
+        truths,
+        by_ranker,
+        identity.FlatIds(judged.ids, judged.lengths),
+        {name: identity.FlatIds(ranker.ids, ranker.lengths) for name, ranker in read.items()},
+        {name: int(np.count_nonzero(ranker.is_listed)) for name, ranker in read.items()},
+        is_asked_all=only_judged and unanswered == "zero",
+    )
     labels, order = _sorted(queries)
     return Pool(read, queries, labels, order, left_out, in_order)
 
@@ -131,24 +139,6 @@ def _read(
                 for name, ranker in zip(lists_of, rankers, strict=True)
             }
     return reading.read_all(truth_of, lists_of, queries, duplicates, k)
-
-
-def _check_ids(
-    truths: ByQuery,
-    by_ranker: Mapping[Hashable, ByQuery],
-    read: Mapping[Hashable, Ranked],
-    warns_of_unanswered: bool,
-) -> None:
-    """Compare the ids that were read; each `Ranked` says which judged documents it has."""
-    for name, ranker in read.items():
-        lists = by_ranker[name]
-        if not ranker.is_listed.any():
-            with _checks.naming_ranker(name, by_ranker):
-                reading.refuse_unlike_ids(truths, lists, ranker.truths.ids)
-                if len(read) == 1:  # comparisons have a warning of their own
-                    reading.warn_of_other_queries(truths, lists)
-        elif warns_of_unanswered and len(read) == 1:
-            reading.warn_of_unanswered(truths, lists)
 
 
 def _sorted(queries: list[Any]) -> tuple[Ids, Ints]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
 from collections.abc import (
@@ -14,8 +15,7 @@ from collections.abc import (
     Set,
     ValuesView,
 )
-from itertools import chain, islice, repeat
-from numbers import Number
+from itertools import chain, islice, pairwise, repeat
 from os import PathLike
 from typing import Any, Literal
 
@@ -49,7 +49,8 @@ _SWAPPED_HINT = (
     "It has no order: are relevant and recommended swapped? Pass the lists of several rankers as "
     f"rankers={{name: lists}}. {_SCORES_HINT}"
 )
-_PAIRS_HINT = "Of pairs of an id and its score pass the ids: [id for id, _ in pairs]."
+PAIRS_HINT = "Of pairs of an id and its score pass the ids: [id for id, _ in pairs]."
+_EMPTY_HINT = "If it is an empty cell, pass []."
 _LEFT_OUT = ": if nobody judged it, leave it out"
 _UNJUDGED_HINTS = {"relevant": f"{_LEFT_OUT} or pass nan", "qrels": _LEFT_OUT, "run": ""}
 # numbers of documents that are errors
@@ -77,7 +78,12 @@ def by_query(
 
     A truth that is not in a mapping or sequence of truths is one query, with a list of each ranker.
     """
+    for name, recommended in rankers.items():
+        with _checks.naming_ranker(name, rankers):
+            _check_indexes(relevant, recommended)
     relevant, rankers = _plain(relevant), {name: _plain(ids) for name, ids in rankers.items()}
+    if containers.is_sparse(relevant):
+        relevant = _truths_of_matrix(relevant)
     if _is_truth(relevant):
         _refuse_scores(rankers)
     if is_single_query(relevant, rankers):
@@ -103,8 +109,45 @@ def by_query(
     return truths, lists, in_order
 
 
+def _check_indexes(relevant: Any, recommended: Any) -> None:
+    """Raise if queries have row labels in place of ids, and warn if one side has default labels."""
+    for name, queries in (("relevant", relevant), ("recommended", recommended)):
+        if containers.is_pandas_groups(queries):
+            labels = [label for labels in queries.values() for label in labels]
+            if len(labels) > 1 and set(labels) == set(range(len(labels))):
+                raise TypeError(
+                    f"{name} has the numbers of rows in place of ids, as .groups of a groupby has "
+                    "them. Pass table.groupby('query')['id'].agg(list)."
+                )
+    if not all(containers.is_pandas(q) and q.ndim == 1 for q in (relevant, recommended)):
+        return
+    indexes = relevant.index, recommended.index
+    if len(relevant) != len(recommended) or sum(map(containers.is_default_index, indexes)) != 1:
+        return
+    n_alike = len(set(indexes[0]).intersection(indexes[1]))
+    if 0 < n_alike < len(relevant):  # if none is alike, more is said where ids are compared
+        named = "relevant" if containers.is_default_index(indexes[1]) else "recommended"
+        _checks.warn(
+            f"Only the index of {named} names queries; the other numbers its rows, and the two are "
+            f"matched by label: {n_alike} of {len(relevant)} labels are alike. Give both the "
+            "queries as their index, or pass .tolist() of both to match them by position."
+        )
+
+
+def _truths_of_matrix(matrix: Any) -> list[dict[Id, float]]:
+    """The truth of each row of a sparse matrix: the stored values by the number of the column."""
+    rows = matrix.tocsr(copy=True)
+    rows.sum_duplicates()
+    columns, values, ends = rows.indices.tolist(), rows.data.tolist(), rows.indptr.tolist()
+    return [
+        dict(zip(columns[start:end], values[start:end], strict=True))
+        for start, end in pairwise(ends)
+    ]
+
+
 def _plain(queries: Any) -> Any:
-    """A Series of lists or truths as a mapping from its index; anything else unchanged."""
+    """Columns of Polars and Arrow as lists, a Series of lists or truths as a mapping."""
+    queries = containers.as_list(queries)
     if not containers.is_pandas(queries) or queries.ndim != 1 or not queries.index.is_unique:
         return queries
     return queries if _are_ids(queries.tolist()) else queries.to_dict()
@@ -172,6 +215,11 @@ def _by_query(queries: Any, name: str, entry: str) -> ByQuery:
         return dict(enumerate(queries))
     if isinstance(queries, Sequence) and not isinstance(queries, _TEXT):
         return dict(enumerate(queries))
+    if containers.is_sparse(queries):
+        raise TypeError(
+            f"{name} must have a list of ids, best first, for each query, got a sparse matrix, "
+            "which has no order: pass the ids that the recommender returned, or rank each row."
+        )
     raise TypeError(
         f"{name} must be a mapping from query, or a sequence with an entry for each query, got "
         f"{type(queries).__name__}. Pass .to_dict() of a Series whose index has each query once, "
@@ -241,6 +289,10 @@ def read_list(
     ids = documents if type(documents) is list else _sequence(documents)
     if ids is None:
         hint = _SWAPPED_HINT if isinstance(documents, Mapping | Set) else _LIST_HINT
+        if isinstance(documents, str):
+            hint = f"A text is not a list: {text_hint(documents)}."
+        elif not np.iterable(documents) and _checks.is_missing(documents):
+            hint = _EMPTY_HINT
         raise TypeError(
             "recommended must have a list of ids, best first, for each query, got "
             f"{type(documents).__name__} for query {shown_labels([query])}. {hint}"
@@ -293,6 +345,13 @@ def read_truth(truth: object, query: Id, duplicates: str) -> Mapping[Id, object]
             _check_ids(truth, "relevant", query)
         return truth
     is_id = isinstance(truth, Hashable) and (isinstance(truth, _TEXT) or not np.iterable(truth))
+    if is_id and type(truth) not in _NEVER_MISSING:
+        truth = containers.as_list(truth)
+        if _checks.is_missing(truth):
+            raise ValueError(
+                f"relevant has 1 missing id (None or NaN) in query {shown_labels([query])}. "
+                f"{_EMPTY_HINT}"
+            )
     ids = [truth] if is_id else _collection(truth)
     if ids is None:
         raise TypeError(
@@ -306,7 +365,10 @@ def read_truth(truth: object, query: Id, duplicates: str) -> Mapping[Id, object]
 
 
 def _sequence(ids: Any) -> Sequence[Id] | None:
-    """Ids in a sequence, or in a 1-D array without labels; otherwise None."""
+    """Ids in a sequence, or in a 1-D array or column without labels; otherwise None."""
+    if type(ids) is list:
+        return ids
+    ids = containers.as_list(ids)
     is_array = hasattr(ids, "tolist") and hasattr(ids, "ndim") and not containers.is_pandas(ids)
     if is_array:
         ids = ids.tolist() if ids.ndim == 1 else None
@@ -326,10 +388,8 @@ def _distinct(ids: Collection[Id], name: str, query: Id, duplicates: str) -> dic
         # strict takes time
         distinct = dict(zip(ids, _RANKS if name == "recommended" else _ONES))  # noqa: B905
     except TypeError as error:
-        are_pairs = all(isinstance(i, list) and len(i) == 2 for i in ids)
-        hint = _PAIRS_HINT if are_pairs else "Pass hashable ids, in one flat list per query."
         raise TypeError(
-            f"{name} has ids in query {shown_labels([query])}: {error}. {hint}"
+            f"{name} has ids in query {shown_labels([query])}: {error}. {_flat_hint(ids)}"
         ) from error
     if len(distinct) < len(ids) and duplicates == "raise":
         [(twice, count)] = Counter(ids).most_common(1)
@@ -340,10 +400,55 @@ def _distinct(ids: Collection[Id], name: str, query: Id, duplicates: str) -> dic
     return distinct
 
 
+def _flat_hint(ids: Collection[Id]) -> str:
+    """What to pass in place of lists among ids."""
+    if all(isinstance(i, list) and len(i) == 2 and _checks.is_number(i[1]) for i in ids):
+        return PAIRS_HINT
+    if len(ids) == 1:
+        return "It is one list too many: pass ids[0] in place of ids for each query."
+    return "Pass hashable ids, in one flat list per query."
+
+
+def split_text(text: str) -> tuple[list[str], str]:
+    """The ids that a text seems to hold, and an expression that splits `text`; else no ids.
+
+    They are separated by commas, "|" or blanks, or printed as lists of Python, NumPy or JSON.
+    """
+    bare = text.strip()
+    if bare[:1] + bare[-1:] in ("[]", "()", "{}"):
+        inner = bare[1:-1]
+        quoted = re.findall("'([^']*)'|\"([^\"]*)\"", inner)
+        if not quoted:
+            way = "text.strip('[](){} ').replace(',', ' ').split()"
+            return inner.replace(",", " ").split(), way
+        ids = [single or double for single, double in quoted]
+        if len(ids) > 1 and "," not in inner:  # NumPy
+            return ids, "re.findall(\"'([^']*)'\", text)"
+        is_json = bare[0] == "[" and '"' in inner
+        return ids, "json.loads(text)" if is_json else "ast.literal_eval(text)"
+    for sign in ("|", ", ", ",", " "):
+        if sign in bare:
+            parts = [part.strip() for part in bare.split(sign)]
+            ids = list(filter(None, parts))
+            return (ids, f"text.split({sign!r})" if sign.strip() else "text.split()")
+    return [], ""
+
+
+def text_hint(text: str) -> str:
+    """What to pass in place of a text that should be a list of ids."""
+    ids, way = split_text(text)
+    if not text.strip("[](){} "):
+        return "if it is an empty list, pass []"
+    one = "if it is one id, pass [text]"
+    return f"if it holds several ids, pass {way} in its place; {one}" if ids else one
+
+
 def _check_ids(ids: Iterable[Id], name: str, query: Id) -> None:
     """Raise for values that cannot be meant as ids."""
     for kind in set(map(type, ids)):
-        if containers.converts_to_array(kind) and not issubclass(kind, np.generic):
+        if hasattr(kind, "as_py") or (
+            containers.converts_to_array(kind) and not issubclass(kind, np.generic)
+        ):
             raise TypeError(
                 f"{name} has ids in query {shown_labels([query])} that are arrays themselves, of "
                 f"type {kind.__name__}: pass tolist() of what they were taken from."
@@ -526,45 +631,3 @@ def as_floats(nested: Mapping[Id, Mapping[Id, object]], name: str) -> Floats:
 def _fractional(values: Floats) -> Mask:
     """Which values are not whole numbers, and so are scores rather than grades."""
     return ~np.isfinite(values) | np.not_equal(values, np.floor(values))
-
-
-def refuse_unlike_ids(truths: ByQuery, lists: ByQuery, judged: Iterable[Id]) -> None:
-    """Raise if truths and lists have nothing in common because their ids have different types.
-
-    `judged` are the documents in the truths.
-    """
-    # an omitted query may have anything in place of a list
-    listed = chain.from_iterable(ids for ids in lists.values() if isinstance(ids, Iterable))
-    for what, *sides in (("queries", truths, lists), ("documents", judged, listed)):
-        expected, returned = (set(map(_kind, ids)) for ids in sides)
-        if expected and returned and not expected & returned:
-            way = _PAIRS_HINT if returned == {"tuple"} else "Convert one of them."
-            raise TypeError(
-                f"The {what} in relevant are of type {', '.join(sorted(expected))}, those in "
-                f"recommended of type {', '.join(sorted(returned))}, and none is in both. {way}"
-            )
-
-
-def warn_of_unanswered(truths: ByQuery, run: ByQuery) -> None:
-    """Warn if a run lacks more than half of the judged queries."""
-    n_missing = sum(query not in run for query in truths)
-    if 2 * n_missing > len(truths):
-        _checks.warn(
-            f"The run has documents for {len(truths) - n_missing} of the {len(truths)} judged "
-            "queries; the others count as 0, as with trec_eval's -c. If it was not asked all of "
-            "them, pass unanswered='omit'."
-        )
-
-
-def warn_of_other_queries(truths: ByQuery, lists: ByQuery) -> None:
-    """Warn if there are lists, but none for a query of the truths."""
-    if lists and truths and truths.keys().isdisjoint(lists):
-        query, other = (shown_labels([next(iter(side))]) for side in (truths, lists))
-        _checks.warn(
-            f"No query has both a truth and a list: truths are of {query}, for example, and lists "
-            f"of {other}. Name the queries alike in both."
-        )
-
-
-def _kind(label: object) -> str:
-    return "number" if isinstance(label, Number) else type(label).__name__.removesuffix("_")

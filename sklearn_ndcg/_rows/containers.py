@@ -41,6 +41,15 @@ def without_chunks(values: Column) -> Column:
     return values.combine_chunks() if hasattr(values, "combine_chunks") else values
 
 
+def as_list(column: Column) -> Any:
+    """A column or a list of Polars or Arrow as a list; anything else unchanged."""
+    if is_polars_column(column):
+        return column.to_list()
+    if is_arrow_column(column):
+        return column.to_pylist()
+    return column.as_py() if hasattr(column, "as_py") else column  # a value of an Arrow column
+
+
 def has_shape(values: object) -> bool:
     """Whether this is a table, an array or a sparse matrix."""
     return isinstance(getattr(values, "shape", None), tuple)
@@ -69,6 +78,16 @@ def is_pandas_column(values: object) -> bool:
 def has_named_columns(values: object) -> bool:
     """Whether this is a table whose `columns` are names, as in pandas and Polars."""
     return hasattr(values, "columns") and not is_arrow_table(values)
+
+
+def is_pandas_groups(values: object) -> bool:
+    """Whether this is the attribute `groups` of a groupby of pandas."""
+    return type(values).__name__ == "PrettyDict"
+
+
+def is_default_index(index: Index) -> bool:
+    """Whether the index of a pandas object only numbers its rows."""
+    return hasattr(index, "step") and (index.start, index.step) == (0, 1)
 
 
 def is_polars_column(values: object) -> bool:

@@ -400,7 +400,12 @@ def _check_columns(schema: Any, columns: Columns) -> None:
                 raise ValueError(f"{argument}={name!r} is not a column of the table: {[*schema]}.")
             dtype = schema[name]
             if argument != "groups" and not (dtype.is_numeric() or dtype == nw.Boolean):
-                raise TypeError(f"{argument}={name!r} must be a column of numbers, not {dtype}.")
+                # columns of objects may hold lists, too
+                may_be_lists = dtype in (nw.List, nw.Array, nw.Object)
+                way = ": bring lists to a row per document, as .explode does" * may_be_lists
+                raise TypeError(
+                    f"{argument}={name!r} must be a column of numbers, not {dtype}{way}."
+                )
     keys = columns["groups"]
     if len(set(keys)) < len(keys) or {key.lower() for key in keys} & set(_parts.RESULT_COLUMNS):
         raise ValueError(

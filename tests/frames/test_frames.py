@@ -19,7 +19,7 @@ from frame_data import (
     expected_score,
     memory_of,
 )
-from helpers import follow, result_rows
+from helpers import follow, ideal, result_rows
 from sklearn.exceptions import UndefinedMetricWarning
 
 import sklearn_ndcg
@@ -491,6 +491,18 @@ def test_numbers_name_columns_of_pandas(groups):
         ndcg_score(numbered, **(names | {"groups": 7}))
     with pytest.raises(ValueError, match="y_true='y' is not a column"):
         ndcg_score(numbered, **(names | {"y_true": "y"}))
+
+
+@pytest.mark.parametrize("library", ["polars", "pandas"])
+def test_columns_of_lists_are_refused_with_the_way_out(library):
+    lists = {"q": [1, 2], "y": [[1, 0], [0, 1, 2]], "s": [[0.1, 0.3], [0.2, 0.5, 0.1]]}
+    table = pytest.importorskip(library).DataFrame(lists)
+    with pytest.raises(TypeError, match=r"y_true='y' must be a column of numbers, .*\.explode"):
+        ndcg_score(table, **COLUMNS)
+    rows = table.explode(["y", "s"])
+    rows = rows.astype(float) if library == "pandas" else rows
+    expected = (ideal([0, 1]) / 1 + ideal([1, 0, 2]) / ideal([2, 1])) / 2
+    assert ndcg_score(rows, **COLUMNS) == pytest.approx(expected)
 
 
 # --- lazy results

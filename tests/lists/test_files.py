@@ -1,12 +1,14 @@
 """TREC files: read as other readers do, or refused with file and line."""
 
 import gzip
+import re
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
 
-from sklearn_ndcg import from_trec
+from sklearn_ndcg import from_lists, from_trec, ndcg_score
 from sklearn_ndcg._lists.files import read_trec
 
 QRELS = "q1 0 a 2\nq1 0 b 1\nq2 0 a 1\n"
@@ -68,6 +70,10 @@ def test_files_are_read_as_by_pytrec_eval_and_ir_measures(suffix, tmp_path):
 
 FORMS = {
     "BEIR": BEIR,
+    "BEIR without a header": BEIR.partition("\n")[2],
+    "MS MARCO": QRELS.replace(" ", "\t"),
+    "a header of TREC": "query_id iter doc_id relevance\n" + QRELS,
+    "another header of three": BEIR.replace("query-id\tcorpus-id\tscore", "qid docid label"),
     "BEIR below a comment": "# from a hub\n\n" + BEIR,
     "TREC with a byte order mark": "\ufeff" + QRELS,
     "comments": "#by assessors\n# a b c\n\n" + QRELS + "\n# the end\n \n",
@@ -83,6 +89,146 @@ def test_forms_of_judgements(text, tmp_path):
     assert judgements == [("q1", "a", 2), ("q1", "b", 1), ("q2", "a", 1)]
 
 
+SCORED = [("q1", "a", 0.9), ("q1", "c", 0.4), ("q2", "b", 1e-3)]
+RANKED = [("q1", "a", -1), ("q1", "c", -2), ("q2", "b", -1)]
+THREE_SCORED = "".join(f"{query}\t{document}\t{score}\n" for query, document, score in SCORED)
+THREE_RANKED = THREE_SCORED.replace("0.9", "1").replace("0.4", "2").replace("0.001", "1")
+SCORED_1 = [(query, document, -rank) for query, document, rank in RANKED]
+BY_TURNS = "q a 1\nr c 1\nq b 2\nr d 2\n"
+RUNS = {
+    "TREC": (RUN, SCORED),
+    "TREC with tabs": (RUN.replace(" ", "\t"), SCORED),
+    "TREC with a header": ("qid Q0 docno rank score tag\n" + RUN, SCORED),
+    "MS MARCO": (THREE_RANKED, RANKED),
+    "MS MARCO with blanks": (THREE_RANKED.replace("\t", " "), RANKED),
+    "MS MARCO with a header": ("qid\tpid\trank\n" + THREE_RANKED, RANKED),
+    "ranks from 0 below a header": ("qid\tpid\tRank\nq\tb\t0\n", [("q", "b", 0)]),
+    "three fields, scores": (THREE_SCORED, SCORED),
+    "scores below a header": ("query-id\tcorpus-id\tscore\n" + THREE_RANKED, SCORED_1),
+    "scores that begin with 1": ("q a 1\nq b 0.5\n", [("q", "a", 1), ("q", "b", 0.5)]),
+    "one document per query": ("q a 1\nr b 1\n", [("q", "a", 1), ("r", "b", 1)]),
+    "integers that fall": ("q a 2\nq b 1\n", [("q", "a", 2), ("q", "b", 1)]),
+    "queries by turns": (
+        BY_TURNS,
+        [("q", "a", -1), ("r", "c", -1), ("q", "b", -2), ("r", "d", -2)],
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "records"), RUNS.values(), ids=RUNS)
+def test_forms_of_runs(text, records, tmp_path):
+    assert list(read_trec(write(tmp_path / "run", text), "run")) == records
+
+
+def test_three_fields_that_count_are_ranks(tmp_path):
+    """The order of the ranks is that of the lists, and of a run with scores that fall."""
+    rng = np.random.default_rng(0)
+    lists = {f"q{i}": rng.permutation(20)[: i + 1].astype(str).tolist() for i in range(12)}
+    lines = [f"{q}\t{d}\t{i}" for q, ids in lists.items() for i, d in enumerate(ids, 1)]
+    truth = {query: {"3": 2, "7": 1} for query in lists}
+    qrels = write(tmp_path / "qrels", "".join(f"{q}\t0\t3\t2\n{q}\t0\t7\t1\n" for q in lists))
+    beir = write(tmp_path / "test.tsv", "".join(f"{q}\t3\t2\n{q}\t7\t1\n" for q in lists))
+    run = write(tmp_path / "run.tsv", "\n".join(lines))
+    expected = from_lists(truth, lists, k=10)
+    for judged in (qrels, beir):
+        assert ndcg_score(from_trec(judged, run, k=10)) == ndcg_score(expected)
+    again = write(tmp_path / "twice", "\n".join(["q0\tx\t1\nq0\ty\t2\nq0\tx\t3", *lines[1:]]))
+    with pytest.raises(ValueError, match="run has document 'x' twice"):
+        from_trec(qrels, again)
+    assert list(from_trec(qrels, again, duplicates="omit").ids[:2]) == ["x", "y"]
+
+
+MIXED = {
+    "ranks, then scores": ("q a 1\nq b 2\nr a 0.9\nr b 0.4\n", "'q', .* 'r'"),
+    "scores, then ranks": ("q a 0.9\nr a 1\nr b 2\nr c 3\n", "'r', .* 'q'"),
+    "a rank is missing": ("q a 1\nq b 2\nr a 1\nr b 3\n", "'q', .* 'r'"),
+    "one document of another rank": ("q a 1\nq b 2\nr a 7\n", "'q', .* 'r'"),
+}
+
+
+@pytest.mark.parametrize(("text", "queries"), MIXED.values(), ids=MIXED)
+def test_three_fields_that_count_in_some_queries_are_refused(text, queries, tmp_path):
+    qrels = write(tmp_path / "qrels", "q 0 a 1\nr 0 a 1\n")
+    with pytest.raises(ValueError, match=f"run has three fields.*query {queries}.*Begin") as caught:
+        from_trec(qrels, write(tmp_path / "run", text))
+    for header in re.findall("'(query document [a-z]+)'", str(caught.value)):
+        assert len(from_trec(qrels, write(tmp_path / "run", f"{header}\n{text}")).ids) > 0
+
+
+def test_ranks_in_place_of_judgements_are_swapped(tmp_path):
+    ranks = write(tmp_path / "run", "".join(f"q d{i} {i}\n" for i in range(1, 6)))
+    grades = write(tmp_path / "qrels", "q d1 1\n")
+    with pytest.raises(ValueError, match=r"swapped: .*counts 1, 2, 3.*from_trec\(qrels, run\)"):
+        from_trec(ranks, grades)
+    assert ndcg_score(from_trec(grades, ranks)) == 1
+
+
+# --- ranks that say the opposite of scores
+
+
+def lines_of(scores_by_query, rank=lambda i: i):
+    return "".join(
+        f"{query} Q0 d{i} {rank(i)} {score} x\n"
+        for query, scores in scores_by_query.items()
+        for i, score in enumerate(scores, 1)
+    )
+
+
+def warnings_of(tmp_path, text):
+    run = write(tmp_path / "run", text)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        from_trec({"q0": {"d1": 1}}, run)
+    assert all(w.filename == __file__ for w in caught)
+    return [str(w.message) for w in caught]
+
+
+DISTANCES = [0.1, 0.2, 0.2, 0.7]
+
+
+def test_ranks_that_say_the_opposite_of_scores_warn(tmp_path):
+    [message] = warnings_of(tmp_path, lines_of({f"q{i}": DISTANCES for i in range(10)}))
+    assert re.search(r"run say the opposite of its scores.* 10 of 10 .*write -score", message)
+    right = lines_of({f"q{i}": [-distance for distance in DISTANCES] for i in range(10)})
+    assert warnings_of(tmp_path, right) == []
+    run = write(tmp_path / "run", lines_of({"q": [0.1, 0.2, 0.3, 0.4, 0.5]}))
+    with pytest.warns(UserWarning, match="1 of 1"):
+        rows = from_trec({"q": {"d1": 1}}, run)
+    assert ndcg_score(rows) == 1 / np.log2(6)  # as trec_eval, which sorts by score
+
+
+def test_the_order_of_the_lines_does_not_matter(tmp_path):
+    lines = lines_of({f"q{i}": DISTANCES for i in range(10)}).splitlines()
+    shuffled = "\n".join(np.random.default_rng(0).permutation(lines))
+    assert len(warnings_of(tmp_path, shuffled)) == 1
+
+
+@pytest.mark.parametrize(("n_right", "n_warnings"), [(1, 1), (2, 0)])
+def test_nine_of_ten_queries_must_say_the_opposite(n_right, n_warnings, tmp_path):
+    """Queries with fewer than three different scores say nothing."""
+    scores = {f"q{i}": [0.3, 0.2, 0.1] if i < n_right else DISTANCES for i in range(10)}
+    scores |= {f"r{i}": [2, 1] for i in range(30)} | {f"s{i}": [1, 1, 0, 0] for i in range(30)}
+    assert len(warnings_of(tmp_path, lines_of(scores))) == n_warnings
+
+
+QUIET = {
+    "ranks by chance": lambda rng: {f"q{i}": rng.normal(size=4).round(3) for i in range(40)},
+    "two different scores": lambda rng: {f"q{i}": [0, 1, 1] for i in range(40)},
+    "one query of two": lambda rng: {"q0": [1, 2]},
+}
+
+
+@pytest.mark.parametrize("draw", QUIET.values(), ids=QUIET)
+def test_ranks_of_reranked_runs_do_not_warn(draw, tmp_path):
+    assert warnings_of(tmp_path, lines_of(draw(np.random.default_rng(0)))) == []
+
+
+@pytest.mark.parametrize("rank", ["0", "x", "nan"])
+def test_what_is_not_a_rank_says_nothing(rank, tmp_path):
+    text = lines_of({f"q{i}": DISTANCES for i in range(10)}, lambda i: rank)
+    assert warnings_of(tmp_path, text) == []
+
+
 def test_ids_keep_the_spaces_of_unicode_and_number_signs(tmp_path):
     """As in trec_eval, which separates by ASCII white space; 10.0 takes "#..." as comments."""
     text = "1# Q0 #東\u3000京 1 2 x\n#1 Q0 b 1 2 x\n1# Q0 a\u00a0b\x85c\x1cd 2 1 x\n"
@@ -95,8 +241,15 @@ LONG = "".join(f"q1 Q0 {number} 1 {-number} x\n" for number in range(20_000)).en
 # what a run has, and the error
 BAD_RUNS = {
     "judgements": (QRELS, "line 1: run must have 6 fields .*, got 4: 'q1 0 a 2'; judgements come"),
-    "BEIR": (BEIR, "line 1: run must have 6 fields .*, got 3: .*; judgements come first"),
     "a short line": ("\n" + RUN + "q2 Q0\n", "line 5: run must have 6 fields .*, got 2: 'q2 Q0'"),
+    "five fields": (
+        "q 0 a 1 2\n",
+        r"6 fields \(query Q0 .* or 3 fields \(query document .*, got 5",
+    ),
+    "commas": (THREE_RANKED.replace("\t", ","), "line 1: run must .*, got 1: .* blanks or tabs"),
+    "three fields below six": (RUN + "q2 b 1\n", "line 4: run must have 6 .* first line, got 3"),
+    "six fields below three": (THREE_RANKED + RUN, "line 4: run must have 3 .* first line, got 6"),
+    "another header": ("a b c\n" + THREE_RANKED, "line 1: run must .* number as rank-or-.* 'c'"),
     "two lines in one": (RUN.replace("bm25\nq2", "bm25q2"), "line 2: run must .*, got 11:"),
     "nan": (RUN.replace("0.4", "nan"), "line 2: run must have a number as score, got 'nan'"),
     "a Python number": (RUN.replace("0.4", "1_0"), "line 2: run must .* as score, got '1_0'"),
@@ -111,7 +264,7 @@ BAD_RUNS = {
 }
 BAD_QRELS = {
     "a run": (RUN, "line 1: qrels must have 4 fields .*, got 6: 'q1 Q0 a 1 0.9 bm25'; judgements"),
-    "no header": (BEIR.partition("\n")[2], "line 1: .* got 3: .* header query-id corpus-id score"),
+    "five fields": ("q 0 a 1 2\n", r"4 fields \(query 0 .* or 3 fields \(query document .*, got 5"),
     "4 fields below 3": (BEIR + "q2\tb c\t1\n", "line 5: qrels must have 3 fields .*, got 4"),
     "comments only": ("\n# nothing\n", "qrels is empty: .*qrels has no line of data"),
     "a header only": (BEIR.partition("\n")[0], "qrels is empty"),

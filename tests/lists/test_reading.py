@@ -22,16 +22,32 @@ Scored = namedtuple("Scored", ["query_id", "doc_id", "score"])
 BAD_LISTS = {
     "twice": (["b", "a", "a"], ValueError, "'a' 2 times in query 'q'. .*duplicates=\"omit\""),
     "None": (None, TypeError, "got NoneType for query 'q'"),
-    "no hash": ([["a"]], TypeError, "recommended has ids in query 'q': .*unhashable"),
+    "no hash": ([["a"], ["b"]], TypeError, "recommended has ids in query 'q': .*unhashable.*flat"),
+    "one list too many": (
+        [["a", "b"]],
+        TypeError,
+        r"ids in query 'q': .* one list too many.*ids\[0",
+    ),
+    "lists of pairs": ([["a", 0.9], ["b", 1]], TypeError, r"\[id for id, _ in pairs\]"),
+    "an empty cell": (np.nan, TypeError, r"got float for query 'q'.* pass \[\]"),
+    "a text of ids": ("a b", TypeError, r"got str for query 'q'.* text\.split\(\).* pass \[text\]"),
+    "a text without ids": ("[]", TypeError, r"got str for query 'q'.* empty list, pass \[\]"),
+    "a text that is a list": ("['a']", TypeError, r"ast\.literal_eval\(text\)"),
     "0-d arrays": ([np.array(3)], TypeError, "ids in query 'q' that are arrays themselves"),
     "pairs": ([("a", 0.9), ("b", 0.5)], TypeError, r"\[id for id, _ in pairs\]"),
     "other ids": ([1, 2], TypeError, "relevant are of type str, .* recommended of type number"),
-    "text": ("abc", TypeError, "got str for query 'q'"),
+    "text": ("abc", TypeError, r"got str for query 'q'.* if it is one id, pass \[text\]"),
     "a dict of scores": ({"a": 0.9}, TypeError, r"sorted\(scores, key=scores.get, reverse=True\)"),
 }
 # what stands for the truth of query "q", whose list is ["a"], and the error
 BAD_TRUTHS = {
-    "no hash": ([["a"]], TypeError, "relevant has ids in query 'q': .*unhashable"),
+    "no hash": ([["a"], "b"], TypeError, "relevant has ids in query 'q': .*unhashable"),
+    "one list too many": (
+        [["a", "b"]],
+        TypeError,
+        r"ids in query 'q': .* one list too many.*ids\[0",
+    ),
+    "an empty cell": (np.nan, ValueError, r"relevant has 1 missing id .* 'q'.* pass \[\]"),
     "a number": (3, TypeError, "relevant are of type number, .* recommended of type str"),
     "None": (None, ValueError, r"relevant has 1 missing id \(None or NaN\) in query 'q'"),
     "True": (True, TypeError, "relevant has True or False among its ids in query 'q'"),
@@ -91,16 +107,6 @@ def test_bad_arguments(relevant, recommended, error, message):
 )
 def test_ids_of_unlike_types_are_no_error_if_some_are_alike(relevant, recommended):
     assert list(per_query(from_lists(relevant, recommended)).values()) == [0]
-
-
-def test_lists_of_other_queries_than_the_truths_warn():
-    with pytest.warns(UserWarning, match="a truth and a list: .* 'p', .* 'Q'. Name the queries"):
-        from_lists({"p": {"b"}, "q": {"a": 1}}, {"Q": ["a"]})
-
-
-def test_a_run_of_other_queries_than_the_judgements_warns():
-    with pytest.warns(UserWarning, match="a truth and a list: .* 'q', .* 'Q'. Name the queries"):
-        from_trec({"q": {"a": 1}}, {"Q": {"a": 0.5}})
 
 
 # a list, the cutoff, and what is read of it: whether it has more does not depend on repeats
@@ -167,7 +173,7 @@ def test_a_truth_may_be_any_collection(ids):
     assert rows.y_true.tolist() == [0, 1, 1, 1]
 
 
-NO_LISTS = NO_SEQUENCES | UNORDERED | TEXT
+NO_LISTS = NO_SEQUENCES | UNORDERED | {"bytes": (b"abc", "got bytes")}
 
 
 @pytest.mark.parametrize(("ids", "message"), NO_LISTS.values(), ids=NO_LISTS)
@@ -182,16 +188,8 @@ def test_what_is_not_a_truth(ids, message):
         from_lists({"q": ids}, {"q": [9, 1]})
 
 
-@pytest.mark.parametrize("argument", ["list", "truth", "lists"])
-def test_columns_of_other_libraries_are_refused(argument):
-    column = pytest.importorskip("pyarrow").chunked_array([IDS])
-    truth, lists = {
-        "list": ({"q": [1]}, {"q": column}),
-        "truth": ({"q": column}, {"q": [1]}),
-        "lists": ([[1]] * 3, column),
-    }[argument]
-    with pytest.raises(TypeError, match=r"got ChunkedArray.*Pass "):
-        from_lists(truth, lists)
+def test_one_id_of_bytes_is_a_truth():
+    assert per_query(from_lists({"q": b"a"}, {"q": [b"b", b"a"]})) == {"q": 1 / log2(3)}
 
 
 @pytest.mark.parametrize(

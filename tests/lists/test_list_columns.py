@@ -1,0 +1,129 @@
+"""Columns of lists of pandas, Polars and Arrow, and sparse matrices, as lists and truths."""
+
+from math import log2
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from helpers import ideal, per_query
+from scipy import sparse
+
+from sklearn_ndcg import from_lists
+
+TRUTHS, LISTS = [["b"], ["d", "x"], []], [["a", "b"], ["d", "e"], ["a", "c"]]
+
+
+def column_of_arrow(lists, kind="list_"):
+    return pa.array(lists, getattr(pa, kind)(pa.string()))
+
+
+def objects(lists):
+    column = np.empty(len(lists), dtype=object)
+    column[:] = [np.array(ids, dtype=object) for ids in lists]
+    return column
+
+
+COLUMNS = {
+    "pandas": pd.Series,
+    "pandas of arrays": lambda v: pd.Series(list(objects(v))),
+    "array of arrays": objects,
+    "polars": lambda v: pl.Series(v, dtype=pl.List(pl.String)),
+    "arrow": column_of_arrow,
+    "arrow large": lambda v: column_of_arrow(v, "large_list"),
+    "arrow in chunks": lambda v: pa.chunked_array([column_of_arrow(v[:1]), column_of_arrow(v[1:])]),
+    "pandas arrow": lambda v: pd.Series(pd.arrays.ArrowExtensionArray(column_of_arrow(v))),
+}
+
+
+@pytest.mark.parametrize("form", ["column", "elements", "by query"])
+@pytest.mark.parametrize("make", COLUMNS.values(), ids=COLUMNS)
+def test_columns_of_lists(make, form):
+    truths, lists = make(TRUTHS), make(LISTS)
+    if form == "elements":
+        truths, lists = list(truths), list(lists)
+    elif form == "by query":
+        truths, lists = (dict(enumerate(column)) for column in (truths, lists))
+    expected = from_lists(TRUTHS, LISTS).to_frame()
+    assert from_lists(truths, lists).to_frame().equals(expected)
+    assert from_lists(truths, rankers={"a": lists})["a"].to_frame().equals(expected)
+
+
+def test_lists_of_one_length():
+    """Polars and Arrow have a type for them, too."""
+    lists = [["a", "b"], ["c", "a"]]
+    expected = from_lists(["b", "a"], lists).to_frame()
+    column = pl.Series(lists, dtype=pl.Array(pl.String, 2))
+    assert from_lists(pl.Series(["b", "a"]), column).to_frame().equals(expected)
+    assert from_lists(["b", "a"], column.to_arrow()).to_frame().equals(expected)
+
+
+@pytest.mark.parametrize("make", [pl.Series, pa.array, lambda v: pa.chunked_array([v])])
+def test_a_column_of_ids_is_one_list_or_one_truth(make):
+    expected = from_lists(["b", "c"], ["a", "b"]).to_frame()
+    assert from_lists(make(["b", "c"]), make(["a", "b"])).to_frame().equals(expected)
+    assert from_lists({"b", "c"}, make(["a", "b"])).to_frame().groups.tolist() == [0, 0, 0]
+
+
+def test_a_null_in_a_column_of_lists_is_an_empty_cell():
+    with pytest.raises(TypeError, match=r"got NoneType for query 1.* pass \[\]"):
+        from_lists([["a"], ["b"]], pl.Series([["a"], None]))
+
+
+def test_values_that_were_taken_out_of_an_arrow_column_one_by_one():
+    ids = list(pa.array(["a", "b"]))
+    assert per_query(from_lists(ids, [["a"], ["a", "b"]])) == {0: 1, 1: 1 / log2(3)}
+    with pytest.raises(TypeError, match=r"StringScalar: pass tolist\(\)"):
+        from_lists([ids], [["a"]])
+
+
+MATRIX = sparse.csr_matrix([[0, 0, 3, 1], [0, 0, 0, 0], [2, 0, 0, 0]])
+MATRICES = {
+    "csr": MATRIX,
+    "csr array": sparse.csr_array(MATRIX),
+    "csc": MATRIX.tocsc(),
+    "coo with a value in two parts": sparse.coo_matrix(
+        ([1, 2, 1, 2], ([0, 0, 0, 2], [2, 2, 3, 0])), shape=(3, 4)
+    ),
+    "lil": MATRIX.tolil(),
+    "dok": MATRIX.todok(),
+}
+
+
+@pytest.mark.parametrize("matrix", MATRICES.values(), ids=MATRICES)
+def test_a_sparse_matrix_has_the_grades_of_items_by_column(matrix):
+    lists = np.array([[3, 2], [0, 1], [0, 3]])
+    before = matrix.copy()
+    rows = from_lists(matrix, lists)
+    assert from_lists([{2: 3, 3: 1}, {}, {0: 2}], lists).to_frame().equals(rows.to_frame())
+    expected = {0: (1 + 3 / log2(3)) / ideal([3, 1]), 1: 0, 2: 1}
+    assert per_query(rows, undefined=0) == pytest.approx(expected, rel=1e-15)
+    assert (matrix != before).nnz == 0
+    assert matrix.nnz == before.nnz
+
+
+def test_a_stored_zero_is_judged_and_one_row_is_one_query():
+    matrix = sparse.csr_matrix(([0, 1], ([0, 0], [4, 2])), shape=(1, 5))
+    rows = from_lists(matrix, [[3, 4, 2]], unjudged="omit")
+    assert rows.to_frame()[["ids", "y_true"]].to_numpy().tolist() == [[4, 0], [2, 1]]
+
+
+def test_a_sparse_matrix_is_not_lists():
+    with pytest.raises(TypeError, match="recommended must .* got a sparse matrix.* no order"):
+        from_lists([[1]] * 3, MATRIX)
+
+
+def grouped(ids):
+    return pd.DataFrame({"user": [1, 1, 2], "id": list(ids)}).groupby("user")
+
+
+def test_groups_of_pandas_are_row_numbers():
+    truths, lists = grouped("abc"), grouped("bcz")
+    with pytest.raises(TypeError, match=r"relevant has the numbers of rows .*\.agg\(list\)"):
+        from_lists(truths.groups, lists.groups)
+    with pytest.raises(TypeError, match=r"recommended has the numbers of rows .*\.agg\(list\)"):
+        from_lists(truths["id"].agg(list), lists["id"].groups)
+    by_id = pd.DataFrame({"id": list("bcz"), "user": [1, 1, 2]}).set_index("id").groupby("user")
+    expected = from_lists({1: ["a", "b"], 2: ["c"]}, {1: ["b", "c"], 2: ["z"]}).to_frame()
+    assert from_lists(truths["id"].agg(list), by_id.groups).to_frame().equals(expected)
