@@ -126,11 +126,10 @@ class PairStatistics(NamedTuple):
         else:
             statistic, n = difference, inference.n_resamples
             pvalue = _statistics.permutation_pvalues(independent, weight, n, generator, largest)
-        counts = ((side(differences, 0)).sum(axis=1) for side in _SIDES)
-        return cls(difference, error, effect, statistic, pvalue, *counts)
-
-
-_SIDES = (np.greater, np.equal, np.less)
+        wins, ties, losses = (
+            side(differences, 0).sum(axis=1) for side in (np.greater, np.equal, np.less)
+        )
+        return cls(difference, error, effect, statistic, pvalue, wins, ties, losses)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

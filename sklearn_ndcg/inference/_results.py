@@ -714,6 +714,7 @@ def checked_measure(measure: str | None, metrics: list[str]) -> str:
 
 
 def _of_measure(comparison: Comparison, measure: str) -> Comparison:
+    """The comparison, which is by several metrics, by one of them."""
     is_its = np.array([pair[0] == measure for pair in comparison.pairs])
     rankers = np.array([key[0] == measure for key in comparison.mean])
 
