@@ -5,11 +5,12 @@ from sklearn_ndcg.inference import _results
 from sklearn_ndcg.inference._comparison import compare_rankers
 from sklearn_ndcg.inference._displays import NDCGDisplay
 from sklearn_ndcg.inference._interval import ndcg_by_segment, ndcg_interval
+from sklearn_ndcg.inference._models import compare_models
 from sklearn_ndcg.inference._result_displays import DifferenceDisplay, IntervalDisplay
 from sklearn_ndcg.inference._results import Comparison, NDCGInterval, SegmentTable
 
 __all__ = [
     "Comparison", "DifferenceDisplay", "IntervalDisplay", "NDCGDisplay", "NDCGInterval",
-    "SegmentTable", "compare_rankers", "ndcg_by_segment", "ndcg_interval",
+    "SegmentTable", "compare_models", "compare_rankers", "ndcg_by_segment", "ndcg_interval",
 ]  # fmt: skip
 _checks.publish(globals(), held=[_results.ConfidenceInterval, _results.QueryDifferences])

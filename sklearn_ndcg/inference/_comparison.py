@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Unpack
 
 import numpy as np
@@ -179,10 +179,10 @@ def compare_rankers(
     >>> scores = {"good": good, "poor": poor, "other": other}
     >>> compare_rankers(y_true, scores, k=10, random_state=0)
     100 queries
-             NDCG
-    good   0.8497
-    poor   0.7376
-    other  0.7211
+           NDCG@10
+    good    0.8497
+    poor    0.7376
+    other   0.7211
     <BLANKLINE>
     first  second  difference              95% CI       p  effect    W/T/L
     good   poor       +0.1121  [+0.0871, +0.1371]  0.0006   +0.89  85/0/15
@@ -197,12 +197,14 @@ def compare_rankers(
 
     >>> result = compare_rankers(y_true, scores, k=10, baseline="poor", random_state=0)
     >>> result.largest_differences(2)
+    NDCG@10
     query    good    poor  difference
     15     0.9370  0.4606     +0.4764
     57     0.9039  0.5346     +0.3693
     36     0.8453  0.9811     -0.1357
     94     0.7214  0.9067     -0.1853
     <BLANKLINE>
+    NDCG@10
     query   other    poor  difference
     15     0.7505  0.4606     +0.2900
     61     0.8041  0.5754     +0.2287
@@ -218,40 +220,46 @@ def compare_rankers(
     )
     rankings = rankings_of_rankers(y_true, y_scores, groups, sample_weight, least=2)
     refuse_reordered(y_true=y_true, clusters=clusters, segments=segments)
-    measures = {name: rankings.as_read(measure) for name, measure in measures.items()}
+    measures = [(name, rankings.as_read(measure)) for name, measure in measures]
+    several = isinstance(metric, Mapping) or measures[0][1].has_several_cutoffs
     design = Design(
-        metrics=Metrics.of(measures),
+        metrics=Metrics.of(measures, several),
         rankers=list(rankings.scores),
         baseline=baseline,
         margin=margin,
         inference=inference,
     )
-    scored = [(rankings, measure) for measure in measures.values()]
+    scored = [(rankings, measure) for _, measure in measures]
     sample, samples = Sample.of(scored, clusters, segments)
     result = design.compare_all(sample, samples)
-    warn_of_shares(sample, measures.values(), design.rankers)
+    warn_of_shares(sample, scored, design.rankers)
     return result
+
+
+def check_names(argument: str, mapping: Mapping[Any, Any]) -> None:
+    """Raise unless the keys are names of metrics."""
+    if not mapping or not all(isinstance(name, str) and name for name in mapping):
+        raise ValueError(f"{argument} must have names of metrics as keys, got {[*mapping]}.")
 
 
 def _measures(
     metric: Metric | Mapping[str, Metric | None] | None,
     k: Cutoff | Sequence[Cutoff],
     options: NDCGOptions,
-) -> dict[str | None, Measure]:
+) -> list[tuple[str | None, Measure]]:
     """The NDCG with these options, or other metrics, by the names that the user gave them."""
     functions: Mapping[str | None, Any] = {None: metric}
     if isinstance(metric, Mapping):
-        if not metric or not all(isinstance(name, str) and name for name in metric):
-            raise ValueError(f"metric must map names to functions, got the names {[*metric]}.")
+        check_names("metric", metric)
         functions = dict(metric.items())
-    measures: dict[str | None, Measure] = {}
+    measures: list[tuple[str | None, Measure]] = []
     for name, function in functions.items():
         if function is None:
             known = known_options(compare_rankers, options, NDCGOptions)
-            measures[name] = NDCG(k=k, **known)
+            measures.append((name, NDCG(k=k, **known)))
         elif callable(function):
             undefined = options.get("undefined", "warn")
-            measures[name] = QueryFunction(function=function, undefined=undefined)
+            measures.append((name, QueryFunction(function=function, undefined=undefined)))
         else:
             raise TypeError(f"metric must be a function of y_true and y_score, got {function!r}.")
     others = [*options.keys() - {"undefined"}, *(["k"] if k is not None else [])]
@@ -264,13 +272,15 @@ def _measures(
     return measures
 
 
-def warn_of_shares(sample: Sample, measures: Iterable[Measure], rankers: list[Any]) -> None:
+def warn_of_shares(
+    sample: Sample, scored: Sequence[tuple[Rankings, Measure]], rankers: list[Any]
+) -> None:
     """Warn if rankers differ in what they return that is judged, or in what they answer."""
     if sample.judged is None:
         return
     shares = np.array(sample.judged.means()[0]).reshape(-1, len(rankers))
     known = np.array(sample.shares()[0]).reshape(shares.shape)
-    unjudged = [measure.unjudged for measure in measures for _ in measure.cutoffs]
+    unjudged = [measure.unjudged for _, measure in scored for _ in measure.cutoffs]
     is_answered = ~np.isnan(sample.judged.share[: len(rankers), sample.judged.has_judgements])
     n_answered = is_answered.sum(axis=1)
     for judged, is_known, rule in zip(shares, ~np.isnan(known).any(axis=1), unjudged, strict=True):

@@ -68,6 +68,9 @@ class NDCGDisplay:
     confidence_level : float, default=0.95
         The level of the interval, for the legend.
 
+    metric : str, default="NDCG@k"
+        What is drawn, for the axis.
+
     Attributes
     ----------
     line_ : matplotlib Artist or list of matplotlib Artist
@@ -121,6 +124,7 @@ class NDCGDisplay:
     name: str | list[str] | None = None
     chance_level: Floats | None = None
     confidence_level: float = 0.95
+    metric: str = "NDCG@k"
 
     @classmethod
     def from_predictions(
@@ -421,7 +425,7 @@ class NDCGDisplay:
             style = marker | _drawing.LINE | {"linestyle": "--", "label": "Chance level"}
             style |= chance_level_kwargs or {}
             self.chance_level_ = ax.plot(self.k, self.chance_level, **style)[0]
-        ax.set(xlabel="Cutoff k", ylabel="NDCG@k")
+        ax.set(xlabel="Cutoff k", ylabel=self.metric)
         low, high = ax.dataLim.intervalx.round()
         if has_gaps:
             _tick_each(ax, self.k, high - low)
@@ -456,6 +460,7 @@ class NDCGDisplay:
         random = [MeanCurve.of(by_chance, q.in_random_order(), cutoffs).ndcg for q in curves]
         ndcg = np.array([mean.ndcg for mean in means])
         display = cls(k=cutoffs, ndcg=ndcg, name=name, chance_level=np.mean(random, axis=0))
+        display.metric = replace(measure, k=None).labels(cls.metric)[0]
         if level is not None:
             bounds = [curve_interval(measure, queries, cutoffs, level) for queries in curves]
             display.interval, display.confidence_level = np.array(bounds), float(level)

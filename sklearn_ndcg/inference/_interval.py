@@ -143,7 +143,8 @@ def ndcg_interval(
     >>> y_true = rng.integers(0, 5, size=(200, 20))
     >>> y_score = y_true + rng.normal(scale=2, size=y_true.shape)
     >>> ndcg_interval(y_true, y_score, k=10, random_state=0)
-    NDCG 0.8428, 95% confidence interval [0.8312, 0.8532] (BCa), standard error 0.0056, 200 queries
+    NDCG@10 0.8428, 95% confidence interval [0.8312, 0.8532] (BCa), standard error 0.0056,
+    200 queries
 
     Ten queries of each of 20 users:
 
@@ -265,10 +266,10 @@ def ndcg_by_segment(
     >>> y_score = y_true + noise * rng.normal(size=y_true.shape)
     >>> segments = np.where(is_new, "new user", "old user")
     >>> ndcg_by_segment(y_true, y_score, segments=segments, k=10, random_state=0)
-    segment     NDCG      95% CI (BCa)  standard error  queries  left out
-    new user  0.7586  [0.7342, 0.7808]          0.0119       50         0
-    old user  0.8371  [0.8237, 0.8491]          0.0065      150         0
-    all       0.8175  [0.8048, 0.8291]          0.0061      200         0
+    segment   NDCG@10      95% CI (BCa)  standard error  queries  left out
+    new user   0.7586  [0.7342, 0.7808]          0.0119       50         0
+    old user   0.8371  [0.8237, 0.8491]          0.0065      150         0
+    all        0.8175  [0.8048, 0.8291]          0.0061      200         0
     """
     if segments is None:
         raise ValueError("segments is None: pass one id per row, or several columns of ids.")

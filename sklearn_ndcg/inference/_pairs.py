@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from itertools import combinations
@@ -37,16 +37,15 @@ class Metrics:
     several: bool
 
     @classmethod
-    def of(cls, measures: Mapping[str | None, Measure]) -> Metrics:
-        """Label the measures, which have names of the user or None."""
+    def of(cls, measures: Sequence[tuple[str | None, Measure]], several: bool) -> Metrics:
+        """Label the measures, each with a name of the user or None."""
         labels, limits = [], []
-        for name, measure in measures.items():
+        for name, measure in measures:
             of_cutoffs = measure.labels(name)
             labels += of_cutoffs
             limits += [measure.limits] * len(of_cutoffs)
         if len(set(labels)) < len(labels):
             raise ValueError(f"metric must name different metrics, got {labels}.")
-        several = list(measures) != [None] or measures[None].has_several_cutoffs
         return cls(labels=labels, limits=np.array(limits), several=several)
 
     def losses(self, margin: Margin | None) -> Floats | None:
@@ -125,11 +124,10 @@ class PairStatistics(NamedTuple):
         else:
             statistic, n = difference, inference.n_resamples
             pvalue = _statistics.permutation_pvalues(independent, weight, n, generator)
-        counts = ((side(differences, 0)).sum(axis=1) for side in _SIDES)
-        return cls(difference, error, effect, statistic, pvalue, *counts)
-
-
-_SIDES = (np.greater, np.equal, np.less)
+        wins, ties, losses = (
+            side(differences, 0).sum(axis=1) for side in (np.greater, np.equal, np.less)
+        )
+        return cls(difference, error, effect, statistic, pvalue, wins, ties, losses)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

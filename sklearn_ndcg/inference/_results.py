@@ -613,6 +613,7 @@ class QueryDifferences(Printed):
     >>> scores = {name: y_true + rng.normal(0, 2, y_true.shape) for name in "ab"}
     >>> largest = compare_rankers(y_true, scores, k=10, random_state=0).largest_differences(1)
     >>> largest
+    NDCG@10
     query       a       b  difference
     57     0.9039  0.6000     +0.3039
     94     0.7214  0.9710     -0.2496
@@ -674,6 +675,7 @@ def checked_measure(measure: str | None, metrics: list[str]) -> str:
 
 
 def _of_measure(comparison: Comparison, measure: str) -> Comparison:
+    """The comparison, which is by several metrics, by one of them."""
     is_its = np.array([pair[0] == measure for pair in comparison.pairs])
     rankers = np.array([key[0] == measure for key in comparison.mean])
 

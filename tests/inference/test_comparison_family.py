@@ -192,8 +192,8 @@ def test_margins_that_do_not_fit_are_refused(margin, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"metric": {}}, "metric must map names to functions"),
-        ({"metric": {1: hits}}, r"metric must map names to functions, got the names \[1\]"),
+        ({"metric": {}}, r"metric must have names of metrics as keys, got \[\]"),
+        ({"metric": {1: hits}}, r"metric must have names of metrics as keys, got \[1\]"),
         ({"metric": {"NDCG": None, "NDCG@5": None}, "k": 5}, "metric must name different metrics"),
         ({"k": [5, 5]}, r"k must list different cutoffs, .* got \[5, 5\]"),
         ({"k": []}, "k must list different cutoffs, at least one"),

@@ -1,0 +1,403 @@
+"""Comparisons of models that are cross-validated on the same folds."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn import get_config
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.model_selection import cross_validate
+from sklearn.utils.metadata_routing import get_routing_for_object
+
+from sklearn_ndcg._checks import Floats, Ids, Ints, naming_ranker, to_host
+from sklearn_ndcg._metrics.measure import DCG, Measure
+from sklearn_ndcg._metrics.rankings import Rankings
+from sklearn_ndcg._rows.columns import count_rows, take_rows, values_by
+from sklearn_ndcg._rows.grouping import Grouping
+from sklearn_ndcg._rows.ids import columns_of_ids, first_rows
+from sklearn_ndcg._rows.labels import refuse_reordered
+from sklearn_ndcg._selection.scorers import GroupedScorer
+from sklearn_ndcg._selection.splitters import CV, QuerySplitter
+from sklearn_ndcg.inference._comparison import check_names, warn_of_shares
+from sklearn_ndcg.inference._options import Inference
+from sklearn_ndcg.inference._pairs import Design, Margin, Metrics
+from sklearn_ndcg.inference._results import Comparison
+from sklearn_ndcg.inference._sample import Parts, Sample
+from sklearn_ndcg.inference._statistics import Test
+
+Metadata: TypeAlias = Mapping[str, Any]  # by the names that scikit-learn's routing knows
+
+
+def compare_models(
+    models: Mapping[Any, Any],
+    X: Any,
+    y: ArrayLike,
+    *,
+    scoring: GroupedScorer | Mapping[str, GroupedScorer],
+    cv: CV = None,
+    groups: ArrayLike | None = None,
+    params: Mapping[str, Any] | None = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    baseline: Any = None,
+    test: Test = "permutation",
+    confidence_level: float = 0.95,
+    margin: Margin | None = None,
+    segments: Any = None,
+    n_resamples: int = 9999,
+    random_state: Any = None,
+    clusters: Any = None,
+) -> Comparison:
+    """Cross-validate models on the same folds, and compare them query by query.
+
+    Every model is fitted and scored by scikit-learn's `cross_validate`, on folds that are drawn
+    once. Their scores of the test rows are then compared as in `compare_rankers`: the comparison is
+    paired, as each query is tested for all models.
+
+    Parameters
+    ----------
+    models : mapping from name to estimator
+        Two estimators or more, which are cloned for each fold.
+
+    X : array-like of shape (n_documents, n_features)
+        The rows.
+
+    y : array-like of shape (n_documents,)
+        Relevance.
+
+    scoring : GroupedScorer or mapping from name to GroupedScorer
+        Scorers of `make_ndcg_scorer`, `make_dcg_scorer` or `make_query_scorer`. They say where the
+        query ids are, what is measured and how undefined queries count. Several cutoffs or scorers
+        are several metrics, as in `compare_rankers`.
+
+    cv : int, splitter or iterable of splits, default=None
+        How to split, as in `cross_validate`. None is five folds of whole queries. Any splitter
+        will do: queries that are never tested, such as the first days of a split in time, are not
+        compared, and of a query that is tested repeatedly the mean counts, once.
+
+    groups : array-like of shape (n_documents,), default=None
+        The query id of each row, for the splitter; with metadata routing on, for whatever requests
+        them, such as the scorer.
+
+    params : mapping from name, default=None
+        What else is passed to `fit`; with metadata routing on, to whatever requests it:
+        ``{"sample_weight": weight}``.
+
+    n_jobs : int, default=None
+        Number of processes that fit the folds of a model, as in `cross_validate`.
+
+    verbose : int, default=0
+        How much `cross_validate` prints.
+
+    baseline : a name in `models`, default=None
+        The model that all others are compared with. None compares all pairs.
+
+    test : {"permutation", "t"}, default="permutation"
+        As in `compare_rankers`.
+
+    confidence_level : float, default=0.95
+        Level of the intervals of the differences, between 0 and 1.
+
+    margin : float or mapping from metric, default=None
+        The loss that you accept, as in `compare_rankers`: each pair then has a verdict.
+
+    segments : array-like of shape (n_documents,), or several columns, default=None
+        The segment of each row of X, as in `compare_rankers`.
+
+    n_resamples : int, default=9999
+        Number of random assignments, if not all are tried; not used by ``test="t"``.
+
+    random_state : int, RandomState, Generator or None, default=None
+        Source of the random assignments. Splitters and models have their own.
+
+    clusters : array-like of shape (n_documents,), default=None
+        One cluster id per row of X, if queries depend on each other, as in `compare_rankers`.
+
+    Returns
+    -------
+    Comparison
+        Prints as a table. See `Comparison` for its attributes.
+
+    Raises
+    ------
+    TypeError
+        If `models` is not a mapping, or `scoring` has another scorer.
+
+    ValueError
+        As in `compare_rankers`, or if scorers find different query ids. What a model raises when it
+        is fitted is raised.
+
+    Warns
+    -----
+    QueryLeakWarning
+        If a split cuts queries, as in all tools of scikit-learn.
+
+    UserWarning
+        As in `compare_rankers`.
+
+    See Also
+    --------
+    compare_rankers : Compares scores that you have already.
+    sklearn.model_selection.cross_val_predict : Returns the scores, if every row is tested once.
+
+    Notes
+    -----
+    Intervals and tests cover the choice of the queries, not that of the training sets: other
+    training sets may give other differences.
+
+    The mean of a model is over queries, weighted as the scorer weights them. `cross_val_score` has
+    one mean for each fold, and their mean differs if folds have different numbers of queries.
+
+    Each model predicts once more for each fold than in `cross_validate`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> from sklearn_ndcg import make_ndcg_scorer
+    >>> from sklearn_ndcg.inference import compare_models
+    >>> rng = np.random.default_rng(0)
+    >>> query = pd.Index(np.repeat(np.arange(100), 10), name="query")
+    >>> X = pd.DataFrame(rng.normal(size=(1000, 2)), query, ["match", "price"])
+    >>> y = rng.poisson(np.exp(X["match"] - X["price"])).clip(max=4)
+    >>> models = {"ridge": Ridge(), "tree": DecisionTreeRegressor(max_depth=3, random_state=0)}
+    >>> scoring = make_ndcg_scorer(k=5, group_by="query", undefined=0)
+    >>> compare_models(models, X, y, scoring=scoring, random_state=0)
+    100 queries
+           NDCG@5
+    ridge  0.9224
+    tree   0.8661
+    <BLANKLINE>
+    first  second  difference              95% CI       p  effect    W/T/L
+    ridge  tree       +0.0563  [+0.0395, +0.0732]  0.0002   +0.66  74/6/20
+    <BLANKLINE>
+    95% CI: confidence interval, for each pair alone.
+    p (permutation, Holm): corrected for 1 pair.
+    effect: mean / standard deviation of the differences. W/T/L: wins/ties/losses.
+    """
+    _check_models(models)
+    _check_scoring(scoring)
+    measures = _measures(scoring)
+    several = isinstance(scoring, Mapping) or measures[0][1].has_several_cutoffs
+    design = Design(
+        metrics=Metrics.of(measures, several),
+        rankers=list(models),
+        baseline=baseline,
+        margin=margin,
+        inference=Inference(
+            confidence_level=confidence_level,
+            n_resamples=n_resamples,
+            random_state=random_state,
+            test=test,
+        ),
+    )
+    refuse_reordered(X=X, y=y, groups=groups, clusters=clusters, segments=segments)
+    n_rows = count_rows(X)
+    for name, labels in (("clusters", clusters), ("segments", segments)):
+        if labels is not None:
+            Grouping.of_ids(labels, n_rows, name=name)  # raises before the models are fitted
+    metadata, routed = dict(params or {}), {}
+    if get_config()["enable_metadata_routing"]:
+        routed = metadata = metadata if groups is None else metadata | {"groups": groups}
+        groups = None
+    scorers = list(scoring.values()) if isinstance(scoring, Mapping) else [scoring]
+    ids = _ids_of(scorers, X, y, routed)
+    if cv is None:
+        has_ids = ids is not None or np.ndim(y) == 1
+        cv = QuerySplitter(5, group_by=scorers[0].group_by) if has_ids else 5
+    options = {"groups": groups, "n_jobs": n_jobs, "verbose": verbose}
+    fitted, tests = _cross_validated(models, X, y, scorers, cv, metadata, **options)
+    tested = _Tested.of(tests, ids, n_rows)
+    y_tested, scored = take_rows(y, tested.rows), []
+    scores_by: list[tuple[Any, dict[Any, Floats]]] = []
+    for scorer, (_, measure) in zip(scorers, measures, strict=True):
+        # what the scores of a model depend on
+        response = scorer.response_method, getattr(measure, "gain", "linear")
+        scores = next((scores for other, scores in scores_by if other == response), None)
+        if scores is None:
+            scores = {
+                name: _scores(scorer, estimators, X, y, routed, tests)
+                for name, estimators in fitted.items()
+            }
+            scores_by.append((response, scores))
+        weight = _requested(scorer, "sample_weight", routed)
+        weight = None if weight is None else take_rows(weight, tested.rows)
+        scored.append((Rankings.of_rankers(y_tested, scores, tested.ids, weight), measure))
+    clusters, segments = (
+        _rows_of_ids(labels, tested.rows, n_rows) for labels in (clusters, segments)
+    )
+    sample, samples = Sample.of(scored, clusters, segments, tested.parts(scored[0][0]))
+    result = design.compare_all(sample, samples)
+    warn_of_shares(sample, scored, design.rankers)
+    return result
+
+
+class _Tested(NamedTuple):
+    """The rows of all test sets, one set after another.
+
+    `query_of` has the query of each row, an index into `labels`. The `ids` of rows are those of
+    the queries or, if some queries are in several test sets, those of their parts.
+    """
+
+    rows: Ints
+    query_of: Ints
+    labels: Ids
+    ids: Any
+    has_parts: bool
+
+    @classmethod
+    def of(cls, tests: Sequence[Ints], ids: Any, n_rows: int) -> _Tested:
+        """Find the queries, by their ids in all of X; None if every row is a query."""
+        rows = np.concatenate(tests)
+        set_of = np.repeat(np.arange(len(tests)), list(map(len, tests)))
+        if ids is None:
+            labels, query_of = np.arange(n_rows), rows
+        else:
+            queries = Grouping.of_ids(ids, n_rows)
+            labels, query_of = queries.labels, queries.row_codes()[rows]
+        n_parts = len(np.unique(query_of * len(tests) + set_of))
+        has_parts = n_parts > len(np.unique(query_of))
+        ids = _rows_of_ids(ids, rows, n_rows)
+        if has_parts and ids is not None:
+            columns = columns_of_ids(ids, len(rows))
+            ids = [set_of, *([ids] if columns is None else columns)]
+        return cls(rows, query_of, labels, ids, has_parts)
+
+    def parts(self, rankings: Rankings) -> Parts | None:
+        """The query of each ranking, unless rankings are queries."""
+        if self.ids is None:
+            return Parts(self.labels, self.query_of)
+        if not self.has_parts:
+            return None
+        return Parts(self.labels, self.query_of[first_rows(rankings.grouping.row_codes())])
+
+
+def _check_models(models: Any) -> None:
+    """Raise unless these are two models or more, by name."""
+    if not isinstance(models, Mapping):
+        raise TypeError(
+            "models must be a mapping from the name of a model to an estimator, got "
+            f"{type(models).__name__}."
+        )
+    names = list(models)
+    if len(names) < 2 or len(set(map(str, names))) < len(names):
+        raise ValueError(f"models must have at least two with different names, got {names}.")
+
+
+def _check_scoring(scoring: Any) -> None:
+    """Raise unless these are scorers of queries."""
+    scorers = [*scoring.values()] if isinstance(scoring, Mapping) else [scoring]
+    wrong = [scorer for scorer in scorers if not isinstance(scorer, GroupedScorer)]
+    if wrong or not scorers:
+        raise TypeError(
+            "scoring must be what make_ndcg_scorer or make_query_scorer returns, or a mapping from "
+            f"names to these, got {wrong[0] if wrong else scoring!r}."
+        )
+
+
+def _measures(
+    scoring: GroupedScorer | Mapping[str, GroupedScorer],
+) -> list[tuple[str | None, Measure]]:
+    """What each scorer measures, with a name of the user or None."""
+    if isinstance(scoring, Mapping):
+        check_names("scoring", scoring)
+        return [(name, scorer.measure) for name, scorer in scoring.items()]
+    measure = scoring.measure
+    return [(None if isinstance(measure, DCG) else scoring.name, measure)]
+
+
+def _requested(scorer: GroupedScorer, name: str, params: Metadata) -> Any:
+    """What a scorer requests under this name, of what is routed."""
+    alias = get_routing_for_object(scorer).score.requests.get(name)
+    return params.get(name if alias is True else alias)
+
+
+def _ids_of(scorers: Sequence[GroupedScorer], X: Any, y: ArrayLike, routed: Metadata) -> Any:
+    """The query ids of all rows of X, which all scorers find in one place."""
+    first, *others = scorers
+    groups = _requested(first, "groups", routed)
+    for scorer in others:
+        if scorer.group_by != first.group_by or _requested(scorer, "groups", routed) is not groups:
+            raise ValueError(
+                "scoring must have scorers that find the query ids in one place, got group_by="
+                f"{first.group_by!r} and group_by={scorer.group_by!r}."
+            )
+    return values_by(X, first.group_by, groups, y)
+
+
+def _cross_validated(
+    models: Mapping[Any, Any],
+    X: Any,
+    y: ArrayLike,
+    scorers: Sequence[GroupedScorer],
+    cv: CV,
+    params: Metadata,
+    **options: Any,
+) -> tuple[dict[Any, list[Any]], list[Ints]]:
+    """The estimators that each model became in each fold, and the rows of the test sets.
+
+    The first scorer scores them, as it warns of cut queries; the scores are not used.
+    """
+    scorer, *others = scorers
+    requested = [get_routing_for_object(each).consumes("score", params) for each in others]
+    by_splitter = get_routing_for_object(cv).consumes("split", params)
+    fitted: dict[Any, list[Any]] = {}
+    splits: Any = cv
+    for name, model in models.items():
+        kept = get_routing_for_object(scorer).consumes("score", params)
+        kept |= get_routing_for_object(model).consumes("fit", params)
+        # what nothing requests is passed, as the error is scikit-learn's
+        left_out = set().union(*requested, by_splitter if fitted else ()) - kept
+        left_out -= set() if fitted else by_splitter
+        with warnings.catch_warnings(), naming_ranker(name, models):
+            # the comparison says once, of all folds, what is undefined
+            warnings.simplefilter("ignore", UndefinedMetricWarning)
+            found = cross_validate(
+                model,
+                X,
+                y,
+                scoring=scorer,
+                cv=splits,
+                params={key: params[key] for key in params if key not in left_out},
+                return_estimator=True,
+                return_indices=True,
+                error_score="raise",
+                **options,
+            )
+        fitted[name] = found["estimator"]
+        train, test = found["indices"]["train"], found["indices"]["test"]
+        splits = list(zip(train, test, strict=True))  # drawn once
+    tests = map(np.asarray, test)
+    return fitted, [np.flatnonzero(rows) if rows.dtype == bool else rows for rows in tests]
+
+
+def _scores(
+    scorer: GroupedScorer,
+    estimators: Sequence[Any],
+    X: Any,
+    y: ArrayLike,
+    routed: Metadata,
+    tests: Sequence[Ints],
+) -> Floats:
+    """The scores of all test sets, one after another."""
+    groups, scores = _requested(scorer, "groups", routed), []
+    for estimator, rows in zip(estimators, tests, strict=True):
+        X_test, y_test = take_rows(X, rows), take_rows(y, rows)
+        ids = _rows_of_ids(groups, rows, count_rows(X))
+        response, _ = scorer.scores_and_groups(estimator, X_test, y_test, ids)
+        scores.append(np.asarray(to_host(response)))
+    return np.concatenate(scores)
+
+
+def _rows_of_ids(ids: Any, rows: Ints, n_rows: int) -> Any:
+    """The ids of some of the rows; they may have several columns, or be None."""
+    if ids is None:
+        return None
+    columns = columns_of_ids(ids, n_rows)
+    return take_rows(ids, rows) if columns is None else [take_rows(each, rows) for each in columns]

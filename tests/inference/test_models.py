@@ -1,0 +1,409 @@
+"""`compare_models` is a loop of fit, predict and `compare_rankers`."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers import assert_same, booster, graded_rows
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.dummy import DummyRegressor
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.linear_model import Ridge
+from sklearn.metrics import average_precision_score
+from sklearn.model_selection import (
+    GroupKFold,
+    GroupShuffleSplit,
+    KFold,
+    RepeatedKFold,
+    ShuffleSplit,
+    TimeSeriesSplit,
+)
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from sklearn_ndcg import (
+    GroupedRanker,
+    QueryLeakWarning,
+    QuerySplitter,
+    make_ndcg_scorer,
+    make_query_scorer,
+)
+from sklearn_ndcg.inference import compare_models, compare_rankers
+
+X, Y, QUERY = graded_rows(40, (4, 9))
+BY_LEVEL = X.assign(q=QUERY).set_index("q")
+MODELS = {"ridge": Ridge(), "tree": DecisionTreeRegressor(max_depth=2, random_state=0)}
+SCORER = make_ndcg_scorer(k=5, group_by="q")
+OPTIONS = {"random_state": 0, "n_resamples": 99}
+WEIGHT = np.random.default_rng(1).integers(1, 4, 40)[QUERY].astype(float)
+
+
+def in_a_loop(
+    models,
+    splits,
+    y=Y,
+    query=QUERY,
+    fit=lambda model, rows: model.fit(X.iloc[rows], Y[rows]),
+    **options,
+):
+    """Fit the models to each training set, and compare their predictions of all test sets."""
+    rows, scores = [], {name: [] for name in models}
+    for train, test in splits:
+        rows.append(test)
+        for name, model in models.items():
+            fitted = fit(clone(model), train)
+            scores[name].append(fitted.predict(X.iloc[test]))
+    rows = np.concatenate(rows)
+    joined = {name: np.concatenate(each) for name, each in scores.items()}
+    of_rows = {
+        name: options.pop(name)[rows]
+        for name in ("segments", "clusters", "sample_weight")
+        if name in options
+    }
+    return compare_rankers(y[rows], joined, groups=query[rows], **of_rows, **options)
+
+
+SPLITTERS = {
+    "folds": QuerySplitter(4, group_by="q"),
+    "shuffled": QuerySplitter(KFold(4, shuffle=True, random_state=1), group_by="q"),
+    "in time": QuerySplitter(TimeSeriesSplit(3), group_by="q"),
+    "one split": QuerySplitter(ShuffleSplit(1, test_size=0.5, random_state=0), group_by="q"),
+    "by default": None,
+}
+
+
+@pytest.mark.parametrize("cv", SPLITTERS.values(), ids=SPLITTERS)
+def test_folds_are_compared_as_in_a_loop(cv):
+    found = compare_models(MODELS, BY_LEVEL, Y, scoring=SCORER, cv=cv, margin=0.1, **OPTIONS)
+    splits = (cv or QuerySplitter(5, group_by="q")).split(BY_LEVEL, Y)
+    assert_same(found, in_a_loop(MODELS, splits, k=5, margin=0.1, **OPTIONS))
+
+
+def test_queries_that_are_never_tested_are_not_part_of_it():
+    cv = QuerySplitter(TimeSeriesSplit(3), group_by="q")
+    found = compare_models(MODELS, BY_LEVEL, Y, scoring=SCORER, cv=cv, **OPTIONS)
+    assert found.labels.tolist() == [*range(10, 40)]
+    assert (found.n_queries, found.n_left_out) == (30, 0)
+
+
+def test_a_query_that_is_tested_repeatedly_counts_once_with_its_mean():
+    repeats = RepeatedKFold(n_splits=4, n_repeats=3, random_state=0)
+    cv = QuerySplitter(repeats, group_by="q")
+    found = compare_models(MODELS, BY_LEVEL, Y, scoring=SCORER, cv=cv, test="t")
+    splits = [*cv.split(BY_LEVEL, Y)]
+    each = [in_a_loop(MODELS, splits[at : at + 4], k=5, test="t") for at in (0, 4, 8)]
+    assert found.labels.tolist() == each[0].labels.tolist()
+    for name in MODELS:
+        expected = np.mean([repeat.values[name] for repeat in each], axis=0)
+        np.testing.assert_allclose(found.values[name], expected, atol=1e-15)
+    direct = np.subtract(*found.values.values())
+    assert found.difference[0] == pytest.approx(direct.mean(), abs=1e-15)
+    assert found.standard_error[0] == pytest.approx(direct.std(ddof=1) / np.sqrt(40))
+    assert found.n_queries == 40
+
+
+def test_queries_that_are_tested_more_often_do_not_weigh_more():
+    cv = QuerySplitter(ShuffleSplit(6, test_size=0.3, random_state=0), group_by="q")
+    found = compare_models(MODELS, BY_LEVEL, Y, scoring=SCORER, cv=cv, test="t")
+    values = {}
+    for split in cv.split(BY_LEVEL, Y):
+        one = in_a_loop(MODELS, [split], k=5, test="t")
+        for label, value in zip(one.labels.tolist(), one.values["tree"], strict=True):
+            values.setdefault(label, []).append(value)
+    assert len({*map(len, values.values())}) > 1
+    assert found.labels.tolist() == sorted(values)
+    expected = np.mean([np.mean(each) for each in values.values()])
+    assert found.mean["tree"] == pytest.approx(expected, abs=1e-14)
+
+
+class Noise(RegressorMixin, BaseEstimator):
+    """Predicts otherwise in each split."""
+
+    def fit(self, X, y):
+        self.seed_ = int(np.abs(y).sum() + 1000 * len(y))
+        return self
+
+    def predict(self, X):
+        return np.random.default_rng(self.seed_).normal(size=len(X))
+
+
+def test_repeats_that_leave_queries_out_and_have_segments_and_clusters():
+    y = Y.copy()
+    y[np.isin(QUERY, [3, 7])] = 0
+    cv = QuerySplitter(RepeatedKFold(n_splits=2, n_repeats=2, random_state=0), group_by="q")
+    scorer = make_ndcg_scorer(k=5, group_by="q", undefined="omit")
+    by = {"segments": np.array(["old", "new"])[QUERY % 2], "clusters": QUERY // 2}
+    found = compare_models(
+        MODELS | {"noise": Noise()}, BY_LEVEL, y, scoring=scorer, cv=cv, test="t", **by
+    )
+    assert (found.n_queries, found.n_left_out, found.n_clusters) == (38, 2, 20)
+    assert list(found.by_segment) == ["new", "old"]
+    assert found.by_segment["old"].labels.tolist() == [*range(0, 40, 2)]
+    assert found.by_segment["new"].n_left_out == 2
+
+
+def test_folds_are_drawn_once():
+    tests = []
+
+    class Draws:
+        def split(self, X, y=None, groups=None):
+            for train, test in KFold(4, shuffle=True).split(np.zeros(40)):
+                tests.append(test)
+                yield np.flatnonzero(np.isin(QUERY, train)), np.isin(QUERY, test)  # a mask
+
+        def get_n_splits(self, *args):
+            return 4
+
+    cv = Draws()
+    found = compare_models(MODELS, BY_LEVEL, Y, scoring=SCORER, cv=cv, **OPTIONS)
+    assert len(tests) == 4
+    splits = [
+        (np.flatnonzero(~np.isin(QUERY, test)), np.flatnonzero(np.isin(QUERY, test)))
+        for test in tests
+    ]
+    assert_same(found, in_a_loop(MODELS, splits, k=5, **OPTIONS))
+    again = compare_models(MODELS, BY_LEVEL, Y, scoring=SCORER, cv=iter(splits), **OPTIONS)
+    assert_same(again, found)
+
+
+@pytest.mark.parametrize("library", [None, "lightgbm"])
+def test_rankers_get_their_groups(library, routing):
+    ranker = GroupedRanker(booster(library) if library else Ridge())
+    models = {"ranker": ranker, "ridge": Ridge().set_fit_request(sample_weight=True)}
+    scorer = make_ndcg_scorer(k=5).set_score_request(sample_weight=True)
+    models["ranker"].set_fit_request(sample_weight=False)
+    found = compare_models(
+        models, X, Y, scoring=scorer, cv=GroupKFold(4), groups=QUERY,
+        params={"sample_weight": WEIGHT}, **OPTIONS,
+    )  # fmt: skip
+
+    def fit(model, rows):
+        if isinstance(model, Ridge):
+            return model.fit(X.iloc[rows], Y[rows], sample_weight=WEIGHT[rows])
+        return model.fit(X.iloc[rows], Y[rows], groups=QUERY[rows])
+
+    splits = GroupKFold(4).split(X, Y, QUERY)
+    expected = in_a_loop(models, splits, fit=fit, sample_weight=WEIGHT, k=5, **OPTIONS)
+    assert_same(found, expected)
+
+
+def test_metadata_that_only_the_splitter_requested_leaves_the_others(routing):
+    scorer = make_ndcg_scorer(k=5, group_by="q").set_score_request(groups=False)
+    found = compare_models(
+        MODELS, BY_LEVEL, Y, scoring=scorer, cv=GroupKFold(4), groups=QUERY, **OPTIONS
+    )
+    splits = GroupKFold(4).split(X, Y, QUERY)
+    assert_same(found, in_a_loop(MODELS, splits, k=5, **OPTIONS))
+
+
+def test_metadata_under_another_name(routing):
+    scorer = make_ndcg_scorer(k=5).set_score_request(groups="query", sample_weight="w")
+    cv = QuerySplitter(4).set_split_request(groups="query")
+    params = {"query": QUERY, "w": WEIGHT}
+    found = compare_models(MODELS, X, Y, scoring=scorer, cv=cv, params=params, **OPTIONS)
+    splits = QuerySplitter(4).split(X, Y, QUERY)
+    assert_same(found, in_a_loop(MODELS, splits, k=5, sample_weight=WEIGHT, **OPTIONS))
+
+
+def test_metadata_that_nothing_requests_is_refused_as_in_cross_validate(routing):
+    with pytest.raises(TypeError, match="unexpected argument.*'weights'"):
+        compare_models(
+            MODELS, X, Y, scoring=make_ndcg_scorer(), cv=QuerySplitter(4), groups=QUERY,
+            params={"weights": WEIGHT},
+        )  # fmt: skip
+
+
+def test_groups_go_to_the_splitter_and_params_to_fit_without_routing():
+    found = compare_models(
+        MODELS, BY_LEVEL, Y, scoring=SCORER, cv=GroupKFold(4), groups=QUERY,
+        params={"sample_weight": WEIGHT}, **OPTIONS,
+    )  # fmt: skip
+    splits = GroupKFold(4).split(X, Y, QUERY)
+
+    def fit(model, rows):
+        return model.fit(X.iloc[rows], Y[rows], sample_weight=WEIGHT[rows])
+
+    assert_same(found, in_a_loop(MODELS, splits, fit=fit, k=5, **OPTIONS))
+
+
+def test_workers_give_the_same():
+    cv = QuerySplitter(4, group_by="q")
+    options = {"scoring": SCORER, "cv": cv, **OPTIONS}
+    found = compare_models(MODELS, BY_LEVEL, Y, n_jobs=2, **options)
+    assert_same(found, compare_models(MODELS, BY_LEVEL, Y, **options))
+
+
+def test_several_scorers_are_one_family():
+    scoring = {
+        "NDCG": make_ndcg_scorer(k=[1, 5], group_by="q"),
+        "MAP": make_query_scorer(average_precision_score, group_by="q"),
+    }
+    y = (Y > 0).astype(int)
+    cv = QuerySplitter(4, group_by="q")
+    found = compare_models(MODELS, BY_LEVEL, y, scoring=scoring, cv=cv, **OPTIONS)
+
+    def fit(model, rows):
+        return model.fit(X.iloc[rows], y[rows])
+
+    metric = {"NDCG@1": None, "NDCG@5": None, "MAP": average_precision_score}
+    assert found.metric == list(metric)
+    for k in (1, 5):
+        alone = in_a_loop(MODELS, cv.split(BY_LEVEL, y), y, fit=fit, k=k, **OPTIONS)
+        for name in MODELS:
+            of_query = found.values[f"NDCG@{k}", name]
+            np.testing.assert_allclose(of_query, alone.values[name], atol=1e-15)
+    options = OPTIONS | {"metric": average_precision_score}
+    alone = in_a_loop(MODELS, cv.split(BY_LEVEL, y), y, fit=fit, **options)
+    assert found.uncorrected_pvalue[2] == alone.uncorrected_pvalue[0]
+    assert found.values["MAP", "tree"].tolist() == alone.values["tree"].tolist()
+
+
+def test_a_scorer_of_another_metric_gives_its_name():
+    scorer = make_query_scorer(average_precision_score, group_by="q", name="MAP")
+    found = compare_models(MODELS, BY_LEVEL, (Y > 0).astype(int), scoring=scorer, **OPTIONS)
+    assert found.metric == "MAP"
+    assert list(found.mean) == list(MODELS)
+
+
+class Counting(Ridge):
+    """Counts its predictions."""
+
+    n_predicted = 0
+
+    def predict(self, X):
+        type(self).n_predicted += 1
+        return super().predict(X)
+
+
+@pytest.mark.parametrize("n_scorers", [1, 2])
+def test_each_model_predicts_once_more_for_each_fold_than_in_cross_validate(n_scorers):
+    scorers = {
+        "NDCG": make_ndcg_scorer(k=[1, 5], group_by="q"),
+        "first": make_query_scorer(lambda y, s: float(y[s.argmax()]), group_by="q"),
+    }
+    scoring = scorers if n_scorers == 2 else scorers["NDCG"]
+    Counting.n_predicted = 0
+    models = {"a": Counting(), "b": Ridge(alpha=9)}
+    compare_models(models, BY_LEVEL, Y, scoring=scoring, cv=QuerySplitter(4, group_by="q"))
+    assert Counting.n_predicted == 4 * 2
+
+
+def test_probabilities_rank_by_the_gain_of_each_scorer():
+    models = {n: DecisionTreeClassifier(max_depth=n, random_state=0) for n in (2, 4)}
+    scoring = {
+        gain: make_ndcg_scorer(group_by="q", gain=gain) for gain in ("linear", "exponential")
+    }
+    cv = QuerySplitter(4, group_by="q")
+    found = compare_models(models, BY_LEVEL, Y, scoring=scoring, cv=cv, test="t")
+    assert found.metric == ["linear", "exponential (exp. gain)"]
+    for name, scorer in scoring.items():
+        alone = compare_models(models, BY_LEVEL, Y, scoring=scorer, cv=cv, test="t")
+        label = found.metric[list(scoring).index(name)]
+        assert found.mean[label, 4] == alone.mean[4]
+
+
+@pytest.mark.parametrize(
+    "group_by",
+    ["q", ["q", "one"], lambda X: pd.factorize(X.index.get_level_values("q"))[0]],
+    ids=["level", "several", "numbered anew in each fold"],
+)
+def test_ids_are_those_that_the_scorer_finds(group_by):
+    table = BY_LEVEL.assign(one=1).set_index("one", append=True)
+    scorer = make_ndcg_scorer(k=5, group_by=group_by)
+    cv = QuerySplitter(4, group_by="q")
+    found = compare_models(MODELS, table, Y, scoring=scorer, cv=cv, test="t")
+    expected = in_a_loop(MODELS, cv.split(BY_LEVEL, Y), k=5, test="t")
+    for name in MODELS:
+        assert sorted(found.values[name]) == sorted(expected.values[name])
+    assert found.n_queries == 40
+
+
+def test_ids_of_several_columns_may_be_tested_repeatedly():
+    table = BY_LEVEL.assign(one=1).set_index("one", append=True)
+    scorer = make_ndcg_scorer(k=5, group_by=["q", "one"])
+    cv = QuerySplitter(RepeatedKFold(n_splits=2, n_repeats=2), group_by="q")
+    by = {"segments": [QUERY % 2, np.full(len(QUERY), "x")]}
+    found = compare_models(MODELS, table, Y, scoring=scorer, cv=cv, test="t", **by)
+    assert found.labels.tolist() == [(number, 1) for number in range(40)]
+    assert list(found.by_segment) == [(0, "x"), (1, "x")]
+
+
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_rows_may_be_queries(repeats):
+    rng = np.random.default_rng(0)
+    features, y = rng.normal(size=(30, 3)), rng.integers(0, 3, (30, 4))
+    models = {"ridge": Ridge(), "mean": DummyRegressor()}
+    cv = RepeatedKFold(n_splits=3, n_repeats=repeats, random_state=0)
+    found = compare_models(models, features, y, scoring=make_ndcg_scorer(), cv=cv, test="t")
+    values = np.zeros((repeats, 30))
+    for number, (train, test) in enumerate(cv.split(features)):
+        score = Ridge().fit(features[train], y[train]).predict(features[test])
+        one = compare_rankers(y[test], {"a": score, "b": -score}, test="t")
+        values[number // 3, test] = one.values["a"]
+    assert found.values["ridge"] == pytest.approx(values.mean(axis=0))
+    assert compare_models(models, features, y, scoring=make_ndcg_scorer(), test="t").n_queries == 30
+
+
+# Warnings and errors
+
+
+def test_queries_that_a_split_cuts_are_warned_of():
+    scorer = make_ndcg_scorer(k=5, group_by="q", undefined=0)
+    with pytest.warns(QueryLeakWarning, match="have another number of rows") as caught:
+        compare_models(MODELS, BY_LEVEL, Y, scoring=scorer, cv=KFold(3), test="t")
+    assert {warning.filename for warning in caught} == {__file__}
+    with warnings.catch_warnings(action="error"):
+        cv = GroupShuffleSplit(2, random_state=0)
+        compare_models(MODELS, BY_LEVEL, Y, scoring=SCORER, cv=cv, groups=QUERY, test="t")
+
+
+def test_undefined_queries_are_warned_of_once():
+    y = np.where(QUERY < 3, 0, Y)
+    with pytest.warns(UndefinedMetricWarning, match="undefined for 3 of 40 queries") as caught:
+        found = compare_models(MODELS, BY_LEVEL, y, scoring=SCORER, test="t")
+    assert len(caught) == 1
+    assert found.values["tree"][:3].tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"models": [Ridge()]}, TypeError, "models must be a mapping .* got list"),
+        ({"models": {"a": Ridge()}}, ValueError, r"models must have at least two .* \['a'\]"),
+        ({"models": {1: Ridge(), "1": Ridge()}}, ValueError, r"different names, got \[1, '1'\]"),
+        ({"scoring": "r2"}, TypeError, "scoring must be what make_ndcg_scorer .* got 'r2'"),
+        ({"scoring": {}}, TypeError, "scoring must be what make_ndcg_scorer .* got {}"),
+        ({"scoring": {"a": SCORER, "b": "r2"}}, TypeError, "scoring must be .* got 'r2'"),
+        (
+            {"scoring": {"a": SCORER, "b": make_ndcg_scorer(group_by="other")}},
+            ValueError,
+            "scoring must have .* in one place, got group_by='q' and group_by='other'",
+        ),
+        ({"baseline": "forest"}, ValueError, "baseline must be one of .* got 'forest'"),
+        ({"margin": 2}, ValueError, "margin must be a number between 0 and 1, got 2"),
+        ({"test": "wilcoxon"}, ValueError, "test must be one of"),
+        ({"segments": [0, 1]}, ValueError, "segments must have one id for each of the"),
+    ],
+)
+def test_arguments_that_are_refused(arguments, error, message):
+    arguments = {"models": MODELS, "X": BY_LEVEL, "y": Y, "scoring": SCORER} | arguments
+    with pytest.raises(error, match=message):
+        compare_models(**arguments)
+
+
+def test_an_error_of_a_model_names_it():
+    class Broken(Ridge):
+        def fit(self, X, y):
+            raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no") as caught:
+        compare_models(MODELS | {"broken": Broken()}, BY_LEVEL, Y, scoring=SCORER)
+    assert "'broken'" in caught.value.__notes__[0]
+
+
+def test_nothing_of_the_caller_is_changed():
+    cv, params = QuerySplitter(3, group_by="q"), {}
+    compare_models(MODELS, BY_LEVEL, Y, scoring=SCORER, cv=cv, params=params, test="t")
+    assert not hasattr(MODELS["ridge"], "coef_")
+    assert params == {}
+    assert vars(cv) == vars(QuerySplitter(3, group_by="q"))
