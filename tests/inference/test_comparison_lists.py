@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers import as_runs, compare_lists, compare_runs
 
-from sklearn_ndcg import CONVENTIONS, from_lists, from_trec
+from sklearn_ndcg import CONVENTIONS, from_lists, from_trec, ndcg_score
 from sklearn_ndcg.inference import compare_rankers, ndcg_interval
 
 # lists drawn at random are only partly judged and answered
@@ -219,3 +219,47 @@ def test_judged_is_unknown_of_what_users_liked():
     alone = ndcg_interval(rows["one"], method="t")
     assert np.isnan(alone.judged)
     assert "unknown" in repr(alone)
+
+
+# Undefined queries
+
+
+def lists_of_odd_queries(seed):
+    """Truths and lists of two rankers, of which some are empty, or lack a query or a truth."""
+    rng = np.random.default_rng(seed)
+    documents = list("abcdef")
+
+    def drawn(n):
+        return rng.permutation(documents)[:n].tolist()
+
+    truth = {q: {d: int(rng.integers(0, 3)) for d in drawn(rng.integers(0, 4))} for q in range(14)}
+    names = [q for q in range(16) if rng.random() < 0.9]
+    return truth, {name: {q: drawn(rng.integers(0, 5)) for q in names} for name in ("A", "B")}
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("gain", ["linear", {0: 1, 1: 3, 2: 7}], ids=["linear", "of grade 0"])
+@pytest.mark.parametrize("unjudged", ["zero", "omit"])
+@pytest.mark.parametrize("undefined", [0.0, 0.5])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_mean_of_a_ranker_is_its_ndcg_score(seed, gain, unjudged, undefined):
+    truth, lists = lists_of_odd_queries(seed)
+    rows = from_lists(truth, rankers=lists, k=3, unjudged=unjudged)
+    options = {"gain": gain, "undefined": undefined}
+    found = compare_rankers(rows, test="t", **options)
+    expected = {name: ndcg_score(rows[name], **options) for name in lists}
+    assert found.mean == pytest.approx(expected, abs=1e-15)
+
+
+def test_a_query_that_is_undefined_for_one_ranker_is_left_out_for_all():
+    """A document of grade 0 has a gain, so that "s" is undefined only for the ranker without it."""
+    truth = {f"q{i}": {"a": 1} for i in range(12)}
+    lists = {"A": truth | {"s": {"x": 1}}, "B": truth | {"s": {}}}
+    rankers = {name: {q: list(ids) for q, ids in of.items()} for name, of in lists.items()}
+    rows = from_lists(truth, rankers=rankers)
+    gain = {0: 1, 1: 3}
+    filled = compare_rankers(rows, gain=gain, undefined=0.0, test="t")
+    assert [filled.values[name][-1] for name in "AB"] == [1, 0]
+    omitted = compare_rankers(rows, gain=gain, undefined="omit", test="t")
+    assert (omitted.n_queries, omitted.n_left_out) == (12, 1)
+    assert "s" not in omitted.labels

@@ -309,3 +309,51 @@ def test_ax_name_curve_kwargs_and_despine_are_as_in_scikit_learn(display):
     assert again is drawn
     assert drawn.ax_ is not ax
     assert drawn.ax_.spines["top"].get_visible()
+
+
+# Several metrics
+
+
+def family(**options):
+    margin = {"NDCG@1": 0.1, "NDCG@5": 0.02}
+    return compared(3, k=[1, 5], baseline="ranker 0", margin=margin, **options)
+
+
+@pytest.mark.parametrize("differences", [False, True])
+@pytest.mark.parametrize("segmented", [False, True])
+def test_from_result_draws_one_of_several_metrics(differences, segmented):
+    options = {"segments": np.arange(60) // 30} if segmented else {}
+    display = from_result(family(**options), measure="NDCG@5", differences=differences)
+    alone = compared(3, k=5, baseline="ranker 0", margin=0.02, **options)
+    expected = from_result(alone, differences=differences)
+    np.testing.assert_allclose(drawn_rows(display), drawn_rows(expected), atol=1e-14)
+    assert (row_names(display), legend(display)) == (row_names(expected), legend(expected))
+    assert display.ax_.get_xlabel() == "Difference of " * differences + "NDCG@5"
+
+
+def test_from_comparison_draws_one_of_several_metrics():
+    result = family()
+    display = from_comparison(result, pair=("ranker 2", "ranker 0"), measure="NDCG@1")
+    assert display.ax_.get_ylabel() == "Difference\nof NDCG@1"
+    better, worse = (area.get_data().values for area in (display.better_, display.worse_))
+    first, second = (result.values["NDCG@1", f"ranker {n}"] for n in (2, 0))
+    assert (better + worse).tolist() == np.sort(first - second)[::-1].tolist()
+    # p-values stay corrected for all metrics
+    row = result.pairs.index(("NDCG@1", "ranker 2", "ranker 0"))
+    own = display.comparison.pairs.index(("ranker 2", "ranker 0"))
+    assert display.comparison.pvalue[own] == result.pvalue[row]
+    assert display.comparison.verdict[own] == result.verdict[row]
+
+
+@pytest.mark.parametrize("draw", [from_comparison, from_result])
+@pytest.mark.parametrize("measure", [None, "NDCG"])
+def test_measure_must_be_one_of_several(draw, measure):
+    with pytest.raises(ValueError, match=r"measure must be one of .*\['NDCG@1', 'NDCG@5'\], got"):
+        draw(family(), measure=measure)
+
+
+def test_measure_may_be_the_only_one():
+    assert from_result(compared(2, k=5), measure="NDCG@5").ax_.get_xlabel() == "NDCG@5"
+    assert from_result(ndcg_interval(Y, S, k=3, method="t"), measure="NDCG@3").points_
+    with pytest.raises(ValueError, match=r"measure must be one of .*\['NDCG@3'\], got 'NDCG@5'"):
+        from_result(ndcg_interval(Y, S, k=3, method="t"), measure="NDCG@5")

@@ -127,3 +127,22 @@ def test_the_base_of_the_logarithm_is_part_of_the_discount():
     measure = DCG(log_base=10)
     assert measure.discounts(3) == pytest.approx(1 / np.log10([2, 3, 4]), rel=1e-15)
     assert replace(measure, k=3).discount == measure.discount
+
+
+@pytest.mark.parametrize(
+    ("measure", "name", "labels"),
+    [
+        (NDCG(k=10), None, ["NDCG@10"]),
+        (NDCG(), None, ["NDCG"]),
+        (NDCG(k=[1, None, "retrieved"]), None, ["NDCG@1", "NDCG", "NDCG@retrieved"]),
+        (NDCG(k=5, gain="exponential"), None, ["NDCG@5 (exp. gain)"]),
+        (NDCG(k=5, gain=[0, 1, 3]), None, ["NDCG@5"]),
+        (DCG(k=5), None, ["DCG@5"]),
+        (NDCG(k=[5, 10]), "quality", ["quality@5", "quality@10"]),
+        (NDCG(k=5), "NDCG@5", ["NDCG@5"]),
+        (QueryFunction(function=max), None, ["max"]),
+        (QueryFunction(function=max), "MRR", ["MRR"]),
+    ],
+)
+def test_labels_say_what_a_number_is(measure, name, labels):
+    assert measure.labels(name) == labels
