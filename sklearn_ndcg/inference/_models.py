@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -30,6 +31,7 @@ from sklearn_ndcg.inference._sample import Parts, Sample
 from sklearn_ndcg.inference._statistics import Test
 
 Metadata: TypeAlias = Mapping[str, Any]  # by the names that scikit-learn's routing knows
+Fitted: TypeAlias = dict[Any, list[Any]]  # by the name of the model, an estimator for each fold
 
 
 def compare_models(
@@ -198,44 +200,110 @@ def compare_models(
         ),
     )
     refuse_reordered(X=X, y=y, groups=groups, clusters=clusters, segments=segments)
-    n_rows = count_rows(X)
-    for name, labels in (("clusters", clusters), ("segments", segments)):
-        if labels is not None:
-            Grouping.of_ids(labels, n_rows, name=name)  # raises before the models are fitted
     metadata, routed = dict(params or {}), {}
     if get_config()["enable_metadata_routing"]:
         routed = metadata = metadata if groups is None else metadata | {"groups": groups}
         groups = None
     scorers = list(scoring.values()) if isinstance(scoring, Mapping) else [scoring]
-    ids = _ids_of(scorers, X, y, routed)
+    data = _Data(X, y, count_rows(X), routed)
+    data.check_ids(clusters=clusters, segments=segments)
+    ids = data.ids(scorers)
     if cv is None:
         has_ids = ids is not None or np.ndim(y) == 1
         cv = QuerySplitter(5, group_by=scorers[0].group_by) if has_ids else 5
     options = {"groups": groups, "n_jobs": n_jobs, "verbose": verbose}
     fitted, tests = _cross_validated(models, X, y, scorers, cv, metadata, **options)
-    tested = _Tested.of(tests, ids, n_rows)
-    y_tested, scored = take_rows(y, tested.rows), []
-    scores_by: list[tuple[Any, dict[Any, Floats]]] = []
-    for scorer, (_, measure) in zip(scorers, measures, strict=True):
-        # what the scores of a model depend on
-        response = scorer.response_method, getattr(measure, "gain", "linear")
-        scores = next((scores for other, scores in scores_by if other == response), None)
-        if scores is None:
-            scores = {
-                name: _scores(scorer, estimators, X, y, routed, tests)
-                for name, estimators in fitted.items()
-            }
-            scores_by.append((response, scores))
-        weight = _requested(scorer, "sample_weight", routed)
-        weight = None if weight is None else take_rows(weight, tested.rows)
-        scored.append((Rankings.of_rankers(y_tested, scores, tested.ids, weight), measure))
-    clusters, segments = (
-        _rows_of_ids(labels, tested.rows, n_rows) for labels in (clusters, segments)
+    tested = _Tested.of(data, tests, ids)
+    scored = data.scored(scorers, [measure for _, measure in measures], fitted, tested)
+    sample, samples = Sample.of(
+        scored,
+        data.take(clusters, tested.rows),
+        data.take(segments, tested.rows),
+        tested.parts(scored[0][0]),
     )
-    sample, samples = Sample.of(scored, clusters, segments, tested.parts(scored[0][0]))
     result = design.compare_all(sample, samples)
     warn_of_shares(sample, scored, design.rankers)
     return result
+
+
+@dataclass(frozen=True, eq=False)
+class _Data:
+    """All rows, and the metadata that are routed: none with routing off."""
+
+    X: Any
+    y: ArrayLike
+    n_rows: int
+    routed: Metadata
+
+    def check_ids(self, **ids: Any) -> None:
+        """Raise for wrong ids of rows, before the models are fitted."""
+        for name, of_rows in ids.items():
+            if of_rows is not None:
+                Grouping.of_ids(of_rows, self.n_rows, name=name)
+
+    def requested(self, scorer: GroupedScorer, name: str) -> Any:
+        """What a scorer requests under this name."""
+        alias = get_routing_for_object(scorer).score.requests.get(name)
+        return self.routed.get(name if alias is True else alias)
+
+    def ids(self, scorers: Sequence[GroupedScorer]) -> Any:
+        """The query ids of all rows, which all scorers find in one place."""
+        first, *others = scorers
+        groups = self.requested(first, "groups")
+        for scorer in others:
+            is_same = scorer.group_by == first.group_by
+            if not is_same or self.requested(scorer, "groups") is not groups:
+                raise ValueError(
+                    "scoring must have scorers that find the query ids in one place, got group_by="
+                    f"{first.group_by!r} and group_by={scorer.group_by!r}."
+                )
+        return values_by(self.X, first.group_by, groups, self.y)
+
+    def take(self, ids: Any, rows: Ints) -> Any:
+        """The ids of some rows; they may have several columns, or be None."""
+        if ids is None:
+            return None
+        columns = columns_of_ids(ids, self.n_rows)
+        if columns is None:
+            return take_rows(ids, rows)
+        return [take_rows(column, rows) for column in columns]
+
+    def scored(
+        self,
+        scorers: Sequence[GroupedScorer],
+        measures: Sequence[Measure],
+        fitted: Fitted,
+        tested: _Tested,
+    ) -> list[tuple[Rankings, Measure]]:
+        """The rows of all test sets, with the scores of all models that each measure needs."""
+        y_tested, scored = take_rows(self.y, tested.rows), []
+        scores_by: list[tuple[Any, dict[Any, Floats]]] = []
+        for scorer, measure in zip(scorers, measures, strict=True):
+            # what the scores of a model depend on
+            response = scorer.response_method, getattr(measure, "gain", "linear")
+            scores = next((scores for other, scores in scores_by if other == response), None)
+            if scores is None:
+                scores = {
+                    name: self._scores(scorer, estimators, tested.tests)
+                    for name, estimators in fitted.items()
+                }
+                scores_by.append((response, scores))
+            weight = self.requested(scorer, "sample_weight")
+            weight = None if weight is None else take_rows(weight, tested.rows)
+            scored.append((Rankings.of_rankers(y_tested, scores, tested.ids, weight), measure))
+        return scored
+
+    def _scores(
+        self, scorer: GroupedScorer, estimators: Sequence[Any], tests: Sequence[Ints]
+    ) -> Floats:
+        """The scores of all test sets, one after another."""
+        groups, scores = self.requested(scorer, "groups"), []
+        for estimator, rows in zip(estimators, tests, strict=True):
+            X_test, y_test = take_rows(self.X, rows), take_rows(self.y, rows)
+            ids = self.take(groups, rows)
+            response, _ = scorer.scores_and_groups(estimator, X_test, y_test, ids)
+            scores.append(np.asarray(to_host(response)))
+        return np.concatenate(scores)
 
 
 class _Tested(NamedTuple):
@@ -245,6 +313,7 @@ class _Tested(NamedTuple):
     the queries or, if some queries are in several test sets, those of their parts.
     """
 
+    tests: list[Ints]
     rows: Ints
     query_of: Ints
     labels: Ids
@@ -252,22 +321,20 @@ class _Tested(NamedTuple):
     has_parts: bool
 
     @classmethod
-    def of(cls, tests: Sequence[Ints], ids: Any, n_rows: int) -> _Tested:
-        """Find the queries, by their ids in all of X; None if every row is a query."""
+    def of(cls, data: _Data, tests: list[Ints], ids: Any) -> _Tested:
+        """Find the queries, by the ids of all rows; None if every row is a query."""
         rows = np.concatenate(tests)
         set_of = np.repeat(np.arange(len(tests)), list(map(len, tests)))
-        if ids is None:
-            labels, query_of = np.arange(n_rows), rows
-        else:
-            queries = Grouping.of_ids(ids, n_rows)
+        labels, query_of = np.arange(data.n_rows), rows
+        if ids is not None:
+            queries = Grouping.of_ids(ids, data.n_rows)
             labels, query_of = queries.labels, queries.row_codes()[rows]
         n_parts = len(np.unique(query_of * len(tests) + set_of))
         has_parts = n_parts > len(np.unique(query_of))
-        ids = _rows_of_ids(ids, rows, n_rows)
+        ids = data.take(ids, rows)
         if has_parts and ids is not None:
-            columns = columns_of_ids(ids, len(rows))
-            ids = [set_of, *([ids] if columns is None else columns)]
-        return cls(rows, query_of, labels, ids, has_parts)
+            ids = [set_of, *(columns_of_ids(ids, len(rows)) or [ids])]
+        return cls(tests, rows, query_of, labels, ids, has_parts)
 
     def parts(self, rankings: Rankings) -> Parts | None:
         """The query of each ranking, unless rankings are queries."""
@@ -312,25 +379,6 @@ def _measures(
     return [(None if isinstance(measure, DCG) else scoring.name, measure)]
 
 
-def _requested(scorer: GroupedScorer, name: str, params: Metadata) -> Any:
-    """What a scorer requests under this name, of what is routed."""
-    alias = get_routing_for_object(scorer).score.requests.get(name)
-    return params.get(name if alias is True else alias)
-
-
-def _ids_of(scorers: Sequence[GroupedScorer], X: Any, y: ArrayLike, routed: Metadata) -> Any:
-    """The query ids of all rows of X, which all scorers find in one place."""
-    first, *others = scorers
-    groups = _requested(first, "groups", routed)
-    for scorer in others:
-        if scorer.group_by != first.group_by or _requested(scorer, "groups", routed) is not groups:
-            raise ValueError(
-                "scoring must have scorers that find the query ids in one place, got group_by="
-                f"{first.group_by!r} and group_by={scorer.group_by!r}."
-            )
-    return values_by(X, first.group_by, groups, y)
-
-
 def _cross_validated(
     models: Mapping[Any, Any],
     X: Any,
@@ -339,7 +387,7 @@ def _cross_validated(
     cv: CV,
     params: Metadata,
     **options: Any,
-) -> tuple[dict[Any, list[Any]], list[Ints]]:
+) -> tuple[Fitted, list[Ints]]:
     """The estimators that each model became in each fold, and the rows of the test sets.
 
     The first scorer scores them, as it warns of cut queries; the scores are not used.
@@ -347,7 +395,7 @@ def _cross_validated(
     scorer, *others = scorers
     requested = [get_routing_for_object(each).consumes("score", params) for each in others]
     by_splitter = get_routing_for_object(cv).consumes("split", params)
-    fitted: dict[Any, list[Any]] = {}
+    fitted: Fitted = {}
     splits: Any = cv
     for name, model in models.items():
         kept = get_routing_for_object(scorer).consumes("score", params)
@@ -375,29 +423,3 @@ def _cross_validated(
         splits = list(zip(train, test, strict=True))  # drawn once
     tests = map(np.asarray, test)
     return fitted, [np.flatnonzero(rows) if rows.dtype == bool else rows for rows in tests]
-
-
-def _scores(
-    scorer: GroupedScorer,
-    estimators: Sequence[Any],
-    X: Any,
-    y: ArrayLike,
-    routed: Metadata,
-    tests: Sequence[Ints],
-) -> Floats:
-    """The scores of all test sets, one after another."""
-    groups, scores = _requested(scorer, "groups", routed), []
-    for estimator, rows in zip(estimators, tests, strict=True):
-        X_test, y_test = take_rows(X, rows), take_rows(y, rows)
-        ids = _rows_of_ids(groups, rows, count_rows(X))
-        response, _ = scorer.scores_and_groups(estimator, X_test, y_test, ids)
-        scores.append(np.asarray(to_host(response)))
-    return np.concatenate(scores)
-
-
-def _rows_of_ids(ids: Any, rows: Ints, n_rows: int) -> Any:
-    """The ids of some of the rows; they may have several columns, or be None."""
-    if ids is None:
-        return None
-    columns = columns_of_ids(ids, n_rows)
-    return take_rows(ids, rows) if columns is None else [take_rows(each, rows) for each in columns]
