@@ -75,8 +75,8 @@ def compare_rankers(
         The query id of each row, as in `ndcg_score`.
 
     k : int, None, "retrieved" or list of these, default=None
-        Cutoff, as in `ndcg_score`. Of a list each cutoff is a metric: every pair is compared by
-        each, and p-values are corrected for all of them.
+        Cutoff, as in `ndcg_score`. In a list each cutoff is a metric of its own: every pair is
+        compared by each, and p-values are corrected for all of them.
 
     sample_weight : array-like of shape (n_documents,) or (n_queries,), default=None
         Weights, as in `ndcg_score`.
@@ -101,12 +101,11 @@ def compare_rankers(
         Level of the intervals of the differences, between 0 and 1.
 
     margin : float or mapping from metric, default=None
-        The loss of NDCG that you accept, between 0 and 1; of several metrics one for all, if their
-        values are from 0 to 1, or one for each: ``{"NDCG@10": 0.01, "MRR": 0.02}``. Each pair then
-        has a verdict:
-        "better", "not worse", "worse" or "undecided", see `Comparison`. "not worse" is wrong in
-        about ``(1 - confidence_level) / 2`` of the cases in which the first ranker is worse by the
-        margin.
+        The loss of NDCG that you accept, between 0 and 1. Of several metrics it is one for all, if
+        their values are from 0 to 1, or one for each: ``{"NDCG@10": 0.01, "MRR": 0.02}``. Each pair
+        then has a verdict: "better", "not worse", "worse" or "undecided", see `Comparison`. "not
+        worse" is wrong in about ``(1 - confidence_level) / 2`` of the cases in which the first
+        ranker is worse by the margin.
 
     segments : array-like of shape (n_documents,) or (n_queries,), or several columns, default=None
         The segment of each row, as in `ndcg_by_segment`: the rankers are also compared within each
@@ -159,6 +158,7 @@ def compare_rankers(
 
     See Also
     --------
+    compare_models : Fits and tests models, and compares them.
     ndcg_interval : The interval of one NDCG.
 
     References

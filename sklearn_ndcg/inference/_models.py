@@ -130,8 +130,8 @@ def compare_models(
         If `models` is not a mapping, or `scoring` has another scorer.
 
     ValueError
-        As in `compare_rankers`, or if scorers find different query ids. What a model raises when it
-        is fitted is raised.
+        As in `compare_rankers`, or if scorers find query ids in different places. An error of a
+        model is not caught.
 
     Warns
     -----
@@ -140,6 +140,9 @@ def compare_models(
 
     UserWarning
         As in `compare_rankers`.
+
+    UndefinedMetricWarning
+        If queries are undefined, once for all folds.
 
     See Also
     --------
